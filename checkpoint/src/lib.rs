@@ -1,0 +1,2 @@
+//! Part of Ramie; see the `ramie` crate.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! Derive macros of Ramie.
+#![forbid(unsafe_code)]

@@ -1,0 +1,1 @@
+//! A safe, thin layer over the PJRT C API.

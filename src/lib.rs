@@ -1,0 +1,2 @@
+//! Ramie: train neural networks in Rust, compiled by XLA.
+#![forbid(unsafe_code)]
