@@ -1,1 +1,67 @@
-//! A safe, thin layer over the PJRT C API.
+//! A safe, thin layer over the PJRT C API, the interface of XLA's plugins.
+//!
+//! A plugin is a shared library that brings a compiler and a runtime for one kind of
+//! device. [`Plugin`] loads it, [`Client`] starts it, [`Client::compile`] turns
+//! StableHLO text into an [`Executable`], and [`Executable::execute`] runs that on
+//! [`Buffer`]s:
+//!
+//! ```no_run
+//! use ramie_pjrt::{BufferType, Client, ClientOptions, CompileOptions, ElementType, Plugin};
+//!
+//! # fn main() -> ramie_pjrt::Result<()> {
+//! let plugin = Plugin::load("xla_cpu_pjrt.so")?;
+//! let client = Client::new(&plugin, &ClientOptions::new().cpu_device_count(1))?;
+//! let scalar = BufferType::new(ElementType::F32, &[]);
+//! let program = "func.func @main(%x: tensor<f32>) -> tensor<f32> {
+//!   %y = stablehlo.add %x, %x : tensor<f32>
+//!   return %y : tensor<f32>
+//! }";
+//! let double = client.compile(program, &CompileOptions::default(), &[scalar], &[])?;
+//! let x = client.buffer_from_host(&1.5f32.to_ne_bytes(), scalar, client.addressable_devices()[0])?;
+//! let mut outputs = Vec::new();
+//! double.execute(&[&x], &[], &mut outputs)?;
+//! let mut y = [0; 4];
+//! outputs[0].copy_to_host(&mut y)?;
+//! assert_eq!(f32::from_ne_bytes(y), 3.0);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The C ABI is written by hand (`sys`); this is the only crate of Ramie with unsafe
+//! code. One binary works with plugins of PJRT API 0.81 and later.
+
+mod aligned;
+mod analysis;
+mod buffer;
+mod buffer_type;
+mod client;
+mod client_options;
+mod compile_options;
+mod device;
+mod element_type;
+mod error;
+mod event;
+mod executable;
+mod execute;
+mod hlo;
+mod host;
+mod plugin;
+mod proto;
+mod retire;
+mod sys;
+mod value;
+
+pub use aligned::AlignedBytes;
+pub use analysis::MemoryAnalysis;
+pub use buffer::{Buffer, HostCopy};
+pub use buffer_type::BufferType;
+pub use client::Client;
+pub use client_options::ClientOptions;
+pub use compile_options::{CompileOptions, OptionOverride};
+pub use device::{Device, Memory, MemoryStats};
+pub use element_type::ElementType;
+pub use error::{Error, ErrorCode, Result};
+pub use executable::{Executable, Signature};
+pub use host::HostData;
+pub use plugin::{Extension, OLDEST_MINOR, Plugin};
+pub use value::Value;

@@ -1,0 +1,118 @@
+//! What the compiler says about an executable: cost, memory, optimised program.
+
+use crate::error::{Error, ErrorCode, Result, owned_string};
+use crate::executable::Executable;
+use crate::hlo;
+use crate::sys;
+use crate::value::Value;
+
+/// Memory that one run needs on each device, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemoryAnalysis {
+    /// Machine code.
+    pub generated_code: i64,
+    /// Inputs.
+    pub argument: i64,
+    /// Outputs.
+    pub output: i64,
+    /// Outputs that take over the memory of donated inputs.
+    pub alias: i64,
+    /// Intermediate values.
+    pub temp: i64,
+    /// The most in use at once, as far as the plugin knows; 0 if it does not.
+    pub peak: i64,
+    /// Machine code in host memory.
+    pub host_generated_code: i64,
+    /// Inputs in host memory.
+    pub host_argument: i64,
+    /// Outputs in host memory.
+    pub host_output: i64,
+    /// Outputs in host memory that take over donated inputs.
+    pub host_alias: i64,
+    /// Intermediate values in host memory.
+    pub host_temp: i64,
+}
+
+impl Executable {
+    /// The compiler's estimates, such as `flops` and `bytes accessed`, sorted by name.
+    ///
+    /// # Errors
+    /// The plugin's error.
+    pub fn cost_analysis(&self) -> Result<Vec<(String, Value)>> {
+        let mut args = sys::zeroed::<sys::ExecutableGetCostAnalysis>();
+        args.executable = self.0.raw.as_ptr();
+        // SAFETY: the executable is live, and the list lives as long.
+        let mut costs = unsafe {
+            self.0.client.api.call(&mut args)?;
+            Value::read_all(args.properties, args.num_properties)
+        };
+        costs.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(costs)
+    }
+
+    /// The memory one run needs on each device.
+    ///
+    /// # Errors
+    /// The plugin's error.
+    pub fn memory_analysis(&self) -> Result<MemoryAnalysis> {
+        let mut args = sys::zeroed::<sys::ExecutableGetCompiledMemoryStats>();
+        args.executable = self.0.raw.as_ptr();
+        // SAFETY: the executable is live.
+        unsafe { self.0.client.api.call(&mut args) }?;
+        Ok(MemoryAnalysis {
+            generated_code: args.generated_code,
+            argument: args.argument,
+            output: args.output,
+            alias: args.alias,
+            temp: args.temp,
+            peak: args.peak,
+            host_generated_code: args.host_generated_code,
+            host_argument: args.host_argument,
+            host_output: args.host_output,
+            host_alias: args.host_alias,
+            host_temp: args.host_temp,
+        })
+    }
+
+    /// The program after the compiler's optimisations, as text.
+    ///
+    /// Plugins return it in a binary form, of which this shows computations and, for
+    /// each instruction, its name, shape, operation, operands and the attributes that
+    /// identify it; constants larger than a few elements are left out.
+    ///
+    /// # Errors
+    /// The plugin's error, or `Unimplemented` for a form this crate cannot show.
+    pub fn optimized_text(&self) -> Result<String> {
+        let (format, code) = self.optimized_program()?;
+        hlo::text(&format, &code).ok_or_else(|| Error::Plugin {
+            code: ErrorCode::Unimplemented,
+            message: format!(
+                "the plugin returns it in the form `{format}` ({} bytes)",
+                code.len()
+            ),
+            context: "showing the optimized program".into(),
+        })
+    }
+
+    /// The optimised program as the plugin stores it: the format's name and the bytes.
+    fn optimized_program(&self) -> Result<(String, Vec<u8>)> {
+        let mut program = sys::zeroed::<sys::Program>();
+        let mut args = sys::zeroed::<sys::ExecutableOptimizedProgram>();
+        args.executable = self.0.raw.as_ptr();
+        let program_pointer = &raw mut program;
+        args.program = program_pointer;
+        // SAFETY: without room for the code the call tells its size and format.
+        unsafe { self.0.client.api.call(&mut args) }?;
+        let mut code = vec![0u8; program.code_size];
+        program.code = code.as_mut_ptr();
+        args.program = &raw mut program;
+        // SAFETY: now there is room for the code.
+        unsafe { self.0.client.api.call(&mut args) }?;
+        // SAFETY: the format's name is static text of the plugin.
+        Ok((
+            unsafe { owned_string(program.format.cast(), program.format_size) },
+            code,
+        ))
+    }
+}

@@ -1,0 +1,200 @@
+//! Clients: one plugin's devices in this process.
+
+use crate::client_options::ClientOptions;
+use crate::device::{Device, DeviceInner};
+use crate::error::{Result, borrowed, owned_string};
+use crate::plugin::Plugin;
+use crate::retire::Retired;
+use crate::sys::{self, Api, RawClient, RawDevice};
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::{Mutex, OnceLock};
+use std::time::Instant;
+
+/// A client: the devices of one plugin, and all that is made on them.
+///
+/// A copyable handle. A client lives until the process ends: devices, buffers and
+/// executables refer to it without counting, and plugins do not take kindly to a
+/// client that goes away under running work.
+#[derive(Clone, Copy)]
+pub struct Client(pub(crate) &'static ClientInner);
+
+pub(crate) struct ClientInner {
+    pub raw: NonNull<RawClient>,
+    pub api: Api,
+    plugin: Plugin,
+    platform_name: String,
+    platform_version: String,
+    process_index: i32,
+    /// All devices, set once right after creation, because devices refer back here.
+    devices: OnceLock<Box<[Device]>>,
+    addressable: OnceLock<Box<[Device]>>,
+    /// Held while a program is launched on several devices, so that all devices see
+    /// launches in one order; collectives of two programs would otherwise wait for
+    /// each other. Counts launches.
+    pub launch: Mutex<i32>,
+    /// Donated handles waiting for their executions to end.
+    pub retired: Retired,
+}
+
+// SAFETY: PJRT clients may be used from any thread, and all else here is immutable
+// or locked.
+unsafe impl Send for ClientInner {}
+// SAFETY: as above.
+unsafe impl Sync for ClientInner {}
+
+impl Client {
+    /// Creates a client.
+    ///
+    /// # Errors
+    /// [`Error::ClientOption`](crate::Error::ClientOption) for options the plugin would
+    /// ignore or abort on; else the plugin's error, for instance when its hardware is
+    /// not there.
+    pub fn new(plugin: &Plugin, options: &ClientOptions) -> Result<Client> {
+        options.check()?;
+        let start = Instant::now();
+        let api = plugin.api();
+        let raw_options = options.to_raw();
+        let mut args = sys::zeroed::<sys::ClientCreate>();
+        args.options = raw_options.as_ptr();
+        args.num_options = raw_options.len();
+        // SAFETY: the options view `options`, which outlives the call.
+        unsafe { api.call(&mut args) }.map_err(|e| e.during("creating a client"))?;
+        let raw = NonNull::new(args.client).expect("a created client is not null");
+
+        let mut name = sys::zeroed::<sys::ClientPlatformName>();
+        name.client = raw.as_ptr();
+        let mut version = sys::zeroed::<sys::ClientPlatformVersion>();
+        version.client = raw.as_ptr();
+        let mut process = sys::zeroed::<sys::ClientProcessIndex>();
+        process.client = raw.as_ptr();
+        // SAFETY: the client is live; the texts live as long as it does.
+        let (platform_name, platform_version) = unsafe {
+            api.call(&mut name)?;
+            api.call(&mut version)?;
+            api.call(&mut process)?;
+            (
+                owned_string(name.name.cast(), name.name_size),
+                owned_string(version.version.cast(), version.version_size),
+            )
+        };
+        let inner: &'static ClientInner = Box::leak(Box::new(ClientInner {
+            raw,
+            api,
+            plugin: plugin.clone(),
+            platform_name,
+            platform_version,
+            process_index: process.process_index,
+            devices: OnceLock::new(),
+            addressable: OnceLock::new(),
+            launch: Mutex::new(0),
+            retired: Retired::new(api),
+        }));
+        inner.read_devices()?;
+        let client = Client(inner);
+        tracing::debug!(
+            platform = client.platform_name(),
+            devices = client.addressable_devices().len(),
+            elapsed = ?start.elapsed(),
+            "created client"
+        );
+        Ok(client)
+    }
+
+    /// The plugin it came from.
+    pub fn plugin(self) -> &'static Plugin {
+        &self.0.plugin
+    }
+
+    /// The platform: `cpu`, `cuda`, `tpu`, …
+    pub fn platform_name(self) -> &'static str {
+        &self.0.platform_name
+    }
+
+    /// The platform's version, as the plugin words it.
+    pub fn platform_version(self) -> &'static str {
+        &self.0.platform_version
+    }
+
+    /// This process's number among those that share the devices.
+    pub fn process_index(self) -> i32 {
+        self.0.process_index
+    }
+
+    /// All devices, those of other processes included.
+    pub fn devices(self) -> &'static [Device] {
+        self.0.devices.get().map_or(&[], |d| d)
+    }
+
+    /// The devices this process can use.
+    pub fn addressable_devices(self) -> &'static [Device] {
+        self.0.addressable.get().map_or(&[], |d| d)
+    }
+
+    /// The device with this id.
+    pub fn device(self, id: i32) -> Option<Device> {
+        self.devices()
+            .iter()
+            .copied()
+            .find(|device| device.id() == id)
+    }
+}
+
+impl ClientInner {
+    fn read_devices(&'static self) -> Result<()> {
+        let mut all = sys::zeroed::<sys::ClientDevices>();
+        all.client = self.raw.as_ptr();
+        let mut addressable = sys::zeroed::<sys::ClientAddressableDevices>();
+        addressable.client = self.raw.as_ptr();
+        // SAFETY: the client is live; the lists live as long as it does.
+        let (all, addressable): (&[*mut RawDevice], &[*mut RawDevice]) = unsafe {
+            self.api.call(&mut all)?;
+            self.api.call(&mut addressable)?;
+            (
+                borrowed(all.devices, all.num_devices),
+                borrowed(addressable.devices, addressable.num_devices),
+            )
+        };
+        let mut devices = Vec::with_capacity(all.len());
+        for &raw in all {
+            let raw = NonNull::new(raw).expect("a listed device is not null");
+            // SAFETY: a device of this client, which lives for ever.
+            let inner = unsafe { DeviceInner::read(self, raw) }?;
+            devices.push(Device(Box::leak(Box::new(inner))));
+        }
+        let find =
+            |raw: &*mut RawDevice| devices.iter().copied().find(|d| d.0.raw.as_ptr() == *raw);
+        let addressable: Box<[Device]> = addressable.iter().filter_map(find).collect();
+        self.addressable.get_or_init(|| addressable);
+        self.devices.get_or_init(|| devices.into());
+        Ok(())
+    }
+
+    /// The device behind a pointer of the plugin.
+    pub fn device_of(&'static self, raw: *mut RawDevice) -> Option<Device> {
+        Client(self)
+            .devices()
+            .iter()
+            .copied()
+            .find(|d| d.0.raw.as_ptr() == raw)
+    }
+}
+
+impl PartialEq for Client {
+    fn eq(&self, other: &Client) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for Client {}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Client({}, {} devices)",
+            self.platform_name(),
+            self.devices().len()
+        )
+    }
+}

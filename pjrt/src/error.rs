@@ -1,0 +1,327 @@
+//! What can go wrong between this process and a plugin.
+
+use crate::sys::{self, Api, Arguments, Padded, RawError};
+use std::fmt;
+use std::path::PathBuf;
+
+/// A result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A failure of the plugin, of loading it, or of what was handed to it.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The plugin answered a call with an error.
+    #[error("{context}: {message} [{code}]")]
+    Plugin {
+        /// The kind of failure.
+        code: ErrorCode,
+        /// The plugin's own words.
+        message: String,
+        /// The call or step that failed.
+        context: String,
+    },
+    /// No file at the plugin's path.
+    #[error(
+        "no plugin at {path:?}; help: give the path of a PJRT plugin, a shared library such as `xla_cpu_pjrt.so`"
+    )]
+    PluginNotFound {
+        /// The path that was tried.
+        path: PathBuf,
+    },
+    /// The file is there, but the dynamic loader refuses it.
+    #[error(
+        "cannot load {path:?} as a PJRT plugin: {reason}; help: the file must be a shared library for this machine, and the libraries it needs must be found"
+    )]
+    PluginUnloadable {
+        /// The path that was tried.
+        path: PathBuf,
+        /// The loader's message.
+        reason: String,
+    },
+    /// A shared library that does not export `GetPjrtApi`, or exports one that
+    /// returns nothing.
+    #[error("{path:?} is a shared library but not a PJRT plugin: {reason}")]
+    NotAPlugin {
+        /// The path that was tried.
+        path: PathBuf,
+        /// What is missing.
+        reason: String,
+    },
+    /// The plugin's API version is outside what this crate understands.
+    #[error(
+        "{path:?} implements PJRT API {major}.{minor}, and this program needs 0.{min} or a later 0.x; \
+         help: install a {age} plugin", min = crate::plugin::OLDEST_MINOR, age = if *.major > 0 { "matching" } else { "newer" }
+    )]
+    UnsupportedVersion {
+        /// The plugin's path.
+        path: PathBuf,
+        /// Its major version.
+        major: i32,
+        /// Its minor version.
+        minor: i32,
+    },
+    /// A client option with an unknown name, or a value of the wrong type or range.
+    #[error("client option `{name}`: {reason}")]
+    ClientOption {
+        /// The option.
+        name: String,
+        /// Why it was refused.
+        reason: String,
+    },
+    /// Compile options or a signature that contradict themselves or the client.
+    #[error("compile options: {0}")]
+    CompileOptions(String),
+    /// Host data whose length does not match the shape.
+    #[error("{operation}: {ty} takes {expected} bytes, got {got}")]
+    HostSize {
+        /// What was attempted.
+        operation: &'static str,
+        /// The buffer's type.
+        ty: String,
+        /// Bytes given.
+        got: usize,
+        /// Bytes needed.
+        expected: usize,
+    },
+    /// The number of arguments does not match the executable.
+    #[error(
+        "`{executable}` takes {expected} arguments ({devices} devices × {per_device} inputs), got {got}"
+    )]
+    ArgumentCount {
+        /// The executable's name.
+        executable: String,
+        /// Arguments given.
+        got: usize,
+        /// Arguments needed.
+        expected: usize,
+        /// Devices the executable runs on.
+        devices: usize,
+        /// Inputs on each device.
+        per_device: usize,
+    },
+    /// One argument has the wrong type or device, or is no longer there.
+    #[error("argument {index} for device {device}: got {got}, expected {expected}")]
+    ExecuteArgument {
+        /// Position among the inputs of one device.
+        index: usize,
+        /// Id of the device the argument was meant for.
+        device: i32,
+        /// What was passed.
+        got: String,
+        /// What the executable takes.
+        expected: String,
+    },
+    /// A buffer that was donated to an execution is used again.
+    #[error(
+        "{operation}: the buffer {ty} was donated to an execution and no longer holds data; help: use the execution's result, or list the input as non-donatable"
+    )]
+    Donated {
+        /// What was attempted.
+        operation: &'static str,
+        /// The buffer's type.
+        ty: String,
+    },
+}
+
+impl Error {
+    /// The kind of failure, also for errors found before the plugin was asked.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Error::Plugin { code, .. } => *code,
+            Error::PluginNotFound { .. } => ErrorCode::NotFound,
+            Error::UnsupportedVersion { .. } => ErrorCode::Unimplemented,
+            Error::Donated { .. } => ErrorCode::FailedPrecondition,
+            _ => ErrorCode::InvalidArgument,
+        }
+    }
+
+    /// The plugin's message, or this error's own text.
+    pub fn message(&self) -> String {
+        match self {
+            Error::Plugin { message, .. } => message.clone(),
+            other => other.to_string(),
+        }
+    }
+
+    /// Puts a step's name before a plugin error; other errors name theirs already.
+    pub(crate) fn during(self, step: impl fmt::Display) -> Error {
+        match self {
+            Error::Plugin { code, message, .. } => Error::Plugin {
+                code,
+                message,
+                context: step.to_string(),
+            },
+            other => other,
+        }
+    }
+}
+
+/// The kinds of failure a plugin reports; the numbers are those of the ABI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum ErrorCode {
+    Cancelled = 1,
+    Unknown = 2,
+    InvalidArgument = 3,
+    DeadlineExceeded = 4,
+    NotFound = 5,
+    AlreadyExists = 6,
+    PermissionDenied = 7,
+    ResourceExhausted = 8,
+    FailedPrecondition = 9,
+    Aborted = 10,
+    OutOfRange = 11,
+    Unimplemented = 12,
+    Internal = 13,
+    Unavailable = 14,
+    DataLoss = 15,
+    Unauthenticated = 16,
+}
+
+impl ErrorCode {
+    /// The code with this number; numbers outside the ABI are `Unknown`.
+    pub fn from_raw(code: i32) -> ErrorCode {
+        use ErrorCode::*;
+        const ALL: [ErrorCode; 16] = [
+            Cancelled,
+            Unknown,
+            InvalidArgument,
+            DeadlineExceeded,
+            NotFound,
+            AlreadyExists,
+            PermissionDenied,
+            ResourceExhausted,
+            FailedPrecondition,
+            Aborted,
+            OutOfRange,
+            Unimplemented,
+            Internal,
+            Unavailable,
+            DataLoss,
+            Unauthenticated,
+        ];
+        usize::try_from(code - 1)
+            .ok()
+            .and_then(|i| ALL.get(i).copied())
+            .unwrap_or(Unknown)
+    }
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use ErrorCode::*;
+        f.write_str(match self {
+            Cancelled => "cancelled",
+            Unknown => "unknown",
+            InvalidArgument => "invalid argument",
+            DeadlineExceeded => "deadline exceeded",
+            NotFound => "not found",
+            AlreadyExists => "already exists",
+            PermissionDenied => "permission denied",
+            ResourceExhausted => "resource exhausted",
+            FailedPrecondition => "failed precondition",
+            Aborted => "aborted",
+            OutOfRange => "out of range",
+            Unimplemented => "unimplemented",
+            Internal => "internal",
+            Unavailable => "unavailable",
+            DataLoss => "data loss",
+            Unauthenticated => "unauthenticated",
+        })
+    }
+}
+
+impl Api {
+    /// Calls the function that takes `T`.
+    ///
+    /// # Errors
+    /// The plugin's error, or `Unimplemented` when its table ends before the function.
+    ///
+    /// # Safety
+    /// The fields of `args` are what the function's contract asks for.
+    #[inline]
+    pub(crate) unsafe fn call<T: Arguments>(self, args: &mut Padded<T>) -> Result<()> {
+        match self.function::<T>() {
+            // SAFETY: the slot holds the function that takes `T`; the caller vouches
+            // for the fields.
+            Some(function) => match unsafe { function(args) } {
+                error if error.is_null() => Ok(()),
+                // SAFETY: a non-null result is an error that now belongs to us.
+                error => Err(unsafe { self.take_error(error, T::NAME) }),
+            },
+            None => Err(missing(self, T::NAME)),
+        }
+    }
+
+    /// Turns the plugin's error into ours and frees it.
+    ///
+    /// # Safety
+    /// `error` is a live error of this plugin that nobody else frees.
+    #[cold]
+    pub(crate) unsafe fn take_error(self, error: *mut RawError, context: &str) -> Error {
+        let mut text = sys::zeroed::<sys::ErrorMessage>();
+        text.error = error;
+        let mut message = String::new();
+        if let Some(function) = self.function::<sys::ErrorMessage>() {
+            // SAFETY: `error` is live; this function returns nothing, and its result
+            // register is not looked at.
+            unsafe { function(&mut text) };
+            // SAFETY: the text lives as long as the error.
+            message = unsafe { owned_string(text.message.cast(), text.message_size) };
+        }
+        let mut kind = sys::zeroed::<sys::ErrorGetCode>();
+        kind.error = error;
+        kind.code = ErrorCode::Unknown as i32;
+        if let Some(function) = self.function::<sys::ErrorGetCode>() {
+            // SAFETY: `error` is live. An error about reading an error is dropped.
+            unsafe { function(&mut kind) };
+        }
+        let mut destroy = sys::zeroed::<sys::ErrorDestroy>();
+        destroy.error = error;
+        if let Some(function) = self.function::<sys::ErrorDestroy>() {
+            // SAFETY: `error` is live and not used after this call.
+            unsafe { function(&mut destroy) };
+        }
+        Error::Plugin {
+            code: ErrorCode::from_raw(kind.code),
+            message,
+            context: context.to_string(),
+        }
+    }
+}
+
+#[cold]
+fn missing(api: Api, name: &str) -> Error {
+    let (major, minor) = api.version();
+    Error::Plugin {
+        code: ErrorCode::Unimplemented,
+        message: format!("this plugin (PJRT API {major}.{minor}) does not provide it"),
+        context: name.to_string(),
+    }
+}
+
+/// Copies a string of the plugin.
+///
+/// # Safety
+/// `pointer` is null or points to `size` readable bytes.
+pub(crate) unsafe fn owned_string(pointer: *const u8, size: usize) -> String {
+    if pointer.is_null() || size == 0 {
+        return String::new();
+    }
+    // SAFETY: non-null, so readable for `size` bytes.
+    String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(pointer, size) }).into_owned()
+}
+
+/// Borrows an array of the plugin; a null pointer is an empty array.
+///
+/// # Safety
+/// `pointer` is null or points to `len` elements that live for `'a`.
+pub(crate) unsafe fn borrowed<'a, T>(pointer: *const T, len: usize) -> &'a [T] {
+    if pointer.is_null() || len == 0 {
+        return &[];
+    }
+    // SAFETY: non-null, so the caller's promise holds.
+    unsafe { std::slice::from_raw_parts(pointer, len) }
+}

@@ -1,0 +1,391 @@
+//! Compiled programs: making, storing and describing them.
+
+use crate::buffer_type::BufferType;
+use crate::client::{Client, ClientInner};
+use crate::compile_options::CompileOptions;
+use crate::device::Device;
+use crate::element_type::ElementType;
+use crate::error::{Error, ErrorCode, Result, borrowed, owned_string};
+use crate::sys::{self, Api, RawExecutable, RawLoadedExecutable};
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What an executable takes and returns on each of its devices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signature {
+    /// Types of the inputs.
+    pub inputs: Box<[BufferType]>,
+    /// Types of the outputs, read from the executable itself.
+    pub outputs: Box<[BufferType]>,
+    /// For each input, whether the program may take over its memory.
+    pub donated: Box<[bool]>,
+}
+
+/// A program compiled for certain devices and loaded on them. Cloning is cheap.
+#[derive(Clone)]
+pub struct Executable(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub loaded: NonNull<RawLoadedExecutable>,
+    pub raw: NonNull<RawExecutable>,
+    pub client: &'static ClientInner,
+    pub name: String,
+    pub signature: Signature,
+    /// Positions of the donated inputs.
+    pub donated: Box<[usize]>,
+    pub devices: Box<[Device]>,
+}
+
+// SAFETY: PJRT executables may be run, described and destroyed from any thread, and
+// all else here is immutable.
+unsafe impl Send for Inner {}
+// SAFETY: as above.
+unsafe impl Sync for Inner {}
+
+impl Client {
+    /// Compiles a StableHLO program, given as text.
+    ///
+    /// `inputs` and `donated` are what `@main` takes on one device (after
+    /// partitioning) and which of it the program may take over, as its argument
+    /// attributes say; an empty `donated` is none. The plugin does not tell these, and
+    /// without them a wrong argument could not be recognised, so they must agree with
+    /// the program.
+    ///
+    /// # Errors
+    /// Contradictory options; else the compiler's error, with the program's own
+    /// locations.
+    pub fn compile(
+        self,
+        program: &str,
+        options: &CompileOptions,
+        inputs: &[BufferType],
+        donated: &[bool],
+    ) -> Result<Executable> {
+        self.check_options(options, inputs, donated)?;
+        let start = Instant::now();
+        let encoded = options.encode();
+        let mut code = sys::zeroed::<sys::Program>();
+        code.code = program.as_ptr().cast_mut();
+        code.code_size = program.len();
+        code.format = c"mlir".as_ptr();
+        code.format_size = "mlir".len();
+        let mut args = sys::zeroed::<sys::ClientCompile>();
+        args.client = self.0.raw.as_ptr();
+        args.program = &code;
+        args.options = encoded.as_ptr();
+        args.options_size = encoded.len();
+        // SAFETY: the client is live; program and options outlive the call and are not
+        // written to.
+        unsafe { self.0.api.call(&mut args) }.map_err(compile_error)?;
+        // SAFETY: a new executable of this client.
+        let executable =
+            unsafe { Executable::from_loaded(self.0, args.executable, inputs, donated) }?;
+        tracing::debug!(name = executable.name(), text = program.len(), elapsed = ?start.elapsed(), "compiled");
+        Ok(executable)
+    }
+
+    /// Loads an executable from [`Executable::serialize`]'s bytes, made by the same
+    /// plugin for the same kind of device.
+    ///
+    /// `options`, `inputs` and `donated` are those it was compiled with.
+    ///
+    /// # Errors
+    /// Contradictory options; else the plugin's error, as for truncated bytes.
+    pub fn load_executable(
+        self,
+        bytes: &[u8],
+        options: &CompileOptions,
+        inputs: &[BufferType],
+        donated: &[bool],
+    ) -> Result<Executable> {
+        self.check_options(options, inputs, donated)?;
+        let start = Instant::now();
+        let encoded = options.encode();
+        let mut args = sys::zeroed::<sys::ExecutableDeserializeAndLoad>();
+        args.client = self.0.raw.as_ptr();
+        args.bytes = bytes.as_ptr();
+        args.bytes_size = bytes.len();
+        args.options = encoded.as_ptr();
+        args.options_size = encoded.len();
+        // SAFETY: the client is live; bytes and options outlive the call.
+        unsafe { self.0.api.call(&mut args) }.map_err(|e| e.during("loading an executable"))?;
+        // SAFETY: a new executable of this client.
+        let executable =
+            unsafe { Executable::from_loaded(self.0, args.executable, inputs, donated) }?;
+        tracing::debug!(name = executable.name(), bytes = bytes.len(), elapsed = ?start.elapsed(), "loaded executable");
+        Ok(executable)
+    }
+
+    fn check_options(
+        self,
+        options: &CompileOptions,
+        inputs: &[BufferType],
+        donated: &[bool],
+    ) -> Result<()> {
+        options.check()?;
+        for &id in options.device_assignment.iter().flatten() {
+            if self.device(id).is_none() {
+                let ids: Vec<i32> = self.devices().iter().map(|d| d.id()).collect();
+                return Err(Error::CompileOptions(format!(
+                    "device_assignment lists device {id}, and this client has {ids:?}"
+                )));
+            }
+        }
+        if options.num_devices() > self.devices().len() {
+            return Err(Error::CompileOptions(format!(
+                "{} replicas × {} partitions need {} devices, and this client has {}",
+                options.num_replicas,
+                options.num_partitions,
+                options.num_devices(),
+                self.devices().len()
+            )));
+        }
+        if !donated.is_empty() && donated.len() != inputs.len() {
+            return Err(Error::CompileOptions(format!(
+                "donated has {} entries for {} inputs",
+                donated.len(),
+                inputs.len()
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Leaves the compiler's message and takes away the line that the plugin puts around
+/// it when the text does not parse.
+fn compile_error(error: Error) -> Error {
+    match error {
+        Error::Plugin { code, message, .. } => Error::Plugin {
+            code,
+            message: without_parser_noise(&message),
+            context: "compiling".into(),
+        },
+        other => other,
+    }
+}
+
+fn without_parser_noise(message: &str) -> String {
+    let keep = |line: &&str| {
+        !line
+            .trim_start()
+            .starts_with("Failed to parse using StableHLO")
+    };
+    let kept: Vec<&str> = message.lines().filter(keep).collect();
+    if kept.iter().all(|line| line.trim().is_empty()) {
+        message.to_string()
+    } else {
+        kept.join("\n").trim().to_string()
+    }
+}
+
+impl Executable {
+    /// Describes a new executable and takes ownership of it.
+    ///
+    /// # Safety
+    /// `loaded` is a live executable of `client` that nobody else destroys.
+    unsafe fn from_loaded(
+        client: &'static ClientInner,
+        loaded: *mut RawLoadedExecutable,
+        inputs: &[BufferType],
+        donated: &[bool],
+    ) -> Result<Executable> {
+        let api = client.api;
+        let loaded = NonNull::new(loaded).expect("a compiled executable is not null");
+        let mut get = sys::zeroed::<sys::LoadedExecutableGetExecutable>();
+        get.loaded = loaded.as_ptr();
+        // SAFETY: the executable is live.
+        if let Err(error) = unsafe { api.call(&mut get) } {
+            // SAFETY: ours, and not used again.
+            unsafe { destroy_loaded(api, loaded) };
+            return Err(error);
+        }
+        let raw = NonNull::new(get.executable).expect("the inside of an executable is not null");
+        let mut inner = Inner {
+            loaded,
+            raw,
+            client,
+            name: String::new(),
+            signature: Signature {
+                inputs: inputs.into(),
+                outputs: Box::default(),
+                donated: if donated.is_empty() {
+                    vec![false; inputs.len()].into()
+                } else {
+                    donated.into()
+                },
+            },
+            donated: donated
+                .iter()
+                .enumerate()
+                .filter(|(_, d)| **d)
+                .map(|(i, _)| i)
+                .collect(),
+            devices: Box::default(),
+        };
+        // From here on `inner` destroys both handles if something fails.
+        inner.name = inner.read_name()?;
+        inner.signature.outputs = inner.read_outputs()?;
+        inner.devices = inner.read_devices()?;
+        Ok(Executable(Arc::new(inner)))
+    }
+
+    /// Types of inputs and outputs on each device.
+    pub fn signature(&self) -> &Signature {
+        &self.0.signature
+    }
+
+    /// The devices of this process it runs on, in the order of its arguments.
+    pub fn devices(&self) -> &[Device] {
+        &self.0.devices
+    }
+
+    /// The client it belongs to.
+    pub fn client(&self) -> Client {
+        Client(self.0.client)
+    }
+
+    /// The name of the program's module.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Bytes from which [`Client::load_executable`] makes it again.
+    ///
+    /// # Errors
+    /// The plugin's error.
+    pub fn serialize(&self) -> Result<Vec<u8>> {
+        let mut args = sys::zeroed::<sys::ExecutableSerialize>();
+        args.executable = self.0.raw.as_ptr();
+        // SAFETY: the executable is live.
+        unsafe { self.0.client.api.call(&mut args) }?;
+        // SAFETY: the bytes live until the deleter has run.
+        let bytes = unsafe { borrowed(args.bytes, args.bytes_size) }.to_vec();
+        if let Some(deleter) = args.deleter {
+            // SAFETY: called once, after the last use of the bytes.
+            unsafe { deleter(args.serialized) };
+        }
+        Ok(bytes)
+    }
+
+    /// A hash of the compiled program, if the plugin has one.
+    ///
+    /// # Errors
+    /// The plugin's error.
+    pub fn fingerprint(&self) -> Result<Option<String>> {
+        let mut args = sys::zeroed::<sys::ExecutableFingerprint>();
+        args.executable = self.0.raw.as_ptr();
+        // SAFETY: the executable is live.
+        match unsafe { self.0.client.api.call(&mut args) } {
+            Err(error) if error.code() == ErrorCode::Unimplemented => Ok(None),
+            // SAFETY: the text lives as long as the executable.
+            result => result.map(|()| unsafe {
+                Some(owned_string(args.fingerprint.cast(), args.fingerprint_size))
+            }),
+        }
+    }
+}
+
+impl Inner {
+    fn read_name(&self) -> Result<String> {
+        let mut args = sys::zeroed::<sys::ExecutableName>();
+        args.executable = self.raw.as_ptr();
+        // SAFETY: the executable is live, and the text lives as long.
+        unsafe {
+            self.client.api.call(&mut args)?;
+            Ok(owned_string(args.name.cast(), args.name_size))
+        }
+    }
+
+    fn read_outputs(&self) -> Result<Box<[BufferType]>> {
+        let mut types = sys::zeroed::<sys::ExecutableOutputElementTypes>();
+        types.executable = self.raw.as_ptr();
+        let mut shapes = sys::zeroed::<sys::ExecutableOutputDimensions>();
+        shapes.executable = self.raw.as_ptr();
+        // SAFETY: the executable is live, and the lists live as long.
+        let (types, ranks, mut dims) = unsafe {
+            self.client.api.call(&mut types)?;
+            self.client.api.call(&mut shapes)?;
+            let ranks: &[usize] = borrowed(shapes.ranks, shapes.num_outputs);
+            let dims: &[i64] = borrowed(shapes.dims, ranks.iter().sum());
+            (borrowed(types.types, types.num_types), ranks, dims)
+        };
+        let mut outputs = Vec::with_capacity(types.len());
+        for (&code, &rank) in types.iter().zip(ranks) {
+            let element_type = ElementType::from_raw(code).ok_or_else(|| Error::Plugin {
+                code: ErrorCode::Unimplemented,
+                message: format!(
+                    "output {} has element type {code}, unknown here",
+                    outputs.len()
+                ),
+                context: "reading the outputs of an executable".into(),
+            })?;
+            let (shape, rest) = dims.split_at(rank);
+            dims = rest;
+            outputs.push(BufferType::new(element_type, shape));
+        }
+        Ok(outputs.into())
+    }
+
+    fn read_devices(&self) -> Result<Box<[Device]>> {
+        let mut args = sys::zeroed::<sys::LoadedExecutableAddressableDevices>();
+        args.executable = self.loaded.as_ptr();
+        // SAFETY: the executable is live, and the list lives as long.
+        let raws = unsafe {
+            self.client.api.call(&mut args)?;
+            borrowed(args.devices, args.num_devices)
+        };
+        let device = |raw: &_| {
+            self.client
+                .device_of(*raw)
+                .expect("an executable's devices belong to its client")
+        };
+        Ok(raws.iter().map(device).collect())
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let mut args = sys::zeroed::<sys::ExecutableDestroy>();
+        args.executable = self.raw.as_ptr();
+        // SAFETY: both handles are ours and not used again; running executions keep the
+        // program for themselves. An error here has no remedy.
+        unsafe {
+            let _ = self.client.api.call(&mut args);
+            destroy_loaded(self.client.api, self.loaded);
+        }
+    }
+}
+
+/// # Safety
+/// `loaded` is a live executable that nobody uses from now on.
+unsafe fn destroy_loaded(api: Api, loaded: NonNull<RawLoadedExecutable>) {
+    let mut args = sys::zeroed::<sys::LoadedExecutableDestroy>();
+    args.executable = loaded.as_ptr();
+    // SAFETY: the caller's promise. An error here has no remedy.
+    let _ = unsafe { api.call(&mut args) };
+}
+
+impl fmt::Debug for Executable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Executable({} on {:?})", self.0.name, self.0.devices)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_parser_noise;
+
+    #[test]
+    fn parser_noise_is_taken_from_messages() {
+        let noisy = "Failed to parse using StableHLO v1.13.3, this could indicate forward incompatibility\n\
+                     model.rs:42:7: error: bad type\n";
+        assert_eq!(
+            without_parser_noise(noisy),
+            "model.rs:42:7: error: bad type"
+        );
+        let only = "Failed to parse using StableHLO v1.13.3";
+        assert_eq!(without_parser_noise(only), only, "never empty");
+    }
+}

@@ -1,0 +1,374 @@
+//! Running an executable.
+//!
+//! The plugin checks neither element types nor devices, and a wrong argument in a
+//! launch on several devices makes the next launch hang. Everything is therefore
+//! checked here, in one pass over the arguments that compares pointers only.
+
+use crate::buffer::Buffer;
+use crate::error::{Error, Result};
+use crate::executable::{Executable, Inner};
+use crate::sys::{self, RawBuffer};
+use smallvec::SmallVec;
+use std::ptr::{NonNull, null_mut};
+
+/// Arguments and results of a launch on one device up to this number need no
+/// allocation.
+const INLINE: usize = 64;
+
+type Handles = SmallVec<[*mut RawBuffer; INLINE]>;
+
+impl Executable {
+    /// Runs the program without waiting for it.
+    ///
+    /// `args` is device-major: input `i` of device `d` is `args[d * inputs + i]`. The
+    /// results are appended to `outputs` in the same way. Results may be used at once;
+    /// an error of the computation itself is reported where they are waited for or read.
+    ///
+    /// Inputs that the signature donates are deleted, except those whose positions are
+    /// in `non_donatable`, which the program copies instead.
+    ///
+    /// # Errors
+    /// [`Error::ArgumentCount`] and [`Error::ExecuteArgument`] for arguments that do not
+    /// fit, are deleted, or are donated while another argument is the same buffer; else
+    /// the plugin's error. After an error no argument is donated that was not donated
+    /// before, unless the plugin had taken it already, and `outputs` is unchanged.
+    pub fn execute(
+        &self,
+        args: &[&Buffer],
+        non_donatable: &[usize],
+        outputs: &mut Vec<Buffer>,
+    ) -> Result<()> {
+        let inner = &*self.0;
+        let inputs = inner.signature.inputs.len();
+        if args.len() != inputs * inner.devices.len() {
+            return Err(inner.wrong_count(args.len()));
+        }
+        let kept = Kept::new(non_donatable);
+        let claims = Claims::take(inner, args, &kept)?;
+        let mut handles = Handles::new();
+        let result = match &*inner.devices {
+            [_] => inner
+                .collect(args, &kept, &mut handles)
+                .and_then(|()| inner.launch_one(&handles, &kept, outputs)),
+            _ => inner.launch_many(args, &kept, &mut handles, outputs),
+        };
+        claims.settle();
+        result
+    }
+}
+
+/// The positions that a call does not donate, as the plugin takes them and as a set.
+struct Kept {
+    positions: SmallVec<[i64; 16]>,
+    bits: SmallVec<[u64; 4]>,
+}
+
+impl Kept {
+    fn new(positions: &[usize]) -> Kept {
+        let mut bits = SmallVec::new();
+        for &position in positions {
+            if bits.len() <= position / 64 {
+                bits.resize(position / 64 + 1, 0u64);
+            }
+            bits[position / 64] |= 1 << (position % 64);
+        }
+        Kept {
+            positions: positions.iter().map(|&p| p as i64).collect(),
+            bits,
+        }
+    }
+
+    fn contains(&self, position: usize) -> bool {
+        self.bits
+            .get(position / 64)
+            .is_some_and(|word| word >> (position % 64) & 1 == 1)
+    }
+}
+
+/// Marks on the donated arguments, so that no other call uses them.
+struct Claims<'a> {
+    inner: &'a Inner,
+    args: &'a [&'a Buffer],
+    kept: &'a Kept,
+}
+
+impl<'a> Claims<'a> {
+    fn take(inner: &'a Inner, args: &'a [&'a Buffer], kept: &'a Kept) -> Result<Claims<'a>> {
+        let claims = Claims { inner, args, kept };
+        for (taken, (position, buffer)) in claims.donated().enumerate() {
+            if !buffer.claim() {
+                for (_, buffer) in claims.donated().take(taken) {
+                    buffer.unclaim();
+                }
+                return Err(inner.refuse_donation(args, position));
+            }
+        }
+        Ok(claims)
+    }
+
+    /// Position in `args` and buffer of every argument that this call donates.
+    fn donated(&self) -> impl Iterator<Item = (usize, &'a Buffer)> {
+        let inputs = self.inner.signature.inputs.len();
+        let (args, kept) = (self.args, self.kept);
+        let positions = self
+            .inner
+            .donated
+            .iter()
+            .copied()
+            .filter(|&i| !kept.contains(i));
+        (0..self.inner.devices.len())
+            .flat_map(move |d| positions.clone().map(move |i| d * inputs + i))
+            .map(move |position| (position, args[position]))
+    }
+
+    /// Ends the call: arguments that the plugin did not take are usable again. It
+    /// leaves a donated input whose memory fits no output, and all after an error.
+    fn settle(self) {
+        for (_, buffer) in self.donated() {
+            if !buffer.is_deleted_by_plugin() {
+                buffer.unclaim();
+            }
+        }
+    }
+}
+
+impl Inner {
+    /// Checks every argument and collects the handles.
+    #[inline]
+    fn collect(&self, args: &[&Buffer], kept: &Kept, handles: &mut Handles) -> Result<()> {
+        let inputs = &*self.signature.inputs;
+        if inputs.is_empty() {
+            return Ok(());
+        }
+        handles.reserve(args.len());
+        for (device, args_of_device) in self.devices.iter().zip(args.chunks_exact(inputs.len())) {
+            for (i, (arg, ty)) in args_of_device.iter().zip(inputs).enumerate() {
+                let claimed = self.signature.donated[i] && !kept.contains(i);
+                if arg.buffer_type() != *ty
+                    || arg.device() != *device
+                    || (arg.is_deleted() && !claimed)
+                {
+                    return Err(self.wrong_argument(args, handles.len()));
+                }
+                handles.push(arg.raw());
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn launch_one(&self, handles: &Handles, kept: &Kept, outputs: &mut Vec<Buffer>) -> Result<()> {
+        let count = self.signature.outputs.len();
+        let mut results = Handles::from_elem(null_mut(), count);
+        // SAFETY: one list each of checked arguments and of room for the results.
+        unsafe { self.call(&[handles.as_ptr()], &[results.as_mut_ptr()], kept, 0) }?;
+        // SAFETY: the call filled `results` with new buffers of the first device.
+        unsafe { self.adopt(&results, outputs) };
+        Ok(())
+    }
+
+    /// Launches on all devices, one launch at a time in this client.
+    fn launch_many(
+        &self,
+        args: &[&Buffer],
+        kept: &Kept,
+        handles: &mut Handles,
+        outputs: &mut Vec<Buffer>,
+    ) -> Result<()> {
+        let uses = Uses::begin(self, args, kept)?;
+        self.collect(args, kept, handles)?;
+        let (inputs, count) = (self.signature.inputs.len(), self.signature.outputs.len());
+        let mut results = Handles::from_elem(null_mut(), count * self.devices.len());
+        let argument_lists: SmallVec<[_; 16]> = (0..self.devices.len())
+            .map(|d| handles.as_ptr().wrapping_add(d * inputs))
+            .collect();
+        let output_lists: SmallVec<[_; 16]> = (0..self.devices.len())
+            .map(|d| results.as_mut_ptr().wrapping_add(d * count))
+            .collect();
+        let mut launch = self.client.launch.lock().unwrap_or_else(|e| e.into_inner());
+        *launch = launch.wrapping_add(1).max(1);
+        // SAFETY: one list per device of checked arguments and of room for the results.
+        unsafe { self.call(&argument_lists, &output_lists, kept, *launch) }?;
+        drop(launch);
+        drop(uses);
+        // SAFETY: the call filled `results` with new buffers, device-major.
+        unsafe { self.adopt(&results, outputs) };
+        Ok(())
+    }
+
+    /// Calls the plugin.
+    ///
+    /// # Safety
+    /// The lists have one entry per device: pointers to the handles of all inputs, and
+    /// to room for the handles of all outputs.
+    #[inline]
+    unsafe fn call(
+        &self,
+        argument_lists: &[*const *mut RawBuffer],
+        output_lists: &[*mut *mut RawBuffer],
+        kept: &Kept,
+        launch: i32,
+    ) -> Result<()> {
+        let mut options = sys::zeroed::<sys::ExecuteOptions>();
+        options.launch_id = launch;
+        options.non_donatable_input_indices = kept.positions.as_ptr();
+        options.num_non_donatable_input_indices = kept.positions.len();
+        let mut call = sys::zeroed::<sys::LoadedExecutableExecute>();
+        call.executable = self.loaded.as_ptr();
+        call.options = &mut options;
+        call.argument_lists = argument_lists.as_ptr();
+        call.num_devices = argument_lists.len();
+        call.num_args = self.signature.inputs.len();
+        call.output_lists = output_lists.as_ptr();
+        // SAFETY: the executable is live, the options outlive the call, and the caller
+        // vouches for the lists.
+        unsafe { self.client.api.call(&mut call) }
+            .map_err(|e| e.during(format_args!("executing `{}`", self.name)))
+    }
+
+    /// Appends the results as buffers; their types are known, so nothing is asked.
+    ///
+    /// # Safety
+    /// `results` holds new buffers of this executable, device-major.
+    #[inline]
+    unsafe fn adopt(&self, results: &[*mut RawBuffer], outputs: &mut Vec<Buffer>) {
+        let types = &*self.signature.outputs;
+        if types.is_empty() {
+            return;
+        }
+        outputs.reserve(results.len());
+        for (&device, of_device) in self.devices.iter().zip(results.chunks_exact(types.len())) {
+            for (&raw, &ty) in of_device.iter().zip(types) {
+                let raw = NonNull::new(raw).expect("a result is not null");
+                // SAFETY: the caller's promise.
+                outputs.push(unsafe { Buffer::new(raw, ty, device) });
+            }
+        }
+    }
+
+    #[cold]
+    fn wrong_count(&self, got: usize) -> Error {
+        let (devices, per_device) = (self.devices.len(), self.signature.inputs.len());
+        Error::ArgumentCount {
+            executable: self.name.clone(),
+            got,
+            expected: devices * per_device,
+            devices,
+            per_device,
+        }
+    }
+
+    /// Says what is wrong with the argument at this position.
+    #[cold]
+    fn wrong_argument(&self, args: &[&Buffer], position: usize) -> Error {
+        let inputs = self.signature.inputs.len();
+        let (arg, index) = (args[position], position % inputs);
+        let (device, ty) = (
+            self.devices[position / inputs],
+            self.signature.inputs[index],
+        );
+        let error = |got: String, expected: String| Error::ExecuteArgument {
+            index,
+            device: device.id(),
+            got,
+            expected,
+        };
+        if arg.buffer_type() != ty {
+            error(arg.buffer_type().to_string(), ty.to_string())
+        } else if arg.device().client() != device.client() {
+            error(
+                format!("{ty} of another client"),
+                format!("{ty} on device {device}"),
+            )
+        } else if arg.device() != device {
+            error(
+                format!("{ty} on device {}", arg.device()),
+                format!("{ty} on device {device}"),
+            )
+        } else {
+            let same = |&other: &usize| other != position && std::ptr::eq(args[other], arg);
+            match (0..args.len()).find(same) {
+                Some(other) => error(
+                    format!("the buffer that is donated as argument {}", other % inputs),
+                    "a buffer that this call does not donate; help: pass a copy, or list the donated position as non-donatable".into(),
+                ),
+                None => error(
+                    format!("a deleted buffer {ty}, donated to an earlier execution"),
+                    "a buffer that still holds data".into(),
+                ),
+            }
+        }
+    }
+
+    /// Says why the argument at this position cannot be donated.
+    #[cold]
+    fn refuse_donation(&self, args: &[&Buffer], position: usize) -> Error {
+        let inputs = self.signature.inputs.len();
+        let (arg, index) = (args[position], position % inputs);
+        let got = match args[..position]
+            .iter()
+            .position(|other| std::ptr::eq(*other, arg))
+        {
+            Some(other) => format!(
+                "the buffer that is donated as argument {} too",
+                other % inputs
+            ),
+            None if arg.is_deleted() => format!(
+                "a deleted buffer {}, donated to an earlier execution",
+                arg.buffer_type()
+            ),
+            None => format!(
+                "a buffer {} that another thread is launching with",
+                arg.buffer_type()
+            ),
+        };
+        Error::ExecuteArgument {
+            index,
+            device: self.devices[position / inputs].id(),
+            got,
+            expected: "a buffer to donate that nothing else uses".into(),
+        }
+    }
+}
+
+/// Keeps the arguments of a launch on several devices from being donated by another
+/// thread between the check and the launch.
+struct Uses<'a> {
+    inner: &'a Inner,
+    args: &'a [&'a Buffer],
+    kept: &'a Kept,
+    begun: usize,
+}
+
+impl<'a> Uses<'a> {
+    fn begin(inner: &'a Inner, args: &'a [&'a Buffer], kept: &'a Kept) -> Result<Uses<'a>> {
+        let mut uses = Uses {
+            inner,
+            args,
+            kept,
+            begun: 0,
+        };
+        for position in 0..args.len() {
+            if !uses.claimed(position) && !args[position].begin_use() {
+                return Err(inner.wrong_argument(args, position));
+            }
+            uses.begun += 1;
+        }
+        Ok(uses)
+    }
+
+    fn claimed(&self, position: usize) -> bool {
+        let i = position % self.inner.signature.inputs.len();
+        self.inner.signature.donated[i] && !self.kept.contains(i)
+    }
+}
+
+impl Drop for Uses<'_> {
+    fn drop(&mut self) {
+        for position in 0..self.begun {
+            if !self.claimed(position) {
+                self.args[position].end_use();
+            }
+        }
+    }
+}

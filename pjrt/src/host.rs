@@ -1,0 +1,209 @@
+//! Host memory to device buffers.
+
+use crate::buffer::Buffer;
+use crate::client::Client;
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::sys::{self, Api, RawError, host_buffer};
+use crate::{AlignedBytes, BufferType, Device};
+use bytemuck::NoUninit;
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// Memory that a buffer can take over.
+///
+/// # Safety
+/// [`as_bytes`](HostData::as_bytes) returns the same memory every time, wherever the
+/// value is moved, and nothing changes that memory while the value is alive and not
+/// mutably borrowed.
+pub unsafe trait HostData: Send + 'static {
+    /// The bytes, dense and row-major.
+    fn as_bytes(&self) -> &[u8];
+}
+
+// SAFETY: owned heap memory without interior mutability.
+unsafe impl HostData for AlignedBytes {
+    fn as_bytes(&self) -> &[u8] {
+        self
+    }
+}
+
+// SAFETY: owned heap memory; `NoUninit` forbids padding and interior mutability.
+unsafe impl<T: NoUninit + Send> HostData for Vec<T> {
+    fn as_bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(self)
+    }
+}
+
+// SAFETY: as for `Vec`.
+unsafe impl<T: NoUninit + Send> HostData for Box<[T]> {
+    fn as_bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(self)
+    }
+}
+
+// SAFETY: as for `Vec`; shared memory is not writable while this handle is alive.
+unsafe impl<T: NoUninit + Send + Sync> HostData for Arc<[T]> {
+    fn as_bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(self)
+    }
+}
+
+// SAFETY: the inner value is not writable while this handle is alive.
+unsafe impl<T: HostData + Sync> HostData for Arc<T> {
+    fn as_bytes(&self) -> &[u8] {
+        (**self).as_bytes()
+    }
+}
+
+/// Below this size an unaligned owner is copied during the call: a copy on another
+/// thread costs more than it saves.
+const COPY_DURING_CALL: usize = 64 << 10;
+
+impl Client {
+    /// Makes a buffer from host bytes, which are copied during the call.
+    ///
+    /// `data` is dense and row-major, of `ty.size_bytes()` bytes.
+    ///
+    /// # Errors
+    /// [`Error::HostSize`] when the length does not match; else the plugin's error.
+    pub fn buffer_from_host(self, data: &[u8], ty: BufferType, device: Device) -> Result<Buffer> {
+        check(self, "buffer_from_host", data.len(), ty, device)?;
+        // SAFETY: with these semantics the plugin is done with `data` when it returns.
+        let (buffer, done) = unsafe {
+            put(
+                self.0.api,
+                data.as_ptr(),
+                ty,
+                device,
+                host_buffer::IMMUTABLE_ONLY_DURING_CALL,
+            )
+        }?;
+        drop(done);
+        Ok(buffer)
+    }
+
+    /// Makes a buffer that takes over host memory.
+    ///
+    /// On a CPU device memory at a multiple of 64 bytes (such as [`AlignedBytes`])
+    /// becomes the buffer's own without a copy, and is dropped when the device is done
+    /// with it. Other memory is copied and dropped after the copy.
+    ///
+    /// # Errors
+    /// [`Error::HostSize`] when the length does not match; else the plugin's error.
+    pub fn buffer_from_owned<T: HostData>(
+        self,
+        data: T,
+        ty: BufferType,
+        device: Device,
+    ) -> Result<Buffer> {
+        let len = data.as_bytes().len();
+        check(self, "buffer_from_owned", len, ty, device)?;
+        let aligned = data
+            .as_bytes()
+            .as_ptr()
+            .addr()
+            .is_multiple_of(AlignedBytes::ALIGNMENT);
+        let semantics = if aligned && len > 0 {
+            host_buffer::IMMUTABLE_ZERO_COPY
+        } else if len >= COPY_DURING_CALL {
+            host_buffer::IMMUTABLE_UNTIL_TRANSFER_COMPLETES
+        } else {
+            return self.buffer_from_host(data.as_bytes(), ty, device);
+        };
+        let api = self.0.api;
+        let owner = Box::new(Owner { data, api });
+        let bytes = owner.data.as_bytes().as_ptr();
+        // SAFETY: the owner is kept until the done event fires.
+        match unsafe { put(api, bytes, ty, device, semantics) }? {
+            (buffer, None) => Ok(buffer),
+            (buffer, Some(done)) => {
+                let user = Box::into_raw(owner);
+                // SAFETY: `release::<T>` may run on any thread because `T: Send`, and is
+                // the only one to use `user` from now on.
+                unsafe { done.on_ready(release::<T>, user.cast()) }?;
+                Ok(buffer)
+            }
+        }
+    }
+}
+
+/// What a shared buffer keeps alive.
+struct Owner<T> {
+    data: T,
+    api: Api,
+}
+
+/// Drops the owner once the plugin is done with its memory.
+///
+/// # Safety
+/// `user` is a `Box<Owner<T>>` given up to this call; `error` is null or owned by it.
+unsafe extern "C" fn release<T: HostData>(error: *mut RawError, user: *mut c_void) {
+    // SAFETY: the caller's promise.
+    let owner = unsafe { Box::from_raw(user.cast::<Owner<T>>()) };
+    if !error.is_null() {
+        // SAFETY: the error belongs to this call.
+        let error = unsafe { owner.api.take_error(error, "transfer to device") };
+        tracing::debug!(%error, "transfer to device failed");
+    }
+    // A panic must not unwind into the plugin.
+    if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(owner))).is_err() {
+        tracing::error!("dropping host data that a buffer had shared panicked");
+    }
+}
+
+fn check(
+    client: Client,
+    operation: &'static str,
+    got: usize,
+    ty: BufferType,
+    device: Device,
+) -> Result<()> {
+    if got != ty.size_bytes() {
+        return Err(Error::HostSize {
+            operation,
+            ty: ty.to_string(),
+            got,
+            expected: ty.size_bytes(),
+        });
+    }
+    if device.client() != client {
+        return Err(Error::ExecuteArgument {
+            index: 0,
+            device: device.id(),
+            got: format!("device {device} of another client"),
+            expected: format!("a device of this client ({})", client.platform_name()),
+        });
+    }
+    Ok(())
+}
+
+/// Starts a transfer; the event tells when the plugin is done with `data`.
+///
+/// # Safety
+/// `data` is readable for the size of `ty`, and stays so as long as `semantics` asks.
+unsafe fn put(
+    api: Api,
+    data: *const u8,
+    ty: BufferType,
+    device: Device,
+    semantics: u32,
+) -> Result<(Buffer, Option<Event>)> {
+    let mut args = sys::zeroed::<sys::ClientBufferFromHostBuffer>();
+    args.client = device.0.client.raw.as_ptr();
+    args.data = data.cast();
+    args.element_type = ty.element_type() as u32;
+    args.dims = ty.dims().as_ptr();
+    args.num_dims = ty.rank();
+    args.host_buffer_semantics = semantics;
+    args.device = device.0.raw.as_ptr();
+    // SAFETY: client and device are live, dimensions are interned, and the caller
+    // vouches for `data`.
+    unsafe { api.call(&mut args) }?;
+    // SAFETY: the event, if any, is ours.
+    let done = unsafe { Event::take(api, args.done_with_host_buffer) };
+    let raw = NonNull::new(args.buffer).expect("a created buffer is not null");
+    // SAFETY: a new buffer of this type on this device.
+    Ok((unsafe { Buffer::new(raw, ty, device) }, done))
+}

@@ -1,0 +1,246 @@
+//! Loading a plugin: a shared library that exports `GetPjrtApi`.
+
+use crate::error::{Error, Result};
+use crate::sys::{self, Api, ApiTable};
+use crate::value::Value;
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+/// The oldest minor version of PJRT API 0 that this crate works with.
+pub const OLDEST_MINOR: i32 = 81;
+
+/// A loaded plugin.
+///
+/// A plugin is loaded once per file and never unloaded: plugins start threads and
+/// register process-wide state, so unloading one is not safe. Cloning is cheap.
+#[derive(Clone)]
+pub struct Plugin(Arc<Inner>);
+
+struct Inner {
+    path: PathBuf,
+    api: Api,
+}
+
+/// An extension that a plugin offers beyond the function table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extension {
+    /// The number of its type in the ABI.
+    pub id: u32,
+    /// Bytes of its struct, which grows with its version.
+    pub struct_size: usize,
+}
+
+impl Extension {
+    /// The name of the type, if this crate knows the number.
+    pub fn name(&self) -> Option<&'static str> {
+        const NAMES: [&str; 25] = [
+            "gpu custom call",
+            "profiler",
+            "custom partitioner",
+            "stream",
+            "layouts",
+            "ffi",
+            "memory descriptions",
+            "triton",
+            "raw buffer",
+            "phase compile",
+            "example",
+            "unknown",
+            "cross-host transfers",
+            "executable metadata",
+            "callback",
+            "host allocator",
+            "tpu topology",
+            "tpu executable",
+            "megascale",
+            "shardings",
+            "abi version",
+            "collectives",
+            "multi-slice",
+            "host memory allocator",
+            "xla transform",
+        ];
+        NAMES.get(self.id as usize).copied()
+    }
+}
+
+impl Plugin {
+    /// Loads the plugin in this file, or returns it if it is loaded already.
+    ///
+    /// Sets `TF_CPP_MIN_LOG_LEVEL=2` first unless the variable is set, which silences
+    /// the plugin's informational lines on stderr. Call this before starting threads
+    /// that read or write the environment through C.
+    ///
+    /// # Errors
+    /// When the file is missing, is not a loadable library, does not export
+    /// `GetPjrtApi`, or implements an API version older than 0.81 or of another major
+    /// number; and when the plugin's own initialisation fails.
+    pub fn load(path: impl AsRef<Path>) -> Result<Plugin> {
+        static LOADED: Mutex<Option<HashMap<PathBuf, Plugin>>> = Mutex::new(None);
+        let path = path.as_ref();
+        let canonical = path
+            .canonicalize()
+            .map_err(|_| Error::PluginNotFound { path: path.into() })?;
+        // One lock around the whole of loading: two threads must not initialise a
+        // plugin at once, and loading is rare.
+        let mut loaded = LOADED.lock().unwrap_or_else(|e| e.into_inner());
+        let loaded = loaded.get_or_insert_default();
+        if let Some(plugin) = loaded.get(&canonical) {
+            return Ok(plugin.clone());
+        }
+        let start = Instant::now();
+        let api = open(&canonical)?;
+        let plugin = Plugin(Arc::new(Inner {
+            path: canonical.clone(),
+            api,
+        }));
+        let (major, minor) = plugin.api_version();
+        check_version(&canonical, major, minor)?;
+        let mut args = sys::zeroed::<sys::PluginInitialize>();
+        // SAFETY: the function takes no fields.
+        unsafe { api.call(&mut args) }
+            .map_err(|e| e.during(format_args!("initialising {canonical:?}")))?;
+        tracing::debug!(path = %canonical.display(), major, minor, elapsed = ?start.elapsed(), "loaded plugin");
+        loaded.insert(canonical, plugin.clone());
+        Ok(plugin)
+    }
+
+    /// The file it was loaded from, absolute and without symbolic links.
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// Major and minor version of the PJRT API it implements.
+    pub fn api_version(&self) -> (i32, i32) {
+        self.0.api.version()
+    }
+
+    /// What the plugin says about itself, such as the StableHLO versions it reads.
+    ///
+    /// # Errors
+    /// The plugin's error.
+    pub fn attributes(&self) -> Result<Vec<(String, Value)>> {
+        let mut args = sys::zeroed::<sys::PluginAttributes>();
+        // SAFETY: all fields are outputs.
+        unsafe { self.0.api.call(&mut args) }?;
+        // SAFETY: attributes live as long as the plugin.
+        Ok(unsafe { Value::read_all(args.attributes, args.num_attributes) })
+    }
+
+    /// The extensions it offers, in its order.
+    pub fn extensions(&self) -> Vec<Extension> {
+        let mut found = Vec::new();
+        let mut next = self.0.api.extensions();
+        while !next.is_null() {
+            // SAFETY: the list is constant data of the plugin, ended by null.
+            let node = unsafe { &*next };
+            found.push(Extension {
+                id: node.kind,
+                struct_size: node.struct_size,
+            });
+            next = node.next;
+        }
+        found
+    }
+
+    pub(crate) fn api(&self) -> Api {
+        self.0.api
+    }
+}
+
+impl fmt::Debug for Plugin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (major, minor) = self.api_version();
+        write!(f, "Plugin({:?}, PJRT API {major}.{minor})", self.0.path)
+    }
+}
+
+/// Opens the library and asks it for its function table.
+fn open(path: &Path) -> Result<Api> {
+    if std::env::var_os("TF_CPP_MIN_LOG_LEVEL").is_none() {
+        // SAFETY: Rust's own readers of the environment are synchronised with this;
+        // C readers on other threads are the caller's concern, as documented.
+        unsafe { std::env::set_var("TF_CPP_MIN_LOG_LEVEL", "2") };
+    }
+    // SAFETY: running a library's constructors is what loading a plugin means; the
+    // user named the file as one to trust.
+    let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| {
+        Error::PluginUnloadable {
+            path: path.into(),
+            reason: e.to_string(),
+        }
+    })?;
+    let not_a_plugin = |reason: &str| Error::NotAPlugin {
+        path: path.into(),
+        reason: reason.into(),
+    };
+    type GetPjrtApi = unsafe extern "C" fn() -> *mut ApiTable;
+    // SAFETY: a function of this name has this type in every plugin.
+    let table = match unsafe { library.get::<GetPjrtApi>("GetPjrtApi") } {
+        // SAFETY: it takes nothing and returns the table or null.
+        Ok(function) => unsafe { function() },
+        Err(_) => return Err(not_a_plugin("it does not export the function `GetPjrtApi`")),
+    };
+    // Never unloaded, so the table lives until the process ends.
+    std::mem::forget(library);
+    let table = NonNull::new(table).ok_or_else(|| not_a_plugin("`GetPjrtApi` returned null"))?;
+    // SAFETY: the library stays loaded.
+    Ok(unsafe { Api::new(table) })
+}
+
+/// Accepts 0.81 and every later 0.x.
+fn check_version(path: &Path, major: i32, minor: i32) -> Result<()> {
+    if major == 0 && minor >= OLDEST_MINOR {
+        return Ok(());
+    }
+    Err(Error::UnsupportedVersion {
+        path: path.into(),
+        major,
+        minor,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_older_than_81_or_of_another_major_are_refused() {
+        let check = |major, minor| check_version(Path::new("/p.so"), major, minor);
+        assert!(check(0, 81).is_ok() && check(0, 116).is_ok());
+        let old = check(0, 80).unwrap_err().to_string();
+        assert!(
+            old.contains("PJRT API 0.80") && old.contains("0.81") && old.contains("newer"),
+            "{old}"
+        );
+        assert!(check(1, 0).unwrap_err().to_string().contains("matching"));
+    }
+
+    #[test]
+    fn a_missing_file_and_a_file_that_is_no_library_are_told_apart() {
+        let missing = Plugin::load("/nonexistent/plugin.so").unwrap_err();
+        assert!(matches!(missing, Error::PluginNotFound { .. }), "{missing}");
+        let text = Plugin::load("/proc/self/cmdline").unwrap_err();
+        assert!(matches!(text, Error::PluginUnloadable { .. }), "{text}");
+    }
+
+    #[test]
+    fn extensions_have_names() {
+        let name = |id| {
+            Extension {
+                id,
+                struct_size: 24,
+            }
+            .name()
+        };
+        assert_eq!(name(5), Some("ffi"));
+        assert_eq!(name(9), Some("phase compile"));
+        assert_eq!(name(24), Some("xla transform"));
+        assert_eq!(name(25), None);
+    }
+}

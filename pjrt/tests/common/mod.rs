@@ -1,0 +1,67 @@
+//! One client with 8 CPU devices for all tests of a binary.
+#![allow(dead_code)]
+
+use ramie_pjrt::{
+    Buffer, BufferType, Client, ClientOptions, CompileOptions, Device, ElementType, Executable,
+    Plugin,
+};
+use std::sync::OnceLock;
+
+/// The CPU plugin's path.
+pub fn plugin_path() -> std::path::PathBuf {
+    std::env::var_os("RAMIE_PJRT_PLUGIN")
+        .expect("RAMIE_PJRT_PLUGIN names the CPU plugin")
+        .into()
+}
+
+/// The client.
+pub fn client() -> Client {
+    static CLIENT: OnceLock<Client> = OnceLock::new();
+    *CLIENT.get_or_init(|| {
+        let plugin = Plugin::load(plugin_path()).expect("the CPU plugin loads");
+        Client::new(&plugin, &ClientOptions::new().cpu_device_count(8))
+            .expect("the CPU client starts")
+    })
+}
+
+/// Device number `i`.
+pub fn device(i: usize) -> Device {
+    client().addressable_devices()[i]
+}
+
+/// The type of an `f32` array.
+pub fn f32s(dims: &[i64]) -> BufferType {
+    BufferType::new(ElementType::F32, dims)
+}
+
+/// An `f32` array on a device.
+pub fn put(data: &[f32], dims: &[i64], device: Device) -> Buffer {
+    let bytes: Vec<u8> = data.iter().flat_map(|x| x.to_ne_bytes()).collect();
+    client()
+        .buffer_from_host(&bytes, f32s(dims), device)
+        .unwrap()
+}
+
+/// The contents of an `f32` array.
+pub fn get(buffer: &Buffer) -> Vec<f32> {
+    let mut bytes = vec![0; buffer.size_bytes()];
+    buffer.copy_to_host(&mut bytes).unwrap();
+    bytes
+        .chunks_exact(4)
+        .map(|b| f32::from_ne_bytes(b.try_into().unwrap()))
+        .collect()
+}
+
+/// A program for one device.
+pub fn compile(program: &str, inputs: &[BufferType], donated: &[bool]) -> Executable {
+    client()
+        .compile(program, &CompileOptions::default(), inputs, donated)
+        .unwrap()
+}
+
+/// Runs and returns the results.
+pub fn run(executable: &Executable, args: &[&Buffer]) -> ramie_pjrt::Result<Vec<Buffer>> {
+    let mut outputs = Vec::new();
+    executable.execute(args, &[], &mut outputs)?;
+    Ok(outputs)
+}
