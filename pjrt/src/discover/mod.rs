@@ -1,0 +1,278 @@
+//! Finding and installing XLA plugins.
+//!
+//! [`find`] looks, in this order, at
+//! 1. the file that the variable `RAMIE_PJRT_PLUGIN` names; if it is missing that is an error;
+//! 2. the user cache, [`cache_dir`];
+//! 3. a Python environment that is installed already: that of `VIRTUAL_ENV`, and that of the first
+//!    `python3` on `PATH`;
+//! 4. for the CPU only, a download by pip of a wheel whose version and SHA-256 are pinned here.
+//!
+//! The plugins for CUDA and TPU, of several hundred megabytes and more, are downloaded only when
+//! [`install`] is called, which `ramie plugin install` does.
+//!
+//! `RAMIE_PLATFORM` (`cpu`, `cuda` or `tpu`) chooses the platform. Without it, the best one whose
+//! device and plugin are both there is taken: TPU before CUDA before CPU.
+//!
+//! ```no_run
+//! let plugin = ramie_pjrt::discover::find(None)?;
+//! println!("{} plugin: {}", plugin.platform, plugin.path.display());
+//! # Ok::<(), ramie_pjrt::discover::DiscoverError>(())
+//! ```
+
+mod catalog;
+mod environment;
+mod error;
+mod hardware;
+mod install;
+mod manifest;
+mod platform;
+mod python;
+mod wheel;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+pub use catalog::{RELEASES, Release, Wheel};
+pub use environment::Environment;
+pub use error::{Attempt, DiscoverError, InstallError, NotFound};
+pub use platform::{Platform, UnknownPlatform};
+
+use manifest::Installation;
+
+/// A plugin's file, and how it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PluginLocation {
+    /// The platform that the plugin drives.
+    pub platform: Platform,
+    /// The shared library.
+    pub path: PathBuf,
+    /// The version of the package it came in, where known.
+    pub version: Option<String>,
+    /// Which step of the search found it.
+    pub origin: Origin,
+}
+
+/// Which step of the search found a plugin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// The variable `RAMIE_PJRT_PLUGIN`.
+    Variable,
+    /// The user cache.
+    Cache,
+    /// An installed Python environment.
+    Python,
+    /// A download that has just been made, into the user cache.
+    Download,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Origin::Variable => "RAMIE_PJRT_PLUGIN",
+            Origin::Cache => "user cache",
+            Origin::Python => "Python environment",
+            Origin::Download => "just installed into the user cache",
+        })
+    }
+}
+
+/// Finds the plugin for `platform`, or for the best platform where that is `None`, installing the
+/// CPU plugin where no plugin is found. See the [module](self) for the order of the search.
+///
+/// Costs well under a millisecond when the user cache has the plugin.
+///
+/// # Errors
+/// [`DiscoverError::NotFound`] lists every place that was tried, with one command that fixes it;
+/// [`DiscoverError::ExplicitPlugin`] and [`DiscoverError::UnknownPlatform`] tell of a variable
+/// that is set to something impossible.
+pub fn find(platform: Option<Platform>) -> Result<PluginLocation, DiscoverError> {
+    Environment::from_process().find(platform)
+}
+
+/// Installs the plugin for `platform` into the user cache, unless it is there already.
+///
+/// # Errors
+/// See [`InstallError`]. Nothing half-installed is left behind.
+pub fn install(platform: Platform) -> Result<PluginLocation, InstallError> {
+    Environment::from_process().install(platform)
+}
+
+/// The folder of Ramie's cache: `RAMIE_CACHE_DIR`, else `$XDG_CACHE_HOME/ramie`, else
+/// `~/.cache/ramie`. It need not exist.
+pub fn cache_dir() -> PathBuf {
+    Environment::from_process().cache_dir()
+}
+
+impl Environment {
+    /// As the function [`find`], in this environment.
+    ///
+    /// # Errors
+    /// As the function [`find`].
+    pub fn find(&self, platform: Option<Platform>) -> Result<PluginLocation, DiscoverError> {
+        let found = self.search(platform);
+        match &found {
+            Ok(plugin) => tracing::debug!(
+                platform = %plugin.platform,
+                path = %plugin.path.display(),
+                version = plugin.version.as_deref(),
+                origin = %plugin.origin,
+                "plugin found"
+            ),
+            Err(error) => tracing::debug!(%error, "no plugin found"),
+        }
+        found
+    }
+
+    fn search(&self, platform: Option<Platform>) -> Result<PluginLocation, DiscoverError> {
+        let wanted = match platform {
+            Some(platform) => Some(platform),
+            None => self.platform_variable()?,
+        };
+        if let Some(path) = self.var("RAMIE_PJRT_PLUGIN") {
+            return explicit(Path::new(path), wanted);
+        }
+        if wanted.is_none() {
+            for platform in [Platform::Tpu, Platform::Cuda] {
+                if !self.device_visible(platform) {
+                    continue;
+                }
+                match self.look(platform) {
+                    Ok(plugin) => return Ok(plugin),
+                    Err(tried) => {
+                        tracing::debug!(%platform, ?tried, "a device without a plugin");
+                    }
+                }
+            }
+        }
+        let platform = wanted.unwrap_or(Platform::Cpu);
+        let mut tried = vec![Attempt::new("RAMIE_PJRT_PLUGIN", "not set")];
+        match self.look(platform) {
+            Ok(plugin) => return Ok(plugin),
+            Err(attempts) => tried.extend(attempts),
+        }
+        let mut remedy = self.remedy(platform);
+        if platform == Platform::Cpu {
+            let error = match self.install(platform) {
+                Ok(plugin) => return Ok(plugin),
+                Err(error) => error,
+            };
+            if matches!(error, InstallError::NoPython { .. }) {
+                remedy = format!("install Python 3 with pip, then {remedy}");
+            }
+            tried.push(Attempt::new("download with pip", error.reason()));
+        }
+        Err(NotFound {
+            platform,
+            tried,
+            remedy,
+        }
+        .into())
+    }
+
+    /// The plugin for `platform` in the user cache or a Python environment, if it is there.
+    /// Nothing is downloaded, and `RAMIE_PJRT_PLUGIN` is not looked at.
+    pub fn installed(&self, platform: Platform) -> Option<PluginLocation> {
+        self.look(platform).ok()
+    }
+
+    /// As the function [`install`], in this environment.
+    ///
+    /// # Errors
+    /// See [`InstallError`].
+    pub fn install(&self, platform: Platform) -> Result<PluginLocation, InstallError> {
+        install::install(self, self.release(platform)?, false)
+    }
+
+    /// Installs the plugin for `platform` anew, even if it is there.
+    ///
+    /// # Errors
+    /// See [`InstallError`]. An installation that was there stays.
+    pub fn reinstall(&self, platform: Platform) -> Result<PluginLocation, InstallError> {
+        install::install(self, self.release(platform)?, true)
+    }
+
+    /// The platform that `RAMIE_PLATFORM` names, if it is set.
+    ///
+    /// # Errors
+    /// [`UnknownPlatform`] if it names none.
+    pub fn platform_variable(&self) -> Result<Option<Platform>, UnknownPlatform> {
+        self.var("RAMIE_PLATFORM")
+            .map(|name| name.to_string_lossy().parse())
+            .transpose()
+    }
+
+    /// The user cache, then Python environments; otherwise what was tried.
+    fn look(&self, platform: Platform) -> Result<PluginLocation, Vec<Attempt>> {
+        let mut tried = Vec::new();
+        match self.release(platform) {
+            Ok(release) => {
+                let folder = self.plugins_dir().join(release.folder());
+                let outcome = match manifest::check(&folder, release) {
+                    Installation::Whole(path) => {
+                        return Ok(PluginLocation {
+                            platform,
+                            path,
+                            version: Some(release.package().version.to_owned()),
+                            origin: Origin::Cache,
+                        });
+                    }
+                    Installation::Absent => "not there".to_owned(),
+                    Installation::Broken(problem) => format!("there, but {problem}"),
+                };
+                tried.push(Attempt::new(
+                    format!("user cache {}", folder.display()),
+                    outcome,
+                ));
+            }
+            Err(error) => tried.push(Attempt::new("user cache", error.reason())),
+        }
+        python::search(self, platform, &mut tried).ok_or(tried)
+    }
+
+    fn remedy(&self, platform: Platform) -> String {
+        let library = match self.release(platform) {
+            Ok(release) if platform == Platform::Cpu => {
+                let package = release.package().requirement();
+                return format!(
+                    "run `python3 -m pip install {package}`, or set RAMIE_PJRT_PLUGIN to the path \
+                     of xla_cpu_pjrt.so"
+                );
+            }
+            Ok(release) => release.library.rsplit('/').next().unwrap_or_default(),
+            Err(_) => return "set RAMIE_PJRT_PLUGIN to a plugin built for this machine".to_owned(),
+        };
+        format!(
+            "run `ramie plugin install {platform}` (`cargo install ramie` gives the command), or \
+             set RAMIE_PJRT_PLUGIN to the path of {library}"
+        )
+    }
+}
+
+/// The plugin that `RAMIE_PJRT_PLUGIN` names. Unless a platform was asked for, the file's name
+/// tells which it is.
+fn explicit(path: &Path, wanted: Option<Platform>) -> Result<PluginLocation, DiscoverError> {
+    let refused = |problem: String| DiscoverError::ExplicitPlugin {
+        path: path.to_owned(),
+        problem,
+    };
+    match path.metadata() {
+        Ok(meta) if meta.is_file() => {}
+        Ok(_) => return Err(refused("which is not a file".to_owned())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(refused("which does not exist".to_owned()));
+        }
+        Err(error) => return Err(refused(format!("which cannot be read: {error}"))),
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let named = || match &*name {
+        name if name.contains("cuda") || name.contains("gpu") => Platform::Cuda,
+        name if name.contains("tpu") => Platform::Tpu,
+        _ => Platform::Cpu,
+    };
+    Ok(PluginLocation {
+        platform: wanted.unwrap_or_else(named),
+        path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+        version: None,
+        origin: Origin::Variable,
+    })
+}

@@ -1,0 +1,70 @@
+use std::fmt;
+use std::str::FromStr;
+
+/// A kind of hardware that an XLA plugin drives.
+///
+/// ```
+/// use ramie_pjrt::discover::Platform;
+/// assert_eq!("cuda".parse(), Ok(Platform::Cuda));
+/// assert_eq!(Platform::Tpu.to_string(), "tpu");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Platform {
+    /// The host's processor (`xla-cpu-pjrt`).
+    Cpu,
+    /// NVIDIA GPUs (`jax-cuda13-pjrt`).
+    Cuda,
+    /// Google TPUs (`libtpu`).
+    Tpu,
+}
+
+impl Platform {
+    /// Every platform, in the order in which they are listed to users.
+    pub const ALL: [Platform; 3] = [Platform::Cpu, Platform::Cuda, Platform::Tpu];
+
+    /// The name that `RAMIE_PLATFORM` and the command line use: `cpu`, `cuda` or `tpu`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Platform::Cpu => "cpu",
+            Platform::Cuda => "cuda",
+            Platform::Tpu => "tpu",
+        }
+    }
+
+    /// The name as it reads in a sentence: `CPU`, `CUDA` or `TPU`.
+    pub(crate) const fn title(self) -> &'static str {
+        match self {
+            Platform::Cpu => "CPU",
+            Platform::Cuda => "CUDA",
+            Platform::Tpu => "TPU",
+        }
+    }
+}
+
+impl fmt::Display for Platform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Platform {
+    type Err = UnknownPlatform;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wanted = text.trim();
+        Platform::ALL
+            .into_iter()
+            .find(|platform| platform.name().eq_ignore_ascii_case(wanted))
+            .ok_or_else(|| UnknownPlatform {
+                given: text.to_owned(),
+            })
+    }
+}
+
+/// A name that is no [`Platform`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{given}` is not a platform: expected `cpu`, `cuda` (NVIDIA GPUs) or `tpu`")]
+pub struct UnknownPlatform {
+    /// The name as it was given.
+    pub given: String,
+}

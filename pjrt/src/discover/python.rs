@@ -1,0 +1,299 @@
+//! Plugins in a Python environment that is installed already.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde::{Deserialize, Serialize};
+
+use super::error::Attempt;
+use super::manifest::modified;
+use super::{Environment, Origin, Platform, PluginLocation};
+
+/// Where packages put their plugin below a `site-packages` folder, and the package's name as its
+/// `dist-info` folder writes it. The newest comes first.
+fn layouts(platform: Platform) -> &'static [(&'static str, &'static str)] {
+    match platform {
+        Platform::Cpu => &[("xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so", "xla_cpu_pjrt")],
+        Platform::Cuda => &[
+            (
+                "jax_plugins/xla_cuda13/xla_cuda_plugin.so",
+                "jax_cuda13_pjrt",
+            ),
+            (
+                "jax_plugins/xla_cuda12/xla_cuda_plugin.so",
+                "jax_cuda12_pjrt",
+            ),
+        ],
+        Platform::Tpu => &[("libtpu/libtpu.so", "libtpu")],
+    }
+}
+
+/// Looks in the environment of `VIRTUAL_ENV`, then in that of the first `python3` on `PATH`.
+pub(super) fn search(
+    env: &Environment,
+    platform: Platform,
+    tried: &mut Vec<Attempt>,
+) -> Option<PluginLocation> {
+    let virtual_env = env.var("VIRTUAL_ENV").map(Path::new);
+    if let Some(folder) = virtual_env {
+        let place = format!("Python environment VIRTUAL_ENV={}", folder.display());
+        let dirs = site_packages(folder);
+        if let Some(found) = among(&dirs, platform, place, tried) {
+            return Some(found);
+        }
+    }
+    let python = env.pythons().into_iter().next();
+    match python {
+        None => tried.push(Attempt::new(
+            "Python environment of `python3`",
+            "no `python3` is on PATH",
+        )),
+        // That environment was searched above, without starting Python.
+        Some(python) if virtual_env.is_some_and(|folder| python.starts_with(folder)) => {}
+        Some(python) => {
+            let place = format!("Python environment of {}", python.display());
+            match search_path(env, &python) {
+                Ok(dirs) => return among(&dirs, platform, place, tried),
+                Err(problem) => tried.push(Attempt::new(place, problem)),
+            }
+        }
+    }
+    None
+}
+
+fn among(
+    dirs: &[PathBuf],
+    platform: Platform,
+    place: String,
+    tried: &mut Vec<Attempt>,
+) -> Option<PluginLocation> {
+    for (layout, package) in layouts(platform) {
+        for dir in dirs {
+            let path = dir.join(layout);
+            if path.is_file() {
+                return Some(PluginLocation {
+                    platform,
+                    path,
+                    version: version(dir, package),
+                    origin: Origin::Python,
+                });
+            }
+        }
+    }
+    let names: Vec<_> = layouts(platform)
+        .iter()
+        .map(|(layout, _)| *layout)
+        .collect();
+    let outcome = match dirs {
+        [] => "it has no site-packages folder".to_owned(),
+        dirs => format!("no {} in its {} folders", names.join(" or "), dirs.len()),
+    };
+    tried.push(Attempt::new(place, outcome));
+    None
+}
+
+/// The version of `package`, from the name of its `dist-info` folder.
+fn version(dir: &Path, package: &str) -> Option<String> {
+    fs::read_dir(dir).ok()?.flatten().find_map(|entry| {
+        let name = entry.file_name();
+        let version = name
+            .to_str()?
+            .strip_prefix(package)?
+            .strip_prefix('-')?
+            .strip_suffix(".dist-info")?;
+        Some(version.to_owned())
+    })
+}
+
+/// The `site-packages` folders of a virtual environment, found without starting its Python.
+fn site_packages(environment: &Path) -> Vec<PathBuf> {
+    let mut dirs = Vec::new();
+    for lib in ["lib", "lib64"] {
+        let Ok(entries) = fs::read_dir(environment.join(lib)) else {
+            continue;
+        };
+        for entry in entries.flatten() {
+            let dir = entry.path().join("site-packages");
+            if entry.file_name().as_encoded_bytes().starts_with(b"python") && dir.is_dir() {
+                dirs.push(dir);
+            }
+        }
+    }
+    dirs.sort();
+    dirs
+}
+
+/// Prints `sys.path`, in bytes that survive any locale.
+const QUESTION: &str =
+    r"import os, sys; sys.stdout.buffer.write(b'\n'.join(map(os.fsencode, sys.path)))";
+
+/// The variables on which the answer depends.
+const INFLUENCES: [&str; 7] = [
+    "HOME",
+    "PYTHONHOME",
+    "PYTHONNOUSERSITE",
+    "PYTHONPATH",
+    "PYTHONUSERBASE",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+];
+
+/// What a Python answered, and under which circumstances the answer holds. Starting Python costs
+/// tens of milliseconds, more than the rest of a program's start.
+#[derive(PartialEq, Serialize, Deserialize)]
+struct Remembered {
+    bytes: u64,
+    modified: u64,
+    influences: Vec<Option<String>>,
+    dirs: Vec<PathBuf>,
+}
+
+fn search_path(env: &Environment, python: &Path) -> Result<Vec<PathBuf>, String> {
+    let file = env.cache_dir().join("python.json");
+    let mut memory: BTreeMap<String, Remembered> = fs::read(&file)
+        .ok()
+        .and_then(|text| serde_json::from_slice(&text).ok())
+        .unwrap_or_default();
+    let key = python.display().to_string();
+    let circumstances = circumstances(env, python);
+    if let (Some(now), Some(then)) = (&circumstances, memory.get(&key))
+        && (now.bytes, now.modified, &now.influences)
+            == (then.bytes, then.modified, &then.influences)
+    {
+        return Ok(then.dirs.clone());
+    }
+    let dirs = ask(env, python)?;
+    if let Some(mut now) = circumstances {
+        now.dirs.clone_from(&dirs);
+        memory.insert(key, now);
+        if let Err(error) = remember(&file, &memory) {
+            // Only the next start's speed depends on it.
+            tracing::debug!(file = %file.display(), %error, "cannot remember Python's search path");
+        }
+    }
+    Ok(dirs)
+}
+
+/// None for a script: a version manager's `python3` chooses another Python by the working folder.
+fn circumstances(env: &Environment, python: &Path) -> Option<Remembered> {
+    let mut start = [0; 2];
+    File::open(python).ok()?.read_exact(&mut start).ok()?;
+    if &start == b"#!" {
+        return None;
+    }
+    let meta = python.metadata().ok()?;
+    let value = |name| {
+        env.var(name)
+            .map(|value: &OsStr| value.to_string_lossy().into_owned())
+    };
+    Some(Remembered {
+        bytes: meta.len(),
+        modified: modified(&meta),
+        influences: INFLUENCES.into_iter().map(value).collect(),
+        dirs: Vec::new(),
+    })
+}
+
+fn remember(file: &Path, memory: &BTreeMap<String, Remembered>) -> std::io::Result<()> {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut draft = tempfile::Builder::new()
+        .prefix(".python-")
+        .tempfile_in(folder)?;
+    serde_json::to_writer(&mut draft, memory)?;
+    draft.flush()?;
+    draft.persist(file)?;
+    Ok(())
+}
+
+fn ask(env: &Environment, python: &Path) -> Result<Vec<PathBuf>, String> {
+    let output = Command::new(python)
+        .args(["-c", QUESTION])
+        .env_clear()
+        .envs(env.vars())
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("it cannot be started: {error}"))?;
+    if !output.status.success() {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let last = stderr.lines().last().unwrap_or("it wrote nothing").trim();
+        return Err(format!("it failed ({}): {last}", output.status));
+    }
+    let dirs = output
+        .stdout
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| std::str::from_utf8(line).ok())
+        .map(PathBuf::from)
+        .filter(|dir| dir.is_absolute() && dir.is_dir());
+    Ok(dirs.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sandbox() -> (tempfile::TempDir, Environment, PathBuf) {
+        let temp = tempfile::tempdir().unwrap();
+        let python = temp.path().join("python3");
+        // Not a program: any attempt to start it is an error.
+        fs::write(&python, "\x7fELF nothing").unwrap();
+        let cache = temp.path().join("cache");
+        let env = Environment::from_vars([("RAMIE_CACHE_DIR", &cache)]);
+        (temp, env, python)
+    }
+
+    fn remember_for(env: &Environment, python: &Path, dirs: &[PathBuf]) {
+        let mut entry = circumstances(env, python).unwrap();
+        entry.dirs = dirs.to_vec();
+        let memory = BTreeMap::from([(python.display().to_string(), entry)]);
+        remember(&env.cache_dir().join("python.json"), &memory).unwrap();
+    }
+
+    #[test]
+    fn an_answer_is_remembered_while_python_stays_the_same() {
+        let (temp, env, python) = sandbox();
+        assert!(search_path(&env, &python).is_err());
+        let dirs = vec![temp.path().to_owned()];
+        remember_for(&env, &python, &dirs);
+        assert_eq!(search_path(&env, &python), Ok(dirs));
+
+        fs::write(&python, "\x7fELF nothing, but newer").unwrap();
+        assert!(search_path(&env, &python).is_err());
+    }
+
+    #[test]
+    fn an_answer_is_forgotten_when_a_variable_changes() {
+        let (temp, env, python) = sandbox();
+        remember_for(&env, &python, &[temp.path().to_owned()]);
+        let cache = env.cache_dir();
+        let other = Environment::from_vars([
+            ("RAMIE_CACHE_DIR", cache.as_os_str()),
+            ("PYTHONPATH", OsStr::new("/elsewhere")),
+        ]);
+        assert!(search_path(&other, &python).is_err());
+    }
+
+    #[test]
+    fn a_script_is_asked_every_time() {
+        let (_temp, env, python) = sandbox();
+        fs::write(&python, "#!/bin/sh\n").unwrap();
+        assert!(circumstances(&env, &python).is_none());
+    }
+
+    #[test]
+    fn a_damaged_memory_is_no_obstacle() {
+        let (_temp, env, python) = sandbox();
+        let cache = env.cache_dir();
+        fs::create_dir_all(&cache).unwrap();
+        fs::write(cache.join("python.json"), "{\"half").unwrap();
+        assert!(
+            search_path(&env, &python)
+                .unwrap_err()
+                .contains("cannot be started")
+        );
+    }
+}

@@ -1,0 +1,15 @@
+//! Plugin discovery in sandboxes: made-up wheels, and a shell script in the role of `python3`.
+
+#![cfg(unix)]
+
+#[path = "discover/sandbox.rs"]
+mod sandbox;
+
+#[path = "discover/damage.rs"]
+mod damage;
+#[path = "discover/install.rs"]
+mod install;
+#[path = "discover/order.rs"]
+mod order;
+#[path = "discover/platforms.rs"]
+mod platforms;

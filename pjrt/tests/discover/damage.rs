@@ -1,0 +1,207 @@
+//! Damaged downloads and damaged installations.
+
+use std::fs;
+
+use ramie_pjrt::discover::{InstallError, Origin, Platform};
+use zip::write::{SimpleFileOptions, ZipWriter};
+
+use crate::sandbox::{CPU_LIBRARY, Sandbox, write_wheel};
+
+/// Installs, and returns the error, having seen that nothing was left.
+fn refused(sandbox: &Sandbox) -> InstallError {
+    let error = sandbox.env().install(Platform::Cpu).unwrap_err();
+    assert_eq!(sandbox.in_cache(), [""; 0], "{error}");
+    assert!(sandbox.env().installed(Platform::Cpu).is_none());
+    error
+}
+
+fn edit_wheel(sandbox: &Sandbox, edit: impl FnOnce(&mut Vec<u8>)) {
+    let file = sandbox.wheel_file("xla-cpu-pjrt");
+    let mut bytes = fs::read(&file).unwrap();
+    edit(&mut bytes);
+    fs::write(&file, bytes).unwrap();
+}
+
+#[test]
+fn a_replaced_wheel_is_refused() {
+    let sandbox = Sandbox::new();
+    edit_wheel(&sandbox, |bytes| bytes.push(0));
+    let error = refused(&sandbox);
+    let InstallError::WrongHash {
+        wheel,
+        expected,
+        found,
+    } = &error
+    else {
+        panic!("{error}");
+    };
+    assert_eq!(wheel, "xla-cpu-pjrt-1.0-py3-none-any.whl");
+    assert_eq!(expected, sandbox.releases()[0].package().sha256);
+    assert!(found != expected && found.len() == 64);
+    assert!(error.to_string().contains("pip cache purge"), "{error}");
+}
+
+#[test]
+fn a_truncated_wheel_is_refused() {
+    let mut sandbox = Sandbox::new();
+    edit_wheel(&sandbox, |bytes| bytes.truncate(bytes.len() / 2));
+    assert!(matches!(refused(&sandbox), InstallError::WrongHash { .. }));
+    // Even if it were the pinned one.
+    sandbox.pin_again();
+    let error = refused(&sandbox);
+    assert!(matches!(error, InstallError::BadWheel { .. }), "{error}");
+    assert!(error.to_string().contains("cannot be unpacked"), "{error}");
+}
+
+#[test]
+fn damaged_contents_are_refused() {
+    let mut sandbox = Sandbox::new();
+    // Within the compressed data of the first large file, after the local headers.
+    edit_wheel(&sandbox, |bytes| {
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 0xff;
+    });
+    sandbox.pin_again();
+    let error = refused(&sandbox);
+    assert!(matches!(error, InstallError::BadWheel { .. }), "{error}");
+}
+
+#[test]
+fn a_wheel_without_the_plugin_is_refused() {
+    let mut sandbox = Sandbox::new();
+    write_wheel(
+        &sandbox.wheel_file("xla-cpu-pjrt"),
+        &[("other.so", 0o644, b"")],
+    );
+    sandbox.pin_again();
+    let text = refused(&sandbox).to_string();
+    assert!(
+        text.contains("it holds no `xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so`"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_wheel_that_leads_out_of_its_folder_is_refused() {
+    let prefix = CPU_LIBRARY.rsplit_once('/').unwrap().0;
+    for path in [
+        "../evil.so".to_owned(),
+        "/tmp/ramie-evil.so".to_owned(),
+        format!("{prefix}/../../../evil.so"),
+        "a\\..\\..\\evil.so".to_owned(),
+        "C:evil.so".to_owned(),
+    ] {
+        let mut sandbox = Sandbox::new();
+        let files: &[(&str, u32, &[u8])] = &[(CPU_LIBRARY, 0o644, b"x"), (&path, 0o644, b"evil")];
+        write_wheel(&sandbox.wheel_file("xla-cpu-pjrt"), files);
+        sandbox.pin_again();
+        let text = refused(&sandbox).to_string();
+        assert!(text.contains("leads out of its folder"), "{path}: {text}");
+        assert!(!sandbox.plugins().join("evil.so").exists());
+    }
+}
+
+#[test]
+fn a_wheel_with_a_link_is_refused() {
+    let mut sandbox = Sandbox::new();
+    let file = fs::File::create(sandbox.wheel_file("xla-cpu-pjrt")).unwrap();
+    let mut zip = ZipWriter::new(file);
+    zip.add_symlink(CPU_LIBRARY, "/etc/passwd", SimpleFileOptions::default())
+        .unwrap();
+    zip.finish().unwrap();
+    sandbox.pin_again();
+    let text = refused(&sandbox).to_string();
+    assert!(text.contains("is a link"), "{text}");
+}
+
+#[test]
+fn a_pip_that_leaves_no_wheel_is_reported() {
+    let sandbox = Sandbox::new();
+    sandbox.python("bin", "echo all is well; exit 0");
+    let text = refused(&sandbox).to_string();
+    assert!(text.contains("it succeeded, but left no wheel"), "{text}");
+    assert!(text.contains("| all is well"), "{text}");
+}
+
+#[test]
+fn a_damaged_installation_is_replaced() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.env().find(None).unwrap().path;
+    let folder = path.ancestors().nth(3).unwrap().to_owned();
+    let damages: [(&str, &dyn Fn()); 5] = [
+        ("has 10 bytes instead of 50000", &|| {
+            fs::write(&path, [7; 10]).unwrap()
+        }),
+        ("was changed", &|| fs::write(&path, [8; 50_000]).unwrap()),
+        ("cannot be read", &|| fs::remove_file(&path).unwrap()),
+        ("is damaged", &|| {
+            fs::write(folder.join("manifest.json"), "{").unwrap()
+        }),
+        ("cannot be read", &|| {
+            fs::remove_file(folder.join("manifest.json")).unwrap()
+        }),
+    ];
+    for (index, (problem, damage)) in damages.into_iter().enumerate() {
+        damage();
+        assert_eq!(
+            sandbox.env().find(None).unwrap().origin,
+            Origin::Download,
+            "{problem}"
+        );
+        assert_eq!(fs::read(&path).unwrap(), [7; 50_000]);
+        assert_eq!(sandbox.calls("pip download"), index + 2);
+        let told = sandbox.told();
+        let told = told
+            .lines()
+            .rev()
+            .find(|line| line.contains("is not usable"))
+            .unwrap();
+        assert!(told.contains(problem), "{told}");
+        assert_eq!(sandbox.in_cache(), [sandbox.releases()[0].folder()]);
+    }
+}
+
+#[test]
+fn an_installation_of_other_wheels_is_replaced() {
+    let mut sandbox = Sandbox::new();
+    sandbox.env().find(None).unwrap();
+    write_wheel(
+        &sandbox.wheel_file("xla-cpu-pjrt"),
+        &[(CPU_LIBRARY, 0o644, b"newer")],
+    );
+    sandbox.pin_again();
+    let found = sandbox.env().find(None).unwrap();
+    assert_eq!(found.origin, Origin::Download);
+    assert_eq!(fs::read(found.path).unwrap(), b"newer");
+}
+
+#[test]
+fn a_failed_replacement_keeps_what_was_there() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.env().find(None).unwrap().path;
+    edit_wheel(&sandbox, |bytes| bytes.push(0));
+    sandbox.env().reinstall(Platform::Cpu).unwrap_err();
+    assert_eq!(fs::read(path).unwrap(), [7; 50_000]);
+    assert_eq!(sandbox.env().find(None).unwrap().origin, Origin::Cache);
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_is_reported() {
+    let mut sandbox = Sandbox::new();
+    sandbox.set("RAMIE_CACHE_DIR", sandbox.path("bin/python3/cache"));
+    let text = sandbox
+        .env()
+        .install(Platform::Cpu)
+        .unwrap_err()
+        .to_string();
+    assert!(text.contains("cannot create the folder `"), "{text}");
+    assert!(
+        text.contains("help: RAMIE_CACHE_DIR chooses another folder"),
+        "{text}"
+    );
+    let text = sandbox.env().find(None).unwrap_err().to_string();
+    assert!(
+        text.contains("- download with pip: cannot create the folder"),
+        "{text}"
+    );
+}
