@@ -1,2 +1,40 @@
-//! Part of Ramie; see the `ramie` crate.
+//! Arrays, a typed IR, composable transformations, and lowering to StableHLO.
+//!
+//! Most users take this crate through `ramie`, which re-exports it.
 #![forbid(unsafe_code)]
+
+mod array;
+mod aval;
+mod dtype;
+mod eager;
+mod error;
+mod hash;
+mod jaxpr;
+pub mod lower;
+mod ops;
+pub mod prim;
+mod runtime;
+mod scalar;
+mod sharding;
+mod trace;
+mod transform;
+pub mod tree;
+
+pub use array::{Array, device_put};
+pub use aval::{Aval, Dims, broadcast_shapes};
+pub use dtype::{DType, Element};
+pub use error::{Error, Result, ShapeError};
+pub use jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Var};
+pub use ops::IntoArray;
+pub use prim::elementwise::{RoundingMethod, where_};
+pub use ramie_pjrt::Device;
+pub use ramie_pjrt::discover::Platform;
+pub use runtime::{Runtime, RuntimeOptions, configure, devices, runtime, with_default_device};
+pub use scalar::{Literal, Scalar};
+pub use sharding::Sharding;
+pub use trace::{Outputs, bind, bind_arc, bind1, is_tracing};
+pub use transform::{
+    ArgTuple, Function, InAxes, Objective, Pure, grad, jvp, linear_transpose, linearize,
+    value_and_grad, vjp, vjp_with_aux, vmap, vmap_axes,
+};
+pub use tree::Tree;

@@ -1,0 +1,233 @@
+//! `Array`: a cheap handle to elements on a device, or to a value being traced.
+
+mod convert;
+mod display;
+
+use crate::Sharding;
+use crate::{Aval, DType, Dims, Literal, Scalar};
+use ramie_pjrt::Buffer;
+use smallvec::SmallVec;
+use std::panic::Location;
+use std::sync::{Arc, OnceLock};
+
+pub use convert::device_put;
+
+/// An n-dimensional array.
+///
+/// One type serves everywhere: outside a transformation an `Array` is a handle
+/// to elements on a device; while a function is traced it stands for a value
+/// that the program will compute. Cloning copies the handle, not the elements.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// let x = Array::zeros(&[2, 5], DType::F32);
+/// assert_eq!(x.shape(), [2, 5]);
+/// assert_eq!((x + 1.0).to_vec::<f32>(), vec![1.0; 10]);
+/// ```
+#[derive(Clone)]
+pub struct Array(pub(crate) Repr);
+
+#[derive(Clone)]
+pub(crate) enum Repr {
+    Device(Arc<DeviceArray>),
+    Literal(Arc<LiteralArray>),
+    Tracer(Tracer),
+    Abstract(Aval),
+}
+
+/// Elements on one or several devices.
+pub(crate) struct DeviceArray {
+    pub aval: Aval,
+    pub buffers: SmallVec<[Buffer; 1]>,
+    pub sharding: Sharding,
+}
+
+/// A scalar known on the host; it reaches a device when a program needs it.
+pub(crate) struct LiteralArray {
+    pub literal: Literal,
+    device: OnceLock<Arc<DeviceArray>>,
+}
+
+/// A value of an open trace.
+#[derive(Clone, Copy)]
+pub(crate) struct Tracer {
+    pub trace: u64,
+    pub var: crate::Var,
+    pub aval: Aval,
+    pub location: &'static Location<'static>,
+}
+
+impl Array {
+    /// A 0-d array of a scalar that is known now.
+    pub(crate) fn literal(literal: Literal) -> Array {
+        Array(Repr::Literal(Arc::new(LiteralArray {
+            literal,
+            device: OnceLock::new(),
+        })))
+    }
+
+    /// A 0-d array of `value` in `dtype`.
+    pub fn scalar(value: impl Into<Scalar>, dtype: DType) -> Array {
+        Array::literal(Literal::new(value, dtype))
+    }
+
+    /// Shape and type without elements (JAX's `ShapeDtypeStruct`), to stage a
+    /// function with. Computing with it outside a transformation panics.
+    pub fn shape_dtype_struct(shape: &[usize], dtype: DType) -> Array {
+        Array(Repr::Abstract(Aval::new(shape, dtype)))
+    }
+
+    pub(crate) fn from_device(aval: Aval, buffer: Buffer, sharding: Sharding) -> Array {
+        Array(Repr::Device(Arc::new(DeviceArray {
+            aval,
+            buffers: SmallVec::from_buf([buffer]),
+            sharding,
+        })))
+    }
+
+    /// The abstract value: shape, element type, weak or not.
+    pub fn aval(&self) -> Aval {
+        match &self.0 {
+            Repr::Device(d) => d.aval,
+            Repr::Literal(l) => l.literal.aval(),
+            Repr::Tracer(t) => t.aval,
+            Repr::Abstract(a) => *a,
+        }
+    }
+
+    /// Dimensions, outermost first.
+    pub fn shape(&self) -> &'static [usize] {
+        self.aval().shape()
+    }
+
+    /// Element type.
+    pub fn dtype(&self) -> DType {
+        self.aval().dtype()
+    }
+
+    /// Number of dimensions.
+    pub fn ndim(&self) -> usize {
+        self.aval().ndim()
+    }
+
+    /// Number of elements.
+    pub fn size(&self) -> usize {
+        self.aval().size()
+    }
+
+    /// Bytes that the elements take.
+    pub fn nbytes(&self) -> usize {
+        self.aval().size_bytes()
+    }
+
+    /// `true` while the array stands for a value of a program being traced.
+    pub fn is_tracer(&self) -> bool {
+        matches!(self.0, Repr::Tracer(_))
+    }
+
+    /// The scalar, where the array is a literal known on the host.
+    pub(crate) fn as_literal(&self) -> Option<Literal> {
+        match &self.0 {
+            Repr::Literal(l) => Some(l.literal),
+            _ => None,
+        }
+    }
+
+    /// A normal, non-negative axis.
+    ///
+    /// # Panics
+    /// If `axis` is not between `-ndim` and `ndim - 1`.
+    #[track_caller]
+    pub(crate) fn axis(&self, operation: &str, axis: isize) -> usize {
+        let n = self.ndim() as isize;
+        let normal = if axis < 0 { axis + n } else { axis };
+        assert!(
+            (0..n).contains(&normal),
+            "{operation}: axis {axis} is out of range for {}\n  help: axes run from {} to {}",
+            self.aval(),
+            -n,
+            n - 1
+        );
+        normal as usize
+    }
+
+    /// Normal, non-negative, distinct axes.
+    ///
+    /// # Panics
+    /// If one is out of range or named twice.
+    #[track_caller]
+    pub(crate) fn axes(&self, operation: &str, axes: &[isize]) -> Dims {
+        let mut out = Dims::new();
+        for &axis in axes {
+            let axis = self.axis(operation, axis);
+            assert!(
+                !out.contains(&axis),
+                "{operation}: axis {axis} is named twice in {axes:?}"
+            );
+            out.push(axis);
+        }
+        out
+    }
+
+    /// Where the elements are, for an array that has some.
+    pub(crate) fn device_array(&self) -> crate::Result<&Arc<DeviceArray>> {
+        match &self.0 {
+            Repr::Device(d) => Ok(d),
+            Repr::Literal(l) => {
+                if l.device.get().is_none() {
+                    let array = crate::runtime::put_scalar(l.literal)?;
+                    // Another thread may have been first; either will do.
+                    let _ = l.device.set(array);
+                }
+                Ok(l.device.get().expect("just set"))
+            }
+            Repr::Tracer(_) | Repr::Abstract(_) => {
+                Err(crate::Error::Configuration(self.no_value("this operation")))
+            }
+        }
+    }
+
+    /// Why a value cannot be had, for an array that has none.
+    pub(crate) fn no_value(&self, operation: &str) -> String {
+        match &self.0 {
+            Repr::Tracer(t) => format!(
+                "{operation}: the value of a traced {} is not known while the program is traced\n  \
+                 made at {}\n  help: return the array from the traced function and read it there; \
+                 for a choice that depends on values use `where_` or `cond`",
+                t.aval, t.location
+            ),
+            _ => format!(
+                "{operation}: {} has a shape and a type but no elements (it is a shape_dtype_struct)\n  \
+                 help: pass an array with elements",
+                self.aval()
+            ),
+        }
+    }
+
+    /// How a message shows the operand: its type, and where it was made.
+    pub(crate) fn describe(&self) -> String {
+        match &self.0 {
+            Repr::Tracer(t) => format!("{}  made at {}", t.aval, t.location),
+            Repr::Literal(l) => l.literal.to_string(),
+            _ => self.aval().to_string(),
+        }
+    }
+
+    /// Waits until the elements are computed.
+    ///
+    /// Returns the array, so that calls chain.
+    ///
+    /// # Panics
+    /// If the computation failed; the message is the runtime's.
+    #[track_caller]
+    pub fn block_until_ready(&self) -> &Array {
+        if let Repr::Device(d) = &self.0 {
+            for b in &d.buffers {
+                if let Err(e) = b.wait() {
+                    panic!("block_until_ready: the computation failed: {e}");
+                }
+            }
+        }
+        self
+    }
+}

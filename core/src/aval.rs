@@ -1,0 +1,229 @@
+//! Abstract values: what is known of an array without its elements.
+
+use crate::DType;
+use ramie_pjrt::BufferType;
+use smallvec::SmallVec;
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::{Mutex, OnceLock};
+
+/// Dimensions of an array, inline up to six.
+pub type Dims = SmallVec<[usize; 6]>;
+
+/// An abstract value (JAX's `ShapedArray`): shape, element type, and whether
+/// the type is weak, that is, gives way to the other operand's as a literal's
+/// does.
+///
+/// Abstract values are interned: copying one is free, and comparing two
+/// compares addresses.
+///
+/// ```
+/// use ramie_core::{Aval, DType};
+/// let a = Aval::new(&[2, 3], DType::F32);
+/// assert_eq!(a.to_string(), "f32[2,3]");
+/// assert_eq!(a.size(), 6);
+/// ```
+#[derive(Clone, Copy)]
+pub struct Aval(&'static Data);
+
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    shape: Dims,
+    dtype: DType,
+    weak_type: bool,
+}
+
+struct Data {
+    key: Key,
+    buffer_type: OnceLock<BufferType>,
+}
+
+#[derive(Clone, Copy)]
+struct ByKey(&'static Data);
+impl PartialEq for ByKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.key == other.0.key
+    }
+}
+impl Eq for ByKey {}
+impl Hash for ByKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.key.hash(state);
+    }
+}
+impl std::borrow::Borrow<Key> for ByKey {
+    fn borrow(&self) -> &Key {
+        &self.0.key
+    }
+}
+
+type Table = HashSet<ByKey, std::hash::BuildHasherDefault<crate::hash::FastHasher>>;
+static TABLE: Mutex<Option<Table>> = Mutex::new(None);
+thread_local! { static LOCAL: RefCell<Table> = RefCell::default(); }
+
+impl Aval {
+    /// The abstract value of an array of `shape` and `dtype`.
+    pub fn new(shape: &[usize], dtype: DType) -> Aval {
+        Aval::intern(shape, dtype, false)
+    }
+
+    /// The same with a weak type.
+    pub fn weak(shape: &[usize], dtype: DType) -> Aval {
+        Aval::intern(shape, dtype, true)
+    }
+
+    /// The abstract value of a 0-d array.
+    pub fn scalar(dtype: DType) -> Aval {
+        Aval::new(&[], dtype)
+    }
+
+    /// An interned value is never freed: a program has few distinct types,
+    /// and a table of them makes comparing, hashing and copying free.
+    fn intern(shape: &[usize], dtype: DType, weak_type: bool) -> Aval {
+        let key = Key {
+            shape: shape.into(),
+            dtype,
+            weak_type,
+        };
+        LOCAL.with_borrow_mut(|local| {
+            if let Some(found) = local.get(&key) {
+                return Aval(found.0);
+            }
+            let mut table = TABLE.lock().unwrap_or_else(|e| e.into_inner());
+            let table = table.get_or_insert_default();
+            let data = match table.get(&key) {
+                Some(found) => found.0,
+                None => {
+                    let data: &'static Data = Box::leak(Box::new(Data {
+                        key,
+                        buffer_type: OnceLock::new(),
+                    }));
+                    table.insert(ByKey(data));
+                    data
+                }
+            };
+            local.insert(ByKey(data));
+            Aval(data)
+        })
+    }
+
+    /// Dimensions, outermost first.
+    pub fn shape(&self) -> &'static [usize] {
+        &self.0.key.shape
+    }
+
+    /// Element type.
+    pub fn dtype(&self) -> DType {
+        self.0.key.dtype
+    }
+
+    /// Whether the type gives way to another operand's.
+    pub fn weak_type(&self) -> bool {
+        self.0.key.weak_type
+    }
+
+    /// Number of dimensions.
+    pub fn ndim(&self) -> usize {
+        self.0.key.shape.len()
+    }
+
+    /// Number of elements.
+    pub fn size(&self) -> usize {
+        self.shape().iter().product()
+    }
+
+    /// Bytes that the elements take, without padding.
+    pub fn size_bytes(&self) -> usize {
+        self.size() * self.dtype().size()
+    }
+
+    /// The same type with another shape.
+    pub fn with_shape(&self, shape: &[usize]) -> Aval {
+        Aval::intern(shape, self.dtype(), self.weak_type())
+    }
+
+    /// The same shape with another, strong, type.
+    pub fn with_dtype(&self, dtype: DType) -> Aval {
+        Aval::intern(self.shape(), dtype, false)
+    }
+
+    /// The same shape and type, weak or strong.
+    pub fn with_weak_type(&self, weak_type: bool) -> Aval {
+        if self.weak_type() == weak_type {
+            return *self;
+        }
+        Aval::intern(self.shape(), self.dtype(), weak_type)
+    }
+
+    /// The same shape and type, strong.
+    pub fn strong(&self) -> Aval {
+        self.with_weak_type(false)
+    }
+
+    /// The runtime's type of a buffer with these elements.
+    pub fn buffer_type(&self) -> BufferType {
+        *self.0.buffer_type.get_or_init(|| {
+            let dims: SmallVec<[i64; 6]> = self.shape().iter().map(|&d| d as i64).collect();
+            BufferType::new(self.dtype().element_type(), &dims)
+        })
+    }
+
+    /// The address that stands for this value in hashes.
+    pub(crate) fn address(&self) -> usize {
+        std::ptr::from_ref(self.0).addr()
+    }
+}
+
+impl PartialEq for Aval {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
+}
+impl Eq for Aval {}
+impl Hash for Aval {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_usize(self.address());
+    }
+}
+
+impl fmt::Display for Aval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[", self.dtype().name())?;
+        for (i, d) in self.shape().iter().enumerate() {
+            let comma = if i > 0 { "," } else { "" };
+            write!(f, "{comma}{d}")?;
+        }
+        f.write_str("]")
+    }
+}
+impl fmt::Debug for Aval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let weak = if self.weak_type() { "~" } else { "" };
+        write!(f, "{weak}{self}")
+    }
+}
+
+/// The NumPy broadcast of several shapes, or `None` where they do not fit.
+///
+/// ```
+/// use ramie_core::broadcast_shapes;
+/// assert_eq!(broadcast_shapes(&[&[3, 1], &[4]]).unwrap().to_vec(), vec![3, 4]);
+/// assert!(broadcast_shapes(&[&[3], &[4]]).is_none());
+/// ```
+pub fn broadcast_shapes(shapes: &[&[usize]]) -> Option<Dims> {
+    let rank = shapes.iter().map(|s| s.len()).max().unwrap_or(0);
+    let mut out: Dims = SmallVec::from_elem(1, rank);
+    for shape in shapes {
+        for (o, &d) in out[rank - shape.len()..].iter_mut().zip(*shape) {
+            match (*o, d) {
+                (a, b) if a == b => {}
+                (1, b) => *o = b,
+                (_, 1) => {}
+                _ => return None,
+            }
+        }
+    }
+    Some(out)
+}

@@ -1,0 +1,346 @@
+//! Element types and the promotion lattice.
+
+use half::{bf16, f16};
+use ramie_pjrt::ElementType;
+use std::fmt;
+
+/// The type of an array's elements.
+///
+/// ```
+/// use ramie_core::DType;
+/// assert_eq!(DType::BF16.size(), 2);
+/// assert_eq!(DType::F32.to_string(), "f32");
+/// assert!(DType::F16.is_float());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DType {
+    /// Truth values, one byte each on the host.
+    Bool,
+    /// 8-bit signed integers.
+    I8,
+    /// 16-bit signed integers.
+    I16,
+    /// 32-bit signed integers, the default integer type.
+    I32,
+    /// 64-bit signed integers.
+    I64,
+    /// 8-bit unsigned integers.
+    U8,
+    /// 16-bit unsigned integers.
+    U16,
+    /// 32-bit unsigned integers.
+    U32,
+    /// 64-bit unsigned integers.
+    U64,
+    /// bfloat16: 8 exponent and 7 fraction bits.
+    BF16,
+    /// IEEE 754 half precision.
+    F16,
+    /// IEEE 754 single precision, the default floating-point type.
+    F32,
+    /// IEEE 754 double precision.
+    F64,
+}
+
+use DType::*;
+
+impl DType {
+    /// Every element type, in the order of the enumeration.
+    pub const ALL: [DType; 13] = [
+        Bool, I8, I16, I32, I64, U8, U16, U32, U64, BF16, F16, F32, F64,
+    ];
+
+    /// Bytes that one element takes.
+    pub const fn size(self) -> usize {
+        match self {
+            Bool | I8 | U8 => 1,
+            I16 | U16 | BF16 | F16 => 2,
+            I32 | U32 | F32 => 4,
+            I64 | U64 | F64 => 8,
+        }
+    }
+
+    /// Bits that one element takes (8 for `Bool`).
+    pub const fn bits(self) -> usize {
+        self.size() * 8
+    }
+
+    /// `true` for the floating-point types.
+    pub const fn is_float(self) -> bool {
+        matches!(self, BF16 | F16 | F32 | F64)
+    }
+
+    /// `true` for signed and unsigned integers, not for `Bool`.
+    pub const fn is_integer(self) -> bool {
+        !self.is_float() && !matches!(self, Bool)
+    }
+
+    /// `true` for types that hold negative numbers.
+    pub const fn is_signed(self) -> bool {
+        self.is_float() || matches!(self, I8 | I16 | I32 | I64)
+    }
+
+    /// `true` for unsigned integers.
+    pub const fn is_unsigned(self) -> bool {
+        matches!(self, U8 | U16 | U32 | U64)
+    }
+
+    /// The short name, as in a printed jaxpr: `f32`, `bool`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Bool => "bool",
+            I8 => "i8",
+            I16 => "i16",
+            I32 => "i32",
+            I64 => "i64",
+            U8 => "u8",
+            U16 => "u16",
+            U32 => "u32",
+            U64 => "u64",
+            BF16 => "bf16",
+            F16 => "f16",
+            F32 => "f32",
+            F64 => "f64",
+        }
+    }
+
+    /// NumPy's name: `float32`, `bool`.
+    pub const fn numpy_name(self) -> &'static str {
+        match self {
+            Bool => "bool",
+            I8 => "int8",
+            I16 => "int16",
+            I32 => "int32",
+            I64 => "int64",
+            U8 => "uint8",
+            U16 => "uint16",
+            U32 => "uint32",
+            U64 => "uint64",
+            BF16 => "bfloat16",
+            F16 => "float16",
+            F32 => "float32",
+            F64 => "float64",
+        }
+    }
+
+    /// The element type in StableHLO text: `f32`, `i1`, `ui8`.
+    pub const fn mlir(self) -> &'static str {
+        match self {
+            Bool => "i1",
+            U8 => "ui8",
+            U16 => "ui16",
+            U32 => "ui32",
+            U64 => "ui64",
+            other => other.name(),
+        }
+    }
+
+    /// The runtime's name for this type.
+    pub const fn element_type(self) -> ElementType {
+        match self {
+            Bool => ElementType::Pred,
+            I8 => ElementType::S8,
+            I16 => ElementType::S16,
+            I32 => ElementType::S32,
+            I64 => ElementType::S64,
+            U8 => ElementType::U8,
+            U16 => ElementType::U16,
+            U32 => ElementType::U32,
+            U64 => ElementType::U64,
+            BF16 => ElementType::Bf16,
+            F16 => ElementType::F16,
+            F32 => ElementType::F32,
+            F64 => ElementType::F64,
+        }
+    }
+
+    /// The type for one of the runtime's, where Ramie has it.
+    pub fn from_element_type(ty: ElementType) -> Option<DType> {
+        DType::ALL.into_iter().find(|d| d.element_type() == ty)
+    }
+
+    /// The least upper bound of two types in JAX's lattice; `weak` marks
+    /// operands whose type gives way, as a bare literal's does. Returns the
+    /// type and whether it is weak itself.
+    ///
+    /// ```
+    /// use ramie_core::DType::{self, *};
+    /// assert_eq!(DType::promote((I32, false), (F16, false)), (F16, false));
+    /// assert_eq!(DType::promote((BF16, false), (F16, false)), (F32, false));
+    /// assert_eq!(DType::promote((F16, false), (F64, true)), (F16, false));
+    /// assert_eq!(DType::promote((I32, false), (F64, true)), (F32, true));
+    /// ```
+    pub fn promote(a: (DType, bool), b: (DType, bool)) -> (DType, bool) {
+        if a.0 == b.0 {
+            return (a.0, a.1 && b.1);
+        }
+        if a.1 && b.1 {
+            let (dtype, _) = DType::promote((a.0, false), (b.0, false));
+            return (dtype, true);
+        }
+        match lattice::join(lattice::node(a), lattice::node(b)) {
+            lattice::WEAK_INT => (I32, true),
+            lattice::WEAK_FLOAT => (F32, true),
+            n => (DType::ALL[n], false),
+        }
+    }
+}
+
+/// The type promotion lattice of JAX: `bool → i* → {u8, i8} → … → f* → {bf16,
+/// f16} → f32 → f64`, where `i*` and `f*` are the types of weak operands.
+mod lattice {
+    use super::DType;
+
+    pub const WEAK_INT: usize = 13;
+    pub const WEAK_FLOAT: usize = 14;
+
+    const fn direct(n: usize) -> &'static [usize] {
+        match n {
+            0 => &[WEAK_INT],                                      // bool
+            WEAK_INT => &[DType::U8 as usize, DType::I8 as usize], // i*
+            1 => &[2],                                             // i8 → i16
+            2 => &[3],
+            3 => &[4],
+            4 => &[WEAK_FLOAT],
+            5 => &[2, 6], // u8 → i16, u16
+            6 => &[3, 7],
+            7 => &[4, 8],
+            8 => &[WEAK_FLOAT],
+            WEAK_FLOAT => &[9, 10],
+            9 | 10 => &[11],
+            11 => &[12],
+            _ => &[],
+        }
+    }
+
+    const fn up(n: usize) -> u32 {
+        let mut set = 1 << n;
+        let next = direct(n);
+        let mut i = 0;
+        while i < next.len() {
+            set |= up(next[i]);
+            i += 1;
+        }
+        set
+    }
+
+    const UP: [u32; 15] = {
+        let mut table = [0; 15];
+        let mut n = 0;
+        while n < 15 {
+            table[n] = up(n);
+            n += 1;
+        }
+        table
+    };
+
+    pub fn node((dtype, weak): (DType, bool)) -> usize {
+        match weak {
+            true if dtype.is_float() => WEAK_FLOAT,
+            true if dtype.is_integer() => WEAK_INT,
+            _ => dtype as usize,
+        }
+    }
+
+    /// The node above both whose own bounds are all the common ones.
+    pub fn join(a: usize, b: usize) -> usize {
+        let common = UP[a] & UP[b];
+        (0..15)
+            .find(|&n| common & (1 << n) != 0 && UP[n] == common)
+            .expect("the promotion lattice has a join for every pair")
+    }
+}
+
+impl fmt::Display for DType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A Rust type that can be an array's element.
+pub trait Element: Copy + Send + Sync + PartialEq + fmt::Debug + Default + 'static {
+    /// The element type.
+    const DTYPE: DType;
+    /// Appends the bytes of `values` as the device stores them.
+    fn write_bytes(values: &[Self], out: &mut Vec<u8>);
+    /// Reads elements from the bytes of a device buffer.
+    fn read_bytes(bytes: &[u8]) -> Vec<Self>;
+    /// The value as a scalar literal.
+    fn to_scalar(self) -> crate::Scalar;
+}
+
+macro_rules! element {
+    ($($t:ty, $d:ident, $n:literal, |$v:ident| $scalar:expr;)*) => { $(
+        impl Element for $t {
+            const DTYPE: DType = $d;
+            fn write_bytes(values: &[Self], out: &mut Vec<u8>) {
+                out.reserve(values.len() * $n);
+                for v in values { out.extend_from_slice(&v.to_le_bytes()); }
+            }
+            fn read_bytes(bytes: &[u8]) -> Vec<Self> {
+                bytes.as_chunks::<$n>().0.iter().map(|c| <$t>::from_le_bytes(*c)).collect()
+            }
+            fn to_scalar(self) -> crate::Scalar { let $v = self; $scalar }
+        }
+    )* };
+}
+element! {
+    i8, I8, 1, |v| crate::Scalar::Int(v.into());
+    i16, I16, 2, |v| crate::Scalar::Int(v.into());
+    i32, I32, 4, |v| crate::Scalar::Int(v.into());
+    i64, I64, 8, |v| crate::Scalar::Int(v);
+    u8, U8, 1, |v| crate::Scalar::Uint(v.into());
+    u16, U16, 2, |v| crate::Scalar::Uint(v.into());
+    u32, U32, 4, |v| crate::Scalar::Uint(v.into());
+    u64, U64, 8, |v| crate::Scalar::Uint(v);
+    bf16, BF16, 2, |v| crate::Scalar::Float(v.to_f64());
+    f16, F16, 2, |v| crate::Scalar::Float(v.to_f64());
+    f32, F32, 4, |v| crate::Scalar::Float(v.into());
+    f64, F64, 8, |v| crate::Scalar::Float(v);
+}
+
+impl Element for bool {
+    const DTYPE: DType = Bool;
+    fn write_bytes(values: &[Self], out: &mut Vec<u8>) {
+        out.extend(values.iter().map(|&v| u8::from(v)));
+    }
+    fn read_bytes(bytes: &[u8]) -> Vec<Self> {
+        bytes.iter().map(|&b| b != 0).collect()
+    }
+    fn to_scalar(self) -> crate::Scalar {
+        crate::Scalar::Bool(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn promotion_is_commutative_and_idempotent() {
+        for a in DType::ALL {
+            assert_eq!(DType::promote((a, false), (a, false)), (a, false));
+            for b in DType::ALL {
+                for (wa, wb) in [(false, false), (false, true), (true, true)] {
+                    assert_eq!(
+                        DType::promote((a, wa), (b, wb)),
+                        DType::promote((b, wb), (a, wa))
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn promotion_follows_the_lattice() {
+        let strong = |a, b| DType::promote((a, false), (b, false)).0;
+        assert_eq!(strong(U8, I8), I16);
+        assert_eq!(strong(U32, I32), I64);
+        assert_eq!(strong(U64, I64), F32);
+        assert_eq!(strong(Bool, U8), U8);
+        assert_eq!(strong(I64, BF16), BF16);
+        assert_eq!(DType::promote((U8, false), (I32, true)), (U8, false));
+        assert_eq!(DType::promote((Bool, false), (I32, true)), (I32, true));
+        assert_eq!(DType::promote((I32, true), (F32, true)), (F32, true));
+    }
+}

@@ -1,0 +1,89 @@
+//! Hashing on the hot path: a fast hasher for tables keyed by addresses and
+//! small values, and a 128-bit one for signatures.
+
+use std::hash::Hasher;
+
+const K0: u64 = 0x9E37_79B9_7F4A_7C15;
+const K1: u64 = 0xD6E8_FEB8_6659_FD93;
+
+fn fold(a: u64, b: u64) -> u64 {
+    let wide = u128::from(a) * u128::from(b);
+    (wide as u64) ^ ((wide >> 64) as u64)
+}
+
+/// A multiply-and-fold hasher for tables in this process.
+#[derive(Clone, Copy, Default)]
+pub struct FastHasher(u64);
+
+impl Hasher for FastHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word) ^ ((chunk.len() as u64) << 56));
+        }
+    }
+    fn write_u8(&mut self, v: u8) {
+        self.write_u64(v.into());
+    }
+    fn write_u32(&mut self, v: u32) {
+        self.write_u64(v.into());
+    }
+    fn write_usize(&mut self, v: usize) {
+        self.write_u64(v as u64);
+    }
+    fn write_u64(&mut self, v: u64) {
+        self.0 = fold(self.0.rotate_left(23) ^ v ^ K0, K1);
+    }
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// A table with [`FastHasher`].
+pub type FastMap<K, V> = std::collections::HashMap<K, V, std::hash::BuildHasherDefault<FastHasher>>;
+
+/// Two independent lanes: 128 bits, so that two signatures of a process never
+/// meet by chance.
+#[derive(Clone, Copy, Debug)]
+pub struct WideHasher(u64, u64);
+
+impl Default for WideHasher {
+    fn default() -> Self {
+        WideHasher(K0, K1)
+    }
+}
+
+impl WideHasher {
+    /// Both lanes.
+    pub fn finish_wide(&self) -> (u64, u64) {
+        (fold(self.0, K1), fold(self.1, K0))
+    }
+}
+
+impl Hasher for WideHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+        self.write_u64(bytes.len() as u64);
+    }
+    fn write_u8(&mut self, v: u8) {
+        self.write_u64(v.into());
+    }
+    fn write_u32(&mut self, v: u32) {
+        self.write_u64(v.into());
+    }
+    fn write_usize(&mut self, v: usize) {
+        self.write_u64(v as u64);
+    }
+    fn write_u64(&mut self, v: u64) {
+        self.0 = fold(self.0.rotate_left(23) ^ v, K0 | 1);
+        self.1 = fold(self.1.rotate_left(29) ^ v ^ K0, K1 | 1).wrapping_add(v);
+    }
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}

@@ -1,0 +1,259 @@
+//! The intermediate representation: a jaxpr, a typed list of equations.
+
+mod check;
+mod dce;
+mod print;
+
+use crate::hash::FastHasher;
+use crate::prim::Primitive;
+use crate::{Array, Aval, Literal};
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
+use std::panic::Location;
+use std::sync::{Arc, OnceLock};
+
+/// A variable of one jaxpr: an index into its table of types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Var(pub(crate) u32);
+
+impl Var {
+    /// The variable's place in tables of values.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// An operand: a variable or a scalar literal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Atom {
+    /// A variable bound earlier.
+    Var(Var),
+    /// A constant.
+    Literal(Literal),
+}
+
+/// One application of a primitive.
+#[derive(Clone, Debug)]
+pub struct Eqn {
+    /// What is applied.
+    pub primitive: Arc<dyn Primitive>,
+    /// Operands.
+    pub inputs: SmallVec<[Atom; 3]>,
+    /// Results.
+    pub outputs: SmallVec<[Var; 1]>,
+    /// The line of the caller's program that made it.
+    pub location: &'static Location<'static>,
+}
+
+/// A typed program: inputs, equations in order, outputs.
+///
+/// `constvars` stand for values captured from outside; what they are is kept
+/// beside the jaxpr, in [`ClosedJaxpr`].
+#[derive(Debug)]
+pub struct Jaxpr {
+    /// Variables for captured values.
+    pub constvars: Vec<Var>,
+    /// Arguments.
+    pub invars: Vec<Var>,
+    /// The program.
+    pub eqns: Vec<Eqn>,
+    /// Results.
+    pub outvars: Vec<Atom>,
+    /// The type of each variable, by index.
+    avals: Vec<Aval>,
+    hash: OnceLock<u64>,
+}
+
+impl Jaxpr {
+    /// A jaxpr of its parts; checked in debug builds.
+    ///
+    /// # Panics
+    /// In debug builds, if the parts do not type-check.
+    pub fn new(
+        constvars: Vec<Var>,
+        invars: Vec<Var>,
+        eqns: Vec<Eqn>,
+        outvars: Vec<Atom>,
+        avals: Vec<Aval>,
+    ) -> Jaxpr {
+        let jaxpr = Jaxpr {
+            constvars,
+            invars,
+            eqns,
+            outvars,
+            avals,
+            hash: OnceLock::new(),
+        };
+        if cfg!(debug_assertions)
+            && let Err(problem) = jaxpr.check()
+        {
+            panic!("internal error: a pass made an ill-formed jaxpr: {problem}\n{jaxpr}");
+        }
+        jaxpr
+    }
+
+    /// The type of a variable.
+    pub fn var_aval(&self, var: Var) -> Aval {
+        self.avals[var.index()]
+    }
+
+    /// The type of an operand.
+    pub fn aval(&self, atom: &Atom) -> Aval {
+        match atom {
+            Atom::Var(v) => self.var_aval(*v),
+            Atom::Literal(l) => l.aval(),
+        }
+    }
+
+    /// Number of variables, for tables indexed by [`Var::index`].
+    pub fn num_vars(&self) -> usize {
+        self.avals.len()
+    }
+
+    /// Types of the arguments.
+    pub fn in_avals(&self) -> Vec<Aval> {
+        self.invars.iter().map(|v| self.var_aval(*v)).collect()
+    }
+
+    /// Types of the results.
+    pub fn out_avals(&self) -> Vec<Aval> {
+        self.outvars.iter().map(|a| self.aval(a)).collect()
+    }
+
+    pub(crate) fn avals(&self) -> &[Aval] {
+        &self.avals
+    }
+
+    /// A copy to take apart.
+    pub(crate) fn duplicate(&self) -> Jaxpr {
+        Jaxpr {
+            constvars: self.constvars.clone(),
+            invars: self.invars.clone(),
+            eqns: self.eqns.clone(),
+            outvars: self.outvars.clone(),
+            avals: self.avals.clone(),
+            hash: OnceLock::new(),
+        }
+    }
+
+    /// The same program with the captured values as its first arguments.
+    pub fn consts_as_inputs(self) -> Jaxpr {
+        let Jaxpr {
+            mut constvars,
+            invars,
+            eqns,
+            outvars,
+            avals,
+            ..
+        } = self;
+        constvars.extend(invars);
+        Jaxpr::new(Vec::new(), constvars, eqns, outvars, avals)
+    }
+
+    /// Runs the program on `args` (captured values first): each equation is
+    /// bound anew, so that it runs at once or goes into the open trace.
+    ///
+    /// # Panics
+    /// If the number of arguments is wrong.
+    pub fn eval(&self, consts: &[Array], args: &[Array]) -> Vec<Array> {
+        assert_eq!(
+            (consts.len(), args.len()),
+            (self.constvars.len(), self.invars.len()),
+            "eval: wrong number of captured values and arguments"
+        );
+        let mut env: Vec<Option<Array>> = vec![None; self.num_vars()];
+        for (v, a) in self.constvars.iter().zip(consts) {
+            env[v.index()] = Some(a.clone());
+        }
+        for (v, a) in self.invars.iter().zip(args) {
+            env[v.index()] = Some(a.clone());
+        }
+        for eqn in &self.eqns {
+            let ins: SmallVec<[Array; 4]> = eqn.inputs.iter().map(|a| read(&env, a)).collect();
+            let refs: SmallVec<[&Array; 4]> = ins.iter().collect();
+            let outs = crate::trace::at_location(eqn.location, || {
+                crate::trace::bind_arc(eqn.primitive.clone(), &refs)
+            });
+            for (v, a) in eqn.outputs.iter().zip(outs) {
+                env[v.index()] = Some(a);
+            }
+        }
+        self.outvars.iter().map(|a| read(&env, a)).collect()
+    }
+
+    /// A hash of the structure, source lines left out.
+    pub(crate) fn structural_hash(&self) -> u64 {
+        *self.hash.get_or_init(|| {
+            let mut h = FastHasher::default();
+            (&self.constvars, &self.invars, &self.outvars).hash(&mut h);
+            for v in self.constvars.iter().chain(&self.invars) {
+                self.var_aval(*v).hash(&mut h);
+            }
+            for e in &self.eqns {
+                e.primitive.dyn_hash(&mut h);
+                (&e.inputs, &e.outputs).hash(&mut h);
+            }
+            h.finish()
+        })
+    }
+}
+
+/// The value of an operand in an environment indexed by variable.
+pub(crate) fn read(env: &[Option<Array>], atom: &Atom) -> Array {
+    match atom {
+        Atom::Var(v) => env[v.index()]
+            .clone()
+            .expect("a variable is bound before it is read"),
+        Atom::Literal(l) => Array::literal(*l),
+    }
+}
+
+/// Equality of structure: the same equations on the same variables, wherever
+/// in the source they came from.
+impl PartialEq for Jaxpr {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+            || (self.structural_hash() == other.structural_hash()
+                && self.constvars == other.constvars
+                && self.invars == other.invars
+                && self.outvars == other.outvars
+                && self.avals == other.avals
+                && self.eqns.len() == other.eqns.len()
+                && self.eqns.iter().zip(&other.eqns).all(|(a, b)| {
+                    a.inputs == b.inputs
+                        && a.outputs == b.outputs
+                        && a.primitive.dyn_eq(b.primitive.as_any())
+                }))
+    }
+}
+impl Eq for Jaxpr {}
+impl Hash for Jaxpr {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.structural_hash());
+    }
+}
+
+/// A jaxpr and the values it captured.
+#[derive(Clone, Debug)]
+pub struct ClosedJaxpr {
+    /// The program.
+    pub jaxpr: Arc<Jaxpr>,
+    /// The value of each `constvar`.
+    pub consts: Vec<Array>,
+}
+
+impl ClosedJaxpr {
+    /// Runs the program; see [`Jaxpr::eval`].
+    ///
+    /// # Panics
+    /// If the number of arguments is wrong.
+    pub fn eval(&self, args: &[Array]) -> Vec<Array> {
+        self.jaxpr.eval(&self.consts, args)
+    }
+}
+
+impl std::fmt::Display for ClosedJaxpr {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.jaxpr.fmt(f)
+    }
+}

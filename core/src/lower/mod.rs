@@ -1,0 +1,419 @@
+//! Lowering: a jaxpr to StableHLO text.
+
+mod module;
+
+use crate::hash::FastMap;
+use crate::jaxpr::{Atom, Jaxpr};
+use crate::{Aval, DType, Literal, Scalar};
+use smallvec::SmallVec;
+use std::fmt::{self, Write};
+use std::panic::Location;
+use std::sync::Arc;
+
+pub use module::{ArgumentAttribute, Module};
+pub(crate) use module::{fingerprint, strip_locations};
+
+/// A value of a StableHLO function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Value {
+    id: u32,
+    /// Which of several results; `u16::MAX` where the operation has one.
+    index: u16,
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "%{}", self.id)?;
+        if self.index != u16::MAX {
+            write!(f, "#{}", self.index)?;
+        }
+        Ok(())
+    }
+}
+
+/// A type as StableHLO writes it: `tensor<2x3xf32>`.
+pub struct TensorType(pub Aval);
+
+impl fmt::Display for TensorType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("tensor<")?;
+        for d in self.0.shape() {
+            write!(f, "{d}x")?;
+        }
+        write!(f, "{}>", self.0.dtype().mlir())
+    }
+}
+
+/// A region of an operation, written and ready to attach.
+pub struct Region(String);
+
+/// Writes the body of one function. Lowering rules emit operations through it.
+pub struct Lowering<'m> {
+    module: &'m mut Module,
+    body: String,
+    next: u32,
+    indent: usize,
+    constants: FastMap<(Literal, Aval), Value>,
+    location: Option<&'static Location<'static>>,
+}
+
+/// Writes items with a separator.
+fn list<T: fmt::Display>(out: &mut String, items: impl IntoIterator<Item = T>) {
+    for (i, item) in items.into_iter().enumerate() {
+        let comma = if i > 0 { ", " } else { "" };
+        let _ = write!(out, "{comma}{item}");
+    }
+}
+
+/// `array<i64: 1, 2>`, the form of StableHLO's dense integer attributes.
+pub fn i64_array(values: impl IntoIterator<Item = i64>) -> String {
+    let mut text = String::from("array<i64");
+    for (i, v) in values.into_iter().enumerate() {
+        let _ = write!(text, "{} {v}", if i == 0 { ":" } else { "," });
+    }
+    text.push('>');
+    text
+}
+
+/// [`i64_array`] of sizes.
+pub fn dims_array(values: &[usize]) -> String {
+    i64_array(values.iter().map(|&d| d as i64))
+}
+
+impl<'m> Lowering<'m> {
+    fn new(module: &'m mut Module) -> Lowering<'m> {
+        Lowering {
+            module,
+            body: String::new(),
+            next: 0,
+            indent: 4,
+            constants: FastMap::default(),
+            location: None,
+        }
+    }
+
+    fn fresh(&mut self) -> Value {
+        let id = self.next;
+        self.next += 1;
+        Value {
+            id,
+            index: u16::MAX,
+        }
+    }
+
+    fn begin(&mut self, results: usize) -> SmallVec<[Value; 1]> {
+        let value = self.fresh();
+        for _ in 0..self.indent {
+            self.body.push(' ');
+        }
+        match results {
+            0 => return SmallVec::new(),
+            1 => {
+                let _ = write!(self.body, "{value} = ");
+                return SmallVec::from_buf([value]);
+            }
+            n => {
+                let _ = write!(self.body, "{value}:{n} = ");
+            }
+        }
+        (0..results as u16)
+            .map(|index| Value {
+                id: value.id,
+                index,
+            })
+            .collect()
+    }
+
+    fn end(&mut self) {
+        if let Some(location) = self.location {
+            let id = self.module.location(location);
+            let _ = write!(self.body, " loc(#loc{id})");
+        }
+        self.body.push('\n');
+    }
+
+    /// An operation in MLIR's generic form:
+    /// `%2 = "stablehlo.name"(%0, %1) <{attributes}> (regions) : (…) -> …`.
+    pub fn op(
+        &mut self,
+        name: &str,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+        attributes: &str,
+        regions: &[Region],
+    ) -> Vec<Value> {
+        debug_assert_eq!(args.len(), ins.len(), "{name}: one type per operand");
+        let results = self.begin(outs.len());
+        let body = &mut self.body;
+        let _ = write!(body, "\"stablehlo.{name}\"(");
+        list(body, args);
+        body.push(')');
+        if !attributes.is_empty() {
+            let _ = write!(body, " <{{{attributes}}}>");
+        }
+        if !regions.is_empty() {
+            body.push_str(" (");
+            list(body, regions.iter().map(|r| &r.0));
+            body.push(')');
+        }
+        body.push_str(" : (");
+        list(body, ins.iter().map(|a| TensorType(*a)));
+        body.push_str(") -> ");
+        match outs {
+            [out] => {
+                let _ = write!(body, "{}", TensorType(*out));
+            }
+            outs => {
+                body.push('(');
+                list(body, outs.iter().map(|a| TensorType(*a)));
+                body.push(')');
+            }
+        }
+        self.end();
+        results.into_vec()
+    }
+
+    /// [`op`](Self::op) with one result and no regions.
+    pub fn op1(
+        &mut self,
+        name: &str,
+        args: &[Value],
+        ins: &[Aval],
+        out: Aval,
+        attributes: &str,
+    ) -> Value {
+        self.op(name, args, ins, &[out], attributes, &[])[0]
+    }
+
+    /// An operation of the CHLO dialect with operands of one type.
+    pub fn chlo(&mut self, name: &str, args: &[Value], operand: Aval, result: Aval) -> Value {
+        let out = self.begin(1)[0];
+        let _ = write!(self.body, "chlo.{name} ");
+        list(&mut self.body, args);
+        let (from, to) = (TensorType(operand), TensorType(result));
+        let froms: Vec<String> = args.iter().map(|_| from.to_string()).collect();
+        let _ = write!(self.body, " : {} -> {to}", froms.join(", "));
+        self.end();
+        out
+    }
+
+    /// An operation whose operands and result have one type:
+    /// `%2 = stablehlo.add %0, %1 : tensor<3xf32>`.
+    pub fn same(&mut self, name: &str, args: &[Value], aval: Aval) -> Value {
+        let out = self.begin(1)[0];
+        let _ = write!(self.body, "stablehlo.{name} ");
+        list(&mut self.body, args);
+        let _ = write!(self.body, " : {}", TensorType(aval));
+        self.end();
+        out
+    }
+
+    /// A constant array, every element the same.
+    pub fn splat(&mut self, value: impl Into<Scalar>, aval: Aval) -> Value {
+        let literal = Literal::new(value, aval.dtype());
+        let key = (literal, aval.strong());
+        // A constant made inside a region is not visible after it.
+        let cacheable = self.indent == 4;
+        if cacheable && let Some(v) = self.constants.get(&key) {
+            return *v;
+        }
+        let out = self.begin(1)[0];
+        let _ = write!(
+            self.body,
+            "stablehlo.constant dense<{}> : {}",
+            literal.mlir(),
+            TensorType(aval)
+        );
+        self.end();
+        if cacheable {
+            self.constants.insert(key, out);
+        }
+        out
+    }
+
+    /// A 0-d constant.
+    pub fn scalar(&mut self, value: impl Into<Scalar>, dtype: DType) -> Value {
+        self.splat(value, Aval::scalar(dtype))
+    }
+
+    /// A 1-d constant of integers.
+    pub fn integers(&mut self, values: &[i64], dtype: DType) -> Value {
+        let aval = Aval::new(&[values.len()], dtype);
+        let out = self.begin(1)[0];
+        let _ = write!(self.body, "stablehlo.constant dense<");
+        if !values.is_empty() {
+            self.body.push('[');
+            list(&mut self.body, values);
+            self.body.push(']');
+        }
+        let _ = write!(self.body, "> : {}", TensorType(aval));
+        self.end();
+        out
+    }
+
+    /// `value` of type `from`, repeated to the shape of `to`: its dimension `i`
+    /// becomes dimension `dims[i]`.
+    pub fn broadcast_in_dim(
+        &mut self,
+        value: Value,
+        from: Aval,
+        to: Aval,
+        dims: &[usize],
+    ) -> Value {
+        let to = from.with_shape(to.shape());
+        if from == to {
+            return value;
+        }
+        let attributes = format!("broadcast_dimensions = {}", dims_array(dims));
+        self.op1("broadcast_in_dim", &[value], &[from], to, &attributes)
+    }
+
+    /// `value` repeated as NumPy repeats an operand of the shape of `to`.
+    pub fn broadcast_to(&mut self, value: Value, from: Aval, to: Aval) -> Value {
+        let lead = to.ndim() - from.ndim();
+        let dims: Vec<usize> = (lead..to.ndim()).collect();
+        self.broadcast_in_dim(value, from, to, &dims)
+    }
+
+    /// `value` converted to the element type of `to`, same shape.
+    pub fn convert(&mut self, value: Value, from: Aval, to: DType) -> Value {
+        if from.dtype() == to {
+            return value;
+        }
+        self.op1("convert", &[value], &[from], from.with_dtype(to), "")
+    }
+
+    /// `stablehlo.compare` of two values of one type; `direction` is `EQ`,
+    /// `LT`, …
+    pub fn compare(&mut self, direction: &str, args: [Value; 2], aval: Aval) -> Value {
+        let kind = match aval.dtype() {
+            d if d.is_float() => "FLOAT",
+            d if d.is_unsigned() || d == DType::Bool => "UNSIGNED",
+            _ => "SIGNED",
+        };
+        let out = self.begin(1)[0];
+        let (ty, to) = (TensorType(aval), TensorType(aval.with_dtype(DType::Bool)));
+        let _ = write!(
+            self.body,
+            "stablehlo.compare {direction}, {}, {}, {kind} : ({ty}, {ty}) -> {to}",
+            args[0], args[1]
+        );
+        self.end();
+        out
+    }
+
+    /// A region with one block: `body` receives its arguments and gives what
+    /// the block returns.
+    pub fn region(
+        &mut self,
+        args: &[Aval],
+        body: impl FnOnce(&mut Lowering<'m>, &[Value]) -> Vec<(Value, Aval)>,
+    ) -> Region {
+        let outer = std::mem::take(&mut self.body);
+        let values: Vec<Value> = args.iter().map(|_| self.fresh()).collect();
+        self.body.push_str("{\n");
+        for _ in 0..self.indent {
+            self.body.push(' ');
+        }
+        if !args.is_empty() {
+            self.body.push_str("^bb0(");
+            list(
+                &mut self.body,
+                values
+                    .iter()
+                    .zip(args)
+                    .map(|(v, a)| format!("{v}: {}", TensorType(*a))),
+            );
+            self.body.push_str("):");
+        }
+        self.body.push('\n');
+        self.indent += 2;
+        let results = body(self, &values);
+        for _ in 0..self.indent {
+            self.body.push(' ');
+        }
+        self.body.push_str("stablehlo.return ");
+        list(&mut self.body, results.iter().map(|r| r.0));
+        if !results.is_empty() {
+            self.body.push_str(" : ");
+            list(&mut self.body, results.iter().map(|r| TensorType(r.1)));
+        }
+        self.body.push('\n');
+        self.indent -= 2;
+        for _ in 0..self.indent {
+            self.body.push(' ');
+        }
+        self.body.push('}');
+        Region(std::mem::replace(&mut self.body, outer))
+    }
+
+    /// A region that combines two scalars of `dtype` by one operation of one
+    /// type, as reductions have.
+    pub fn reducer(&mut self, op: &str, dtype: DType) -> Region {
+        let scalar = Aval::scalar(dtype);
+        self.region(&[scalar, scalar], |ctx, args| {
+            vec![(ctx.same(op, args, scalar), scalar)]
+        })
+    }
+
+    /// A call of a program as a function of its own; one function serves all
+    /// calls of equal programs.
+    pub fn call(&mut self, name: &str, jaxpr: &Arc<Jaxpr>, args: &[Value]) -> Vec<Value> {
+        let callee = self.module.function(name, jaxpr);
+        let results = self.begin(jaxpr.outvars.len());
+        let body = &mut self.body;
+        let _ = write!(body, "func.call @{callee}(");
+        list(body, args);
+        body.push_str(") : (");
+        list(body, jaxpr.in_avals().into_iter().map(TensorType));
+        body.push_str(") -> ");
+        let outs = jaxpr.out_avals();
+        if outs.len() == 1 {
+            let _ = write!(body, "{}", TensorType(outs[0]));
+        } else {
+            body.push('(');
+            list(body, outs.into_iter().map(TensorType));
+            body.push(')');
+        }
+        self.end();
+        results.into_vec()
+    }
+
+    /// The equations of a program, in place. Captured values come first in
+    /// `args`.
+    pub fn inline(&mut self, jaxpr: &Jaxpr, args: &[Value]) -> Vec<Value> {
+        let mut env: Vec<Option<Value>> = vec![None; jaxpr.num_vars()];
+        for (v, a) in jaxpr.constvars.iter().chain(&jaxpr.invars).zip(args) {
+            env[v.index()] = Some(*a);
+        }
+        let outer = self.location;
+        let mut ins: SmallVec<[Value; 4]> = SmallVec::new();
+        let mut in_avals: SmallVec<[Aval; 4]> = SmallVec::new();
+        for eqn in &jaxpr.eqns {
+            self.location = Some(eqn.location);
+            ins.clear();
+            in_avals.clear();
+            for input in &eqn.inputs {
+                ins.push(self.atom(&env, input));
+                in_avals.push(jaxpr.aval(input));
+            }
+            let out_avals: SmallVec<[Aval; 2]> =
+                eqn.outputs.iter().map(|v| jaxpr.var_aval(*v)).collect();
+            let outs = eqn.primitive.lower(self, &ins, &in_avals, &out_avals);
+            debug_assert_eq!(outs.len(), eqn.outputs.len());
+            for (v, value) in eqn.outputs.iter().zip(outs) {
+                env[v.index()] = Some(value);
+            }
+        }
+        self.location = outer;
+        jaxpr.outvars.iter().map(|a| self.atom(&env, a)).collect()
+    }
+
+    fn atom(&mut self, env: &[Option<Value>], atom: &Atom) -> Value {
+        match atom {
+            Atom::Var(v) => env[v.index()].expect("a variable is bound before it is read"),
+            Atom::Literal(l) => self.splat(l.value(), l.aval()),
+        }
+    }
+}

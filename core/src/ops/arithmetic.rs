@@ -1,0 +1,187 @@
+//! Operators on arrays, references and scalars.
+
+use super::IntoArray;
+use crate::{Array, DType};
+use std::ops;
+
+macro_rules! operators {
+    ($($trait:ident $f:ident $assign:ident $g:ident |$a:ident, $b:ident| $apply:expr;)*) => { $(
+        impl<T: IntoArray> ops::$trait<T> for &Array {
+            type Output = Array;
+            #[track_caller]
+            fn $f(self, other: T) -> Array {
+                let ($a, $b) = (self, other.into_array());
+                $apply
+            }
+        }
+        impl<T: IntoArray> ops::$trait<T> for Array {
+            type Output = Array;
+            #[track_caller]
+            fn $f(self, other: T) -> Array {
+                let ($a, $b) = (&self, other.into_array());
+                $apply
+            }
+        }
+        impl<T: IntoArray> ops::$assign<T> for Array {
+            #[track_caller]
+            fn $g(&mut self, other: T) {
+                let ($a, $b) = (&*self, other.into_array());
+                *self = $apply;
+            }
+        }
+        operators!(@left $trait $f |$a, $b| $apply; i32 i64 u32 u64 usize f32 f64);
+    )* };
+    (@left $trait:ident $f:ident |$a:ident, $b:ident| $apply:expr; $($t:ty)*) => { $(
+        impl ops::$trait<Array> for $t {
+            type Output = Array;
+            #[track_caller]
+            fn $f(self, other: Array) -> Array {
+                let ($a, $b) = (&self.into_array(), other);
+                $apply
+            }
+        }
+        impl ops::$trait<&Array> for $t {
+            type Output = Array;
+            #[track_caller]
+            fn $f(self, other: &Array) -> Array {
+                let ($a, $b) = (&self.into_array(), other.clone());
+                $apply
+            }
+        }
+    )* };
+}
+
+operators! {
+    Add add AddAssign add_assign |a, b| Array::add(a, &b);
+    Sub sub SubAssign sub_assign |a, b| Array::sub(a, &b);
+    Mul mul MulAssign mul_assign |a, b| Array::mul(a, &b);
+    Div div DivAssign div_assign |a, b| a.true_divide(&b);
+    Rem rem RemAssign rem_assign |a, b| a.remainder(&b);
+    BitAnd bitand BitAndAssign bitand_assign |a, b| a.bitwise_and(&b);
+    BitOr bitor BitOrAssign bitor_assign |a, b| a.bitwise_or(&b);
+    BitXor bitxor BitXorAssign bitxor_assign |a, b| a.bitwise_xor(&b);
+    Shl shl ShlAssign shl_assign |a, b| a.left_shift(&b);
+    Shr shr ShrAssign shr_assign |a, b| a.right_shift(&b);
+}
+
+impl ops::Neg for &Array {
+    type Output = Array;
+    #[track_caller]
+    fn neg(self) -> Array {
+        self.negative()
+    }
+}
+impl ops::Neg for Array {
+    type Output = Array;
+    #[track_caller]
+    fn neg(self) -> Array {
+        self.negative()
+    }
+}
+impl ops::Not for &Array {
+    type Output = Array;
+    #[track_caller]
+    fn not(self) -> Array {
+        self.logical_not()
+    }
+}
+impl ops::Not for Array {
+    type Output = Array;
+    #[track_caller]
+    fn not(self) -> Array {
+        self.logical_not()
+    }
+}
+
+impl Array {
+    /// The array in floats: itself if it holds floats, else converted to `f32`.
+    #[track_caller]
+    pub(crate) fn to_inexact(&self) -> Array {
+        if self.dtype().is_float() {
+            return self.clone();
+        }
+        match self.as_literal() {
+            Some(l) if self.aval().weak_type() => {
+                Array::literal(crate::Literal::weak(l.value(), DType::F32))
+            }
+            _ => self.astype(DType::F32),
+        }
+    }
+
+    /// NumPy's true division: integers are divided as floats. The operator `/`.
+    ///
+    /// # Panics
+    /// If the shapes do not broadcast.
+    #[track_caller]
+    pub fn true_divide(&self, other: impl IntoArray) -> Array {
+        let other = other.into_array();
+        let (a, b) = super::promote("div", self, &other);
+        a.to_inexact().lax_div(b.to_inexact())
+    }
+
+    /// NumPy's remainder, with the sign of the divisor. The operator `%`.
+    ///
+    /// # Panics
+    /// If the shapes do not broadcast.
+    #[track_caller]
+    pub fn remainder(&self, other: impl IntoArray) -> Array {
+        let (a, b) = super::promote("rem", self, &other.into_array());
+        let r = a.lax_rem(&b);
+        if a.dtype().is_unsigned() {
+            return r;
+        }
+        let opposite = r.lt(0).ne(b.lt(0)).bitwise_and(r.ne(0));
+        crate::where_(&opposite, &r + &b, &r)
+    }
+
+    /// NumPy's floor division.
+    ///
+    /// # Panics
+    /// If the shapes do not broadcast.
+    #[track_caller]
+    pub fn floor_divide(&self, other: impl IntoArray) -> Array {
+        let (a, b) = super::promote("floor_divide", self, &other.into_array());
+        if a.dtype().is_float() {
+            return (&(&a - a.remainder(&b)) / &b).round();
+        }
+        let q = a.lax_div(&b);
+        if a.dtype().is_unsigned() {
+            return q;
+        }
+        let r = a.lax_rem(&b);
+        let inexact = r.ne(0).bitwise_and(a.lt(0).ne(b.lt(0)));
+        crate::where_(&inexact, &q - 1, &q)
+    }
+
+    /// Bits moved down: filled with the sign for signed integers, else with
+    /// zeros. The operator `>>`.
+    ///
+    /// # Panics
+    /// If the operands are not integers, or the shapes do not broadcast.
+    #[track_caller]
+    pub fn right_shift(&self, other: impl IntoArray) -> Array {
+        if self.dtype().is_unsigned() {
+            self.right_shift_logical(other)
+        } else {
+            self.right_shift_arithmetic(other)
+        }
+    }
+
+    /// Each element to the power `exponent`. A scalar integer exponent is
+    /// applied by multiplication.
+    ///
+    /// # Panics
+    /// If the shapes do not broadcast, or an integer is raised to a negative
+    /// power.
+    #[track_caller]
+    pub fn power(&self, exponent: impl IntoArray) -> Array {
+        let exponent = exponent.into_array();
+        if let Some(crate::Scalar::Int(y)) = exponent.as_literal().map(|l| l.value())
+            && let Ok(y) = i32::try_from(y)
+        {
+            return self.integer_pow(y);
+        }
+        let (a, b) = super::promote("pow", self, &exponent);
+        a.to_inexact().lax_pow(b.to_inexact())
+    }
+}

@@ -1,0 +1,113 @@
+//! Functions and operators over primitives.
+
+mod arithmetic;
+mod create;
+
+use crate::{Array, DType, Dims, Literal, Scalar};
+
+pub use create::*;
+
+/// A value that can stand as an operand: an array, or a scalar literal, which
+/// takes the other operand's element type where it can.
+pub trait IntoArray {
+    /// The operand as an array.
+    fn into_array(self) -> Array;
+}
+
+impl IntoArray for Array {
+    fn into_array(self) -> Array {
+        self
+    }
+}
+impl IntoArray for &Array {
+    fn into_array(self) -> Array {
+        self.clone()
+    }
+}
+macro_rules! scalar_operand {
+    ($($t:ty),*) => { $(
+        impl IntoArray for $t {
+            fn into_array(self) -> Array {
+                let value = Scalar::from(self);
+                Array::literal(Literal::weak(value, value.weak_dtype()))
+            }
+        }
+    )* };
+}
+scalar_operand!(
+    bool,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+    u64,
+    usize,
+    f32,
+    f64,
+    half::f16,
+    half::bf16
+);
+
+/// Both operands in one element type, and of one rank unless one is 0-d.
+#[track_caller]
+pub(crate) fn promote(operation: &str, a: &Array, b: &Array) -> (Array, Array) {
+    let (x, y) = (a.aval(), b.aval());
+    let (dtype, weak) = DType::promote((x.dtype(), x.weak_type()), (y.dtype(), y.weak_type()));
+    let (a, b) = (convert(a, dtype, weak), convert(b, dtype, weak));
+    if a.ndim() == b.ndim() || a.ndim() == 0 || b.ndim() == 0 {
+        return (a, b);
+    }
+    if crate::broadcast_shapes(&[a.shape(), b.shape()]).is_none() {
+        refuse_shapes(operation, &[&a, &b]);
+    }
+    let rank = a.ndim().max(b.ndim());
+    (lead(&a, rank), lead(&b, rank))
+}
+
+fn convert(x: &Array, dtype: DType, weak: bool) -> Array {
+    if x.dtype() == dtype && (x.aval().weak_type() == weak || x.as_literal().is_none()) {
+        return x.clone();
+    }
+    match x.as_literal() {
+        Some(l) if weak => Array::literal(Literal::weak(l.value(), dtype)),
+        Some(l) => Array::literal(Literal::new(l.value(), dtype)),
+        None => x.astype(dtype),
+    }
+}
+
+/// The array with axes of size 1 in front, up to `rank` axes.
+fn lead(x: &Array, rank: usize) -> Array {
+    let missing: Vec<isize> = (0..(rank - x.ndim()) as isize).collect();
+    if missing.is_empty() {
+        x.clone()
+    } else {
+        x.expand_dims(&missing)
+    }
+}
+
+/// The shape that arrays broadcast to together.
+#[track_caller]
+pub(crate) fn common_shape(operation: &str, arrays: &[&Array]) -> Dims {
+    let shapes: Vec<&[usize]> = arrays.iter().map(|a| a.shape()).collect();
+    match crate::broadcast_shapes(&shapes) {
+        Some(shape) => shape,
+        None => refuse_shapes(operation, arrays),
+    }
+}
+
+#[track_caller]
+fn refuse_shapes(operation: &str, arrays: &[&Array]) -> ! {
+    let operands: Vec<String> = arrays
+        .iter()
+        .zip(["lhs", "rhs", "operand 2"])
+        .map(|(a, name)| format!("{name} {}", a.describe()))
+        .collect();
+    let error = crate::ShapeError::new("operands have shapes that do not broadcast together").help(
+        "shapes are aligned at their last axes and must agree there or be 1; use reshape, \
+         expand_dims or transpose to line them up",
+    );
+    crate::trace::fail(&error.render(operation, &operands))
+}

@@ -1,0 +1,193 @@
+//! `jit` as a primitive: a nested program, lowered to a function of its own.
+
+use super::{Avals, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive};
+use crate::jaxpr::{ClosedJaxpr, Jaxpr};
+use crate::lower::{Lowering, Value};
+use crate::trace::{bind, trace_to_jaxpr};
+use crate::transform::{batch_eval, jvp_eval, linearize_eval, transpose_call};
+use crate::{Array, Aval, ShapeError};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// The call of a compiled function inside another.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Call {
+    /// The function's name.
+    pub name: Arc<str>,
+    /// Its program, without captured values.
+    pub jaxpr: Arc<Jaxpr>,
+}
+
+impl Call {
+    /// Binds a program to arguments; its captured values become arguments.
+    #[track_caller]
+    pub(crate) fn apply(name: &Arc<str>, program: ClosedJaxpr, args: &[Array]) -> Vec<Array> {
+        let all: SmallVec<[&Array; 8]> = program.consts.iter().chain(args).collect();
+        let jaxpr = if program.consts.is_empty() {
+            program.jaxpr
+        } else {
+            let parts = Arc::try_unwrap(program.jaxpr).unwrap_or_else(|shared| shared.duplicate());
+            Arc::new(parts.consts_as_inputs())
+        };
+        let name = name.clone();
+        bind(Call { name, jaxpr }, &all).into_vec()
+    }
+
+    fn avals(args: &[Array]) -> impl Iterator<Item = Aval> + '_ {
+        args.iter().map(Array::aval)
+    }
+}
+
+impl Primitive for Call {
+    fn name(&self) -> &'static str {
+        "jit"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![
+            ("name", Param::new(&self.name)),
+            ("jaxpr", Param::Jaxpr(self.jaxpr.clone())),
+        ]
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn has_effects(&self) -> bool {
+        self.jaxpr.eqns.iter().any(|e| e.primitive.has_effects())
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        let expected = self.jaxpr.in_avals();
+        crate::ensure_shape!(
+            args.len() == expected.len(),
+            "`{}` takes {} arrays, got {}",
+            self.name,
+            expected.len(),
+            args.len()
+        );
+        for (i, (a, e)) in args.iter().zip(&expected).enumerate() {
+            crate::ensure_shape!(
+                a.strong() == e.strong(),
+                "`{}` takes {e} as array {i}, got {a}",
+                self.name
+            );
+        }
+        Ok(self.jaxpr.out_avals().into())
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Nested(self)
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        let mut out_axes = Vec::new();
+        let avals: Vec<Aval> = Call::avals(args).collect();
+        let program = trace_to_jaxpr(&avals, |args| {
+            let (outs, places) = batch_eval(&self.jaxpr, &[], args, axes, size);
+            out_axes = places;
+            outs
+        });
+        (
+            Call::apply(&self.name, program, args).into(),
+            out_axes.into(),
+        )
+    }
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+        ctx.call(&self.name, &self.jaxpr, args)
+    }
+}
+
+impl NestedDifferentiation for Call {
+    fn jvp(
+        &self,
+        primals: &[Array],
+        tangents: &[Option<Array>],
+    ) -> (Vec<Array>, Vec<Option<Array>>) {
+        let args: Vec<Array> = primals
+            .iter()
+            .chain(tangents.iter().flatten())
+            .cloned()
+            .collect();
+        let mut nonzero = Vec::new();
+        let avals: Vec<Aval> = Call::avals(&args).collect();
+        let program = trace_to_jaxpr(&avals, |args| {
+            let (primals, given) = args.split_at(primals.len());
+            let mut given = given.iter().cloned();
+            let ts: Vec<Option<Array>> = tangents
+                .iter()
+                .map(|t| t.as_ref().and_then(|_| given.next()))
+                .collect();
+            let (mut outs, dots) = jvp_eval(&self.jaxpr, &[], primals, &ts);
+            nonzero = dots.iter().map(Option::is_some).collect();
+            outs.extend(dots.into_iter().flatten());
+            outs
+        });
+        let mut outs = Call::apply(&self.name, program, &args);
+        let mut dots = outs.split_off(self.jaxpr.outvars.len()).into_iter();
+        let dots = nonzero
+            .into_iter()
+            .map(|nz| if nz { dots.next() } else { None })
+            .collect();
+        (outs, dots)
+    }
+
+    fn linearize(
+        &self,
+        primals: &[Array],
+        tangents: &[Option<Array>],
+    ) -> (Vec<Array>, Vec<Option<Array>>) {
+        let perturbed: Vec<bool> = tangents.iter().map(Option::is_some).collect();
+        let avals: Vec<Aval> = Call::avals(primals).collect();
+        let mut parts = None;
+        let known = trace_to_jaxpr(&avals, |args| {
+            let mut lin = linearize_eval(&self.jaxpr, &[], args, &perturbed);
+            let mut outs = std::mem::take(&mut lin.outs);
+            outs.extend(lin.linear.consts.iter().cloned());
+            parts = Some((lin.linear.jaxpr.clone(), lin.nonzero));
+            outs
+        });
+        let (linear, nonzero) = parts.expect("the program was linearized");
+        let mut outs = Call::apply(&self.name, known, primals);
+        let residuals = outs.split_off(self.jaxpr.outvars.len());
+        let program = ClosedJaxpr {
+            jaxpr: linear,
+            consts: residuals,
+        };
+        let ts: Vec<Array> = tangents.iter().flatten().cloned().collect();
+        let mut dots = Call::apply(&self.name, program, &ts).into_iter();
+        let dots = nonzero
+            .into_iter()
+            .map(|nz| if nz { dots.next() } else { None })
+            .collect();
+        (outs, dots)
+    }
+
+    fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>> {
+        let args: Vec<Array> = operands
+            .iter()
+            .filter_map(Operand::known)
+            .chain(cts.iter().flatten())
+            .cloned()
+            .collect();
+        let avals: Vec<Aval> = Call::avals(&args).collect();
+        let mut nonzero = Vec::new();
+        let program = trace_to_jaxpr(&avals, |args| {
+            let mut args = args.iter().cloned();
+            let inner: Vec<Operand> = operands
+                .iter()
+                .map(|o| match o {
+                    Operand::Linear(a) => Operand::Linear(*a),
+                    Operand::Known(_) => Operand::Known(args.next().expect("one per operand")),
+                })
+                .collect();
+            let cts: Vec<Option<Array>> = cts
+                .iter()
+                .map(|ct| ct.as_ref().and_then(|_| args.next()))
+                .collect();
+            let grads = transpose_call(&self.jaxpr, &inner, &cts);
+            nonzero = grads.iter().map(Option::is_some).collect();
+            grads.into_iter().flatten().collect()
+        });
+        let mut grads = Call::apply(&self.name, program, &args).into_iter();
+        nonzero
+            .into_iter()
+            .map(|nz: bool| if nz { grads.next() } else { None })
+            .collect()
+    }
+}

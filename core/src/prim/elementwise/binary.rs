@@ -1,0 +1,279 @@
+//! Operators of two operands.
+
+use super::{Class, add_tangents, batch_elementwise, fit, infer_same, spread};
+use crate::lower::{Lowering, Value};
+use crate::prim::{Avals, Batched, Differentiation, Operand, Primitive, sum_to_shape};
+use crate::trace::bind1;
+use crate::{Array, Aval, IntoArray, ShapeError};
+
+/// A row of a table of binary operators, for tests and documentation.
+pub struct BinaryRow {
+    /// Name in a jaxpr.
+    pub name: &'static str,
+    /// Element types.
+    pub class: Class,
+    /// Intervals for the operands on which the operator is differentiable.
+    pub domain: [(f64, f64); 2],
+    /// The operator.
+    pub apply: fn(&Array, &Array) -> Array,
+}
+
+/// The cotangent of a linear operand: summed where the operand was repeated.
+fn unbroadcast(ct: &Array, operand: &Operand) -> Option<Array> {
+    operand
+        .is_linear()
+        .then(|| sum_to_shape(ct, operand.aval().shape()))
+}
+
+macro_rules! differentiation {
+    (zero) => {
+        Differentiation::Zero
+    };
+    // Sum: each tangent passes, through the operator given for the second.
+    (sum $second:expr) => {
+        Differentiation::bilinear(
+            |_, t, outs| {
+                let a = t[0].as_ref().map(|t| fit(t, &outs[0]));
+                let b = t[1].as_ref().map(|t| $second(&fit(t, &outs[0])));
+                vec![add_tangents(a, b)]
+            },
+            |cts, operands| {
+                let Some(ct) = &cts[0] else {
+                    return vec![None, None];
+                };
+                vec![
+                    unbroadcast(ct, &operands[0]),
+                    operands[1]
+                        .is_linear()
+                        .then(|| sum_to_shape(&$second(ct), operands[1].aval().shape())),
+                ]
+            },
+        )
+    };
+    (product) => {
+        Differentiation::bilinear(
+            |p, t, _| {
+                let a = t[0].as_ref().map(|t| t * &p[1]);
+                let b = t[1].as_ref().map(|t| &p[0] * t);
+                vec![add_tangents(a, b)]
+            },
+            |cts, operands| {
+                let Some(ct) = &cts[0] else {
+                    return vec![None, None];
+                };
+                vec![
+                    operands[1]
+                        .known()
+                        .and_then(|y| unbroadcast(&(ct * y), &operands[0])),
+                    operands[0]
+                        .known()
+                        .and_then(|x| unbroadcast(&(x * ct), &operands[1])),
+                ]
+            },
+        )
+    };
+    (quotient) => {
+        Differentiation::bilinear(
+            |p, t, outs| {
+                let a = t[0].as_ref().map(|t| t / &p[1]);
+                let b = t[1].as_ref().map(|t| &(t * &outs[0].negative()) / &p[1]);
+                vec![add_tangents(a, b)]
+            },
+            |cts, operands| {
+                let Some(ct) = &cts[0] else {
+                    return vec![None, None];
+                };
+                vec![
+                    operands[1]
+                        .known()
+                        .and_then(|y| unbroadcast(&(ct / y), &operands[0])),
+                    None,
+                ]
+            },
+        )
+    };
+    ([$a:expr, $b:expr]) => {
+        Differentiation::jvp(|p, t, outs| {
+            let a: fn(&Array, &Array, &Array, &Array) -> Array = $a;
+            let b: fn(&Array, &Array, &Array, &Array) -> Array = $b;
+            let (x, y, z) = (&p[0], &p[1], &outs[0]);
+            vec![add_tangents(
+                t[0].as_ref().map(|g| a(g, x, y, z)),
+                t[1].as_ref().map(|g| b(g, x, y, z)),
+            )]
+        })
+    };
+}
+
+macro_rules! binary {
+    ($( $(#[$doc:meta])* $ty:ident $f:ident $name:literal $hlo:literal $class:ident
+        [($lo:expr, $hi:expr), ($lo2:expr, $hi2:expr)] {$($diff:tt)+}; )*) => { $(
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        pub struct $ty;
+        impl Primitive for $ty {
+            fn name(&self) -> &'static str { $name }
+            fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+                infer_same(Class::$class, args, 2)
+            }
+            fn differentiation(&self) -> Differentiation<'_> { differentiation!($($diff)+) }
+            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+                batch_elementwise(args, axes, |a| bind1(self.clone(), a))
+            }
+            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {
+                let args = spread(ctx, args, ins, outs[0]);
+                vec![ctx.binary($hlo, &args, outs[0])]
+            }
+        }
+        impl Array {
+            $(#[$doc])*
+            ///
+            /// Operands are promoted to one type and broadcast together.
+            ///
+            /// # Panics
+            /// If the shapes do not broadcast, or the promoted type has no such
+            /// operator.
+            #[track_caller]
+            pub fn $f(&self, other: impl IntoArray) -> Array {
+                let (a, b) = crate::ops::promote($name, self, &other.into_array());
+                bind1($ty, &[&a, &b])
+            }
+        } )*
+        /// The table of binary operators.
+        pub const BINARY: &[BinaryRow] = &[$( BinaryRow {
+            name: $name, class: Class::$class, domain: [($lo, $hi), ($lo2, $hi2)],
+            apply: |a, b| a.$f(b),
+        } ),*];
+    };
+}
+
+/// The share of a tangent at a tie of `max` or `min`: half to each operand.
+fn balanced(g: &Array, x: &Array, y: &Array, z: &Array) -> Array {
+    let chosen = x.eq(z).select(&g.ones_like(), &g.zeros_like());
+    let tied = y.eq(z).select(&(&g.ones_like() * 2.0), &g.ones_like());
+    g * &(&chosen / &tied)
+}
+
+binary! {
+    /// The sum.
+    Add add "add" "add" Any [(-3.0, 3.0), (-3.0, 3.0)] {sum |t: &Array| t.clone()};
+    /// The difference.
+    Sub sub "sub" "subtract" Number [(-3.0, 3.0), (-3.0, 3.0)] {sum |t: &Array| t.negative()};
+    /// The product.
+    Mul mul "mul" "multiply" Any [(-3.0, 3.0), (-3.0, 3.0)] {product};
+    /// The quotient of floats; for integers, rounded towards zero. The
+    /// operator `/` is NumPy's true division.
+    Div lax_div "div" "divide" Number [(-3.0, 3.0), (0.5, 3.0)] {quotient};
+    /// The remainder, with the sign of the dividend.
+    Rem lax_rem "rem" "remainder" Number [(1.1, 1.9), (2.1, 3.0)] {[
+        |g, _, y, z| { let _ = y; fit(g, z) },
+        |g, x, y, _| {
+            let q = x.lax_div(y);
+            let whole = q.sign() * q.abs().floor();
+            g * &whole.negative()
+        }
+    ]};
+    /// The larger; NaN wins.
+    Max maximum "max" "maximum" Any [(-3.0, 3.0), (-3.0, 3.0)] {[
+        |g, x, y, z| balanced(&fit(g, z), x, y, z),
+        |g, x, y, z| balanced(&fit(g, z), y, x, z)
+    ]};
+    /// The smaller; NaN wins.
+    Min minimum "min" "minimum" Any [(-3.0, 3.0), (-3.0, 3.0)] {[
+        |g, x, y, z| balanced(&fit(g, z), x, y, z),
+        |g, x, y, z| balanced(&fit(g, z), y, x, z)
+    ]};
+    /// The first to the power of the second, for floats of one type.
+    Pow lax_pow "pow" "power" Float [(0.5, 2.0), (-2.0, 2.0)] {[
+        |g, x, y, z| {
+            let one_less = y.eq(0.0).select(&y.ones_like(), &(y - 1.0));
+            let slope = y * &x.lax_pow(&one_less);
+            fit(&(g * &slope), z)
+        },
+        |g, x, y, z| {
+            // 0 ** y has the logarithm's limit: no slope.
+            let log = x.eq(0.0).select(&x.zeros_like(), &x.eq(0.0).select(&x.ones_like(), x).log());
+            let _ = y;
+            fit(&(g * &(&log * z)), z)
+        }
+    ]};
+    /// The angle of the point `(other, self)`, in radians.
+    Atan2 arctan2 "atan2" "atan2" Float [(0.5, 3.0), (0.5, 3.0)] {[
+        |g, x, y, _| g * &(y / &(&x.square() + &y.square())),
+        |g, x, y, _| g * &(&x.negative() / &(&x.square() + &y.square()))
+    ]};
+    /// Bitwise and; for truth values, logical and.
+    And bitwise_and "and" "and" Bits [(0.0, 9.0), (0.0, 9.0)] {zero};
+    /// Bitwise or; for truth values, logical or.
+    Or bitwise_or "or" "or" Bits [(0.0, 9.0), (0.0, 9.0)] {zero};
+    /// Bitwise exclusive or.
+    Xor bitwise_xor "xor" "xor" Bits [(0.0, 9.0), (0.0, 9.0)] {zero};
+    /// Bits moved up by `other` places; zero from the width on.
+    ShiftLeft left_shift "shift_left" "shift_left" Integer [(0.0, 9.0), (0.0, 7.0)] {zero};
+    /// Bits moved down, filled with zeros.
+    ShiftRightLogical right_shift_logical "shift_right_logical" "shift_right_logical" Integer
+        [(0.0, 9.0), (0.0, 7.0)] {zero};
+    /// Bits moved down, filled with the sign.
+    ShiftRightArithmetic right_shift_arithmetic "shift_right_arithmetic" "shift_right_arithmetic"
+        Integer [(0.0, 9.0), (0.0, 7.0)] {zero};
+    /// The next representable number after the first towards the second.
+    NextAfter nextafter "nextafter" "chlo.next_after" Float [(-3.0, 3.0), (-3.0, 3.0)] {zero};
+}
+
+impl Lowering<'_> {
+    fn binary(&mut self, name: &str, args: &[Value], aval: Aval) -> Value {
+        match name.strip_prefix("chlo.") {
+            Some(name) => self.chlo(name, args, aval, aval),
+            None => self.same(name, args, aval),
+        }
+    }
+}
+
+/// The sum of two tangents or cotangents of one type (JAX's `add_any`).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct AddAny;
+
+impl Primitive for AddAny {
+    fn name(&self) -> &'static str {
+        "add_any"
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        if args.len() == 2 && args[0].shape() != args[1].shape() {
+            return Err(ShapeError::new("operands have different shapes"));
+        }
+        infer_same(Class::Any, args, 2)
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::bilinear(
+            |_, t, _| vec![add_tangents(t[0].clone(), t[1].clone())],
+            |cts, operands| {
+                operands
+                    .iter()
+                    .map(|o| cts[0].clone().filter(|_| o.is_linear()))
+                    .collect()
+            },
+        )
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        let moved: Vec<Array> = args
+            .iter()
+            .zip(axes)
+            .map(|(a, ax)| crate::prim::move_batch_axis(a, *ax, 0, size))
+            .collect();
+        crate::prim::batched(add_any(&moved[0], &moved[1]), Some(0))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        _: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        vec![ctx.same("add", args, outs[0])]
+    }
+}
+
+/// Binds [`AddAny`].
+pub(crate) fn add_any(a: &Array, b: &Array) -> Array {
+    bind1(AddAny, &[a, b])
+}

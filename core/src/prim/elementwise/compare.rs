@@ -1,0 +1,70 @@
+//! Comparisons.
+
+use super::{Class, batch_elementwise, infer_same, spread};
+use crate::lower::{Lowering, Value};
+use crate::prim::{Avals, Batched, Differentiation, Primitive, one};
+use crate::trace::bind1;
+use crate::{Array, Aval, DType, IntoArray, ShapeError};
+
+/// A row of the table of comparisons, for tests and documentation.
+pub struct CompareRow {
+    /// Name in a jaxpr.
+    pub name: &'static str,
+    /// The operator.
+    pub apply: fn(&Array, &Array) -> Array,
+}
+
+macro_rules! compare {
+    ($( $(#[$doc:meta])* $ty:ident $f:ident $name:literal $direction:literal; )*) => { $(
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        pub struct $ty;
+        impl Primitive for $ty {
+            fn name(&self) -> &'static str { $name }
+            fn propagates_weak_type(&self) -> bool { false }
+            fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+                one(infer_same(Class::Any, args, 2)?[0].with_dtype(DType::Bool))
+            }
+            fn differentiation(&self) -> Differentiation<'_> { Differentiation::Zero }
+            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+                batch_elementwise(args, axes, |a| bind1(self.clone(), a))
+            }
+            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {
+                let args = spread(ctx, args, ins, outs[0]);
+                let operand = ins[0].with_shape(outs[0].shape());
+                vec![ctx.compare($direction, [args[0], args[1]], operand)]
+            }
+        }
+        impl Array {
+            $(#[$doc])*
+            ///
+            /// The result holds truth values. Operands are promoted to one type
+            /// and broadcast together.
+            ///
+            /// # Panics
+            /// If the shapes do not broadcast.
+            #[track_caller]
+            pub fn $f(&self, other: impl IntoArray) -> Array {
+                let (a, b) = crate::ops::promote($name, self, &other.into_array());
+                bind1($ty, &[&a, &b])
+            }
+        } )*
+        /// The table of comparisons.
+        pub const COMPARE: &[CompareRow] = &[$( CompareRow { name: $name, apply: |a, b| a.$f(b) } ),*];
+    };
+}
+
+compare! {
+    /// Whether the elements are equal; NaN equals nothing.
+    Eq eq "eq" "EQ";
+    /// Whether the elements differ.
+    Ne ne "ne" "NE";
+    /// Whether the first is smaller.
+    Lt lt "lt" "LT";
+    /// Whether the first is smaller or equal.
+    Le le "le" "LE";
+    /// Whether the first is larger.
+    Gt gt "gt" "GT";
+    /// Whether the first is larger or equal.
+    Ge ge "ge" "GE";
+}

@@ -1,0 +1,295 @@
+//! Choices between arrays: `select_n`, `clamp`; and conversions of type.
+
+use super::{add_tangents, batch_elementwise, broadcast_rule, infer_same, spread};
+use crate::lower::{Lowering, Value};
+use crate::prim::{
+    Avals, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+};
+use crate::trace::bind1;
+use crate::{Array, Aval, DType, IntoArray, ShapeError};
+
+/// Picks, for each element, one of several arrays of one shape and type: the
+/// first operand tells which (`false`/0 is the first case). The selector has
+/// the cases' shape or is 0-d.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SelectN;
+
+impl Primitive for SelectN {
+    fn name(&self) -> &'static str {
+        "select_n"
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(args.len() >= 2, "expects a selector and at least one case");
+        let (which, cases) = (args[0], &args[1..]);
+        if cases.iter().any(|c| c.strong() != cases[0].strong()) {
+            return Err(ShapeError::new("cases differ in shape or type")
+                .help("`where_` broadcasts and promotes its operands"));
+        }
+        crate::ensure_shape!(
+            which.ndim() == 0 || which.shape() == cases[0].shape(),
+            "the selector's shape {:?} is neither [] nor that of the cases, {:?}",
+            which.shape(),
+            cases[0].shape()
+        );
+        let ok = match which.dtype() {
+            DType::Bool => cases.len() <= 2,
+            d => d == DType::I32,
+        };
+        crate::ensure_shape!(
+            ok,
+            "a selector of {} cannot choose among {} cases (bool chooses among 2, i32 among any)",
+            which.dtype(),
+            cases.len()
+        );
+        let weak = cases.iter().all(Aval::weak_type);
+        one(cases[0].with_weak_type(weak))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::bilinear(
+            |p, t, outs| {
+                if t[1..].iter().all(Option::is_none) {
+                    return vec![None];
+                }
+                let cases: Vec<Array> = t[1..]
+                    .iter()
+                    .map(|t| t.clone().unwrap_or_else(|| outs[0].zeros_like()))
+                    .collect();
+                let mut args = vec![&p[0]];
+                args.extend(&cases);
+                vec![Some(bind1(SelectN, &args))]
+            },
+            |cts, operands| {
+                let mut out = vec![None; operands.len()];
+                let (Some(ct), Some(which)) = (&cts[0], operands[0].known()) else {
+                    return out;
+                };
+                let zeros = ct.zeros_like();
+                for i in (1..operands.len()).filter(|&i| operands[i].is_linear()) {
+                    let cases = (1..operands.len()).map(|j| if i == j { ct } else { &zeros });
+                    let args: Vec<&Array> = std::iter::once(which).chain(cases).collect();
+                    out[i] = Some(bind1(SelectN, &args));
+                }
+                out
+            },
+        )
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        if args[0].ndim() == 0 && axes[0].is_none() {
+            let moved: Vec<Array> = (1..args.len())
+                .map(|i| move_batch_axis(&args[i], axes[i], 0, size))
+                .collect();
+            let mut refs = vec![&args[0]];
+            refs.extend(&moved);
+            return batched(bind1(SelectN, &refs), Some(0));
+        }
+        let mut moved: Vec<Array> = args
+            .iter()
+            .zip(axes)
+            .map(|(a, ax)| move_batch_axis(a, *ax, 0, size))
+            .collect();
+        if moved[0].ndim() < moved[1].ndim() {
+            moved[0] = moved[0].broadcast_in_dim(moved[1].shape(), &[0]);
+        }
+        let refs: Vec<&Array> = moved.iter().collect();
+        batched(bind1(SelectN, &refs), Some(0))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        if ins[0].dtype() == DType::Bool && args.len() == 3 {
+            let types = [ins[0], ins[2], ins[1]];
+            return vec![ctx.op1("select", &[args[0], args[2], args[1]], &types, outs[0], "")];
+        }
+        // A cascade: the last case unless an earlier number matches.
+        let which = ctx.broadcast_to(args[0], ins[0], outs[0]);
+        let numbers = ins[0].with_shape(outs[0].shape());
+        let mut chosen = args[args.len() - 1];
+        for i in (1..args.len() - 1).rev() {
+            let number = ctx.splat((i - 1) as i64, numbers);
+            let direction = if i == 1 { "LE" } else { "EQ" };
+            let here = ctx.compare(direction, [which, number], numbers);
+            let types = [numbers.with_dtype(DType::Bool), outs[0], outs[0]];
+            chosen = ctx.op1("select", &[here, args[i], chosen], &types, outs[0], "");
+        }
+        vec![chosen]
+    }
+}
+
+/// Limits each element to the interval between two bounds, which are 0-d or of
+/// the operand's shape. Operands: lower bound, array, upper bound.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Clamp;
+
+impl Primitive for Clamp {
+    fn name(&self) -> &'static str {
+        "clamp"
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        infer_same(super::Class::Any, args, 3)?;
+        crate::ensure_shape!(
+            broadcast_rule(args)?.as_slice() == args[1].shape(),
+            "bounds must be 0-d or have the operand's shape {:?}",
+            args[1].shape()
+        );
+        one(args[1])
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::jvp(|p, t, outs| {
+            let (lo, x, hi) = (&p[0], &p[1], &p[2]);
+            let part = |t: &Option<Array>, here: Array| {
+                t.as_ref().map(|t| {
+                    let t = t.broadcast_to(outs[0].shape());
+                    let here = here.broadcast_to(outs[0].shape());
+                    here.select(&t, &t.zeros_like())
+                })
+            };
+            let inside = x.gt(lo).bitwise_and(x.lt(hi));
+            let sum = add_tangents(part(&t[0], lo.gt(x)), part(&t[1], inside));
+            vec![add_tangents(sum, part(&t[2], hi.lt(x)))]
+        })
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        let x = move_batch_axis(&args[1], axes[1], 0, size);
+        let bound = |i: usize| match axes[i] {
+            None if args[i].ndim() == 0 => args[i].clone(),
+            ax => {
+                let b = move_batch_axis(&args[i], ax, 0, size);
+                if b.ndim() < x.ndim() {
+                    b.broadcast_in_dim(x.shape(), &[0])
+                } else {
+                    b
+                }
+            }
+        };
+        batched(bind1(Clamp, &[&bound(0), &x, &bound(2)]), Some(0))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let args = spread(ctx, args, ins, outs[0]);
+        let same = [outs[0]; 3];
+        vec![ctx.op1("clamp", &args, &same, outs[0], "")]
+    }
+}
+
+/// Conversion of the element type.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ConvertElementType {
+    /// The new type.
+    pub new_dtype: DType,
+    /// Whether the result is weakly typed.
+    pub weak_type: bool,
+}
+
+impl Primitive for ConvertElementType {
+    fn name(&self) -> &'static str {
+        "convert_element_type"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        let weak = if self.weak_type { "True" } else { "False" };
+        vec![
+            ("new_dtype", Param::new(self.new_dtype.numpy_name())),
+            ("weak_type", Param::new(weak)),
+        ]
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        one(args[0]
+            .with_dtype(self.new_dtype)
+            .with_weak_type(self.weak_type))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        if !self.new_dtype.is_float() {
+            return Differentiation::Zero;
+        }
+        Differentiation::linear(|ct, operand| ct.astype(operand.dtype()))
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+        batch_elementwise(args, axes, |a| bind1(self.clone(), a))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        _: &[Aval],
+    ) -> Vec<Value> {
+        let (from, to) = (ins[0].dtype(), self.new_dtype);
+        if to == DType::Bool && from != DType::Bool {
+            let zero = ctx.splat(0, ins[0]);
+            return vec![ctx.compare("NE", [args[0], zero], ins[0])];
+        }
+        vec![ctx.convert(args[0], ins[0], to)]
+    }
+}
+
+impl Array {
+    /// The array in another element type; itself, if it has that type.
+    ///
+    /// Floats become integers by dropping the fraction; numbers become truth
+    /// values by comparing with zero.
+    #[track_caller]
+    pub fn astype(&self, dtype: DType) -> Array {
+        if let Some(l) = self.as_literal() {
+            return Array::scalar(l.value(), dtype);
+        }
+        if self.dtype() == dtype && !self.aval().weak_type() {
+            return self.clone();
+        }
+        let weak_type = false;
+        bind1(
+            ConvertElementType {
+                new_dtype: dtype,
+                weak_type,
+            },
+            &[self],
+        )
+    }
+
+    /// For truth values: `on_true` where the element is true, else `on_false`,
+    /// which have one type and the shape of `self` (or `self` is 0-d).
+    #[track_caller]
+    pub(crate) fn select(&self, on_true: &Array, on_false: &Array) -> Array {
+        bind1(SelectN, &[self, on_false, on_true])
+    }
+
+    /// Limits each element to the interval from `lo` to `hi`.
+    ///
+    /// # Panics
+    /// If the bounds do not broadcast to the array's shape.
+    #[track_caller]
+    pub fn clip(&self, lo: impl IntoArray, hi: impl IntoArray) -> Array {
+        self.maximum(lo).minimum(hi)
+    }
+}
+
+/// Picks from `on_true` where `condition` holds, else from `on_false`.
+/// Operands are promoted and broadcast together.
+///
+/// # Panics
+/// If the shapes do not broadcast.
+#[track_caller]
+pub fn where_(condition: &Array, on_true: impl IntoArray, on_false: impl IntoArray) -> Array {
+    let (a, b) = crate::ops::promote("where", &on_true.into_array(), &on_false.into_array());
+    let condition = condition.astype(DType::Bool);
+    let shape = crate::ops::common_shape("where", &[&condition, &a, &b]);
+    let condition = if condition.ndim() == 0 {
+        condition
+    } else {
+        condition.broadcast_to(&shape)
+    };
+    condition.select(&a.broadcast_to(&shape), &b.broadcast_to(&shape))
+}

@@ -1,0 +1,360 @@
+//! Operators of one operand.
+
+use super::{Class, batch_elementwise, infer_same};
+use crate::lower::{Lowering, Value};
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, one};
+use crate::trace::bind1;
+use crate::{Array, Aval, DType, ShapeError};
+
+/// A row of a table of unary operators, for tests and documentation.
+pub struct UnaryRow {
+    /// Name in a jaxpr.
+    pub name: &'static str,
+    /// Element types.
+    pub class: Class,
+    /// An interval on which the operator and its derivative are defined.
+    pub domain: (f64, f64),
+    /// The operator.
+    pub apply: fn(&Array) -> Array,
+}
+
+macro_rules! differentiation {
+    (zero) => {
+        Differentiation::Zero
+    };
+    (linear $rule:expr) => {
+        Differentiation::linear(|ct, _| $rule(ct))
+    };
+    (|$g:ident, $x:ident, $y:ident| $rule:expr) => {
+        Differentiation::jvp(|primals, tangents, outs| {
+            let ($x, $y) = (&primals[0], &outs[0]);
+            let _ = ($x, $y);
+            vec![tangents[0].as_ref().map(|$g| $rule)]
+        })
+    };
+}
+
+macro_rules! unary {
+    ($( $(#[$doc:meta])* $ty:ident $f:ident $name:literal $dialect:literal $hlo:literal $class:ident
+        ($lo:expr, $hi:expr) $([$($diff:tt)*])+; )*) => { $(
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        pub struct $ty;
+        impl Primitive for $ty {
+            fn name(&self) -> &'static str { $name }
+            fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+                infer_same(Class::$class, args, 1)
+            }
+            fn differentiation(&self) -> Differentiation<'_> { differentiation!($($($diff)*)+) }
+            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+                batch_elementwise(args, axes, |a| bind1(self.clone(), a))
+            }
+            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval], outs: &[Aval]) -> Vec<Value> {
+                vec![ctx.unary($dialect, $hlo, args[0], outs[0])]
+            }
+        }
+        impl Array {
+            $(#[$doc])*
+            ///
+            /// Integers become floats first where the operator is one of floats.
+            ///
+            /// # Panics
+            /// If the element type has no such operator.
+            #[track_caller]
+            pub fn $f(&self) -> Array {
+                let x = if Class::$class == Class::Float { self.to_inexact() } else { self.clone() };
+                bind1($ty, &[&x])
+            }
+        } )*
+        /// The table of unary operators.
+        pub const UNARY: &[UnaryRow] = &[$( UnaryRow {
+            name: $name, class: Class::$class, domain: ($lo, $hi), apply: Array::$f,
+        } ),*];
+    };
+}
+
+unary! {
+    /// `-x`; unsigned integers wrap.
+    Neg negative "neg" "stablehlo" "negate" Number (-3.0, 3.0) [linear |ct: &Array| ct.negative()];
+    /// `-1`, `0` or `1`, the sign of `x`.
+    Sign sign "sign" "stablehlo" "sign" Number (0.5, 3.0) [zero];
+    /// The magnitude of `x`.
+    Abs abs "abs" "stablehlo" "abs" Signed (0.5, 3.0) [|g, x, y| g * x.sign()];
+    /// `eˣ`.
+    Exp exp "exp" "stablehlo" "exponential" Float (-2.0, 2.0) [|g, x, y| g * y];
+    /// `2ˣ`.
+    Exp2 exp2 "exp2" "ramie" "exp2" Float (-2.0, 2.0)
+        [|g, x, y| g * &(y * std::f64::consts::LN_2)];
+    /// `eˣ - 1`, accurate near zero.
+    Expm1 expm1 "expm1" "stablehlo" "exponential_minus_one" Float (-2.0, 2.0) [|g, x, y| g * &(y + 1.0)];
+    /// The natural logarithm.
+    Log log "log" "stablehlo" "log" Float (0.3, 4.0) [|g, x, y| g / x];
+    /// `log(1 + x)`, accurate near zero.
+    Log1p log1p "log1p" "stablehlo" "log_plus_one" Float (-0.5, 3.0) [|g, x, y| g / &(x + 1.0)];
+    /// The square root.
+    Sqrt sqrt "sqrt" "stablehlo" "sqrt" Float (0.3, 4.0) [|g, x, y| g * &(0.5 / y)];
+    /// `1 / √x`.
+    Rsqrt rsqrt "rsqrt" "stablehlo" "rsqrt" Float (0.3, 4.0) [|g, x, y| g * &(&(y / x) * -0.5)];
+    /// The cube root.
+    Cbrt cbrt "cbrt" "stablehlo" "cbrt" Float (0.3, 4.0) [|g, x, y| g * &(&(y / x) * (1.0 / 3.0))];
+    /// The sine of `x` in radians.
+    Sin sin "sin" "stablehlo" "sine" Float (-3.0, 3.0) [|g, x, y| g * &x.cos()];
+    /// The cosine of `x` in radians.
+    Cos cos "cos" "stablehlo" "cosine" Float (-3.0, 3.0) [|g, x, y| g * &x.sin().negative()];
+    /// The tangent of `x` in radians.
+    Tan tan "tan" "stablehlo" "tan" Float (-1.0, 1.0) [|g, x, y| g * &(&y.square() + 1.0)];
+    /// The hyperbolic tangent.
+    Tanh tanh "tanh" "stablehlo" "tanh" Float (-2.0, 2.0) [|g, x, y| g * &(1.0 - &y.square())];
+    /// The hyperbolic sine.
+    Sinh sinh "sinh" "chlo" "sinh" Float (-2.0, 2.0) [|g, x, y| g * &x.cosh()];
+    /// The hyperbolic cosine.
+    Cosh cosh "cosh" "chlo" "cosh" Float (-2.0, 2.0) [|g, x, y| g * &x.sinh()];
+    /// The inverse sine, in radians.
+    Asin asin "asin" "chlo" "asin" Float (-0.8, 0.8) [|g, x, y| g * &(&x.square().negative() + 1.0).rsqrt()];
+    /// The inverse cosine, in radians.
+    Acos acos "acos" "chlo" "acos" Float (-0.8, 0.8)
+        [|g, x, y| g * &(&x.square().negative() + 1.0).rsqrt().negative()];
+    /// The inverse tangent, in radians.
+    Atan atan "atan" "chlo" "atan" Float (-2.0, 2.0) [|g, x, y| g / &(&x.square() + 1.0)];
+    /// The inverse hyperbolic sine.
+    Asinh asinh "asinh" "chlo" "asinh" Float (-2.0, 2.0) [|g, x, y| g * &(&x.square() + 1.0).rsqrt()];
+    /// The inverse hyperbolic cosine.
+    Acosh acosh "acosh" "chlo" "acosh" Float (1.5, 4.0)
+        [|g, x, y| g * &(&(x - 1.0).rsqrt() * &(x + 1.0).rsqrt())];
+    /// The inverse hyperbolic tangent.
+    Atanh atanh "atanh" "chlo" "atanh" Float (-0.8, 0.8) [|g, x, y| g / &(1.0 - &x.square())];
+    /// The logistic function `1 / (1 + e⁻ˣ)`.
+    Logistic logistic "logistic" "stablehlo" "logistic" Float (-3.0, 3.0)
+        [|g, x, y| g * &(y * &(1.0 - y))];
+    /// The error function.
+    Erf erf "erf" "chlo" "erf" Float (-2.0, 2.0)
+        [|g, x, y| g * &(&x.square().negative().exp() * std::f64::consts::FRAC_2_SQRT_PI)];
+    /// `1 - erf(x)`, accurate for large `x`.
+    Erfc erfc "erfc" "chlo" "erfc" Float (-2.0, 2.0)
+        [|g, x, y| g * &(&x.square().negative().exp() * -std::f64::consts::FRAC_2_SQRT_PI)];
+    /// The inverse of the error function.
+    ErfInv erf_inv "erf_inv" "chlo" "erf_inv" Float (-0.8, 0.8)
+        [|g, x, y| g * &(&y.square().exp() * (std::f64::consts::PI.sqrt() / 2.0))];
+    /// `x²`.
+    Square square "square" "ramie" "square" Number (-3.0, 3.0) [|g, x, y| g * &(x * 2.0)];
+    /// The largest integer not above `x`.
+    Floor floor "floor" "stablehlo" "floor" Float (0.1, 0.9) [zero];
+    /// The smallest integer not below `x`.
+    Ceil ceil "ceil" "stablehlo" "ceil" Float (0.1, 0.9) [zero];
+    /// Bits inverted; for truth values, negated.
+    Not logical_not "not" "stablehlo" "not" Bits (0.0, 9.0) [zero];
+    /// The number of one bits.
+    PopulationCount population_count "population_count" "stablehlo" "popcnt" Integer (0.0, 9.0) [zero];
+    /// The number of leading zero bits.
+    Clz count_leading_zeros "clz" "stablehlo" "count_leading_zeros" Integer (0.0, 9.0) [zero];
+}
+
+impl Lowering<'_> {
+    /// A unary operator of one type: of StableHLO, of CHLO, or made of others.
+    fn unary(&mut self, dialect: &str, name: &str, x: Value, aval: Aval) -> Value {
+        match (dialect, name) {
+            ("stablehlo", name) => self.same(name, &[x], aval),
+            ("ramie", "square") => self.same("multiply", &[x, x], aval),
+            ("ramie", _) => {
+                let ln2 = self.splat(std::f64::consts::LN_2, aval);
+                let scaled = self.same("multiply", &[x, ln2], aval);
+                self.same("exponential", &[scaled], aval)
+            }
+            (_, name) => self.chlo(name, &[x], aval, aval),
+        }
+    }
+}
+
+/// How halves are rounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RoundingMethod {
+    /// Away from zero.
+    AwayFromZero,
+    /// To the even neighbour, as IEEE 754 and NumPy do.
+    ToNearestEven,
+}
+
+/// Rounds to the nearest integer.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Round(pub RoundingMethod);
+
+impl Primitive for Round {
+    fn name(&self) -> &'static str {
+        "round"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        let code = match self.0 {
+            RoundingMethod::AwayFromZero => 0,
+            RoundingMethod::ToNearestEven => 1,
+        };
+        vec![("rounding_method", Param::new(code))]
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        infer_same(Class::Float, args, 1)
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Zero
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+        batch_elementwise(args, axes, |a| bind1(self.clone(), a))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        _: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let name = match self.0 {
+            RoundingMethod::AwayFromZero => "round_nearest_afz",
+            RoundingMethod::ToNearestEven => "round_nearest_even",
+        };
+        vec![ctx.same(name, args, outs[0])]
+    }
+}
+
+/// `true` where `x` is neither infinite nor NaN.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct IsFinite;
+
+impl Primitive for IsFinite {
+    fn name(&self) -> &'static str {
+        "is_finite"
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        let same = infer_same(Class::Float, args, 1)?;
+        one(same[0].with_dtype(DType::Bool))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Zero
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+        batch_elementwise(args, axes, |a| bind1(self.clone(), a))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        vec![ctx.op1("is_finite", args, ins, outs[0], "")]
+    }
+}
+
+/// `xʸ` for a fixed integer `y`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct IntegerPow(pub i32);
+
+impl Primitive for IntegerPow {
+    fn name(&self) -> &'static str {
+        "integer_pow"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![("y", Param::new(self.0))]
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        let outs = infer_same(Class::Number, args, 1)?;
+        if self.0 < 0 && !outs[0].dtype().is_float() {
+            return Err(ShapeError::new(format!(
+                "integers cannot be raised to the negative power {}",
+                self.0
+            ))
+            .help("convert first: x.astype(DType::F32)"));
+        }
+        Ok(outs)
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        let y = self.0;
+        Differentiation::jvp(move |primals, tangents, _| {
+            vec![tangents[0].as_ref().filter(|_| y != 0).map(|g| {
+                let x = &primals[0];
+                match y {
+                    1 => g.clone(),
+                    2 => g * &(x * 2.0),
+                    _ => g * &(&x.integer_pow(y - 1) * f64::from(y)),
+                }
+            })]
+        })
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+        batch_elementwise(args, axes, |a| bind1(self.clone(), a))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        _: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        // Repeated squaring, as JAX does it.
+        let aval = outs[0];
+        let mut n = self.0.unsigned_abs();
+        let mut base = args[0];
+        let mut acc: Option<Value> = None;
+        while n > 0 {
+            if n & 1 == 1 {
+                acc = Some(match acc {
+                    Some(a) => ctx.same("multiply", &[a, base], aval),
+                    None => base,
+                });
+            }
+            n >>= 1;
+            if n > 0 {
+                base = ctx.same("multiply", &[base, base], aval);
+            }
+        }
+        let one = |ctx: &mut Lowering<'_>| ctx.splat(1, aval);
+        let power = acc.unwrap_or_else(|| one(ctx));
+        if self.0 >= 0 {
+            return vec![power];
+        }
+        let one = one(ctx);
+        vec![ctx.same("divide", &[one, power], aval)]
+    }
+}
+
+impl Array {
+    /// The nearest integer, halves to the even neighbour, as NumPy rounds.
+    ///
+    /// # Panics
+    /// If the array holds no floats.
+    #[track_caller]
+    pub fn round(&self) -> Array {
+        bind1(Round(RoundingMethod::ToNearestEven), &[self])
+    }
+
+    /// The nearest integer, halves as `method` says.
+    ///
+    /// # Panics
+    /// If the array holds no floats.
+    #[track_caller]
+    pub fn round_with(&self, method: RoundingMethod) -> Array {
+        bind1(Round(method), &[self])
+    }
+
+    /// `true` where the element is neither infinite nor NaN.
+    #[track_caller]
+    pub fn is_finite(&self) -> Array {
+        bind1(IsFinite, &[&self.to_inexact()])
+    }
+
+    /// `true` where the element is NaN.
+    #[track_caller]
+    pub fn is_nan(&self) -> Array {
+        let x = self.to_inexact();
+        x.ne(&x)
+    }
+
+    /// Each element to the integer power `y`.
+    ///
+    /// # Panics
+    /// If `y` is negative and the array holds integers.
+    #[track_caller]
+    pub fn integer_pow(&self, y: i32) -> Array {
+        bind1(IntegerPow(y), &[self])
+    }
+}

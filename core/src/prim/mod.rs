@@ -1,0 +1,145 @@
+//! Primitives: each is one block that holds its parameters and all its rules.
+//!
+//! A primitive is a struct whose fields are its parameters, and an
+//! implementation of [`Primitive`], whose required methods are its rules. A
+//! missing rule does not compile.
+
+pub mod call;
+pub mod elementwise;
+pub mod reduce;
+mod rules;
+pub mod shape;
+
+use crate::lower::{Lowering, Value};
+use crate::{Array, Aval, Outputs, ShapeError};
+use smallvec::SmallVec;
+use std::any::Any;
+use std::fmt::Debug;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+pub use rules::{
+    Batched, Differentiation, NestedDifferentiation, Operand, move_batch_axis, sum_to_shape,
+};
+
+/// Types of a primitive's results.
+pub type Avals = SmallVec<[Aval; 1]>;
+
+/// An operation with all its rules.
+pub trait Primitive: Debug + DynPrimitive + Send + Sync + 'static {
+    /// The name in a printed jaxpr, JAX's where JAX has the primitive.
+    fn name(&self) -> &'static str;
+
+    /// The shape and dtype rule.
+    ///
+    /// # Errors
+    /// What is wrong with the operands.
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError>;
+
+    /// How the operation is differentiated.
+    fn differentiation(&self) -> Differentiation<'_>;
+
+    /// The batching rule: `axes[i]` is the axis of `args[i]` that runs over
+    /// the `size` examples, `None` where the operand is the same for all.
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched;
+
+    /// The lowering to StableHLO.
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value>;
+
+    /// Parameters as a jaxpr prints them, in alphabetical order.
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        Vec::new()
+    }
+
+    /// Whether results are weakly typed where all operands are. Operations
+    /// with a dtype of their own answer `false` and set it in `infer`.
+    fn propagates_weak_type(&self) -> bool {
+        true
+    }
+
+    /// Whether running the operation does more than compute its results.
+    fn has_effects(&self) -> bool {
+        false
+    }
+}
+
+/// A parameter as a jaxpr prints it.
+pub enum Param {
+    /// Text.
+    Text(String),
+    /// A nested program.
+    Jaxpr(Arc<crate::Jaxpr>),
+}
+
+impl Param {
+    /// A parameter printed by its `Display`.
+    pub fn new(value: impl std::fmt::Display) -> Param {
+        Param::Text(value.to_string())
+    }
+
+    /// A tuple of numbers, as Python prints it.
+    pub fn tuple<T: std::fmt::Display>(values: impl IntoIterator<Item = T>) -> Param {
+        let items: Vec<String> = values.into_iter().map(|v| v.to_string()).collect();
+        Param::Text(match items.as_slice() {
+            [one] => format!("({one},)"),
+            many => format!("({})", many.join(", ")),
+        })
+    }
+}
+
+/// Equality, hashing and cloning of primitives behind a pointer; implemented
+/// for every `Clone + PartialEq + Hash` type.
+pub trait DynPrimitive {
+    /// The value as [`Any`].
+    fn as_any(&self) -> &dyn Any;
+    /// Whether the other is the same primitive with the same parameters.
+    fn dyn_eq(&self, other: &dyn Any) -> bool;
+    /// Feeds the type and the parameters.
+    fn dyn_hash(&self, state: &mut dyn Hasher);
+    /// A shared copy.
+    fn to_arc(&self) -> Arc<dyn Primitive>;
+}
+
+impl<T: Primitive + Clone + PartialEq + Hash> DynPrimitive for T {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+    fn dyn_eq(&self, other: &dyn Any) -> bool {
+        other.downcast_ref::<T>() == Some(self)
+    }
+    fn dyn_hash(&self, mut state: &mut dyn Hasher) {
+        std::any::TypeId::of::<T>().hash(&mut state);
+        self.hash(&mut state);
+    }
+    fn to_arc(&self) -> Arc<dyn Primitive> {
+        Arc::new(self.clone())
+    }
+}
+
+/// The types of a primitive's results, weak types included.
+pub(crate) fn infer(primitive: &dyn Primitive, args: &[Aval]) -> Result<Avals, ShapeError> {
+    let mut outs = primitive.infer(args)?;
+    if primitive.propagates_weak_type() {
+        let weak = !args.is_empty() && args.iter().all(Aval::weak_type);
+        for out in &mut outs {
+            *out = out.with_weak_type(weak);
+        }
+    }
+    Ok(outs)
+}
+
+/// One result.
+pub(crate) fn one(aval: Aval) -> Result<Avals, ShapeError> {
+    Ok(SmallVec::from_buf([aval]))
+}
+
+/// One batched result.
+pub(crate) fn batched(out: Array, axis: Option<usize>) -> Batched {
+    (Outputs::from_buf([out]), SmallVec::from_buf([axis]))
+}

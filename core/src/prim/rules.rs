@@ -1,0 +1,148 @@
+//! The vocabulary of rules, and helpers that rules share.
+
+use crate::{Array, Aval, Outputs};
+use smallvec::SmallVec;
+
+/// Results of a batching rule with the batch axis of each, `None` for a result
+/// that is the same for all examples.
+pub type Batched = (Outputs, SmallVec<[Option<usize>; 1]>);
+
+/// `(primals, tangents, results) → tangents of the results`; `None` is zero.
+pub type JvpRule<'a> = Box<dyn Fn(&[Array], &[Option<Array>], &[Array]) -> Vec<Option<Array>> + 'a>;
+
+/// `(cotangents of the results, operands) → cotangents of the operands`, `None`
+/// for zero and for operands that are not linear.
+pub type TransposeRule<'a> = Box<dyn Fn(&[Option<Array>], &[Operand]) -> Vec<Option<Array>> + 'a>;
+
+/// An operand as a transpose rule sees it.
+#[derive(Clone)]
+pub enum Operand {
+    /// The operation is linear in it; its value is not known.
+    Linear(Aval),
+    /// A known value.
+    Known(Array),
+}
+
+impl Operand {
+    /// The type of the operand.
+    pub fn aval(&self) -> Aval {
+        match self {
+            Operand::Linear(a) => *a,
+            Operand::Known(a) => a.aval(),
+        }
+    }
+
+    /// Whether the operation is transposed with respect to this operand.
+    pub fn is_linear(&self) -> bool {
+        matches!(self, Operand::Linear(_))
+    }
+
+    /// The value, if known.
+    pub fn known(&self) -> Option<&Array> {
+        match self {
+            Operand::Known(a) => Some(a),
+            Operand::Linear(_) => None,
+        }
+    }
+}
+
+/// How a primitive is differentiated.
+pub enum Differentiation<'a> {
+    /// The tangent is zero wherever it exists: comparisons, integers, floor.
+    Zero,
+    /// There is no derivative; the text says why, or what to use instead.
+    Undefined(&'static str),
+    /// Linear in all operands together: the tangent is the same operation on
+    /// tangents. The rule is its transpose.
+    Linear(TransposeRule<'a>),
+    /// A rule for tangents and, for an operation that is linear in some
+    /// operand (a product, say), the transpose in that operand.
+    Jvp {
+        /// The tangent rule.
+        jvp: JvpRule<'a>,
+        /// The transpose, where there is one.
+        transpose: Option<TransposeRule<'a>>,
+    },
+    /// A primitive that holds programs.
+    Nested(&'a dyn NestedDifferentiation),
+}
+
+impl<'a> Differentiation<'a> {
+    /// A tangent rule without a transpose.
+    pub fn jvp(
+        rule: impl Fn(&[Array], &[Option<Array>], &[Array]) -> Vec<Option<Array>> + 'a,
+    ) -> Differentiation<'a> {
+        Differentiation::Jvp {
+            jvp: Box::new(rule),
+            transpose: None,
+        }
+    }
+
+    /// A tangent rule and the transpose in the linear operands.
+    pub fn bilinear(
+        rule: impl Fn(&[Array], &[Option<Array>], &[Array]) -> Vec<Option<Array>> + 'a,
+        transpose: impl Fn(&[Option<Array>], &[Operand]) -> Vec<Option<Array>> + 'a,
+    ) -> Differentiation<'a> {
+        Differentiation::Jvp {
+            jvp: Box::new(rule),
+            transpose: Some(Box::new(transpose)),
+        }
+    }
+
+    /// The transpose of an operation linear in its one operand.
+    pub fn linear(rule: impl Fn(&Array, Aval) -> Array + 'a) -> Differentiation<'a> {
+        Differentiation::Linear(Box::new(move |cts, operands| {
+            vec![cts[0].as_ref().map(|ct| rule(ct, operands[0].aval()))]
+        }))
+    }
+}
+
+/// Differentiation of a primitive that holds programs.
+pub trait NestedDifferentiation {
+    /// Results and their tangents.
+    fn jvp(
+        &self,
+        primals: &[Array],
+        tangents: &[Option<Array>],
+    ) -> (Vec<Array>, Vec<Option<Array>>);
+
+    /// Results, computed below the linearization, and their tangents, recorded
+    /// in it: what depends on no tangent must be bound on its own.
+    fn linearize(
+        &self,
+        primals: &[Array],
+        tangents: &[Option<Array>],
+    ) -> (Vec<Array>, Vec<Option<Array>>);
+
+    /// Cotangents of the linear operands.
+    fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>>;
+}
+
+/// The array with its batch axis at `to`; one that has none gets it by
+/// broadcasting over `size` examples.
+pub fn move_batch_axis(array: &Array, axis: Option<usize>, to: usize, size: usize) -> Array {
+    match axis {
+        Some(from) if from == to => array.clone(),
+        Some(from) => array.move_axis(from as isize, to as isize),
+        None => {
+            let mut shape = array.shape().to_vec();
+            shape.insert(to, size);
+            let kept: Vec<usize> = (0..shape.len()).filter(|&d| d != to).collect();
+            array.broadcast_in_dim(&shape, &kept)
+        }
+    }
+}
+
+/// Undoes broadcasting: sums `array` over the axes along which an operand of
+/// `shape` was repeated.
+pub fn sum_to_shape(array: &Array, shape: &[usize]) -> Array {
+    if array.shape() == shape {
+        return array.clone();
+    }
+    let lead = array.ndim() - shape.len();
+    let axes: Vec<isize> = (0..array.ndim())
+        .filter(|&d| d < lead || (shape[d - lead] == 1 && array.shape()[d] != 1))
+        .map(|d| d as isize)
+        .collect();
+    array.sum_axes(&axes).reshape(shape)
+}

@@ -1,0 +1,148 @@
+//! `broadcast_in_dim`, and the ways of repeating made of it.
+
+use crate::lower::{Lowering, Value};
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::trace::bind1;
+use crate::{Array, Aval, Dims, ShapeError};
+
+/// Repeats the operand to `shape`: its axis `i` becomes axis
+/// `broadcast_dimensions[i]`, repeated where its size is 1.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct BroadcastInDim {
+    /// Shape of the result.
+    pub shape: Dims,
+    /// Where the operand's axes go, in increasing order.
+    pub broadcast_dimensions: Dims,
+}
+
+impl Primitive for BroadcastInDim {
+    fn name(&self) -> &'static str {
+        "broadcast_in_dim"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![
+            (
+                "broadcast_dimensions",
+                Param::tuple(&self.broadcast_dimensions),
+            ),
+            ("shape", Param::tuple(&self.shape)),
+            ("sharding", Param::new("None")),
+        ]
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        let (from, dims) = (args[0].shape(), &self.broadcast_dimensions);
+        let fits = dims.len() == from.len()
+            && dims.is_sorted_by(|a, b| a < b)
+            && dims
+                .iter()
+                .zip(from)
+                .all(|(&d, &n)| self.shape.get(d).is_some_and(|&m| m == n || n == 1));
+        if !fits {
+            return Err(ShapeError::new(format!(
+                "{:?} does not repeat to {:?} with its axes at {:?}",
+                from,
+                self.shape.as_slice(),
+                dims.as_slice()
+            ))
+            .help("each axis keeps its size or has size 1, and axes keep their order"));
+        }
+        one(args[0].with_shape(&self.shape))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::linear(|ct, operand| {
+            let from = operand.shape();
+            let axes: Vec<isize> = (0..self.shape.len())
+                .filter(
+                    |d| match self.broadcast_dimensions.iter().position(|b| b == d) {
+                        None => true,
+                        Some(i) => from[i] == 1 && self.shape[*d] != 1,
+                    },
+                )
+                .map(|d| d as isize)
+                .collect();
+            ct.sum_axes(&axes).reshape(from)
+        })
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        let x = crate::prim::move_batch_axis(&args[0], axes[0], 0, size);
+        let mut shape = self.shape.clone();
+        shape.insert(0, size);
+        let dims: Dims = std::iter::once(0)
+            .chain(self.broadcast_dimensions.iter().map(|d| d + 1))
+            .collect();
+        batched(x.broadcast_in_dim(&shape, &dims), Some(0))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        vec![ctx.broadcast_in_dim(args[0], ins[0], outs[0], &self.broadcast_dimensions)]
+    }
+}
+
+impl Array {
+    /// Repeats the array to `shape`: its axis `i` becomes axis `dims[i]`.
+    ///
+    /// # Panics
+    /// If an axis has neither its old size nor was 1, or axes change order.
+    #[track_caller]
+    pub fn broadcast_in_dim(&self, shape: &[usize], dims: &[usize]) -> Array {
+        if self.shape() == shape && dims.iter().enumerate().all(|(i, &d)| i == d) {
+            return self.clone();
+        }
+        let (shape, broadcast_dimensions) = (shape.into(), dims.into());
+        bind1(
+            BroadcastInDim {
+                shape,
+                broadcast_dimensions,
+            },
+            &[self],
+        )
+    }
+
+    /// Repeats the array to `shape` as NumPy broadcasts it.
+    ///
+    /// # Panics
+    /// If the shapes do not broadcast.
+    #[track_caller]
+    pub fn broadcast_to(&self, shape: &[usize]) -> Array {
+        assert!(
+            crate::broadcast_shapes(&[self.shape(), shape]).is_some_and(|s| s.as_slice() == shape),
+            "broadcast_to: {} does not broadcast to {shape:?}\n  help: shapes are aligned at their \
+             last axes; each axis keeps its size or has size 1",
+            self.aval()
+        );
+        let lead = shape.len() - self.ndim();
+        let dims: Dims = (lead..shape.len()).collect();
+        self.broadcast_in_dim(shape, &dims)
+    }
+
+    /// The array with new axes of size 1 at these places of the result.
+    ///
+    /// # Panics
+    /// If a place is out of range or named twice.
+    #[track_caller]
+    pub fn expand_dims(&self, axes: &[isize]) -> Array {
+        let rank = self.ndim() + axes.len();
+        let mut places = Dims::new();
+        for &axis in axes {
+            let normal = if axis < 0 { axis + rank as isize } else { axis };
+            assert!(
+                (0..rank as isize).contains(&normal) && !places.contains(&(normal as usize)),
+                "expand_dims: axes {axes:?} are not distinct places among the {rank} axes of the \
+                 result of {}",
+                self.aval()
+            );
+            places.push(normal as usize);
+        }
+        let dims: Dims = (0..rank).filter(|d| !places.contains(d)).collect();
+        let mut shape: Dims = Dims::from_elem(1, rank);
+        for (&d, &n) in dims.iter().zip(self.shape()) {
+            shape[d] = n;
+        }
+        self.broadcast_in_dim(&shape, &dims)
+    }
+}

@@ -1,0 +1,55 @@
+//! `iota`: positions.
+
+use crate::lower::{Lowering, Value};
+use crate::prim::elementwise::Class;
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, one};
+use crate::{Array, Aval, DType, Dims, ShapeError};
+
+/// Each element's own position along an axis.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Iota {
+    /// Shape of the result.
+    pub shape: Dims,
+    /// The axis that is counted.
+    pub dimension: usize,
+    /// Element type of the result.
+    pub dtype: DType,
+}
+
+impl Primitive for Iota {
+    fn name(&self) -> &'static str {
+        "iota"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![
+            ("dimension", Param::new(self.dimension)),
+            ("dtype", Param::new(self.dtype.numpy_name())),
+            ("shape", Param::tuple(&self.shape)),
+            ("sharding", Param::new("None")),
+        ]
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(args.is_empty(), "takes no operands");
+        crate::ensure_shape!(
+            self.dimension < self.shape.len(),
+            "axis {} is out of range for the shape {:?}",
+            self.dimension,
+            self.shape.as_slice()
+        );
+        crate::ensure_shape!(
+            Class::Number.contains(self.dtype),
+            "bool cannot count positions"
+        );
+        one(Aval::new(&self.shape, self.dtype))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Zero
+    }
+    fn batch(&self, _: &[Array], _: &[Option<usize>], _: usize) -> Batched {
+        unreachable!("an operation without operands is never batched")
+    }
+    fn lower(&self, ctx: &mut Lowering<'_>, _: &[Value], _: &[Aval], outs: &[Aval]) -> Vec<Value> {
+        let attributes = format!("iota_dimension = {} : i64", self.dimension);
+        vec![ctx.op1("iota", &[], &[], outs[0], &attributes)]
+    }
+}

@@ -1,0 +1,171 @@
+//! `reshape` and `squeeze`.
+
+use crate::lower::{Lowering, Value};
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::trace::bind1;
+use crate::{Array, Aval, Dims, ShapeError};
+
+/// The same elements, in row-major order, under another shape.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Reshape {
+    /// The new shape.
+    pub new_sizes: Dims,
+}
+
+impl Primitive for Reshape {
+    fn name(&self) -> &'static str {
+        "reshape"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![
+            ("dimensions", Param::new("None")),
+            ("new_sizes", Param::tuple(&self.new_sizes)),
+            ("sharding", Param::new("None")),
+        ]
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        let size: usize = self.new_sizes.iter().product();
+        if size != args[0].size() {
+            return Err(ShapeError::new(format!(
+                "{} elements cannot take the shape {:?}, which has {size}",
+                args[0].size(),
+                self.new_sizes.as_slice()
+            ))
+            .help("the product of the new dimensions must be the number of elements"));
+        }
+        one(args[0].with_shape(&self.new_sizes))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::linear(|ct, operand| ct.reshape(operand.shape()))
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        let x = crate::prim::move_batch_axis(&args[0], axes[0], 0, size);
+        let mut shape = self.new_sizes.clone();
+        shape.insert(0, size);
+        batched(x.reshape(&shape), Some(0))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        vec![ctx.op1("reshape", args, ins, outs[0], "")]
+    }
+}
+
+/// Drops dimensions of size 1.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Squeeze {
+    /// Which, in increasing order.
+    pub dimensions: Dims,
+}
+
+impl Primitive for Squeeze {
+    fn name(&self) -> &'static str {
+        "squeeze"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![("dimensions", Param::tuple(&self.dimensions))]
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        let shape = args[0].shape();
+        if let Some(&d) = self.dimensions.iter().find(|&&d| shape[d] != 1) {
+            return Err(ShapeError::new(format!(
+                "axis {d} has size {}, only axes of size 1 can be dropped",
+                shape[d]
+            ))
+            .help("use reshape to join axes, or index the axis to pick one element"));
+        }
+        let kept: Dims = (0..shape.len())
+            .filter(|d| !self.dimensions.contains(d))
+            .map(|d| shape[d])
+            .collect();
+        one(args[0].with_shape(&kept))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::linear(|ct, operand| ct.reshape(operand.shape()))
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        let x = crate::prim::move_batch_axis(&args[0], axes[0], 0, size);
+        let dimensions = self.dimensions.iter().map(|d| d + 1).collect();
+        batched(bind1(Squeeze { dimensions }, &[&x]), Some(0))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        vec![ctx.op1("reshape", args, ins, outs[0], "")]
+    }
+}
+
+impl Array {
+    /// The same elements under another shape.
+    ///
+    /// # Panics
+    /// If the shapes have different numbers of elements.
+    #[track_caller]
+    pub fn reshape(&self, shape: &[usize]) -> Array {
+        if self.shape() == shape {
+            return self.clone();
+        }
+        let new_sizes = shape.into();
+        bind1(Reshape { new_sizes }, &[self])
+    }
+
+    /// Joins the axes of a range into one: `x.flatten(1..)` keeps the first
+    /// axis.
+    ///
+    /// # Panics
+    /// If the range is empty or out of bounds.
+    #[track_caller]
+    pub fn flatten(&self, axes: impl std::ops::RangeBounds<usize>) -> Array {
+        use std::ops::Bound::{Excluded, Included, Unbounded};
+        let start = match axes.start_bound() {
+            Included(&s) => s,
+            Excluded(&s) => s + 1,
+            Unbounded => 0,
+        };
+        let end = match axes.end_bound() {
+            Included(&e) => e + 1,
+            Excluded(&e) => e,
+            Unbounded => self.ndim(),
+        };
+        let shape = self.shape();
+        if self.ndim() == 0 && start == 0 {
+            return self.reshape(&[1]);
+        }
+        assert!(
+            start < end && end <= shape.len(),
+            "flatten: axes {start}..{end} are not a range of {}\n  help: axes run from 0 to {}",
+            self.aval(),
+            shape.len().saturating_sub(1)
+        );
+        let mut to: Dims = shape[..start].into();
+        to.push(shape[start..end].iter().product());
+        to.extend_from_slice(&shape[end..]);
+        self.reshape(&to)
+    }
+
+    /// Drops the named axes, which have size 1; all such axes if none is named.
+    ///
+    /// # Panics
+    /// If a named axis is out of range or has another size.
+    #[track_caller]
+    pub fn squeeze(&self, axes: &[isize]) -> Array {
+        let mut dimensions = if axes.is_empty() {
+            (0..self.ndim()).filter(|&d| self.shape()[d] == 1).collect()
+        } else {
+            self.axes("squeeze", axes)
+        };
+        dimensions.sort_unstable();
+        if dimensions.is_empty() {
+            return self.clone();
+        }
+        bind1(Squeeze { dimensions }, &[self])
+    }
+}

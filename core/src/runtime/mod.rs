@@ -1,0 +1,184 @@
+//! The process's XLA client: which plugin, which devices, and the ways of
+//! elements to a device and back.
+
+mod compile;
+
+use crate::array::DeviceArray;
+use crate::{Array, Aval, Error, Literal, Result, Sharding};
+use ramie_pjrt::discover::{self, Platform, PluginLocation};
+use ramie_pjrt::{AlignedBytes, Client, ClientOptions, Device, Plugin};
+use smallvec::SmallVec;
+use std::cell::Cell;
+use std::sync::{Arc, Mutex, OnceLock};
+
+pub(crate) use compile::{Program, compile};
+
+/// How the process's client is made. Set before the first array; see
+/// [`configure`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RuntimeOptions {
+    /// The platform; by default `RAMIE_PLATFORM`, else the best one there is.
+    pub platform: Option<Platform>,
+    /// Devices of a CPU client; by default `RAMIE_NUM_CPU_DEVICES`, else 1.
+    pub cpu_devices: Option<usize>,
+}
+
+/// The XLA client of this process.
+pub struct Runtime {
+    client: Client,
+    location: PluginLocation,
+}
+
+static OPTIONS: Mutex<RuntimeOptions> = Mutex::new(RuntimeOptions {
+    platform: None,
+    cpu_devices: None,
+});
+static RUNTIME: OnceLock<Result<Runtime>> = OnceLock::new();
+thread_local! { static DEFAULT: Cell<Option<Device>> = const { Cell::new(None) }; }
+
+/// Sets how the client will be made.
+///
+/// # Errors
+/// If the client exists already with other options.
+///
+/// ```no_run
+/// use ramie_core::{RuntimeOptions, configure};
+/// configure(RuntimeOptions { cpu_devices: Some(8), ..Default::default() })?;
+/// # Ok::<(), ramie_core::Error>(())
+/// ```
+pub fn configure(options: RuntimeOptions) -> Result<()> {
+    let mut current = OPTIONS.lock().unwrap_or_else(|e| e.into_inner());
+    if RUNTIME.get().is_some() && *current != options {
+        return Err(Error::Configuration(
+            "configure: the runtime is already in use with other options\n  help: call `configure` \
+             at the start of `main`, before the first array"
+                .into(),
+        ));
+    }
+    *current = options;
+    Ok(())
+}
+
+/// The client, made at the first call.
+///
+/// # Errors
+/// If no plugin can be found, installed, loaded or started; the error says
+/// what was tried and what to do.
+pub fn runtime() -> Result<&'static Runtime> {
+    RUNTIME
+        .get_or_init(|| {
+            let options = OPTIONS.lock().unwrap_or_else(|e| e.into_inner()).clone();
+            Runtime::start(&options)
+        })
+        .as_ref()
+        .map_err(Clone::clone)
+}
+
+impl Runtime {
+    fn start(options: &RuntimeOptions) -> Result<Runtime> {
+        let location =
+            discover::find(options.platform).map_err(|e| Error::Plugin(e.to_string()))?;
+        let plugin = Plugin::load(&location.path)?;
+        let mut client_options = ClientOptions::default();
+        if location.platform == Platform::Cpu {
+            let devices = match options.cpu_devices {
+                Some(n) => n,
+                None => match std::env::var("RAMIE_NUM_CPU_DEVICES") {
+                    Ok(text) => text.parse().ok().filter(|n| (1..=1024).contains(n)).ok_or_else(|| {
+                        Error::Configuration(format!(
+                            "RAMIE_NUM_CPU_DEVICES is {text:?}; expected a number from 1 to 1024"
+                        ))
+                    })?,
+                    Err(_) => 1,
+                },
+            };
+            client_options = client_options.cpu_device_count(devices as i64);
+        }
+        let client = Client::new(&plugin, &client_options)?;
+        Ok(Runtime { client, location })
+    }
+
+    /// The PJRT client.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// The plugin, and how it was found.
+    pub fn plugin(&self) -> &PluginLocation {
+        &self.location
+    }
+
+    /// Devices of this process.
+    pub fn devices(&self) -> &[Device] {
+        self.client.addressable_devices()
+    }
+
+    /// The device for arrays that are not told where to go.
+    pub fn default_device(&self) -> Device {
+        DEFAULT.get().unwrap_or(self.devices()[0])
+    }
+}
+
+/// Devices of this process.
+///
+/// # Panics
+/// If there is no working plugin.
+#[track_caller]
+pub fn devices() -> &'static [Device] {
+    match runtime() {
+        Ok(r) => r.devices(),
+        Err(e) => panic!("devices: {e}"),
+    }
+}
+
+/// Runs `f` with new arrays and eager operations going to `device`.
+pub fn with_default_device<R>(device: Device, f: impl FnOnce() -> R) -> R {
+    struct Restore(Option<Device>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            DEFAULT.set(self.0);
+        }
+    }
+    let _restore = Restore(DEFAULT.replace(Some(device)));
+    f()
+}
+
+/// Copies elements to a device.
+pub(crate) fn put(bytes: &[u8], aval: Aval, device: Device) -> Result<Array> {
+    let runtime = runtime()?;
+    // Large arrays go without a second copy: the device uses these bytes.
+    const LARGE: usize = 1 << 16;
+    let buffer = if bytes.len() >= LARGE && runtime.location.platform == Platform::Cpu {
+        let owned = AlignedBytes::from(bytes);
+        runtime
+            .client
+            .buffer_from_owned(owned, aval.buffer_type(), device)?
+    } else {
+        runtime
+            .client
+            .buffer_from_host(bytes, aval.buffer_type(), device)?
+    };
+    Ok(Array::from_device(
+        aval,
+        buffer,
+        Sharding::SingleDevice(device),
+    ))
+}
+
+pub(crate) fn put_scalar(literal: Literal) -> Result<Arc<DeviceArray>> {
+    let runtime = runtime()?;
+    put_scalar_on(literal, runtime.default_device())
+}
+
+pub(crate) fn put_scalar_on(literal: Literal, device: Device) -> Result<Arc<DeviceArray>> {
+    let aval = literal.aval();
+    let bytes = literal.value().to_bytes(aval.dtype());
+    let buffer = runtime()?
+        .client
+        .buffer_from_host(&bytes, aval.buffer_type(), device)?;
+    Ok(Arc::new(DeviceArray {
+        aval,
+        buffers: SmallVec::from_buf([buffer]),
+        sharding: Sharding::SingleDevice(device),
+    }))
+}

@@ -1,0 +1,265 @@
+//! Scalar values known on the host, and the literals of a jaxpr.
+
+use crate::{Aval, DType};
+use half::{bf16, f16};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+/// A number or truth value without a width. As an operand of an array it is
+/// weakly typed: it takes the array's element type where it can.
+///
+/// ```
+/// use ramie_core::Scalar;
+/// assert_eq!(Scalar::from(2.5f64), Scalar::Float(2.5));
+/// assert_eq!(Scalar::from(7), Scalar::Int(7));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scalar {
+    /// A truth value.
+    Bool(bool),
+    /// A signed integer.
+    Int(i64),
+    /// An unsigned integer.
+    Uint(u64),
+    /// A floating-point number.
+    Float(f64),
+}
+
+macro_rules! from {
+    ($($v:ident: $($t:ty)*;)*) => { $($(
+        impl From<$t> for Scalar {
+            fn from(v: $t) -> Scalar { Scalar::$v(v.into()) }
+        }
+    )*)* };
+}
+from! { Bool: bool; Int: i8 i16 i32 i64; Uint: u8 u16 u32 u64; Float: f32 f64 f16 bf16; }
+impl From<usize> for Scalar {
+    fn from(v: usize) -> Scalar {
+        Scalar::Uint(v as u64)
+    }
+}
+
+impl Scalar {
+    /// The weak type that the value has as an operand.
+    pub fn weak_dtype(self) -> DType {
+        match self {
+            Scalar::Bool(_) => DType::Bool,
+            Scalar::Int(_) | Scalar::Uint(_) => DType::I32,
+            Scalar::Float(_) => DType::F32,
+        }
+    }
+
+    /// The value as a 64-bit float.
+    pub fn to_f64(self) -> f64 {
+        match self {
+            Scalar::Bool(v) => f64::from(u8::from(v)),
+            Scalar::Int(v) => v as f64,
+            Scalar::Uint(v) => v as f64,
+            Scalar::Float(v) => v,
+        }
+    }
+
+    fn to_bits_of(self, bits: u32) -> u64 {
+        let wide = match self {
+            Scalar::Bool(v) => u64::from(v),
+            Scalar::Int(v) => v as u64,
+            Scalar::Uint(v) => v,
+            Scalar::Float(v) if v < 0.0 => v as i64 as u64,
+            Scalar::Float(v) => v as u64,
+        };
+        if bits == 64 {
+            wide
+        } else {
+            wide & ((1 << bits) - 1)
+        }
+    }
+
+    /// The value as the nearest one that `dtype` holds; integers wrap.
+    pub fn cast(self, dtype: DType) -> Scalar {
+        let bits = dtype.bits() as u32;
+        match dtype {
+            DType::Bool => Scalar::Bool(match self {
+                Scalar::Bool(v) => v,
+                other => other.to_f64() != 0.0,
+            }),
+            DType::BF16 => Scalar::Float(bf16::from_f64(self.to_f64()).to_f64()),
+            DType::F16 => Scalar::Float(f16::from_f64(self.to_f64()).to_f64()),
+            DType::F32 => Scalar::Float(f64::from(self.to_f64() as f32)),
+            DType::F64 => Scalar::Float(self.to_f64()),
+            d if d.is_unsigned() => Scalar::Uint(self.to_bits_of(bits)),
+            _ => Scalar::Int((self.to_bits_of(bits) << (64 - bits)) as i64 >> (64 - bits)),
+        }
+    }
+
+    /// The bytes of the value as an element of `dtype`.
+    pub fn to_bytes(self, dtype: DType) -> Vec<u8> {
+        match (dtype, self.cast(dtype)) {
+            (DType::BF16, v) => bf16::from_f64(v.to_f64()).to_le_bytes().to_vec(),
+            (DType::F16, v) => f16::from_f64(v.to_f64()).to_le_bytes().to_vec(),
+            (DType::F32, v) => (v.to_f64() as f32).to_le_bytes().to_vec(),
+            (DType::F64, v) => v.to_f64().to_le_bytes().to_vec(),
+            (d, v) => v.to_bits_of(64).to_le_bytes()[..d.size()].to_vec(),
+        }
+    }
+
+    fn key(self) -> (u8, u64) {
+        match self {
+            Scalar::Bool(v) => (0, v.into()),
+            Scalar::Int(v) => (1, v as u64),
+            Scalar::Uint(v) => (2, v),
+            Scalar::Float(v) => (3, v.to_bits()),
+        }
+    }
+}
+
+/// A scalar constant in a jaxpr, of a definite element type.
+#[derive(Clone, Copy)]
+pub struct Literal {
+    value: Scalar,
+    aval: Aval,
+}
+
+impl Literal {
+    /// `value` as an element of the 0-d `dtype`.
+    pub fn new(value: impl Into<Scalar>, dtype: DType) -> Literal {
+        Literal {
+            value: value.into().cast(dtype),
+            aval: Aval::scalar(dtype),
+        }
+    }
+
+    /// The same with a weak type.
+    pub fn weak(value: impl Into<Scalar>, dtype: DType) -> Literal {
+        let l = Literal::new(value, dtype);
+        Literal {
+            aval: l.aval.with_weak_type(true),
+            ..l
+        }
+    }
+
+    /// The value, already rounded to the element type.
+    pub fn value(&self) -> Scalar {
+        self.value
+    }
+
+    /// Its abstract value; the shape is `[]`.
+    pub fn aval(&self) -> Aval {
+        self.aval
+    }
+
+    /// The text of the value in StableHLO's `dense<…>`.
+    pub(crate) fn mlir(&self) -> String {
+        match self.value {
+            Scalar::Bool(v) => v.to_string(),
+            Scalar::Int(v) => v.to_string(),
+            Scalar::Uint(v) => v.to_string(),
+            Scalar::Float(v) if v.is_finite() => {
+                let text = match self.aval.dtype() {
+                    DType::F64 => format!("{v:e}"),
+                    _ => format!("{:e}", v as f32),
+                };
+                // MLIR wants a fraction in every float: `1.0e0`, not `1e0`.
+                match text.split_once('e') {
+                    Some((m, e)) if !m.contains('.') => format!("{m}.0e{e}"),
+                    _ => text,
+                }
+            }
+            Scalar::Float(_) => {
+                let bytes = self.value.to_bytes(self.aval.dtype());
+                let digits: String = bytes.iter().rev().map(|b| format!("{b:02X}")).collect();
+                format!("0x{digits}")
+            }
+        }
+    }
+}
+
+impl PartialEq for Literal {
+    fn eq(&self, other: &Self) -> bool {
+        self.aval == other.aval && self.value.key() == other.value.key()
+    }
+}
+impl Eq for Literal {}
+impl Hash for Literal {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.aval.hash(state);
+        let (kind, bits) = self.value.key();
+        state.write_u8(kind);
+        state.write_u64(bits);
+    }
+}
+
+impl fmt::Display for Scalar {
+    /// As Python prints it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Scalar::Bool(true) => f.write_str("True"),
+            Scalar::Bool(false) => f.write_str("False"),
+            Scalar::Int(v) => write!(f, "{v}"),
+            Scalar::Uint(v) => write!(f, "{v}"),
+            Scalar::Float(v) => f.write_str(&python_float(v)),
+        }
+    }
+}
+
+/// A float as Python's `repr` writes it: shortest digits that read back, in
+/// exponent form below 1e-4 and from 1e16 on.
+pub(crate) fn python_float(v: f64) -> String {
+    if v.is_nan() {
+        return "nan".into();
+    }
+    if v.is_infinite() {
+        return if v > 0.0 { "inf" } else { "-inf" }.into();
+    }
+    let magnitude = v.abs();
+    if magnitude != 0.0 && !(1e-4..1e16).contains(&magnitude) {
+        let text = format!("{v:e}");
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let (sign, digits) = match exponent.strip_prefix('-') {
+            Some(d) => ('-', d),
+            None => ('+', exponent),
+        };
+        return format!("{mantissa}e{sign}{digits:0>2}");
+    }
+    format!("{v:?}")
+}
+
+impl fmt::Display for Literal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.value, self.aval)
+    }
+}
+impl fmt::Debug for Literal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{:?}", self.value, self.aval)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn casts_wrap_and_round() {
+        assert_eq!(Scalar::Int(-1).cast(DType::U8), Scalar::Uint(255));
+        assert_eq!(Scalar::Int(200).cast(DType::I8), Scalar::Int(-56));
+        assert_eq!(Scalar::Float(-3.7).cast(DType::I32), Scalar::Int(-3));
+        assert_eq!(
+            Scalar::Float(0.1).cast(DType::F32),
+            Scalar::Float(f64::from(0.1f32))
+        );
+        assert_eq!(Scalar::Int(-2).to_bytes(DType::I16), vec![0xFE, 0xFF]);
+    }
+
+    #[test]
+    fn literals_print_as_in_a_jaxpr() {
+        assert_eq!(Literal::new(2.0, DType::F32).to_string(), "2.0:f32[]");
+        assert_eq!(
+            Literal::new(0.1, DType::F32).to_string(),
+            "0.10000000149011612:f32[]"
+        );
+        assert_eq!(python_float(1e-5), "1e-05");
+        assert_eq!(python_float(1.5e20), "1.5e+20");
+        assert_eq!(Literal::new(f32::INFINITY, DType::F32).mlir(), "0x7F800000");
+        assert_eq!(Literal::new(1.0, DType::F32).mlir(), "1.0e0");
+    }
+}

@@ -1,0 +1,371 @@
+//! Tracing: the stack of open traces, and `bind`, through which every
+//! operation goes.
+
+use crate::array::{Repr, Tracer};
+use crate::hash::FastMap;
+use crate::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Var};
+use crate::prim::{self, Primitive};
+use crate::{Array, Aval, ShapeError};
+use smallvec::SmallVec;
+use std::cell::{Cell, RefCell};
+use std::panic::Location;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The results of a primitive, most often one.
+pub type Outputs = SmallVec<[Array; 1]>;
+
+/// What goes into an open trace.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Every operation, constants included.
+    Full,
+    /// Only operations on values of this trace; the rest goes further down.
+    /// Linearization records the tangent program so, while the primal program
+    /// runs (or is recorded) below.
+    Partial,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum Identity {
+    Device(usize),
+    Outer(u64, Var),
+}
+
+struct Frame {
+    id: u64,
+    kind: Kind,
+    avals: Vec<Aval>,
+    constvars: Vec<Var>,
+    captures: Vec<Array>,
+    captured: FastMap<Identity, Var>,
+    invars: Vec<Var>,
+    eqns: Vec<Eqn>,
+}
+
+thread_local! {
+    static STACK: RefCell<Vec<Frame>> = const { RefCell::new(Vec::new()) };
+    static LOCATION: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
+}
+static NEXT_TRACE: AtomicU64 = AtomicU64::new(1);
+
+impl Frame {
+    fn fresh(&mut self, aval: Aval) -> Var {
+        let var = Var(u32::try_from(self.avals.len()).expect("fewer than 2^32 variables"));
+        self.avals.push(aval);
+        var
+    }
+
+    fn atom(&mut self, array: &Array) -> Atom {
+        let identity = match &array.0 {
+            Repr::Tracer(t) if t.trace == self.id => return Atom::Var(t.var),
+            Repr::Literal(l) => return Atom::Literal(l.literal),
+            Repr::Tracer(t) => Identity::Outer(t.trace, t.var),
+            Repr::Device(d) => Identity::Device(Arc::as_ptr(d).addr()),
+            Repr::Abstract(_) => unreachable!("`usable` refuses arrays without elements"),
+        };
+        if let Some(var) = self.captured.get(&identity) {
+            return Atom::Var(*var);
+        }
+        let var = self.fresh(array.aval());
+        self.captured.insert(identity, var);
+        self.captures.push(array.clone());
+        self.constvars.push(var);
+        Atom::Var(var)
+    }
+}
+
+/// An open trace on this thread; dropping it, also in a panic, closes it.
+pub(crate) struct OpenTrace {
+    id: u64,
+    location: &'static Location<'static>,
+}
+
+impl OpenTrace {
+    /// Opens a trace that takes every operation.
+    #[track_caller]
+    pub fn full() -> OpenTrace {
+        OpenTrace::open(Kind::Full)
+    }
+
+    /// Opens a trace that takes the operations on its own values only.
+    #[track_caller]
+    pub fn partial() -> OpenTrace {
+        OpenTrace::open(Kind::Partial)
+    }
+
+    #[track_caller]
+    fn open(kind: Kind) -> OpenTrace {
+        let id = NEXT_TRACE.fetch_add(1, Ordering::Relaxed);
+        STACK.with_borrow_mut(|stack| {
+            stack.push(Frame {
+                id,
+                kind,
+                avals: Vec::new(),
+                constvars: Vec::new(),
+                captures: Vec::new(),
+                captured: FastMap::default(),
+                invars: Vec::new(),
+                eqns: Vec::new(),
+            });
+        });
+        OpenTrace {
+            id,
+            location: LOCATION.get().unwrap_or(Location::caller()),
+        }
+    }
+
+    /// A new argument of the program.
+    pub fn input(&self, aval: Aval) -> Array {
+        STACK.with_borrow_mut(|stack| {
+            let frame = stack.last_mut().expect("the trace is open");
+            debug_assert_eq!(frame.id, self.id);
+            let var = frame.fresh(aval);
+            frame.invars.push(var);
+            Array(Repr::Tracer(Tracer {
+                trace: self.id,
+                var,
+                aval,
+                location: self.location,
+            }))
+        })
+    }
+
+    /// `true` if the array is a value of this trace.
+    pub fn owns(&self, array: &Array) -> bool {
+        matches!(&array.0, Repr::Tracer(t) if t.trace == self.id)
+    }
+
+    /// Closes the trace; `outputs` are the program's results.
+    ///
+    /// # Panics
+    /// If an output is a value of a trace that has ended.
+    #[track_caller]
+    pub fn finish(self, outputs: &[Array]) -> ClosedJaxpr {
+        for out in outputs {
+            if let Err(message) = usable("the traced function's result", out) {
+                panic!("{message}");
+            }
+        }
+        let frame = STACK.with_borrow_mut(|stack| {
+            let frame = stack.last_mut().expect("the trace is open");
+            debug_assert_eq!(frame.id, self.id);
+            let atoms: Vec<Atom> = outputs.iter().map(|a| frame.atom(a)).collect();
+            let frame = stack.pop().expect("the trace is open");
+            (frame, atoms)
+        });
+        std::mem::forget(self);
+        let (frame, outvars) = frame;
+        ClosedJaxpr {
+            jaxpr: Arc::new(Jaxpr::new(
+                frame.constvars,
+                frame.invars,
+                frame.eqns,
+                outvars,
+                frame.avals,
+            )),
+            consts: frame.captures,
+        }
+    }
+}
+
+impl Drop for OpenTrace {
+    fn drop(&mut self) {
+        let frame = STACK.with_borrow_mut(|stack| {
+            let at = stack.iter().rposition(|f| f.id == self.id)?;
+            Some(stack.split_off(at))
+        });
+        drop(frame);
+    }
+}
+
+/// Traces a function of arrays to a jaxpr.
+#[track_caller]
+pub(crate) fn trace_to_jaxpr(
+    avals: &[Aval],
+    f: impl FnOnce(&[Array]) -> Vec<Array>,
+) -> ClosedJaxpr {
+    let trace = OpenTrace::full();
+    let args: Vec<Array> = avals.iter().map(|a| trace.input(*a)).collect();
+    let outs = f(&args);
+    trace.finish(&outs)
+}
+
+/// `true` while a trace is open on this thread.
+pub fn is_tracing() -> bool {
+    STACK.with_borrow(|stack| !stack.is_empty())
+}
+
+/// `true` while the innermost trace is that of a linearization.
+pub(crate) fn is_linearizing() -> bool {
+    STACK.with_borrow(|stack| stack.last().is_some_and(|f| f.kind == Kind::Partial))
+}
+
+/// Runs `f` with every operation in it ascribed to `location`, so that what a
+/// rule derives from an equation points at the line that made the equation.
+pub(crate) fn at_location<R>(location: &'static Location<'static>, f: impl FnOnce() -> R) -> R {
+    struct Restore(Option<&'static Location<'static>>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            LOCATION.set(self.0);
+        }
+    }
+    let _restore = Restore(LOCATION.replace(Some(location)));
+    f()
+}
+
+/// Checks that an operand is a value that can be used now on this thread.
+fn usable(operation: &str, array: &Array) -> Result<(), String> {
+    match &array.0 {
+        Repr::Tracer(t) => {
+            if STACK.with_borrow(|stack| stack.iter().any(|f| f.id == t.trace)) {
+                Ok(())
+            } else {
+                Err(format!(
+                    "{operation}: a tracer {} was used after its trace ended (leaked tracer)\n  \
+                     made at {}\n  help: return the array from the traced function instead of \
+                     keeping it in a variable outside, and use it only on the thread that traces",
+                    t.aval, t.location
+                ))
+            }
+        }
+        Repr::Abstract(_) => Err(array.no_value(operation)),
+        _ => Ok(()),
+    }
+}
+
+/// The frame that takes an operation on `args`, or `None` to run it now.
+fn target(args: &[&Array]) -> Option<usize> {
+    STACK.with_borrow(|stack| {
+        let mut top = stack.len();
+        while top > 0 {
+            let frame = &stack[top - 1];
+            let takes = frame.kind == Kind::Full
+                || args
+                    .iter()
+                    .any(|a| matches!(&a.0, Repr::Tracer(t) if t.trace == frame.id));
+            if takes {
+                return Some(top - 1);
+            }
+            top -= 1;
+        }
+        None
+    })
+}
+
+/// Applies a primitive: records it in the innermost trace that takes it, or
+/// runs it at once where none does.
+///
+/// # Panics
+/// If the primitive's shape rule refuses the operands, if an operand is a
+/// leaked tracer, or if running it at once fails.
+#[track_caller]
+pub fn bind<P: Primitive>(primitive: P, args: &[&Array]) -> Outputs {
+    match target(args) {
+        None => run(&primitive, args),
+        Some(at) => record(at, Arc::new(primitive), args),
+    }
+}
+
+/// [`bind`] of a shared primitive.
+///
+/// # Panics
+/// As [`bind`].
+#[track_caller]
+pub fn bind_arc(primitive: Arc<dyn Primitive>, args: &[&Array]) -> Outputs {
+    match target(args) {
+        None => run(&*primitive, args),
+        Some(at) => record(at, primitive, args),
+    }
+}
+
+/// [`bind`] of a primitive with one result.
+///
+/// # Panics
+/// As [`bind`].
+#[track_caller]
+pub fn bind1<P: Primitive>(primitive: P, args: &[&Array]) -> Array {
+    bind(primitive, args)
+        .pop()
+        .expect("the primitive has a result")
+}
+
+#[track_caller]
+fn run(primitive: &dyn Primitive, args: &[&Array]) -> Outputs {
+    for arg in args {
+        if let Err(message) = usable(primitive.name(), arg) {
+            fail(&message);
+        }
+    }
+    match crate::eager::run(primitive, args) {
+        Ok(outputs) => outputs,
+        Err(crate::eager::Failure::Shape(e)) => refuse(primitive, args, &e),
+        Err(crate::eager::Failure::Runtime(e)) => fail(&format!("{}: {e}", primitive.name())),
+    }
+}
+
+#[track_caller]
+fn record(at: usize, primitive: Arc<dyn Primitive>, args: &[&Array]) -> Outputs {
+    let location = LOCATION.get().unwrap_or(Location::caller());
+    for arg in args {
+        if let Err(message) = usable(primitive.name(), arg) {
+            fail(&message);
+        }
+    }
+    let avals: SmallVec<[Aval; 4]> = args.iter().map(|a| a.aval()).collect();
+    let outs = match prim::infer(&*primitive, &avals) {
+        Ok(outs) => outs,
+        Err(e) => refuse(&*primitive, args, &e),
+    };
+    STACK.with_borrow_mut(|stack| {
+        let frame = &mut stack[at];
+        let inputs = args.iter().map(|a| frame.atom(a)).collect();
+        let outputs: SmallVec<[Var; 1]> = outs.iter().map(|a| frame.fresh(*a)).collect();
+        let arrays = outputs
+            .iter()
+            .zip(&outs)
+            .map(|(&var, &aval)| {
+                Array(Repr::Tracer(Tracer {
+                    trace: frame.id,
+                    var,
+                    aval,
+                    location,
+                }))
+            })
+            .collect();
+        frame.eqns.push(Eqn {
+            primitive,
+            inputs,
+            outputs,
+            location,
+        });
+        arrays
+    })
+}
+
+#[track_caller]
+fn refuse(primitive: &dyn Primitive, args: &[&Array], error: &ShapeError) -> ! {
+    let names: &[&str] = match args.len() {
+        1 => &["operand"],
+        2 => &["lhs", "rhs"],
+        _ => &[],
+    };
+    let operands: Vec<String> = args
+        .iter()
+        .enumerate()
+        .map(|(i, a)| match names.get(i) {
+            Some(name) => format!("{name} {}", a.describe()),
+            None => format!("operand {i} {}", a.describe()),
+        })
+        .collect();
+    fail(&error.render(primitive.name(), &operands))
+}
+
+/// Panics at the caller's line, and names the line that a rule works for.
+#[track_caller]
+pub(crate) fn fail(message: &str) -> ! {
+    match LOCATION.get() {
+        Some(at) => panic!("{message}\n  while transforming the operation at {at}"),
+        None => panic!("{message}"),
+    }
+}

@@ -1,0 +1,115 @@
+//! Transposition: a linear program run backwards, cotangents in, cotangents
+//! out.
+
+use crate::jaxpr::{Atom, ClosedJaxpr, Jaxpr};
+use crate::prim::elementwise::add_any;
+use crate::prim::{Differentiation, Operand};
+use crate::trace::{self, OpenTrace, at_location};
+use crate::{Array, Literal};
+use smallvec::SmallVec;
+
+/// The cotangents of a linear program's inputs, given those of its outputs;
+/// `None` is zero. Captured values are known.
+pub(crate) fn backward(program: &ClosedJaxpr, cts: &[Option<Array>]) -> Vec<Option<Array>> {
+    let jaxpr = &*program.jaxpr;
+    let mut env: Vec<Option<Array>> = vec![None; jaxpr.num_vars()];
+    let mut known: Vec<Option<Array>> = vec![None; jaxpr.num_vars()];
+    for (v, a) in jaxpr.constvars.iter().zip(&program.consts) {
+        known[v.index()] = Some(a.clone());
+    }
+    let accumulate = |env: &mut [Option<Array>], atom: &Atom, ct: Option<Array>| {
+        if let (Atom::Var(v), Some(ct)) = (atom, ct) {
+            let slot = &mut env[v.index()];
+            *slot = Some(match slot.take() {
+                Some(sum) => add_any(&sum, &ct),
+                None => ct,
+            });
+        }
+    };
+    for (atom, ct) in jaxpr.outvars.iter().zip(cts) {
+        accumulate(&mut env, atom, ct.clone());
+    }
+    let operand = |atom: &Atom| match atom {
+        Atom::Literal(l) => Operand::Known(Array::literal(*l)),
+        Atom::Var(v) => match &known[v.index()] {
+            Some(a) => Operand::Known(a.clone()),
+            None => Operand::Linear(jaxpr.var_aval(*v)),
+        },
+    };
+    for eqn in jaxpr.eqns.iter().rev() {
+        let cts: SmallVec<[Option<Array>; 2]> =
+            eqn.outputs.iter().map(|v| env[v.index()].take()).collect();
+        if cts.iter().all(Option::is_none) {
+            continue;
+        }
+        let operands: SmallVec<[Operand; 4]> = eqn.inputs.iter().map(operand).collect();
+        at_location(eqn.location, || {
+            let grads = match eqn.primitive.differentiation() {
+                Differentiation::Linear(rule)
+                | Differentiation::Jvp {
+                    transpose: Some(rule),
+                    ..
+                } => rule(&cts, &operands),
+                Differentiation::Nested(nested) => nested.transpose(&cts, &operands),
+                _ => trace::fail(&format!(
+                    "{}: cannot be transposed: it is not linear in its operands",
+                    eqn.primitive.name()
+                )),
+            };
+            debug_assert_eq!(grads.len(), operands.len(), "{}", eqn.primitive.name());
+            for ((atom, operand), grad) in eqn.inputs.iter().zip(&operands).zip(grads) {
+                if !operand.is_linear() {
+                    continue;
+                }
+                debug_assert!(
+                    grad.as_ref()
+                        .is_none_or(|g| g.aval().strong() == operand.aval().strong()),
+                    "{}: the transpose gave a cotangent {:?} for an operand {:?}",
+                    eqn.primitive.name(),
+                    grad.as_ref().map(Array::aval),
+                    operand.aval()
+                );
+                accumulate(&mut env, atom, grad);
+            }
+        });
+    }
+    jaxpr.invars.iter().map(|v| env[v.index()].take()).collect()
+}
+
+/// [`backward`] for a program some of whose inputs are known: what depends on
+/// those alone is computed first.
+pub(crate) fn transpose_call(
+    jaxpr: &Jaxpr,
+    operands: &[Operand],
+    cts: &[Option<Array>],
+) -> Vec<Option<Array>> {
+    let trace = OpenTrace::partial();
+    let args: Vec<Array> = operands
+        .iter()
+        .map(|o| match o {
+            Operand::Linear(aval) => trace.input(*aval),
+            Operand::Known(a) => a.clone(),
+        })
+        .collect();
+    let mut outs = jaxpr.eval(&[], &args);
+    let mut cts = cts.to_vec();
+    // An output that does not depend on the linear inputs takes no cotangent.
+    for (out, ct) in outs.iter_mut().zip(&mut cts) {
+        if !trace.owns(out) {
+            *out = Array::literal(Literal::new(0, out.dtype()));
+            *ct = None;
+        }
+    }
+    let program = trace.finish(&outs);
+    let mut grads = backward(&program, &cts).into_iter();
+    operands
+        .iter()
+        .map(|o| {
+            if o.is_linear() {
+                grads.next().flatten()
+            } else {
+                None
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,113 @@
+//! What can be transformed: functions of trees.
+
+use crate::{Array, Tree};
+
+/// Marks functions of arguments taken by value.
+pub struct Pure<Args>(std::marker::PhantomData<fn(Args)>);
+
+/// A function of one to six trees that returns a tree.
+///
+/// `M` tells closures of different numbers of arguments apart; it is inferred.
+#[diagnostic::on_unimplemented(
+    message = "this function cannot be transformed",
+    note = "arguments and results must be trees, taken and returned by value; annotate the types of a closure's arguments"
+)]
+pub trait Function<M>: Send + Sync {
+    /// The arguments.
+    type Args: ArgTuple;
+    /// The result.
+    type Output: Tree;
+    /// Calls the function.
+    fn call(&self, args: Self::Args) -> Self::Output;
+}
+
+/// Arguments of a function, as a tuple.
+pub trait ArgTuple: Tree {
+    /// The first argument, with respect to which `grad` differentiates.
+    type First: Tree;
+    /// The other arguments.
+    type Rest: Send + Sync;
+    /// A function of these arguments.
+    type Fn<'f, R: 'f>: ?Sized;
+    /// How many there are.
+    const COUNT: usize;
+    /// The first and the others.
+    fn split(self) -> (Self::First, Self::Rest);
+    /// The reverse of [`split`](ArgTuple::split).
+    fn join(first: Self::First, rest: &Self::Rest) -> Self;
+    /// The number of arrays in each argument.
+    fn leaf_counts(&self) -> Vec<usize>;
+    /// A function of a tuple as one of several arguments.
+    fn spread<'f, R: 'f>(f: impl Fn(Self) -> R + Send + Sync + 'f) -> Box<Self::Fn<'f, R>>;
+}
+
+fn count<T: Tree>(tree: &T) -> usize {
+    crate::tree::reduce(tree, 0, |n, _| n + 1)
+}
+
+fn copy<T: Tree>(tree: &T) -> T {
+    tree.rebuild(&mut Array::clone)
+}
+
+macro_rules! arity {
+    ($n:literal; $first:ident $a:ident $i:tt $(, $rest:ident $b:ident $j:tt)*) => {
+        impl<$first: Tree $(, $rest: Tree)*> ArgTuple for ($first, $($rest,)*) {
+            type First = $first;
+            type Rest = ($($rest,)*);
+            type Fn<'f, R: 'f> = dyn Fn($first $(, $rest)*) -> R + Send + Sync + 'f;
+            const COUNT: usize = $n;
+            fn split(self) -> (Self::First, Self::Rest) {
+                let ($a, $($b,)*) = self;
+                ($a, ($($b,)*))
+            }
+            fn join(first: Self::First, rest: &Self::Rest) -> Self {
+                let ($($b,)*) = rest;
+                (first, $(copy($b),)*)
+            }
+            fn leaf_counts(&self) -> Vec<usize> {
+                vec![count(&self.$i) $(, count(&self.$j))*]
+            }
+            fn spread<'f, R: 'f>(f: impl Fn(Self) -> R + Send + Sync + 'f) -> Box<Self::Fn<'f, R>> {
+                Box::new(move |$a $(, $b)*| f(($a, $($b,)*)))
+            }
+        }
+        impl<Func, Out: Tree, $first: Tree $(, $rest: Tree)*> Function<Pure<($first, $($rest,)*)>> for Func
+        where
+            Func: Fn($first $(, $rest)*) -> Out + Send + Sync,
+        {
+            type Args = ($first, $($rest,)*);
+            type Output = Out;
+            fn call(&self, ($a, $($b,)*): Self::Args) -> Out {
+                self($a $(, $b)*)
+            }
+        }
+    };
+}
+arity!(1; A a 0);
+arity!(2; A a 0, B b 1);
+arity!(3; A a 0, B b 1, C c 2);
+arity!(4; A a 0, B b 1, C c 2, D d 3);
+arity!(5; A a 0, B b 1, C c 2, D d 3, E e 4);
+arity!(6; A a 0, B b 1, C c 2, D d 3, E e 4, F f 5);
+
+/// What a differentiated function returns: a scalar loss, alone or with
+/// auxiliary values, `(loss, aux)`.
+#[diagnostic::on_unimplemented(
+    message = "a differentiated function must return a scalar `Array` or `(Array, aux)`, not `{Self}`"
+)]
+pub trait Objective: Tree {
+    /// The loss.
+    fn loss(&self) -> &Array;
+}
+
+impl Objective for Array {
+    fn loss(&self) -> &Array {
+        self
+    }
+}
+
+impl<T: Tree> Objective for (Array, T) {
+    fn loss(&self) -> &Array {
+        &self.0
+    }
+}

@@ -1,0 +1,346 @@
+//! `jvp`, `linearize`, `vjp`, `grad` and their kin, on functions of trees.
+
+use super::{ArgTuple, Function, Objective, backward, jvp_eval, linearize_eval};
+use crate::jaxpr::ClosedJaxpr;
+use crate::trace::{OpenTrace, trace_to_jaxpr};
+use crate::{Array, Aval, Tree, tree};
+use std::panic::Location;
+
+/// A function traced at given types: its program and the shape of its result.
+pub(crate) struct Traced<R> {
+    pub program: ClosedJaxpr,
+    pub result: R,
+}
+
+/// Traces `f` at the types of `args`.
+#[track_caller]
+pub(crate) fn trace<A: Tree, R: Tree>(args: &A, f: impl FnOnce(A) -> R) -> Traced<R> {
+    let avals: Vec<Aval> = tree::leaves(args).iter().map(Array::aval).collect();
+    let mut result = None;
+    let program = trace_to_jaxpr(&avals, |tracers| {
+        let out = f(tree::with_leaves(args, tracers.iter().cloned()));
+        let leaves = tree::leaves(&out);
+        result = Some(out);
+        leaves
+    });
+    Traced {
+        program,
+        result: result.expect("the function ran"),
+    }
+}
+
+/// The tangents or cotangents of a tree, zeros filled in.
+fn filled<T: Tree>(like: &T, values: Vec<Option<Array>>) -> T {
+    let mut values = values.into_iter();
+    like.rebuild(&mut |a| values.next().flatten().unwrap_or_else(|| zeros(a.aval())))
+}
+
+fn zeros(aval: Aval) -> Array {
+    Array::zeros(aval.shape(), aval.dtype())
+}
+
+/// Which arrays of a tree can be differentiated.
+fn inexact<T: Tree>(tree: &T) -> Vec<bool> {
+    tree::leaves(tree)
+        .iter()
+        .map(|a| a.dtype().is_float())
+        .collect()
+}
+
+#[track_caller]
+fn check_like<T: Tree, U: Tree>(operation: &str, what: &str, expected: &T, got: &U) {
+    let (e, g) = (tree::leaves(expected), tree::leaves(got));
+    assert_eq!(
+        e.len(),
+        g.len(),
+        "{operation}: {what} has {} arrays, expected {}",
+        g.len(),
+        e.len()
+    );
+    for ((path, e), g) in tree::paths(expected).iter().zip(&e).zip(&g) {
+        assert!(
+            e.aval().strong() == g.aval().strong(),
+            "{operation}: {what} at `{path}` is {}, expected {}\n  help: tangents and cotangents \
+             have the shape and type of the values they belong to",
+            g.aval(),
+            e.aval()
+        );
+    }
+}
+
+/// The value of `f` and its directional derivative: tangents pushed forward
+/// (`jax.jvp`).
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, jvp};
+/// let x = Array::scalar(3.0, DType::F32);
+/// let (y, dy) = jvp(|x: Array| &x * &x, x, Array::scalar(1.0, DType::F32));
+/// assert_eq!((y.item::<f32>(), dy.item::<f32>()), (9.0, 6.0));
+/// ```
+///
+/// # Panics
+/// If the tangents do not have the types of the primals.
+#[track_caller]
+pub fn jvp<A: Tree, R: Tree>(f: impl FnOnce(A) -> R, primals: A, tangents: A) -> (R, R) {
+    check_like("jvp", "the tangent", &primals, &tangents);
+    let traced = trace(&primals, f);
+    let ts: Vec<Option<Array>> = tree::leaves(&tangents).into_iter().map(Some).collect();
+    let (outs, dots) = jvp_eval(
+        &traced.program.jaxpr,
+        &traced.program.consts,
+        &tree::leaves(&primals),
+        &ts,
+    );
+    let value = tree::with_leaves(&traced.result, outs);
+    let tangent = filled(&value, dots);
+    (value, tangent)
+}
+
+/// The value of `f` and its derivative at that point as a linear function
+/// (`jax.linearize`). The work that does not depend on the tangent is done
+/// once.
+///
+/// # Panics
+/// The returned function panics if its argument does not have the types of
+/// `primals`.
+#[track_caller]
+pub fn linearize<A: Tree, R: Tree>(
+    f: impl FnOnce(A) -> R,
+    primals: A,
+) -> (R, impl Fn(A) -> R + Send + Sync) {
+    let traced = trace(&primals, f);
+    let perturbed = inexact(&primals);
+    let lin = linearize_eval(
+        &traced.program.jaxpr,
+        &traced.program.consts,
+        &tree::leaves(&primals),
+        &perturbed,
+    );
+    let value = tree::with_leaves(&traced.result, lin.outs.iter().cloned());
+    let like = tree::map(&value, Array::clone);
+    let push = move |tangents: A| {
+        check_like("linearize", "the tangent", &primals, &tangents);
+        let ts: Vec<Array> = tree::leaves(&tangents)
+            .into_iter()
+            .zip(&perturbed)
+            .filter(|(_, on)| **on)
+            .map(|(t, _)| t)
+            .collect();
+        filled(&like, lin.spread(lin.linear.eval(&ts)))
+    };
+    (value, push)
+}
+
+struct Pullback {
+    linear: ClosedJaxpr,
+    nonzero: Vec<bool>,
+    perturbed: Vec<bool>,
+}
+
+impl Pullback {
+    /// Cotangents of all inputs from those of all outputs.
+    fn apply(&self, cts: impl Iterator<Item = Option<Array>>) -> Vec<Option<Array>> {
+        let cts: Vec<Option<Array>> = cts
+            .zip(&self.nonzero)
+            .filter(|(_, nz)| **nz)
+            .map(|(ct, _)| ct)
+            .collect();
+        let mut grads = backward(&self.linear, &cts).into_iter();
+        self.perturbed
+            .iter()
+            .map(|&on| if on { grads.next().flatten() } else { None })
+            .collect()
+    }
+}
+
+#[track_caller]
+fn pullback<A: Tree, R: Tree>(f: impl FnOnce(A) -> R, primals: &A) -> (R, Pullback) {
+    let traced = trace(primals, f);
+    let perturbed = inexact(primals);
+    let lin = linearize_eval(
+        &traced.program.jaxpr,
+        &traced.program.consts,
+        &tree::leaves(primals),
+        &perturbed,
+    );
+    let value = tree::with_leaves(&traced.result, lin.outs);
+    let pull = Pullback {
+        linear: lin.linear,
+        nonzero: lin.nonzero,
+        perturbed,
+    };
+    (value, pull)
+}
+
+/// The value of `f` and the function that pulls cotangents of the result back
+/// to the arguments (`jax.vjp`).
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, vjp};
+/// let x = Array::from(vec![1.0f32, 2.0]);
+/// let (_, pull) = vjp(|x: Array| x.sin(), x);
+/// let grads = pull(Array::from(vec![1.0f32, 1.0]));
+/// ```
+///
+/// # Panics
+/// The returned function panics if its argument does not have the types of the
+/// result.
+#[track_caller]
+pub fn vjp<A: Tree, R: Tree>(
+    f: impl FnOnce(A) -> R,
+    primals: A,
+) -> (R, impl Fn(R) -> A + Send + Sync) {
+    let (value, pull) = pullback(f, &primals);
+    let like = tree::map(&value, Array::clone);
+    let back = move |cts: R| {
+        check_like("vjp", "the cotangent", &like, &cts);
+        filled(
+            &primals,
+            pull.apply(tree::leaves(&cts).into_iter().map(Some)),
+        )
+    };
+    (value, back)
+}
+
+/// [`vjp`] of a function that returns auxiliary values beside its result, which
+/// are not differentiated (`jax.vjp(…, has_aux=True)`).
+///
+/// # Panics
+/// As [`vjp`].
+#[track_caller]
+pub fn vjp_with_aux<A: Tree, R: Tree, X: Tree>(
+    f: impl FnOnce(A) -> (R, X),
+    primals: A,
+) -> (R, impl Fn(R) -> A + Send + Sync, X) {
+    let ((value, aux), pull) = pullback(f, &primals);
+    let like = tree::map(&value, Array::clone);
+    let back = move |cts: R| {
+        check_like("vjp", "the cotangent", &like, &cts);
+        let cts = tree::leaves(&cts).into_iter().map(Some);
+        filled(&primals, pull.apply(cts.chain(std::iter::repeat(None))))
+    };
+    (value, back, aux)
+}
+
+/// The value and the gradient with respect to the first argument.
+fn evaluate<F, M>(f: &F, args: F::Args, at: &'static Location<'static>) -> (F::Output, First<F, M>)
+where
+    F: Function<M>,
+    F::Output: Objective,
+{
+    let (first, rest) = args.split();
+    for (path, leaf) in tree::paths(&first).iter().zip(tree::leaves(&first)) {
+        let place = if path.is_empty() {
+            String::new()
+        } else {
+            format!(" at `{path}`")
+        };
+        assert!(
+            leaf.dtype().is_float(),
+            "grad: the differentiated argument{place} is {}, which holds no floating-point numbers\n  \
+             grad was called at {at}\n  help: convert it with astype(DType::F32), or pass it as a \
+             later argument or by capture, which are not differentiated",
+            leaf.aval()
+        );
+    }
+    let (value, pull) = crate::trace::at_location(at, || {
+        pullback(|first| f.call(F::Args::join(first, &rest)), &first)
+    });
+    let loss = value.loss().aval();
+    assert!(
+        loss.ndim() == 0,
+        "grad: the function must return a scalar, it returned {loss}\n  grad was called at {at}\n  \
+         help: reduce it, for example with .mean() or .sum(); for the whole Jacobian use jacrev or vjp"
+    );
+    assert!(
+        loss.dtype().is_float(),
+        "grad: the function must return a floating-point scalar, it returned {loss}\n  grad was \
+         called at {at}\n  help: convert it with astype(DType::F32)"
+    );
+    let seed = Array::ones(&[], loss.dtype());
+    let grads = crate::trace::at_location(at, || {
+        pull.apply(std::iter::once(Some(seed)).chain(std::iter::repeat(None)))
+    });
+    let grads = filled(&first, grads);
+    (value, grads)
+}
+
+type First<F, M> = <<F as Function<M>>::Args as ArgTuple>::First;
+
+/// The gradient of a scalar function with respect to its first argument
+/// (`jax.grad`). A function that returns `(loss, aux)` is differentiated in
+/// its loss; use [`value_and_grad`] to have the auxiliary values too.
+///
+/// ```no_run
+/// use ramie_core::{Array, grad};
+/// let f = |x: Array| (&x * &x).sum_axes(&[0]);
+/// let g = grad(f)(Array::from(vec![1.0f32, 2.0]));
+/// assert_eq!(g.to_vec::<f32>(), [2.0, 4.0]);
+/// ```
+///
+/// # Panics
+/// The returned function panics if the first argument holds anything but
+/// floats, or the result is not a floating-point scalar.
+#[track_caller]
+pub fn grad<'f, F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'f, First<F, M>>>
+where
+    F: Function<M> + 'f,
+    F::Output: Objective,
+    First<F, M>: 'f,
+    M: 'f,
+{
+    let at = Location::caller();
+    F::Args::spread(move |args| evaluate(&f, args, at).1)
+}
+
+/// The value of a scalar function and its gradient with respect to the first
+/// argument (`jax.value_and_grad`).
+///
+/// # Panics
+/// As [`grad`].
+#[track_caller]
+pub fn value_and_grad<'f, F, M>(
+    f: F,
+) -> Box<<F::Args as ArgTuple>::Fn<'f, (F::Output, First<F, M>)>>
+where
+    F: Function<M> + 'f,
+    F::Output: Objective,
+    (F::Output, First<F, M>): 'f,
+    M: 'f,
+{
+    let at = Location::caller();
+    F::Args::spread(move |args| evaluate(&f, args, at))
+}
+
+/// The transpose of a linear function, at the types of `example`
+/// (`jax.linear_transpose`).
+///
+/// # Panics
+/// If `f` applies an operation that is not linear to its argument.
+#[track_caller]
+pub fn linear_transpose<A: Tree, R: Tree>(
+    f: impl FnOnce(A) -> R,
+    example: A,
+) -> impl Fn(R) -> A + Send + Sync {
+    let traced = trace(&example, f);
+    let linear = {
+        let trace = OpenTrace::partial();
+        let args: Vec<Array> = tree::leaves(&example)
+            .iter()
+            .map(|a| trace.input(a.aval()))
+            .collect();
+        let outs = traced.program.eval(&args);
+        trace.finish(&outs)
+    };
+    let like = tree::map(&traced.result, |a| {
+        Array::shape_dtype_struct(a.shape(), a.dtype())
+    });
+    let example = tree::map(&example, |a| {
+        Array::shape_dtype_struct(a.shape(), a.dtype())
+    });
+    move |cts: R| {
+        check_like("linear_transpose", "the cotangent", &like, &cts);
+        let cts: Vec<Option<Array>> = tree::leaves(&cts).into_iter().map(Some).collect();
+        filled(&example, backward(&linear, &cts))
+    }
+}

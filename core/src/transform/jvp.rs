@@ -1,0 +1,158 @@
+//! Forward mode: a jaxpr evaluated on primals and tangents together; and
+//! linearization, the same with the tangent program recorded on its own.
+
+use crate::jaxpr::{Atom, ClosedJaxpr, Jaxpr, read};
+use crate::prim::Differentiation;
+use crate::trace::{self, OpenTrace, at_location, bind_arc};
+use crate::{Array, Outputs};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// Evaluates a jaxpr on primals and tangents; `None` is a zero tangent.
+pub(crate) fn jvp_eval(
+    jaxpr: &Jaxpr,
+    consts: &[Array],
+    primals: &[Array],
+    tangents: &[Option<Array>],
+) -> (Vec<Array>, Vec<Option<Array>>) {
+    let mut values: Vec<Option<Array>> = vec![None; jaxpr.num_vars()];
+    let mut dots: Vec<Option<Array>> = vec![None; jaxpr.num_vars()];
+    for (v, a) in jaxpr.constvars.iter().zip(consts) {
+        values[v.index()] = Some(a.clone());
+    }
+    for ((v, a), t) in jaxpr.invars.iter().zip(primals).zip(tangents) {
+        values[v.index()] = Some(a.clone());
+        dots[v.index()] = t.clone().filter(|_| a.dtype().is_float());
+    }
+    let tangent = |dots: &[Option<Array>], atom: &Atom| match atom {
+        Atom::Var(v) => dots[v.index()].clone(),
+        Atom::Literal(_) => None,
+    };
+    for eqn in &jaxpr.eqns {
+        let ins: SmallVec<[Array; 4]> = eqn.inputs.iter().map(|a| read(&values, a)).collect();
+        let ts: SmallVec<[Option<Array>; 4]> =
+            eqn.inputs.iter().map(|a| tangent(&dots, a)).collect();
+        let (outs, out_ts) = at_location(eqn.location, || jvp_equation(&eqn.primitive, &ins, &ts));
+        for ((v, out), t) in eqn.outputs.iter().zip(outs).zip(out_ts) {
+            dots[v.index()] = t.filter(|_| out.dtype().is_float());
+            values[v.index()] = Some(out);
+        }
+    }
+    let outs = jaxpr.outvars.iter().map(|a| read(&values, a)).collect();
+    let ts = jaxpr.outvars.iter().map(|a| tangent(&dots, a)).collect();
+    (outs, ts)
+}
+
+type Tangents = SmallVec<[Option<Array>; 2]>;
+
+fn jvp_equation(
+    primitive: &Arc<dyn crate::prim::Primitive>,
+    ins: &[Array],
+    ts: &[Option<Array>],
+) -> (Outputs, Tangents) {
+    let refs: SmallVec<[&Array; 4]> = ins.iter().collect();
+    let zeros = |n: usize| Tangents::from_elem(None, n);
+    if ts.iter().all(Option::is_none) {
+        let outs = bind_arc(primitive.clone(), &refs);
+        let n = outs.len();
+        return (outs, zeros(n));
+    }
+    match primitive.differentiation() {
+        Differentiation::Zero => {
+            let outs = bind_arc(primitive.clone(), &refs);
+            let n = outs.len();
+            (outs, zeros(n))
+        }
+        Differentiation::Undefined(why) => trace::fail(&format!(
+            "{}: has no derivative, and is on the path of a gradient: {why}",
+            primitive.name()
+        )),
+        Differentiation::Linear(_) => {
+            let outs = bind_arc(primitive.clone(), &refs);
+            let full: SmallVec<[Array; 4]> = ts
+                .iter()
+                .zip(ins)
+                .map(|(t, x)| t.clone().unwrap_or_else(|| x.zeros_like()))
+                .collect();
+            let refs: SmallVec<[&Array; 4]> = full.iter().collect();
+            let dots = bind_arc(primitive.clone(), &refs);
+            (outs, dots.into_iter().map(Some).collect())
+        }
+        Differentiation::Jvp { jvp, .. } => {
+            let outs = bind_arc(primitive.clone(), &refs);
+            let dots = jvp(ins, ts, &outs);
+            debug_assert_eq!(
+                dots.len(),
+                outs.len(),
+                "{}: one tangent per result",
+                primitive.name()
+            );
+            for (t, o) in dots.iter().zip(&outs) {
+                debug_assert!(
+                    t.as_ref()
+                        .is_none_or(|t| t.aval().strong() == o.aval().strong()),
+                    "{}: the rule gave a tangent {:?} for a result {:?}",
+                    primitive.name(),
+                    t.as_ref().map(Array::aval),
+                    o.aval()
+                );
+            }
+            (outs, dots.into())
+        }
+        Differentiation::Nested(nested) => {
+            let (outs, dots) = if trace::is_linearizing() {
+                nested.linearize(ins, ts)
+            } else {
+                nested.jvp(ins, ts)
+            };
+            (outs.into(), dots.into())
+        }
+    }
+}
+
+/// A function at a point: its results, and the program of its tangents.
+pub(crate) struct Linearized {
+    /// Results.
+    pub outs: Vec<Array>,
+    /// From the tangents of the perturbed inputs to those of the results that
+    /// have any; captured values are the residuals.
+    pub linear: ClosedJaxpr,
+    /// Which results have a tangent.
+    pub nonzero: Vec<bool>,
+}
+
+impl Linearized {
+    /// Values for the results that have a tangent, spread to all results.
+    pub fn spread(&self, values: impl IntoIterator<Item = Array>) -> Vec<Option<Array>> {
+        let mut values = values.into_iter();
+        self.nonzero
+            .iter()
+            .map(|&nz| if nz { values.next() } else { None })
+            .collect()
+    }
+}
+
+/// Evaluates a jaxpr and records the program of its tangents with respect to
+/// the inputs marked in `perturbed`.
+#[track_caller]
+pub(crate) fn linearize_eval(
+    jaxpr: &Jaxpr,
+    consts: &[Array],
+    primals: &[Array],
+    perturbed: &[bool],
+) -> Linearized {
+    let trace = OpenTrace::partial();
+    let tangents: Vec<Option<Array>> = primals
+        .iter()
+        .zip(perturbed)
+        .map(|(p, &on)| on.then(|| trace.input(p.aval().strong())))
+        .collect();
+    let (outs, dots) = jvp_eval(jaxpr, consts, primals, &tangents);
+    let nonzero: Vec<bool> = dots.iter().map(Option::is_some).collect();
+    let dots: Vec<Array> = dots.into_iter().flatten().collect();
+    Linearized {
+        outs,
+        linear: trace.finish(&dots),
+        nonzero,
+    }
+}

@@ -1,0 +1,15 @@
+//! Transformations: passes over jaxprs, and the functions that apply them.
+
+mod backward;
+mod function;
+mod grad;
+mod jvp;
+mod vmap;
+
+pub use function::{ArgTuple, Function, Objective, Pure};
+pub use grad::{grad, jvp, linear_transpose, linearize, value_and_grad, vjp, vjp_with_aux};
+pub use vmap::{InAxes, vmap, vmap_axes};
+
+pub(crate) use backward::{backward, transpose_call};
+pub(crate) use jvp::{Linearized, jvp_eval, linearize_eval};
+pub(crate) use vmap::batch_eval;

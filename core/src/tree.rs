@@ -1,0 +1,500 @@
+//! Trees: values made of arrays.
+
+use crate::{Array, hash::WideHasher};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::{self, Debug};
+use std::hash::{Hash, Hasher};
+
+/// One step from a node to a child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Key<'a> {
+    /// A field of a struct, known to the type.
+    Field(&'static str),
+    /// A place in a tuple or a list.
+    Index(usize),
+    /// A name known at run time: a map's key.
+    Name(&'a str),
+}
+
+impl fmt::Display for Key<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Key::Field(name) => f.write_str(name),
+            Key::Name(name) => f.write_str(name),
+            Key::Index(i) => write!(f, "{i}"),
+        }
+    }
+}
+
+/// A value that is not traced: it is part of what a compiled function is
+/// compiled for.
+pub trait Fixed: Send + Sync {
+    /// Feeds the value.
+    fn hash_fixed(&self, state: &mut dyn Hasher);
+    /// The value for messages.
+    fn describe(&self) -> String;
+}
+
+impl<T: Hash + Debug + Send + Sync> Fixed for T {
+    fn hash_fixed(&self, mut state: &mut dyn Hasher) {
+        self.hash(&mut state);
+    }
+    fn describe(&self) -> String {
+        format!("{self:?}")
+    }
+}
+
+/// Receives the parts of a tree in order.
+pub trait Visitor {
+    /// An array.
+    fn leaf(&mut self, array: &Array);
+    /// A value that is not traced.
+    fn fixed(&mut self, value: &dyn Fixed) {
+        let _ = value;
+    }
+    /// Descends to a child.
+    fn enter(&mut self, key: Key<'_>) {
+        let _ = key;
+    }
+    /// Returns from a child.
+    fn exit(&mut self) {}
+    /// Says of what kind the leaves below are, until the matching `exit`:
+    /// module variables call it between `enter` and `leaf`.
+    fn kind(&mut self, kind: &'static str) {
+        let _ = kind;
+    }
+}
+
+/// A value made of arrays, that can be walked and rebuilt.
+///
+/// Arrays are leaves, and are traced. Numbers, strings and the like are trees
+/// without leaves: they are *fixed*, a function is compiled anew when one of
+/// them changes. Structs and enums derive the trait: `#[derive(Tree)]`.
+///
+/// ```
+/// use ramie_core::{Array, DType, tree::{self, Tree}};
+/// let params = (Array::scalar(1.0, DType::F32), vec![Array::scalar(2.0, DType::F32)], 3usize);
+/// let paths: Vec<String> = tree::paths(&params);
+/// assert_eq!(paths, ["0", "1.0"]);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tree of arrays",
+    note = "add `#[derive(Tree)]` to the type, or `#[tree(fixed)]` to the field if it is a hyperparameter"
+)]
+pub trait Tree: Sized + Send + Sync + 'static {
+    /// Shows the parts, in order.
+    fn walk(&self, visitor: &mut dyn Visitor);
+
+    /// Lets every array be replaced, in the order of [`walk`](Tree::walk).
+    fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array));
+
+    /// The same structure and fixed values with other arrays, asked for in the
+    /// order of [`walk`](Tree::walk).
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self;
+}
+
+impl Tree for Array {
+    fn walk(&self, visitor: &mut dyn Visitor) {
+        visitor.leaf(self);
+    }
+    fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
+        visit(self);
+    }
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
+        leaf(self)
+    }
+}
+
+/// Implements [`Tree`] for types that are fixed values.
+#[macro_export]
+macro_rules! fixed_tree {
+    ($($t:ty),* $(,)?) => { $(
+        impl $crate::tree::Tree for $t {
+            fn walk(&self, visitor: &mut dyn $crate::tree::Visitor) { visitor.fixed(self); }
+            fn walk_mut(&mut self, _: &mut dyn FnMut(&mut $crate::Array)) {}
+            fn rebuild(&self, _: &mut dyn FnMut(&$crate::Array) -> $crate::Array) -> Self { self.clone() }
+        }
+    )* };
+}
+fixed_tree!(
+    bool,
+    char,
+    u8,
+    u16,
+    u32,
+    u64,
+    u128,
+    usize,
+    i8,
+    i16,
+    i32,
+    i64,
+    i128,
+    isize,
+    String,
+    &'static str,
+    std::path::PathBuf,
+    std::time::Duration,
+    crate::DType,
+    crate::Aval
+);
+
+macro_rules! fixed_float {
+    ($($t:ty),*) => { $(
+        impl Tree for $t {
+            fn walk(&self, visitor: &mut dyn Visitor) { visitor.fixed(&Float(f64::from(*self))); }
+            fn walk_mut(&mut self, _: &mut dyn FnMut(&mut Array)) {}
+            fn rebuild(&self, _: &mut dyn FnMut(&Array) -> Array) -> Self { *self }
+        }
+    )* };
+}
+fixed_float!(f32, f64, half::f16, half::bf16);
+
+/// A float as a fixed value: by its bits.
+pub struct Float(pub f64);
+impl Hash for Float {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0.to_bits());
+    }
+}
+impl Debug for Float {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Debug::fmt(&self.0, f)
+    }
+}
+
+impl Tree for () {
+    fn walk(&self, _: &mut dyn Visitor) {}
+    fn walk_mut(&mut self, _: &mut dyn FnMut(&mut Array)) {}
+    fn rebuild(&self, _: &mut dyn FnMut(&Array) -> Array) -> Self {}
+}
+
+impl<T: Send + Sync + 'static> Tree for std::marker::PhantomData<T> {
+    fn walk(&self, _: &mut dyn Visitor) {}
+    fn walk_mut(&mut self, _: &mut dyn FnMut(&mut Array)) {}
+    fn rebuild(&self, _: &mut dyn FnMut(&Array) -> Array) -> Self {
+        std::marker::PhantomData
+    }
+}
+
+macro_rules! tuple {
+    ($($t:ident $i:tt),+) => {
+        impl<$($t: Tree),+> Tree for ($($t,)+) {
+            fn walk(&self, visitor: &mut dyn Visitor) {
+                $( child(visitor, Key::Index($i), &self.$i); )+
+            }
+            fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
+                $( self.$i.walk_mut(visit); )+
+            }
+            fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
+                ($( self.$i.rebuild(leaf), )+)
+            }
+        }
+    };
+}
+tuple!(A 0);
+tuple!(A 0, B 1);
+tuple!(A 0, B 1, C 2);
+tuple!(A 0, B 1, C 2, D 3);
+tuple!(A 0, B 1, C 2, D 3, E 4);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11);
+
+/// Walks a child between `enter` and `exit`; what derived code calls.
+pub fn child<T: Tree>(visitor: &mut dyn Visitor, key: Key<'_>, value: &T) {
+    visitor.enter(key);
+    value.walk(visitor);
+    visitor.exit();
+}
+
+impl<T: Tree> Tree for Vec<T> {
+    fn walk(&self, visitor: &mut dyn Visitor) {
+        visitor.fixed(&self.len());
+        for (i, x) in self.iter().enumerate() {
+            child(visitor, Key::Index(i), x);
+        }
+    }
+    fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
+        for x in self {
+            x.walk_mut(visit);
+        }
+    }
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
+        self.iter().map(|x| x.rebuild(leaf)).collect()
+    }
+}
+
+impl<T: Tree, const N: usize> Tree for [T; N] {
+    fn walk(&self, visitor: &mut dyn Visitor) {
+        for (i, x) in self.iter().enumerate() {
+            child(visitor, Key::Index(i), x);
+        }
+    }
+    fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
+        for x in self {
+            x.walk_mut(visit);
+        }
+    }
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
+        std::array::from_fn(|i| self[i].rebuild(leaf))
+    }
+}
+
+impl<T: Tree> Tree for Option<T> {
+    fn walk(&self, visitor: &mut dyn Visitor) {
+        visitor.fixed(&self.is_some());
+        if let Some(x) = self {
+            x.walk(visitor);
+        }
+    }
+    fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
+        if let Some(x) = self {
+            x.walk_mut(visit);
+        }
+    }
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
+        self.as_ref().map(|x| x.rebuild(leaf))
+    }
+}
+
+impl<T: Tree> Tree for Box<T> {
+    fn walk(&self, visitor: &mut dyn Visitor) {
+        (**self).walk(visitor);
+    }
+    fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
+        (**self).walk_mut(visit);
+    }
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
+        Box::new((**self).rebuild(leaf))
+    }
+}
+
+/// A type that can be a map's key in a tree.
+pub trait MapKey: Ord + Hash + Clone + Debug + Send + Sync + 'static {
+    /// Calls `f` with the step for this key.
+    fn with_key(&self, f: &mut dyn FnMut(Key<'_>));
+}
+impl MapKey for String {
+    fn with_key(&self, f: &mut dyn FnMut(Key<'_>)) {
+        f(Key::Name(self));
+    }
+}
+impl MapKey for &'static str {
+    fn with_key(&self, f: &mut dyn FnMut(Key<'_>)) {
+        f(Key::Name(self));
+    }
+}
+impl MapKey for usize {
+    fn with_key(&self, f: &mut dyn FnMut(Key<'_>)) {
+        f(Key::Index(*self));
+    }
+}
+
+fn walk_entries<'a, K: MapKey, T: Tree>(
+    visitor: &mut dyn Visitor,
+    len: usize,
+    entries: impl Iterator<Item = (&'a K, &'a T)>,
+) {
+    visitor.fixed(&len);
+    for (k, x) in entries {
+        visitor.fixed(k);
+        k.with_key(&mut |key| visitor.enter(key));
+        x.walk(visitor);
+        visitor.exit();
+    }
+}
+
+impl<K: MapKey, T: Tree> Tree for BTreeMap<K, T> {
+    fn walk(&self, visitor: &mut dyn Visitor) {
+        walk_entries(visitor, self.len(), self.iter());
+    }
+    fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
+        for x in self.values_mut() {
+            x.walk_mut(visit);
+        }
+    }
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
+        self.iter()
+            .map(|(k, x)| (k.clone(), x.rebuild(leaf)))
+            .collect()
+    }
+}
+
+/// In the order of the keys, whatever the table's own order.
+impl<K: MapKey, T: Tree> Tree for HashMap<K, T> {
+    fn walk(&self, visitor: &mut dyn Visitor) {
+        let mut entries: Vec<_> = self.iter().collect();
+        entries.sort_by_key(|(k, _)| *k);
+        walk_entries(visitor, self.len(), entries.into_iter());
+    }
+    fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
+        let mut entries: Vec<_> = self.iter_mut().collect();
+        entries.sort_by_key(|(k, _)| *k);
+        for (_, x) in entries {
+            x.walk_mut(visit);
+        }
+    }
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
+        let mut entries: Vec<_> = self.iter().collect();
+        entries.sort_by_key(|(k, _)| *k);
+        entries
+            .into_iter()
+            .map(|(k, x)| (k.clone(), x.rebuild(leaf)))
+            .collect()
+    }
+}
+
+/// The arrays of a tree, in order.
+pub fn leaves<T: Tree>(tree: &T) -> Vec<Array> {
+    struct Leaves(Vec<Array>);
+    impl Visitor for Leaves {
+        fn leaf(&mut self, array: &Array) {
+            self.0.push(array.clone());
+        }
+    }
+    let mut v = Leaves(Vec::new());
+    tree.walk(&mut v);
+    v.0
+}
+
+/// Calls `f` with the dotted path, the kind and the array of each leaf.
+pub fn for_each_with_path<T: Tree>(tree: &T, f: impl FnMut(&str, Option<&'static str>, &Array)) {
+    struct Paths<F> {
+        path: String,
+        lengths: Vec<(usize, Option<&'static str>)>,
+        kind: Option<&'static str>,
+        f: F,
+    }
+    impl<F: FnMut(&str, Option<&'static str>, &Array)> Visitor for Paths<F> {
+        fn leaf(&mut self, array: &Array) {
+            (self.f)(&self.path, self.kind, array);
+        }
+        fn enter(&mut self, key: Key<'_>) {
+            use fmt::Write;
+            self.lengths.push((self.path.len(), self.kind));
+            let dot = if self.path.is_empty() { "" } else { "." };
+            let _ = write!(self.path, "{dot}{key}");
+        }
+        fn exit(&mut self) {
+            if let Some((length, kind)) = self.lengths.pop() {
+                self.path.truncate(length);
+                self.kind = kind;
+            }
+        }
+        fn kind(&mut self, kind: &'static str) {
+            self.kind = Some(kind);
+        }
+    }
+    tree.walk(&mut Paths {
+        path: String::new(),
+        lengths: Vec::new(),
+        kind: None,
+        f,
+    });
+}
+
+/// The dotted path of each leaf.
+pub fn paths<T: Tree>(tree: &T) -> Vec<String> {
+    let mut out = Vec::new();
+    for_each_with_path(tree, |path, _, _| out.push(path.to_string()));
+    out
+}
+
+/// The tree with `f` applied to every array.
+///
+/// ```
+/// use ramie_core::{Array, DType, tree};
+/// let t = (Array::scalar(1.0, DType::F32), Array::scalar(2, DType::I32));
+/// let shapes = tree::map(&t, |a| Array::shape_dtype_struct(a.shape(), a.dtype()));
+/// assert_eq!(shapes.1.dtype(), DType::I32);
+/// ```
+pub fn map<T: Tree>(tree: &T, mut f: impl FnMut(&Array) -> Array) -> T {
+    tree.rebuild(&mut f)
+}
+
+/// The tree with `f` applied to the path and value of every array.
+pub fn map_with_path<T: Tree>(tree: &T, mut f: impl FnMut(&str, &Array) -> Array) -> T {
+    let paths = paths(tree);
+    let mut next = paths.iter();
+    tree.rebuild(&mut |a| f(next.next().map_or("", |p| p.as_str()), a))
+}
+
+/// The tree with `f` applied to the arrays of two trees of one structure.
+///
+/// # Panics
+/// If the trees have different numbers of arrays.
+#[track_caller]
+pub fn map2<T: Tree, U: Tree>(
+    tree: &T,
+    other: &U,
+    mut f: impl FnMut(&Array, &Array) -> Array,
+) -> T {
+    let others = leaves(other);
+    let count = leaves(tree).len();
+    assert_eq!(
+        count,
+        others.len(),
+        "tree::map2: the trees have {count} and {} arrays\n  help: pass trees of one structure",
+        others.len()
+    );
+    let mut next = others.iter();
+    tree.rebuild(&mut |a| f(a, next.next().expect("as many arrays")))
+}
+
+/// Folds the arrays of a tree.
+pub fn reduce<T: Tree, A>(tree: &T, init: A, f: impl FnMut(A, &Array) -> A) -> A {
+    leaves(tree).iter().fold(init, f)
+}
+
+/// A list of trees as one tree of lists: the arrays at each place of all trees.
+///
+/// # Panics
+/// If the trees have different numbers of arrays.
+#[track_caller]
+pub fn transpose<T: Tree>(trees: &[T]) -> Vec<Vec<Array>> {
+    let columns: Vec<Vec<Array>> = trees.iter().map(leaves).collect();
+    let count = columns.first().map_or(0, Vec::len);
+    assert!(
+        columns.iter().all(|c| c.len() == count),
+        "tree::transpose: the trees have different numbers of arrays: {:?}",
+        columns.iter().map(Vec::len).collect::<Vec<_>>()
+    );
+    (0..count)
+        .map(|i| columns.iter().map(|c| c[i].clone()).collect())
+        .collect()
+}
+
+/// The tree with its arrays replaced, in order.
+///
+/// # Panics
+/// If there are fewer arrays than places.
+#[track_caller]
+pub fn with_leaves<T: Tree>(tree: &T, arrays: impl IntoIterator<Item = Array>) -> T {
+    let mut arrays = arrays.into_iter();
+    tree.rebuild(&mut |_| {
+        arrays
+            .next()
+            .unwrap_or_else(|| panic!("tree::with_leaves: fewer arrays than the tree has places"))
+    })
+}
+
+/// A fingerprint of structure and fixed values, arrays left out.
+pub(crate) fn structure<T: Tree>(tree: &T) -> (u64, u64) {
+    struct Structure(WideHasher);
+    impl Visitor for Structure {
+        fn leaf(&mut self, _: &Array) {
+            self.0.write_u8(1);
+        }
+        fn fixed(&mut self, value: &dyn Fixed) {
+            value.hash_fixed(&mut self.0);
+        }
+    }
+    let mut v = Structure(WideHasher::default());
+    tree.walk(&mut v);
+    v.0.finish_wide()
+}
