@@ -1,0 +1,148 @@
+"""Measures the benchmark workloads in JAX; one JSON line per workload.
+
+    python steps.py --client plugin            # the XLA CPU plugin
+    python steps.py --client jaxlib            # the client built into jaxlib
+    python steps.py --first-step --client plugin
+
+README.md says what is measured. Every workload runs in a process of its own.
+"""
+
+import argparse
+import json
+import logging
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+STEPS = {"scalar": 2000, "xor": 1000, "digits": 100, "cnn": 15, "gpt": 5, "lstm": 10}
+SAMPLES = 10
+WARMUP = 3
+
+
+def since_process_start():
+    """Seconds since this process started, by the kernel's clock (10 ms ticks)."""
+    ticks = int(pathlib.Path("/proc/self/stat").read_text().rsplit(")", 1)[1].split()[19])
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+
+
+def start_client(client, library):
+    """Selects the client before JAX creates one."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    os.environ["JAX_PLATFORMS"] = "xla_cpu" if client == "plugin" else "cpu"
+    if client == "plugin":
+        from jax._src import xla_bridge
+
+        logging.getLogger("jax._src.xla_bridge").setLevel(logging.ERROR)
+        # One device, as jaxlib's client has; the plugin would make four.
+        xla_bridge.register_plugin("xla_cpu", priority=500, library_path=library, options={"cpu_device_count": 1})
+
+
+def default_library():
+    from importlib.util import find_spec
+
+    roots = find_spec("xla_plugins").submodule_search_locations
+    return str(pathlib.Path(next(iter(roots))) / "xla_cpu_pjrt" / "xla_cpu_pjrt.so")
+
+
+def peak_rss_mb():
+    for line in pathlib.Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) / 1024
+
+
+def measure(name, client, steps, samples, warmup):
+    import jax
+    from workloads import WORKLOADS
+
+    step, state, inputs = WORKLOADS[name]()
+    step = jax.jit(step, donate_argnums=0)
+    start = time.perf_counter()
+    lowered = step.lower(state, *inputs)
+    middle = time.perf_counter()
+    lowered.compile()
+    end = time.perf_counter()
+
+    outputs = ()
+    for _ in range(warmup):
+        state, outputs = step(state, *inputs)
+    jax.block_until_ready((state, outputs))
+    times = []
+    for _ in range(samples):
+        begin = time.perf_counter()
+        for _ in range(steps):
+            state, outputs = step(state, *inputs)
+        jax.block_until_ready((state, outputs))
+        times.append((time.perf_counter() - begin) / steps)
+    return {"workload": name, "framework": "jax", "platform": f"cpu-{client}",
+            "median_s": statistics.median(times), "best_s": min(times), "trace_lower_s": middle - start,
+            "compile_s": end - middle, "peak_rss_mb": round(peak_rss_mb(), 1), "steps": steps, "samples": samples,
+            "loss": float(outputs[0]) if outputs else float(state)}
+
+
+def first_step():
+    """One digits step, then the time since this process started."""
+    import jax
+    from workloads import WORKLOADS
+
+    step, state, inputs = WORKLOADS["digits"]()
+    jax.block_until_ready(jax.jit(step, donate_argnums=0)(state, *inputs))
+    print(json.dumps({"inside_s": since_process_start()}), flush=True)
+
+
+def measure_first_step(client, command, samples):
+    """Starts `samples` fresh processes over a warm compilation cache."""
+    with tempfile.TemporaryDirectory() as cache:
+        env = dict(os.environ, JAX_COMPILATION_CACHE_DIR=cache, JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS="0",
+                   JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES="-1", JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES="none")
+        inside, outside = [], []
+        for _ in range(samples + 2):
+            begin = time.perf_counter()
+            process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True)
+            line = process.stdout.readline()
+            outside.append(time.perf_counter() - begin)
+            inside.append(json.loads(line)["inside_s"])
+            process.stdout.close()
+            if process.wait():
+                raise SystemExit("the measured process failed")
+        entries = len(list(pathlib.Path(cache).glob("*-cache")))
+    cold, inside, outside = outside[0], inside[2:], outside[2:]
+    return {"workload": "first_step", "framework": "jax", "platform": f"cpu-{client}",
+            "median_s": statistics.median(outside), "best_s": min(outside), "inside_median_s": statistics.median(inside),
+            "empty_cache_s": cold, "cache_entries": entries, "samples": samples}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--client", choices=["plugin", "jaxlib"], default="plugin")
+    parser.add_argument("--library", help="the plugin's shared library (default: that of the installed wheel)")
+    parser.add_argument("--workloads", default=",".join(STEPS), help="names joined by commas")
+    parser.add_argument("--steps", type=int, help="steps per sample (default: the workload's own)")
+    parser.add_argument("--samples", type=int, default=SAMPLES)
+    parser.add_argument("--warmup", type=int, default=WARMUP)
+    parser.add_argument("--first-step", action="store_true", help="measure process start to first step instead")
+    parser.add_argument("--inside", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+
+    if args.inside:
+        start_client(args.client, args.library)
+        if args.inside == "first_step":
+            return first_step()
+        return print(json.dumps(measure(args.inside, args.client, args.steps, args.samples, args.warmup)), flush=True)
+
+    library = args.library or (default_library() if args.client == "plugin" else "")
+    child = [sys.executable, __file__, "--client", args.client, "--library", library]
+    if args.first_step:
+        print(json.dumps(measure_first_step(args.client, child + ["--inside", "first_step"], args.samples)))
+        return
+    for name in args.workloads.split(","):
+        steps = args.steps or STEPS[name]
+        subprocess.run(child + ["--inside", name, "--steps", str(steps), "--samples", str(args.samples),
+                                "--warmup", str(args.warmup)], check=True)
+
+
+if __name__ == "__main__":
+    main()
