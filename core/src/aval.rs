@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::{Mutex, OnceLock};
+use std::sync::Mutex;
 
 /// Dimensions of an array, inline up to six.
 pub type Dims = SmallVec<[usize; 6]>;
@@ -37,7 +37,7 @@ struct Key {
 
 struct Data {
     key: Key,
-    buffer_type: OnceLock<BufferType>,
+    buffer_type: BufferType,
 }
 
 #[derive(Clone, Copy)]
@@ -96,9 +96,10 @@ impl Aval {
             let data = match table.get(&key) {
                 Some(found) => found.0,
                 None => {
+                    let dims: SmallVec<[i64; 6]> = shape.iter().map(|&d| d as i64).collect();
                     let data: &'static Data = Box::leak(Box::new(Data {
                         key,
-                        buffer_type: OnceLock::new(),
+                        buffer_type: BufferType::new(dtype.element_type(), &dims),
                     }));
                     table.insert(ByKey(data));
                     data
@@ -164,10 +165,7 @@ impl Aval {
 
     /// The runtime's type of a buffer with these elements.
     pub fn buffer_type(&self) -> BufferType {
-        *self.0.buffer_type.get_or_init(|| {
-            let dims: SmallVec<[i64; 6]> = self.shape().iter().map(|&d| d as i64).collect();
-            BufferType::new(self.dtype().element_type(), &dims)
-        })
+        self.0.buffer_type
     }
 
     /// The address that stands for this value in hashes.

@@ -59,6 +59,11 @@ pub(crate) fn place(operation: &str, args: &[&Array]) -> Result<(Device, Operand
         Some(d) => d,
         None => runtime::runtime()?.default_device(),
     };
+    place_on(device, args)
+}
+
+/// The operands on `device`, scalars put there.
+pub(crate) fn place_on(device: Device, args: &[&Array]) -> Result<(Device, Operands), Error> {
     let operands = args
         .iter()
         .map(|arg| {
@@ -121,7 +126,7 @@ fn lookup(
         ins,
         device,
         outs,
-        executable: runtime::compile(&program, device)?,
+        executable: runtime::compile(&program, device, &[])?,
     });
     let mut cache = CACHE.write().unwrap_or_else(|e| e.into_inner());
     cache

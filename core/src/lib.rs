@@ -10,6 +10,7 @@ mod eager;
 mod error;
 mod hash;
 mod jaxpr;
+mod jit;
 pub mod lower;
 mod ops;
 pub mod prim;
@@ -25,11 +26,18 @@ pub use aval::{Aval, Dims, broadcast_shapes};
 pub use dtype::{DType, Element};
 pub use error::{Error, Result, ShapeError};
 pub use jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Var};
+pub use jit::{
+    Compiled, JitFunction, JitOptions, Jitted, Lowered, Staged, Stateful, jit, jit_with,
+    log_compiles,
+};
 pub use ops::IntoArray;
 pub use prim::elementwise::{RoundingMethod, where_};
-pub use ramie_pjrt::Device;
 pub use ramie_pjrt::discover::Platform;
-pub use runtime::{Runtime, RuntimeOptions, configure, devices, runtime, with_default_device};
+pub use ramie_pjrt::{Device, MemoryAnalysis, OptionOverride, Value};
+pub use runtime::{
+    CompilationStats, Runtime, RuntimeOptions, compilation_stats, configure, devices, runtime,
+    with_default_device,
+};
 pub use scalar::{Literal, Scalar};
 pub use sharding::Sharding;
 pub use trace::{Outputs, bind, bind_arc, bind1, is_tracing};

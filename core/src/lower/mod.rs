@@ -10,8 +10,8 @@ use std::fmt::{self, Write};
 use std::panic::Location;
 use std::sync::Arc;
 
+pub(crate) use module::strip_locations;
 pub use module::{ArgumentAttribute, Module};
-pub(crate) use module::{fingerprint, strip_locations};
 
 /// A value of a StableHLO function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

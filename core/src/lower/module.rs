@@ -1,10 +1,9 @@
 //! A StableHLO module: its functions and source locations.
 
 use super::{Lowering, TensorType, Value};
-use crate::hash::{FastMap, WideHasher};
+use crate::hash::FastMap;
 use crate::jaxpr::Jaxpr;
 use std::fmt::Write;
-use std::hash::Hasher;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -162,13 +161,4 @@ fn stripped_lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines()
         .filter(|l| !l.starts_with("#loc"))
         .map(|l| l.rfind(" loc(#loc").map_or(l, |at| &l[..at]))
-}
-
-/// A fingerprint of a program that does not change when source lines move.
-pub(crate) fn fingerprint(text: &str) -> (u64, u64) {
-    let mut hasher = WideHasher::default();
-    for line in stripped_lines(text) {
-        hasher.write(line.as_bytes());
-    }
-    hasher.finish_wide()
 }

@@ -5,8 +5,6 @@ mod create;
 
 use crate::{Array, DType, Dims, Literal, Scalar};
 
-pub use create::*;
-
 /// A value that can stand as an operand: an array, or a scalar literal, which
 /// takes the other operand's element type where it can.
 pub trait IntoArray {

@@ -1,9 +1,10 @@
-//! From a jaxpr to a loaded executable.
+//! From a jaxpr to a loaded executable, through the persistent cache.
 
-use super::runtime;
+use super::{cache, runtime};
 use crate::lower::{ArgumentAttribute, Module};
 use crate::{Aval, Error, Jaxpr, Result};
-use ramie_pjrt::{BufferType, CompileOptions, Device, Executable};
+use ramie_pjrt::{BufferType, CompileOptions, Device, Executable, OptionOverride};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A program ready to compile.
 pub(crate) struct Program {
@@ -39,18 +40,67 @@ impl Program {
     }
 }
 
-/// Compiles for one device.
-pub(crate) fn compile(program: &Program, device: Device) -> Result<Executable> {
+/// How the programs of this process came to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CompilationStats {
+    /// Compiled by XLA.
+    pub compiled: usize,
+    /// Loaded from the persistent cache.
+    pub loaded: usize,
+}
+
+static COMPILED: AtomicUsize = AtomicUsize::new(0);
+static LOADED: AtomicUsize = AtomicUsize::new(0);
+
+/// How many programs this process has compiled, and how many it found in the
+/// persistent cache.
+pub fn compilation_stats() -> CompilationStats {
+    CompilationStats {
+        compiled: COMPILED.load(Ordering::Relaxed),
+        loaded: LOADED.load(Ordering::Relaxed),
+    }
+}
+
+/// Compiles for one device, or loads what an earlier process compiled.
+pub(crate) fn compile(
+    program: &Program,
+    device: Device,
+    flags: &[(String, OptionOverride)],
+) -> Result<Executable> {
     let runtime = runtime()?;
+    let client = runtime.client();
     let options = CompileOptions {
-        device_assignment: Some(vec![device.id()]),
-        ..CompileOptions::default()
+        env_overrides: flags.to_vec(),
+        ..CompileOptions::on_device(device.id())
     };
-    runtime
-        .client()
+    let entry = runtime
+        .cache()
+        .map(|cache| cache.entry(runtime, &program.text, &options.encode(), device));
+    if let Some(entry) = &entry
+        && let Some(bytes) = entry.read()
+    {
+        match client.load_executable(&bytes, &options, &program.inputs, &program.donated) {
+            Ok(executable) => {
+                LOADED.fetch_add(1, Ordering::Relaxed);
+                return Ok(executable);
+            }
+            Err(e) => entry.discard(&e.to_string()),
+        }
+    }
+    let executable = client
         .compile(&program.text, &options, &program.inputs, &program.donated)
         .map_err(|source| Error::Compile {
             name: program.name.clone(),
             source,
-        })
+        })?;
+    COMPILED.fetch_add(1, Ordering::Relaxed);
+    if let Some(entry) = entry {
+        match executable.serialize() {
+            Ok(bytes) => entry.write(&bytes),
+            Err(e) => tracing::debug!(name = %program.name, "cannot be kept: {e}"),
+        }
+    }
+    Ok(executable)
 }
+
+pub(crate) use cache::Cache;

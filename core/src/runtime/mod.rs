@@ -1,6 +1,7 @@
 //! The process's XLA client: which plugin, which devices, and the ways of
 //! elements to a device and back.
 
+mod cache;
 mod compile;
 
 use crate::array::DeviceArray;
@@ -11,7 +12,8 @@ use smallvec::SmallVec;
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, OnceLock};
 
-pub(crate) use compile::{Program, compile};
+pub(crate) use compile::{Cache, Program, compile};
+pub use compile::{CompilationStats, compilation_stats};
 
 /// How the process's client is made. Set before the first array; see
 /// [`configure`].
@@ -21,17 +23,23 @@ pub struct RuntimeOptions {
     pub platform: Option<Platform>,
     /// Devices of a CPU client; by default `RAMIE_NUM_CPU_DEVICES`, else 1.
     pub cpu_devices: Option<usize>,
+    /// Whether compiled programs are kept between processes; by default they
+    /// are, unless `RAMIE_COMPILATION_CACHE=off`.
+    pub compilation_cache: Option<bool>,
 }
 
 /// The XLA client of this process.
 pub struct Runtime {
     client: Client,
     location: PluginLocation,
+    cache: Option<Cache>,
+    fingerprint: OnceLock<String>,
 }
 
 static OPTIONS: Mutex<RuntimeOptions> = Mutex::new(RuntimeOptions {
     platform: None,
     cpu_devices: None,
+    compilation_cache: None,
 });
 static RUNTIME: OnceLock<Result<Runtime>> = OnceLock::new();
 thread_local! { static DEFAULT: Cell<Option<Device>> = const { Cell::new(None) }; }
@@ -95,7 +103,16 @@ impl Runtime {
             client_options = client_options.cpu_device_count(devices as i64);
         }
         let client = Client::new(&plugin, &client_options)?;
-        Ok(Runtime { client, location })
+        let cache = match options.compilation_cache {
+            Some(false) => None,
+            _ => Cache::from_environment(),
+        };
+        Ok(Runtime {
+            client,
+            location,
+            cache,
+            fingerprint: OnceLock::new(),
+        })
     }
 
     /// The PJRT client.
@@ -106,6 +123,23 @@ impl Runtime {
     /// The plugin, and how it was found.
     pub fn plugin(&self) -> &PluginLocation {
         &self.location
+    }
+
+    pub(crate) fn cache(&self) -> Option<&Cache> {
+        self.cache.as_ref()
+    }
+
+    /// What compiled programs depend on beside their text and options.
+    pub(crate) fn fingerprint(&self) -> &str {
+        self.fingerprint.get_or_init(|| {
+            let version = format!(
+                "{}|{}|{}",
+                self.client.platform_name(),
+                self.client.platform_version(),
+                self.location.version.as_deref().unwrap_or("")
+            );
+            cache::fingerprint(&self.location.path, &version)
+        })
     }
 
     /// Devices of this process.

@@ -11,5 +11,5 @@ pub use grad::{grad, jvp, linear_transpose, linearize, value_and_grad, vjp, vjp_
 pub use vmap::{InAxes, vmap, vmap_axes};
 
 pub(crate) use backward::{backward, transpose_call};
-pub(crate) use jvp::{Linearized, jvp_eval, linearize_eval};
+pub(crate) use jvp::{jvp_eval, linearize_eval};
 pub(crate) use vmap::batch_eval;

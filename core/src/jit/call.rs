@@ -1,0 +1,439 @@
+//! The call of a jitted function: look its program up, run it, put the results
+//! in place.
+
+use super::JitOptions;
+use super::signature::{Description, Signature, describe, signature};
+use crate::array::{DeviceArray, Repr};
+use crate::hash::FastMap;
+use crate::jaxpr::ClosedJaxpr;
+use crate::lower::ArgumentAttribute;
+use crate::prim::call::Call;
+use crate::runtime::{self, Program};
+use crate::trace::{OpenTrace, is_tracing};
+use crate::{Array, Aval, Error, Result, Sharding, Tree, tree};
+use ramie_pjrt::{Buffer, Device, Executable};
+use smallvec::SmallVec;
+use std::panic::Location;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Instant;
+
+type Body<'f, S, A, R> = Box<dyn Fn(&mut S, A) -> R + Send + Sync + 'f>;
+
+/// A function and the programs made of it.
+pub(crate) struct Jit<'f, S, A, R> {
+    body: Body<'f, S, A, R>,
+    pub name: Arc<str>,
+    options: JitOptions,
+    programs: Mutex<Programs<Entry<S, R>>>,
+    nested: Mutex<Programs<Nested<S, R>>>,
+}
+
+/// Programs by signature, with the last one at hand.
+struct Programs<E> {
+    last: Option<(Signature, Arc<E>)>,
+    by_signature: FastMap<Signature, (Arc<E>, u64)>,
+    clock: u64,
+    made: usize,
+    reason: Option<String>,
+}
+
+impl<E> Default for Programs<E> {
+    fn default() -> Self {
+        Programs {
+            last: None,
+            by_signature: FastMap::default(),
+            clock: 0,
+            made: 0,
+            reason: None,
+        }
+    }
+}
+
+impl<E> Programs<E> {
+    fn get(&mut self, key: Signature) -> Option<Arc<E>> {
+        if let Some((last, entry)) = &self.last
+            && *last == key
+        {
+            return Some(entry.clone());
+        }
+        self.clock += 1;
+        let (entry, used) = self.by_signature.get_mut(&key)?;
+        *used = self.clock;
+        let entry = entry.clone();
+        self.last = Some((key, entry.clone()));
+        Some(entry)
+    }
+
+    fn insert(&mut self, key: Signature, entry: Arc<E>, limit: usize) {
+        self.clock += 1;
+        self.made += 1;
+        self.by_signature.insert(key, (entry.clone(), self.clock));
+        self.last = Some((key, entry));
+        while self.by_signature.len() > limit.max(1) {
+            let oldest = self
+                .by_signature
+                .iter()
+                .min_by_key(|(_, (_, used))| *used)
+                .map(|(key, _)| *key);
+            if let Some(oldest) = oldest {
+                self.by_signature.remove(&oldest);
+            }
+        }
+    }
+}
+
+/// What one trace of the function gave.
+pub(crate) struct Trace<S, R> {
+    pub program: ClosedJaxpr,
+    /// State and result as the function left them, tracers in the leaves.
+    state: S,
+    result: R,
+    /// Leaves of the state among the inputs, and among the outputs.
+    state_ins: usize,
+    state_outs: usize,
+    /// Whether the state kept its structure and fixed values.
+    in_place: bool,
+}
+
+/// A compiled program.
+pub(crate) struct Entry<S, R> {
+    trace: Trace<S, R>,
+    pub executable: Executable,
+    consts: Vec<Arc<DeviceArray>>,
+    outs: Vec<Aval>,
+    device: Device,
+    description: Description,
+}
+
+struct Nested<S, R> {
+    trace: Trace<S, R>,
+}
+
+type Inputs = SmallVec<[Array; 16]>;
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
+    pub fn new(body: Body<'f, S, A, R>, name: &str, options: JitOptions) -> Self {
+        Jit {
+            body,
+            name: options.name.as_deref().unwrap_or(name).into(),
+            options,
+            programs: Mutex::default(),
+            nested: Mutex::default(),
+        }
+    }
+
+    /// Calls the function: the compiled program, or inside a trace a nested
+    /// one.
+    pub fn call(&self, state: &mut S, args: A, at: &'static Location<'static>) -> R {
+        if is_tracing() {
+            return self.call_nested(state, args, at);
+        }
+        match self.try_call(state, args, at) {
+            Ok(result) => result,
+            Err(e) => panic!("{}: {e}", self.name),
+        }
+    }
+
+    fn try_call(&self, state: &mut S, args: A, at: &'static Location<'static>) -> Result<R> {
+        let key = signature(state, &args);
+        let hit = lock(&self.programs).get(key);
+        let entry = match hit {
+            Some(entry) => entry,
+            None => self.compile(key, state, &args, at)?,
+        };
+        entry.run(state, args)
+    }
+
+    fn compile(
+        &self,
+        key: Signature,
+        state: &S,
+        args: &A,
+        at: &'static Location<'static>,
+    ) -> Result<Arc<Entry<S, R>>> {
+        let description = describe(state, args);
+        let reason = {
+            let programs = lock(&self.programs);
+            description.explain(programs.by_signature.values().map(|(e, _)| &e.description))
+        };
+        let start = Instant::now();
+        let device = device_of(state, args)?;
+        let trace = self.trace(state, args, at);
+        let attributes = trace.donations(args);
+        let program = Program::lower(&self.name, &trace.program.jaxpr, &attributes);
+        let traced = start.elapsed();
+        let executable = runtime::compile(&program, device, &self.options.compiler_options)?;
+        let total = start.elapsed();
+        let why = reason.as_deref().unwrap_or("first call");
+        tracing::debug!(name = %self.name, ?traced, ?total, why, "compiled");
+        if super::logs_compiles() {
+            eprintln!(
+                "ramie: compiled `{}` in {total:.1?} (traced in {traced:.1?}) for a call at {at}: {why}",
+                self.name
+            );
+        }
+        let entry = Arc::new(trace.into_entry(executable, device, description)?);
+        let mut programs = lock(&self.programs);
+        programs.reason = reason;
+        programs.insert(key, entry.clone(), self.options.cache_limit);
+        Ok(entry)
+    }
+
+    /// Runs the function once on tracers.
+    pub fn trace(&self, state: &S, args: &A, at: &'static Location<'static>) -> Trace<S, R> {
+        let open = crate::trace::at_location(at, OpenTrace::full);
+        let mut tracer = |a: &Array| open.input(a.aval());
+        let mut inner = state.rebuild(&mut tracer);
+        let state_ins = count(state);
+        let before = tree::structure(state);
+        let args = args.rebuild(&mut tracer);
+        let result = (self.body)(&mut inner, args);
+        let mut outs = tree::leaves(&inner);
+        let state_outs = outs.len();
+        outs.extend(tree::leaves(&result));
+        let traced = open.finish(&outs);
+        let (jaxpr, _) = traced.jaxpr.dce();
+        Trace {
+            program: ClosedJaxpr {
+                jaxpr: Arc::new(jaxpr),
+                consts: traced.consts,
+            },
+            in_place: before == tree::structure(&inner),
+            state: inner,
+            result,
+            state_ins,
+            state_outs,
+        }
+    }
+
+    /// Inside a trace: one equation that holds the function's program.
+    fn call_nested(&self, state: &mut S, args: A, at: &'static Location<'static>) -> R {
+        let key = signature(state, &args);
+        let hit = lock(&self.nested).get(key);
+        let entry = hit.unwrap_or_else(|| {
+            let entry = Arc::new(Nested {
+                trace: self.trace(state, &args, at),
+            });
+            // What was captured from an open trace is gone with that trace.
+            if !entry.trace.program.consts.iter().any(Array::is_tracer) {
+                lock(&self.nested).insert(key, entry.clone(), self.options.cache_limit);
+            }
+            entry
+        });
+        let mut inputs = tree::leaves(state);
+        inputs.extend(tree::leaves(&args));
+        let program = entry.trace.program.clone();
+        let mut outs =
+            crate::trace::at_location(at, || Call::apply(&self.name, program, &inputs)).into_iter();
+        entry.trace.put_state(state, &mut outs);
+        entry.trace.result(&mut outs)
+    }
+
+    /// How many programs have been compiled.
+    pub fn compilations(&self) -> usize {
+        lock(&self.programs).made
+    }
+
+    /// Why the last program was compiled beside earlier ones.
+    pub fn last_retrace(&self) -> Option<String> {
+        lock(&self.programs).reason.clone()
+    }
+
+    /// Forgets all programs.
+    pub fn clear(&self) {
+        *lock(&self.programs) = Programs::default();
+        *lock(&self.nested) = Programs::default();
+    }
+
+    /// XLA flags for this function.
+    pub fn compiler_options(&self) -> &[(String, ramie_pjrt::OptionOverride)] {
+        &self.options.compiler_options
+    }
+}
+
+fn count<T: Tree>(tree: &T) -> usize {
+    tree::reduce(tree, 0, |n, _| n + 1)
+}
+
+/// The device of all arrays of a call.
+pub(crate) fn device_of<S: Tree, A: Tree>(state: &S, args: &A) -> Result<Device> {
+    let mut found: Option<(Device, String)> = None;
+    let mut clash = None;
+    let mut look = |path: &str, array: &Array| {
+        if let Repr::Device(d) = &array.0 {
+            let here = d.sharding.single();
+            match &found {
+                None => found = Some((here, path.to_string())),
+                Some((other, first)) if *other != here && clash.is_none() => {
+                    clash = Some(format!(
+                        "arguments are on different devices: `{first}` on {}, `{path}` on {}\n  help: \
+                         move them together with `device_put(&array, device)`",
+                        other.description(),
+                        here.description()
+                    ));
+                }
+                Some(_) => {}
+            }
+        }
+    };
+    tree::for_each_with_path(state, |p, _, a| look(&format!("state.{p}"), a));
+    tree::for_each_with_path(args, |p, _, a| look(&format!("args.{p}"), a));
+    match (clash, found) {
+        (Some(message), _) => Err(Error::Configuration(message)),
+        (None, Some((device, _))) => Ok(device),
+        (None, None) => Ok(runtime::runtime()?.default_device()),
+    }
+}
+
+impl<S: Tree, R: Tree> Trace<S, R> {
+    /// Which inputs give their memory to which outputs: state leaves to their
+    /// own new values first, then whatever fits, of state always and of
+    /// arguments where nothing else holds them now.
+    pub fn donations<A: Tree>(&self, args: &A) -> Vec<ArgumentAttribute> {
+        let jaxpr = &self.program.jaxpr;
+        let outs: Vec<Aval> = jaxpr.out_avals();
+        let consts = jaxpr.constvars.len();
+        let mut attributes = vec![ArgumentAttribute::None; consts + jaxpr.invars.len()];
+        let mut taken = vec![false; outs.len()];
+        let held = |a: &Array| match &a.0 {
+            Repr::Device(d) => Arc::strong_count(d) > 1,
+            Repr::Abstract(_) => false,
+            _ => true,
+        };
+        let mut donors: Vec<usize> = (0..self.state_ins).collect();
+        let mut index = self.state_ins;
+        struct Unheld<'a>(
+            &'a mut usize,
+            &'a mut Vec<usize>,
+            &'a dyn Fn(&Array) -> bool,
+        );
+        impl tree::Visitor for Unheld<'_> {
+            fn leaf(&mut self, array: &Array) {
+                if !(self.2)(array) {
+                    self.1.push(*self.0);
+                }
+                *self.0 += 1;
+            }
+        }
+        args.walk(&mut Unheld(&mut index, &mut donors, &held));
+        let ins = jaxpr.in_avals();
+        let same = |i: usize, o: usize| ins[i].strong() == outs[o].strong();
+        if self.in_place {
+            for i in 0..self.state_ins.min(self.state_outs) {
+                if same(i, i) {
+                    attributes[consts + i] = ArgumentAttribute::AliasedTo(i);
+                    taken[i] = true;
+                }
+            }
+        }
+        for i in donors {
+            if attributes[consts + i] != ArgumentAttribute::None {
+                continue;
+            }
+            if let Some(o) = (0..outs.len()).find(|&o| !taken[o] && same(i, o)) {
+                attributes[consts + i] = ArgumentAttribute::AliasedTo(o);
+                taken[o] = true;
+            }
+        }
+        attributes
+    }
+
+    pub fn into_entry(
+        self,
+        executable: Executable,
+        device: Device,
+        description: Description,
+    ) -> Result<Entry<S, R>> {
+        let refs: Vec<&Array> = self.program.consts.iter().collect();
+        let (_, consts) = crate::eager::place_on(device, &refs)?;
+        Ok(Entry {
+            executable,
+            consts: consts.into_vec(),
+            outs: self.program.jaxpr.out_avals(),
+            device,
+            description,
+            trace: self,
+        })
+    }
+
+    /// Gives the state its new arrays.
+    fn put_state(&self, state: &mut S, outs: &mut impl Iterator<Item = Array>) {
+        let mut next = || outs.next().expect("an output for every leaf");
+        if self.in_place {
+            state.walk_mut(&mut |a| *a = next());
+        } else {
+            *state = self.state.rebuild(&mut |_| next());
+        }
+    }
+
+    /// The result with its arrays.
+    fn result(&self, outs: &mut impl Iterator<Item = Array>) -> R {
+        self.result
+            .rebuild(&mut |_| outs.next().expect("an output for every leaf"))
+    }
+}
+
+impl<S: Tree, R: Tree> Entry<S, R> {
+    /// Runs the program on arguments of its signature.
+    pub fn run<A: Tree>(&self, state: &mut S, mut args: A) -> Result<R> {
+        // Arrays are taken out, so that what is held elsewhere shows in the
+        // count of handles.
+        let mut inputs = Inputs::new();
+        let mut take = |a: &mut Array| {
+            let placeholder = Array(Repr::Abstract(a.aval()));
+            inputs.push(std::mem::replace(a, placeholder));
+        };
+        state.walk_mut(&mut take);
+        args.walk_mut(&mut take);
+        let mut outputs: Vec<Buffer> = Vec::with_capacity(self.outs.len());
+        if let Err(e) = self.execute(&inputs, &mut outputs) {
+            let mut inputs = inputs.into_iter();
+            state.walk_mut(&mut |a| *a = inputs.next().expect("as many arrays"));
+            return Err(e);
+        }
+        let sharding = Sharding::SingleDevice(self.device);
+        let mut outs = outputs
+            .into_iter()
+            .zip(&self.outs)
+            .map(|(b, a)| Array::from_device(*a, b, sharding));
+        self.trace.put_state(state, &mut outs);
+        Ok(self.trace.result(&mut outs))
+    }
+
+    fn execute(&self, inputs: &[Array], outputs: &mut Vec<Buffer>) -> Result<()> {
+        let donated = &self.executable.signature().donated;
+        let consts = self.consts.len();
+        // A scalar that is not on this program's device, put there for the call.
+        let mut placed: SmallVec<[(usize, Arc<DeviceArray>); 2]> = SmallVec::new();
+        let mut kept: SmallVec<[usize; 8]> = SmallVec::new();
+        let mut buffers: SmallVec<[&Buffer; 24]> = SmallVec::new();
+        for c in &self.consts {
+            buffers.push(&c.buffers[0]);
+        }
+        for (i, input) in inputs.iter().enumerate() {
+            if let Some(l) = input.as_literal()
+                && input.device_array()?.sharding.single() != self.device
+            {
+                placed.push((i, runtime::put_scalar_on(l, self.device)?));
+            }
+        }
+        for (i, input) in inputs.iter().enumerate() {
+            let moved = placed.iter().find(|(at, _)| *at == i).map(|(_, d)| d);
+            let held = match moved {
+                Some(d) => d,
+                None => input.device_array()?,
+            };
+            let shared = Arc::strong_count(held) > 1 || !matches!(input.0, Repr::Device(_));
+            if donated[consts + i] && shared {
+                kept.push(consts + i);
+            }
+            buffers.push(&held.buffers[0]);
+        }
+        self.executable.execute(&buffers, &kept, outputs)?;
+        Ok(())
+    }
+}

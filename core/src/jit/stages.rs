@@ -1,0 +1,166 @@
+//! Stages: trace and lower, compile, run, each on its own and each reporting
+//! failures as errors.
+
+use super::call::{Entry, Jit, Trace, device_of};
+use super::signature::{Signature, describe, signature};
+use crate::lower::strip_locations;
+use crate::runtime::{self, Program};
+use crate::{Array, Error, Jaxpr, Result, Tree, tree};
+use ramie_pjrt::{Device, Executable, MemoryAnalysis, OptionOverride, Value};
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// A function traced and lowered for given arguments; from
+/// [`Jitted::lower`](super::Jitted::lower).
+pub struct Lowered<S, A, R> {
+    name: Arc<str>,
+    trace: Trace<S, R>,
+    program: Program,
+    device: Device,
+    key: Signature,
+    description: super::signature::Description,
+    compiler_options: Vec<(String, OptionOverride)>,
+    args: PhantomData<fn(A)>,
+}
+
+/// A compiled function for arguments of one signature.
+pub struct Compiled<S, A, R> {
+    name: Arc<str>,
+    entry: Entry<S, R>,
+    key: Signature,
+    description: super::signature::Description,
+    args: PhantomData<fn(A)>,
+}
+
+impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
+    pub(super) fn new(
+        jit: &Jit<'_, S, A, R>,
+        state: &S,
+        args: A,
+        at: &'static Location<'static>,
+    ) -> Result<Self> {
+        let device = device_of(state, &args)?;
+        let trace = jit.trace(state, &args, at);
+        let attributes = trace.donations(&args);
+        let program = Program::lower(&jit.name, &trace.program.jaxpr, &attributes);
+        Ok(Lowered {
+            name: jit.name.clone(),
+            trace,
+            program,
+            device,
+            key: signature(state, &args),
+            description: describe(state, &args),
+            compiler_options: jit.compiler_options().to_vec(),
+            args: PhantomData,
+        })
+    }
+
+    /// The program as a jaxpr.
+    pub fn jaxpr(&self) -> &Jaxpr {
+        &self.trace.program.jaxpr
+    }
+
+    /// The program in StableHLO.
+    pub fn as_text(&self) -> String {
+        strip_locations(&self.program.text)
+    }
+
+    /// The program in StableHLO with the source line of every operation.
+    pub fn as_text_with_locations(&self) -> &str {
+        &self.program.text
+    }
+
+    /// Compiles the program.
+    ///
+    /// # Errors
+    /// If XLA refuses it.
+    pub fn compile(self) -> Result<Compiled<S, A, R>> {
+        let executable = runtime::compile(&self.program, self.device, &self.compiler_options)?;
+        Ok(Compiled {
+            name: self.name,
+            description: self.description.clone(),
+            entry: self
+                .trace
+                .into_entry(executable, self.device, self.description)?,
+            key: self.key,
+            args: PhantomData,
+        })
+    }
+}
+
+impl<S: Tree, A: Tree, R: Tree> Compiled<S, A, R> {
+    /// The optimized program, as the compiler made it.
+    ///
+    /// # Errors
+    /// If the plugin cannot show it.
+    pub fn as_text(&self) -> Result<String> {
+        Ok(self.entry.executable.optimized_text()?)
+    }
+
+    /// The compiler's estimates, such as `flops` and `bytes accessed`.
+    ///
+    /// # Errors
+    /// If the plugin has none.
+    pub fn cost_analysis(&self) -> Result<Vec<(String, Value)>> {
+        Ok(self.entry.executable.cost_analysis()?)
+    }
+
+    /// The memory that a run needs, in bytes.
+    ///
+    /// # Errors
+    /// If the plugin cannot tell.
+    pub fn memory_analysis(&self) -> Result<MemoryAnalysis> {
+        Ok(self.entry.executable.memory_analysis()?)
+    }
+
+    /// The loaded program.
+    pub fn executable(&self) -> &Executable {
+        &self.entry.executable
+    }
+
+    /// Runs the program on state and arguments like those it was lowered for.
+    ///
+    /// # Errors
+    /// If the arguments have other types, structure or devices, or running
+    /// fails. The state is then as before.
+    pub fn run_with(&self, state: &mut S, args: A) -> Result<R> {
+        let key = signature(state, &args);
+        if key != self.key && !self.fits(state, &args) {
+            let now = describe(state, &args);
+            let why = now.explain(std::iter::once(&self.description));
+            return Err(Error::Configuration(format!(
+                "{}: called with arguments it was not compiled for: {}\n  help: lower and compile \
+                 for these arguments, or call the jitted function, which does so by itself",
+                self.name,
+                why.unwrap_or_default()
+            )));
+        }
+        self.entry.run(state, args)
+    }
+
+    /// Whether arguments fit a program that was lowered for arrays without
+    /// elements: types, structure and device agree.
+    fn fits(&self, state: &S, args: &A) -> bool {
+        let Ok(device) = device_of(state, args) else {
+            return false;
+        };
+        let erase = |a: &Array| Array(crate::array::Repr::Abstract(a.aval()));
+        device == self.entry_device()
+            && signature(&tree::map(state, erase), &tree::map(args, erase)) == self.key
+    }
+
+    fn entry_device(&self) -> Device {
+        self.entry.executable.devices()[0]
+    }
+}
+
+impl<A: Tree, R: Tree> Compiled<(), A, R> {
+    /// Runs the program on arguments, given as a tuple.
+    ///
+    /// # Errors
+    /// As [`run_with`](Self::run_with).
+    pub fn run(&self, args: A) -> Result<R> {
+        self.run_with(&mut (), args)
+    }
+}
