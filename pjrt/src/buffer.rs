@@ -1,14 +1,15 @@
 //! Device buffers.
 
 use crate::client::ClientInner;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, borrowed};
 use crate::event::Event;
+use crate::retire::Ticket;
 use crate::sys::{self, RawBuffer};
 use crate::{AlignedBytes, BufferType, Device};
 use smallvec::SmallVec;
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// An array on a device. Dropping it frees the device memory, unless it was donated.
 ///
@@ -18,12 +19,13 @@ pub struct Buffer {
     raw: NonNull<RawBuffer>,
     ty: BufferType,
     device: Device,
-    /// [`DONATED`], or the number of launches on several devices that are using it.
-    state: AtomicU32,
+    /// The number of readers that keep it from being donated; or [`DONATED`] and the
+    /// ticket of the execution that took it.
+    state: AtomicU64,
 }
 
 /// The state of a buffer whose contents an execution has taken.
-const DONATED: u32 = 1 << 31;
+const DONATED: u64 = 1 << 63;
 
 // SAFETY: PJRT buffers may be used and destroyed on any thread.
 unsafe impl Send for Buffer {}
@@ -41,7 +43,7 @@ impl Buffer {
             raw,
             ty,
             device,
-            state: AtomicU32::new(0),
+            state: AtomicU64::new(0),
         }
     }
 
@@ -93,7 +95,7 @@ impl Buffer {
         })
     }
 
-    fn ready_event(&self, operation: &'static str) -> Result<Option<Event>> {
+    pub(crate) fn ready_event(&self, operation: &'static str) -> Result<Option<Event>> {
         self.check_live(operation)?;
         let mut args = sys::zeroed::<sys::BufferReadyEvent>();
         args.buffer = self.raw.as_ptr();
@@ -123,11 +125,64 @@ impl Buffer {
         if host.is_empty() {
             return self.wait();
         }
+        if self.client().is_cpu
+            && self.ty.element_type().is_whole_bytes()
+            && self.read_directly(host)?
+        {
+            return Ok(());
+        }
         // SAFETY: `host` is borrowed exclusively until the event has been waited for.
         let event = unsafe { self.start_copy(host.as_mut_ptr()) }?;
         event.map_or(Ok(()), |event| {
             event.wait().map_err(|e| e.during("reading a buffer"))
         })
+    }
+
+    /// Copies from the device's memory, which on a CPU is host memory: a transfer by the
+    /// plugin takes 100 times as long for a scalar. False if the dimensions are not in
+    /// row-major order.
+    fn read_directly(&self, host: &mut [u8]) -> Result<bool> {
+        /// Ends a use also when reading fails.
+        struct Use<'a>(&'a Buffer);
+        impl Drop for Use<'_> {
+            fn drop(&mut self) {
+                self.0.end_use();
+            }
+        }
+        self.wait()?;
+        if !self.begin_use() {
+            return Err(self.donated("copy_to_host"));
+        }
+        let _use = Use(self);
+        if self.ty.rank() >= 2 && !self.is_row_major()? {
+            return Ok(false);
+        }
+        let address = self.address()?;
+        // SAFETY: the buffer is computed, holds `size_bytes` bytes in row-major order, and
+        // is neither written to nor freed while we keep it from being donated.
+        unsafe {
+            std::ptr::copy_nonoverlapping(
+                std::ptr::with_exposed_provenance(address),
+                host.as_mut_ptr(),
+                host.len(),
+            );
+        }
+        Ok(true)
+    }
+
+    /// Whether the device keeps the last dimension contiguous, and so on outwards.
+    fn is_row_major(&self) -> Result<bool> {
+        let mut args = sys::zeroed::<sys::BufferGetMemoryLayout>();
+        args.buffer = self.raw.as_ptr();
+        // SAFETY: the buffer is live.
+        unsafe { self.client().api.call(&mut args) }?;
+        let tiled = &args.layout.tiled;
+        if args.layout.kind != 0 || tiled.num_tiles != 0 {
+            return Ok(false);
+        }
+        // SAFETY: the order lives as long as the buffer.
+        let order: &[i64] = unsafe { borrowed(tiled.minor_to_major, tiled.minor_to_major_size) };
+        Ok(order.iter().rev().copied().eq(0..self.ty.rank() as i64))
     }
 
     /// Starts copying the contents to host memory, dense and row-major.
@@ -207,12 +262,17 @@ impl Buffer {
 
     fn check_live(&self, operation: &'static str) -> Result<()> {
         if self.is_deleted() {
-            return Err(Error::Donated {
-                operation,
-                ty: self.ty.to_string(),
-            });
+            return Err(self.donated(operation));
         }
         Ok(())
+    }
+
+    #[cold]
+    fn donated(&self, operation: &'static str) -> Error {
+        Error::Donated {
+            operation,
+            ty: self.ty.to_string(),
+        }
     }
 
     fn client(&self) -> &'static ClientInner {
@@ -224,7 +284,7 @@ impl Buffer {
         self.raw.as_ptr()
     }
 
-    /// Marks it as donated; false if it is donated already or being launched with.
+    /// Marks it as donated; false if it is donated already or in use.
     #[inline]
     pub(crate) fn claim(&self) -> bool {
         self.state
@@ -232,19 +292,26 @@ impl Buffer {
             .is_ok()
     }
 
-    /// Takes a claim back after an execution that did not take the contents.
-    pub(crate) fn unclaim(&self) {
-        self.state.fetch_and(!DONATED, Ordering::AcqRel);
+    /// Ends a claim: an execution has taken the contents.
+    #[inline]
+    pub(crate) fn donate(&self, ticket: Ticket) {
+        self.state.store(DONATED | ticket, Ordering::Release);
     }
 
-    /// Keeps others from donating it during a launch; false if it is donated.
+    /// Ends a claim: the contents are still there.
+    pub(crate) fn unclaim(&self) {
+        self.state.store(0, Ordering::Release);
+    }
+
+    /// Keeps it from being donated until [`end_use`](Buffer::end_use); false if it is
+    /// donated already.
     #[inline]
     pub(crate) fn begin_use(&self) -> bool {
-        if self.state.fetch_add(1, Ordering::AcqRel) & DONATED == 0 {
-            return true;
-        }
-        self.end_use();
-        false
+        self.state
+            .fetch_update(Ordering::AcqRel, Ordering::Relaxed, |state| {
+                (state & DONATED == 0).then_some(state + 1)
+            })
+            .is_ok()
     }
 
     /// Ends what [`begin_use`](Buffer::begin_use) began.
@@ -265,9 +332,10 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         let client = self.client();
-        if *self.state.get_mut() & DONATED != 0 {
+        let state = *self.state.get_mut();
+        if state & DONATED != 0 {
             // SAFETY: the handle is ours and not used again.
-            unsafe { client.retired.push(self.raw) };
+            unsafe { client.retired.push(self.raw, state & !DONATED) };
         } else {
             // SAFETY: as above. Running executions keep the memory for themselves.
             unsafe { crate::retire::destroy(client.api, self.raw) };

@@ -24,6 +24,8 @@ pub(crate) struct ClientInner {
     pub api: Api,
     plugin: Plugin,
     platform_name: String,
+    /// Whether device memory is host memory.
+    pub is_cpu: bool,
     platform_version: String,
     process_index: i32,
     /// All devices, set once right after creation, because devices refer back here.
@@ -82,6 +84,7 @@ impl Client {
             raw,
             api,
             plugin: plugin.clone(),
+            is_cpu: platform_name == "cpu",
             platform_name,
             platform_version,
             process_index: process.process_index,

@@ -26,6 +26,12 @@ macro_rules! element_types {
                 match self { $(ElementType::$variant => $bytes,)* }
             }
 
+            /// Whether an element takes whole bytes on every device, as on the host.
+            pub(crate) const fn is_whole_bytes(self) -> bool {
+                use ElementType::{F4E2M1Fn, S2, S4, Token, U2, U4};
+                !matches!(self, S2 | U2 | S4 | U4 | F4E2M1Fn | Token)
+            }
+
             /// The name in StableHLO text, such as `f32`, `i64` or `ui8`.
             pub const fn name(self) -> &'static str {
                 match self { $(ElementType::$variant => $name,)* }

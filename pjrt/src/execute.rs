@@ -7,6 +7,7 @@
 use crate::buffer::Buffer;
 use crate::error::{Error, Result};
 use crate::executable::{Executable, Inner};
+use crate::retire::Ticket;
 use crate::sys::{self, RawBuffer};
 use smallvec::SmallVec;
 use std::ptr::{NonNull, null_mut};
@@ -45,6 +46,7 @@ impl Executable {
         }
         let kept = Kept::new(non_donatable);
         let claims = Claims::take(inner, args, &kept)?;
+        let before = outputs.len();
         let mut handles = Handles::new();
         let result = match &*inner.devices {
             [_] => inner
@@ -52,7 +54,7 @@ impl Executable {
                 .and_then(|()| inner.launch_one(&handles, &kept, outputs)),
             _ => inner.launch_many(args, &kept, &mut handles, outputs),
         };
-        claims.settle();
+        claims.settle(outputs.get(before..).unwrap_or_default());
         result
     }
 }
@@ -121,14 +123,29 @@ impl<'a> Claims<'a> {
             .map(move |position| (position, args[position]))
     }
 
-    /// Ends the call: arguments that the plugin did not take are usable again. It
-    /// leaves a donated input whose memory fits no output, and all after an error.
-    fn settle(self) {
+    /// Ends the call. Arguments that the plugin did not take are usable again: a donated
+    /// input whose memory fits no output, and all after an error.
+    #[inline]
+    fn settle(self, results: &[Buffer]) {
+        if self.inner.donated.is_empty() {
+            return;
+        }
+        let mut ticket = None;
         for (_, buffer) in self.donated() {
-            if !buffer.is_deleted_by_plugin() {
+            if buffer.is_deleted_by_plugin() {
+                buffer.donate(*ticket.get_or_insert_with(|| self.ticket(results)));
+            } else {
                 buffer.unclaim();
             }
         }
+    }
+
+    /// A ticket for this execution, which is over when each device has its first result.
+    fn ticket(&self, results: &[Buffer]) -> Ticket {
+        let per_device = self.inner.signature.outputs.len().max(1);
+        let first = results.iter().step_by(per_device);
+        let events = first.filter_map(|result| result.ready_event("execute").ok().flatten());
+        self.inner.client.retired.begin(events.collect())
     }
 }
 

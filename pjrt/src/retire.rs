@@ -2,94 +2,146 @@
 //!
 //! Destroying the handle of a donated input blocks until the execution that took it
 //! has ended. A training loop drops such handles at every step while the step is
-//! still running, so dropping must not destroy at once.
+//! still running, so dropping must not destroy at once. Tiny programs have ended by
+//! the time the launch returns; their handles are destroyed where they are dropped.
+//! For the others this keeps a list of the executions under way, each with an event
+//! and the handles that wait for it, and looks through it at every launch. A handle
+//! in the list holds no device memory: that belongs to the execution's result.
 
+use crate::event::Event;
 use crate::sys::{self, Api, RawBuffer};
+use smallvec::SmallVec;
+use std::collections::VecDeque;
 use std::ptr::NonNull;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Mutex, MutexGuard};
 
-/// Handles that are handed to the reaper together, so that a tiny program pays a
-/// small part of one wake-up per call.
-const BATCH: usize = 64;
+/// Above this number of executions under way the whole list is looked through, not
+/// only its oldest entries: a long execution may precede many short ones.
+const SCAN_ABOVE: usize = 64;
 
 struct Handle(NonNull<RawBuffer>);
 
 // SAFETY: a handle is owned by one place at a time and may be destroyed on any thread.
 unsafe impl Send for Handle {}
 
-/// The donated handles of one client.
+type Handles = SmallVec<[Handle; 8]>;
+
+/// Names an execution that takes donated inputs. Zero is one that has ended.
+pub(crate) type Ticket = u64;
+
+/// Executions of one client that may still be using their donated inputs.
 pub(crate) struct Retired {
     api: Api,
-    shared: Arc<Shared>,
-}
-
-struct Shared {
-    state: Mutex<State>,
-    wake: Condvar,
+    running: Mutex<Running>,
 }
 
 #[derive(Default)]
-struct State {
-    /// Handles not yet handed over.
-    young: Vec<Handle>,
-    /// Handles the reaper is to destroy.
-    old: Vec<Handle>,
-    reaper_started: bool,
+struct Running {
+    last: Ticket,
+    /// In the order of their tickets.
+    executions: VecDeque<Execution>,
+}
+
+struct Execution {
+    ticket: Ticket,
+    /// One event per device, of a result.
+    events: SmallVec<[Event; 1]>,
+    handles: Handles,
 }
 
 impl Retired {
     pub fn new(api: Api) -> Retired {
         Retired {
             api,
-            shared: Arc::new(Shared {
-                state: Mutex::default(),
-                wake: Condvar::new(),
-            }),
+            running: Mutex::default(),
         }
     }
 
-    /// Takes a donated handle to destroy it later.
+    /// Registers an execution with the events of its results; zero if it has ended.
+    pub fn begin(&self, events: SmallVec<[Event; 1]>) -> Ticket {
+        if events.iter().all(is_over) {
+            return 0;
+        }
+        let mut running = self.lock();
+        let ended = running.take_ended();
+        running.last += 1;
+        let ticket = running.last;
+        running.executions.push_back(Execution {
+            ticket,
+            events,
+            handles: Handles::new(),
+        });
+        drop(running);
+        self.destroy_all(ended);
+        ticket
+    }
+
+    /// Takes a donated handle, to destroy it when its execution has ended.
     ///
     /// # Safety
     /// `raw` is a live handle that nobody else uses from now on.
-    pub unsafe fn push(&self, raw: NonNull<RawBuffer>) {
-        let mut state = self.shared.state.lock().unwrap_or_else(|e| e.into_inner());
-        state.young.push(Handle(raw));
-        if state.young.len() >= BATCH {
-            let State { young, old, .. } = &mut *state;
-            old.append(young);
-            if !state.reaper_started {
-                state.reaper_started = self.start_reaper();
+    pub unsafe fn push(&self, raw: NonNull<RawBuffer>, ticket: Ticket) {
+        let mut ended = Handles::new();
+        if ticket != 0 {
+            let mut running = self.lock();
+            ended = running.take_ended();
+            let found = running
+                .executions
+                .binary_search_by_key(&ticket, |e| e.ticket);
+            if let Ok(at) = found {
+                running.executions[at].handles.push(Handle(raw));
+                drop(running);
+                return self.destroy_all(ended);
             }
-            drop(state);
-            self.shared.wake.notify_one();
         }
+        ended.push(Handle(raw));
+        self.destroy_all(ended);
     }
 
-    /// Whether a thread could be started; without one, handles stay until it can.
-    fn start_reaper(&self) -> bool {
-        let (api, shared) = (self.api, self.shared.clone());
-        std::thread::Builder::new()
-            .name("ramie-reaper".into())
-            .spawn(move || reap(api, &shared))
-            .is_ok()
+    fn lock(&self) -> MutexGuard<'_, Running> {
+        self.running.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Not called with the lock held: freeing a shared buffer drops its owner, which
+    /// may hold buffers itself.
+    fn destroy_all(&self, handles: Handles) {
+        for Handle(raw) in handles {
+            // SAFETY: the handle was given up to us by `push`.
+            unsafe { destroy(self.api, raw) };
+        }
     }
 }
 
-fn reap(api: Api, shared: &Shared) {
-    let mut batch = Vec::new();
-    loop {
-        let mut state = shared.state.lock().unwrap_or_else(|e| e.into_inner());
-        while state.old.is_empty() {
-            state = shared.wake.wait(state).unwrap_or_else(|e| e.into_inner());
+impl Running {
+    /// Removes the executions that have ended and returns their handles.
+    fn take_ended(&mut self) -> Handles {
+        let mut handles = Handles::new();
+        if self.executions.len() > SCAN_ABOVE {
+            self.executions.retain_mut(|execution| {
+                let over = execution.is_over();
+                if over {
+                    handles.append(&mut execution.handles);
+                }
+                !over
+            });
         }
-        std::mem::swap(&mut state.old, &mut batch);
-        drop(state);
-        for Handle(raw) in batch.drain(..) {
-            // SAFETY: the handle was given up to us by `push`.
-            unsafe { destroy(api, raw) };
+        while self.executions.front().is_some_and(Execution::is_over) {
+            let mut execution = self.executions.pop_front().expect("the front is there");
+            handles.append(&mut execution.handles);
         }
+        handles
     }
+}
+
+impl Execution {
+    fn is_over(&self) -> bool {
+        self.events.iter().all(is_over)
+    }
+}
+
+/// An event that cannot be asked counts as over: waiting for it would be for ever.
+fn is_over(event: &Event) -> bool {
+    event.is_ready().unwrap_or(true)
 }
 
 /// Destroys a handle; blocks while an execution it was donated to runs.

@@ -187,6 +187,9 @@ arguments! {
     }
 
     BufferDestroy = 58, "PJRT_Buffer_Destroy" { buffer: *mut RawBuffer }
+    BufferGetMemoryLayout = 63, "PJRT_Buffer_GetMemoryLayout" {
+        buffer: *mut RawBuffer, layout: MemoryLayout,
+    }
     BufferIsDeleted = 68, "PJRT_Buffer_IsDeleted" {
         buffer: *mut RawBuffer, is_deleted: bool, reserved: [u8; 7],
     }
