@@ -3,12 +3,13 @@
 use crate::client_options::ClientOptions;
 use crate::device::{Device, DeviceInner};
 use crate::error::{Result, borrowed, owned_string};
+use crate::launch::Launches;
 use crate::plugin::Plugin;
 use crate::retire::Retired;
 use crate::sys::{self, Api, RawClient, RawDevice};
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 use std::time::Instant;
 
 /// A client: the devices of one plugin, and all that is made on them.
@@ -31,10 +32,8 @@ pub(crate) struct ClientInner {
     /// All devices, set once right after creation, because devices refer back here.
     devices: OnceLock<Box<[Device]>>,
     addressable: OnceLock<Box<[Device]>>,
-    /// Held while a program is launched on several devices, so that all devices see
-    /// launches in one order; collectives of two programs would otherwise wait for
-    /// each other. Counts launches.
-    pub launch: Mutex<i32>,
+    /// Launches on several devices.
+    pub launches: Launches,
     /// Donated handles waiting for their executions to end.
     pub retired: Retired,
 }
@@ -90,7 +89,7 @@ impl Client {
             process_index: process.process_index,
             devices: OnceLock::new(),
             addressable: OnceLock::new(),
-            launch: Mutex::new(0),
+            launches: Launches::default(),
             retired: Retired::new(api),
         }));
         inner.read_devices()?;

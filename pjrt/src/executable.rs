@@ -66,8 +66,10 @@ impl Client {
         self.check_options(options, inputs, donated)?;
         let start = Instant::now();
         let encoded = options.encode();
+        // The plugin's parser looks for a zero byte behind the text.
+        let text = [program.as_bytes(), &[0]].concat();
         let mut code = sys::zeroed::<sys::Program>();
-        code.code = program.as_ptr().cast_mut();
+        code.code = text.as_ptr().cast_mut();
         code.code_size = program.len();
         code.format = c"mlir".as_ptr();
         code.format_size = "mlir".len();
@@ -167,11 +169,7 @@ fn compile_error(error: Error) -> Error {
 }
 
 fn without_parser_noise(message: &str) -> String {
-    let keep = |line: &&str| {
-        !line
-            .trim_start()
-            .starts_with("Failed to parse using StableHLO")
-    };
+    let keep = |line: &&str| !line.contains("Failed to parse using StableHLO");
     let kept: Vec<&str> = message.lines().filter(keep).collect();
     if kept.iter().all(|line| line.trim().is_empty()) {
         message.to_string()
@@ -379,8 +377,8 @@ mod tests {
 
     #[test]
     fn parser_noise_is_taken_from_messages() {
-        let noisy = "Failed to parse using StableHLO v1.13.3, this could indicate forward incompatibility\n\
-                     model.rs:42:7: error: bad type\n";
+        let noisy = "model.rs:42:7: error: bad type\n<unknown>:0: error: Failed to parse using \
+                     StableHLO v1.13.3, this could indicate forward incompatibility.";
         assert_eq!(
             without_parser_noise(noisy),
             "model.rs:42:7: error: bad type"

@@ -8,7 +8,7 @@ use crate::buffer::Buffer;
 use crate::error::{Error, Result};
 use crate::executable::{Executable, Inner};
 use crate::retire::Ticket;
-use crate::sys::{self, RawBuffer};
+use crate::sys::{self, RawBuffer, RawEvent};
 use smallvec::SmallVec;
 use std::ptr::{NonNull, null_mut};
 
@@ -16,7 +16,7 @@ use std::ptr::{NonNull, null_mut};
 /// allocation.
 const INLINE: usize = 64;
 
-type Handles = SmallVec<[*mut RawBuffer; INLINE]>;
+pub(crate) type Handles = SmallVec<[*mut RawBuffer; INLINE]>;
 
 impl Executable {
     /// Runs the program without waiting for it.
@@ -45,22 +45,70 @@ impl Executable {
             return Err(inner.wrong_count(args.len()));
         }
         let kept = Kept::new(non_donatable);
-        let claims = Claims::take(inner, args, &kept)?;
+        if inner.must_copy(&kept) {
+            return inner.run_with_copies(args, &kept, outputs);
+        }
+        inner.run(args, &kept, outputs)
+    }
+}
+
+impl Inner {
+    /// Runs with arguments whose number is right.
+    #[inline]
+    fn run(&self, args: &[&Buffer], kept: &Kept, outputs: &mut Vec<Buffer>) -> Result<()> {
+        let claims = Claims::take(self, args, kept)?;
         let before = outputs.len();
         let mut handles = Handles::new();
-        let result = match &*inner.devices {
-            [_] => inner
-                .collect(args, &kept, &mut handles)
-                .and_then(|()| inner.launch_one(&handles, &kept, outputs)),
-            _ => inner.launch_many(args, &kept, &mut handles, outputs),
+        let result = match &*self.devices {
+            [_] => self
+                .collect(args, kept, &mut handles)
+                .and_then(|()| self.launch_one(&handles, kept, outputs)),
+            _ => self.launch_many(args, kept, &mut handles, outputs),
         };
         claims.settle(outputs.get(before..).unwrap_or_default());
         result
     }
+
+    /// Whether the plugin would donate less than it is asked to: it stops donating at
+    /// the first position that is listed as non-donatable, and copies all after it.
+    fn must_copy(&self, kept: &Kept) -> bool {
+        !kept.positions.is_empty()
+            && self
+                .donated
+                .iter()
+                .skip_while(|&&i| !kept.contains(i))
+                .any(|&i| !kept.contains(i))
+    }
+
+    /// Donates copies of the arguments that are to be kept.
+    fn run_with_copies(
+        &self,
+        args: &[&Buffer],
+        kept: &Kept,
+        outputs: &mut Vec<Buffer>,
+    ) -> Result<()> {
+        let inputs = self.signature.inputs.len();
+        let is_kept = |position| {
+            let i = position % inputs;
+            self.signature.donated[i] && kept.contains(i)
+        };
+        let mut copies = Vec::new();
+        for position in (0..args.len()).filter(|&p| is_kept(p)) {
+            if args[position].is_deleted() {
+                return Err(self.wrong_argument(args, position));
+            }
+            copies.push(args[position].copy_to_device(args[position].device())?);
+        }
+        let mut substituted = args.to_vec();
+        for (position, copy) in (0..args.len()).filter(|&p| is_kept(p)).zip(&copies) {
+            substituted[position] = copy;
+        }
+        self.run(&substituted, &Kept::new(&[]), outputs)
+    }
 }
 
 /// The positions that a call does not donate, as the plugin takes them and as a set.
-struct Kept {
+pub(crate) struct Kept {
     positions: SmallVec<[i64; 16]>,
     bits: SmallVec<[u64; 4]>,
 }
@@ -80,7 +128,7 @@ impl Kept {
         }
     }
 
-    fn contains(&self, position: usize) -> bool {
+    pub(crate) fn contains(&self, position: usize) -> bool {
         self.bits
             .get(position / 64)
             .is_some_and(|word| word >> (position % 64) & 1 == 1)
@@ -152,7 +200,12 @@ impl<'a> Claims<'a> {
 impl Inner {
     /// Checks every argument and collects the handles.
     #[inline]
-    fn collect(&self, args: &[&Buffer], kept: &Kept, handles: &mut Handles) -> Result<()> {
+    pub(crate) fn collect(
+        &self,
+        args: &[&Buffer],
+        kept: &Kept,
+        handles: &mut Handles,
+    ) -> Result<()> {
         let inputs = &*self.signature.inputs;
         if inputs.is_empty() {
             return Ok(());
@@ -178,37 +231,16 @@ impl Inner {
         let count = self.signature.outputs.len();
         let mut results = Handles::from_elem(null_mut(), count);
         // SAFETY: one list each of checked arguments and of room for the results.
-        unsafe { self.call(&[handles.as_ptr()], &[results.as_mut_ptr()], kept, 0) }?;
+        unsafe {
+            self.call(
+                &[handles.as_ptr()],
+                &[results.as_mut_ptr()],
+                kept,
+                0,
+                null_mut(),
+            )
+        }?;
         // SAFETY: the call filled `results` with new buffers of the first device.
-        unsafe { self.adopt(&results, outputs) };
-        Ok(())
-    }
-
-    /// Launches on all devices, one launch at a time in this client.
-    fn launch_many(
-        &self,
-        args: &[&Buffer],
-        kept: &Kept,
-        handles: &mut Handles,
-        outputs: &mut Vec<Buffer>,
-    ) -> Result<()> {
-        let uses = Uses::begin(self, args, kept)?;
-        self.collect(args, kept, handles)?;
-        let (inputs, count) = (self.signature.inputs.len(), self.signature.outputs.len());
-        let mut results = Handles::from_elem(null_mut(), count * self.devices.len());
-        let argument_lists: SmallVec<[_; 16]> = (0..self.devices.len())
-            .map(|d| handles.as_ptr().wrapping_add(d * inputs))
-            .collect();
-        let output_lists: SmallVec<[_; 16]> = (0..self.devices.len())
-            .map(|d| results.as_mut_ptr().wrapping_add(d * count))
-            .collect();
-        let mut launch = self.client.launch.lock().unwrap_or_else(|e| e.into_inner());
-        *launch = launch.wrapping_add(1).max(1);
-        // SAFETY: one list per device of checked arguments and of room for the results.
-        unsafe { self.call(&argument_lists, &output_lists, kept, *launch) }?;
-        drop(launch);
-        drop(uses);
-        // SAFETY: the call filled `results` with new buffers, device-major.
         unsafe { self.adopt(&results, outputs) };
         Ok(())
     }
@@ -217,14 +249,16 @@ impl Inner {
     ///
     /// # Safety
     /// The lists have one entry per device: pointers to the handles of all inputs, and
-    /// to room for the handles of all outputs.
+    /// to room for the handles of all outputs. `events` is null or has room for one per
+    /// device, which are then the caller's.
     #[inline]
-    unsafe fn call(
+    pub(crate) unsafe fn call(
         &self,
         argument_lists: &[*const *mut RawBuffer],
         output_lists: &[*mut *mut RawBuffer],
         kept: &Kept,
         launch: i32,
+        events: *mut *mut RawEvent,
     ) -> Result<()> {
         let mut options = sys::zeroed::<sys::ExecuteOptions>();
         options.launch_id = launch;
@@ -237,6 +271,7 @@ impl Inner {
         call.num_devices = argument_lists.len();
         call.num_args = self.signature.inputs.len();
         call.output_lists = output_lists.as_ptr();
+        call.device_complete_events = events;
         // SAFETY: the executable is live, the options outlive the call, and the caller
         // vouches for the lists.
         unsafe { self.client.api.call(&mut call) }
@@ -248,7 +283,7 @@ impl Inner {
     /// # Safety
     /// `results` holds new buffers of this executable, device-major.
     #[inline]
-    unsafe fn adopt(&self, results: &[*mut RawBuffer], outputs: &mut Vec<Buffer>) {
+    pub(crate) unsafe fn adopt(&self, results: &[*mut RawBuffer], outputs: &mut Vec<Buffer>) {
         let types = &*self.signature.outputs;
         if types.is_empty() {
             return;
@@ -277,7 +312,7 @@ impl Inner {
 
     /// Says what is wrong with the argument at this position.
     #[cold]
-    fn wrong_argument(&self, args: &[&Buffer], position: usize) -> Error {
+    pub(crate) fn wrong_argument(&self, args: &[&Buffer], position: usize) -> Error {
         let inputs = self.signature.inputs.len();
         let (arg, index) = (args[position], position % inputs);
         let (device, ty) = (
@@ -344,48 +379,6 @@ impl Inner {
             device: self.devices[position / inputs].id(),
             got,
             expected: "a buffer to donate that nothing else uses".into(),
-        }
-    }
-}
-
-/// Keeps the arguments of a launch on several devices from being donated by another
-/// thread between the check and the launch.
-struct Uses<'a> {
-    inner: &'a Inner,
-    args: &'a [&'a Buffer],
-    kept: &'a Kept,
-    begun: usize,
-}
-
-impl<'a> Uses<'a> {
-    fn begin(inner: &'a Inner, args: &'a [&'a Buffer], kept: &'a Kept) -> Result<Uses<'a>> {
-        let mut uses = Uses {
-            inner,
-            args,
-            kept,
-            begun: 0,
-        };
-        for position in 0..args.len() {
-            if !uses.claimed(position) && !args[position].begin_use() {
-                return Err(inner.wrong_argument(args, position));
-            }
-            uses.begun += 1;
-        }
-        Ok(uses)
-    }
-
-    fn claimed(&self, position: usize) -> bool {
-        let i = position % self.inner.signature.inputs.len();
-        self.inner.signature.donated[i] && !self.kept.contains(i)
-    }
-}
-
-impl Drop for Uses<'_> {
-    fn drop(&mut self) {
-        for position in 0..self.begun {
-            if !self.claimed(position) {
-                self.args[position].end_use();
-            }
         }
     }
 }

@@ -1,9 +1,389 @@
-//! Text of a compiled module.
+//! Text of a compiled module, from the binary form that plugins return.
+//!
+//! Field numbers are those of XLA's `HloModuleProto` and the messages inside it. The
+//! text follows XLA's own notation: one line per instruction with name, shape,
+//! operation, operands and the attributes that identify it.
+
+use crate::proto::{Field, Reader};
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// Constants with more elements are shown as `{...}`.
+const SHOWN_ELEMENTS: usize = 8;
 
 /// Shows a program in this format; `None` if the format is not known.
 pub(crate) fn text(format: &str, code: &[u8]) -> Option<String> {
     match format {
         "mlir" => Some(String::from_utf8_lossy(code).into_owned()),
+        "hlo" => Some(module(code)),
+        // The module, then the configuration it was compiled with.
+        "hlo_with_config" => Reader(code)
+            .find(|(field, _)| *field == 1)
+            .map(|(_, hlo)| module(hlo.bytes())),
         _ => None,
+    }
+}
+
+/// Names of instructions and computations by id.
+type Names = HashMap<i64, String>;
+
+fn module(code: &[u8]) -> String {
+    let (mut name, mut entry, mut aliases) = (String::new(), 0, String::new());
+    let mut computations = Vec::new();
+    for (field, value) in Reader(code) {
+        match field {
+            1 => name = value.text(),
+            3 => computations.push(value.bytes()),
+            6 => entry = value.int(),
+            8 => aliases = alias_entries(value.bytes()),
+            _ => {}
+        }
+    }
+    let names: Names = computations
+        .iter()
+        .map(|c| (int(c, 5), string(c, 1)))
+        .collect();
+    let mut out = format!("HloModule {name}");
+    if !aliases.is_empty() {
+        let _ = write!(out, ", input_output_alias={{ {aliases} }}");
+    }
+    out.push('\n');
+    for code in computations {
+        out.push('\n');
+        if int(code, 5) == entry {
+            out.push_str("ENTRY ");
+        }
+        computation(code, &names, &mut out);
+    }
+    out
+}
+
+/// Donated inputs: `{output}: (parameter, {part}, kind)`.
+fn alias_entries(code: &[u8]) -> String {
+    let entries = Reader(code)
+        .filter(|(field, _)| *field == 1)
+        .map(|(_, entry)| {
+            let entry = entry.bytes();
+            let kind = if int(entry, 4) == 2 {
+                "must-alias"
+            } else {
+                "may-alias"
+            };
+            let (output, part) = (list(&ints(entry, 1)), list(&ints(entry, 3)));
+            format!("{output}: ({}, {part}, {kind})", int(entry, 2))
+        });
+    entries.collect::<Vec<_>>().join(", ")
+}
+
+fn computation(code: &[u8], computations: &Names, out: &mut String) {
+    let instructions: Vec<&[u8]> = Reader(code)
+        .filter(|(field, _)| *field == 2)
+        .map(|(_, instruction)| instruction.bytes())
+        .collect();
+    let names: Names = instructions
+        .iter()
+        .map(|i| (int(i, 35), string(i, 1)))
+        .collect();
+    let root = int(code, 6);
+    let _ = writeln!(out, "{} {{", string(code, 1));
+    for code in instructions {
+        out.push_str(if int(code, 35) == root {
+            "  ROOT "
+        } else {
+            "  "
+        });
+        instruction(code, &names, computations, out);
+    }
+    out.push_str("}\n");
+}
+
+fn instruction(code: &[u8], names: &Names, computations: &Names, out: &mut String) {
+    let opcode = string(code, 2);
+    let shape = field(code, 3).map_or(String::new(), |s| shape(s.bytes()));
+    let of = |names: &Names, ids: Vec<i64>| {
+        let name = |id| names.get(id).cloned().unwrap_or_else(|| format!("?{id}"));
+        ids.iter().map(name).collect::<Vec<_>>().join(", ")
+    };
+    let operands = match opcode.as_str() {
+        "parameter" => int(code, 9).to_string(),
+        "constant" => field(code, 8).map_or("{...}".into(), |l| literal(l.bytes())),
+        _ => of(names, ints(code, 36)),
+    };
+    let _ = write!(out, "{} = {shape} {opcode}({operands})", string(code, 1));
+    let mut attribute = |name: &str, value: &str| {
+        if !value.is_empty() {
+            let _ = write!(out, ", {name}={value}");
+        }
+    };
+    let dimensions = ints(code, 14);
+    if !dimensions.is_empty() {
+        attribute("dimensions", &list(&dimensions));
+    }
+    if opcode == "get-tuple-element" {
+        attribute("index", &int(code, 13).to_string());
+    }
+    if let Some(dot) = field(code, 30) {
+        let numbers = [
+            "lhs_contracting_dims",
+            "rhs_contracting_dims",
+            "lhs_batch_dims",
+            "rhs_batch_dims",
+        ];
+        for (i, name) in numbers.into_iter().enumerate() {
+            let dims = ints(dot.bytes(), i as u32 + 1);
+            if !dims.is_empty() {
+                attribute(name, &list(&dims));
+            }
+        }
+    }
+    let slices: Vec<String> = Reader(code)
+        .filter(|(field, _)| *field == 17)
+        .map(|(_, s)| {
+            let s = s.bytes();
+            format!("[{}:{}:{}]", int(s, 1), int(s, 2), int(s, 3))
+        })
+        .collect();
+    if !slices.is_empty() {
+        attribute("slice", &format!("{{{}}}", slices.join(", ")));
+    }
+    attribute("direction", &string(code, 63));
+    attribute("kind", &string(code, 11));
+    let target = string(code, 28);
+    if !target.is_empty() {
+        attribute("custom_call_target", &format!("{target:?}"));
+    }
+    let called = ints(code, 38);
+    if !called.is_empty() {
+        let role = match opcode.as_str() {
+            "while" => "body_and_condition",
+            "conditional" => "branch_computations",
+            "fusion" | "call" | "async-start" => "calls",
+            _ => "to_apply",
+        };
+        let many = called.len() > 1;
+        let called = of(computations, called);
+        attribute(
+            role,
+            &if many {
+                format!("{{{called}}}")
+            } else {
+                called
+            },
+        );
+    }
+    if let Some(metadata) = field(code, 7) {
+        attribute("metadata", &source(metadata.bytes()));
+    }
+    out.push('\n');
+}
+
+/// Where an instruction comes from, if the program said so.
+fn source(code: &[u8]) -> String {
+    let (name, file, line) = (string(code, 2), string(code, 3), int(code, 4));
+    let mut parts = Vec::new();
+    if !name.is_empty() {
+        parts.push(format!("op_name={name:?}"));
+    }
+    if !file.is_empty() {
+        parts.push(format!("source_file={file:?} source_line={line}"));
+    }
+    if parts.is_empty() {
+        String::new()
+    } else {
+        format!("{{{}}}", parts.join(" "))
+    }
+}
+
+fn shape(code: &[u8]) -> String {
+    const TUPLE: i64 = 13;
+    let element = int(code, 2);
+    if element == TUPLE {
+        let parts = Reader(code).filter(|(field, _)| *field == 4);
+        let parts: Vec<String> = parts.map(|(_, part)| shape(part.bytes())).collect();
+        return format!("({})", parts.join(", "));
+    }
+    let order = field(code, 5).map_or(Vec::new(), |layout| ints(layout.bytes(), 1));
+    let order = if order.is_empty() {
+        String::new()
+    } else {
+        list(&order)
+    };
+    let dims = ints(code, 3).iter().map(i64::to_string).collect::<Vec<_>>();
+    format!("{}[{}]{order}", element_name(element), dims.join(","))
+}
+
+/// The name of an element type; its numbers differ from those of the PJRT ABI.
+fn element_name(number: i64) -> &'static str {
+    const NAMES: [&str; 34] = [
+        "invalid",
+        "pred",
+        "s8",
+        "s16",
+        "s32",
+        "s64",
+        "u8",
+        "u16",
+        "u32",
+        "u64",
+        "f16",
+        "f32",
+        "f64",
+        "tuple",
+        "opaque",
+        "c64",
+        "bf16",
+        "token",
+        "c128",
+        "f8e5m2",
+        "f8e4m3fn",
+        "s4",
+        "u4",
+        "f8e4m3b11fnuz",
+        "f8e5m2fnuz",
+        "f8e4m3fnuz",
+        "s2",
+        "u2",
+        "f8e4m3",
+        "f8e3m4",
+        "s1",
+        "u1",
+        "f4e2m1fn",
+        "f8e8m0fnu",
+    ];
+    usize::try_from(number)
+        .ok()
+        .and_then(|i| NAMES.get(i).copied())
+        .unwrap_or("?")
+}
+
+/// The elements of a small constant.
+fn literal(code: &[u8]) -> String {
+    let mut elements: Vec<String> = Vec::new();
+    for (field, value) in Reader(code) {
+        match field {
+            // preds and the integers
+            2 if !value.bytes().is_empty() => {
+                elements.extend(value.bytes().iter().map(|b| (*b != 0).to_string()));
+            }
+            4..=7 => {
+                let mut ints = Vec::new();
+                value.ints_into(&mut ints);
+                elements.extend(ints.iter().map(i64::to_string));
+            }
+            8 => {
+                let floats = value.bytes().chunks_exact(4);
+                elements.extend(
+                    floats.map(|b| f32::from_le_bytes(b.try_into().expect("4")).to_string()),
+                );
+            }
+            9 => {
+                let doubles = value.bytes().chunks_exact(8);
+                elements.extend(
+                    doubles.map(|b| f64::from_le_bytes(b.try_into().expect("8")).to_string()),
+                );
+            }
+            _ => {}
+        }
+    }
+    match elements.len() {
+        0 => "{...}".into(),
+        1 => elements.remove(0),
+        n if n <= SHOWN_ELEMENTS => format!("{{{}}}", elements.join(", ")),
+        _ => "{...}".into(),
+    }
+}
+
+/// The last field with this number, as the wire format asks.
+fn field(code: &[u8], number: u32) -> Option<Field<'_>> {
+    Reader(code)
+        .filter(|(field, _)| *field == number)
+        .last()
+        .map(|(_, value)| value)
+}
+
+fn int(code: &[u8], number: u32) -> i64 {
+    field(code, number).map_or(0, Field::int)
+}
+
+fn string(code: &[u8], number: u32) -> String {
+    field(code, number).map_or(String::new(), Field::text)
+}
+
+fn ints(code: &[u8], number: u32) -> Vec<i64> {
+    let mut list = Vec::new();
+    for (_, value) in Reader(code).filter(|(field, _)| *field == number) {
+        value.ints_into(&mut list);
+    }
+    list
+}
+
+fn list(values: &[i64]) -> String {
+    let values: Vec<String> = values.iter().map(i64::to_string).collect();
+    format!("{{{}}}", values.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proto::Writer;
+
+    /// `y = add(x, 2)` as a module of one computation.
+    fn small_module() -> Vec<u8> {
+        let scalar = |w: &mut Writer| w.message(3, |shape| shape.int(2, 11));
+        let mut module = Writer::default();
+        module.bytes(1, b"small");
+        module.message(3, |c| {
+            c.bytes(1, b"main");
+            c.message(2, |i| {
+                i.bytes(1, b"x");
+                i.bytes(2, b"parameter");
+                scalar(i);
+                i.int(35, 1);
+            });
+            c.message(2, |i| {
+                i.bytes(1, b"two");
+                i.bytes(2, b"constant");
+                scalar(i);
+                i.message(8, |l| l.bytes(8, &2f32.to_le_bytes()));
+                i.int(35, 2);
+            });
+            c.message(2, |i| {
+                i.bytes(1, b"y");
+                i.bytes(2, b"add");
+                scalar(i);
+                i.bytes(36, &[1, 2]);
+                i.int(35, 3);
+                i.message(7, |m| {
+                    m.bytes(3, b"model.rs");
+                    m.int(4, 42);
+                });
+            });
+            c.int(5, 7);
+            c.int(6, 3);
+        });
+        module.int(6, 7);
+        module.message(8, |aliases| aliases.message(1, |entry| entry.int(4, 1)));
+        module.0
+    }
+
+    #[test]
+    fn a_module_is_shown_in_the_notation_of_xla() {
+        let expected = "HloModule small, input_output_alias={ {}: (0, {}, may-alias) }\n\nENTRY main {\n  \
+                        x = f32[] parameter(0)\n  two = f32[] constant(2)\n  \
+                        ROOT y = f32[] add(x, two), metadata={source_file=\"model.rs\" source_line=42}\n}\n";
+        assert_eq!(text("hlo", &small_module()).unwrap(), expected);
+        let mut with_config = Writer::default();
+        with_config.bytes(1, &small_module());
+        assert_eq!(text("hlo_with_config", &with_config.0).unwrap(), expected);
+    }
+
+    #[test]
+    fn any_bytes_give_some_text_and_unknown_formats_none() {
+        let module = small_module();
+        for cut in 0..module.len() {
+            assert!(text("hlo", &module[..cut]).is_some());
+        }
+        assert_eq!(text("vendor", &module), None);
+        assert_eq!(text("mlir", b"module {}").unwrap(), "module {}");
     }
 }

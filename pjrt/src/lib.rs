@@ -46,6 +46,7 @@ mod executable;
 mod execute;
 mod hlo;
 mod host;
+mod launch;
 mod plugin;
 mod proto;
 mod retire;

@@ -1,6 +1,5 @@
 //! The protocol-buffer wire format: enough to write compile options and to read
 //! compiled modules.
-#![allow(dead_code)]
 
 /// Appends fields to a message.
 #[derive(Default)]

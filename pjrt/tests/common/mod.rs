@@ -1,17 +1,17 @@
 //! One client with 8 CPU devices for all tests of a binary.
 #![allow(dead_code)]
 
+use ramie_pjrt::discover::Platform;
 use ramie_pjrt::{
     Buffer, BufferType, Client, ClientOptions, CompileOptions, Device, ElementType, Executable,
     Plugin,
 };
 use std::sync::OnceLock;
 
-/// The CPU plugin's path.
+/// The CPU plugin's path: `RAMIE_PJRT_PLUGIN`, or where it is installed.
 pub fn plugin_path() -> std::path::PathBuf {
-    std::env::var_os("RAMIE_PJRT_PLUGIN")
-        .expect("RAMIE_PJRT_PLUGIN names the CPU plugin")
-        .into()
+    let found = ramie_pjrt::discover::find(Some(Platform::Cpu));
+    found.expect("the CPU plugin is found").path
 }
 
 /// The client.

@@ -1,0 +1,126 @@
+//! Launches on several devices.
+
+use crate::buffer::Buffer;
+use crate::error::Result;
+use crate::event::Event;
+use crate::executable::Inner;
+use crate::execute::{Handles, Kept};
+use crate::sys::RawEvent;
+use smallvec::SmallVec;
+use std::ptr::null_mut;
+use std::sync::Mutex;
+
+/// The launches of one client on several devices, of which one happens at a time.
+///
+/// All devices must see launches in one order, since collectives of two programs would
+/// wait for each other. On CPU devices that is not enough: the plugin runs all devices
+/// on one pool of threads, a collective holds its thread until the other devices arrive,
+/// and two runs under way can take all threads with neither complete, for ever. There a
+/// launch waits for the one before it.
+#[derive(Default)]
+pub(crate) struct Launches(Mutex<Previous>);
+
+#[derive(Default)]
+struct Previous {
+    id: i32,
+    /// One per device, done when the device has finished.
+    events: SmallVec<[Event; 8]>,
+}
+
+impl Inner {
+    pub(crate) fn launch_many(
+        &self,
+        args: &[&Buffer],
+        kept: &Kept,
+        handles: &mut Handles,
+        outputs: &mut Vec<Buffer>,
+    ) -> Result<()> {
+        let uses = Uses::begin(self, args, kept)?;
+        self.collect(args, kept, handles)?;
+        let (devices, api) = (self.devices.len(), self.client.api);
+        let (inputs, count) = (self.signature.inputs.len(), self.signature.outputs.len());
+        let mut results = Handles::from_elem(null_mut(), count * devices);
+        let mut events: SmallVec<[*mut RawEvent; 8]> = SmallVec::from_elem(null_mut(), devices);
+        let argument_lists: SmallVec<[_; 8]> = (0..devices)
+            .map(|d| handles.as_ptr().wrapping_add(d * inputs))
+            .collect();
+        let output_lists: SmallVec<[_; 8]> = (0..devices)
+            .map(|d| results.as_mut_ptr().wrapping_add(d * count))
+            .collect();
+        {
+            let mut previous = self
+                .client
+                .launches
+                .0
+                .lock()
+                .unwrap_or_else(|e| e.into_inner());
+            for event in previous.events.drain(..) {
+                // Its error is reported where its results are waited for.
+                let _ = event.wait();
+            }
+            previous.id = previous.id.wrapping_add(1).max(1);
+            let (id, room) = (
+                previous.id,
+                if self.client.is_cpu {
+                    events.as_mut_ptr()
+                } else {
+                    null_mut()
+                },
+            );
+            // SAFETY: one list per device of checked arguments and of room for the results.
+            unsafe { self.call(&argument_lists, &output_lists, kept, id, room) }?;
+            // SAFETY: the events, if any, are ours.
+            previous.events.extend(
+                events
+                    .iter()
+                    .filter_map(|&raw| unsafe { Event::take(api, raw) }),
+            );
+        }
+        drop(uses);
+        // SAFETY: the call filled `results` with new buffers, device-major.
+        unsafe { self.adopt(&results, outputs) };
+        Ok(())
+    }
+}
+
+/// Keeps the arguments of a launch from being donated by another thread between the
+/// check and the launch.
+struct Uses<'a> {
+    inner: &'a Inner,
+    args: &'a [&'a Buffer],
+    kept: &'a Kept,
+    begun: usize,
+}
+
+impl<'a> Uses<'a> {
+    fn begin(inner: &'a Inner, args: &'a [&'a Buffer], kept: &'a Kept) -> Result<Uses<'a>> {
+        let mut uses = Uses {
+            inner,
+            args,
+            kept,
+            begun: 0,
+        };
+        for (position, arg) in args.iter().enumerate() {
+            if !uses.claimed(position) && !arg.begin_use() {
+                return Err(inner.wrong_argument(args, position));
+            }
+            uses.begun += 1;
+        }
+        Ok(uses)
+    }
+
+    fn claimed(&self, position: usize) -> bool {
+        let i = position % self.inner.signature.inputs.len();
+        self.inner.signature.donated[i] && !self.kept.contains(i)
+    }
+}
+
+impl Drop for Uses<'_> {
+    fn drop(&mut self) {
+        for position in 0..self.begun {
+            if !self.claimed(position) {
+                self.args[position].end_use();
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Loading plugins, and files that are none.
+
+mod common;
+use common::*;
+use ramie_pjrt::{Client, ClientOptions, Error, Plugin};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[test]
+fn the_cpu_plugin_describes_itself() {
+    let plugin = Plugin::load(plugin_path()).unwrap();
+    let (major, minor) = plugin.api_version();
+    assert!(major == 0 && minor >= 81);
+    assert!(plugin.path().is_absolute());
+    let attributes = plugin.attributes().unwrap();
+    assert!(
+        attributes
+            .iter()
+            .any(|(name, _)| name == "stablehlo_current_version"),
+        "{attributes:?}"
+    );
+    assert!(plugin.extensions().iter().any(|e| e.name() == Some("ffi")));
+}
+
+#[test]
+fn devices_describe_themselves() {
+    let client = client();
+    assert_eq!((client.platform_name(), client.process_index()), ("cpu", 0));
+    assert_eq!(client.devices(), client.addressable_devices());
+    assert_eq!(client.devices().len(), 8);
+    for (i, device) in client.devices().iter().enumerate() {
+        assert_eq!(
+            (device.id(), device.kind(), device.process_index()),
+            (i as i32, "cpu", 0)
+        );
+        assert!(device.is_addressable() && device.local_hardware_id() >= 0);
+        assert!(
+            device.description().contains(&i.to_string()),
+            "{}",
+            device.description()
+        );
+        assert_eq!(device.default_memory().unwrap().kind(), "device");
+        assert!(device.memories().len() > 1);
+        assert_eq!(
+            device.memory_stats(),
+            Ok(None),
+            "this plugin does not count memory"
+        );
+        assert_eq!(client.device(i as i32), Some(*device));
+    }
+}
+
+#[test]
+fn options_are_checked_before_the_plugin_sees_them() {
+    let plugin = Plugin::load(plugin_path()).unwrap();
+    for options in [
+        ClientOptions::new().set("cpu_device_count", "8"),
+        ClientOptions::new().set("device_count", 8i64),
+        ClientOptions::new().cpu_device_count(-1),
+    ] {
+        let error = Client::new(&plugin, &options).unwrap_err();
+        assert!(matches!(error, Error::ClientOption { .. }), "{error}");
+    }
+}
+
+/// Builds a shared library from this source.
+fn library(folder: &Path, name: &str, source: &str) -> PathBuf {
+    let (from, to) = (
+        folder.join(format!("{name}.rs")),
+        folder.join(format!("{name}.so")),
+    );
+    std::fs::write(&from, source).unwrap();
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let built = Command::new(rustc)
+        .args([
+            "--edition=2024",
+            "--crate-type=cdylib",
+            "-Cpanic=abort",
+            "-o",
+        ])
+        .args([&to, &from])
+        .output()
+        .unwrap();
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
+    to
+}
+
+/// A plugin whose table says this version and holds no function.
+fn empty_plugin(major: i32, minor: i32) -> String {
+    format!(
+        "#[repr(C)] pub struct Table(usize, usize, usize, usize, i32, i32);
+         static TABLE: Table = Table(40, 0, 24, 0, {major}, {minor});
+         #[unsafe(no_mangle)] pub extern \"C\" fn GetPjrtApi() -> &'static Table {{ &TABLE }}"
+    )
+}
+
+#[test]
+fn libraries_that_are_no_usable_plugins_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let load =
+        |name: &str, source: &str| Plugin::load(library(folder.path(), name, source)).unwrap_err();
+
+    let no_symbol = load(
+        "none",
+        "#[unsafe(no_mangle)] pub extern \"C\" fn other() {}",
+    );
+    assert!(matches!(no_symbol, Error::NotAPlugin { .. }), "{no_symbol}");
+    assert!(no_symbol.to_string().contains("GetPjrtApi"), "{no_symbol}");
+
+    let null = "#[unsafe(no_mangle)] pub extern \"C\" fn GetPjrtApi() -> usize { 0 }";
+    assert!(load("null", null).to_string().contains("returned null"));
+
+    let old = load("old", &empty_plugin(0, 80));
+    assert!(
+        matches!(
+            old,
+            Error::UnsupportedVersion {
+                major: 0,
+                minor: 80,
+                ..
+            }
+        ),
+        "{old}"
+    );
+    let future = load("future", &empty_plugin(1, 0));
+    assert!(
+        matches!(future, Error::UnsupportedVersion { major: 1, .. }),
+        "{future}"
+    );
+
+    let hollow = load("hollow", &empty_plugin(0, 81)).to_string();
+    assert!(
+        hollow.contains("PJRT API 0.81") && hollow.contains("does not provide it"),
+        "{hollow}"
+    );
+}
+
+#[test]
+fn missing_and_damaged_files_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = Plugin::load(folder.path().join("absent.so")).unwrap_err();
+    assert!(matches!(missing, Error::PluginNotFound { .. }), "{missing}");
+    assert!(missing.to_string().contains("absent.so"));
+
+    let text = folder.path().join("text.so");
+    std::fs::write(&text, "not a library").unwrap();
+    let error = Plugin::load(&text).unwrap_err();
+    assert!(matches!(error, Error::PluginUnloadable { .. }), "{error}");
+    assert!(error.to_string().contains("text.so"), "{error}");
+
+    let cut = folder.path().join("cut.so");
+    let start = std::fs::read(library(folder.path(), "whole", &empty_plugin(0, 81))).unwrap();
+    std::fs::write(&cut, &start[..300]).unwrap();
+    let error = Plugin::load(&cut).unwrap_err();
+    assert!(matches!(error, Error::PluginUnloadable { .. }), "{error}");
+}
