@@ -162,7 +162,7 @@ fn every_element_type_survives_the_round_trip() {
 #[test]
 fn empty_arrays_and_scalars_work() {
     let empty = put(&[], &[3, 0], device(0));
-    assert_eq!(get(&empty), []);
+    assert!(get(&empty).is_empty());
     assert!(empty.to_host_async().unwrap().wait().unwrap().is_empty());
     let owned = client()
         .buffer_from_owned(AlignedBytes::zeroed(0), f32s(&[0]), device(0))
