@@ -3,6 +3,9 @@
 //! Most users take this crate through `ramie`, which re-exports it.
 #![forbid(unsafe_code)]
 
+// Derived code names this crate from outside and from its own tests alike.
+extern crate self as ramie_core;
+
 mod array;
 mod aval;
 mod dtype;

@@ -163,6 +163,30 @@ impl Debug for Float {
     }
 }
 
+/// Which variant an enum holds, as a fixed value; what derived code shows.
+#[derive(Clone, Copy)]
+pub struct Variant {
+    index: u32,
+    name: &'static str,
+}
+
+impl Variant {
+    /// The variant at place `index` of its enum.
+    pub fn new(index: u32, name: &'static str) -> Variant {
+        Variant { index, name }
+    }
+}
+impl Hash for Variant {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u32(self.index);
+    }
+}
+impl Debug for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
 impl Tree for () {
     fn walk(&self, _: &mut dyn Visitor) {}
     fn walk_mut(&mut self, _: &mut dyn FnMut(&mut Array)) {}

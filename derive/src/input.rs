@@ -1,0 +1,193 @@
+//! What a derive reads: the type's parts and their attributes. All mistakes
+//! are reported at once, each where it was made.
+
+use syn::spanned::Spanned;
+use syn::{Data, DeriveInput, Fields, Generics, Ident, Member, Path, Type};
+
+/// A struct or an enum.
+pub struct Input {
+    /// The type's name.
+    pub name: Ident,
+    /// Its parameters.
+    pub generics: Generics,
+    /// The struct's parts, or those of each variant.
+    pub shape: Shape,
+    /// Where the user says that the traits are.
+    pub root: Option<Path>,
+}
+
+/// The parts of a type.
+pub enum Shape {
+    /// Of a struct.
+    Struct(Vec<Part>),
+    /// Of an enum, variant by variant.
+    Enum(Vec<Variant>),
+}
+
+/// A variant of an enum.
+pub struct Variant {
+    /// Its name.
+    pub name: Ident,
+    /// Its parts.
+    pub parts: Vec<Part>,
+}
+
+/// A field.
+pub struct Part {
+    /// Its name, or its place.
+    pub member: Member,
+    /// Its type.
+    pub ty: Type,
+    /// Whether it is a fixed value rather than a tree.
+    pub fixed: bool,
+}
+
+impl Part {
+    /// Whether the parts are one field without a name, which adds nothing to
+    /// the path.
+    pub fn transparent(parts: &[Part]) -> bool {
+        matches!(
+            parts,
+            [Part {
+                member: Member::Unnamed(_),
+                ..
+            }]
+        )
+    }
+}
+
+/// Errors found so far.
+#[derive(Default)]
+struct Errors(Option<syn::Error>);
+
+impl Errors {
+    fn push(&mut self, error: syn::Error) {
+        match &mut self.0 {
+            Some(all) => all.combine(error),
+            none => *none = Some(error),
+        }
+    }
+
+    fn at(&mut self, spanned: &impl Spanned, message: &str) {
+        self.push(syn::Error::new(spanned.span(), message));
+    }
+}
+
+impl Input {
+    /// Reads a type.
+    pub fn parse(input: DeriveInput) -> syn::Result<Input> {
+        let mut errors = Errors::default();
+        let root = container_attributes(&input.attrs, &mut errors);
+        for lifetime in input.generics.lifetimes() {
+            errors.at(
+                lifetime,
+                "a tree owns its arrays: it cannot have a lifetime parameter",
+            );
+        }
+        let shape = match input.data {
+            Data::Struct(data) => Shape::Struct(parts(data.fields, &mut errors)),
+            Data::Enum(data) => Shape::Enum(
+                data.variants
+                    .into_iter()
+                    .map(|variant| {
+                        refuse_attributes(&variant.attrs, "a variant", &mut errors);
+                        Variant {
+                            name: variant.ident,
+                            parts: parts(variant.fields, &mut errors),
+                        }
+                    })
+                    .collect(),
+            ),
+            Data::Union(data) => {
+                errors.at(
+                    &data.union_token,
+                    "a union cannot be a tree: which field it holds is not known; use an enum",
+                );
+                Shape::Struct(Vec::new())
+            }
+        };
+        match errors.0 {
+            Some(errors) => Err(errors),
+            None => Ok(Input {
+                name: input.ident,
+                generics: input.generics,
+                shape,
+                root,
+            }),
+        }
+    }
+}
+
+/// The `tree` attributes.
+fn ours(attrs: &[syn::Attribute]) -> impl Iterator<Item = &syn::Attribute> {
+    attrs.iter().filter(|a| a.path().is_ident("tree"))
+}
+
+fn container_attributes(attrs: &[syn::Attribute], errors: &mut Errors) -> Option<Path> {
+    let mut root = None;
+    for attr in ours(attrs) {
+        let parsed = attr.parse_nested_meta(|meta| {
+            if meta.path.is_ident("crate") {
+                let path: syn::LitStr = meta.value()?.parse()?;
+                if root.is_some() {
+                    return Err(meta.error("`crate` is given twice"));
+                }
+                root = Some(path.parse_with(Path::parse_mod_style)?);
+                return Ok(());
+            }
+            Err(meta.error(if meta.path.is_ident("fixed") {
+                "`fixed` belongs on a field: #[tree(fixed)] features: usize"
+            } else {
+                "unknown attribute; a type takes #[tree(crate = \"path\")]"
+            }))
+        });
+        if let Err(e) = parsed {
+            errors.push(e);
+        }
+    }
+    root
+}
+
+fn refuse_attributes(attrs: &[syn::Attribute], what: &str, errors: &mut Errors) {
+    for attr in ours(attrs) {
+        errors.at(
+            attr,
+            &format!("{what} takes no #[tree(…)] attribute; #[tree(fixed)] belongs on a field"),
+        );
+    }
+}
+
+fn parts(fields: Fields, errors: &mut Errors) -> Vec<Part> {
+    fields
+        .into_iter()
+        .enumerate()
+        .map(|(i, field)| Part {
+            fixed: is_fixed(&field.attrs, errors),
+            member: match field.ident {
+                Some(name) => Member::Named(name),
+                None => Member::Unnamed(i.into()),
+            },
+            ty: field.ty,
+        })
+        .collect()
+}
+
+fn is_fixed(attrs: &[syn::Attribute], errors: &mut Errors) -> bool {
+    let mut fixed = false;
+    for attr in ours(attrs) {
+        let parsed = attr.parse_nested_meta(|meta| {
+            if !meta.path.is_ident("fixed") {
+                return Err(meta.error("unknown attribute; a field takes #[tree(fixed)]"));
+            }
+            if fixed {
+                return Err(meta.error("`fixed` is given twice"));
+            }
+            fixed = true;
+            Ok(())
+        });
+        if let Err(e) = parsed {
+            errors.push(e);
+        }
+    }
+    fixed
+}

@@ -1,0 +1,61 @@
+//! Where generated code finds Ramie.
+
+use proc_macro_crate::{FoundCrate, crate_name};
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use syn::{Ident, Path};
+
+/// The paths of `ramie_core` and `ramie_nn` for the crate being compiled.
+pub struct Roots {
+    /// Holds `tree::Tree`, `Array`.
+    pub core: TokenStream,
+    /// Holds `Module`.
+    pub module: TokenStream,
+}
+
+impl Roots {
+    /// What the user said, else the package's dependencies: `ramie`, which
+    /// re-exports everything, then the member crates.
+    pub fn find(explicit: Option<&Path>) -> Result<Roots, String> {
+        if let Some(path) = explicit {
+            return Ok(Roots {
+                core: quote!(#path),
+                module: quote!(#path),
+            });
+        }
+        if let Some(ramie) = dependency("ramie") {
+            return Ok(Roots {
+                core: quote!(#ramie::__private::ramie_core),
+                module: quote!(#ramie::__private::ramie_nn),
+            });
+        }
+        let nn = dependency("ramie-nn");
+        match (dependency("ramie-core"), nn) {
+            (Some(core), nn) => Ok(Roots {
+                module: nn.unwrap_or_else(|| core.clone()),
+                core,
+            }),
+            (None, Some(nn)) => Ok(Roots {
+                core: quote!(#nn::__private::ramie_core),
+                module: nn,
+            }),
+            (None, None) => Err(
+                "neither `ramie` nor `ramie-core` is among this package's dependencies; \
+                 add one, or say where it is: #[tree(crate = \"path::to::ramie_core\")]"
+                    .into(),
+            ),
+        }
+    }
+}
+
+/// The path of a package, under the name that this crate gives it.
+fn dependency(package: &str) -> Option<TokenStream> {
+    let name = match crate_name(package).ok()? {
+        // The package's library names itself (`extern crate self as …`), so
+        // that one path serves it and its examples and tests.
+        FoundCrate::Itself => package.replace('-', "_"),
+        FoundCrate::Name(name) => name,
+    };
+    let name = Ident::new(&name, Span::call_site());
+    Some(quote!(::#name))
+}

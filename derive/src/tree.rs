@@ -1,0 +1,204 @@
+//! The generated implementations.
+
+use crate::input::{Input, Part, Shape};
+use crate::paths::Roots;
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Ident, Member};
+
+/// `impl Tree`.
+pub fn expand(input: &Input) -> syn::Result<TokenStream> {
+    let roots = roots(input)?;
+    Ok(tree_impl(input, &roots.core))
+}
+
+/// `impl Tree` and `impl Module`.
+pub fn expand_module(input: &Input) -> syn::Result<TokenStream> {
+    let roots = roots(input)?;
+    let tree = tree_impl(input, &roots.core);
+    let name = &input.name;
+    let generics = bounded(input, &roots.core);
+    let (params, arguments, clause) = generics.split_for_impl();
+    let module = &roots.module;
+    Ok(quote! {
+        #tree
+        #[automatically_derived]
+        impl #params #module::Module for #name #arguments #clause {}
+    })
+}
+
+fn roots(input: &Input) -> syn::Result<Roots> {
+    Roots::find(input.root.as_ref()).map_err(|m| syn::Error::new(Span::call_site(), m))
+}
+
+fn tree_impl(input: &Input, core: &TokenStream) -> TokenStream {
+    let name = &input.name;
+    let generics = bounded(input, core);
+    let (params, arguments, clause) = generics.split_for_impl();
+    let arms = match &input.shape {
+        Shape::Struct(parts) => Arms::of(core, quote!(#name), None, parts),
+        Shape::Enum(variants) => {
+            let mut all = Arms::default();
+            for (i, variant) in variants.iter().enumerate() {
+                let label = &variant.name;
+                let index = u32::try_from(i).unwrap_or(u32::MAX);
+                let tag = quote!(#core::tree::Variant::new(#index, stringify!(#label)));
+                all.extend(Arms::of(
+                    core,
+                    quote!(#name::#label),
+                    Some(tag),
+                    &variant.parts,
+                ));
+            }
+            all
+        }
+    };
+    let Arms {
+        walk,
+        walk_mut,
+        rebuild,
+    } = arms;
+    // A value of an enum without variants does not exist; matching on the
+    // place, not the reference, lets the compiler see that.
+    let (shared, unique) = if walk.is_empty() {
+        (quote!(*self), quote!(*self))
+    } else {
+        (quote!(self), quote!(self))
+    };
+    quote! {
+        #[automatically_derived]
+        #[allow(unused_variables, clippy::all)]
+        impl #params #core::tree::Tree for #name #arguments #clause {
+            fn walk(&self, __visitor: &mut dyn #core::tree::Visitor) {
+                match #shared { #(#walk)* }
+            }
+            fn walk_mut(&mut self, __visit: &mut dyn ::core::ops::FnMut(&mut #core::Array)) {
+                match #unique { #(#walk_mut)* }
+            }
+            fn rebuild(
+                &self,
+                __leaf: &mut dyn ::core::ops::FnMut(&#core::Array) -> #core::Array,
+            ) -> Self {
+                match #shared { #(#rebuild)* }
+            }
+        }
+    }
+}
+
+/// One `match` arm for each shape that a value can have, in each method.
+#[derive(Default)]
+struct Arms {
+    walk: Vec<TokenStream>,
+    walk_mut: Vec<TokenStream>,
+    rebuild: Vec<TokenStream>,
+}
+
+impl Arms {
+    fn extend(&mut self, other: Arms) {
+        self.walk.extend(other.walk);
+        self.walk_mut.extend(other.walk_mut);
+        self.rebuild.extend(other.rebuild);
+    }
+
+    fn of(core: &TokenStream, path: TokenStream, tag: Option<TokenStream>, parts: &[Part]) -> Arms {
+        let members: Vec<&Member> = parts.iter().map(|p| &p.member).collect();
+        let bindings: Vec<Ident> = (0..).zip(parts).map(|(i, part)| binding(i, part)).collect();
+        let pattern = quote!(#path { #(#members: #bindings),* });
+        let transparent = Part::transparent(parts);
+        let walks = parts.iter().zip(&bindings).map(|(part, binding)| {
+            let span = part.ty.span();
+            let walk = if part.fixed {
+                quote_spanned!(span=> #core::tree::Visitor::fixed(__visitor, #binding);)
+            } else {
+                quote_spanned!(span=> #core::tree::Tree::walk(#binding, __visitor);)
+            };
+            if transparent {
+                return walk;
+            }
+            let key = match &part.member {
+                Member::Named(name) => {
+                    let name = syn::ext::IdentExt::unraw(name).to_string();
+                    quote!(#core::tree::Key::Field(#name))
+                }
+                Member::Unnamed(place) => {
+                    let place = place.index as usize;
+                    quote!(#core::tree::Key::Index(#place))
+                }
+            };
+            quote! {
+                #core::tree::Visitor::enter(__visitor, #key);
+                #walk
+                #core::tree::Visitor::exit(__visitor);
+            }
+        });
+        let tag = tag.map(|tag| quote!(#core::tree::Visitor::fixed(__visitor, &#tag);));
+        let trees = parts.iter().zip(&bindings).filter(|(part, _)| !part.fixed);
+        let walks_mut = trees.map(|(part, binding)| {
+            quote_spanned!(part.ty.span()=> #core::tree::Tree::walk_mut(#binding, __visit);)
+        });
+        let rebuilds = parts.iter().zip(&bindings).map(|(part, binding)| {
+            let (member, span) = (&part.member, part.ty.span());
+            if part.fixed {
+                quote_spanned!(span=> #member: ::core::clone::Clone::clone(#binding))
+            } else {
+                quote_spanned!(span=> #member: #core::tree::Tree::rebuild(#binding, __leaf))
+            }
+        });
+        Arms {
+            walk: vec![quote!(#pattern => { #tag #(#walks)* })],
+            walk_mut: vec![quote!(#pattern => { #(#walks_mut)* })],
+            rebuild: vec![quote!(#pattern => #path { #(#rebuilds),* },)],
+        }
+    }
+}
+
+/// The name of a part in a pattern. It has the span of the part's type, so that
+/// what the compiler says about the type points there.
+fn binding(place: usize, part: &Part) -> Ident {
+    let span = part.ty.span().resolved_at(Span::call_site());
+    format_ident!("__part{place}", span = span)
+}
+
+/// The type's parameters with the bounds that its parts need.
+fn bounded(input: &Input, core: &TokenStream) -> syn::Generics {
+    let parts: Vec<&Part> = match &input.shape {
+        Shape::Struct(parts) => parts.iter().collect(),
+        Shape::Enum(variants) => variants.iter().flat_map(|v| &v.parts).collect(),
+    };
+    let named = |name: &Ident, fixed: bool| {
+        parts
+            .iter()
+            .any(|p| p.fixed == fixed && mentions(p.ty.to_token_stream(), name))
+    };
+    let mut generics = input.generics.clone();
+    for param in generics.type_params_mut() {
+        let (tree, fixed) = (named(&param.ident, false), named(&param.ident, true));
+        if tree || !fixed {
+            param.bounds.push(syn::parse_quote!(#core::tree::Tree));
+        }
+        if fixed {
+            for bound in [
+                quote!(::core::hash::Hash),
+                quote!(::core::fmt::Debug),
+                quote!(::core::clone::Clone),
+                quote!(::core::marker::Send),
+                quote!(::core::marker::Sync),
+                quote!('static),
+            ] {
+                param.bounds.push(syn::parse_quote!(#bound));
+            }
+        }
+        param.default = None;
+    }
+    generics
+}
+
+/// Whether a type names a parameter.
+fn mentions(tokens: TokenStream, name: &Ident) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == *name,
+        TokenTree::Group(group) => mentions(group.stream(), name),
+        _ => false,
+    })
+}
