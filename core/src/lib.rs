@@ -20,6 +20,7 @@ pub mod prim;
 mod runtime;
 mod scalar;
 mod sharding;
+mod state;
 mod trace;
 mod transform;
 pub mod tree;
@@ -43,6 +44,7 @@ pub use runtime::{
 };
 pub use scalar::{Literal, Scalar};
 pub use sharding::Sharding;
+pub use state::{State, StateMismatch};
 pub use trace::{Outputs, bind, bind_arc, bind1, is_tracing};
 pub use transform::{
     ArgTuple, Function, InAxes, Objective, Pure, grad, jvp, linear_transpose, linearize,

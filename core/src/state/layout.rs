@@ -1,0 +1,154 @@
+//! The paths of a state, shared by the states made from one another.
+
+use crate::hash::WideHasher;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, OnceLock};
+
+/// A leaf's path and kind.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub path: Arc<str>,
+    pub kind: Option<&'static str>,
+}
+
+impl Entry {
+    pub fn new(path: &str, kind: Option<&'static str>) -> Entry {
+        Entry {
+            path: path.into(),
+            kind,
+        }
+    }
+}
+
+/// Distinct paths in order, found by name in logarithmic time.
+#[derive(Clone, Default)]
+pub(super) struct Layout {
+    entries: Vec<Entry>,
+    /// Places of the entries in the order of their paths.
+    sorted: Vec<u32>,
+    /// What `hash` feeds, computed once: of the paths alone, and of the kinds.
+    fingerprint: OnceLock<Fingerprint>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Fingerprint {
+    paths: (u64, u64),
+    kinds: u64,
+}
+
+impl Layout {
+    /// A layout of distinct paths; else the path that occurs twice.
+    pub fn new(entries: Vec<Entry>) -> Result<Layout, Arc<str>> {
+        let count = u32::try_from(entries.len()).expect("fewer than 2^32 arrays");
+        let mut sorted: Vec<u32> = (0..count).collect();
+        sorted.sort_by(|&a, &b| entries[a as usize].path.cmp(&entries[b as usize].path));
+        for pair in sorted.windows(2) {
+            let path = &entries[pair[0] as usize].path;
+            if *path == entries[pair[1] as usize].path {
+                return Err(path.clone());
+            }
+        }
+        Ok(Layout {
+            entries,
+            sorted,
+            fingerprint: OnceLock::new(),
+        })
+    }
+
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The place of a path among the sorted ones, or where it belongs.
+    fn search(&self, path: &str) -> Result<usize, usize> {
+        self.sorted
+            .binary_search_by(|&i| (*self.entries[i as usize].path).cmp(path))
+    }
+
+    pub fn position(&self, path: &str) -> Option<usize> {
+        self.search(path).ok().map(|i| self.sorted[i] as usize)
+    }
+
+    /// Adds a path that is not there.
+    pub fn push(&mut self, entry: Entry) {
+        let place = self.search(&entry.path).unwrap_or_else(|place| place);
+        let at = u32::try_from(self.entries.len()).expect("fewer than 2^32 arrays");
+        self.sorted.insert(place, at);
+        self.entries.push(entry);
+        self.fingerprint = OnceLock::new();
+    }
+
+    pub fn remove(&mut self, at: usize) {
+        self.entries.remove(at);
+        self.sorted.retain(|&i| i as usize != at);
+        for i in &mut self.sorted {
+            *i -= u32::from(*i as usize > at);
+        }
+        self.fingerprint = OnceLock::new();
+    }
+
+    /// The paths with every kind set to `kind`.
+    pub fn with_kind(self: &Arc<Self>, kind: Option<&'static str>) -> Arc<Layout> {
+        if self.entries.iter().all(|e| e.kind == kind) {
+            return self.clone();
+        }
+        let path = |e: &Entry| Entry {
+            path: e.path.clone(),
+            kind,
+        };
+        Arc::new(Layout {
+            entries: self.entries.iter().map(path).collect(),
+            sorted: self.sorted.clone(),
+            fingerprint: OnceLock::new(),
+        })
+    }
+
+    /// Whether both have the same paths in the same order.
+    pub fn same_paths(self: &Arc<Self>, other: &Arc<Self>) -> bool {
+        Arc::ptr_eq(self, other) || self.fingerprint().paths == other.fingerprint().paths
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
+        *self.fingerprint.get_or_init(|| {
+            let (mut paths, mut kinds) = (WideHasher::default(), WideHasher::default());
+            for entry in &self.entries {
+                entry.path.hash(&mut paths);
+                entry.kind.hash(&mut kinds);
+            }
+            Fingerprint {
+                paths: paths.finish_wide(),
+                kinds: kinds.finish(),
+            }
+        })
+    }
+}
+
+/// Feeds the fingerprint: a state is walked at every step of a training run,
+/// its paths are not.
+impl Hash for Layout {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Fingerprint { paths, kinds } = self.fingerprint();
+        state.write_u64(paths.0);
+        state.write_u64(paths.1);
+        state.write_u64(kinds);
+    }
+}
+
+/// The paths, for messages about what a function was compiled for.
+impl fmt::Debug for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.entries.iter().map(|e| &e.path))
+            .finish()
+    }
+}
+
+/// A path below another; either may be empty.
+pub(super) fn join(prefix: &str, path: &str) -> String {
+    match (prefix.is_empty(), path.is_empty()) {
+        (true, _) => path.to_owned(),
+        (_, true) => prefix.to_owned(),
+        _ => format!("{prefix}.{path}"),
+    }
+}

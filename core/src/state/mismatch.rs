@@ -1,0 +1,69 @@
+//! Why a state does not fit a tree.
+
+use crate::Aval;
+use std::fmt;
+
+/// How a [`State`](crate::State) and a tree differ.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StateMismatch {
+    /// Leaves of the tree that the state lacks.
+    pub missing: Vec<String>,
+    /// Leaves of the state that the tree lacks.
+    pub unexpected: Vec<String>,
+    /// Leaves of another shape or element type: path, what the tree has, what
+    /// the state has.
+    pub mistyped: Vec<(String, Aval, Aval)>,
+}
+
+impl StateMismatch {
+    pub(super) fn mistyped(&mut self, path: &str, expected: Aval, got: Aval) {
+        self.mistyped.push((path.to_owned(), expected, got));
+    }
+
+    /// Nothing, if nothing differs.
+    pub(super) fn checked(self) -> Result<(), StateMismatch> {
+        if self == StateMismatch::default() {
+            Ok(())
+        } else {
+            Err(self)
+        }
+    }
+}
+
+/// The most names that a message lists.
+const LISTED: usize = 10;
+
+/// Names in a message, the first of many.
+pub(super) fn listed(names: &[String]) -> String {
+    match names.len() {
+        0 => "nothing".into(),
+        n if n <= LISTED => names.join(", "),
+        n => format!("{} and {} more", names[..LISTED].join(", "), n - LISTED),
+    }
+}
+
+impl fmt::Display for StateMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the state does not fit the tree")?;
+        if !self.missing.is_empty() {
+            write!(f, "\n  missing from the state: {}", listed(&self.missing))?;
+        }
+        if !self.unexpected.is_empty() {
+            write!(f, "\n  not in the tree: {}", listed(&self.unexpected))?;
+        }
+        for (path, expected, got) in self.mistyped.iter().take(LISTED) {
+            let place = if path.is_empty() { "the leaf" } else { path };
+            write!(f, "\n  {place}: the tree has {expected}, the state {got}")?;
+        }
+        if self.mistyped.len() > LISTED {
+            write!(f, "\n  and {} more", self.mistyped.len() - LISTED)?;
+        }
+        f.write_str(
+            "\n  help: the state must come from a tree of the same structure; `filter` takes \
+             leaves out of a state, `update` leaves the tree's other leaves as they are",
+        )
+    }
+}
+
+impl std::error::Error for StateMismatch {}

@@ -1,0 +1,400 @@
+//! `State`: arrays by path, the untyped twin of a tree.
+
+mod layout;
+mod mismatch;
+
+use crate::tree::{self, Key, Tree, Visitor};
+use crate::{Array, DType};
+use layout::{Entry, Layout};
+use std::fmt;
+use std::sync::Arc;
+
+pub use mismatch::StateMismatch;
+
+/// Arrays by path, in order: what is left of a [`Tree`] when its types are
+/// forgotten.
+///
+/// Gradients, the moments of optimizers, collections of variables and
+/// checkpoints are states, so that what works on them is written once. A path
+/// is dotted, as [`tree::paths`] gives it; each leaf also remembers its kind
+/// (`"param"`, …) if it has one. States made from one another share their list
+/// of paths.
+///
+/// A state is a tree itself. Its paths and kinds are fixed.
+///
+/// ```
+/// use ramie_core::{Array, DType, State};
+/// let model = (Array::scalar(1.0, DType::F32), vec![Array::scalar(2.0, DType::F32)]);
+/// let state = State::of(&model);
+/// assert_eq!(state.paths().collect::<Vec<_>>(), ["0", "1.0"]);
+/// assert_eq!(state.get("1.0").map(|a| a.item::<f32>()), Some(2.0));
+/// ```
+#[derive(Clone, Default)]
+pub struct State {
+    layout: Arc<Layout>,
+    arrays: Vec<Array>,
+}
+
+impl State {
+    /// A state without arrays.
+    pub fn new() -> State {
+        State::default()
+    }
+
+    /// The arrays of a tree, in its order.
+    ///
+    /// # Panics
+    /// If two leaves have one path, which a map whose keys contain dots can
+    /// bring about.
+    #[track_caller]
+    pub fn of<T: Tree>(tree: &T) -> State {
+        let (mut entries, mut arrays) = (Vec::new(), Vec::new());
+        tree::for_each_with_path(tree, |path, kind, array| {
+            entries.push(Entry::new(path, kind));
+            arrays.push(array.clone());
+        });
+        match Layout::new(entries) {
+            Ok(layout) => State {
+                layout: Arc::new(layout),
+                arrays,
+            },
+            Err(path) => panic!(
+                "State::of: two leaves of the tree have the path `{path}`\n  help: keys of maps \
+                 must not contain dots that make them look like nested names"
+            ),
+        }
+    }
+
+    /// The number of arrays.
+    pub fn len(&self) -> usize {
+        self.arrays.len()
+    }
+
+    /// `true` if there are no arrays.
+    pub fn is_empty(&self) -> bool {
+        self.arrays.is_empty()
+    }
+
+    /// The array at a path.
+    pub fn get(&self, path: &str) -> Option<&Array> {
+        self.layout.position(path).map(|i| &self.arrays[i])
+    }
+
+    /// The kind of the leaf at a path, if it is there and has one.
+    pub fn kind(&self, path: &str) -> Option<&'static str> {
+        let at = self.layout.position(path)?;
+        self.layout.entries()[at].kind
+    }
+
+    /// Sets the array at a path and returns the one that was there. A new path
+    /// goes to the end, without a kind.
+    pub fn insert(&mut self, path: &str, array: Array) -> Option<Array> {
+        if let Some(at) = self.layout.position(path) {
+            return Some(std::mem::replace(&mut self.arrays[at], array));
+        }
+        Arc::make_mut(&mut self.layout).push(Entry::new(path, None));
+        self.arrays.push(array);
+        None
+    }
+
+    /// Takes the array at a path out.
+    pub fn remove(&mut self, path: &str) -> Option<Array> {
+        let at = self.layout.position(path)?;
+        Arc::make_mut(&mut self.layout).remove(at);
+        Some(self.arrays.remove(at))
+    }
+
+    /// Paths, in order.
+    pub fn paths(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.layout.entries().iter().map(|e| &*e.path)
+    }
+
+    /// Arrays, in order.
+    pub fn arrays(&self) -> &[Array] {
+        &self.arrays
+    }
+
+    /// Paths and arrays, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Array)> {
+        self.paths().zip(&self.arrays)
+    }
+
+    /// The state with `f` applied to every array.
+    pub fn map(&self, f: impl FnMut(&Array) -> Array) -> State {
+        State {
+            layout: self.layout.clone(),
+            arrays: self.arrays.iter().map(f).collect(),
+        }
+    }
+
+    /// The state with `f` applied to the path and value of every array.
+    pub fn map_with_path(&self, mut f: impl FnMut(&str, &Array) -> Array) -> State {
+        State {
+            layout: self.layout.clone(),
+            arrays: self.iter().map(|(path, a)| f(path, a)).collect(),
+        }
+    }
+
+    /// The state with `f` applied to the arrays of two states at each path.
+    ///
+    /// # Panics
+    /// If the states do not have the same paths; the message names those that
+    /// only one of them has.
+    #[track_caller]
+    pub fn zip(&self, other: &State, mut f: impl FnMut(&Array, &Array) -> Array) -> State {
+        let others = self.aligned(other);
+        let pairs = self.arrays.iter().zip(others);
+        State {
+            layout: self.layout.clone(),
+            arrays: pairs.map(|(a, b)| f(a, b)).collect(),
+        }
+    }
+
+    /// The other state's arrays in the order of this one.
+    #[track_caller]
+    fn aligned<'a>(&self, other: &'a State) -> Vec<&'a Array> {
+        if self.layout.same_paths(&other.layout) {
+            return other.arrays.iter().collect();
+        }
+        let found: Option<Vec<&Array>> = self.paths().map(|p| other.get(p)).collect();
+        match found {
+            Some(found) if self.len() == other.len() => found,
+            _ => {
+                let only = |a: &State, b: &State| {
+                    let paths = a.paths().filter(|p| b.get(p).is_none());
+                    mismatch::listed(&paths.map(String::from).collect::<Vec<_>>())
+                };
+                panic!(
+                    "State::zip: the states have different paths\n  only in the first: {}\n  only \
+                     in the second: {}\n  help: filter both states in the same way",
+                    only(self, other),
+                    only(other, self)
+                )
+            }
+        }
+    }
+
+    /// Zeros in the place of every array.
+    #[track_caller]
+    pub fn zeros_like(&self) -> State {
+        let mut out = self.clone();
+        for a in &mut out.arrays {
+            *a = a.zeros_like();
+        }
+        out
+    }
+
+    /// The state with every floating-point array in another element type.
+    #[track_caller]
+    pub fn astype(&self, dtype: DType) -> State {
+        let mut out = self.clone();
+        for a in out.arrays.iter_mut().filter(|a| a.dtype().is_float()) {
+            *a = a.astype(dtype);
+        }
+        out
+    }
+
+    /// The leaves whose path and kind the predicate accepts.
+    pub fn filter(&self, predicate: impl FnMut(&str, Option<&'static str>) -> bool) -> State {
+        self.split(predicate).0
+    }
+
+    /// The leaves of one kind.
+    pub fn of_kind(&self, kind: &str) -> State {
+        self.filter(|_, k| k == Some(kind))
+    }
+
+    /// Two states: the leaves that the predicate accepts, and the others.
+    /// [`merge`](State::merge) joins them.
+    pub fn split(
+        &self,
+        mut predicate: impl FnMut(&str, Option<&'static str>) -> bool,
+    ) -> (State, State) {
+        let (mut yes, mut no) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
+        for (entry, array) in self.layout.entries().iter().zip(&self.arrays) {
+            let side = if predicate(&entry.path, entry.kind) {
+                &mut yes
+            } else {
+                &mut no
+            };
+            side.0.push(entry.clone());
+            side.1.push(array.clone());
+        }
+        if no.1.is_empty() {
+            return (self.clone(), State::new());
+        }
+        let state = |(entries, arrays)| State {
+            layout: Arc::new(Layout::new(entries).expect("paths of one state differ")),
+            arrays,
+        };
+        (state(yes), state(no))
+    }
+
+    /// This state with the leaves of another after its own.
+    ///
+    /// # Panics
+    /// If a path is in both.
+    #[track_caller]
+    pub fn merge(self, other: State) -> State {
+        if self.is_empty() {
+            return other;
+        }
+        let (own, others) = (self.layout.entries(), other.layout.entries());
+        let entries = own.iter().chain(others).cloned().collect();
+        let layout = match Layout::new(entries) {
+            Ok(layout) => Arc::new(layout),
+            Err(path) => panic!(
+                "State::merge: both states have an array at `{path}`\n  help: use `insert` to \
+                 replace an array, or filter one of the states"
+            ),
+        };
+        let mut arrays = self.arrays;
+        arrays.extend(other.arrays);
+        State { layout, arrays }
+    }
+
+    /// The state with every leaf of kind `kind`.
+    pub fn with_kind(&self, kind: Option<&'static str>) -> State {
+        State {
+            layout: self.layout.with_kind(kind),
+            arrays: self.arrays.clone(),
+        }
+    }
+
+    /// The leaves below a path, under the paths that they have from there.
+    ///
+    /// ```
+    /// use ramie_core::{Array, DType, State};
+    /// let state = State::from_iter([("norm.mean", Array::scalar(0.0, DType::F32))]);
+    /// assert!(state.subtree("norm").get("mean").is_some());
+    /// ```
+    pub fn subtree(&self, path: &str) -> State {
+        let below = |p: &str| {
+            p.strip_prefix(path)
+                .and_then(|rest| rest.strip_prefix('.'))
+                .map(str::to_owned)
+        };
+        let kept = self.layout.entries().iter().zip(&self.arrays);
+        let (entries, arrays) = kept
+            .filter_map(|(e, a)| below(&e.path).map(|p| (Entry::new(&p, e.kind), a.clone())))
+            .unzip();
+        State {
+            layout: Arc::new(Layout::new(entries).expect("paths of one state differ")),
+            arrays,
+        }
+    }
+
+    /// The state below a path: the reverse of [`subtree`](State::subtree).
+    pub fn nested(&self, path: &str) -> State {
+        let entries = self.layout.entries().iter();
+        let entries = entries.map(|e| Entry::new(&layout::join(path, &e.path), e.kind));
+        State {
+            layout: Arc::new(Layout::new(entries.collect()).expect("paths of one state differ")),
+            arrays: self.arrays.clone(),
+        }
+    }
+
+    /// Replaces all arrays of a tree by those of the state, by path.
+    ///
+    /// # Errors
+    /// If the state lacks a leaf of the tree or has one too many, or a leaf
+    /// differs in shape or element type. The tree is then left as it was.
+    pub fn apply_to<T: Tree>(&self, tree: &mut T) -> Result<(), StateMismatch> {
+        self.put(tree, true)
+    }
+
+    /// Replaces those arrays of a tree that the state has, by path.
+    ///
+    /// # Errors
+    /// If the state has a leaf that the tree lacks, or a leaf differs in shape
+    /// or element type. The tree is then left as it was.
+    pub fn update<T: Tree>(&self, tree: &mut T) -> Result<(), StateMismatch> {
+        self.put(tree, false)
+    }
+
+    fn put<T: Tree>(&self, tree: &mut T, all: bool) -> Result<(), StateMismatch> {
+        let mut mismatch = StateMismatch::default();
+        let mut used = vec![false; self.len()];
+        let mut new = Vec::new();
+        tree::for_each_with_path(tree, |path, _, old| match self.layout.position(path) {
+            Some(at) => {
+                let array = &self.arrays[at];
+                if old.aval().strong() != array.aval().strong() {
+                    let expected = old.aval().strong();
+                    mismatch.mistyped(path, expected, array.aval());
+                }
+                used[at] = true;
+                new.push(Some(array.clone()));
+            }
+            None => {
+                if all {
+                    mismatch.missing.push(path.to_owned());
+                }
+                new.push(None);
+            }
+        });
+        let unused = self.paths().zip(&used).filter(|(_, used)| !**used);
+        mismatch.unexpected = unused.map(|(path, _)| path.to_owned()).collect();
+        mismatch.checked()?;
+        let mut new = new.into_iter();
+        tree.walk_mut(&mut |leaf| {
+            if let Some(array) = new.next().flatten() {
+                *leaf = array;
+            }
+        });
+        Ok(())
+    }
+}
+
+impl Tree for State {
+    fn walk(&self, visitor: &mut dyn Visitor) {
+        visitor.fixed(&*self.layout);
+        for (entry, array) in self.layout.entries().iter().zip(&self.arrays) {
+            // The state of a tree that is one leaf has the empty path, which
+            // is no step.
+            let step = !entry.path.is_empty();
+            if step {
+                visitor.enter(Key::Name(&entry.path));
+            }
+            if let Some(kind) = entry.kind {
+                visitor.kind(kind);
+            }
+            visitor.leaf(array);
+            if step {
+                visitor.exit();
+            }
+        }
+    }
+    fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
+        for array in &mut self.arrays {
+            visit(array);
+        }
+    }
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
+        State {
+            layout: self.layout.clone(),
+            arrays: self.arrays.iter().map(leaf).collect(),
+        }
+    }
+}
+
+/// Collects paths and arrays; of several arrays for one path the last stays.
+impl<P: AsRef<str>> FromIterator<(P, Array)> for State {
+    fn from_iter<I: IntoIterator<Item = (P, Array)>>(items: I) -> State {
+        let mut state = State::new();
+        for (path, array) in items {
+            state.insert(path.as_ref(), array);
+        }
+        state
+    }
+}
+
+/// Paths with the types of the arrays, one on each line.
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("State ")?;
+        f.debug_map()
+            .entries(self.iter().map(|(p, a)| (p, a.aval())))
+            .finish()
+    }
+}

@@ -1,0 +1,193 @@
+//! States: by path, in order, and back into trees.
+
+use ramie_core::tree::{self, Fixed, Tree, Visitor};
+use ramie_core::{Array, DType, State};
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hasher};
+
+fn scalar(value: f32) -> Array {
+    Array::scalar(value, DType::F32)
+}
+
+fn values(state: &State) -> Vec<(String, f32)> {
+    let items = state.iter().map(|(p, a)| (p.to_owned(), a.item::<f32>()));
+    items.collect()
+}
+
+/// A leaf of a kind.
+struct Param(Array);
+impl Tree for Param {
+    fn walk(&self, visitor: &mut dyn Visitor) {
+        visitor.kind("param");
+        visitor.leaf(&self.0);
+    }
+    fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
+        visit(&mut self.0);
+    }
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
+        Param(leaf(&self.0))
+    }
+}
+
+type Model = BTreeMap<String, (Param, Array)>;
+
+fn model() -> Model {
+    let layer = |x: f32| (Param(scalar(x)), scalar(x + 0.5));
+    [
+        ("dense".to_string(), layer(1.0)),
+        ("norm".to_string(), layer(2.0)),
+    ]
+    .into()
+}
+
+#[test]
+fn by_path_and_kind() {
+    let state = State::of(&model());
+    let paths: Vec<&str> = state.paths().collect();
+    assert_eq!(paths, ["dense.0", "dense.1", "norm.0", "norm.1"]);
+    assert_eq!(state.kind("dense.0"), Some("param"));
+    assert_eq!(state.kind("dense.1"), None);
+    assert_eq!(state.get("norm.1").map(Array::item::<f32>), Some(2.5));
+    assert!(state.get("norm").is_none());
+    let (params, rest) = state.split(|_, kind| kind == Some("param"));
+    assert_eq!(
+        values(&params),
+        [("dense.0".into(), 1.0), ("norm.0".into(), 2.0)]
+    );
+    assert_eq!(params.paths().len() + rest.len(), 4);
+    assert_eq!(values(&state.of_kind("param")), values(&params));
+    let merged = params.merge(rest);
+    assert_eq!(
+        values(&state.zip(&merged, |a, b| scalar(a.item::<f32>() - b.item::<f32>()))).len(),
+        4
+    );
+    assert!(merged.with_kind(None).of_kind("param").is_empty());
+    assert_eq!(
+        values(&state.subtree("norm")),
+        [("0".into(), 2.0), ("1".into(), 2.5)]
+    );
+    assert_eq!(
+        values(&state.subtree("norm").nested("norm")),
+        values(&state)[2..]
+    );
+}
+
+#[test]
+fn insert_and_remove() {
+    let mut state = State::new();
+    for (i, path) in ["c", "a", "b"].iter().enumerate() {
+        assert!(state.insert(path, scalar(i as f32)).is_none());
+    }
+    assert_eq!(
+        state.insert("a", scalar(7.0)).map(|a| a.item::<f32>()),
+        Some(1.0)
+    );
+    let kept = state.clone();
+    assert!(state.remove("c").is_some() && state.remove("c").is_none());
+    assert_eq!(values(&state), [("a".into(), 7.0), ("b".into(), 2.0)]);
+    assert_eq!(kept.len(), 3, "a clone keeps its paths");
+    assert_eq!(state.get("b").map(Array::item::<f32>), Some(2.0));
+}
+
+#[test]
+fn a_state_is_a_tree() {
+    let nested = (State::of(&model()), scalar(9.0));
+    assert_eq!(
+        tree::paths(&nested),
+        ["0.dense.0", "0.dense.1", "0.norm.0", "0.norm.1", "1"]
+    );
+    assert_eq!(tree::paths(&State::of(&scalar(1.0))), [""]);
+    assert_eq!(tree::paths(&(State::of(&scalar(1.0)),)), ["0"]);
+    assert_eq!(State::of(&nested).kind("0.dense.0"), Some("param"));
+    let doubled = tree::map(&nested, |a| scalar(2.0 * a.item::<f32>()));
+    assert_eq!(doubled.0.get("norm.1").map(Array::item::<f32>), Some(5.0));
+    let mut nested = nested;
+    nested.walk_mut(&mut |a| *a = scalar(0.0));
+    assert!(nested.0.arrays().iter().all(|a| a.item::<f32>() == 0.0));
+}
+
+/// What enters a cache key.
+fn signature(state: &State) -> u64 {
+    struct Fixeds(DefaultHasher);
+    impl Visitor for Fixeds {
+        fn leaf(&mut self, _: &Array) {}
+        fn fixed(&mut self, value: &dyn Fixed) {
+            value.hash_fixed(&mut self.0);
+        }
+    }
+    let mut v = Fixeds(DefaultHasher::new());
+    state.walk(&mut v);
+    v.0.finish()
+}
+
+#[test]
+fn paths_and_kinds_are_fixed() {
+    let state = State::of(&model());
+    assert_eq!(signature(&state), signature(&State::of(&model())));
+    assert_eq!(signature(&state), signature(&state.map(|_| scalar(0.0))));
+    assert_ne!(signature(&state), signature(&state.with_kind(None)));
+    let mut other = state.clone();
+    let array = other.remove("norm.1").expect("there");
+    assert_ne!(signature(&state), signature(&other));
+    other.insert("norm.2", array);
+    assert_ne!(signature(&state), signature(&other));
+}
+
+#[test]
+fn back_into_a_tree() {
+    let mut model = model();
+    let state = State::of(&model).map(|a| scalar(-a.item::<f32>()));
+    state.apply_to(&mut model).expect("of the same structure");
+    assert_eq!(model["norm"].1.item::<f32>(), -2.5);
+    let params = state.of_kind("param").map(|_| scalar(8.0));
+    params.update(&mut model).expect("a part of the structure");
+    assert_eq!(model["norm"].0.0.item::<f32>(), 8.0);
+    assert_eq!(model["norm"].1.item::<f32>(), -2.5);
+
+    let mut wrong = params.clone();
+    wrong.insert("norm.3", scalar(1.0));
+    wrong.insert("dense.0", Array::scalar(1, DType::I32));
+    let error = wrong.apply_to(&mut model).expect_err("does not fit");
+    assert_eq!(error.missing, ["dense.1", "norm.1"]);
+    assert_eq!(error.unexpected, ["norm.3"]);
+    assert_eq!(error.mistyped[0].0, "dense.0");
+    let text = error.to_string();
+    for part in [
+        "dense.1, norm.1",
+        "not in the tree: norm.3",
+        "dense.0: the tree has f32[], the state i32[]",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    assert!(
+        wrong
+            .update(&mut model)
+            .expect_err("does not fit")
+            .missing
+            .is_empty()
+    );
+    assert_eq!(model["dense"].0.0.item::<f32>(), 8.0, "left as it was");
+}
+
+#[test]
+fn zip_follows_paths_not_places() {
+    let a = State::from_iter([("x", scalar(1.0)), ("y", scalar(2.0))]);
+    let b = State::from_iter([("y", scalar(20.0)), ("x", scalar(10.0))]);
+    let sum = a.zip(&b, |a, b| scalar(a.item::<f32>() + b.item::<f32>()));
+    assert_eq!(values(&sum), [("x".into(), 11.0), ("y".into(), 22.0)]);
+}
+
+#[test]
+#[should_panic(expected = "only in the first: y\n  only in the second: z")]
+fn zip_names_what_differs() {
+    let a = State::from_iter([("x", scalar(1.0)), ("y", scalar(2.0))]);
+    let b = State::from_iter([("x", scalar(1.0)), ("z", scalar(2.0))]);
+    a.zip(&b, |a, _| a.clone());
+}
+
+#[test]
+#[should_panic(expected = "both states have an array at `x`")]
+fn merge_refuses_a_path_twice() {
+    let a = State::from_iter([("x", scalar(1.0))]);
+    let _ = a.clone().merge(a);
+}
