@@ -9,3 +9,8 @@ extern crate self as ramie;
 pub mod __private {
     pub use {ramie_core, ramie_nn};
 }
+
+#[cfg(feature = "logging")]
+mod logging;
+#[cfg(feature = "logging")]
+pub use logging::init_logging;

@@ -157,7 +157,7 @@ fn stages_report_text_cost_and_memory() {
     let y = compiled.run((x.clone(), x.clone())).expect("runs");
     assert_eq!(y.to_vec::<f32>(), vec![0.0; 64]);
     let wrong = compiled.run((x, Array::zeros(&[63], DType::F32)));
-    let message = wrong.err().expect("refused").to_string();
+    let message = wrong.expect_err("refused").to_string();
     assert!(
         message.contains("`args.1` changed from f32[64] to f32[63]"),
         "{message}"
@@ -188,8 +188,7 @@ fn a_leaked_tracer_is_an_error_that_says_so() {
     let y = leaked.lock().expect("lock").take().expect("kept");
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| &y + 1.0));
     let message = *caught
-        .err()
-        .expect("refused")
+        .expect_err("refused")
         .downcast::<String>()
         .expect("text");
     assert!(message.contains("leaked tracer"), "{message}");
@@ -200,8 +199,7 @@ fn a_leaked_tracer_is_an_error_that_says_so() {
 fn grad_of_a_vector_is_an_error_that_says_so() {
     let caught = std::panic::catch_unwind(|| grad(|x: Array| &x * 2.0)(f32s(&[1.0, 2.0])));
     let message = *caught
-        .err()
-        .expect("refused")
+        .expect_err("refused")
         .downcast::<String>()
         .expect("text");
     assert!(message.contains("must return a scalar"), "{message}");

@@ -172,7 +172,9 @@ fn open(path: &Path) -> Result<Api> {
     let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| {
         Error::PluginUnloadable {
             path: path.into(),
-            reason: e.to_string(),
+            // The system's own words: the outer text says only that loading failed.
+            reason: std::error::Error::source(&e)
+                .map_or_else(|| e.to_string(), ToString::to_string),
         }
     })?;
     let not_a_plugin = |reason: &str| Error::NotAPlugin {

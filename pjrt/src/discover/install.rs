@@ -48,6 +48,11 @@ pub(super) fn install(
 
     let start = Instant::now();
     let package = release.package();
+    if env.pythons().is_empty() {
+        return Err(InstallError::NoPython {
+            package: package.requirement(),
+        });
+    }
     env.tell(&format!(
         "installing the XLA {title} plugin ({} {}, {}) into {} ...",
         package.name,

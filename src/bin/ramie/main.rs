@@ -1,0 +1,74 @@
+//! The command-line tool: installs XLA plugins, and tells whether everything works.
+#![forbid(unsafe_code)]
+
+mod doctor;
+mod plugin;
+
+use std::error::Error;
+use std::io;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use ramie_pjrt::discover::Platform;
+
+/// Installs the XLA plugins that Ramie runs on, and tells whether they work.
+#[derive(Parser)]
+#[command(name = "ramie", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Show the platform, its plugin and devices, and run a small compiled program.
+    Doctor {
+        /// Look at this platform (cpu, cuda or tpu) instead of the one that programs would use.
+        #[arg(long)]
+        platform: Option<Platform>,
+    },
+    /// Install and list plugins.
+    #[command(subcommand)]
+    Plugin(PluginCommand),
+}
+
+#[derive(Subcommand)]
+enum PluginCommand {
+    /// Install a platform's plugin into the user cache, unless it is there.
+    Install {
+        /// cpu, cuda or tpu.
+        platform: Platform,
+        /// Install it anew even if it is there.
+        #[arg(long)]
+        force: bool,
+    },
+    /// List the plugins that are installed, and where.
+    List,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    ramie::init_logging();
+    let done: Result<(), Box<dyn Error>> = match arguments.command {
+        Command::Doctor { platform } => doctor::run(platform),
+        Command::Plugin(PluginCommand::Install { platform, force }) => {
+            plugin::install(platform, force)
+        }
+        Command::Plugin(PluginCommand::List) => plugin::list(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader of the output, such as `head`, has seen enough.
+        Err(error) if is_broken_pipe(&*error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
+    error
+        .downcast_ref::<io::Error>()
+        .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}

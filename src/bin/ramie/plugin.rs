@@ -1,0 +1,63 @@
+//! `ramie plugin`.
+
+use std::error::Error;
+use std::io::{self, Write};
+
+use ramie_pjrt::discover::{Environment, Origin, Platform};
+
+pub(crate) fn install(platform: Platform, again: bool) -> Result<(), Box<dyn Error>> {
+    let env = Environment::from_process();
+    let plugin = if again {
+        env.reinstall(platform)?
+    } else {
+        env.install(platform)?
+    };
+    if plugin.origin == Origin::Cache {
+        eprintln!("ramie: the {platform} plugin is installed already");
+    }
+    writeln!(io::stdout(), "{}", plugin.path.display())?;
+    Ok(())
+}
+
+pub(crate) fn list() -> Result<(), Box<dyn Error>> {
+    let env = Environment::from_process();
+    let mut out = io::stdout().lock();
+    if let Some(path) = std::env::var_os("RAMIE_PJRT_PLUGIN").filter(|path| !path.is_empty()) {
+        let path = path.to_string_lossy();
+        writeln!(out, "RAMIE_PJRT_PLUGIN is set, and wins: {path}\n")?;
+    }
+    writeln!(out, "PLATFORM  DEVICE   VERSION    PLUGIN")?;
+    for platform in Platform::ALL {
+        let device = if env.device_visible(platform) {
+            "visible"
+        } else {
+            "none"
+        };
+        match env.installed(platform) {
+            Some(plugin) => {
+                let version = plugin.version.as_deref().unwrap_or("unknown");
+                let (origin, path) = (plugin.origin, plugin.path.display());
+                writeln!(
+                    out,
+                    "{platform:<8}  {device:<7}  {version:<9}  {path} ({origin})"
+                )?;
+            }
+            None => {
+                let remedy = remedy(&env, platform);
+                writeln!(out, "{platform:<8}  {device:<7}  {:<9}  {remedy}", "-")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What to do about a platform without a plugin.
+pub(crate) fn remedy(env: &Environment, platform: Platform) -> String {
+    match env.release(platform) {
+        Ok(release) => format!(
+            "not installed: `ramie plugin install {platform}` downloads {:.0} MB",
+            release.bytes() as f64 / 1e6
+        ),
+        Err(_) => "not installed, and none is published for this machine".to_owned(),
+    }
+}

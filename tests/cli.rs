@@ -1,0 +1,174 @@
+//! The command-line tool, run as a user runs it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use ramie_pjrt::discover::{self, Platform};
+
+/// `ramie` with an empty home, nothing on `PATH` and no other variable.
+fn ramie(home: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ramie"));
+    command
+        .args(arguments)
+        .env_clear()
+        .env("HOME", home)
+        .env("PATH", home.join("bin"))
+        // Keeps a GPU of the machine that runs the tests out of the choice.
+        .env("CUDA_VISIBLE_DEVICES", "");
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Runs; gives the exit code, stdout and stderr.
+fn run(command: &mut Command) -> (i32, String, String) {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command.output().unwrap();
+    (status.code().unwrap(), text(&stdout), text(&stderr))
+}
+
+#[test]
+fn help_names_the_commands() {
+    let home = tempfile::tempdir().unwrap();
+    let (code, out, _) = run(&mut ramie(home.path(), &["--help"]));
+    assert_eq!(code, 0);
+    assert!(
+        out.contains("\n  doctor ") && out.contains("\n  plugin "),
+        "{out}"
+    );
+    let (code, out, _) = run(&mut ramie(home.path(), &["--version"]));
+    assert_eq!(
+        (code, out.as_str()),
+        (0, concat!("ramie ", env!("CARGO_PKG_VERSION"), "\n"))
+    );
+}
+
+#[test]
+fn an_unknown_platform_is_a_usage_error() {
+    let home = tempfile::tempdir().unwrap();
+    let (code, _, err) = run(&mut ramie(home.path(), &["plugin", "install", "gpu"]));
+    assert_eq!(code, 2);
+    assert!(
+        err.contains("expected `cpu`, `cuda` (NVIDIA GPUs) or `tpu`"),
+        "{err}"
+    );
+
+    let mut doctor = ramie(home.path(), &["doctor"]);
+    let (code, _, err) = run(doctor.env("RAMIE_PLATFORM", "gpu"));
+    assert_eq!(code, 1);
+    assert!(
+        err.starts_with("error: RAMIE_PLATFORM: `gpu` is not a platform"),
+        "{err}"
+    );
+}
+
+#[test]
+fn list_tells_how_to_install_what_is_missing() {
+    let home = tempfile::tempdir().unwrap();
+    let (code, out, err) = run(&mut ramie(home.path(), &["plugin", "list"]));
+    assert_eq!((code, err.as_str()), (0, ""));
+    for platform in Platform::ALL {
+        let line = out.lines().find(|line| line.starts_with(platform.name()));
+        let line = line.unwrap_or_else(|| panic!("no line for {platform}: {out}"));
+        assert!(line.contains("not installed"), "{line}");
+    }
+    let mut list = ramie(home.path(), &["plugin", "list"]);
+    let (_, out, _) = run(list.env("RAMIE_PJRT_PLUGIN", "/my/plugin.so"));
+    assert!(
+        out.starts_with("RAMIE_PJRT_PLUGIN is set, and wins: /my/plugin.so\n"),
+        "{out}"
+    );
+}
+
+#[test]
+fn doctor_tells_why_there_is_no_plugin() {
+    let home = tempfile::tempdir().unwrap();
+    let (code, out, err) = run(&mut ramie(home.path(), &["doctor"]));
+    assert_eq!(code, 1);
+    let cache = home.path().join(".cache/ramie");
+    assert!(
+        out.contains(&format!("cache     {}\n", cache.display())),
+        "{out}"
+    );
+    assert!(!out.contains("everything works"), "{out}");
+    assert!(
+        err.starts_with("error: no CPU plugin was found. Tried, in this order:\n"),
+        "{err}"
+    );
+    assert!(err.contains("help: "), "{err}");
+}
+
+#[test]
+fn doctor_refuses_a_file_that_is_no_plugin() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("plugin.so");
+    fs::write(&file, "not a library").unwrap();
+    let mut doctor = ramie(home.path(), &["doctor"]);
+    let (code, _, err) = run(doctor.env("RAMIE_PJRT_PLUGIN", &file));
+    assert_eq!(code, 1);
+    assert!(err.contains("plugin.so"), "{err}");
+    assert!(err.contains("as a PJRT plugin"), "{err}");
+    // The system's reason, in whatever words.
+    assert!(
+        err.contains("too short") || err.contains("invalid"),
+        "{err}"
+    );
+}
+
+#[test]
+fn installing_without_python_fails_with_advice() {
+    let home = tempfile::tempdir().unwrap();
+    let (code, out, err) = run(&mut ramie(home.path(), &["plugin", "install", "cpu"]));
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.contains("error: no `python3` is on PATH"), "{err}");
+    assert!(err.contains("help: install Python 3 with pip"), "{err}");
+}
+
+#[test]
+fn doctor_runs_a_compiled_program() {
+    let plugin = discover::find(Some(Platform::Cpu)).expect("the CPU plugin");
+    let home = tempfile::tempdir().unwrap();
+    let mut doctor = ramie(home.path(), &["doctor"]);
+    doctor.env("RAMIE_PJRT_PLUGIN", &plugin.path);
+    let (code, out, err) = run(doctor.env("RAMIE_LOG", "warn,ramie_pjrt=debug"));
+    assert_eq!(code, 0, "{err}");
+    let has = |start: &str| out.lines().any(|line| line.starts_with(start));
+    assert!(has("platform  cpu "), "{out}");
+    assert!(has("PJRT API  0."), "{out}");
+    for label in [
+        "device    ",
+        "load      ",
+        "client    ",
+        "compile   ",
+        "run       ",
+    ] {
+        assert!(has(label), "{label}: {out}");
+    }
+    assert!(out.ends_with("result    everything works\n"), "{out}");
+    assert!(
+        err.contains("DEBUG ramie_pjrt::discover: plugin found"),
+        "{err}"
+    );
+
+    // Without the variable, neither Ramie nor the plugin writes to stderr.
+    let (code, _, err) = run(doctor.env_remove("RAMIE_LOG"));
+    assert_eq!((code, err.as_str()), (0, ""));
+}
+
+#[test]
+fn a_wrong_log_filter_is_reported_and_ignored() {
+    let home = tempfile::tempdir().unwrap();
+    let mut list = ramie(home.path(), &["plugin", "list"]);
+    let (code, _, err) = run(list.env("RUST_LOG", "ramie=loud"));
+    assert_eq!(code, 0);
+    assert!(
+        err.starts_with("ramie: RUST_LOG=`ramie=loud` is ignored: "),
+        "{err}"
+    );
+}
