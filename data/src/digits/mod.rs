@@ -1,0 +1,103 @@
+//! Handwritten digits: 1,797 images of 8×8 pixels, in the program itself.
+//!
+//! The images are the test part of the *Optical Recognition of Handwritten
+//! Digits* data set (E. Alpaydin and C. Kaynak, 1998; UCI Machine Learning
+//! Repository, CC BY 4.0), which scikit-learn ships as `load_digits`. The split
+//! into 1,347 training and 450 test rows is that of scikit-learn's
+//! `train_test_split` with `random_state=0`, in its order.
+//!
+//! ```
+//! let digits = ramie_data::digits::load()?;
+//! assert_eq!((digits.train.len(), digits.test.len()), (1347, 450));
+//! assert_eq!(digits.train.images.shape(), [1347, 8, 8]);
+//! assert!(digits.test.labels.iter().all(|&l| (0..10).contains(&l)));
+//! # Ok::<(), ramie_data::Error>(())
+//! ```
+
+mod parse;
+
+use crate::Result;
+use ndarray::{Array1, Array3};
+use ramie_core::Array;
+
+/// Rows and columns of an image.
+const SIDE: usize = 8;
+
+const IMAGES: (&str, &[u8]) = ("digits.csv.gz", include_bytes!("digits.csv.gz"));
+const SPLIT: (&str, &str) = ("digits_split.csv", include_str!("digits_split.csv"));
+
+/// The digits, split for training and testing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Digits {
+    /// What a model learns from.
+    pub train: Split,
+    /// What it is judged by.
+    pub test: Split,
+}
+
+/// Images with their labels, on the host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Split {
+    /// Brightness of each pixel, whole numbers from 0 to 16: `[n, 8, 8]`.
+    pub images: Array3<f32>,
+    /// The digit on each image, 0 to 9: `[n]`.
+    pub labels: Array1<i32>,
+}
+
+impl Split {
+    /// The number of images.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Whether there are no images.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// The images on the default device: `f32[n,8,8]`.
+    ///
+    /// # Panics
+    /// If there is no working plugin, or the device is out of memory.
+    #[track_caller]
+    pub fn image_array(&self) -> Array {
+        self.pixels(&[self.len(), SIDE, SIDE])
+    }
+
+    /// The images as rows of 64 pixels on the default device: `f32[n,64]`.
+    ///
+    /// # Panics
+    /// If there is no working plugin, or the device is out of memory.
+    #[track_caller]
+    pub fn pixel_array(&self) -> Array {
+        self.pixels(&[self.len(), SIDE * SIDE])
+    }
+
+    /// The labels on the default device: `i32[n]`.
+    ///
+    /// # Panics
+    /// If there is no working plugin, or the device is out of memory.
+    #[track_caller]
+    pub fn label_array(&self) -> Array {
+        Array::from_slice(
+            self.labels.as_standard_layout().as_slice().unwrap_or(&[]),
+            &[self.len()],
+        )
+    }
+
+    #[track_caller]
+    fn pixels(&self, shape: &[usize]) -> Array {
+        Array::from_slice(
+            self.images.as_standard_layout().as_slice().unwrap_or(&[]),
+            shape,
+        )
+    }
+}
+
+/// The digits and their split.
+///
+/// # Errors
+/// If the files in the program are damaged; the error names file and row.
+pub fn load() -> Result<Digits> {
+    parse::digits(IMAGES, SPLIT)
+}

@@ -1,0 +1,273 @@
+//! The two tables the digits come in: images with labels, and the split.
+
+use super::{Digits, SIDE, Split};
+use crate::{Error, Result};
+use flate2::read::GzDecoder;
+use ndarray::{Array1, Array3};
+use std::io::Read;
+
+const PIXELS: usize = SIDE * SIDE;
+const BRIGHTEST: u8 = 16;
+
+/// An image and its label, as a row of the table holds them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    pub pixels: [u8; PIXELS],
+    pub label: u8,
+}
+
+/// The data set of a compressed table of images and a table that splits it,
+/// each with its name.
+pub(super) fn digits(images: (&str, &[u8]), split: (&str, &str)) -> Result<Digits> {
+    let text = gunzip(images.0, images.1)?;
+    let rows = rows(images.0, &text)?;
+    let (train, test) = places(split.0, split.1, rows.len())?;
+    Ok(Digits {
+        train: take(&rows, &train),
+        test: take(&rows, &test),
+    })
+}
+
+fn gunzip(file: &str, bytes: &[u8]) -> Result<String> {
+    let mut text = String::new();
+    match GzDecoder::new(bytes).read_to_string(&mut text) {
+        Ok(_) => Ok(text),
+        Err(e) => Err(Error::File {
+            file: file.into(),
+            message: format!("cannot be decompressed: {e}; the file is damaged or cut short"),
+        }),
+    }
+}
+
+/// The rows of a table of 64 pixels and a label each.
+pub(super) fn rows(file: &str, text: &str) -> Result<Vec<Row>> {
+    text.lines()
+        .enumerate()
+        .map(|(i, line)| row(line).map_err(|message| bad_row(file, i, message)))
+        .collect()
+}
+
+fn row(line: &str) -> Result<Row, String> {
+    let fields = line.split(',').count();
+    if fields != PIXELS + 1 {
+        return Err(format!(
+            "has {fields} fields, expected {PIXELS} pixels and a label"
+        ));
+    }
+    let mut pixels = [0; PIXELS];
+    let mut fields = line.split(',');
+    for (i, (pixel, field)) in pixels.iter_mut().zip(&mut fields).enumerate() {
+        *pixel = number(field, BRIGHTEST).map_err(|e| format!("pixel {i} is {e}"))?;
+    }
+    let label = fields.next().unwrap_or_default();
+    let label = number(label, 9).map_err(|e| format!("the label is {e}"))?;
+    Ok(Row { pixels, label })
+}
+
+fn number(field: &str, largest: u8) -> Result<u8, String> {
+    match field.trim().parse() {
+        Ok(n) if n <= largest => Ok(n),
+        _ => Err(format!(
+            "{field:?}, expected a whole number from 0 to {largest}"
+        )),
+    }
+}
+
+/// Which rows of the images are for training, and which for testing.
+pub(super) fn places(file: &str, text: &str, count: usize) -> Result<(Vec<usize>, Vec<usize>)> {
+    let mut lines = text.lines().enumerate();
+    match lines.next() {
+        Some((_, "split,row")) => {}
+        Some((i, other)) => {
+            let message = format!("is {other:?}, expected the header \"split,row\"");
+            return Err(bad_row(file, i, message));
+        }
+        None => {
+            return Err(Error::File {
+                file: file.into(),
+                message: "is empty, expected the header \"split,row\" and rows".into(),
+            });
+        }
+    }
+    let (mut train, mut test) = (Vec::new(), Vec::new());
+    let mut first_use: Vec<Option<usize>> = vec![None; count];
+    for (i, line) in lines {
+        let bad = |message| bad_row(file, i, message);
+        let Some((part, place)) = line.split_once(',') else {
+            return Err(bad(format!("is {line:?}, expected a split and a row")));
+        };
+        let place = match place.trim().parse::<usize>() {
+            Ok(place) if place < count => place,
+            _ => {
+                return Err(bad(format!(
+                    "names image {place:?}, expected a whole number below {count}"
+                )));
+            }
+        };
+        match part.trim() {
+            "train" => train.push(place),
+            "test" => test.push(place),
+            other => {
+                return Err(bad(format!(
+                    "names the split {other:?}, expected \"train\" or \"test\""
+                )));
+            }
+        }
+        if let Some(before) = first_use[place].replace(i + 1) {
+            return Err(bad(format!(
+                "names image {place} again, after row {before}"
+            )));
+        }
+    }
+    Ok((train, test))
+}
+
+fn take(rows: &[Row], places: &[usize]) -> Split {
+    let pixel = |(n, y, x): (usize, usize, usize)| f32::from(rows[places[n]].pixels[y * SIDE + x]);
+    Split {
+        images: Array3::from_shape_fn((places.len(), SIDE, SIDE), pixel),
+        labels: Array1::from_shape_fn(places.len(), |n| i32::from(rows[places[n]].label)),
+    }
+}
+
+fn bad_row(file: &str, index: usize, message: String) -> Error {
+    Error::Row {
+        file: file.into(),
+        row: index + 1,
+        message,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::digits::{IMAGES, SPLIT};
+    use proptest::prelude::*;
+
+    fn line(label: u8) -> String {
+        let pixels = (0..PIXELS).map(|i| (i % 17).to_string());
+        pixels
+            .chain([label.to_string()])
+            .collect::<Vec<_>>()
+            .join(",")
+    }
+
+    #[test]
+    fn the_data_set_is_whole() {
+        let digits = digits(IMAGES, SPLIT).unwrap();
+        assert_eq!(digits.train.images.dim(), (1347, 8, 8));
+        assert_eq!(digits.test.images.dim(), (450, 8, 8));
+        assert!(digits.train.images.iter().all(|p| (0.0..=16.0).contains(p)));
+        // Facts of the 1,797 images: their brightness, and how many of each digit.
+        let sum: f32 = digits.train.images.sum() + digits.test.images.sum();
+        assert_eq!(sum, 561_718.0);
+        let mut counts = [0; 10];
+        for &l in digits.train.labels.iter().chain(&digits.test.labels) {
+            counts[l as usize] += 1;
+        }
+        assert_eq!(counts, [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]);
+    }
+
+    #[test]
+    fn rows_come_in_the_order_of_the_split() {
+        let text = format!("{}\n{}\n{}\n", line(0), line(1), line(2));
+        let mut gz = flate2::read::GzEncoder::new(text.as_bytes(), flate2::Compression::fast());
+        let mut bytes = Vec::new();
+        gz.read_to_end(&mut bytes).unwrap();
+        let split = ("s", "split,row\ntrain,2\ntest,1\ntrain,0\n");
+        let digits = digits(("i", &bytes), split).unwrap();
+        assert_eq!(digits.train.labels.to_vec(), [2, 0]);
+        assert_eq!(digits.test.labels.to_vec(), [1]);
+        assert_eq!(digits.train.images[[0, 2, 0]], 16.0);
+        assert_eq!(digits.train.images[[0, 2, 1]], 0.0);
+    }
+
+    #[test]
+    fn a_bad_row_is_named() {
+        let message = |text: &str| rows("digits.csv", text).unwrap_err().to_string();
+        let good = line(3);
+        assert_eq!(
+            message(&format!("{good}\n1,2,3\n")),
+            "digits.csv, row 2: has 3 fields, expected 64 pixels and a label"
+        );
+        assert_eq!(
+            message(&good.replacen("0,1,", "0,17,", 1)),
+            "digits.csv, row 1: pixel 1 is \"17\", expected a whole number from 0 to 16"
+        );
+        assert_eq!(
+            message(&format!("{}x", line(1))),
+            "digits.csv, row 1: the label is \"1x\", expected a whole number from 0 to 9"
+        );
+    }
+
+    #[test]
+    fn a_bad_split_is_named() {
+        let message = |text: &str| places("split.csv", text, 3).unwrap_err().to_string();
+        let expect = |text: &str, expected: &str| assert_eq!(message(text), expected);
+        expect(
+            "",
+            "split.csv: is empty, expected the header \"split,row\" and rows",
+        );
+        expect(
+            "train,0\n",
+            "split.csv, row 1: is \"train,0\", expected the header \"split,row\"",
+        );
+        expect(
+            "split,row\ntrain\n",
+            "split.csv, row 2: is \"train\", expected a split and a row",
+        );
+        expect(
+            "split,row\ntrain,3\n",
+            "split.csv, row 2: names image \"3\", expected a whole number below 3",
+        );
+        expect(
+            "split,row\nvalid,0\n",
+            "split.csv, row 2: names the split \"valid\", expected \"train\" or \"test\"",
+        );
+        expect(
+            "split,row\ntrain,0\ntest,0\n",
+            "split.csv, row 3: names image 0 again, after row 2",
+        );
+    }
+
+    #[test]
+    fn a_truncated_file_is_named() {
+        let (file, bytes) = IMAGES;
+        for length in [0, 5, 1000, bytes.len() - 1] {
+            let error = digits((file, &bytes[..length]), SPLIT).unwrap_err();
+            assert!(
+                error
+                    .to_string()
+                    .starts_with("digits.csv.gz: cannot be decompressed"),
+                "{error}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(table in prop::collection::vec(
+            (prop::collection::vec(0..=BRIGHTEST, PIXELS), 0..=9u8), 0..20,
+        )) {
+            let mut text = String::new();
+            for (pixels, label) in &table {
+                for p in pixels {
+                    text += &format!("{p},");
+                }
+                text += &format!("{label}\n");
+            }
+            let read = rows("t", &text).unwrap();
+            prop_assert_eq!(read.len(), table.len());
+            for (row, (pixels, label)) in read.iter().zip(&table) {
+                prop_assert_eq!(&row.pixels[..], &pixels[..]);
+                prop_assert_eq!(row.label, *label);
+            }
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in "[-0-9,\n xé\\r]{0,300}", count in 0..5usize) {
+            let _ = rows("t", &text);
+            let _ = places("t", &format!("split,row\n{text}"), count);
+        }
+    }
+}
