@@ -1,2 +1,34 @@
-//! Part of Ramie; see the `ramie` crate.
+//! Composable gradient transformations, schedules and losses, in the way of
+//! Optax.
+//!
+//! An optimizer is a [`GradientTransformation`]: `init` makes its state from
+//! the parameters, `update` turns gradients into updates. Big ones are chains
+//! of small ones: [`adamw`] is
+//! `chain((scale_by_adam(…), add_decayed_weights(…), scale_by_learning_rate(…)))`.
+//!
+//! Most users take this crate through `ramie`, which re-exports it.
 #![forbid(unsafe_code)]
+
+mod adam;
+mod alias;
+mod chain;
+mod clip;
+mod decay;
+mod masked;
+mod momentum;
+mod numerics;
+mod scale;
+mod schedule;
+mod transformation;
+
+pub use adam::{ScaleByAdam, ScaleByAdamState, scale_by_adam};
+pub use alias::{Adam, AdamW, Sgd, adam, adamw, sgd};
+pub use chain::{Transformations, chain};
+pub use clip::{clip, clip_by_global_norm};
+pub use decay::add_decayed_weights;
+pub use masked::masked;
+pub use momentum::{TraceState, trace};
+pub use numerics::{global_norm, safe_increment};
+pub use scale::{ScaleByScheduleState, scale, scale_by_learning_rate, scale_by_schedule};
+pub use schedule::Schedule;
+pub use transformation::{GradientTransformation, OptState, apply_updates, identity};

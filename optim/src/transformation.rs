@@ -1,0 +1,205 @@
+//! `GradientTransformation`: an `init` and an `update` function, and the state
+//! between them.
+
+use ramie_core::tree::{Tree, Visitor};
+use ramie_core::{Array, State};
+use std::any::{Any, TypeId, type_name};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+type Init = dyn Fn(&State) -> OptState + Send + Sync;
+type Update = dyn Fn(State, OptState, Option<&State>) -> (State, OptState) + Send + Sync;
+
+/// Turns gradients into updates of the parameters, with a state of its own
+/// between steps (Optax's type of the same name).
+///
+/// Transformations are composed by [`chain`](crate::chain). As a part of a
+/// tree a transformation is fixed: a compiled function is compiled for this
+/// very transformation and its clones.
+#[derive(Clone)]
+pub struct GradientTransformation {
+    /// Tells transformations apart; clones do the same and share it.
+    id: u64,
+    init: Arc<Init>,
+    update: Arc<Update>,
+}
+
+impl GradientTransformation {
+    /// A transformation from its two functions, which share the type of the
+    /// state between steps.
+    ///
+    /// `init` makes the first state from the parameters. `update` takes the
+    /// updates so far (at first the gradients), the state and the parameters,
+    /// where the caller gives them, and returns the new updates and state.
+    ///
+    /// ```
+    /// use ramie_core::State;
+    /// use ramie_optim::GradientTransformation;
+    /// let halve = GradientTransformation::new(
+    ///     |_: &State| (),
+    ///     |updates: State, (), _params: Option<&State>| (updates.map(|u| u * 0.5), ()),
+    /// );
+    /// ```
+    pub fn new<S: Tree>(
+        init: impl Fn(&State) -> S + Send + Sync + 'static,
+        update: impl Fn(State, S, Option<&State>) -> (State, S) + Send + Sync + 'static,
+    ) -> GradientTransformation {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        GradientTransformation {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            init: Arc::new(move |params| OptState::new(init(params))),
+            update: Arc::new(move |updates, state, params| {
+                let (updates, state) = update(updates, state.into::<S>(), params);
+                (updates, OptState::new(state))
+            }),
+        }
+    }
+
+    /// A transformation without state.
+    pub fn stateless(
+        update: impl Fn(State, Option<&State>) -> State + Send + Sync + 'static,
+    ) -> GradientTransformation {
+        GradientTransformation::new(
+            |_| (),
+            move |updates, (), params| (update(updates, params), ()),
+        )
+    }
+
+    /// The state before the first step.
+    #[track_caller]
+    pub fn init(&self, params: &State) -> OptState {
+        (self.init)(params)
+    }
+
+    /// The updates for gradients, and the state for the next step.
+    ///
+    /// # Panics
+    /// If the state is that of another transformation, the gradients do not
+    /// have the paths that `init` saw, or the transformation needs `params`
+    /// and they are `None`.
+    #[track_caller]
+    pub fn update(
+        &self,
+        updates: State,
+        state: OptState,
+        params: Option<&State>,
+    ) -> (State, OptState) {
+        (self.update)(updates, state, params)
+    }
+}
+
+impl fmt::Debug for GradientTransformation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "GradientTransformation #{}", self.id)
+    }
+}
+impl PartialEq for GradientTransformation {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+impl Eq for GradientTransformation {}
+impl Hash for GradientTransformation {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.id);
+    }
+}
+ramie_core::fixed_tree!(GradientTransformation);
+
+/// The state of a [`GradientTransformation`], its type forgotten.
+pub struct OptState(Box<dyn AnyTree>);
+
+impl OptState {
+    /// A state of some type.
+    pub fn new<S: Tree>(state: S) -> OptState {
+        OptState(Box::new(state))
+    }
+
+    /// The state, if it has the type `S`.
+    pub fn get<S: Tree>(&self) -> Option<&S> {
+        (*self.0).as_any().downcast_ref()
+    }
+
+    #[track_caller]
+    fn into<S: Tree>(self) -> S {
+        let found = (*self.0).type_name();
+        match self.0.into_any().downcast() {
+            Ok(state) => *state,
+            Err(_) => panic!(
+                "update: the state is that of another transformation\n  expected {}\n  got {found}\n  \
+                 help: pass the state that this transformation's `init` or last `update` returned",
+                type_name::<S>()
+            ),
+        }
+    }
+}
+
+/// A [`Tree`] behind a pointer.
+trait AnyTree: Send + Sync {
+    fn walk(&self, visitor: &mut dyn Visitor);
+    fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array));
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Box<dyn AnyTree>;
+    fn as_any(&self) -> &dyn Any;
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+    fn type_name(&self) -> &'static str;
+}
+
+impl<T: Tree> AnyTree for T {
+    fn walk(&self, visitor: &mut dyn Visitor) {
+        visitor.fixed(&TypeId::of::<T>());
+        Tree::walk(self, visitor);
+    }
+    fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
+        Tree::walk_mut(self, visit);
+    }
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Box<dyn AnyTree> {
+        Box::new(Tree::rebuild(self, leaf))
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+    fn type_name(&self) -> &'static str {
+        type_name::<T>()
+    }
+}
+
+impl Tree for OptState {
+    fn walk(&self, visitor: &mut dyn Visitor) {
+        (*self.0).walk(visitor);
+    }
+    fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
+        (*self.0).walk_mut(visit);
+    }
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
+        OptState((*self.0).rebuild(leaf))
+    }
+}
+
+impl fmt::Debug for OptState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut map = f.debug_map();
+        ramie_core::tree::for_each_with_path(self, |path, _, a| {
+            map.entry(&path, &a.aval());
+        });
+        map.finish()
+    }
+}
+
+/// The transformation that returns the updates as they are.
+pub fn identity() -> GradientTransformation {
+    GradientTransformation::stateless(|updates, _| updates)
+}
+
+/// Parameters plus updates, in the parameters' element types.
+///
+/// # Panics
+/// If the states have different paths.
+#[track_caller]
+pub fn apply_updates(params: &State, updates: &State) -> State {
+    params.zip(updates, |p, u| (p + u).astype(p.dtype()))
+}
