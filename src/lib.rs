@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 // Derived code names this crate from outside and from its own examples alike.
+#[allow(unused_extern_crates)]
 extern crate self as ramie;
 
 /// What derived code needs; not part of the interface.

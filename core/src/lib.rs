@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 // Derived code names this crate from outside and from its own tests alike.
+#[allow(unused_extern_crates)]
 extern crate self as ramie_core;
 
 mod array;

@@ -4,12 +4,19 @@
 #![forbid(unsafe_code)]
 
 // Derived code names this crate from outside and from its own modules alike.
+#[allow(unused_extern_crates)]
 extern crate self as ramie_nn;
 
 mod module;
+mod optimizer;
+mod value_and_grad;
+mod variable;
 
 pub use module::Module;
+pub use optimizer::{OptVariable, Optimizer};
 pub use ramie_derive::{Module, Tree};
+pub use value_and_grad::{grad, value_and_grad, value_and_grad_wrt};
+pub use variable::{BatchStat, Cache, Intermediate, Param, RngCount, RngKey};
 
 /// What derived code needs; not part of the interface.
 #[doc(hidden)]

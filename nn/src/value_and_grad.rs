@@ -1,0 +1,106 @@
+//! Gradients of models.
+
+use crate::Param;
+use ramie_core::{Array, DType, Objective, State, Tree, tree, vjp_with_aux};
+use std::panic::Location;
+
+/// The value of a function of a model and its gradient with respect to the
+/// model's parameters (`nnx.value_and_grad`).
+///
+/// The function returns a scalar loss, or `(loss, aux)`; what else it needs it
+/// captures. It may change the model: statistics, counts and the like are
+/// carried out, and the model has their new values afterwards. The gradients
+/// are a [`State`] with the paths of the parameters.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::{Param, Tree, value_and_grad};
+/// #[derive(Tree)]
+/// struct Scale { factor: Param, calls: Array }
+/// let factor = Param::new(Array::scalar(3.0, DType::F32));
+/// let mut model = Scale { factor, calls: Array::scalar(0, DType::I32) };
+/// let (loss, grads) = value_and_grad(&mut model, |m| {
+///     m.calls += 1;
+///     m.factor.square()
+/// });
+/// assert_eq!(loss.item::<f32>(), 9.0);
+/// assert_eq!(grads.get("factor").map(|g| g.item::<f32>()), Some(6.0));
+/// assert_eq!(model.calls.item::<i32>(), 1);
+/// ```
+///
+/// # Panics
+/// If the model has no parameters, one of them is not of floats, or the loss
+/// is not a floating-point scalar.
+#[track_caller]
+pub fn value_and_grad<M: Tree, R: Objective>(
+    model: &mut M,
+    f: impl FnOnce(&mut M) -> R,
+) -> (R, State) {
+    value_and_grad_wrt(model, |_, kind| kind == Some(Param::KIND), f)
+}
+
+/// The gradient of a function of a model with respect to the model's
+/// parameters (`nnx.grad`); see [`value_and_grad`].
+///
+/// # Panics
+/// As [`value_and_grad`].
+#[track_caller]
+pub fn grad<M: Tree, R: Objective>(model: &mut M, f: impl FnOnce(&mut M) -> R) -> State {
+    value_and_grad(model, f).1
+}
+
+/// [`value_and_grad`] with respect to the leaves that a predicate accepts by
+/// path and kind.
+///
+/// # Panics
+/// As [`value_and_grad`], for the accepted leaves.
+#[track_caller]
+pub fn value_and_grad_wrt<M: Tree, R: Objective>(
+    model: &mut M,
+    wrt: impl FnMut(&str, Option<&'static str>) -> bool,
+    f: impl FnOnce(&mut M) -> R,
+) -> (R, State) {
+    let at = Location::caller();
+    let params = State::of(model).filter(wrt);
+    assert!(
+        !params.is_empty(),
+        "value_and_grad: the model has nothing to differentiate with respect to\n  help: hold \
+         parameters in `Param`, and derive Tree or Module for the layers that own them"
+    );
+    for (path, array) in params.iter() {
+        assert!(
+            array.dtype().is_float(),
+            "value_and_grad: `{path}` is {}, which holds no floating-point numbers\n  help: hold it \
+             in another kind of variable than `Param`",
+            array.aval()
+        );
+    }
+    // The traced copy returns as an auxiliary value: with its leaves come the
+    // fixed values that the function may have changed.
+    let mut copy = tree::map(model, Array::clone);
+    let traced = move |params: State| {
+        params.update(&mut copy).expect("the model's own paths");
+        let out = f(&mut copy);
+        let loss = out.loss().clone();
+        check_loss(&loss, at);
+        (loss, (out, copy))
+    };
+    let (loss, pull, (out, after)) = vjp_with_aux(traced, params);
+    *model = after;
+    let grads = pull(Array::scalar(1.0, loss.dtype()));
+    (out, grads)
+}
+
+fn check_loss(loss: &Array, at: &Location<'_>) {
+    let (aval, dtype) = (loss.aval(), loss.dtype());
+    assert!(
+        aval.ndim() == 0 && dtype.is_float(),
+        "value_and_grad: the function must return a floating-point scalar loss, it returned {aval}\n  \
+         called at {at}\n  help: {}",
+        if dtype.is_float() {
+            "reduce it, for example with .mean() or .sum()".to_string()
+        } else {
+            format!("convert it with astype(DType::{:?})", DType::F32)
+        }
+    );
+}
