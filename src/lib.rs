@@ -11,6 +11,8 @@ pub mod __private {
     pub use {ramie_core, ramie_nn};
 }
 
+pub use ramie_core as core;
+
 #[cfg(feature = "logging")]
 mod logging;
 #[cfg(feature = "logging")]

@@ -1,0 +1,69 @@
+//! Times the workloads that `benches/compare` times in JAX; one JSON line each.
+//!
+//! `cargo bench --bench steps -- [WORKLOAD…] [--steps N] [--samples N] [--first-step]`
+//!
+//! Every workload runs in a process of its own, so that peak memory is its own.
+
+mod measure;
+mod scalar;
+
+use measure::{Plan, measure};
+use std::process::Command;
+
+const WORKLOADS: [&str; 1] = ["scalar"];
+
+fn run(name: &str, plan: &Plan) -> ramie::core::Result<()> {
+    match name {
+        "scalar" => measure(name, plan, 2000, scalar::build),
+        other => {
+            eprintln!("steps: no workload `{other}`; there are: {}", WORKLOADS.join(", "));
+            std::process::exit(2);
+        }
+    }
+}
+
+fn main() {
+    let mut plan = Plan::default();
+    let mut names = Vec::new();
+    let mut inside = false;
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        let mut number = |what: &str| {
+            args.next().and_then(|v| v.parse().ok()).unwrap_or_else(|| {
+                eprintln!("steps: {what} wants a number");
+                std::process::exit(2)
+            })
+        };
+        match arg.as_str() {
+            "--bench" => {}
+            "--steps" => plan.steps = Some(number("--steps")),
+            "--samples" => plan.samples = number("--samples"),
+            "--warmup" => plan.warmup = number("--warmup"),
+            "--inside" => inside = true,
+            name => names.push(name.to_string()),
+        }
+    }
+    if names.is_empty() {
+        names = WORKLOADS.map(String::from).to_vec();
+    }
+    if inside {
+        for name in &names {
+            if let Err(e) = run(name, &plan) {
+                eprintln!("steps: {name}: {e}");
+                std::process::exit(1);
+            }
+        }
+        return;
+    }
+    let program = std::env::current_exe().expect("the path of this program");
+    for name in &names {
+        let status = Command::new(&program)
+            .args(["--inside", name])
+            .args(plan.arguments())
+            .status()
+            .expect("this program starts");
+        if !status.success() {
+            std::process::exit(status.code().unwrap_or(1));
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The protocol of measurement: some steps to warm up, then samples of many
+//! steps, each step on the state of the last, with one wait at the end.
+
+use ramie::core::{Array, Compiled, Result, Tree, tree};
+use std::time::Instant;
+
+/// How much is measured.
+pub struct Plan {
+    pub steps: Option<usize>,
+    pub samples: usize,
+    pub warmup: usize,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Plan {
+            steps: None,
+            samples: 10,
+            warmup: 3,
+        }
+    }
+}
+
+impl Plan {
+    /// The plan as arguments of this program.
+    pub fn arguments(&self) -> Vec<String> {
+        let mut out = vec![
+            "--samples".into(),
+            self.samples.to_string(),
+            "--warmup".into(),
+            self.warmup.to_string(),
+        ];
+        if let Some(steps) = self.steps {
+            out.extend(["--steps".into(), steps.to_string()]);
+        }
+        out
+    }
+}
+
+/// A workload: its state, a call of the jitted step, and the time that tracing
+/// and lowering, and compiling, took.
+pub struct Workload<S, F> {
+    pub state: S,
+    pub step: F,
+    pub trace_lower_s: f64,
+    pub compile_s: f64,
+}
+
+/// Times a stage of a workload's making.
+pub fn timed<T>(f: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
+    let start = Instant::now();
+    let value = f()?;
+    Ok((value, start.elapsed().as_secs_f64()))
+}
+
+/// Compiles without the persistent cache's help; it is only timed.
+pub fn compile_time<S: Tree, A: Tree, R: Tree>(
+    lowered: ramie::core::Lowered<S, A, R>,
+) -> Result<f64> {
+    let (_compiled, seconds): (Compiled<S, A, R>, f64) = timed(|| lowered.compile())?;
+    Ok(seconds)
+}
+
+/// Runs a workload and prints its line.
+pub fn measure<S: Tree, R: Tree, F: FnMut(&mut S) -> R>(
+    name: &str,
+    plan: &Plan,
+    default_steps: usize,
+    build: impl FnOnce() -> Result<Workload<S, F>>,
+) -> Result<()> {
+    // Compile times are those of XLA, not of the cache.
+    ramie::core::configure(ramie::core::RuntimeOptions {
+        compilation_cache: Some(false),
+        ..Default::default()
+    })?;
+    let mut work = build()?;
+    let steps = plan.steps.unwrap_or(default_steps);
+    let wait = |state: &S, out: &R| {
+        for a in tree::leaves(state).iter().chain(&tree::leaves(out)) {
+            a.block_until_ready();
+        }
+    };
+    let mut out = (work.step)(&mut work.state);
+    for _ in 1..plan.warmup.max(1) {
+        out = (work.step)(&mut work.state);
+    }
+    wait(&work.state, &out);
+    let mut times: Vec<f64> = (0..plan.samples.max(1))
+        .map(|_| {
+            let start = Instant::now();
+            for _ in 0..steps {
+                out = (work.step)(&mut work.state);
+            }
+            wait(&work.state, &out);
+            start.elapsed().as_secs_f64() / steps as f64
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    let middle = times.len() / 2;
+    let median = if times.len() % 2 == 1 {
+        times[middle]
+    } else {
+        (times[middle - 1] + times[middle]) / 2.0
+    };
+    let shown = tree::leaves(&out);
+    let shown = shown.first().cloned().or_else(|| tree::leaves(&work.state).into_iter().next());
+    println!(
+        "{{\"workload\": \"{name}\", \"framework\": \"ramie\", \"platform\": \"{}\", \
+         \"median_s\": {median:e}, \"best_s\": {:e}, \"trace_lower_s\": {:.6}, \"compile_s\": {:.6}, \
+         \"peak_rss_mb\": {:.1}, \"steps\": {steps}, \"samples\": {}, \"loss\": {}}}",
+        ramie::core::runtime()?.client().platform_name(),
+        times[0],
+        work.trace_lower_s,
+        work.compile_s,
+        peak_rss_mb(),
+        times.len(),
+        shown.map_or(f32::NAN, |a| a.item::<f32>()),
+    );
+    Ok(())
+}
+
+/// The most memory that this process has had resident.
+fn peak_rss_mb() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    status
+        .lines()
+        .find_map(|l| l.strip_prefix("VmHWM:"))
+        .and_then(|l| l.split_whitespace().next()?.parse::<f64>().ok())
+        .map_or(0.0, |kb| kb / 1024.0)
+}
