@@ -16,7 +16,10 @@ fn run(name: &str, plan: &Plan) -> ramie::core::Result<()> {
     match name {
         "scalar" => measure(name, plan, 2000, scalar::build),
         other => {
-            eprintln!("steps: no workload `{other}`; there are: {}", WORKLOADS.join(", "));
+            eprintln!(
+                "steps: no workload `{other}`; there are: {}",
+                WORKLOADS.join(", ")
+            );
             std::process::exit(2);
         }
     }

@@ -103,7 +103,10 @@ pub fn measure<S: Tree, R: Tree, F: FnMut(&mut S) -> R>(
         (times[middle - 1] + times[middle]) / 2.0
     };
     let shown = tree::leaves(&out);
-    let shown = shown.first().cloned().or_else(|| tree::leaves(&work.state).into_iter().next());
+    let shown = shown
+        .first()
+        .cloned()
+        .or_else(|| tree::leaves(&work.state).into_iter().next());
     println!(
         "{{\"workload\": \"{name}\", \"framework\": \"ramie\", \"platform\": \"{}\", \
          \"median_s\": {median:e}, \"best_s\": {:e}, \"trace_lower_s\": {:.6}, \"compile_s\": {:.6}, \

@@ -38,24 +38,26 @@ pub(crate) struct Entry {
 }
 
 impl Cache {
-    /// The user's cache, unless it is switched off by
-    /// `RAMIE_COMPILATION_CACHE=off`.
+    /// The user's cache; `RAMIE_COMPILATION_CACHE` names another folder, or
+    /// switches it `off`.
     pub fn from_environment() -> Option<Cache> {
-        let off = std::env::var("RAMIE_COMPILATION_CACHE").is_ok_and(|v| {
-            matches!(
-                v.to_ascii_lowercase().as_str(),
-                "off" | "0" | "false" | "no"
-            )
-        });
-        if off {
-            return None;
-        }
+        let folder = match std::env::var("RAMIE_COMPILATION_CACHE") {
+            Ok(v) => match v.to_ascii_lowercase().as_str() {
+                "off" | "0" | "false" | "no" => return None,
+                "" | "on" | "1" | "true" | "yes" => Cache::user_folder(),
+                _ => PathBuf::from(v),
+            },
+            Err(_) => Cache::user_folder(),
+        };
         let limit = std::env::var("RAMIE_COMPILATION_CACHE_MB")
             .ok()
             .and_then(|v| v.parse::<u64>().ok())
             .map_or(DEFAULT_LIMIT, |mb| mb << 20);
-        let folder = ramie_pjrt::discover::cache_dir().join("compiled");
         Some(Cache { folder, limit })
+    }
+
+    fn user_folder() -> PathBuf {
+        ramie_pjrt::discover::cache_dir().join("compiled")
     }
 
     #[cfg(test)]

@@ -24,7 +24,8 @@ pub struct RuntimeOptions {
     /// Devices of a CPU client; by default `RAMIE_NUM_CPU_DEVICES`, else 1.
     pub cpu_devices: Option<usize>,
     /// Whether compiled programs are kept between processes; by default they
-    /// are, unless `RAMIE_COMPILATION_CACHE=off`.
+    /// are, in the user's cache or the folder that `RAMIE_COMPILATION_CACHE`
+    /// names, unless that is `off`.
     pub compilation_cache: Option<bool>,
 }
 
