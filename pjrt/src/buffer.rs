@@ -3,8 +3,8 @@
 use crate::client::ClientInner;
 use crate::error::{Error, Result, borrowed};
 use crate::event::Event;
-use crate::retire::Ticket;
 use crate::sys::{self, RawBuffer};
+use crate::under_way::Ticket;
 use crate::{AlignedBytes, BufferType, Device};
 use smallvec::SmallVec;
 use std::fmt;
@@ -335,10 +335,10 @@ impl Drop for Buffer {
         let state = *self.state.get_mut();
         if state & DONATED != 0 {
             // SAFETY: the handle is ours and not used again.
-            unsafe { client.retired.push(self.raw, state & !DONATED) };
+            unsafe { client.under_way.push(self.raw, state & !DONATED) };
         } else {
             // SAFETY: as above. Running executions keep the memory for themselves.
-            unsafe { crate::retire::destroy(client.api, self.raw) };
+            unsafe { crate::under_way::destroy(client.api, self.raw) };
         }
     }
 }

@@ -5,8 +5,8 @@ use crate::device::{Device, DeviceInner};
 use crate::error::{Result, borrowed, owned_string};
 use crate::launch::Launches;
 use crate::plugin::Plugin;
-use crate::retire::Retired;
 use crate::sys::{self, Api, RawClient, RawDevice};
+use crate::under_way::{UnderWay, wait_at_exit};
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
@@ -34,8 +34,8 @@ pub(crate) struct ClientInner {
     addressable: OnceLock<Box<[Device]>>,
     /// Launches on several devices.
     pub launches: Launches,
-    /// Donated handles waiting for their executions to end.
-    pub retired: Retired,
+    /// Work the plugin has not finished.
+    pub under_way: UnderWay,
 }
 
 // SAFETY: PJRT clients may be used from any thread, and all else here is immutable
@@ -90,9 +90,10 @@ impl Client {
             devices: OnceLock::new(),
             addressable: OnceLock::new(),
             launches: Launches::default(),
-            retired: Retired::new(api),
+            under_way: UnderWay::new(api),
         }));
         inner.read_devices()?;
+        wait_at_exit(inner);
         let client = Client(inner);
         tracing::debug!(
             platform = client.platform_name(),

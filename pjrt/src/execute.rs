@@ -6,9 +6,10 @@
 
 use crate::buffer::Buffer;
 use crate::error::{Error, Result};
+use crate::event::Event;
 use crate::executable::{Executable, Inner};
-use crate::retire::Ticket;
 use crate::sys::{self, RawBuffer, RawEvent};
+use crate::under_way::{Events, Ticket};
 use smallvec::SmallVec;
 use std::ptr::{NonNull, null_mut};
 
@@ -57,7 +58,6 @@ impl Inner {
     #[inline]
     fn run(&self, args: &[&Buffer], kept: &Kept, outputs: &mut Vec<Buffer>) -> Result<()> {
         let claims = Claims::take(self, args, kept)?;
-        let before = outputs.len();
         let mut handles = Handles::new();
         let result = match &*self.devices {
             [_] => self
@@ -65,8 +65,9 @@ impl Inner {
                 .and_then(|()| self.launch_one(&handles, kept, outputs)),
             _ => self.launch_many(args, kept, &mut handles, outputs),
         };
-        claims.settle(outputs.get(before..).unwrap_or_default());
-        result
+        let launched = result.map(|events| self.client.under_way.begin(events));
+        claims.settle(*launched.as_ref().unwrap_or(&0));
+        launched.map(|_| ())
     }
 
     /// Whether the plugin would donate less than it is asked to: it stops donating at
@@ -97,7 +98,11 @@ impl Inner {
             if args[position].is_deleted() {
                 return Err(self.wrong_argument(args, position));
             }
-            copies.push(args[position].copy_to_device(args[position].device())?);
+            match args[position].copy_to_device(args[position].device()) {
+                Ok(copy) => copies.push(copy),
+                // Donating less is slower and still right.
+                Err(_) => return self.run(args, kept, outputs),
+            }
         }
         let mut substituted = args.to_vec();
         for (position, copy) in (0..args.len()).filter(|&p| is_kept(p)).zip(&copies) {
@@ -174,26 +179,17 @@ impl<'a> Claims<'a> {
     /// Ends the call. Arguments that the plugin did not take are usable again: a donated
     /// input whose memory fits no output, and all after an error.
     #[inline]
-    fn settle(self, results: &[Buffer]) {
+    fn settle(self, ticket: Ticket) {
         if self.inner.donated.is_empty() {
             return;
         }
-        let mut ticket = None;
         for (_, buffer) in self.donated() {
             if buffer.is_deleted_by_plugin() {
-                buffer.donate(*ticket.get_or_insert_with(|| self.ticket(results)));
+                buffer.donate(ticket);
             } else {
                 buffer.unclaim();
             }
         }
-    }
-
-    /// A ticket for this execution, which is over when each device has its first result.
-    fn ticket(&self, results: &[Buffer]) -> Ticket {
-        let per_device = self.inner.signature.outputs.len().max(1);
-        let first = results.iter().step_by(per_device);
-        let events = first.filter_map(|result| result.ready_event("execute").ok().flatten());
-        self.inner.client.retired.begin(events.collect())
     }
 }
 
@@ -226,23 +222,32 @@ impl Inner {
         Ok(())
     }
 
+    /// Launches on the only device; the event is done when the execution has ended.
     #[inline]
-    fn launch_one(&self, handles: &Handles, kept: &Kept, outputs: &mut Vec<Buffer>) -> Result<()> {
+    fn launch_one(
+        &self,
+        handles: &Handles,
+        kept: &Kept,
+        outputs: &mut Vec<Buffer>,
+    ) -> Result<Events> {
         let count = self.signature.outputs.len();
         let mut results = Handles::from_elem(null_mut(), count);
+        let mut event = null_mut();
+        // An event of the launch itself costs five times one of a result.
+        let room = if count == 0 {
+            &raw mut event
+        } else {
+            null_mut()
+        };
         // SAFETY: one list each of checked arguments and of room for the results.
-        unsafe {
-            self.call(
-                &[handles.as_ptr()],
-                &[results.as_mut_ptr()],
-                kept,
-                0,
-                null_mut(),
-            )
-        }?;
+        unsafe { self.call(&[handles.as_ptr()], &[results.as_mut_ptr()], kept, 0, room) }?;
+        // SAFETY: the event, if any, is ours.
+        let event = unsafe { Event::take(self.client.api, event) };
         // SAFETY: the call filled `results` with new buffers of the first device.
-        unsafe { self.adopt(&results, outputs) };
-        Ok(())
+        Ok(event
+            .into_iter()
+            .chain(unsafe { self.adopt(&results, outputs) })
+            .collect())
     }
 
     /// Calls the plugin.
@@ -279,14 +284,20 @@ impl Inner {
     }
 
     /// Appends the results as buffers; their types are known, so nothing is asked.
+    /// Returns an event for each device, done when the execution has ended there.
     ///
     /// # Safety
     /// `results` holds new buffers of this executable, device-major.
     #[inline]
-    pub(crate) unsafe fn adopt(&self, results: &[*mut RawBuffer], outputs: &mut Vec<Buffer>) {
+    pub(crate) unsafe fn adopt(
+        &self,
+        results: &[*mut RawBuffer],
+        outputs: &mut Vec<Buffer>,
+    ) -> Events {
         let types = &*self.signature.outputs;
+        let mut events = Events::new();
         if types.is_empty() {
-            return;
+            return events;
         }
         outputs.reserve(results.len());
         for (&device, of_device) in self.devices.iter().zip(results.chunks_exact(types.len())) {
@@ -295,7 +306,12 @@ impl Inner {
                 // SAFETY: the caller's promise.
                 outputs.push(unsafe { Buffer::new(raw, ty, device) });
             }
+            let last = outputs
+                .last()
+                .and_then(|result| result.ready_event("execute").ok());
+            events.extend(last.flatten());
         }
+        events
     }
 
     #[cold]

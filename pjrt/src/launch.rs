@@ -6,6 +6,7 @@ use crate::event::Event;
 use crate::executable::Inner;
 use crate::execute::{Handles, Kept};
 use crate::sys::RawEvent;
+use crate::under_way::Events;
 use smallvec::SmallVec;
 use std::ptr::null_mut;
 use std::sync::Mutex;
@@ -34,7 +35,7 @@ impl Inner {
         kept: &Kept,
         handles: &mut Handles,
         outputs: &mut Vec<Buffer>,
-    ) -> Result<()> {
+    ) -> Result<Events> {
         let uses = Uses::begin(self, args, kept)?;
         self.collect(args, kept, handles)?;
         let (devices, api) = (self.devices.len(), self.client.api);
@@ -78,8 +79,7 @@ impl Inner {
         }
         drop(uses);
         // SAFETY: the call filled `results` with new buffers, device-major.
-        unsafe { self.adopt(&results, outputs) };
-        Ok(())
+        Ok(unsafe { self.adopt(&results, outputs) })
     }
 }
 

@@ -49,8 +49,8 @@ mod host;
 mod launch;
 mod plugin;
 mod proto;
-mod retire;
 mod sys;
+mod under_way;
 mod value;
 
 pub use aligned::AlignedBytes;
