@@ -128,16 +128,16 @@ impl Literal {
         }
     }
 
-    /// The same with a weak type.
+    /// The same with a weak type. The value is kept as it is, since the type
+    /// that it takes next to an array may be wider.
     pub fn weak(value: impl Into<Scalar>, dtype: DType) -> Literal {
-        let l = Literal::new(value, dtype);
         Literal {
-            aval: l.aval.with_weak_type(true),
-            ..l
+            value: value.into(),
+            aval: Aval::scalar(dtype).with_weak_type(true),
         }
     }
 
-    /// The value, already rounded to the element type.
+    /// The value; one of a definite type is already rounded to it.
     pub fn value(&self) -> Scalar {
         self.value
     }
@@ -225,12 +225,12 @@ pub(crate) fn python_float(v: f64) -> String {
 
 impl fmt::Display for Literal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.value, self.aval)
+        write!(f, "{}:{}", self.value.cast(self.aval.dtype()), self.aval)
     }
 }
 impl fmt::Debug for Literal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{:?}", self.value, self.aval)
+        write!(f, "{}:{:?}", self.value.cast(self.aval.dtype()), self.aval)
     }
 }
 
