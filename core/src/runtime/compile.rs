@@ -3,6 +3,7 @@
 use super::{cache, runtime};
 use crate::lower::{ArgumentAttribute, Module};
 use crate::{Aval, Error, Jaxpr, Result};
+use ramie_pjrt::discover::Platform;
 use ramie_pjrt::{BufferType, CompileOptions, Device, Executable, OptionOverride};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -69,10 +70,14 @@ pub(crate) fn compile(
 ) -> Result<Executable> {
     let runtime = runtime()?;
     let client = runtime.client();
-    let options = CompileOptions {
-        env_overrides: flags.to_vec(),
-        ..CompileOptions::on_device(device.id())
-    };
+    let mut options = CompileOptions::on_device(device.id());
+    if runtime.location.platform == Platform::Cpu {
+        // By default this plugin's maximum and minimum drop NaN.
+        let strict = OptionOverride::Bool(false);
+        let name = "xla_cpu_enable_fast_min_max".to_string();
+        options.env_overrides.push((name, strict));
+    }
+    options.env_overrides.extend_from_slice(flags);
     let entry = runtime
         .cache()
         .map(|cache| cache.entry(runtime, &program.text, &options.encode(), device));
