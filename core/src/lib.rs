@@ -36,6 +36,7 @@ pub use jit::{
     log_compiles,
 };
 pub use ops::IntoArray;
+pub use prim::Primitive;
 pub use prim::elementwise::{RoundingMethod, where_};
 pub use ramie_pjrt::discover::Platform;
 pub use ramie_pjrt::{Device, MemoryAnalysis, OptionOverride, Value};
@@ -48,7 +49,7 @@ pub use sharding::Sharding;
 pub use state::{State, StateMismatch};
 pub use trace::{Outputs, bind, bind_arc, bind1, is_tracing};
 pub use transform::{
-    ArgTuple, Function, InAxes, Objective, Pure, eval_shape, grad, jvp, linear_transpose,
-    linearize, make_jaxpr, value_and_grad, vjp, vjp_with_aux, vmap, vmap_axes,
+    ArgTuple, Function, InAxes, Objective, Pure, grad, jvp, linear_transpose, linearize,
+    value_and_grad, vjp, vjp_with_aux, vmap, vmap_axes,
 };
 pub use tree::Tree;

@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod create;
+mod reduce;
 
 use crate::{Array, DType, Dims, Literal, Scalar};
 
@@ -66,13 +67,13 @@ pub(crate) fn promote(operation: &str, a: &Array, b: &Array) -> (Array, Array) {
 }
 
 fn convert(x: &Array, dtype: DType, weak: bool) -> Array {
-    if x.dtype() == dtype && x.aval().weak_type() == weak {
+    if x.dtype() == dtype && (x.aval().weak_type() == weak || x.as_literal().is_none()) {
         return x.clone();
     }
     match x.as_literal() {
         Some(l) if weak => Array::literal(Literal::weak(l.value(), dtype)),
         Some(l) => Array::literal(Literal::new(l.value(), dtype)),
-        None => x.convert(dtype, weak),
+        None => x.astype(dtype),
     }
 }
 

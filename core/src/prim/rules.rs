@@ -144,5 +144,5 @@ pub fn sum_to_shape(array: &Array, shape: &[usize]) -> Array {
         .filter(|&d| d < lead || (shape[d - lead] == 1 && array.shape()[d] != 1))
         .map(|d| d as isize)
         .collect();
-    array.sum_axes(&axes).reshape(shape)
+    array.reduce_sum(&axes).reshape(shape)
 }

@@ -5,7 +5,10 @@
 
 mod binary;
 mod compare;
+mod gamma;
+mod power;
 mod select;
+mod stop_gradient;
 mod unary;
 
 use super::{Avals, Batched, batched, one};
@@ -15,7 +18,10 @@ use smallvec::SmallVec;
 
 pub use binary::*;
 pub use compare::*;
+pub use gamma::*;
+pub use power::*;
 pub use select::*;
+pub use stop_gradient::*;
 pub use unary::*;
 
 /// Which element types an elementwise operator takes.
@@ -48,7 +54,7 @@ impl Class {
         }
     }
 
-    fn check(self, dtype: DType) -> Result<(), ShapeError> {
+    pub(crate) fn check(self, dtype: DType) -> Result<(), ShapeError> {
         if self.contains(dtype) {
             return Ok(());
         }

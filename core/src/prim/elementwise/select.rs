@@ -249,17 +249,14 @@ impl Array {
         if self.dtype() == dtype && !self.aval().weak_type() {
             return self.clone();
         }
-        self.convert(dtype, false)
-    }
-
-    /// Binds [`ConvertElementType`].
-    #[track_caller]
-    pub(crate) fn convert(&self, new_dtype: DType, weak_type: bool) -> Array {
-        let to = ConvertElementType {
-            new_dtype,
-            weak_type,
-        };
-        bind1(to, &[self])
+        let weak_type = false;
+        bind1(
+            ConvertElementType {
+                new_dtype: dtype,
+                weak_type,
+            },
+            &[self],
+        )
     }
 
     /// For truth values: `on_true` where the element is true, else `on_false`,

@@ -1,10 +1,12 @@
 //! Primitives that combine the elements along axes.
 
-mod sum;
+mod arg;
+mod table;
 
-pub use sum::*;
+pub use arg::*;
+pub use table::*;
 
-use crate::{Aval, Dims, ShapeError};
+use crate::{Aval, DType, Dims, Scalar, ShapeError};
 
 /// The shape without the reduced axes, which are increasing and in range.
 pub(crate) fn reduced_shape(operand: Aval, axes: &[usize]) -> Result<Dims, ShapeError> {
@@ -29,4 +31,26 @@ pub(crate) fn batched_axes(axes: &[usize], batch_axis: usize) -> (Dims, usize) {
         .collect();
     let before = moved.iter().filter(|&&a| a < batch_axis).count();
     (moved, batch_axis - before)
+}
+
+/// The smallest value of a type, which is the identity of `max`: minus
+/// infinity for floats.
+pub(crate) fn lowest(dtype: DType) -> Scalar {
+    match dtype {
+        DType::Bool => Scalar::Bool(false),
+        d if d.is_float() => Scalar::Float(f64::NEG_INFINITY),
+        d if d.is_unsigned() => Scalar::Uint(0),
+        d => Scalar::Int(i64::MIN >> (64 - d.bits())),
+    }
+}
+
+/// The largest value of a type, which is the identity of `min`: infinity for
+/// floats.
+pub(crate) fn highest(dtype: DType) -> Scalar {
+    match dtype {
+        DType::Bool => Scalar::Bool(true),
+        d if d.is_float() => Scalar::Float(f64::INFINITY),
+        d if d.is_unsigned() => Scalar::Uint(u64::MAX >> (64 - d.bits())),
+        d => Scalar::Int(i64::MAX >> (64 - d.bits())),
+    }
 }

@@ -20,11 +20,14 @@ impl Primitive for BroadcastInDim {
         "broadcast_in_dim"
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
-        // The shape is that of the result, which is printed already.
-        match self.broadcast_dimensions.as_slice() {
-            [] => Vec::new(),
-            dims => vec![("broadcast_dimensions", Param::tuple(dims))],
-        }
+        vec![
+            (
+                "broadcast_dimensions",
+                Param::tuple(&self.broadcast_dimensions),
+            ),
+            ("shape", Param::tuple(&self.shape)),
+            ("sharding", Param::new("None")),
+        ]
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         let (from, dims) = (args[0].shape(), &self.broadcast_dimensions);
@@ -57,7 +60,7 @@ impl Primitive for BroadcastInDim {
                 )
                 .map(|d| d as isize)
                 .collect();
-            ct.sum_axes(&axes).reshape(from)
+            ct.reduce_sum(&axes).reshape(from)
         })
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {

@@ -1,0 +1,233 @@
+//! NumPy's reductions over the primitives: sums, means, extremes, counts.
+//!
+//! Each comes in three forms: over all axes (`x.sum()`), over named axes, which
+//! disappear (`x.sum_axes(&[0])`), and over named axes that stay with size 1
+//! (`x.sum_keepdims(&[0])`). Without named axes the last two combine nothing.
+//!
+//! As in JAX, sums and means of 16-bit floats are accumulated in `f32` and
+//! rounded once; sums and products of truth values and small integers are of 32
+//! bits; means of integers are floats.
+
+use crate::{Array, DType, Dims};
+
+/// All axes.
+fn every(x: &Array) -> Dims {
+    (0..x.ndim()).collect()
+}
+
+fn signed(axes: &[usize]) -> smallvec::SmallVec<[isize; 6]> {
+    axes.iter().map(|&a| a as isize).collect()
+}
+
+macro_rules! reductions {
+    ($( $(#[$doc:meta])* $all:ident $named:ident $keep:ident $(, panics $why:literal)? = $f:ident; )*) => {
+        impl Array { $(
+            $(#[$doc])*
+            ///
+            /// Over all elements; the result is 0-d.
+            $(#[doc = concat!("\n\n# Panics\n", $why)])?
+            #[track_caller]
+            pub fn $all(&self) -> Array {
+                $f(self, &every(self))
+            }
+
+            $(#[$doc])*
+            ///
+            /// Over the named axes, which disappear.
+            ///
+            /// # Panics
+            /// If an axis is out of range or named twice.
+            $(#[doc = $why])?
+            #[track_caller]
+            pub fn $named(&self, axes: &[isize]) -> Array {
+                let mut axes = self.axes(stringify!($all), axes);
+                axes.sort_unstable();
+                $f(self, &axes)
+            }
+
+            $(#[$doc])*
+            ///
+            /// Over the named axes, which stay with size 1.
+            ///
+            /// # Panics
+            /// If an axis is out of range or named twice.
+            $(#[doc = $why])?
+            #[track_caller]
+            pub fn $keep(&self, axes: &[isize]) -> Array {
+                let mut axes = self.axes(stringify!($all), axes);
+                axes.sort_unstable();
+                restore(&$f(self, &axes), &axes)
+            }
+        )* }
+    };
+}
+
+reductions! {
+    /// The sum of the elements.
+    sum sum_axes sum_keepdims = total;
+    /// The mean of the elements; NaN of none.
+    mean mean_axes mean_keepdims = average;
+    /// The variance: the mean squared distance from the mean.
+    var var_axes var_keepdims = variance;
+    /// The standard deviation, the root of the variance.
+    std std_axes std_keepdims = deviation;
+    /// The largest element; NaN wins.
+    max max_axes max_keepdims, panics "If there is no element to choose." = largest;
+    /// The smallest element; NaN wins.
+    min min_axes min_keepdims, panics "If there is no element to choose." = smallest;
+    /// The distance from the smallest to the largest element.
+    ptp ptp_axes ptp_keepdims, panics "If there is no element to choose." = spread;
+    /// Whether every element is true or not zero.
+    all all_axes all_keepdims = every_true;
+    /// Whether some element is true or not zero.
+    any any_axes any_keepdims = some_true;
+    /// How many elements are true or not zero, in `i32`.
+    count_nonzero count_nonzero_axes count_nonzero_keepdims = count;
+    /// The Euclidean norm, the root of the sum of squares. Its gradient at zero
+    /// is NaN, as in JAX.
+    norm norm_axes norm_keepdims = euclidean;
+}
+
+/// A reduced array with its reduced axes back, of size 1.
+#[track_caller]
+fn restore(reduced: &Array, axes: &[usize]) -> Array {
+    if axes.is_empty() {
+        return reduced.clone();
+    }
+    reduced.expand_dims(&signed(axes))
+}
+
+/// The type that sums of a type are accumulated in.
+fn wide(dtype: DType) -> DType {
+    match dtype {
+        DType::BF16 | DType::F16 => DType::F32,
+        other => other,
+    }
+}
+
+/// The type that NumPy's sums and products of a type have.
+fn promoted(dtype: DType) -> DType {
+    match dtype {
+        DType::Bool | DType::I8 | DType::I16 => DType::I32,
+        DType::U8 | DType::U16 => DType::U32,
+        other => other,
+    }
+}
+
+#[track_caller]
+fn total(x: &Array, axes: &[usize]) -> Array {
+    let out = promoted(x.dtype());
+    x.astype(wide(out)).reduce_sum(&signed(axes)).astype(out)
+}
+
+/// The number of elements that each result combines.
+fn combined(x: &Array, axes: &[usize]) -> usize {
+    axes.iter().map(|&a| x.shape()[a]).product()
+}
+
+#[track_caller]
+fn average(x: &Array, axes: &[usize]) -> Array {
+    let x = x.to_inexact();
+    let sum = x.astype(wide(x.dtype())).reduce_sum(&signed(axes));
+    (&sum / combined(&x, axes) as f64).astype(x.dtype())
+}
+
+#[track_caller]
+fn variance(x: &Array, axes: &[usize]) -> Array {
+    spread_about_mean(x, axes, 0)
+}
+
+/// The sum of squared distances from the mean by the number of elements less
+/// `ddof`; NaN where that number is not positive.
+#[track_caller]
+fn spread_about_mean(x: &Array, axes: &[usize], ddof: usize) -> Array {
+    let x = x.to_inexact();
+    let out = x.dtype();
+    let x = x.astype(wide(out));
+    let n = combined(&x, axes);
+    let mean = restore(&average(&x, axes), axes);
+    let squares = (&x - &mean).square().reduce_sum(&signed(axes));
+    let normalizer = n as f64 - ddof as f64;
+    if normalizer > 0.0 {
+        (&squares / normalizer).astype(out)
+    } else {
+        squares.full_like(f64::NAN).astype(out)
+    }
+}
+
+#[track_caller]
+fn deviation(x: &Array, axes: &[usize]) -> Array {
+    variance(x, axes).sqrt()
+}
+
+/// Refuses to choose among no elements.
+#[track_caller]
+fn require_elements(operation: &str, x: &Array, axes: &[usize]) {
+    assert!(
+        combined(x, axes) > 0,
+        "{operation}: {} has no elements along axes {axes:?} to choose from\n  help: reduce an \
+         axis that has elements, or give the empty case its own value",
+        x.aval()
+    );
+}
+
+#[track_caller]
+fn largest(x: &Array, axes: &[usize]) -> Array {
+    require_elements("max", x, axes);
+    x.reduce_max(&signed(axes))
+}
+
+#[track_caller]
+fn smallest(x: &Array, axes: &[usize]) -> Array {
+    require_elements("min", x, axes);
+    x.reduce_min(&signed(axes))
+}
+
+#[track_caller]
+fn spread(x: &Array, axes: &[usize]) -> Array {
+    require_elements("ptp", x, axes);
+    largest(x, axes) - smallest(x, axes)
+}
+
+#[track_caller]
+fn every_true(x: &Array, axes: &[usize]) -> Array {
+    x.astype(DType::Bool).reduce_and(&signed(axes))
+}
+
+#[track_caller]
+fn some_true(x: &Array, axes: &[usize]) -> Array {
+    x.astype(DType::Bool).reduce_or(&signed(axes))
+}
+
+#[track_caller]
+fn count(x: &Array, axes: &[usize]) -> Array {
+    total(&x.astype(DType::Bool), axes)
+}
+
+#[track_caller]
+fn euclidean(x: &Array, axes: &[usize]) -> Array {
+    let x = x.to_inexact();
+    total(&(&x * &x), axes).sqrt()
+}
+
+impl Array {
+    /// The variance over the named axes, which disappear, with `ddof` taken off
+    /// the number of elements: 1 gives the unbiased estimate. NaN where nothing
+    /// is left.
+    ///
+    /// # Panics
+    /// If an axis is out of range or named twice.
+    #[track_caller]
+    pub fn var_ddof(&self, axes: &[isize], ddof: usize) -> Array {
+        spread_about_mean(self, &self.axes("var", axes), ddof)
+    }
+
+    /// The root of [`var_ddof`](Array::var_ddof).
+    ///
+    /// # Panics
+    /// If an axis is out of range or named twice.
+    #[track_caller]
+    pub fn std_ddof(&self, axes: &[isize], ddof: usize) -> Array {
+        self.var_ddof(axes, ddof).sqrt()
+    }
+}

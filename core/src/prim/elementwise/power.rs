@@ -1,0 +1,79 @@
+//! `pow`.
+
+use super::{Class, add_tangents, batch_elementwise, broadcast_rule, fit, infer_same, spread};
+use crate::lower::{Lowering, Value};
+use crate::prim::{Avals, Batched, Differentiation, Primitive, one};
+use crate::trace::bind1;
+use crate::{Array, Aval, IntoArray, ShapeError};
+
+/// Floats to a power: of their own type, or integers.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Pow;
+
+/// The array with ones for zeros, whose logarithm is zero.
+fn replace_zero(x: &Array) -> Array {
+    x.eq(0).select(&x.ones_like(), x)
+}
+
+impl Primitive for Pow {
+    fn name(&self) -> &'static str {
+        "pow"
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(args.len() == 2, "expects 2 operands, got {}", args.len());
+        if !args[1].dtype().is_integer() {
+            return infer_same(Class::Float, args, 2);
+        }
+        Class::Float.check(args[0].dtype())?;
+        one(args[0].with_shape(&broadcast_rule(args)?))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::jvp(|p, t, outs| {
+            let (x, y, z) = (&p[0], &p[1], &outs[0]);
+            let base = t[0].as_ref().map(|g| {
+                let slope = if y.dtype().is_integer() {
+                    let x = x.broadcast_to(z.shape());
+                    let y = y.astype(x.dtype()).broadcast_to(z.shape());
+                    let slope = &replace_zero(&y) * &x.lax_pow(&y - 1.0);
+                    y.eq(0).select(&y.zeros_like(), &slope)
+                } else {
+                    y * &x.lax_pow(y - 1.0)
+                };
+                fit(&(g * &slope), z)
+            });
+            let exponent = t[1]
+                .as_ref()
+                .map(|g| fit(&(g * &(&replace_zero(x).log() * z)), z));
+            vec![add_tangents(base, exponent)]
+        })
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+        batch_elementwise(args, axes, |a| bind1(Pow, a))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let args = spread(ctx, args, ins, outs[0]);
+        let exponent = ins[1].with_shape(outs[0].shape());
+        let y = ctx.convert(args[1], exponent, outs[0].dtype());
+        vec![ctx.same("power", &[args[0], y], outs[0])]
+    }
+}
+
+impl Array {
+    /// The first to the power of the second, which are floats of one type.
+    ///
+    /// Operands are promoted to one type and broadcast together.
+    ///
+    /// # Panics
+    /// If the shapes do not broadcast, or the promoted type is no float.
+    #[track_caller]
+    pub fn lax_pow(&self, other: impl IntoArray) -> Array {
+        let (a, b) = crate::ops::promote("pow", self, &other.into_array());
+        bind1(Pow, &[&a, &b])
+    }
+}

@@ -1,0 +1,41 @@
+//! `stop_gradient`.
+
+use super::{Class, batch_elementwise, infer_same};
+use crate::lower::{Lowering, Value};
+use crate::prim::{Avals, Batched, Differentiation, Primitive};
+use crate::trace::bind1;
+use crate::{Array, Aval, ShapeError};
+
+/// The operand itself, with a tangent of zero.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct StopGradient;
+
+impl Primitive for StopGradient {
+    fn name(&self) -> &'static str {
+        "stop_gradient"
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        infer_same(Class::Any, args, 1)
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Zero
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+        batch_elementwise(args, axes, |a| bind1(self.clone(), a))
+    }
+    fn lower(&self, _: &mut Lowering<'_>, args: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+        vec![args[0]]
+    }
+}
+
+impl Array {
+    /// The array as a constant to differentiation: derivatives do not flow
+    /// through it.
+    #[track_caller]
+    pub fn stop_gradient(&self) -> Array {
+        if !self.is_tracer() || !self.dtype().is_float() {
+            return self.clone();
+        }
+        bind1(StopGradient, &[self])
+    }
+}

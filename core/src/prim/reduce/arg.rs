@@ -1,0 +1,134 @@
+//! `argmax` and `argmin`.
+
+use super::{batched_axes, highest, lowest, reduced_shape};
+use crate::lower::{Lowering, Value, dims_array};
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::trace::bind1;
+use crate::{Array, Aval, DType, ShapeError};
+
+macro_rules! arg_reductions {
+    ($( $(#[$doc:meta])* $ty:ident $f:ident $word:literal $direction:literal $identity:expr; )*) => { $(
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        pub struct $ty {
+            /// The axis that disappears.
+            pub axis: usize,
+            /// The type of the position.
+            pub index_dtype: DType,
+        }
+        impl Primitive for $ty {
+            fn name(&self) -> &'static str { stringify!($f) }
+            fn params(&self) -> Vec<(&'static str, Param)> {
+                vec![
+                    ("axes", Param::tuple([self.axis])),
+                    ("index_dtype", Param::new(self.index_dtype.numpy_name())),
+                ]
+            }
+            fn propagates_weak_type(&self) -> bool { false }
+            fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+                infer(args[0], self.axis, self.index_dtype)
+            }
+            fn differentiation(&self) -> Differentiation<'_> { Differentiation::Zero }
+            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+                let (axes, out) = batched_axes(&[self.axis], axes[0].expect("the operand is batched"));
+                let moved = $ty { axis: axes[0], index_dtype: self.index_dtype };
+                batched(bind1(moved, &[&args[0]]), Some(out))
+            }
+            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {
+                let identity = ctx.scalar($identity(ins[0].dtype()), ins[0].dtype());
+                vec![ctx.arg_reduce($direction, identity, args[0], [ins[0], outs[0]], self.axis)]
+            }
+        }
+        impl Array {
+            $(#[$doc])*
+            /// The position counts from 0, in `i32`.
+            ///
+            /// # Panics
+            #[doc = concat!("If the axis is out of range or has size 0, which has no ", $word, " element.")]
+            #[track_caller]
+            pub fn $f(&self, axis: isize) -> Array {
+                let axis = self.axis(stringify!($f), axis);
+                bind1($ty { axis, index_dtype: DType::I32 }, &[self])
+            }
+        } )*
+    };
+}
+
+arg_reductions! {
+    /// The position of the largest element along an axis, which disappears: of
+    /// the first one, where several are equal, and of the first NaN, if any.
+    Argmax argmax "largest" "GT" lowest;
+    /// The position of the smallest element along an axis, which disappears: of
+    /// the first one, where several are equal, and of the first NaN, if any.
+    Argmin argmin "smallest" "LT" highest;
+}
+
+fn infer(operand: Aval, axis: usize, index_dtype: DType) -> Result<Avals, ShapeError> {
+    let shape = reduced_shape(operand, &[axis])?;
+    if operand.shape()[axis] == 0 {
+        return Err(
+            ShapeError::new(format!("axis {axis} of {operand} has no elements"))
+                .help("an empty axis has no extreme element; check the shape before"),
+        );
+    }
+    crate::ensure_shape!(
+        index_dtype.is_integer(),
+        "positions are integers, not {index_dtype}"
+    );
+    one(Aval::new(&shape, index_dtype))
+}
+
+impl Lowering<'_> {
+    /// A reduction of pairs (value, position).
+    fn arg_reduce(
+        &mut self,
+        direction: &str,
+        identity: Value,
+        operand: Value,
+        types: [Aval; 2],
+        axis: usize,
+    ) -> Value {
+        let [from, to] = types;
+        let (value, index) = (Aval::scalar(from.dtype()), Aval::scalar(to.dtype()));
+        let positions = from.with_dtype(to.dtype()).strong();
+        let iota = self.op1(
+            "iota",
+            &[],
+            &[],
+            positions,
+            &format!("iota_dimension = {axis} : i64"),
+        );
+        let zero = self.scalar(0, to.dtype());
+        let truth = Aval::scalar(DType::Bool);
+        let region = self.region(&[value, index, value, index], |ctx, args| {
+            let (a, i, b, j) = (args[0], args[1], args[2], args[3]);
+            let mut better = ctx.compare(direction, [a, b], value);
+            let mut tied = ctx.compare("EQ", [a, b], value);
+            if from.dtype().is_float() {
+                // NaN beats every number, and ties with NaN.
+                let a_nan = ctx.compare("NE", [a, a], value);
+                let b_nan = ctx.compare("NE", [b, b], value);
+                let both = ctx.same("and", &[a_nan, b_nan], truth);
+                let b_number = ctx.same("not", &[b_nan], truth);
+                let wins = ctx.same("and", &[a_nan, b_number], truth);
+                better = ctx.same("or", &[better, wins], truth);
+                tied = ctx.same("or", &[tied, both], truth);
+            }
+            let earlier = ctx.compare("LT", [i, j], index);
+            let first = ctx.same("and", &[tied, earlier], truth);
+            let take = ctx.same("or", &[better, first], truth);
+            let kept = ctx.op1("select", &[take, a, b], &[truth, value, value], value, "");
+            let at = ctx.op1("select", &[take, i, j], &[truth, index, index], index, "");
+            vec![(kept, value), (at, index)]
+        });
+        let attributes = format!("dimensions = {}", dims_array(&[axis]));
+        self.op(
+            "reduce",
+            &[operand, iota, identity, zero],
+            &[from, positions, value, index],
+            &[to.with_dtype(from.dtype()), to],
+            &attributes,
+            &[region],
+        )[1]
+    }
+}

@@ -1,0 +1,156 @@
+//! Reductions by one operator: a table, a row per primitive.
+
+use super::{batched_axes, highest, lowest, reduced_shape};
+use crate::lower::{Lowering, Value, dims_array};
+use crate::prim::elementwise::Class;
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::trace::bind1;
+use crate::{Array, Aval, DType, Dims, Scalar, ShapeError};
+
+/// A row of the table of reductions, for tests and documentation.
+pub struct ReduceRow {
+    /// Name in a jaxpr.
+    pub name: &'static str,
+    /// Element types.
+    pub class: Class,
+    /// The reduction over the named axes.
+    pub apply: fn(&Array, &[isize]) -> Array,
+}
+
+/// The axes that a reduction over `axes` keeps.
+fn kept(rank: usize, axes: &[usize]) -> Dims {
+    (0..rank).filter(|d| !axes.contains(d)).collect()
+}
+
+/// A reduction's result, repeated along the reduced axes again.
+fn spread(reduced: &Array, operand: Aval, axes: &[usize]) -> Array {
+    reduced.broadcast_in_dim(operand.shape(), &kept(operand.ndim(), axes))
+}
+
+/// The tangent of a choice: that of the chosen element; where several tie,
+/// their mean.
+fn chosen(g: &Array, x: &Array, out: &Array, axes: &[usize]) -> Array {
+    let sum = |x: &Array| {
+        let axes = axes.into();
+        bind1(ReduceSum { axes }, &[x])
+    };
+    let here = x.eq(spread(out, x.aval(), axes)).astype(g.dtype());
+    sum(&(g * &here)).lax_div(sum(&here))
+}
+
+macro_rules! differentiation {
+    ($self:ident, zero) => {
+        Differentiation::Zero
+    };
+    ($self:ident, linear) => {
+        Differentiation::linear(|ct, operand| spread(ct, operand, &$self.axes))
+    };
+    ($self:ident, |$g:ident, $x:ident, $y:ident, $axes:ident| $rule:expr) => {
+        Differentiation::jvp(|primals, tangents, outs| {
+            let ($x, $y, $axes) = (&primals[0], &outs[0], &$self.axes[..]);
+            let _ = $y;
+            vec![tangents[0].as_ref().map(|$g| $rule)]
+        })
+    };
+}
+
+macro_rules! reductions {
+    ($( $(#[$doc:meta])* $ty:ident $f:ident $hlo:literal $class:ident $identity:expr,
+        [$($param:expr)?] {$($diff:tt)+}; )*) => { $(
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        pub struct $ty {
+            /// The axes that disappear, increasing.
+            pub axes: Dims,
+        }
+        impl Primitive for $ty {
+            fn name(&self) -> &'static str { stringify!($f) }
+            fn params(&self) -> Vec<(&'static str, Param)> {
+                vec![("axes", Param::tuple(&self.axes)) $(, $param)?]
+            }
+            fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+                Class::$class.check(args[0].dtype())?;
+                one(args[0].with_shape(&reduced_shape(args[0], &self.axes)?))
+            }
+            fn differentiation(&self) -> Differentiation<'_> { differentiation!(self, $($diff)+) }
+            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+                let (axes, out) = batched_axes(&self.axes, axes[0].expect("the operand is batched"));
+                batched(bind1($ty { axes }, &[&args[0]]), Some(out))
+            }
+            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {
+                let identity: fn(DType) -> Scalar = $identity;
+                ctx.reduce($hlo, identity(outs[0].dtype()), args[0], [ins[0], outs[0]], &self.axes)
+            }
+        }
+        impl Array {
+            $(#[$doc])*
+            ///
+            /// The axes disappear; the element type stays. Without axes the
+            /// result is the array itself.
+            ///
+            /// # Panics
+            /// If an axis is out of range or named twice, or the element type has
+            /// no such operator.
+            #[track_caller]
+            pub fn $f(&self, axes: &[isize]) -> Array {
+                let mut axes = self.axes(stringify!($f), axes);
+                if axes.is_empty() {
+                    return self.clone();
+                }
+                axes.sort_unstable();
+                bind1($ty { axes }, &[self])
+            }
+        } )*
+        /// The table of reductions.
+        pub const REDUCE: &[ReduceRow] = &[$( ReduceRow {
+            name: stringify!($f), class: Class::$class, apply: Array::$f,
+        } ),*];
+    };
+}
+
+reductions! {
+    /// The sum over axes.
+    ReduceSum reduce_sum "add" Number |_| Scalar::Int(0),
+        [("out_sharding", Param::new("None"))] {linear};
+    /// The largest element over axes; NaN wins.
+    ReduceMax reduce_max "maximum" Any lowest,
+        [] {|g, x, y, axes| chosen(g, x, y, axes)};
+    /// The smallest element over axes; NaN wins.
+    ReduceMin reduce_min "minimum" Any highest,
+        [] {|g, x, y, axes| chosen(g, x, y, axes)};
+    /// Bitwise and over axes; for truth values, whether all hold.
+    ReduceAnd reduce_and "and" Bits |_| Scalar::Int(-1),
+        [] {zero};
+    /// Bitwise or over axes; for truth values, whether any holds.
+    ReduceOr reduce_or "or" Bits |_| Scalar::Int(0),
+        [] {zero};
+    /// Bitwise exclusive or over axes.
+    ReduceXor reduce_xor "xor" Bits |_| Scalar::Int(0),
+        [] {zero};
+}
+
+impl Lowering<'_> {
+    /// `stablehlo.reduce` by one operator; `types` are those of the operand and
+    /// of the result.
+    fn reduce(
+        &mut self,
+        op: &str,
+        identity: Scalar,
+        operand: Value,
+        types: [Aval; 2],
+        axes: &[usize],
+    ) -> Vec<Value> {
+        let [from, to] = types;
+        let identity = self.scalar(identity, to.dtype());
+        let region = self.reducer(op, to.dtype());
+        let attributes = format!("dimensions = {}", dims_array(axes));
+        self.op(
+            "reduce",
+            &[operand, identity],
+            &[from, Aval::scalar(to.dtype())],
+            &[to],
+            &attributes,
+            &[region],
+        )
+    }
+}
