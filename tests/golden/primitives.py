@@ -453,10 +453,10 @@ def reducing():
                     record(op, lambda x: fun(x, axis), [x], {"axes": [axis], "index_dtype": index})
             record(op, lambda x: fun(x, 0), [draw(rng_of(op, dtype), dtype, (2, 0))],
                    {"axes": [0], "index_dtype": index}, "empty")
-            record(op, lambda x: fun(x, 0), [np.array([1, 0, 1, 0], SHORT[dtype])], {"axes": [0], "index_dtype": "i32"}, "ties")
+            record(op, lambda x: fun(x, 0), [np.array([1, 0, 1, 0], SHORT[dtype])], {"axes": [0], "index_dtype": index}, "ties")
             if dtype in FLOATS:
                 s = specials(dtype)
-                record(op, lambda x: fun(x, 0), [np.stack([s, np.roll(s, 5)])], {"axes": [0], "index_dtype": "i32"}, "special")
+                record(op, lambda x: fun(x, 0), [np.stack([s, np.roll(s, 5)])], {"axes": [0], "index_dtype": index}, "special")
     for op in ("cumsum", "cummax", "cummin", "cumprod"):
         for dtype in FLOATS + INTS:
             for case, shape, axis in variants(dtype, [("regular", (3, 4), 1), ("regular", (3, 4), 0), ("regular", (5,), 0), ("empty", (0, 3), 0)]):
