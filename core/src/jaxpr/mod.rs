@@ -2,7 +2,6 @@
 
 mod check;
 mod dce;
-mod layout;
 mod print;
 
 use crate::hash::FastHasher;

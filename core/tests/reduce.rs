@@ -1,0 +1,95 @@
+//! Reductions: JAX's recorded values and derivatives, and NumPy's methods.
+
+#[path = "../../tests/common/mod.rs"]
+mod common;
+
+use common::golden::Golden;
+use half::bf16;
+use ramie_core::{Array, DType, grad};
+
+#[test]
+fn reductions_agree_with_jax() {
+    let golden = Golden::open("primitives");
+    common::walk(
+        &golden,
+        &[
+            "reduce_sum",
+            "reduce_max",
+            "reduce_min",
+            "reduce_and",
+            "reduce_or",
+        ],
+    );
+}
+
+#[test]
+fn argmax_and_argmin_agree_with_jax() {
+    common::walk(&Golden::open("primitives"), &["argmax", "argmin"]);
+    let nan = f32::NAN;
+    assert_eq!(Array::from([1.0, nan, 2.0, nan]).argmax(0).item::<i32>(), 1);
+    assert_eq!(Array::from([nan, 1.0, nan]).argmin(-1).item::<i32>(), 0);
+    assert_eq!(
+        Array::from([f32::NEG_INFINITY; 3]).argmax(0).item::<i32>(),
+        0
+    );
+}
+
+#[test]
+fn sums_promote_as_numpy_does() {
+    let small = Array::from([100i8, 100, 100]);
+    assert_eq!(small.sum().to_vec::<i32>(), [300]);
+    assert_eq!(small.reduce_sum(&[0]).to_vec::<i8>(), [44]);
+    assert_eq!(Array::from([200u8, 100]).sum().to_vec::<u32>(), [300]);
+    assert_eq!(Array::from([true, false, true]).sum().to_vec::<i32>(), [2]);
+    assert_eq!(Array::from([1i32, 2]).mean().to_vec::<f32>(), [1.5]);
+    // 256 + 1 is not a bf16: an accumulator of 8 bits would stay at 256.
+    let halves = Array::ones(&[1000], DType::BF16);
+    assert_eq!(halves.sum().to_vec::<bf16>(), [bf16::from_f32(1000.0)]);
+    assert_eq!(halves.mean().to_vec::<bf16>(), [bf16::ONE]);
+    assert_eq!(halves.mean().dtype(), DType::BF16);
+}
+
+#[test]
+fn axes_disappear_or_stay() {
+    let x = Array::from([[1.0f32, 2.0, 3.0], [4.0, 5.0, 9.0]]);
+    assert_eq!(x.sum_axes(&[-1]).to_vec::<f32>(), [6.0, 18.0]);
+    assert_eq!(x.sum_keepdims(&[1]).shape(), [2, 1]);
+    assert_eq!(x.max_keepdims(&[1, 0]).shape(), [1, 1]);
+    assert_eq!(x.mean_axes(&[0]).to_vec::<f32>(), [2.5, 3.5, 6.0]);
+    assert_eq!(x.sum_axes(&[]).shape(), [2, 3]);
+    assert_eq!(x.ptp_axes(&[1]).to_vec::<f32>(), [2.0, 5.0]);
+    assert_eq!(x.var_axes(&[1]).to_vec::<f32>()[0], 2.0 / 3.0);
+    assert_eq!(x.var_ddof(&[1], 1).to_vec::<f32>()[0], 1.0);
+    assert!(x.var_ddof(&[1], 3).to_vec::<f32>()[0].is_nan());
+    assert_eq!(x.std_ddof(&[1], 1).to_vec::<f32>()[0], 1.0);
+    assert_eq!(Array::from([3.0f32, 4.0]).norm().item::<f32>(), 5.0);
+    assert_eq!(x.gt(2.0).all_axes(&[1]).to_vec::<bool>(), [false, true]);
+    assert_eq!(x.gt(4.0).any_axes(&[1]).to_vec::<bool>(), [false, true]);
+    assert_eq!((x.clone() - 1.0).count_nonzero().item::<i32>(), 5);
+}
+
+#[test]
+fn ties_share_the_gradient_of_max() {
+    let g = grad(|x: Array| x.max())(Array::from([1.0f32, 3.0, 3.0]));
+    assert_eq!(g.to_vec::<f32>(), [0.0, 0.5, 0.5]);
+    let g = grad(|x: Array| x.norm())(Array::zeros(&[2], DType::F32));
+    assert!(g.to_vec::<f32>()[0].is_nan());
+}
+
+#[test]
+#[should_panic(expected = "max: f32[0,3] has no elements along axes [0, 1] to choose from")]
+fn no_largest_of_none() {
+    let _ = Array::zeros(&[0, 3], DType::F32).max();
+}
+
+#[test]
+#[should_panic(expected = "argmax: axis 0 of f32[0] has no elements")]
+fn no_position_of_none() {
+    let _ = Array::zeros(&[0], DType::F32).argmax(0);
+}
+
+#[test]
+#[should_panic(expected = "sum: axis 2 is out of range for f32[2,3]")]
+fn axes_out_of_range_are_refused() {
+    let _ = Array::zeros(&[2, 3], DType::F32).sum_axes(&[2]);
+}

@@ -1,0 +1,102 @@
+//! From a recorded row to the primitive it applies.
+
+use super::golden::{Row, dtype};
+use ramie_core::prim::elementwise as el;
+use ramie_core::prim::reduce as red;
+use ramie_core::{Array, DType, Dims, Primitive, bind};
+use serde_json::Value;
+
+/// Operands to results.
+pub type Operation = dyn Fn(&[Array]) -> Vec<Array> + Send + Sync;
+
+/// The operation of a row, or `None` for one that is not known here.
+pub fn apply(row: &Row) -> Option<Box<Operation>> {
+    elementwise(row).or_else(|| reductions(row))
+}
+
+/// A primitive as an operation.
+pub fn of<P: Primitive + Clone>(primitive: P) -> Option<Box<Operation>> {
+    Some(Box::new(move |args| {
+        let refs: Vec<&Array> = args.iter().collect();
+        bind(primitive.clone(), &refs).into_vec()
+    }))
+}
+
+/// A parameter that is a number.
+pub fn number(params: &Value, name: &str) -> usize {
+    params[name].as_u64().expect("a number") as usize
+}
+
+/// A parameter that is a list of numbers.
+pub fn numbers(value: &Value) -> Dims {
+    let list = value.as_array().expect("a list");
+    list.iter()
+        .map(|v| v.as_u64().expect("a number") as usize)
+        .collect()
+}
+
+/// A parameter that is an element type.
+pub fn type_of(params: &Value, name: &str) -> Option<DType> {
+    params[name].as_str().map(dtype)
+}
+
+macro_rules! by_name {
+    ($name:expr; $($text:literal $ty:ident)*) => {
+        match $name {
+            $( $text => of(el::$ty), )*
+            _ => None,
+        }
+    };
+}
+
+fn elementwise(row: &Row) -> Option<Box<Operation>> {
+    let p = &row.params;
+    match row.op.as_str() {
+        "integer_pow" => of(el::IntegerPow(p["y"].as_i64()? as i32)),
+        "round" => of(el::Round(match p["rounding_method"].as_str()? {
+            "AWAY_FROM_ZERO" => el::RoundingMethod::AwayFromZero,
+            _ => el::RoundingMethod::ToNearestEven,
+        })),
+        "convert_element_type" => of(el::ConvertElementType {
+            new_dtype: type_of(p, "new_dtype")?,
+            weak_type: false,
+        }),
+        name => by_name! { name;
+            "neg" Neg "sign" Sign "abs" Abs "exp" Exp "exp2" Exp2 "expm1" Expm1 "log" Log
+            "log1p" Log1p "sqrt" Sqrt "rsqrt" Rsqrt "cbrt" Cbrt "sin" Sin "cos" Cos "tan" Tan
+            "tanh" Tanh "sinh" Sinh "cosh" Cosh "asin" Asin "acos" Acos "atan" Atan
+            "asinh" Asinh "acosh" Acosh "atanh" Atanh "logistic" Logistic "erf" Erf
+            "erfc" Erfc "erf_inv" ErfInv "lgamma" Lgamma "digamma" Digamma "square" Square "floor" Floor "ceil" Ceil "not" Not
+            "population_count" PopulationCount "clz" Clz "is_finite" IsFinite
+            "add" Add "sub" Sub "mul" Mul "div" Div "rem" Rem "max" Max "min" Min "pow" Pow
+            "atan2" Atan2 "and" And "or" Or "xor" Xor "shift_left" ShiftLeft
+            "shift_right_logical" ShiftRightLogical
+            "shift_right_arithmetic" ShiftRightArithmetic "nextafter" NextAfter
+            "eq" Eq "ne" Ne "lt" Lt "le" Le "gt" Gt "ge" Ge
+            "select_n" SelectN "clamp" Clamp
+        },
+    }
+}
+
+fn reductions(row: &Row) -> Option<Box<Operation>> {
+    let p = &row.params;
+    let axes = || numbers(&p["axes"]);
+    let argument = || (axes()[0], type_of(p, "index_dtype").expect("a type"));
+    match row.op.as_str() {
+        "reduce_sum" => of(red::ReduceSum { axes: axes() }),
+        "reduce_max" => of(red::ReduceMax { axes: axes() }),
+        "reduce_min" => of(red::ReduceMin { axes: axes() }),
+        "reduce_and" => of(red::ReduceAnd { axes: axes() }),
+        "reduce_or" => of(red::ReduceOr { axes: axes() }),
+        "reduce_xor" => of(red::ReduceXor { axes: axes() }),
+        "argmax" => {
+            let (axis, index_dtype) = argument();
+            of(red::Argmax { axis, index_dtype })
+        }
+        "argmin" => {
+            let (axis, index_dtype) = argument();
+            of(red::Argmin { axis, index_dtype })
+        }
+        _ => None,
+    }
+}
