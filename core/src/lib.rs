@@ -37,6 +37,7 @@ pub use jit::{
 };
 pub use ops::IntoArray;
 pub use prim::Primitive;
+pub use prim::dot::{DotDimensionNumbers, Precision};
 pub use prim::elementwise::{RoundingMethod, where_};
 pub use ramie_pjrt::discover::Platform;
 pub use ramie_pjrt::{Device, MemoryAnalysis, OptionOverride, Value};

@@ -5,6 +5,7 @@
 //! missing rule does not compile.
 
 pub mod call;
+pub mod dot;
 pub mod elementwise;
 pub mod reduce;
 mod rules;

@@ -1,0 +1,214 @@
+//! `dot_general` and the products made of it: values and rules on every kind of
+//! axes, by comparison with sums of broadcast products.
+
+use ramie_core::*;
+
+fn array(shape: &[usize], seed: f32) -> Array {
+    let n: usize = shape.iter().product();
+    let v: Vec<f32> = (0..n).map(|i| ((i as f32 + seed) * 0.7).sin()).collect();
+    Array::from_slice(&v, shape)
+}
+
+fn close(a: &Array, b: &Array) {
+    assert_eq!(a.shape(), b.shape());
+    for (x, y) in a.to_vec::<f32>().iter().zip(b.to_vec::<f32>()) {
+        assert!((x - y).abs() < 1e-4, "{x} {y}");
+    }
+}
+
+/// The same product by broadcasting, multiplying and summing.
+fn by_hand(a: &Array, b: &Array, n: &DotDimensionNumbers) -> Array {
+    let free = |rank: usize, c: &[usize], b: &[usize]| -> Vec<usize> {
+        (0..rank)
+            .filter(|d| !c.contains(d) && !b.contains(d))
+            .collect()
+    };
+    let fa = free(a.ndim(), &n.lhs_contracting, &n.lhs_batch);
+    let fb = free(b.ndim(), &n.rhs_contracting, &n.rhs_batch);
+    let order = |parts: [&[usize]; 3]| -> Vec<isize> {
+        parts
+            .iter()
+            .flat_map(|p| p.iter().map(|&d| d as isize))
+            .collect()
+    };
+    let a = a.transpose(&order([&n.lhs_batch, &fa, &n.lhs_contracting]));
+    let b = b.transpose(&order([&n.rhs_batch, &fb, &n.rhs_contracting]));
+    let nb = n.lhs_batch.len();
+    let ea: Vec<isize> = (0..fb.len())
+        .map(|i| (nb + fa.len() + i) as isize)
+        .collect();
+    let eb: Vec<isize> = (0..fa.len()).map(|i| (nb + i) as isize).collect();
+    let product = a.expand_dims(&ea) * b.expand_dims(&eb);
+    let first = (nb + fa.len() + fb.len()) as isize;
+    let axes: Vec<isize> = (first..product.ndim() as isize).collect();
+    product.sum_axes(&axes)
+}
+
+fn cases() -> Vec<(Array, Array, DotDimensionNumbers)> {
+    let d = |c: ([usize; 2], [usize; 2]), k: usize, b: (&[usize], &[usize])| DotDimensionNumbers {
+        lhs_contracting: Dims::from_slice(&c.0[..k]),
+        rhs_contracting: Dims::from_slice(&c.1[..k]),
+        lhs_batch: Dims::from_slice(b.0),
+        rhs_batch: Dims::from_slice(b.1),
+    };
+    vec![
+        (
+            array(&[2, 3], 0.0),
+            array(&[3, 4], 1.0),
+            d(([1, 0], [0, 0]), 1, (&[], &[])),
+        ),
+        (
+            array(&[3, 2], 0.0),
+            array(&[4, 3], 1.0),
+            d(([0, 0], [1, 0]), 1, (&[], &[])),
+        ),
+        (
+            array(&[5, 2, 3], 0.0),
+            array(&[3, 4], 1.0),
+            d(([2, 0], [0, 0]), 1, (&[], &[])),
+        ),
+        (
+            array(&[2, 3, 4], 0.0),
+            array(&[4, 5, 3], 1.0),
+            d(([1, 2], [2, 0]), 2, (&[], &[])),
+        ),
+        (
+            array(&[2, 3, 4], 0.0),
+            array(&[4, 2, 5], 1.0),
+            d(([2, 0], [0, 0]), 1, (&[0], &[1])),
+        ),
+        (
+            array(&[3, 2, 4], 0.0),
+            array(&[2, 4, 3], 1.0),
+            d(([2, 0], [1, 0]), 1, (&[1, 0], &[0, 2])),
+        ),
+        (
+            array(&[3], 0.0),
+            array(&[3], 1.0),
+            d(([0, 0], [0, 0]), 1, (&[], &[])),
+        ),
+        (
+            array(&[2], 0.0),
+            array(&[3], 1.0),
+            d(([0, 0], [0, 0]), 0, (&[], &[])),
+        ),
+        (
+            array(&[0, 3], 0.0),
+            array(&[3, 2], 1.0),
+            d(([1, 0], [0, 0]), 1, (&[], &[])),
+        ),
+    ]
+}
+
+#[test]
+fn values_and_both_modes_of_differentiation() {
+    for (a, b, n) in cases() {
+        let f = |a: Array, b: Array| a.dot_general(&b, n.clone());
+        let g = |a: Array, b: Array| by_hand(&a, &b, &n);
+        close(&f(a.clone(), b.clone()), &g(a.clone(), b.clone()));
+        let t = (array(a.shape(), 3.0), array(b.shape(), 4.0));
+        let args = (a.clone(), b.clone());
+        let (_, df) = jvp(|(a, b)| f(a, b), args.clone(), t.clone());
+        let (_, dg) = jvp(|(a, b)| g(a, b), args.clone(), t);
+        close(&df, &dg);
+        let (y, back) = vjp(|(a, b)| f(a, b), args.clone());
+        let (_, by) = vjp(|(a, b)| g(a, b), args);
+        let ct = array(y.shape(), 5.0);
+        let (got, expected) = (back(ct.clone()), by(ct));
+        close(&got.0, &expected.0);
+        close(&got.1, &expected.1);
+    }
+}
+
+#[test]
+fn batches_equal_loops() {
+    for (a, b, n) in cases() {
+        let f = |a: Array, b: Array| a.dot_general(&b, n.clone());
+        let many = |x: &Array, axis: usize| {
+            let mut shape = x.shape().to_vec();
+            shape.insert(axis, 2);
+            array(&shape, 6.0)
+        };
+        let pick = |x: &Array, axis: usize, i: usize| {
+            let which = Array::arange(2).eq(i).astype(DType::F32);
+            let mut shape = vec![1; x.ndim()];
+            shape[axis] = 2;
+            (x * which.reshape(&shape)).sum_axes(&[axis as isize])
+        };
+        for (ax, bx) in [
+            (Some(0), Some(0)),
+            (Some(0), None),
+            (None, Some(0)),
+            (Some(a.ndim()), None),
+            (None, Some(b.ndim())),
+        ] {
+            let ma = ax.map_or(a.clone(), |d| many(&a, d));
+            let mb = bx.map_or(b.clone(), |d| many(&b, d));
+            let axes = [ax.map(|d| d as isize), bx.map(|d| d as isize)];
+            let out = vmap_axes(f, axes, 0)(ma.clone(), mb.clone());
+            for i in 0..2 {
+                let a = ax.map_or(a.clone(), |d| pick(&ma, d, i));
+                let b = bx.map_or(b.clone(), |d| pick(&mb, d, i));
+                close(&pick(&out, 0, i), &f(a, b));
+            }
+        }
+    }
+}
+
+#[test]
+fn matmul_follows_numpy() {
+    let shapes = [
+        (vec![2, 3], vec![3, 4], vec![2, 4]),
+        (vec![3], vec![3, 4], vec![4]),
+        (vec![2, 3], vec![3], vec![2]),
+        (vec![3], vec![3], vec![]),
+        (vec![5, 2, 3], vec![3, 4], vec![5, 2, 4]),
+        (vec![2, 3], vec![5, 3, 4], vec![5, 2, 4]),
+        (vec![3], vec![5, 3, 4], vec![5, 4]),
+        (vec![5, 2, 3], vec![3], vec![5, 2]),
+        (vec![5, 1, 2, 3], vec![6, 3, 4], vec![5, 6, 2, 4]),
+    ];
+    for (a, b, out) in shapes {
+        let (x, y) = (array(&a, 0.0), array(&b, 1.0));
+        let z = x.matmul(&y);
+        assert_eq!(z.shape(), out, "{a:?} @ {b:?}");
+        // Against the sum of broadcast products.
+        let x2 = if a.len() == 1 { x.expand_dims(&[0]) } else { x };
+        let y2 = if b.len() == 1 { y.expand_dims(&[1]) } else { y };
+        let full = (x2.expand_dims(&[-1]) * y2.expand_dims(&[-3])).sum_axes(&[-2]);
+        close(&z, &full.reshape(&out));
+    }
+}
+
+#[test]
+fn half_precision_and_integers() {
+    let a = array(&[2, 3], 0.0).astype(DType::BF16);
+    assert_eq!(a.matmul(a.t()).dtype(), DType::BF16);
+    let i = Array::from([[1i32, 2], [3, 4]]);
+    assert_eq!(i.matmul(&i).to_vec::<i32>(), [7, 10, 15, 22]);
+    assert_eq!(i.matmul(array(&[2, 2], 0.0)).dtype(), DType::F32);
+}
+
+#[test]
+fn mismatches_name_sizes_and_a_remedy() {
+    let text = |a: &[usize], b: &[usize]| {
+        let (x, y) = (array(a, 0.0), array(b, 0.0));
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| x.matmul(&y)));
+        *caught
+            .expect_err("refused")
+            .downcast::<String>()
+            .expect("text")
+    };
+    let message = text(&[64, 28, 28], &[784, 128]);
+    assert!(
+        message.contains("contracted sizes differ: lhs axis 2 is 28, rhs axis 0 is 784"),
+        "{message}"
+    );
+    assert!(
+        message.contains("lhs f32[64,28,28]") && message.contains("rhs f32[784,128]"),
+        "{message}"
+    );
+    assert!(message.contains("x.flatten(1..)"), "{message}");
+    assert!(text(&[2, 3], &[4, 3]).contains("transpose an operand"));
+    assert!(text(&[5, 2, 3], &[4, 3, 2]).contains("batch axes do not broadcast"));
+}
