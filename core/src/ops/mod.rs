@@ -3,8 +3,12 @@
 mod arithmetic;
 mod create;
 mod reduce;
+mod shape;
 
 use crate::{Array, DType, Dims, Literal, Scalar};
+
+pub(crate) use shape::{as_dtype_of, promote_all};
+pub use shape::{hstack, stack, vstack};
 
 /// A value that can stand as an operand: an array, or a scalar literal, which
 /// takes the other operand's element type where it can.

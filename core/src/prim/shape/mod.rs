@@ -1,11 +1,23 @@
 //! Primitives that move elements without changing them.
 
+mod bits;
 mod broadcast;
+mod concatenate;
 mod iota;
+mod pad;
 mod reshape;
+mod rev;
+mod slice;
+mod split;
 mod transpose;
 
+pub use bits::*;
 pub use broadcast::*;
+pub use concatenate::*;
 pub use iota::*;
+pub use pad::*;
 pub use reshape::*;
+pub use rev::*;
+pub use slice::*;
+pub use split::*;
 pub use transpose::*;

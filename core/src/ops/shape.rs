@@ -1,0 +1,176 @@
+//! Functions that join, repeat and move elements.
+
+use crate::{Array, DType, Dims, concatenate};
+use std::borrow::Borrow;
+
+/// Arrays in the element type that they promote to together.
+#[track_caller]
+pub(crate) fn promote_all<A: Borrow<Array>>(operation: &str, arrays: &[A]) -> Vec<Array> {
+    let types = arrays.iter().map(|a| {
+        let aval = a.borrow().aval();
+        (aval.dtype(), aval.weak_type())
+    });
+    let Some((dtype, weak)) = types.reduce(DType::promote) else {
+        panic!("{operation}: no arrays were given\n  help: give at least one array");
+    };
+    arrays
+        .iter()
+        .map(|a| super::convert(a.borrow(), dtype, weak))
+        .collect()
+}
+
+/// `value` in the element type of `array`, which must not be the narrower one.
+#[track_caller]
+pub(crate) fn as_dtype_of(operation: &str, array: &Array, value: &Array) -> Array {
+    let (a, v) = (array.aval(), value.aval());
+    let (dtype, _) = DType::promote((a.dtype(), a.weak_type()), (v.dtype(), v.weak_type()));
+    assert!(
+        dtype == a.dtype(),
+        "{operation}: a value of {} does not fit an array of {}\n  help: convert the value first: \
+         value.astype(DType::{:?})",
+        v.dtype(),
+        a.dtype(),
+        a.dtype()
+    );
+    super::convert(value, dtype, a.weak_type())
+}
+
+/// Arrays of one shape joined along a new axis, in the type they promote to.
+///
+/// ```no_run
+/// use ramie_core::{Array, stack};
+/// let rows = stack(&[Array::from([1, 2]), Array::from([3, 4])], 0);
+/// assert_eq!(rows.shape(), [2, 2]);
+/// ```
+///
+/// # Panics
+/// If there are no arrays, shapes differ, or the axis is out of range for the
+/// result.
+#[track_caller]
+pub fn stack<A: Borrow<Array>>(arrays: &[A], axis: isize) -> Array {
+    if let Some(first) = arrays.first().map(Borrow::borrow)
+        && let Some((i, other)) = arrays
+            .iter()
+            .map(Borrow::borrow)
+            .enumerate()
+            .find(|(_, a)| a.shape() != first.shape())
+    {
+        panic!(
+            "stack: array {i} has shape {:?}, the first has {:?}\n  help: all arrays must have one \
+             shape; `concatenate` joins along an existing axis",
+            other.shape(),
+            first.shape()
+        );
+    }
+    let arrays: Vec<Array> = arrays
+        .iter()
+        .map(|a| a.borrow().expand_dims(&[axis]))
+        .collect();
+    concatenate(&arrays, axis)
+}
+
+/// Arrays joined along their second axis, 1-d arrays along their only one.
+///
+/// # Panics
+/// If there are no arrays, or dimensions other than that of the axis differ.
+#[track_caller]
+pub fn hstack<A: Borrow<Array>>(arrays: &[A]) -> Array {
+    let arrays: Vec<Array> = arrays.iter().map(|a| at_least(a.borrow(), 1)).collect();
+    let axis = isize::from(arrays.first().is_none_or(|a| a.ndim() > 1));
+    concatenate(&arrays, axis)
+}
+
+/// Arrays joined along their first axis, 1-d arrays as rows.
+///
+/// # Panics
+/// If there are no arrays, or dimensions other than the first differ.
+#[track_caller]
+pub fn vstack<A: Borrow<Array>>(arrays: &[A]) -> Array {
+    let arrays: Vec<Array> = arrays.iter().map(|a| at_least(a.borrow(), 2)).collect();
+    concatenate(&arrays, 0)
+}
+
+/// The array with axes of size 1 in front, up to `rank` axes.
+#[track_caller]
+fn at_least(array: &Array, rank: usize) -> Array {
+    super::lead(array, rank.max(array.ndim()))
+}
+
+impl Array {
+    /// All elements along one axis, in row-major order.
+    #[track_caller]
+    pub fn ravel(&self) -> Array {
+        self.reshape(&[self.size()])
+    }
+
+    /// The elements moved by `shift` places along an axis; those pushed past
+    /// the end come in at the start (`jnp.roll`).
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// assert_eq!(Array::arange(4).roll(1, 0).to_vec::<i32>(), [3, 0, 1, 2]);
+    /// ```
+    ///
+    /// # Panics
+    /// If the axis is out of range.
+    #[track_caller]
+    pub fn roll(&self, shift: isize, axis: isize) -> Array {
+        let at = self.axis("roll", axis);
+        let size = self.shape()[at];
+        if size == 0 {
+            return self.clone();
+        }
+        let wrapped = shift.rem_euclid(size as isize) as usize;
+        if wrapped == 0 {
+            return self.clone();
+        }
+        let (front, back) = (
+            self.slice_axis(at, size - wrapped, size),
+            self.slice_axis(at, 0, size - wrapped),
+        );
+        concatenate(&[front, back], at as isize)
+    }
+
+    /// Each element `repeats` times in a row along an axis (`jnp.repeat`).
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// assert_eq!(Array::arange(2).repeat(2, 0).to_vec::<i32>(), [0, 0, 1, 1]);
+    /// ```
+    ///
+    /// # Panics
+    /// If the axis is out of range.
+    #[track_caller]
+    pub fn repeat(&self, repeats: usize, axis: isize) -> Array {
+        let at = self.axis("repeat", axis);
+        let mut shape: Dims = self.shape().into();
+        shape.insert(at + 1, repeats);
+        let kept: Dims = (0..shape.len()).filter(|&d| d != at + 1).collect();
+        let spread = self.broadcast_in_dim(&shape, &kept);
+        shape.remove(at + 1);
+        shape[at] *= repeats;
+        spread.reshape(&shape)
+    }
+
+    /// The array laid side by side `repeats[i]` times along axis `i`; with
+    /// fewer numbers than axes, along the last ones (`jnp.tile`).
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// assert_eq!(Array::arange(2).tile(&[2]).to_vec::<i32>(), [0, 1, 0, 1]);
+    /// ```
+    #[track_caller]
+    pub fn tile(&self, repeats: &[usize]) -> Array {
+        let x = at_least(self, repeats.len());
+        let lead = x.ndim() - repeats.len();
+        let (mut spread, mut shape, mut kept) = (Dims::new(), Dims::new(), Dims::new());
+        for (d, &n) in x.shape().iter().enumerate() {
+            let times = if d < lead { 1 } else { repeats[d - lead] };
+            spread.push(times);
+            kept.push(spread.len());
+            spread.push(n);
+            shape.push(times * n);
+        }
+        x.broadcast_in_dim(&spread, &kept).reshape(&shape)
+    }
+}

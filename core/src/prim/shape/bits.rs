@@ -1,0 +1,133 @@
+//! Primitives on the bits of elements: `bitcast_convert_type` and
+//! `reduce_precision`.
+
+use crate::lower::{Lowering, Value};
+use crate::prim::elementwise::{Class, batch_elementwise, infer_same};
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, one};
+use crate::trace::bind1;
+use crate::{Array, Aval, DType, ShapeError};
+
+/// The same bits, read as another type of the same width.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct BitcastConvertType {
+    /// The new type.
+    pub new_dtype: DType,
+}
+
+impl Primitive for BitcastConvertType {
+    fn name(&self) -> &'static str {
+        "bitcast_convert_type"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![("new_dtype", Param::new(self.new_dtype.numpy_name()))]
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        let (from, to) = (args[0].dtype(), self.new_dtype);
+        if from.bits() != to.bits() || (from == DType::Bool) != (to == DType::Bool) {
+            return Err(
+                ShapeError::new(format!("the bits of {from} cannot be read as {to}"))
+                    .help("both types must have the same width; to convert values use astype"),
+            );
+        }
+        one(args[0].with_dtype(to))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Zero
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+        batch_elementwise(args, axes, |a| bind1(self.clone(), a))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        vec![ctx.op1("bitcast_convert", args, ins, outs[0], "")]
+    }
+}
+
+/// Rounds to a floating-point format of fewer bits, in the wider type.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ReducePrecision {
+    /// Bits of the exponent.
+    pub exponent_bits: u32,
+    /// Bits of the fraction.
+    pub mantissa_bits: u32,
+}
+
+impl Primitive for ReducePrecision {
+    fn name(&self) -> &'static str {
+        "reduce_precision"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![
+            ("exponent_bits", Param::new(self.exponent_bits)),
+            ("mantissa_bits", Param::new(self.mantissa_bits)),
+        ]
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(
+            self.exponent_bits >= 1,
+            "a format needs at least one exponent bit"
+        );
+        infer_same(Class::Float, args, 1)
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::linear(|ct, _| bind1(self.clone(), &[ct]))
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+        batch_elementwise(args, axes, |a| bind1(self.clone(), a))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let attributes = format!(
+            "exponent_bits = {} : i32, mantissa_bits = {} : i32",
+            self.exponent_bits, self.mantissa_bits
+        );
+        vec![ctx.op1("reduce_precision", args, ins, outs[0], &attributes)]
+    }
+}
+
+impl Array {
+    /// The same bits, read as another type of the same width.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType};
+    /// let bits = Array::from([1.0f32]).bitcast_convert_type(DType::U32);
+    /// assert_eq!(bits.to_vec::<u32>(), [0x3F80_0000]);
+    /// ```
+    ///
+    /// # Panics
+    /// If the types differ in width, or one of them is `Bool`.
+    #[track_caller]
+    pub fn bitcast_convert_type(&self, new_dtype: DType) -> Array {
+        if self.dtype() == new_dtype {
+            return self.clone();
+        }
+        bind1(BitcastConvertType { new_dtype }, &[self])
+    }
+
+    /// The elements rounded to a floating-point format with so many bits of
+    /// exponent and fraction; the type stays.
+    ///
+    /// # Panics
+    /// If the array does not hold floats, or `exponent_bits` is 0.
+    #[track_caller]
+    pub fn reduce_precision(&self, exponent_bits: u32, mantissa_bits: u32) -> Array {
+        let primitive = ReducePrecision {
+            exponent_bits,
+            mantissa_bits,
+        };
+        bind1(primitive, &[self])
+    }
+}

@@ -1,0 +1,112 @@
+//! `concatenate`: arrays joined along an axis.
+
+use crate::lower::{Lowering, Value};
+use crate::prim::{
+    Avals, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+};
+use crate::trace::bind1;
+use crate::{Array, Aval, Dims, ShapeError};
+
+/// Joins arrays along an axis; other dimensions agree.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Concatenate {
+    /// The axis along which the operands follow each other.
+    pub dimension: usize,
+}
+
+impl Primitive for Concatenate {
+    fn name(&self) -> &'static str {
+        "concatenate"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![("dimension", Param::new(self.dimension))]
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(!args.is_empty(), "expects at least one operand");
+        let (first, axis) = (args[0], self.dimension);
+        crate::ensure_shape!(
+            axis < first.ndim(),
+            "axis {axis} is out of range for {first}"
+        );
+        let mut shape: Dims = first.shape().into();
+        for (i, arg) in args.iter().enumerate().skip(1) {
+            if arg.dtype() != first.dtype() {
+                return Err(ShapeError::new(format!(
+                    "operand {i} holds {}, the first holds {}",
+                    arg.dtype(),
+                    first.dtype()
+                ))
+                .help("convert with astype; the function `concatenate` promotes its operands"));
+            }
+            let fits = arg.ndim() == first.ndim()
+                && (0..first.ndim()).all(|d| d == axis || arg.shape()[d] == first.shape()[d]);
+            if !fits {
+                return Err(ShapeError::new(format!(
+                    "operand {i} of shape {:?} cannot follow {:?} along axis {axis}",
+                    arg.shape(),
+                    first.shape()
+                ))
+                .help("all dimensions but that of the axis must agree"));
+            }
+            shape[axis] += arg.shape()[axis];
+        }
+        one(first.with_shape(&shape))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Linear(Box::new(|cts, operands| {
+            let mut start = 0;
+            operands
+                .iter()
+                .map(|operand| {
+                    let limit = start + operand.aval().shape()[self.dimension];
+                    let ct = cts[0].as_ref().filter(|_| operand.is_linear());
+                    let part = ct.map(|ct| ct.slice_axis(self.dimension, start, limit));
+                    start = limit;
+                    part
+                })
+                .collect()
+        }))
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        let moved: Vec<Array> = args
+            .iter()
+            .zip(axes)
+            .map(|(a, ax)| move_batch_axis(a, *ax, 0, size))
+            .collect();
+        let refs: Vec<&Array> = moved.iter().collect();
+        let dimension = self.dimension + 1;
+        batched(bind1(Concatenate { dimension }, &refs), Some(0))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let attributes = format!("dimension = {} : i64", self.dimension);
+        vec![ctx.op1("concatenate", args, ins, outs[0], &attributes)]
+    }
+}
+
+/// Arrays joined along an existing axis, in the type they promote to.
+///
+/// ```no_run
+/// use ramie_core::{Array, concatenate};
+/// let (a, b) = (Array::from([1, 2]), Array::from([3]));
+/// assert_eq!(concatenate(&[&a, &b], 0).to_vec::<i32>(), [1, 2, 3]);
+/// ```
+///
+/// # Panics
+/// If there are no arrays, the axis is out of range, or dimensions other than
+/// that of the axis differ.
+#[track_caller]
+pub fn concatenate<A: std::borrow::Borrow<Array>>(arrays: &[A], axis: isize) -> Array {
+    let arrays = crate::ops::promote_all("concatenate", arrays);
+    let dimension = arrays[0].axis("concatenate", axis);
+    if let [one] = arrays.as_slice() {
+        return one.clone();
+    }
+    let refs: Vec<&Array> = arrays.iter().collect();
+    bind1(Concatenate { dimension }, &refs)
+}

@@ -1,0 +1,174 @@
+//! `pad`: elements added around and between, or cut off.
+
+use crate::lower::{Lowering, Value, dims_array, i64_array};
+use crate::prim::{
+    Avals, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+};
+use crate::trace::bind1;
+use crate::{Array, Aval, Dims, IntoArray, ShapeError};
+use smallvec::SmallVec;
+
+/// For each axis: elements added before, after, and between each two. Negative
+/// numbers before and after cut elements off.
+pub type PaddingConfig = SmallVec<[(isize, isize, usize); 4]>;
+
+/// Surrounds and spreads the first operand with the second, which is 0-d.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Pad {
+    /// What is added along each axis.
+    pub padding_config: PaddingConfig,
+}
+
+impl Primitive for Pad {
+    fn name(&self) -> &'static str {
+        "pad"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        let axes = self.padding_config.iter();
+        let axes = axes.map(|(low, high, interior)| format!("({low}, {high}, {interior})"));
+        vec![("padding_config", Param::tuple(axes))]
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(
+            args.len() == 2,
+            "expects an array and a padding value, got {} operands",
+            args.len()
+        );
+        let (operand, value) = (args[0], args[1]);
+        if value.ndim() != 0 || value.dtype() != operand.dtype() {
+            return Err(ShapeError::new(format!(
+                "the padding value is {value}, expected {}[]",
+                operand.dtype()
+            ))
+            .help("pad with a scalar of the array's type"));
+        }
+        if self.padding_config.len() != operand.ndim() {
+            return Err(ShapeError::new(format!(
+                "{operand} has {} axes, got padding for {}",
+                operand.ndim(),
+                self.padding_config.len()
+            ))
+            .help("give one entry for each axis, (0, 0) where nothing is added"));
+        }
+        let mut shape = Dims::new();
+        for (d, (&n, &(low, high, interior))) in
+            operand.shape().iter().zip(&self.padding_config).enumerate()
+        {
+            let spread = n + n.saturating_sub(1) * interior;
+            let size = spread as isize + low + high;
+            if size < 0 {
+                return Err(ShapeError::new(format!(
+                    "padding ({low}, {high}, {interior}) leaves axis {d} of size {n} with {size} \
+                     elements"
+                ))
+                .help("cut no more elements off than there are"));
+            }
+            shape.push(size as usize);
+        }
+        one(operand.with_shape(&shape))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Linear(Box::new(|cts, operands| {
+            let Some(ct) = &cts[0] else {
+                return vec![None, None];
+            };
+            let aval = operands[0].aval();
+            let undo: Vec<(isize, isize, usize)> = self
+                .padding_config
+                .iter()
+                .map(|&(low, high, _)| (-low, -high, 0))
+                .collect();
+            let strides: Dims = self.padding_config.iter().map(|c| c.2 + 1).collect();
+            let inner = ct.lax_pad(&undo, Array::scalar(0, ct.dtype()));
+            let inner = inner.slice(
+                &Dims::from_elem(0, aval.ndim()),
+                inner.shape(),
+                Some(&strides),
+            );
+            let value = operands[1].is_linear().then(|| {
+                let axes: Vec<isize> = (0..aval.ndim() as isize).collect();
+                ct.sum_axes(&axes) - inner.sum_axes(&axes)
+            });
+            vec![operands[0].is_linear().then_some(inner), value]
+        }))
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        let Some(axis) = axes[1] else {
+            let axis = axes[0].expect("a batched operand");
+            let mut pad = self.clone();
+            pad.padding_config.insert(axis, (0, 0, 0));
+            return batched(bind1(pad, &[&args[0], &args[1]]), Some(axis));
+        };
+        // Each example has a padding value of its own: pad a mask, and choose.
+        let x = move_batch_axis(&args[0], axes[0], 0, size);
+        let values = args[1].move_axis(axis as isize, 0);
+        let mut pad = self.clone();
+        pad.padding_config.insert(0, (0, 0, 0));
+        let zero = Array::scalar(0, x.dtype());
+        let padded = bind1(pad.clone(), &[&x, &zero]);
+        let here = Array::full(x.shape(), true, crate::DType::Bool);
+        let mask = bind1(pad, &[&here, &Array::scalar(false, crate::DType::Bool)]);
+        let values = values.broadcast_in_dim(padded.shape(), &[0]);
+        batched(mask.select(&padded, &values), Some(0))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let config = &self.padding_config;
+        let interior: Dims = config.iter().map(|c| c.2).collect();
+        let attributes = format!(
+            "edge_padding_low = {}, edge_padding_high = {}, interior_padding = {}",
+            i64_array(config.iter().map(|c| c.0 as i64)),
+            i64_array(config.iter().map(|c| c.1 as i64)),
+            dims_array(&interior)
+        );
+        vec![ctx.op1("pad", args, ins, outs[0], &attributes)]
+    }
+}
+
+impl Array {
+    /// The array with `value` added along each axis: before, after, and between
+    /// each two elements. Negative numbers before and after cut elements off
+    /// (`jax.lax.pad`).
+    ///
+    /// # Panics
+    /// Unless there is one entry per axis, `value` is 0-d and of a type that
+    /// the array's takes up, and no more elements are cut off than there are.
+    #[track_caller]
+    pub fn lax_pad(
+        &self,
+        padding_config: &[(isize, isize, usize)],
+        value: impl IntoArray,
+    ) -> Array {
+        let value = crate::ops::as_dtype_of("pad", self, &value.into_array());
+        if padding_config.len() == self.ndim() && padding_config.iter().all(|&c| c == (0, 0, 0)) {
+            return self.clone();
+        }
+        let padding_config = padding_config.into();
+        bind1(Pad { padding_config }, &[self, &value])
+    }
+
+    /// The array with `value` added along each axis, `(before, after)`
+    /// elements.
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// assert_eq!(Array::from([1, 2]).pad(&[(1, 2)], 0).to_vec::<i32>(), [0, 1, 2, 0, 0]);
+    /// ```
+    ///
+    /// # Panics
+    /// Unless there is one entry per axis, and `value` is 0-d and of a type
+    /// that the array's takes up.
+    #[track_caller]
+    pub fn pad(&self, widths: &[(usize, usize)], value: impl IntoArray) -> Array {
+        let config: PaddingConfig = widths
+            .iter()
+            .map(|&(before, after)| (before as isize, after as isize, 0))
+            .collect();
+        self.lax_pad(&config, value)
+    }
+}

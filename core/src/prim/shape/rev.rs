@@ -1,0 +1,74 @@
+//! `rev`: axes backwards.
+
+use crate::lower::{Lowering, Value, dims_array};
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::trace::bind1;
+use crate::{Array, Aval, Dims, ShapeError};
+
+/// Reverses the order of the elements along axes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Rev {
+    /// Which axes, each once.
+    pub dimensions: Dims,
+}
+
+impl Primitive for Rev {
+    fn name(&self) -> &'static str {
+        "rev"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![("dimensions", Param::tuple(&self.dimensions))]
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        let dims = &self.dimensions;
+        let distinct = (0..dims.len()).all(|i| !dims[..i].contains(&dims[i]));
+        if !distinct || dims.iter().any(|&d| d >= args[0].ndim()) {
+            return Err(ShapeError::new(format!(
+                "{:?} are not distinct axes of {}",
+                dims.as_slice(),
+                args[0]
+            ))
+            .help("name each axis to reverse once"));
+        }
+        one(args[0])
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::linear(|ct, _| bind1(self.clone(), &[ct]))
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+        let axis = axes[0].expect("the operand is batched");
+        let moved = self.dimensions.iter().map(|&d| d + usize::from(d >= axis));
+        let dimensions = moved.collect();
+        batched(bind1(Rev { dimensions }, &[&args[0]]), Some(axis))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let attributes = format!("dimensions = {}", dims_array(&self.dimensions));
+        vec![ctx.op1("reverse", args, ins, outs[0], &attributes)]
+    }
+}
+
+impl Array {
+    /// The elements in reverse order along the named axes, along all if none
+    /// is named (`jnp.flip`).
+    ///
+    /// # Panics
+    /// If an axis is out of range or named twice.
+    #[track_caller]
+    pub fn flip(&self, axes: &[isize]) -> Array {
+        let dimensions = if axes.is_empty() {
+            (0..self.ndim()).collect()
+        } else {
+            self.axes("flip", axes)
+        };
+        if dimensions.is_empty() {
+            return self.clone();
+        }
+        bind1(Rev { dimensions }, &[self])
+    }
+}

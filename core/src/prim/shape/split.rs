@@ -1,0 +1,163 @@
+//! `split`: an array taken apart along an axis.
+
+use super::{Concatenate, Slice};
+use crate::lower::{Lowering, Value};
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive};
+use crate::trace::{bind, bind1};
+use crate::{Array, Aval, Dims, ShapeError};
+
+/// Parts of given sizes along an axis, in order.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Split {
+    /// The size of each part.
+    pub sizes: Dims,
+    /// The axis that is divided.
+    pub axis: usize,
+}
+
+impl Primitive for Split {
+    fn name(&self) -> &'static str {
+        "split"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![
+            ("axis", Param::new(self.axis)),
+            ("sizes", Param::tuple(&self.sizes)),
+        ]
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        let (operand, axis) = (args[0], self.axis);
+        crate::ensure_shape!(
+            axis < operand.ndim(),
+            "axis {axis} is out of range for {operand}"
+        );
+        let total: usize = self.sizes.iter().sum();
+        if total != operand.shape()[axis] {
+            return Err(ShapeError::new(format!(
+                "parts of sizes {:?} make {total} elements, axis {axis} has {}",
+                self.sizes.as_slice(),
+                operand.shape()[axis]
+            ))
+            .help("the sizes must add up to the size of the axis"));
+        }
+        let part = |&n: &usize| {
+            let mut shape: Dims = operand.shape().into();
+            shape[axis] = n;
+            operand.with_shape(&shape)
+        };
+        Ok(self.sizes.iter().map(part).collect())
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Linear(Box::new(|cts, operands| {
+            let aval = operands[0].aval();
+            let parts: Vec<Array> = cts
+                .iter()
+                .zip(&self.sizes)
+                .map(|(ct, &n)| {
+                    ct.clone().unwrap_or_else(|| {
+                        let mut shape: Dims = aval.shape().into();
+                        shape[self.axis] = n;
+                        Array::zeros(&shape, aval.dtype())
+                    })
+                })
+                .collect();
+            let refs: Vec<&Array> = parts.iter().collect();
+            let dimension = self.axis;
+            vec![Some(bind1(Concatenate { dimension }, &refs))]
+        }))
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+        let batch = axes[0].expect("the operand is batched");
+        let split = Split {
+            sizes: self.sizes.clone(),
+            axis: self.axis + usize::from(self.axis >= batch),
+        };
+        let outs = bind(split, &[&args[0]]);
+        let axes = outs.iter().map(|_| Some(batch)).collect();
+        (outs, axes)
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let mut start = 0;
+        outs.iter()
+            .zip(&self.sizes)
+            .flat_map(|(out, n)| {
+                let mut start_indices = Dims::from_elem(0, ins[0].ndim());
+                let mut limit_indices: Dims = ins[0].shape().into();
+                start_indices[self.axis] = start;
+                start += n;
+                limit_indices[self.axis] = start;
+                let part = Slice {
+                    start_indices,
+                    limit_indices,
+                    strides: None,
+                };
+                part.lower(ctx, args, ins, &[*out])
+            })
+            .collect()
+    }
+}
+
+impl Array {
+    /// Parts of the given sizes along an axis (`jax.lax.split`).
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let parts = Array::arange(5).split_sizes(&[2, 3], 0);
+    /// assert_eq!(parts[1].to_vec::<i32>(), [2, 3, 4]);
+    /// ```
+    ///
+    /// # Panics
+    /// If the axis is out of range, or the sizes do not add up to its size.
+    #[track_caller]
+    pub fn split_sizes(&self, sizes: &[usize], axis: isize) -> Vec<Array> {
+        let axis = self.axis("split", axis);
+        let sizes = sizes.into();
+        bind(Split { sizes, axis }, &[self]).into_vec()
+    }
+
+    /// The array in `sections` equal parts along an axis.
+    ///
+    /// # Panics
+    /// If the axis is out of range, or `sections` does not divide its size.
+    #[track_caller]
+    pub fn split(&self, sections: usize, axis: isize) -> Vec<Array> {
+        let at = self.axis("split", axis);
+        let size = self.shape()[at];
+        assert!(
+            sections > 0 && size.is_multiple_of(sections),
+            "split: axis {at} of {} does not divide into {sections} equal parts\n  help: \
+             `split_sizes` makes parts of sizes you choose",
+            self.aval()
+        );
+        self.split_sizes(&vec![size / sections; sections], axis)
+    }
+
+    /// The array divided before each of `indices` along an axis
+    /// (`jnp.split(x, indices)`); indices past the end give empty parts.
+    ///
+    /// # Panics
+    /// If the axis is out of range, or the indices are not increasing.
+    #[track_caller]
+    pub fn split_at(&self, indices: &[usize], axis: isize) -> Vec<Array> {
+        let at = self.axis("split_at", axis);
+        assert!(
+            indices.is_sorted(),
+            "split_at: the indices {indices:?} are not in increasing order"
+        );
+        let size = self.shape()[at];
+        let mut sizes = Vec::with_capacity(indices.len() + 1);
+        let mut start = 0;
+        for &i in indices.iter().chain([&size]) {
+            let end = i.min(size);
+            sizes.push(end - start);
+            start = end;
+        }
+        self.split_sizes(&sizes, axis)
+    }
+}
