@@ -35,10 +35,14 @@ pub use jit::{
     Compiled, JitFunction, JitOptions, Jitted, Lowered, Staged, Stateful, jit, jit_with,
     log_compiles,
 };
-pub use ops::{IntoArray, hstack, stack, vstack};
+pub use ops::{
+    At, Ellipsis, IndexItem, IntoArray, IntoIndex, IntoIndexItem, NewAxis, Stepped, hstack, s,
+    stack, vstack,
+};
 pub use prim::Primitive;
 pub use prim::dot::{DotDimensionNumbers, Precision};
 pub use prim::elementwise::{RoundingMethod, where_};
+pub use prim::index::GatherScatterMode;
 pub use prim::shape::concatenate;
 pub use ramie_pjrt::discover::Platform;
 pub use ramie_pjrt::{Device, MemoryAnalysis, OptionOverride, Value};

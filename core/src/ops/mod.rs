@@ -2,11 +2,13 @@
 
 mod arithmetic;
 mod create;
+mod index;
 mod reduce;
 mod shape;
 
 use crate::{Array, DType, Dims, Literal, Scalar};
 
+pub use index::*;
 pub(crate) use shape::{as_dtype_of, promote_all};
 pub use shape::{hstack, stack, vstack};
 

@@ -7,6 +7,7 @@
 pub mod call;
 pub mod dot;
 pub mod elementwise;
+pub mod index;
 pub mod reduce;
 mod rules;
 pub mod shape;

@@ -1,0 +1,310 @@
+//! The place that an index names in an array: reading it, and updating it
+//! functionally.
+
+use super::plan::{self, Plan};
+use super::resolve::{Entry, resolve};
+use super::{IndexItem, value_for};
+use crate::prim::index::{Gather, GatherScatterMode, Scatter, ScatterMethod};
+use crate::{Array, DType, Dims, IntoArray, Literal, Scalar};
+
+/// A place in an array, named by an index; see [`Array::at`].
+///
+/// Each update gives a new array. Places that an array of integers names more
+/// than once receive all sums, products, minima and maxima; which value
+/// [`set`](At::set) leaves there is open. Integers outside the array are
+/// dropped.
+#[derive(Clone, Debug)]
+pub struct At<'a> {
+    array: &'a Array,
+    items: Vec<IndexItem>,
+    mode: Option<GatherScatterMode>,
+    indices_are_sorted: bool,
+    unique_indices: bool,
+    fill_value: Option<Scalar>,
+}
+
+impl<'a> At<'a> {
+    pub(super) fn new(array: &'a Array, items: Vec<IndexItem>) -> At<'a> {
+        At {
+            array,
+            items,
+            mode: None,
+            indices_are_sorted: false,
+            unique_indices: false,
+            fill_value: None,
+        }
+    }
+
+    /// What becomes of integers in arrays that are out of bounds. The default
+    /// is `PromiseInBounds` for reading and `FillOrDrop` for writing.
+    #[must_use]
+    pub fn mode(self, mode: GatherScatterMode) -> At<'a> {
+        At {
+            mode: Some(mode),
+            ..self
+        }
+    }
+
+    /// What is read out of bounds with `FillOrDrop`; by default NaN, the
+    /// smallest signed or the largest unsigned integer, or true.
+    #[must_use]
+    pub fn fill_value(self, value: impl Into<Scalar>) -> At<'a> {
+        At {
+            mode: Some(GatherScatterMode::FillOrDrop),
+            fill_value: Some(value.into()),
+            ..self
+        }
+    }
+
+    /// Promises whether the places come in increasing order, which can make
+    /// programs faster.
+    #[must_use]
+    pub fn indices_are_sorted(self, promise: bool) -> At<'a> {
+        At {
+            indices_are_sorted: promise,
+            ..self
+        }
+    }
+
+    /// Promises whether no place is named twice, which can make programs and
+    /// derivatives faster.
+    #[must_use]
+    pub fn unique_indices(self, promise: bool) -> At<'a> {
+        At {
+            unique_indices: promise,
+            ..self
+        }
+    }
+
+    /// The elements at the place.
+    ///
+    /// # Panics
+    /// As [`Array::index`].
+    #[track_caller]
+    pub fn get(&self) -> Array {
+        let entries = resolve(self.array, &self.items);
+        let filled = self.mode == Some(GatherScatterMode::FillOrDrop);
+        if plan::is_static(&entries) {
+            return plan::finish(&plan::slice_static(self.array, &entries), &entries);
+        }
+        if plan::is_scalar(&entries) && !filled {
+            return self.get_scalar(&entries);
+        }
+        let plan = Plan::new(self.array, &entries);
+        let gather = Gather {
+            dimension_numbers: plan.numbers,
+            slice_sizes: plan.slice_sizes,
+            mode: self.mode.unwrap_or(GatherScatterMode::PromiseInBounds),
+            indices_are_sorted: self.indices_are_sorted,
+            unique_indices: self.unique_indices || plan.unique,
+            fill_value: self.fill_value.map(|v| Literal::new(v, self.array.dtype())),
+        };
+        let found = self.array.gather(&plan.indices, gather);
+        found.reshape(&plan.full_shape)
+    }
+
+    /// A box at a computed place.
+    #[track_caller]
+    fn get_scalar(&self, entries: &[Entry]) -> Array {
+        let ranges = plan::slice_static(self.array, entries);
+        let mut sizes: Dims = ranges.shape().into();
+        for entry in entries {
+            if let Entry::Axis(d, super::resolve::Pick::Places(_)) = entry {
+                sizes[*d] = 1;
+            }
+        }
+        let starts = plan::dynamic_starts(self.array, entries);
+        plan::finish(&ranges.dynamic_slice(&starts, &sizes), entries)
+    }
+
+    /// The array with `value` at the place; the value is broadcast to it.
+    ///
+    /// # Panics
+    /// As [`Array::index`]; if `value` does not broadcast to the place, or is
+    /// of a type that the array's does not take up.
+    #[track_caller]
+    pub fn set(&self, value: impl IntoArray) -> Array {
+        let value = value_for("at(…).set", self.array, value);
+        self.update(ScatterMethod::Set, &value)
+    }
+
+    /// The array with `value` added at the place.
+    ///
+    /// # Panics
+    /// As [`set`](At::set).
+    #[track_caller]
+    pub fn add(&self, value: impl IntoArray) -> Array {
+        let value = value_for("at(…).add", self.array, value);
+        self.update(ScatterMethod::Add, &value)
+    }
+
+    /// The array with `value` subtracted at the place.
+    ///
+    /// # Panics
+    /// As [`set`](At::set).
+    #[track_caller]
+    pub fn subtract(&self, value: impl IntoArray) -> Array {
+        let value = value_for("at(…).subtract", self.array, value);
+        self.update(ScatterMethod::Sub, &value)
+    }
+
+    /// The array with the place multiplied by `value`.
+    ///
+    /// # Panics
+    /// As [`set`](At::set).
+    #[track_caller]
+    pub fn multiply(&self, value: impl IntoArray) -> Array {
+        let value = value_for("at(…).multiply", self.array, value);
+        self.update(ScatterMethod::Mul, &value)
+    }
+
+    /// The array with the place divided by `value`.
+    ///
+    /// # Panics
+    /// As [`set`](At::set).
+    #[track_caller]
+    pub fn divide(&self, value: impl IntoArray) -> Array {
+        let value = value_for("at(…).divide", self.array, value);
+        self.array / self.factors(&value)
+    }
+
+    /// The array with the place raised to the power `value`.
+    ///
+    /// # Panics
+    /// As [`set`](At::set).
+    #[track_caller]
+    pub fn power(&self, value: impl IntoArray) -> Array {
+        let value = value_for("at(…).power", self.array, value);
+        self.array.power(self.factors(&value))
+    }
+
+    /// Ones with `value` multiplied in at the place.
+    #[track_caller]
+    fn factors(&self, value: &Array) -> Array {
+        let ones = self.array.ones_like();
+        let there = At {
+            array: &ones,
+            ..self.clone()
+        };
+        there.update(ScatterMethod::Mul, value)
+    }
+
+    /// The array with the smaller of `value` and what is at the place.
+    ///
+    /// # Panics
+    /// As [`set`](At::set).
+    #[track_caller]
+    pub fn min(&self, value: impl IntoArray) -> Array {
+        let value = value_for("at(…).min", self.array, value);
+        self.update(ScatterMethod::Min, &value)
+    }
+
+    /// The array with the larger of `value` and what is at the place.
+    ///
+    /// # Panics
+    /// As [`set`](At::set).
+    #[track_caller]
+    pub fn max(&self, value: impl IntoArray) -> Array {
+        let value = value_for("at(…).max", self.array, value);
+        self.update(ScatterMethod::Max, &value)
+    }
+
+    /// The array with `f` of what is at the place written there. `f` keeps the
+    /// shape, or gives one that broadcasts to it.
+    ///
+    /// # Panics
+    /// As [`set`](At::set).
+    #[track_caller]
+    pub fn apply(&self, f: impl FnOnce(Array) -> Array) -> Array {
+        self.set(f(self.get()))
+    }
+
+    #[track_caller]
+    fn update(&self, method: ScatterMethod, value: &Array) -> Array {
+        if let [IndexItem::Array(mask)] = self.items.as_slice()
+            && mask.dtype() == DType::Bool
+            && self.array.shape().starts_with(mask.shape())
+            && value.ndim() + mask.ndim() <= self.array.ndim()
+        {
+            return self.update_masked(method, mask, value);
+        }
+        let entries = resolve(self.array, &self.items);
+        if plan::is_box(&entries) {
+            return self.update_box(method, &entries, value);
+        }
+        let plan = Plan::new(self.array, &entries);
+        let updates = fit(value, &plan.full_shape).reshape(&plan.shape);
+        let scatter = Scatter {
+            method,
+            dimension_numbers: plan.numbers.inverse(),
+            mode: self.mode.unwrap_or(GatherScatterMode::FillOrDrop),
+            indices_are_sorted: self.indices_are_sorted,
+            unique_indices: self.unique_indices || plan.unique,
+        };
+        self.array.scatter(&plan.indices, &updates, scatter)
+    }
+
+    /// A mask and one value for all its places need no places.
+    #[track_caller]
+    fn update_masked(&self, method: ScatterMethod, mask: &Array, value: &Array) -> Array {
+        let updated = combine(method, self.array, value);
+        let trailing: Vec<isize> = (mask.ndim()..self.array.ndim())
+            .map(|d| d as isize)
+            .collect();
+        let mask = if trailing.is_empty() {
+            mask.clone()
+        } else {
+            mask.expand_dims(&trailing)
+        };
+        crate::where_(&mask, &updated, self.array)
+    }
+
+    /// A box at a known place: what is there, combined, put back.
+    #[track_caller]
+    fn update_box(&self, method: ScatterMethod, entries: &[Entry], value: &Array) -> Array {
+        let (starts, sizes) = plan::bounds(self.array, entries);
+        let value = fit(value, &plan::static_shape(entries)).reshape(&sizes);
+        let update = match method {
+            ScatterMethod::Set => value,
+            _ => {
+                let limits: Dims = starts.iter().zip(&sizes).map(|(s, n)| s + n).collect();
+                combine(method, &self.array.slice(&starts, &limits, None), &value)
+            }
+        };
+        if sizes.as_slice() == self.array.shape() {
+            return update;
+        }
+        let starts: Vec<Array> = starts
+            .iter()
+            .map(|&s| Array::scalar(s, DType::I32))
+            .collect();
+        self.array.dynamic_update_slice(&update, &starts)
+    }
+}
+
+fn combine(method: ScatterMethod, old: &Array, new: &Array) -> Array {
+    match method {
+        ScatterMethod::Set => new.broadcast_to(old.shape()),
+        ScatterMethod::Add => old + new,
+        ScatterMethod::Sub => old - new,
+        ScatterMethod::Mul => old * new,
+        ScatterMethod::Min => old.minimum(new),
+        ScatterMethod::Max => old.maximum(new),
+    }
+}
+
+/// The value repeated to the shape of the place.
+#[track_caller]
+fn fit(value: &Array, shape: &[usize]) -> Array {
+    let lead = value.ndim().saturating_sub(shape.len());
+    let ones = value.shape()[..lead].iter().all(|&n| n == 1);
+    let tail = &value.shape()[lead..];
+    let fits = crate::broadcast_shapes(&[tail, shape]).is_some_and(|s| s.as_slice() == shape);
+    assert!(
+        ones && fits,
+        "at: a value of shape {:?} does not broadcast to the indexed place of shape {shape:?}\n  \
+         help: give a scalar, or an array of that shape up to axes of size 1",
+        value.shape()
+    );
+    value.reshape(tail).broadcast_to(shape)
+}

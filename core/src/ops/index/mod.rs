@@ -1,0 +1,342 @@
+//! Indexing with NumPy's power: integers, ranges, steps, new axes, arrays of
+//! integers and masks.
+
+mod at;
+mod plan;
+mod resolve;
+mod take;
+
+use crate::{Array, IntoArray};
+use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+
+pub use at::At;
+
+/// An entry of an index.
+#[derive(Clone, Debug)]
+pub enum IndexItem {
+    /// One element along an axis, which disappears; negative counts from the
+    /// end.
+    Integer(i64),
+    /// A range of an axis, bounds and step as Python's slices have them.
+    Slice {
+        /// The first element; `None` is the end from which the step leads away.
+        start: Option<i64>,
+        /// The element before which the range ends; `None` is the other end.
+        stop: Option<i64>,
+        /// The step, not 0.
+        step: i64,
+    },
+    /// A new axis of size 1.
+    NewAxis,
+    /// All axes that no other entry names.
+    Ellipsis,
+    /// Elements along an axis at the places that an array of integers holds,
+    /// or along several axes where an array of truth values is true.
+    Array(Array),
+}
+
+/// Inserts an axis of size 1 into the result of an index.
+///
+/// ```no_run
+/// use ramie_core::{Array, NewAxis};
+/// assert_eq!(Array::arange(3).index((.., NewAxis)).shape(), [3, 1]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewAxis;
+
+/// Stands in an index for all axes that no other entry names.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, Ellipsis};
+/// let x = Array::zeros(&[2, 3, 4], DType::F32);
+/// assert_eq!(x.index((Ellipsis, 0)).shape(), [2, 3]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ellipsis;
+
+/// A range with a step, made by [`s`] or [`Stepped::new`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stepped {
+    start: Option<i64>,
+    stop: Option<i64>,
+    step: i64,
+}
+
+impl Stepped {
+    /// Python's `start:stop:step`; a bound of `None` is the end of the axis.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, Stepped};
+    /// let down = Stepped::new(Some(4), Some(1), -1);
+    /// assert_eq!(Array::arange(6).index(down).to_vec::<i32>(), [4, 3, 2]);
+    /// ```
+    ///
+    /// # Panics
+    /// If the step is 0.
+    #[track_caller]
+    pub fn new(start: Option<isize>, stop: Option<isize>, step: isize) -> Stepped {
+        let (start, stop) = (start.map(|b| b as i64), stop.map(|b| b as i64));
+        let step_by_one = Stepped {
+            start,
+            stop,
+            step: 1,
+        };
+        step_by_one.step(step)
+    }
+
+    /// Every `step`-th element of the range; a negative step walks backwards,
+    /// from the range's first bound down to above the second, as in Python.
+    ///
+    /// # Panics
+    /// If the step is 0.
+    #[must_use]
+    #[track_caller]
+    pub fn step(self, step: isize) -> Stepped {
+        assert!(step != 0, "index: a step of 0 never moves");
+        let step = step as i64;
+        Stepped { step, ..self }
+    }
+}
+
+/// A range to give a step to.
+///
+/// ```no_run
+/// use ramie_core::{Array, s};
+/// let x = Array::arange(6);
+/// assert_eq!(x.index(s(1..).step(2)).to_vec::<i32>(), [1, 3, 5]);
+/// assert_eq!(x.index(s(..).step(-1)).to_vec::<i32>(), [5, 4, 3, 2, 1, 0]);
+/// ```
+pub fn s(range: impl IntoIndexItem) -> Stepped {
+    match range.into_index_item() {
+        IndexItem::Slice { start, stop, step } => Stepped { start, stop, step },
+        IndexItem::Integer(at) => Stepped {
+            start: Some(at),
+            stop: after(at),
+            step: 1,
+        },
+        _ => Stepped {
+            start: None,
+            stop: None,
+            step: 1,
+        },
+    }
+}
+
+/// The bound after an element; the last element has none.
+fn after(at: i64) -> Option<i64> {
+    (at != -1).then_some(at + 1)
+}
+
+/// What can be one entry of an index: an integer, a range, [`s`], [`NewAxis`],
+/// [`Ellipsis`], or integers in an [`Array`], a `Vec` or an array of Rust.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot index an array",
+    note = "index with integers, ranges, `s(range).step(n)`, `NewAxis`, `Ellipsis`, or arrays of integers"
+)]
+pub trait IntoIndexItem {
+    /// The entry.
+    fn into_index_item(self) -> IndexItem;
+}
+
+/// What can index an array: one entry, or a tuple of up to six.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot index an array",
+    note = "index with integers, ranges, `s(range).step(n)`, `NewAxis`, `Ellipsis`, arrays of integers, or a tuple of up to six of these"
+)]
+pub trait IntoIndex {
+    /// The entries, outermost axis first.
+    fn into_index(self) -> Vec<IndexItem>;
+}
+
+impl IntoIndexItem for IndexItem {
+    fn into_index_item(self) -> IndexItem {
+        self
+    }
+}
+impl IntoIndexItem for NewAxis {
+    fn into_index_item(self) -> IndexItem {
+        IndexItem::NewAxis
+    }
+}
+impl IntoIndexItem for Ellipsis {
+    fn into_index_item(self) -> IndexItem {
+        IndexItem::Ellipsis
+    }
+}
+impl IntoIndexItem for Stepped {
+    fn into_index_item(self) -> IndexItem {
+        let Stepped { start, stop, step } = self;
+        IndexItem::Slice { start, stop, step }
+    }
+}
+impl IntoIndexItem for RangeFull {
+    fn into_index_item(self) -> IndexItem {
+        slice(None, None)
+    }
+}
+impl IntoIndexItem for Array {
+    fn into_index_item(self) -> IndexItem {
+        IndexItem::Array(self)
+    }
+}
+impl IntoIndexItem for &Array {
+    fn into_index_item(self) -> IndexItem {
+        IndexItem::Array(self.clone())
+    }
+}
+
+fn slice(start: Option<i64>, stop: Option<i64>) -> IndexItem {
+    let step = 1;
+    IndexItem::Slice { start, stop, step }
+}
+
+macro_rules! integer_items {
+    ($($t:ty),*) => { $(
+        impl IntoIndexItem for $t {
+            fn into_index_item(self) -> IndexItem {
+                IndexItem::Integer(self as i64)
+            }
+        }
+        impl IntoIndexItem for Range<$t> {
+            fn into_index_item(self) -> IndexItem {
+                slice(Some(self.start as i64), Some(self.end as i64))
+            }
+        }
+        impl IntoIndexItem for RangeFrom<$t> {
+            fn into_index_item(self) -> IndexItem {
+                slice(Some(self.start as i64), None)
+            }
+        }
+        impl IntoIndexItem for RangeTo<$t> {
+            fn into_index_item(self) -> IndexItem {
+                slice(None, Some(self.end as i64))
+            }
+        }
+        impl IntoIndexItem for RangeInclusive<$t> {
+            fn into_index_item(self) -> IndexItem {
+                slice(Some(*self.start() as i64), after(*self.end() as i64))
+            }
+        }
+        impl IntoIndexItem for RangeToInclusive<$t> {
+            fn into_index_item(self) -> IndexItem {
+                slice(None, after(self.end as i64))
+            }
+        }
+        impl IntoIndexItem for Vec<$t> {
+            #[track_caller]
+            fn into_index_item(self) -> IndexItem {
+                IndexItem::Array(places(self.iter().map(|&i| i as i64)))
+            }
+        }
+        impl IntoIndexItem for &[$t] {
+            #[track_caller]
+            fn into_index_item(self) -> IndexItem {
+                IndexItem::Array(places(self.iter().map(|&i| i as i64)))
+            }
+        }
+        impl<const N: usize> IntoIndexItem for [$t; N] {
+            #[track_caller]
+            fn into_index_item(self) -> IndexItem {
+                IndexItem::Array(places(self.iter().map(|&i| i as i64)))
+            }
+        }
+    )* };
+}
+integer_items!(i32, i64, isize, usize);
+
+/// Indices known on the host as an array.
+#[track_caller]
+fn places(indices: impl Iterator<Item = i64>) -> Array {
+    let indices: Vec<i64> = indices.collect();
+    let narrow: Result<Vec<i32>, _> = indices.iter().map(|&i| i32::try_from(i)).collect();
+    match narrow {
+        Ok(narrow) => Array::from(narrow),
+        Err(_) => Array::from(indices),
+    }
+}
+
+impl<T: IntoIndexItem> IntoIndex for T {
+    #[track_caller]
+    fn into_index(self) -> Vec<IndexItem> {
+        vec![self.into_index_item()]
+    }
+}
+impl IntoIndex for Vec<IndexItem> {
+    fn into_index(self) -> Vec<IndexItem> {
+        self
+    }
+}
+impl IntoIndex for () {
+    fn into_index(self) -> Vec<IndexItem> {
+        Vec::new()
+    }
+}
+macro_rules! tuple_index {
+    ($($t:ident $v:ident)+) => {
+        impl<$($t: IntoIndexItem),+> IntoIndex for ($($t,)+) {
+            #[track_caller]
+            fn into_index(self) -> Vec<IndexItem> {
+                let ($($v,)+) = self;
+                vec![$($v.into_index_item()),+]
+            }
+        }
+    };
+}
+tuple_index!(A a);
+tuple_index!(A a B b);
+tuple_index!(A a B b C c);
+tuple_index!(A a B b C c D d);
+tuple_index!(A a B b C c D d E e);
+tuple_index!(A a B b C c D d E e F f);
+
+impl Array {
+    /// Elements picked as NumPy's `x[…]` picks them, as a new array.
+    ///
+    /// An entry for each axis, alone or in a tuple: an integer (the axis
+    /// disappears), a range, [`s(range).step(n)`](s), an array of integers, a
+    /// mask. `..` is a whole axis, [`Ellipsis`] all axes not named, [`NewAxis`]
+    /// a new one. Negative numbers count from the end. Arrays of integers are
+    /// broadcast together; their axes stand in the place of the first if they
+    /// are neighbours, else in front.
+    ///
+    /// Ranges are cut to the axis. An integer array that points outside reads
+    /// the nearest element; [`at`](Array::at) offers other choices.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType};
+    /// let x = Array::iota(&[4, 3], 0, DType::I32);
+    /// assert_eq!(x.index((1, ..2)).to_vec::<i32>(), [1, 1]);
+    /// assert_eq!(x.index([3, 0]).shape(), [2, 3]);
+    /// assert_eq!(x.index((-1, 0)).item::<i32>(), 3);
+    /// ```
+    ///
+    /// # Panics
+    /// If there are more entries than axes, an integer is out of bounds, arrays
+    /// of integers do not broadcast together, or a mask has another shape than
+    /// the axes it picks from or is traced.
+    #[track_caller]
+    pub fn index(&self, index: impl IntoIndex) -> Array {
+        self.at(index).get()
+    }
+
+    /// The place that an index names, to read in another
+    /// [`mode`](At::mode) or to update: `x.at(0).set(1.0)` is a new array, `x`
+    /// is unchanged.
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let x = Array::from([1, 2, 3]);
+    /// assert_eq!(x.at(1..).add(10).to_vec::<i32>(), [1, 12, 13]);
+    /// assert_eq!(x.to_vec::<i32>(), [1, 2, 3]);
+    /// ```
+    #[track_caller]
+    pub fn at(&self, index: impl IntoIndex) -> At<'_> {
+        At::new(self, index.into_index())
+    }
+}
+
+/// A value to write, with what a message calls the writing.
+#[track_caller]
+fn value_for(operation: &str, array: &Array, value: impl IntoArray) -> Array {
+    crate::ops::as_dtype_of(operation, array, &value.into_array())
+}

@@ -1,0 +1,291 @@
+//! An index as reads and writes: slices where everything is known, one gather
+//! or scatter otherwise.
+
+use super::resolve::{Entry, Pick};
+use crate::prim::index::{GatherDimensionNumbers, wrap_negative};
+use crate::{Array, DType, Dims};
+
+/// Whether every place is known, in elements and ranges.
+pub(super) fn is_static(entries: &[Entry]) -> bool {
+    entries
+        .iter()
+        .all(|e| !matches!(e, Entry::Axis(_, Pick::Places(_))))
+}
+
+/// Whether what is named is a box: elements and ranges of step 1.
+pub(super) fn is_box(entries: &[Entry]) -> bool {
+    entries.iter().all(|e| match e {
+        Entry::NewAxis | Entry::Axis(_, Pick::Element(_)) => true,
+        Entry::Axis(_, Pick::Range { step, .. }) => *step == 1,
+        Entry::Axis(_, Pick::Places(_)) => false,
+    })
+}
+
+/// Whether the places are scalars, elements and ranges: a box at a computed
+/// place, once the ranges are taken.
+pub(super) fn is_scalar(entries: &[Entry]) -> bool {
+    entries.iter().all(|e| match e {
+        Entry::Axis(_, Pick::Places(a)) => a.ndim() == 0,
+        _ => true,
+    })
+}
+
+/// The start and the size of a box along each axis; axes with computed places
+/// are whole.
+pub(super) fn bounds(array: &Array, entries: &[Entry]) -> (Dims, Dims) {
+    let mut starts = Dims::from_elem(0, array.ndim());
+    let mut sizes: Dims = array.shape().into();
+    for entry in entries {
+        match entry {
+            Entry::Axis(d, Pick::Element(at)) => (starts[*d], sizes[*d]) = (*at, 1),
+            Entry::Axis(d, Pick::Range { start, len, .. }) => {
+                (starts[*d], sizes[*d]) = (*start, *len);
+            }
+            _ => {}
+        }
+    }
+    (starts, sizes)
+}
+
+/// The shape of what an index names that holds no arrays, new axes included.
+pub(super) fn static_shape(entries: &[Entry]) -> Dims {
+    entries
+        .iter()
+        .filter_map(|e| match e {
+            Entry::NewAxis => Some(1),
+            Entry::Axis(_, Pick::Range { len, .. }) => Some(*len),
+            Entry::Axis(..) => None,
+        })
+        .collect()
+}
+
+/// The elements and ranges of an index by slicing; axes with computed places
+/// stay whole, and axes of elements stay, with size 1.
+#[track_caller]
+pub(super) fn slice_static(array: &Array, entries: &[Entry]) -> Array {
+    let (mut starts, sizes) = bounds(array, entries);
+    let mut strides = Dims::from_elem(1, array.ndim());
+    let mut limits: Dims = starts.iter().zip(&sizes).map(|(s, n)| s + n).collect();
+    let mut backwards: Vec<isize> = Vec::new();
+    for entry in entries {
+        if let Entry::Axis(d, Pick::Range { start, len, step }) = entry
+            && *step != 1
+        {
+            let stride = step.unsigned_abs();
+            let reach = (len - 1) * stride;
+            if *step < 0 {
+                starts[*d] = start - reach;
+                backwards.push(*d as isize);
+            }
+            limits[*d] = starts[*d] + reach + 1;
+            strides[*d] = stride;
+        }
+    }
+    let taken = array.slice(&starts, &limits, Some(&strides));
+    if backwards.is_empty() {
+        taken
+    } else {
+        taken.flip(&backwards)
+    }
+}
+
+/// Drops the axes of single elements and inserts the new ones.
+#[track_caller]
+pub(super) fn finish(taken: &Array, entries: &[Entry]) -> Array {
+    let single: Vec<isize> = entries
+        .iter()
+        .filter_map(|e| match e {
+            Entry::Axis(d, Pick::Element(_) | Pick::Places(_)) => Some(*d as isize),
+            _ => None,
+        })
+        .collect();
+    let taken = if single.is_empty() {
+        taken.clone()
+    } else {
+        taken.squeeze(&single)
+    };
+    let kept = entries
+        .iter()
+        .filter(|e| matches!(e, Entry::NewAxis | Entry::Axis(_, Pick::Range { .. })));
+    let new: Vec<isize> = (0isize..)
+        .zip(kept)
+        .filter_map(|(i, e)| matches!(e, Entry::NewAxis).then_some(i))
+        .collect();
+    if new.is_empty() {
+        taken
+    } else {
+        taken.expand_dims(&new)
+    }
+}
+
+/// The start index for each axis after [`slice_static`]: the computed places,
+/// 0 elsewhere.
+pub(super) fn dynamic_starts(array: &Array, entries: &[Entry]) -> Vec<Array> {
+    let mut starts = vec![Array::scalar(0, DType::I32); array.ndim()];
+    for entry in entries {
+        if let Entry::Axis(d, Pick::Places(at)) = entry {
+            starts[*d] = at.clone();
+        }
+    }
+    starts
+}
+
+/// An axis of the result of a gather.
+#[derive(Clone, Copy, PartialEq)]
+enum ResultAxis {
+    /// One of those to which the arrays of integers broadcast.
+    Shared(usize),
+    /// The positions of a range with a step along an axis.
+    Walked(usize, usize),
+    /// A window along an axis.
+    Window(usize),
+    /// A new axis.
+    New,
+}
+
+/// One gather (or scatter) that reads (or writes) what an index names.
+pub(super) struct Plan {
+    /// Index vectors.
+    pub indices: Array,
+    /// How axes correspond.
+    pub numbers: GatherDimensionNumbers,
+    /// The size of a window along each axis.
+    pub slice_sizes: Dims,
+    /// The shape of what is read or written.
+    pub shape: Dims,
+    /// The same with the new axes.
+    pub full_shape: Dims,
+    /// Whether no place is named twice for sure.
+    pub unique: bool,
+}
+
+impl Plan {
+    #[track_caller]
+    pub fn new(array: &Array, entries: &[Entry]) -> Plan {
+        let places: Vec<&Array> = entries
+            .iter()
+            .filter_map(|e| match e {
+                Entry::Axis(_, Pick::Places(a)) => Some(a),
+                _ => None,
+            })
+            .collect();
+        let shapes: Vec<&[usize]> = places.iter().map(|a| a.shape()).collect();
+        let Some(shared) = crate::broadcast_shapes(&shapes) else {
+            panic!(
+                "index: arrays of integers of shapes {shapes:?} do not broadcast together\n  help: \
+                 they are paired element by element; to pick rows and columns independently give \
+                 one an axis of size 1, or index twice"
+            );
+        };
+        let wide = places.iter().any(|a| a.dtype().bits() == 64);
+        let dtype = if wide { DType::I64 } else { DType::I32 };
+        let axes = result_axes(entries, shared.len());
+        let size = |axis: ResultAxis| match axis {
+            ResultAxis::Shared(i) => shared[i],
+            ResultAxis::Walked(_, len) => len,
+            ResultAxis::Window(d) => bounds(array, entries).1[d],
+            ResultAxis::New => 1,
+        };
+        let batch: Vec<ResultAxis> = axes
+            .iter()
+            .copied()
+            .filter(|a| matches!(a, ResultAxis::Shared(_) | ResultAxis::Walked(..)))
+            .collect();
+        let batch_shape: Dims = batch.iter().map(|a| size(*a)).collect();
+        let mut numbers = GatherDimensionNumbers::default();
+        let real = axes.iter().filter(|a| **a != ResultAxis::New);
+        for (i, axis) in real.clone().enumerate() {
+            if let ResultAxis::Window(_) = axis {
+                numbers.offset_dims.push(i);
+            }
+        }
+        let mut slice_sizes = bounds(array, entries).1;
+        let mut columns: Vec<Array> = Vec::new();
+        let mut rows: Dims = batch_shape.clone();
+        rows.push(1);
+        let mut column = |d: usize, values: &Array, dims: &[usize]| {
+            numbers.start_index_map.push(d);
+            columns.push(values.broadcast_in_dim(&rows, dims));
+        };
+        for entry in entries {
+            let Entry::Axis(d, pick) = entry else {
+                continue;
+            };
+            match pick {
+                Pick::Element(at) => column(*d, &Array::scalar(*at, dtype), &[]),
+                Pick::Places(values) => {
+                    let values = wrap_negative(&values.astype(dtype), array.shape()[*d]);
+                    let lead = shared.len() - values.ndim();
+                    let first = batch
+                        .iter()
+                        .position(|a| matches!(a, ResultAxis::Shared(_)))
+                        .unwrap_or(0);
+                    let dims: Dims = (0..values.ndim()).map(|i| first + lead + i).collect();
+                    column(*d, &values, &dims);
+                }
+                Pick::Range { start, len, step } if *step != 1 => {
+                    let walk = &(&Array::iota(&[*len], 0, dtype) * (*step as i64)) + *start as i64;
+                    let place = batch
+                        .iter()
+                        .position(|a| *a == ResultAxis::Walked(*d, *len));
+                    column(*d, &walk, &[place.expect("the axis is in the result")]);
+                }
+                Pick::Range { len, .. } if *len == array.shape()[*d] => continue,
+                Pick::Range { start, .. } => {
+                    column(*d, &Array::scalar(*start, dtype), &[]);
+                    continue;
+                }
+            }
+            numbers.collapsed_slice_dims.push(*d);
+            slice_sizes[*d] = 1;
+        }
+        let indices = if columns.is_empty() {
+            rows[batch_shape.len()] = 0;
+            Array::zeros(&rows, dtype)
+        } else {
+            crate::concatenate(&columns, batch_shape.len() as isize)
+        };
+        Plan {
+            indices,
+            numbers,
+            slice_sizes,
+            shape: real.map(|a| size(*a)).collect(),
+            full_shape: axes.iter().map(|a| size(*a)).collect(),
+            unique: shared.is_empty(),
+        }
+    }
+}
+
+/// The axes of the result in order. Those that the arrays share stand where
+/// the first array or element is, or in front where other entries come between
+/// these.
+fn result_axes(entries: &[Entry], shared: usize) -> Vec<ResultAxis> {
+    let advanced: Vec<usize> = (0..entries.len())
+        .filter(|&i| {
+            matches!(
+                entries[i],
+                Entry::Axis(_, Pick::Element(_) | Pick::Places(_))
+            )
+        })
+        .collect();
+    let together = advanced.windows(2).all(|w| w[0] + 1 == w[1]);
+    let place = match advanced.first() {
+        Some(&first) if together => first,
+        _ => 0,
+    };
+    let mut axes = Vec::new();
+    for (i, entry) in entries.iter().enumerate() {
+        if i == place {
+            axes.extend((0..shared).map(ResultAxis::Shared));
+        }
+        match entry {
+            Entry::NewAxis => axes.push(ResultAxis::New),
+            Entry::Axis(d, Pick::Range { len, step, .. }) if *step != 1 => {
+                axes.push(ResultAxis::Walked(*d, *len));
+            }
+            Entry::Axis(d, Pick::Range { .. }) => axes.push(ResultAxis::Window(*d)),
+            Entry::Axis(..) => {}
+        }
+    }
+    axes
+}

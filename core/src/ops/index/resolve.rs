@@ -1,0 +1,193 @@
+//! Index entries against a shape: which axis each names, and what of it.
+
+use super::IndexItem;
+use crate::{Array, DType};
+
+/// What an index picks along an axis.
+#[derive(Clone, Debug)]
+pub(super) enum Pick {
+    /// One element; the axis disappears.
+    Element(usize),
+    /// `len` elements from `start` on, `step` apart.
+    Range {
+        start: usize,
+        len: usize,
+        step: isize,
+    },
+    /// The elements at these integer places, which may be traced.
+    Places(Array),
+}
+
+/// An axis of the array, or a new one, in the order of the index.
+#[derive(Clone, Debug)]
+pub(super) enum Entry {
+    NewAxis,
+    Axis(usize, Pick),
+}
+
+/// Axes that an entry takes up.
+fn span(item: &IndexItem) -> usize {
+    match item {
+        IndexItem::NewAxis | IndexItem::Ellipsis => 0,
+        IndexItem::Array(a) if a.dtype() == DType::Bool => a.ndim(),
+        _ => 1,
+    }
+}
+
+/// The entries of an index against the axes of `array`.
+#[track_caller]
+pub(super) fn resolve(array: &Array, items: &[IndexItem]) -> Vec<Entry> {
+    let named: usize = items.iter().map(span).sum();
+    let ellipses = items
+        .iter()
+        .filter(|i| matches!(i, IndexItem::Ellipsis))
+        .count();
+    assert!(
+        ellipses <= 1,
+        "index: {ellipses} entries are Ellipsis\n  help: use it once, and `..` for one whole axis"
+    );
+    assert!(
+        named <= array.ndim(),
+        "index: {named} axes are indexed, {} has {}\n  help: give at most one entry for each axis; \
+         NewAxis inserts one",
+        array.aval(),
+        array.ndim()
+    );
+    let rest = array.ndim() - named;
+    let mut entries = Vec::with_capacity(items.len() + rest);
+    let mut axis = 0;
+    let whole = |entries: &mut Vec<Entry>, axis: &mut usize| {
+        for _ in 0..rest {
+            entries.push(Entry::Axis(*axis, whole_axis(array.shape()[*axis])));
+            *axis += 1;
+        }
+    };
+    for item in items {
+        match item {
+            IndexItem::NewAxis => entries.push(Entry::NewAxis),
+            IndexItem::Ellipsis => whole(&mut entries, &mut axis),
+            IndexItem::Array(mask) if mask.dtype() == DType::Bool => {
+                for places in mask_places(array, axis, mask) {
+                    entries.push(Entry::Axis(axis, Pick::Places(places)));
+                    axis += 1;
+                }
+            }
+            item => {
+                entries.push(Entry::Axis(axis, pick(array, axis, item)));
+                axis += 1;
+            }
+        }
+    }
+    if ellipses == 0 {
+        whole(&mut entries, &mut axis);
+    }
+    entries
+}
+
+fn whole_axis(size: usize) -> Pick {
+    Pick::Range {
+        start: 0,
+        len: size,
+        step: 1,
+    }
+}
+
+#[track_caller]
+fn pick(array: &Array, axis: usize, item: &IndexItem) -> Pick {
+    let size = array.shape()[axis];
+    match item {
+        IndexItem::Integer(at) => element(array, axis, *at),
+        &IndexItem::Slice { start, stop, step } => range(size as i64, start, stop, step),
+        IndexItem::Array(places) => {
+            assert!(
+                places.dtype().is_integer(),
+                "index: axis {axis} is indexed by {}, expected integers or a mask of truth \
+                 values\n  help: convert the indices: i.astype(DType::I32)",
+                places.aval()
+            );
+            match places.as_literal() {
+                Some(l) => match l.value().cast(DType::I64) {
+                    crate::Scalar::Int(at) => element(array, axis, at),
+                    _ => unreachable!("a cast to i64 gives an integer"),
+                },
+                None => Pick::Places(places.clone()),
+            }
+        }
+        IndexItem::NewAxis | IndexItem::Ellipsis => {
+            unreachable!("`resolve` treats entries without an axis")
+        }
+    }
+}
+
+#[track_caller]
+fn element(array: &Array, axis: usize, at: i64) -> Pick {
+    let size = array.shape()[axis] as i64;
+    let place = if at < 0 { at + size } else { at };
+    assert!(
+        (0..size).contains(&place),
+        "index: {at} is out of bounds for axis {axis} of {}, which has {size} elements\n  help: \
+         elements are numbered from 0 to {}, or from -{size} to -1 from the end",
+        array.aval(),
+        size - 1
+    );
+    Pick::Element(place as usize)
+}
+
+/// Python's reading of a slice.
+fn range(size: i64, start: Option<i64>, stop: Option<i64>, step: i64) -> Pick {
+    let (lowest, highest) = if step < 0 { (-1, size - 1) } else { (0, size) };
+    let bound = |b: i64| (if b < 0 { b + size } else { b }).clamp(lowest, highest);
+    let (first, last) = if step < 0 {
+        (highest, lowest)
+    } else {
+        (lowest, highest)
+    };
+    let start = start.map_or(first, bound);
+    let stop = stop.map_or(last, bound);
+    let distance = if step < 0 { start - stop } else { stop - start };
+    let len = distance.max(0).unsigned_abs().div_ceil(step.unsigned_abs()) as usize;
+    if len == 0 {
+        return Pick::Range {
+            start: 0,
+            len: 0,
+            step: 1,
+        };
+    }
+    Pick::Range {
+        start: start as usize,
+        len,
+        step: if len == 1 { 1 } else { step as isize },
+    }
+}
+
+/// The places where a mask over several axes is true, for each axis.
+#[track_caller]
+fn mask_places(array: &Array, axis: usize, mask: &Array) -> Vec<Array> {
+    let shape = mask.shape();
+    let over = &array.shape()[axis..axis + shape.len()];
+    assert!(
+        !shape.is_empty() && shape == over,
+        "index: a mask of shape {shape:?} cannot pick from axes {over:?} of {}\n  help: a mask has \
+         the sizes of the axes that it picks from",
+        array.aval()
+    );
+    assert!(
+        !mask.is_tracer(),
+        "index: the mask {} is traced, so the number of elements it picks is not known\n  help: \
+         use `where_(mask, x, y)` to choose, or `x.at(mask).set(value)` with one value",
+        mask.aval()
+    );
+    let mut places: Vec<Vec<i32>> = vec![Vec::new(); shape.len()];
+    for (flat, here) in mask.to_vec::<bool>().into_iter().enumerate() {
+        if !here {
+            continue;
+        }
+        let mut rest = flat;
+        for d in (0..shape.len()).rev() {
+            let place = i32::try_from(rest % shape[d]).expect("an axis of fewer than 2^31");
+            places[d].push(place);
+            rest /= shape[d];
+        }
+    }
+    places.into_iter().map(Array::from).collect()
+}

@@ -1,0 +1,141 @@
+//! `dynamic_slice`: a box of fixed size at a computed place.
+
+use super::{Gather, GatherDimensionNumbers, GatherScatterMode, check_starts, stack_starts};
+use crate::lower::{Lowering, Value, dims_array};
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::trace::bind1;
+use crate::{Array, Aval, Dims, IntoArray, ShapeError};
+
+/// A box of `slice_sizes` of the first operand. The other operands are its
+/// start along each axis, moved so that the box is within the array.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct DynamicSlice {
+    /// The size of the box along each axis.
+    pub slice_sizes: Dims,
+}
+
+impl Primitive for DynamicSlice {
+    fn name(&self) -> &'static str {
+        "dynamic_slice"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![("slice_sizes", Param::tuple(&self.slice_sizes))]
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        check_starts(args, 1)?;
+        let (shape, sizes) = (args[0].shape(), &self.slice_sizes);
+        if sizes.len() != shape.len() || sizes.iter().zip(shape).any(|(s, n)| s > n) {
+            return Err(ShapeError::new(format!(
+                "a box of {:?} does not fit into {}",
+                sizes.as_slice(),
+                args[0]
+            ))
+            .help("give one size for each axis, no larger than the axis"));
+        }
+        one(args[0].with_shape(sizes))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::bilinear(
+            |p, t, _| {
+                vec![t[0].as_ref().map(|t| {
+                    let args: Vec<&Array> = std::iter::once(t).chain(&p[1..]).collect();
+                    bind1(self.clone(), &args)
+                })]
+            },
+            |cts, operands| {
+                let mut out = vec![None; operands.len()];
+                if let (Some(ct), true) = (&cts[0], operands[0].is_linear()) {
+                    let zeros = Array::zeros(operands[0].aval().shape(), ct.dtype());
+                    let starts = operands[1..].iter().filter_map(|o| o.known());
+                    let args: Vec<&Array> = [&zeros, ct].into_iter().chain(starts).collect();
+                    out[0] = Some(bind1(super::DynamicUpdateSlice, &args));
+                }
+                out
+            },
+        )
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        if let (Some(axis), true) = (axes[0], axes[1..].iter().all(Option::is_none)) {
+            let mut slice_sizes = self.slice_sizes.clone();
+            slice_sizes.insert(axis, size);
+            let dtype = args.get(1).map_or(crate::DType::I32, Array::dtype);
+            let zero = Array::scalar(0, dtype);
+            let mut refs: Vec<&Array> = args.iter().collect();
+            refs.insert(1 + axis, &zero);
+            return batched(bind1(DynamicSlice { slice_sizes }, &refs), Some(axis));
+        }
+        let (indices, index_axis) = stack_starts(&args[1..], &axes[1..], size);
+        let dims: Dims = (0..self.slice_sizes.len()).collect();
+        let gather = Gather {
+            dimension_numbers: GatherDimensionNumbers {
+                offset_dims: dims.clone(),
+                start_index_map: dims,
+                ..Default::default()
+            },
+            slice_sizes: self.slice_sizes.clone(),
+            mode: GatherScatterMode::Clip,
+            indices_are_sorted: true,
+            unique_indices: true,
+            fill_value: None,
+        };
+        gather.batch(&[args[0].clone(), indices], &[axes[0], index_axis], size)
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let attributes = format!("slice_sizes = {}", dims_array(&self.slice_sizes));
+        vec![ctx.op1("dynamic_slice", args, ins, outs[0], &attributes)]
+    }
+}
+
+impl Array {
+    /// A box of `slice_sizes` that starts at `starts`, one scalar integer for
+    /// each axis. Negative starts count from the end; the box is moved to lie
+    /// within the array (`jax.lax.dynamic_slice`).
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let start = Array::from(3);
+    /// assert_eq!(Array::arange(6).dynamic_slice(&[start], &[2]).to_vec::<i32>(), [3, 4]);
+    /// ```
+    ///
+    /// # Panics
+    /// Unless there is one scalar integer start and one size per axis, and the
+    /// box fits into the array.
+    #[track_caller]
+    pub fn dynamic_slice<S: IntoArray + Clone>(
+        &self,
+        starts: &[S],
+        slice_sizes: &[usize],
+    ) -> Array {
+        let starts: Vec<Array> = starts.iter().map(|s| s.clone().into_array()).collect();
+        let starts = super::start_indices("dynamic_slice", self, &starts, true);
+        let slice_sizes = slice_sizes.into();
+        let args: Vec<&Array> = std::iter::once(self).chain(&starts).collect();
+        bind1(DynamicSlice { slice_sizes }, &args)
+    }
+
+    /// `size` elements of one axis from `start` on; see
+    /// [`dynamic_slice`](Array::dynamic_slice).
+    ///
+    /// # Panics
+    /// If the axis is out of range or shorter than `size`, or `start` is not a
+    /// scalar integer.
+    #[track_caller]
+    pub fn dynamic_slice_in_dim(&self, start: impl IntoArray, size: usize, axis: isize) -> Array {
+        let axis = self.axis("dynamic_slice_in_dim", axis);
+        let start = start.into_array();
+        let mut starts = vec![Array::scalar(0, start.dtype()); self.ndim()];
+        let mut sizes: Dims = self.shape().into();
+        starts[axis] = start;
+        sizes[axis] = size;
+        self.dynamic_slice(&starts, &sizes)
+    }
+}

@@ -1,0 +1,170 @@
+//! `dynamic_update_slice`: a box written at a computed place.
+
+use super::{
+    GatherScatterMode, Scatter, ScatterDimensionNumbers, ScatterMethod, check_starts, stack_starts,
+};
+use crate::lower::{Lowering, Value};
+use crate::prim::{Avals, Batched, Differentiation, Primitive, batched, move_batch_axis, one};
+use crate::trace::bind1;
+use crate::{Array, Aval, Dims, IntoArray, ShapeError};
+
+/// The first operand with the box at a computed place replaced by the second.
+/// The other operands are its start along each axis, moved so that the box is
+/// within the array.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct DynamicUpdateSlice;
+
+impl Primitive for DynamicUpdateSlice {
+    fn name(&self) -> &'static str {
+        "dynamic_update_slice"
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(args.len() >= 2, "expects an array and an update");
+        let (operand, update) = (args[0], args[1]);
+        check_starts(args, 2)?;
+        if operand.dtype() != update.dtype() {
+            return Err(ShapeError::new(format!(
+                "the update holds {}, the array {}",
+                update.dtype(),
+                operand.dtype()
+            ))
+            .help("convert the update with astype"));
+        }
+        let fits = update.ndim() == operand.ndim()
+            && update
+                .shape()
+                .iter()
+                .zip(operand.shape())
+                .all(|(u, n)| u <= n);
+        if !fits {
+            return Err(
+                ShapeError::new(format!("an update {update} does not fit into {operand}"))
+                    .help("the update has the array's rank, and no axis of it is larger"),
+            );
+        }
+        one(operand)
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::bilinear(
+            |p, t, _| {
+                if t[0].is_none() && t[1].is_none() {
+                    return vec![None];
+                }
+                let full = |i: usize| t[i].clone().unwrap_or_else(|| p[i].zeros_like());
+                let (operand, update) = (full(0), full(1));
+                let args: Vec<&Array> = [&operand, &update].into_iter().chain(&p[2..]).collect();
+                vec![Some(bind1(DynamicUpdateSlice, &args))]
+            },
+            |cts, operands| {
+                let mut out = vec![None; operands.len()];
+                let Some(ct) = &cts[0] else { return out };
+                let update = operands[1].aval();
+                let starts: Vec<&Array> = operands[2..].iter().filter_map(|o| o.known()).collect();
+                if operands[0].is_linear() {
+                    let zeros = Array::zeros(update.shape(), ct.dtype());
+                    let args: Vec<&Array> = [ct, &zeros]
+                        .into_iter()
+                        .chain(starts.iter().copied())
+                        .collect();
+                    out[0] = Some(bind1(DynamicUpdateSlice, &args));
+                }
+                if operands[1].is_linear() {
+                    let slice_sizes = update.shape().into();
+                    let args: Vec<&Array> =
+                        std::iter::once(ct).chain(starts.iter().copied()).collect();
+                    out[1] = Some(bind1(super::DynamicSlice { slice_sizes }, &args));
+                }
+                out
+            },
+        )
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        if axes[2..].iter().all(Option::is_none) {
+            let operand = move_batch_axis(&args[0], axes[0], 0, size);
+            let update = move_batch_axis(&args[1], axes[1], 0, size);
+            let zero = Array::scalar(0, args.get(2).map_or(crate::DType::I32, Array::dtype));
+            let refs: Vec<&Array> = [&operand, &update, &zero]
+                .into_iter()
+                .chain(&args[2..])
+                .collect();
+            return batched(bind1(DynamicUpdateSlice, &refs), Some(0));
+        }
+        let (indices, index_axis) = stack_starts(&args[2..], &axes[2..], size);
+        let rank = args[0].ndim() - usize::from(axes[0].is_some());
+        let dims: Dims = (0..rank).collect();
+        let scatter = Scatter {
+            method: ScatterMethod::Set,
+            dimension_numbers: ScatterDimensionNumbers {
+                update_window_dims: dims.clone(),
+                scatter_dims_to_operand_dims: dims,
+                ..Default::default()
+            },
+            mode: GatherScatterMode::Clip,
+            indices_are_sorted: true,
+            unique_indices: true,
+        };
+        let args = [args[0].clone(), indices, args[1].clone()];
+        scatter.batch(&args, &[axes[0], index_axis, axes[1]], size)
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        vec![ctx.op1("dynamic_update_slice", args, ins, outs[0], "")]
+    }
+}
+
+impl Array {
+    /// The array with the box that starts at `starts` replaced by `update`, one
+    /// scalar integer for each axis. Negative starts count from the end; the
+    /// box is moved to lie within the array (`jax.lax.dynamic_update_slice`).
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let x = Array::zeros(&[4], ramie_core::DType::I32);
+    /// let y = x.dynamic_update_slice(&Array::from([1, 2]), &[Array::from(1)]);
+    /// assert_eq!(y.to_vec::<i32>(), [0, 1, 2, 0]);
+    /// ```
+    ///
+    /// # Panics
+    /// Unless there is one scalar integer start per axis, `update` fits into
+    /// the array, and its type is one that the array's takes up.
+    #[track_caller]
+    pub fn dynamic_update_slice<S: IntoArray + Clone>(
+        &self,
+        update: &Array,
+        starts: &[S],
+    ) -> Array {
+        let starts: Vec<Array> = starts.iter().map(|s| s.clone().into_array()).collect();
+        let starts = super::start_indices("dynamic_update_slice", self, &starts, true);
+        let update = crate::ops::as_dtype_of("dynamic_update_slice", self, update);
+        let args: Vec<&Array> = [self, &update].into_iter().chain(&starts).collect();
+        bind1(DynamicUpdateSlice, &args)
+    }
+
+    /// The array with the elements of one axis from `start` on replaced by
+    /// `update`; see [`dynamic_update_slice`](Array::dynamic_update_slice).
+    ///
+    /// # Panics
+    /// If the axis is out of range, `start` is not a scalar integer, or
+    /// `update` does not fit.
+    #[track_caller]
+    pub fn dynamic_update_slice_in_dim(
+        &self,
+        update: &Array,
+        start: impl IntoArray,
+        axis: isize,
+    ) -> Array {
+        let axis = self.axis("dynamic_update_slice_in_dim", axis);
+        let start = start.into_array();
+        let mut starts = vec![Array::scalar(0, start.dtype()); self.ndim()];
+        starts[axis] = start;
+        self.dynamic_update_slice(update, &starts)
+    }
+}

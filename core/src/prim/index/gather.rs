@@ -1,0 +1,390 @@
+//! `gather`: slices at places given by an array of index vectors.
+
+use super::dimension_numbers::{check_batching, check_dims, check_disjoint};
+use super::{
+    GatherDimensionNumbers, GatherScatterMode, Scatter, ScatterMethod, shifted, shifted_after,
+};
+use crate::lower::{Lowering, Value, dims_array};
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::trace::bind1;
+use crate::{Array, Aval, DType, Dims, Literal, ShapeError};
+
+/// Slices of the first operand, one for each index vector along the last axis
+/// of the second.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Gather {
+    /// How the axes correspond.
+    pub dimension_numbers: GatherDimensionNumbers,
+    /// The size of a slice along each axis of the operand.
+    pub slice_sizes: Dims,
+    /// What becomes of indices out of bounds.
+    pub mode: GatherScatterMode,
+    /// The caller promises that the index vectors are sorted.
+    pub indices_are_sorted: bool,
+    /// The caller promises that the slices do not overlap.
+    pub unique_indices: bool,
+    /// What is read out of bounds; by default NaN, the smallest signed or the
+    /// largest unsigned integer, or true.
+    pub fill_value: Option<Literal>,
+}
+
+/// What a gather reads out of bounds unless it is told.
+fn default_fill(dtype: DType) -> Literal {
+    let bits = dtype.bits() as u32;
+    match dtype {
+        DType::Bool => Literal::new(true, dtype),
+        d if d.is_float() => Literal::new(f64::NAN, d),
+        d if d.is_unsigned() => Literal::new(u64::MAX >> (64 - bits), d),
+        d => Literal::new(i64::MIN >> (64 - bits), d),
+    }
+}
+
+impl Gather {
+    /// A gather without promises that clamps nothing and fills nothing: indices
+    /// must be in bounds.
+    pub fn new(dimension_numbers: GatherDimensionNumbers, slice_sizes: &[usize]) -> Gather {
+        Gather {
+            dimension_numbers,
+            slice_sizes: slice_sizes.into(),
+            mode: GatherScatterMode::PromiseInBounds,
+            indices_are_sorted: false,
+            unique_indices: false,
+            fill_value: None,
+        }
+    }
+
+    /// The same with another treatment of indices out of bounds.
+    #[must_use]
+    pub fn mode(self, mode: GatherScatterMode) -> Gather {
+        Gather { mode, ..self }
+    }
+
+    /// The tangents of what is read.
+    fn of_tangent(&self, tangent: &Array, indices: &Array) -> Array {
+        let fill_value = self
+            .fill_value
+            .or(Some(default_fill(tangent.dtype())))
+            .filter(|_| self.mode == GatherScatterMode::FillOrDrop)
+            .map(|_| Literal::new(0, tangent.dtype()));
+        let gather = Gather {
+            fill_value,
+            ..self.clone()
+        };
+        bind1(gather, &[tangent, indices])
+    }
+}
+
+impl Primitive for Gather {
+    fn name(&self) -> &'static str {
+        "gather"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![
+            ("dimension_numbers", Param::new(&self.dimension_numbers)),
+            (
+                "fill_value",
+                match &self.fill_value {
+                    Some(literal) => Param::new(literal.value()),
+                    None => Param::new("None"),
+                },
+            ),
+            (
+                "indices_are_sorted",
+                Param::new(python(self.indices_are_sorted)),
+            ),
+            ("mode", Param::new(self.mode)),
+            ("slice_sizes", Param::tuple(&self.slice_sizes)),
+            ("unique_indices", Param::new(python(self.unique_indices))),
+        ]
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(
+            args.len() == 2,
+            "expects an array and indices, got {} operands",
+            args.len()
+        );
+        let (operand, indices) = (args[0], args[1]);
+        let (numbers, sizes) = (&self.dimension_numbers, &self.slice_sizes);
+        check_indices(indices, numbers.start_index_map.len())?;
+        let rank = operand.ndim();
+        let out_rank = numbers.offset_dims.len() + indices.ndim() - 1;
+        check_dims("offset_dims", &numbers.offset_dims, out_rank, true)?;
+        check_dims("start_index_map", &numbers.start_index_map, rank, false)?;
+        check_dims(
+            "collapsed_slice_dims",
+            &numbers.collapsed_slice_dims,
+            rank,
+            true,
+        )?;
+        check_batching(
+            operand.shape(),
+            indices.shape(),
+            &numbers.operand_batching_dims,
+            &numbers.start_indices_batching_dims,
+        )?;
+        check_disjoint(
+            ["collapsed_slice_dims", "operand_batching_dims"],
+            [
+                &numbers.collapsed_slice_dims,
+                &numbers.operand_batching_dims,
+            ],
+        )?;
+        check_disjoint(
+            ["start_index_map", "operand_batching_dims"],
+            [&numbers.start_index_map, &numbers.operand_batching_dims],
+        )?;
+        let dropped = |d: &usize| {
+            numbers.collapsed_slice_dims.contains(d) || numbers.operand_batching_dims.contains(d)
+        };
+        let kept: Dims = (0..rank).filter(|d| !dropped(d)).collect();
+        if sizes.len() != rank || kept.len() != numbers.offset_dims.len() {
+            return Err(ShapeError::new(format!(
+                "slices of {:?} of {operand} with {} axes collapsed or batched do not have the {} \
+                 axes of offset_dims",
+                sizes.as_slice(),
+                rank - kept.len(),
+                numbers.offset_dims.len()
+            ))
+            .help("give one slice size per axis; each axis is an offset, collapsed or batched"));
+        }
+        for d in 0..rank {
+            let limit = if dropped(&d) { 1 } else { operand.shape()[d] };
+            let collapsed = numbers.collapsed_slice_dims.contains(&d);
+            let fits = sizes[d] <= limit && (!collapsed || sizes[d] == 1);
+            // A gather of nothing may name slices that its operand lacks.
+            let empty = indices.size() == 0 && !dropped(&d);
+            let readable = sizes[d] <= operand.shape()[d] || indices.size() == 0;
+            if !(fits || empty) || !readable {
+                return Err(ShapeError::new(format!(
+                    "slice size {} along axis {d} of {operand}",
+                    sizes[d]
+                ))
+                .help("a slice is no larger than its axis; collapsed axes have slice size 1"));
+            }
+        }
+        let mut batch = indices.shape()[..indices.ndim() - 1].iter();
+        let mut window = kept.iter().map(|&d| &sizes[d]);
+        let shape: Option<Dims> = (0..out_rank)
+            .map(|d| {
+                let from = if numbers.offset_dims.contains(&d) {
+                    window.next()
+                } else {
+                    batch.next()
+                };
+                from.copied()
+            })
+            .collect();
+        one(operand.with_shape(&shape.expect("as many axes as the two have together")))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::bilinear(
+            |p, t, _| vec![t[0].as_ref().map(|t| self.of_tangent(t, &p[1]))],
+            |cts, operands| {
+                let grad = match (&cts[0], &operands[0], operands[1].known()) {
+                    (Some(ct), operand, Some(indices)) if operand.is_linear() => {
+                        let zeros = Array::zeros(operand.aval().shape(), ct.dtype());
+                        let scatter = Scatter {
+                            method: ScatterMethod::Add,
+                            dimension_numbers: self.dimension_numbers.inverse(),
+                            mode: self.mode,
+                            indices_are_sorted: self.indices_are_sorted,
+                            unique_indices: self.unique_indices,
+                        };
+                        Some(bind1(scatter, &[&zeros, indices, ct]))
+                    }
+                    _ => None,
+                };
+                vec![grad, None]
+            },
+        )
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        let numbers = &self.dimension_numbers;
+        let mut gather = self.clone();
+        let (operand, indices) = match (axes[0], axes[1]) {
+            // Slices take in the whole batch.
+            (Some(axis), None) => {
+                gather.slice_sizes.insert(0, size);
+                gather.dimension_numbers = GatherDimensionNumbers {
+                    offset_dims: shifted_after(&numbers.offset_dims),
+                    collapsed_slice_dims: shifted(&numbers.collapsed_slice_dims),
+                    start_index_map: shifted(&numbers.start_index_map),
+                    operand_batching_dims: shifted(&numbers.operand_batching_dims),
+                    start_indices_batching_dims: numbers.start_indices_batching_dims.clone(),
+                };
+                (args[0].move_axis(axis as isize, 0), args[1].clone())
+            }
+            // More index vectors into the same array.
+            (None, Some(axis)) => {
+                gather.dimension_numbers.offset_dims = shifted(&numbers.offset_dims);
+                gather.dimension_numbers.start_indices_batching_dims =
+                    shifted(&numbers.start_indices_batching_dims);
+                (gather.indices_are_sorted, gather.unique_indices) = (false, false);
+                (args[0].clone(), args[1].move_axis(axis as isize, 0))
+            }
+            // Each example has its own array and its own indices.
+            (operand, indices) => {
+                let (Some(operand), Some(indices)) = (operand, indices) else {
+                    unreachable!("a batching rule has a batched operand");
+                };
+                gather.slice_sizes.insert(0, size.min(1));
+                gather.dimension_numbers = GatherDimensionNumbers {
+                    offset_dims: shifted(&numbers.offset_dims),
+                    collapsed_slice_dims: shifted(&numbers.collapsed_slice_dims),
+                    start_index_map: shifted(&numbers.start_index_map),
+                    operand_batching_dims: shifted_after(&numbers.operand_batching_dims),
+                    start_indices_batching_dims: shifted_after(
+                        &numbers.start_indices_batching_dims,
+                    ),
+                };
+                (
+                    args[0].move_axis(operand as isize, 0),
+                    args[1].move_axis(indices as isize, 0),
+                )
+            }
+        };
+        batched(bind1(gather, &[&operand, &indices]), Some(0))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let out = outs[0];
+        if out.size() == 0 {
+            return vec![ctx.splat(0, out)];
+        }
+        let numbers = &self.dimension_numbers;
+        let lists = [
+            ("offset_dims", &numbers.offset_dims),
+            ("collapsed_slice_dims", &numbers.collapsed_slice_dims),
+            ("operand_batching_dims", &numbers.operand_batching_dims),
+            (
+                "start_indices_batching_dims",
+                &numbers.start_indices_batching_dims,
+            ),
+            ("start_index_map", &numbers.start_index_map),
+        ];
+        let attributes = format!(
+            "dimension_numbers = #stablehlo.gather<{}>, indices_are_sorted = {}, slice_sizes = {}",
+            attribute(&lists, ins[1].ndim() - 1),
+            self.indices_are_sorted,
+            dims_array(&self.slice_sizes)
+        );
+        let found = ctx.op1("gather", args, ins, out, &attributes);
+        if self.mode != GatherScatterMode::FillOrDrop {
+            return vec![found];
+        }
+        let (inside, batch) = self.in_bounds(ctx, args[1], ins);
+        let places: Dims = (0..out.ndim())
+            .filter(|d| !numbers.offset_dims.contains(d))
+            .collect();
+        let mask = out.with_dtype(DType::Bool);
+        let inside = ctx.broadcast_in_dim(inside, batch, mask, &places);
+        let fill = self.fill_value.unwrap_or(default_fill(out.dtype()));
+        let fill = ctx.splat(fill.value(), out);
+        vec![ctx.op1("select", &[inside, found, fill], &[mask, out, out], out, "")]
+    }
+}
+
+impl Gather {
+    /// Which index vectors name a slice within the operand.
+    fn in_bounds(&self, ctx: &mut Lowering<'_>, indices: Value, ins: &[Aval]) -> (Value, Aval) {
+        let wide = ins[1].dtype().bits() == 64;
+        let dtype = if wide { DType::I64 } else { DType::I32 };
+        let aval = ins[1].with_dtype(dtype);
+        let indices = ctx.convert(indices, ins[1], dtype);
+        let last: Vec<i64> = self
+            .dimension_numbers
+            .start_index_map
+            .iter()
+            .map(|&d| ins[0].shape()[d] as i64 - self.slice_sizes[d] as i64)
+            .collect();
+        let vector = Aval::new(&[last.len()], dtype);
+        let last = ctx.integers(&last, dtype);
+        let last = ctx.broadcast_in_dim(last, vector, aval, &[aval.ndim() - 1]);
+        let zero = ctx.splat(0, aval);
+        let mask = aval.with_dtype(DType::Bool);
+        let above = ctx.compare("GE", [indices, zero], aval);
+        let below = ctx.compare("LE", [indices, last], aval);
+        let both = ctx.same("and", &[above, below], mask);
+        let batch = mask.with_shape(&mask.shape()[..mask.ndim() - 1]);
+        let truth = ctx.scalar(true, DType::Bool);
+        let region = ctx.reducer("and", DType::Bool);
+        let attributes = format!("dimensions = {}", dims_array(&[mask.ndim() - 1]));
+        let types = [mask, Aval::scalar(DType::Bool)];
+        let all = ctx.op(
+            "reduce",
+            &[both, truth],
+            &types,
+            &[batch],
+            &attributes,
+            &[region],
+        );
+        (all[0], batch)
+    }
+}
+
+/// A truth value as Python writes it.
+pub(super) fn python(value: bool) -> &'static str {
+    if value { "True" } else { "False" }
+}
+
+/// The body of a `#stablehlo.gather` or `#stablehlo.scatter` attribute, empty
+/// lists left out.
+pub(super) fn attribute(lists: &[(&str, &Dims)], index_vector_dim: usize) -> String {
+    let mut items: Vec<String> = lists
+        .iter()
+        .filter(|(_, dims)| !dims.is_empty())
+        .map(|(name, dims)| format!("{name} = {:?}", dims.as_slice()))
+        .collect();
+    items.push(format!("index_vector_dim = {index_vector_dim}"));
+    items.join(", ")
+}
+
+/// Checks that the indices are integers, with index vectors of this length.
+pub(super) fn check_indices(indices: Aval, length: usize) -> Result<(), ShapeError> {
+    if !indices.dtype().is_integer() {
+        return Err(ShapeError::new(format!(
+            "indices are {}, expected integers",
+            indices.dtype()
+        ))
+        .help("convert them with astype(DType::I32)"));
+    }
+    if indices.shape().last() != Some(&length) {
+        return Err(ShapeError::new(format!(
+            "indices {indices} do not hold index vectors of {length} components"
+        ))
+        .help("the last axis of the indices has one entry for each indexed axis"));
+    }
+    Ok(())
+}
+
+impl Array {
+    /// Slices of the array, one for each index vector along the last axis of
+    /// `indices` (`jax.lax.gather`). Indexing ([`index`](Array::index)) and
+    /// [`take`](Array::take) are more convenient.
+    ///
+    /// # Panics
+    /// If `indices` are not integers, or the dimension numbers do not fit.
+    #[track_caller]
+    pub fn gather(&self, indices: &Array, gather: Gather) -> Array {
+        let fill_value = match gather.mode {
+            GatherScatterMode::FillOrDrop => Some(match gather.fill_value {
+                Some(literal) => Literal::new(literal.value(), self.dtype()),
+                None => default_fill(self.dtype()),
+            }),
+            _ => None,
+        };
+        let gather = Gather {
+            fill_value,
+            ..gather
+        };
+        bind1(gather, &[self, indices])
+    }
+}

@@ -1,0 +1,128 @@
+//! Primitives that read and write parts of an array at places that are
+//! computed.
+
+mod dimension_numbers;
+mod dynamic_slice;
+mod dynamic_update_slice;
+mod gather;
+mod scatter;
+mod scatter_rules;
+
+pub use dimension_numbers::*;
+pub use dynamic_slice::*;
+pub use dynamic_update_slice::*;
+pub use gather::*;
+pub use scatter::*;
+
+use crate::{Array, Aval, DType, Dims, ShapeError};
+
+/// Checks that the operands after the first `skip` are one scalar integer per
+/// axis of the first, all of one type.
+fn check_starts(args: &[Aval], skip: usize) -> Result<(), ShapeError> {
+    let (operand, starts) = (args[0], &args[skip..]);
+    if starts.len() != operand.ndim() {
+        return Err(ShapeError::new(format!(
+            "{operand} has {} axes, got {} start indices",
+            operand.ndim(),
+            starts.len()
+        ))
+        .help("give one start index for each axis"));
+    }
+    for start in starts {
+        if start.ndim() != 0 || !start.dtype().is_integer() || start.dtype() != starts[0].dtype() {
+            return Err(ShapeError::new(format!(
+                "a start index is {start}, expected a scalar integer, and one type for all"
+            ))
+            .help("pass 0-d integer arrays or integer literals"));
+        }
+    }
+    Ok(())
+}
+
+/// Start indices of one example, each with its batch axis, as one array of
+/// index vectors and its batch axis.
+fn stack_starts(starts: &[Array], axes: &[Option<usize>], size: usize) -> (Array, Option<usize>) {
+    if starts.is_empty() {
+        return (Array::zeros(&[0], DType::I32), None);
+    }
+    let is_batched = axes.iter().any(Option::is_some);
+    let columns: Vec<Array> = starts
+        .iter()
+        .zip(axes)
+        .map(|(start, axis)| match (is_batched, axis) {
+            (false, _) => start.reshape(&[1]),
+            (true, None) => start.broadcast_in_dim(&[size, 1], &[]),
+            (true, Some(_)) => start.reshape(&[size, 1]),
+        })
+        .collect();
+    let indices = crate::concatenate(&columns, if is_batched { 1 } else { 0 });
+    (indices, is_batched.then_some(0))
+}
+
+/// Integer scalars as start indices of one type, negative ones counted from
+/// the end where `wrap` is set.
+#[track_caller]
+fn start_indices(operation: &str, operand: &Array, starts: &[Array], wrap: bool) -> Vec<Array> {
+    assert!(
+        starts.len() == operand.ndim(),
+        "{operation}: {} has {} axes, got {} start indices\n  help: give one start index for each \
+         axis",
+        operand.aval(),
+        operand.ndim(),
+        starts.len()
+    );
+    for start in starts {
+        assert!(
+            start.ndim() == 0 && start.dtype().is_integer(),
+            "{operation}: a start index is {}, expected a scalar integer",
+            start.aval()
+        );
+    }
+    let starts: Vec<Array> = starts
+        .iter()
+        .zip(operand.shape())
+        .map(|(start, &size)| match start.as_literal() {
+            Some(literal) => {
+                let mut value = match literal.value().cast(DType::I64) {
+                    crate::Scalar::Int(value) => value,
+                    _ => unreachable!("a cast to i64 gives an integer"),
+                };
+                if wrap && value < 0 {
+                    value += size as i64;
+                }
+                let dtype = literal.aval().dtype();
+                let weak = literal.aval().weak_type();
+                Array::scalar(value, if weak { DType::I32 } else { dtype })
+            }
+            None if wrap => wrap_negative(start, size),
+            None => start.clone(),
+        })
+        .collect();
+    crate::ops::promote_all(operation, &starts)
+}
+
+/// Indices with negative ones counted from the end of an axis of `size`.
+#[track_caller]
+pub(crate) fn wrap_negative(indices: &Array, size: usize) -> Array {
+    if indices.dtype().is_unsigned() {
+        return indices.clone();
+    }
+    // A narrow type might not hold the size.
+    let narrow = indices.dtype().bits() < 32;
+    let indices = &if narrow {
+        indices.astype(DType::I32)
+    } else {
+        indices.clone()
+    };
+    crate::where_(&indices.lt(0), indices + size, indices)
+}
+
+/// The dims moved past a new axis in front.
+fn shifted(dims: &Dims) -> Dims {
+    dims.iter().map(|d| d + 1).collect()
+}
+
+/// The dims moved past a new axis in front, and that axis before them.
+fn shifted_after(dims: &Dims) -> Dims {
+    std::iter::once(0).chain(shifted(dims)).collect()
+}

@@ -1,0 +1,334 @@
+//! The `scatter` family: windows written, or combined with what is there, at
+//! places given by an array of index vectors.
+
+use super::dimension_numbers::{check_batching, check_dims, check_disjoint};
+use super::gather::{attribute, check_indices, python};
+use super::{GatherScatterMode, ScatterDimensionNumbers, shifted, shifted_after};
+use crate::jaxpr::{Atom, Eqn, Jaxpr, Var};
+use crate::lower::{Lowering, Value};
+use crate::prim::elementwise::{Add, Class, Max, Min, Mul, Sub};
+use crate::prim::{
+    Avals, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+};
+use crate::trace::bind1;
+use crate::{Array, Aval, Dims, ShapeError};
+use std::panic::Location;
+use std::sync::Arc;
+
+/// How a written element meets the one that is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ScatterMethod {
+    /// It replaces it (`scatter`).
+    Set,
+    /// It is added (`scatter-add`).
+    Add,
+    /// It is subtracted (`scatter-sub`).
+    Sub,
+    /// It is multiplied (`scatter-mul`).
+    Mul,
+    /// The smaller stays (`scatter-min`).
+    Min,
+    /// The larger stays (`scatter-max`).
+    Max,
+}
+
+/// Writes windows of the third operand into the first, one for each index
+/// vector along the last axis of the second. Windows that reach out of bounds
+/// are moved or dropped whole.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Scatter {
+    /// How a written element meets the one that is there.
+    pub method: ScatterMethod,
+    /// How the axes correspond.
+    pub dimension_numbers: ScatterDimensionNumbers,
+    /// What becomes of indices out of bounds.
+    pub mode: GatherScatterMode,
+    /// The caller promises that the index vectors are sorted.
+    pub indices_are_sorted: bool,
+    /// The caller promises that the windows do not overlap.
+    pub unique_indices: bool,
+}
+
+impl Scatter {
+    /// A scatter without promises, which drops what is out of bounds.
+    pub fn new(method: ScatterMethod, dimension_numbers: ScatterDimensionNumbers) -> Scatter {
+        Scatter {
+            method,
+            dimension_numbers,
+            mode: GatherScatterMode::FillOrDrop,
+            indices_are_sorted: false,
+            unique_indices: false,
+        }
+    }
+
+    /// The size of a window along each axis of an operand of `rank` axes.
+    pub(super) fn window(&self, rank: usize, updates: &[usize]) -> Dims {
+        let numbers = &self.dimension_numbers;
+        let mut sizes = numbers.update_window_dims.iter().map(|&d| updates[d]);
+        (0..rank)
+            .map(|d| {
+                if self.lacks(d) {
+                    1
+                } else {
+                    sizes.next().expect("an update axis for each window axis")
+                }
+            })
+            .collect()
+    }
+
+    /// Whether the updates lack this axis of the operand.
+    fn lacks(&self, axis: usize) -> bool {
+        let numbers = &self.dimension_numbers;
+        numbers.inserted_window_dims.contains(&axis)
+            || numbers.operand_batching_dims.contains(&axis)
+    }
+
+    /// The program that combines two elements, as a parameter of the primitive.
+    fn update_jaxpr(&self) -> Param {
+        let combine: Arc<dyn Primitive> = match self.method {
+            ScatterMethod::Set => return Param::new("None"),
+            ScatterMethod::Add => Arc::new(Add),
+            ScatterMethod::Sub => Arc::new(Sub),
+            ScatterMethod::Mul => Arc::new(Mul),
+            ScatterMethod::Min => Arc::new(Min),
+            ScatterMethod::Max => Arc::new(Max),
+        };
+        let [a, b, out] = [Var(0), Var(1), Var(2)];
+        let eqn = Eqn {
+            primitive: combine,
+            inputs: [Atom::Var(a), Atom::Var(b)].into_iter().collect(),
+            outputs: [out].into_iter().collect(),
+            location: Location::caller(),
+        };
+        let scalar = Aval::scalar(crate::DType::F32);
+        Param::Jaxpr(Arc::new(Jaxpr::new(
+            Vec::new(),
+            vec![a, b],
+            vec![eqn],
+            vec![Atom::Var(out)],
+            vec![scalar; 3],
+        )))
+    }
+}
+
+impl Primitive for Scatter {
+    fn name(&self) -> &'static str {
+        match self.method {
+            ScatterMethod::Set => "scatter",
+            ScatterMethod::Add => "scatter-add",
+            ScatterMethod::Sub => "scatter-sub",
+            ScatterMethod::Mul => "scatter-mul",
+            ScatterMethod::Min => "scatter-min",
+            ScatterMethod::Max => "scatter-max",
+        }
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![
+            ("dimension_numbers", Param::new(&self.dimension_numbers)),
+            (
+                "indices_are_sorted",
+                Param::new(python(self.indices_are_sorted)),
+            ),
+            ("mode", Param::new(self.mode)),
+            ("unique_indices", Param::new(python(self.unique_indices))),
+            ("update_consts", Param::new("()")),
+            ("update_jaxpr", self.update_jaxpr()),
+        ]
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(
+            args.len() == 3,
+            "expects an array, indices and updates, got {} operands",
+            args.len()
+        );
+        let (operand, indices, updates) = (args[0], args[1], args[2]);
+        if operand.dtype() != updates.dtype() {
+            return Err(ShapeError::new(format!(
+                "the updates hold {}, the array {}",
+                updates.dtype(),
+                operand.dtype()
+            ))
+            .help("convert the updates with astype"));
+        }
+        crate::ensure_shape!(
+            self.method != ScatterMethod::Sub || Class::Number.contains(operand.dtype()),
+            "truth values cannot be subtracted"
+        );
+        let numbers = &self.dimension_numbers;
+        check_indices(indices, numbers.scatter_dims_to_operand_dims.len())?;
+        let rank = operand.ndim();
+        check_dims(
+            "update_window_dims",
+            &numbers.update_window_dims,
+            updates.ndim(),
+            true,
+        )?;
+        check_dims(
+            "inserted_window_dims",
+            &numbers.inserted_window_dims,
+            rank,
+            true,
+        )?;
+        let mapped = &numbers.scatter_dims_to_operand_dims;
+        check_dims("scatter_dims_to_operand_dims", mapped, rank, false)?;
+        check_batching(
+            operand.shape(),
+            indices.shape(),
+            &numbers.operand_batching_dims,
+            &numbers.scatter_indices_batching_dims,
+        )?;
+        check_disjoint(
+            ["inserted_window_dims", "operand_batching_dims"],
+            [
+                &numbers.inserted_window_dims,
+                &numbers.operand_batching_dims,
+            ],
+        )?;
+        check_disjoint(
+            ["scatter_dims_to_operand_dims", "operand_batching_dims"],
+            [mapped, &numbers.operand_batching_dims],
+        )?;
+        let windows: Dims = (0..rank).filter(|&d| !self.lacks(d)).collect();
+        let batch: Dims = (0..updates.ndim())
+            .filter(|d| !numbers.update_window_dims.contains(d))
+            .map(|d| updates.shape()[d])
+            .collect();
+        let rows = &indices.shape()[..indices.ndim() - 1];
+        if windows.len() != numbers.update_window_dims.len() || batch.as_slice() != rows {
+            return Err(ShapeError::new(format!(
+                "updates {updates} with window axes {:?} do not fit {} window axes of {operand} \
+                 and index vectors of shape {rows:?}",
+                numbers.update_window_dims.as_slice(),
+                windows.len()
+            ))
+            .help("the updates have one window for each index vector"));
+        }
+        for (&from, &to) in numbers.update_window_dims.iter().zip(&windows) {
+            crate::ensure_shape!(
+                updates.shape()[from] <= operand.shape()[to],
+                "a window of {} along axis {from} of the updates is larger than axis {to} of \
+                 {operand}",
+                updates.shape()[from]
+            );
+        }
+        one(operand)
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        self.derivative()
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        let numbers = &self.dimension_numbers;
+        let operand = move_batch_axis(&args[0], axes[0], 0, size);
+        let updates = move_batch_axis(&args[2], axes[2], 0, size);
+        let mut dimension_numbers = ScatterDimensionNumbers {
+            update_window_dims: shifted(&numbers.update_window_dims),
+            inserted_window_dims: shifted(&numbers.inserted_window_dims),
+            scatter_dims_to_operand_dims: shifted(&numbers.scatter_dims_to_operand_dims),
+            operand_batching_dims: shifted(&numbers.operand_batching_dims),
+            scatter_indices_batching_dims: numbers.scatter_indices_batching_dims.clone(),
+        };
+        let indices = match axes[1] {
+            // Windows take in the whole batch.
+            None => {
+                dimension_numbers.update_window_dims = shifted_after(&numbers.update_window_dims);
+                args[1].clone()
+            }
+            Some(axis) => {
+                dimension_numbers.operand_batching_dims =
+                    shifted_after(&numbers.operand_batching_dims);
+                dimension_numbers.scatter_indices_batching_dims =
+                    shifted_after(&numbers.scatter_indices_batching_dims);
+                args[1].move_axis(axis as isize, 0)
+            }
+        };
+        let scatter = Scatter {
+            dimension_numbers,
+            ..self.clone()
+        };
+        batched(bind1(scatter, &[&operand, &indices, &updates]), Some(0))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        if ins[2].size() == 0 {
+            return vec![args[0]];
+        }
+        let mut args = args.to_vec();
+        if self.mode == GatherScatterMode::Clip {
+            args[1] = self.clamp(ctx, args[1], ins);
+        }
+        let element = Aval::scalar(outs[0].dtype());
+        let region = match self.method {
+            ScatterMethod::Set => ctx.region(&[element; 2], |_, a| vec![(a[1], element)]),
+            ScatterMethod::Add => ctx.reducer("add", element.dtype()),
+            ScatterMethod::Sub => ctx.reducer("subtract", element.dtype()),
+            ScatterMethod::Mul => ctx.reducer("multiply", element.dtype()),
+            ScatterMethod::Min => ctx.reducer("minimum", element.dtype()),
+            ScatterMethod::Max => ctx.reducer("maximum", element.dtype()),
+        };
+        let numbers = &self.dimension_numbers;
+        let lists = [
+            ("update_window_dims", &numbers.update_window_dims),
+            ("inserted_window_dims", &numbers.inserted_window_dims),
+            ("input_batching_dims", &numbers.operand_batching_dims),
+            (
+                "scatter_indices_batching_dims",
+                &numbers.scatter_indices_batching_dims,
+            ),
+            (
+                "scatter_dims_to_operand_dims",
+                &numbers.scatter_dims_to_operand_dims,
+            ),
+        ];
+        let attributes = format!(
+            "scatter_dimension_numbers = #stablehlo.scatter<{}>, indices_are_sorted = {}, \
+             unique_indices = {}",
+            attribute(&lists, ins[1].ndim() - 1),
+            self.indices_are_sorted,
+            self.unique_indices
+        );
+        ctx.op("scatter", &args, ins, outs, &attributes, &[region])
+    }
+}
+
+impl Scatter {
+    /// The indices moved so that every window is within the operand.
+    fn clamp(&self, ctx: &mut Lowering<'_>, indices: Value, ins: &[Aval]) -> Value {
+        let aval = ins[1].strong();
+        let window = self.window(ins[0].ndim(), ins[2].shape());
+        let bits = aval.dtype().bits() as u32 - u32::from(aval.dtype().is_signed());
+        let largest = i64::try_from(u64::MAX >> (64 - bits)).unwrap_or(i64::MAX);
+        let last: Vec<i64> = self
+            .dimension_numbers
+            .scatter_dims_to_operand_dims
+            .iter()
+            .map(|&d| (ins[0].shape()[d] as i64 - window[d] as i64).min(largest))
+            .collect();
+        let vector = Aval::new(&[last.len()], aval.dtype());
+        let last = ctx.integers(&last, aval.dtype());
+        let last = ctx.broadcast_in_dim(last, vector, aval, &[aval.ndim() - 1]);
+        let zero = ctx.splat(0, aval);
+        ctx.same("clamp", &[zero, indices, last], aval)
+    }
+}
+
+impl Array {
+    /// The array with windows of `updates` written into it, one for each index
+    /// vector along the last axis of `indices` (`jax.lax.scatter` and its
+    /// kin). Indexed updates ([`at`](Array::at)) are more convenient.
+    ///
+    /// # Panics
+    /// If `indices` are not integers, the types of the array and the updates
+    /// differ, or the dimension numbers do not fit.
+    #[track_caller]
+    pub fn scatter(&self, indices: &Array, updates: &Array, scatter: Scatter) -> Array {
+        bind1(scatter, &[self, indices, updates])
+    }
+}

@@ -1,0 +1,214 @@
+//! Derivatives of the scatter family.
+
+use super::{Gather, GatherScatterMode, Scatter, ScatterMethod};
+use crate::prim::elementwise::add_tangents;
+use crate::prim::{Differentiation, NestedDifferentiation, Operand};
+use crate::trace::{bind1, fail};
+use crate::{Array, Aval, DType, Dims, Literal};
+
+impl Scatter {
+    pub(super) fn derivative(&self) -> Differentiation<'_> {
+        match self.method {
+            ScatterMethod::Set if !self.unique_indices => Differentiation::Nested(self),
+            ScatterMethod::Set => Differentiation::bilinear(
+                |p, t, _| {
+                    if t[0].is_none() && t[2].is_none() {
+                        return vec![None];
+                    }
+                    let full = |i: usize| t[i].clone().unwrap_or_else(|| p[i].zeros_like());
+                    vec![Some(bind1(self.clone(), &[&full(0), &p[1], &full(2)]))]
+                },
+                |cts, operands| self.transpose_set(cts, operands),
+            ),
+            ScatterMethod::Add | ScatterMethod::Sub => Differentiation::bilinear(
+                |p, t, _| {
+                    let Some(updates) = &t[2] else {
+                        return vec![t[0].clone()];
+                    };
+                    let operand = t[0].clone().unwrap_or_else(|| p[0].zeros_like());
+                    vec![Some(bind1(self.clone(), &[&operand, &p[1], updates]))]
+                },
+                |cts, operands| {
+                    let (Some(ct), Some(indices)) = (&cts[0], operands[1].known()) else {
+                        return vec![None; 3];
+                    };
+                    let updates = operands[2].is_linear().then(|| {
+                        let read = self.read(ct, indices, operands[2].aval());
+                        match self.method {
+                            ScatterMethod::Sub => read.negative(),
+                            _ => read,
+                        }
+                    });
+                    vec![operands[0].is_linear().then(|| ct.clone()), None, updates]
+                },
+            ),
+            ScatterMethod::Mul => Differentiation::bilinear(
+                |p, t, _| {
+                    let (x, indices, y) = (&p[0], &p[1], &p[2]);
+                    let operand = t[0].as_ref();
+                    let operand = operand.map(|t| bind1(self.clone(), &[t, indices, y]));
+                    let updates = t[2].as_ref().map(|t| {
+                        if !self.unique_indices {
+                            fail(
+                                "scatter-mul: the derivative with respect to the factors is \
+                                 defined only where no two of them meet\n  help: promise it with \
+                                 unique_indices(true)",
+                            );
+                        }
+                        let spread = self.with_method(ScatterMethod::Add);
+                        x * &bind1(spread, &[&x.zeros_like(), indices, t])
+                    });
+                    vec![add_tangents(operand, updates)]
+                },
+                |cts, operands| {
+                    let operand = match (&cts[0], operands[1].known(), operands[2].known()) {
+                        (Some(ct), Some(indices), Some(updates)) => {
+                            Some(bind1(self.clone(), &[ct, indices, updates]))
+                        }
+                        _ => None,
+                    };
+                    vec![operand, None, None]
+                },
+            ),
+            ScatterMethod::Min | ScatterMethod::Max => {
+                Differentiation::jvp(|p, t, outs| vec![self.extremal_tangent(p, t, &outs[0])])
+            }
+        }
+    }
+
+    fn with_method(&self, method: ScatterMethod) -> Scatter {
+        Scatter {
+            method,
+            ..self.clone()
+        }
+    }
+
+    /// The gather of what the scatter writes, in the shape of the updates;
+    /// zero where nothing is written.
+    fn read(&self, from: &Array, indices: &Array, updates: Aval) -> Array {
+        let fill = self.mode == GatherScatterMode::FillOrDrop;
+        let gather = Gather {
+            dimension_numbers: self.dimension_numbers.inverse(),
+            slice_sizes: self.window(from.ndim(), updates.shape()),
+            mode: self.mode,
+            indices_are_sorted: self.indices_are_sorted,
+            unique_indices: self.unique_indices,
+            fill_value: fill.then(|| Literal::new(0, from.dtype())),
+        };
+        bind1(gather, &[from, indices])
+    }
+
+    fn transpose_set(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>> {
+        let (Some(ct), Some(indices)) = (&cts[0], operands[1].known()) else {
+            return vec![None; 3];
+        };
+        let aval = operands[2].aval();
+        let operand = operands[0].is_linear().then(|| {
+            let zeros = Array::zeros(aval.shape(), ct.dtype());
+            bind1(self.clone(), &[ct, indices, &zeros])
+        });
+        let updates = operands[2].is_linear();
+        let updates = updates.then(|| self.read(ct, indices, aval));
+        vec![operand, None, updates]
+    }
+
+    /// Where updates tie with each other or with the element that is there,
+    /// each gets an equal share.
+    fn extremal_tangent(
+        &self,
+        primals: &[Array],
+        tangents: &[Option<Array>],
+        out: &Array,
+    ) -> Option<Array> {
+        if tangents[0].is_none() && tangents[2].is_none() {
+            return None;
+        }
+        let (operand, indices, updates) = (&primals[0], &primals[1], &primals[2]);
+        let read = |from: &Array| self.read(from, indices, updates.aval());
+        let sums = |values: &Array| {
+            let add = self.with_method(ScatterMethod::Add);
+            read(&bind1(add, &[&operand.zeros_like(), indices, values]))
+        };
+        let (ones, zeros) = (updates.ones_like(), updates.zeros_like());
+        let target = read(out);
+        let won = updates.eq(&target);
+        let stayed = read(operand).eq(&target);
+        let winners = sums(&won.select(&ones, &zeros));
+        let writers = sums(&ones);
+        let share = 1.0 / &(&stayed.select(&ones, &zeros) + &winners);
+        let of_update = won.select(&share, &zeros);
+        let of_operand = &(&stayed.select(&share, &zeros) - 1.0) / &writers;
+        let old = tangents[0].as_ref().map(|t| read(t) * &of_operand);
+        let new = tangents[2].as_ref().map(|t| t * &of_update);
+        let change = add_tangents(old, new)?;
+        let base = tangents[0].clone().unwrap_or_else(|| operand.zeros_like());
+        let add = self.with_method(ScatterMethod::Add);
+        Some(bind1(add, &[&base, indices, &change]))
+    }
+
+    /// Values and tangents of a scatter whose windows may overlap, where it is
+    /// open which update stays. Every update gets a number; the numbers are
+    /// scattered, which shows who stayed; values and tangents of all others
+    /// are made zero, and the rest is added up.
+    fn overlapping(
+        &self,
+        primals: &[Array],
+        tangents: &[Option<Array>],
+    ) -> (Vec<Array>, Vec<Option<Array>>) {
+        let (operand, indices, updates) = (&primals[0], &primals[1], &primals[2]);
+        let mut shape: Dims = updates.shape().into();
+        for &d in &self.dimension_numbers.update_window_dims {
+            shape[d] = 1;
+        }
+        let count: usize = shape.iter().product();
+        let numbers = (&Array::iota(&[count], 0, DType::U32) + 1).reshape(&shape);
+        let numbers = numbers.broadcast_to(updates.shape());
+        let nobody = Array::zeros(operand.shape(), DType::U32);
+        let stayed = bind1(self.clone(), &[&nobody, indices, &numbers]);
+        let untouched = stayed.eq(0);
+        let winner = self.read(&stayed, indices, updates.aval()).eq(&numbers);
+        let add = self.with_method(ScatterMethod::Add);
+        let masked = |mask: &Array, x: &Array| mask.select(x, &x.zeros_like());
+        let merge = |x: &Array, y: &Array| {
+            bind1(
+                add.clone(),
+                &[&masked(&untouched, x), indices, &masked(&winner, y)],
+            )
+        };
+        let value = merge(operand, updates);
+        let tangent = match (&tangents[0], &tangents[2]) {
+            (None, None) => None,
+            (Some(t), None) => Some(masked(&untouched, t)),
+            (t, Some(u)) => {
+                let t = t.clone().unwrap_or_else(|| operand.zeros_like());
+                Some(merge(&t, u))
+            }
+        };
+        (vec![value], vec![tangent])
+    }
+}
+
+impl NestedDifferentiation for Scatter {
+    fn jvp(
+        &self,
+        primals: &[Array],
+        tangents: &[Option<Array>],
+    ) -> (Vec<Array>, Vec<Option<Array>>) {
+        self.overlapping(primals, tangents)
+    }
+
+    fn linearize(
+        &self,
+        primals: &[Array],
+        tangents: &[Option<Array>],
+    ) -> (Vec<Array>, Vec<Option<Array>>) {
+        self.overlapping(primals, tangents)
+    }
+
+    fn transpose(&self, _: &[Option<Array>], _: &[Operand]) -> Vec<Option<Array>> {
+        fail(
+            "scatter: is linear in its operands only where no two updates meet\n  help: promise it \
+             with unique_indices(true)",
+        )
+    }
+}
