@@ -1,0 +1,151 @@
+//! Arrays as text, as JAX shows them: `{}` prints what NumPy's `print` does,
+//! `{:?}` what JAX's `repr` does.
+
+mod layout;
+mod number;
+
+use super::{Array, Repr};
+use crate::{DType, Result, Scalar};
+use half::{bf16, f16};
+use layout::Layout;
+use number::Format;
+use std::fmt;
+
+/// Digits after the point.
+const PRECISION: usize = 8;
+/// Columns of a line.
+const WIDTH: usize = 75;
+
+/// Elements as the nested brackets of NumPy, with eight digits after the point
+/// or as many as the format asks for (`{:.3}`). Long arrays are elided. A traced
+/// array shows its type. If the elements cannot be had, the text says why.
+///
+/// ```no_run
+/// use ramie_core::Array;
+/// let x = Array::from([[1.0f32, 2.5], [-3.0, 4.0]]);
+/// assert_eq!(x.to_string(), "[[ 1.   2.5]\n [-3.   4. ]]");
+/// assert_eq!(format!("{:?}", Array::from([1, 2])), "Array([1, 2], dtype=int32)");
+/// ```
+impl fmt::Display for Array {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let precision = f.precision();
+        match Elements::of(self) {
+            None => f.write_str(&without_elements(self)),
+            Some(Err(e)) => write!(f, "<{} without elements: {e}>", self.aval()),
+            Some(Ok(_)) if self.size() == 0 => f.write_str("[]"),
+            Some(Ok(elements)) if self.ndim() == 0 && precision.is_none() => {
+                f.write_str(&number::scalar(elements.get(0), self.dtype()))
+            }
+            Some(Ok(elements)) => {
+                let layout = Layout {
+                    separator: " ",
+                    indent: 1,
+                    width: WIDTH,
+                };
+                f.write_str(&brackets(self, &elements, &layout, precision))
+            }
+        }
+    }
+}
+
+/// The text of the array with its element type: `Array([1., 2.], dtype=float32)`.
+impl fmt::Debug for Array {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const PREFIX: &str = "Array(";
+        let weak = if self.aval().weak_type() {
+            ", weak_type=True"
+        } else {
+            ""
+        };
+        let dtype = format!("dtype={}{weak}", self.dtype().numpy_name());
+        let body = match Elements::of(self) {
+            None => return f.write_str(&without_elements(self)),
+            Some(Err(e)) => return write!(f, "{PREFIX}<{} without elements: {e}>)", self.aval()),
+            Some(Ok(_)) if self.size() == 0 => format!("[], shape={}", shape(self.shape())),
+            Some(Ok(elements)) => {
+                let layout = Layout {
+                    separator: ", ",
+                    indent: PREFIX.len() + 1,
+                    width: WIDTH - 1,
+                };
+                brackets(self, &elements, &layout, f.precision())
+            }
+        };
+        let last = body.rsplit('\n').next().unwrap_or_default().len() + 2;
+        let gap = if last + dtype.len() + 2 > WIDTH {
+            PREFIX.len()
+        } else {
+            1
+        };
+        write!(f, "{PREFIX}{body},{:gap$}{dtype})", "")
+    }
+}
+
+fn without_elements(array: &Array) -> String {
+    match &array.0 {
+        Repr::Abstract(aval) => format!(
+            "ShapeDtypeStruct(shape={}, dtype={})",
+            shape(aval.shape()),
+            aval.dtype().numpy_name()
+        ),
+        _ => format!("Traced<{}>", array.aval()),
+    }
+}
+
+/// A shape as Python prints a tuple.
+fn shape(dims: &[usize]) -> String {
+    let dims: Vec<String> = dims.iter().map(usize::to_string).collect();
+    match dims.as_slice() {
+        [one] => format!("({one},)"),
+        many => format!("({})", many.join(", ")),
+    }
+}
+
+fn brackets(
+    array: &Array,
+    elements: &Elements,
+    layout: &Layout,
+    precision: Option<usize>,
+) -> String {
+    let shown: Vec<Scalar> = layout::shown(array.shape())
+        .into_iter()
+        .map(|i| elements.get(i))
+        .collect();
+    let precision = precision.unwrap_or(PRECISION);
+    let format = Format::new(&shown, array.dtype(), array.ndim(), precision);
+    let words = shown.iter().map(|v| format.word(*v));
+    layout.brackets(array.shape(), &mut { words })
+}
+
+/// The elements of an array, on the host.
+struct Elements {
+    bytes: Vec<u8>,
+    dtype: DType,
+}
+
+impl Elements {
+    /// `None` for arrays that have no elements now.
+    fn of(array: &Array) -> Option<Result<Elements>> {
+        if matches!(array.0, Repr::Tracer(_) | Repr::Abstract(_)) {
+            return None;
+        }
+        let dtype = array.dtype();
+        Some(array.try_to_bytes().map(|bytes| Elements { bytes, dtype }))
+    }
+
+    fn get(&self, index: usize) -> Scalar {
+        let size = self.dtype.size();
+        let bytes = &self.bytes[index * size..][..size];
+        let mut word = [0; 8];
+        word[..size].copy_from_slice(bytes);
+        let bits = u64::from_le_bytes(word);
+        match self.dtype {
+            DType::Bool => Scalar::Bool(bits != 0),
+            DType::BF16 => Scalar::Float(bf16::from_bits(bits as u16).to_f64()),
+            DType::F16 => Scalar::Float(f16::from_bits(bits as u16).to_f64()),
+            DType::F32 => Scalar::Float(f32::from_bits(bits as u32).into()),
+            DType::F64 => Scalar::Float(f64::from_bits(bits)),
+            _ => Scalar::Uint(bits).cast(self.dtype),
+        }
+    }
+}
