@@ -1,6 +1,12 @@
 //! Primitives and functions that move elements: joining, padding, slicing,
 //! splitting, reversing, repeating.
 
+#[path = "../../tests/common/mod.rs"]
+mod common;
+
+use common::check;
+use common::golden::Golden;
+use common::numbers::Draw;
 use ramie_core::*;
 
 /// The message of the panic in `f`.
@@ -12,6 +18,52 @@ fn message(f: impl FnOnce() -> Array) -> String {
 
 fn matrix() -> Array {
     Array::arange(6).reshape(&[2, 3])
+}
+
+#[test]
+fn moves_agree_with_jax() {
+    let ops = [
+        "broadcast_in_dim",
+        "reshape",
+        "transpose",
+        "squeeze",
+        "expand_dims",
+        "rev",
+        "concatenate",
+        "pad",
+        "slice",
+        "iota",
+        "bitcast_convert_type",
+    ];
+    common::walk(&Golden::open("primitives"), &ops);
+}
+
+/// Operations of which JAX recorded nothing: derivatives by differences, and
+/// batching against a loop.
+#[test]
+fn parts_and_functions_differentiate_and_batch() {
+    let mut draw = Draw::new(3);
+    let x = draw.array(&[4, 3], DType::F64, -1.0, 1.0);
+    let y = draw.array(&[4, 2], DType::F64, -1.0, 1.0);
+    let operations: [(&str, Box<common::apply::Operation>); 7] = [
+        ("split", Box::new(|a| a[0].split_sizes(&[1, 0, 3], 0))),
+        ("split last", Box::new(|a| a[0].split_at(&[2], 1))),
+        (
+            "reduce",
+            Box::new(|a| vec![a[0].sin().reduce_precision(11, 52)]),
+        ),
+        ("roll", Box::new(|a| vec![a[0].roll(3, 0)])),
+        ("repeat", Box::new(|a| vec![a[0].repeat(2, 1)])),
+        ("tile", Box::new(|a| vec![a[0].tile(&[2, 2])])),
+        ("stack", Box::new(|a| vec![stack(&[&a[0], &a[0].sin()], 1)])),
+    ];
+    for (label, f) in &operations {
+        check::gradients(label, f, std::slice::from_ref(&x));
+        check::batching(std::slice::from_ref(&x), f).unwrap_or_else(|e| panic!("{label}: {e}"));
+    }
+    let join: Box<common::apply::Operation> = Box::new(|a| vec![hstack(&[&a[0], &a[1]])]);
+    check::gradients("hstack", &join, &[x.clone(), y.clone()]);
+    check::batching(&[x, y], &join).unwrap_or_else(|e| panic!("hstack: {e}"));
 }
 
 #[test]

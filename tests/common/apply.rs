@@ -11,7 +11,9 @@ pub type Operation = dyn Fn(&[Array]) -> Vec<Array> + Send + Sync;
 
 /// The operation of a row, or `None` for one that is not known here.
 pub fn apply(row: &Row) -> Option<Box<Operation>> {
-    elementwise(row).or_else(|| reductions(row))
+    elementwise(row)
+        .or_else(|| reductions(row))
+        .or_else(|| super::indexing::apply(row))
 }
 
 /// A primitive as an operation.

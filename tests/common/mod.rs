@@ -7,6 +7,7 @@
 pub mod apply;
 pub mod check;
 pub mod golden;
+pub mod indexing;
 pub mod numbers;
 
 use check::Failures;

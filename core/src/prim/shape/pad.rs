@@ -87,7 +87,7 @@ impl Primitive for Pad {
             );
             let value = operands[1].is_linear().then(|| {
                 let axes: Vec<isize> = (0..aval.ndim() as isize).collect();
-                ct.sum_axes(&axes) - inner.sum_axes(&axes)
+                ct.reduce_sum(&axes) - inner.reduce_sum(&axes)
             });
             vec![operands[0].is_linear().then_some(inner), value]
         }))
