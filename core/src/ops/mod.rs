@@ -1,5 +1,6 @@
 //! Functions and operators over primitives.
 
+mod activation;
 mod arithmetic;
 mod create;
 mod index;

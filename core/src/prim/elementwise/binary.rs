@@ -207,7 +207,7 @@ binary! {
 }
 
 impl Lowering<'_> {
-    fn binary(&mut self, name: &str, args: &[Value], aval: Aval) -> Value {
+    pub(super) fn binary(&mut self, name: &str, args: &[Value], aval: Aval) -> Value {
         match name.strip_prefix("chlo.") {
             Some(name) => self.chlo(name, args, aval, aval),
             None => self.same(name, args, aval),

@@ -6,6 +6,7 @@
 mod binary;
 mod compare;
 mod gamma;
+mod logaddexp;
 mod power;
 mod select;
 mod stop_gradient;
@@ -19,6 +20,7 @@ use smallvec::SmallVec;
 pub use binary::*;
 pub use compare::*;
 pub use gamma::*;
+pub use logaddexp::*;
 pub use power::*;
 pub use select::*;
 pub use stop_gradient::*;
