@@ -14,6 +14,7 @@ mod alias;
 mod chain;
 mod clip;
 mod decay;
+mod losses;
 mod masked;
 mod momentum;
 mod numerics;
@@ -26,6 +27,10 @@ pub use alias::{Adam, AdamW, Sgd, adam, adamw, sgd};
 pub use chain::{Transformations, chain};
 pub use clip::{clip, clip_by_global_norm};
 pub use decay::add_decayed_weights;
+pub use losses::{
+    l2_loss, sigmoid_binary_cross_entropy, softmax_cross_entropy,
+    softmax_cross_entropy_with_integer_labels, squared_error,
+};
 pub use masked::masked;
 pub use momentum::{TraceState, trace};
 pub use numerics::{global_norm, safe_increment};
