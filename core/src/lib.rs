@@ -36,8 +36,8 @@ pub use jit::{
     log_compiles,
 };
 pub use ops::{
-    At, Ellipsis, IndexItem, IntoArray, IntoIndex, IntoIndexItem, NewAxis, Stepped, hstack, s,
-    stack, vstack,
+    At, Ellipsis, IndexItem, IntoArray, IntoIndex, IntoIndexItem, NewAxis, PadMode, Stepped,
+    broadcast_arrays, hstack, s, stack, vstack,
 };
 pub use prim::Primitive;
 pub use prim::dot::{DotDimensionNumbers, Precision};

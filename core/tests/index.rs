@@ -156,6 +156,8 @@ fn places_out_of_bounds() {
     let long = Array::arange(300);
     assert_eq!(long.index(Array::from([-1i8])).to_vec::<i32>(), [299]);
     assert_eq!(long.index(Array::from([-300i64])).to_vec::<i32>(), [0]);
+    let last = long.dynamic_slice(&[Array::from(-1i8)], &[1]);
+    assert_eq!(last.to_vec::<i32>(), [299]);
 }
 
 #[test]

@@ -145,6 +145,75 @@ fn padding() {
 }
 
 #[test]
+fn padding_with_own_elements() {
+    let (x, one) = (Array::arange(3), Array::arange(1));
+    let pad = |mode| x.pad_with(&[(5, 4)], mode).to_vec::<i32>();
+    assert_eq!(pad(PadMode::Edge), [0, 0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 2]);
+    assert_eq!(pad(PadMode::Reflect), [1, 0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2]);
+    assert_eq!(
+        pad(PadMode::Symmetric),
+        [1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0]
+    );
+    assert_eq!(pad(PadMode::Wrap), [1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0]);
+    for mode in [
+        PadMode::Edge,
+        PadMode::Reflect,
+        PadMode::Symmetric,
+        PadMode::Wrap,
+    ] {
+        assert_eq!(one.pad_with(&[(2, 1)], mode).to_vec::<i32>(), [0; 4]);
+    }
+    let both = matrix().pad_with(&[(1, 0), (0, 1)], PadMode::Wrap);
+    assert_eq!(both.to_vec::<i32>(), [3, 4, 5, 3, 0, 1, 2, 0, 3, 4, 5, 3]);
+    let f: Box<common::apply::Operation> =
+        Box::new(|a| vec![a[0].pad_with(&[(1, 2), (0, 3)], PadMode::Reflect)]);
+    check::gradients(
+        "reflect",
+        &f,
+        &[Draw::new(8).array(&[3, 2], DType::F64, -1.0, 1.0)],
+    );
+}
+
+#[test]
+fn triangles_and_diagonals() {
+    let y = Array::arange(12).reshape(&[3, 4]);
+    assert_eq!(
+        y.tril(-1).to_vec::<i32>(),
+        [0, 0, 0, 0, 4, 0, 0, 0, 8, 9, 0, 0]
+    );
+    assert_eq!(
+        y.tril(0).to_vec::<i32>(),
+        [0, 0, 0, 0, 4, 5, 0, 0, 8, 9, 10, 0]
+    );
+    assert_eq!(
+        y.triu(0).to_vec::<i32>(),
+        [0, 1, 2, 3, 0, 5, 6, 7, 0, 0, 10, 11]
+    );
+    assert_eq!(
+        y.triu(2).to_vec::<i32>(),
+        [0, 0, 2, 3, 0, 0, 0, 7, 0, 0, 0, 0]
+    );
+    let (diagonals, traces) = ([[4, 9].as_slice(), &[0, 5, 10], &[2, 7]], [13, 15, 9]);
+    for ((k, diagonal), trace) in [-1, 0, 2].into_iter().zip(diagonals).zip(traces) {
+        assert_eq!(y.diagonal(k).to_vec::<i32>(), diagonal);
+        assert_eq!(y.trace(k).item::<i32>(), trace);
+    }
+    assert_eq!(y.diagonal(-5).shape(), [0]);
+    assert_eq!(
+        Array::zeros(&[2, 2, 5], DType::F32).diagonal(0).shape(),
+        [5, 2]
+    );
+    let v = Array::from([1, 2]);
+    assert_eq!(v.diag(-1).to_vec::<i32>(), [0, 0, 0, 1, 0, 0, 0, 2, 0]);
+    assert_eq!(v.diag(1).to_vec::<i32>(), [0, 1, 0, 0, 0, 2, 0, 0, 0]);
+    assert_eq!(v.diag(1).diag(1).to_vec::<i32>(), [1, 2]);
+    let tri = Array::tri(2, 3, -1, DType::F32);
+    assert_eq!(tri.to_vec::<f32>(), [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
+    let text = message(|| Array::from([1]).tril(0));
+    assert!(text.contains("tril: i32[1] is no matrix"), "{text}");
+}
+
+#[test]
 fn bits_and_precision() {
     let x = Array::from([1.0f32, -0.0]);
     let bits = x.bitcast_convert_type(DType::I32);
@@ -206,6 +275,8 @@ fn mistakes_are_explained() {
         text.contains("axis 1 of size 3 has no elements 2..1"),
         "{text}"
     );
+    let text = message(|| Array::arange(0).pad_with(&[(1, 0)], PadMode::Edge));
+    assert!(text.contains("axis 0 of i32[0] is empty"), "{text}");
     let text = message(|| x.bitcast_convert_type(DType::F64));
     assert!(
         text.contains("the bits of i32 cannot be read as f64"),

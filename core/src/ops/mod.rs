@@ -3,15 +3,18 @@
 mod activation;
 mod arithmetic;
 mod create;
+mod diagonal;
 mod index;
+mod pad;
 mod reduce;
 mod shape;
 
 use crate::{Array, DType, Dims, Literal, Scalar};
 
 pub use index::*;
+pub use pad::PadMode;
 pub(crate) use shape::{as_dtype_of, promote_all};
-pub use shape::{hstack, stack, vstack};
+pub use shape::{broadcast_arrays, hstack, stack, vstack};
 
 /// A value that can stand as an operand: an array, or a scalar literal, which
 /// takes the other operand's element type where it can.

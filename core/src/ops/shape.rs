@@ -90,6 +90,17 @@ pub fn vstack<A: Borrow<Array>>(arrays: &[A]) -> Array {
     concatenate(&arrays, 0)
 }
 
+/// The arrays repeated to the shape that they broadcast to together.
+///
+/// # Panics
+/// If the shapes do not broadcast.
+#[track_caller]
+pub fn broadcast_arrays<A: Borrow<Array>>(arrays: &[A]) -> Vec<Array> {
+    let refs: Vec<&Array> = arrays.iter().map(Borrow::borrow).collect();
+    let shape = super::common_shape("broadcast_arrays", &refs);
+    refs.iter().map(|a| a.broadcast_to(&shape)).collect()
+}
+
 /// The array with axes of size 1 in front, up to `rank` axes.
 #[track_caller]
 fn at_least(array: &Array, rank: usize) -> Array {
@@ -101,6 +112,21 @@ impl Array {
     #[track_caller]
     pub fn ravel(&self) -> Array {
         self.reshape(&[self.size()])
+    }
+
+    /// The elements along an axis as arrays without it; the reverse of
+    /// [`stack`].
+    ///
+    /// # Panics
+    /// If the axis is out of range.
+    #[track_caller]
+    pub fn unstack(&self, axis: isize) -> Vec<Array> {
+        let at = self.axis("unstack", axis);
+        if self.shape()[at] == 0 {
+            return Vec::new();
+        }
+        let parts = self.split(self.shape()[at], axis);
+        parts.iter().map(|p| p.squeeze(&[at as isize])).collect()
     }
 
     /// The elements moved by `shift` places along an axis; those pushed past

@@ -90,9 +90,11 @@ fn start_indices(operation: &str, operand: &Array, starts: &[Array], wrap: bool)
                 if wrap && value < 0 {
                     value += size as i64;
                 }
-                let dtype = literal.aval().dtype();
-                let weak = literal.aval().weak_type();
-                Array::scalar(value, if weak { DType::I32 } else { dtype })
+                // A narrow type might not hold the size.
+                let aval = literal.aval();
+                let narrow = aval.weak_type() || aval.dtype().bits() < 32;
+                let dtype = if narrow { DType::I32 } else { aval.dtype() };
+                Array::scalar(value, dtype)
             }
             None if wrap => wrap_negative(start, size),
             None => start.clone(),
