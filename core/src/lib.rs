@@ -55,7 +55,7 @@ pub use sharding::Sharding;
 pub use state::{State, StateMismatch};
 pub use trace::{Outputs, bind, bind_arc, bind1, is_tracing};
 pub use transform::{
-    ArgTuple, Function, InAxes, Objective, Pure, grad, jvp, linear_transpose, linearize,
-    value_and_grad, vjp, vjp_with_aux, vmap, vmap_axes,
+    ArgTuple, Function, InAxes, Objective, Pure, eval_shape, grad, jvp, linear_transpose,
+    linearize, make_jaxpr, value_and_grad, vjp, vjp_with_aux, vmap, vmap_axes,
 };
 pub use tree::Tree;

@@ -2,6 +2,7 @@
 
 mod check;
 mod dce;
+mod layout;
 mod print;
 
 use crate::hash::FastHasher;

@@ -1,32 +1,301 @@
-//! Printing, in JAX's own text form.
+//! Printing programs in JAX's own text form.
 
-use super::{Atom, Jaxpr};
+use super::layout::{Doc, group, join, nest, text};
+use super::{Atom, Eqn, Jaxpr, Var};
+use crate::prim::Param;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
+use std::sync::Arc;
 
 impl fmt::Display for Jaxpr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = |a: &Atom| match a {
-            Atom::Var(v) => format!("v{}", v.0),
-            Atom::Literal(l) => l.to_string(),
-        };
-        write!(f, "{{ lambda ")?;
-        for v in &self.constvars {
-            write!(f, "v{}:{} ", v.0, self.var_aval(*v))?;
+        f.write_str(&Printer::new(self).document(self).render())
+    }
+}
+
+/// A program's identity while it is printed: its address.
+type Identity = *const Jaxpr;
+
+/// A nested program of more equations is written in front.
+const LONG: usize = 10;
+
+/// The names of one text.
+#[derive(Default)]
+struct Printer {
+    variables: HashMap<(Identity, Var), String>,
+    /// How many names of the series have been given.
+    given: usize,
+    /// Programs written in front and referred to by name, in order.
+    shared: Vec<(Arc<Jaxpr>, String)>,
+    /// Keeps nested programs alive, so that addresses tell them apart.
+    nested: Vec<Arc<Jaxpr>>,
+}
+
+/// The number in base 26 with the digits a to z.
+fn letters(mut n: usize) -> String {
+    let mut digits = Vec::new();
+    loop {
+        digits.push(b'a' + (n % 26) as u8);
+        n /= 26;
+        if n == 0 {
+            break;
         }
-        write!(f, ";")?;
-        for v in &self.invars {
-            write!(f, " v{}:{}", v.0, self.var_aval(*v))?;
-        }
-        writeln!(f, ". let")?;
-        for e in &self.eqns {
-            write!(f, "    ")?;
-            for v in &e.outputs {
-                write!(f, "v{}:{} ", v.0, self.var_aval(*v))?;
+    }
+    digits.iter().rev().map(|&d| char::from(d)).collect()
+}
+
+fn line() -> Doc {
+    Doc::Break(" ")
+}
+
+fn fold() -> Doc {
+    Doc::Break("")
+}
+
+impl Printer {
+    fn new(outermost: &Jaxpr) -> Printer {
+        let mut printer = Printer::default();
+        printer.find_shared(outermost);
+        printer.name_unused(outermost);
+        printer
+    }
+
+    /// Finds the nested programs that occur more than once or are long,
+    /// breadth first.
+    fn find_shared(&mut self, outermost: &Jaxpr) {
+        let mut seen: Vec<(Arc<Jaxpr>, String)> = Vec::new();
+        let mut count: HashMap<Identity, usize> = HashMap::new();
+        let mut todo: VecDeque<Arc<Jaxpr>> = VecDeque::new();
+        let mut look_inside = |jaxpr: &Jaxpr, todo: &mut VecDeque<Arc<Jaxpr>>| {
+            for eqn in &jaxpr.eqns {
+                let params = eqn.primitive.params();
+                let name = params.iter().find_map(|(key, value)| match value {
+                    Param::Text(name) if *key == "name" => Some(name.trim_matches(['<', '>'])),
+                    _ => None,
+                });
+                for inner in params.iter().flat_map(|(_, value)| value.jaxprs()) {
+                    if !seen.iter().any(|(other, _)| Arc::ptr_eq(other, inner)) {
+                        seen.push((inner.clone(), name.unwrap_or("jaxpr").into()));
+                    }
+                    todo.push_back(inner.clone());
+                }
             }
-            let ins: Vec<_> = e.inputs.iter().map(name).collect();
-            writeln!(f, "= {} {}", e.primitive.name(), ins.join(" "))?;
+        };
+        look_inside(outermost, &mut todo);
+        while let Some(jaxpr) = todo.pop_front() {
+            let visits = count.entry(Arc::as_ptr(&jaxpr)).or_default();
+            *visits += 1;
+            // After two visits all that is inside has been counted twice.
+            if *visits <= 2 {
+                look_inside(&jaxpr, &mut todo);
+            }
         }
-        let outs: Vec<_> = self.outvars.iter().map(name).collect();
-        write!(f, "  in ({},) }}", outs.join(", "))
+        let mut uses: HashMap<String, usize> = HashMap::new();
+        for (jaxpr, mut name) in seen {
+            self.nested.push(jaxpr.clone());
+            if count.get(&Arc::as_ptr(&jaxpr)) == Some(&1) && jaxpr.eqns.len() <= LONG {
+                continue;
+            }
+            let before = *uses.get(&name).unwrap_or(&0);
+            *uses.entry(name.clone()).or_default() += 1;
+            if before > 0 {
+                name = format!("{name}{before}");
+                *uses.entry(name.clone()).or_default() += 1;
+            }
+            self.shared.push((jaxpr, name));
+        }
+    }
+
+    /// Results of the outermost program that nothing uses are all `_`.
+    fn name_unused(&mut self, outermost: &Jaxpr) {
+        let operands = outermost.eqns.iter().flat_map(|e| &e.inputs);
+        let used: HashSet<Var> = operands
+            .chain(&outermost.outvars)
+            .filter_map(|atom| match atom {
+                Atom::Var(v) => Some(*v),
+                Atom::Literal(_) => None,
+            })
+            .collect();
+        let results = outermost.eqns.iter().flat_map(|e| &e.outputs);
+        for v in results.filter(|v| !used.contains(v)) {
+            self.variables.insert((outermost, *v), "_".into());
+        }
+    }
+
+    /// The name of a variable, given when it is first written.
+    fn variable(&mut self, jaxpr: &Jaxpr, var: Var) -> String {
+        if let Some(name) = self.variables.get(&(std::ptr::from_ref(jaxpr), var)) {
+            return name.clone();
+        }
+        let name = loop {
+            let name = letters(self.given);
+            self.given += 1;
+            if !self.shared.iter().any(|(_, taken)| *taken == name) {
+                break name;
+            }
+        };
+        self.variables.insert((jaxpr, var), name.clone());
+        name
+    }
+
+    fn atom(&mut self, jaxpr: &Jaxpr, atom: &Atom) -> Doc {
+        text(match atom {
+            Atom::Var(v) => self.variable(jaxpr, *v),
+            Atom::Literal(l) => l.to_string(),
+        })
+    }
+
+    /// Variables with their types; a long list fills lines.
+    fn binders(&mut self, jaxpr: &Jaxpr, vars: &[Var]) -> Doc {
+        let docs = vars.iter().map(|v| {
+            let name = self.variable(jaxpr, *v);
+            match jaxpr.avals.get(v.index()) {
+                Some(aval) => text(format!("{name}:{aval}")),
+                None => text(name),
+            }
+        });
+        list("", docs.collect())
+    }
+
+    fn atoms(&mut self, jaxpr: &Jaxpr, separator: &'static str, atoms: &[Atom]) -> Doc {
+        let docs = atoms.iter().map(|a| self.atom(jaxpr, a)).collect();
+        list(separator, docs)
+    }
+
+    /// The whole text: shared programs, then the outermost.
+    fn document(&mut self, outermost: &Jaxpr) -> Doc {
+        let mut docs = Vec::new();
+        for (jaxpr, name) in self.shared.clone() {
+            docs.push(text(format!("let {name} = ")));
+            docs.push(self.program(&jaxpr));
+            docs.push(text(" in"));
+            docs.push(line());
+        }
+        docs.push(self.program(outermost));
+        Doc::Concat(docs)
+    }
+
+    fn program(&mut self, jaxpr: &Jaxpr) -> Doc {
+        let consts = self.binders(jaxpr, &jaxpr.constvars);
+        let inputs = self.binders(jaxpr, &jaxpr.invars);
+        let equations = jaxpr.eqns.iter().map(|e| self.equation(jaxpr, e)).collect();
+        let outputs = self.atoms(jaxpr, ",", &jaxpr.outvars);
+        let close = if jaxpr.outvars.len() == 1 { ",)" } else { ")" };
+        let body = nest(2, vec![line(), join(|| Doc::Break("; "), equations)]);
+        let parts = vec![
+            text("{ lambda "),
+            consts,
+            text("; "),
+            inputs,
+            text(". let"),
+            body,
+            line(),
+            text("in ("),
+            outputs,
+            text(close),
+        ];
+        group(vec![nest(2, parts), text(" }")])
+    }
+
+    fn equation(&mut self, jaxpr: &Jaxpr, eqn: &Eqn) -> Doc {
+        let params = eqn.primitive.params();
+        if eqn.primitive.name() == "jit"
+            && let Some(inner) = params.iter().flat_map(|(_, value)| value.jaxprs()).next()
+        {
+            self.align(jaxpr, eqn, inner);
+        }
+        let mut docs = Vec::new();
+        if !eqn.outputs.is_empty() {
+            docs.push(self.binders(jaxpr, &eqn.outputs));
+            docs.push(text(" = "));
+        }
+        docs.push(text(eqn.primitive.name()));
+        if !params.is_empty() {
+            let params = params.iter().map(|(key, value)| self.param(key, value));
+            docs.push(brackets("[", params.collect(), "]"));
+        }
+        docs.push(text(" "));
+        docs.push(self.atoms(jaxpr, "", &eqn.inputs));
+        Doc::Concat(docs)
+    }
+
+    fn param(&mut self, key: &str, value: &Param) -> Doc {
+        let value = match value {
+            Param::Text(value) => text(value.clone()),
+            Param::Jaxpr(inner) => self.nested_program(inner),
+            Param::Jaxprs(inner) => {
+                let programs = inner.iter().map(|j| self.nested_program(j)).collect();
+                brackets("(", programs, ")")
+            }
+        };
+        Doc::Concat(vec![text(format!("{key}=")), value])
+    }
+
+    fn nested_program(&mut self, jaxpr: &Arc<Jaxpr>) -> Doc {
+        match self.shared.iter().find(|(s, _)| Arc::ptr_eq(s, jaxpr)) {
+            Some((_, name)) => text(name.clone()),
+            None => {
+                self.nested.push(jaxpr.clone());
+                self.program(jaxpr)
+            }
+        }
+    }
+
+    /// Gives the variables of a called function the names of the caller's, each
+    /// once: its inputs those of the operands, its outputs those of the results.
+    fn align(&mut self, jaxpr: &Jaxpr, eqn: &Eqn, inner: &Arc<Jaxpr>) {
+        if self.shared.iter().any(|(s, _)| Arc::ptr_eq(s, inner)) {
+            return;
+        }
+        self.nested.push(inner.clone());
+        let operands = inner.invars.iter().zip(&eqn.inputs);
+        let operands = operands.filter_map(|(var, atom)| match atom {
+            Atom::Var(like) => Some((*var, *like)),
+            Atom::Literal(_) => None,
+        });
+        self.rename(jaxpr, inner, operands.collect());
+        let results = inner.outvars.iter().zip(&eqn.outputs);
+        let results = results.filter_map(|(atom, like)| match atom {
+            Atom::Var(var) => Some((*var, *like)),
+            Atom::Literal(_) => None,
+        });
+        self.rename(jaxpr, inner, results.collect());
+    }
+
+    fn rename(&mut self, jaxpr: &Jaxpr, inner: &Arc<Jaxpr>, pairs: Vec<(Var, Var)>) {
+        let mut used = HashSet::new();
+        for (var, like) in pairs {
+            let key = (Arc::as_ptr(inner), var);
+            if !used.contains(&like) && !self.variables.contains_key(&key) {
+                used.insert(like);
+                let name = self.variable(jaxpr, like);
+                self.variables.insert(key, name);
+            }
+        }
+    }
+}
+
+/// A list whose breaks each fall when the line is full.
+fn list(separator: &'static str, docs: Vec<Doc>) -> Doc {
+    let separate = || Doc::Concat(vec![text(separator), group(vec![line()])]);
+    nest(2, vec![group(vec![join(separate, docs)])])
+}
+
+/// Items in brackets: on one line, or each on its own.
+fn brackets(open: &'static str, docs: Vec<Doc>, close: &'static str) -> Doc {
+    let inside = nest(2, vec![text(open), fold(), join(line, docs)]);
+    group(vec![inside, fold(), text(close)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::letters;
+
+    #[test]
+    fn names_count_in_base_26() {
+        assert_eq!(letters(0), "a");
+        assert_eq!(letters(25), "z");
+        assert_eq!(letters(26), "ba");
+        assert_eq!(letters(26 * 26), "baa");
     }
 }

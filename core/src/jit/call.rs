@@ -183,8 +183,16 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         Ok(entry)
     }
 
-    /// Runs the function once on tracers.
+    /// Runs the function once on tracers, and drops what its results do not
+    /// need.
     pub fn trace(&self, state: &S, args: &A, at: &'static Location<'static>) -> Trace<S, R> {
+        let mut trace = self.trace_all(state, args, at);
+        trace.program.jaxpr = Arc::new(trace.program.jaxpr.dce().0);
+        trace
+    }
+
+    /// Runs the function once on tracers.
+    fn trace_all(&self, state: &S, args: &A, at: &'static Location<'static>) -> Trace<S, R> {
         let open = crate::trace::at_location(at, OpenTrace::full);
         let mut tracer = |a: &Array| open.input(a.aval());
         let mut inner = state.rebuild(&mut tracer);
@@ -195,13 +203,8 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         let mut outs = tree::leaves(&inner);
         let state_outs = outs.len();
         outs.extend(tree::leaves(&result));
-        let traced = open.finish(&outs);
-        let (jaxpr, _) = traced.jaxpr.dce();
         Trace {
-            program: ClosedJaxpr {
-                jaxpr: Arc::new(jaxpr),
-                consts: traced.consts,
-            },
+            program: open.finish(&outs),
             in_place: before == tree::structure(&inner),
             state: inner,
             result,
@@ -216,7 +219,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         let hit = lock(&self.nested).get(key);
         let entry = hit.unwrap_or_else(|| {
             let entry = Arc::new(Nested {
-                trace: self.trace(state, &args, at),
+                trace: self.trace_all(state, &args, at),
             });
             // What was captured from an open trace is gone with that trace.
             if !entry.trace.program.consts.iter().any(Array::is_tracer) {

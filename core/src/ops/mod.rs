@@ -77,13 +77,13 @@ pub(crate) fn promote(operation: &str, a: &Array, b: &Array) -> (Array, Array) {
 }
 
 fn convert(x: &Array, dtype: DType, weak: bool) -> Array {
-    if x.dtype() == dtype && (x.aval().weak_type() == weak || x.as_literal().is_none()) {
+    if x.dtype() == dtype && x.aval().weak_type() == weak {
         return x.clone();
     }
     match x.as_literal() {
         Some(l) if weak => Array::literal(Literal::weak(l.value(), dtype)),
         Some(l) => Array::literal(Literal::new(l.value(), dtype)),
-        None => x.astype(dtype),
+        None => x.convert(dtype, weak),
     }
 }
 

@@ -54,7 +54,8 @@ pub trait Primitive: Debug + DynPrimitive + Send + Sync + 'static {
         outs: &[Aval],
     ) -> Vec<Value>;
 
-    /// Parameters as a jaxpr prints them, in alphabetical order.
+    /// Parameters as a jaxpr prints them, in alphabetical order, without those
+    /// that say nothing: JAX leaves some out at their defaults.
     fn params(&self) -> Vec<(&'static str, Param)> {
         Vec::new()
     }
@@ -72,14 +73,26 @@ pub trait Primitive: Debug + DynPrimitive + Send + Sync + 'static {
 }
 
 /// A parameter as a jaxpr prints it.
+#[derive(Clone, Debug)]
 pub enum Param {
     /// Text.
     Text(String),
     /// A nested program.
     Jaxpr(Arc<crate::Jaxpr>),
+    /// Several nested programs, such as the branches of a choice.
+    Jaxprs(Vec<Arc<crate::Jaxpr>>),
 }
 
 impl Param {
+    /// The nested programs.
+    pub fn jaxprs(&self) -> &[Arc<crate::Jaxpr>] {
+        match self {
+            Param::Text(_) => &[],
+            Param::Jaxpr(jaxpr) => std::slice::from_ref(jaxpr),
+            Param::Jaxprs(jaxprs) => jaxprs,
+        }
+    }
+
     /// A parameter printed by its `Display`.
     pub fn new(value: impl std::fmt::Display) -> Param {
         Param::Text(value.to_string())

@@ -4,10 +4,12 @@ mod backward;
 mod function;
 mod grad;
 mod jvp;
+mod stage;
 mod vmap;
 
 pub use function::{ArgTuple, Function, Objective, Pure};
 pub use grad::{grad, jvp, linear_transpose, linearize, value_and_grad, vjp, vjp_with_aux};
+pub use stage::{eval_shape, make_jaxpr};
 pub use vmap::{InAxes, vmap, vmap_axes};
 
 pub(crate) use backward::{backward, transpose_call};

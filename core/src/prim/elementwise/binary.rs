@@ -29,13 +29,16 @@ macro_rules! differentiation {
     (zero) => {
         Differentiation::Zero
     };
-    // Sum: each tangent passes, through the operator given for the second.
-    (sum $second:expr) => {
+    // Sum: the operator itself on two tangents; one alone passes, the second
+    // through the operator given for it.
+    (sum $ty:ident $second:expr) => {
         Differentiation::bilinear(
             |_, t, outs| {
-                let a = t[0].as_ref().map(|t| fit(t, &outs[0]));
-                let b = t[1].as_ref().map(|t| $second(&fit(t, &outs[0])));
-                vec![add_tangents(a, b)]
+                vec![match (&t[0], &t[1]) {
+                    (Some(a), Some(b)) => Some(fit(&bind1($ty, &[a, b]), &outs[0])),
+                    (Some(a), None) => Some(fit(a, &outs[0])),
+                    (None, b) => b.as_ref().map(|b| $second(&fit(b, &outs[0]))),
+                }]
             },
             |cts, operands| {
                 let Some(ct) = &cts[0] else {
@@ -74,9 +77,10 @@ macro_rules! differentiation {
     };
     (quotient) => {
         Differentiation::bilinear(
-            |p, t, outs| {
+            |p, t, _| {
                 let a = t[0].as_ref().map(|t| t / &p[1]);
-                let b = t[1].as_ref().map(|t| &(t * &outs[0].negative()) / &p[1]);
+                let b = t[1].as_ref();
+                let b = b.map(|t| &(&t.negative() * &p[0]) * &p[1].integer_pow(-2));
                 vec![add_tangents(a, b)]
             },
             |cts, operands| {
@@ -147,18 +151,19 @@ macro_rules! binary {
     };
 }
 
-/// The share of a tangent at a tie of `max` or `min`: half to each operand.
+/// The share of the tangent of `x` in that of `z`, the larger or smaller of `x`
+/// and `y`: at a tie, half to each.
 fn balanced(g: &Array, x: &Array, y: &Array, z: &Array) -> Array {
-    let chosen = x.eq(z).select(&g.ones_like(), &g.zeros_like());
-    let tied = y.eq(z).select(&(&g.ones_like() * 2.0), &g.ones_like());
+    let chosen = x.eq(z).select(&z.ones_like(), &z.zeros_like());
+    let tied = y.eq(z).select(&z.full_like(2), &z.ones_like());
     g * &(&chosen / &tied)
 }
 
 binary! {
     /// The sum.
-    Add add "add" "add" Any [(-3.0, 3.0), (-3.0, 3.0)] {sum |t: &Array| t.clone()};
+    Add add "add" "add" Any [(-3.0, 3.0), (-3.0, 3.0)] {sum Add |t: &Array| t.clone()};
     /// The difference.
-    Sub sub "sub" "subtract" Number [(-3.0, 3.0), (-3.0, 3.0)] {sum |t: &Array| t.negative()};
+    Sub sub "sub" "subtract" Number [(-3.0, 3.0), (-3.0, 3.0)] {sum Sub |t: &Array| t.negative()};
     /// The product.
     Mul mul "mul" "multiply" Any [(-3.0, 3.0), (-3.0, 3.0)] {product};
     /// The quotient of floats; for integers, rounded towards zero. The
@@ -170,18 +175,18 @@ binary! {
         |g, x, y, _| {
             let q = x.lax_div(y);
             let whole = q.sign() * q.abs().floor();
-            g * &whole.negative()
+            &g.negative() * &whole
         }
     ]};
     /// The larger; NaN wins.
     Max maximum "max" "maximum" Any [(-3.0, 3.0), (-3.0, 3.0)] {[
-        |g, x, y, z| balanced(&fit(g, z), x, y, z),
-        |g, x, y, z| balanced(&fit(g, z), y, x, z)
+        |g, x, y, z| balanced(g, x, y, z),
+        |g, x, y, z| balanced(g, y, x, z)
     ]};
     /// The smaller; NaN wins.
     Min minimum "min" "minimum" Any [(-3.0, 3.0), (-3.0, 3.0)] {[
-        |g, x, y, z| balanced(&fit(g, z), x, y, z),
-        |g, x, y, z| balanced(&fit(g, z), y, x, z)
+        |g, x, y, z| balanced(g, x, y, z),
+        |g, x, y, z| balanced(g, y, x, z)
     ]};
     /// The angle of the point `(other, self)`, in radians.
     Atan2 arctan2 "atan2" "atan2" Float [(0.5, 3.0), (0.5, 3.0)] {[

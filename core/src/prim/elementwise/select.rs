@@ -249,14 +249,17 @@ impl Array {
         if self.dtype() == dtype && !self.aval().weak_type() {
             return self.clone();
         }
-        let weak_type = false;
-        bind1(
-            ConvertElementType {
-                new_dtype: dtype,
-                weak_type,
-            },
-            &[self],
-        )
+        self.convert(dtype, false)
+    }
+
+    /// Binds [`ConvertElementType`].
+    #[track_caller]
+    pub(crate) fn convert(&self, new_dtype: DType, weak_type: bool) -> Array {
+        let to = ConvertElementType {
+            new_dtype,
+            weak_type,
+        };
+        bind1(to, &[self])
     }
 
     /// For truth values: `on_true` where the element is true, else `on_false`,

@@ -84,7 +84,7 @@ unary! {
     Exp exp "exp" "stablehlo" "exponential" Float (-2.0, 2.0) [|g, x, y| g * y];
     /// `2ˣ`.
     Exp2 exp2 "exp2" "ramie" "exp2" Float (-2.0, 2.0)
-        [|g, x, y| g * &(y * std::f64::consts::LN_2)];
+        [|g, x, y| std::f64::consts::LN_2 * &(g * y)];
     /// `eˣ - 1`, accurate near zero.
     Expm1 expm1 "expm1" "stablehlo" "exponential_minus_one" Float (-2.0, 2.0) [|g, x, y| g * &(y + 1.0)];
     /// The natural logarithm.
@@ -94,28 +94,28 @@ unary! {
     /// The square root.
     Sqrt sqrt "sqrt" "stablehlo" "sqrt" Float (0.3, 4.0) [|g, x, y| g * &(0.5 / y)];
     /// `1 / √x`.
-    Rsqrt rsqrt "rsqrt" "stablehlo" "rsqrt" Float (0.3, 4.0) [|g, x, y| g * &(&(y / x) * -0.5)];
+    Rsqrt rsqrt "rsqrt" "stablehlo" "rsqrt" Float (0.3, 4.0) [|g, x, y| g * &(-0.5 * &(y / x))];
     /// The cube root.
-    Cbrt cbrt "cbrt" "stablehlo" "cbrt" Float (0.3, 4.0) [|g, x, y| g * &(&(y / x) * (1.0 / 3.0))];
+    Cbrt cbrt "cbrt" "stablehlo" "cbrt" Float (0.3, 4.0) [|g, x, y| g * &((1.0 / 3.0) * &y.integer_pow(-2))];
     /// The sine of `x` in radians.
     Sin sin "sin" "stablehlo" "sine" Float (-3.0, 3.0) [|g, x, y| g * &x.cos()];
     /// The cosine of `x` in radians.
-    Cos cos "cos" "stablehlo" "cosine" Float (-3.0, 3.0) [|g, x, y| g * &x.sin().negative()];
+    Cos cos "cos" "stablehlo" "cosine" Float (-3.0, 3.0) [|g, x, y| (g * &x.sin()).negative()];
     /// The tangent of `x` in radians.
-    Tan tan "tan" "stablehlo" "tan" Float (-1.0, 1.0) [|g, x, y| g * &(&y.square() + 1.0)];
+    Tan tan "tan" "stablehlo" "tan" Float (-1.0, 1.0) [|g, x, y| g * &(1.0 + &y.square())];
     /// The hyperbolic tangent.
-    Tanh tanh "tanh" "stablehlo" "tanh" Float (-2.0, 2.0) [|g, x, y| (g + &(g * y)) * &(1.0 - y)];
+    Tanh tanh "tanh" "stablehlo" "tanh" Float (-2.0, 2.0) [|g, x, y| &(g + &(g * y)) * &(1.0 - y)];
     /// The hyperbolic sine.
     Sinh sinh "sinh" "chlo" "sinh" Float (-2.0, 2.0) [|g, x, y| g * &x.cosh()];
     /// The hyperbolic cosine.
     Cosh cosh "cosh" "chlo" "cosh" Float (-2.0, 2.0) [|g, x, y| g * &x.sinh()];
     /// The inverse sine, in radians.
-    Asin asin "asin" "chlo" "asin" Float (-0.8, 0.8) [|g, x, y| g * &(&x.square().negative() + 1.0).rsqrt()];
+    Asin asin "asin" "chlo" "asin" Float (-0.8, 0.8) [|g, x, y| g * &(1.0f64 - &x.square()).rsqrt()];
     /// The inverse cosine, in radians.
     Acos acos "acos" "chlo" "acos" Float (-0.8, 0.8)
-        [|g, x, y| g * &(&x.square().negative() + 1.0).rsqrt().negative()];
+        [|g, x, y| g * &(1.0f64 - &x.square()).rsqrt().negative()];
     /// The inverse tangent, in radians.
-    Atan atan "atan" "chlo" "atan" Float (-2.0, 2.0) [|g, x, y| g / &(&x.square() + 1.0)];
+    Atan atan "atan" "chlo" "atan" Float (-2.0, 2.0) [|g, x, y| g / &(1.0 + &x.square())];
     /// The inverse hyperbolic sine.
     Asinh asinh "asinh" "chlo" "asinh" Float (-2.0, 2.0) [|g, x, y| g * &(&x.square() + 1.0).rsqrt()];
     /// The inverse hyperbolic cosine.
@@ -128,20 +128,20 @@ unary! {
         [|g, x, y| g * &(y * &(1.0 - y))];
     /// The error function.
     Erf erf "erf" "chlo" "erf" Float (-2.0, 2.0)
-        [|g, x, y| g * &(&x.square().negative().exp() * std::f64::consts::FRAC_2_SQRT_PI)];
+        [|g, x, y| std::f64::consts::FRAC_2_SQRT_PI * &(g * &x.square().negative().exp())];
     /// `1 - erf(x)`, accurate for large `x`.
     Erfc erfc "erfc" "chlo" "erfc" Float (-2.0, 2.0)
-        [|g, x, y| g * &(&x.square().negative().exp() * -std::f64::consts::FRAC_2_SQRT_PI)];
+        [|g, x, y| -std::f64::consts::FRAC_2_SQRT_PI * &(g * &x.square().negative().exp())];
     /// The inverse of the error function.
     ErfInv erf_inv "erf_inv" "chlo" "erf_inv" Float (-0.8, 0.8)
-        [|g, x, y| g * &(&y.square().exp() * (std::f64::consts::PI.sqrt() / 2.0))];
+        [|g, x, y| (std::f64::consts::PI.sqrt() / 2.0) * &(g * &y.square().exp())];
     /// The logarithm of the gamma function's magnitude.
     Lgamma lgamma "lgamma" "chlo" "lgamma" Float (0.5, 4.0) [|g, x, y| g * &x.digamma()];
     /// The derivative of [`lgamma`](Array::lgamma).
     Digamma digamma "digamma" "chlo" "digamma" Float (0.5, 4.0)
         [|g, x, y| g * &x.ones_like().polygamma(x)];
     /// `x²`.
-    Square square "square" "ramie" "square" Number (-3.0, 3.0) [|g, x, y| g * &(x * 2.0)];
+    Square square "square" "ramie" "square" Number (-3.0, 3.0) [|g, x, y| g * &(2.0 * x)];
     /// The largest integer not above `x`.
     Floor floor "floor" "stablehlo" "floor" Float (0.1, 0.9) [zero];
     /// The smallest integer not below `x`.
@@ -284,8 +284,8 @@ impl Primitive for IntegerPow {
                 let x = &primals[0];
                 match y {
                     1 => g.clone(),
-                    2 => g * &(x * 2.0),
-                    _ => g * &(&x.integer_pow(y - 1) * f64::from(y)),
+                    2 => g * &(2.0 * x),
+                    _ => g * &(f64::from(y) * &x.integer_pow(y - 1)),
                 }
             })]
         })

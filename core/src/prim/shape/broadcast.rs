@@ -20,14 +20,11 @@ impl Primitive for BroadcastInDim {
         "broadcast_in_dim"
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
-        vec![
-            (
-                "broadcast_dimensions",
-                Param::tuple(&self.broadcast_dimensions),
-            ),
-            ("shape", Param::tuple(&self.shape)),
-            ("sharding", Param::new("None")),
-        ]
+        // The shape is that of the result, which is printed already.
+        match self.broadcast_dimensions.as_slice() {
+            [] => Vec::new(),
+            dims => vec![("broadcast_dimensions", Param::tuple(dims))],
+        }
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         let (from, dims) = (args[0].shape(), &self.broadcast_dimensions);

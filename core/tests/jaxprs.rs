@@ -1,0 +1,227 @@
+//! Programs print as JAX prints them, and differentiate to the same equations.
+//!
+//! Each test is a program of `tests/golden/data/jaxprs.json`, written in Rust.
+
+use ramie_core::prim::elementwise::Clamp;
+use ramie_core::*;
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Goldens {
+    programs: Vec<Golden>,
+}
+
+#[derive(Deserialize)]
+struct Golden {
+    name: String,
+    args: Vec<String>,
+    text: String,
+}
+
+fn golden(name: &str) -> Golden {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../tests/golden/data/jaxprs.json"
+    );
+    let text = std::fs::read_to_string(path).expect("the golden file can be read");
+    let goldens: Goldens = serde_json::from_str(&text).expect("the golden file is JSON");
+    let mut programs = goldens.programs.into_iter();
+    programs
+        .find(|p| p.name == name)
+        .unwrap_or_else(|| panic!("no golden program {name}"))
+}
+
+/// An array without elements, of a type as it is printed: `f32[2,3]`.
+fn argument(aval: &str) -> Array {
+    let (dtype, shape) = aval.trim_end_matches(']').split_once('[').expect("a type");
+    let dtype = DType::ALL.into_iter().find(|d| d.name() == dtype);
+    let shape: Vec<usize> = shape.split(',').filter_map(|d| d.parse().ok()).collect();
+    Array::shape_dtype_struct(&shape, dtype.expect("a known element type"))
+}
+
+fn check(golden: &Golden, jaxpr: &ClosedJaxpr) {
+    let got = jaxpr.to_string();
+    assert!(
+        got == golden.text,
+        "{} prints as\n{got}\nexpected\n{}",
+        golden.name,
+        golden.text
+    );
+}
+
+/// One test per program; arguments have the golden's types.
+macro_rules! programs {
+    ($( $name:ident |$($x:ident),*| $body:expr; )*) => { $(
+        #[test]
+        fn $name() {
+            let golden = golden(stringify!($name));
+            let mut args = golden.args.iter().map(|a| argument(a));
+            $( let $x = args.next().expect("as many arguments"); )*
+            assert!(args.next().is_none(), "the golden program has more arguments");
+            let f = |$($x: Array),*| $body;
+            check(&golden, &make_jaxpr(f)($($x),*));
+        }
+    )* };
+}
+
+fn f32(value: f64) -> Array {
+    Array::scalar(value, DType::F32)
+}
+
+fn simple(x: Array) -> Array {
+    (&(&x + 2).power(2) + 3).sum_axes(&[0]) / 3
+}
+
+fn clamp(lo: Array, x: &Array, hi: Array) -> Array {
+    bind1(Clamp, &[&lo, x, &hi])
+}
+
+programs! {
+    simple_graph |x| simple(x);
+    simple_graph_grad |x| grad(simple)(x);
+    identity |x| x;
+    constant_output |x| (f32(1.0), x, Array::scalar(3, DType::I32));
+    elementwise_chain |x, y| (x.sin() * &y).tanh() - (-&y).exp();
+    literals |x, n| (&x * 0.1 + 1e-8, &n * 7 - 1, &x / 1e20, x.lt(3), n.eq(2));
+    literal_nonfinite |x| {
+        x.minimum(f32(f64::INFINITY)).maximum(-f32(f64::INFINITY))
+    };
+    integer_and_shift |a, b| {
+        let c = a.bitwise_and(&b).left_shift(a.bitwise_xor(&b));
+        (c.lax_rem(&b), c.lax_div(&a), c.population_count())
+    };
+    compare_select |x| where_(&x.gt(0.0), &x, &x * 0.01);
+    clamp_and_powers |x| (
+        clamp(f32(0.0), &x, f32(1.0)),
+        x.integer_pow(3),
+        x.power(2.5),
+        x.square(),
+        (x.rsqrt(), x.round_with(RoundingMethod::AwayFromZero)),
+    );
+    promotion |n, x, h| (&n + &x, &h + &x, &h * 2, &n * 2.5);
+    weak_scalar |x| {
+        let s = 1.0f32.into_array().sin();
+        x * s
+    };
+    broadcasts |x, s| (
+        x.broadcast_in_dim(&[2, 3], &[1]),
+        s.broadcast_in_dim(&[4], &[]),
+        &x + &s,
+    );
+    nested_jit |x| {
+        fn g(x: Array) -> Array { x.sin() * 2.0 }
+        jit(g)(x) + 1.0
+    };
+    nested_jit_twice |x| {
+        fn g(x: Array) -> Array { x.sin() * 2.0 }
+        let g = jit(g);
+        g(g(x) + 1.0)
+    };
+    nested_jit_two_shapes |x, y| {
+        fn g(x: Array) -> Array { x.sin() * 2.0 }
+        let g = jit(g);
+        (g(x), g(y))
+    };
+    nested_jit_deep |a, b| {
+        fn inner(a: Array, b: Array) -> (Array, Array) { (&a * &b, &a + &b) }
+        fn outer(a: Array, b: Array) -> Array {
+            let (p, s) = jit(inner)(a, b);
+            p - s
+        }
+        jit(outer)(a, b)
+    };
+    nested_jit_closure |x, y| {
+        let options = JitOptions { name: Some("g".into()), ..Default::default() };
+        jit_with(move |z: Array| z * &y, options)(x)
+    };
+    grad_product |x, y| grad(|(x, y): (Array, Array)| x.sin() * y)((x, y));
+    value_and_grad_sum_squares |x| value_and_grad(|x: Array| (&x * &x).sum_axes(&[0]))(x);
+    jvp_exp_log |x, t| jvp(|x: Array| x.exp() + x.log(), x, t);
+    grad_of_jit |x| {
+        fn g(x: Array) -> Array { x.sin() }
+        let g = jit(g);
+        grad(move |x: Array| g(x).sum_axes(&[0]))(x)
+    };
+    many_names |x| (0..30).fold(x, |x, _| x.sin());
+    nested_jit_long |x| {
+        fn long(x: Array) -> Array { (0..11).fold(x, |x, _| x.sin()) }
+        jit(long)(x) * 2.0
+    };
+    nested_jit_same_name |x| {
+        let make = |c: f64| {
+            let options = JitOptions { name: Some("g".into()), ..Default::default() };
+            jit_with(move |x: Array| x * c, options)
+        };
+        let (double, triple) = (make(2.0), make(3.0));
+        triple(double(triple(double(x))))
+    };
+}
+
+#[test]
+fn no_arguments() {
+    let jaxpr = make_jaxpr(|_: ()| Array::arange(4))(());
+    check(&golden("no_arguments"), &jaxpr);
+}
+
+#[test]
+fn captured_array() {
+    let table = Array::from(vec![1.0f32, 2.0, 3.0]);
+    let golden = golden("captured_array");
+    let jaxpr = make_jaxpr(move |x: Array| x * &table)(argument(&golden.args[0]));
+    check(&golden, &jaxpr);
+    assert_eq!(jaxpr.consts.len(), 1);
+}
+
+#[test]
+fn many_arguments() {
+    let golden = golden("many_arguments");
+    let args: Vec<Array> = golden.args.iter().map(|a| argument(a)).collect();
+    let f = |xs: Vec<Array>| xs.iter().map(|x| x + 1.0).collect::<Vec<_>>();
+    check(&golden, &make_jaxpr(f)(args));
+}
+
+#[test]
+fn scalar_types() {
+    let golden = golden("scalar_types");
+    let args: Vec<Array> = golden.args.iter().map(|a| argument(a)).collect();
+    let f = |args: Vec<Array>| {
+        let [a, b, c, d, e, g, h] = <[Array; 7]>::try_from(args).expect("seven arguments");
+        vec![-a, &b + &b, &c * &c, &d - &d, !e, &g + &g, &h + &h]
+    };
+    check(&golden, &make_jaxpr(f)(args));
+}
+
+/// Unused results, which JAX writes as `_` also where a nested program is
+/// aligned with its call.
+#[test]
+fn unused_results() {
+    fn g(x: Array) -> (Array, Array, Array) {
+        (x.sin(), x.cos(), x)
+    }
+    let f = |x: Array| {
+        x.exp();
+        jit(g)(x).0
+    };
+    let jaxpr = make_jaxpr(f)(argument("f32[3]"));
+    let expected = "\
+{ lambda ; a:f32[3]. let
+    _:f32[3] = exp a
+    b:f32[3] _:f32[3] _:f32[3] = jit[
+      name=g
+      jaxpr={ lambda ; a:f32[3]. let
+          b:f32[3] = sin a
+          _:f32[3] = cos a
+        in (b, _, a) }
+    ] a
+  in (b,) }";
+    assert_eq!(jaxpr.to_string(), expected);
+}
+
+#[test]
+fn eval_shape_computes_nothing() {
+    let x = argument("f32[100000,100000,100000]");
+    let (y, n) = eval_shape(|x: Array| (x.sum_axes(&[0]), x.gt(0)), x);
+    assert_eq!(y.aval().to_string(), "f32[100000,100000]");
+    assert_eq!(n.aval().to_string(), "bool[100000,100000,100000]");
+    assert!(std::panic::catch_unwind(|| y.to_vec::<f32>()).is_err());
+}
