@@ -37,10 +37,10 @@ pub use jit::{
 };
 pub use ops::{
     At, Ellipsis, IndexItem, IntoArray, IntoIndex, IntoIndexItem, NewAxis, PadMode, Stepped,
-    broadcast_arrays, hstack, s, stack, vstack,
+    broadcast_arrays, einsum, hstack, s, stack, vstack,
 };
 pub use prim::Primitive;
-pub use prim::dot::{DotDimensionNumbers, Precision};
+pub use prim::dot::{DotDimensionNumbers, DotGeneral, Precision};
 pub use prim::elementwise::{RoundingMethod, where_};
 pub use prim::index::GatherScatterMode;
 pub use prim::shape::concatenate;

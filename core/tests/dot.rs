@@ -1,6 +1,10 @@
 //! `dot_general` and the products made of it: values and rules on every kind of
 //! axes, by comparison with sums of broadcast products.
 
+#[path = "../../tests/common/mod.rs"]
+mod common;
+
+use common::golden::Golden;
 use ramie_core::*;
 
 fn array(shape: &[usize], seed: f32) -> Array {
@@ -211,4 +215,145 @@ fn mismatches_name_sizes_and_a_remedy() {
     assert!(message.contains("x.flatten(1..)"), "{message}");
     assert!(text(&[2, 3], &[4, 3]).contains("transpose an operand"));
     assert!(text(&[5, 2, 3], &[4, 3, 2]).contains("batch axes do not broadcast"));
+}
+
+#[test]
+fn dot_general_agrees_with_jax() {
+    common::walk(&Golden::open("primitives"), &["dot_general"]);
+}
+
+#[test]
+fn products_of_numpy() {
+    let (a, b) = (array(&[2, 3], 0.0), array(&[4, 3], 1.0));
+    close(&a.inner(&b), &a.matmul(b.t()));
+    close(&a.tensordot(b.t(), 1), &a.matmul(b.t()));
+    close(&a.tensordot_axes(&b, &[-1], &[1]), &a.matmul(b.t()));
+    close(&a.vdot(&a), &(&a * &a).sum());
+    assert_eq!(a.outer(&b).shape(), [6, 12]);
+    let v = Array::from([1.0f32, 2.0]);
+    assert_eq!(v.outer(&v).to_vec::<f32>(), [1.0, 2.0, 2.0, 4.0]);
+    assert_eq!(v.inner(&v).item::<f32>(), 5.0);
+    assert_eq!(v.dot(3.0).to_vec::<f32>(), [3.0, 6.0]);
+}
+
+#[test]
+fn matmul_broadcasts_batches() {
+    let shapes: [(&[usize], &[usize], &[usize]); 6] = [
+        (&[7, 1, 3, 4], &[2, 4, 5], &[7, 2, 3, 5]),
+        (&[2, 3, 4], &[1, 4, 5], &[2, 3, 5]),
+        (&[1, 3, 4], &[6, 4, 5], &[6, 3, 5]),
+        (&[4], &[2, 4, 5], &[2, 5]),
+        (&[2, 6, 3, 4], &[4], &[2, 6, 3]),
+        (&[2, 3, 4], &[2, 4, 5], &[2, 3, 5]),
+    ];
+    for (a, b, out) in shapes {
+        let (x, y) = (array(a, 0.0), array(b, 2.0));
+        let got = x.matmul(&y);
+        assert_eq!(got.shape(), out);
+        // The same by repeating both operands in full.
+        let row = if a.len() == 1 { x.expand_dims(&[0]) } else { x };
+        let column = if b.len() == 1 { y.expand_dims(&[1]) } else { y };
+        let left = row.expand_dims(&[-1]);
+        let right = column.expand_dims(&[-3]);
+        let product = (&left * &right).sum_axes(&[-2]);
+        close(&got, &product.reshape(out));
+    }
+}
+
+/// A sum over all values of all letters, one at a time.
+fn slow_einsum(inputs: &[&str], output: &str, operands: &[&Array]) -> Vec<f32> {
+    let mut sizes = std::collections::BTreeMap::new();
+    for (names, a) in inputs.iter().zip(operands) {
+        for (c, &n) in names.chars().zip(a.shape()) {
+            sizes.insert(c, n);
+        }
+    }
+    let values: Vec<Vec<f32>> = operands.iter().map(|a| a.to_vec()).collect();
+    let flat = |names: &str, at: &std::collections::BTreeMap<char, usize>| {
+        names.chars().fold(0, |i, c| i * sizes[&c] + at[&c])
+    };
+    let total: usize = sizes.values().product();
+    let mut out = vec![0.0; output.chars().map(|c| sizes[&c]).product()];
+    for mut k in 0..total {
+        let mut at = std::collections::BTreeMap::new();
+        for (&c, &n) in &sizes {
+            at.insert(c, k % n);
+            k /= n;
+        }
+        let terms = inputs
+            .iter()
+            .zip(&values)
+            .map(|(names, v)| v[flat(names, &at)]);
+        out[flat(output, &at)] += terms.product::<f32>();
+    }
+    out
+}
+
+#[test]
+fn einsum_sums_what_the_letters_say() {
+    let sizes = |c: char| match c {
+        'b' => 2,
+        'h' => 3,
+        'q' => 4,
+        'k' => 5,
+        _ => 2 + (c as usize) % 3,
+    };
+    for spec in [
+        "ij,jk->ik",
+        "ij,jk->ki",
+        "ij,kj->ik",
+        "bqhd,bkhd->bhqk",
+        "bhqk,bkhd->bqhd",
+        "ij->ji",
+        "ij->",
+        "ij->j",
+        "ii->i",
+        "ii->",
+        "iij,jk->ki",
+        "i,j->ij",
+        "ij,jk,kl->il",
+        "ij,ij->",
+        "ij,j->i",
+        "abc,cd,be,ef->adf",
+        "ij,kl->",
+        "aij,bjk->abik",
+        "i,i,i->i",
+    ] {
+        let (left, output) = spec.split_once("->").expect("an arrow");
+        let inputs: Vec<&str> = left.split(',').collect();
+        let arrays: Vec<Array> = inputs
+            .iter()
+            .enumerate()
+            .map(|(i, names)| array(&names.chars().map(sizes).collect::<Vec<_>>(), i as f32))
+            .collect();
+        let refs: Vec<&Array> = arrays.iter().collect();
+        let got = einsum(spec, &arrays);
+        let want = slow_einsum(&inputs, output, &refs);
+        assert_eq!(got.size(), want.len(), "{spec}");
+        for (g, w) in got.to_vec::<f32>().iter().zip(&want) {
+            assert!((g - w).abs() <= 1e-5 * (1.0 + w.abs()), "{spec}: {g} {w}");
+        }
+    }
+}
+
+#[test]
+fn einsum_knows_dots_and_implicit_results() {
+    let (a, b) = (array(&[5, 2, 3], 0.0), array(&[3, 4], 1.0));
+    close(&einsum("...ij,jk->...ik", &[&a, &b]), &a.matmul(&b));
+    close(&einsum("...i->...", &[&a]), &a.sum_axes(&[2]));
+    close(&einsum("ij,jk", &[&b.t(), &b]), &b.t().matmul(&b));
+    let thin = array(&[1, 4, 3], 2.0);
+    close(
+        &einsum("...ij,...kj->...ik", &[&a, &thin]),
+        &a.matmul(thin.swap_axes(1, 2)),
+    );
+    let g = grad(|x: Array| einsum("ij,jk,ki->", &[&x, &x, &x]));
+    let x = array(&[3, 3], 0.0);
+    close(&g(x.clone()), &(&x.matmul(&x).t() * 3.0));
+}
+
+#[test]
+#[should_panic(expected = "einsum(\"ij,jk->ik\"): axes named `j` have different sizes, 3 and 4")]
+fn einsum_refuses_letters_of_two_sizes() {
+    let _ = einsum("ij,jk->ik", &[array(&[2, 3], 0.0), array(&[4, 5], 0.0)]);
 }

@@ -3,7 +3,7 @@
 use super::golden::{Row, dtype};
 use ramie_core::prim::elementwise as el;
 use ramie_core::prim::reduce as red;
-use ramie_core::{Array, DType, Dims, Primitive, bind};
+use ramie_core::{Array, DType, Dims, DotDimensionNumbers, DotGeneral, Primitive, bind};
 use serde_json::Value;
 
 /// Operands to results.
@@ -14,6 +14,7 @@ pub fn apply(row: &Row) -> Option<Box<Operation>> {
     elementwise(row)
         .or_else(|| reductions(row))
         .or_else(|| super::indexing::apply(row))
+        .or_else(|| products(row))
 }
 
 /// A primitive as an operation.
@@ -99,6 +100,24 @@ fn reductions(row: &Row) -> Option<Box<Operation>> {
             let (axis, index_dtype) = argument();
             of(red::Argmin { axis, index_dtype })
         }
+        _ => None,
+    }
+}
+
+fn products(row: &Row) -> Option<Box<Operation>> {
+    let p = &row.params;
+    let n = &p["dimension_numbers"];
+    match row.op.as_str() {
+        "dot_general" => of(DotGeneral {
+            dimension_numbers: DotDimensionNumbers {
+                lhs_contracting: numbers(&n[0][0]),
+                rhs_contracting: numbers(&n[0][1]),
+                lhs_batch: numbers(&n[1][0]),
+                rhs_batch: numbers(&n[1][1]),
+            },
+            precision: None,
+            preferred_element_type: type_of(p, "preferred_element_type"),
+        }),
         _ => None,
     }
 }

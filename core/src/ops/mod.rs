@@ -4,13 +4,16 @@ mod activation;
 mod arithmetic;
 mod create;
 mod diagonal;
+mod einsum;
 mod index;
+mod linalg;
 mod pad;
 mod reduce;
 mod shape;
 
 use crate::{Array, DType, Dims, Literal, Scalar};
 
+pub use einsum::einsum;
 pub use index::*;
 pub use pad::PadMode;
 pub(crate) use shape::{as_dtype_of, promote_all};

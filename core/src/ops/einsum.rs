@@ -1,0 +1,347 @@
+//! Einstein summation over `dot_general`, transposes and reductions.
+
+use crate::prim::dot::DotDimensionNumbers;
+use crate::{Array, DType, ShapeError};
+use std::borrow::Borrow;
+
+/// The sum of products of arrays whose axes are named by letters.
+///
+/// `"bij,bjk->bik"` multiplies two batches of matrices: axes that share a letter
+/// run together, and letters that the result does not have are summed over.
+/// Without `->` the result has the letters that occur once, in alphabetical
+/// order. A letter repeated in one operand takes its diagonal; `...` stands for
+/// any number of leading axes, which broadcast together. Spaces are ignored.
+///
+/// Several operands are multiplied two at a time, smallest growth first.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, einsum};
+/// let (q, k) = (Array::ones(&[2, 5, 4, 8], DType::F32), Array::ones(&[2, 7, 4, 8], DType::F32));
+/// assert_eq!(einsum("bqhd,bkhd->bhqk", &[&q, &k]).shape(), [2, 4, 5, 7]);
+/// ```
+///
+/// # Panics
+/// If the letters do not fit the operands: another number of operands or axes,
+/// different sizes under one letter, a letter of the result that no operand
+/// has or that it has twice.
+#[track_caller]
+pub fn einsum<A: Borrow<Array>>(spec: &str, operands: &[A]) -> Array {
+    let arrays: Vec<&Array> = operands.iter().map(Borrow::borrow).collect();
+    let plan = match Plan::parse(spec, &arrays) {
+        Ok(plan) => plan,
+        Err(e) => {
+            let shown: Vec<String> = arrays
+                .iter()
+                .enumerate()
+                .map(|(i, a)| format!("operand {i} {}", a.describe()))
+                .collect();
+            crate::trace::fail(&e.render(&format!("einsum(\"{spec}\")"), &shown))
+        }
+    };
+    plan.run(&arrays)
+}
+
+/// An axis: a letter, or one that the dots stand for, counted from the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Label {
+    Dots(std::cmp::Reverse<usize>),
+    Letter(char),
+}
+
+struct Plan {
+    inputs: Vec<Vec<Label>>,
+    output: Vec<Label>,
+    sizes: Vec<(Label, usize)>,
+}
+
+/// An operand with the names of its axes, each once.
+struct Term {
+    array: Array,
+    labels: Vec<Label>,
+}
+
+fn labels(text: &str, rank: Option<usize>, dots: usize) -> Result<Vec<Label>, ShapeError> {
+    let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let letters = text.chars().filter(|c| *c != '.').count();
+    let (before, after) = match text.split_once("...") {
+        Some((b, a)) => (b, Some(a)),
+        None => (text.as_str(), None),
+    };
+    let stands_for = match (after, rank) {
+        (None, _) => 0,
+        (Some(_), Some(rank)) => rank.saturating_sub(letters),
+        (Some(_), None) => dots,
+    };
+    let mut out = Vec::new();
+    let add = |part: &str, out: &mut Vec<Label>| -> Result<(), ShapeError> {
+        for c in part.chars() {
+            crate::ensure_shape!(
+                c.is_alphabetic(),
+                "`{c}` in `{text}` is not a letter that can name an axis"
+            );
+            out.push(Label::Letter(c));
+        }
+        Ok(())
+    };
+    add(before, &mut out)?;
+    out.extend(
+        (0..stands_for)
+            .rev()
+            .map(|i| Label::Dots(std::cmp::Reverse(i))),
+    );
+    add(after.unwrap_or(""), &mut out)?;
+    if let Some(rank) = rank
+        && out.len() != rank
+    {
+        return Err(ShapeError::new(format!(
+            "`{text}` names {} axes of an operand that has {rank}",
+            out.len()
+        ))
+        .help("name every axis, or write ... for the leading ones"));
+    }
+    Ok(out)
+}
+
+impl Plan {
+    fn parse(spec: &str, arrays: &[&Array]) -> Result<Plan, ShapeError> {
+        let (left, right) = match spec.split_once("->") {
+            Some((l, r)) => (l, Some(r)),
+            None => (spec, None),
+        };
+        let parts: Vec<&str> = left.split(',').collect();
+        crate::ensure_shape!(
+            parts.len() == arrays.len(),
+            "it names {} operands, {} were given",
+            parts.len(),
+            arrays.len()
+        );
+        let inputs = parts
+            .iter()
+            .zip(arrays)
+            .map(|(part, a)| labels(part, Some(a.ndim()), 0))
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut sizes: Vec<(Label, usize)> = Vec::new();
+        for (names, array) in inputs.iter().zip(arrays) {
+            for (&name, &n) in names.iter().zip(array.shape()) {
+                match sizes.iter_mut().find(|(l, _)| *l == name) {
+                    None => sizes.push((name, n)),
+                    Some((_, m)) if *m == 1 => *m = n,
+                    Some((_, m)) if *m == n || n == 1 => {}
+                    Some((_, m)) => {
+                        let axis = match name {
+                            Label::Letter(c) => format!("`{c}`"),
+                            Label::Dots(_) => "...".into(),
+                        };
+                        return Err(ShapeError::new(format!(
+                            "axes named {axis} have different sizes, {m} and {n}"
+                        ))
+                        .help("axes under one letter run together: give others another letter"));
+                    }
+                }
+            }
+        }
+        let dots = sizes
+            .iter()
+            .filter(|(l, _)| matches!(l, Label::Dots(_)))
+            .count();
+        let output = match right {
+            Some(text) => labels(text, None, dots)?,
+            None => {
+                let all: Vec<Label> = inputs.concat();
+                let mut once: Vec<Label> = sizes.iter().map(|(l, _)| *l).collect();
+                once.retain(|l| {
+                    matches!(l, Label::Dots(_)) || all.iter().filter(|a| *a == l).count() == 1
+                });
+                once.sort_unstable();
+                once
+            }
+        };
+        for (i, name) in output.iter().enumerate() {
+            let shown = match name {
+                Label::Letter(c) => c.to_string(),
+                Label::Dots(_) => "...".into(),
+            };
+            crate::ensure_shape!(
+                sizes.iter().any(|(l, _)| l == name),
+                "`{shown}` of the result names no axis of an operand"
+            );
+            crate::ensure_shape!(
+                !output[..i].contains(name),
+                "`{shown}` occurs twice in the result"
+            );
+        }
+        Ok(Plan {
+            inputs,
+            output,
+            sizes,
+        })
+    }
+
+    fn size(&self, label: Label) -> usize {
+        let found = self.sizes.iter().find(|(l, _)| *l == label);
+        found.expect("every label has a size").1
+    }
+
+    #[track_caller]
+    fn run(self, arrays: &[&Array]) -> Array {
+        let types = arrays.iter().map(|a| (a.dtype(), a.aval().weak_type()));
+        let (dtype, _) = types.reduce(DType::promote).expect("an operand");
+        let mut terms: Vec<Term> = Vec::new();
+        for (array, names) in arrays.iter().zip(&self.inputs) {
+            terms.push(self.distinct(&array.astype(dtype), names));
+        }
+        loop {
+            for i in 0..terms.len() {
+                self.sum_alone(&mut terms, i);
+            }
+            if terms.len() == 1 {
+                break;
+            }
+            let (i, j) = self.next_pair(&terms);
+            let right = terms.remove(j);
+            let left = terms.remove(i);
+            let others: Vec<Label> = terms.iter().flat_map(|t| t.labels.clone()).collect();
+            let product = self.multiply(left, right, &others);
+            terms.push(product);
+        }
+        let last = terms.pop().expect("one is left");
+        let permutation: Vec<isize> = self
+            .output
+            .iter()
+            .map(|l| last.labels.iter().position(|x| x == l))
+            .map(|p| p.expect("the result's labels remain") as isize)
+            .collect();
+        if permutation.is_sorted() {
+            last.array
+        } else {
+            last.array.transpose(&permutation)
+        }
+    }
+
+    /// The operand with each label once: diagonals for repeated labels, and
+    /// axes of size 1 dropped where another operand has more elements there.
+    #[track_caller]
+    fn distinct(&self, array: &Array, names: &[Label]) -> Term {
+        let mut array = array.clone();
+        let mut labels = names.to_vec();
+        while let Some((i, j)) = repeated(&labels) {
+            let shape = array.shape();
+            let (rows, columns) = (
+                Array::iota(shape, i, DType::I32),
+                Array::iota(shape, j, DType::I32),
+            );
+            let masked = crate::where_(&rows.eq(&columns), &array, array.zeros_like());
+            array = masked.reduce_sum(&[j as isize]);
+            labels.remove(j);
+        }
+        let thin: Vec<usize> = (0..labels.len())
+            .filter(|&d| array.shape()[d] == 1 && self.size(labels[d]) > 1)
+            .collect();
+        if !thin.is_empty() {
+            let axes: Vec<isize> = thin.iter().map(|&d| d as isize).collect();
+            array = array.squeeze(&axes);
+            for d in thin.into_iter().rev() {
+                labels.remove(d);
+            }
+        }
+        Term { array, labels }
+    }
+
+    /// Sums term `i` over the labels that only it has.
+    #[track_caller]
+    fn sum_alone(&self, terms: &mut [Term], i: usize) {
+        let needed = |l: &Label| {
+            self.output.contains(l)
+                || terms
+                    .iter()
+                    .enumerate()
+                    .any(|(k, t)| k != i && t.labels.contains(l))
+        };
+        let (kept, alone): (Vec<usize>, Vec<usize>) =
+            (0..terms[i].labels.len()).partition(|&d| needed(&terms[i].labels[d]));
+        if alone.is_empty() {
+            return;
+        }
+        let axes: Vec<isize> = alone.iter().map(|&d| d as isize).collect();
+        let labels = kept.iter().map(|&d| terms[i].labels[d]).collect();
+        terms[i] = Term {
+            array: terms[i]
+                .array
+                .sum_axes(&axes)
+                .astype(terms[i].array.dtype()),
+            labels,
+        };
+    }
+
+    /// The pair whose product grows least over its operands.
+    fn next_pair(&self, terms: &[Term]) -> (usize, usize) {
+        let volume =
+            |labels: &[Label]| -> f64 { labels.iter().map(|&l| self.size(l) as f64).product() };
+        let mut best = (f64::INFINITY, (0, 1));
+        for i in 0..terms.len() {
+            for j in i + 1..terms.len() {
+                let (a, b) = (&terms[i].labels, &terms[j].labels);
+                let mut out: Vec<Label> = a.clone();
+                out.extend(b.iter().filter(|l| !a.contains(l)));
+                out.retain(|l| {
+                    self.output.contains(l)
+                        || (0..terms.len()).any(|k| k != i && k != j && terms[k].labels.contains(l))
+                });
+                let growth = volume(&out) - volume(a) - volume(b);
+                if growth < best.0 {
+                    best = (growth, (i, j));
+                }
+            }
+        }
+        best.1
+    }
+
+    /// The product of two terms: labels that both have are batch axes where
+    /// the result or another term needs them, else summed over.
+    #[track_caller]
+    fn multiply(&self, left: Term, right: Term, others: &[Label]) -> Term {
+        let needed = |l: &Label| self.output.contains(l) || others.contains(l);
+        let shared = |l: &&Label| right.labels.contains(l);
+        let (batch, summed): (Vec<Label>, Vec<Label>) =
+            left.labels.iter().filter(shared).partition(|l| needed(l));
+        let free = |t: &Term| -> Vec<Label> {
+            let mut labels = t.labels.clone();
+            labels.retain(|l| !batch.contains(l) && !summed.contains(l));
+            labels
+        };
+        let (free_left, free_right) = (free(&left), free(&right));
+        // With the operands exchanged the result may need no transpose.
+        let exchanged = [&batch[..], &free_right, &free_left].concat();
+        if exchanged == self.output && !free_left.is_empty() {
+            return product(&right, &left, &batch, &summed, exchanged);
+        }
+        let labels = [&batch[..], &free_left, &free_right].concat();
+        product(&left, &right, &batch, &summed, labels)
+    }
+}
+
+#[track_caller]
+fn product(a: &Term, b: &Term, batch: &[Label], summed: &[Label], labels: Vec<Label>) -> Term {
+    let axes = |t: &Term, of: &[Label]| -> Vec<usize> {
+        of.iter()
+            .map(|l| t.labels.iter().position(|x| x == l).expect("shared"))
+            .collect()
+    };
+    let numbers = DotDimensionNumbers::new(
+        [&axes(a, summed), &axes(b, summed)],
+        [&axes(a, batch), &axes(b, batch)],
+    );
+    let dtype = a.array.dtype();
+    let array = a
+        .array
+        .dot_general_with(&b.array, numbers, None, Some(dtype));
+    Term { array, labels }
+}
+
+/// The first two places of a label that occurs twice.
+fn repeated(labels: &[Label]) -> Option<(usize, usize)> {
+    labels.iter().enumerate().find_map(|(i, l)| {
+        let j = labels[i + 1..].iter().position(|x| x == l)?;
+        Some((i, i + 1 + j))
+    })
+}

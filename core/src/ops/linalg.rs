@@ -1,0 +1,206 @@
+//! NumPy's products of arrays over `dot_general`.
+
+use crate::prim::dot::DotDimensionNumbers;
+use crate::{Array, DType, Dims, IntoArray, ShapeError};
+
+/// Both operands in their common type, with shapes as they are.
+#[track_caller]
+fn promote_types(a: &Array, b: &Array) -> (Array, Array, DType) {
+    let (x, y) = (a.aval(), b.aval());
+    let (dtype, _) = DType::promote((x.dtype(), x.weak_type()), (y.dtype(), y.weak_type()));
+    (a.astype(dtype), b.astype(dtype), dtype)
+}
+
+/// The product of operands of one type, in that type.
+#[track_caller]
+fn product(a: &Array, b: &Array, contracting: [&[usize]; 2], batch: [&[usize]; 2]) -> Array {
+    let numbers = DotDimensionNumbers::new(contracting, batch);
+    a.dot_general_with(b, numbers, None, Some(a.dtype()))
+}
+
+#[track_caller]
+fn refuse(operation: &str, error: &ShapeError, a: &Array, b: &Array) -> ! {
+    let operands = [
+        format!("lhs {}", a.describe()),
+        format!("rhs {}", b.describe()),
+    ];
+    crate::trace::fail(&error.render(operation, &operands))
+}
+
+impl Array {
+    /// The matrix product, as NumPy's `matmul`: vectors are rows on the left
+    /// and columns on the right; leading axes are batches and broadcast
+    /// together.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType};
+    /// let x = Array::ones(&[4, 2, 3], DType::F32);
+    /// let w = Array::ones(&[3, 5], DType::F32);
+    /// assert_eq!(x.matmul(&w).shape(), [4, 2, 5]);
+    /// ```
+    ///
+    /// # Panics
+    /// If an operand is 0-d, the summed sizes differ, or batches do not
+    /// broadcast.
+    #[track_caller]
+    pub fn matmul(&self, rhs: impl IntoArray) -> Array {
+        let (a, b, _) = promote_types(self, &rhs.into_array());
+        if a.ndim() == 0 || b.ndim() == 0 {
+            let error = ShapeError::new("operands must have at least one axis")
+                .help("multiply by a scalar with `*`");
+            refuse("matmul", &error, &a, &b);
+        }
+        let (own_a, own_b) = (a.ndim().min(2), b.ndim().min(2));
+        let (lead_a, lead_b) = (a.ndim() - own_a, b.ndim() - own_b);
+        let (sizes_a, sizes_b) = (&a.shape()[..lead_a], &b.shape()[..lead_b]);
+        if crate::broadcast_shapes(&[sizes_a, sizes_b]).is_none() {
+            let error = ShapeError::new("batch axes do not broadcast together")
+                .help("all axes but the last two are batches; they must agree or be 1");
+            refuse("matmul", &error, &a, &b);
+        }
+        // A batch axis that both have is paired; one that only one operand has,
+        // or has more than one element of, is a free axis of that operand.
+        let rank = lead_a.max(lead_b);
+        let at = |lead: usize, axis: usize| (axis + lead).checked_sub(rank);
+        let (mut squeeze_a, mut squeeze_b) = (Dims::new(), Dims::new());
+        let (mut both, mut only_a, mut only_b) = (Vec::new(), Vec::new(), Vec::new());
+        for axis in 0..rank {
+            match (at(lead_a, axis), at(lead_b, axis)) {
+                (None, _) => only_b.push(axis),
+                (_, None) => only_a.push(axis),
+                (Some(i), Some(_)) if a.shape()[i] == 1 => {
+                    squeeze_a.push(i);
+                    only_b.push(axis);
+                }
+                (Some(_), Some(j)) if b.shape()[j] == 1 => {
+                    squeeze_b.push(j);
+                    only_a.push(axis);
+                }
+                (Some(i), Some(j)) => both.push((axis, i, j)),
+            }
+        }
+        // Where an axis of the operand is once the squeezed ones are gone.
+        let after = |squeezed: &Dims, i: usize| i - squeezed.iter().filter(|&&s| s < i).count();
+        let squeezed = |x: &Array, axes: &Dims| {
+            let axes: Vec<isize> = axes.iter().map(|&d| d as isize).collect();
+            if axes.is_empty() {
+                x.clone()
+            } else {
+                x.squeeze(&axes)
+            }
+        };
+        let (x, y) = (squeezed(&a, &squeeze_a), squeezed(&b, &squeeze_b));
+        let batch_a: Dims = both.iter().map(|&(_, i, _)| after(&squeeze_a, i)).collect();
+        let batch_b: Dims = both.iter().map(|&(_, _, j)| after(&squeeze_b, j)).collect();
+        let contract_b = y.ndim() - own_b;
+        let out = product(
+            &x,
+            &y,
+            [&[x.ndim() - 1], &[contract_b]],
+            [&batch_a, &batch_b],
+        );
+        // The product has the paired axes, then those of each operand.
+        let mut places: Vec<usize> = both.iter().map(|&(axis, ..)| axis).collect();
+        places.extend(&only_a);
+        places.extend((own_a == 2).then_some(rank));
+        places.extend(&only_b);
+        places.extend((own_b == 2).then_some(rank + own_a - 1));
+        let mut permutation = vec![0isize; places.len()];
+        for (from, &to) in places.iter().enumerate() {
+            permutation[to] = from as isize;
+        }
+        if permutation.is_sorted() {
+            out
+        } else {
+            out.transpose(&permutation)
+        }
+    }
+
+    /// NumPy's `dot`: the sum of products over the last axis of `self` and the
+    /// second to last of `rhs` (its only one for a vector); a scalar operand
+    /// multiplies.
+    ///
+    /// # Panics
+    /// If the summed sizes differ.
+    #[track_caller]
+    pub fn dot(&self, rhs: impl IntoArray) -> Array {
+        let (a, b, _) = promote_types(self, &rhs.into_array());
+        if a.ndim() == 0 || b.ndim() == 0 {
+            return a.mul(&b);
+        }
+        let summed = [&[a.ndim() - 1][..], &[b.ndim().saturating_sub(2)]];
+        product(&a, &b, summed, [&[], &[]])
+    }
+
+    /// The sum of products over the last `n` axes of `self` and the first `n` of
+    /// `rhs`.
+    ///
+    /// # Panics
+    /// If an operand has fewer axes, or paired axes have different sizes.
+    #[track_caller]
+    pub fn tensordot(&self, rhs: impl IntoArray, n: usize) -> Array {
+        let (a, b, _) = promote_types(self, &rhs.into_array());
+        if a.ndim() < n || b.ndim() < n {
+            let error = ShapeError::new(format!("there are not {n} axes to sum over"))
+                .help("name the axes with tensordot_axes");
+            refuse("tensordot", &error, &a, &b);
+        }
+        let left: Dims = (a.ndim() - n..a.ndim()).collect();
+        let right: Dims = (0..n).collect();
+        product(&a, &b, [&left, &right], [&[], &[]])
+    }
+
+    /// The sum of products over the named axes of `self`, each with its partner
+    /// of `rhs`.
+    ///
+    /// # Panics
+    /// If an axis is out of range or named twice, the lists differ in length, or
+    /// paired axes have different sizes.
+    #[track_caller]
+    pub fn tensordot_axes(
+        &self,
+        rhs: impl IntoArray,
+        lhs_axes: &[isize],
+        rhs_axes: &[isize],
+    ) -> Array {
+        let (a, b, _) = promote_types(self, &rhs.into_array());
+        let left = a.axes("tensordot", lhs_axes);
+        let right = b.axes("tensordot", rhs_axes);
+        product(&a, &b, [&left, &right], [&[], &[]])
+    }
+
+    /// The sum of products over the last axes of both arrays; a scalar operand
+    /// multiplies.
+    ///
+    /// # Panics
+    /// If the last axes have different sizes.
+    #[track_caller]
+    pub fn inner(&self, rhs: impl IntoArray) -> Array {
+        let (a, b, _) = promote_types(self, &rhs.into_array());
+        if a.ndim() == 0 || b.ndim() == 0 {
+            return a.mul(&b);
+        }
+        let summed = [&[a.ndim() - 1][..], &[b.ndim() - 1]];
+        product(&a, &b, summed, [&[], &[]])
+    }
+
+    /// The sum of products of all elements, in row-major order.
+    ///
+    /// # Panics
+    /// If the arrays have different numbers of elements.
+    #[track_caller]
+    pub fn vdot(&self, rhs: impl IntoArray) -> Array {
+        let rhs = rhs.into_array();
+        let (a, b, _) = promote_types(&self.flatten(..), &rhs.flatten(..));
+        product(&a, &b, [&[0], &[0]], [&[], &[]])
+    }
+
+    /// The products of each element of `self` with each of `rhs`, both in
+    /// row-major order: `[n]` and `[m]` give `[n, m]`.
+    #[track_caller]
+    pub fn outer(&self, rhs: impl IntoArray) -> Array {
+        let rhs = rhs.into_array();
+        let column = self.flatten(..).expand_dims(&[1]);
+        column.mul(rhs.flatten(..).expand_dims(&[0]))
+    }
+}

@@ -1,0 +1,103 @@
+//! Lowering of a product with as few axes as it can have.
+//!
+//! Neighbouring axes that play one role are joined before the product and split
+//! after it: XLA's CPU backend hands a product of two matrices to a fast kernel,
+//! and one with several free axes to a slow loop.
+
+use super::{DotDimensionNumbers, Precision};
+use crate::lower::{Lowering, Value};
+use crate::{Aval, Dims};
+
+fn reshape(ctx: &mut Lowering<'_>, value: Value, from: Aval, to: Aval) -> Value {
+    if from == to {
+        return value;
+    }
+    ctx.op1("reshape", &[value], &[from], to, "")
+}
+
+/// Runs of axes: each run is joined into one.
+struct Joined {
+    /// The new axis of each old axis.
+    place: Dims,
+    shape: Dims,
+}
+
+/// Joins neighbours `d, d + 1` of an operand wherever `join` says so.
+fn joined(shape: &[usize], join: impl Fn(usize) -> bool) -> Joined {
+    let (mut place, mut sizes) = (Dims::new(), Dims::new());
+    for (d, &n) in shape.iter().enumerate() {
+        match sizes.last_mut() {
+            Some(last) if join(d - 1) => *last *= n,
+            _ => sizes.push(n),
+        }
+        place.push(sizes.len() - 1);
+    }
+    Joined {
+        place,
+        shape: sizes,
+    }
+}
+
+/// Whether pair `d, d + 1` of one operand is a neighbouring pair of the other
+/// under the same role.
+fn pairs(own: &[usize], other: &[usize], d: usize) -> bool {
+    own.windows(2)
+        .zip(other.windows(2))
+        .any(|(a, b)| a == [d, d + 1] && b[1] == b[0] + 1)
+}
+
+/// The axes of a role after joining, each once.
+fn moved(axes: &[usize], joined: &Joined) -> Dims {
+    let mut out = Dims::new();
+    for &a in axes {
+        if !out.contains(&joined.place[a]) {
+            out.push(joined.place[a]);
+        }
+    }
+    out
+}
+
+pub(super) fn dot(
+    ctx: &mut Lowering<'_>,
+    operands: [(Value, Aval); 2],
+    n: &DotDimensionNumbers,
+    precision: Precision,
+    out: Aval,
+) -> Value {
+    let [(lhs, l), (rhs, r)] = operands;
+    let (l_free, r_free) = (n.lhs_free(l.ndim()), n.rhs_free(r.ndim()));
+    let free = |axes: &[usize], d: usize| axes.contains(&d) && axes.contains(&(d + 1));
+    let left = joined(l.shape(), |d| {
+        free(&l_free, d)
+            || pairs(&n.lhs_contracting, &n.rhs_contracting, d)
+            || pairs(&n.lhs_batch, &n.rhs_batch, d)
+    });
+    let right = joined(r.shape(), |d| {
+        free(&r_free, d)
+            || pairs(&n.rhs_contracting, &n.lhs_contracting, d)
+            || pairs(&n.rhs_batch, &n.lhs_batch, d)
+    });
+    let numbers = DotDimensionNumbers {
+        lhs_contracting: moved(&n.lhs_contracting, &left),
+        rhs_contracting: moved(&n.rhs_contracting, &right),
+        lhs_batch: moved(&n.lhs_batch, &left),
+        rhs_batch: moved(&n.rhs_batch, &right),
+    };
+    let (lc, rc) = (l.with_shape(&left.shape), r.with_shape(&right.shape));
+    let lhs = reshape(ctx, lhs, l, lc);
+    let rhs = reshape(ctx, rhs, r, rc);
+    let product = out.with_shape(&numbers.shape(lc.shape(), rc.shape()));
+    let list = |axes: &Dims| format!("{:?}", axes.as_slice());
+    let attributes = format!(
+        "dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = {}, \
+         rhs_batching_dimensions = {}, lhs_contracting_dimensions = {}, \
+         rhs_contracting_dimensions = {}>, precision_config = [#stablehlo<precision {precision}>, \
+         #stablehlo<precision {precision}>]",
+        list(&numbers.lhs_batch),
+        list(&numbers.rhs_batch),
+        list(&numbers.lhs_contracting),
+        list(&numbers.rhs_contracting),
+    );
+    let result = ctx.op1("dot_general", &[lhs, rhs], &[lc, rc], product, &attributes);
+    reshape(ctx, result, product, out)
+}

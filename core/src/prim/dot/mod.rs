@@ -1,0 +1,383 @@
+//! `dot_general`: products summed over paired axes.
+
+mod collapse;
+
+use crate::lower::{Lowering, Value};
+use crate::prim::elementwise::{Class, add_tangents};
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::trace::bind1;
+use crate::{Array, Aval, DType, Dims, ShapeError};
+use std::fmt;
+
+/// How exactly a product of matrices is computed, where the hardware offers
+/// a choice: TPUs and GPUs multiply `f32` in fewer bits by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Precision {
+    /// The fastest.
+    #[default]
+    Default,
+    /// In between.
+    High,
+    /// The element type's own precision.
+    Highest,
+}
+
+impl fmt::Display for Precision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Precision::Default => "DEFAULT",
+            Precision::High => "HIGH",
+            Precision::Highest => "HIGHEST",
+        })
+    }
+}
+
+/// Which axes of the operands of a product are paired.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct DotDimensionNumbers {
+    /// Axes of the left operand that are summed over.
+    pub lhs_contracting: Dims,
+    /// Their partners in the right operand.
+    pub rhs_contracting: Dims,
+    /// Axes of the left operand that the result keeps, one element with one.
+    pub lhs_batch: Dims,
+    /// Their partners in the right operand.
+    pub rhs_batch: Dims,
+}
+
+/// The axes of an operand that are in neither list.
+fn remaining(rank: usize, a: &[usize], b: &[usize]) -> Dims {
+    (0..rank)
+        .filter(|d| !a.contains(d) && !b.contains(d))
+        .collect()
+}
+
+impl DotDimensionNumbers {
+    /// Contracting and batch axes as pairs of lists, left and right.
+    pub fn new(contracting: [&[usize]; 2], batch: [&[usize]; 2]) -> DotDimensionNumbers {
+        DotDimensionNumbers {
+            lhs_contracting: contracting[0].into(),
+            rhs_contracting: contracting[1].into(),
+            lhs_batch: batch[0].into(),
+            rhs_batch: batch[1].into(),
+        }
+    }
+
+    /// The left operand's axes that only it has.
+    fn lhs_free(&self, rank: usize) -> Dims {
+        remaining(rank, &self.lhs_contracting, &self.lhs_batch)
+    }
+
+    /// The right operand's axes that only it has.
+    fn rhs_free(&self, rank: usize) -> Dims {
+        remaining(rank, &self.rhs_contracting, &self.rhs_batch)
+    }
+
+    /// The same pairs with the operands exchanged.
+    fn swapped(&self) -> DotDimensionNumbers {
+        DotDimensionNumbers {
+            lhs_contracting: self.rhs_contracting.clone(),
+            rhs_contracting: self.lhs_contracting.clone(),
+            lhs_batch: self.rhs_batch.clone(),
+            rhs_batch: self.lhs_batch.clone(),
+        }
+    }
+
+    fn check(&self, lhs: Aval, rhs: Aval) -> Result<(), ShapeError> {
+        for (name, aval, contracting, batch) in [
+            ("lhs", lhs, &self.lhs_contracting, &self.lhs_batch),
+            ("rhs", rhs, &self.rhs_contracting, &self.rhs_batch),
+        ] {
+            let mut seen = Dims::new();
+            for &d in contracting.iter().chain(batch) {
+                crate::ensure_shape!(
+                    d < aval.ndim() && !seen.contains(&d),
+                    "{name} axes {contracting:?} and {batch:?} are not distinct axes of {aval}"
+                );
+                seen.push(d);
+            }
+        }
+        for (what, left, right) in [
+            ("contracted", &self.lhs_contracting, &self.rhs_contracting),
+            ("batch", &self.lhs_batch, &self.rhs_batch),
+        ] {
+            crate::ensure_shape!(
+                left.len() == right.len(),
+                "{} {what} axes of lhs meet {} of rhs",
+                left.len(),
+                right.len()
+            );
+            for (&l, &r) in left.iter().zip(right) {
+                let (m, n) = (lhs.shape()[l], rhs.shape()[r]);
+                if m != n {
+                    return Err(ShapeError::new(format!(
+                        "{what} sizes differ: lhs axis {l} is {m}, rhs axis {r} is {n}"
+                    ))
+                    .help(remedy(lhs, rhs, l, r)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The shape of the product: batch axes, then the axes of each operand that
+    /// only it has.
+    fn shape(&self, lhs: &[usize], rhs: &[usize]) -> Dims {
+        let batch = self.lhs_batch.iter().map(|&d| lhs[d]);
+        let left = self.lhs_free(lhs.len()).into_iter().map(|d| lhs[d]);
+        let right = self.rhs_free(rhs.len()).into_iter().map(|d| rhs[d]);
+        batch.chain(left).chain(right).collect()
+    }
+}
+
+/// What to try where axis `l` of `lhs` and axis `r` of `rhs` differ in size.
+fn remedy(lhs: Aval, rhs: Aval, l: usize, r: usize) -> String {
+    let (m, n) = (lhs.shape()[l], rhs.shape()[r]);
+    let tail = (0..l)
+        .rev()
+        .find(|&start| lhs.shape()[start..].iter().product::<usize>() == n);
+    match tail {
+        Some(start) if l + 1 == lhs.ndim() => {
+            format!("flatten the last axes of lhs first: x.flatten({start}..)")
+        }
+        _ if lhs.shape().contains(&n) || rhs.shape().contains(&m) => {
+            "an axis of that size stands elsewhere: transpose an operand, or name the axes with \
+             tensordot or einsum"
+                .into()
+        }
+        _ => "paired axes must have one size".into(),
+    }
+}
+
+/// As JAX prints them: `(([1], [0]), ([], []))`.
+impl fmt::Display for DotDimensionNumbers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let n = self;
+        write!(
+            f,
+            "(({:?}, {:?}), ({:?}, {:?}))",
+            n.lhs_contracting, n.rhs_contracting, n.lhs_batch, n.rhs_batch
+        )
+    }
+}
+
+/// Products of elements, summed over the contracted axes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct DotGeneral {
+    /// Which axes are paired.
+    pub dimension_numbers: DotDimensionNumbers,
+    /// How exactly products are computed; `None` leaves it to the platform.
+    pub precision: Option<Precision>,
+    /// The type of the result, in which products are summed; `None` is the
+    /// operands'.
+    pub preferred_element_type: Option<DType>,
+}
+
+impl DotGeneral {
+    fn with(&self, dimension_numbers: DotDimensionNumbers) -> DotGeneral {
+        DotGeneral {
+            dimension_numbers,
+            ..self.clone()
+        }
+    }
+
+    /// The cotangent of the left operand `x`, given that of the result and the
+    /// right operand `y`; `swapped` where the operands are exchanged.
+    fn transpose_lhs(&self, ct: &Array, x: Aval, y: &Array, swapped: bool) -> Array {
+        let n = if swapped {
+            self.dimension_numbers.swapped()
+        } else {
+            self.dimension_numbers.clone()
+        };
+        let x_free = n.lhs_free(x.ndim());
+        let y_free = n.rhs_free(y.ndim());
+        // The result's axes: batch, then those of its left, then of its right
+        // operand.
+        let batch = n.lhs_batch.len();
+        let start = if swapped { batch } else { batch + x_free.len() };
+        let numbers = DotDimensionNumbers {
+            lhs_contracting: (start..start + y_free.len()).collect(),
+            rhs_contracting: y_free,
+            lhs_batch: (0..batch).collect(),
+            rhs_batch: n.rhs_batch.clone(),
+        };
+        let product = bind1(self.with(numbers), &[ct, y]);
+        // Its axes are those of x: batch, free, and contracted in y's order.
+        let mut pairs: Vec<(usize, usize)> = n
+            .rhs_contracting
+            .iter()
+            .copied()
+            .zip(n.lhs_contracting.iter().copied())
+            .collect();
+        pairs.sort_unstable();
+        let axes: Vec<usize> = n
+            .lhs_batch
+            .iter()
+            .copied()
+            .chain(x_free)
+            .chain(pairs.into_iter().map(|(_, l)| l))
+            .collect();
+        let mut permutation = vec![0isize; axes.len()];
+        for (i, &axis) in axes.iter().enumerate() {
+            permutation[axis] = i as isize;
+        }
+        product.transpose(&permutation).astype(x.dtype())
+    }
+}
+
+impl Primitive for DotGeneral {
+    fn name(&self) -> &'static str {
+        "dot_general"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        let mut params = vec![("dimension_numbers", Param::new(&self.dimension_numbers))];
+        if let Some(p) = self.precision {
+            let both = format!("(Precision.{p}, Precision.{p})");
+            params.push(("precision", Param::Text(both)));
+        }
+        if let Some(d) = self.preferred_element_type {
+            params.push(("preferred_element_type", Param::new(d.numpy_name())));
+        }
+        params
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(args.len() == 2, "expects 2 operands, got {}", args.len());
+        let (lhs, rhs) = (args[0], args[1]);
+        Class::Number.check(lhs.dtype())?;
+        Class::Number.check(rhs.dtype())?;
+        let floats = lhs.dtype().is_float() && rhs.dtype().is_float();
+        crate::ensure_shape!(
+            lhs.dtype() == rhs.dtype() || floats,
+            "operands have different types, {} and {}",
+            lhs.dtype(),
+            rhs.dtype()
+        );
+        self.dimension_numbers.check(lhs, rhs)?;
+        let common = DType::promote((lhs.dtype(), false), (rhs.dtype(), false)).0;
+        let dtype = self.preferred_element_type.unwrap_or(common);
+        crate::ensure_shape!(
+            dtype.is_float() == common.is_float() && dtype != DType::Bool,
+            "a product of {common} cannot be summed in {dtype}"
+        );
+        one(Aval::new(
+            &self.dimension_numbers.shape(lhs.shape(), rhs.shape()),
+            dtype,
+        ))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::bilinear(
+            |p, t, _| {
+                let left = t[0].as_ref().map(|t| bind1(self.clone(), &[t, &p[1]]));
+                let right = t[1].as_ref().map(|t| bind1(self.clone(), &[&p[0], t]));
+                vec![add_tangents(left, right)]
+            },
+            |cts, operands| {
+                let Some(ct) = &cts[0] else {
+                    return vec![None, None];
+                };
+                let (x, y) = (&operands[0], &operands[1]);
+                vec![
+                    y.known()
+                        .filter(|_| x.is_linear())
+                        .map(|y| self.transpose_lhs(ct, x.aval(), y, false)),
+                    x.known()
+                        .filter(|_| y.is_linear())
+                        .map(|x| self.transpose_lhs(ct, y.aval(), x, true)),
+                ]
+            },
+        )
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+        let n = &self.dimension_numbers;
+        let past = |dims: &[usize], at: usize| -> Dims {
+            dims.iter().map(|&d| d + usize::from(d >= at)).collect()
+        };
+        let mut numbers = n.clone();
+        if let Some(l) = axes[0] {
+            numbers.lhs_contracting = past(&n.lhs_contracting, l);
+            numbers.lhs_batch = past(&n.lhs_batch, l);
+        }
+        if let Some(r) = axes[1] {
+            numbers.rhs_contracting = past(&n.rhs_contracting, r);
+            numbers.rhs_batch = past(&n.rhs_batch, r);
+        }
+        // An axis that one operand has alone is one more of its free axes.
+        let before = |free: Dims, at: usize| free.iter().filter(|&&d| d < at).count();
+        let out = match (axes[0], axes[1]) {
+            (Some(l), Some(r)) => {
+                numbers.lhs_batch.insert(0, l);
+                numbers.rhs_batch.insert(0, r);
+                0
+            }
+            (Some(l), None) => {
+                numbers.lhs_batch.len() + before(numbers.lhs_free(args[0].ndim()), l)
+            }
+            (None, r) => {
+                let r = r.expect("a batched operand");
+                let left = args[0].ndim() - numbers.lhs_contracting.len();
+                left + before(numbers.rhs_free(args[1].ndim()), r)
+            }
+        };
+        let product = bind1(self.with(numbers), &[&args[0], &args[1]]);
+        batched(product, Some(out))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let mut operands = [(args[0], ins[0]), (args[1], ins[1])];
+        if ins[0].dtype() != ins[1].dtype() {
+            for (value, aval) in &mut operands {
+                *value = ctx.convert(*value, *aval, outs[0].dtype());
+                *aval = aval.with_dtype(outs[0].dtype());
+            }
+        }
+        let precision = self.precision.unwrap_or_default();
+        vec![collapse::dot(
+            ctx,
+            operands,
+            &self.dimension_numbers,
+            precision,
+            outs[0],
+        )]
+    }
+}
+
+impl Array {
+    /// The general product (`jax.lax.dot_general`) of two arrays of one type:
+    /// the result has the batch axes, the remaining axes of `self`, and those of
+    /// `rhs`.
+    ///
+    /// # Panics
+    /// If the types differ, an axis is out of range or named twice, or paired
+    /// axes have different sizes.
+    #[track_caller]
+    pub fn dot_general(&self, rhs: &Array, dimension_numbers: DotDimensionNumbers) -> Array {
+        self.dot_general_with(rhs, dimension_numbers, None, None)
+    }
+
+    /// [`dot_general`](Array::dot_general) with a precision and a type to sum
+    /// in, which the result has.
+    ///
+    /// # Panics
+    /// As `dot_general`, or if integers are to be summed as floats or floats as
+    /// integers.
+    #[track_caller]
+    pub fn dot_general_with(
+        &self,
+        rhs: &Array,
+        dimension_numbers: DotDimensionNumbers,
+        precision: Option<Precision>,
+        preferred_element_type: Option<DType>,
+    ) -> Array {
+        let dot = DotGeneral {
+            dimension_numbers,
+            precision,
+            preferred_element_type,
+        };
+        bind1(dot, &[self, rhs])
+    }
+}
