@@ -40,11 +40,15 @@ impl From<usize> for Scalar {
 }
 
 impl Scalar {
-    /// The weak type that the value has as an operand.
+    /// The weak type that the value has as an operand: the default one of its
+    /// kind, or a wider one where that does not hold an integer.
     pub fn weak_dtype(self) -> DType {
         match self {
             Scalar::Bool(_) => DType::Bool,
-            Scalar::Int(_) | Scalar::Uint(_) => DType::I32,
+            Scalar::Int(v) if i32::try_from(v).is_ok() => DType::I32,
+            Scalar::Uint(v) if i32::try_from(v).is_ok() => DType::I32,
+            Scalar::Uint(v) if i64::try_from(v).is_err() => DType::U64,
+            Scalar::Int(_) | Scalar::Uint(_) => DType::I64,
             Scalar::Float(_) => DType::F32,
         }
     }
