@@ -18,6 +18,7 @@ mod jit;
 pub mod lower;
 mod ops;
 pub mod prim;
+pub mod random;
 mod runtime;
 mod scalar;
 mod sharding;

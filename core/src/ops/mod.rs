@@ -5,6 +5,7 @@ mod arithmetic;
 mod create;
 mod diagonal;
 mod einsum;
+mod fused;
 mod index;
 mod linalg;
 mod pad;
@@ -14,6 +15,7 @@ mod shape;
 use crate::{Array, DType, Dims, Literal, Scalar};
 
 pub use einsum::einsum;
+pub(crate) use fused::{fused, fused1};
 pub use index::*;
 pub use pad::PadMode;
 pub(crate) use shape::{as_dtype_of, promote_all};

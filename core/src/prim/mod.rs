@@ -8,6 +8,7 @@ pub mod call;
 pub mod dot;
 pub mod elementwise;
 pub mod index;
+pub mod random;
 pub mod reduce;
 mod rules;
 pub mod shape;

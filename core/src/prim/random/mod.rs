@@ -1,0 +1,356 @@
+//! Primitives of the counter-based generator: `threefry2x32`, and operations
+//! on keys made of it.
+//!
+//! A key is two `u32` words, the last axis of an array of key data; the axes
+//! before it are those of an array of keys. An operation on an array of keys
+//! puts the keys' axes first in its result, so batching a key is exact: each
+//! example gets what its key gives alone.
+
+mod hash;
+
+use super::{Avals, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one};
+use crate::lower::{Lowering, Value};
+use crate::trace::bind;
+use crate::{Array, Aval, DType, Dims, ShapeError};
+use smallvec::smallvec;
+
+/// How keys are split and how the words of a draw are counted: JAX's
+/// `jax_threefry_partitionable`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum KeyLayout {
+    /// Each element is hashed from its own 64-bit position, so that devices
+    /// can draw their parts of an array alone. JAX's present default.
+    #[default]
+    Partitionable,
+    /// Counters are hashed in two halves, as JAX did before version 0.5.
+    Original,
+}
+
+impl KeyLayout {
+    /// The parameter as a jaxpr prints it; the default goes without saying.
+    fn param(self) -> Option<(&'static str, Param)> {
+        (self == KeyLayout::Original).then(|| ("layout", Param::new("original")))
+    }
+}
+
+/// The hash of Salmon and others, "Parallel random numbers: as easy as 1, 2,
+/// 3" (2011), in 20 rounds on two 32-bit words. Operands: two key words and
+/// two counter words, broadcast together; results: two words.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Threefry2x32;
+
+impl Primitive for Threefry2x32 {
+    fn name(&self) -> &'static str {
+        "threefry2x32"
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(args.len() == 4, "expects 4 operands, got {}", args.len());
+        for a in args {
+            crate::ensure_shape!(a.dtype() == DType::U32, "expects u32 words, got {a}");
+        }
+        let shapes: Vec<&[usize]> = args.iter().map(Aval::shape).collect();
+        let Some(shape) = crate::broadcast_shapes(&shapes) else {
+            return Err(
+                ShapeError::new("key and counter words do not broadcast together")
+                    .help("give them one shape, or 0-d key words"),
+            );
+        };
+        let out = Aval::new(&shape, DType::U32);
+        Ok(smallvec![out, out])
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Zero
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        let rank = args
+            .iter()
+            .zip(axes)
+            .map(|(a, ax)| a.ndim() - usize::from(ax.is_some()))
+            .max()
+            .unwrap_or(0);
+        // The examples' axis comes first, the words' own axes meet at the end.
+        let moved: Vec<Array> = args
+            .iter()
+            .zip(axes)
+            .map(|(a, ax)| {
+                let front = match ax {
+                    None => a.clone(),
+                    Some(_) => move_batch_axis(a, *ax, 0, size),
+                };
+                let missing = if ax.is_some() {
+                    rank + 1 - front.ndim()
+                } else {
+                    0
+                };
+                let missing: Vec<isize> = (1..=missing as isize).collect();
+                front.expand_dims(&missing)
+            })
+            .collect();
+        let refs: Vec<&Array> = moved.iter().collect();
+        (bind(Threefry2x32, &refs), smallvec![Some(0), Some(0)])
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let words: Vec<Value> = args
+            .iter()
+            .zip(ins)
+            .map(|(v, a)| ctx.broadcast_to(*v, *a, outs[0]))
+            .collect();
+        ctx.threefry([words[0], words[1]], [words[2], words[3]], outs[0])
+            .to_vec()
+    }
+}
+
+/// The last axis of key data holds two words; returns the axes before it.
+fn key_axes(args: &[Aval]) -> Result<&'static [usize], ShapeError> {
+    let keys = args[0];
+    match keys.shape().split_last() {
+        Some((2, axes)) if keys.dtype() == DType::U32 => Ok(axes),
+        _ => Err(
+            ShapeError::new(format!("expects key data u32[...,2], got {keys}"))
+                .help("make keys with `random::key`, or of words with `random::wrap_key_data`"),
+        ),
+    }
+}
+
+/// Key data from integer seeds: 64-bit seeds give both words, narrower ones the
+/// second.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RandomSeed;
+
+impl Primitive for RandomSeed {
+    fn name(&self) -> &'static str {
+        "random_seed"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![("impl", Param::new("fry"))]
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        if !args[0].dtype().is_integer() {
+            return Err(
+                ShapeError::new(format!("a seed is an integer, got {}", args[0]))
+                    .help("convert it first: x.astype(DType::I32)"),
+            );
+        }
+        let shape: Dims = args[0].shape().iter().copied().chain([2]).collect();
+        one(Aval::new(&shape, DType::U32))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Zero
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        let seeds = move_batch_axis(&args[0], axes[0], 0, size);
+        (bind(RandomSeed, &[&seeds]), smallvec![Some(0)])
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        _: &[Aval],
+    ) -> Vec<Value> {
+        let seed = ins[0];
+        let word = seed.with_dtype(DType::U32);
+        let (hi, lo) = if seed.dtype().bits() == 64 {
+            let wide = seed.with_dtype(DType::U64);
+            let bits = ctx.op1("bitcast_convert", &args[..1], &[seed], wide, "");
+            ctx.halves(bits, wide)
+        } else {
+            // Sign-extended to 32 bits.
+            let signed = match seed.dtype().is_signed() {
+                true => DType::I32,
+                false => DType::U32,
+            };
+            let full = ctx.convert(args[0], seed, signed);
+            let full = ctx.op1(
+                "bitcast_convert",
+                &[full],
+                &[seed.with_dtype(signed)],
+                word,
+                "",
+            );
+            (ctx.splat(0, word), full)
+        };
+        vec![ctx.join_words([hi, lo], word)]
+    }
+}
+
+/// New keys from each key, an array of `shape` of them.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RandomSplit {
+    /// Shape of the array of new keys.
+    pub shape: Dims,
+    /// How counters are laid out.
+    pub layout: KeyLayout,
+}
+
+impl Primitive for RandomSplit {
+    fn name(&self) -> &'static str {
+        "random_split"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        let shape = ("shape", Param::tuple(&self.shape));
+        self.layout.param().into_iter().chain([shape]).collect()
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        let keys = key_axes(args)?;
+        let shape: Dims = keys.iter().chain(&self.shape).copied().chain([2]).collect();
+        one(Aval::new(&shape, DType::U32))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Zero
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        let keys = move_batch_axis(&args[0], axes[0], 0, size);
+        (bind(self.clone(), &[&keys]), smallvec![Some(0)])
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        if outs[0].size() == 0 {
+            return vec![ctx.splat(0, outs[0])];
+        }
+        match self.layout {
+            KeyLayout::Partitionable => {
+                let (words, aval) = ctx.hash_positions(args[0], ins[0], &self.shape);
+                vec![ctx.join_words(words, aval)]
+            }
+            KeyLayout::Original => {
+                let n = 2 * self.shape.iter().product::<usize>();
+                let (words, aval) = ctx.hash_counters(args[0], ins[0], n);
+                vec![ctx.op1("reshape", &[words], &[aval], outs[0], "")]
+            }
+        }
+    }
+}
+
+/// A new key from each key and an integer.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RandomFoldIn;
+
+impl Primitive for RandomFoldIn {
+    fn name(&self) -> &'static str {
+        "random_fold_in"
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(args.len() == 2, "expects a key and data");
+        let keys = key_axes(args)?;
+        let data = args[1];
+        crate::ensure_shape!(
+            data.dtype() == DType::U32 && data.shape() == keys,
+            "expects data u32{keys:?}, one word for each key, got {data}"
+        );
+        one(args[0])
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Zero
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        let keys = move_batch_axis(&args[0], axes[0], 0, size);
+        let data = move_batch_axis(&args[1], axes[1], 0, size);
+        (bind(RandomFoldIn, &[&keys, &data]), smallvec![Some(0)])
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        _: &[Aval],
+    ) -> Vec<Value> {
+        let word = ins[1];
+        let key = ctx.key_words(args[0], ins[0], word);
+        let zero = ctx.splat(0, word);
+        let words = ctx.threefry(key, [zero, args[1]], word);
+        vec![ctx.join_words(words, word)]
+    }
+}
+
+/// Uniform random bits: an array of `shape` for each key, of unsigned integers.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RandomBits {
+    /// Bits of an element: 8, 16, 32 or 64.
+    pub bit_width: usize,
+    /// Shape of a draw.
+    pub shape: Dims,
+    /// How counters are laid out.
+    pub layout: KeyLayout,
+}
+
+impl RandomBits {
+    fn dtype(&self) -> Result<DType, ShapeError> {
+        match self.bit_width {
+            8 => Ok(DType::U8),
+            16 => Ok(DType::U16),
+            32 => Ok(DType::U32),
+            64 => Ok(DType::U64),
+            other => Err(ShapeError::new(format!(
+                "bits come in widths of 8, 16, 32 and 64, not {other}"
+            ))),
+        }
+    }
+}
+
+impl Primitive for RandomBits {
+    fn name(&self) -> &'static str {
+        "random_bits"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        let width = ("bit_width", Param::new(self.bit_width));
+        let shape = ("shape", Param::tuple(&self.shape));
+        let layout = self.layout.param();
+        [width].into_iter().chain(layout).chain([shape]).collect()
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        let keys = key_axes(args)?;
+        let shape: Dims = keys.iter().chain(&self.shape).copied().collect();
+        one(Aval::new(&shape, self.dtype()?))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Zero
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        let keys = move_batch_axis(&args[0], axes[0], 0, size);
+        let bits = bind(self.clone(), &[&keys]).pop().expect("one result");
+        batched(bits, Some(0))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let out = outs[0];
+        if out.size() == 0 {
+            return vec![ctx.splat(0, out)];
+        }
+        let bits = match self.layout {
+            KeyLayout::Partitionable => {
+                let ([hi, lo], word) = ctx.hash_positions(args[0], ins[0], &self.shape);
+                if self.bit_width == 64 {
+                    ctx.widen([hi, lo], word)
+                } else {
+                    let bits = ctx.same("xor", &[hi, lo], word);
+                    ctx.convert(bits, word, out.dtype())
+                }
+            }
+            KeyLayout::Original => {
+                let n = self.shape.iter().product();
+                ctx.original_bits(args[0], ins[0], n, out)
+            }
+        };
+        vec![bits]
+    }
+}

@@ -1,0 +1,333 @@
+//! Samplers of floats, each a transformation of uniform floats.
+
+use super::uniform::{Format, between, random_bits};
+use super::{Key, draw, expect_fits, expect_float, parameter, with_front};
+use crate::{Array, DType, IntoArray, where_};
+use std::f64::consts::{PI, SQRT_2};
+
+/// Standard normal floats, within a sampler's program.
+fn gauss(key: &Key, shape: &[usize], dtype: DType) -> Array {
+    // The neighbour of -1 towards 0, so that erf_inv stays finite.
+    let lo = -1.0 + Format::of(dtype).epsilon() / 2.0;
+    between(key, shape, dtype, lo, 1.0).erf_inv() * SQRT_2
+}
+
+macro_rules! standard {
+    ($( $(#[$doc:meta])* $f:ident $name:literal |$key:ident, $shape:ident, $dtype:ident| $body:expr; )*) => { $(
+        $(#[$doc])*
+        ///
+        /// # Panics
+        /// If `dtype` is not a floating-point type, or `key` is an array of keys.
+        #[track_caller]
+        pub fn $f(key: &Key, shape: &[usize], dtype: DType) -> Array {
+            expect_float(stringify!($f), dtype);
+            draw($name, key, (shape, dtype), &[], |$key, _| {
+                let ($shape, $dtype) = (shape, dtype);
+                $body
+            })
+        } )*
+    };
+}
+
+standard! {
+    /// Normal floats with mean 0 and standard deviation 1 (`jax.random.normal`).
+    ///
+    /// ```no_run
+    /// use ramie_core::{DType, random};
+    /// let x = random::normal(&random::key(42), &[], DType::F32);
+    /// assert_eq!(x.item::<f32>(), -0.028304616);
+    /// ```
+    normal "_normal" |key, shape, dtype| gauss(key, shape, dtype);
+
+    /// Exponential floats with rate 1: density `e⁻ˣ` for `x ≥ 0`.
+    exponential "_exponential" |key, shape, dtype| {
+        -(-between(key, shape, dtype, 0.0, 1.0)).log1p()
+    };
+
+    /// Laplace floats with location 0 and scale 1: density `e^-|x| / 2`.
+    laplace "_laplace" |key, shape, dtype| {
+        let lo = -1.0 + Format::of(dtype).epsilon() / 2.0;
+        let u = between(key, shape, dtype, lo, 1.0);
+        u.sign() * (-u.abs()).log1p()
+    };
+
+    /// Logistic floats: density `e⁻ˣ / (1 + e⁻ˣ)²`.
+    logistic "_logistic" |key, shape, dtype| {
+        let u = between(key, shape, dtype, Format::of(dtype).tiny(), 1.0);
+        u.log() - (-u).log1p()
+    };
+
+    /// Cauchy floats: density `1 / (π (1 + x²))`.
+    cauchy "_cauchy" |key, shape, dtype| {
+        let u = between(key, shape, dtype, Format::of(dtype).epsilon(), 1.0);
+        ((u - 0.5) * PI).tan()
+    };
+
+    /// Maxwell floats, the length of a vector of three normal ones: density
+    /// proportional to `x² e^(-x²/2)`.
+    maxwell "_maxwell" |key, shape, dtype| {
+        let axis = shape.len() as isize;
+        let shape: Vec<usize> = shape.iter().copied().chain([3]).collect();
+        gauss(key, &shape, dtype).square().sum_axes(&[axis]).sqrt()
+    };
+}
+
+/// Normal floats confined to the open interval from `lower` to `upper`, which
+/// broadcast to the shape.
+///
+/// ```no_run
+/// use ramie_core::{DType, random};
+/// let x = random::truncated_normal(&random::key(0), -2.0, 2.0, &[100], DType::F32);
+/// assert!(x.to_vec::<f32>().iter().all(|v| v.abs() < 2.0));
+/// ```
+///
+/// # Panics
+/// If `dtype` is not a floating-point type, the bounds do not broadcast to the
+/// shape, or `key` is an array of keys.
+#[track_caller]
+pub fn truncated_normal(
+    key: &Key,
+    lower: impl IntoArray,
+    upper: impl IntoArray,
+    shape: &[usize],
+    dtype: DType,
+) -> Array {
+    expect_float("truncated_normal", dtype);
+    let (lower, upper) = (
+        lower.into_array().astype(dtype),
+        upper.into_array().astype(dtype),
+    );
+    expect_fits(
+        "truncated_normal",
+        shape,
+        &[("lower", &lower), ("upper", &upper)],
+    );
+    draw(
+        "_truncated_normal",
+        key,
+        (shape, dtype),
+        &[&lower, &upper],
+        |key, bounds| {
+            let (lower, upper) = (&bounds[0], &bounds[1]);
+            let (a, b) = ((lower / SQRT_2).erf(), (upper / SQRT_2).erf());
+            let x = between(key, shape, dtype, a, b).erf_inv() * SQRT_2;
+            // Rounding must not reach the bounds.
+            x.clip(
+                lower.nextafter(f64::INFINITY),
+                upper.nextafter(f64::NEG_INFINITY),
+            )
+        },
+    )
+}
+
+/// How many bits a Gumbel draw is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum GumbelMode {
+    /// One uniform float; values of large magnitude are too rare.
+    #[default]
+    Low,
+    /// Two uniform floats.
+    High,
+    /// For `f32` a 64-bit fixed-point number; otherwise as `High`.
+    Highest,
+}
+
+/// Gumbel floats: density `e^-(x + e⁻ˣ)`.
+///
+/// # Panics
+/// If `dtype` is not a floating-point type, or `key` is an array of keys.
+#[track_caller]
+pub fn gumbel(key: &Key, shape: &[usize], dtype: DType) -> Array {
+    gumbel_with_mode(key, shape, dtype, GumbelMode::default())
+}
+
+/// [`gumbel`] made of more or fewer bits.
+///
+/// # Panics
+/// As [`gumbel`].
+#[track_caller]
+pub fn gumbel_with_mode(key: &Key, shape: &[usize], dtype: DType, mode: GumbelMode) -> Array {
+    expect_float("gumbel", dtype);
+    draw("_gumbel", key, (shape, dtype, mode), &[], |key, _| {
+        gumbel_noise(key, shape, dtype, mode)
+    })
+}
+
+/// The first and the second of an array's two parts along its first axis.
+pub(super) fn halves(pair: &Array, shape: &[usize]) -> (Array, Array) {
+    let part = |i: usize| pair.slice_in_dim(i, i + 1, 1, 0).reshape(shape);
+    (part(0), part(1))
+}
+
+/// Gumbel floats within a sampler's program.
+pub(super) fn gumbel_noise(key: &Key, shape: &[usize], dtype: DType, mode: GumbelMode) -> Array {
+    let format = Format::of(dtype);
+    match mode {
+        GumbelMode::Low => -(-between(key, shape, dtype, format.tiny(), 1.0).log()).log(),
+        GumbelMode::Highest if dtype == DType::F32 => gumbel_fixed_point(key, shape),
+        _ => {
+            let pair = between(key, &with_front(2, shape), dtype, 0.0, 1.0);
+            let (high, low) = halves(&pair, shape);
+            let fine = &high + low * format.epsilon() + format.tiny();
+            let x = where_(&high.ge(0.5), &high, fine);
+            -(-(-x).log1p()).log()
+        }
+    }
+}
+
+/// Gumbel floats of a 64-bit fixed-point number in `[0, 1)`: below one half it
+/// is read from its bits, above from its complement's, so that both tails have
+/// full precision.
+fn gumbel_fixed_point(key: &Key, shape: &[usize]) -> Array {
+    let pair = random_bits(key, &with_front(2, shape), DType::U32);
+    let (high, low) = halves(&pair, shape);
+    let carry = low.eq(0).astype(DType::U32);
+    let below = high.lt(Array::scalar(1u32 << 31, DType::U32));
+    let x = fixed_to_float(
+        &where_(&below, &high, high.logical_not() + carry),
+        &where_(&below, &low, low.logical_not() + 1),
+    );
+    let near_zero = -(-(-&x).log1p()).log();
+    where_(&below, near_zero, -(-x.log()).log())
+}
+
+/// The 64-bit fixed-point number of two words as an `f32`, rounded down.
+fn fixed_to_float(high: &Array, low: &Array) -> Array {
+    let word = |v: u32| Array::scalar(v, DType::U32);
+    let (lead, lead_low) = (high.count_leading_zeros(), low.count_leading_zeros());
+    let empty = lead.eq(32);
+    let rest = where_(
+        &empty,
+        low.left_shift(&lead_low),
+        low.right_shift_logical(word(32) - &lead),
+    );
+    let digits = high.left_shift(&lead).bitwise_or(rest);
+    let mantissa = digits.right_shift_logical(8).bitwise_and(word(0x007F_FFFF));
+    let zeros = where_(&empty, word(32) + lead_low, &lead);
+    let exponent = (word(126) - zeros)
+        .left_shift(23)
+        .bitwise_and(word((1 << 30) - (1 << 22)));
+    exponent
+        .bitwise_or(mantissa)
+        .bitcast_convert_type(DType::F32)
+}
+
+/// Log-normal floats: `e` to the power of normal ones with standard deviation
+/// `sigma`, which broadcasts to the shape.
+///
+/// # Panics
+/// If `dtype` is not a floating-point type, `sigma` does not broadcast to the
+/// shape, or `key` is an array of keys.
+#[track_caller]
+pub fn lognormal(key: &Key, sigma: impl IntoArray, shape: &[usize], dtype: DType) -> Array {
+    expect_float("lognormal", dtype);
+    let sigma = sigma.into_array().astype(dtype);
+    expect_fits("lognormal", shape, &[("sigma", &sigma)]);
+    draw("_lognormal", key, (shape, dtype), &[&sigma], |key, p| {
+        (gauss(key, shape, dtype) * parameter(&p[0], shape, dtype)).exp()
+    })
+}
+
+/// Pareto floats: density `b / x^(b+1)` for `x ≥ 1`; `b` broadcasts to the
+/// shape.
+///
+/// # Panics
+/// If `dtype` is not a floating-point type, `b` does not broadcast to the
+/// shape, or `key` is an array of keys.
+#[track_caller]
+pub fn pareto(key: &Key, b: impl IntoArray, shape: &[usize], dtype: DType) -> Array {
+    expect_float("pareto", dtype);
+    let b = b.into_array().astype(dtype);
+    expect_fits("pareto", shape, &[("b", &b)]);
+    draw("_pareto", key, (shape, dtype), &[&b], |key, p| {
+        let e = -(-between(key, shape, dtype, 0.0, 1.0)).log1p();
+        (e / parameter(&p[0], shape, dtype)).exp()
+    })
+}
+
+/// Rayleigh floats: density `(x / scale²) e^(-x² / (2 scale²))`; `scale`
+/// broadcasts to the shape.
+///
+/// # Panics
+/// If `dtype` is not a floating-point type, `scale` does not broadcast to the
+/// shape, or `key` is an array of keys.
+#[track_caller]
+pub fn rayleigh(key: &Key, scale: impl IntoArray, shape: &[usize], dtype: DType) -> Array {
+    expect_float("rayleigh", dtype);
+    let scale = scale.into_array().astype(dtype);
+    expect_fits("rayleigh", shape, &[("scale", &scale)]);
+    draw("_rayleigh", key, (shape, dtype), &[&scale], |key, p| {
+        let u = between(key, shape, dtype, 0.0, 1.0);
+        parameter(&p[0], shape, dtype) * (u.log() * -2.0).sqrt()
+    })
+}
+
+/// Weibull floats with the cumulative distribution
+/// `1 - e^-((x / scale)^concentration)`; both parameters broadcast to the shape.
+///
+/// # Panics
+/// If `dtype` is not a floating-point type, a parameter does not broadcast to
+/// the shape, or `key` is an array of keys.
+#[track_caller]
+pub fn weibull_min(
+    key: &Key,
+    scale: impl IntoArray,
+    concentration: impl IntoArray,
+    shape: &[usize],
+    dtype: DType,
+) -> Array {
+    expect_float("weibull_min", dtype);
+    let scale = scale.into_array().astype(dtype);
+    let concentration = concentration.into_array().astype(dtype);
+    let parameters = [("scale", &scale), ("concentration", &concentration)];
+    expect_fits("weibull_min", shape, &parameters);
+    draw(
+        "_weibull_min",
+        key,
+        (shape, dtype),
+        &[&scale, &concentration],
+        |key, p| {
+            let e = -(-between(key, shape, dtype, 0.0, 1.0)).log1p();
+            e.lax_pow(1.0 / parameter(&p[1], shape, dtype)) * parameter(&p[0], shape, dtype)
+        },
+    )
+}
+
+/// Triangular floats from `left` to `right` with their peak at `mode`; the
+/// parameters broadcast to the shape.
+///
+/// # Panics
+/// If `dtype` is not a floating-point type, a parameter does not broadcast to
+/// the shape, or `key` is an array of keys.
+#[track_caller]
+pub fn triangular(
+    key: &Key,
+    left: impl IntoArray,
+    mode: impl IntoArray,
+    right: impl IntoArray,
+    shape: &[usize],
+    dtype: DType,
+) -> Array {
+    expect_float("triangular", dtype);
+    let left = left.into_array().astype(dtype);
+    let mode = mode.into_array().astype(dtype);
+    let right = right.into_array().astype(dtype);
+    let parameters = [("left", &left), ("mode", &mode), ("right", &right)];
+    expect_fits("triangular", shape, &parameters);
+    draw(
+        "_triangular",
+        key,
+        (shape, dtype),
+        &[&left, &mode, &right],
+        |key, p| {
+            let at = |i: usize| parameter(&p[i], shape, dtype);
+            let (left, mode, right) = (at(0), at(1), at(2));
+            let width = &right - &left;
+            let u = between(key, shape, dtype, 0.0, 1.0);
+            let rising = &left + (&u * &width * (&mode - &left)).sqrt();
+            let rest: Array = 1.0 - &u;
+            let falling = &right - (rest * &width * (&right - &mode)).sqrt();
+            where_(&u.lt((&mode - &left) / &width), rising, falling)
+        },
+    )
+}

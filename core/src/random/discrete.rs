@@ -1,0 +1,238 @@
+//! Samplers of bits, truth values and integers.
+
+use super::continuous::halves;
+use super::uniform::{Format, between, random_bits};
+use super::{Key, draw, expect_fits, parameter, with_front};
+use crate::{Array, DType, IntoArray, where_};
+
+/// Uniform random bits as unsigned integers (`jax.random.bits`).
+///
+/// ```no_run
+/// use ramie_core::{DType, random};
+/// let x = random::bits(&random::key(0), &[4], DType::U8);
+/// assert_eq!(x.dtype(), DType::U8);
+/// ```
+///
+/// # Panics
+/// If `dtype` is not an unsigned integer type, or `key` is an array of keys.
+#[track_caller]
+pub fn bits(key: &Key, shape: &[usize], dtype: DType) -> Array {
+    assert!(
+        dtype.is_unsigned(),
+        "bits: expects an unsigned integer dtype, got {dtype}\n  help: use U8, U16, U32 or U64"
+    );
+    key.single("bits");
+    random_bits(key, shape, dtype)
+}
+
+/// How many bits a Bernoulli draw is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum BernoulliMode {
+    /// One uniform float of the probability's type.
+    #[default]
+    Low,
+    /// Two, right also for probabilities below the type's resolution.
+    High,
+}
+
+/// Truth values that are `true` with probability `p`, which broadcasts to the
+/// shape. A scalar literal is compared in `f32`.
+///
+/// ```no_run
+/// use ramie_core::random;
+/// let keep = random::bernoulli(&random::key(0), 0.9, &[128, 64]);
+/// assert_eq!(keep.shape(), [128, 64]);
+/// ```
+///
+/// # Panics
+/// If `p` does not broadcast to the shape, or `key` is an array of keys.
+#[track_caller]
+pub fn bernoulli(key: &Key, p: impl IntoArray, shape: &[usize]) -> Array {
+    bernoulli_with_mode(key, p, shape, BernoulliMode::default())
+}
+
+/// [`bernoulli`] made of more or fewer bits.
+///
+/// # Panics
+/// As [`bernoulli`].
+#[track_caller]
+pub fn bernoulli_with_mode(
+    key: &Key,
+    p: impl IntoArray,
+    shape: &[usize],
+    mode: BernoulliMode,
+) -> Array {
+    let p = p.into_array().to_inexact();
+    let dtype = p.dtype();
+    let p = p.astype(dtype);
+    expect_fits("bernoulli", shape, &[("p", &p)]);
+    draw(
+        "_bernoulli",
+        key,
+        (shape, mode),
+        &[&p],
+        |key, p| match mode {
+            BernoulliMode::Low => between(key, shape, dtype, 0.0, 1.0).lt(&p[0]),
+            BernoulliMode::High => {
+                let pair = between(key, &with_front(2, shape), dtype, 0.0, 1.0);
+                let (first, second) = halves(&pair, shape);
+                (second * Format::of(dtype).epsilon()).lt(&p[0] - first)
+            }
+        },
+    )
+}
+
+/// `-1` or `1`, each with probability one half, in any signed type.
+///
+/// # Panics
+/// If `dtype` cannot hold -1, or `key` is an array of keys.
+#[track_caller]
+pub fn rademacher(key: &Key, shape: &[usize], dtype: DType) -> Array {
+    assert!(
+        dtype.is_signed(),
+        "rademacher: expects a signed dtype, got {dtype}\n  help: use I32 or a float"
+    );
+    draw("_rademacher", key, (shape, dtype), &[], |key, _| {
+        let heads = between(key, shape, DType::F32, 0.0, 1.0).lt(0.5);
+        heads.astype(dtype) * 2 - 1
+    })
+}
+
+/// The number of trials up to the first success, each with probability `p`,
+/// which broadcasts to the shape: 1, 2, …
+///
+/// # Panics
+/// If `dtype` is `Bool`, `p` does not broadcast to the shape, or `key` is an
+/// array of keys.
+#[track_caller]
+pub fn geometric(key: &Key, p: impl IntoArray, shape: &[usize], dtype: DType) -> Array {
+    assert!(
+        dtype != DType::Bool,
+        "geometric: expects a numeric dtype, got bool\n  help: use I32"
+    );
+    let p = p.into_array().to_inexact();
+    let float = p.dtype();
+    let p = p.astype(float);
+    expect_fits("geometric", shape, &[("p", &p)]);
+    draw("_geometric", key, (shape, dtype), &[&p], |key, p| {
+        let u = between(key, shape, float, 0.0, 1.0);
+        let u = where_(&u.eq(0.0), 1.0, &u);
+        let failure = (-parameter(&p[0], shape, float)).log1p();
+        ((u.log() / failure).floor() + 1.0).astype(dtype)
+    })
+}
+
+/// The smallest and the largest number of an integer type.
+fn range(dtype: DType) -> (i128, i128) {
+    let bits = dtype.bits() as u32;
+    if dtype.is_signed() {
+        (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    } else {
+        (0, (1 << bits) - 1)
+    }
+}
+
+/// A 0-d integer of `dtype`, whose range holds `value`.
+fn integer(value: i128, dtype: DType) -> Array {
+    match i64::try_from(value) {
+        Ok(v) => Array::scalar(v, dtype),
+        Err(_) => Array::scalar(value as u64, dtype),
+    }
+}
+
+/// Integers as `dtype`, those beyond `limits` moved to them.
+fn convert_and_clip(x: &Array, dtype: DType, limits: (i128, i128)) -> Array {
+    let own = range(x.dtype());
+    let bound = |v: i128| integer(v.clamp(own.0, own.1), x.dtype());
+    x.clip(bound(limits.0), bound(limits.1)).astype(dtype)
+}
+
+/// Integers in `[minval, maxval)`, which broadcast to the shape
+/// (`jax.random.randint`). Where `maxval` is not above `minval` the result is
+/// `minval`. Bounds may lie beyond the type: `randint(key, shape, 0, 256, U8)`
+/// draws every byte.
+///
+/// ```no_run
+/// use ramie_core::{DType, random};
+/// let dice = random::randint(&random::key(0), &[10], 1, 7, DType::I32);
+/// assert!(dice.to_vec::<i32>().iter().all(|v| (1..7).contains(v)));
+/// ```
+///
+/// # Panics
+/// If `dtype` or a bound's is not an integer type, the bounds do not broadcast
+/// to the shape, or `key` is an array of keys.
+#[track_caller]
+pub fn randint(
+    key: &Key,
+    shape: &[usize],
+    minval: impl IntoArray,
+    maxval: impl IntoArray,
+    dtype: DType,
+) -> Array {
+    let (lo, hi) = (minval.into_array(), maxval.into_array());
+    for (what, d) in [
+        ("dtype", dtype),
+        ("minval", lo.dtype()),
+        ("maxval", hi.dtype()),
+    ] {
+        assert!(
+            d.is_integer(),
+            "randint: expects integers, got {d} as {what}\n  help: for floats use \
+             `random::uniform_range`"
+        );
+    }
+    let (lo, hi) = (lo.astype(lo.dtype()), hi.astype(hi.dtype()));
+    expect_fits("randint", shape, &[("minval", &lo), ("maxval", &hi)]);
+    draw(
+        "_randint",
+        key,
+        (shape, dtype),
+        &[&lo, &hi],
+        |key, bounds| integers(key, shape, &bounds[0], &bounds[1], dtype),
+    )
+}
+
+/// [`randint`] within a sampler's program.
+pub(super) fn integers(
+    key: &Key,
+    shape: &[usize],
+    minval: &Array,
+    maxval: &Array,
+    dtype: DType,
+) -> Array {
+    let limits = range(dtype);
+    if dtype.bits() < 32 {
+        // Narrow types are drawn as i32, whose range holds their bounds.
+        let lo = convert_and_clip(minval, DType::I32, limits);
+        let hi = convert_and_clip(maxval, DType::I32, (limits.0, limits.1 + 1));
+        return integers(key, shape, &lo, &hi, DType::I32).astype(dtype);
+    }
+    let word = if dtype.bits() == 64 {
+        DType::U64
+    } else {
+        DType::U32
+    };
+    let largest = limits.1.min(range(maxval.dtype()).1);
+    let over = maxval.gt(integer(largest, maxval.dtype()));
+    let minval = convert_and_clip(minval, dtype, limits);
+    let maxval = convert_and_clip(maxval, dtype, limits);
+
+    let pair = super::key_data(&key.split_array(&[2])).clone();
+    let (first, second) = halves(&pair, &[2]);
+    let draw = |data: Array| {
+        let key = super::wrap_key_data(data).with_layout(key.layout());
+        random_bits(&key, shape, word)
+    };
+    let (higher, lower) = (draw(first), draw(second));
+
+    let ordered = maxval.gt(&minval);
+    let span = (&maxval - &minval).astype(word);
+    let span = where_(&ordered, span, Array::scalar(1, word));
+    // The whole range of the type wraps to a span of 0, and `x % 0` is `x`.
+    let span = span + over.bitwise_and(&ordered).astype(word);
+    let half = Array::scalar(1u64 << (word.bits() / 2), word);
+    let multiplier = half.lax_rem(&span);
+    let multiplier = (&multiplier * &multiplier).lax_rem(&span);
+    let offset = higher.lax_rem(&span) * multiplier + lower.lax_rem(&span);
+    minval + offset.lax_rem(&span).astype(dtype)
+}

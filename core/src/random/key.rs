@@ -1,0 +1,281 @@
+//! Keys: what decides the numbers that are drawn.
+
+use super::KeyLayout;
+use crate::ops;
+use crate::prim::random::{RandomFoldIn, RandomSeed, RandomSplit};
+use crate::trace::bind1;
+use crate::tree::{Tree, Visitor};
+use crate::{Array, DType, IntoArray, is_tracing};
+
+/// A key, or an array of keys, of the counter-based generator threefry2x32.
+///
+/// It is a tree with one leaf, the key data `u32[…, 2]`; the layout is fixed.
+/// An array of keys, from [`split_array`](Key::split_array), is for `vmap`:
+/// each example receives one of them. Everything else takes a single key.
+#[derive(Clone)]
+pub struct Key {
+    data: Array,
+    layout: KeyLayout,
+}
+
+/// What a key is made of: an integer, or an array of them.
+///
+/// Integers of 64 bits fill both words of a key; narrower ones the second, as
+/// in JAX. So `key(-1)` is `[0, 4294967295]`, and `key(-1i64)` has both words
+/// full.
+#[derive(Clone)]
+pub struct Seed(Source);
+
+#[derive(Clone)]
+enum Source {
+    Words([u32; 2], Array),
+    Array(Array),
+}
+
+macro_rules! seed {
+    ($($t:ty: |$v:ident| $words:expr;)*) => { $(
+        impl From<$t> for Seed {
+            fn from($v: $t) -> Seed {
+                Seed(Source::Words($words, Array::from($v)))
+            }
+        }
+    )* };
+}
+fn both(v: u64) -> [u32; 2] {
+    [(v >> 32) as u32, v as u32]
+}
+seed! {
+    u8: |v| [0, u32::from(v)];
+    u16: |v| [0, u32::from(v)];
+    u32: |v| [0, v];
+    u64: |v| both(v);
+    i8: |v| [0, i32::from(v) as u32];
+    i16: |v| [0, i32::from(v) as u32];
+    i32: |v| [0, v as u32];
+    i64: |v| both(v as u64);
+}
+impl From<usize> for Seed {
+    fn from(v: usize) -> Seed {
+        Seed::from(v as u64)
+    }
+}
+impl From<&Array> for Seed {
+    fn from(array: &Array) -> Seed {
+        Seed(Source::Array(array.clone()))
+    }
+}
+impl From<Array> for Seed {
+    fn from(array: Array) -> Seed {
+        Seed(Source::Array(array))
+    }
+}
+
+/// A key made of a seed (`jax.random.key`), in the default layout.
+///
+/// An array of integers gives an array of keys.
+///
+/// ```no_run
+/// use ramie_core::random;
+/// let key = random::key(42);
+/// assert_eq!(random::key_data(&key).to_vec::<u32>(), [0, 42]);
+/// ```
+///
+/// # Panics
+/// If the seed is an array of anything but integers.
+#[track_caller]
+pub fn key(seed: impl Into<Seed>) -> Key {
+    let data = match seed.into().0 {
+        Source::Words(words, _) if !is_tracing() => Array::from(words),
+        Source::Words(_, scalar) => bind1(RandomSeed, &[&scalar]),
+        Source::Array(array) => bind1(RandomSeed, &[&array]),
+    };
+    Key {
+        data,
+        layout: KeyLayout::default(),
+    }
+}
+
+/// The words of a key (`jax.random.key_data`), `u32[…, 2]`.
+pub fn key_data(key: &Key) -> &Array {
+    &key.data
+}
+
+/// A key, or an array of keys, of these words (`jax.random.wrap_key_data`), in
+/// the default layout.
+///
+/// # Panics
+/// If the array is not `u32[…, 2]`.
+#[track_caller]
+pub fn wrap_key_data(data: Array) -> Key {
+    assert!(
+        data.dtype() == DType::U32 && data.shape().last() == Some(&2),
+        "wrap_key_data: expects key data u32[...,2], got {}\n  help: make keys of integers with \
+         `random::key`",
+        data.aval()
+    );
+    Key {
+        data,
+        layout: KeyLayout::default(),
+    }
+}
+
+impl Key {
+    /// The same words in another layout.
+    ///
+    /// ```no_run
+    /// use ramie_core::{DType, random::{self, KeyLayout}};
+    /// let key = random::key(42).with_layout(KeyLayout::Original);
+    /// assert_eq!(random::normal(&key, &[], DType::F32).item::<f32>(), -0.18471177);
+    /// ```
+    pub fn with_layout(self, layout: KeyLayout) -> Key {
+        Key { layout, ..self }
+    }
+
+    /// How the key's draws are laid out; its descendants inherit it.
+    pub fn layout(&self) -> KeyLayout {
+        self.layout
+    }
+
+    /// The shape of an array of keys; `[]` for a single key.
+    pub fn shape(&self) -> &'static [usize] {
+        let data = self.data.shape();
+        &data[..data.len() - 1]
+    }
+
+    fn wrap(&self, data: Array) -> Key {
+        Key {
+            data,
+            layout: self.layout,
+        }
+    }
+
+    /// Refuses arrays of keys.
+    #[track_caller]
+    pub(super) fn single(&self, operation: &str) {
+        assert!(
+            self.shape().is_empty(),
+            "{}: expects a single key, got an array of keys of shape {:?}\n  help: apply the \
+             function to each key with `vmap`",
+            operation.trim_start_matches('_'),
+            self.shape()
+        );
+    }
+
+    /// `n` independent keys. The key itself should not be used again.
+    ///
+    /// ```no_run
+    /// use ramie_core::random;
+    /// let keys = random::key(0).split(3);
+    /// assert_eq!(keys.len(), 3);
+    /// ```
+    ///
+    /// # Panics
+    /// If this is an array of keys.
+    #[track_caller]
+    pub fn split(&self, n: usize) -> Vec<Key> {
+        self.single("split");
+        let parts = |key: &Key| -> Vec<Array> {
+            let all = key.split_array(&[n]).data;
+            (0..n)
+                .map(|i| all.slice_in_dim(i, i + 1, 1, 0).reshape(&[2]))
+                .collect()
+        };
+        let arrays = if is_tracing() {
+            parts(self)
+        } else {
+            let layout = self.layout;
+            ops::fused(
+                "_split",
+                (layout, n),
+                std::slice::from_ref(&self.data),
+                |args| parts(&wrap_key_data(args[0].clone()).with_layout(layout)),
+            )
+        };
+        arrays.into_iter().map(|data| self.wrap(data)).collect()
+    }
+
+    /// [`split`](Key::split) into as many keys as the pattern names.
+    ///
+    /// ```no_run
+    /// use ramie_core::random;
+    /// let [params, dropout] = random::key(0).split_into();
+    /// # let _ = (params, dropout);
+    /// ```
+    ///
+    /// # Panics
+    /// If this is an array of keys.
+    #[track_caller]
+    pub fn split_into<const N: usize>(&self) -> [Key; N] {
+        match self.split(N).try_into() {
+            Ok(keys) => keys,
+            Err(_) => unreachable!("split makes as many keys as it is asked for"),
+        }
+    }
+
+    /// An array of independent keys, of `shape`, for `vmap`.
+    ///
+    /// # Panics
+    /// If this is an array of keys.
+    #[track_caller]
+    pub fn split_array(&self, shape: &[usize]) -> Key {
+        self.single("split");
+        let split = RandomSplit {
+            shape: shape.into(),
+            layout: self.layout,
+        };
+        self.wrap(bind1(split, &[&self.data]))
+    }
+
+    /// A key of this one and a number, a step's or a device's, say. Arrays of
+    /// integers are converted to `u32`, and wrap.
+    ///
+    /// ```no_run
+    /// use ramie_core::random;
+    /// let key = random::key(0);
+    /// let per_step: Vec<_> = (0..3).map(|step| key.fold_in(step)).collect();
+    /// # let _ = per_step;
+    /// ```
+    ///
+    /// # Panics
+    /// If `data` is a negative literal, is not a 0-d integer, or this is an
+    /// array of keys.
+    #[track_caller]
+    pub fn fold_in(&self, data: impl IntoArray) -> Key {
+        self.single("fold_in");
+        let data = data.into_array();
+        assert!(
+            data.dtype().is_integer() && data.ndim() == 0,
+            "fold_in: expects a 0-d integer, got {}\n  help: to fold each element of an array in, \
+             use `vmap`",
+            data.describe()
+        );
+        if let Some(l) = data.as_literal() {
+            assert!(
+                l.value().to_f64() >= 0.0,
+                "fold_in: expects a number that is not negative, got {}\n  help: convert it to u32 \
+                 first",
+                l.value()
+            );
+        }
+        self.wrap(bind1(RandomFoldIn, &[&self.data, &data.astype(DType::U32)]))
+    }
+}
+
+impl Tree for Key {
+    fn walk(&self, visitor: &mut dyn Visitor) {
+        visitor.fixed(&self.layout);
+        visitor.leaf(&self.data);
+    }
+    fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
+        visit(&mut self.data);
+    }
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
+        self.wrap(leaf(&self.data))
+    }
+}
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Key({:?}, {:?})", self.data, self.layout)
+    }
+}

@@ -1,0 +1,96 @@
+//! Random numbers from explicit keys, bit for bit those of JAX.
+//!
+//! A [`Key`] decides what is drawn: the same key gives the same numbers,
+//! eagerly, in a compiled function, and for each example under `vmap`. To draw
+//! again, make new keys of it with [`Key::split`] or [`Key::fold_in`].
+//!
+//! ```no_run
+//! use ramie_core::{DType, random};
+//! let key = random::key(42);
+//! let x = random::normal(&key, &[], DType::F32);
+//! assert_eq!(x.item::<f32>(), -0.028304616);
+//! let [weights, noise] = key.split_into();
+//! let w = random::uniform(&weights, &[3, 2], DType::F32);
+//! let e = random::normal(&noise, &[3], DType::BF16);
+//! # let _ = (w, e);
+//! ```
+//!
+//! The generator is threefry2x32, counter-based. Bits, integers, choices and
+//! uniform floats equal JAX's exactly. Samplers that pass through `erf_inv`,
+//! `log` or another transcendental function use XLA's, so they equal JAX's on
+//! the same XLA, and are within two units in the last place on another.
+
+mod continuous;
+mod discrete;
+mod key;
+mod uniform;
+
+use crate::{Array, DType, Dims, ops};
+use std::hash::Hash;
+
+pub use crate::prim::random::KeyLayout;
+pub use continuous::{
+    GumbelMode, cauchy, exponential, gumbel, gumbel_with_mode, laplace, logistic, lognormal,
+    maxwell, normal, pareto, rayleigh, triangular, truncated_normal, weibull_min,
+};
+pub use discrete::{
+    BernoulliMode, bernoulli, bernoulli_with_mode, bits, geometric, rademacher, randint,
+};
+pub use key::{Key, Seed, key, key_data, wrap_key_data};
+pub use uniform::{uniform, uniform_range};
+
+/// One program that draws from a single key: `name` and `fixed` tell programs
+/// apart, `args` are its other operands.
+#[track_caller]
+fn draw(
+    name: &'static str,
+    key: &Key,
+    fixed: impl Hash,
+    args: &[&Array],
+    f: impl FnOnce(&Key, &[Array]) -> Array,
+) -> Array {
+    key.single(name);
+    let layout = key.layout();
+    let all: Vec<Array> = std::iter::once(key_data(key))
+        .chain(args.iter().copied())
+        .cloned()
+        .collect();
+    ops::fused1(name, (layout, fixed), &all, |args| {
+        let key = wrap_key_data(args[0].clone()).with_layout(layout);
+        f(&key, &args[1..])
+    })
+}
+
+/// Refuses element types that are not floats.
+#[track_caller]
+fn expect_float(operation: &str, dtype: DType) {
+    assert!(
+        dtype.is_float(),
+        "{operation}: expects a floating-point dtype, got {dtype}\n  help: draw f32 and convert, \
+         or draw integers with `random::randint`"
+    );
+}
+
+/// Refuses parameters that do not broadcast to the shape of the draw.
+#[track_caller]
+fn expect_fits(operation: &str, shape: &[usize], parameters: &[(&str, &Array)]) {
+    for (name, array) in parameters {
+        let together = crate::broadcast_shapes(&[array.shape(), shape]);
+        assert!(
+            together.as_deref() == Some(shape),
+            "{operation}: {name} {} does not broadcast to the shape {shape:?} of the draw\n  \
+             help: its axes must agree with the last ones of the shape, or be 1",
+            array.describe()
+        );
+    }
+}
+
+/// A parameter of a distribution of floats: in `dtype`, repeated to `shape`.
+fn parameter(array: &Array, shape: &[usize], dtype: DType) -> Array {
+    array.astype(dtype).broadcast_to(shape)
+}
+
+/// `shape` with an axis in front.
+fn with_front(n: usize, shape: &[usize]) -> Dims {
+    std::iter::once(n).chain(shape.iter().copied()).collect()
+}
