@@ -1,74 +1,15 @@
 //! Random numbers against those that JAX draws, and the laws that keys obey.
 
+#[path = "../../tests/common/draws.rs"]
+mod draws;
+
+use draws::{Golden, distance, dtype_of, key_of, shape_of};
 use ramie_core::prim::random::{RandomBits, RandomSeed, RandomSplit, Threefry2x32};
 use ramie_core::prim::{Param, Primitive};
 use ramie_core::random::{self, BernoulliMode, GumbelMode, Key, KeyLayout};
-use ramie_core::{Array, DType, Element, bind, grad, jit, stack, vmap};
-use safetensors::SafeTensors;
+use ramie_core::{Array, DType, bind, grad, jit, stack, vmap};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-
-/// Recorded draws.
-struct Golden {
-    rows: Vec<Value>,
-    bytes: Vec<u8>,
-}
-
-impl Golden {
-    fn open() -> Golden {
-        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data");
-        let read = |name: &str| std::fs::read(folder.join(name)).expect(name);
-        let mut index: Value = serde_json::from_slice(&read("random.json")).expect("an index");
-        let rows = index["rows"].as_array_mut().expect("rows");
-        Golden {
-            rows: std::mem::take(rows),
-            bytes: read("random.safetensors"),
-        }
-    }
-
-    fn array(&self, name: &Value) -> Array {
-        let tensors = SafeTensors::deserialize(&self.bytes).expect("tensors");
-        let view = tensors
-            .tensor(name.as_str().expect("a name"))
-            .expect("a tensor");
-        fn read<T: Element>(view: &safetensors::tensor::TensorView<'_>) -> Array {
-            Array::from_slice(&T::read_bytes(view.data()), view.shape())
-        }
-        use safetensors::Dtype::*;
-        match view.dtype() {
-            BOOL => read::<bool>(&view),
-            I8 => read::<i8>(&view),
-            I16 => read::<i16>(&view),
-            I32 => read::<i32>(&view),
-            I64 => read::<i64>(&view),
-            U8 => read::<u8>(&view),
-            U16 => read::<u16>(&view),
-            U32 => read::<u32>(&view),
-            U64 => read::<u64>(&view),
-            BF16 => read::<half::bf16>(&view),
-            F16 => read::<half::f16>(&view),
-            F32 => read::<f32>(&view),
-            F64 => read::<f64>(&view),
-            other => panic!("unknown element type {other:?}"),
-        }
-    }
-}
-
-fn shape_of(args: &Value) -> Vec<usize> {
-    let list = args["shape"].as_array().expect("a shape");
-    list.iter()
-        .map(|d| d.as_u64().expect("a size") as usize)
-        .collect()
-}
-
-fn dtype_of(args: &Value) -> DType {
-    let name = args["dtype"].as_str().expect("a dtype");
-    DType::ALL
-        .into_iter()
-        .find(|d| d.name() == name)
-        .expect(name)
-}
 
 fn integer(v: &Value) -> i64 {
     v.as_i64()
@@ -81,19 +22,6 @@ fn threefry(input: &Array) -> Array {
     let words: Vec<Array> = (0..4).map(word).collect();
     let refs: Vec<&Array> = words.iter().collect();
     stack(&bind(Threefry2x32, &refs), -1)
-}
-
-fn key_of(row: &Value) -> Key {
-    let words = row["key"].as_array().expect("a key");
-    let words: Vec<u32> = words
-        .iter()
-        .map(|w| w.as_u64().expect("a word") as u32)
-        .collect();
-    let layout = match row["layout"].as_bool() {
-        Some(false) => KeyLayout::Original,
-        _ => KeyLayout::Partitionable,
-    };
-    random::wrap_key_data(Array::from(words)).with_layout(layout)
 }
 
 fn seeded(row: &Value) -> Key {
@@ -166,29 +94,6 @@ fn draw(row: &Value, inputs: &[Array]) -> Option<Array> {
         }
         _ => return None,
     })
-}
-
-/// How many representable numbers lie between the elements, at most.
-fn distance(got: &Array, want: &Array) -> u64 {
-    let ordered = |x: &Array| -> Vec<i128> {
-        let width = x.dtype().size();
-        let bytes = x.try_to_bytes().expect("elements");
-        let words = bytes.chunks_exact(width).map(|c| {
-            let mut word = [0; 16];
-            word[..width].copy_from_slice(c);
-            i128::from_le_bytes(word)
-        });
-        let sign = 1i128 << (8 * width - 1);
-        let float = x.dtype().is_float();
-        words
-            .map(|w| if float && w >= sign { sign - w } else { w })
-            .collect()
-    };
-    let pairs = ordered(got).into_iter().zip(ordered(want));
-    pairs
-        .map(|(a, b)| (a - b).unsigned_abs() as u64)
-        .max()
-        .unwrap_or(0)
 }
 
 #[test]

@@ -7,11 +7,13 @@
 #[allow(unused_extern_crates)]
 extern crate self as ramie_nn;
 
+pub mod init;
 mod module;
 mod optimizer;
 mod value_and_grad;
 mod variable;
 
+pub use init::Initializer;
 pub use module::Module;
 pub use optimizer::{OptVariable, Optimizer};
 pub use ramie_derive::{Module, Tree};

@@ -1,0 +1,355 @@
+//! Initializers: how parameters get their first values, with the numbers of
+//! `jax.nn.initializers` for the same key.
+
+use ramie_core::random::{self, Key};
+use ramie_core::{Array, DType, Literal, Scalar};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// Draws the first value of a parameter from a key, a shape and an element
+/// type.
+///
+/// It is a fixed value of a tree: two initializers of the same kind with the
+/// same parameters are equal, and one made of a function equals its clones.
+///
+/// ```no_run
+/// use ramie_core::{DType, random};
+/// use ramie_nn::init;
+/// let kernel = init::lecun_normal().draw(&random::key(0), &[64, 128], DType::F32);
+/// assert_eq!(kernel.shape(), [64, 128]);
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Initializer(Kind);
+
+ramie_core::fixed_tree!(Initializer);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    Constant(Literal),
+    Uniform {
+        scale: Number,
+    },
+    Normal {
+        stddev: Number,
+    },
+    TruncatedNormal {
+        stddev: Number,
+        lower: Number,
+        upper: Number,
+    },
+    VarianceScaling(VarianceScaling),
+    Function(Function),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct VarianceScaling {
+    scale: Number,
+    mode: FanMode,
+    distribution: Distribution,
+    in_axes: Vec<isize>,
+    out_axes: Vec<isize>,
+    batch_axes: Vec<isize>,
+}
+
+/// A float that is compared by its bits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Number(u64);
+
+impl Number {
+    fn new(value: f64) -> Number {
+        Number(value.to_bits())
+    }
+    fn get(self) -> f64 {
+        f64::from_bits(self.0)
+    }
+}
+
+impl fmt::Debug for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.get(), f)
+    }
+}
+
+type Draw = dyn Fn(&Key, &[usize], DType) -> Array + Send + Sync;
+
+/// A function, which equals its clones.
+#[derive(Clone)]
+struct Function(Arc<Draw>);
+
+impl Function {
+    fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).cast::<()>().addr()
+    }
+}
+impl PartialEq for Function {
+    fn eq(&self, other: &Self) -> bool {
+        self.address() == other.address()
+    }
+}
+impl Eq for Function {}
+impl Hash for Function {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.address().hash(state);
+    }
+}
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.address())
+    }
+}
+
+impl fmt::Debug for Initializer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Which number of connections the variance is divided by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FanMode {
+    /// That of the inputs.
+    FanIn,
+    /// That of the outputs.
+    FanOut,
+    /// The mean of the two.
+    FanAvg,
+    /// Their geometric mean.
+    FanGeoAvg,
+}
+
+/// The distribution of a [`variance_scaling`] initializer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Distribution {
+    /// Normal, cut at two standard deviations before it is scaled.
+    TruncatedNormal,
+    /// Normal.
+    Normal,
+    /// Uniform around zero.
+    Uniform,
+}
+
+/// The standard deviation of the standard normal distribution cut at ±2.
+const TRUNCATED_STDDEV: f64 = 0.879_625_661_034_239_8;
+
+/// A value rounded to `dtype`.
+fn round(value: f64, dtype: DType) -> f64 {
+    Scalar::Float(value).cast(dtype).to_f64()
+}
+
+impl Initializer {
+    /// An initializer from a function of a key, a shape and an element type.
+    ///
+    /// ```no_run
+    /// use ramie_core::random;
+    /// use ramie_nn::init::Initializer;
+    /// let heavy = Initializer::new(|key, shape, dtype| random::laplace(key, shape, dtype) * 0.1);
+    /// ```
+    pub fn new(f: impl Fn(&Key, &[usize], DType) -> Array + Send + Sync + 'static) -> Initializer {
+        Initializer(Kind::Function(Function(Arc::new(f))))
+    }
+
+    /// Draws a value.
+    ///
+    /// # Panics
+    /// If `dtype` is not a floating-point type and the initializer draws random
+    /// numbers, or a scaling one cannot find its axes in the shape.
+    #[track_caller]
+    pub fn draw(&self, key: &Key, shape: &[usize], dtype: DType) -> Array {
+        match &self.0 {
+            Kind::Constant(value) => Array::full(shape, value.value(), dtype),
+            Kind::Uniform { scale } => random::uniform(key, shape, dtype) * scale.get(),
+            Kind::Normal { stddev } => random::normal(key, shape, dtype) * stddev.get(),
+            Kind::TruncatedNormal {
+                stddev,
+                lower,
+                upper,
+            } => {
+                let (lower, upper) = (lower.get(), upper.get());
+                random::truncated_normal(key, lower, upper, shape, dtype) * stddev.get()
+            }
+            Kind::VarianceScaling(scaling) => scaling.draw(key, shape, dtype),
+            Kind::Function(f) => (f.0)(key, shape, dtype),
+        }
+    }
+
+    /// A scaling initializer that counts these axes as the inputs'; by default
+    /// the last but one.
+    ///
+    /// # Panics
+    /// If the initializer does not scale with the shape.
+    #[track_caller]
+    pub fn in_axes(self, axes: &[isize]) -> Initializer {
+        self.scaling("in_axes", |s| s.in_axes = axes.to_vec())
+    }
+
+    /// A scaling initializer that counts these axes as the outputs'; by default
+    /// the last.
+    ///
+    /// # Panics
+    /// If the initializer does not scale with the shape.
+    #[track_caller]
+    pub fn out_axes(self, axes: &[isize]) -> Initializer {
+        self.scaling("out_axes", |s| s.out_axes = axes.to_vec())
+    }
+
+    /// A scaling initializer that counts these axes as a batch of parameters,
+    /// and so not as connections; by default none. The axes that are neither
+    /// inputs, outputs nor batch are a convolution's window.
+    ///
+    /// # Panics
+    /// If the initializer does not scale with the shape.
+    #[track_caller]
+    pub fn batch_axes(self, axes: &[isize]) -> Initializer {
+        self.scaling("batch_axes", |s| s.batch_axes = axes.to_vec())
+    }
+
+    #[track_caller]
+    fn scaling(mut self, method: &str, change: impl FnOnce(&mut VarianceScaling)) -> Initializer {
+        match &mut self.0 {
+            Kind::VarianceScaling(scaling) => change(scaling),
+            other => panic!(
+                "{method}: {other:?} does not scale with the number of connections\n  help: axes \
+                 belong to `variance_scaling` and to the lecun, glorot and he initializers"
+            ),
+        }
+        self
+    }
+}
+
+impl VarianceScaling {
+    /// The number of elements along some axes of a shape.
+    #[track_caller]
+    fn size(shape: &[usize], axes: &[isize], what: &str) -> f64 {
+        let rank = shape.len() as isize;
+        let size = axes.iter().map(|&axis| {
+            let normal = if axis < 0 { axis + rank } else { axis };
+            assert!(
+                (0..rank).contains(&normal),
+                "variance_scaling: the shape {shape:?} has no axis {axis} for the {what}\n  help: \
+                 name the axes: `init::lecun_normal().in_axes(&[0])`"
+            );
+            shape[normal as usize] as f64
+        });
+        size.product()
+    }
+
+    #[track_caller]
+    fn draw(&self, key: &Key, shape: &[usize], dtype: DType) -> Array {
+        let inputs = VarianceScaling::size(shape, &self.in_axes, "inputs");
+        let outputs = VarianceScaling::size(shape, &self.out_axes, "outputs");
+        let batch = VarianceScaling::size(shape, &self.batch_axes, "batch");
+        let all: f64 = shape.iter().map(|&d| d as f64).product();
+        let window = all / inputs / outputs / batch;
+        let (fan_in, fan_out) = (inputs * window, outputs * window);
+        let connections = match self.mode {
+            FanMode::FanIn => fan_in,
+            FanMode::FanOut => fan_out,
+            FanMode::FanAvg => (fan_in + fan_out) / 2.0,
+            FanMode::FanGeoAvg => (fan_in * fan_out).sqrt(),
+        };
+        // Each step is rounded to the type of the parameter, as JAX does it.
+        let variance = round(self.scale.get() / connections, dtype);
+        match self.distribution {
+            Distribution::TruncatedNormal => {
+                let stddev = round(variance.sqrt(), dtype) / round(TRUNCATED_STDDEV, dtype);
+                random::truncated_normal(key, -2.0, 2.0, shape, dtype) * stddev
+            }
+            Distribution::Normal => random::normal(key, shape, dtype) * variance.sqrt(),
+            Distribution::Uniform => {
+                let width = round(3.0 * variance, dtype).sqrt();
+                random::uniform_range(key, shape, dtype, -1.0, 1.0) * width
+            }
+        }
+    }
+}
+
+/// Every element `value`.
+pub fn constant(value: impl Into<Scalar>) -> Initializer {
+    let value = value.into();
+    Initializer(Kind::Constant(Literal::weak(value, value.weak_dtype())))
+}
+
+/// Zeros.
+pub fn zeros() -> Initializer {
+    constant(0)
+}
+
+/// Ones.
+pub fn ones() -> Initializer {
+    constant(1)
+}
+
+/// Uniform in `[0, scale)`. JAX's own scale is 0.01.
+pub fn uniform(scale: f64) -> Initializer {
+    let scale = Number::new(scale);
+    Initializer(Kind::Uniform { scale })
+}
+
+/// Normal with mean 0. JAX's own standard deviation is 0.01.
+pub fn normal(stddev: f64) -> Initializer {
+    let stddev = Number::new(stddev);
+    Initializer(Kind::Normal { stddev })
+}
+
+/// Normal, cut at `lower` and `upper` and then multiplied by `stddev`. JAX's
+/// own parameters are 0.01, -2 and 2.
+pub fn truncated_normal(stddev: f64, lower: f64, upper: f64) -> Initializer {
+    Initializer(Kind::TruncatedNormal {
+        stddev: Number::new(stddev),
+        lower: Number::new(lower),
+        upper: Number::new(upper),
+    })
+}
+
+/// Of variance `scale / n`, where `n` is the number of connections that `mode`
+/// says, so that signals keep their magnitude from layer to layer.
+///
+/// ```no_run
+/// use ramie_nn::init::{self, Distribution, FanMode};
+/// let he = init::variance_scaling(2.0, FanMode::FanIn, Distribution::TruncatedNormal);
+/// assert_eq!(he, init::he_normal());
+/// let heads = init::lecun_normal().in_axes(&[0]).out_axes(&[1, 2]);
+/// ```
+pub fn variance_scaling(scale: f64, mode: FanMode, distribution: Distribution) -> Initializer {
+    Initializer(Kind::VarianceScaling(VarianceScaling {
+        scale: Number::new(scale),
+        mode,
+        distribution,
+        in_axes: vec![-2],
+        out_axes: vec![-1],
+        batch_axes: Vec::new(),
+    }))
+}
+
+macro_rules! scaling {
+    ($( $(#[$doc:meta])* $f:ident $scale:literal $mode:ident $distribution:ident; )*) => { $(
+        $(#[$doc])*
+        pub fn $f() -> Initializer {
+            variance_scaling($scale, FanMode::$mode, Distribution::$distribution)
+        } )*
+    };
+}
+
+scaling! {
+    /// Normal, cut at two standard deviations, of variance `1 / fan_in` (LeCun
+    /// and others, 1998).
+    lecun_normal 1.0 FanIn TruncatedNormal;
+    /// Uniform, of variance `1 / fan_in`.
+    lecun_uniform 1.0 FanIn Uniform;
+    /// Normal, cut at two standard deviations, of variance
+    /// `2 / (fan_in + fan_out)` (Glorot and Bengio, 2010).
+    glorot_normal 1.0 FanAvg TruncatedNormal;
+    /// Uniform, of variance `2 / (fan_in + fan_out)`.
+    glorot_uniform 1.0 FanAvg Uniform;
+    /// Normal, cut at two standard deviations, of variance `2 / fan_in` (He and
+    /// others, 2015).
+    he_normal 2.0 FanIn TruncatedNormal;
+    /// Uniform, of variance `2 / fan_in`.
+    he_uniform 2.0 FanIn Uniform;
+}
+
+pub use glorot_normal as xavier_normal;
+pub use glorot_uniform as xavier_uniform;
+pub use he_normal as kaiming_normal;
+pub use he_uniform as kaiming_uniform;
