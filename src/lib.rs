@@ -1,9 +1,106 @@
-//! Ramie: train neural networks in Rust, compiled by XLA.
+//! Ramie trains neural networks in Rust: arrays, function transformations,
+//! models and optimizers in the vocabulary of JAX, compiled by XLA for CPU, GPU
+//! and TPU. No Python runs in the process.
+//!
+//! A function of arrays is ordinary Rust. [`grad`] differentiates it, [`vmap`]
+//! batches it, [`jit`] compiles it, and they compose:
+//!
+//! ```
+//! use ramie::{Array, grad, jit, vmap};
+//!
+//! fn energy(x: Array) -> Array {
+//!     x.square() * 0.5 + x.cos()
+//! }
+//!
+//! let force = jit(vmap(grad(energy)));
+//! let x = Array::from([0.0f32, 1.0, 2.0]);
+//! let sine = x.sin();
+//! assert_eq!(force(x.clone()).to_vec::<f32>(), (x - sine).to_vec::<f32>());
+//! ```
+//!
+//! # Where things are
+//!
+//! - [`Array`], [`DType`]: elements on a device, with the operations of NumPy as
+//!   methods. Operators broadcast and promote as in JAX; number literals take
+//!   the dtype of the array they meet.
+//! - Transformations: [`jit`], [`grad`], [`value_and_grad`], [`jvp`], [`vjp`],
+//!   [`linearize`], [`linear_transpose`], [`vmap`], [`make_jaxpr`],
+//!   [`eval_shape`].
+//! - [`random`]: numbers from explicit keys, bit for bit those of JAX.
+//! - [`Tree`], [`tree`], [`State`]: structures of arrays. Whatever a transformed
+//!   function takes or returns is a tree; `#[derive(Tree)]` makes a struct one.
+//! - [`nn`]: models as structs with `#[derive(Module)]`, variables such as
+//!   [`nn::Param`], and [`nn::Optimizer`].
+//! - [`optim`]: gradient transformations, composed with [`optim::chain`].
+//! - [`data`]: data sets. [`checkpoint`]: saving and restoring.
+//! - [`configure`], [`devices`], [`init_logging`]: the process's XLA client.
+//! - [`core`](crate::core): how it works inside: the typed IR, primitives,
+//!   lowering to StableHLO. [`pjrt`]: the layer over XLA's plugins.
+//!
+//! [`prelude`] has what most programs name.
+//!
+//! # Errors
+//!
+//! A mistake of the caller (shapes that do not fit, an axis that is not there)
+//! panics at the caller's line with what was expected, what was given and a
+//! remedy. What the world does (a missing plugin, a full disk, a damaged file)
+//! comes back as a [`Result`].
 #![forbid(unsafe_code)]
 
 // Derived code names this crate from outside and from its own examples alike.
 #[allow(unused_extern_crates)]
 extern crate self as ramie;
+
+pub mod prelude;
+
+#[doc(inline)]
+pub use ramie_checkpoint as checkpoint;
+#[doc(inline)]
+pub use ramie_core as core;
+#[doc(inline)]
+pub use ramie_data as data;
+#[doc(inline)]
+pub use ramie_nn as nn;
+#[doc(inline)]
+pub use ramie_optim as optim;
+#[doc(inline)]
+pub use ramie_pjrt as pjrt;
+
+// Arrays.
+#[doc(inline)]
+pub use ramie_core::{
+    Array, At, Aval, DType, Dims, DotDimensionNumbers, Element, Ellipsis, GatherScatterMode,
+    IndexItem, IntoArray, IntoIndex, IntoIndexItem, Literal, NewAxis, PadMode, Precision,
+    RoundingMethod, Scalar, Stepped, broadcast_arrays, broadcast_shapes, concatenate, einsum,
+    hstack, random, s, stack, vstack, where_,
+};
+// Transformations of functions.
+#[doc(inline)]
+pub use ramie_core::{
+    ArgTuple, ClosedJaxpr, Compiled, Function, InAxes, JitFunction, JitOptions, Jitted, Lowered,
+    Objective, Pure, Staged, Stateful, eval_shape, grad, is_tracing, jit, jit_with, jvp,
+    linear_transpose, linearize, log_compiles, make_jaxpr, value_and_grad, vjp, vjp_with_aux, vmap,
+    vmap_axes,
+};
+// Structures of arrays.
+#[doc(inline)]
+pub use ramie_core::{State, StateMismatch, Tree, tree};
+#[doc(inline)]
+pub use ramie_nn::{Module, Tree};
+// Devices and the process's client.
+#[doc(inline)]
+pub use ramie_core::{
+    CompilationStats, Device, MemoryAnalysis, OptionOverride, Platform, Runtime, RuntimeOptions,
+    Sharding, Value, compilation_stats, configure, device_put, devices, runtime,
+    with_default_device,
+};
+#[doc(inline)]
+pub use ramie_core::{Error, Result, ShapeError};
+
+#[cfg(feature = "logging")]
+mod logging;
+#[cfg(feature = "logging")]
+pub use logging::init_logging;
 
 /// What derived code needs; not part of the interface.
 #[doc(hidden)]
@@ -11,9 +108,7 @@ pub mod __private {
     pub use {ramie_core, ramie_nn};
 }
 
-pub use ramie_core as core;
-
-#[cfg(feature = "logging")]
-mod logging;
-#[cfg(feature = "logging")]
-pub use logging::init_logging;
+/// The README's example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,25 @@
+//! What most programs name: `use ramie::prelude::*;`.
+//!
+//! ```
+//! use ramie::prelude::*;
+//!
+//! #[derive(Module)]
+//! struct Scale {
+//!     factor: Param,
+//! }
+//!
+//! let mut model = Scale { factor: Param::new(Array::from(3.0f32)) };
+//! let grads = nn::grad(&mut model, |m| m.factor.square());
+//! assert_eq!(grads.get("factor").unwrap().item::<f32>(), 6.0);
+//! ```
+//!
+//! The gradients of models stay in [`nn`], as in Flax: [`grad`] is that of a
+//! function of its arguments, [`nn::grad`] that of a model's parameters.
+
+#[doc(no_inline)]
+pub use crate::nn::{BatchStat, Optimizer, Param};
+#[doc(no_inline)]
+pub use crate::{
+    Array, DType, Module, State, Tree, grad, jit, jvp, linearize, nn, optim, random, s, tree,
+    value_and_grad, vjp, vmap,
+};
