@@ -1,0 +1,204 @@
+//! The rules of CONTRIBUTING.md that a machine can check.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A file with more lines than this holds more than one concept.
+const LONGEST_FILE: usize = 650;
+/// A first example that is longer is not read.
+const LONGEST_EXAMPLE: usize = 30;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The project's files with this ending: their paths from the root, and texts.
+fn files(ending: &str) -> Vec<(String, String)> {
+    fn walk(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() {
+                // Build folders, what examples write, and folders of tools.
+                let skipped = name.starts_with('.') || ["target", "out", "venv"].contains(&&*name);
+                if !skipped {
+                    walk(&path, ending, found);
+                }
+            } else if name.ends_with(ending) {
+                found.push(path);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(root(), ending, &mut found);
+    found.sort();
+    let text = |path: &Path| fs::read_to_string(path).unwrap();
+    let name = |path: &Path| path.strip_prefix(root()).unwrap().display().to_string();
+    let all: Vec<_> = found.iter().map(|path| (name(path), text(path))).collect();
+    assert!(!all.is_empty(), "no file ends with {ending}");
+    all
+}
+
+/// Whether `word` stands in `line` as a whole word.
+fn has_word(line: &str, word: &str) -> bool {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    line.match_indices(word)
+        .any(|(at, _)| !line[..at].ends_with(part) && !line[at + word.len()..].starts_with(part))
+}
+
+/// Fails with all offences at once.
+fn expect_none(rule: &str, offences: Vec<String>) {
+    assert!(offences.is_empty(), "{rule}:\n  {}", offences.join("\n  "));
+}
+
+/// The lines of Rust files that `offends`, as `file:line: text`.
+fn offending_lines(offends: impl Fn(&str, &str) -> bool) -> Vec<String> {
+    let mut offences = Vec::new();
+    for (path, text) in files(".rs") {
+        for (number, line) in text.lines().enumerate() {
+            if offends(&path, line) {
+                offences.push(format!("{path}:{}: {}", number + 1, line.trim()));
+            }
+        }
+    }
+    offences
+}
+
+#[test]
+fn files_are_short() {
+    let long = files(".rs")
+        .into_iter()
+        .map(|(path, text)| (path, text.lines().count()))
+        .filter(|(_, lines)| *lines > LONGEST_FILE)
+        .map(|(path, lines)| format!("{path}: {lines} lines"))
+        .collect();
+    expect_none(
+        &format!("files have at most {LONGEST_FILE} lines: split by concept"),
+        long,
+    );
+}
+
+#[test]
+fn only_pjrt_has_unsafe_code() {
+    // Written apart, so that this file does not offend.
+    let keyword = concat!("un", "safe");
+    let offences = offending_lines(|path, line| {
+        let code = line.split("//").next().unwrap_or_default();
+        !path.starts_with("pjrt/") && has_word(code, keyword)
+    });
+    expect_none(&format!("{keyword} code belongs in pjrt/"), offences);
+}
+
+#[test]
+fn other_crates_forbid_unsafe_code() {
+    let is_root = |path: &str| {
+        !path.starts_with("pjrt/")
+            && (path.ends_with("src/lib.rs")
+                || path.starts_with("src/bin/") && path.ends_with("main.rs")
+                || path.starts_with("examples/") && path.ends_with("main.rs"))
+    };
+    let attribute = concat!("#![forbid(un", "safe_code)]");
+    let offences = files(".rs")
+        .into_iter()
+        .filter(|(path, text)| is_root(path) && !text.lines().any(|line| line == attribute))
+        .map(|(path, _)| path)
+        .collect();
+    expect_none(&format!("crates have {attribute}"), offences);
+}
+
+#[test]
+fn nothing_is_left_for_later() {
+    let words = [
+        concat!("TO", "DO"),
+        concat!("FIX", "ME"),
+        concat!("XX", "X"),
+        concat!("todo", "!"),
+        concat!("unimplemented", "!"),
+        concat!("dbg", "!"),
+    ];
+    let offences = offending_lines(|_, line| words.iter().any(|word| has_word(line, word)));
+    expect_none("sources are finished", offences);
+}
+
+/// The names that the `pub use` declarations of a source file bring in.
+fn reexported(source: &str) -> Vec<String> {
+    let declarations = source.split("pub use ").skip(1);
+    let names = declarations.flat_map(|rest| {
+        let path = rest.split(';').next().unwrap_or_default();
+        // `a::b::{C, D}` or `a::b::C`.
+        let last = path.rsplit("::").next().unwrap_or_default();
+        last.trim_matches(['{', '}']).split(',')
+    });
+    names.map(|name| name.trim().to_string()).collect()
+}
+
+#[test]
+fn the_facade_names_what_core_offers() {
+    // What authors of primitives, and of passes over programs, find in `ramie::core`.
+    const INSIDE: [&str; 10] = [
+        "Atom",
+        "DotGeneral",
+        "Eqn",
+        "Jaxpr",
+        "Outputs",
+        "Primitive",
+        "Var",
+        "bind",
+        "bind1",
+        "bind_arc",
+    ];
+    let source = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    let facade = reexported(&source("src/lib.rs"));
+    let missing = reexported(&source("core/src/lib.rs"))
+        .into_iter()
+        .filter(|name| !facade.contains(name) && !INSIDE.contains(&&**name))
+        .filter(|name| !name.is_empty())
+        .collect();
+    expect_none("src/lib.rs re-exports what core/src/lib.rs does", missing);
+}
+
+#[test]
+fn ignored_tests_have_a_reason() {
+    let bare = concat!("#[ig", "nore]");
+    let offences = offending_lines(|_, line| line.trim_start().starts_with(bare));
+    expect_none("write why: #[ignore = \"…\"]", offences);
+}
+
+#[test]
+fn the_readme_example_is_short() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let (_, after) = readme.split_once("```rust\n").expect("an example");
+    let (example, _) = after.split_once("\n```").expect("its end");
+    let lines = example.lines().count();
+    assert!(lines <= LONGEST_EXAMPLE, "the example has {lines} lines");
+    assert!(
+        !example.lines().any(|line| line.starts_with("# ")),
+        "the example hides lines that readers need"
+    );
+}
+
+#[test]
+fn the_checks_run_the_readme_test_command() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let checks = fs::read_to_string(root().join(".ci/run")).unwrap();
+    let command = readme
+        .lines()
+        .find(|line| line.starts_with("cargo test"))
+        .expect("a line of the README that runs the tests");
+    assert!(checks.contains(command), ".ci/run lacks `{command}`");
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    let mut broken = Vec::new();
+    for (path, text) in files(".md") {
+        let folder = root().join(&path).parent().unwrap().to_path_buf();
+        for after in text.split("](").skip(1) {
+            let target = after.split([')', '#']).next().unwrap_or_default();
+            if !target.is_empty() && !target.contains("://") && !folder.join(target).exists() {
+                broken.push(format!("{path}: {target}"));
+            }
+        }
+    }
+    expect_none("documents link to what is there", broken);
+}
