@@ -41,10 +41,12 @@ pub use ops::{
     broadcast_arrays, einsum, hstack, s, stack, vstack,
 };
 pub use prim::Primitive;
+pub use prim::cumulative::associative_scan;
 pub use prim::dot::{DotDimensionNumbers, DotGeneral, Precision};
 pub use prim::elementwise::{RoundingMethod, where_};
 pub use prim::index::GatherScatterMode;
 pub use prim::shape::concatenate;
+pub use prim::sort::lax_sort;
 pub use ramie_pjrt::discover::Platform;
 pub use ramie_pjrt::{Device, MemoryAnalysis, OptionOverride, Value};
 pub use runtime::{

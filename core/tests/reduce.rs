@@ -14,6 +14,7 @@ fn reductions_agree_with_jax() {
         &golden,
         &[
             "reduce_sum",
+            "reduce_prod",
             "reduce_max",
             "reduce_min",
             "reduce_and",

@@ -1,8 +1,10 @@
 //! From a recorded row to the primitive it applies.
 
 use super::golden::{Row, dtype};
+use ramie_core::prim::cumulative as cum;
 use ramie_core::prim::elementwise as el;
 use ramie_core::prim::reduce as red;
+use ramie_core::prim::sort::{Sort, TopK};
 use ramie_core::{Array, DType, Dims, DotDimensionNumbers, DotGeneral, Primitive, bind};
 use serde_json::Value;
 
@@ -15,6 +17,8 @@ pub fn apply(row: &Row) -> Option<Box<Operation>> {
         .or_else(|| reductions(row))
         .or_else(|| super::indexing::apply(row))
         .or_else(|| products(row))
+        .or_else(|| running(row))
+        .or_else(|| sorting(row))
 }
 
 /// A primitive as an operation.
@@ -87,6 +91,7 @@ fn reductions(row: &Row) -> Option<Box<Operation>> {
     let argument = || (axes()[0], type_of(p, "index_dtype").expect("a type"));
     match row.op.as_str() {
         "reduce_sum" => of(red::ReduceSum { axes: axes() }),
+        "reduce_prod" => of(red::ReduceProd { axes: axes() }),
         "reduce_max" => of(red::ReduceMax { axes: axes() }),
         "reduce_min" => of(red::ReduceMin { axes: axes() }),
         "reduce_and" => of(red::ReduceAnd { axes: axes() }),
@@ -118,6 +123,51 @@ fn products(row: &Row) -> Option<Box<Operation>> {
             precision: None,
             preferred_element_type: type_of(p, "preferred_element_type"),
         }),
+        _ => None,
+    }
+}
+
+fn running(row: &Row) -> Option<Box<Operation>> {
+    let p = &row.params;
+    let reverse = p["reverse"].as_bool().unwrap_or(false);
+    let axis = || number(p, "axis");
+    match row.op.as_str() {
+        "cumsum" => of(cum::Cumsum {
+            axis: axis(),
+            reverse,
+        }),
+        "cumprod" => of(cum::Cumprod {
+            axis: axis(),
+            reverse,
+        }),
+        "cummax" => of(cum::Cummax {
+            axis: axis(),
+            reverse,
+        }),
+        "cummin" => of(cum::Cummin {
+            axis: axis(),
+            reverse,
+        }),
+        _ => None,
+    }
+}
+
+fn sorting(row: &Row) -> Option<Box<Operation>> {
+    let p = &row.params;
+    match row.op.as_str() {
+        "sort" => of(Sort {
+            dimension: number(p, "dimension"),
+            is_stable: p["is_stable"].as_bool()?,
+            num_keys: number(p, "num_keys"),
+        }),
+        "top_k" => {
+            let rank = row.inputs[0].ndim() as i64;
+            let axis = p["axis"].as_i64()?.rem_euclid(rank) as usize;
+            of(TopK {
+                k: number(p, "k"),
+                axis,
+            })
+        }
         _ => None,
     }
 }

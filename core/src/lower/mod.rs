@@ -133,7 +133,8 @@ impl<'m> Lowering<'m> {
     }
 
     /// An operation in MLIR's generic form:
-    /// `%2 = "stablehlo.name"(%0, %1) <{attributes}> (regions) : (…) -> …`.
+    /// `%2 = "stablehlo.name"(%0, %1) <{attributes}> (regions) : (…) -> …`. A
+    /// name with a dot brings its own dialect.
     pub fn op(
         &mut self,
         name: &str,
@@ -146,7 +147,8 @@ impl<'m> Lowering<'m> {
         debug_assert_eq!(args.len(), ins.len(), "{name}: one type per operand");
         let results = self.begin(outs.len());
         let body = &mut self.body;
-        let _ = write!(body, "\"stablehlo.{name}\"(");
+        let dialect = if name.contains('.') { "" } else { "stablehlo." };
+        let _ = write!(body, "\"{dialect}{name}\"(");
         list(body, args);
         body.push(')');
         if !attributes.is_empty() {

@@ -65,6 +65,8 @@ macro_rules! reductions {
 reductions! {
     /// The sum of the elements.
     sum sum_axes sum_keepdims = total;
+    /// The product of the elements.
+    prod prod_axes prod_keepdims = product;
     /// The mean of the elements; NaN of none.
     mean mean_axes mean_keepdims = average;
     /// The variance: the mean squared distance from the mean.
@@ -118,6 +120,12 @@ fn promoted(dtype: DType) -> DType {
 fn total(x: &Array, axes: &[usize]) -> Array {
     let out = promoted(x.dtype());
     x.astype(wide(out)).reduce_sum(&signed(axes)).astype(out)
+}
+
+#[track_caller]
+fn product(x: &Array, axes: &[usize]) -> Array {
+    let out = promoted(x.dtype());
+    x.astype(wide(out)).reduce_prod(&signed(axes)).astype(out)
 }
 
 /// The number of elements that each result combines.

@@ -5,6 +5,7 @@
 //! missing rule does not compile.
 
 pub mod call;
+pub mod cumulative;
 pub mod dot;
 pub mod elementwise;
 pub mod index;
@@ -12,6 +13,7 @@ pub mod random;
 pub mod reduce;
 mod rules;
 pub mod shape;
+pub mod sort;
 
 use crate::lower::{Lowering, Value};
 use crate::{Array, Aval, Outputs, ShapeError};

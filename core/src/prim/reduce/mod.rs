@@ -1,6 +1,7 @@
 //! Primitives that combine the elements along axes.
 
 mod arg;
+mod product;
 mod table;
 
 pub use arg::*;

@@ -112,6 +112,9 @@ reductions! {
     /// The sum over axes.
     ReduceSum reduce_sum "add" Number |_| Scalar::Int(0),
         [("out_sharding", Param::new("None"))] {linear};
+    /// The product over axes.
+    ReduceProd reduce_prod "multiply" Number |_| Scalar::Int(1),
+        [] {|g, x, y, axes| super::product::tangent(g, x, axes)};
     /// The largest element over axes; NaN wins.
     ReduceMax reduce_max "maximum" Any lowest,
         [] {|g, x, y, axes| chosen(g, x, y, axes)};

@@ -1,0 +1,286 @@
+//! Running reductions: `cumsum` and its family.
+
+use super::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::lower::{Lowering, Region, Value, dims_array};
+use crate::prim::elementwise::Class;
+use crate::prim::reduce::{highest, lowest};
+use crate::trace::bind1;
+use crate::{Array, Aval, DType, Dims, Scalar, ShapeError};
+
+/// A row of the table of running reductions, for tests and documentation.
+pub struct CumulativeRow {
+    /// Name in a jaxpr.
+    pub name: &'static str,
+    /// The operation along an axis; the flag asks for it from the end.
+    pub apply: fn(&Array, isize, bool) -> Array,
+}
+
+macro_rules! differentiation {
+    ($self:ident, linear) => {
+        Differentiation::linear(|ct, _| {
+            let (axis, reverse) = ($self.axis, !$self.reverse);
+            bind1(Cumsum { axis, reverse }, &[ct])
+        })
+    };
+    ($self:ident, $combine:expr) => {
+        Differentiation::jvp(|primals, tangents, _| {
+            let scan = |x: Array| {
+                let combine = |a: &[Array], b: &[Array]| vec![$combine(&a[0], &b[0])];
+                associative_scan(combine, &[x], $self.reverse, $self.axis as isize)
+                    .pop()
+                    .expect("one array is scanned")
+            };
+            let tangent = |t: &Array| crate::jvp(scan, primals[0].clone(), t.clone()).1;
+            vec![tangents[0].as_ref().map(tangent)]
+        })
+    };
+}
+
+macro_rules! cumulative {
+    ($( $(#[$doc:meta])* $ty:ident $f:ident $reversed:ident $class:ident $identity:expr,
+        {$region:expr} [$($diff:tt)+]; )*) => { $(
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        pub struct $ty {
+            /// The axis along which elements are combined.
+            pub axis: usize,
+            /// Whether to start at the end.
+            pub reverse: bool,
+        }
+        impl Primitive for $ty {
+            fn name(&self) -> &'static str { stringify!($f) }
+            fn params(&self) -> Vec<(&'static str, Param)> {
+                let reverse = if self.reverse { "True" } else { "False" };
+                vec![("axis", Param::new(self.axis)), ("reverse", Param::new(reverse))]
+            }
+            fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+                Class::$class.check(args[0].dtype())?;
+                crate::ensure_shape!(
+                    self.axis < args[0].ndim(),
+                    "axis {} is out of range for {}", self.axis, args[0]
+                );
+                one(args[0])
+            }
+            fn differentiation(&self) -> Differentiation<'_> { differentiation!(self, $($diff)+) }
+            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+                let at = axes[0].expect("the operand is batched");
+                let axis = self.axis + usize::from(self.axis >= at);
+                batched(bind1($ty { axis, reverse: self.reverse }, &[&args[0]]), Some(at))
+            }
+            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval], outs: &[Aval]) -> Vec<Value> {
+                let identity: fn(DType) -> Scalar = $identity;
+                let region: fn(&mut Lowering<'_>, DType) -> Region = $region;
+                let (dtype, shape) = (outs[0].dtype(), outs[0].shape());
+                if shape[self.axis] == 0 {
+                    return vec![args[0]];
+                }
+                let identity = ctx.scalar(identity(dtype), dtype);
+                let region = region(ctx, dtype);
+                let attributes = window(shape, self.axis, self.reverse);
+                let types = [outs[0], Aval::scalar(dtype)];
+                ctx.op("reduce_window", &[args[0], identity], &types, outs, &attributes, &[region])
+            }
+        }
+        impl Array {
+            $(#[$doc])*
+            ///
+            /// The shape stays.
+            ///
+            /// # Panics
+            /// If the axis is out of range, or the element type has no such
+            /// operation.
+            #[track_caller]
+            pub fn $f(&self, axis: isize) -> Array {
+                let axis = self.axis(stringify!($f), axis);
+                bind1($ty { axis, reverse: false }, &[&numbers(self)])
+            }
+
+            $(#[$doc])*
+            ///
+            /// The other way round, from the end of the axis.
+            ///
+            /// # Panics
+            /// If the axis is out of range, or the element type has no such
+            /// operation.
+            #[track_caller]
+            pub fn $reversed(&self, axis: isize) -> Array {
+                let axis = self.axis(stringify!($f), axis);
+                bind1($ty { axis, reverse: true }, &[&numbers(self)])
+            }
+        } )*
+        /// The table of running reductions.
+        pub const CUMULATIVE: &[CumulativeRow] = &[$( CumulativeRow {
+            name: stringify!($f),
+            apply: |x, axis, reverse| if reverse { x.$reversed(axis) } else { x.$f(axis) },
+        } ),*];
+    };
+}
+
+cumulative! {
+    /// The sums of the elements up to each one along an axis.
+    Cumsum cumsum cumsum_reversed Number |_| Scalar::Int(0),
+        {|ctx, d| ctx.reducer("add", d)} [linear];
+    /// The products of the elements up to each one along an axis.
+    Cumprod cumprod cumprod_reversed Number |_| Scalar::Int(1),
+        {|ctx, d| ctx.reducer("multiply", d)} [|a: &Array, b: &Array| a.mul(b)];
+    /// The largest element up to each one along an axis; NaN wins.
+    Cummax cummax cummax_reversed Number lowest,
+        {|ctx, d| ctx.reducer("maximum", d)} [|a: &Array, b: &Array| a.maximum(b)];
+    /// The smallest element up to each one along an axis; NaN wins.
+    Cummin cummin cummin_reversed Number highest,
+        {|ctx, d| ctx.reducer("minimum", d)} [|a: &Array, b: &Array| a.minimum(b)];
+    /// The logarithms of the sums of exponentials up to each element along an
+    /// axis.
+    Cumlogsumexp cumlogsumexp cumlogsumexp_reversed Float lowest,
+        {log_add_exp} [|a: &Array, b: &Array| a.logaddexp(b)];
+}
+
+/// Truth values are counted.
+#[track_caller]
+fn numbers(x: &Array) -> Array {
+    match x.dtype() {
+        DType::Bool => x.astype(DType::I32),
+        _ => x.clone(),
+    }
+}
+
+/// A window over all elements up to each one; XLA splits long ones into blocks.
+fn window(shape: &[usize], axis: usize, reverse: bool) -> String {
+    let n = shape[axis];
+    let ones = Dims::from_elem(1, shape.len());
+    let mut sizes = ones.clone();
+    sizes[axis] = n;
+    let padding: Vec<String> = (0..shape.len())
+        .map(|d| match (d == axis, reverse) {
+            (false, _) => "[0, 0]".to_string(),
+            (true, false) => format!("[{}, 0]", n - 1),
+            (true, true) => format!("[0, {}]", n - 1),
+        })
+        .collect();
+    format!(
+        "window_dimensions = {}, window_strides = {}, base_dilations = {}, window_dilations = {}, \
+         padding = dense<[{}]> : tensor<{}x2xi64>",
+        dims_array(&sizes),
+        dims_array(&ones),
+        dims_array(&ones),
+        dims_array(&ones),
+        padding.join(", "),
+        shape.len()
+    )
+}
+
+/// `log(eᵃ + eᵇ)` without overflow; equal infinities give themselves.
+fn log_add_exp(ctx: &mut Lowering<'_>, dtype: DType) -> Region {
+    let scalar = Aval::scalar(dtype);
+    ctx.region(&[scalar, scalar], |ctx, args| {
+        let larger = ctx.same("maximum", args, scalar);
+        let difference = ctx.same("subtract", args, scalar);
+        let sum = ctx.same("add", args, scalar);
+        let unknown = ctx.compare("NE", [difference, difference], scalar);
+        let distance = ctx.same("abs", &[difference], scalar);
+        let distance = ctx.same("negate", &[distance], scalar);
+        let ratio = ctx.same("exponential", &[distance], scalar);
+        let excess = ctx.same("log_plus_one", &[ratio], scalar);
+        let finite = ctx.same("add", &[larger, excess], scalar);
+        let types = [scalar.with_dtype(DType::Bool), scalar, scalar];
+        let out = ctx.op1("select", &[unknown, sum, finite], &types, scalar, "");
+        vec![(out, scalar)]
+    })
+}
+
+/// All running results of an associative operation along an axis, in
+/// logarithmically many steps: element `i` of the result combines the elements
+/// up to `i` of `elems` (from `i` on, with `reverse`). Several arrays of one
+/// size along the axis are scanned together; `combine` takes and gives one array
+/// for each.
+///
+/// ```no_run
+/// use ramie_core::{Array, associative_scan};
+/// let x = Array::from([1.0f32, 2.0, 3.0]);
+/// let sums = associative_scan(|a, b| vec![&a[0] + &b[0]], &[x], false, 0);
+/// assert_eq!(sums[0].to_vec::<f32>(), [1.0, 3.0, 6.0]);
+/// ```
+///
+/// # Panics
+/// If there is no array, the axis is out of range, or sizes along it differ.
+#[track_caller]
+pub fn associative_scan(
+    combine: impl Fn(&[Array], &[Array]) -> Vec<Array>,
+    elems: &[Array],
+    reverse: bool,
+    axis: isize,
+) -> Vec<Array> {
+    assert!(!elems.is_empty(), "associative_scan: no array to scan");
+    let axes: Vec<usize> = elems
+        .iter()
+        .map(|x| x.axis("associative_scan", axis))
+        .collect();
+    for (x, &axis) in elems.iter().zip(&axes) {
+        assert_eq!(
+            x.shape()[axis],
+            elems[0].shape()[axes[0]],
+            "associative_scan: sizes along axis {axis} differ"
+        );
+    }
+    let turned = |xs: &[Array]| -> Vec<Array> {
+        let flip = |(x, &axis): (&Array, &usize)| x.flip(&[axis as isize]);
+        xs.iter().zip(&axes).map(flip).collect()
+    };
+    if reverse {
+        turned(&scan(&combine, &turned(elems), &axes))
+    } else {
+        scan(&combine, elems, &axes)
+    }
+}
+
+/// Every `step`-th element along each array's axis.
+fn strided(xs: &[Array], axes: &[usize], start: usize, limit: usize, step: usize) -> Vec<Array> {
+    xs.iter()
+        .zip(axes)
+        .map(|(x, &axis)| x.slice_in_dim(start, limit, step, axis as isize))
+        .collect()
+}
+
+#[track_caller]
+fn scan(
+    combine: &impl Fn(&[Array], &[Array]) -> Vec<Array>,
+    elems: &[Array],
+    axes: &[usize],
+) -> Vec<Array> {
+    let n = elems[0].shape()[axes[0]];
+    if n < 2 {
+        return elems.to_vec();
+    }
+    // Pairs first; their running results are those of the odd elements.
+    let pairs = combine(
+        &strided(elems, axes, 0, n - 1, 2),
+        &strided(elems, axes, 1, n, 2),
+    );
+    let odd = scan(combine, &pairs, axes);
+    let rest = strided(elems, axes, 2, n, 2);
+    let later = match rest[0].shape()[axes[0]] {
+        0 => rest,
+        count => combine(&strided(&odd, axes, 0, count, 1), &rest),
+    };
+    let first = strided(elems, axes, 0, 1, 1);
+    (0..elems.len())
+        .map(|i| {
+            let even = crate::concatenate(&[&first[i], &later[i]], axes[i] as isize);
+            interleaved(&even, &odd[i], axes[i])
+        })
+        .collect()
+}
+
+/// Elements of two arrays in turn; the first has as many as the second or one
+/// more.
+fn interleaved(even: &Array, odd: &Array, axis: usize) -> Array {
+    let equal = even.shape()[axis] == odd.shape()[axis];
+    let spaced = |x: &Array, before: isize, after: isize| {
+        let mut config = vec![(0, 0, 0); x.ndim()];
+        config[axis] = (before, after, 1);
+        x.lax_pad(&config, Array::scalar(0, x.dtype()))
+    };
+    let even = spaced(even, 0, isize::from(equal));
+    let odd = spaced(odd, 1, isize::from(!equal));
+    even.add(&odd)
+}

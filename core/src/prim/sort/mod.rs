@@ -1,0 +1,224 @@
+//! Sorting and selection along an axis.
+
+mod top_k;
+
+pub use top_k::TopK;
+
+use super::index::{Gather, GatherDimensionNumbers, GatherScatterMode};
+use super::{Avals, Batched, Differentiation, Param, Primitive, move_batch_axis};
+use crate::lower::{Lowering, Region, Value};
+use crate::trace::bind;
+use crate::{Array, Aval, DType, Dims, ShapeError};
+use smallvec::SmallVec;
+
+/// Sorts several arrays of one shape together along an axis, by the first
+/// `num_keys` of them in turn. Numbers come first, NaN last; `-0.0` and `0.0`
+/// are equal.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Sort {
+    /// The sorted axis.
+    pub dimension: usize,
+    /// Whether equal elements keep their order.
+    pub is_stable: bool,
+    /// How many operands are compared; the others are carried along.
+    pub num_keys: usize,
+}
+
+impl Primitive for Sort {
+    fn name(&self) -> &'static str {
+        "sort"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        let stable = if self.is_stable { "True" } else { "False" };
+        vec![
+            ("dimension", Param::new(self.dimension)),
+            ("is_stable", Param::new(stable)),
+            ("num_keys", Param::new(self.num_keys)),
+        ]
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(!args.is_empty(), "expects at least one operand");
+        if args.iter().any(|a| a.shape() != args[0].shape()) {
+            return Err(ShapeError::new("operands have different shapes")
+                .help("what is sorted together has one shape: broadcast first"));
+        }
+        crate::ensure_shape!(
+            self.dimension < args[0].ndim(),
+            "axis {} is out of range for {}",
+            self.dimension,
+            args[0]
+        );
+        crate::ensure_shape!(
+            (1..=args.len()).contains(&self.num_keys),
+            "{} of {} operands cannot be keys",
+            self.num_keys,
+            args.len()
+        );
+        Ok(args.into())
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::jvp(|primals, tangents, _| {
+            let shape = primals[0].shape();
+            let mut operands = primals.to_vec();
+            operands.push(Array::iota(shape, self.dimension, DType::U32));
+            let refs: SmallVec<[&Array; 4]> = operands.iter().collect();
+            let order = bind(self.clone(), &refs).pop().expect("positions");
+            tangents
+                .iter()
+                .map(|t| t.as_ref().map(|t| along(t, &order, self.dimension)))
+                .collect()
+        })
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        let moved: SmallVec<[Array; 4]> = args
+            .iter()
+            .zip(axes)
+            .map(|(a, ax)| move_batch_axis(a, *ax, 0, size))
+            .collect();
+        let refs: SmallVec<[&Array; 4]> = moved.iter().collect();
+        let sort = Sort {
+            dimension: self.dimension + 1,
+            ..self.clone()
+        };
+        let outs = bind(sort, &refs);
+        let axes = SmallVec::from_elem(Some(0), outs.len());
+        (outs, axes)
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let comparator = ctx.before(ins, self.num_keys);
+        let attributes = format!(
+            "dimension = {} : i64, is_stable = {}",
+            self.dimension, self.is_stable
+        );
+        ctx.op("sort", args, ins, outs, &attributes, &[comparator])
+    }
+}
+
+impl Lowering<'_> {
+    /// The order of a sort: by the first key, then by the second, …
+    fn before(&mut self, operands: &[Aval], num_keys: usize) -> Region {
+        let scalars: Vec<Aval> = operands
+            .iter()
+            .flat_map(|a| [Aval::scalar(a.dtype()); 2])
+            .collect();
+        let truth = Aval::scalar(DType::Bool);
+        self.region(&scalars, |ctx, args| {
+            let mut before: Option<Value> = None;
+            for key in (0..num_keys).rev() {
+                let aval = scalars[2 * key];
+                let pair = [args[2 * key], args[2 * key + 1]];
+                let pair = pair.map(|x| ctx.canonical(x, aval));
+                let less = ctx.total_order("LT", pair, aval);
+                before = Some(match before {
+                    None => less,
+                    Some(rest) => {
+                        let equal = ctx.total_order("EQ", pair, aval);
+                        let tied = ctx.same("and", &[equal, rest], truth);
+                        ctx.same("or", &[less, tied], truth)
+                    }
+                });
+            }
+            vec![(before.expect("there is a key"), truth)]
+        })
+    }
+
+    /// A float with one zero and one NaN, which the total order tells apart.
+    fn canonical(&mut self, x: Value, aval: Aval) -> Value {
+        if !aval.dtype().is_float() {
+            return x;
+        }
+        let types = [aval.with_dtype(DType::Bool), aval, aval];
+        let zero = self.splat(0, aval);
+        let nan = self.splat(f64::NAN, aval);
+        let is_zero = self.compare("EQ", [x, zero], aval);
+        let one_zero = self.op1("select", &[is_zero, zero, x], &types, aval, "");
+        let is_nan = self.compare("NE", [x, x], aval);
+        self.op1("select", &[is_nan, nan, one_zero], &types, aval, "")
+    }
+
+    fn total_order(&mut self, direction: &str, args: [Value; 2], aval: Aval) -> Value {
+        if !aval.dtype().is_float() {
+            return self.compare(direction, args, aval);
+        }
+        let attributes = format!(
+            "comparison_direction = #stablehlo<comparison_direction {direction}>, \
+             compare_type = #stablehlo<comparison_type TOTALORDER>"
+        );
+        let out = aval.with_dtype(DType::Bool);
+        self.op1("compare", &args, &[aval, aval], out, &attributes)
+    }
+}
+
+/// The elements of `x` at positions `order` along `axis`, which are within it.
+fn along(x: &Array, order: &Array, axis: usize) -> Array {
+    let others: Dims = (0..x.ndim()).filter(|&d| d != axis).collect();
+    let numbers = GatherDimensionNumbers {
+        offset_dims: Dims::new(),
+        collapsed_slice_dims: Dims::from_slice(&[axis]),
+        start_index_map: Dims::from_slice(&[axis]),
+        operand_batching_dims: others.clone(),
+        start_indices_batching_dims: others,
+    };
+    let sizes = Dims::from_elem(1, x.ndim());
+    let gather = Gather::new(numbers, &sizes).mode(GatherScatterMode::PromiseInBounds);
+    x.gather(&order.expand_dims(&[-1]), gather)
+}
+
+/// Sorts several arrays of one shape together along an axis, by the first
+/// `num_keys` of them in turn (`jax.lax.sort`): NaN comes last, `-0.0` and `0.0`
+/// are equal, and equal elements keep their order.
+///
+/// ```no_run
+/// use ramie_core::{Array, lax_sort};
+/// let (key, value) = (Array::from([3, 1, 2]), Array::from([0.3f32, 0.1, 0.2]));
+/// let sorted = lax_sort(&[key, value], 0, 1);
+/// assert_eq!(sorted[1].to_vec::<f32>(), [0.1, 0.2, 0.3]);
+/// ```
+///
+/// # Panics
+/// If there is no operand, shapes differ, the axis is out of range, or
+/// `num_keys` is not between 1 and the number of operands.
+#[track_caller]
+pub fn lax_sort(operands: &[Array], axis: isize, num_keys: usize) -> Vec<Array> {
+    assert!(!operands.is_empty(), "sort: no operand to sort");
+    let sort = Sort {
+        dimension: operands[0].axis("sort", axis),
+        is_stable: true,
+        num_keys,
+    };
+    let refs: SmallVec<[&Array; 4]> = operands.iter().collect();
+    bind(sort, &refs).into_vec()
+}
+
+impl Array {
+    /// The elements along an axis in increasing order, NaN last.
+    ///
+    /// # Panics
+    /// If the axis is out of range.
+    #[track_caller]
+    pub fn sort(&self, axis: isize) -> Array {
+        lax_sort(std::slice::from_ref(self), axis, 1)
+            .pop()
+            .expect("one array is sorted")
+    }
+
+    /// The positions (`i32`) along an axis of its elements in increasing order,
+    /// NaN last; equal elements keep their order.
+    ///
+    /// # Panics
+    /// If the axis is out of range.
+    #[track_caller]
+    pub fn argsort(&self, axis: isize) -> Array {
+        let dimension = self.axis("argsort", axis);
+        let positions = Array::iota(self.shape(), dimension, DType::I32);
+        lax_sort(&[self.stop_gradient(), positions], axis, 1)
+            .pop()
+            .expect("positions")
+    }
+}

@@ -1,0 +1,116 @@
+//! `top_k`.
+
+use super::along;
+use crate::lower::{Lowering, Value};
+use crate::prim::elementwise::Class;
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive};
+use crate::trace::bind;
+use crate::{Array, Aval, DType, Dims, ShapeError};
+use smallvec::SmallVec;
+
+/// The `k` largest elements along an axis, in decreasing order, and their
+/// positions in `i32`; of equal elements the first comes first.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct TopK {
+    /// How many.
+    pub k: usize,
+    /// Along which axis.
+    pub axis: usize,
+}
+
+impl Primitive for TopK {
+    fn name(&self) -> &'static str {
+        "top_k"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![("axis", Param::new(self.axis)), ("k", Param::new(self.k))]
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        Class::Number.check(args[0].dtype())?;
+        crate::ensure_shape!(
+            self.axis < args[0].ndim(),
+            "axis {} is out of range for {}",
+            self.axis,
+            args[0]
+        );
+        let mut shape: Dims = args[0].shape().into();
+        if self.k > shape[self.axis] {
+            return Err(ShapeError::new(format!(
+                "axis {} has {} elements, fewer than k = {}",
+                self.axis, shape[self.axis], self.k
+            ))
+            .help("k is at most the size of the axis"));
+        }
+        shape[self.axis] = self.k;
+        let values = args[0].with_shape(&shape);
+        let positions = Aval::new(&shape, DType::I32);
+        Ok(Avals::from_iter([values, positions]))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::jvp(|_, tangents, outs| {
+            let values = tangents[0].as_ref().map(|t| along(t, &outs[1], self.axis));
+            vec![values, None]
+        })
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+        let at = axes[0].expect("the operand is batched");
+        let axis = self.axis + usize::from(self.axis >= at);
+        let outs = bind(TopK { k: self.k, axis }, &[&args[0]]);
+        (outs, SmallVec::from_elem(Some(at), 2))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        // The operation of XLA is one of the last axis.
+        let rank = ins[0].ndim();
+        let mut order: Dims = (0..rank).collect();
+        order.swap(self.axis, rank - 1);
+        let turned = |a: Aval| {
+            let shape: Dims = order.iter().map(|&d| a.shape()[d]).collect();
+            a.with_shape(&shape)
+        };
+        let turn = |ctx: &mut Lowering<'_>, x: Value, from: Aval, to: Aval| {
+            if self.axis + 1 == rank {
+                return x;
+            }
+            let attributes = format!("permutation = {}", crate::lower::dims_array(&order));
+            ctx.op1("transpose", &[x], &[from], to, &attributes)
+        };
+        let operand = turn(ctx, args[0], ins[0], turned(ins[0]));
+        let types = [turned(outs[0]), turned(outs[1])];
+        let attributes = format!("k = {} : i64", self.k);
+        let found = ctx.op(
+            "chlo.top_k",
+            &[operand],
+            &[turned(ins[0])],
+            &types,
+            &attributes,
+            &[],
+        );
+        (0..2)
+            .map(|i| turn(ctx, found[i], types[i], outs[i]))
+            .collect()
+    }
+}
+
+impl Array {
+    /// The `k` largest elements along the last axis in decreasing order, NaN
+    /// first, and their positions in `i32`.
+    ///
+    /// # Panics
+    /// If the array is 0-d, or the last axis has fewer than `k` elements.
+    #[track_caller]
+    pub fn top_k(&self, k: usize) -> (Array, Array) {
+        let axis = self.axis("top_k", -1);
+        let mut outs = bind(TopK { k, axis }, &[self]);
+        let positions = outs.pop().expect("positions");
+        (outs.pop().expect("values"), positions)
+    }
+}
