@@ -34,7 +34,7 @@
 //! - [`optim`]: gradient transformations, composed with [`optim::chain`].
 //! - [`data`]: data sets. [`checkpoint`]: saving and restoring.
 //! - [`configure`], [`devices`], [`init_logging`]: the process's XLA client.
-//! - [`core`](crate::core): how it works inside: the typed IR, primitives,
+//! - [`core`]: how it works inside: the typed IR, primitives,
 //!   lowering to StableHLO. [`pjrt`]: the layer over XLA's plugins.
 //!
 //! [`prelude`] has what most programs name.

@@ -1,7 +1,7 @@
 //! The protocol of measurement: some steps to warm up, then samples of many
 //! steps, each step on the state of the last, with one wait at the end.
 
-use ramie::core::{Array, Compiled, Result, Tree, tree};
+use ramie::core::{Compiled, Result, Tree, tree};
 use std::time::Instant;
 
 /// How much is measured.
