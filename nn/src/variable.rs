@@ -101,9 +101,6 @@ variables! {
     /// A value kept for inspection.
     Intermediate = "intermediate";
 
-    /// The key of a stream of random numbers, as its data: two `u32` words.
-    RngKey = "rng_key";
-
     /// How many keys a stream has given, 0-d `u32`.
     RngCount = "rng_count";
 }

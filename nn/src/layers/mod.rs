@@ -1,0 +1,5 @@
+//! Layers.
+
+mod linear;
+
+pub use linear::{Linear, LinearConfig};
