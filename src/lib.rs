@@ -30,7 +30,7 @@
 //! - [`Tree`], [`tree`], [`State`]: structures of arrays. Whatever a transformed
 //!   function takes or returns is a tree; `#[derive(Tree)]` makes a struct one.
 //! - [`nn`]: models as structs with `#[derive(Module)]`, variables such as
-//!   [`nn::Param`], and [`nn::Optimizer`].
+//!   [`nn::Param`], layers such as [`nn::Linear`], and [`nn::Optimizer`].
 //! - [`optim`]: gradient transformations, composed with [`optim::chain`].
 //! - [`data`]: data sets. [`checkpoint`]: saving and restoring.
 //! - [`configure`], [`devices`], [`init_logging`]: the process's XLA client.

@@ -17,7 +17,7 @@
 //! function of its arguments, [`nn::grad`] that of a model's parameters.
 
 #[doc(no_inline)]
-pub use crate::nn::{BatchStat, Optimizer, Param};
+pub use crate::nn::{BatchStat, Linear, Optimizer, Param, Rngs};
 #[doc(no_inline)]
 pub use crate::{
     Array, DType, Module, State, Tree, grad, jit, jvp, linearize, nn, optim, random, s, tree,
