@@ -1,5 +1,6 @@
 //! Element types and the promotion lattice.
 
+use bytemuck::NoUninit;
 use half::{bf16, f16};
 use ramie_pjrt::ElementType;
 use std::fmt;
@@ -257,55 +258,65 @@ impl fmt::Display for DType {
     }
 }
 
-/// A Rust type that can be an array's element.
-pub trait Element: Copy + Send + Sync + PartialEq + fmt::Debug + Default + 'static {
+/// A Rust type that can be an array's element: `bool`, integers, `f32`, `f64`
+/// and the 16-bit floats of the `half` crate.
+pub trait Element:
+    NoUninit + Copy + Send + Sync + PartialEq + fmt::Debug + Default + 'static
+{
     /// The element type.
     const DTYPE: DType;
-    /// Appends the bytes of `values` as the device stores them.
-    fn write_bytes(values: &[Self], out: &mut Vec<u8>);
-    /// Reads elements from the bytes of a device buffer.
-    fn read_bytes(bytes: &[u8]) -> Vec<Self>;
+    /// `count` elements whose memory `fill` writes, as a device stores them:
+    /// one byte each for truth values, else the element itself.
+    ///
+    /// # Errors
+    /// That of `fill`.
+    fn read_with<E>(
+        count: usize,
+        fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+    ) -> Result<Vec<Self>, E>;
     /// The value as a scalar literal.
     fn to_scalar(self) -> crate::Scalar;
 }
 
 macro_rules! element {
-    ($($t:ty, $d:ident, $n:literal, |$v:ident| $scalar:expr;)*) => { $(
+    ($($t:ty, $d:ident, |$v:ident| $scalar:expr;)*) => { $(
         impl Element for $t {
             const DTYPE: DType = $d;
-            fn write_bytes(values: &[Self], out: &mut Vec<u8>) {
-                out.reserve(values.len() * $n);
-                for v in values { out.extend_from_slice(&v.to_le_bytes()); }
-            }
-            fn read_bytes(bytes: &[u8]) -> Vec<Self> {
-                bytes.as_chunks::<$n>().0.iter().map(|c| <$t>::from_le_bytes(*c)).collect()
+            fn read_with<E>(
+                count: usize,
+                fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+            ) -> Result<Vec<Self>, E> {
+                let mut values = vec![<$t>::default(); count];
+                fill(bytemuck::cast_slice_mut(&mut values))?;
+                Ok(values)
             }
             fn to_scalar(self) -> crate::Scalar { let $v = self; $scalar }
         }
     )* };
 }
 element! {
-    i8, I8, 1, |v| crate::Scalar::Int(v.into());
-    i16, I16, 2, |v| crate::Scalar::Int(v.into());
-    i32, I32, 4, |v| crate::Scalar::Int(v.into());
-    i64, I64, 8, |v| crate::Scalar::Int(v);
-    u8, U8, 1, |v| crate::Scalar::Uint(v.into());
-    u16, U16, 2, |v| crate::Scalar::Uint(v.into());
-    u32, U32, 4, |v| crate::Scalar::Uint(v.into());
-    u64, U64, 8, |v| crate::Scalar::Uint(v);
-    bf16, BF16, 2, |v| crate::Scalar::Float(v.to_f64());
-    f16, F16, 2, |v| crate::Scalar::Float(v.to_f64());
-    f32, F32, 4, |v| crate::Scalar::Float(v.into());
-    f64, F64, 8, |v| crate::Scalar::Float(v);
+    i8, I8, |v| crate::Scalar::Int(v.into());
+    i16, I16, |v| crate::Scalar::Int(v.into());
+    i32, I32, |v| crate::Scalar::Int(v.into());
+    i64, I64, |v| crate::Scalar::Int(v);
+    u8, U8, |v| crate::Scalar::Uint(v.into());
+    u16, U16, |v| crate::Scalar::Uint(v.into());
+    u32, U32, |v| crate::Scalar::Uint(v.into());
+    u64, U64, |v| crate::Scalar::Uint(v);
+    bf16, BF16, |v| crate::Scalar::Float(v.to_f64());
+    f16, F16, |v| crate::Scalar::Float(v.to_f64());
+    f32, F32, |v| crate::Scalar::Float(v.into());
+    f64, F64, |v| crate::Scalar::Float(v);
 }
 
 impl Element for bool {
     const DTYPE: DType = Bool;
-    fn write_bytes(values: &[Self], out: &mut Vec<u8>) {
-        out.extend(values.iter().map(|&v| u8::from(v)));
-    }
-    fn read_bytes(bytes: &[u8]) -> Vec<Self> {
-        bytes.iter().map(|&b| b != 0).collect()
+    fn read_with<E>(
+        count: usize,
+        fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+    ) -> Result<Vec<Self>, E> {
+        let bytes = u8::read_with(count, fill)?;
+        Ok(bytes.into_iter().map(|b| b != 0).collect())
     }
     fn to_scalar(self) -> crate::Scalar {
         crate::Scalar::Bool(self)

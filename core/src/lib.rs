@@ -27,7 +27,7 @@ mod trace;
 mod transform;
 pub mod tree;
 
-pub use array::{Array, device_put};
+pub use array::{Array, ArrayLike, Number, array, device_put};
 pub use aval::{Aval, Dims, broadcast_shapes};
 pub use dtype::{DType, Element};
 pub use error::{Error, Result, ShapeError};
@@ -48,7 +48,7 @@ pub use prim::index::GatherScatterMode;
 pub use prim::shape::concatenate;
 pub use prim::sort::lax_sort;
 pub use ramie_pjrt::discover::Platform;
-pub use ramie_pjrt::{Device, MemoryAnalysis, OptionOverride, Value};
+pub use ramie_pjrt::{AlignedBytes, Device, MemoryAnalysis, OptionOverride, Value};
 pub use runtime::{
     CompilationStats, Runtime, RuntimeOptions, compilation_stats, configure, devices, runtime,
     with_default_device,

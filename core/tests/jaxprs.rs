@@ -2,7 +2,9 @@
 //!
 //! Each test is a program of `tests/golden/data/jaxprs.json`, written in Rust.
 
+use ramie_core::prim::dot::DotGeneral;
 use ramie_core::prim::elementwise::Clamp;
+use ramie_core::prim::index::{Gather, GatherDimensionNumbers};
 use ramie_core::*;
 use serde::Deserialize;
 
@@ -70,6 +72,31 @@ fn f32(value: f64) -> Array {
 
 fn simple(x: Array) -> Array {
     (&(&x + 2).power(2) + 3).sum_axes(&[0]) / 3
+}
+
+fn numbers(lhs: &[usize], rhs: &[usize], batched: bool) -> DotDimensionNumbers {
+    let batch: &[usize] = if batched { &[0] } else { &[] };
+    DotDimensionNumbers {
+        lhs_contracting: lhs.into(),
+        rhs_contracting: rhs.into(),
+        lhs_batch: batch.into(),
+        rhs_batch: batch.into(),
+    }
+}
+
+fn product(
+    a: &Array,
+    b: &Array,
+    dimension_numbers: DotDimensionNumbers,
+    precision: Option<Precision>,
+    preferred_element_type: Option<DType>,
+) -> Array {
+    let product = DotGeneral {
+        dimension_numbers,
+        precision,
+        preferred_element_type,
+    };
+    bind1(product, &[a, b])
 }
 
 fn clamp(lo: Array, x: &Array, hi: Array) -> Array {
@@ -141,6 +168,61 @@ programs! {
         fn g(x: Array) -> Array { x.sin() }
         let g = jit(g);
         grad(move |x: Array| g(x).sum_axes(&[0]))(x)
+    };
+    convert_types |x, m| (
+        x.astype(DType::BF16),
+        m.astype(DType::I32),
+        x.astype(DType::F16),
+        x.bitcast_convert_type(DType::U32),
+    );
+    reduce_logical |m| (m.reduce_and(&[1]), m.reduce_or(&[0, 1]), !&m);
+    matmul |a, b| a.matmul(&b);
+    dot_general_batched |a, b| product(&a, &b, numbers(&[2], &[1], true), None, None);
+    dot_precision |a, b| {
+        let numbers = numbers(&[1], &[0], false);
+        product(&a, &b, numbers, Some(Precision::Highest), Some(DType::F32))
+    };
+    long_line |x, y| product(&x, &y, numbers(&[1, 2], &[1, 2], true), None, Some(DType::F32));
+    reshape_transpose |x| {
+        let y = x.reshape(&[6, 4]).transpose(&[1, 0]);
+        (y.expand_dims(&[0]).squeeze(&[0]), y.flip(&[0]))
+    };
+    slices |x, i| {
+        let a = x.slice(&[1, 0], &[5, 4], Some(&[2, 1]));
+        let b = x.slice(&[0, 1], &[6, 3], None);
+        let c = x.dynamic_slice(&[i.clone(), Array::scalar(0, DType::I32)], &[2, 4]);
+        let d = x.dynamic_update_slice(&c, &[&i, &i]);
+        (a, b, c, d)
+    };
+    concatenate_pad |x, y| {
+        let z = concatenate(&[x, y], 0);
+        z.lax_pad(&[(1, 2, 0), (0, -1, 1)], 0.0)
+    };
+    gather_rows |x, i| {
+        let numbers = GatherDimensionNumbers {
+            offset_dims: [1].as_slice().into(),
+            collapsed_slice_dims: [0].as_slice().into(),
+            start_index_map: [0].as_slice().into(),
+            ..Default::default()
+        };
+        let gather = Gather::new(numbers, &[1, 3]).mode(GatherScatterMode::Clip);
+        x.gather(&i.expand_dims(&[1]), gather)
+    };
+    grad_linear_loss |w, b, x, y| {
+        let loss = |(w, b): (Array, Array), x: Array, y: Array| {
+            let p = x.matmul(&w) + &b;
+            (p - y).power(2).mean()
+        };
+        grad(loss)((w, b), x, y)
+    };
+    grad_tanh_mlp |w1, w2, x| {
+        let loss = |w1: Array, w2: Array, x: Array| x.matmul(&w1).tanh().matmul(&w2).sum();
+        grad(loss)(w1, w2, x)
+    };
+    vmap_dot |a, b| vmap_axes(|a: Array, b: Array| a.dot(&b), [Some(0), None], 0)(a, b);
+    vmap_grad |w, x| {
+        let g = grad(|w: Array, x: Array| w.dot(&x).tanh());
+        vmap_axes(move |w: Array, x: Array| g(w, x), [None, Some(0)], 0)(w, x)
     };
     many_names |x| (0..30).fold(x, |x, _| x.sin());
     nested_jit_long |x| {

@@ -33,7 +33,7 @@ impl Golden {
             .tensor(name.as_str().expect("a name"))
             .expect("a tensor");
         fn read<T: Element>(view: &safetensors::tensor::TensorView<'_>) -> Array {
-            Array::from_slice(&T::read_bytes(view.data()), view.shape())
+            Array::try_from_bytes(view.data(), view.shape(), T::DTYPE).expect("whole arrays")
         }
         use safetensors::Dtype::*;
         match view.dtype() {

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
-pub use convert::device_put;
+pub use convert::{ArrayLike, Number, array, device_put};
 
 /// An n-dimensional array.
 ///

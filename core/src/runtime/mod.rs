@@ -7,7 +7,7 @@ mod compile;
 use crate::array::DeviceArray;
 use crate::{Array, Aval, Error, Literal, Result, Sharding};
 use ramie_pjrt::discover::{self, Platform, PluginLocation};
-use ramie_pjrt::{AlignedBytes, Client, ClientOptions, Device, Plugin};
+use ramie_pjrt::{AlignedBytes, Client, ClientOptions, Device, HostData, Plugin};
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -193,6 +193,18 @@ pub(crate) fn put(bytes: &[u8], aval: Aval, device: Device) -> Result<Array> {
             .client
             .buffer_from_host(bytes, aval.buffer_type(), device)?
     };
+    Ok(Array::from_device(
+        aval,
+        buffer,
+        Sharding::SingleDevice(device),
+    ))
+}
+
+/// Hands elements over to a device: it shares their memory if it can, else
+/// copies it.
+pub(crate) fn put_owned<T: HostData>(data: T, aval: Aval, device: Device) -> Result<Array> {
+    let client = runtime()?.client;
+    let buffer = client.buffer_from_owned(data, aval.buffer_type(), device)?;
     Ok(Array::from_device(
         aval,
         buffer,

@@ -61,7 +61,7 @@ impl Split {
     /// If there is no working plugin, or the device is out of memory.
     #[track_caller]
     pub fn image_array(&self) -> Array {
-        self.pixels(&[self.len(), SIDE, SIDE])
+        Array::from(&self.images)
     }
 
     /// The images as rows of 64 pixels on the default device: `f32[n,64]`.
@@ -70,7 +70,7 @@ impl Split {
     /// If there is no working plugin, or the device is out of memory.
     #[track_caller]
     pub fn pixel_array(&self) -> Array {
-        self.pixels(&[self.len(), SIDE * SIDE])
+        self.image_array().reshape(&[self.len(), SIDE * SIDE])
     }
 
     /// The labels on the default device: `i32[n]`.
@@ -79,18 +79,7 @@ impl Split {
     /// If there is no working plugin, or the device is out of memory.
     #[track_caller]
     pub fn label_array(&self) -> Array {
-        Array::from_slice(
-            self.labels.as_standard_layout().as_slice().unwrap_or(&[]),
-            &[self.len()],
-        )
-    }
-
-    #[track_caller]
-    fn pixels(&self, shape: &[usize]) -> Array {
-        Array::from_slice(
-            self.images.as_standard_layout().as_slice().unwrap_or(&[]),
-            shape,
-        )
+        Array::from(&self.labels)
     }
 }
 

@@ -1,9 +1,14 @@
 //! Elements from and to the host.
 
+mod nested;
+mod of_ndarray;
+
 use super::{Array, Repr};
 use crate::dtype::Element;
-use crate::{Aval, Error, Result, runtime};
-use ramie_pjrt::Device;
+use crate::{Aval, DType, Error, Result, runtime};
+use ramie_pjrt::{AlignedBytes, Device};
+
+pub use nested::{ArrayLike, Number, array};
 
 impl Array {
     /// An array of `shape` from elements in row-major order, on the default
@@ -16,18 +21,10 @@ impl Array {
     /// If the number of elements is not the product of the shape.
     #[track_caller]
     pub fn try_from_slice<T: Element>(elements: &[T], shape: &[usize]) -> Result<Array> {
-        let size: usize = shape.iter().product();
-        assert_eq!(
-            elements.len(),
-            size,
-            "from_slice: {} elements do not fill the shape {shape:?}, which has {size}\n  help: the \
-             product of the shape must be the number of elements",
-            elements.len()
-        );
+        check_size("from_slice", elements.len(), shape);
         let device = runtime::runtime()?.default_device();
-        let mut bytes = Vec::new();
-        T::write_bytes(elements, &mut bytes);
-        runtime::put(&bytes, Aval::new(shape, T::DTYPE), device)
+        let bytes = bytemuck::cast_slice(elements);
+        runtime::put(bytes, Aval::new(shape, T::DTYPE), device)
     }
 
     /// [`try_from_slice`](Array::try_from_slice), for programs that need a
@@ -43,21 +40,75 @@ impl Array {
         }
     }
 
+    /// [`try_from_slice`](Array::try_from_slice) of elements that are given
+    /// away: the device copies them while the program goes on, or uses their
+    /// memory if it can.
+    ///
+    /// # Errors
+    /// If there is no working plugin, or the device is out of memory.
+    ///
+    /// # Panics
+    /// If the number of elements is not the product of the shape.
+    #[track_caller]
+    pub fn try_from_vec<T: Element>(elements: Vec<T>, shape: &[usize]) -> Result<Array> {
+        check_size("from_vec", elements.len(), shape);
+        let device = runtime::runtime()?.default_device();
+        runtime::put_owned(elements, Aval::new(shape, T::DTYPE), device)
+    }
+
+    /// [`try_from_vec`](Array::try_from_vec), for programs that need a device
+    /// to go on.
+    ///
+    /// # Panics
+    /// Also if there is no working plugin, or the device is out of memory.
+    #[track_caller]
+    pub fn from_vec<T: Element>(elements: Vec<T>, shape: &[usize]) -> Array {
+        match Array::try_from_vec(elements, shape) {
+            Ok(array) => array,
+            Err(e) => panic!("from_vec: {e}"),
+        }
+    }
+
+    /// An array of `shape` and `dtype` from the bytes of its elements, as
+    /// [`try_to_bytes`](Array::try_to_bytes) gives them.
+    ///
+    /// # Errors
+    /// If the number of bytes is not that of the shape, if a truth value is
+    /// neither 0 nor 1, if there is no working plugin, or the device is out of
+    /// memory.
+    pub fn try_from_bytes(bytes: &[u8], shape: &[usize], dtype: DType) -> Result<Array> {
+        let aval = checked_bytes(bytes, shape, dtype)?;
+        runtime::put(bytes, aval, runtime::runtime()?.default_device())
+    }
+
+    /// [`try_from_bytes`](Array::try_from_bytes) of memory that is given away:
+    /// a CPU device uses it as it is.
+    ///
+    /// # Errors
+    /// As [`try_from_bytes`](Array::try_from_bytes).
+    pub fn try_from_aligned(bytes: AlignedBytes, shape: &[usize], dtype: DType) -> Result<Array> {
+        let aval = checked_bytes(&bytes, shape, dtype)?;
+        runtime::put_owned(bytes, aval, runtime::runtime()?.default_device())
+    }
+
     /// The bytes of the elements, row-major, little-endian.
     ///
     /// # Errors
     /// If the array is traced, or its computation failed.
     pub fn try_to_bytes(&self) -> Result<Vec<u8>> {
+        u8::read_with(self.nbytes(), |bytes| self.copy_to(bytes))
+    }
+
+    /// Copies the bytes of the elements.
+    fn copy_to(&self, bytes: &mut [u8]) -> Result<()> {
         if let Some(l) = self.as_literal() {
-            return Ok(l.value().to_bytes(self.dtype()));
+            bytes.copy_from_slice(&l.value().to_bytes(self.dtype()));
+            return Ok(());
         }
-        let held = match &self.0 {
-            Repr::Device(held) => held,
-            _ => return Err(Error::Configuration(self.no_value("reading"))),
-        };
-        let mut bytes = vec![0; self.nbytes()];
-        held.buffers[0].copy_to_host(&mut bytes)?;
-        Ok(bytes)
+        match &self.0 {
+            Repr::Device(held) => Ok(held.buffers[0].copy_to_host(bytes)?),
+            _ => Err(Error::Configuration(self.no_value("reading"))),
+        }
     }
 
     /// The elements in row-major order, once they are computed.
@@ -79,7 +130,7 @@ impl Array {
         if self.is_tracer() || matches!(self.0, Repr::Abstract(_)) {
             panic!("{}", self.no_value("to_vec"));
         }
-        Ok(T::read_bytes(&self.try_to_bytes()?))
+        T::read_with(self.size(), |bytes| self.copy_to(bytes))
     }
 
     /// [`try_to_vec`](Array::try_to_vec), for programs that need the values to
@@ -122,6 +173,36 @@ impl Array {
     }
 }
 
+#[track_caller]
+fn check_size(operation: &str, count: usize, shape: &[usize]) {
+    let size: usize = shape.iter().product();
+    assert_eq!(
+        count, size,
+        "{operation}: {count} elements do not fill the shape {shape:?}, which has {size}\n  help: the \
+         product of the shape must be the number of elements"
+    );
+}
+
+fn checked_bytes(bytes: &[u8], shape: &[usize], dtype: DType) -> Result<Aval> {
+    let aval = Aval::new(shape, dtype);
+    if bytes.len() != aval.size_bytes() {
+        return Err(Error::Configuration(format!(
+            "{} bytes are not those of {aval}, which has {}",
+            bytes.len(),
+            aval.size_bytes()
+        )));
+    }
+    if dtype == DType::Bool
+        && let Some(i) = bytes.iter().position(|&b| b > 1)
+    {
+        return Err(Error::Configuration(format!(
+            "byte {i} of {aval} is {}, a truth value is 0 or 1",
+            bytes[i]
+        )));
+    }
+    Ok(aval)
+}
+
 /// A copy of the array on another device.
 ///
 /// # Panics
@@ -152,7 +233,8 @@ pub fn device_put(array: &Array, device: Device) -> Array {
 impl<T: Element> From<Vec<T>> for Array {
     #[track_caller]
     fn from(elements: Vec<T>) -> Array {
-        Array::from_slice(&elements, &[elements.len()])
+        let n = elements.len();
+        Array::from_vec(elements, &[n])
     }
 }
 impl<T: Element> From<&[T]> for Array {

@@ -1,0 +1,157 @@
+//! Arrays written out: scalars, and lists of lists of them.
+
+use super::{Array, Element};
+use crate::Dims;
+use half::{bf16, f16};
+
+/// A number or truth value, and the element type it has in [`array`].
+pub trait Number: Copy {
+    /// The element: `f64` becomes `f32`, 64-bit integers and sizes `i32`, `u64`
+    /// becomes `u32`; all others stay.
+    type Element: Element;
+    /// The value as that element; `None` where it does not fit.
+    fn element(self) -> Option<Self::Element>;
+}
+
+macro_rules! number {
+    ($($t:ty => $e:ty, |$v:ident| $value:expr;)*) => { $(
+        impl Number for $t {
+            type Element = $e;
+            fn element(self) -> Option<$e> { let $v = self; $value }
+        }
+        impl ArrayLike for $t {
+            type Number = $t;
+            fn shape(_: Option<&Self>, _: &mut Dims) {}
+            #[track_caller]
+            fn gather(&self, _: &[usize], _: &mut Vec<usize>, out: &mut Vec<$e>) {
+                match self.element() {
+                    Some(element) => out.push(element),
+                    None => panic!(
+                        "array: {self} does not fit in {}, the type of such numbers here\n  help: \
+                         Array::from and Array::from_slice keep the type {}",
+                        <$e>::DTYPE,
+                        stringify!($t)
+                    ),
+                }
+            }
+        }
+    )* };
+}
+number! {
+    bool => bool, |v| Some(v);
+    i8 => i8, |v| Some(v);
+    i16 => i16, |v| Some(v);
+    i32 => i32, |v| Some(v);
+    i64 => i32, |v| v.try_into().ok();
+    isize => i32, |v| v.try_into().ok();
+    u8 => u8, |v| Some(v);
+    u16 => u16, |v| Some(v);
+    u32 => u32, |v| Some(v);
+    u64 => u32, |v| v.try_into().ok();
+    usize => i32, |v| v.try_into().ok();
+    f16 => f16, |v| Some(v);
+    bf16 => bf16, |v| Some(v);
+    f32 => f32, |v| Some(v);
+    f64 => f32, |v| Some(v as f32);
+}
+
+/// What [`array`] takes: a number, or an array, vector or slice of what it
+/// takes, nested to any depth.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be written out as an array",
+    note = "numbers, truth values, and nested arrays, vectors and slices of them can"
+)]
+pub trait ArrayLike {
+    /// The numbers inside.
+    type Number: Number;
+    /// Adds the sizes of this level, as its first item has them, and of those
+    /// below.
+    fn shape(first: Option<&Self>, shape: &mut Dims);
+    /// Adds the elements in row-major order; `path` is the place of `self`.
+    ///
+    /// # Panics
+    /// If the sizes are not those of `shape`, or a number does not fit.
+    fn gather(
+        &self,
+        shape: &[usize],
+        path: &mut Vec<usize>,
+        out: &mut Vec<<Self::Number as Number>::Element>,
+    );
+}
+
+type Elements<T> = Vec<<<T as ArrayLike>::Number as Number>::Element>;
+
+#[track_caller]
+fn gather_items<T: ArrayLike>(
+    items: &[T],
+    shape: &[usize],
+    path: &mut Vec<usize>,
+    out: &mut Elements<T>,
+) {
+    let (&size, inner) = shape.split_first().expect("a size for every level");
+    if items.len() != size {
+        let place: String = path.iter().map(|i| format!("[{i}]")).collect();
+        panic!(
+            "array: ragged input: the list at {place} has {} items, the first one at its level has \
+             {size}\n  help: lists of one level must have one length; pad them",
+            items.len()
+        );
+    }
+    for (i, item) in items.iter().enumerate() {
+        path.push(i);
+        item.gather(inner, path, out);
+        path.pop();
+    }
+}
+
+macro_rules! list {
+    ($([$($generics:tt)*] $t:ty, $fixed:expr;)*) => { $(
+        impl<$($generics)*> ArrayLike for $t {
+            type Number = T::Number;
+            fn shape(first: Option<&Self>, shape: &mut Dims) {
+                let fixed: Option<usize> = $fixed;
+                shape.push(first.map(|list| list.len()).or(fixed).unwrap_or(0));
+                T::shape(first.and_then(|list| list.first()), shape);
+            }
+            #[track_caller]
+            fn gather(&self, shape: &[usize], path: &mut Vec<usize>, out: &mut Elements<T>) {
+                gather_items(self, shape, path, out);
+            }
+        }
+    )* };
+}
+list! {
+    [T: ArrayLike, const N: usize] [T; N], Some(N);
+    [T: ArrayLike] Vec<T>, None;
+    [T: ArrayLike] &[T], None;
+}
+
+/// An array written out (`jnp.array`): a number, or nested lists of numbers.
+///
+/// Numbers of 64 bits, which is what literals without a suffix are to Rust,
+/// become the default types, as in JAX: floats become `f32`, integers `i32`.
+/// [`Array::from`] and [`Array::from_slice`] keep the exact type instead.
+///
+/// ```no_run
+/// use ramie_core::{DType, array};
+/// let x = array([[1.0, 2.0], [3.0, 4.0]]);
+/// assert_eq!(x.aval().to_string(), "f32[2,2]");
+/// assert_eq!(array(vec![1, 2, 3]).dtype(), DType::I32);
+/// assert_eq!(array(true).ndim(), 0);
+/// ```
+///
+/// # Panics
+/// If the input is ragged, an integer does not fit, there is no working plugin,
+/// or the device is out of memory.
+#[track_caller]
+pub fn array<T: ArrayLike>(data: T) -> Array {
+    let mut shape = Dims::new();
+    T::shape(Some(&data), &mut shape);
+    let mut elements = Vec::with_capacity(shape.iter().product());
+    data.gather(&shape, &mut Vec::new(), &mut elements);
+    if shape.is_empty() {
+        let scalar = elements[0];
+        return Array::scalar(scalar.to_scalar(), <T::Number as Number>::Element::DTYPE);
+    }
+    Array::from_vec(elements, &shape)
+}
