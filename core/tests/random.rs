@@ -6,7 +6,7 @@ mod draws;
 use draws::{Golden, distance, dtype_of, key_of, shape_of};
 use ramie_core::prim::random::{RandomBits, RandomSeed, RandomSplit, Threefry2x32};
 use ramie_core::prim::{Param, Primitive};
-use ramie_core::random::{self, BernoulliMode, GumbelMode, Key, KeyLayout};
+use ramie_core::random::{self, BernoulliMode, Categorical, Choice, GumbelMode, Key, KeyLayout};
 use ramie_core::{Array, DType, bind, grad, jit, stack, vmap};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -40,6 +40,12 @@ fn draw(row: &Value, inputs: &[Array]) -> Option<Array> {
     let key = || key_of(row);
     let (shape, dtype) = (|| shape_of(a), || dtype_of(a));
     let float = |name: &str| a[name].as_f64().expect("a number");
+    let axis = || a["axis"].as_i64().map(|axis| axis as isize);
+    let mode = || match a["mode"].as_str() {
+        Some("high") => GumbelMode::High,
+        Some("highest") => GumbelMode::Highest,
+        _ => GumbelMode::Low,
+    };
     Some(match row["fn"].as_str().expect("a name") {
         "key" => random::key_data(&seeded(row)).clone(),
         "fold_in" => {
@@ -58,14 +64,7 @@ fn draw(row: &Value, inputs: &[Array]) -> Option<Array> {
         "laplace" => random::laplace(&key(), &shape(), dtype()),
         "logistic" => random::logistic(&key(), &shape(), dtype()),
         "cauchy" => random::cauchy(&key(), &shape(), dtype()),
-        "gumbel" => {
-            let mode = match a["mode"].as_str() {
-                Some("high") => GumbelMode::High,
-                Some("highest") => GumbelMode::Highest,
-                _ => GumbelMode::Low,
-            };
-            random::gumbel_with_mode(&key(), &shape(), dtype(), mode)
-        }
+        "gumbel" => random::gumbel_with_mode(&key(), &shape(), dtype(), mode()),
         "truncated_normal" => {
             let (lo, hi) = (float("lower"), float("upper"));
             random::truncated_normal(&key(), lo, hi, &shape(), dtype())
@@ -84,6 +83,38 @@ fn draw(row: &Value, inputs: &[Array]) -> Option<Array> {
                 _ => Array::from(i32::try_from(integer(&a[name])).expect("an i32")),
             };
             random::randint(&key(), &shape(), bound("minval"), bound("maxval"), dtype())
+        }
+        "permutation" => match a["n"].as_u64() {
+            Some(n) => random::permutation(&key(), n as usize),
+            None => {
+                let independent = a["independent"].as_bool().expect("a truth value");
+                random::permutation_along(&key(), &inputs[0], axis()?, independent)
+            }
+        },
+        "choice" => {
+            let of = match a["n"].as_u64() {
+                Some(n) => Choice::of(n as usize),
+                None => Choice::of(&inputs[0]).axis(axis()?),
+            };
+            let of = match a["weighted"].as_bool() {
+                Some(true) => of.p(&inputs[0]),
+                _ => of,
+            };
+            let of = match a["replace"].as_bool() {
+                Some(false) => of.without_replacement(),
+                _ => of,
+            };
+            of.draw(&key(), &shape())
+        }
+        "categorical" => {
+            let mut of = Categorical::of(&inputs[0]).axis(axis()?).mode(mode());
+            if a["shape"].is_array() {
+                of = of.shape(&shape());
+            }
+            if a["replace"].as_bool() == Some(false) {
+                of = of.without_replacement();
+            }
+            of.draw(&key())
         }
         "threefry2x32" => threefry(&inputs[0]),
         "program.normal" => random::normal(&key(), &[], DType::F32),
@@ -116,7 +147,7 @@ fn draws_are_those_of_jax() {
         let want = golden.array(&row["output"]);
         let same_type = (got.dtype(), got.shape()) == (want.dtype(), want.shape());
         // What is not made of a transcendental function is exact.
-        let exact = !want.dtype().is_float() || matches!(name, "uniform" | "choice");
+        let exact = !want.dtype().is_float() || matches!(name, "uniform" | "permutation");
         let far = if same_type {
             distance(&got, &want)
         } else {
@@ -134,7 +165,8 @@ fn draws_are_those_of_jax() {
     );
     assert_eq!(counts.get("normal"), Some(&32));
     assert_eq!(counts.get("randint"), Some(&38));
-    assert!(counts.len() >= 17, "{counts:?}");
+    assert_eq!(counts.get("choice"), Some(&20));
+    assert!(counts.len() >= 20, "{counts:?}");
 }
 
 /// The samplers, each as a function of a key.
@@ -172,6 +204,25 @@ fn samplers() -> Vec<(&'static str, fn(&Key) -> Array)> {
         ("bernoulli", |k| random::bernoulli(k, 0.3, S)),
         ("rademacher", |k| random::rademacher(k, S, DType::I8)),
         ("randint", |k| random::randint(k, S, -3, 200, DType::U8)),
+        ("permutation", |k| random::permutation(k, 7)),
+        ("permutation_rows", |k| {
+            random::permutation(k, Array::eye(4, F))
+        }),
+        ("choice", |k| random::choice(k, 9, S)),
+        ("choice_of_some", |k| {
+            Choice::of(9).without_replacement().draw(k, S)
+        }),
+        ("choice_weighted", |k| {
+            let p = Array::iota(&[5], 0, F);
+            Choice::of(5).p(&p).draw(k, S)
+        }),
+        ("choice_of_some_weighted", |k| {
+            let p = Array::iota(&[7], 0, F);
+            Choice::of(7).p(&p).without_replacement().draw(k, S)
+        }),
+        ("categorical", |k| {
+            random::categorical(k, &Array::iota(&[3, 4], 0, F), 0)
+        }),
         ("split", |k| random::key_data(&k.split_array(S)).clone()),
         ("split_keys", |k| random::key_data(&k.split(3)[2]).clone()),
         ("fold_in", |k| random::key_data(&k.fold_in(7)).clone()),
@@ -354,6 +405,58 @@ fn operations_on_keys_print_as_in_jax() {
     assert_eq!(print(&RandomSeed), "random_seed[impl=fry]");
 }
 
+#[test]
+fn choices_keep_to_their_probabilities() {
+    let key = random::key(17);
+    let p = Array::from([0.0f32, 1.0, 3.0, 0.0]);
+    let counts = |drawn: Array| {
+        let mut counts = [0; 4];
+        for v in drawn.to_vec::<i32>() {
+            counts[v as usize] += 1;
+        }
+        counts
+    };
+    let near = |count: i32, want: i32| (count - want).abs() < 150;
+    let c = counts(Choice::of(4).p(&p).draw(&key, &[4000]));
+    assert!(
+        c[0] == 0 && c[3] == 0 && near(c[1], 1000) && near(c[2], 3000),
+        "{c:?}"
+    );
+    let logits = p.log();
+    let c = counts(Categorical::of(&logits).shape(&[4000]).draw(&key));
+    assert!(
+        c[0] == 0 && c[3] == 0 && near(c[1], 1000) && near(c[2], 3000),
+        "{c:?}"
+    );
+    let c = counts(random::choice(&key, 4, &[4000]));
+    assert!(c.iter().all(|&n| near(n, 1000)), "{c:?}");
+}
+
+#[test]
+fn permutations_keep_every_element() {
+    let key = random::key(4);
+    let sorted = |x: Array| {
+        let mut v = x.to_vec::<i32>();
+        v.sort_unstable();
+        v
+    };
+    for n in [0, 1, 2, 3000] {
+        let all: Vec<i32> = (0..n).collect();
+        assert_eq!(sorted(random::permutation(&key, n)), all);
+    }
+    let table = Array::arange(12).reshape(&[3, 4]);
+    let lines = random::permutation_along(&key, &table, -1, true);
+    for i in 0..3 {
+        let line: Vec<i32> = (4 * i..4 * i + 4).collect();
+        let i = i as usize;
+        assert_eq!(sorted(lines.slice_in_dim(i, i + 1, 1, 0)), line);
+    }
+    let some = Choice::of(6).without_replacement().draw(&key, &[2, 3]);
+    assert_eq!(sorted(some), [0, 1, 2, 3, 4, 5]);
+    let none = random::choice(&key, &table, &[0]);
+    assert_eq!(none.shape(), [0, 4]);
+}
+
 /// What a panic says.
 fn message(f: impl FnOnce() + std::panic::UnwindSafe) -> String {
     let panic = std::panic::catch_unwind(f).expect_err("a panic");
@@ -414,7 +517,45 @@ fn mistakes_say_what_to_do() {
             }),
         ),
     ];
-    for (want, got) in cases {
+    let choices: Vec<(&str, String)> = vec![
+        (
+            "choice: 4 draws without replacement from 3 elements",
+            message(|| {
+                Choice::of(3)
+                    .without_replacement()
+                    .draw(&random::key(0), &[4]);
+            }),
+        ),
+        (
+            "choice: there is nothing to choose from",
+            message(|| {
+                random::choice(&random::key(0), 0, &[4]);
+            }),
+        ),
+        (
+            "choice: expects a probability for each of 3 elements, got p f32[2]",
+            message(|| {
+                let p = Array::from([0.5f32; 2]);
+                Choice::of(3).p(&p).draw(&random::key(0), &[4]);
+            }),
+        ),
+        (
+            "the shape [2, 3] does not end with the batch [4]",
+            message(|| {
+                let logits = Array::zeros(&[4, 5], DType::F32);
+                Categorical::of(&logits)
+                    .shape(&[2, 3])
+                    .draw(&random::key(0));
+            }),
+        ),
+        (
+            "random: -1 is not a number of elements",
+            message(|| {
+                random::permutation(&random::key(0), -1);
+            }),
+        ),
+    ];
+    for (want, got) in cases.into_iter().chain(choices) {
         assert!(
             got.contains(want) && got.contains("help:"),
             "expected `{want}` in: {got}"

@@ -217,13 +217,11 @@ pub(super) fn integers(
     let minval = convert_and_clip(minval, dtype, limits);
     let maxval = convert_and_clip(maxval, dtype, limits);
 
-    let pair = super::key_data(&key.split_array(&[2])).clone();
-    let (first, second) = halves(&pair, &[2]);
-    let draw = |data: Array| {
-        let key = super::wrap_key_data(data).with_layout(key.layout());
-        random_bits(&key, shape, word)
-    };
-    let (higher, lower) = (draw(first), draw(second));
+    let [first, second] = key.split_into();
+    let (higher, lower) = (
+        random_bits(&first, shape, word),
+        random_bits(&second, shape, word),
+    );
 
     let ordered = maxval.gt(&minval);
     let span = (&maxval - &minval).astype(word);

@@ -20,6 +20,7 @@
 //! `log` or another transcendental function use XLA's, so they equal JAX's on
 //! the same XLA, and are within two units in the last place on another.
 
+mod choose;
 mod continuous;
 mod discrete;
 mod key;
@@ -29,6 +30,9 @@ use crate::{Array, DType, Dims, ops};
 use std::hash::Hash;
 
 pub use crate::prim::random::KeyLayout;
+pub use choose::{
+    Categorical, Choice, Population, categorical, choice, permutation, permutation_along,
+};
 pub use continuous::{
     GumbelMode, cauchy, exponential, gumbel, gumbel_with_mode, laplace, logistic, lognormal,
     maxwell, normal, pareto, rayleigh, triangular, truncated_normal, weibull_min,
