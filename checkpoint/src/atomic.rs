@@ -1,0 +1,101 @@
+//! Replacing a file as a whole.
+
+use crate::{Error, Result};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Writes a file and puts it in the place of `path`.
+///
+/// The bytes go to a temporary file in the same folder, which takes the place
+/// of `path` only when they are on the disk. If writing fails or the program is
+/// killed, the file that was there is untouched.
+pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
+    let fail = |action| move |e: io::Error| Error::io(path, action, e);
+    let folder = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    let name = path.file_name().ok_or_else(|| {
+        Error::format(path, "names a folder, not a file\n  help: add a file name")
+    })?;
+    let mut prefix = std::ffi::OsString::from(".");
+    prefix.push(name);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).suffix(".tmp");
+    // Readable for others, as far as the process allows for new files.
+    #[cfg(unix)]
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    #[cfg(unix)]
+    builder.permissions(permissions);
+    let mut temporary = builder
+        .tempfile_in(folder)
+        .map_err(fail("make a file beside it"))?;
+    let file = temporary.as_file_mut();
+    write(file)?;
+    file.flush().map_err(fail("be written"))?;
+    file.sync_all().map_err(fail("be put on the disk"))?;
+    temporary
+        .persist(path)
+        .map_err(|e| Error::io(path, "be replaced", e.error))?;
+    // The new name, too, must survive a loss of power.
+    #[cfg(unix)]
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(fail("have its folder put on the disk"))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(path: &Path, bytes: &[u8]) -> Result<()> {
+        replace(path, |file| {
+            file.write_all(bytes)
+                .map_err(|e| Error::io(path, "be written", e))
+        })
+    }
+
+    #[test]
+    fn a_failed_save_leaves_the_old_file_and_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        bytes(&path, b"old").unwrap();
+        let error = replace(&path, |file| {
+            file.write_all(b"half of the n").unwrap();
+            Err(Error::format(&path, "the device failed"))
+        });
+        assert!(
+            error
+                .unwrap_err()
+                .to_string()
+                .ends_with("state: the device failed")
+        );
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        bytes(&path, b"new").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+    }
+
+    #[test]
+    fn what_a_killed_save_left_is_no_obstacle() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        bytes(&path, b"old").unwrap();
+        std::fs::write(folder.path().join(".stateAbC123.tmp"), b"half").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        bytes(&path, b"new").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named() {
+        let error = bytes(Path::new("/no/such/folder/state"), b"x").unwrap_err();
+        let text = error.to_string();
+        assert!(
+            text.starts_with("/no/such/folder/state: cannot make a file beside it: "),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,18 @@
+//! The safetensors format: a header in JSON that names arrays with their
+//! types, and then their bytes.
+//!
+//! Names are the dotted paths of the tree. Other programs read and write the
+//! same files; given the same arrays, files are equal byte for byte to those of
+//! the reference implementation.
+
+mod header;
+mod read;
+mod write;
+
+pub use read::{load_into, load_metadata, load_state};
+pub use write::{save, save_with_metadata};
+
+use std::collections::BTreeMap;
+
+/// Notes that a file carries beside its arrays: text by name.
+pub type Metadata = BTreeMap<String, String>;

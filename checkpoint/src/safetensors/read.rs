@@ -1,0 +1,132 @@
+//! Reading.
+
+use super::Metadata;
+use super::header::{Header, LARGEST, Tensor};
+use crate::{Error, Result};
+use ramie_core::{AlignedBytes, Array, State, Tree, tree};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// An open file whose header has been read.
+struct Reader {
+    path: PathBuf,
+    file: File,
+    header: Header,
+    /// Where the bytes of arrays begin.
+    data: u64,
+    /// How many there are.
+    available: u64,
+}
+
+impl Reader {
+    fn open(path: &Path) -> Result<Reader> {
+        let failed = |e| Error::io(path, "be read", e);
+        let mut file = File::open(path).map_err(failed)?;
+        let length = file.metadata().map_err(failed)?.len();
+        let not_the_format = |what: String| {
+            Error::format(
+                path,
+                format!(
+                    "{what}\n  help: this is no safetensors file, or it was damaged or cut short; \
+                     copy it anew, or take an older checkpoint"
+                ),
+            )
+        };
+        if length < 8 {
+            return Err(not_the_format(format!("has {length} bytes, too few")));
+        }
+        let mut size = [0; 8];
+        file.read_exact(&mut size).map_err(failed)?;
+        let size = u64::from_le_bytes(size);
+        if size > LARGEST || size > length - 8 {
+            let room = length - 8;
+            return Err(not_the_format(format!(
+                "names a header of {size} bytes, after which there are {room}"
+            )));
+        }
+        let mut text = vec![0; size as usize];
+        file.read_exact(&mut text).map_err(failed)?;
+        let header = serde_json::from_slice(&text)
+            .map_err(|e| not_the_format(format!("has a header that cannot be read: {e}")))?;
+        Ok(Reader {
+            path: path.into(),
+            file,
+            header,
+            data: 8 + size,
+            available: length - 8 - size,
+        })
+    }
+
+    fn tensors(&self) -> Result<Vec<Tensor>> {
+        self.header.tensors(&self.path, self.available)
+    }
+
+    /// Puts an array on the default device.
+    fn array(&mut self, tensor: &Tensor) -> Result<Array> {
+        let failed = |e| Error::io(&self.path, "be read", e);
+        let size = tensor.shape.iter().product::<usize>() * tensor.dtype.size();
+        let mut bytes = AlignedBytes::zeroed(size);
+        let start = SeekFrom::Start(self.data + tensor.start);
+        self.file.seek(start).map_err(failed)?;
+        self.file.read_exact(&mut bytes).map_err(failed)?;
+        Array::try_from_aligned(bytes, &tensor.shape, tensor.dtype)
+            .map_err(|e| Error::tensor(&self.path, &tensor.name, e))
+    }
+}
+
+/// The arrays of a file by their paths, on the default device.
+///
+/// # Errors
+/// If the file cannot be read, is no whole safetensors file, holds an element
+/// type that Ramie does not have, or there is no working plugin.
+pub fn load_state(path: impl AsRef<Path>) -> Result<State> {
+    let mut reader = Reader::open(path.as_ref())?;
+    let tensors = reader.tensors()?;
+    tensors
+        .iter()
+        .map(|tensor| Ok((tensor.name.as_str(), reader.array(tensor)?)))
+        .collect()
+}
+
+/// Replaces all arrays of a tree by those that a file has at their paths.
+///
+/// # Errors
+/// If the file cannot be read, is no whole safetensors file, lacks an array of
+/// the tree or has one too many, or an array differs in shape or element type.
+/// The tree is then left as it was.
+pub fn load_into<T: Tree>(path: impl AsRef<Path>, tree: &mut T) -> Result<()> {
+    let path = path.as_ref();
+    let mut reader = Reader::open(path)?;
+    let tensors = reader.tensors()?;
+    // Compared before any array is read.
+    let types: State = tensors
+        .iter()
+        .map(|t| (&t.name, Array::shape_dtype_struct(&t.shape, t.dtype)))
+        .collect();
+    let mut like = tree::map(tree, Array::clone);
+    types
+        .apply_to(&mut like)
+        .map_err(|mismatch| Error::Mismatch {
+            path: path.into(),
+            mismatch,
+        })?;
+    let mut arrays = Vec::with_capacity(tensors.len());
+    for name in tree::paths(tree) {
+        // Tensors are in the order of their names.
+        let at = tensors.binary_search_by(|t| t.name.cmp(&name));
+        let at = at.expect("the file has an array for every leaf");
+        arrays.push(reader.array(&tensors[at])?);
+    }
+    let mut arrays = arrays.into_iter();
+    tree.walk_mut(&mut |leaf| *leaf = arrays.next().expect("an array for every leaf"));
+    Ok(())
+}
+
+/// The notes of a file.
+///
+/// # Errors
+/// If the file cannot be read or is no safetensors file.
+pub fn load_metadata(path: impl AsRef<Path>) -> Result<Metadata> {
+    Ok(Reader::open(path.as_ref())?.header.metadata)
+}

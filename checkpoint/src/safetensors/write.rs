@@ -1,0 +1,75 @@
+//! Writing.
+
+use super::Metadata;
+use super::header::{Entry, Header, METADATA, dtype_name};
+use crate::{Error, Result, atomic};
+use ramie_core::{Array, State, Tree};
+use std::io::Write;
+use std::path::Path;
+
+/// Saves the arrays of a tree in a file, in the place of one that may be there.
+///
+/// # Errors
+/// If the file cannot be written, or an array cannot be read: because its
+/// computation failed, or because it is traced.
+///
+/// # Panics
+/// If two leaves of the tree have the same path.
+#[track_caller]
+pub fn save<T: Tree>(path: impl AsRef<Path>, tree: &T) -> Result<()> {
+    save_with_metadata(path, tree, &Metadata::new())
+}
+
+/// [`save`], with notes that [`load_metadata`](super::load_metadata) gives back.
+///
+/// # Errors
+/// As [`save`].
+///
+/// # Panics
+/// As [`save`].
+#[track_caller]
+pub fn save_with_metadata<T: Tree>(
+    path: impl AsRef<Path>,
+    tree: &T,
+    metadata: &Metadata,
+) -> Result<()> {
+    let path = path.as_ref();
+    let state = State::of(tree);
+    let mut arrays: Vec<(&str, &Array)> = state.iter().collect();
+    arrays.sort_by_key(|(name, array)| (dtype_name(array.dtype()).0, *name));
+    let mut header = Header {
+        metadata: metadata.clone(),
+        entries: Vec::with_capacity(arrays.len()),
+    };
+    let mut end = 0;
+    for (name, array) in &arrays {
+        if *name == METADATA {
+            let message = "is a name that the format keeps for itself\n  help: rename the field";
+            return Err(Error::tensor(path, name, message));
+        }
+        let start = end;
+        end += array.nbytes() as u64;
+        let entry = Entry {
+            dtype: dtype_name(array.dtype()).1.into(),
+            shape: array.shape().to_vec(),
+            data_offsets: (start, end),
+        };
+        header.entries.push((name.to_string(), entry));
+    }
+    let mut text = serde_json::to_vec(&header)
+        .map_err(|e| Error::format(path, format!("the header cannot be written: {e}")))?;
+    // The bytes of arrays start at a multiple of 8.
+    text.resize(text.len().next_multiple_of(8), b' ');
+    atomic::replace(path, |file| {
+        let failed = |e| Error::io(path, "be written", e);
+        let length = (text.len() as u64).to_le_bytes();
+        file.write_all(&length).map_err(failed)?;
+        file.write_all(&text).map_err(failed)?;
+        for (name, array) in &arrays {
+            let bytes = array.try_to_bytes();
+            let bytes = bytes.map_err(|e| Error::tensor(path, name, e))?;
+            file.write_all(&bytes).map_err(failed)?;
+        }
+        Ok(())
+    })
+}
