@@ -16,6 +16,7 @@ use ramie::nn::Rngs;
 use ramie::{Array, Platform, RuntimeOptions, configure, jit};
 use std::error::Error;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// Train a classifier of handwritten digits.
 #[derive(Parser)]
@@ -40,8 +41,22 @@ struct Options {
     no_plots: bool,
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let options = Options::parse();
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("error: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    // Better to fail now than after the training.
+    if !options.no_plots {
+        std::fs::create_dir_all(&options.out)
+            .map_err(|e| format!("{}: the folder cannot be made: {e}", options.out.display()))?;
+    }
     configure(RuntimeOptions {
         platform: options.platform,
         ..Default::default()
@@ -65,7 +80,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (correct, total) = (correct.count(), digits.test.len());
 
     if !options.no_plots {
-        std::fs::create_dir_all(&options.out)?;
         for path in [
             plot::predictions(&options.out, &digits.test, &predicted)?,
             plot::loss_curve(&options.out, &losses)?,

@@ -30,9 +30,12 @@ fn picture(
         canvas.present()?;
     }
     let path = folder.join(name);
-    let mut encoder = png::Encoder::new(BufWriter::new(File::create(&path)?), size.0, size.1);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.write_header()?.write_image_data(&pixels)?;
+    let write = || -> Result<(), Box<dyn Error>> {
+        let mut encoder = png::Encoder::new(BufWriter::new(File::create(&path)?), size.0, size.1);
+        encoder.set_color(png::ColorType::Rgb);
+        Ok(encoder.write_header()?.write_image_data(&pixels)?)
+    };
+    write().map_err(|e| format!("{}: {e}", path.display()))?;
     Ok(path)
 }
 
