@@ -69,10 +69,10 @@ pub use ramie_pjrt as pjrt;
 // Arrays.
 #[doc(inline)]
 pub use ramie_core::{
-    Array, At, Aval, DType, Dims, DotDimensionNumbers, Element, Ellipsis, GatherScatterMode,
-    IndexItem, IntoArray, IntoIndex, IntoIndexItem, Literal, NewAxis, PadMode, Precision,
-    RoundingMethod, Scalar, Stepped, broadcast_arrays, broadcast_shapes, concatenate, einsum,
-    hstack, random, s, stack, vstack, where_,
+    Array, ArrayLike, At, Aval, DType, Dims, DotDimensionNumbers, Element, Ellipsis,
+    GatherScatterMode, IndexItem, IntoArray, IntoIndex, IntoIndexItem, Literal, NewAxis, Number,
+    PadMode, Precision, RoundingMethod, Scalar, Stepped, array, associative_scan, broadcast_arrays,
+    broadcast_shapes, concatenate, einsum, hstack, lax_sort, random, s, stack, vstack, where_,
 };
 // Transformations of functions.
 #[doc(inline)]
@@ -90,8 +90,8 @@ pub use ramie_nn::{Module, Tree};
 // Devices and the process's client.
 #[doc(inline)]
 pub use ramie_core::{
-    CompilationStats, Device, MemoryAnalysis, OptionOverride, Platform, Runtime, RuntimeOptions,
-    Sharding, Value, compilation_stats, configure, device_put, devices, runtime,
+    AlignedBytes, CompilationStats, Device, MemoryAnalysis, OptionOverride, Platform, Runtime,
+    RuntimeOptions, Sharding, Value, compilation_stats, configure, device_put, devices, runtime,
     with_default_device,
 };
 #[doc(inline)]
