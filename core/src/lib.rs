@@ -38,7 +38,7 @@ pub use jit::{
 };
 pub use ops::{
     At, Ellipsis, IndexItem, IntoArray, IntoIndex, IntoIndexItem, NewAxis, PadMode, Stepped,
-    broadcast_arrays, einsum, hstack, s, stack, vstack,
+    broadcast_arrays, einsum, hstack, meshgrid, meshgrid_ij, s, stack, vstack,
 };
 pub use prim::Primitive;
 pub use prim::cumulative::associative_scan;

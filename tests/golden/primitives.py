@@ -495,18 +495,22 @@ def sorting():
             record("top_k", lambda x: lax.top_k(x, 6), [specials(dtype)], {"k": 6, "axis": -1}, "special")
 
 
+def write(path):
+    """Writes the recorded rows: tensors to `path`.safetensors, the index to `path`.json."""
+    save_file(tensors, path.with_suffix(".safetensors"), {"jax": jax.__version__})
+    lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
+    path.with_suffix(".json").write_text(f'{{"jax":"{jax.__version__}","rows":[\n{lines}\n]}}\n')
+    for file in (path.with_suffix(".safetensors"), path.with_suffix(".json")):
+        print(file.name, file.stat().st_size)
+    print(len(rows), "rows,", len(tensors), "tensors")
+
+
 def main():
     for part in (elementwise, selecting, converting, shaping, indexing, contracting, reducing, sorting):
         before = len(rows)
         part()
         print(f"{part.__name__}: {len(rows) - before} rows")
-    data = pathlib.Path(__file__).parent / "data"
-    save_file(tensors, data / "primitives.safetensors", {"jax": jax.__version__})
-    lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
-    (data / "primitives.json").write_text(f'{{"jax":"{jax.__version__}","rows":[\n{lines}\n]}}\n')
-    for name in ("primitives.safetensors", "primitives.json"):
-        print(name, (data / name).stat().st_size)
-    print(len(rows), "rows,", len(tensors), "tensors")
+    write(pathlib.Path(__file__).parent / "data" / "primitives")
     print({op: n + 1 for op, n in counts.items()})
 
 

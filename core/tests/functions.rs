@@ -1,0 +1,133 @@
+//! Functions of several primitives: values and derivatives of `jax.nn` and
+//! `jax.numpy`.
+
+#[path = "../../tests/common/mod.rs"]
+mod common;
+
+use common::apply::Operation;
+use common::check::Failures;
+use common::golden::{Golden, Row};
+use common::numbers::close;
+use ramie_core::{Array, DType, meshgrid, meshgrid_ij};
+
+fn unary(f: fn(&Array) -> Array) -> Option<Box<Operation>> {
+    Some(Box::new(move |x| vec![f(&x[0])]))
+}
+
+fn binary(f: fn(&Array, &Array) -> Array) -> Option<Box<Operation>> {
+    Some(Box::new(move |x| vec![f(&x[0], &x[1])]))
+}
+
+fn function(row: &Row) -> Option<Box<Operation>> {
+    let axis = row.params["axis"].as_i64().unwrap_or(0) as isize;
+    let along = |f: fn(&Array, isize) -> Array| -> Option<Box<Operation>> {
+        Some(Box::new(move |x| vec![f(&x[0], axis)]))
+    };
+    match row.op.as_str() {
+        "relu" => unary(Array::relu),
+        "relu6" => unary(Array::relu6),
+        "leaky_relu" => unary(|x| x.leaky_relu(0.01)),
+        "elu" => unary(|x| x.elu(1.5)),
+        "celu" => unary(|x| x.celu(1.5)),
+        "selu" => unary(Array::selu),
+        "gelu" => unary(Array::gelu),
+        "gelu_exact" => unary(Array::gelu_exact),
+        "sigmoid" => unary(Array::sigmoid),
+        "silu" => unary(Array::swish),
+        "softplus" => unary(Array::softplus),
+        "soft_sign" => unary(Array::soft_sign),
+        "log_sigmoid" => unary(Array::log_sigmoid),
+        "hard_tanh" => unary(Array::hard_tanh),
+        "hard_sigmoid" => unary(Array::hard_sigmoid),
+        "hard_silu" => unary(Array::hard_silu),
+        "mish" => unary(Array::mish),
+        "squareplus" => unary(|x| x.squareplus(4.0)),
+        "sparse_plus" => unary(Array::sparse_plus),
+        "sparse_sigmoid" => unary(Array::sparse_sigmoid),
+        "deg2rad" => unary(Array::deg2rad),
+        "rad2deg" => unary(Array::rad2deg),
+        "trunc" => unary(Array::trunc),
+        "reciprocal" => unary(Array::reciprocal),
+        "nan_to_num" => unary(Array::nan_to_num),
+        "log2" => unary(Array::log2),
+        "log10" => unary(Array::log10),
+        "logaddexp" => binary(|a, b| a.logaddexp(b)),
+        "hypot" => binary(|a, b| a.hypot(b)),
+        "isclose" => binary(|a, b| a.isclose(b)),
+        "softmax" => along(Array::softmax),
+        "log_softmax" => along(Array::log_softmax),
+        "logsumexp" => along(Array::logsumexp),
+        "glu" => along(Array::glu),
+        "standardize" => along(|x, axis| x.standardize(&[axis], 1e-5)),
+        "sum" => along(|x, axis| x.sum_axes(&[axis])),
+        "prod" => along(|x, axis| x.prod_axes(&[axis])),
+        "mean" => along(|x, axis| x.mean_axes(&[axis])),
+        "var" => along(|x, axis| x.var_axes(&[axis])),
+        "std" => along(|x, axis| x.std_axes(&[axis])),
+        "max" => along(|x, axis| x.max_axes(&[axis])),
+        "min" => along(|x, axis| x.min_axes(&[axis])),
+        "ptp" => along(|x, axis| x.ptp_axes(&[axis])),
+        "norm" => along(|x, axis| x.norm_axes(&[axis])),
+        "count_nonzero" => along(|x, axis| x.count_nonzero_axes(&[axis])),
+        "cumlogsumexp" => along(Array::cumlogsumexp),
+        _ => None,
+    }
+}
+
+#[test]
+fn functions_agree_with_jax() {
+    let golden = Golden::open("functions");
+    let mut failures = Failures::default();
+    let ops = golden.ops();
+    assert!(ops.len() > 40);
+    for op in ops {
+        for row in golden.rows(op) {
+            match function(&row) {
+                Some(f) => common::walk_row(&row, &*f, &mut failures),
+                None => failures.note(&row.label, "no such function is known".into()),
+            }
+        }
+    }
+    failures.finish();
+}
+
+#[test]
+fn numbers_at_equal_distances() {
+    let x = Array::linspace(-1.0, 2.0, 4);
+    close(&x, &Array::from([-1.0f32, 0.0, 1.0, 2.0]), 0.0, 1e-7, false).unwrap();
+    assert_eq!(Array::linspace(3.0, 9.0, 1).to_vec::<f32>(), [3.0]);
+    assert_eq!(Array::linspace(3.0, 9.0, 0).shape(), [0]);
+    let many = Array::linspace(0.0, 0.1, 1001);
+    assert_eq!(many.to_vec::<f32>()[1000], 0.1);
+}
+
+#[test]
+fn grids_repeat_coordinates() {
+    let axes = [Array::from([1, 2, 3]), Array::from([10, 20])];
+    let grid = meshgrid(&axes);
+    assert_eq!(grid[0].to_vec::<i32>(), [1, 2, 3, 1, 2, 3]);
+    assert_eq!(grid[1].shape(), [2, 3]);
+    assert_eq!(grid[1].to_vec::<i32>(), [10, 10, 10, 20, 20, 20]);
+    let grid = meshgrid_ij(&axes);
+    assert_eq!(grid[0].to_vec::<i32>(), [1, 1, 2, 2, 3, 3]);
+    assert_eq!(meshgrid(&axes[..1])[0].shape(), [3]);
+}
+
+#[test]
+fn arrays_are_compared_whole() {
+    let x = Array::from([1.0f32, 1e6]);
+    let y = Array::from([1.0f32, 1e6 + 1.0]);
+    assert!(x.allclose(&y).item::<bool>());
+    assert!(!x.allclose_within(&y, 1e-7, 0.0).item::<bool>());
+    assert!(!x.array_equal(&y).item::<bool>());
+    assert!(x.array_equal(&x).item::<bool>());
+    assert!(!x.array_equal(Array::ones(&[3], DType::F32)).item::<bool>());
+    assert!(x.is_inf().any().item::<bool>() == (&x / 0.0).is_nan().all().item::<bool>());
+    close(&x.hypot(0.0), &x, 0.0, 0.0, true).unwrap();
+}
+
+#[test]
+#[should_panic(expected = "glu: axis -1 of f32[3] has an odd size, 3")]
+fn halves_of_odd_axes_are_refused() {
+    let _ = Array::ones(&[3], DType::F32).glu(-1);
+}
