@@ -69,7 +69,7 @@ pub use ramie_pjrt as pjrt;
 // Arrays.
 #[doc(inline)]
 pub use ramie_core::{
-    Array, ArrayLike, At, Aval, DType, Dims, DotDimensionNumbers, Element, Ellipsis,
+    AlignedBytes, Array, ArrayLike, At, Aval, DType, Dims, DotDimensionNumbers, Element, Ellipsis,
     GatherScatterMode, IndexItem, IntoArray, IntoIndex, IntoIndexItem, Literal, NewAxis, Number,
     PadMode, Precision, RoundingMethod, Scalar, Stepped, array, associative_scan, broadcast_arrays,
     broadcast_shapes, concatenate, einsum, hstack, lax_sort, random, s, stack, vstack, where_,

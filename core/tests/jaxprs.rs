@@ -175,6 +175,29 @@ programs! {
         x.astype(DType::F16),
         x.bitcast_convert_type(DType::U32),
     );
+    reductions |x| (
+        x.sum(),
+        x.sum_axes(&[1]),
+        x.reduce_max(&[0, 2]),
+        x.reduce_min(&[0]),
+        (x.reduce_prod(&[2]), x.argmax(1)),
+    );
+    cumulative |x| (x.cumsum(1), x.cummax(0), x.cumprod_reversed(1));
+    sorts |x, n| {
+        let one = x.sort(0);
+        (one, lax_sort(&[x.clone(), n], 0, 1), x.top_k(2))
+    };
+    unused_result |x, unused| {
+        let _ = (x.exp(), unused);
+        x.top_k(2).1
+    };
+    nested_unused_result |x| {
+        fn g(x: Array) -> Array {
+            let _ = x.exp();
+            x.top_k(2).1
+        }
+        (jit(g)(x.clone()), x.log())
+    };
     reduce_logical |m| (m.reduce_and(&[1]), m.reduce_or(&[0, 1]), !&m);
     matmul |a, b| a.matmul(&b);
     dot_general_batched |a, b| product(&a, &b, numbers(&[2], &[1], true), None, None);
