@@ -1,20 +1,27 @@
 //! Times the workloads that `benches/compare` times in JAX; one JSON line each.
 //!
-//! `cargo bench --bench steps -- [WORKLOAD…] [--steps N] [--samples N] [--first-step]`
+//! `cargo bench --bench steps -- [WORKLOAD…] [--steps N] [--samples N] [--warmup N]`
 //!
 //! Every workload runs in a process of its own, so that peak memory is its own.
 
+mod digits;
+mod first_step;
 mod measure;
 mod scalar;
 
 use measure::{Plan, measure};
 use std::process::Command;
 
-const WORKLOADS: [&str; 1] = ["scalar"];
+const WORKLOADS: [&str; 3] = ["scalar", "digits", "first_step"];
 
 fn run(name: &str, plan: &Plan) -> ramie::core::Result<()> {
     match name {
         "scalar" => measure(name, plan, 2000, scalar::build),
+        "digits" => measure(name, plan, 100, digits::build),
+        "first_step" => {
+            first_step::inside();
+            Ok(())
+        }
         other => {
             eprintln!(
                 "steps: no workload `{other}`; there are: {}",
@@ -60,6 +67,13 @@ fn main() {
     }
     let program = std::env::current_exe().expect("the path of this program");
     for name in &names {
+        if name == "first_step" {
+            if let Err(e) = first_step::measure(plan.samples) {
+                eprintln!("steps: first_step: {e}");
+                std::process::exit(1);
+            }
+            continue;
+        }
         let status = Command::new(&program)
             .args(["--inside", name])
             .args(plan.arguments())

@@ -1,0 +1,52 @@
+//! `first_step`: from the start of a process to its first finished digits step,
+//! with the compilation cache warm.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// Starts `samples` fresh processes over a warm cache and prints a line.
+pub fn measure(samples: usize) -> std::io::Result<()> {
+    let cache = tempfile::tempdir()?;
+    let program = std::env::current_exe()?;
+    let mut times = Vec::new();
+    let mut counts = String::new();
+    for _ in 0..samples + 2 {
+        let start = Instant::now();
+        let mut child = Command::new(&program)
+            .args(["--inside", "first_step"])
+            .env("RAMIE_COMPILATION_CACHE", cache.path())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut line = String::new();
+        let out = child.stdout.take().expect("the pipe");
+        BufReader::new(out).read_line(&mut line)?;
+        times.push(start.elapsed().as_secs_f64());
+        if !child.wait()?.success() {
+            std::process::exit(1);
+        }
+        counts = line.trim().to_string();
+    }
+    // The first fills the cache, the second is thrown away.
+    let empty_cache = times[0];
+    let mut times = times.split_off(2);
+    times.sort_by(f64::total_cmp);
+    println!(
+        "{{\"workload\": \"first_step\", \"framework\": \"ramie\", \"median_s\": {:.4}, \
+         \"best_s\": {:.4}, \"empty_cache_s\": {empty_cache:.4}, \"samples\": {}, {counts}}}",
+        times[times.len() / 2],
+        times[0],
+        times.len()
+    );
+    Ok(())
+}
+
+/// What a measured process does.
+pub fn inside() {
+    let loss = crate::digits::first_step();
+    let stats = ramie::core::compilation_stats();
+    println!(
+        "\"compiled\": {}, \"loaded\": {}, \"loss\": {loss}",
+        stats.compiled, stats.loaded
+    );
+}
