@@ -82,6 +82,14 @@ impl<T: Element, S: Data<Elem = T>, D: Dimension> From<&ArrayBase<S, D>> for Arr
     }
 }
 
+/// An array on the host as an operand: it goes to the device.
+impl<T: Element, S: Data<Elem = T>, D: Dimension> crate::IntoArray for &ArrayBase<S, D> {
+    #[track_caller]
+    fn into_array(self) -> Array {
+        copied(self)
+    }
+}
+
 impl<T: Element, D: Dimension> From<ArrayView<'_, T, D>> for Array {
     #[track_caller]
     fn from(array: ArrayView<'_, T, D>) -> Array {
