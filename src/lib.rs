@@ -69,10 +69,11 @@ pub use ramie_pjrt as pjrt;
 // Arrays.
 #[doc(inline)]
 pub use ramie_core::{
-    AlignedBytes, Array, ArrayLike, At, Aval, DType, Dims, DotDimensionNumbers, Element, Ellipsis,
+    Array, ArrayLike, At, Aval, DType, Dims, DotDimensionNumbers, Element, Ellipsis,
     GatherScatterMode, IndexItem, IntoArray, IntoIndex, IntoIndexItem, Literal, NewAxis, Number,
     PadMode, Precision, RoundingMethod, Scalar, Stepped, array, associative_scan, broadcast_arrays,
-    broadcast_shapes, concatenate, einsum, hstack, lax_sort, random, s, stack, vstack, where_,
+    broadcast_shapes, concatenate, einsum, hstack, lax_sort, meshgrid, meshgrid_ij, random, s,
+    stack, vstack, where_,
 };
 // Transformations of functions.
 #[doc(inline)]
