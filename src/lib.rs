@@ -109,7 +109,13 @@ pub mod __private {
     pub use {ramie_core, ramie_nn};
 }
 
-/// The README's example is a test.
+/// The examples of the documents are tests.
 #[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
+mod documents {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
+    #[doc = include_str!("../docs/core.md")]
+    struct Core;
+    #[doc = include_str!("../docs/adding-a-primitive.md")]
+    struct AddingAPrimitive;
+}
