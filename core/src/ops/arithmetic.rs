@@ -168,11 +168,12 @@ impl Array {
     }
 
     /// Each element to the power `exponent`. A scalar integer exponent is
-    /// applied by multiplication.
+    /// applied by multiplication; integers to an array of integer powers stay
+    /// integers, which wrap.
     ///
     /// # Panics
     /// If the shapes do not broadcast, or an integer is raised to a negative
-    /// power.
+    /// scalar power.
     #[track_caller]
     pub fn power(&self, exponent: impl IntoArray) -> Array {
         let exponent = exponent.into_array();
@@ -181,7 +182,34 @@ impl Array {
         {
             return self.integer_pow(y);
         }
+        if self.dtype().is_float() && exponent.dtype().is_integer() {
+            let rank = self.ndim().max(exponent.ndim());
+            let (a, b) = (super::lead(self, rank), super::lead(&exponent, rank));
+            return crate::trace::bind1(crate::prim::elementwise::Pow, &[&a, &b]);
+        }
         let (a, b) = super::promote("pow", self, &exponent);
+        if a.dtype().is_integer() {
+            return integer_power(&a, &b);
+        }
         a.to_inexact().lax_pow(b.to_inexact())
     }
+}
+
+/// Integers to integer powers, by squaring; negative powers are no integers, and
+/// give what wrapping gives.
+#[track_caller]
+fn integer_power(base: &Array, exponent: &Array) -> Array {
+    // Bits from the seventh on make any base but 0, 1 and -1 overflow.
+    const BITS: usize = 6;
+    let zero = base.eq(0).bitwise_and(exponent.ne(0));
+    let (mut base, mut exponent) = (base.clone(), exponent.clone());
+    let one = base.ones_like();
+    let mut power = crate::where_(&zero, base.zeros_like(), &one);
+    for _ in 0..BITS {
+        let odd = exponent.bitwise_and(1).ne(0);
+        power = crate::where_(&odd, power.mul(&base), &power);
+        base = base.mul(&base);
+        exponent = exponent.right_shift_logical(1);
+    }
+    power
 }
