@@ -357,3 +357,24 @@ fn einsum_knows_dots_and_implicit_results() {
 fn einsum_refuses_letters_of_two_sizes() {
     let _ = einsum("ij,jk->ik", &[array(&[2, 3], 0.0), array(&[4, 5], 0.0)]);
 }
+
+#[test]
+fn sums_may_be_wider_than_operands() {
+    let numbers = || DotDimensionNumbers::new([&[1], &[0]], [&[], &[]]);
+    let product = move |a: Array, b: Array| {
+        let p = Some(Precision::Highest);
+        a.dot_general_with(&b, numbers(), p, Some(DType::F32))
+    };
+    let (a, b) = (
+        Array::ones(&[2, 301], DType::BF16),
+        Array::ones(&[301, 1], DType::BF16),
+    );
+    // 301 is no bf16: the type of the sums counts.
+    let out = product(a.clone(), b.clone());
+    assert_eq!(out.dtype(), DType::F32);
+    assert_eq!(out.to_vec::<f32>(), [301.0, 301.0]);
+    let loss = move |(a, b): (Array, Array)| product(a, b).sum();
+    let (da, db) = grad(loss)((a, b));
+    assert_eq!((da.dtype(), db.dtype()), (DType::BF16, DType::BF16));
+    assert_eq!(db.astype(DType::F32).to_vec::<f32>()[0], 2.0);
+}

@@ -94,3 +94,13 @@ fn no_position_of_none() {
 fn axes_out_of_range_are_refused() {
     let _ = Array::zeros(&[2, 3], DType::F32).sum_axes(&[2]);
 }
+
+#[test]
+fn bits_are_combined() {
+    let x = Array::from([[6i32, 3], [5, 5]]);
+    assert_eq!(x.reduce_and(&[1]).to_vec::<i32>(), [2, 5]);
+    assert_eq!(x.reduce_or(&[0]).to_vec::<i32>(), [7, 7]);
+    assert_eq!(x.reduce_xor(&[1]).to_vec::<i32>(), [5, 0]);
+    let f = |x: &[Array]| vec![x[0].reduce_xor(&[0]), x[0].argmin(1)];
+    common::check::batching(&[x], &f).unwrap();
+}

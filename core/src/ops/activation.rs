@@ -96,7 +96,7 @@ impl Array {
     #[track_caller]
     pub fn logsumexp(&self, axis: isize) -> Array {
         let x = self.to_inexact();
-        let largest = x.max_keepdims(&[axis]).stop_gradient();
+        let largest = x.reduce_max(&[axis]).expand_dims(&[axis]).stop_gradient();
         let shift = where_(&largest.is_finite(), &largest, 0);
         let sum = (&x - &shift).exp().sum_axes(&[axis]);
         sum.log() + shift.squeeze(&[axis])
@@ -110,7 +110,7 @@ impl Array {
     #[track_caller]
     pub fn softmax(&self, axis: isize) -> Array {
         let x = self.to_inexact();
-        let powers = (&x - x.max_keepdims(&[axis]).stop_gradient()).exp();
+        let powers = (&x - x.reduce_max(&[axis]).expand_dims(&[axis]).stop_gradient()).exp();
         &powers / powers.sum_keepdims(&[axis])
     }
 
@@ -121,7 +121,7 @@ impl Array {
     #[track_caller]
     pub fn log_softmax(&self, axis: isize) -> Array {
         let x = self.to_inexact();
-        let shifted = &x - x.max_keepdims(&[axis]).stop_gradient();
+        let shifted = &x - x.reduce_max(&[axis]).expand_dims(&[axis]).stop_gradient();
         let sum = shifted.exp().sum_keepdims(&[axis]);
         shifted - sum.log()
     }
