@@ -4,7 +4,7 @@ use super::{Array, Element};
 use crate::Dims;
 use half::{bf16, f16};
 
-/// A number or truth value, and the element type it has in [`array`].
+/// A number or truth value, and the element type it has in [`array()`].
 pub trait Number: Copy {
     /// The element: `f64` becomes `f32`, 64-bit integers and sizes `i32`, `u64`
     /// becomes `u32`; all others stay.
@@ -55,7 +55,7 @@ number! {
     f64 => f32, |v| Some(v as f32);
 }
 
-/// What [`array`] takes: a number, or an array, vector or slice of what it
+/// What [`array()`] takes: a number, or an array, vector or slice of what it
 /// takes, nested to any depth.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be written out as an array",
