@@ -10,6 +10,7 @@ use crate::sys::{self, Api, RawExecutable, RawLoadedExecutable};
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::time::Instant;
 
 /// What an executable takes and returns on each of its devices.
@@ -36,10 +37,12 @@ pub(crate) struct Inner {
     /// Positions of the donated inputs.
     pub donated: Box<[usize]>,
     pub devices: Box<[Device]>,
+    /// How many launches in a row had ended by the time they returned.
+    pub ended_at_once: AtomicU32,
 }
 
 // SAFETY: PJRT executables may be run, described and destroyed from any thread, and
-// all else here is immutable.
+// all else here is immutable or atomic.
 unsafe impl Send for Inner {}
 // SAFETY: as above.
 unsafe impl Sync for Inner {}
@@ -221,6 +224,7 @@ impl Executable {
                 .map(|(i, _)| i)
                 .collect(),
             devices: Box::default(),
+            ended_at_once: AtomicU32::new(0),
         };
         // From here on `inner` destroys both handles if something fails.
         inner.name = inner.read_name()?;

@@ -12,10 +12,15 @@ use crate::sys::{self, RawBuffer, RawEvent};
 use crate::under_way::{Events, Ticket};
 use smallvec::SmallVec;
 use std::ptr::{NonNull, null_mut};
+use std::sync::atomic::Ordering;
 
 /// Arguments and results of a launch on one device up to this number need no
 /// allocation.
 const INLINE: usize = 64;
+
+/// After so many launches in a row that had ended when they returned, a program is taken
+/// for one that the plugin runs in the launch itself.
+const SURE: u32 = 16;
 
 pub(crate) type Handles = SmallVec<[*mut RawBuffer; INLINE]>;
 
@@ -59,15 +64,44 @@ impl Inner {
     fn run(&self, args: &[&Buffer], kept: &Kept, outputs: &mut Vec<Buffer>) -> Result<()> {
         let claims = Claims::take(self, args, kept)?;
         let mut handles = Handles::new();
+        let at_once = self.ends_at_once();
         let result = match &*self.devices {
             [_] => self
                 .collect(args, kept, &mut handles)
-                .and_then(|()| self.launch_one(&handles, kept, outputs)),
+                .and_then(|()| self.launch_one(&handles, kept, outputs, !at_once)),
             _ => self.launch_many(args, kept, &mut handles, outputs),
         };
-        let launched = result.map(|events| self.client.under_way.begin(events));
+        let launched = result.map(|events| {
+            if at_once {
+                return 0;
+            }
+            let ticket = self.client.under_way.begin(events);
+            self.observe(ticket == 0);
+            ticket
+        });
         claims.settle(*launched.as_ref().unwrap_or(&0));
         launched.map(|_| ())
+    }
+
+    /// Whether a launch now ends before it returns, so that nobody need watch it: the
+    /// plugin runs tiny programs in the launch itself, unless their inputs are still
+    /// being computed. Learned from launches that were watched.
+    #[inline]
+    fn ends_at_once(&self) -> bool {
+        self.ended_at_once.load(Ordering::Relaxed) >= SURE
+            && self.client.under_way.is_idle()
+            && self.devices.len() == 1
+            && !self.signature.outputs.is_empty()
+    }
+
+    /// Learns from a launch that was watched.
+    #[inline]
+    fn observe(&self, ended: bool) {
+        let before = self.ended_at_once.load(Ordering::Relaxed);
+        let now = if ended { SURE.min(before + 1) } else { 0 };
+        if now != before {
+            self.ended_at_once.store(now, Ordering::Relaxed);
+        }
     }
 
     /// Whether the plugin would donate less than it is asked to: it stops donating at
@@ -222,13 +256,15 @@ impl Inner {
         Ok(())
     }
 
-    /// Launches on the only device; the event is done when the execution has ended.
+    /// Launches on the only device; the events, if it is watched, are done when the
+    /// execution has ended.
     #[inline]
     fn launch_one(
         &self,
         handles: &Handles,
         kept: &Kept,
         outputs: &mut Vec<Buffer>,
+        watched: bool,
     ) -> Result<Events> {
         let count = self.signature.outputs.len();
         let mut results = Handles::from_elem(null_mut(), count);
@@ -244,10 +280,9 @@ impl Inner {
         // SAFETY: the event, if any, is ours.
         let event = unsafe { Event::take(self.client.api, event) };
         // SAFETY: the call filled `results` with new buffers of the first device.
-        Ok(event
-            .into_iter()
-            .chain(unsafe { self.adopt(&results, outputs) })
-            .collect())
+        let mut events = unsafe { self.adopt(&results, outputs, watched) };
+        events.extend(event);
+        Ok(events)
     }
 
     /// Calls the plugin.
@@ -284,7 +319,8 @@ impl Inner {
     }
 
     /// Appends the results as buffers; their types are known, so nothing is asked.
-    /// Returns an event for each device, done when the execution has ended there.
+    /// Returns an event for each device, done when the execution has ended there, if the
+    /// launch is watched.
     ///
     /// # Safety
     /// `results` holds new buffers of this executable, device-major.
@@ -293,6 +329,7 @@ impl Inner {
         &self,
         results: &[*mut RawBuffer],
         outputs: &mut Vec<Buffer>,
+        watched: bool,
     ) -> Events {
         let types = &*self.signature.outputs;
         let mut events = Events::new();
@@ -305,6 +342,9 @@ impl Inner {
                 let raw = NonNull::new(raw).expect("a result is not null");
                 // SAFETY: the caller's promise.
                 outputs.push(unsafe { Buffer::new(raw, ty, device) });
+            }
+            if !watched {
+                continue;
             }
             let last = outputs
                 .last()

@@ -79,7 +79,7 @@ impl Inner {
         }
         drop(uses);
         // SAFETY: the call filled `results` with new buffers, device-major.
-        Ok(unsafe { self.adopt(&results, outputs) })
+        Ok(unsafe { self.adopt(&results, outputs, true) })
     }
 }
 

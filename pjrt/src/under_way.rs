@@ -17,7 +17,9 @@ use crate::event::Event;
 use crate::sys::{self, Api, RawBuffer};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
+use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 /// Above this number of entries the whole list is looked through, not only its oldest
@@ -41,6 +43,8 @@ pub(crate) type Events = SmallVec<[Event; 1]>;
 pub(crate) struct UnderWay {
     api: Api,
     list: Mutex<List>,
+    /// The length of the list, to be read without its lock.
+    listed: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -63,12 +67,17 @@ impl UnderWay {
         UnderWay {
             api,
             list: Mutex::default(),
+            listed: AtomicUsize::new(0),
         }
     }
 
     /// Lists the work that these events end; zero if it has ended.
     pub fn begin(&self, events: Events) -> Ticket {
         if events.iter().all(is_over) {
+            if !self.is_idle() {
+                let ended = self.lock().take_ended();
+                self.destroy_all(ended);
+            }
             return 0;
         }
         // Fails on a thread that is ending; it waits in a moment, or has.
@@ -85,6 +94,12 @@ impl UnderWay {
         drop(list);
         self.destroy_all(ended);
         ticket
+    }
+
+    /// Whether nothing is listed.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.listed.load(Ordering::Relaxed) == 0
     }
 
     /// Takes a donated handle, to destroy it when that work has ended.
@@ -119,8 +134,11 @@ impl UnderWay {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, List> {
-        self.list.lock().unwrap_or_else(|e| e.into_inner())
+    fn lock(&self) -> Listed<'_> {
+        Listed {
+            list: self.list.lock().unwrap_or_else(|e| e.into_inner()),
+            listed: &self.listed,
+        }
     }
 
     /// Not called with the lock held: freeing a shared buffer drops its owner, which
@@ -130,6 +148,31 @@ impl UnderWay {
             // SAFETY: the handle was given up to us by `push`.
             unsafe { destroy(self.api, raw) };
         }
+    }
+}
+
+/// The list while it is locked; its length is noted when that ends.
+struct Listed<'a> {
+    list: MutexGuard<'a, List>,
+    listed: &'a AtomicUsize,
+}
+
+impl Deref for Listed<'_> {
+    type Target = List;
+    fn deref(&self) -> &List {
+        &self.list
+    }
+}
+
+impl DerefMut for Listed<'_> {
+    fn deref_mut(&mut self) -> &mut List {
+        &mut self.list
+    }
+}
+
+impl Drop for Listed<'_> {
+    fn drop(&mut self) {
+        self.listed.store(self.list.works.len(), Ordering::Relaxed);
     }
 }
 
