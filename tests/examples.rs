@@ -1,0 +1,88 @@
+//! The examples as programs: what they print and write.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The program of an example; `cargo test` builds all of them, a run of this
+/// test alone does not.
+fn example(name: &str) -> PathBuf {
+    let this = std::env::current_exe().expect("this program");
+    let build = this
+        .parent()
+        .and_then(Path::parent)
+        .expect("the build folder");
+    let program = build.join("examples").join(name);
+    if !program.exists() {
+        let status = Command::new(env!("CARGO"))
+            .args(["build", "--example", name, "--target-dir"])
+            .arg(build.parent().expect("the target folder"))
+            .status()
+            .expect("cargo starts");
+        assert!(status.success());
+    }
+    program
+}
+
+fn run(program: &Path, arguments: &[&str], cache: &Path) -> Output {
+    Command::new(program)
+        .args(arguments)
+        .env("RAMIE_COMPILATION_CACHE", cache)
+        .output()
+        .expect("the example starts")
+}
+
+fn programs(cache: &Path) -> usize {
+    std::fs::read_dir(cache).expect("the cache").count()
+}
+
+#[test]
+fn digits_learns_and_the_second_run_compiles_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (cache, out) = (folder.path().join("cache"), folder.path().join("out"));
+    let digits = example("digits");
+    let output = run(&digits, &["--out", out.to_str().expect("text")], &cache);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{text}{errors}");
+    let last = text.lines().last().expect("a line");
+    let counts = last
+        .strip_prefix("Test accuracy: ")
+        .and_then(|l| l.split_once(" correct ("))
+        .unwrap_or_else(|| panic!("the last line is {last:?}"));
+    let (correct, total) = counts.0.split_once('/').expect("C/N");
+    assert_eq!(total, "450");
+    assert!(correct.parse::<usize>().expect("a count") >= 433, "{last}");
+    let mut pictures = 0;
+    for file in std::fs::read_dir(&out).expect("the pictures").flatten() {
+        let bytes = std::fs::read(file.path()).expect("a picture");
+        assert_eq!(&bytes[1..4], b"PNG", "{}", file.path().display());
+        pictures += 1;
+    }
+    assert_eq!(pictures, 2);
+
+    let before = programs(&cache);
+    assert!(before > 0);
+    let again = run(&digits, &["--no-plots", "--seed", "1"], &cache);
+    assert!(again.status.success());
+    assert_eq!(programs(&cache), before, "another seed, the same programs");
+}
+
+#[test]
+fn digits_says_what_is_wrong_with_its_arguments() {
+    let digits = example("digits");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("file");
+    std::fs::write(&file, "in the way").expect("write");
+    let output = run(
+        &digits,
+        &["--steps", "1", "--out", file.to_str().expect("text")],
+        folder.path(),
+    );
+    assert!(!output.status.success());
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("file"), "{text}");
+    let output = run(&digits, &["--platform", "abacus"], folder.path());
+    assert!(!output.status.success());
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("abacus") && text.contains("cpu"), "{text}");
+}
