@@ -81,6 +81,17 @@ fn digits_says_what_is_wrong_with_its_arguments() {
     assert!(!output.status.success());
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(text.contains("file"), "{text}");
+    let output = Command::new(&digits)
+        .arg("--no-plots")
+        .env("RAMIE_PJRT_PLUGIN", folder.path().join("nothing.so"))
+        .output()
+        .expect("the example starts");
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        text.starts_with("error: ") && text.contains("nothing.so"),
+        "{text}"
+    );
     let output = run(&digits, &["--platform", "abacus"], folder.path());
     assert!(!output.status.success());
     let text = String::from_utf8_lossy(&output.stderr).into_owned();

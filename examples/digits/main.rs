@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use model::{Classifier, Trainer, evaluate, train_step};
 use ramie::data::digits::{self, Split};
 use ramie::nn::Rngs;
-use ramie::{Array, Platform, RuntimeOptions, configure, jit};
+use ramie::{Array, Platform, RuntimeOptions, configure, jit, runtime};
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -61,6 +61,8 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         platform: options.platform,
         ..Default::default()
     })?;
+    // A missing plugin is an error here, not a panic at the first array.
+    runtime()?;
     let digits = digits::load()?;
 
     let model = Classifier::new(&mut Rngs::new(options.seed));
