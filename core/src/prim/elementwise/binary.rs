@@ -4,10 +4,12 @@ use super::{Class, add_tangents, batch_elementwise, fit, infer_same, spread};
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, Batched, Differentiation, Operand, Primitive, sum_to_shape};
 use crate::trace::bind1;
-use crate::{Array, Aval, IntoArray, ShapeError};
+use crate::{Array, Aval, DType, IntoArray, ShapeError};
 
 /// A row of a table of binary operators, for tests and documentation.
 pub struct BinaryRow {
+    /// The struct that implements the primitive.
+    pub ty: &'static str,
     /// Name in a jaxpr.
     pub name: &'static str,
     /// Element types.
@@ -140,12 +142,16 @@ macro_rules! binary {
             #[track_caller]
             pub fn $f(&self, other: impl IntoArray) -> Array {
                 let (a, b) = crate::ops::promote($name, self, &other.into_array());
-                bind1($ty, &[&a, &b])
+                match ($name, a.dtype()) {
+                    ("add", DType::Bool) => bind1(Or, &[&a, &b]),
+                    ("mul", DType::Bool) => bind1(And, &[&a, &b]),
+                    _ => bind1($ty, &[&a, &b]),
+                }
             }
         } )*
         /// The table of binary operators.
         pub const BINARY: &[BinaryRow] = &[$( BinaryRow {
-            name: $name, class: Class::$class, domain: [($lo, $hi), ($lo2, $hi2)],
+            ty: stringify!($ty), name: $name, class: Class::$class, domain: [($lo, $hi), ($lo2, $hi2)],
             apply: |a, b| a.$f(b),
         } ),*];
     };
@@ -160,12 +166,12 @@ fn balanced(g: &Array, x: &Array, y: &Array, z: &Array) -> Array {
 }
 
 binary! {
-    /// The sum.
-    Add add "add" "add" Any [(-3.0, 3.0), (-3.0, 3.0)] {sum Add |t: &Array| t.clone()};
+    /// The sum; for truth values, logical or.
+    Add add "add" "add" Number [(-3.0, 3.0), (-3.0, 3.0)] {sum Add |t: &Array| t.clone()};
     /// The difference.
     Sub sub "sub" "subtract" Number [(-3.0, 3.0), (-3.0, 3.0)] {sum Sub |t: &Array| t.negative()};
-    /// The product.
-    Mul mul "mul" "multiply" Any [(-3.0, 3.0), (-3.0, 3.0)] {product};
+    /// The product; for truth values, logical and.
+    Mul mul "mul" "multiply" Number [(-3.0, 3.0), (-3.0, 3.0)] {product};
     /// The quotient of floats; for integers, rounded towards zero. The
     /// operator `/` is NumPy's true division.
     Div lax_div "div" "divide" Number [(-3.0, 3.0), (0.5, 3.0)] {quotient};
@@ -232,7 +238,7 @@ impl Primitive for AddAny {
         if args.len() == 2 && args[0].shape() != args[1].shape() {
             return Err(ShapeError::new("operands have different shapes"));
         }
-        infer_same(Class::Any, args, 2)
+        infer_same(Class::Number, args, 2)
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::bilinear(

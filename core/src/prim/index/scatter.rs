@@ -154,8 +154,11 @@ impl Primitive for Scatter {
             .help("convert the updates with astype"));
         }
         crate::ensure_shape!(
-            self.method != ScatterMethod::Sub || Class::Number.contains(operand.dtype()),
-            "truth values cannot be subtracted"
+            !matches!(
+                self.method,
+                ScatterMethod::Add | ScatterMethod::Sub | ScatterMethod::Mul
+            ) || Class::Number.contains(operand.dtype()),
+            "truth values are no numbers; convert first: x.astype(DType::I32)"
         );
         let numbers = &self.dimension_numbers;
         check_indices(indices, numbers.scatter_dims_to_operand_dims.len())?;
