@@ -5,7 +5,6 @@
 mod common;
 
 use common::apply::Operation;
-use common::check::Failures;
 use common::golden::{Golden, Row};
 use common::numbers::close;
 use ramie_core::{Array, DType, meshgrid, meshgrid_ij};
@@ -77,18 +76,9 @@ fn function(row: &Row) -> Option<Box<Operation>> {
 #[test]
 fn functions_agree_with_jax() {
     let golden = Golden::open("functions");
-    let mut failures = Failures::default();
     let ops = golden.ops();
     assert!(ops.len() > 40);
-    for op in ops {
-        for row in golden.rows(op) {
-            match function(&row) {
-                Some(f) => common::walk_row(&row, &*f, &mut failures),
-                None => failures.note(&row.label, "no such function is known".into()),
-            }
-        }
-    }
-    failures.finish();
+    common::walk(&golden, &ops, &function);
 }
 
 #[test]

@@ -6,7 +6,6 @@ mod common;
 
 use common::apply::Operation;
 use common::check;
-use common::golden::Golden;
 use common::numbers::Draw;
 use ramie_core::prim::index::*;
 use ramie_core::*;
@@ -19,29 +18,6 @@ fn message(f: impl FnOnce() -> Array) -> String {
 
 fn dims(dims: &[usize]) -> Dims {
     dims.into()
-}
-
-#[test]
-fn boxes_at_computed_places_agree_with_jax() {
-    let ops = ["dynamic_slice", "dynamic_update_slice"];
-    common::walk(&Golden::open("primitives"), &ops);
-}
-
-#[test]
-fn gathers_agree_with_jax() {
-    common::walk(&Golden::open("primitives"), &["gather"]);
-}
-
-#[test]
-fn scatters_agree_with_jax() {
-    let ops = [
-        "scatter",
-        "scatter_add",
-        "scatter_mul",
-        "scatter_min",
-        "scatter_max",
-    ];
-    common::walk(&Golden::open("primitives"), &ops);
 }
 
 /// Rows written at places that meet, miss the array, or do neither.

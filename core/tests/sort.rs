@@ -1,20 +1,6 @@
-//! Sorting: JAX's recorded rows, and NumPy's methods.
+//! Sorting: NumPy's methods.
 
-#[path = "../../tests/common/mod.rs"]
-mod common;
-
-use common::golden::Golden;
 use ramie_core::{Array, grad, lax_sort};
-
-#[test]
-fn sort_agrees_with_jax() {
-    common::walk(&Golden::open("primitives"), &["sort"]);
-}
-
-#[test]
-fn top_k_agrees_with_jax() {
-    common::walk(&Golden::open("primitives"), &["top_k"]);
-}
 
 #[test]
 fn methods_of_numpy() {

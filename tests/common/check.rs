@@ -1,12 +1,20 @@
-//! Ways to check an operation: against recorded values and derivatives, by
-//! finite differences, and batched against a loop.
+//! Checks of cases: known results and derivatives, derivatives of first and
+//! second order against differences, reverse mode against forward mode, and
+//! batches against loops.
 
 use super::apply::Operation;
-use super::from_bytes;
-use super::golden::Row;
-use super::numbers::{Draw, close, to_f64, tolerance};
-use ramie_core::{Array, DType, jvp, vjp, vmap_axes};
+use super::case::Case;
+use super::golden::Derivative;
+use super::numbers::{close, to_f64, tolerance};
+use super::plan::{Plan, Ran, STEP, present, run};
+use ramie_core::Array;
 use std::fmt::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How many cases run together.
+const GROUP: usize = 24;
 
 /// What went wrong, collected so that one run shows all of it.
 #[derive(Default)]
@@ -17,34 +25,130 @@ pub struct Failures {
 
 impl Failures {
     /// Adds a failure.
-    pub fn note(&mut self, label: &str, message: String) {
+    pub fn note(&mut self, label: &str, message: impl std::fmt::Display) {
         self.count += 1;
-        if self.count <= 40 {
-            let _ = writeln!(self.text, "{label}: {message}");
-        }
+        let _ = writeln!(self.text, "{label}: {message}");
     }
 
     /// Panics with the failures, if there are any.
     #[track_caller]
     pub fn finish(self) {
-        assert!(self.count == 0, "{} rows differ\n{}", self.count, self.text);
+        assert!(self.count == 0, "{} failures\n{}", self.count, self.text);
     }
 }
 
-/// The results are the recorded ones.
-pub fn values(row: &Row, f: &Operation) -> Result<(), String> {
-    let outputs = f(&row.inputs);
-    if outputs.len() != row.outputs.len() {
-        return Err(format!(
-            "{} results, expected {}",
-            outputs.len(),
-            row.outputs.len()
-        ));
+/// Checks the cases, on as many threads as there are cores.
+pub fn cases(cases: &[Case], failures: &mut Failures) {
+    let groups: Vec<&[Case]> = cases.chunks(GROUP).collect();
+    let next = AtomicUsize::new(0);
+    let found: Mutex<Vec<(usize, Vec<String>)>> = Mutex::default();
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(groups.len()) {
+            scope.spawn(|| {
+                loop {
+                    let i = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(group) = groups.get(i) else { return };
+                    let notes = group_of(group);
+                    found.lock().expect("no panics").push((i, notes));
+                }
+            });
+        }
+    });
+    let mut found = found.into_inner().expect("no panics");
+    found.sort();
+    for (i, notes) in found {
+        for (case, note) in groups[i].iter().zip(notes) {
+            if !note.is_empty() {
+                failures.note(&case.label, note);
+            }
+        }
     }
-    for (i, (got, want)) in outputs.iter().zip(&row.outputs).enumerate() {
+}
+
+/// Per case of a group what is wrong with it, or nothing.
+fn group_of(group: &[Case]) -> Vec<String> {
+    let checked = caught(|| {
+        let plans: Vec<Plan<'_>> = group.iter().map(plan_of).collect();
+        let ran = run(&plans);
+        let all = group.iter().zip(&plans).zip(&ran);
+        Ok(all
+            .map(|((case, plan), ran)| case_of(case, plan, ran).err().unwrap_or_default())
+            .collect())
+    });
+    match checked {
+        Ok(notes) => notes,
+        // One case took the others with it: each alone tells which.
+        Err(_) if group.len() > 1 => group.chunks(1).flat_map(group_of).collect(),
+        Err(message) => vec![message],
+    }
+}
+
+/// What `f` gives, or the message of its panic.
+fn caught<R>(f: impl FnOnce() -> Result<R, String>) -> Result<R, String> {
+    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
+        let text = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied());
+        Err(format!("panicked: {}", text.unwrap_or("no message")))
+    })
+}
+
+fn plan_of(case: &Case) -> Plan<'_> {
+    Plan::new(
+        &*case.apply,
+        &case.inputs,
+        case.derivative.as_ref(),
+        case.smooth,
+        case.batched,
+    )
+}
+
+fn case_of(case: &Case, plan: &Plan<'_>, ran: &Ran) -> Result<(), String> {
+    if let Some(outputs) = &case.outputs {
+        values(plan.values(ran), outputs, case.signs)?;
+    }
+    if let Some(d) = &case.derivative {
+        derivatives(plan, ran, d)?;
+    }
+    if case.smooth {
+        differences(plan, ran)?;
+    }
+    batches(plan, ran)
+}
+
+/// Derivatives at `inputs` of `f64` agree with differences, in first and second
+/// order, and reverse derivatives with forward ones.
+///
+/// # Panics
+/// If they do not.
+#[track_caller]
+pub fn gradients(label: &str, f: &Operation, inputs: &[Array]) {
+    let plan = Plan::new(f, inputs, None, true, false);
+    let ran = run(std::slice::from_ref(&plan));
+    if let Err(message) = differences(&plan, &ran[0]) {
+        panic!("{label}: {message}");
+    }
+}
+
+/// The operation over a batch gives what a loop over the examples gives.
+///
+/// # Errors
+/// Where it does not.
+pub fn batching(inputs: &[Array], f: &Operation) -> Result<(), String> {
+    let plan = Plan::new(f, inputs, None, false, true);
+    batches(&plan, &run(std::slice::from_ref(&plan))[0])
+}
+
+/// The results are the known ones.
+fn values(got: &[Array], known: &[Array], signs: bool) -> Result<(), String> {
+    if got.len() != known.len() {
+        return Err(format!("{} results, expected {}", got.len(), known.len()));
+    }
+    for (i, (got, want)) in got.iter().zip(known).enumerate() {
         let t = tolerance(want.dtype());
-        close(got, want, t, smallest(want), row.case == "special")
-            .map_err(|e| format!("result {i} {e}"))?;
+        close(got, want, t, smallest(want), signs).map_err(|e| format!("result {i} {e}"))?;
     }
     Ok(())
 }
@@ -59,39 +163,8 @@ fn smallest(want: &Array) -> f64 {
     tolerance(want.dtype()) * largest
 }
 
-/// `f` as a function of some of its operands, giving some of its results.
-fn restricted<'a>(
-    f: &'a Operation,
-    inputs: &'a [Array],
-    which: &'a [usize],
-    into: &'a [usize],
-) -> impl Fn(Vec<Array>) -> Vec<Array> + Send + Sync + 'a {
-    move |xs| {
-        let mut all = inputs.to_vec();
-        for (&i, x) in which.iter().zip(xs) {
-            all[i] = x;
-        }
-        let outs = f(&all);
-        into.iter().map(|&i| outs[i].clone()).collect()
-    }
-}
-
-fn present(list: &[Option<Array>]) -> (Vec<usize>, Vec<Array>) {
-    list.iter()
-        .enumerate()
-        .filter_map(|(i, a)| Some((i, a.clone()?)))
-        .unzip()
-}
-
-/// The derivatives are the recorded ones, if any are.
-pub fn derivatives(row: &Row, f: &Operation) -> Result<(), String> {
-    let Some(d) = &row.derivative else {
-        return Ok(());
-    };
-    let (which, tangents) = present(&d.tangents);
-    let (into, cotangents) = present(&d.cotangents);
-    let primals: Vec<Array> = which.iter().map(|&i| row.inputs[i].clone()).collect();
-    let g = restricted(f, &row.inputs, &which, &into);
+/// The derivatives are the known ones.
+fn derivatives(plan: &Plan<'_>, ran: &Ran, known: &Derivative) -> Result<(), String> {
     let compare = |what: &str, got: &[Array], want: &[Option<Array>]| {
         for (i, (got, want)) in got.iter().zip(present(want).1).enumerate() {
             let t = 8.0 * tolerance(want.dtype());
@@ -100,137 +173,78 @@ pub fn derivatives(row: &Row, f: &Operation) -> Result<(), String> {
         }
         Ok::<(), String>(())
     };
-    let (_, dots) = jvp(&g, primals.clone(), tangents);
-    compare("jvp", &dots, &d.jvp)?;
-    let (_, pull) = vjp(&g, primals);
-    compare("vjp", &pull(cotangents), &d.vjp)
+    compare("jvp", plan.jvp(ran), &known.jvp)?;
+    compare("vjp", plan.vjp(ran), &known.vjp)
 }
 
-/// The array with its elements moved on by `by` places, the last ones first.
-fn rolled(x: &Array, by: usize) -> Array {
-    let mut bytes = x.try_to_bytes().expect("elements");
-    if !bytes.is_empty() {
-        let width = x.dtype().size();
-        let n = bytes.len();
-        bytes.rotate_right((by * width) % n);
+/// Forward derivatives are central differences, and reverse derivatives agree
+/// with them; both also of the derivatives themselves.
+fn differences(plan: &Plan<'_>, ran: &Ran) -> Result<(), String> {
+    let d = plan.directions.as_ref().expect("directions");
+    slopes("jvp", plan.jvp(ran), plan.beside(ran))?;
+    slopes("jvp of vjp", plan.second_jvp(ran), plan.vjp_beside(ran))?;
+    adjoint(
+        "vjp",
+        (&d.cotangents, plan.jvp(ran)),
+        (plan.vjp(ran), &d.tangents),
+    )?;
+    let directions = [&d.tangents[..], &d.moves].concat();
+    adjoint(
+        "vjp of vjp",
+        (&d.pulls, plan.second_jvp(ran)),
+        (plan.second_vjp(ran), &directions),
+    )
+}
+
+/// Tangents are the slopes between two points.
+fn slopes(what: &str, dots: &[Array], [up, down]: [Vec<&Array>; 2]) -> Result<(), String> {
+    for (i, ((up, down), dot)) in up.into_iter().zip(down).zip(dots).enumerate() {
+        let (up, down) = (to_f64(up), to_f64(down));
+        let largest = up.iter().fold(1.0, |m: f64, v| m.max(v.abs()));
+        let pairs = up.iter().zip(&down);
+        // What is not finite has no slope; its tangent is as it is.
+        let slopes = pairs.zip(to_f64(dot)).map(|((u, d), dot)| {
+            let slope = (u - d) / (2.0 * STEP);
+            if slope.is_finite() { slope } else { dot }
+        });
+        let slopes: Vec<f64> = slopes.collect();
+        let slopes = Array::from_slice(&slopes, dot.shape());
+        close(dot, &slopes, 1e-6, 1e-7 * largest, false)
+            .map_err(|e| format!("{what} {i} {e} by differences"))?;
     }
-    from_bytes(x.dtype(), x.shape(), &bytes)
+    Ok(())
 }
 
-/// Arrays of one shape as one array, along a new axis at `axis`.
-pub fn stacked(arrays: &[Array], axis: usize) -> Array {
-    let first = &arrays[0];
-    let mut bytes = Vec::new();
-    for a in arrays {
-        bytes.extend(a.try_to_bytes().expect("elements"));
-    }
-    let mut shape = vec![arrays.len()];
-    shape.extend_from_slice(first.shape());
-    from_bytes(first.dtype(), &shape, &bytes).move_axis(0, axis as isize)
-}
-
-/// The operation over a batch gives what a loop over the examples gives: with
-/// all operands batched, at the first and at the last axis, and with each alone.
-pub fn batching(inputs: &[Array], f: &Operation) -> Result<(), String> {
-    if inputs.is_empty() {
+/// Two inner products that a linear map and its transpose make equal.
+fn adjoint(
+    what: &str,
+    forward: (&[Array], &[Array]),
+    reverse: (&[Array], &[Array]),
+) -> Result<(), String> {
+    let inner = |(a, b): (&[Array], &[Array])| -> (f64, f64) {
+        let pairs = a.iter().zip(b);
+        let products = pairs.flat_map(|(a, b)| to_f64(a).into_iter().zip(to_f64(b)));
+        products.fold((0.0, 1.0), |(sum, size), (a, b)| {
+            (sum + a * b, size + (a * b).abs())
+        })
+    };
+    let ((forward, size), (reverse, _)) = (inner(forward), inner(reverse));
+    if (forward - reverse).abs() <= 1e-9 * size {
         return Ok(());
     }
-    let all: Vec<usize> = (0..inputs.len()).collect();
-    batching_of(inputs, f, &all, false)?;
-    batching_of(inputs, f, &all, true)?;
-    if inputs.len() > 1 {
-        for i in all {
-            batching_of(inputs, f, &[i], false)?;
+    Err(format!(
+        "{what} gives {reverse} where forward mode gives {forward}"
+    ))
+}
+
+/// Batches give what loops give.
+fn batches(plan: &Plan<'_>, ran: &Ran) -> Result<(), String> {
+    for (variant, got, looped) in plan.batches(ran) {
+        for (i, (got, want)) in got.iter().zip(&looped).enumerate() {
+            let t = tolerance(want.dtype());
+            close(got, want, t, smallest(want), false)
+                .map_err(|e| format!("vmap with operands along {variant:?}: result {i} {e}"))?;
         }
     }
     Ok(())
-}
-
-fn batching_of(inputs: &[Array], f: &Operation, which: &[usize], last: bool) -> Result<(), String> {
-    const SIZE: usize = 3;
-    let examples: Vec<Vec<Array>> = (0..SIZE)
-        .map(|k| {
-            let mut all = inputs.to_vec();
-            for &i in which {
-                all[i] = rolled(&all[i], k);
-            }
-            all
-        })
-        .collect();
-    let batch: Vec<Array> = which
-        .iter()
-        .map(|&i| {
-            let column: Vec<Array> = examples.iter().map(|e| e[i].clone()).collect();
-            stacked(&column, if last { inputs[i].ndim() } else { 0 })
-        })
-        .collect();
-    let single: Vec<Vec<Array>> = examples.iter().map(|e| f(e)).collect();
-    let into: Vec<usize> = (0..single[0].len()).collect();
-    let axis = if last { -1 } else { 0 };
-    let g = restricted(f, inputs, which, &into);
-    let together = vmap_axes(g, axis, 0)(batch);
-    for (i, got) in together.iter().enumerate() {
-        let column: Vec<Array> = single.iter().map(|e| e[i].clone()).collect();
-        let want = stacked(&column, 0);
-        let t = tolerance(want.dtype());
-        close(got, &want, t, smallest(&want), false).map_err(|e| {
-            let at = if last { "last" } else { "first" };
-            format!("vmap over operands {which:?} at the {at} axis: result {i} {e}")
-        })?;
-    }
-    Ok(())
-}
-
-/// Forward derivatives agree with central differences, and reverse derivatives
-/// with forward ones, at `inputs` of `f64`; results that are no floats are left
-/// out.
-///
-/// # Panics
-/// If they do not.
-#[track_caller]
-pub fn gradients(label: &str, f: &Operation, inputs: &[Array]) {
-    const STEP: f64 = 1e-6;
-    let which: Vec<usize> = (0..inputs.len())
-        .filter(|&i| inputs[i].dtype() == DType::F64)
-        .collect();
-    assert!(!which.is_empty(), "{label}: no operand holds f64");
-    let outs = f(inputs);
-    let into: Vec<usize> = (0..outs.len())
-        .filter(|&i| outs[i].dtype().is_float())
-        .collect();
-    let g = restricted(f, inputs, &which, &into);
-    let primals: Vec<Array> = which.iter().map(|&i| inputs[i].clone()).collect();
-    let mut draw = Draw::new(7);
-    let mut like = |xs: &[Array]| -> Vec<Array> {
-        xs.iter()
-            .map(|x| draw.array(x.shape(), x.dtype(), -1.0, 1.0))
-            .collect()
-    };
-    let tangents = like(&primals);
-    let (values, dots) = jvp(&g, primals.clone(), tangents.clone());
-    let moved = |by: f64| -> Vec<Array> {
-        let pairs = primals.iter().zip(&tangents);
-        g(pairs.map(|(x, t)| x + &(t * by)).collect())
-    };
-    for (i, ((up, down), dot)) in moved(STEP).iter().zip(&moved(-STEP)).zip(&dots).enumerate() {
-        let slope = &(up - down) / (2.0 * STEP);
-        if let Err(e) = close(dot, &slope, 1e-6, 1e-7, false) {
-            panic!("{label}: jvp {i} {e} by differences");
-        }
-    }
-    let cotangents = like(&values);
-    let (_, pull) = vjp(&g, primals);
-    let back = pull(cotangents.clone());
-    let inner = |a: &[Array], b: &[Array]| -> f64 {
-        let pairs = a.iter().zip(b);
-        pairs
-            .flat_map(|(a, b)| to_f64(a).into_iter().zip(to_f64(b)))
-            .map(|(a, b)| a * b)
-            .sum()
-    };
-    let (forward, reverse) = (inner(&cotangents, &dots), inner(&back, &tangents));
-    assert!(
-        (forward - reverse).abs() <= 1e-9 * (1.0 + forward.abs()),
-        "{label}: reverse mode gives {reverse}, forward mode {forward}"
-    );
 }

@@ -3,6 +3,7 @@
 use ramie_core::{Array, DType};
 use safetensors::{Dtype, SafeTensors};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// An index with its tensors.
@@ -77,11 +78,10 @@ impl Golden {
         }
     }
 
-    /// The names of all recorded operations, in order.
+    /// The names of all recorded operations, sorted.
     pub fn ops(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = self.index_rows().map(|r| text(r, "op")).collect();
-        names.dedup();
-        names
+        let names: BTreeSet<&str> = self.index_rows().map(|r| text(r, "op")).collect();
+        names.into_iter().collect()
     }
 
     fn index_rows(&self) -> impl Iterator<Item = &Value> {

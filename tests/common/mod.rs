@@ -5,61 +5,53 @@
 #![allow(dead_code)]
 
 pub mod apply;
+pub mod case;
 pub mod check;
 pub mod golden;
 pub mod indexing;
 pub mod numbers;
+pub mod plan;
 
+use apply::Operation;
+use case::Case;
 use check::Failures;
 use golden::{Golden, Row};
 use ramie_core::{Array, DType};
 
-/// Checks every recorded row of the named operations: values, forward and
-/// reverse derivatives, and batching against a loop.
+/// Checks every recorded row of the named operations; `apply` makes an
+/// operation of a row.
 ///
 /// # Panics
-/// With all rows that differ, or if an operation has no rows or cannot be
-/// applied.
+/// With all rows that differ, or if an operation has no rows or is not known.
 #[track_caller]
-pub fn walk(golden: &Golden, ops: &[&str]) {
+pub fn walk(golden: &Golden, ops: &[&str], apply: &dyn Fn(&Row) -> Option<Box<Operation>>) {
     let mut failures = Failures::default();
-    for op in ops {
-        let mut rows = 0;
-        for row in golden.rows(op) {
-            rows += 1;
-            let Some(f) = apply::apply(&row) else {
-                failures.note(&row.label, "no way to apply it is known".into());
-                continue;
-            };
-            walk_row(&row, &*f, &mut failures);
-        }
-        assert!(rows > 0, "no rows are recorded of `{op}`");
-    }
+    let cases = recorded(golden, ops, apply, &mut failures);
+    check::cases(&cases, &mut failures);
     failures.finish();
 }
 
-/// Checks one row.
-pub fn walk_row(row: &Row, f: &apply::Operation, failures: &mut Failures) {
-    let values = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        check::values(row, f)?;
-        check::derivatives(row, f)?;
-        if row.case != "special" && matches!(row.dtype, DType::F32 | DType::I32 | DType::Bool) {
-            check::batching(&row.inputs, f)?;
+/// The recorded rows of the named operations, as cases.
+pub fn recorded(
+    golden: &Golden,
+    ops: &[&str],
+    apply: &dyn Fn(&Row) -> Option<Box<Operation>>,
+    failures: &mut Failures,
+) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for op in ops {
+        let rows: Vec<Row> = golden.rows(op).collect();
+        if rows.is_empty() {
+            failures.note(op, "no rows are recorded");
         }
-        Ok(())
-    }));
-    match values {
-        Ok(Ok(())) => {}
-        Ok(Err(message)) => failures.note(&row.label, message),
-        Err(panic) => {
-            let text = panic
-                .downcast_ref::<String>()
-                .map(String::as_str)
-                .or_else(|| panic.downcast_ref::<&str>().copied())
-                .unwrap_or("a panic");
-            failures.note(&row.label, format!("panicked: {text}"));
+        for row in rows {
+            match apply(&row) {
+                Some(f) => cases.push(Case::recorded(row, f)),
+                None => failures.note(&row.label, "no way to apply it is known"),
+            }
         }
     }
+    cases
 }
 
 /// Reads an array of any type as its bytes, from bytes.

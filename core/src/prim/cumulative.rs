@@ -9,8 +9,12 @@ use crate::{Array, Aval, DType, Dims, Scalar, ShapeError};
 
 /// A row of the table of running reductions, for tests and documentation.
 pub struct CumulativeRow {
+    /// The struct that implements the primitive.
+    pub ty: &'static str,
     /// Name in a jaxpr.
     pub name: &'static str,
+    /// Element types.
+    pub class: Class,
     /// The operation along an axis; the flag asks for it from the end.
     pub apply: fn(&Array, isize, bool) -> Array,
 }
@@ -110,7 +114,7 @@ macro_rules! cumulative {
         } )*
         /// The table of running reductions.
         pub const CUMULATIVE: &[CumulativeRow] = &[$( CumulativeRow {
-            name: stringify!($f),
+            ty: stringify!($ty), class: Class::$class, name: stringify!($f),
             apply: |x, axis, reverse| if reverse { x.$reversed(axis) } else { x.$f(axis) },
         } ),*];
     };

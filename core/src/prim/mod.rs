@@ -5,6 +5,7 @@
 //! missing rule does not compile.
 
 pub mod call;
+mod catalogue;
 pub mod cumulative;
 pub mod dot;
 pub mod elementwise;
@@ -23,6 +24,7 @@ use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+pub use catalogue::{CatalogueEntry, catalogue};
 pub use rules::{
     Batched, Differentiation, NestedDifferentiation, Operand, move_batch_axis, sum_to_shape,
 };

@@ -8,6 +8,8 @@ use crate::{Array, Aval, DType, IntoArray, ShapeError};
 
 /// A row of the table of comparisons, for tests and documentation.
 pub struct CompareRow {
+    /// The struct that implements the primitive.
+    pub ty: &'static str,
     /// Name in a jaxpr.
     pub name: &'static str,
     /// The operator.
@@ -50,7 +52,7 @@ macro_rules! compare {
             }
         } )*
         /// The table of comparisons.
-        pub const COMPARE: &[CompareRow] = &[$( CompareRow { name: $name, apply: |a, b| a.$f(b) } ),*];
+        pub const COMPARE: &[CompareRow] = &[$( CompareRow { ty: stringify!($ty), name: $name, apply: |a, b| a.$f(b) } ),*];
     };
 }
 

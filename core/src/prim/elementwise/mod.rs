@@ -41,6 +41,8 @@ pub enum Class {
     Signed,
     /// Numbers and truth values.
     Any,
+    /// Words of 32 bits: `u32`.
+    Word,
 }
 
 impl Class {
@@ -53,6 +55,7 @@ impl Class {
             Class::Number => dtype != DType::Bool,
             Class::Signed => dtype.is_signed(),
             Class::Any => true,
+            Class::Word => dtype == DType::U32,
         }
     }
 
@@ -67,6 +70,7 @@ impl Class {
             Class::Number => "a numeric type",
             Class::Signed => "a signed type",
             Class::Any => "any type",
+            Class::Word => "u32",
         };
         Err(
             ShapeError::new(format!("expects {wanted}, got {dtype}")).help(match self {

@@ -8,6 +8,8 @@ use crate::{Array, Aval, DType, ShapeError};
 
 /// A row of a table of unary operators, for tests and documentation.
 pub struct UnaryRow {
+    /// The struct that implements the primitive.
+    pub ty: &'static str,
     /// Name in a jaxpr.
     pub name: &'static str,
     /// Element types.
@@ -68,7 +70,7 @@ macro_rules! unary {
         } )*
         /// The table of unary operators.
         pub const UNARY: &[UnaryRow] = &[$( UnaryRow {
-            name: $name, class: Class::$class, domain: ($lo, $hi), apply: Array::$f,
+            ty: stringify!($ty), name: $name, class: Class::$class, domain: ($lo, $hi), apply: Array::$f,
         } ),*];
     };
 }

@@ -9,6 +9,8 @@ use crate::{Array, Aval, DType, Dims, Scalar, ShapeError};
 
 /// A row of the table of reductions, for tests and documentation.
 pub struct ReduceRow {
+    /// The struct that implements the primitive.
+    pub ty: &'static str,
     /// Name in a jaxpr.
     pub name: &'static str,
     /// Element types.
@@ -103,7 +105,7 @@ macro_rules! reductions {
         } )*
         /// The table of reductions.
         pub const REDUCE: &[ReduceRow] = &[$( ReduceRow {
-            name: stringify!($f), class: Class::$class, apply: Array::$f,
+            ty: stringify!($ty), name: stringify!($f), class: Class::$class, apply: Array::$f,
         } ),*];
     };
 }

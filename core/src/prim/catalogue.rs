@@ -1,0 +1,103 @@
+//! The catalogue: every primitive of this crate.
+//!
+//! `tests/primitives.rs` walks it. A primitive that is missing here fails that
+//! test, and so does an entry that no case applies.
+
+use super::cumulative::CUMULATIVE;
+use super::elementwise::{BINARY, COMPARE, Class, UNARY};
+use super::reduce::REDUCE;
+
+/// A primitive, as the catalogue knows it. One struct has several entries if
+/// its parameters choose its name.
+#[derive(Clone, Copy, Debug)]
+pub struct CatalogueEntry {
+    /// The struct that implements the primitive.
+    pub ty: &'static str,
+    /// The name in a printed jaxpr.
+    pub name: &'static str,
+    /// Element types of what the operation is about: its array operand, or its
+    /// result where it has no operands.
+    pub class: Class,
+    /// Why no case of the catalogue's test applies the primitive, and which
+    /// test does.
+    pub exempt: Option<&'static str>,
+}
+
+const fn entry(ty: &'static str, name: &'static str, class: Class) -> CatalogueEntry {
+    CatalogueEntry {
+        ty,
+        name,
+        class,
+        exempt: None,
+    }
+}
+
+/// Primitives that are not rows of a table.
+const LISTED: &[CatalogueEntry] = &[
+    // Elementwise
+    entry("AddAny", "add_any", Class::Number),
+    entry("Clamp", "clamp", Class::Any),
+    entry("ConvertElementType", "convert_element_type", Class::Any),
+    entry("IntegerPow", "integer_pow", Class::Number),
+    entry("IsFinite", "is_finite", Class::Float),
+    entry("LogAddExp", "logaddexp", Class::Float),
+    entry("Polygamma", "polygamma", Class::Float),
+    entry("Pow", "pow", Class::Float),
+    entry("Round", "round", Class::Float),
+    entry("SelectN", "select_n", Class::Any),
+    entry("StopGradient", "stop_gradient", Class::Any),
+    // Shape
+    entry("BitcastConvertType", "bitcast_convert_type", Class::Any),
+    entry("BroadcastInDim", "broadcast_in_dim", Class::Any),
+    entry("Concatenate", "concatenate", Class::Any),
+    entry("Iota", "iota", Class::Number),
+    entry("Pad", "pad", Class::Any),
+    entry("ReducePrecision", "reduce_precision", Class::Float),
+    entry("Reshape", "reshape", Class::Any),
+    entry("Rev", "rev", Class::Any),
+    entry("Slice", "slice", Class::Any),
+    entry("Split", "split", Class::Any),
+    entry("Squeeze", "squeeze", Class::Any),
+    entry("Transpose", "transpose", Class::Any),
+    // Index
+    entry("DynamicSlice", "dynamic_slice", Class::Any),
+    entry("DynamicUpdateSlice", "dynamic_update_slice", Class::Any),
+    entry("Gather", "gather", Class::Any),
+    entry("Scatter", "scatter", Class::Any),
+    entry("Scatter", "scatter-add", Class::Number),
+    entry("Scatter", "scatter-max", Class::Any),
+    entry("Scatter", "scatter-min", Class::Any),
+    entry("Scatter", "scatter-mul", Class::Number),
+    entry("Scatter", "scatter-sub", Class::Number),
+    // Reductions, products and orders
+    entry("Argmax", "argmax", Class::Any),
+    entry("Argmin", "argmin", Class::Any),
+    entry("DotGeneral", "dot_general", Class::Number),
+    entry("Sort", "sort", Class::Any),
+    entry("TopK", "top_k", Class::Any),
+    // Random numbers
+    entry("RandomBits", "random_bits", Class::Word),
+    entry("RandomFoldIn", "random_fold_in", Class::Word),
+    entry("RandomSeed", "random_seed", Class::Integer),
+    entry("RandomSplit", "random_split", Class::Word),
+    entry("Threefry2x32", "threefry2x32", Class::Word),
+    // Programs
+    entry("Call", "jit", Class::Any),
+];
+
+/// Every primitive of this crate: the rows of the tables, then the others.
+pub fn catalogue() -> Vec<CatalogueEntry> {
+    let unary = UNARY.iter().map(|r| entry(r.ty, r.name, r.class));
+    let binary = BINARY.iter().map(|r| entry(r.ty, r.name, r.class));
+    let compare = COMPARE.iter().map(|r| entry(r.ty, r.name, Class::Any));
+    let reduce = REDUCE.iter().map(|r| entry(r.ty, r.name, r.class));
+    let cumulative = CUMULATIVE.iter().map(|r| entry(r.ty, r.name, r.class));
+    let listed = LISTED.iter().copied();
+    unary
+        .chain(binary)
+        .chain(compare)
+        .chain(reduce)
+        .chain(cumulative)
+        .chain(listed)
+        .collect()
+}

@@ -1,0 +1,91 @@
+//! A case: one application of one operation, and what is known of it.
+
+use super::apply::Operation;
+use super::golden::{Derivative, Row};
+use ramie_core::{Array, DType};
+
+/// One application of an operation. What is known of its results is checked;
+/// see [`super::check`].
+pub struct Case {
+    /// The operation's name.
+    pub op: String,
+    /// What is applied to what, for messages.
+    pub label: String,
+    /// The operation.
+    pub apply: Box<Operation>,
+    /// Operands.
+    pub inputs: Vec<Array>,
+    /// Results, where they are known.
+    pub outputs: Option<Vec<Array>>,
+    /// Whether zeros among the results have the sign of the known ones.
+    pub signs: bool,
+    /// Known derivatives.
+    pub derivative: Option<Derivative>,
+    /// Whether derivatives of first and second order exist at the operands,
+    /// which are then compared with differences. The floats among them are
+    /// `f64`.
+    pub smooth: bool,
+    /// Whether batches are compared with loops.
+    pub batched: bool,
+}
+
+impl Case {
+    /// An application of which nothing is known but that batches equal loops.
+    pub fn new(op: &str, detail: &str, inputs: Vec<Array>, apply: Box<Operation>) -> Case {
+        Case {
+            op: op.to_string(),
+            label: format!("{op}/{detail}"),
+            batched: !inputs.is_empty(),
+            apply,
+            inputs,
+            outputs: None,
+            signs: false,
+            derivative: None,
+            smooth: false,
+        }
+    }
+
+    /// The application of a recorded row's operation.
+    pub fn recorded(row: Row, apply: Box<Operation>) -> Case {
+        let everywhere = row.case != "special";
+        // Elsewhere, as at ties, there may be one-sided derivatives only.
+        let inside = matches!(row.case.as_str(), "regular" | "scalar" | "empty");
+        // The rules do not look at the type: one of each kind is enough.
+        let kinds = matches!(row.dtype, DType::F32 | DType::I32 | DType::Bool);
+        let mut floats = row.inputs.iter().chain(&row.outputs);
+        let wide = floats.all(|x| !x.dtype().is_float() || x.dtype() == DType::F64);
+        Case {
+            smooth: row.derivative.is_some() && wide && inside,
+            batched: everywhere && kinds && !row.inputs.is_empty(),
+            signs: !everywhere,
+            op: row.op,
+            label: row.label,
+            apply,
+            inputs: row.inputs,
+            outputs: Some(row.outputs),
+            derivative: row.derivative,
+        }
+    }
+
+    /// The case with its results.
+    pub fn gives(mut self, outputs: Vec<Array>) -> Case {
+        self.outputs = Some(outputs);
+        self
+    }
+
+    /// The case as one with derivatives at its operands.
+    pub fn smooth(mut self) -> Case {
+        self.smooth = true;
+        self
+    }
+
+    /// The element types it covers: those of the operands, or of the results
+    /// where there are none.
+    pub fn dtypes(&self) -> Vec<DType> {
+        let known = self.outputs.iter().flatten();
+        match self.inputs.as_slice() {
+            [] => known.map(Array::dtype).collect(),
+            inputs => inputs.iter().map(Array::dtype).collect(),
+        }
+    }
+}

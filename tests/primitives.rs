@@ -1,0 +1,50 @@
+//! Every primitive of the catalogue: values and derivatives recorded from JAX
+//! or worked out by hand, derivatives of first and second order against
+//! differences, reverse mode against forward mode, batches against loops, on
+//! every element type that the primitive takes.
+//!
+//! `RAMIE_PRIMITIVES=sort,top_k` checks the cases of those operations only.
+
+mod common;
+
+#[path = "primitives/by_hand.rs"]
+mod by_hand;
+#[path = "primitives/coverage.rs"]
+mod coverage;
+#[path = "primitives/programs.rs"]
+mod programs;
+#[path = "primitives/sources.rs"]
+mod sources;
+#[path = "primitives/tables.rs"]
+mod tables;
+
+use common::apply;
+use common::case::Case;
+use common::check::{self, Failures};
+use common::golden::Golden;
+use ramie_core::prim::catalogue;
+
+#[test]
+fn primitives_obey_their_rules() {
+    let golden = Golden::open("primitives");
+    let mut failures = Failures::default();
+    let mut cases = common::recorded(&golden, &golden.ops(), &apply::apply, &mut failures);
+    cases.extend(tables::cases());
+    cases.extend(by_hand::cases());
+    cases.extend(programs::cases());
+    if let Ok(only) = std::env::var("RAMIE_PRIMITIVES") {
+        cases.retain(|case: &Case| only.split(',').any(|op| op == case.op));
+        check::cases(&cases, &mut failures);
+        println!("{} cases of {only}", cases.len());
+        return failures.finish();
+    }
+    let applied = coverage::check(&catalogue(), &cases, &mut failures);
+    check::cases(&cases, &mut failures);
+    println!("primitives: {applied}, cases: {}", cases.len());
+    failures.finish();
+}
+
+#[test]
+fn the_catalogue_is_complete() {
+    sources::check(&catalogue());
+}

@@ -1,0 +1,56 @@
+//! Cases of the rows of tables: derivatives of operators on floats, where they
+//! are smooth.
+
+use crate::common::case::Case;
+use crate::common::numbers::Draw;
+use ramie_core::DType::F64;
+use ramie_core::prim::cumulative::CUMULATIVE;
+use ramie_core::prim::elementwise::{BINARY, UNARY};
+use ramie_core::prim::reduce::REDUCE;
+
+/// Steps of the last place have a derivative of zero by definition, and no
+/// slope.
+const NOT_SMOOTH: &[&str] = &["nextafter"];
+
+/// A case or more for each row of the tables that takes floats.
+pub fn cases() -> Vec<Case> {
+    let mut draw = Draw::new(11);
+    let mut cases = Vec::new();
+    for row in UNARY.iter().filter(|r| r.class.contains(F64)) {
+        for shape in [&[2, 3][..], &[], &[0, 2]] {
+            let x = draw.array(shape, F64, row.domain.0, row.domain.1);
+            let f = Box::new(|a: &[_]| vec![(row.apply)(&a[0])]);
+            cases.push(Case::new(row.name, &format!("table {shape:?}"), vec![x], f).smooth());
+        }
+    }
+    let smooth = BINARY.iter().filter(|r| !NOT_SMOOTH.contains(&r.name));
+    for row in smooth.filter(|r| r.class.contains(F64)) {
+        let shapes: [[&[usize]; 2]; 4] = [
+            [&[2, 3], &[2, 3]],
+            [&[2, 1], &[1, 3]],
+            [&[], &[3]],
+            [&[0, 3], &[]],
+        ];
+        for shapes in shapes {
+            let mut of = |i: usize| draw.array(shapes[i], F64, row.domain[i].0, row.domain[i].1);
+            let inputs = vec![of(0), of(1)];
+            let f = Box::new(|a: &[_]| vec![(row.apply)(&a[0], &a[1])]);
+            cases.push(Case::new(row.name, &format!("table {shapes:?}"), inputs, f).smooth());
+        }
+    }
+    for row in REDUCE.iter().filter(|r| r.class.contains(F64)) {
+        for axes in [&[0][..], &[2, 0], &[0, 1, 2]] {
+            let x = draw.array(&[2, 3, 2], F64, -2.0, 2.0);
+            let f = Box::new(move |a: &[_]| vec![(row.apply)(&a[0], axes)]);
+            cases.push(Case::new(row.name, &format!("table {axes:?}"), vec![x], f).smooth());
+        }
+    }
+    for row in CUMULATIVE.iter().filter(|r| r.class.contains(F64)) {
+        for (axis, reverse) in [(0, false), (1, true)] {
+            let x = draw.array(&[2, 5], F64, -2.0, 2.0);
+            let f = Box::new(move |a: &[_]| vec![(row.apply)(&a[0], axis, reverse)]);
+            cases.push(Case::new(row.name, &format!("table {axis}"), vec![x], f).smooth());
+        }
+    }
+    cases
+}
