@@ -80,6 +80,4 @@ fn bits_are_combined() {
     assert_eq!(x.reduce_and(&[1]).to_vec::<i32>(), [2, 5]);
     assert_eq!(x.reduce_or(&[0]).to_vec::<i32>(), [7, 7]);
     assert_eq!(x.reduce_xor(&[1]).to_vec::<i32>(), [5, 0]);
-    let f = |x: &[Array]| vec![x[0].reduce_xor(&[0]), x[0].argmin(1)];
-    common::check::batching(&[x], &f).unwrap();
 }
