@@ -93,7 +93,13 @@ fn elementwise() -> Vec<Case> {
         };
         cases.push(case(format, "f64", one).gives(vec![x.clone()]).smooth());
         let positive = drawn(0.5, 4.0);
-        for order in [0.0, 1.0, 2.0] {
+        // Their programs are long: the other shapes make do with one order.
+        let orders: &[f64] = if shape.len() == 2 {
+            &[0.0, 1.0, 2.0]
+        } else {
+            &[1.0]
+        };
+        for &order in orders {
             let order = Array::full(shape, order, F64);
             let f = move |a: &[Array]| bind(Polygamma, &[&order, &a[0]]).into_vec();
             let label = format!("derivatives {shape:?}");
