@@ -39,6 +39,7 @@ fn primitives_obey_their_rules() {
         return failures.finish();
     }
     let applied = coverage::check(&catalogue(), &cases, &mut failures);
+    check::eagerly(&cases, &mut failures);
     check::cases(&cases, &mut failures);
     println!("primitives: {applied}, cases: {}", cases.len());
     failures.finish();

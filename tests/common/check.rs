@@ -8,6 +8,7 @@ use super::golden::Derivative;
 use super::numbers::{close, to_f64, tolerance};
 use super::plan::{Plan, Ran, STEP, present, run};
 use ramie_core::Array;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -61,6 +62,22 @@ pub fn cases(cases: &[Case], failures: &mut Failures) {
         for (case, note) in groups[i].iter().zip(notes) {
             if !note.is_empty() {
                 failures.note(&case.label, note);
+            }
+        }
+    }
+}
+
+/// Checks the results of the first case of each operation when it is applied at
+/// once, outside of any program.
+pub fn eagerly(cases: &[Case], failures: &mut Failures) {
+    let mut seen = BTreeSet::new();
+    for case in cases {
+        if let Some(outputs) = &case.outputs
+            && seen.insert(&case.op)
+        {
+            let checked = caught(|| values(&(case.apply)(&case.inputs), outputs, case.signs));
+            if let Err(message) = checked {
+                failures.note(&case.label, format!("at once: {message}"));
             }
         }
     }
