@@ -386,6 +386,19 @@ pub fn leaves<T: Tree>(tree: &T) -> Vec<Array> {
     v.0
 }
 
+/// How many arrays a tree has.
+pub(crate) fn count<T: Tree>(tree: &T) -> usize {
+    struct Count(usize);
+    impl Visitor for Count {
+        fn leaf(&mut self, _: &Array) {
+            self.0 += 1;
+        }
+    }
+    let mut v = Count(0);
+    tree.walk(&mut v);
+    v.0
+}
+
 /// Calls `f` with the dotted path, the kind and the array of each leaf.
 pub fn for_each_with_path<T: Tree>(tree: &T, f: impl FnMut(&str, Option<&'static str>, &Array)) {
     struct Paths<F> {
@@ -459,7 +472,7 @@ pub fn map2<T: Tree, U: Tree>(
     mut f: impl FnMut(&Array, &Array) -> Array,
 ) -> T {
     let others = leaves(other);
-    let count = leaves(tree).len();
+    let count = count(tree);
     assert_eq!(
         count,
         others.len(),

@@ -196,7 +196,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         let open = crate::trace::at_location(at, OpenTrace::full);
         let mut tracer = |a: &Array| open.input(a.aval());
         let mut inner = state.rebuild(&mut tracer);
-        let state_ins = count(state);
+        let state_ins = tree::count(state);
         let before = tree::structure(state);
         let args = args.rebuild(&mut tracer);
         let result = (self.body)(&mut inner, args);
@@ -256,10 +256,6 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
     pub fn compiler_options(&self) -> &[(String, ramie_pjrt::OptionOverride)] {
         &self.options.compiler_options
     }
-}
-
-fn count<T: Tree>(tree: &T) -> usize {
-    tree::reduce(tree, 0, |n, _| n + 1)
 }
 
 /// The device of all arrays of a call.

@@ -1,6 +1,6 @@
 //! What can be transformed: functions of trees.
 
-use crate::{Array, Tree};
+use crate::{Array, Tree, tree};
 
 /// Marks functions of arguments taken by value.
 pub struct Pure<Args>(std::marker::PhantomData<fn(Args)>);
@@ -41,10 +41,6 @@ pub trait ArgTuple: Tree {
     fn spread<'f, R: 'f>(f: impl Fn(Self) -> R + Send + Sync + 'f) -> Box<Self::Fn<'f, R>>;
 }
 
-fn count<T: Tree>(tree: &T) -> usize {
-    crate::tree::reduce(tree, 0, |n, _| n + 1)
-}
-
 fn copy<T: Tree>(tree: &T) -> T {
     tree.rebuild(&mut Array::clone)
 }
@@ -65,7 +61,7 @@ macro_rules! arity {
                 (first, $(copy($b),)*)
             }
             fn leaf_counts(&self) -> Vec<usize> {
-                vec![count(&self.$i) $(, count(&self.$j))*]
+                vec![tree::count(&self.$i) $(, tree::count(&self.$j))*]
             }
             fn spread<'f, R: 'f>(f: impl Fn(Self) -> R + Send + Sync + 'f) -> Box<Self::Fn<'f, R>> {
                 Box::new(move |$a $(, $b)*| f(($a, $($b,)*)))
