@@ -69,19 +69,19 @@ pub use ramie_pjrt as pjrt;
 // Arrays.
 #[doc(inline)]
 pub use ramie_core::{
-    Array, ArrayLike, At, Aval, DType, Dims, DotDimensionNumbers, Element, Ellipsis,
-    GatherScatterMode, IndexItem, IntoArray, IntoIndex, IntoIndexItem, Literal, NewAxis, Number,
-    PadMode, Precision, RoundingMethod, Scalar, Stepped, array, associative_scan, broadcast_arrays,
-    broadcast_shapes, concatenate, einsum, hstack, lax_sort, meshgrid, meshgrid_ij, random, s,
-    stack, vstack, where_,
+    Array, ArrayLike, At, Aval, AxisName, AxisNames, DType, Dims, DotDimensionNumbers, Element,
+    Ellipsis, GatherScatterMode, IndexItem, IntoArray, IntoIndex, IntoIndexItem, Literal, NewAxis,
+    Number, PadMode, Precision, RoundingMethod, Scalar, Stepped, array, associative_scan,
+    broadcast_arrays, broadcast_shapes, concatenate, einsum, hstack, lax_sort, meshgrid,
+    meshgrid_ij, random, s, stack, vstack, where_,
 };
 // Transformations of functions.
 #[doc(inline)]
 pub use ramie_core::{
-    ArgTuple, ClosedJaxpr, Compiled, Function, InAxes, JitFunction, JitOptions, Jitted, Lowered,
-    Objective, Pure, Staged, Stateful, eval_shape, grad, is_tracing, jit, jit_with, jvp,
-    linear_transpose, linearize, log_compiles, make_jaxpr, value_and_grad, vjp, vjp_with_aux, vmap,
-    vmap_axes,
+    ArgTuple, ClosedJaxpr, Compiled, Function, JitFunction, JitOptions, Jitted, Lowered, MapAxes,
+    Objective, Pure, Staged, Stateful, VmapOptions, eval_shape, grad, is_tracing, jit, jit_with,
+    jvp, linear_transpose, linearize, log_compiles, make_jaxpr, value_and_grad, vjp, vjp_with_aux,
+    vmap, vmap_axes, vmap_with,
 };
 // Structures of arrays.
 #[doc(inline)]

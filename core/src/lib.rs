@@ -9,6 +9,7 @@ extern crate self as ramie_core;
 
 mod array;
 mod aval;
+mod axis;
 mod dtype;
 mod eager;
 mod error;
@@ -29,6 +30,7 @@ pub mod tree;
 
 pub use array::{Array, ArrayLike, Number, array, device_put};
 pub use aval::{Aval, Dims, broadcast_shapes};
+pub use axis::{AxisName, AxisNames};
 pub use dtype::{DType, Element};
 pub use error::{Error, Result, ShapeError};
 pub use jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Var};
@@ -58,7 +60,8 @@ pub use sharding::Sharding;
 pub use state::{State, StateMismatch};
 pub use trace::{Outputs, bind, bind_arc, bind1, is_tracing};
 pub use transform::{
-    ArgTuple, Function, InAxes, Objective, Pure, eval_shape, grad, jvp, linear_transpose,
-    linearize, make_jaxpr, value_and_grad, vjp, vjp_with_aux, vmap, vmap_axes,
+    ArgTuple, Function, MapAxes, Objective, Pure, VmapOptions, eval_shape, grad, jvp,
+    linear_transpose, linearize, make_jaxpr, value_and_grad, vjp, vjp_with_aux, vmap, vmap_axes,
+    vmap_with,
 };
 pub use tree::Tree;

@@ -66,6 +66,11 @@ pub struct Jaxpr {
 }
 
 impl Jaxpr {
+    /// Whether an equation speaks of a mapped axis by this name.
+    pub(crate) fn uses_axis(&self, name: crate::AxisName) -> bool {
+        self.eqns.iter().any(|e| e.primitive.uses_axis(name))
+    }
+
     /// A jaxpr of its parts; checked in debug builds.
     ///
     /// # Panics

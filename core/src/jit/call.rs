@@ -215,7 +215,8 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
 
     /// Inside a trace: one equation that holds the function's program.
     fn call_nested(&self, state: &mut S, args: A, at: &'static Location<'static>) -> R {
-        let key = signature(state, &args);
+        let mut key = signature(state, &args);
+        key.0 ^= crate::axis::bound_fingerprint();
         let hit = lock(&self.nested).get(key);
         let entry = hit.unwrap_or_else(|| {
             let entry = Arc::new(Nested {

@@ -1,11 +1,13 @@
 //! `jit` as a primitive: a nested program, lowered to a function of its own.
 
-use super::{Avals, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive};
+use super::{
+    Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
+};
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::lower::{Lowering, Value};
 use crate::trace::{bind, trace_to_jaxpr};
 use crate::transform::{batch_eval, jvp_eval, linearize_eval, transpose_call};
-use crate::{Array, Aval, ShapeError};
+use crate::{Array, Aval, AxisName, ShapeError};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -76,10 +78,16 @@ impl Primitive for Call {
         Differentiation::Nested(self)
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        self.batch_named(args, axes, size.into())
+    }
+    fn uses_axis(&self, name: AxisName) -> bool {
+        self.jaxpr.uses_axis(name)
+    }
+    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let mut out_axes = Vec::new();
         let avals: Vec<Aval> = Call::avals(args).collect();
         let program = trace_to_jaxpr(&avals, |args| {
-            let (outs, places) = batch_eval(&self.jaxpr, &[], args, axes, size);
+            let (outs, places) = batch_eval(&self.jaxpr, &[], args, axes, axis);
             out_axes = places;
             outs
         });

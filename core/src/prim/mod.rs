@@ -17,7 +17,7 @@ pub mod shape;
 pub mod sort;
 
 use crate::lower::{Lowering, Value};
-use crate::{Array, Aval, Outputs, ShapeError};
+use crate::{Array, Aval, AxisName, Outputs, ShapeError};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::fmt::Debug;
@@ -26,7 +26,8 @@ use std::sync::Arc;
 
 pub use catalogue::{CatalogueEntry, catalogue};
 pub use rules::{
-    Batched, Differentiation, NestedDifferentiation, Operand, move_batch_axis, sum_to_shape,
+    BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, move_batch_axis,
+    sum_to_shape,
 };
 
 /// Types of a primitive's results.
@@ -49,6 +50,19 @@ pub trait Primitive: Debug + DynPrimitive + Send + Sync + 'static {
     /// The batching rule: `axes[i]` is the axis of `args[i]` that runs over
     /// the `size` examples, `None` where the operand is the same for all.
     fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched;
+
+    /// [`batch`](Primitive::batch) for operations that hold programs, which hand
+    /// the axis on to them, and for those that speak of the axis by its name.
+    /// The latter are asked also when no operand is batched.
+    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        self.batch(args, axes, axis.size)
+    }
+
+    /// Whether the operation, or one in a program it holds, speaks of a mapped
+    /// axis by this name.
+    fn uses_axis(&self, _name: AxisName) -> bool {
+        false
+    }
 
     /// The lowering to StableHLO.
     fn lower(

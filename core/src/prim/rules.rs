@@ -1,7 +1,30 @@
 //! The vocabulary of rules, and helpers that rules share.
 
-use crate::{Array, Aval, Outputs};
+use crate::{Array, Aval, AxisName, Outputs};
 use smallvec::SmallVec;
+
+/// The axis that a batching pass adds.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchAxis {
+    /// The number of examples.
+    pub size: usize,
+    /// Its name, if collectives may go over it.
+    pub name: Option<AxisName>,
+}
+
+impl From<usize> for BatchAxis {
+    /// An axis without a name.
+    fn from(size: usize) -> BatchAxis {
+        BatchAxis { size, name: None }
+    }
+}
+
+impl BatchAxis {
+    /// Whether an equation must be batched because it speaks of this axis.
+    pub(crate) fn is_used_by(self, primitive: &dyn super::Primitive) -> bool {
+        self.name.is_some_and(|name| primitive.uses_axis(name))
+    }
+}
 
 /// Results of a batching rule with the batch axis of each, `None` for a result
 /// that is the same for all examples.

@@ -4,13 +4,15 @@ mod backward;
 mod function;
 mod grad;
 mod jvp;
+mod map_axes;
 mod stage;
 mod vmap;
 
 pub use function::{ArgTuple, Function, Objective, Pure};
 pub use grad::{grad, jvp, linear_transpose, linearize, value_and_grad, vjp, vjp_with_aux};
+pub use map_axes::{MapAxes, VmapOptions};
 pub use stage::{eval_shape, make_jaxpr};
-pub use vmap::{InAxes, vmap, vmap_axes};
+pub use vmap::{vmap, vmap_axes, vmap_with};
 
 pub(crate) use backward::{backward, transpose_call};
 pub(crate) use jvp::{jvp_eval, linearize_eval};

@@ -1,9 +1,11 @@
 //! Batching: a jaxpr evaluated for many examples at once.
 
+use super::map_axes::{MapAxes, VmapOptions, example};
 use super::{ArgTuple, Function};
 use crate::jaxpr::{Atom, Jaxpr, read};
+use crate::prim::BatchAxis;
 use crate::trace::{self, at_location, bind_arc};
-use crate::{Array, Tree, tree};
+use crate::{Array, Tree, axis, tree};
 use smallvec::SmallVec;
 use std::panic::Location;
 
@@ -13,7 +15,7 @@ pub(crate) fn batch_eval(
     consts: &[Array],
     args: &[Array],
     axes: &[Option<usize>],
-    size: usize,
+    axis: BatchAxis,
 ) -> (Vec<Array>, Vec<Option<usize>>) {
     let mut values: Vec<Option<Array>> = vec![None; jaxpr.num_vars()];
     let mut places: Vec<Option<usize>> = vec![None; jaxpr.num_vars()];
@@ -33,7 +35,7 @@ pub(crate) fn batch_eval(
         let axes: SmallVec<[Option<usize>; 4]> =
             eqn.inputs.iter().map(|a| place(&places, a)).collect();
         at_location(eqn.location, || {
-            if axes.iter().all(Option::is_none) {
+            if axes.iter().all(Option::is_none) && !axis.is_used_by(&*eqn.primitive) {
                 let refs: SmallVec<[&Array; 4]> = ins.iter().collect();
                 let outs = bind_arc(eqn.primitive.clone(), &refs);
                 for (v, out) in eqn.outputs.iter().zip(outs) {
@@ -41,13 +43,14 @@ pub(crate) fn batch_eval(
                 }
                 return;
             }
-            let (outs, out_axes) = eqn.primitive.batch(&ins, &axes, size);
+            let (outs, out_axes) = eqn.primitive.batch_named(&ins, &axes, axis);
             for ((v, out), ax) in eqn.outputs.iter().zip(outs).zip(out_axes) {
                 debug_assert!(
-                    ax.is_none_or(|ax| out.shape()[ax] == size),
-                    "{}: the batching rule gave {} with batch axis {ax:?} of size {size}",
+                    ax.is_none_or(|ax| out.shape()[ax] == axis.size),
+                    "{}: the batching rule gave {} with batch axis {ax:?} of size {}",
                     eqn.primitive.name(),
-                    out.aval()
+                    out.aval(),
+                    axis.size
                 );
                 values[v.index()] = Some(out);
                 places[v.index()] = ax;
@@ -57,23 +60,6 @@ pub(crate) fn batch_eval(
     let outs = jaxpr.outvars.iter().map(|a| read(&values, a)).collect();
     let axes = jaxpr.outvars.iter().map(|a| place(&places, a)).collect();
     (outs, axes)
-}
-
-/// Which axis of each argument's arrays runs over the examples; `None` for
-/// arguments that are the same for all.
-#[derive(Clone, Debug)]
-pub struct InAxes(Vec<Option<isize>>);
-
-impl<const N: usize> From<[Option<isize>; N]> for InAxes {
-    fn from(axes: [Option<isize>; N]) -> Self {
-        InAxes(axes.to_vec())
-    }
-}
-
-impl From<isize> for InAxes {
-    fn from(axis: isize) -> Self {
-        InAxes(vec![Some(axis)])
-    }
 }
 
 /// The function applied to every example along the first axis of each array of
@@ -99,18 +85,42 @@ where
     vmap_axes(f, 0, 0)
 }
 
-/// [`vmap`] with the batch axis of each argument, or one for all, and that of
-/// the results (`jax.vmap(f, in_axes, out_axes)`).
+/// [`vmap`] with the batch axes of the arguments and of the results
+/// (`jax.vmap(f, in_axes, out_axes)`); see [`MapAxes`].
 ///
 /// # Panics
-/// If the number of axes is neither 1 nor that of the arguments. The returned
-/// function panics if all axes are `None`, or arrays lack theirs, or sizes
-/// differ.
+/// If `in_axes` is a list of another length than the arguments. The returned
+/// function panics if no argument has a batch axis, or arrays lack theirs, or
+/// sizes differ.
 #[track_caller]
 pub fn vmap_axes<'f, F, M>(
     f: F,
-    in_axes: impl Into<InAxes>,
-    out_axis: isize,
+    in_axes: impl Into<MapAxes>,
+    out_axes: impl Into<MapAxes>,
+) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+where
+    F: Function<M> + 'f,
+    F::Output: 'f,
+    M: 'f,
+{
+    let options = VmapOptions {
+        in_axes: in_axes.into(),
+        out_axes: out_axes.into(),
+        ..VmapOptions::default()
+    };
+    vmap_with(f, options)
+}
+
+/// [`vmap`] with all its options: axes, a name for the mapped axis, its size.
+///
+/// # Panics
+/// As [`vmap_axes`]. The returned function panics also if an argument's batch
+/// axis has another size than `axis_size`, and if a result that `out_axes`
+/// promises to be the same for all examples is not.
+#[track_caller]
+pub fn vmap_with<'f, F, M>(
+    f: F,
+    options: VmapOptions,
 ) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
@@ -118,39 +128,80 @@ where
     M: 'f,
 {
     let at = Location::caller();
-    let mut in_axes = in_axes.into().0;
-    if in_axes.len() == 1 {
-        in_axes = vec![in_axes[0]; F::Args::COUNT];
-    }
-    assert_eq!(
-        in_axes.len(),
-        F::Args::COUNT,
-        "vmap: in_axes names {} arguments, the function has {}\n  help: give an axis or None for \
-         each argument",
-        in_axes.len(),
-        F::Args::COUNT
-    );
-    F::Args::spread(move |args| apply(&f, args, &in_axes, out_axis, at))
+    options.in_axes.check_arguments(F::Args::COUNT);
+    F::Args::spread(move |args| apply(&f, args, &options, at))
 }
 
 fn apply<F: Function<M>, M>(
     f: &F,
     args: F::Args,
-    in_axes: &[Option<isize>],
-    out_axis: isize,
+    options: &VmapOptions,
     at: &'static Location<'static>,
 ) -> F::Output {
     let leaves = tree::leaves(&args);
     let paths = tree::paths(&args);
+    let given = options.in_axes.of_arguments(&paths, &args.leaf_counts());
+    let (axes, size) = batch_axes(&leaves, &paths, &given, options.axis_size, at);
+    let mut next = leaves.iter().zip(&axes);
+    let examples: F::Args = args.rebuild(&mut |_| {
+        let (leaf, axis) = next.next().expect("as many arrays");
+        example(leaf, *axis)
+    });
+    let axis = BatchAxis {
+        size,
+        name: options.axis_name,
+    };
+    let traced = axis::with_axis(axis.name, size, || {
+        trace::at_location(at, || super::grad::trace(&examples, |args| f.call(args)))
+    });
+    let program = &traced.program;
+    let (outs, found) = batch_eval(&program.jaxpr, &program.consts, &leaves, &axes, axis);
+    let wanted = match options.out_axes.of_result(&traced.result) {
+        Ok(wanted) => wanted,
+        Err(message) => panic!("vmap: {message}\n  vmap was called at {at}"),
+    };
+    let outs: Vec<Array> = outs
+        .iter()
+        .zip(found)
+        .zip(wanted)
+        .enumerate()
+        .map(|(i, ((out, found), wanted))| {
+            let Some(wanted) = wanted else {
+                let path = || tree::paths(&traced.result)[i].clone();
+                assert!(
+                    found.is_none(),
+                    "vmap: out_axes says that the result `{}` is the same for all examples, but it \
+                     depends on them\n  vmap was called at {at}\n  help: give it an axis in \
+                     out_axes, or reduce it over the mapped axis, for example with `pmean`",
+                    path()
+                );
+                return out.clone();
+            };
+            let rank = out.ndim() as isize + isize::from(found.is_none());
+            let to = if wanted < 0 { wanted + rank } else { wanted };
+            assert!(
+                (0..rank).contains(&to),
+                "vmap: out_axis {wanted} is out of range for a result of {rank} axes\n  vmap was \
+                 called at {at}"
+            );
+            crate::prim::move_batch_axis(out, found, to as usize, size)
+        })
+        .collect();
+    tree::with_leaves(&traced.result, outs)
+}
+
+/// The batch axis of each array, and the number of examples.
+fn batch_axes(
+    leaves: &[Array],
+    paths: &[String],
+    given: &[Option<isize>],
+    axis_size: Option<usize>,
+    at: &'static Location<'static>,
+) -> (Vec<Option<usize>>, usize) {
     let mut axes: Vec<Option<usize>> = Vec::with_capacity(leaves.len());
-    let per_leaf = args
-        .leaf_counts()
-        .into_iter()
-        .zip(in_axes)
-        .flat_map(|(n, ax)| std::iter::repeat_n(*ax, n));
-    let mut size: Option<(usize, usize)> = None;
-    for (i, (leaf, axis)) in leaves.iter().zip(per_leaf).enumerate() {
-        let Some(axis) = axis else {
+    let mut size: Option<(usize, String)> = axis_size.map(|n| (n, format!("axis_size says {n}")));
+    for ((leaf, axis), path) in leaves.iter().zip(given).zip(paths) {
+        let Some(axis) = *axis else {
             axes.push(None);
             continue;
         };
@@ -158,60 +209,26 @@ fn apply<F: Function<M>, M>(
         let normal = if axis < 0 { axis + rank } else { axis };
         assert!(
             (0..rank).contains(&normal),
-            "vmap: argument `{}` is {}, it has no axis {axis} to batch over\n  vmap was called at \
-             {at}\n  help: add an axis with expand_dims, or set its in_axes to None",
-            paths[i],
+            "vmap: argument `{path}` is {}, it has no axis {axis} to batch over\n  vmap was called \
+             at {at}\n  help: add an axis with expand_dims, or set its in_axes to None",
             leaf.aval()
         );
         let n = leaf.shape()[normal as usize];
-        match size {
-            Some((other, first)) if other != n => panic!(
-                "vmap: batch sizes differ: argument `{}` has {other}, argument `{}` has {n}\n  \
-                 vmap was called at {at}",
-                paths[first], paths[i]
+        match &size {
+            Some((other, who)) if *other != n => panic!(
+                "vmap: batch sizes differ: {who}, argument `{path}` has {n}\n  vmap was called at \
+                 {at}"
             ),
-            _ => size = size.or(Some((n, i))),
+            Some(_) => {}
+            None => size = Some((n, format!("argument `{path}` has {n}"))),
         }
         axes.push(Some(normal as usize));
     }
     let Some((size, _)) = size else {
         panic!(
             "vmap: no argument has a batch axis\n  vmap was called at {at}\n  help: at least one of \
-             in_axes must be an axis"
+             in_axes must be an axis, or axis_size be given"
         );
     };
-    let examples: F::Args = {
-        let mut next = leaves.iter().zip(&axes);
-        args.rebuild(&mut |_| {
-            let (leaf, ax) = next.next().expect("as many arrays");
-            let mut shape: crate::Dims = leaf.shape().into();
-            if let Some(ax) = ax {
-                shape.remove(*ax);
-            }
-            Array(crate::array::Repr::Abstract(leaf.aval().with_shape(&shape)))
-        })
-    };
-    let traced = trace::at_location(at, || super::grad::trace(&examples, |args| f.call(args)));
-    let (outs, out_axes) = batch_eval(
-        &traced.program.jaxpr,
-        &traced.program.consts,
-        &leaves,
-        &axes,
-        size,
-    );
-    let outs = outs.iter().zip(out_axes).map(|(out, ax)| {
-        let rank = out.ndim() as isize + isize::from(ax.is_none());
-        let to = if out_axis < 0 {
-            out_axis + rank
-        } else {
-            out_axis
-        };
-        assert!(
-            (0..rank).contains(&to),
-            "vmap: out_axis {out_axis} is out of range for a result of {rank} axes\n  vmap was \
-             called at {at}"
-        );
-        crate::prim::move_batch_axis(out, ax, to as usize, size)
-    });
-    tree::with_leaves(&traced.result, outs)
+    (axes, size)
 }

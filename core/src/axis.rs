@@ -1,0 +1,128 @@
+//! Axes with names: those that `vmap` gives a name, and who may speak of them.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Mutex;
+
+/// The name of a mapped axis. Equal names are one address, so that comparing
+/// and copying them is free.
+#[derive(Clone, Copy, PartialOrd, Ord)]
+pub struct AxisName(&'static str);
+
+static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+
+impl AxisName {
+    /// The name.
+    pub fn as_str(self) -> &'static str {
+        self.0
+    }
+}
+
+impl From<&str> for AxisName {
+    fn from(name: &str) -> AxisName {
+        let mut names = NAMES.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some(known) = names.get(name) {
+            return AxisName(known);
+        }
+        let kept: &'static str = Box::leak(name.into());
+        names.insert(kept);
+        AxisName(kept)
+    }
+}
+
+impl From<String> for AxisName {
+    fn from(name: String) -> AxisName {
+        name.as_str().into()
+    }
+}
+
+impl PartialEq for AxisName {
+    fn eq(&self, other: &AxisName) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for AxisName {}
+
+impl Hash for AxisName {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+impl fmt::Display for AxisName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl fmt::Debug for AxisName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "'{}'", self.0)
+    }
+}
+
+/// One name, or several: axes that a collective goes over together.
+#[derive(Clone, Debug)]
+pub struct AxisNames(Vec<AxisName>);
+
+impl AxisNames {
+    /// The names, the slowest axis first.
+    pub fn as_slice(&self) -> &[AxisName] {
+        &self.0
+    }
+}
+
+impl<T: Into<AxisName>> From<T> for AxisNames {
+    fn from(name: T) -> AxisNames {
+        AxisNames(vec![name.into()])
+    }
+}
+
+impl<const N: usize> From<[&str; N]> for AxisNames {
+    fn from(names: [&str; N]) -> AxisNames {
+        AxisNames(names.iter().map(|&n| n.into()).collect())
+    }
+}
+
+impl From<&[AxisName]> for AxisNames {
+    fn from(names: &[AxisName]) -> AxisNames {
+        AxisNames(names.to_vec())
+    }
+}
+
+thread_local! {
+    static BOUND: RefCell<Vec<(AxisName, usize)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs `f` where `name` is an axis of `size`.
+pub(crate) fn with_axis<R>(name: Option<AxisName>, size: usize, f: impl FnOnce() -> R) -> R {
+    struct Unbind(bool);
+    impl Drop for Unbind {
+        fn drop(&mut self) {
+            if self.0 {
+                BOUND.with_borrow_mut(Vec::pop);
+            }
+        }
+    }
+    let _unbind = Unbind(name.is_some());
+    if let Some(name) = name {
+        BOUND.with_borrow_mut(|bound| bound.push((name, size)));
+    }
+    f()
+}
+
+/// A number for the mapped axes here, on which a program traced here may
+/// depend; 0 where there are none.
+pub(crate) fn bound_fingerprint() -> u64 {
+    BOUND.with_borrow(|bound| {
+        let mut hasher = crate::hash::FastHasher::default();
+        for (name, size) in bound {
+            hasher.write_usize(name.0.as_ptr().addr());
+            hasher.write_usize(*size);
+        }
+        hasher.finish()
+    })
+}

@@ -1,0 +1,177 @@
+//! Which axes `vmap` maps over, and under which name.
+
+use crate::{Array, AxisName, Tree, tree};
+use std::fmt;
+use std::sync::Arc;
+
+/// The axis of each array that runs over the examples; `None` for arrays that
+/// are the same for all.
+///
+/// One number serves all arrays. A list has an entry for each argument of the
+/// function, or for each component of its result, which serves all arrays in
+/// it. [`by_path`](MapAxes::by_path) tells arrays of one tree apart.
+///
+/// ```
+/// use ramie_core::{Array, MapAxes, vmap_axes};
+/// let f = |(scale, x): (Array, Array)| scale * x;
+/// let scale_is_shared = MapAxes::by_path(|path| (path != "0.0").then_some(0));
+/// let out = vmap_axes(f, scale_is_shared, 0)((Array::from(2.0f32), Array::from([1.0f32, 3.0])));
+/// assert_eq!(out.to_vec::<f32>(), [2.0, 6.0]);
+/// ```
+#[derive(Clone)]
+pub struct MapAxes(Spec);
+
+#[derive(Clone)]
+enum Spec {
+    All(Option<isize>),
+    Each(Vec<Option<isize>>),
+    ByPath(Arc<dyn Fn(&str) -> Option<isize> + Send + Sync>),
+}
+
+impl MapAxes {
+    /// The axis of each array from its dotted path: for arguments the number
+    /// of the argument and the path within it, `0.encoder.kernel`; for results
+    /// the path within the result.
+    pub fn by_path(axis: impl Fn(&str) -> Option<isize> + Send + Sync + 'static) -> MapAxes {
+        MapAxes(Spec::ByPath(Arc::new(axis)))
+    }
+
+    /// Checks that a list has an entry for each of `count` arguments.
+    #[track_caller]
+    pub(super) fn check_arguments(&self, count: usize) {
+        if let Spec::Each(axes) = &self.0 {
+            assert_eq!(
+                axes.len(),
+                count,
+                "vmap: in_axes names {} arguments, the function has {count}\n  help: give an axis \
+                 or None for each argument",
+                axes.len(),
+            );
+        }
+    }
+
+    /// The axis of each array of a tree, whose components are told apart by the
+    /// first part of the arrays' paths.
+    pub(super) fn of_result<T: Tree>(&self, tree: &T) -> Result<Vec<Option<isize>>, String> {
+        let paths = tree::paths(tree);
+        let Spec::Each(axes) = &self.0 else {
+            return Ok(self.of_paths(&paths));
+        };
+        let mut first: Vec<&str> = Vec::new();
+        let component: Vec<usize> = paths
+            .iter()
+            .map(|path| {
+                let key = path.split('.').next().unwrap_or("");
+                if first.last() != Some(&key) {
+                    first.push(key);
+                }
+                first.len() - 1
+            })
+            .collect();
+        if first.len() != axes.len() {
+            return Err(format!(
+                "out_axes names {} components, the result has {}\n  help: give an axis or None for \
+                 each component of the result, or one axis for all",
+                axes.len(),
+                first.len()
+            ));
+        }
+        Ok(component.into_iter().map(|c| axes[c]).collect())
+    }
+
+    /// The axis of each array of arguments, `counts` arrays in each.
+    pub(super) fn of_arguments(&self, paths: &[String], counts: &[usize]) -> Vec<Option<isize>> {
+        match &self.0 {
+            Spec::Each(axes) => counts
+                .iter()
+                .zip(axes)
+                .flat_map(|(n, axis)| std::iter::repeat_n(*axis, *n))
+                .collect(),
+            _ => self.of_paths(paths),
+        }
+    }
+
+    fn of_paths(&self, paths: &[String]) -> Vec<Option<isize>> {
+        match &self.0 {
+            Spec::All(axis) => vec![*axis; paths.len()],
+            Spec::ByPath(axis) => paths.iter().map(|p| axis(p)).collect(),
+            Spec::Each(_) => unreachable!("lists are spread over components"),
+        }
+    }
+}
+
+impl fmt::Debug for MapAxes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Spec::All(axis) => axis.fmt(f),
+            Spec::Each(axes) => axes.fmt(f),
+            Spec::ByPath(_) => f.write_str("by_path(..)"),
+        }
+    }
+}
+
+impl<const N: usize> From<[Option<isize>; N]> for MapAxes {
+    fn from(axes: [Option<isize>; N]) -> Self {
+        MapAxes(Spec::Each(axes.to_vec()))
+    }
+}
+
+impl From<isize> for MapAxes {
+    fn from(axis: isize) -> Self {
+        MapAxes(Spec::All(Some(axis)))
+    }
+}
+
+impl From<Option<isize>> for MapAxes {
+    fn from(axis: Option<isize>) -> Self {
+        MapAxes(Spec::All(axis))
+    }
+}
+
+/// Options of [`vmap_with`](super::vmap_with).
+///
+/// ```
+/// use ramie_core::{Array, VmapOptions, vmap_with};
+/// let options = VmapOptions {
+///     axis_size: Some(3),
+///     in_axes: None.into(),
+///     ..VmapOptions::default()
+/// };
+/// let out = vmap_with(|x: Array| x * 2.0, options)(Array::from(1.0f32));
+/// assert_eq!(out.to_vec::<f32>(), [2.0, 2.0, 2.0]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct VmapOptions {
+    /// The batch axis of the arguments' arrays; the first by default.
+    pub in_axes: MapAxes,
+    /// Where results have their batch axis; the first by default. `None`
+    /// promises that a result is the same for all examples.
+    pub out_axes: MapAxes,
+    /// The name of the mapped axis, for collectives in the
+    /// function.
+    pub axis_name: Option<AxisName>,
+    /// The number of examples, needed only where no argument has a batch axis.
+    pub axis_size: Option<usize>,
+}
+
+impl Default for VmapOptions {
+    fn default() -> Self {
+        VmapOptions {
+            in_axes: 0.into(),
+            out_axes: 0.into(),
+            axis_name: None,
+            axis_size: None,
+        }
+    }
+}
+
+/// An example's arrays: those of `arrays` without their batch axes.
+pub(super) fn example(array: &Array, axis: Option<usize>) -> Array {
+    let mut shape: crate::Dims = array.shape().into();
+    if let Some(axis) = axis {
+        shape.remove(axis);
+    }
+    Array(crate::array::Repr::Abstract(
+        array.aval().with_shape(&shape),
+    ))
+}

@@ -1,0 +1,89 @@
+//! `vmap`: which axes, of which arrays, and what is refused.
+
+use ramie_core::{Array, MapAxes, VmapOptions, array, vmap, vmap_axes, vmap_with};
+
+fn message(f: impl FnOnce() + std::panic::UnwindSafe) -> String {
+    let payload = std::panic::catch_unwind(f).expect_err("a panic");
+    match payload.downcast::<String>() {
+        Ok(text) => *text,
+        Err(payload) => payload.downcast_ref::<&str>().expect("text").to_string(),
+    }
+}
+
+fn matrix() -> Array {
+    array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+}
+
+#[test]
+fn axes_of_components_and_paths() {
+    let f = |(a, b): (Array, Array), c: Array| (&a + &b, &b * &c);
+    let by_path = MapAxes::by_path(|path| match path {
+        "0.0" => Some(1),
+        "0.1" => None,
+        _ => Some(0),
+    });
+    let c = array([1.0, 10.0, 100.0]);
+    let (sum, product) =
+        vmap_axes(f, by_path, [Some(1), Some(0)])((matrix(), array([10.0, 20.0])), c);
+    assert_eq!(sum.to_vec::<f32>(), [11.0, 12.0, 13.0, 24.0, 25.0, 26.0]);
+    assert_eq!(sum.shape(), [2, 3]);
+    assert_eq!(product.shape(), [3, 2]);
+    assert_eq!(
+        product.to_vec::<f32>(),
+        [10.0, 20.0, 100.0, 200.0, 1000.0, 2000.0]
+    );
+}
+
+#[test]
+fn a_result_that_is_the_same_for_all() {
+    let f = |x: Array, w: Array| (&x * 2.0, w.sum());
+    let (doubled, sum) = vmap_axes(f, [Some(0), None], [Some(0), None])(matrix(), matrix());
+    assert_eq!(doubled.shape(), [2, 3]);
+    assert_eq!(sum.to_vec::<f32>(), [21.0]);
+    let text = message(|| {
+        vmap_axes(|x: Array| x, 0, None)(matrix());
+    });
+    assert!(
+        text.contains("out_axes says that the result `` is the same"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_number_of_examples_given() {
+    let options = |n| VmapOptions {
+        axis_size: Some(n),
+        ..VmapOptions::default()
+    };
+    let out = vmap_with(|(): ()| Array::from(1.0f32), options(3))(());
+    assert_eq!(out.to_vec::<f32>(), [1.0, 1.0, 1.0]);
+    let text = message(move || {
+        vmap_with(|x: Array| x, options(4))(matrix());
+    });
+    assert!(
+        text.contains("axis_size says 4, argument `0` has 2"),
+        "{text}"
+    );
+}
+
+#[test]
+fn lists_of_the_wrong_length() {
+    let text = message(|| {
+        let _ = vmap_axes(|x: Array| x, [Some(0), None], 0);
+    });
+    assert!(
+        text.contains("in_axes names 2 arguments, the function has 1"),
+        "{text}"
+    );
+    let text = message(|| {
+        vmap_axes(|x: Array| (x.clone(), x), 0, [Some(0)])(matrix());
+    });
+    assert!(
+        text.contains("out_axes names 1 components, the result has 2"),
+        "{text}"
+    );
+    let text = message(|| {
+        vmap(|x: Array| x)(Array::from(1.0f32));
+    });
+    assert!(text.contains("has no axis 0 to batch over"), "{text}");
+}
