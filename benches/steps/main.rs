@@ -4,20 +4,25 @@
 //!
 //! Every workload runs in a process of its own, so that peak memory is its own.
 
+mod decoder;
 mod digits;
 mod first_step;
 mod measure;
+mod ops;
 mod scalar;
+mod trace;
 
 use measure::{Plan, measure};
 use std::process::Command;
 
-const WORKLOADS: [&str; 3] = ["scalar", "digits", "first_step"];
+const WORKLOADS: [&str; 5] = ["scalar", "digits", "ops", "trace", "first_step"];
 
 fn run(name: &str, plan: &Plan) -> ramie::core::Result<()> {
     match name {
         "scalar" => measure(name, plan, 2000, scalar::build),
         "digits" => measure(name, plan, 100, digits::build),
+        "ops" => ops::measure(plan),
+        "trace" => trace::measure(plan),
         "first_step" => {
             first_step::inside();
             Ok(())
