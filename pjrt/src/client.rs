@@ -36,6 +36,8 @@ pub(crate) struct ClientInner {
     pub launches: Launches,
     /// Work the plugin has not finished.
     pub under_way: UnderWay,
+    /// Whether programs can call functions of this process.
+    pub callbacks: OnceLock<Result<()>>,
 }
 
 // SAFETY: PJRT clients may be used from any thread, and all else here is immutable
@@ -91,6 +93,7 @@ impl Client {
             addressable: OnceLock::new(),
             launches: Launches::default(),
             under_way: UnderWay::new(api),
+            callbacks: OnceLock::new(),
         }));
         inner.read_devices()?;
         wait_at_exit(inner);
@@ -132,6 +135,11 @@ impl Client {
     /// The devices this process can use.
     pub fn addressable_devices(self) -> &'static [Device] {
         self.0.addressable.get().map_or(&[], |d| d)
+    }
+
+    /// Blocks until all work launched so far has ended, with or without error.
+    pub fn wait(self) {
+        self.0.under_way.wait();
     }
 
     /// The device with this id.

@@ -112,6 +112,17 @@ pub enum Error {
         /// What the executable takes.
         expected: String,
     },
+    /// Programs cannot call functions of this process.
+    #[error(
+        "programs on the platform `{platform}` cannot call functions of the process: {reason}; help: run the \
+         part with the callback on a CPU client, or do its work between compiled calls"
+    )]
+    Callbacks {
+        /// The client's platform.
+        platform: String,
+        /// What is missing.
+        reason: String,
+    },
     /// A buffer that was donated to an execution is used again.
     #[error(
         "{operation}: the buffer {ty} was donated to an execution and no longer holds data; help: use the execution's result, or list the input as non-donatable"
@@ -130,7 +141,7 @@ impl Error {
         match self {
             Error::Plugin { code, .. } => *code,
             Error::PluginNotFound { .. } => ErrorCode::NotFound,
-            Error::UnsupportedVersion { .. } => ErrorCode::Unimplemented,
+            Error::UnsupportedVersion { .. } | Error::Callbacks { .. } => ErrorCode::Unimplemented,
             Error::Donated { .. } => ErrorCode::FailedPrecondition,
             _ => ErrorCode::InvalidArgument,
         }

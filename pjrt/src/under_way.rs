@@ -45,6 +45,8 @@ pub(crate) struct UnderWay {
     list: Mutex<List>,
     /// The length of the list, to be read without its lock.
     listed: AtomicUsize,
+    /// Threads that have taken work off the list to wait for it.
+    waiting: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -68,16 +70,14 @@ impl UnderWay {
             api,
             list: Mutex::default(),
             listed: AtomicUsize::new(0),
+            waiting: AtomicUsize::new(0),
         }
     }
 
     /// Lists the work that these events end; zero if it has ended.
     pub fn begin(&self, events: Events) -> Ticket {
         if events.iter().all(is_over) {
-            if !self.is_idle() {
-                let ended = self.lock().take_ended();
-                self.destroy_all(ended);
-            }
+            self.is_over();
             return 0;
         }
         // Fails on a thread that is ending; it waits in a moment, or has.
@@ -122,8 +122,18 @@ impl UnderWay {
         self.destroy_all(ended);
     }
 
+    /// Whether all work has ended.
+    pub fn is_over(&self) -> bool {
+        if !self.is_idle() {
+            let ended = self.lock().take_ended();
+            self.destroy_all(ended);
+        }
+        self.is_idle() && self.waiting.load(Ordering::Acquire) == 0
+    }
+
     /// Blocks until all work has ended.
-    fn wait(&self) {
+    pub fn wait(&self) {
+        self.waiting.fetch_add(1, Ordering::AcqRel);
         let works = std::mem::take(&mut self.lock().works);
         for work in works {
             for event in work.events {
@@ -132,6 +142,7 @@ impl UnderWay {
             }
             self.destroy_all(work.handles);
         }
+        self.waiting.fetch_sub(1, Ordering::AcqRel);
     }
 
     fn lock(&self) -> Listed<'_> {

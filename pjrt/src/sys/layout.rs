@@ -82,6 +82,28 @@ fn structs_have_the_layout_of_the_c_header() {
 }
 
 #[test]
+fn foreign_functions_have_the_layout_of_their_c_header() {
+    use super::ffi::*;
+    layout! {
+        FfiExtension { register_handler @ 40 } = 48;
+        RegisterHandler { traits @ 48 } = 56;
+        MetadataExtension { metadata @ 24 } = 32;
+        FfiVersion { minor @ 20 } = 24;
+        Metadata { traits @ 32 } = 40;
+        FfiApi { error_create @ 48 } = 56;
+        ErrorCreate { code @ 24 } = 32;
+        Values { values @ 32 } = 40;
+        Attributes { values @ 40 } = 48;
+        FfiBuffer { dims @ 40 } = 48;
+        FfiScalar { value @ 8 } = 16;
+        CallFrame { attributes @ 120 } = 168;
+    }
+    assert_eq!(offset_of!(CallFrame, args), 40);
+    assert_eq!(offset_of!(CallFrame, results), 80);
+    assert_eq!(offset_of!(FfiBuffer, data), 24);
+}
+
+#[test]
 fn inner_fields_keep_their_offsets() {
     assert_eq!(offset_of!(ExecuteOptions, launch_id), 48);
     assert_eq!(offset_of!(ExecuteOptions, non_donatable_input_indices), 56);

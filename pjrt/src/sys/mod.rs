@@ -14,6 +14,7 @@
 //! * Elements of arrays ([`NamedValue`]) have exactly the size of the ABI.
 
 mod args;
+pub(crate) mod ffi;
 #[cfg(test)]
 mod layout;
 

@@ -1,0 +1,481 @@
+//! Functions of this process that compiled programs call.
+//!
+//! XLA calls a plain C function. There is one, [`TARGET`], registered with a plugin at
+//! the first use; an attribute of each call says which of the process's callbacks it
+//! is for. A call in StableHLO is
+//!
+//! ```text
+//! stablehlo.custom_call @ramie_callback(%x) {api_version = 4 : i32,
+//!   has_side_effect = true, backend_config = {id = 7 : i64}} : (tensor<4xf32>) -> ()
+//! ```
+
+use crate::client::ClientInner;
+use crate::error::{Error, ErrorCode, Result, borrowed};
+use crate::sys::ffi::*;
+use crate::sys::{Api, ExtensionBase};
+use crate::{Client, ElementType};
+use std::any::Any;
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::{NonNull, null_mut};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// An operand of a callback: elements in host memory, dense and row-major.
+#[derive(Debug, Clone, Copy)]
+pub struct BufferView<'a> {
+    /// The element type.
+    pub element_type: ElementType,
+    /// The dimensions, outermost first.
+    pub dims: &'a [i64],
+    /// The elements.
+    pub bytes: &'a [u8],
+}
+
+/// A result of a callback, to be filled in.
+#[derive(Debug)]
+pub struct BufferMut<'a> {
+    /// The element type.
+    pub element_type: ElementType,
+    /// The dimensions, outermost first.
+    pub dims: &'a [i64],
+    /// Room for the elements, dense and row-major. What is in it before is arbitrary.
+    pub bytes: &'a mut [u8],
+}
+
+type Function = dyn Fn(&[BufferView<'_>], &mut [BufferMut<'_>]) -> std::result::Result<(), String>
+    + Send
+    + Sync;
+
+/// A function that programs call by its [`id`](Callback::id).
+///
+/// It can be called for as long as this handle lives, and by executions that were
+/// launched before the handle was dropped. It is called on any thread, also on several
+/// at once. What it does must not wait for other executions: it may be occupying the
+/// thread that those need.
+pub struct Callback {
+    id: i64,
+    client: Client,
+}
+
+struct Registered {
+    function: Arc<Function>,
+    /// Its handle is gone; executions may still call it.
+    retired: Option<&'static ClientInner>,
+}
+
+static CALLBACKS: Mutex<Option<HashMap<i64, Registered>>> = Mutex::new(None);
+static NEXT: AtomicI64 = AtomicI64::new(1);
+static FAILURES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+/// Failures that nobody asks for do not pile up.
+const KEPT_FAILURES: usize = 64;
+thread_local! { static INSIDE: Cell<bool> = const { Cell::new(false) }; }
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+impl Callback {
+    /// The name of the custom call.
+    pub const TARGET: &'static str = "ramie_callback";
+
+    /// Makes a function callable by programs of this client.
+    ///
+    /// It gets the operands, and fills in the results. An error, or a panic, fails the
+    /// execution that calls it.
+    ///
+    /// # Errors
+    /// If programs of this client cannot call functions of the process: its devices do
+    /// not compute in host memory, or the plugin has no FFI extension.
+    ///
+    /// ```no_run
+    /// # use ramie_pjrt::{Callback, Client};
+    /// # fn example(client: Client) -> ramie_pjrt::Result<()> {
+    /// let negate = Callback::new(client, |args, results| {
+    ///     for (y, x) in results[0].bytes.chunks_exact_mut(4).zip(args[0].bytes.chunks_exact(4)) {
+    ///         let x = f32::from_ne_bytes([x[0], x[1], x[2], x[3]]);
+    ///         y.copy_from_slice(&(-x).to_ne_bytes());
+    ///     }
+    ///     Ok(())
+    /// })?;
+    /// let id = negate.id();
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn new(
+        client: Client,
+        function: impl Fn(&[BufferView<'_>], &mut [BufferMut<'_>]) -> std::result::Result<(), String>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Result<Callback> {
+        client.enable_callbacks()?;
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        let registered = Registered {
+            function: Arc::new(function),
+            retired: None,
+        };
+        let released = take_released(client.0);
+        lock(&CALLBACKS)
+            .get_or_insert_default()
+            .insert(id, registered);
+        drop(released);
+        Ok(Callback { id, client })
+    }
+
+    /// The attribute `id` of its calls. No two callbacks of a process have the same.
+    pub fn id(&self) -> i64 {
+        self.id
+    }
+
+    /// Whether this thread is running a callback.
+    pub fn is_running() -> bool {
+        INSIDE.get()
+    }
+
+    /// Runs `f` as if a program called it: [`is_running`](Callback::is_running) is true
+    /// meanwhile.
+    pub fn enter<R>(f: impl FnOnce() -> R) -> R {
+        struct Restore(bool);
+        impl Drop for Restore {
+            fn drop(&mut self) {
+                INSIDE.set(self.0);
+            }
+        }
+        let _restore = Restore(INSIDE.replace(true));
+        f()
+    }
+
+    /// The messages of callbacks that have failed since this was last asked.
+    pub fn take_failures() -> Vec<String> {
+        std::mem::take(&mut *lock(&FAILURES))
+    }
+}
+
+/// Removes the callbacks that no execution of the client can call any more. They are
+/// dropped without the lock held, since they may own callbacks.
+fn take_released(client: &'static ClientInner) -> Vec<Registered> {
+    if !client.under_way.is_over() {
+        return Vec::new();
+    }
+    let mut callbacks = lock(&CALLBACKS);
+    let callbacks = callbacks.get_or_insert_default();
+    let over: Vec<i64> = callbacks
+        .iter()
+        .filter(|(_, c)| c.retired.is_some_and(|of| std::ptr::eq(of, client)))
+        .map(|(id, _)| *id)
+        .collect();
+    over.iter().filter_map(|id| callbacks.remove(id)).collect()
+}
+
+impl Drop for Callback {
+    fn drop(&mut self) {
+        let client = self.client.0;
+        if let Some(callback) = lock(&CALLBACKS)
+            .as_mut()
+            .and_then(|callbacks| callbacks.get_mut(&self.id))
+        {
+            callback.retired = Some(client);
+        }
+        drop(take_released(client));
+    }
+}
+
+impl std::fmt::Debug for Callback {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Callback({})", self.id)
+    }
+}
+
+impl Client {
+    /// Registers the C function with the plugin, once.
+    fn enable_callbacks(self) -> Result<()> {
+        self.0
+            .callbacks
+            .get_or_init(|| self.register_callbacks())
+            .clone()
+    }
+
+    fn register_callbacks(self) -> Result<()> {
+        let refuse = |why: &str| {
+            Err(Error::Callbacks {
+                platform: self.platform_name().to_string(),
+                reason: why.to_string(),
+            })
+        };
+        if !self.0.is_cpu {
+            return refuse("its arrays are not in host memory");
+        }
+        let Some(extension) = ffi_extension(self.0.api) else {
+            return refuse("the plugin has no FFI extension");
+        };
+        // SAFETY: an extension of this type and size is an `FfiExtension`.
+        let register = unsafe { (*extension.as_ptr()).register_handler };
+        let Some(register) = register else {
+            return refuse("the plugin's FFI extension registers no handlers");
+        };
+        let platform = "Host";
+        let mut args = RegisterHandler {
+            struct_size: size_of::<RegisterHandler>(),
+            target_name: Callback::TARGET.as_ptr().cast(),
+            target_name_size: Callback::TARGET.len(),
+            handler,
+            platform_name: platform.as_ptr().cast(),
+            platform_name_size: platform.len(),
+            traits: 0,
+        };
+        // SAFETY: the strings go with their lengths, and the handler is a function.
+        let error = unsafe { register(&mut args) };
+        if error.is_null() {
+            return Ok(());
+        }
+        // SAFETY: a non-null result is an error that now belongs to us.
+        let error = unsafe { self.0.api.take_error(error, "registering callbacks") };
+        // Another client of the same plugin has registered it.
+        if error.code() == ErrorCode::AlreadyExists {
+            return Ok(());
+        }
+        Err(error)
+    }
+}
+
+/// The plugin's FFI extension.
+fn ffi_extension(api: Api) -> Option<NonNull<FfiExtension>> {
+    let mut next: *const ExtensionBase = api.extensions();
+    while !next.is_null() {
+        // SAFETY: the list is constant data of the plugin, ended by null.
+        let node = unsafe { &*next };
+        if node.kind == FFI_EXTENSION && node.struct_size >= size_of::<FfiExtension>() {
+            return NonNull::new(next.cast_mut().cast());
+        }
+        next = node.next;
+    }
+    None
+}
+
+/// What XLA calls.
+///
+/// # Safety
+/// `frame` is a call of the plugin, live until this returns.
+unsafe extern "C" fn handler(frame: *mut CallFrame) -> *mut FfiError {
+    // SAFETY: the caller's promise.
+    let frame = unsafe { &*frame };
+    // SAFETY: as above; XLA asks for the version by an extension of the frame.
+    if unsafe { answer_probe(frame) } || frame.stage != EXECUTE {
+        return null_mut();
+    }
+    // SAFETY: as above. A panic must not unwind into the plugin.
+    let result = catch_unwind(AssertUnwindSafe(|| unsafe { dispatch(frame) }))
+        .unwrap_or_else(|panic| Err(format!("panicked: {}", panic_message(&*panic))));
+    match result {
+        Ok(()) => null_mut(),
+        Err(message) => {
+            let mut failures = lock(&FAILURES);
+            if failures.len() < KEPT_FAILURES {
+                failures.push(message.clone());
+            }
+            drop(failures);
+            // SAFETY: the frame's table is the plugin's.
+            unsafe { fail(frame, &message) }
+        }
+    }
+}
+
+/// Answers XLA's question for the version this handler was made for: the plugin's own.
+///
+/// # Safety
+/// `frame` is a call of the plugin.
+unsafe fn answer_probe(frame: &CallFrame) -> bool {
+    let extension = frame.header.extension_start;
+    // SAFETY: a non-null extension is live.
+    if extension.is_null() || unsafe { (*extension).kind } != METADATA {
+        return false;
+    }
+    // SAFETY: an extension of this type is a `MetadataExtension`; its target and the
+    // table are live, and what is written lies inside every version of the struct.
+    unsafe {
+        let metadata = (*extension.cast::<MetadataExtension>()).metadata;
+        let version = &(*frame.api).version;
+        (*metadata).api_version.major = version.major;
+        (*metadata).api_version.minor = version.minor;
+        (*metadata).traits = 0;
+    }
+    true
+}
+
+/// Finds the callback and runs it.
+///
+/// # Safety
+/// `frame` is a call of the plugin in the stage of execution.
+unsafe fn dispatch(frame: &CallFrame) -> std::result::Result<(), String> {
+    // SAFETY: the caller's promise.
+    let id = unsafe { attribute(&frame.attributes, "id") }
+        .ok_or("a call of `ramie_callback` without the attribute `id`")?;
+    let function = lock(&CALLBACKS)
+        .as_ref()
+        .and_then(|callbacks| callbacks.get(&id))
+        .map(|callback| callback.function.clone())
+        .ok_or_else(|| format!("callback {id} is not one of this process, or is gone"))?;
+    // SAFETY: operands are readable, and results writable by us alone, until we return.
+    let (args, mut results) = unsafe {
+        let args: Vec<BufferView<'_>> = buffers(&frame.args)?
+            .map(|b| {
+                let (element_type, dims, len) = b.layout()?;
+                let bytes = borrowed(b.data.cast_const().cast(), len);
+                Ok(BufferView {
+                    element_type,
+                    dims,
+                    bytes,
+                })
+            })
+            .collect::<std::result::Result<_, String>>()?;
+        let results: Vec<BufferMut<'_>> = buffers(&frame.results)?
+            .map(|b| {
+                let (element_type, dims, len) = b.layout()?;
+                let bytes = if len == 0 {
+                    &mut []
+                } else {
+                    std::slice::from_raw_parts_mut(b.data.cast(), len)
+                };
+                Ok(BufferMut {
+                    element_type,
+                    dims,
+                    bytes,
+                })
+            })
+            .collect::<std::result::Result<_, String>>()?;
+        (args, results)
+    };
+    Callback::enter(|| function(&args, &mut results))
+}
+
+/// The integer attribute of this name.
+///
+/// # Safety
+/// `attributes` is part of a live call.
+unsafe fn attribute(attributes: &Attributes, name: &str) -> Option<i64> {
+    let size = usize::try_from(attributes.size).ok()?;
+    // SAFETY: three lists of `size` entries; text goes with its length; an attribute of
+    // the kind `SCALAR` is an `FfiScalar`, whose value has the size its type says.
+    unsafe {
+        let names = borrowed(attributes.names, size);
+        let at = names.iter().position(|span| {
+            let span = &**span;
+            borrowed(span.start, span.len) == name.as_bytes()
+        })?;
+        if borrowed(attributes.types, size)[at] != kind::SCALAR {
+            return None;
+        }
+        let scalar = &*borrowed(attributes.values, size)[at].cast::<FfiScalar>();
+        (element_type(scalar.dtype)? == ElementType::S64)
+            .then(|| scalar.value.cast::<i64>().read_unaligned())
+    }
+}
+
+/// Operands or results.
+///
+/// # Safety
+/// `values` is part of a live call.
+unsafe fn buffers(
+    values: &Values,
+) -> std::result::Result<impl Iterator<Item = &FfiBuffer>, String> {
+    let size = usize::try_from(values.size).unwrap_or(0);
+    // SAFETY: two lists of `size` entries.
+    let (types, list) = unsafe { (borrowed(values.types, size), borrowed(values.values, size)) };
+    if types.iter().any(|&t| t != kind::BUFFER) {
+        return Err("a callback takes and gives arrays only".into());
+    }
+    // SAFETY: a value of the kind `BUFFER` is a live `FfiBuffer`.
+    Ok(list.iter().map(|&buffer| unsafe { &*buffer }))
+}
+
+impl FfiBuffer {
+    /// Element type, dimensions and bytes.
+    fn layout(&self) -> std::result::Result<(ElementType, &[i64], usize), String> {
+        let ty = element_type(self.dtype)
+            .filter(|ty| ty.is_whole_bytes())
+            .ok_or_else(|| {
+                format!(
+                    "callbacks do not take elements of type number {}",
+                    self.dtype
+                )
+            })?;
+        let rank = usize::try_from(self.rank).unwrap_or(0);
+        // SAFETY: a live buffer has `rank` dimensions.
+        let dims: &[i64] = unsafe { borrowed(self.dims, rank) };
+        let elements: i64 = dims.iter().product();
+        Ok((ty, dims, elements as usize * ty.byte_size()))
+    }
+}
+
+/// The element type with this number in the FFI, which is that of XLA's own files and
+/// not that of PJRT.
+fn element_type(code: u32) -> Option<ElementType> {
+    use ElementType::*;
+    Some(match code {
+        1 => Pred,
+        2 => S8,
+        3 => S16,
+        4 => S32,
+        5 => S64,
+        6 => U8,
+        7 => U16,
+        8 => U32,
+        9 => U64,
+        10 => F16,
+        11 => F32,
+        12 => F64,
+        15 => C64,
+        16 => Bf16,
+        18 => C128,
+        19 => F8E5M2,
+        20 => F8E4M3Fn,
+        21 => S4,
+        22 => U4,
+        23 => F8E4M3B11Fnuz,
+        24 => F8E5M2Fnuz,
+        25 => F8E4M3Fnuz,
+        26 => S2,
+        27 => U2,
+        28 => F8E4M3,
+        29 => F8E3M4,
+        32 => F4E2M1Fn,
+        33 => F8E8M0Fnu,
+        _ => return None,
+    })
+}
+
+/// An error in the plugin's hands.
+///
+/// # Safety
+/// `frame` is a call of the plugin.
+unsafe fn fail(frame: &CallFrame, message: &str) -> *mut FfiError {
+    let text: Vec<u8> = message.bytes().filter(|&b| b != 0).collect();
+    let text = CString::new(text).unwrap_or_default();
+    let mut args = ErrorCreate {
+        header: FfiHeader {
+            struct_size: size_of::<ErrorCreate>(),
+            extension_start: null_mut(),
+        },
+        message: text.as_ptr(),
+        code: INTERNAL,
+    };
+    // SAFETY: the table lives as long as the plugin; the text is copied by the call.
+    unsafe {
+        match (*frame.api).error_create {
+            Some(create) => create(&mut args),
+            None => null_mut(),
+        }
+    }
+}
+
+/// The words of a panic.
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message")
+}
