@@ -11,16 +11,24 @@ fn fold(a: u64, b: u64) -> u64 {
     (wide as u64) ^ ((wide >> 64) as u64)
 }
 
+/// Bytes as words of eight, the last filled with zeros, and how many bytes of
+/// each count.
+fn words(bytes: &[u8]) -> impl Iterator<Item = (u64, usize)> + '_ {
+    bytes.chunks(8).map(|chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        (u64::from_le_bytes(word), chunk.len())
+    })
+}
+
 /// A multiply-and-fold hasher for tables in this process.
 #[derive(Clone, Copy, Default)]
 pub struct FastHasher(u64);
 
 impl Hasher for FastHasher {
     fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.write_u64(u64::from_le_bytes(word) ^ ((chunk.len() as u64) << 56));
+        for (word, count) in words(bytes) {
+            self.write_u64(word ^ ((count as u64) << 56));
         }
     }
     fn write_u8(&mut self, v: u8) {
@@ -63,10 +71,8 @@ impl WideHasher {
 
 impl Hasher for WideHasher {
     fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.write_u64(u64::from_le_bytes(word));
+        for (word, _) in words(bytes) {
+            self.write_u64(word);
         }
         self.write_u64(bytes.len() as u64);
     }
