@@ -16,23 +16,26 @@ fn child() {
     println!("compiled {} loaded {}", stats.compiled, stats.loaded);
 }
 
-fn run(folder: &str) -> (usize, usize) {
+/// A child's standard output and standard error.
+fn start(folder: &str, variables: &[(&str, &str)]) -> (String, String) {
     let out = Command::new(std::env::current_exe().expect("this program"))
         .args(["--exact", "child", "--nocapture"])
         .env("RAMIE_TEST_CHILD", "1")
         .env("RAMIE_COMPILATION_CACHE", folder)
+        .envs(variables.iter().copied())
         .output()
         .expect("the child starts");
-    let text = String::from_utf8_lossy(&out.stdout).into_owned();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&out.stdout), text(&out.stderr))
+}
+
+/// How many programs a child compiled, and how many it loaded.
+fn run(folder: &str) -> (usize, usize) {
+    let (text, errors) = start(folder, &[]);
     let line = text
         .lines()
         .find_map(|l| l.split("compiled ").nth(1))
-        .unwrap_or_else(|| {
-            panic!(
-                "no counts in {text}\n{}",
-                String::from_utf8_lossy(&out.stderr)
-            )
-        });
+        .unwrap_or_else(|| panic!("no counts in {text}\n{errors}"));
     let words: Vec<&str> = line.split_whitespace().collect();
     (
         words[0].parse().expect("a count"),
@@ -107,4 +110,26 @@ fn a_folder_that_cannot_be_written_is_no_failure() {
     std::fs::write(&file, "in the way").expect("write");
     let (compiled, loaded) = run(file.to_str().expect("text"));
     assert!(compiled > 0 && loaded == 0);
+}
+
+#[test]
+fn the_log_tells_compiled_from_loaded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().to_str().expect("text");
+    let log = [("RAMIE_LOG_COMPILES", "1")];
+    let (_, first) = start(path, &log);
+    assert!(first.contains("ramie: compiled `<lambda>` in "), "{first}");
+    let (_, second) = start(path, &log);
+    let loaded = "ramie: loaded from the cache: `<lambda>` in ";
+    assert!(second.contains(loaded), "{second}");
+    assert!(!second.contains("compiled `"), "{second}");
+}
+
+#[test]
+fn a_limit_that_is_no_number_is_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().to_str().expect("text");
+    let (_, errors) = start(path, &[("RAMIE_COMPILATION_CACHE_MB", "4 GB")]);
+    let expected = "RAMIE_COMPILATION_CACHE_MB is \"4 GB\"; expected how many megabytes";
+    assert!(errors.contains(expected), "{errors}");
 }

@@ -8,7 +8,7 @@ use crate::hash::FastMap;
 use crate::jaxpr::ClosedJaxpr;
 use crate::lower::ArgumentAttribute;
 use crate::prim::call::Call;
-use crate::runtime::{self, Program};
+use crate::runtime::{self, Origin, Program};
 use crate::trace::{OpenTrace, is_tracing};
 use crate::{Array, Aval, Error, Result, Sharding, Tree, tree};
 use ramie_pjrt::{Buffer, Device, Executable};
@@ -166,13 +166,18 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         let attributes = trace.donations(args);
         let program = Program::lower(&self.name, &trace.program.jaxpr, &attributes);
         let traced = start.elapsed();
-        let executable = runtime::compile(&program, device, &self.options.compiler_options)?;
+        let (executable, origin) =
+            runtime::compile_or_load(&program, device, &self.options.compiler_options)?;
         let total = start.elapsed();
         let why = reason.as_deref().unwrap_or("first call");
-        tracing::debug!(name = %self.name, ?traced, ?total, why, "compiled");
+        let what = match origin {
+            Origin::Compiled => "compiled",
+            Origin::Cache => "loaded from the cache:",
+        };
+        tracing::debug!(name = %self.name, ?traced, ?total, why, ?origin, "compiled");
         if super::logs_compiles() {
             eprintln!(
-                "ramie: compiled `{}` in {total:.1?} (traced in {traced:.1?}) for a call at {at}: {why}",
+                "ramie: {what} `{}` in {total:.1?} (traced in {traced:.1?}) for a call at {at}: {why}",
                 self.name
             );
         }
@@ -229,10 +234,14 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
             entry
         });
         let mut inputs = tree::leaves(state);
+        let mut donated = vec![true; inputs.len()];
         inputs.extend(tree::leaves(&args));
+        donated.resize(inputs.len(), false);
         let program = entry.trace.program.clone();
-        let mut outs =
-            crate::trace::at_location(at, || Call::apply(&self.name, program, &inputs)).into_iter();
+        let mut outs = crate::trace::at_location(at, || {
+            Call::apply_donating(&self.name, program, &inputs, &donated)
+        })
+        .into_iter();
         entry.trace.put_state(state, &mut outs);
         entry.trace.result(&mut outs)
     }

@@ -11,6 +11,7 @@
 
 use super::Runtime;
 use crate::lower::strip_locations;
+use crate::{Error, Result};
 use ramie_pjrt::Device;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
@@ -40,20 +41,23 @@ pub(crate) struct Entry {
 impl Cache {
     /// The user's cache; `RAMIE_COMPILATION_CACHE` names another folder, or
     /// switches it `off`.
-    pub fn from_environment() -> Option<Cache> {
+    ///
+    /// # Errors
+    /// If `RAMIE_COMPILATION_CACHE_MB` is not a number.
+    pub fn from_environment() -> Result<Option<Cache>> {
         let folder = match std::env::var("RAMIE_COMPILATION_CACHE") {
             Ok(v) => match v.to_ascii_lowercase().as_str() {
-                "off" | "0" | "false" | "no" => return None,
+                "off" | "0" | "false" | "no" => return Ok(None),
                 "" | "on" | "1" | "true" | "yes" => Cache::user_folder(),
                 _ => PathBuf::from(v),
             },
             Err(_) => Cache::user_folder(),
         };
-        let limit = std::env::var("RAMIE_COMPILATION_CACHE_MB")
-            .ok()
-            .and_then(|v| v.parse::<u64>().ok())
-            .map_or(DEFAULT_LIMIT, |mb| mb << 20);
-        Some(Cache { folder, limit })
+        let limit = match std::env::var("RAMIE_COMPILATION_CACHE_MB") {
+            Ok(text) => limit(&text)?,
+            Err(_) => DEFAULT_LIMIT,
+        };
+        Ok(Some(Cache { folder, limit }))
     }
 
     fn user_folder() -> PathBuf {
@@ -177,6 +181,17 @@ impl Entry {
     }
 }
 
+/// Bytes from a number of megabytes.
+fn limit(megabytes: &str) -> Result<u64> {
+    let number: Option<u64> = megabytes.trim().parse().ok();
+    number.and_then(|mb| mb.checked_mul(1 << 20)).ok_or_else(|| {
+        Error::Configuration(format!(
+            "RAMIE_COMPILATION_CACHE_MB is {megabytes:?}; expected how many megabytes the folder of \
+             compiled programs may hold, a whole number such as 4096"
+        ))
+    })
+}
+
 /// What compiled code depends on beside the program: the plugin's file and
 /// version, and the processor.
 pub(crate) fn fingerprint(plugin: &Path, version: &str) -> String {
@@ -234,6 +249,15 @@ mod tests {
         entry.write(b"compiled");
         fs::write(&entry.path, b"ra").expect("write");
         assert!(entry.read().is_none(), "a truncated file is found");
+    }
+
+    #[test]
+    fn a_limit_is_a_number_of_megabytes() {
+        assert_eq!(limit("12").expect("a number"), 12 << 20);
+        for wrong in ["", "4 GB", "-1", "1.5", "99999999999999999"] {
+            let error = limit(wrong).expect_err("no number").to_string();
+            assert!(error.contains("RAMIE_COMPILATION_CACHE_MB"), "{error}");
+        }
     }
 
     #[test]

@@ -62,12 +62,30 @@ pub fn compilation_stats() -> CompilationStats {
     }
 }
 
-/// Compiles for one device, or loads what an earlier process compiled.
+/// Where an executable came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// XLA compiled it now.
+    Compiled,
+    /// An earlier process did.
+    Cache,
+}
+
+/// [`compile_or_load`], wherever from.
 pub(crate) fn compile(
     program: &Program,
     device: Device,
     flags: &[(String, OptionOverride)],
 ) -> Result<Executable> {
+    compile_or_load(program, device, flags).map(|(executable, _)| executable)
+}
+
+/// Compiles for one device, or loads what an earlier process compiled.
+pub(crate) fn compile_or_load(
+    program: &Program,
+    device: Device,
+    flags: &[(String, OptionOverride)],
+) -> Result<(Executable, Origin)> {
     let runtime = runtime()?;
     let client = runtime.client();
     let mut options = CompileOptions::on_device(device.id());
@@ -87,7 +105,7 @@ pub(crate) fn compile(
         match client.load_executable(&bytes, &options, &program.inputs, &program.donated) {
             Ok(executable) => {
                 LOADED.fetch_add(1, Ordering::Relaxed);
-                return Ok(executable);
+                return Ok((executable, Origin::Cache));
             }
             Err(e) => entry.discard(&e.to_string()),
         }
@@ -105,7 +123,7 @@ pub(crate) fn compile(
             Err(e) => tracing::debug!(name = %program.name, "cannot be kept: {e}"),
         }
     }
-    Ok(executable)
+    Ok((executable, Origin::Compiled))
 }
 
 pub(crate) use cache::Cache;

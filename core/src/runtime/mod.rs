@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, OnceLock};
 
-pub(crate) use compile::{Cache, Program, compile};
+pub(crate) use compile::{Cache, Origin, Program, compile, compile_or_load};
 pub use compile::{CompilationStats, compilation_stats};
 
 /// How the process's client is made. Set before the first array; see
@@ -106,7 +106,7 @@ impl Runtime {
         let client = Client::new(&plugin, &client_options)?;
         let cache = match options.compilation_cache {
             Some(false) => None,
-            _ => Cache::from_environment(),
+            _ => Cache::from_environment()?,
         };
         Ok(Runtime {
             client,

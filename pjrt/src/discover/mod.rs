@@ -242,8 +242,8 @@ impl Environment {
             Err(_) => return "set RAMIE_PJRT_PLUGIN to a plugin built for this machine".to_owned(),
         };
         format!(
-            "run `ramie plugin install {platform}` (`cargo install ramie` gives the command), or \
-             set RAMIE_PJRT_PLUGIN to the path of {library}"
+            "run `cargo run --release -- plugin install {platform}` in the folder of Ramie's \
+             sources, or set RAMIE_PJRT_PLUGIN to the path of {library}"
         )
     }
 }

@@ -128,7 +128,9 @@ fn large_plugins_are_installed_only_on_demand() {
         assert!(matches!(error, DiscoverError::NotFound(_)));
         let text = error.to_string();
         assert!(
-            text.contains(&format!("help: run `ramie plugin install {platform}`")),
+            text.contains(&format!(
+                "help: run `cargo run --release -- plugin install {platform}`"
+            )),
             "{text}"
         );
         assert!(text.contains(&format!("the path of {library}")), "{text}");
