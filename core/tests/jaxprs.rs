@@ -161,6 +161,33 @@ programs! {
         let options = JitOptions { name: Some("g".into()), ..Default::default() };
         jit_with(move |z: Array| z * &y, options)(x)
     };
+    jit_donate |x| {
+        fn f(x: &mut Array) { *x = &*x + 1.0 }
+        let mut x = x;
+        jit(f)(&mut x);
+        x
+    };
+    nested_jit_state |x, y| {
+        fn g(x: &mut Array, y: Array) -> Array {
+            *x = &*x * y;
+            x.sin()
+        }
+        let g = jit(g);
+        let mut x = x;
+        let s = g(&mut x, y.clone());
+        let h = |mut x: Array, y: Array| {
+            let s = g(&mut x, y);
+            (x, s)
+        };
+        let outs = vmap_axes(h, [Some(0), None], 0)(x, y);
+        (outs, s)
+    };
+    scatter_types |x, n, h, i| (
+        x.at(&i).add(1.0),
+        x.at(&i).add(2.0),
+        n.at(&i).max(3),
+        h.at(&i).multiply(2.0),
+    );
     grad_product |x, y| grad(|(x, y): (Array, Array)| x.sin() * y)((x, y));
     value_and_grad_sum_squares |x| value_and_grad(|x: Array| (&x * &x).sum_axes(&[0]))(x);
     jvp_exp_log |x, t| jvp(|x: Array| x.exp() + x.log(), x, t);

@@ -191,6 +191,19 @@ PROGRAMS = [
         def f(x):
             return x + 1.0
     """),
+    ("nested_jit_state", ["f32[3]", "f32[]"], """
+        @jax.jit(donate_argnums=0)
+        def g(x, y):
+            x = x * y
+            return x, jnp.sin(x)
+        def f(x, y):
+            x, s = g(x, y)
+            return *jax.vmap(g, in_axes=(0, None))(x, y), s
+    """),
+    ("scatter_types", ["f32[5]", "i32[5]", "bf16[5]", "i32[2]"], """
+        def f(x, n, h, i):
+            return x.at[i].add(1.0), x.at[i].add(2.0), n.at[i].max(3), h.at[i].multiply(2.0)
+    """),
     ("grad_product", ["f32[]", "f32[]"], """
         f = jax.grad(lambda x, y: jnp.sin(x) * y, argnums=(0, 1))
     """),

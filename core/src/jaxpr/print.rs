@@ -2,7 +2,9 @@
 
 use super::layout::{Doc, group, join, nest, text};
 use super::{Atom, Eqn, Jaxpr, Var};
+use crate::Aval;
 use crate::prim::Param;
+use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
@@ -44,6 +46,12 @@ fn letters(mut n: usize) -> String {
     digits.iter().rev().map(|&d| char::from(d)).collect()
 }
 
+/// The parameters of an equation.
+fn params(jaxpr: &Jaxpr, eqn: &Eqn) -> Vec<(&'static str, Param)> {
+    let operands: SmallVec<[Aval; 4]> = eqn.inputs.iter().map(|a| jaxpr.aval(a)).collect();
+    eqn.primitive.params_for(&operands)
+}
+
 fn line() -> Doc {
     Doc::Break(" ")
 }
@@ -68,7 +76,7 @@ impl Printer {
         let mut todo: VecDeque<Arc<Jaxpr>> = VecDeque::new();
         let mut look_inside = |jaxpr: &Jaxpr, todo: &mut VecDeque<Arc<Jaxpr>>| {
             for eqn in &jaxpr.eqns {
-                let params = eqn.primitive.params();
+                let params = params(jaxpr, eqn);
                 let name = params.iter().find_map(|(key, value)| match value {
                     Param::Text(name) if *key == "name" => Some(name.trim_matches(['<', '>'])),
                     _ => None,
@@ -198,7 +206,7 @@ impl Printer {
     }
 
     fn equation(&mut self, jaxpr: &Jaxpr, eqn: &Eqn) -> Doc {
-        let params = eqn.primitive.params();
+        let params = params(jaxpr, eqn);
         if eqn.primitive.name() == "jit"
             && let Some(inner) = params.iter().flat_map(|(_, value)| value.jaxprs()).next()
         {

@@ -18,12 +18,34 @@ pub struct Call {
     pub name: Arc<str>,
     /// Its program, without captured values.
     pub jaxpr: Arc<Jaxpr>,
+    /// Which arguments are state that the function replaces; empty if none is.
+    /// It is shown, as JAX shows it, and has no effect inside of a program,
+    /// where the compiler decides about memory.
+    pub donated_invars: Vec<bool>,
 }
 
 impl Call {
     /// Binds a program to arguments; its captured values become arguments.
     #[track_caller]
     pub(crate) fn apply(name: &Arc<str>, program: ClosedJaxpr, args: &[Array]) -> Vec<Array> {
+        Call::apply_donating(name, program, args, &[])
+    }
+
+    /// [`apply`](Call::apply), with a mark for each argument that is state, or
+    /// no marks.
+    #[track_caller]
+    pub(crate) fn apply_donating(
+        name: &Arc<str>,
+        program: ClosedJaxpr,
+        args: &[Array],
+        donated: &[bool],
+    ) -> Vec<Array> {
+        let donated_invars = if donated.contains(&true) {
+            let captured = std::iter::repeat_n(false, program.consts.len());
+            captured.chain(donated.iter().copied()).collect()
+        } else {
+            Vec::new()
+        };
         let all: SmallVec<[&Array; 8]> = program.consts.iter().chain(args).collect();
         let jaxpr = if program.consts.is_empty() {
             program.jaxpr
@@ -32,7 +54,12 @@ impl Call {
             Arc::new(parts.consts_as_inputs())
         };
         let name = name.clone();
-        bind(Call { name, jaxpr }, &all).into_vec()
+        let call = Call {
+            name,
+            jaxpr,
+            donated_invars,
+        };
+        bind(call, &all).into_vec()
     }
 
     fn avals(args: &[Array]) -> impl Iterator<Item = Aval> + '_ {
@@ -45,10 +72,15 @@ impl Primitive for Call {
         "jit"
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
-        vec![
-            ("name", Param::new(&self.name)),
-            ("jaxpr", Param::Jaxpr(self.jaxpr.clone())),
-        ]
+        // The order in which JAX prints the parameters of this primitive.
+        let mut params = vec![("name", Param::new(&self.name))];
+        if !self.donated_invars.is_empty() {
+            let flags = self.donated_invars.iter();
+            let flags = flags.map(|&d| if d { "True" } else { "False" });
+            params.push(("donated_invars", Param::tuple(flags)));
+        }
+        params.push(("jaxpr", Param::Jaxpr(self.jaxpr.clone())));
+        params
     }
     fn propagates_weak_type(&self) -> bool {
         false
@@ -92,7 +124,7 @@ impl Primitive for Call {
             outs
         });
         (
-            Call::apply(&self.name, program, args).into(),
+            Call::apply_donating(&self.name, program, args, &self.donated_invars).into(),
             out_axes.into(),
         )
     }
@@ -126,7 +158,11 @@ impl NestedDifferentiation for Call {
             outs.extend(dots.into_iter().flatten());
             outs
         });
-        let mut outs = Call::apply(&self.name, program, &args);
+        // The tangent of state is state.
+        let flags = self.donated_invars.iter().copied();
+        let moving = flags.clone().zip(tangents).filter(|(_, t)| t.is_some());
+        let donated: Vec<bool> = flags.chain(moving.map(|(flag, _)| flag)).collect();
+        let mut outs = Call::apply_donating(&self.name, program, &args, &donated);
         let mut dots = outs.split_off(self.jaxpr.outvars.len()).into_iter();
         let dots = nonzero
             .into_iter()

@@ -79,6 +79,14 @@ pub trait Primitive: Debug + DynPrimitive + Send + Sync + 'static {
         Vec::new()
     }
 
+    /// The parameters as they print for operands of these types: [`params`],
+    /// unless the text of one depends on them.
+    ///
+    /// [`params`]: Primitive::params
+    fn params_for(&self, _operands: &[Aval]) -> Vec<(&'static str, Param)> {
+        self.params()
+    }
+
     /// Whether results are weakly typed where all operands are. Operations
     /// with a dtype of their own answer `false` and set it in `infer`.
     fn propagates_weak_type(&self) -> bool {

@@ -4,6 +4,7 @@
 use super::dimension_numbers::{check_batching, check_dims, check_disjoint};
 use super::gather::{attribute, check_indices, python};
 use super::{GatherScatterMode, ScatterDimensionNumbers, shifted, shifted_after};
+use crate::hash::FastMap;
 use crate::jaxpr::{Atom, Eqn, Jaxpr, Var};
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::{Add, Class, Max, Min, Mul, Sub};
@@ -11,9 +12,9 @@ use crate::prim::{
     Avals, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::trace::bind1;
-use crate::{Array, Aval, Dims, ShapeError};
+use crate::{Array, Aval, DType, Dims, ShapeError};
 use std::panic::Location;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// How a written element meets the one that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -83,8 +84,11 @@ impl Scatter {
             || numbers.operand_batching_dims.contains(&axis)
     }
 
-    /// The program that combines two elements, as a parameter of the primitive.
-    fn update_jaxpr(&self) -> Param {
+    /// The program that combines two elements of a type, as a parameter of the
+    /// primitive. Equal programs are one, and are printed once.
+    fn update_jaxpr(&self, dtype: DType) -> Param {
+        type Programs = FastMap<(ScatterMethod, DType), Arc<Jaxpr>>;
+        static PROGRAMS: Mutex<Option<Programs>> = Mutex::new(None);
         let combine: Arc<dyn Primitive> = match self.method {
             ScatterMethod::Set => return Param::new("None"),
             ScatterMethod::Add => Arc::new(Add),
@@ -93,22 +97,32 @@ impl Scatter {
             ScatterMethod::Min => Arc::new(Min),
             ScatterMethod::Max => Arc::new(Max),
         };
-        let [a, b, out] = [Var(0), Var(1), Var(2)];
-        let eqn = Eqn {
-            primitive: combine,
-            inputs: [Atom::Var(a), Atom::Var(b)].into_iter().collect(),
-            outputs: [out].into_iter().collect(),
-            location: Location::caller(),
-        };
-        let scalar = Aval::scalar(crate::DType::F32);
-        Param::Jaxpr(Arc::new(Jaxpr::new(
-            Vec::new(),
-            vec![a, b],
-            vec![eqn],
-            vec![Atom::Var(out)],
-            vec![scalar; 3],
-        )))
+        let mut programs = PROGRAMS.lock().unwrap_or_else(|e| e.into_inner());
+        let program = programs
+            .get_or_insert_default()
+            .entry((self.method, dtype))
+            .or_insert_with(|| Arc::new(combination(combine, Aval::scalar(dtype))));
+        Param::Jaxpr(program.clone())
     }
+}
+
+/// The program of one primitive on two scalars.
+fn combination(primitive: Arc<dyn Primitive>, scalar: Aval) -> Jaxpr {
+    let [a, b, out] = [Var(0), Var(1), Var(2)];
+    let eqn = Eqn {
+        primitive,
+        inputs: [Atom::Var(a), Atom::Var(b)].into_iter().collect(),
+        outputs: [out].into_iter().collect(),
+        location: Location::caller(),
+    };
+    let types = vec![scalar; 3];
+    Jaxpr::new(
+        Vec::new(),
+        vec![a, b],
+        vec![eqn],
+        vec![Atom::Var(out)],
+        types,
+    )
 }
 
 impl Primitive for Scatter {
@@ -132,8 +146,14 @@ impl Primitive for Scatter {
             ("mode", Param::new(self.mode)),
             ("unique_indices", Param::new(python(self.unique_indices))),
             ("update_consts", Param::new("()")),
-            ("update_jaxpr", self.update_jaxpr()),
         ]
+    }
+    fn params_for(&self, operands: &[Aval]) -> Vec<(&'static str, Param)> {
+        let mut params = self.params();
+        if let Some(operand) = operands.first() {
+            params.push(("update_jaxpr", self.update_jaxpr(operand.dtype())));
+        }
+        params
     }
     fn propagates_weak_type(&self) -> bool {
         false
