@@ -83,6 +83,13 @@ pub use ramie_core::{
     jvp, linear_transpose, linearize, log_compiles, make_jaxpr, value_and_grad, vjp, vjp_with_aux,
     vmap, vmap_axes, vmap_with,
 };
+// Collectives over mapped axes.
+#[doc(inline)]
+pub use ramie_core::{
+    all_gather, all_gather_stacked, all_gather_tiled, all_to_all, all_to_all_tiled, axis_index,
+    axis_size, pbroadcast, pmax, pmean, pmin, ppermute, pshuffle, psum, psum_scatter,
+    psum_scatter_tiled, pswapaxes, pvary,
+};
 // Structures of arrays.
 #[doc(inline)]
 pub use ramie_core::{State, StateMismatch, Tree, tree};

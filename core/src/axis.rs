@@ -114,6 +114,25 @@ pub(crate) fn with_axis<R>(name: Option<AxisName>, size: usize, f: impl FnOnce()
     f()
 }
 
+/// The size of a mapped axis, the innermost of that name.
+pub(crate) fn bound_size(name: AxisName) -> Option<usize> {
+    BOUND.with_borrow(|bound| bound.iter().rev().find(|(n, _)| *n == name).map(|b| b.1))
+}
+
+/// The mapped axes here, in words.
+pub(crate) fn bound_names() -> String {
+    BOUND.with_borrow(|bound| {
+        let names: Vec<String> = bound
+            .iter()
+            .map(|(n, s)| format!("`{n}` (size {s})"))
+            .collect();
+        match names.is_empty() {
+            true => "no axis is".into(),
+            false => format!("only {} is", names.join(", ")),
+        }
+    })
+}
+
 /// A number for the mapped axes here, on which a program traced here may
 /// depend; 0 where there are none.
 pub(crate) fn bound_fingerprint() -> u64 {

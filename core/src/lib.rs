@@ -42,6 +42,11 @@ pub use ops::{
     At, Ellipsis, IndexItem, IntoArray, IntoIndex, IntoIndexItem, NewAxis, PadMode, Stepped,
     broadcast_arrays, einsum, hstack, meshgrid, meshgrid_ij, s, stack, vstack,
 };
+pub use ops::{
+    all_gather, all_gather_stacked, all_gather_tiled, all_to_all, all_to_all_tiled, axis_index,
+    axis_size, pbroadcast, pmax, pmean, pmin, ppermute, pshuffle, psum, psum_scatter,
+    psum_scatter_tiled, pswapaxes, pvary,
+};
 pub use prim::Primitive;
 pub use prim::cumulative::associative_scan;
 pub use prim::dot::{DotDimensionNumbers, DotGeneral, Precision};

@@ -2,6 +2,7 @@
 
 mod activation;
 mod arithmetic;
+mod collective;
 mod create;
 mod diagonal;
 mod einsum;
@@ -16,6 +17,7 @@ mod shape;
 
 use crate::{Array, DType, Dims, Literal, Scalar};
 
+pub use collective::*;
 pub use einsum::einsum;
 pub(crate) use fused::{fused, fused1};
 pub use index::*;

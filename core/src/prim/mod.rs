@@ -6,6 +6,7 @@
 
 pub mod call;
 mod catalogue;
+pub mod collective;
 pub mod cumulative;
 pub mod dot;
 pub mod elementwise;

@@ -131,14 +131,14 @@ impl From<Option<isize>> for MapAxes {
 /// Options of [`vmap_with`](super::vmap_with).
 ///
 /// ```
-/// use ramie_core::{Array, VmapOptions, vmap_with};
+/// use ramie_core::{Array, VmapOptions, pmean, vmap_with};
+/// let centred = |x: Array| &x - pmean(&x, "examples");
 /// let options = VmapOptions {
-///     axis_size: Some(3),
-///     in_axes: None.into(),
+///     axis_name: Some("examples".into()),
 ///     ..VmapOptions::default()
 /// };
-/// let out = vmap_with(|x: Array| x * 2.0, options)(Array::from(1.0f32));
-/// assert_eq!(out.to_vec::<f32>(), [2.0, 2.0, 2.0]);
+/// let x = Array::from([1.0f32, 2.0, 6.0]);
+/// assert_eq!(vmap_with(centred, options)(x).to_vec::<f32>(), [-2.0, -1.0, 3.0]);
 /// ```
 #[derive(Clone, Debug)]
 pub struct VmapOptions {
@@ -147,8 +147,8 @@ pub struct VmapOptions {
     /// Where results have their batch axis; the first by default. `None`
     /// promises that a result is the same for all examples.
     pub out_axes: MapAxes,
-    /// The name of the mapped axis, for collectives in the
-    /// function.
+    /// The name of the mapped axis, for collectives such as
+    /// [`psum`](crate::psum) in the function.
     pub axis_name: Option<AxisName>,
     /// The number of examples, needed only where no argument has a batch axis.
     pub axis_size: Option<usize>,

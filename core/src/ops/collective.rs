@@ -1,0 +1,346 @@
+//! Collectives over the axes that `vmap` names.
+
+use crate::prim::collective::{
+    AllGather, AllReduce, AllToAll, AxisIndex, Combine, Names, Ppermute, Pvary, ReduceScatter,
+    size_of,
+};
+use crate::trace::{bind1, fail};
+use crate::{Array, AxisNames, DType, Tree, tree};
+
+fn names(axes: impl Into<AxisNames>) -> Names {
+    axes.into().as_slice().into()
+}
+
+/// The number of examples along mapped axes together (`jax.lax.axis_size`).
+///
+/// # Panics
+/// If an axis of that name is not mapped here.
+#[track_caller]
+pub fn axis_size(axes: impl Into<AxisNames>) -> usize {
+    count("axis_size", &names(axes))
+}
+
+#[track_caller]
+fn count(operation: &str, names: &[crate::AxisName]) -> usize {
+    match size_of(names) {
+        Ok(size) => size,
+        Err(e) => fail(&e.render(operation, &[])),
+    }
+}
+
+/// The number of this example along mapped axes, `i32[]`; over several axes
+/// the last one runs fastest (`jax.lax.axis_index`).
+///
+/// # Panics
+/// If an axis of that name is not mapped here.
+#[track_caller]
+pub fn axis_index(axes: impl Into<AxisNames>) -> Array {
+    let names = names(axes);
+    if let [axis] = names[..] {
+        return bind1(AxisIndex { axis }, &[]);
+    }
+    let mut index = Array::scalar(0, DType::I32);
+    let mut stride = 1;
+    for &axis in names.iter().rev() {
+        index = index + bind1(AxisIndex { axis }, &[]) * (stride as i32);
+        stride *= count("axis_index", &[axis]);
+    }
+    index
+}
+
+#[track_caller]
+fn reduce<T: Tree>(combine: Combine, x: &T, axes: &Names) -> T {
+    tree::map(x, |a| {
+        let axes = axes.clone();
+        bind1(AllReduce { combine, axes }, &[a])
+    })
+}
+
+/// The sum of a tree's arrays over all examples (`jax.lax.psum`). Truth values
+/// are counted, as `i32`.
+///
+/// Its derivative is that of a sum in which every example shares: `grad`
+/// inside the mapped function gives the gradient of the sum of all examples'
+/// results.
+///
+/// ```
+/// use ramie_core::{Array, VmapOptions, psum, vmap_with};
+/// let share = |x: Array| &x / psum(&x, "i");
+/// let options = VmapOptions { axis_name: Some("i".into()), ..VmapOptions::default() };
+/// let x = Array::from([1.0f32, 2.0, 5.0]);
+/// assert_eq!(vmap_with(share, options)(x).to_vec::<f32>(), [0.125, 0.25, 0.625]);
+/// ```
+///
+/// # Panics
+/// If an axis of that name is not mapped here.
+#[track_caller]
+pub fn psum<T: Tree>(x: &T, axes: impl Into<AxisNames>) -> T {
+    let counted = tree::map(x, |a| match a.dtype() {
+        DType::Bool => a.astype(DType::I32),
+        _ => a.clone(),
+    });
+    reduce(Combine::Sum, &counted, &names(axes))
+}
+
+/// The mean of a tree's arrays over all examples (`jax.lax.pmean`).
+///
+/// # Panics
+/// If an axis of that name is not mapped here.
+#[track_caller]
+pub fn pmean<T: Tree>(x: &T, axes: impl Into<AxisNames>) -> T {
+    let names = names(axes);
+    let size = count("pmean", &names);
+    let sum = psum(x, &names[..]);
+    tree::map(&sum, |a| a / size as i32)
+}
+
+/// The greatest values of a tree's arrays over all examples (`jax.lax.pmax`).
+/// Not differentiable, as in JAX.
+///
+/// # Panics
+/// If an axis of that name is not mapped here.
+#[track_caller]
+pub fn pmax<T: Tree>(x: &T, axes: impl Into<AxisNames>) -> T {
+    reduce(Combine::Max, x, &names(axes))
+}
+
+/// The least values of a tree's arrays over all examples (`jax.lax.pmin`). Not
+/// differentiable, as in JAX.
+///
+/// # Panics
+/// If an axis of that name is not mapped here.
+#[track_caller]
+pub fn pmin<T: Tree>(x: &T, axes: impl Into<AxisNames>) -> T {
+    reduce(Combine::Min, x, &names(axes))
+}
+
+/// The values of all examples, stacked along a new first axis
+/// (`jax.lax.all_gather`).
+///
+/// # Panics
+/// If an axis of that name is not mapped here.
+#[track_caller]
+pub fn all_gather(x: &Array, axes: impl Into<AxisNames>) -> Array {
+    gather(x, &names(axes), 0, false)
+}
+
+/// The values of all examples, stacked along the new axis `axis` of the result
+/// (`jax.lax.all_gather(x, name, axis=axis)`).
+///
+/// # Panics
+/// If an axis of that name is not mapped here, or `axis` is out of range.
+#[track_caller]
+pub fn all_gather_stacked(x: &Array, axes: impl Into<AxisNames>, axis: isize) -> Array {
+    let rank = x.ndim() as isize + 1;
+    let normal = if axis < 0 { axis + rank } else { axis };
+    if !(0..rank).contains(&normal) {
+        fail(&format!(
+            "all_gather: axis {axis} is out of range for a result of {rank} axes"
+        ));
+    }
+    gather(x, &names(axes), normal as usize, false)
+}
+
+/// The values of all examples, concatenated along their axis `axis`
+/// (`jax.lax.all_gather(x, name, axis=axis, tiled=True)`).
+///
+/// # Panics
+/// If an axis of that name is not mapped here, or `axis` is out of range.
+#[track_caller]
+pub fn all_gather_tiled(x: &Array, axes: impl Into<AxisNames>, axis: isize) -> Array {
+    let dimension = x.axis("all_gather", axis);
+    gather(x, &names(axes), dimension, true)
+}
+
+#[track_caller]
+fn gather(x: &Array, axes: &Names, dimension: usize, tiled: bool) -> Array {
+    let gather = AllGather {
+        axes: axes.clone(),
+        dimension,
+        size: count("all_gather", axes),
+        tiled,
+    };
+    bind1(gather, &[x])
+}
+
+/// The sum over all examples, of which each gets the part with its number along
+/// `axis`, whose size is the number of examples; the axis goes
+/// (`jax.lax.psum_scatter`).
+///
+/// # Panics
+/// If an axis of that name is not mapped here, or sizes differ.
+#[track_caller]
+pub fn psum_scatter(x: &Array, axes: impl Into<AxisNames>, axis: isize) -> Array {
+    scatter(x, &names(axes), axis, false)
+}
+
+/// The sum over all examples, of which each gets an equal part along `axis`
+/// (`jax.lax.psum_scatter(x, name, scatter_dimension=axis, tiled=True)`).
+///
+/// # Panics
+/// If an axis of that name is not mapped here, or the size of `axis` is not a
+/// multiple of the number of examples.
+#[track_caller]
+pub fn psum_scatter_tiled(x: &Array, axes: impl Into<AxisNames>, axis: isize) -> Array {
+    scatter(x, &names(axes), axis, true)
+}
+
+#[track_caller]
+fn scatter(x: &Array, axes: &Names, axis: isize, tiled: bool) -> Array {
+    let scatter = ReduceScatter {
+        axes: axes.clone(),
+        dimension: x.axis("psum_scatter", axis),
+        size: count("psum_scatter", axes),
+        tiled,
+    };
+    bind1(scatter, &[x])
+}
+
+/// Parts of `x` along `split_axis`, whose size is the number of examples, go to
+/// the examples; each stacks what it gets along a new axis `concat_axis`
+/// (`jax.lax.all_to_all`).
+///
+/// # Panics
+/// If an axis of that name is not mapped here, an axis is out of range, or
+/// sizes differ.
+#[track_caller]
+pub fn all_to_all(
+    x: &Array,
+    axes: impl Into<AxisNames>,
+    split_axis: isize,
+    concat_axis: isize,
+) -> Array {
+    let names = names(axes);
+    let size = count("all_to_all", &names);
+    let split = x.axis("all_to_all", split_axis);
+    let concat = x.axis("all_to_all", concat_axis);
+    if x.shape()[split] != size {
+        fail(&format!(
+            "all_to_all: axis {split} of {} has size {}, expected the number of examples, {size}\n  \
+             help: use all_to_all_tiled to send several parts to each example",
+            x.aval(),
+            x.shape()[split]
+        ));
+    }
+    let exchange = |split, concat| AllToAll {
+        axes: names.clone(),
+        split,
+        concat,
+        size,
+        tiled: false,
+    };
+    if split == concat {
+        return bind1(exchange(split, concat), &[x]);
+    }
+    // As JAX: a new axis to concatenate along, and the split one goes.
+    let (split, concat) = match split < concat {
+        true => (split, concat + 1),
+        false => (split + 1, concat),
+    };
+    let wide = x.expand_dims(&[concat as isize]);
+    bind1(exchange(split, concat), &[&wide]).squeeze(&[split as isize])
+}
+
+/// Equal parts of `x` along `split_axis` go to the examples; each concatenates
+/// what it gets along `concat_axis`
+/// (`jax.lax.all_to_all(.., tiled=True)`).
+///
+/// # Panics
+/// If an axis of that name is not mapped here, an axis is out of range, or the
+/// split axis does not come apart into equal parts.
+#[track_caller]
+pub fn all_to_all_tiled(
+    x: &Array,
+    axes: impl Into<AxisNames>,
+    split_axis: isize,
+    concat_axis: isize,
+) -> Array {
+    let axes = names(axes);
+    let exchange = AllToAll {
+        split: x.axis("all_to_all", split_axis),
+        concat: x.axis("all_to_all", concat_axis),
+        size: count("all_to_all", &axes),
+        axes,
+        tiled: true,
+    };
+    bind1(exchange, &[x])
+}
+
+/// The axis `axis` of `x`, whose size is the number of examples, and the mapped
+/// axis exchanged (`jax.lax.pswapaxes`).
+///
+/// # Panics
+/// As [`all_to_all`].
+#[track_caller]
+pub fn pswapaxes(x: &Array, axes: impl Into<AxisNames>, axis: isize) -> Array {
+    all_to_all(x, axes, axis, axis)
+}
+
+/// The arrays of a tree sent between examples: for each pair `(from, to)` the
+/// example `to` gets the value of `from`. Examples that nobody sends to get
+/// zeros (`jax.lax.ppermute`).
+///
+/// # Panics
+/// If an axis of that name is not mapped here, or an example sends or receives
+/// twice.
+#[track_caller]
+pub fn ppermute<T: Tree>(x: &T, axes: impl Into<AxisNames>, permutation: &[(usize, usize)]) -> T {
+    let permute = Ppermute {
+        axes: names(axes),
+        permutation: permutation.to_vec(),
+    };
+    tree::map(x, |a| bind1(permute.clone(), &[a]))
+}
+
+/// The arrays of a tree sent between examples: example `i` gets the value of
+/// `sources[i]` (`jax.lax.pshuffle`).
+///
+/// # Panics
+/// If an axis of that name is not mapped here, or `sources` is not a
+/// permutation of the examples.
+#[track_caller]
+pub fn pshuffle<T: Tree>(x: &T, axes: impl Into<AxisNames>, sources: &[usize]) -> T {
+    let names = names(axes);
+    let size = count("pshuffle", &names);
+    if sources.len() != size {
+        fail(&format!(
+            "pshuffle: {} sources for {size} examples\n  help: name the source of each example",
+            sources.len()
+        ));
+    }
+    let pairs: Vec<(usize, usize)> = sources.iter().enumerate().map(|(i, &s)| (s, i)).collect();
+    ppermute(x, &names[..], &pairs)
+}
+
+/// The value that example `source` has, for all examples
+/// (`jax.lax.pbroadcast`).
+///
+/// # Panics
+/// If an axis of that name is not mapped here, or `source` is not an example.
+#[track_caller]
+pub fn pbroadcast<T: Tree>(x: &T, axes: impl Into<AxisNames>, source: usize) -> T {
+    let names = names(axes);
+    let size = count("pbroadcast", &names);
+    if source >= size {
+        fail(&format!(
+            "pbroadcast: there is no example {source} among {size}"
+        ));
+    }
+    tree::map(x, |a| {
+        gather(a, &names, 0, false)
+            .slice_in_dim(source, source + 1, 1, 0)
+            .squeeze(&[0])
+    })
+}
+
+/// The tree with its arrays marked as ones that may differ between examples.
+/// Its transpose is [`psum`]: a value that all examples share gets cotangents
+/// from all of them (`jax.lax.pcast(x, name, to="varying")`).
+///
+/// # Panics
+/// If an axis of that name is not mapped here.
+#[track_caller]
+pub fn pvary<T: Tree>(x: &T, axes: impl Into<AxisNames>) -> T {
+    let axes = names(axes);
+    tree::map(x, |a| bind1(Pvary { axes: axes.clone() }, &[a]))
+}

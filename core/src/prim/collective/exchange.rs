@@ -1,0 +1,241 @@
+//! `all_to_all` and `ppermute`: values change places between examples.
+
+use super::{Names, around, bare, divide, merge, no_lowering, size_of, tuple};
+use crate::lower::{Lowering, Value};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+};
+use crate::trace::bind1;
+use crate::{Array, Aval, AxisName, Dims, ShapeError};
+
+/// Parts of an axis go to the examples, one to each, and each example
+/// concatenates what it gets along another axis.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct AllToAll {
+    /// The mapped axes.
+    pub axes: Names,
+    /// The axis that is parted.
+    pub split: usize,
+    /// The axis along which parts are put together.
+    pub concat: usize,
+    /// The number of examples.
+    pub size: usize,
+    /// Whether the caller's axes kept their rank; only the printed form tells.
+    pub tiled: bool,
+}
+
+impl Primitive for AllToAll {
+    fn name(&self) -> &'static str {
+        "all_to_all"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![
+            ("axis_index_groups", Param::new("None")),
+            ("axis_name", bare(&self.axes)),
+            ("concat_axis", Param::new(self.concat)),
+            ("split_axis", Param::new(self.split)),
+            (
+                "tiled",
+                Param::new(if self.tiled { "True" } else { "False" }),
+            ),
+        ]
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        let bound = size_of(&self.axes)?;
+        crate::ensure_shape!(
+            bound == self.size,
+            "the axes {:?} have {bound} examples, not {}",
+            self.axes,
+            self.size
+        );
+        let mut shape: Dims = args[0].shape().into();
+        let rank = shape.len();
+        crate::ensure_shape!(
+            self.split < rank && self.concat < rank,
+            "there are no axes {} and {} to split and to concatenate",
+            self.split,
+            self.concat
+        );
+        if shape[self.split] % self.size.max(1) != 0 {
+            return Err(ShapeError::new(format!(
+                "the axis to split, {}, has size {}, expected a multiple of the number of \
+                 examples, {}",
+                self.split, shape[self.split], self.size
+            ))
+            .help("each example gets an equal part; pad the axis, or choose another"));
+        }
+        shape[self.split] /= self.size.max(1);
+        shape[self.concat] *= self.size;
+        one(args[0].with_shape(&shape))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::linear(|ct, _| {
+            let back = AllToAll {
+                split: self.concat,
+                concat: self.split,
+                ..self.clone()
+            };
+            bind1(back, &[ct])
+        })
+    }
+    fn uses_axis(&self, name: AxisName) -> bool {
+        self.axes.contains(&name)
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        self.batch_named(args, axes, size.into())
+    }
+    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let Some(name) = axis.name.filter(|n| self.uses_axis(*n)) else {
+            let x = move_batch_axis(&args[0], axes[0], 0, axis.size);
+            let inner = AllToAll {
+                split: self.split + 1,
+                concat: self.concat + 1,
+                ..self.clone()
+            };
+            return batched(bind1(inner, &[&x]), Some(0));
+        };
+        let (slower, faster) = around(&self.axes, name);
+        let outer = size_of(&slower).expect("outer axes are mapped");
+        let inner = self.size / (outer * axis.size).max(1);
+        // One axis of parts for each group of mapped axes, in front of the
+        // axis that is split; what arrives lies there in their stead.
+        let x = move_batch_axis(&args[0], axes[0], 0, axis.size);
+        let mut x = divide(&x, 1 + self.split, outer);
+        x = divide(&x, 2 + self.split, axis.size);
+        x = divide(&x, 3 + self.split, inner);
+        let at = 1 + self.split;
+        x = x.swap_axes(0, at as isize + 1);
+        for (names, place, size) in [(slower, at, outer), (faster, at + 2, inner)] {
+            if !names.is_empty() {
+                let exchange = AllToAll {
+                    axes: names,
+                    split: place,
+                    concat: place,
+                    size,
+                    tiled: self.tiled,
+                };
+                x = bind1(exchange, &[&x]);
+            }
+        }
+        x = merge(&merge(&x, at), at);
+        // The parts, in front of the axis along which they are put together.
+        x = x.move_axis(at as isize, 1 + self.concat as isize);
+        batched(merge(&x, 1 + self.concat), Some(0))
+    }
+    fn lower(&self, _: &mut Lowering<'_>, _: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+        no_lowering("all_to_all", &self.axes)
+    }
+}
+
+/// Each example sends its value to another; who gets none has zeros.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Ppermute {
+    /// The mapped axes.
+    pub axes: Names,
+    /// From whom to whom.
+    pub permutation: Vec<(usize, usize)>,
+}
+
+impl Ppermute {
+    /// For each example, whose value it gets.
+    fn sources(&self, size: usize) -> Vec<Option<usize>> {
+        let mut sources = vec![None; size];
+        for &(from, to) in &self.permutation {
+            sources[to] = Some(from);
+        }
+        sources
+    }
+
+    /// The values `all` of all examples, along the first axis, at their new
+    /// places.
+    fn exchanged(&self, all: &Array) -> Array {
+        let size = all.shape()[0];
+        let sources = self.sources(size);
+        let take: Vec<i32> = sources.iter().map(|s| s.unwrap_or(0) as i32).collect();
+        let moved = all.take(&Array::from(take), 0);
+        if sources.iter().all(Option::is_some) {
+            return moved;
+        }
+        let gets: Vec<bool> = sources.iter().map(Option::is_some).collect();
+        let gets = Array::from(gets).broadcast_in_dim(moved.shape(), &[0]);
+        crate::where_(&gets, &moved, &moved.zeros_like())
+    }
+}
+
+impl Primitive for Ppermute {
+    fn name(&self) -> &'static str {
+        "ppermute"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        let pairs = self.permutation.iter().map(|(a, b)| format!("({a}, {b})"));
+        vec![
+            ("axis_name", tuple(&self.axes)),
+            ("perm", Param::tuple(pairs)),
+        ]
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        let size = size_of(&self.axes)?;
+        let (mut from, mut to) = (vec![false; size], vec![false; size]);
+        for &(a, b) in &self.permutation {
+            crate::ensure_shape!(
+                a < size && b < size,
+                "the pair ({a}, {b}) names an example that is not among the {size}"
+            );
+            if std::mem::replace(&mut from[a], true) || std::mem::replace(&mut to[b], true) {
+                return Err(ShapeError::new(format!(
+                    "{:?} is not a permutation: an example sends or receives twice",
+                    self.permutation
+                ))
+                .help("name each example at most once as a source, and once as a target"));
+            }
+        }
+        one(args[0])
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::linear(|ct, _| {
+            let back = Ppermute {
+                axes: self.axes.clone(),
+                permutation: self.permutation.iter().map(|&(a, b)| (b, a)).collect(),
+            };
+            bind1(back, &[ct])
+        })
+    }
+    fn uses_axis(&self, name: AxisName) -> bool {
+        self.axes.contains(&name)
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        self.batch_named(args, axes, size.into())
+    }
+    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let Some(name) = axis.name.filter(|n| self.uses_axis(*n)) else {
+            return batched(bind1(self.clone(), &[&args[0]]), axes[0]);
+        };
+        let x = move_batch_axis(&args[0], axes[0], 0, axis.size);
+        if self.axes.len() == 1 {
+            return batched(self.exchanged(&x), Some(0));
+        }
+        // Over several axes the exchange does not come apart: everybody gets
+        // all values, and takes its own.
+        let (slower, faster) = around(&self.axes, name);
+        let mut all = x;
+        for names in [&faster, &slower] {
+            if !names.is_empty() {
+                all = crate::all_gather(&all, &names[..]);
+                if std::ptr::eq(names, &faster) {
+                    all = all.swap_axes(0, 1);
+                }
+                all = merge(&all, 0);
+            }
+        }
+        let size = axis.size;
+        let outer = crate::axis_index(&slower[..]);
+        let inner = crate::axis_index(&faster[..]);
+        let fast = size_of(&faster).expect("outer axes are mapped");
+        let mine = (outer * size as i32 + Array::iota(&[size], 0, crate::DType::I32)) * fast as i32
+            + inner;
+        batched(self.exchanged(&all).take(&mine, 0), Some(0))
+    }
+    fn lower(&self, _: &mut Lowering<'_>, _: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+        no_lowering("ppermute", &self.axes)
+    }
+}

@@ -1,0 +1,261 @@
+//! `all_gather`, and its transpose `reduce_scatter`.
+
+use super::{Names, around, divide, merge, no_lowering, size_of, tuple};
+use crate::lower::{Lowering, Value};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+};
+use crate::trace::bind1;
+use crate::{Array, Aval, AxisName, Dims, ShapeError};
+
+/// The values of all examples, along an axis; all of them get the result.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct AllGather {
+    /// The mapped axes.
+    pub axes: Names,
+    /// The axis of the result along which the examples' values lie.
+    pub dimension: usize,
+    /// The number of examples.
+    pub size: usize,
+    /// Whether the values are concatenated along an axis that they have, not
+    /// stacked along a new one.
+    pub tiled: bool,
+}
+
+/// The sum of the examples' values, of which each example gets one part along
+/// an axis.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ReduceScatter {
+    /// The mapped axes.
+    pub axes: Names,
+    /// The axis that is parted.
+    pub dimension: usize,
+    /// The number of examples.
+    pub size: usize,
+    /// Whether each example's part keeps the axis, not only an index of it.
+    pub tiled: bool,
+}
+
+fn params(
+    names: &Names,
+    dimension: (&'static str, usize),
+    size: usize,
+    tiled: bool,
+) -> Vec<(&'static str, Param)> {
+    let mut params = vec![
+        (dimension.0, Param::new(dimension.1)),
+        ("axis_index_groups", Param::new("None")),
+        ("axis_name", tuple(names)),
+        ("axis_size", Param::new(size)),
+        ("tiled", Param::new(if tiled { "True" } else { "False" })),
+    ];
+    params.sort_by_key(|(name, _)| *name);
+    params
+}
+
+fn check_size(names: &Names, size: usize) -> Result<(), ShapeError> {
+    let bound = size_of(names)?;
+    crate::ensure_shape!(
+        bound == size,
+        "the axes {names:?} have {bound} examples, not {size}"
+    );
+    Ok(())
+}
+
+impl AllGather {
+    /// The same of values with a batch axis at `at`, and where it is then.
+    fn beside(&self, x: &Array, at: usize) -> (Array, usize) {
+        let mut inner = self.clone();
+        let shifted = match self.tiled {
+            true => self.dimension >= at,
+            false => self.dimension > at,
+        };
+        inner.dimension += usize::from(shifted);
+        let moved = !self.tiled && self.dimension <= at;
+        (bind1(inner, &[x]), at + usize::from(moved))
+    }
+}
+
+impl Primitive for AllGather {
+    fn name(&self) -> &'static str {
+        "all_gather"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        let dimension = ("all_gather_dimension", self.dimension);
+        params(&self.axes, dimension, self.size, self.tiled)
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        check_size(&self.axes, self.size)?;
+        let mut shape: Dims = args[0].shape().into();
+        let room = shape.len() + usize::from(!self.tiled);
+        if self.dimension >= room {
+            return Err(ShapeError::new(format!(
+                "there is no axis {} in the result, which has {room}",
+                self.dimension
+            )));
+        }
+        match self.tiled {
+            true => shape[self.dimension] *= self.size,
+            false => shape.insert(self.dimension, self.size),
+        }
+        one(args[0].with_shape(&shape))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::linear(|ct, _| {
+            let back = ReduceScatter {
+                axes: self.axes.clone(),
+                dimension: self.dimension,
+                size: self.size,
+                tiled: self.tiled,
+            };
+            bind1(back, &[ct])
+        })
+    }
+    fn uses_axis(&self, name: AxisName) -> bool {
+        self.axes.contains(&name)
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        self.batch_named(args, axes, size.into())
+    }
+    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let x = &args[0];
+        let Some(name) = axis.name.filter(|n| self.uses_axis(*n)) else {
+            let at = axes[0].expect("the operand is batched");
+            let (out, at) = self.beside(x, at);
+            return batched(out, Some(at));
+        };
+        // Values of the faster axes are gathered first, then those of the batch
+        // axis, then those of the slower ones: the order of the examples.
+        let (slower, faster) = around(&self.axes, name);
+        let stack = |names: Names, dimension: usize, size: usize| AllGather {
+            axes: names,
+            dimension,
+            size,
+            tiled: false,
+        };
+        let mut out = x.clone();
+        let mut at = axes[0];
+        let inner = size_of(&faster).expect("outer axes are mapped");
+        if !faster.is_empty() {
+            let gather = stack(faster.clone(), self.dimension, inner);
+            match at {
+                Some(place) => {
+                    let (gathered, place) = gather.beside(&out, place);
+                    (out, at) = (gathered, Some(place));
+                }
+                None => out = bind1(gather, &[&out]),
+            }
+        }
+        out = move_batch_axis(&out, at, self.dimension, axis.size);
+        let mut merges = usize::from(!faster.is_empty());
+        if !slower.is_empty() {
+            let outer = self.size / (inner * axis.size);
+            out = bind1(stack(slower, self.dimension, outer), &[&out]);
+            merges += 1;
+        }
+        for _ in 0..merges + usize::from(self.tiled) {
+            out = merge(&out, self.dimension);
+        }
+        batched(out, None)
+    }
+    fn lower(&self, _: &mut Lowering<'_>, _: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+        no_lowering("all_gather", &self.axes)
+    }
+}
+
+impl Primitive for ReduceScatter {
+    fn name(&self) -> &'static str {
+        "reduce_scatter"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        let dimension = ("scatter_dimension", self.dimension);
+        params(&self.axes, dimension, self.size, self.tiled)
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        check_size(&self.axes, self.size)?;
+        let mut shape: Dims = args[0].shape().into();
+        let Some(&n) = shape.get(self.dimension) else {
+            return Err(ShapeError::new(format!(
+                "there is no axis {} to scatter",
+                self.dimension
+            )));
+        };
+        let fits = match self.tiled {
+            true => n % self.size.max(1) == 0,
+            false => n == self.size,
+        };
+        if !fits {
+            let wanted = if self.tiled { "a multiple of" } else { "" };
+            return Err(ShapeError::new(format!(
+                "axis {} has size {n}, expected {wanted} the number of examples, {}",
+                self.dimension, self.size
+            ))
+            .help("each example gets an equal part; pad the axis, or choose another"));
+        }
+        match self.tiled {
+            true => shape[self.dimension] /= self.size.max(1),
+            false => {
+                shape.remove(self.dimension);
+            }
+        }
+        one(args[0].with_shape(&shape))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::linear(|ct, _| {
+            let back = AllGather {
+                axes: self.axes.clone(),
+                dimension: self.dimension,
+                size: self.size,
+                tiled: self.tiled,
+            };
+            bind1(back, &[ct])
+        })
+    }
+    fn uses_axis(&self, name: AxisName) -> bool {
+        self.axes.contains(&name)
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        self.batch_named(args, axes, size.into())
+    }
+    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let x = &args[0];
+        let Some(name) = axis.name.filter(|n| self.uses_axis(*n)) else {
+            let at = axes[0].expect("the operand is batched");
+            let mut inner = self.clone();
+            inner.dimension += usize::from(self.dimension >= at);
+            let removed = !self.tiled && self.dimension < at;
+            return batched(bind1(inner, &[x]), Some(at - usize::from(removed)));
+        };
+        let sum = match axes[0] {
+            Some(at) => x.reduce_sum(&[at as isize]),
+            None => x * axis.size as i32,
+        };
+        let (slower, faster) = around(&self.axes, name);
+        let outer = size_of(&slower).expect("outer axes are mapped");
+        let d = self.dimension;
+        // Parts of the slower axes, of the batch axis, of the faster ones.
+        let part = |names: Names, dimension: usize, size: usize| ReduceScatter {
+            axes: names,
+            dimension,
+            size,
+            tiled: false,
+        };
+        let mut out = match slower.is_empty() {
+            true => sum,
+            false => bind1(part(slower, d, outer), &[&divide(&sum, d, outer)]),
+        };
+        out = divide(&out, d, axis.size);
+        let inner = self.size / (outer * axis.size).max(1);
+        if !faster.is_empty() {
+            out = divide(&out, d + 1, inner);
+            out = bind1(part(faster, d + 1, inner), &[&out]);
+        }
+        if !self.tiled {
+            out = out.squeeze(&[d as isize + 1]);
+        }
+        batched(out, Some(d))
+    }
+    fn lower(&self, _: &mut Lowering<'_>, _: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+        no_lowering("reduce_scatter", &self.axes)
+    }
+}
