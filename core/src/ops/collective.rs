@@ -42,7 +42,7 @@ pub fn axis_index(axes: impl Into<AxisNames>) -> Array {
     let mut index = Array::scalar(0, DType::I32);
     let mut stride = 1;
     for &axis in names.iter().rev() {
-        index = index + bind1(AxisIndex { axis }, &[]) * (stride as i32);
+        index += bind1(AxisIndex { axis }, &[]) * (stride as i32);
         stride *= count("axis_index", &[axis]);
     }
     index

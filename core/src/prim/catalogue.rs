@@ -32,6 +32,18 @@ const fn entry(ty: &'static str, name: &'static str, class: Class) -> CatalogueE
     }
 }
 
+const fn collective(ty: &'static str, name: &'static str) -> CatalogueEntry {
+    CatalogueEntry {
+        ty,
+        name,
+        class: Class::Any,
+        exempt: Some(
+            "exists only in a function that vmap maps under an axis name, which replaces it: \
+             core/tests/collectives.rs",
+        ),
+    }
+}
+
 /// Primitives that are not rows of a table.
 const LISTED: &[CatalogueEntry] = &[
     // Elementwise
@@ -46,6 +58,16 @@ const LISTED: &[CatalogueEntry] = &[
     entry("Round", "round", Class::Float),
     entry("SelectN", "select_n", Class::Any),
     entry("StopGradient", "stop_gradient", Class::Any),
+    // Collectives
+    collective("AllReduce", "psum"),
+    collective("AllReduce", "pmax"),
+    collective("AllReduce", "pmin"),
+    collective("AllGather", "all_gather"),
+    collective("AllToAll", "all_to_all"),
+    collective("AxisIndex", "axis_index"),
+    collective("Ppermute", "ppermute"),
+    collective("Pvary", "pvary"),
+    collective("ReduceScatter", "reduce_scatter"),
     // Shape
     entry("BitcastConvertType", "bitcast_convert_type", Class::Any),
     entry("BroadcastInDim", "broadcast_in_dim", Class::Any),

@@ -56,7 +56,7 @@ impl Primitive for AllToAll {
             self.split,
             self.concat
         );
-        if shape[self.split] % self.size.max(1) != 0 {
+        if !shape[self.split].is_multiple_of(self.size.max(1)) {
             return Err(ShapeError::new(format!(
                 "the axis to split, {}, has size {}, expected a multiple of the number of \
                  examples, {}",
@@ -158,7 +158,7 @@ impl Ppermute {
         }
         let gets: Vec<bool> = sources.iter().map(Option::is_some).collect();
         let gets = Array::from(gets).broadcast_in_dim(moved.shape(), &[0]);
-        crate::where_(&gets, &moved, &moved.zeros_like())
+        crate::where_(&gets, &moved, moved.zeros_like())
     }
 }
 
