@@ -75,6 +75,13 @@ pub use ramie_core::{
     broadcast_arrays, broadcast_shapes, concatenate, einsum, hstack, lax_sort, meshgrid,
     meshgrid_ij, random, s, stack, vstack, where_,
 };
+// Convolutions and windows.
+#[doc(inline)]
+pub use ramie_core::{
+    ConvDimensionNumbers, ConvGeneralDilated, ConvLayout, ConvTranspose, Convolution, ConvolveMode,
+    Padding, conv, conv_general_dilated, conv_general_dilated_local, conv_general_dilated_patches,
+    conv_transpose, conv_with_general_padding,
+};
 // Transformations of functions.
 #[doc(inline)]
 pub use ramie_core::{

@@ -28,7 +28,10 @@ use ramie_core::prim::catalogue;
 type Apply = dyn Fn(&Row) -> Option<Box<Operation>>;
 
 /// Recordings, one a family of primitives, each with what applies its rows.
-const RECORDINGS: &[(&str, &Apply)] = &[("primitives", &apply::apply)];
+const RECORDINGS: &[(&str, &Apply)] = &[
+    ("convolution", &common::convolution::apply),
+    ("primitives", &apply::apply),
+];
 
 #[test]
 fn primitives_obey_their_rules() {

@@ -43,11 +43,14 @@ pub use ops::{
     broadcast_arrays, einsum, hstack, meshgrid, meshgrid_ij, s, stack, vstack,
 };
 pub use ops::{
-    all_gather, all_gather_stacked, all_gather_tiled, all_to_all, all_to_all_tiled, axis_index,
-    axis_size, pbroadcast, pmax, pmean, pmin, ppermute, pshuffle, psum, psum_scatter,
-    psum_scatter_tiled, pswapaxes, pvary,
+    ConvTranspose, Convolution, ConvolveMode, all_gather, all_gather_stacked, all_gather_tiled,
+    all_to_all, all_to_all_tiled, axis_index, axis_size, conv, conv_general_dilated,
+    conv_general_dilated_local, conv_general_dilated_patches, conv_transpose,
+    conv_with_general_padding, pbroadcast, pmax, pmean, pmin, ppermute, pshuffle, psum,
+    psum_scatter, psum_scatter_tiled, pswapaxes, pvary,
 };
 pub use prim::Primitive;
+pub use prim::conv::{ConvDimensionNumbers, ConvGeneralDilated, ConvLayout, Padding};
 pub use prim::cumulative::associative_scan;
 pub use prim::dot::{DotDimensionNumbers, DotGeneral, Precision};
 pub use prim::elementwise::{RoundingMethod, where_};

@@ -15,6 +15,7 @@ const NEED_AN_AXIS: &[&str] = &[
     "argmax",
     "argmin",
     "concatenate",
+    "conv_general_dilated",
     "cumlogsumexp",
     "cummax",
     "cummin",

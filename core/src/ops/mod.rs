@@ -3,6 +3,9 @@
 mod activation;
 mod arithmetic;
 mod collective;
+mod conv;
+mod conv_transpose;
+mod convolve;
 mod create;
 mod diagonal;
 mod einsum;
@@ -18,6 +21,9 @@ mod shape;
 use crate::{Array, DType, Dims, Literal, Scalar};
 
 pub use collective::*;
+pub use conv::*;
+pub use conv_transpose::{ConvTranspose, conv_transpose};
+pub use convolve::ConvolveMode;
 pub use einsum::einsum;
 pub(crate) use fused::{fused, fused1};
 pub use index::*;

@@ -94,6 +94,7 @@ const LISTED: &[CatalogueEntry] = &[
     // Reductions, products and orders
     entry("Argmax", "argmax", Class::Any),
     entry("Argmin", "argmin", Class::Any),
+    entry("ConvGeneralDilated", "conv_general_dilated", Class::Number),
     entry("DotGeneral", "dot_general", Class::Number),
     entry("Sort", "sort", Class::Any),
     entry("TopK", "top_k", Class::Any),

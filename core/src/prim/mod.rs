@@ -7,6 +7,7 @@
 pub mod call;
 mod catalogue;
 pub mod collective;
+pub mod conv;
 pub mod cumulative;
 pub mod dot;
 pub mod elementwise;

@@ -1,0 +1,79 @@
+//! Convolution and correlation of sequences (`jnp.convolve`, `jnp.correlate`).
+
+use super::{Convolution, conv_general_dilated};
+use crate::{Array, IntoArray};
+
+/// Which part of a convolution of two sequences is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ConvolveMode {
+    /// All places where the sequences overlap: `n + m - 1` of them.
+    #[default]
+    Full,
+    /// As many as the longer sequence has, those in the middle.
+    Same,
+    /// Those where all of the shorter sequence overlaps.
+    Valid,
+}
+
+/// The products of `kernel`, summed along `x`, which is not the shorter one.
+#[track_caller]
+fn slide(x: &Array, kernel: &Array, mode: ConvolveMode) -> Array {
+    let m = kernel.size() as isize;
+    let padding = match mode {
+        ConvolveMode::Full => (m - 1, m - 1),
+        ConvolveMode::Same => (m / 2, m - m / 2 - 1),
+        ConvolveMode::Valid => (0, 0),
+    };
+    let how = Convolution::new().padding([padding]);
+    let line = |x: &Array| x.expand_dims(&[0, 1]);
+    conv_general_dilated(&line(x), &line(kernel), &how).squeeze(&[0, 1])
+}
+
+/// Both sequences in one type of floats.
+#[track_caller]
+fn sequences(operation: &str, a: &Array, v: &Array) -> (Array, Array) {
+    let (a, v) = super::promote(operation, a, v);
+    for x in [&a, &v] {
+        assert!(
+            x.ndim() == 1 && x.size() > 0,
+            "{operation}: operands {} and {}, expected sequences of one axis that are not \
+             empty\n  help: for more axes use conv_general_dilated",
+            a.aval(),
+            v.aval()
+        );
+    }
+    (a.to_inexact(), v.to_inexact())
+}
+
+impl Array {
+    /// The convolution of two sequences, `Σₖ aₖ v₍ₙ₋ₖ₎` (`jnp.convolve`).
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, ConvolveMode};
+    /// let (x, pair) = (Array::from([1.0f32, 2.0, 3.0]), Array::from([1.0f32, 1.0]));
+    /// assert_eq!(x.convolve(&pair, ConvolveMode::Full).to_vec::<f32>(), [1.0, 3.0, 5.0, 3.0]);
+    /// ```
+    ///
+    /// # Panics
+    /// If an operand does not have one axis, or has no elements.
+    #[track_caller]
+    pub fn convolve(&self, v: impl IntoArray, mode: ConvolveMode) -> Array {
+        let (a, v) = sequences("convolve", self, &v.into_array());
+        let (long, short) = if a.size() < v.size() { (v, a) } else { (a, v) };
+        slide(&long, &short.flip(&[0]), mode)
+    }
+
+    /// The correlation of two sequences, `Σₖ a₍ₙ₊ₖ₎ vₖ` (`jnp.correlate`).
+    ///
+    /// # Panics
+    /// If an operand does not have one axis, or has no elements.
+    #[track_caller]
+    pub fn correlate(&self, v: impl IntoArray, mode: ConvolveMode) -> Array {
+        let (a, v) = sequences("correlate", self, &v.into_array());
+        if a.size() < v.size() {
+            slide(&v, &a, mode).flip(&[0])
+        } else {
+            slide(&a, &v, mode)
+        }
+    }
+}

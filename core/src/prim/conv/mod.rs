@@ -1,0 +1,257 @@
+//! `conv_general_dilated`: products of two arrays, summed over a window that
+//! slides along their spatial axes.
+
+mod batch;
+mod dimension_numbers;
+mod padding;
+mod transpose;
+
+pub use dimension_numbers::{ConvDimensionNumbers, ConvLayout, ImageAxes, KernelAxes};
+pub use padding::Padding;
+pub(crate) use padding::{dilated, window_positions};
+pub(crate) use transpose::turned;
+
+use crate::lower::{Lowering, Value, dims_array};
+use crate::prim::elementwise::{Class, add_tangents};
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, one};
+use crate::trace::bind1;
+use crate::{Array, Aval, DType, Dims, Precision, ShapeError};
+
+/// Elements added before and after each spatial axis; negative numbers cut
+/// elements off.
+pub type Pads = smallvec::SmallVec<[(isize, isize); 4]>;
+
+/// A convolution of a batch of images (the left operand) with kernels (the
+/// right one), over any number of spatial axes.
+///
+/// The order of axes is that of `dimension_numbers`; windows are not reversed,
+/// as is usual in neural networks (mathematics calls this a correlation).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ConvGeneralDilated {
+    /// How far windows are apart, for each spatial axis.
+    pub window_strides: Dims,
+    /// What is added around each spatial axis of the left operand.
+    pub padding: Pads,
+    /// How far the left operand's elements are spread: `d - 1` zeros go between
+    /// each two.
+    pub lhs_dilation: Dims,
+    /// How far the kernel's elements are spread.
+    pub rhs_dilation: Dims,
+    /// What each axis of operands and result is.
+    pub dimension_numbers: ConvDimensionNumbers,
+    /// In how many groups features are divided, each with kernels of its own.
+    pub feature_group_count: usize,
+    /// In how many groups the batch is divided, each with kernels of its own.
+    pub batch_group_count: usize,
+    /// How exactly products are computed; `None` leaves it to the platform.
+    pub precision: Option<Precision>,
+    /// The type of the result, in which products are summed; `None` is the
+    /// operands'.
+    pub preferred_element_type: Option<DType>,
+}
+
+/// The sizes at `places`.
+fn sizes(shape: &[usize], places: &[usize]) -> Dims {
+    places.iter().map(|&d| shape[d]).collect()
+}
+
+impl ConvGeneralDilated {
+    /// The groups: of features or of the batch, at most one of which is divided.
+    fn groups(&self) -> usize {
+        self.feature_group_count * self.batch_group_count
+    }
+
+    /// The type of the result.
+    fn result_type(&self, operand: DType) -> DType {
+        self.preferred_element_type.unwrap_or(operand)
+    }
+
+    /// Refuses sizes that groups do not divide.
+    fn check_groups(&self, lhs: Aval, rhs: Aval) -> Result<(), ShapeError> {
+        let n = &self.dimension_numbers;
+        let (batch, features) = (lhs.shape()[n.lhs.batch], lhs.shape()[n.lhs.feature]);
+        let (inputs, outputs) = (rhs.shape()[n.rhs.input], rhs.shape()[n.rhs.output]);
+        let (by_feature, by_batch) = (self.feature_group_count, self.batch_group_count);
+        crate::ensure_shape!(
+            by_feature > 0 && by_batch > 0 && (by_feature == 1 || by_batch == 1),
+            "features in {by_feature} and the batch in {by_batch} groups: both are 1 or more, and \
+             one of them is 1"
+        );
+        if !features.is_multiple_of(by_feature) || features / by_feature != inputs {
+            return Err(ShapeError::new(format!(
+                "lhs has {features} features in {by_feature} group(s), the kernel takes {inputs}"
+            ))
+            .help(
+                "the kernel's input features must be those of lhs, divided by \
+                 feature_group_count; check the dimension numbers",
+            ));
+        }
+        for (what, size, groups) in [
+            ("batch of lhs", batch, by_batch),
+            ("kernel's output features", outputs, by_feature * by_batch),
+        ] {
+            crate::ensure_shape!(
+                size.is_multiple_of(groups),
+                "the {what}, {size}, cannot be divided in {groups} equal groups"
+            );
+        }
+        Ok(())
+    }
+
+    /// The shape of the result, for operands that fit.
+    fn shape(&self, lhs: &[usize], rhs: &[usize]) -> Result<Dims, ShapeError> {
+        let n = &self.dimension_numbers;
+        let mut shape = Dims::from_elem(0, lhs.len());
+        shape[n.out.batch] = lhs[n.lhs.batch] / self.batch_group_count;
+        shape[n.out.feature] = rhs[n.rhs.output];
+        for (i, &to) in n.out.spatial.iter().enumerate() {
+            let base = dilated(lhs[n.lhs.spatial[i]], self.lhs_dilation[i]) as isize;
+            let (low, high) = self.padding[i];
+            let padded = base + low + high;
+            crate::ensure_shape!(
+                padded >= 0,
+                "padding ({low}, {high}) cuts more off spatial axis {i} than its {base} elements"
+            );
+            let window = dilated(rhs[n.rhs.spatial[i]], self.rhs_dilation[i]);
+            shape[to] = window_positions(padded as usize, window, self.window_strides[i]);
+        }
+        Ok(shape)
+    }
+}
+
+impl Primitive for ConvGeneralDilated {
+    fn name(&self) -> &'static str {
+        "conv_general_dilated"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        let precision = match self.precision {
+            Some(p) => format!("(Precision.{p}, Precision.{p})"),
+            None => "None".into(),
+        };
+        let preferred = self.preferred_element_type.map(|d| d.numpy_name());
+        let padding = self
+            .padding
+            .iter()
+            .map(|(low, high)| format!("({low}, {high})"));
+        vec![
+            ("batch_group_count", Param::new(self.batch_group_count)),
+            ("dimension_numbers", Param::new(&self.dimension_numbers)),
+            ("feature_group_count", Param::new(self.feature_group_count)),
+            ("lhs_dilation", Param::tuple(&self.lhs_dilation)),
+            ("out_sharding", Param::new("None")),
+            ("padding", Param::tuple(padding)),
+            ("precision", Param::Text(precision)),
+            (
+                "preferred_element_type",
+                Param::new(preferred.unwrap_or("None")),
+            ),
+            ("rhs_dilation", Param::tuple(&self.rhs_dilation)),
+            ("window_strides", Param::tuple(&self.window_strides)),
+        ]
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(args.len() == 2, "expects two operands, got {}", args.len());
+        let (lhs, rhs) = (args[0], args[1]);
+        Class::Number.check(lhs.dtype())?;
+        if lhs.dtype() != rhs.dtype() {
+            return Err(ShapeError::new(format!(
+                "operands have different types, {} and {}",
+                lhs.dtype(),
+                rhs.dtype()
+            ))
+            .help("convert one of them: x.astype(…)"));
+        }
+        if let Some(to) = self.preferred_element_type {
+            crate::ensure_shape!(
+                to.is_float() == lhs.dtype().is_float() && Class::Number.contains(to),
+                "products of {} cannot be summed in {to}",
+                lhs.dtype()
+            );
+        }
+        self.dimension_numbers.check(lhs, rhs)?;
+        let spatial = lhs.ndim() - 2;
+        for (what, given) in [
+            ("window_strides", self.window_strides.len()),
+            ("padding", self.padding.len()),
+            ("lhs_dilation", self.lhs_dilation.len()),
+            ("rhs_dilation", self.rhs_dilation.len()),
+        ] {
+            crate::ensure_shape!(
+                given == spatial,
+                "{what} has {given} entries for {spatial} spatial axes"
+            );
+        }
+        let counts = [&self.window_strides, &self.lhs_dilation, &self.rhs_dilation];
+        crate::ensure_shape!(
+            counts.iter().all(|list| list.iter().all(|&n| n > 0)),
+            "strides {:?} and dilations {:?} and {:?} must be 1 or more",
+            self.window_strides,
+            self.lhs_dilation,
+            self.rhs_dilation
+        );
+        self.check_groups(lhs, rhs)?;
+        let shape = self.shape(lhs.shape(), rhs.shape())?;
+        one(Aval::new(&shape, self.result_type(lhs.dtype())))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::bilinear(
+            |p, t, _| {
+                let lhs = t[0].as_ref().map(|t| bind1(self.clone(), &[t, &p[1]]));
+                let rhs = t[1].as_ref().map(|t| bind1(self.clone(), &[&p[0], t]));
+                vec![add_tangents(lhs, rhs)]
+            },
+            |cts, operands| {
+                let Some(ct) = &cts[0] else {
+                    return vec![None, None];
+                };
+                let (lhs, rhs) = (&operands[0], &operands[1]);
+                vec![
+                    rhs.known()
+                        .map(|kernel| self.transpose_lhs(ct, lhs.aval(), kernel)),
+                    lhs.known()
+                        .and_then(|image| self.transpose_rhs(ct, image, rhs.aval())),
+                ]
+            },
+        )
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        self.batched(&args[0], &args[1], axes, size)
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let pairs: Vec<String> = self
+            .padding
+            .iter()
+            .map(|(low, high)| format!("[{low}, {high}]"))
+            .collect();
+        let spatial = self.padding.len();
+        let padding = if pairs.is_empty() {
+            String::new()
+        } else {
+            format!("[{}]", pairs.join(", "))
+        };
+        let reversal = match spatial {
+            0 => "array<i1>".into(),
+            n => format!("array<i1: {}>", vec!["false"; n].join(", ")),
+        };
+        let precision = self.precision.unwrap_or_default();
+        let attributes = format!(
+            "window_strides = {}, padding = dense<{padding}> : tensor<{spatial}x2xi64>, \
+             lhs_dilation = {}, rhs_dilation = {}, window_reversal = {reversal}, \
+             dimension_numbers = {}, feature_group_count = {} : i64, batch_group_count = {} : i64, \
+             precision_config = [#stablehlo<precision {precision}>, #stablehlo<precision {precision}>]",
+            dims_array(&self.window_strides),
+            dims_array(&self.lhs_dilation),
+            dims_array(&self.rhs_dilation),
+            self.dimension_numbers.attribute(),
+            self.feature_group_count,
+            self.batch_group_count,
+        );
+        vec![ctx.op1("convolution", args, ins, outs[0], &attributes)]
+    }
+}
