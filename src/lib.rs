@@ -86,9 +86,9 @@ pub use ramie_core::{
 #[doc(inline)]
 pub use ramie_core::{
     ArgTuple, ClosedJaxpr, Compiled, Function, JitFunction, JitOptions, Jitted, Lowered, MapAxes,
-    Objective, Pure, Staged, Stateful, VmapOptions, eval_shape, grad, is_tracing, jit, jit_with,
-    jvp, linear_transpose, linearize, log_compiles, make_jaxpr, value_and_grad, vjp, vjp_with_aux,
-    vmap, vmap_axes, vmap_with,
+    Objective, Pure, Staged, Stateful, VmapOptions, compile_time_eval, eval_shape, grad,
+    is_tracing, jit, jit_with, jvp, linear_transpose, linearize, log_compiles, make_jaxpr,
+    value_and_grad, vjp, vjp_with_aux, vmap, vmap_axes, vmap_with,
 };
 // Collectives over mapped axes.
 #[doc(inline)]
@@ -111,6 +111,8 @@ pub use ramie_core::{
 };
 #[doc(inline)]
 pub use ramie_core::{Error, Result, ShapeError};
+#[doc(inline)]
+pub use ramie_core::{PlatformFn, clear_caches, platform_dependent};
 
 #[cfg(feature = "logging")]
 mod logging;

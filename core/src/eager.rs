@@ -137,6 +137,13 @@ fn lookup(
     Ok(entry)
 }
 
+/// Forgets the programs of operations that ran outside of `jit`
+/// (`jax.clear_caches`). A jitted function forgets its own with
+/// [`clear_cache`](crate::Jitted::clear_cache).
+pub fn clear_caches() {
+    *CACHE.write().unwrap_or_else(|e| e.into_inner()) = None;
+}
+
 /// A program of one equation.
 fn single(primitive: Arc<dyn Primitive>, ins: &[Aval], outs: &[Aval]) -> Jaxpr {
     let invars: Vec<Var> = (0..ins.len() as u32).map(Var).collect();

@@ -32,6 +32,7 @@ pub use array::{Array, ArrayLike, Number, array, device_put};
 pub use aval::{Aval, Dims, broadcast_shapes};
 pub use axis::{AxisName, AxisNames};
 pub use dtype::{DType, Element};
+pub use eager::clear_caches;
 pub use error::{Error, Result, ShapeError};
 pub use jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Var};
 pub use jit::{
@@ -42,6 +43,7 @@ pub use ops::{
     At, Ellipsis, IndexItem, IntoArray, IntoIndex, IntoIndexItem, NewAxis, PadMode, Stepped,
     broadcast_arrays, einsum, hstack, meshgrid, meshgrid_ij, s, stack, vstack,
 };
+pub use ops::{PlatformFn, platform_dependent};
 pub use ops::{
     ConvTranspose, Convolution, ConvolveMode, all_gather, all_gather_stacked, all_gather_tiled,
     all_to_all, all_to_all_tiled, axis_index, axis_size, conv, conv_general_dilated,
@@ -66,7 +68,7 @@ pub use runtime::{
 pub use scalar::{Literal, Scalar};
 pub use sharding::Sharding;
 pub use state::{State, StateMismatch};
-pub use trace::{Outputs, bind, bind_arc, bind1, is_tracing};
+pub use trace::{Outputs, bind, bind_arc, bind1, compile_time_eval, is_tracing};
 pub use transform::{
     ArgTuple, Function, MapAxes, Objective, Pure, VmapOptions, eval_shape, grad, jvp,
     linear_transpose, linearize, make_jaxpr, value_and_grad, vjp, vjp_with_aux, vmap, vmap_axes,

@@ -46,6 +46,8 @@ struct Frame {
 thread_local! {
     static STACK: RefCell<Vec<Frame>> = const { RefCell::new(Vec::new()) };
     static LOCATION: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
+    /// How many traces, from the outermost, take no operations on known arrays.
+    static PAUSED: Cell<usize> = const { Cell::new(0) };
 }
 static NEXT_TRACE: AtomicU64 = AtomicU64::new(1);
 
@@ -191,9 +193,38 @@ pub(crate) fn trace_to_jaxpr(
     trace.finish(&outs)
 }
 
-/// `true` while a trace is open on this thread.
+/// `true` while a trace is open on this thread, and operations go into it.
 pub fn is_tracing() -> bool {
-    STACK.with_borrow(|stack| !stack.is_empty())
+    STACK.with_borrow(|stack| stack.len() > PAUSED.get())
+}
+
+/// Runs `f` with operations on known arrays done at once, also while a function
+/// is traced: what they give are values, not equations of the program
+/// (`jax.ensure_compile_time_eval`). Operations on tracers are recorded as ever.
+///
+/// ```
+/// use ramie_core::{Array, compile_time_eval, jit};
+/// let f = jit(|x: Array| {
+///     let steps = compile_time_eval(|| Array::from([1.0f32, 2.0]).sum().item::<f32>());
+///     x * steps
+/// });
+/// assert_eq!(f(Array::from(2.0f32)).item::<f32>(), 6.0);
+/// ```
+pub fn compile_time_eval<R>(f: impl FnOnce() -> R) -> R {
+    struct Restore(usize);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            PAUSED.set(self.0);
+        }
+    }
+    let open = STACK.with_borrow(Vec::len);
+    let _restore = Restore(PAUSED.replace(open));
+    f()
+}
+
+/// `true` inside [`compile_time_eval`].
+pub(crate) fn evaluates_at_compile_time() -> bool {
+    PAUSED.get() > 0
 }
 
 /// `true` while the innermost trace is that of a linearization.
@@ -238,9 +269,10 @@ fn usable(operation: &str, array: &Array) -> Result<(), String> {
 fn target(args: &[&Array]) -> Option<usize> {
     STACK.with_borrow(|stack| {
         let mut top = stack.len();
+        let paused = PAUSED.get();
         while top > 0 {
             let frame = &stack[top - 1];
-            let takes = frame.kind == Kind::Full
+            let takes = (frame.kind == Kind::Full && top > paused)
                 || args
                     .iter()
                     .any(|a| matches!(&a.0, Repr::Tracer(t) if t.trace == frame.id));

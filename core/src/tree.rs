@@ -1,9 +1,13 @@
 //! Trees: values made of arrays.
 
+mod ravel;
+
 use crate::{Array, hash::WideHasher};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
+
+pub use ravel::ravel;
 
 /// One step from a node to a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -486,6 +490,44 @@ pub fn map2<T: Tree, U: Tree>(
 /// Folds the arrays of a tree.
 pub fn reduce<T: Tree, A>(tree: &T, init: A, f: impl FnMut(A, &Array) -> A) -> A {
     leaves(tree).iter().fold(init, f)
+}
+
+/// Whether the predicate holds for every array of a tree.
+pub fn all<T: Tree>(tree: &T, mut predicate: impl FnMut(&Array) -> bool) -> bool {
+    leaves(tree).iter().all(&mut predicate)
+}
+
+/// Folds the arrays of a tree pairwise, as a balanced tree of calls: for `n`
+/// arrays every result depends on the last through `log2(n)` calls only. `None`
+/// for a tree without arrays (`jax.tree.reduce_associative`).
+pub fn reduce_associative<T: Tree>(
+    tree: &T,
+    mut f: impl FnMut(&Array, &Array) -> Array,
+) -> Option<Array> {
+    let mut level = leaves(tree);
+    while level.len() > 1 {
+        level = level
+            .chunks(2)
+            .map(|pair| match pair {
+                [a, b] => f(a, b),
+                one => one[0].clone(),
+            })
+            .collect();
+    }
+    level.pop()
+}
+
+/// Waits until all arrays of a tree are computed (`jax.block_until_ready`).
+/// Returns the tree, so that calls chain.
+///
+/// # Panics
+/// If a computation failed; the message is the runtime's.
+#[track_caller]
+pub fn block_until_ready<T: Tree>(tree: &T) -> &T {
+    for array in leaves(tree) {
+        array.block_until_ready();
+    }
+    tree
 }
 
 /// A list of trees as one tree of lists: the arrays at each place of all trees.

@@ -129,13 +129,20 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
     /// Calls the function: the compiled program, or inside a trace a nested
     /// one.
     pub fn call(&self, state: &mut S, args: A, at: &'static Location<'static>) -> R {
-        if is_tracing() {
+        if is_tracing() || self.is_recorded(state, &args) {
             return self.call_nested(state, args, at);
         }
         match self.try_call(state, args, at) {
             Ok(result) => result,
             Err(e) => panic!("{}: {e}", self.name),
         }
+    }
+
+    /// Whether a call while values are computed at compile time is on tracers.
+    fn is_recorded(&self, state: &S, args: &A) -> bool {
+        crate::trace::evaluates_at_compile_time()
+            && (tree::leaves(state).iter().any(Array::is_tracer)
+                || tree::leaves(args).iter().any(Array::is_tracer))
     }
 
     fn try_call(&self, state: &mut S, args: A, at: &'static Location<'static>) -> Result<R> {

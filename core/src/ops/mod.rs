@@ -15,6 +15,7 @@ mod linalg;
 mod math;
 mod nn;
 mod pad;
+mod platform;
 mod reduce;
 mod shape;
 
@@ -29,6 +30,7 @@ pub(crate) use fused::{fused, fused1};
 pub use index::*;
 pub use math::{meshgrid, meshgrid_ij};
 pub use pad::PadMode;
+pub use platform::{PlatformFn, platform_dependent};
 pub(crate) use shape::{as_dtype_of, promote_all};
 pub use shape::{broadcast_arrays, hstack, stack, vstack};
 

@@ -87,6 +87,7 @@ pub(crate) fn compile_or_load(
     flags: &[(String, OptionOverride)],
 ) -> Result<(Executable, Origin)> {
     let runtime = runtime()?;
+    super::dump::dump(program)?;
     let client = runtime.client();
     let mut options = CompileOptions::on_device(device.id());
     if runtime.location.platform == Platform::Cpu {

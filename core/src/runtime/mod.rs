@@ -3,6 +3,7 @@
 
 mod cache;
 mod compile;
+mod dump;
 
 use crate::array::DeviceArray;
 use crate::{Array, Aval, Error, Literal, Result, Sharding};

@@ -1,0 +1,37 @@
+//! What differs between platforms.
+
+use crate::{Platform, Tree};
+
+/// A function for one platform among several.
+pub type PlatformFn<'a, A, R> = (Platform, &'a dyn Fn(A) -> R);
+
+/// Calls the function for the platform that programs of this process run on, or
+/// `default` where there is none for it (`jax.lax.platform_dependent`). A
+/// process has one platform, so the choice is made while the function is traced.
+///
+/// ```
+/// use ramie_core::{Array, Platform, platform_dependent};
+/// let fast = |x: Array| x.exp2();
+/// let y = platform_dependent(Array::from(3.0f32), &[(Platform::Cuda, &fast)], |x| {
+///     Array::from(2.0f32).pow(&x)
+/// });
+/// assert_eq!(y.item::<f32>(), 8.0);
+/// ```
+///
+/// # Panics
+/// If there is no runtime; the message says what is missing.
+#[track_caller]
+pub fn platform_dependent<A: Tree, R>(
+    args: A,
+    per_platform: &[PlatformFn<'_, A, R>],
+    default: impl FnOnce(A) -> R,
+) -> R {
+    let platform = match crate::runtime() {
+        Ok(runtime) => runtime.plugin().platform,
+        Err(e) => panic!("platform_dependent: {e}"),
+    };
+    match per_platform.iter().find(|(p, _)| *p == platform) {
+        Some((_, f)) => f(args),
+        None => default(args),
+    }
+}

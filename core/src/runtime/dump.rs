@@ -1,0 +1,44 @@
+//! Writing the programs that are compiled into a folder.
+
+use super::Program;
+use crate::{Error, Result};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Writes the StableHLO of a program into the folder that `RAMIE_DUMP_IR_TO`
+/// names, if it is set, as `<number>_<name>.mlir`, in the order of compilation.
+///
+/// # Errors
+/// If the folder or the file cannot be written.
+pub(super) fn dump(program: &Program) -> Result<()> {
+    static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let folder = FOLDER.get_or_init(|| {
+        let folder = std::env::var_os("RAMIE_DUMP_IR_TO")?;
+        (!folder.is_empty()).then(|| folder.into())
+    });
+    let Some(folder) = folder else {
+        return Ok(());
+    };
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let name: String = program
+        .name
+        .chars()
+        .map(|c| if c.is_alphanumeric() { c } else { '_' })
+        .collect();
+    write(folder, &format!("{number:04}_{name}.mlir"), &program.text)
+}
+
+fn write(folder: &Path, name: &str, text: &str) -> Result<()> {
+    let path = folder.join(name);
+    std::fs::create_dir_all(folder)
+        .and_then(|()| std::fs::write(&path, text))
+        .map_err(|e| Error::File {
+            path,
+            message: format!(
+                "the program could not be written: {e}\n  help: set RAMIE_DUMP_IR_TO to a folder \
+                 that can be written, or unset it"
+            ),
+        })
+}
