@@ -97,6 +97,12 @@ pub use ramie_core::{
     axis_size, pbroadcast, pmax, pmean, pmin, ppermute, pshuffle, psum, psum_scatter,
     psum_scatter_tiled, pswapaxes, pvary,
 };
+// Looking into programs, and calling back.
+#[doc(inline)]
+pub use ramie_core::{
+    Scope, VmapMethod, debug, effects_barrier, io_callback, io_callback_ordered, named_scope,
+    pure_callback, pure_callback_with,
+};
 // Structures of arrays.
 #[doc(inline)]
 pub use ramie_core::{State, StateMismatch, Tree, tree};

@@ -3,7 +3,7 @@
 
 use crate::array::{DeviceArray, Repr};
 use crate::hash::{FastHasher, FastMap};
-use crate::jaxpr::{Atom, Eqn, Jaxpr, Var};
+use crate::jaxpr::{Atom, Eqn, Jaxpr, Scope, Var};
 use crate::prim::{self, Primitive};
 use crate::runtime::{self, Program};
 use crate::{Array, Aval, Error, Outputs, ShapeError, Sharding};
@@ -32,6 +32,7 @@ struct Entry {
     device: Device,
     outs: prim::Avals,
     executable: Executable,
+    ordered: bool,
 }
 
 static CACHE: RwLock<Option<FastMap<u64, SmallVec<[Arc<Entry>; 1]>>>> = RwLock::new(None);
@@ -85,10 +86,7 @@ pub(crate) fn run(primitive: &dyn Primitive, args: &[&Array]) -> Result<Outputs,
     let entry = lookup(primitive, args, device)?;
     let buffers: SmallVec<[&Buffer; 4]> = operands.iter().map(|o| &o.buffers[0]).collect();
     let mut outs = Vec::with_capacity(entry.outs.len());
-    entry
-        .executable
-        .execute(&buffers, &[], &mut outs)
-        .map_err(Error::from)?;
+    runtime::ordered::execute(&entry.executable, entry.ordered, &buffers, &[], &mut outs)?;
     Ok(outs
         .into_iter()
         .zip(&entry.outs)
@@ -127,6 +125,7 @@ fn lookup(
         device,
         outs,
         executable: runtime::compile(&program, device, &[])?,
+        ordered: program.ordered,
     });
     let mut cache = CACHE.write().unwrap_or_else(|e| e.into_inner());
     cache
@@ -155,6 +154,7 @@ fn single(primitive: Arc<dyn Primitive>, ins: &[Aval], outs: &[Aval]) -> Jaxpr {
         inputs: invars.iter().map(|v| Atom::Var(*v)).collect(),
         outputs: outvars.clone(),
         location: Location::caller(),
+        scope: Scope::default(),
     };
     Jaxpr::new(
         Vec::new(),

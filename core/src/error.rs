@@ -31,6 +31,9 @@ pub enum Error {
         /// What happened.
         message: String,
     },
+    /// A function of the host that a program called failed.
+    #[error("a callback failed: {0}")]
+    Callback(String),
     /// A setting was rejected.
     #[error("{0}")]
     Configuration(String),

@@ -10,6 +10,7 @@ extern crate self as ramie_core;
 mod array;
 mod aval;
 mod axis;
+mod callback;
 mod dtype;
 mod eager;
 mod error;
@@ -31,10 +32,14 @@ pub mod tree;
 pub use array::{Array, ArrayLike, Number, array, device_put};
 pub use aval::{Aval, Dims, broadcast_shapes};
 pub use axis::{AxisName, AxisNames};
+pub use callback::{
+    VmapMethod, debug, effects_barrier, io_callback, io_callback_ordered, pure_callback,
+    pure_callback_with,
+};
 pub use dtype::{DType, Element};
 pub use eager::clear_caches;
 pub use error::{Error, Result, ShapeError};
-pub use jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Var};
+pub use jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Scope, Var, named_scope};
 pub use jit::{
     Compiled, JitFunction, JitOptions, Jitted, Lowered, Staged, Stateful, jit, jit_with,
     log_compiles,
@@ -43,7 +48,6 @@ pub use ops::{
     At, Ellipsis, IndexItem, IntoArray, IntoIndex, IntoIndexItem, NewAxis, PadMode, Stepped,
     broadcast_arrays, einsum, hstack, meshgrid, meshgrid_ij, s, stack, vstack,
 };
-pub use ops::{PlatformFn, platform_dependent};
 pub use ops::{
     ConvTranspose, Convolution, ConvolveMode, all_gather, all_gather_stacked, all_gather_tiled,
     all_to_all, all_to_all_tiled, axis_index, axis_size, conv, conv_general_dilated,
@@ -51,6 +55,7 @@ pub use ops::{
     conv_with_general_padding, pbroadcast, pmax, pmean, pmin, ppermute, pshuffle, psum,
     psum_scatter, psum_scatter_tiled, pswapaxes, pvary,
 };
+pub use ops::{PlatformFn, platform_dependent};
 pub use prim::Primitive;
 pub use prim::conv::{ConvDimensionNumbers, ConvGeneralDilated, ConvLayout, Padding};
 pub use prim::cumulative::associative_scan;

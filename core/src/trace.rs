@@ -3,7 +3,7 @@
 
 use crate::array::{Repr, Tracer};
 use crate::hash::FastMap;
-use crate::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Var};
+use crate::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Scope, Var};
 use crate::prim::{self, Primitive};
 use crate::{Array, Aval, ShapeError};
 use smallvec::SmallVec;
@@ -245,6 +245,11 @@ pub(crate) fn at_location<R>(location: &'static Location<'static>, f: impl FnOnc
     f()
 }
 
+/// [`at_location`] of an equation, in its named scopes.
+pub(crate) fn at_equation<R>(eqn: &Eqn, f: impl FnOnce() -> R) -> R {
+    eqn.scope.within(|| at_location(eqn.location, f))
+}
+
 /// Checks that an operand is a value that can be used now on this thread.
 fn usable(operation: &str, array: &Array) -> Result<(), String> {
     match &array.0 {
@@ -329,10 +334,26 @@ fn run(primitive: &dyn Primitive, args: &[&Array]) -> Outputs {
             fail(&message);
         }
     }
+    refuse_in_callback(primitive.name());
+    if let Some(outputs) = primitive.evaluate(args) {
+        return outputs.unwrap_or_else(|e| fail(&e.to_string()));
+    }
     match crate::eager::run(primitive, args) {
         Ok(outputs) => outputs,
         Err(crate::eager::Failure::Shape(e)) => refuse(primitive, args, &e),
         Err(crate::eager::Failure::Runtime(e)) => fail(&format!("{}: {e}", primitive.name())),
+    }
+}
+
+/// Work that a callback waits for could need the very thread that it keeps.
+#[track_caller]
+pub(crate) fn refuse_in_callback(operation: &str) {
+    if ramie_pjrt::Callback::is_running() {
+        fail(&format!(
+            "{operation}: arrays cannot be computed with inside a callback, whose device may be \
+             waiting for it\n  help: read the elements with to_vec() and compute in Rust, or do it \
+             before or after the callback"
+        ));
     }
 }
 
@@ -370,6 +391,7 @@ fn record(at: usize, primitive: Arc<dyn Primitive>, args: &[&Array]) -> Outputs 
             inputs,
             outputs,
             location,
+            scope: Scope::current(),
         });
         arrays
     })

@@ -125,6 +125,14 @@ impl Callback {
         Ok(Callback { id, client })
     }
 
+    /// Whether programs of this client can call functions of the process.
+    ///
+    /// # Errors
+    /// Why they cannot.
+    pub fn check(client: Client) -> Result<()> {
+        client.enable_callbacks()
+    }
+
     /// The attribute `id` of its calls. No two callbacks of a process have the same.
     pub fn id(&self) -> i64 {
         self.id

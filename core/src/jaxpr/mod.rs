@@ -4,6 +4,7 @@ mod check;
 mod dce;
 mod layout;
 mod print;
+mod scope;
 
 use crate::hash::FastHasher;
 use crate::prim::Primitive;
@@ -12,6 +13,8 @@ use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
+
+pub use scope::{Scope, named_scope};
 
 /// A variable of one jaxpr: an index into its table of types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,6 +47,8 @@ pub struct Eqn {
     pub outputs: SmallVec<[Var; 1]>,
     /// The line of the caller's program that made it.
     pub location: &'static Location<'static>,
+    /// The named scopes around that line.
+    pub scope: Scope,
 }
 
 /// A typed program: inputs, equations in order, outputs.
@@ -177,7 +182,7 @@ impl Jaxpr {
         for eqn in &self.eqns {
             let ins: SmallVec<[Array; 4]> = eqn.inputs.iter().map(|a| read(&env, a)).collect();
             let refs: SmallVec<[&Array; 4]> = ins.iter().collect();
-            let outs = crate::trace::at_location(eqn.location, || {
+            let outs = crate::trace::at_equation(eqn, || {
                 crate::trace::bind_arc(eqn.primitive.clone(), &refs)
             });
             for (v, a) in eqn.outputs.iter().zip(outs) {

@@ -15,6 +15,44 @@ impl fmt::Display for Jaxpr {
     }
 }
 
+impl Jaxpr {
+    /// The printed program with one equation a line, and behind each the named
+    /// scopes that it was made in (JAX's `pretty_print(name_stack=True)`).
+    ///
+    /// ```
+    /// use ramie_core::{Array, DType, make_jaxpr, named_scope};
+    /// let f = |x: Array| named_scope("wave", || x.sin()) * 2.0;
+    /// let jaxpr = make_jaxpr(f)(Array::shape_dtype_struct(&[], DType::F32));
+    /// assert_eq!(
+    ///     jaxpr.jaxpr.to_string_with_scopes(),
+    ///     "{ lambda ; a:f32[]. let
+    ///     b:f32[] = sin a # [wave]
+    ///     c:f32[] = mul b 2.0:f32[]
+    ///   in (c,) }"
+    /// );
+    /// ```
+    pub fn to_string_with_scopes(&self) -> String {
+        let mut printer = Printer::new(self);
+        printer.scopes = true;
+        align(&printer.document(self).render())
+    }
+}
+
+/// Stands before what is written at the end of a line.
+const MARGIN: char = '\u{1}';
+
+/// Lines up the notes at the ends of lines.
+fn align(text: &str) -> String {
+    let columns = |line: &str| line.split(MARGIN).next().map_or(0, |l| l.chars().count());
+    let noted = text.lines().filter(|line| line.contains(MARGIN));
+    let width = noted.map(columns).max().unwrap_or(0);
+    let lines = text.lines().map(|line| match line.split_once(MARGIN) {
+        Some((code, note)) => format!("{code:width$} # {note}"),
+        None => line.to_string(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// A program's identity while it is printed: its address.
 type Identity = *const Jaxpr;
 
@@ -31,6 +69,8 @@ struct Printer {
     shared: Vec<(Arc<Jaxpr>, String)>,
     /// Keeps nested programs alive, so that addresses tell them apart.
     nested: Vec<Arc<Jaxpr>>,
+    /// Whether named scopes are written behind equations.
+    scopes: bool,
 }
 
 /// The number in base 26 with the digits a to z.
@@ -202,7 +242,11 @@ impl Printer {
             outputs,
             text(close),
         ];
-        group(vec![nest(2, parts), text(" }")])
+        let docs = vec![nest(2, parts), text(" }")];
+        if self.scopes {
+            return Doc::Concat(docs);
+        }
+        group(docs)
     }
 
     fn equation(&mut self, jaxpr: &Jaxpr, eqn: &Eqn) -> Doc {
@@ -224,6 +268,9 @@ impl Printer {
         }
         docs.push(text(" "));
         docs.push(self.atoms(jaxpr, "", &eqn.inputs));
+        if self.scopes && !eqn.scope.name().is_empty() {
+            docs.push(text(format!("{MARGIN}[{}]", eqn.scope)));
+        }
         Doc::Concat(docs)
     }
 

@@ -5,7 +5,7 @@ use super::JitOptions;
 use super::signature::{Description, Signature, describe, signature};
 use crate::array::{DeviceArray, Repr};
 use crate::hash::FastMap;
-use crate::jaxpr::ClosedJaxpr;
+use crate::jaxpr::{ClosedJaxpr, Scope};
 use crate::lower::ArgumentAttribute;
 use crate::prim::call::Call;
 use crate::runtime::{self, Origin, Program};
@@ -99,6 +99,7 @@ pub(crate) struct Trace<S, R> {
 pub(crate) struct Entry<S, R> {
     trace: Trace<S, R>,
     pub executable: Executable,
+    ordered: bool,
     consts: Vec<Arc<DeviceArray>>,
     outs: Vec<Aval>,
     device: Device,
@@ -132,6 +133,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         if is_tracing() || self.is_recorded(state, &args) {
             return self.call_nested(state, args, at);
         }
+        crate::trace::refuse_in_callback(&self.name);
         match self.try_call(state, args, at) {
             Ok(result) => result,
             Err(e) => panic!("{}: {e}", self.name),
@@ -188,7 +190,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
                 self.name
             );
         }
-        let entry = Arc::new(trace.into_entry(executable, device, description)?);
+        let entry = Arc::new(trace.into_entry(executable, program.ordered, device, description)?);
         let mut programs = lock(&self.programs);
         programs.reason = reason;
         programs.insert(key, entry.clone(), self.options.cache_limit);
@@ -206,12 +208,14 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
     /// Runs the function once on tracers.
     fn trace_all(&self, state: &S, args: &A, at: &'static Location<'static>) -> Trace<S, R> {
         let open = crate::trace::at_location(at, OpenTrace::full);
+        // Its program is shared by calls in any scope.
+        let body = |state: &mut S, args: A| Scope::default().within(|| (self.body)(state, args));
         let mut tracer = |a: &Array| open.input(a.aval());
         let mut inner = state.rebuild(&mut tracer);
         let state_ins = tree::count(state);
         let before = tree::structure(state);
         let args = args.rebuild(&mut tracer);
-        let result = (self.body)(&mut inner, args);
+        let result = body(&mut inner, args);
         let mut outs = tree::leaves(&inner);
         let state_outs = outs.len();
         outs.extend(tree::leaves(&result));
@@ -361,6 +365,7 @@ impl<S: Tree, R: Tree> Trace<S, R> {
     pub fn into_entry(
         self,
         executable: Executable,
+        ordered: bool,
         device: Device,
         description: Description,
     ) -> Result<Entry<S, R>> {
@@ -368,6 +373,7 @@ impl<S: Tree, R: Tree> Trace<S, R> {
         let (_, consts) = crate::eager::place_on(device, &refs)?;
         Ok(Entry {
             executable,
+            ordered,
             consts: consts.into_vec(),
             outs: self.program.jaxpr.out_avals(),
             device,
@@ -449,7 +455,6 @@ impl<S: Tree, R: Tree> Entry<S, R> {
             }
             buffers.push(&held.buffers[0]);
         }
-        self.executable.execute(&buffers, &kept, outputs)?;
-        Ok(())
+        runtime::ordered::execute(&self.executable, self.ordered, &buffers, &kept, outputs)
     }
 }

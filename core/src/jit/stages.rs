@@ -80,9 +80,12 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
         Ok(Compiled {
             name: self.name,
             description: self.description.clone(),
-            entry: self
-                .trace
-                .into_entry(executable, self.device, self.description)?,
+            entry: self.trace.into_entry(
+                executable,
+                self.program.ordered,
+                self.device,
+                self.description,
+            )?,
             key: self.key,
             args: PhantomData,
         })

@@ -1,9 +1,11 @@
 //! Lowering: a jaxpr to StableHLO text.
 
 mod module;
+mod order;
+mod region;
 
 use crate::hash::FastMap;
-use crate::jaxpr::{Atom, Jaxpr};
+use crate::jaxpr::{Atom, Jaxpr, Scope};
 use crate::{Aval, DType, Literal, Scalar};
 use smallvec::SmallVec;
 use std::fmt::{self, Write};
@@ -11,7 +13,12 @@ use std::panic::Location;
 use std::sync::Arc;
 
 pub(crate) use module::strip_locations;
-pub use module::{ArgumentAttribute, Module};
+pub use module::{ArgumentAttribute, Module, ModuleText};
+use order::Order;
+pub use region::Region;
+
+/// A line of the caller's program, and the named scopes around it.
+type Source = (&'static Location<'static>, Scope);
 
 /// A value of a StableHLO function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,9 +51,6 @@ impl fmt::Display for TensorType {
     }
 }
 
-/// A region of an operation, written and ready to attach.
-pub struct Region(String);
-
 /// Writes the body of one function. Lowering rules emit operations through it.
 pub struct Lowering<'m> {
     module: &'m mut Module,
@@ -54,7 +58,9 @@ pub struct Lowering<'m> {
     next: u32,
     indent: usize,
     constants: FastMap<(Literal, Aval), Value>,
-    location: Option<&'static Location<'static>>,
+    location: Option<Source>,
+    /// Where ordered effects stand, for each open block, innermost last.
+    order: Vec<Order>,
 }
 
 /// Writes items with a separator.
@@ -89,6 +95,7 @@ impl<'m> Lowering<'m> {
             indent: 4,
             constants: FastMap::default(),
             location: None,
+            order: vec![Order::default()],
         }
     }
 
@@ -145,6 +152,23 @@ impl<'m> Lowering<'m> {
         regions: &[Region],
     ) -> Vec<Value> {
         debug_assert_eq!(args.len(), ins.len(), "{name}: one type per operand");
+        if regions.iter().any(Region::is_ordered) {
+            return self.ordered_op(name, args, ins, outs, attributes, regions);
+        }
+        let texts: Vec<String> = regions.iter().map(|r| r.text(self.indent, None)).collect();
+        self.generic(name, args, ins, outs, attributes, &texts)
+    }
+
+    /// Writes an operation with the text of its regions.
+    fn generic(
+        &mut self,
+        name: &str,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+        attributes: &str,
+        regions: &[String],
+    ) -> Vec<Value> {
         let results = self.begin(outs.len());
         let body = &mut self.body;
         let dialect = if name.contains('.') { "" } else { "stablehlo." };
@@ -156,7 +180,7 @@ impl<'m> Lowering<'m> {
         }
         if !regions.is_empty() {
             body.push_str(" (");
-            list(body, regions.iter().map(|r| &r.0));
+            list(body, regions);
             body.push(')');
         }
         body.push_str(" : (");
@@ -305,72 +329,30 @@ impl<'m> Lowering<'m> {
         out
     }
 
-    /// A region with one block: `body` receives its arguments and gives what
-    /// the block returns.
-    pub fn region(
-        &mut self,
-        args: &[Aval],
-        body: impl FnOnce(&mut Lowering<'m>, &[Value]) -> Vec<(Value, Aval)>,
-    ) -> Region {
-        let outer = std::mem::take(&mut self.body);
-        let values: Vec<Value> = args.iter().map(|_| self.fresh()).collect();
-        self.body.push_str("{\n");
-        for _ in 0..self.indent {
-            self.body.push(' ');
-        }
-        if !args.is_empty() {
-            self.body.push_str("^bb0(");
-            list(
-                &mut self.body,
-                values
-                    .iter()
-                    .zip(args)
-                    .map(|(v, a)| format!("{v}: {}", TensorType(*a))),
-            );
-            self.body.push_str("):");
-        }
-        self.body.push('\n');
-        self.indent += 2;
-        let results = body(self, &values);
-        for _ in 0..self.indent {
-            self.body.push(' ');
-        }
-        self.body.push_str("stablehlo.return ");
-        list(&mut self.body, results.iter().map(|r| r.0));
-        if !results.is_empty() {
-            self.body.push_str(" : ");
-            list(&mut self.body, results.iter().map(|r| TensorType(r.1)));
-        }
-        self.body.push('\n');
-        self.indent -= 2;
-        for _ in 0..self.indent {
-            self.body.push(' ');
-        }
-        self.body.push('}');
-        Region(std::mem::replace(&mut self.body, outer))
-    }
-
-    /// A region that combines two scalars of `dtype` by one operation of one
-    /// type, as reductions have.
-    pub fn reducer(&mut self, op: &str, dtype: DType) -> Region {
-        let scalar = Aval::scalar(dtype);
-        self.region(&[scalar, scalar], |ctx, args| {
-            vec![(ctx.same(op, args, scalar), scalar)]
-        })
+    /// Says that the program calls a function of this process.
+    pub(crate) fn set_calls_back(&mut self) {
+        self.module.set_calls_back();
     }
 
     /// A call of a program as a function of its own; one function serves all
     /// calls of equal programs.
     pub fn call(&mut self, name: &str, jaxpr: &Arc<Jaxpr>, args: &[Value]) -> Vec<Value> {
         let callee = self.module.function(name, jaxpr);
-        let results = self.begin(jaxpr.outvars.len());
+        let mut args: SmallVec<[Value; 8]> = args.into();
+        let mut ins = jaxpr.in_avals();
+        let mut outs = jaxpr.out_avals();
+        if callee.ordered {
+            args.push(self.order());
+            ins.push(order::aval());
+            outs.push(order::aval());
+        }
+        let mut results = self.begin(outs.len());
         let body = &mut self.body;
-        let _ = write!(body, "func.call @{callee}(");
+        let _ = write!(body, "func.call @{}(", callee.name);
         list(body, args);
         body.push_str(") : (");
-        list(body, jaxpr.in_avals().into_iter().map(TensorType));
+        list(body, ins.into_iter().map(TensorType));
         body.push_str(") -> ");
-        let outs = jaxpr.out_avals();
         if outs.len() == 1 {
             let _ = write!(body, "{}", TensorType(outs[0]));
         } else {
@@ -379,6 +361,11 @@ impl<'m> Lowering<'m> {
             body.push(')');
         }
         self.end();
+        if callee.ordered
+            && let Some(after) = results.pop()
+        {
+            self.set_order(after);
+        }
         results.into_vec()
     }
 
@@ -393,7 +380,7 @@ impl<'m> Lowering<'m> {
         let mut ins: SmallVec<[Value; 4]> = SmallVec::new();
         let mut in_avals: SmallVec<[Aval; 4]> = SmallVec::new();
         for eqn in &jaxpr.eqns {
-            self.location = Some(eqn.location);
+            self.location = Some((eqn.location, eqn.scope));
             ins.clear();
             in_avals.clear();
             for input in &eqn.inputs {

@@ -1,10 +1,10 @@
 //! A StableHLO module: its functions and source locations.
 
-use super::{Lowering, TensorType, Value};
+use super::{Lowering, Source, TensorType, Value, order};
+use crate::Aval;
 use crate::hash::FastMap;
-use crate::jaxpr::Jaxpr;
+use crate::jaxpr::{Jaxpr, Scope};
 use std::fmt::Write;
-use std::panic::Location;
 use std::sync::Arc;
 
 /// What the caller of a program grants for one of its arguments.
@@ -16,14 +16,36 @@ pub enum ArgumentAttribute {
     AliasedTo(usize),
 }
 
-/// A program in StableHLO text.
+/// A program in StableHLO while it is written.
 #[derive(Default)]
 pub struct Module {
     functions: Vec<String>,
-    by_jaxpr: FastMap<Arc<Jaxpr>, String>,
+    by_jaxpr: FastMap<Arc<Jaxpr>, Callee>,
     names: FastMap<String, usize>,
-    locations: Vec<&'static Location<'static>>,
-    location_ids: FastMap<usize, usize>,
+    locations: Vec<Source>,
+    location_ids: FastMap<(usize, Scope), usize>,
+    calls_back: bool,
+}
+
+/// A function of a module.
+#[derive(Clone)]
+pub(super) struct Callee {
+    pub name: String,
+    /// Whether it has ordered effects, and takes and returns their state.
+    pub ordered: bool,
+}
+
+/// A program in StableHLO text.
+#[derive(Clone, Debug)]
+pub struct ModuleText {
+    /// The text, with source locations.
+    pub text: String,
+    /// Whether the program has ordered effects: its last argument and its last
+    /// result are then the state that keeps them in order, a 0-d truth value.
+    pub ordered: bool,
+    /// Whether it calls functions of this process, and so is of no use to
+    /// another.
+    pub calls_back: bool,
 }
 
 /// A name that is a valid identifier in MLIR.
@@ -47,9 +69,9 @@ fn identifier(name: &str) -> String {
 impl Module {
     /// The text of `jaxpr` as the program `name`; captured values are its
     /// first arguments. `attributes` has an entry for every argument.
-    pub fn lower(name: &str, jaxpr: &Jaxpr, attributes: &[ArgumentAttribute]) -> String {
+    pub fn lower(name: &str, jaxpr: &Jaxpr, attributes: &[ArgumentAttribute]) -> ModuleText {
         let mut module = Module::default();
-        let main = module.write_function("main", "public", jaxpr, attributes);
+        let (main, ordered) = module.write_function("main", "public", jaxpr, attributes);
         let mut text = format!(
             "module @{} attributes {{mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32}} {{\n{main}",
             identifier(name)
@@ -58,32 +80,36 @@ impl Module {
             text.push_str(f);
         }
         text.push_str("}\n");
-        for (i, l) in module.locations.iter().enumerate() {
-            let _ = writeln!(
-                text,
-                "#loc{i} = loc({:?}:{}:{})",
-                l.file(),
-                l.line(),
-                l.column()
-            );
+        for (i, (l, scope)) in module.locations.iter().enumerate() {
+            let place = format!("{:?}:{}:{}", l.file(), l.line(), l.column());
+            let _ = match scope.name() {
+                "" => writeln!(text, "#loc{i} = loc({place})"),
+                name => writeln!(text, "#loc{i} = loc({name:?}({place}))"),
+            };
         }
-        text
+        ModuleText {
+            text,
+            ordered,
+            calls_back: module.calls_back,
+        }
     }
 
-    pub(super) fn location(&mut self, location: &'static Location<'static>) -> usize {
+    pub(super) fn location(&mut self, source: Source) -> usize {
         let next = self.locations.len();
-        let id = *self
-            .location_ids
-            .entry(std::ptr::from_ref(location).addr())
-            .or_insert(next);
+        let key = (std::ptr::from_ref(source.0).addr(), source.1);
+        let id = *self.location_ids.entry(key).or_insert(next);
         if id == next {
-            self.locations.push(location);
+            self.locations.push(source);
         }
         id
     }
 
-    /// The name of the function for a nested program, written at its first use.
-    pub(super) fn function(&mut self, name: &str, jaxpr: &Arc<Jaxpr>) -> String {
+    pub(super) fn set_calls_back(&mut self) {
+        self.calls_back = true;
+    }
+
+    /// The function for a nested program, written at its first use.
+    pub(super) fn function(&mut self, name: &str, jaxpr: &Arc<Jaxpr>) -> Callee {
         if let Some(known) = self.by_jaxpr.get(jaxpr) {
             return known.clone();
         }
@@ -95,10 +121,14 @@ impl Module {
             n => format!("{base}_{n}"),
         };
         *count += 1;
-        self.by_jaxpr.insert(jaxpr.clone(), unique.clone());
-        let text = self.write_function(&unique, "private", jaxpr, &[]);
+        let (text, ordered) = self.write_function(&unique, "private", jaxpr, &[]);
         self.functions.push(text);
-        unique
+        let callee = Callee {
+            name: unique,
+            ordered,
+        };
+        self.by_jaxpr.insert(jaxpr.clone(), callee.clone());
+        callee
     }
 
     fn write_function(
@@ -107,43 +137,44 @@ impl Module {
         visibility: &str,
         jaxpr: &Jaxpr,
         attributes: &[ArgumentAttribute],
-    ) -> String {
+    ) -> (String, bool) {
         let mut ctx = Lowering::new(self);
-        let args: Vec<Value> = jaxpr
-            .constvars
-            .iter()
-            .chain(&jaxpr.invars)
-            .map(|_| ctx.fresh())
+        let inputs = jaxpr.constvars.iter().chain(&jaxpr.invars);
+        let mut args: Vec<(Value, Aval)> =
+            inputs.map(|v| (ctx.fresh(), jaxpr.var_aval(*v))).collect();
+        let values: Vec<Value> = args.iter().map(|(v, _)| *v).collect();
+        let mut outs: Vec<(Value, Aval)> = ctx
+            .inline(jaxpr, &values)
+            .into_iter()
+            .zip(jaxpr.out_avals())
             .collect();
-        let outs = ctx.inline(jaxpr, &args);
+        let order = ctx.order.pop().unwrap_or_default();
+        let ordered = order.entry.is_some();
+        args.extend(order.entry.map(|v| (v, order::aval())));
+        if ordered {
+            outs.extend(order.after().map(|v| (v, order::aval())));
+        }
         let body = ctx.body;
         let mut text = format!("  func.func {visibility} @{name}(");
-        for (i, (v, a)) in jaxpr
-            .constvars
-            .iter()
-            .chain(&jaxpr.invars)
-            .zip(&args)
-            .enumerate()
-        {
+        for (i, (v, a)) in args.iter().enumerate() {
             let comma = if i > 0 { ", " } else { "" };
-            let _ = write!(text, "{comma}{a}: {}", TensorType(jaxpr.var_aval(*v)));
+            let _ = write!(text, "{comma}{v}: {}", TensorType(*a));
             if let Some(ArgumentAttribute::AliasedTo(out)) = attributes.get(i) {
                 let _ = write!(text, " {{tf.aliasing_output = {out} : i32}}");
             }
         }
         text.push_str(") -> (");
-        let types: Vec<String> = jaxpr
-            .out_avals()
-            .into_iter()
-            .map(|a| TensorType(a).to_string())
+        let types: Vec<String> = outs
+            .iter()
+            .map(|(_, a)| TensorType(*a).to_string())
             .collect();
         let _ = write!(text, "{}) {{\n{body}    return", types.join(", "));
         if !outs.is_empty() {
-            let values: Vec<String> = outs.iter().map(ToString::to_string).collect();
+            let values: Vec<String> = outs.iter().map(|(v, _)| v.to_string()).collect();
             let _ = write!(text, " {} : {}", values.join(", "), types.join(", "));
         }
         text.push_str("\n  }\n");
-        text
+        (text, ordered)
     }
 }
 

@@ -5,6 +5,7 @@
 //! missing rule does not compile.
 
 pub mod call;
+pub mod callback;
 mod catalogue;
 pub mod collective;
 pub mod conv;
@@ -64,6 +65,12 @@ pub trait Primitive: Debug + DynPrimitive + Send + Sync + 'static {
     /// axis by this name.
     fn uses_axis(&self, _name: AxisName) -> bool {
         false
+    }
+
+    /// The operation outside of programs, for those that do not run by being
+    /// compiled: functions of the host.
+    fn evaluate(&self, _args: &[&Array]) -> Option<crate::Result<Outputs>> {
+        None
     }
 
     /// The lowering to StableHLO.

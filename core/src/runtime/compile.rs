@@ -4,7 +4,7 @@ use super::{cache, runtime};
 use crate::lower::{ArgumentAttribute, Module};
 use crate::{Aval, Error, Jaxpr, Result};
 use ramie_pjrt::discover::Platform;
-use ramie_pjrt::{BufferType, CompileOptions, Device, Executable, OptionOverride};
+use ramie_pjrt::{BufferType, Callback, CompileOptions, Device, Executable, OptionOverride};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A program ready to compile.
@@ -17,26 +17,37 @@ pub(crate) struct Program {
     pub inputs: Vec<BufferType>,
     /// Which arguments give their buffer away.
     pub donated: Vec<bool>,
+    /// Whether the last argument and the last result are the state of ordered
+    /// effects; see [`ordered`](super::ordered).
+    pub ordered: bool,
+    /// Whether the program calls functions of this process.
+    pub calls_back: bool,
 }
 
 impl Program {
     /// Lowers a jaxpr; `attributes` has an entry for every argument, captured
     /// values first, or none.
     pub fn lower(name: &str, jaxpr: &Jaxpr, attributes: &[ArgumentAttribute]) -> Program {
-        let inputs: Vec<BufferType> = jaxpr
+        let module = Module::lower(name, jaxpr, attributes);
+        let mut inputs: Vec<BufferType> = jaxpr
             .constvars
             .iter()
             .chain(&jaxpr.invars)
             .map(|v| Aval::buffer_type(&jaxpr.var_aval(*v)))
             .collect();
+        if module.ordered {
+            inputs.push(super::ordered::state().buffer_type());
+        }
         let donated = (0..inputs.len())
             .map(|i| matches!(attributes.get(i), Some(ArgumentAttribute::AliasedTo(_))))
             .collect();
         Program {
             name: name.to_string(),
-            text: Module::lower(name, jaxpr, attributes),
+            text: module.text,
             inputs,
             donated,
+            ordered: module.ordered,
+            calls_back: module.calls_back,
         }
     }
 }
@@ -97,8 +108,13 @@ pub(crate) fn compile_or_load(
         options.env_overrides.push((name, strict));
     }
     options.env_overrides.extend_from_slice(flags);
+    if program.calls_back {
+        Callback::check(*client)?;
+    }
+    // Callbacks are known by numbers of this process.
     let entry = runtime
         .cache()
+        .filter(|_| !program.calls_back)
         .map(|cache| cache.entry(runtime, &program.text, &options.encode(), device));
     if let Some(entry) = &entry
         && let Some(bytes) = entry.read()

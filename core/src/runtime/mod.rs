@@ -4,11 +4,12 @@
 mod cache;
 mod compile;
 mod dump;
+pub(crate) mod ordered;
 
 use crate::array::DeviceArray;
 use crate::{Array, Aval, Error, Literal, Result, Sharding};
 use ramie_pjrt::discover::{self, Platform, PluginLocation};
-use ramie_pjrt::{AlignedBytes, Client, ClientOptions, Device, HostData, Plugin};
+use ramie_pjrt::{AlignedBytes, Callback, Client, ClientOptions, Device, HostData, Plugin};
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -204,6 +205,11 @@ pub(crate) fn put(bytes: &[u8], aval: Aval, device: Device) -> Result<Array> {
 /// Hands elements over to a device: it shares their memory if it can, else
 /// copies it.
 pub(crate) fn put_owned<T: HostData>(data: T, aval: Aval, device: Device) -> Result<Array> {
+    if Callback::is_running() {
+        // A transfer that goes on by itself may need the thread that the
+        // callback keeps.
+        return put(data.as_bytes(), aval, device);
+    }
     let client = runtime()?.client;
     let buffer = client.buffer_from_owned(data, aval.buffer_type(), device)?;
     Ok(Array::from_device(

@@ -4,7 +4,7 @@
 use crate::jaxpr::{Atom, ClosedJaxpr, Jaxpr};
 use crate::prim::elementwise::add_any;
 use crate::prim::{Differentiation, Operand};
-use crate::trace::{self, OpenTrace, at_location};
+use crate::trace::{self, OpenTrace, at_equation};
 use crate::{Array, Literal};
 use smallvec::SmallVec;
 
@@ -43,7 +43,7 @@ pub(crate) fn backward(program: &ClosedJaxpr, cts: &[Option<Array>]) -> Vec<Opti
             continue;
         }
         let operands: SmallVec<[Operand; 4]> = eqn.inputs.iter().map(operand).collect();
-        at_location(eqn.location, || {
+        at_equation(eqn, || {
             let grads = match eqn.primitive.differentiation() {
                 Differentiation::Linear(rule)
                 | Differentiation::Jvp {

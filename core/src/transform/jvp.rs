@@ -3,7 +3,7 @@
 
 use crate::jaxpr::{Atom, ClosedJaxpr, Jaxpr, read};
 use crate::prim::Differentiation;
-use crate::trace::{self, OpenTrace, at_location, bind_arc};
+use crate::trace::{self, OpenTrace, at_equation, bind_arc};
 use crate::{Array, Outputs};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(crate) fn jvp_eval(
         let ins: SmallVec<[Array; 4]> = eqn.inputs.iter().map(|a| read(&values, a)).collect();
         let ts: SmallVec<[Option<Array>; 4]> =
             eqn.inputs.iter().map(|a| tangent(&dots, a)).collect();
-        let (outs, out_ts) = at_location(eqn.location, || jvp_equation(&eqn.primitive, &ins, &ts));
+        let (outs, out_ts) = at_equation(eqn, || jvp_equation(&eqn.primitive, &ins, &ts));
         for ((v, out), t) in eqn.outputs.iter().zip(outs).zip(out_ts) {
             dots[v.index()] = t.filter(|_| out.dtype().is_float());
             values[v.index()] = Some(out);

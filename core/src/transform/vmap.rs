@@ -4,7 +4,7 @@ use super::map_axes::{MapAxes, VmapOptions, example};
 use super::{ArgTuple, Function};
 use crate::jaxpr::{Atom, Jaxpr, read};
 use crate::prim::BatchAxis;
-use crate::trace::{self, at_location, bind_arc};
+use crate::trace::{self, at_equation, bind_arc};
 use crate::{Array, Tree, axis, tree};
 use smallvec::SmallVec;
 use std::panic::Location;
@@ -34,7 +34,7 @@ pub(crate) fn batch_eval(
         let ins: SmallVec<[Array; 4]> = eqn.inputs.iter().map(|a| read(&values, a)).collect();
         let axes: SmallVec<[Option<usize>; 4]> =
             eqn.inputs.iter().map(|a| place(&places, a)).collect();
-        at_location(eqn.location, || {
+        at_equation(eqn, || {
             if axes.iter().all(Option::is_none) && !axis.is_used_by(&*eqn.primitive) {
                 let refs: SmallVec<[&Array; 4]> = ins.iter().collect();
                 let outs = bind_arc(eqn.primitive.clone(), &refs);

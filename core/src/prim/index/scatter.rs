@@ -5,7 +5,7 @@ use super::dimension_numbers::{check_batching, check_dims, check_disjoint};
 use super::gather::{attribute, check_indices, python};
 use super::{GatherScatterMode, ScatterDimensionNumbers, shifted, shifted_after};
 use crate::hash::FastMap;
-use crate::jaxpr::{Atom, Eqn, Jaxpr, Var};
+use crate::jaxpr::{Atom, Eqn, Jaxpr, Scope, Var};
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::{Add, Class, Max, Min, Mul, Sub};
 use crate::prim::{
@@ -114,6 +114,7 @@ fn combination(primitive: Arc<dyn Primitive>, scalar: Aval) -> Jaxpr {
         inputs: [Atom::Var(a), Atom::Var(b)].into_iter().collect(),
         outputs: [out].into_iter().collect(),
         location: Location::caller(),
+        scope: Scope::default(),
     };
     let types = vec![scalar; 3];
     Jaxpr::new(

@@ -1,0 +1,249 @@
+//! Looking into programs while they run: printing and calling back, also from
+//! compiled functions, loops and derivatives.
+
+use super::{HostFunction, VmapMethod};
+use crate::prim::callback::{CallbackKind, HostCallback};
+use crate::trace::bind;
+use crate::{Array, Tree, tree};
+use std::io::Write;
+use std::panic::Location;
+
+/// Calls `f` with the values of `args` whenever the program gets here
+/// (`jax.debug.callback`).
+///
+/// Inside of `jit` the call is part of the program, also where nothing depends
+/// on it. Under `vmap` it happens once for each example, under `grad` once for
+/// the value. Calls of one program may happen in any order, and on any thread;
+/// [`effects_barrier`](crate::effects_barrier) waits for them.
+///
+/// `f` gets arrays with elements. It can read them; operations on arrays fail
+/// in it, because the device may be waiting for it.
+///
+/// ```no_run
+/// use ramie_core::{Array, debug, effects_barrier, jit};
+/// use std::sync::{Arc, Mutex};
+/// let seen = Arc::new(Mutex::new(Vec::new()));
+/// let log = seen.clone();
+/// let f = jit(move |x: Array| {
+///     let log = log.clone();
+///     debug::callback(move |x: Array| log.lock().unwrap().push(x.item::<f32>()), x.clone());
+///     x * 2.0
+/// });
+/// f(Array::from(3.0f32));
+/// effects_barrier()?;
+/// assert_eq!(*seen.lock().unwrap(), [3.0]);
+/// # Ok::<(), ramie_core::Error>(())
+/// ```
+///
+/// # Panics
+/// Outside of `jit`, if `f` panics.
+#[track_caller]
+pub fn callback<A: Tree>(f: impl Fn(A) + Send + Sync + 'static, args: A) {
+    call(f, args, false, Location::caller());
+}
+
+/// [`callback`] in order: calls happen in the order in which programs make
+/// them, also those of several programs.
+///
+/// # Panics
+/// Under `vmap`, where there is no order. Outside of `jit`, if `f` panics.
+#[track_caller]
+pub fn callback_ordered<A: Tree>(f: impl Fn(A) + Send + Sync + 'static, args: A) {
+    call(f, args, true, Location::caller());
+}
+
+#[track_caller]
+fn call<A: Tree>(
+    f: impl Fn(A) + Send + Sync + 'static,
+    args: A,
+    ordered: bool,
+    at: &'static Location<'static>,
+) {
+    let leaves = tree::leaves(&args);
+    let like = super::external::without_elements(&args);
+    let body = move |arrays: &[Array]| {
+        f(tree::with_leaves(&like, arrays.iter().cloned()));
+        Vec::new()
+    };
+    let function = HostFunction::new("debug_callback", at, body);
+    bind_debug(function, ordered, &leaves.iter().collect::<Vec<_>>());
+}
+
+#[track_caller]
+fn bind_debug(function: HostFunction, ordered: bool, args: &[&Array]) {
+    let method = Some(VmapMethod::Sequential);
+    let call = HostCallback::new(CallbackKind::Debug, function, Vec::new(), ordered, method);
+    bind(call, args);
+}
+
+/// Prints values whenever the program gets here (`jax.debug.print`).
+///
+/// Each `{}` in `format` stands for an array, in order; `{:.3}` asks for digits
+/// after the point, `{:?}` for the form with the element type, `{{` and `}}`
+/// are braces. A line break is added. See [`callback`] for when it happens.
+///
+/// ```no_run
+/// use ramie_core::{Array, debug, jit};
+/// let f = jit(|x: Array| {
+///     let y = x.sin();
+///     debug::print("x = {}, y = {:.2}", &[&x, &y]);
+///     y
+/// });
+/// f(Array::from(1.0f32)); // x = 1.0, y = 0.84
+/// ```
+///
+/// # Panics
+/// If the places in `format` are not as many as the arrays.
+#[track_caller]
+pub fn print(format: &str, args: &[&Array]) {
+    print_with(format, args, false, Location::caller());
+}
+
+/// [`print`] in order: lines come in the order in which programs make them,
+/// also those of several programs.
+///
+/// # Panics
+/// As [`print`], and under `vmap`, where there is no order.
+#[track_caller]
+pub fn print_ordered(format: &str, args: &[&Array]) {
+    print_with(format, args, true, Location::caller());
+}
+
+#[track_caller]
+fn print_with(format: &str, args: &[&Array], ordered: bool, at: &'static Location<'static>) {
+    let pieces = match parse(format) {
+        Ok(pieces) => pieces,
+        Err(why) => panic!("debug::print: {why} in {format:?}"),
+    };
+    let places = pieces.iter().filter(|p| p.is_place()).count();
+    assert_eq!(
+        places,
+        args.len(),
+        "debug::print: {format:?} has {places} places, but {} arrays are given",
+        args.len()
+    );
+    let body = move |arrays: &[Array]| {
+        let mut line = String::new();
+        let mut arrays = arrays.iter();
+        for piece in &pieces {
+            piece.write(&mut line, &mut arrays);
+        }
+        line.push('\n');
+        // A closed pipe is no reason to fail a computation.
+        let _ = std::io::stdout().lock().write_all(line.as_bytes());
+        Vec::new()
+    };
+    bind_debug(HostFunction::new("debug_callback", at, body), ordered, args);
+}
+
+/// Part of a format.
+#[derive(Debug, PartialEq)]
+enum Piece {
+    Text(String),
+    Plain { digits: Option<usize> },
+    Typed { digits: Option<usize> },
+}
+
+impl Piece {
+    fn is_place(&self) -> bool {
+        !matches!(self, Piece::Text(_))
+    }
+
+    fn write<'a>(&self, line: &mut String, arrays: &mut impl Iterator<Item = &'a Array>) {
+        let text = match self {
+            Piece::Text(text) => Some(text.clone()),
+            Piece::Plain { digits: None } => arrays.next().map(|a| format!("{a}")),
+            Piece::Plain { digits: Some(n) } => arrays.next().map(|a| format!("{a:.n$}")),
+            Piece::Typed { digits: None } => arrays.next().map(|a| format!("{a:?}")),
+            Piece::Typed { digits: Some(n) } => arrays.next().map(|a| format!("{a:.n$?}")),
+        };
+        line.push_str(&text.unwrap_or_default());
+    }
+}
+
+fn parse(format: &str) -> Result<Vec<Piece>, String> {
+    let mut pieces = Vec::new();
+    let mut text = String::new();
+    let mut chars = format.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '{' | '}' if chars.peek() == Some(&c) => {
+                chars.next();
+                text.push(c);
+            }
+            '{' => {
+                if !text.is_empty() {
+                    pieces.push(Piece::Text(std::mem::take(&mut text)));
+                }
+                let mut inside = String::new();
+                loop {
+                    match chars.next() {
+                        Some('}') => break,
+                        Some(c) => inside.push(c),
+                        None => return Err("`{` without `}`".into()),
+                    }
+                }
+                pieces.push(place(&inside)?);
+            }
+            '}' => return Err("`}` without `{`".into()),
+            c => text.push(c),
+        }
+    }
+    if !text.is_empty() {
+        pieces.push(Piece::Text(text));
+    }
+    Ok(pieces)
+}
+
+/// What is between the braces of a place.
+fn place(inside: &str) -> Result<Piece, String> {
+    let unknown = || {
+        format!(
+            "`{{{inside}}}` is not known; a place is `{{}}`, `{{:?}}`, `{{:.3}}` or `{{:.3?}}`, and \
+             stands for the next array"
+        )
+    };
+    if inside.is_empty() {
+        return Ok(Piece::Plain { digits: None });
+    }
+    let spec = inside.strip_prefix(':').ok_or_else(unknown)?;
+    let (spec, typed) = match spec.strip_suffix('?') {
+        Some(rest) => (rest, true),
+        None => (spec, false),
+    };
+    let digits = match spec.strip_prefix('.') {
+        Some(n) => Some(n.parse().map_err(|_| unknown())?),
+        None if spec.is_empty() => None,
+        None => return Err(unknown()),
+    };
+    Ok(if typed {
+        Piece::Typed { digits }
+    } else {
+        Piece::Plain { digits }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_those_of_rust() {
+        let plain = |digits| Piece::Plain { digits };
+        let text = |s: &str| Piece::Text(s.into());
+        assert_eq!(
+            parse("x = {}, {{{:.3}}}{:?}").unwrap(),
+            [
+                text("x = "),
+                plain(None),
+                text(", {"),
+                plain(Some(3)),
+                text("}"),
+                Piece::Typed { digits: None }
+            ]
+        );
+        for wrong in ["{", "}", "{x}", "{:>3}", "{:.a}"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! A function of the host as programs hold it: what it does with the bytes of
+//! its operands, for one example and for batches.
+
+use crate::{Array, Aval, Error, Result, runtime};
+use ramie_pjrt::{BufferMut, BufferView, Callback, Device};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::panic::Location;
+use std::sync::Arc;
+
+type Body = dyn Fn(&[Array]) -> Vec<Array> + Send + Sync;
+
+/// A function from arrays to arrays. Two are equal if they are the same one.
+#[derive(Clone)]
+pub(crate) struct HostFunction(Arc<Inner>);
+
+struct Inner {
+    /// The operation that calls it, for messages.
+    operation: &'static str,
+    /// Where the call was traced.
+    location: &'static Location<'static>,
+    body: Box<Body>,
+}
+
+/// One level of batching by calls: the size of the batch, and which operands
+/// have its axis, as their first.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Level {
+    /// Examples.
+    pub size: usize,
+    /// Which operands differ between examples.
+    pub mapped: Vec<bool>,
+}
+
+impl HostFunction {
+    pub fn new(
+        operation: &'static str,
+        location: &'static Location<'static>,
+        body: impl Fn(&[Array]) -> Vec<Array> + Send + Sync + 'static,
+    ) -> HostFunction {
+        HostFunction(Arc::new(Inner {
+            operation,
+            location,
+            body: Box::new(body),
+        }))
+    }
+
+    /// Calls it with elements in host memory, once for each example of
+    /// `levels`, outermost first. `results` are the types of one call.
+    pub fn call(
+        &self,
+        levels: &[Level],
+        args: &[(Aval, &[u8])],
+        results: &[Aval],
+        device: Device,
+    ) -> Result<Vec<Vec<u8>>, String> {
+        let Some((level, inner)) = levels.split_first() else {
+            return self.call_once(args, results, device);
+        };
+        let mut all: Vec<Vec<u8>> = vec![Vec::new(); results.len()];
+        for i in 0..level.size {
+            let example: Vec<(Aval, &[u8])> = args
+                .iter()
+                .zip(&level.mapped)
+                .map(|((aval, bytes), mapped)| {
+                    if !mapped {
+                        return (*aval, *bytes);
+                    }
+                    let one = aval.with_shape(&aval.shape()[1..]);
+                    let len = one.size_bytes();
+                    (one, &bytes[i * len..(i + 1) * len])
+                })
+                .collect();
+            let outs = self.call(inner, &example, results, device)?;
+            for (all, out) in all.iter_mut().zip(outs) {
+                all.extend(out);
+            }
+        }
+        Ok(all)
+    }
+
+    fn call_once(
+        &self,
+        args: &[(Aval, &[u8])],
+        results: &[Aval],
+        device: Device,
+    ) -> Result<Vec<Vec<u8>>, String> {
+        let text = |e: Error| e.to_string();
+        let arrays: Vec<Array> = args
+            .iter()
+            .map(|(aval, bytes)| runtime::put(bytes, *aval, device))
+            .collect::<Result<_>>()
+            .map_err(text)?;
+        let outs = (self.0.body)(&arrays);
+        let Inner {
+            operation,
+            location,
+            ..
+        } = &*self.0;
+        if outs.len() != results.len() {
+            return Err(format!(
+                "{operation}: the function returned {} arrays, {} were promised\n  called at {location}",
+                outs.len(),
+                results.len()
+            ));
+        }
+        outs.iter()
+            .zip(results)
+            .enumerate()
+            .map(|(i, (out, expected))| {
+                if out.aval().strong() != expected.strong() {
+                    return Err(format!(
+                        "{operation}: the function returned {} as array {i}, {expected} was \
+                         promised\n  called at {location}\n  help: return an array of the shape and \
+                         dtype given as the result's",
+                        out.aval()
+                    ));
+                }
+                out.try_to_bytes().map_err(text)
+            })
+            .collect()
+    }
+
+    /// A panic or an error of the function, with the line that called it.
+    fn explain(&self, message: &str) -> String {
+        let Inner {
+            operation,
+            location,
+            ..
+        } = &*self.0;
+        if message.contains("called at") {
+            return message.to_string();
+        }
+        format!("{operation}: {message}\n  called at {location}")
+    }
+
+    /// Calls it now, on this thread.
+    pub fn run(
+        &self,
+        levels: &[Level],
+        args: &[&Array],
+        results: &[Aval],
+        outs: &[Aval],
+        device: Device,
+    ) -> Result<Vec<Array>> {
+        let bytes: Vec<Vec<u8>> = args
+            .iter()
+            .map(|a| a.try_to_bytes())
+            .collect::<Result<_>>()?;
+        let typed: Vec<(Aval, &[u8])> = args
+            .iter()
+            .zip(&bytes)
+            .map(|(a, b)| (a.aval(), b.as_slice()))
+            .collect();
+        let given = Callback::enter(|| self.call(levels, &typed, results, device))
+            .map_err(|message| Error::Callback(self.explain(&message)))?;
+        given
+            .iter()
+            .zip(outs)
+            .map(|(bytes, aval)| runtime::put(bytes, *aval, device))
+            .collect()
+    }
+
+    /// Makes it callable by programs. With `ordered`, the last operand and the
+    /// last result are the state of ordered effects.
+    pub fn register(
+        &self,
+        levels: Vec<Level>,
+        ins: Vec<Aval>,
+        results: Vec<Aval>,
+        ordered: bool,
+    ) -> Result<Callback> {
+        let function = self.clone();
+        let body = move |args: &[BufferView<'_>], outs: &mut [BufferMut<'_>]| {
+            let device = runtime::runtime()
+                .map_err(|e| e.to_string())?
+                .default_device();
+            let typed: Vec<(Aval, &[u8])> = ins
+                .iter()
+                .zip(args)
+                .map(|(aval, view)| (*aval, view.bytes))
+                .collect();
+            // The panic's own line is on standard error already.
+            let call =
+                std::panic::AssertUnwindSafe(|| function.call(&levels, &typed, &results, device));
+            let given = std::panic::catch_unwind(call)
+                .unwrap_or_else(|panic| Err(format!("panicked: {}", panic_text(&*panic))))
+                .map_err(|message| function.explain(&message))?;
+            for (out, bytes) in outs.iter_mut().zip(&given) {
+                out.bytes.copy_from_slice(bytes);
+            }
+            if ordered && let Some(state) = outs.last_mut() {
+                state.bytes.fill(0);
+            }
+            Ok(())
+        };
+        Ok(Callback::new(*runtime::runtime()?.client(), body)?)
+    }
+}
+
+/// The words of a panic.
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message")
+}
+
+impl PartialEq for HostFunction {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+impl Eq for HostFunction {}
+impl Hash for HostFunction {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).hash(state);
+    }
+}
+impl fmt::Debug for HostFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<function at {}>", self.0.location)
+    }
+}

@@ -1,0 +1,81 @@
+//! Named scopes: names for parts of a program, kept with its equations.
+
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Mutex;
+
+/// The named scopes around an equation, outermost first and joined by `/`;
+/// empty outside of any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Scope(&'static str);
+
+static NAMES: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
+thread_local! { static CURRENT: Cell<Scope> = const { Cell::new(Scope("")) }; }
+
+impl Scope {
+    /// The scope with this name. Names are kept for ever: programs have few.
+    fn new(name: String) -> Scope {
+        let mut names = NAMES.lock().unwrap_or_else(|e| e.into_inner());
+        let names = names.get_or_insert_default();
+        match names.get(name.as_str()) {
+            Some(known) => Scope(known),
+            None => {
+                let name: &'static str = Box::leak(name.into_boxed_str());
+                names.insert(name);
+                Scope(name)
+            }
+        }
+    }
+
+    /// The name, such as `encoder/attention`.
+    pub fn name(self) -> &'static str {
+        self.0
+    }
+
+    /// The scope that operations of this thread are in now.
+    pub(crate) fn current() -> Scope {
+        CURRENT.get()
+    }
+
+    /// Runs `f` in this scope instead of the current one.
+    pub(crate) fn within<R>(self, f: impl FnOnce() -> R) -> R {
+        struct Restore(Scope);
+        impl Drop for Restore {
+            fn drop(&mut self) {
+                CURRENT.set(self.0);
+            }
+        }
+        let _restore = Restore(CURRENT.replace(self));
+        f()
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// Runs `f` with a name for the operations in it (`jax.named_scope`).
+///
+/// Names nest: `attention` inside `encoder` is `encoder/attention`. They are in
+/// the locations of the lowered program, which compilers and profilers show,
+/// stay with the equations through transformations, and are printed by
+/// [`Jaxpr::to_string_with_scopes`](crate::Jaxpr::to_string_with_scopes).
+///
+/// ```
+/// use ramie_core::{Array, DType, make_jaxpr, named_scope};
+/// let f = |x: Array| named_scope("norm", || &x / &x.square().sum_axes(&[0]));
+/// let jaxpr = make_jaxpr(f)(Array::shape_dtype_struct(&[3], DType::F32));
+/// assert!(jaxpr.jaxpr.eqns.iter().all(|e| e.scope.name() == "norm"));
+/// ```
+pub fn named_scope<R>(name: &str, f: impl FnOnce() -> R) -> R {
+    let outer = Scope::current().name();
+    let full = if outer.is_empty() {
+        name.to_string()
+    } else {
+        format!("{outer}/{name}")
+    };
+    Scope::new(full).within(f)
+}

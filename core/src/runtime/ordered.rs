@@ -1,0 +1,69 @@
+//! Programs with ordered effects.
+//!
+//! Such a program takes a state as its last argument and returns one as its last
+//! result. The state that one program returns goes into the next, so that their
+//! effects happen in the order of the calls although calls do not wait.
+
+use crate::{Aval, DType, Literal, Result, Scalar};
+use ramie_pjrt::{Buffer, Executable};
+use smallvec::SmallVec;
+use std::sync::{Mutex, MutexGuard};
+
+/// What the last ordered program returned.
+static LAST: Mutex<Option<Buffer>> = Mutex::new(None);
+
+fn last() -> MutexGuard<'static, Option<Buffer>> {
+    LAST.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// The type of the state.
+pub(crate) fn state() -> Aval {
+    Aval::scalar(DType::Bool)
+}
+
+/// Runs a program on one device; `ordered` says whether it has ordered effects.
+pub(crate) fn execute(
+    executable: &Executable,
+    ordered: bool,
+    buffers: &[&Buffer],
+    kept: &[usize],
+    outputs: &mut Vec<Buffer>,
+) -> Result<()> {
+    if !ordered {
+        return Ok(executable.execute(buffers, kept, outputs)?);
+    }
+    let device = executable.devices()[0];
+    let mut last = last();
+    let before = match last.take() {
+        Some(state) if state.device() == device && !has_failed(&state) => state,
+        other => {
+            if let Some(state) = other {
+                // Its error is reported where its results are waited for.
+                let _ = state.wait();
+            }
+            let literal = Literal::new(Scalar::Bool(false), DType::Bool);
+            let bytes = literal.value().to_bytes(DType::Bool);
+            super::runtime()?
+                .client()
+                .buffer_from_host(&bytes, state().buffer_type(), device)?
+        }
+    };
+    let mut all: SmallVec<[&Buffer; 24]> = buffers.into();
+    all.push(&before);
+    executable.execute(&all, kept, outputs)?;
+    *last = outputs.pop();
+    Ok(())
+}
+
+fn has_failed(state: &Buffer) -> bool {
+    state.is_ready().unwrap_or(true) && state.wait().is_err()
+}
+
+/// Blocks until ordered effects launched so far have happened.
+pub(crate) fn wait() {
+    let state = last().take();
+    if let Some(state) = state {
+        // Its error is reported where its results are waited for.
+        let _ = state.wait();
+    }
+}
