@@ -129,7 +129,7 @@ fn draw(row: &Value, inputs: &[Array]) -> Option<Array> {
 
 #[test]
 fn draws_are_those_of_jax() {
-    let golden = Golden::open();
+    let golden = Golden::open("random");
     let mut failures = Vec::new();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for row in &golden.rows {
@@ -511,7 +511,7 @@ fn mistakes_say_what_to_do() {
             }),
         ),
         (
-            "wrap_key_data: expects key data u32[...,2], got f32[2]",
+            "wrap_key_data: expects key data u32[...,2] of threefry2x32, got f32[2]",
             message(|| {
                 random::wrap_key_data(Array::from([0.0f32; 2]));
             }),

@@ -59,7 +59,7 @@ fn initializer(name: &str, args: &Value) -> Option<Initializer> {
 
 #[test]
 fn values_are_those_of_jax() {
-    let golden = Golden::open();
+    let golden = Golden::open("random");
     let mut compared = 0;
     for row in &golden.rows {
         let Some(name) = row["fn"].as_str().and_then(|f| f.strip_prefix("init.")) else {

@@ -114,6 +114,13 @@ const LISTED: &[CatalogueEntry] = &[
     entry("RandomFoldIn", "random_fold_in", Class::Word),
     entry("RandomSeed", "random_seed", Class::Integer),
     entry("RandomSplit", "random_split", Class::Word),
+    CatalogueEntry {
+        exempt: Some(
+            "a batch is drawn with its first state, unlike a loop: core/tests/samplers.rs compares \
+             it with JAX",
+        ),
+        ..entry("RngBitGenerator", "rng_bit_generator", Class::Integer)
+    },
     entry("Threefry2x32", "threefry2x32", Class::Word),
     // Programs
     entry("Call", "jit", Class::Any),

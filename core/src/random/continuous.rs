@@ -2,7 +2,7 @@
 
 use super::uniform::{Format, between, random_bits};
 use super::{Key, draw, expect_fits, expect_float, parameter, with_front};
-use crate::{Array, DType, IntoArray, where_};
+use crate::{Array, DType, Dims, IntoArray, where_};
 use std::f64::consts::{PI, SQRT_2};
 
 /// Standard normal floats, within a sampler's program.
@@ -330,4 +330,73 @@ pub fn triangular(
             where_(&u.lt((&mode - &left) / &width), rising, falling)
         },
     )
+}
+
+/// Maxwell floats of either sign, times `scale` and moved by `loc`: density
+/// proportional to `((x - loc) / scale)² e^(-((x - loc) / scale)² / 2)`.
+///
+/// The result has the axes of `shape`, then those of `loc` and `scale`
+/// broadcast together, as in JAX; an empty `shape` adds a second time what the
+/// parameters have.
+///
+/// # Panics
+/// If `dtype` is not a floating-point type, the parameters do not broadcast
+/// together, or `key` is an array of keys.
+#[track_caller]
+pub fn double_sided_maxwell(
+    key: &Key,
+    loc: impl IntoArray,
+    scale: impl IntoArray,
+    shape: &[usize],
+    dtype: DType,
+) -> Array {
+    expect_float("double_sided_maxwell", dtype);
+    let (loc, scale) = (
+        loc.into_array().astype(dtype),
+        scale.into_array().astype(dtype),
+    );
+    let together = crate::ops::common_shape("double_sided_maxwell", &[&loc, &scale]);
+    let front = if shape.is_empty() { &together } else { shape };
+    let shape: Dims = front.iter().chain(&together).copied().collect();
+    draw(
+        "_double_sided_maxwell",
+        key,
+        (&shape, dtype),
+        &[&loc, &scale],
+        |key, p| {
+            let [lengths, signs] = key.split_into();
+            let x = maxwell(&lengths, &shape, dtype);
+            super::rademacher(&signs, &shape, dtype) * x * &p[1] + &p[0]
+        },
+    )
+}
+
+/// Inverse Gaussian (Wald) floats with scale 1: density
+/// `e^(-(x - mean)² / (2 mean² x)) / √(2 π x³)`; `mean` broadcasts to the shape.
+///
+/// ```no_run
+/// use ramie_core::{DType, random};
+/// let x = random::wald(&random::key(0), 2.0, &[100], DType::F32);
+/// assert!(x.to_vec::<f32>().iter().all(|v| *v > 0.0));
+/// ```
+///
+/// # Panics
+/// If `dtype` is not a floating-point type, `mean` does not broadcast to the
+/// shape, or `key` is an array of keys.
+#[track_caller]
+pub fn wald(key: &Key, mean: impl IntoArray, shape: &[usize], dtype: DType) -> Array {
+    expect_float("wald", dtype);
+    let mean = mean.into_array().astype(dtype);
+    expect_fits("wald", shape, &[("mean", &mean)]);
+    draw("_wald", key, (shape, dtype), &[&mean], |key, p| {
+        let [first, second] = key.split_into();
+        let mean = parameter(&p[0], shape, dtype);
+        let y = gauss(&first, shape, dtype).integer_pow(2);
+        let z = between(&second, shape, dtype, 0.0, 1.0);
+        let squared = mean.integer_pow(2);
+        let fourfold: Array = 4.0 * &mean;
+        let root = (fourfold * &y + &squared * y.integer_pow(2)).sqrt();
+        let x = &mean + &squared * &y / 2.0 - &mean / 2.0 * root;
+        where_(&z.le(&mean / (&mean + &x)), &x, &squared / &x)
+    })
 }

@@ -1,21 +1,20 @@
 //! Keys: what decides the numbers that are drawn.
 
-use super::KeyLayout;
+use super::generator::{Kind, default_impl};
+use super::{KeyImpl, KeyLayout};
 use crate::ops;
-use crate::prim::random::{RandomFoldIn, RandomSeed, RandomSplit};
-use crate::trace::bind1;
 use crate::tree::{Tree, Visitor};
 use crate::{Array, DType, IntoArray, is_tracing};
 
-/// A key, or an array of keys, of the counter-based generator threefry2x32.
+/// A key, or an array of keys, of a generator.
 ///
-/// It is a tree with one leaf, the key data `u32[…, 2]`; the layout is fixed.
-/// An array of keys, from [`split_array`](Key::split_array), is for `vmap`:
+/// It is a tree with one leaf, the key data `u32[…, words]`, where threefry has
+/// two words and the others four; generator and layout are fixed. An array of keys, from [`split_array`](Key::split_array), is for `vmap`:
 /// each example receives one of them. Everything else takes a single key.
 #[derive(Clone)]
 pub struct Key {
     data: Array,
-    layout: KeyLayout,
+    kind: Kind,
 }
 
 /// What a key is made of: an integer, or an array of them.
@@ -70,7 +69,8 @@ impl From<Array> for Seed {
     }
 }
 
-/// A key made of a seed (`jax.random.key`), in the default layout.
+/// A key made of a seed (`jax.random.key`), of the default generator and in the
+/// default layout.
 ///
 /// An array of integers gives an array of keys.
 ///
@@ -84,39 +84,84 @@ impl From<Array> for Seed {
 /// If the seed is an array of anything but integers.
 #[track_caller]
 pub fn key(seed: impl Into<Seed>) -> Key {
-    let data = match seed.into().0 {
-        Source::Words(words, _) if !is_tracing() => Array::from(words),
-        Source::Words(_, scalar) => bind1(RandomSeed, &[&scalar]),
-        Source::Array(array) => bind1(RandomSeed, &[&array]),
-    };
-    Key {
-        data,
-        layout: KeyLayout::default(),
-    }
+    key_with(seed, default_impl())
 }
 
-/// The words of a key (`jax.random.key_data`), `u32[…, 2]`.
+/// A key of a certain generator (`jax.random.key` with `impl`).
+///
+/// # Panics
+/// If the seed is an array of anything but integers.
+#[track_caller]
+pub fn key_with(seed: impl Into<Seed>, generator: KeyImpl) -> Key {
+    let kind = Kind {
+        layout: KeyLayout::default(),
+        generator,
+    };
+    let data = match seed.into().0 {
+        Source::Words([hi, lo], _) if !is_tracing() => match kind.generator {
+            KeyImpl::Threefry2x32 => Array::from([hi, lo]),
+            KeyImpl::Rbg | KeyImpl::UnsafeRbg => Array::from([hi, lo, hi, lo]),
+        },
+        Source::Words(_, scalar) => kind.seed(&scalar),
+        Source::Array(array) => kind.seed(&array),
+    };
+    Key { data, kind }
+}
+
+/// The words of a key (`jax.random.key_data`), `u32[…, words]`.
 pub fn key_data(key: &Key) -> &Array {
     &key.data
 }
 
-/// A key, or an array of keys, of these words (`jax.random.wrap_key_data`), in
-/// the default layout.
+/// The generator of a key (`jax.random.key_impl`).
+pub fn key_impl(key: &Key) -> KeyImpl {
+    key.kind.generator
+}
+
+/// The name of the type of a generator's keys (`jax.random.key_dtype`).
+///
+/// ```
+/// use ramie_core::random::{self, KeyImpl};
+/// assert_eq!(random::key_dtype(KeyImpl::Threefry2x32), "key<fry>");
+/// ```
+pub fn key_dtype(generator: KeyImpl) -> String {
+    format!("key<{}>", generator.tag())
+}
+
+/// The key once more, to say that it is used again on purpose
+/// (`jax.random.clone`).
+pub fn clone(key: &Key) -> Key {
+    key.clone()
+}
+
+/// A key, or an array of keys, of these words (`jax.random.wrap_key_data`), of
+/// the default generator and in the default layout.
 ///
 /// # Panics
-/// If the array is not `u32[…, 2]`.
+/// If the array is not `u32[…, words]`.
 #[track_caller]
 pub fn wrap_key_data(data: Array) -> Key {
+    wrap_key_data_with(data, default_impl())
+}
+
+/// [`wrap_key_data`] for a certain generator.
+///
+/// # Panics
+/// If the array is not `u32[…, words]`.
+#[track_caller]
+pub fn wrap_key_data_with(data: Array, generator: KeyImpl) -> Key {
     assert!(
-        data.dtype() == DType::U32 && data.shape().last() == Some(&2),
-        "wrap_key_data: expects key data u32[...,2], got {}\n  help: make keys of integers with \
-         `random::key`",
+        data.dtype() == DType::U32 && data.shape().last() == Some(&generator.words()),
+        "wrap_key_data: expects key data u32[...,{}] of {generator}, got {}\n  help: make keys of \
+         integers with `random::key`",
+        generator.words(),
         data.aval()
     );
-    Key {
-        data,
+    let kind = Kind {
         layout: KeyLayout::default(),
-    }
+        generator,
+    };
+    Key { data, kind }
 }
 
 impl Key {
@@ -128,12 +173,26 @@ impl Key {
     /// assert_eq!(random::normal(&key, &[], DType::F32).item::<f32>(), -0.18471177);
     /// ```
     pub fn with_layout(self, layout: KeyLayout) -> Key {
-        Key { layout, ..self }
+        let kind = Kind {
+            layout,
+            ..self.kind
+        };
+        Key { kind, ..self }
+    }
+
+    /// A key of this data.
+    pub(super) fn of(data: Array, kind: Kind) -> Key {
+        Key { data, kind }
+    }
+
+    /// What operations on the key depend on besides its words.
+    pub(super) fn kind(&self) -> Kind {
+        self.kind
     }
 
     /// How the key's draws are laid out; its descendants inherit it.
     pub fn layout(&self) -> KeyLayout {
-        self.layout
+        self.kind.layout
     }
 
     /// The shape of an array of keys; `[]` for a single key.
@@ -143,10 +202,7 @@ impl Key {
     }
 
     fn wrap(&self, data: Array) -> Key {
-        Key {
-            data,
-            layout: self.layout,
-        }
+        Key::of(data, self.kind)
     }
 
     /// Refuses arrays of keys.
@@ -176,19 +232,20 @@ impl Key {
         self.single("split");
         let parts = |key: &Key| -> Vec<Array> {
             let all = key.split_array(&[n]).data;
+            let words = [key.kind.generator.words()];
             (0..n)
-                .map(|i| all.slice_in_dim(i, i + 1, 1, 0).reshape(&[2]))
+                .map(|i| all.slice_in_dim(i, i + 1, 1, 0).reshape(&words))
                 .collect()
         };
         let arrays = if is_tracing() {
             parts(self)
         } else {
-            let layout = self.layout;
+            let kind = self.kind;
             ops::fused(
                 "_split",
-                (layout, n),
+                (kind, n),
                 std::slice::from_ref(&self.data),
-                |args| parts(&wrap_key_data(args[0].clone()).with_layout(layout)),
+                |args| parts(&Key::of(args[0].clone(), kind)),
             )
         };
         arrays.into_iter().map(|data| self.wrap(data)).collect()
@@ -219,11 +276,40 @@ impl Key {
     #[track_caller]
     pub fn split_array(&self, shape: &[usize]) -> Key {
         self.single("split");
-        let split = RandomSplit {
-            shape: shape.into(),
-            layout: self.layout,
-        };
-        self.wrap(bind1(split, &[&self.data]))
+        self.wrap(self.kind.split(&self.data, shape))
+    }
+
+    /// The key, or the array of keys, at a place along the first axis of an
+    /// array of keys.
+    ///
+    /// ```no_run
+    /// use ramie_core::random;
+    /// let keys = random::key(0).split_array(&[3, 2]);
+    /// assert_eq!(keys.get(1).shape(), [2]);
+    /// ```
+    ///
+    /// # Panics
+    /// If this is a single key, or there is no such place.
+    #[track_caller]
+    pub fn get(&self, index: usize) -> Key {
+        assert!(
+            self.shape().first().is_some_and(|&n| index < n),
+            "get: there is no key {index} in an array of keys of shape {:?}\n  help: the index must \
+             be below the size of the first axis",
+            self.shape()
+        );
+        let part = self.data.slice_in_dim(index, index + 1, 1, 0);
+        self.wrap(part.squeeze(&[0]))
+    }
+
+    /// The same keys in an array of another shape.
+    ///
+    /// # Panics
+    /// If the shape has not as many elements.
+    #[track_caller]
+    pub fn reshape(&self, shape: &[usize]) -> Key {
+        let words = self.kind.generator.words();
+        self.wrap(self.data.reshape(&[shape, &[words]].concat()))
     }
 
     /// A key of this one and a number, a step's or a device's, say. Arrays of
@@ -257,13 +343,13 @@ impl Key {
                 l.value()
             );
         }
-        self.wrap(bind1(RandomFoldIn, &[&self.data, &data.astype(DType::U32)]))
+        self.wrap(self.kind.fold_in(&self.data, &data.astype(DType::U32)))
     }
 }
 
 impl Tree for Key {
     fn walk(&self, visitor: &mut dyn Visitor) {
-        visitor.fixed(&self.layout);
+        visitor.fixed(&self.kind);
         visitor.leaf(&self.data);
     }
     fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
@@ -276,6 +362,24 @@ impl Tree for Key {
 
 impl std::fmt::Debug for Key {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Key({:?}, {:?})", self.data, self.layout)
+        let Kind { layout, generator } = self.kind;
+        write!(f, "Key({:?}, {generator:?}, {layout:?})", self.data)
+    }
+}
+
+impl std::fmt::Display for Key {
+    /// As JAX shows a key: its shape, type and words.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let shape: Vec<String> = self.shape().iter().map(|d| d.to_string()).collect();
+        let shape = match shape.as_slice() {
+            [one] => format!("{one},"),
+            many => many.join(", "),
+        };
+        let dtype = key_dtype(self.kind.generator);
+        write!(
+            f,
+            "Array(({shape}), dtype={dtype}) overlaying:\n{}",
+            self.data
+        )
     }
 }

@@ -15,7 +15,7 @@
 //! # let _ = (w, e);
 //! ```
 //!
-//! The generator is threefry2x32, counter-based. Bits, integers, choices and
+//! The generator is threefry2x32, counter-based; [`KeyImpl`] names the others. Bits, integers, choices and
 //! uniform floats equal JAX's exactly. Samplers that pass through `erf_inv`,
 //! `log` or another transcendental function use XLA's, so they equal JAX's on
 //! the same XLA, and are within two units in the last place on another.
@@ -23,6 +23,7 @@
 mod choose;
 mod continuous;
 mod discrete;
+mod generator;
 mod key;
 mod uniform;
 
@@ -34,13 +35,18 @@ pub use choose::{
     Categorical, Choice, Population, categorical, choice, permutation, permutation_along,
 };
 pub use continuous::{
-    GumbelMode, cauchy, exponential, gumbel, gumbel_with_mode, laplace, logistic, lognormal,
-    maxwell, normal, pareto, rayleigh, triangular, truncated_normal, weibull_min,
+    GumbelMode, cauchy, double_sided_maxwell, exponential, gumbel, gumbel_with_mode, laplace,
+    logistic, lognormal, maxwell, normal, pareto, rayleigh, triangular, truncated_normal, wald,
+    weibull_min,
 };
 pub use discrete::{
     BernoulliMode, bernoulli, bernoulli_with_mode, bits, geometric, rademacher, randint,
 };
-pub use key::{Key, Seed, key, key_data, wrap_key_data};
+pub use generator::{KeyImpl, default_impl, set_default_impl};
+pub use key::{
+    Key, Seed, clone, key, key_data, key_dtype, key_impl, key_with, wrap_key_data,
+    wrap_key_data_with,
+};
 pub use uniform::{uniform, uniform_range};
 
 /// One program that draws from a single key: `name` and `fixed` tell programs
@@ -54,13 +60,13 @@ fn draw(
     f: impl FnOnce(&Key, &[Array]) -> Array,
 ) -> Array {
     key.single(name);
-    let layout = key.layout();
+    let kind = key.kind();
     let all: Vec<Array> = std::iter::once(key_data(key))
         .chain(args.iter().copied())
         .cloned()
         .collect();
-    ops::fused1(name, (layout, fixed), &all, |args| {
-        let key = wrap_key_data(args[0].clone()).with_layout(layout);
+    ops::fused1(name, (kind, fixed), &all, |args| {
+        let key = Key::of(args[0].clone(), kind);
         f(&key, &args[1..])
     })
 }

@@ -1,8 +1,6 @@
 //! Uniform floats, from which the other samplers of floats are made.
 
 use super::{Key, draw, expect_fits, expect_float};
-use crate::prim::random::RandomBits;
-use crate::trace::bind1;
 use crate::{Array, DType, IntoArray};
 
 /// Facts of a floating-point format.
@@ -47,12 +45,7 @@ impl Format {
 
 /// Bits of an element of an unsigned type, drawn from a single key.
 pub(super) fn random_bits(key: &Key, shape: &[usize], dtype: DType) -> Array {
-    let bits = RandomBits {
-        bit_width: dtype.bits(),
-        shape: shape.into(),
-        layout: key.layout(),
-    };
-    bind1(bits, &[super::key_data(key)])
+    key.kind().bits(super::key_data(key), shape, dtype)
 }
 
 /// Floats in `[lo, hi)`: random fractions of a number between 1 and 2, moved

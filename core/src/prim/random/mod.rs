@@ -6,6 +6,7 @@
 //! puts the keys' axes first in its result, so batching a key is exact: each
 //! example gets what its key gives alone.
 
+mod generator;
 mod hash;
 
 use super::{Avals, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one};
@@ -13,6 +14,8 @@ use crate::lower::{Lowering, Value};
 use crate::trace::bind;
 use crate::{Array, Aval, DType, Dims, ShapeError};
 use smallvec::smallvec;
+
+pub use generator::{RngAlgorithm, RngBitGenerator, rng_bit_generator};
 
 /// How keys are split and how the words of a draw are counted: JAX's
 /// `jax_threefry_partitionable`.

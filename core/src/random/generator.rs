@@ -1,0 +1,175 @@
+//! The generators that keys can belong to, and what each makes of a key.
+
+use super::KeyLayout;
+use crate::prim::random::{
+    RandomBits, RandomFoldIn, RandomSeed, RandomSplit, RngAlgorithm, rng_bit_generator,
+};
+use crate::trace::bind1;
+use crate::{Array, DType, concatenate};
+use std::fmt;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// The generator of a key (JAX's `impl`).
+///
+/// ```no_run
+/// use ramie_core::random::{self, KeyImpl};
+/// let key = random::key_with(42, KeyImpl::Rbg);
+/// assert_eq!(random::key_data(&key).to_vec::<u32>(), [0, 42, 0, 42]);
+/// assert_eq!(KeyImpl::Rbg.to_string(), "rbg");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum KeyImpl {
+    /// The counter-based hash of the module's introduction, on keys of two
+    /// words. Exact under `vmap`, the same on every device.
+    #[default]
+    Threefry2x32,
+    /// Bits from the device's own generator (XLA's `RngBitGenerator`, fast on
+    /// accelerators), on keys of four words; keys are split and folded by
+    /// threefry. Bits can differ between devices and versions of the compiler,
+    /// and under `vmap` all examples are drawn with the first key.
+    Rbg,
+    /// As [`Rbg`](KeyImpl::Rbg), with keys split and folded by the device's
+    /// generator too, whose quality for that is not known.
+    UnsafeRbg,
+}
+
+impl KeyImpl {
+    /// Every generator.
+    pub const ALL: [KeyImpl; 3] = [KeyImpl::Threefry2x32, KeyImpl::Rbg, KeyImpl::UnsafeRbg];
+
+    /// The name that JAX gives it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            KeyImpl::Threefry2x32 => "threefry2x32",
+            KeyImpl::Rbg => "rbg",
+            KeyImpl::UnsafeRbg => "unsafe_rbg",
+        }
+    }
+
+    /// The short name, as in the type of a key: `key<fry>`.
+    pub const fn tag(self) -> &'static str {
+        match self {
+            KeyImpl::Threefry2x32 => "fry",
+            KeyImpl::Rbg => "rbg",
+            KeyImpl::UnsafeRbg => "urbg",
+        }
+    }
+
+    /// Words of a key.
+    pub const fn words(self) -> usize {
+        match self {
+            KeyImpl::Threefry2x32 => 2,
+            KeyImpl::Rbg | KeyImpl::UnsafeRbg => 4,
+        }
+    }
+}
+
+impl fmt::Display for KeyImpl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+static DEFAULT: AtomicU8 = AtomicU8::new(0);
+
+/// The generator of keys made by [`key`](super::key) and
+/// [`wrap_key_data`](super::wrap_key_data).
+pub fn default_impl() -> KeyImpl {
+    KeyImpl::ALL[usize::from(DEFAULT.load(Ordering::Relaxed))]
+}
+
+/// Sets the generator of keys made from now on, on every thread (JAX's option
+/// `jax_default_prng_impl`).
+///
+/// ```no_run
+/// use ramie_core::random::{self, KeyImpl};
+/// random::set_default_impl(KeyImpl::Rbg);
+/// assert_eq!(random::key_impl(&random::key(0)), KeyImpl::Rbg);
+/// ```
+pub fn set_default_impl(generator: KeyImpl) {
+    DEFAULT.store(generator as u8, Ordering::Relaxed);
+}
+
+/// What an operation on a key depends on besides its words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Kind {
+    pub layout: KeyLayout,
+    pub generator: KeyImpl,
+}
+
+/// The key of four words whose halves are one key of two.
+fn doubled(half: &Array) -> Array {
+    concatenate(&[half, half], -1)
+}
+
+impl Kind {
+    /// Key data from an integer array, or from the two words of one seed.
+    #[track_caller]
+    pub(super) fn seed(self, seed: &Array) -> Array {
+        self.of_half(bind1(RandomSeed, &[seed]))
+    }
+
+    /// Key data from that of threefry.
+    pub(super) fn of_half(self, half: Array) -> Array {
+        match self.generator {
+            KeyImpl::Threefry2x32 => half,
+            KeyImpl::Rbg | KeyImpl::UnsafeRbg => doubled(&half),
+        }
+    }
+
+    /// `shape` keys from one.
+    #[track_caller]
+    pub(super) fn split(self, data: &Array, shape: &[usize]) -> Array {
+        let split = RandomSplit {
+            shape: shape.into(),
+            layout: self.layout,
+        };
+        let words = [shape, &[4]].concat();
+        match self.generator {
+            KeyImpl::Threefry2x32 => bind1(split, &[data]),
+            KeyImpl::Rbg => bind1(split, &[&data.reshape(&[2, 2])])
+                .move_axis(0, -2)
+                .reshape(&words),
+            // Every tenth of the rows drawn, as if ten rounds were a hash.
+            KeyImpl::UnsafeRbg => {
+                let n: usize = shape.iter().product();
+                let rows = device_bits(data, &[10 * n, 4], DType::U32);
+                rows.slice_in_dim(0, 10 * n, 10, 0).reshape(&words)
+            }
+        }
+    }
+
+    /// A key from one and a 0-d word.
+    #[track_caller]
+    pub(super) fn fold_in(self, data: &Array, word: &Array) -> Array {
+        match self.generator {
+            KeyImpl::Threefry2x32 => bind1(RandomFoldIn, &[data, word]),
+            KeyImpl::Rbg => {
+                let halves = data.reshape(&[2, 2]);
+                bind1(RandomFoldIn, &[&halves, &word.broadcast_to(&[2])]).reshape(&[4])
+            }
+            KeyImpl::UnsafeRbg => {
+                let rows = device_bits(&self.seed(word), &[10, 4], DType::U32);
+                data.bitwise_xor(rows.slice_in_dim(9, 10, 1, 0).reshape(&[4]))
+            }
+        }
+    }
+
+    /// Random bits as elements of an unsigned type.
+    #[track_caller]
+    pub(super) fn bits(self, data: &Array, shape: &[usize], dtype: DType) -> Array {
+        if self.generator != KeyImpl::Threefry2x32 {
+            return device_bits(data, shape, dtype);
+        }
+        let bits = RandomBits {
+            bit_width: dtype.bits(),
+            shape: shape.into(),
+            layout: self.layout,
+        };
+        bind1(bits, &[data])
+    }
+}
+
+fn device_bits(data: &Array, shape: &[usize], dtype: DType) -> Array {
+    rng_bit_generator(data, shape, dtype, RngAlgorithm::Default).1
+}
