@@ -18,6 +18,7 @@ mod hash;
 mod jaxpr;
 mod jit;
 pub mod lower;
+mod numerics;
 mod ops;
 pub mod prim;
 pub mod random;
@@ -41,9 +42,10 @@ pub use eager::clear_caches;
 pub use error::{Error, Result, ShapeError};
 pub use jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Scope, Var, named_scope};
 pub use jit::{
-    Compiled, JitFunction, JitOptions, Jitted, Lowered, Staged, Stateful, jit, jit_with,
-    log_compiles,
+    Compiled, JitFunction, JitOptions, Jitted, Lowered, Staged, Stateful, disable_jit, jit,
+    jit_with, log_compiles,
 };
+pub use numerics::{debug_infs, debug_nans};
 pub use ops::{
     At, Ellipsis, IndexItem, IntoArray, IntoIndex, IntoIndexItem, NewAxis, PadMode, Stepped,
     broadcast_arrays, einsum, hstack, meshgrid, meshgrid_ij, s, stack, vstack,

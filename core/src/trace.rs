@@ -245,6 +245,11 @@ pub(crate) fn at_location<R>(location: &'static Location<'static>, f: impl FnOnc
     f()
 }
 
+/// The line that rules work for now.
+pub(crate) fn current_location() -> Option<&'static Location<'static>> {
+    LOCATION.get()
+}
+
 /// [`at_location`] of an equation, in its named scopes.
 pub(crate) fn at_equation<R>(eqn: &Eqn, f: impl FnOnce() -> R) -> R {
     eqn.scope.within(|| at_location(eqn.location, f))
@@ -339,7 +344,14 @@ fn run(primitive: &dyn Primitive, args: &[&Array]) -> Outputs {
         return outputs.unwrap_or_else(|e| fail(&e.to_string()));
     }
     match crate::eager::run(primitive, args) {
-        Ok(outputs) => outputs,
+        Ok(outputs) => {
+            if crate::numerics::is_checked() {
+                crate::numerics::check_operation(primitive.name(), args, &outputs, || {
+                    let _ = primitive.evaluate(args);
+                });
+            }
+            outputs
+        }
         Err(crate::eager::Failure::Shape(e)) => refuse(primitive, args, &e),
         Err(crate::eager::Failure::Runtime(e)) => fail(&format!("{}: {e}", primitive.name())),
     }

@@ -10,7 +10,7 @@ use crate::lower::ArgumentAttribute;
 use crate::prim::call::Call;
 use crate::runtime::{self, Origin, Program};
 use crate::trace::{OpenTrace, is_tracing};
-use crate::{Array, Aval, Error, Result, Sharding, Tree, tree};
+use crate::{Array, Aval, Error, Result, Sharding, Tree, numerics, tree};
 use ramie_pjrt::{Buffer, Device, Executable};
 use smallvec::SmallVec;
 use std::panic::Location;
@@ -130,6 +130,9 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
     /// Calls the function: the compiled program, or inside a trace a nested
     /// one.
     pub fn call(&self, state: &mut S, args: A, at: &'static Location<'static>) -> R {
+        if super::jit_is_disabled() {
+            return (self.body)(state, args);
+        }
         if is_tracing() || self.is_recorded(state, &args) {
             return self.call_nested(state, args, at);
         }
@@ -154,7 +157,17 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
             Some(entry) => entry,
             None => self.compile(key, state, &args, at)?,
         };
-        entry.run(state, args)
+        if !numerics::is_checked() {
+            return entry.run(state, args);
+        }
+        // Inputs that are held are not given away, and can be used again.
+        let mut inputs = tree::leaves(state);
+        inputs.extend(tree::leaves(&args));
+        let result = entry.run(state, args)?;
+        let mut outs = tree::leaves(state);
+        outs.extend(tree::leaves(&result));
+        numerics::check_call(&self.name, &entry.trace.program, &inputs, &outs);
+        Ok(result)
     }
 
     fn compile(

@@ -2,10 +2,13 @@
 //! without waiting.
 
 mod call;
+mod disable;
 mod function;
 mod signature;
 mod stages;
 
+pub use disable::disable_jit;
+pub(crate) use disable::jit_is_disabled;
 pub use function::{JitFunction, Jitted, Staged, Stateful};
 pub use stages::{Compiled, Lowered};
 

@@ -1,0 +1,34 @@
+//! Running jitted functions operation by operation.
+
+use std::cell::Cell;
+
+thread_local! { static DISABLED: Cell<bool> = const { Cell::new(false) }; }
+
+/// Runs `f` with `jit` switched off on this thread (`jax.disable_jit`): jitted
+/// functions run as ordinary ones, so that values can be read, printed and
+/// stepped through in them. Control flow runs with values too.
+///
+/// ```no_run
+/// use ramie_core::{Array, disable_jit, jit};
+/// let f = jit(|x: Array| {
+///     let y = x.sin();
+///     println!("{}", y.to_vec::<f32>()[0]); // would not work inside of jit
+///     y * 2.0
+/// });
+/// disable_jit(|| f(Array::from([1.0f32, 2.0])));
+/// ```
+pub fn disable_jit<R>(f: impl FnOnce() -> R) -> R {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            DISABLED.set(self.0);
+        }
+    }
+    let _restore = Restore(DISABLED.replace(true));
+    f()
+}
+
+/// Whether this thread runs inside of [`disable_jit`].
+pub(crate) fn jit_is_disabled() -> bool {
+    DISABLED.get()
+}

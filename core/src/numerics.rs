@@ -1,0 +1,149 @@
+//! Finding the operation that makes a NaN or an infinity.
+
+use crate::jaxpr::ClosedJaxpr;
+use crate::jit::disable_jit;
+use crate::trace;
+use crate::{Array, DType};
+use half::{bf16, f16};
+use std::panic::Location;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+struct Switch {
+    on: AtomicBool,
+    from_environment: OnceLock<()>,
+    variable: &'static str,
+}
+
+impl Switch {
+    const fn new(variable: &'static str) -> Switch {
+        Switch {
+            on: AtomicBool::new(false),
+            from_environment: OnceLock::new(),
+            variable,
+        }
+    }
+
+    fn set(&self, on: bool) {
+        self.from_environment.get_or_init(|| ());
+        self.on.store(on, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> bool {
+        self.from_environment.get_or_init(|| {
+            let set = std::env::var_os(self.variable).is_some_and(|v| v == "1");
+            self.on.store(set, Ordering::Relaxed);
+        });
+        self.on.load(Ordering::Relaxed)
+    }
+}
+
+static NANS: Switch = Switch::new("RAMIE_DEBUG_NANS");
+static INFS: Switch = Switch::new("RAMIE_DEBUG_INFS");
+
+/// Looks for NaN in the results of every operation and every call of a jitted
+/// function, and panics where there is one (`jax.debug_nans`). Also switched on
+/// by `RAMIE_DEBUG_NANS=1`.
+///
+/// A jitted function whose result has a NaN is run again operation by
+/// operation, so that the panic names the first operation that makes one and
+/// the line that it comes from. Every call waits for its results and keeps its
+/// arguments, so programs run slower and take more memory.
+///
+/// ```no_run
+/// use ramie_core::{Array, debug_nans, jit};
+/// debug_nans(true);
+/// let f = jit(|x: Array| (&x - 1.0).log() * 2.0);
+/// f(Array::from(0.0f32)); // log: the result f32[] has NaN … at src/main.rs:3:32
+/// ```
+pub fn debug_nans(on: bool) {
+    NANS.set(on);
+}
+
+/// [`debug_nans`] for infinities (`jax.debug_infs`). Also switched on by
+/// `RAMIE_DEBUG_INFS=1`.
+pub fn debug_infs(on: bool) {
+    INFS.set(on);
+}
+
+/// Whether results are looked at.
+pub(crate) fn is_checked() -> bool {
+    NANS.get() || INFS.get()
+}
+
+/// What an array has that it should not have, and how often.
+fn found(array: &Array) -> Option<(&'static str, usize)> {
+    if array.is_tracer() || !array.dtype().is_float() {
+        return None;
+    }
+    // The computation's own failure is reported where the array is read.
+    let bytes = array.try_to_bytes().ok()?;
+    let (mut nans, mut infs) = (0, 0);
+    let mut look = |x: f64| {
+        nans += usize::from(x.is_nan());
+        infs += usize::from(x.is_infinite());
+    };
+    macro_rules! words {
+        ($bytes:literal, $word:ty, $float:expr) => {
+            for word in bytes.chunks_exact($bytes) {
+                let mut own = [0; $bytes];
+                own.copy_from_slice(word);
+                look(f64::from($float(<$word>::from_le_bytes(own))));
+            }
+        };
+    }
+    match array.dtype() {
+        DType::F32 => words!(4, u32, f32::from_bits),
+        DType::F64 => words!(8, u64, f64::from_bits),
+        DType::F16 => words!(2, u16, f16::from_bits),
+        DType::BF16 => words!(2, u16, bf16::from_bits),
+        _ => return None,
+    }
+    match (NANS.get() && nans > 0, INFS.get() && infs > 0) {
+        (true, _) => Some(("NaN", nans)),
+        (_, true) => Some(("an infinity", infs)),
+        _ => None,
+    }
+}
+
+/// Checks the results of an operation that ran at once. `again` runs it
+/// operation by operation, if it holds any.
+///
+/// # Panics
+/// If they have what they should not have.
+#[track_caller]
+pub(crate) fn check_operation(name: &str, args: &[&Array], outs: &[Array], again: impl FnOnce()) {
+    let Some((out, (what, count))) = outs.iter().find_map(|o| Some((o, found(o)?))) else {
+        return;
+    };
+    disable_jit(again);
+    let operands: Vec<String> = args.iter().map(|a| a.aval().to_string()).collect();
+    let at = trace::current_location().unwrap_or(Location::caller());
+    panic!(
+        "{name}: the result {} has {what} in {count} of {} elements\n  operands: {}\n  at {at}\n  help: \
+         debug_nans and debug_infs are on; if this value is meant, switch them off around it",
+        out.aval(),
+        out.size(),
+        operands.join(", "),
+    );
+}
+
+/// Checks the results of a jitted function's program.
+///
+/// # Panics
+/// If they have what they should not have: at the first operation that makes
+/// it, if running them one by one does so too.
+#[track_caller]
+pub(crate) fn check_call(name: &str, program: &ClosedJaxpr, inputs: &[Array], outs: &[Array]) {
+    let Some((out, (what, count))) = outs.iter().find_map(|o| Some((o, found(o)?))) else {
+        return;
+    };
+    disable_jit(|| program.eval(inputs));
+    panic!(
+        "{name}: the result {} has {what} in {count} of {} elements, although its operations, run one \
+         by one, make none\n  help: the compiled program computes in another order or precision; look \
+         at values with debug::print",
+        out.aval(),
+        out.size(),
+    );
+}

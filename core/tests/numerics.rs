@@ -1,0 +1,119 @@
+//! `debug_nans`, `debug_infs`, `disable_jit`.
+use ramie_core::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, MutexGuard};
+
+/// The switches are the process's: one test at a time, both off at its end.
+struct Alone(#[allow(dead_code)] MutexGuard<'static, ()>);
+
+fn alone() -> Alone {
+    static ALONE: Mutex<()> = Mutex::new(());
+    Alone(ALONE.lock().unwrap_or_else(|e| e.into_inner()))
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        debug_nans(false);
+        debug_infs(false);
+    }
+}
+
+fn scalar(x: f32) -> Array {
+    Array::from(x)
+}
+
+fn message<R>(f: impl FnOnce() -> R) -> String {
+    let panic = catch_unwind(AssertUnwindSafe(f)).err().expect("panics");
+    *panic.downcast::<String>().expect("text")
+}
+
+#[test]
+fn the_operation_that_makes_a_nan_is_named_with_its_line() {
+    let _alone = alone();
+    debug_nans(true);
+    let eager = message(|| (scalar(1.0) - 2.0).log());
+    assert!(
+        eager.starts_with("log: the result f32[] has NaN in 1 of 1 elements"),
+        "{eager}"
+    );
+    assert!(eager.contains("numerics.rs:34:"), "{eager}");
+
+    let inner = jit(|x: Array| {
+        let y = &x * 2.0;
+        y.sqrt()
+    });
+    let f = jit(move |x: Array| inner(x - 3.0).sum_axes(&[0]) + 1.0);
+    let x = Array::from([4.0f32, 2.0, 5.0]);
+    let text = message(|| f(x.clone()));
+    assert!(
+        text.starts_with("sqrt: the result f32[3] has NaN in 1 of 3 elements"),
+        "{text}"
+    );
+    assert!(text.contains("numerics.rs:43:"), "{text}");
+    let fine = f(x + 3.0);
+    assert_eq!(fine.ndim(), 0, "no NaN, no panic");
+
+    let gradient = jit(grad(|x: Array| (&x * 0.0).sqrt()));
+    let text = message(|| gradient(scalar(1.0)));
+    assert!(text.starts_with("mul: the result f32[] has NaN"), "{text}");
+
+    debug_nans(false);
+    assert!((scalar(1.0) - 2.0).log().item::<f32>().is_nan());
+    assert!(gradient(scalar(1.0)).item::<f32>().is_nan());
+}
+
+#[test]
+fn infinities_are_found_on_their_own() {
+    let _alone = alone();
+    debug_nans(true);
+    let f = jit(|x: Array| x.reciprocal());
+    assert_eq!(f(scalar(0.0)).item::<f32>(), f32::INFINITY);
+    debug_infs(true);
+    let text = message(|| f(scalar(0.0)));
+    assert!(
+        text.starts_with("div: the result f32[] has an infinity"),
+        "{text}"
+    );
+    let half = Array::from_slice(&[half::f16::MAX], &[1]);
+    let text = message(|| &half * 2.0);
+    assert!(
+        text.starts_with("mul: the result f16[1] has an infinity"),
+        "{text}"
+    );
+}
+
+#[test]
+fn state_is_not_given_away_while_results_are_checked() {
+    let _alone = alone();
+    debug_nans(true);
+    let step = jit(|s: &mut Array, x: Array| *s = &*s / &x);
+    let mut s = Array::from(vec![1.0f32; 1000]);
+    step(&mut s, scalar(2.0));
+    assert_eq!(s.to_vec::<f32>()[0], 0.5);
+    let mut zeros = Array::from(vec![0.0f32; 1000]);
+    let text = message(|| step(&mut zeros, scalar(0.0)));
+    assert!(
+        text.starts_with("div: the result f32[1000] has NaN in 1000"),
+        "{text}"
+    );
+}
+
+#[test]
+fn without_jit_values_can_be_read() {
+    let _alone = alone();
+    let inner = jit(|x: Array| {
+        let positive = x.to_vec::<f32>()[0] > 0.0;
+        if positive { x * 2.0 } else { x }
+    });
+    let f = jit(move |x: Array| inner(x) + 1.0);
+    assert_eq!(
+        disable_jit(|| f(Array::from([3.0f32]))).to_vec::<f32>(),
+        [7.0]
+    );
+    assert_eq!(f.compilations(), 0);
+    assert!(message(|| f(Array::from([3.0f32]))).contains("not known while the program is traced"));
+    let step = jit(|s: &mut Array, x: Array| *s = &*s + x.item::<f32>());
+    let mut s = scalar(1.0);
+    disable_jit(|| step(&mut s, scalar(2.0)));
+    assert_eq!(s.item::<f32>(), 3.0);
+}
