@@ -27,6 +27,7 @@
 //!   [`linearize`], [`linear_transpose`], [`vmap`], [`make_jaxpr`],
 //!   [`eval_shape`].
 //! - [`random`]: numbers from explicit keys, bit for bit those of JAX.
+//! - [`linalg`]: decompositions of matrices, and systems of equations.
 //! - [`Tree`], [`tree`], [`State`]: structures of arrays. Whatever a transformed
 //!   function takes or returns is a tree; `#[derive(Tree)]` makes a struct one.
 //! - [`nn`]: models as structs with `#[derive(Module)]`, variables such as
@@ -72,7 +73,7 @@ pub use ramie_core::{
     Array, ArrayLike, At, Aval, AxisName, AxisNames, DType, Dims, DotDimensionNumbers, Element,
     Ellipsis, GatherScatterMode, IndexItem, IntoArray, IntoIndex, IntoIndexItem, Literal, NewAxis,
     Number, PadMode, Precision, RoundingMethod, Scalar, Stepped, array, associative_scan,
-    broadcast_arrays, broadcast_shapes, concatenate, einsum, hstack, lax_sort, meshgrid,
+    broadcast_arrays, broadcast_shapes, concatenate, einsum, hstack, lax_sort, linalg, meshgrid,
     meshgrid_ij, random, s, stack, vstack, where_,
 };
 // Convolutions and windows.

@@ -31,6 +31,7 @@ type Apply = dyn Fn(&Row) -> Option<Box<Operation>>;
 const RECORDINGS: &[(&str, &Apply)] = &[
     ("convolution", &common::convolution::apply),
     ("primitives", &apply::apply),
+    ("linalg", &common::linalg::apply),
 ];
 
 #[test]

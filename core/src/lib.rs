@@ -17,6 +17,7 @@ mod error;
 mod hash;
 mod jaxpr;
 mod jit;
+pub mod linalg;
 pub mod lower;
 mod numerics;
 mod ops;

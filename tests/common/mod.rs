@@ -10,6 +10,7 @@ pub mod check;
 pub mod convolution;
 pub mod golden;
 pub mod indexing;
+pub mod linalg;
 pub mod numbers;
 pub mod plan;
 

@@ -14,6 +14,7 @@ use std::sync::Arc;
 const NEED_AN_AXIS: &[&str] = &[
     "argmax",
     "argmin",
+    "cholesky",
     "concatenate",
     "conv_general_dilated",
     "cumlogsumexp",
@@ -22,7 +23,10 @@ const NEED_AN_AXIS: &[&str] = &[
     "cumprod",
     "cumsum",
     "gather",
+    "geqrf",
+    "householder_product",
     "iota",
+    "qr",
     "random_bits",
     "random_fold_in",
     "random_split",
@@ -37,6 +41,7 @@ const NEED_AN_AXIS: &[&str] = &[
     "split",
     "squeeze",
     "top_k",
+    "triangular_solve",
 ];
 
 /// What cases cover of one primitive.

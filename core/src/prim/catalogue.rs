@@ -109,6 +109,12 @@ const LISTED: &[CatalogueEntry] = &[
     entry("DotGeneral", "dot_general", Class::Number),
     entry("Sort", "sort", Class::Any),
     entry("TopK", "top_k", Class::Any),
+    // Linear algebra
+    entry("Cholesky", "cholesky", Class::Lapack),
+    entry("Geqrf", "geqrf", Class::Lapack),
+    entry("HouseholderProduct", "householder_product", Class::Lapack),
+    entry("Qr", "qr", Class::Lapack),
+    entry("TriangularSolve", "triangular_solve", Class::Lapack),
     // Random numbers
     entry("RandomBits", "random_bits", Class::Word),
     entry("RandomFoldIn", "random_fold_in", Class::Word),

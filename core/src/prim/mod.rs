@@ -13,6 +13,7 @@ pub mod cumulative;
 pub mod dot;
 pub mod elementwise;
 pub mod index;
+pub mod linalg;
 pub mod random;
 pub mod reduce;
 mod rules;
@@ -132,6 +133,11 @@ impl Param {
     /// A parameter printed by its `Display`.
     pub fn new(value: impl std::fmt::Display) -> Param {
         Param::Text(value.to_string())
+    }
+
+    /// A truth value, as Python prints it.
+    pub fn flag(value: bool) -> Param {
+        Param::Text(if value { "True" } else { "False" }.into())
     }
 
     /// A tuple of numbers, as Python prints it.

@@ -43,6 +43,8 @@ pub enum Class {
     Any,
     /// Words of 32 bits: `u32`.
     Word,
+    /// The types that linear algebra is done in, `f32` and `f64`.
+    Lapack,
 }
 
 impl Class {
@@ -56,6 +58,7 @@ impl Class {
             Class::Signed => dtype.is_signed(),
             Class::Any => true,
             Class::Word => dtype == DType::U32,
+            Class::Lapack => matches!(dtype, DType::F32 | DType::F64),
         }
     }
 
@@ -71,10 +74,11 @@ impl Class {
             Class::Signed => "a signed type",
             Class::Any => "any type",
             Class::Word => "u32",
+            Class::Lapack => "f32 or f64",
         };
         Err(
             ShapeError::new(format!("expects {wanted}, got {dtype}")).help(match self {
-                Class::Float => "convert first: x.astype(DType::F32)",
+                Class::Float | Class::Lapack => "convert first: x.astype(DType::F32)",
                 _ => "convert first: x.astype(DType::I32)",
             }),
         )

@@ -1,0 +1,54 @@
+//! The Cholesky decomposition.
+
+use super::{TriangularSolve, batch_in_front, square};
+use crate::linalg::matrix::{identity, product};
+use crate::linalg::triangular_solve;
+use crate::lower::{Lowering, Value};
+use crate::prim::{Avals, Batched, Differentiation, Primitive, one};
+use crate::{Array, Aval, ShapeError};
+
+/// The lower triangular `L` with `A = L Lᵀ`, from the lower triangle of `A`.
+/// What stands above its diagonal is open. A matrix that is not positive
+/// definite gives NaN everywhere.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Cholesky;
+
+impl Primitive for Cholesky {
+    fn name(&self) -> &'static str {
+        "cholesky"
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(args.len() == 1, "expects 1 operand, got {}", args.len());
+        square(args[0])?;
+        one(args[0])
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        // Murray, Differentiation of the Cholesky decomposition (2016):
+        // L' = L Φ(L⁻¹ A' L⁻ᵀ), where Φ takes the lower triangle with half of
+        // the diagonal.
+        Differentiation::jvp(|_, tangents, results| {
+            let rule = |tangent: &Array| {
+                let factor = results[0].tril(0);
+                let left = TriangularSolve::new().left_side().lower();
+                let right = TriangularSolve::new().lower().transpose_a();
+                let inner = triangular_solve(&factor, tangent, right);
+                let inner = triangular_solve(&factor, &inner, left);
+                let weights = identity(inner.shape()[inner.ndim() - 1], inner.dtype()) + 1;
+                product(&factor, &(inner.tril(0) / weights))
+            };
+            vec![tangents[0].as_ref().map(rule)]
+        })
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        batch_in_front(self, args, axes, size)
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        vec![ctx.op1("cholesky", args, ins, outs[0], "lower = true")]
+    }
+}

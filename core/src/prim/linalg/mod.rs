@@ -1,0 +1,67 @@
+//! Decompositions of matrices and solutions of linear systems.
+//!
+//! Matrices lie along the last two axes of an operand, all others are a batch.
+//! Elements are `f32` or `f64`. No platform's own library is called: every
+//! primitive lowers to operations that XLA has, or to loops over them, so that
+//! one program runs on all platforms.
+
+mod cholesky;
+mod qr;
+mod triangular_solve;
+
+pub use cholesky::Cholesky;
+pub use qr::{Geqrf, HouseholderProduct, Qr};
+pub use triangular_solve::TriangularSolve;
+
+use super::elementwise::Class;
+use super::{Batched, Primitive, move_batch_axis};
+use crate::trace::bind;
+use crate::{Array, Aval, ShapeError};
+use smallvec::SmallVec;
+
+/// The rows and columns of the matrices of an operand.
+fn matrix(x: Aval) -> Result<(usize, usize), ShapeError> {
+    Class::Lapack.check(x.dtype())?;
+    match x.shape() {
+        [.., rows, columns] => Ok((*rows, *columns)),
+        _ => Err(ShapeError::new(format!("{x} is no matrix"))
+            .help("matrices lie along the last two axes: give an array of at least two")),
+    }
+}
+
+/// The rows of the square matrices of an operand.
+fn square(x: Aval) -> Result<usize, ShapeError> {
+    match matrix(x)? {
+        (rows, columns) if rows == columns => Ok(rows),
+        (rows, columns) => Err(ShapeError::new(format!(
+            "expects square matrices, got {rows} rows and {columns} columns"
+        ))
+        .help("qr, svd, pinv and lstsq take matrices of any shape")),
+    }
+}
+
+/// The shape of an operand with other axes in place of its last two.
+fn with_last(x: Aval, last: &[usize]) -> Aval {
+    let mut shape = x.shape()[..x.ndim() - 2].to_vec();
+    shape.extend_from_slice(last);
+    x.with_shape(&shape)
+}
+
+/// The batching rule of all operations on matrices along the last axes: one
+/// more batch axis in front.
+fn batch_in_front<P: Primitive + Clone>(
+    primitive: &P,
+    args: &[Array],
+    axes: &[Option<usize>],
+    size: usize,
+) -> Batched {
+    let moved: SmallVec<[Array; 2]> = args
+        .iter()
+        .zip(axes)
+        .map(|(x, axis)| move_batch_axis(x, *axis, 0, size))
+        .collect();
+    let refs: SmallVec<[&Array; 2]> = moved.iter().collect();
+    let outs = bind(primitive.clone(), &refs);
+    let axes = SmallVec::from_elem(Some(0), outs.len());
+    (outs, axes)
+}

@@ -1,0 +1,253 @@
+//! The QR decomposition and Householder reflectors.
+
+use super::{batch_in_front, matrix, with_last};
+use crate::linalg::matrix::{identity, matrix_shape, product, transposed};
+use crate::linalg::{householder_product, triangular_solve};
+use crate::lower::{Lowering, Value};
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, one};
+use crate::trace::bind;
+use crate::{Array, Aval, ShapeError};
+
+use super::TriangularSolve;
+
+/// Householder's decomposition: `R` on and above the diagonal, below it the
+/// reflectors whose product is `Q`; and the reflectors' scalar factors.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Geqrf;
+
+impl Primitive for Geqrf {
+    fn name(&self) -> &'static str {
+        "geqrf"
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(args.len() == 1, "expects 1 operand, got {}", args.len());
+        let (rows, columns) = matrix(args[0])?;
+        let factors = with_last(args[0], &[rows.min(columns)]);
+        Ok([args[0], factors].into_iter().collect())
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Undefined(
+            "reflectors have no derivative rule; differentiate `qr`, which has",
+        )
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        batch_in_front(self, args, axes, size)
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        // The name is known to XLA, which expands it on every platform.
+        let attributes = "call_target_name = \"Qr\"";
+        ctx.op("custom_call", args, ins, outs, attributes, &[])
+    }
+}
+
+/// The first columns of the product of Householder reflectors: `Q` of a
+/// decomposition by [`Geqrf`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct HouseholderProduct;
+
+impl Primitive for HouseholderProduct {
+    fn name(&self) -> &'static str {
+        "householder_product"
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(args.len() == 2, "expects 2 operands, got {}", args.len());
+        let (a, factors) = (args[0], args[1]);
+        let (rows, columns) = matrix(a)?;
+        crate::ensure_shape!(
+            a.dtype() == factors.dtype(),
+            "operands have different types, {} and {}",
+            a.dtype(),
+            factors.dtype()
+        );
+        if rows < columns {
+            return Err(ShapeError::new(format!(
+                "expects at least as many rows as columns, got {rows} and {columns}"
+            ))
+            .help("a product of reflectors is square: take as many columns as there are rows"));
+        }
+        let batch = &a.shape()[..a.ndim() - 2];
+        let fits = factors.ndim() + 1 == a.ndim()
+            && factors.shape()[..batch.len()] == *batch
+            && factors.shape()[batch.len()] <= columns;
+        if !fits {
+            return Err(ShapeError::new(format!(
+                "expects at most {columns} factors for each matrix"
+            ))
+            .help("pass both results of `geqrf`"));
+        }
+        one(a)
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Undefined(
+            "reflectors have no derivative rule; differentiate `qr`, which has",
+        )
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        batch_in_front(self, args, axes, size)
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let attributes = "call_target_name = \"ProductOfElementaryHouseholderReflectors\"";
+        ctx.op("custom_call", args, ins, outs, attributes, &[])
+    }
+}
+
+/// `Q` with orthonormal columns and upper triangular `R` with `A = Q R`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Qr {
+    /// Whether `Q` is square; else it has as many columns as `A`, if `A` has
+    /// fewer columns than rows.
+    pub full_matrices: bool,
+}
+
+impl Primitive for Qr {
+    fn name(&self) -> &'static str {
+        "qr"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![
+            ("full_matrices", Param::flag(self.full_matrices)),
+            ("pivoting", Param::flag(false)),
+            ("use_magma", Param::new("None")),
+        ]
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(args.len() == 1, "expects 1 operand, got {}", args.len());
+        let (rows, columns) = matrix(args[0])?;
+        let middle = if self.full_matrices {
+            rows
+        } else {
+            rows.min(columns)
+        };
+        let q = with_last(args[0], &[rows, middle]);
+        let r = with_last(args[0], &[middle, columns]);
+        Ok([q, r].into_iter().collect())
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::jvp(|primals, tangents, results| match &tangents[0] {
+            None => vec![None, None],
+            Some(tangent) => {
+                let (q, r) = tangents_of_qr(&primals[0], tangent, &results[0], &results[1]);
+                vec![Some(q), Some(r)]
+            }
+        })
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        batch_in_front(self, args, axes, size)
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        _: &[Aval],
+    ) -> Vec<Value> {
+        ctx.traced("qr", args, ins, |args| self.reflect(&args[0]))
+    }
+}
+
+impl Qr {
+    /// The decomposition by reflectors.
+    fn reflect(&self, a: &Array) -> Vec<Array> {
+        let (rows, columns) = matrix_shape(a);
+        let middle = if self.full_matrices {
+            rows
+        } else {
+            rows.min(columns)
+        };
+        if rows == 0 || columns == 0 {
+            // No reflectors.
+            let batch = &a.shape()[..a.ndim() - 2];
+            let q = Array::eye(rows, a.dtype()).slice_in_dim(0, middle, 1, 1);
+            let q = q.broadcast_to(&[batch, &[rows, middle]].concat());
+            let r = Array::zeros(&[batch, &[middle, columns]].concat(), a.dtype());
+            return vec![q, r];
+        }
+        let parts = bind(Geqrf, &[a]);
+        let (packed, factors) = (&parts[0], &parts[1]);
+        let reflectors = match columns.cmp(&middle) {
+            std::cmp::Ordering::Less => {
+                let mut widths = vec![(0, 0); a.ndim()];
+                widths[a.ndim() - 1] = (0, middle - columns);
+                packed.pad(&widths, 0)
+            }
+            _ => packed.slice_in_dim(0, middle, 1, -1),
+        };
+        let q = householder_product(&reflectors, factors);
+        let r = packed.slice_in_dim(0, middle, 1, -2).triu(0);
+        vec![q, r]
+    }
+}
+
+/// The tangents of `Q` and `R` of matrices with at least as many rows as
+/// columns, `Q` having as many columns as they (Walter and Lehmann, Algorithmic
+/// differentiation of linear algebra functions, 2012).
+fn tangents_of_thin(q: &Array, r: &Array, tangent: &Array) -> (Array, Array) {
+    let right = triangular_solve(r, tangent, TriangularSolve::new());
+    let inside = product(&transposed(q), &right);
+    let below = inside.tril(-1);
+    let rotation = &below - &transposed(&below);
+    let stretch = &inside - &rotation;
+    (right - product(q, &stretch), product(&stretch, r))
+}
+
+fn tangents_of_qr(a: &Array, tangent: &Array, q: &Array, r: &Array) -> (Array, Array) {
+    let (rows, columns) = matrix_shape(a);
+    let left = |x: &Array, n: usize| x.slice_in_dim(0, n, 1, -1);
+    let rest = |x: &Array, n: usize| x.slice_in_dim(n, x.shape()[x.ndim() - 1], 1, -1);
+    let above = |x: &Array, n: usize| x.slice_in_dim(0, n, 1, -2);
+    let below = |x: &Array, n: usize| x.slice_in_dim(n, x.shape()[x.ndim() - 2], 1, -2);
+    if rows < columns {
+        // Q is that of the first, square block; the others are Qᵀ times those
+        // of A.
+        let (q_dot, r_dot) = tangents_of_thin(q, &left(r, rows), &left(tangent, rows));
+        let others = product(&transposed(&q_dot), &rest(a, rows))
+            + product(&transposed(q), &rest(tangent, rows));
+        let r_dot = crate::concatenate(&[r_dot, others], -1);
+        return (q_dot, r_dot);
+    }
+    let square = q.shape()[q.ndim() - 1];
+    let thin = left(q, columns);
+    let (q_dot, r_dot) = tangents_of_thin(&thin, &above(r, columns), tangent);
+    if square == columns {
+        return (q_dot, r_dot);
+    }
+    // The columns of Q that complete the basis are those of the same product
+    // of reflectors, which makes them functions of the first columns: with
+    // Z = Q₂₁ (Q₁₁ - I)⁻¹,
+    // Q₂' = Q₁' Zᵀ - (Q₁ + Q₂ Z) (Q₂₁' - Z Q₁₁')ᵀ.
+    let first = above(&thin, columns) - identity(columns, a.dtype());
+    let parts = bind(
+        Qr {
+            full_matrices: false,
+        },
+        &[&first],
+    );
+    let solved = triangular_solve(&parts[1], &below(&thin, columns), TriangularSolve::new());
+    let z = product(&solved, &transposed(&parts[0]));
+    let turned = below(&q_dot, columns) - product(&z, &above(&q_dot, columns));
+    let completion = product(&q_dot, &transposed(&z))
+        - product(
+            &(&thin + product(&rest(q, columns), &z)),
+            &transposed(&turned),
+        );
+    let zeros = Array::zeros(
+        &[&r.shape()[..r.ndim() - 2], &[square - columns, columns]].concat(),
+        r.dtype(),
+    );
+    (
+        crate::concatenate(&[q_dot, completion], -1),
+        crate::concatenate(&[r_dot, zeros], -2),
+    )
+}

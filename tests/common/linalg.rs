@@ -1,0 +1,68 @@
+//! From a recorded row of linear algebra to what it applies; `linalg.py` says
+//! what the inputs are made into.
+
+use super::apply::Operation;
+use super::golden::Row;
+use ramie_core::linalg::{self, QrMode, TriangularSolve};
+use ramie_core::{Array, DType};
+
+type Applied = Option<Box<Operation>>;
+
+/// The operation of a row, or `None` for one that is not known here.
+pub fn apply(row: &Row) -> Applied {
+    let flag = |name: &str| row.params[name].as_bool().unwrap_or(false);
+    match row.op.as_str() {
+        "cholesky" if flag("as_is") => on(|x| vec![linalg::cholesky(x)]),
+        "cholesky" => on(|x| vec![linalg::cholesky(&positive(x))]),
+        "qr" => {
+            let mode = match flag("full_matrices") {
+                true => QrMode::Complete,
+                false => QrMode::Reduced,
+            };
+            on(move |x| pair(linalg::qr(&apart(x), mode)))
+        }
+        "geqrf" => on(|x| pair(linalg::geqrf(x))),
+        "householder_product" => on(|x| {
+            let (packed, factors) = linalg::geqrf(x);
+            vec![linalg::householder_product(&packed, &factors)]
+        }),
+        "triangular_solve" => {
+            let options = TriangularSolve {
+                left_side: flag("left_side"),
+                lower: flag("lower"),
+                transpose_a: flag("transpose_a"),
+                conjugate_a: false,
+                unit_diagonal: flag("unit_diagonal"),
+            };
+            Some(Box::new(move |x| {
+                vec![linalg::triangular_solve(&apart(&x[0]), &x[1], options)]
+            }))
+        }
+        _ => None,
+    }
+}
+
+fn on(f: impl Fn(&Array) -> Vec<Array> + Send + Sync + 'static) -> Applied {
+    Some(Box::new(move |x| f(&x[0])))
+}
+
+fn pair((a, b): (Array, Array)) -> Vec<Array> {
+    vec![a, b]
+}
+
+fn size(x: &Array, axis: usize) -> usize {
+    x.shape()[x.ndim() - axis]
+}
+
+/// Positive definite matrices.
+pub fn positive(x: &Array) -> Array {
+    x.matmul(x.swap_axes(-2, -1)) + Array::eye(size(x, 1), x.dtype())
+}
+
+/// Matrices with a dominant diagonal, whose singular values are apart.
+pub fn apart(x: &Array) -> Array {
+    let shape = [size(x, 2), size(x, 1)];
+    let row = Array::iota(&shape, 0, DType::I32);
+    let here = row.eq(Array::iota(&shape, 1, DType::I32));
+    x / 2 + here.astype(x.dtype()) * 4 * (Array::iota(&[shape[1]], 0, x.dtype()) + 1)
+}

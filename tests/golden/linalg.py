@@ -1,0 +1,84 @@
+"""Writes data/linalg.safetensors and data/linalg.json.
+
+They have the primitives of `jax.lax.linalg`, in rows laid out as in
+primitives.py. Inputs are any matrices; where a decomposition wants special
+ones, the recorded function makes them of its inputs, so that derivatives and
+batches stay inside the domain (`positive` and `apart` below, of the same names
+in the tests).
+"""
+
+import pathlib
+
+import primitives as p  # First: it sets the environment that JAX reads.
+from primitives import SHORT, draw, record, rng_of
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax._src.lax.linalg import geqrf  # Public as `jnp.linalg.qr(mode="raw")`.
+from jax.lax import linalg as ll
+
+WIDE = ["f32", "f64"]
+SQUARE = [("regular", (3, 3)), ("regular", (2, 4, 4)), ("regular", (1, 1)), ("empty", (0, 0)), ("empty", (0, 2, 2))]
+ANY = [("regular", (3, 3)), ("regular", (4, 2)), ("regular", (2, 2, 3)), ("regular", (1, 1)), ("empty", (0, 2)),
+       ("empty", (3, 0)), ("empty", (0, 3, 2))]
+
+
+def positive(x):
+    """Positive definite matrices."""
+    return x @ x.mT + jnp.eye(x.shape[-1], dtype=x.dtype)
+
+
+def apart(x):
+    """Matrices with a dominant diagonal, whose singular values are apart."""
+    m, n = x.shape[-2:]
+    return x / 2 + 4 * jnp.eye(m, n, dtype=x.dtype) * (1 + jnp.arange(n, dtype=x.dtype))
+
+
+def matrices(op, fun, shapes, params=None, derivative=True):
+    for dtype in WIDE:
+        # Derivatives of second order are checked in f64, which takes long: fewer shapes.
+        for case, shape in shapes if dtype == "f32" else [shapes[0], shapes[1], shapes[-2]]:
+            x = draw(rng_of(op, dtype, shape, repr(params)), dtype, shape)
+            record(op, fun, [x], params, case, derivative)
+
+
+def bad(op, fun, values, params=None):
+    for dtype in WIDE:
+        record(op, fun, [np.array(values).astype(SHORT[dtype])], params, "special")
+
+
+def factorizations():
+    matrices("cholesky", lambda x: ll.cholesky(positive(x)), SQUARE)
+    indefinite = [[[1.0, 2.0], [2.0, 1.0]], [[4.0, 2.0], [2.0, 5.0]], [[np.nan, 0.0], [0.0, 1.0]]]
+    bad("cholesky", ll.cholesky, indefinite, {"as_is": True})
+    for full in (False, True):
+        params = {"full_matrices": full}
+        matrices("qr", lambda x: ll.qr(apart(x), full_matrices=full), ANY, params)
+    matrices("geqrf", geqrf, ANY, derivative=False)
+    tall = [s for s in ANY if s[1][-2] >= s[1][-1]]
+    matrices("householder_product", lambda x: ll.householder_product(*geqrf(x)), tall, derivative=False)
+
+
+def triangular():
+    shapes = [("regular", (3, 3), (3, 2)), ("regular", (2, 2, 2), (2, 2, 3)), ("empty", (2, 2), (2, 0)), ("empty", (0, 0), (0, 2))]
+    for flags in range(8):
+        left, lower, transpose = (bool(flags >> i & 1) for i in range(3))
+        params = {"left_side": left, "lower": lower, "transpose_a": transpose, "unit_diagonal": flags in (1, 6)}
+        solve = lambda a, b: ll.triangular_solve(apart(a), b, **params)
+        for dtype in WIDE if flags in (0, 1, 6, 7) else ["f32"]:
+            for case, a, b in shapes if flags == 1 else shapes[:1]:
+                rng = rng_of("triangular_solve", dtype, flags, a)
+                b = b if left else (*b[:-2], b[-1], b[-2])
+                record("triangular_solve", solve, [draw(rng, dtype, a), draw(rng, dtype, b)], params, case)
+
+
+def main():
+    data = pathlib.Path(__file__).parent / "data"
+    for part in (factorizations, triangular):
+        part()
+    p.write(data / "linalg")
+
+
+if __name__ == "__main__":
+    main()
