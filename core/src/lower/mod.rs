@@ -3,11 +3,11 @@
 mod module;
 mod order;
 mod region;
+mod traced;
 
 use crate::hash::FastMap;
 use crate::jaxpr::{Atom, Jaxpr, Scope};
-use crate::trace::{at_location, trace_to_jaxpr};
-use crate::{Array, Aval, DType, Literal, Scalar};
+use crate::{Aval, DType, Literal, Scalar};
 use smallvec::SmallVec;
 use std::fmt::{self, Write};
 use std::panic::Location;
@@ -368,28 +368,6 @@ impl<'m> Lowering<'m> {
             self.set_order(after);
         }
         results.into_vec()
-    }
-
-    /// A function of arrays of the types `ins`, traced and called as a function
-    /// of its own: a lowering rule in terms of other primitives.
-    pub fn traced(
-        &mut self,
-        name: &str,
-        args: &[Value],
-        ins: &[Aval],
-        f: impl FnOnce(&[Array]) -> Vec<Array>,
-    ) -> Vec<Value> {
-        let ins: SmallVec<[Aval; 4]> = ins.iter().map(Aval::strong).collect();
-        let trace = || trace_to_jaxpr(&ins, f);
-        let program = match self.location {
-            Some(location) => at_location(location, trace),
-            None => trace(),
-        };
-        assert!(
-            program.consts.is_empty(),
-            "internal error: the lowering of `{name}` captured an array"
-        );
-        self.call(name, &program.jaxpr, args)
     }
 
     /// The equations of a program, in place. Captured values come first in

@@ -1,0 +1,30 @@
+//! Lowering rules in terms of other primitives.
+
+use super::{Lowering, Value};
+use crate::trace::{at_location, trace_to_jaxpr};
+use crate::{Array, Aval};
+use smallvec::SmallVec;
+
+impl Lowering<'_> {
+    /// A function of arrays of the types `ins`, traced and called as a function
+    /// of its own: a lowering rule in terms of other primitives.
+    pub fn traced(
+        &mut self,
+        name: &str,
+        args: &[Value],
+        ins: &[Aval],
+        f: impl FnOnce(&[Array]) -> Vec<Array>,
+    ) -> Vec<Value> {
+        let ins: SmallVec<[Aval; 4]> = ins.iter().map(Aval::strong).collect();
+        let trace = || trace_to_jaxpr(&ins, f);
+        let program = match self.location {
+            Some((location, scope)) => scope.within(|| at_location(location, trace)),
+            None => trace(),
+        };
+        assert!(
+            program.consts.is_empty(),
+            "internal error: the lowering of `{name}` captured an array"
+        );
+        self.call(name, &program.jaxpr, args)
+    }
+}
