@@ -73,8 +73,8 @@ pub use ramie_core::{
     Array, ArrayLike, At, Aval, AxisName, AxisNames, DType, Dims, DotDimensionNumbers, Element,
     Ellipsis, GatherScatterMode, IndexItem, IntoArray, IntoIndex, IntoIndexItem, Literal, NewAxis,
     Number, PadMode, Precision, RoundingMethod, Scalar, Stepped, array, associative_scan,
-    broadcast_arrays, broadcast_shapes, concatenate, einsum, hstack, lax_sort, linalg, meshgrid,
-    meshgrid_ij, random, s, stack, vstack, where_,
+    broadcast_arrays, broadcast_shapes, concatenate, einsum, hstack, image, lax_sort, linalg,
+    meshgrid, meshgrid_ij, random, s, stack, vstack, where_,
 };
 // Convolutions and windows.
 #[doc(inline)]

@@ -15,6 +15,7 @@ mod dtype;
 mod eager;
 mod error;
 mod hash;
+pub mod image;
 mod jaxpr;
 mod jit;
 pub mod linalg;

@@ -13,7 +13,7 @@ pub type PlatformFn<'a, A, R> = (Platform, &'a dyn Fn(A) -> R);
 /// use ramie_core::{Array, Platform, platform_dependent};
 /// let fast = |x: Array| x.exp2();
 /// let y = platform_dependent(Array::from(3.0f32), &[(Platform::Cuda, &fast)], |x| {
-///     Array::from(2.0f32).pow(&x)
+///     Array::from(2.0f32).power(&x)
 /// });
 /// assert_eq!(y.item::<f32>(), 8.0);
 /// ```
