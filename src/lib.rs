@@ -91,6 +91,12 @@ pub use ramie_core::{
     is_tracing, jit, jit_with, jvp, linear_transpose, linearize, log_compiles, make_jaxpr,
     value_and_grad, vjp, vjp_with_aux, vmap, vmap_axes, vmap_with,
 };
+// Derivatives of one's own.
+#[doc(inline)]
+pub use ramie_core::{
+    JvpTerm, Tangents, custom_jvp, custom_jvp_nondiff, custom_jvp_symbolic_zeros, custom_jvp_terms,
+    custom_vjp, custom_vjp_nondiff, custom_vjp_symbolic_zeros,
+};
 // Collectives over mapped axes.
 #[doc(inline)]
 pub use ramie_core::{

@@ -11,6 +11,8 @@ mod common;
 mod by_hand;
 #[path = "primitives/coverage.rs"]
 mod coverage;
+#[path = "primitives/custom.rs"]
+mod custom;
 #[path = "primitives/programs.rs"]
 mod programs;
 #[path = "primitives/sources.rs"]
@@ -50,6 +52,7 @@ fn primitives_obey_their_rules() {
     cases.extend(tables::cases());
     cases.extend(by_hand::cases());
     cases.extend(programs::cases());
+    cases.extend(custom::cases());
     if let Ok(only) = std::env::var("RAMIE_PRIMITIVES") {
         cases.retain(|case: &Case| only.split(',').any(|op| op == case.op));
         check::cases(&cases, &mut failures);

@@ -83,4 +83,8 @@ pub use transform::{
     linear_transpose, linearize, make_jaxpr, value_and_grad, vjp, vjp_with_aux, vmap, vmap_axes,
     vmap_with,
 };
+pub use transform::{
+    JvpTerm, Tangents, custom_jvp, custom_jvp_nondiff, custom_jvp_symbolic_zeros, custom_jvp_terms,
+    custom_vjp, custom_vjp_nondiff, custom_vjp_symbolic_zeros,
+};
 pub use tree::Tree;

@@ -161,6 +161,21 @@ impl Jaxpr {
         Jaxpr::new(Vec::new(), constvars, eqns, outvars, avals)
     }
 
+    /// [`consts_as_inputs`](Jaxpr::consts_as_inputs) of a shared program; the
+    /// program itself where it captures nothing.
+    pub(crate) fn with_consts_as_inputs(self: Arc<Jaxpr>) -> Arc<Jaxpr> {
+        if self.constvars.is_empty() {
+            return self;
+        }
+        let parts = Arc::try_unwrap(self).unwrap_or_else(|shared| shared.duplicate());
+        Arc::new(parts.consts_as_inputs())
+    }
+
+    /// Whether an equation has effects.
+    pub(crate) fn has_effects(&self) -> bool {
+        self.eqns.iter().any(|e| e.primitive.has_effects())
+    }
+
     /// Runs the program on `args` (captured values first): each equation is
     /// bound anew, so that it runs at once or goes into the open trace.
     ///

@@ -113,7 +113,7 @@ impl<A: Tree, R: Tree, C: ?Sized> Jitted<'_, (), A, R, C> {
 }
 
 /// The last part of a function's path; `<lambda>` for a closure.
-fn short_name<F>() -> &'static str {
+pub(crate) fn short_name<F>() -> &'static str {
     let full = std::any::type_name::<F>();
     let plain = full.split('<').next().unwrap_or(full);
     match plain.rsplit("::").next() {

@@ -9,6 +9,7 @@ mod stages;
 
 pub use disable::disable_jit;
 pub(crate) use disable::jit_is_disabled;
+pub(crate) use function::short_name;
 pub use function::{JitFunction, Jitted, Staged, Stateful};
 pub use stages::{Compiled, Lowered};
 

@@ -130,6 +130,14 @@ const LISTED: &[CatalogueEntry] = &[
     entry("Threefry2x32", "threefry2x32", Class::Word),
     // Programs
     entry("Call", "jit", Class::Any),
+    entry("CustomJvpCall", "custom_jvp_call", Class::Any),
+    CatalogueEntry {
+        exempt: Some(
+            "exists only between the forward and the backward rule of custom_vjp, whose cases run it",
+        ),
+        ..entry("CustomLin", "custom_lin", Class::Any)
+    },
+    entry("CustomVjpCall", "custom_vjp_call", Class::Any),
     // Functions of the host
     elsewhere("HostCallback", "debug_callback", CALLBACK),
     elsewhere("HostCallback", "io_callback", CALLBACK),

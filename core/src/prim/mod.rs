@@ -10,6 +10,7 @@ mod catalogue;
 pub mod collective;
 pub mod conv;
 pub mod cumulative;
+pub mod custom;
 pub mod dot;
 pub mod elementwise;
 pub mod index;

@@ -26,7 +26,9 @@ pub trait ArgTuple: Tree {
     /// The first argument, with respect to which `grad` differentiates.
     type First: Tree;
     /// The other arguments.
-    type Rest: Send + Sync;
+    type Rest: Tree;
+    /// The arguments as one value: a single argument itself, several as a tuple.
+    type Packed: Tree;
     /// A function of these arguments.
     type Fn<'f, R: 'f>: ?Sized;
     /// How many there are.
@@ -35,6 +37,10 @@ pub trait ArgTuple: Tree {
     fn split(self) -> (Self::First, Self::Rest);
     /// The reverse of [`split`](ArgTuple::split).
     fn join(first: Self::First, rest: &Self::Rest) -> Self;
+    /// The arguments as one value.
+    fn pack(self) -> Self::Packed;
+    /// The reverse of [`pack`](ArgTuple::pack).
+    fn unpack(packed: Self::Packed) -> Self;
     /// The number of arrays in each argument.
     fn leaf_counts(&self) -> Vec<usize>;
     /// A function of a tuple as one of several arguments.
@@ -45,11 +51,18 @@ fn copy<T: Tree>(tree: &T) -> T {
     tree.rebuild(&mut Array::clone)
 }
 
+/// One item itself, several as a tuple: of types, of values, of patterns.
+macro_rules! packed {
+    ($one:ident) => { $one };
+    ($($several:ident)+) => { ($($several,)+) };
+}
+
 macro_rules! arity {
     ($n:literal; $first:ident $a:ident $i:tt $(, $rest:ident $b:ident $j:tt)*) => {
         impl<$first: Tree $(, $rest: Tree)*> ArgTuple for ($first, $($rest,)*) {
             type First = $first;
             type Rest = ($($rest,)*);
+            type Packed = packed!($first $($rest)*);
             type Fn<'f, R: 'f> = dyn Fn($first $(, $rest)*) -> R + Send + Sync + 'f;
             const COUNT: usize = $n;
             fn split(self) -> (Self::First, Self::Rest) {
@@ -59,6 +72,13 @@ macro_rules! arity {
             fn join(first: Self::First, rest: &Self::Rest) -> Self {
                 let ($($b,)*) = rest;
                 (first, $(copy($b),)*)
+            }
+            fn pack(self) -> Self::Packed {
+                let ($a, $($b,)*) = self;
+                packed!($a $($b)*)
+            }
+            fn unpack(packed!($a $($b)*): Self::Packed) -> Self {
+                ($a, $($b,)*)
             }
             fn leaf_counts(&self) -> Vec<usize> {
                 vec![tree::count(&self.$i) $(, tree::count(&self.$j))*]

@@ -1,5 +1,6 @@
 //! `jvp`, `linearize`, `vjp`, `grad` and their kin, on functions of trees.
 
+use super::tangents::filled;
 use super::{ArgTuple, Function, Objective, backward, jvp_eval, linearize_eval};
 use crate::jaxpr::ClosedJaxpr;
 use crate::trace::{OpenTrace, trace_to_jaxpr};
@@ -27,16 +28,6 @@ pub(crate) fn trace<A: Tree, R: Tree>(args: &A, f: impl FnOnce(A) -> R) -> Trace
         program,
         result: result.expect("the function ran"),
     }
-}
-
-/// The tangents or cotangents of a tree, zeros filled in.
-fn filled<T: Tree>(like: &T, values: Vec<Option<Array>>) -> T {
-    let mut values = values.into_iter();
-    like.rebuild(&mut |a| values.next().flatten().unwrap_or_else(|| zeros(a.aval())))
-}
-
-fn zeros(aval: Aval) -> Array {
-    Array::zeros(aval.shape(), aval.dtype())
 }
 
 /// Which arrays of a tree can be differentiated.

@@ -1,17 +1,26 @@
 //! Transformations: passes over jaxprs, and the functions that apply them.
 
 mod backward;
+mod custom;
+mod custom_jvp;
+mod custom_vjp;
 mod function;
 mod grad;
 mod jvp;
 mod map_axes;
 mod stage;
+mod tangents;
 mod vmap;
 
+pub use custom_jvp::{
+    JvpTerm, custom_jvp, custom_jvp_nondiff, custom_jvp_symbolic_zeros, custom_jvp_terms,
+};
+pub use custom_vjp::{custom_vjp, custom_vjp_nondiff, custom_vjp_symbolic_zeros};
 pub use function::{ArgTuple, Function, Objective, Pure};
 pub use grad::{grad, jvp, linear_transpose, linearize, value_and_grad, vjp, vjp_with_aux};
 pub use map_axes::{MapAxes, VmapOptions};
 pub use stage::{eval_shape, make_jaxpr};
+pub use tangents::Tangents;
 pub use vmap::{vmap, vmap_axes, vmap_with};
 
 pub(crate) use backward::{backward, transpose_call};

@@ -1,0 +1,188 @@
+//! `custom_jvp_call`: a function with a tangent rule of its own.
+
+use super::{Identity, batched_program, batched_run, in_front, infer_call, refuse_captured};
+use crate::jaxpr::Jaxpr;
+use crate::lower::{Lowering, Value};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
+};
+use crate::trace::bind;
+use crate::transform::transpose_call;
+use crate::{Array, Aval, AxisName, Outputs, Result, ShapeError};
+use smallvec::SmallVec;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+type Arrays = Vec<Array>;
+type Tangents = Vec<Option<Array>>;
+type Run = dyn Fn(&[Array], &[Option<Array>]) -> (Arrays, Tangents) + Send + Sync;
+
+/// The rule of a [`CustomJvpCall`]: from the arguments and their tangents, of
+/// which `None` are zero, to the results and theirs.
+#[derive(Clone)]
+pub struct JvpRule {
+    name: &'static str,
+    identity: Identity,
+    run: Arc<Run>,
+}
+
+impl JvpRule {
+    pub(crate) fn new(
+        name: &'static str,
+        identity: Identity,
+        run: impl Fn(&[Array], &[Option<Array>]) -> (Arrays, Tangents) + Send + Sync + 'static,
+    ) -> JvpRule {
+        JvpRule {
+            name,
+            identity,
+            run: Arc::new(run),
+        }
+    }
+
+    /// The rule for all examples at once.
+    fn batched(&self, axes: &[Option<usize>], axis: BatchAxis) -> JvpRule {
+        let identity = self.identity.batched(axes, axis);
+        let (inner, axes) = (self.run.clone(), axes.to_vec());
+        JvpRule::new(self.name, identity, move |primals, tangents| {
+            let given = axes.iter().zip(tangents);
+            let both: Vec<Option<usize>> = axes
+                .iter()
+                .copied()
+                .chain(given.filter(|(_, t)| t.is_some()).map(|(axis, _)| *axis))
+                .collect();
+            let args: Arrays = primals
+                .iter()
+                .chain(tangents.iter().flatten())
+                .cloned()
+                .collect();
+            let mut nonzero = Vec::new();
+            let (outs, places) = batched_run(&args, &both, axis, |xs| {
+                let (primals, given) = xs.split_at(primals.len());
+                let mut given = given.iter().cloned();
+                let ts: Tangents = tangents
+                    .iter()
+                    .map(|t| t.as_ref().and_then(|_| given.next()))
+                    .collect();
+                let (mut outs, dots) = inner(primals, &ts);
+                nonzero = dots.iter().map(Option::is_some).collect();
+                outs.extend(dots.into_iter().flatten());
+                outs
+            });
+            let mut outs = in_front(outs, &places, axis.size);
+            let mut dots = outs.split_off(nonzero.len()).into_iter();
+            let dots = nonzero
+                .iter()
+                .map(|&nz| if nz { dots.next() } else { None })
+                .collect();
+            (outs, dots)
+        })
+    }
+}
+
+impl fmt::Debug for JvpRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl PartialEq for JvpRule {
+    fn eq(&self, other: &Self) -> bool {
+        self.identity == other.identity
+    }
+}
+impl Eq for JvpRule {}
+impl Hash for JvpRule {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.identity.hash(state);
+    }
+}
+
+/// The call of a function that has a tangent rule of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CustomJvpCall {
+    /// The function's name.
+    pub name: Arc<str>,
+    /// Its program; captured values are its first arguments.
+    pub call_jaxpr: Arc<Jaxpr>,
+    /// How many captured values there are.
+    pub num_consts: usize,
+    /// Whether the rule is told which tangents are zero.
+    pub symbolic_zeros: bool,
+    /// The tangent rule, of the arguments after the captured values.
+    pub jvp: JvpRule,
+}
+
+impl Primitive for CustomJvpCall {
+    fn name(&self) -> &'static str {
+        "custom_jvp_call"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        let mut params = vec![
+            ("name", Param::new(&self.name)),
+            ("call_jaxpr", Param::Jaxpr(self.call_jaxpr.clone())),
+            ("jvp", Param::new(self.jvp.name)),
+        ];
+        if self.num_consts > 0 {
+            params.push(("num_consts", Param::new(self.num_consts)));
+        }
+        let zeros = if self.symbolic_zeros { "True" } else { "False" };
+        params.push(("symbolic_zeros", Param::new(zeros)));
+        params
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn has_effects(&self) -> bool {
+        self.call_jaxpr.has_effects()
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        infer_call("custom_jvp", &self.name, &self.call_jaxpr, args)
+    }
+    fn evaluate(&self, args: &[&Array]) -> Option<Result<Outputs>> {
+        let args: Vec<Array> = args.iter().map(|a| (*a).clone()).collect();
+        Some(Ok(self.call_jaxpr.eval(&[], &args).into()))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Nested(self)
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        self.batch_named(args, axes, size.into())
+    }
+    fn uses_axis(&self, name: AxisName) -> bool {
+        self.call_jaxpr.uses_axis(name)
+    }
+    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let program = batched_program(&self.call_jaxpr, args, axes, axis);
+        let call = CustomJvpCall {
+            name: self.name.clone(),
+            num_consts: self.num_consts + program.consts.len(),
+            symbolic_zeros: self.symbolic_zeros,
+            jvp: self.jvp.batched(&axes[self.num_consts..], axis),
+            call_jaxpr: program.jaxpr.with_consts_as_inputs(),
+        };
+        let all: SmallVec<[&Array; 8]> = program.consts.iter().chain(args).collect();
+        let outs = bind(call, &all);
+        let places = outs.iter().map(|_| Some(0)).collect();
+        (outs, places)
+    }
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+        ctx.inline(&self.call_jaxpr, args)
+    }
+}
+
+impl NestedDifferentiation for CustomJvpCall {
+    fn jvp(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Arrays, Tangents) {
+        refuse_captured("custom_jvp", &self.name, &tangents[..self.num_consts]);
+        (self.jvp.run)(&primals[self.num_consts..], &tangents[self.num_consts..])
+    }
+
+    /// What the rule computes without tangents goes below, as in every rule.
+    fn linearize(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Arrays, Tangents) {
+        NestedDifferentiation::jvp(self, primals, tangents)
+    }
+
+    fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Tangents {
+        transpose_call(&self.call_jaxpr, operands, cts)
+    }
+}

@@ -1,0 +1,229 @@
+//! `custom_lin`: the tangents of a function of which only the reverse rule is
+//! known.
+
+use super::{Identity, batched_run};
+use crate::lower::{Lowering, Value};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
+    move_batch_axis,
+};
+use crate::trace::{self, bind};
+use crate::{Array, Aval, ShapeError};
+use smallvec::SmallVec;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+type Run = dyn Fn(&[Array], &[Option<Array>]) -> Vec<Option<Array>> + Send + Sync;
+
+/// The backward rule of a [`CustomVjpCall`](super::CustomVjpCall): from the
+/// residuals and the cotangents of the results to those of the arguments;
+/// `None` is zero.
+#[derive(Clone)]
+pub struct BackwardRule {
+    identity: Identity,
+    run: Arc<Run>,
+}
+
+impl BackwardRule {
+    pub(crate) fn new(
+        identity: Identity,
+        run: impl Fn(&[Array], &[Option<Array>]) -> Vec<Option<Array>> + Send + Sync + 'static,
+    ) -> BackwardRule {
+        BackwardRule {
+            identity,
+            run: Arc::new(run),
+        }
+    }
+
+    /// The rule for all examples at once: `kept` are the batch axes of the
+    /// residuals, `axes` those of the arguments. An argument that all examples
+    /// share gets the sum of their cotangents.
+    pub(super) fn batched(
+        &self,
+        kept: &[Option<usize>],
+        axes: &[Option<usize>],
+        axis: BatchAxis,
+    ) -> BackwardRule {
+        let all: Vec<Option<usize>> = kept.iter().chain(axes).copied().collect();
+        let identity = self.identity.batched(&all, axis);
+        let (inner, kept, axes) = (self.run.clone(), kept.to_vec(), axes.to_vec());
+        BackwardRule::new(identity, move |residuals, cts| {
+            let given = cts.iter().flatten();
+            let args: Vec<Array> = residuals.iter().chain(given.clone()).cloned().collect();
+            let places: Vec<Option<usize>> =
+                kept.iter().copied().chain(given.map(|_| Some(0))).collect();
+            let mut nonzero = Vec::new();
+            let (grads, found) = batched_run(&args, &places, axis, |xs| {
+                let (residuals, given) = xs.split_at(residuals.len());
+                let mut given = given.iter().cloned();
+                let cts: Vec<Option<Array>> = cts
+                    .iter()
+                    .map(|ct| ct.as_ref().and_then(|_| given.next()))
+                    .collect();
+                let grads = inner(residuals, &cts);
+                nonzero = grads.iter().map(Option::is_some).collect();
+                grads.into_iter().flatten().collect()
+            });
+            let mut grads = grads.into_iter().zip(found);
+            nonzero
+                .iter()
+                .zip(&axes)
+                .map(|(nonzero, wanted)| {
+                    let (grad, found) = if *nonzero { grads.next()? } else { return None };
+                    let to = wanted.unwrap_or(0);
+                    let all = move_batch_axis(&grad, found, to, axis.size);
+                    Some(match wanted {
+                        Some(_) => all,
+                        None => all.reduce_sum(&[0]),
+                    })
+                })
+                .collect()
+        })
+    }
+}
+
+impl fmt::Debug for BackwardRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("bwd")
+    }
+}
+
+impl PartialEq for BackwardRule {
+    fn eq(&self, other: &Self) -> bool {
+        self.identity == other.identity
+    }
+}
+impl Eq for BackwardRule {}
+impl Hash for BackwardRule {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.identity.hash(state);
+    }
+}
+
+/// A linear function of tangents that can only be transposed, which calls the
+/// backward rule. Its operands are the residuals, then the tangents that are
+/// not zero; its results are the tangents of the floating-point results.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CustomLin {
+    /// The function's name.
+    pub name: Arc<str>,
+    /// The backward rule.
+    pub bwd: BackwardRule,
+    /// How many residuals there are.
+    pub num_res: usize,
+    /// Which arguments have a tangent.
+    pub perturbed: Vec<bool>,
+    /// The types of the function's results.
+    pub out_avals: Vec<Aval>,
+}
+
+impl CustomLin {
+    /// The tangents of the results.
+    pub(super) fn apply(
+        name: &Arc<str>,
+        bwd: BackwardRule,
+        residuals: &[Array],
+        tangents: &[Option<Array>],
+        out_avals: Vec<Aval>,
+    ) -> Vec<Option<Array>> {
+        let floats: Vec<bool> = out_avals.iter().map(|a| a.dtype().is_float()).collect();
+        let lin = CustomLin {
+            name: name.clone(),
+            bwd,
+            num_res: residuals.len(),
+            perturbed: tangents.iter().map(Option::is_some).collect(),
+            out_avals,
+        };
+        let args: SmallVec<[&Array; 8]> =
+            residuals.iter().chain(tangents.iter().flatten()).collect();
+        let mut dots = bind(lin, &args).into_iter();
+        floats
+            .into_iter()
+            .map(|float| if float { dots.next() } else { None })
+            .collect()
+    }
+}
+
+/// The error of forward mode through a rule for reverse mode.
+#[track_caller]
+pub(super) fn refuse_forward_mode(name: &str) -> ! {
+    trace::fail(&format!(
+        "custom_vjp: the function `{name}` has a rule for reverse mode only, and cannot be \
+         differentiated in forward mode (jvp, jacfwd, or calling what linearize gives)\n  help: \
+         use reverse mode (grad, vjp, jacrev), or define the derivative with custom_jvp, which \
+         serves both"
+    ))
+}
+
+impl Primitive for CustomLin {
+    fn name(&self) -> &'static str {
+        "custom_lin"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![
+            ("name", Param::new(&self.name)),
+            ("num_res", Param::new(self.num_res)),
+        ]
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        let tangents = self.perturbed.iter().filter(|p| **p).count();
+        crate::ensure_shape!(
+            args.len() == self.num_res + tangents,
+            "expects {} residuals and {tangents} tangents, got {} operands",
+            self.num_res,
+            args.len()
+        );
+        let outs = self.out_avals.iter().filter(|a| a.dtype().is_float());
+        Ok(outs.map(Aval::strong).collect())
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Nested(self)
+    }
+    fn batch(&self, _: &[Array], _: &[Option<usize>], _: usize) -> Batched {
+        refuse_forward_mode(&self.name)
+    }
+    fn lower(&self, _: &mut Lowering<'_>, _: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+        refuse_forward_mode(&self.name)
+    }
+}
+
+impl NestedDifferentiation for CustomLin {
+    fn jvp(&self, _: &[Array], _: &[Option<Array>]) -> (Vec<Array>, Vec<Option<Array>>) {
+        refuse_forward_mode(&self.name)
+    }
+
+    fn linearize(&self, _: &[Array], _: &[Option<Array>]) -> (Vec<Array>, Vec<Option<Array>>) {
+        refuse_forward_mode(&self.name)
+    }
+
+    fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>> {
+        let (residuals, tangents) = operands.split_at(self.num_res);
+        let Some(residuals) = residuals
+            .iter()
+            .map(|o| o.known().cloned())
+            .collect::<Option<Vec<Array>>>()
+        else {
+            refuse_forward_mode(&self.name)
+        };
+        let mut cts = cts.iter();
+        let cts: Vec<Option<Array>> = self
+            .out_avals
+            .iter()
+            .map(|a| match a.dtype().is_float() {
+                true => cts.next().cloned().flatten(),
+                false => None,
+            })
+            .collect();
+        let grads = (self.bwd.run)(&residuals, &cts);
+        let grads = grads.into_iter().zip(&self.perturbed);
+        let grads = grads.filter(|(_, perturbed)| **perturbed).map(|(g, _)| g);
+        let mut all = vec![None; residuals.len()];
+        all.extend(grads);
+        debug_assert_eq!(all.len(), residuals.len() + tangents.len());
+        all
+    }
+}

@@ -1,0 +1,161 @@
+//! Functions with derivatives of their own: `custom_jvp_call` and
+//! `custom_vjp_call`.
+//!
+//! Such a primitive holds the function's program, which is what runs, and rules
+//! in Rust, which are called when it is differentiated.
+
+mod jvp;
+mod linear;
+mod vjp;
+
+pub use jvp::{CustomJvpCall, JvpRule};
+pub use linear::{BackwardRule, CustomLin};
+pub use vjp::{CustomVjpCall, Forward, ForwardRule};
+
+use super::{BatchAxis, move_batch_axis};
+use crate::jaxpr::Jaxpr;
+use crate::trace::{self, trace_to_jaxpr};
+use crate::transform::batch_eval;
+use crate::{Array, Aval, AxisName, ShapeError};
+use std::any::TypeId;
+use std::sync::Arc;
+
+/// What makes a rule the same as another: the function, the structure of the
+/// trees that it is applied to, and the batches that it has been put in. A
+/// function that captures nothing is known by its type, others by their
+/// address, which the rule keeps alive.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Identity {
+    functions: Vec<Function>,
+    structure: Vec<(u64, u64)>,
+    batches: Vec<Batch>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Function {
+    Type(TypeId),
+    Address(usize),
+}
+
+/// One batching of a rule.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Batch {
+    axes: Vec<Option<usize>>,
+    size: usize,
+    name: Option<AxisName>,
+}
+
+impl Identity {
+    /// The identity of a function applied to trees of these structures.
+    pub(crate) fn new<F: 'static>(function: &Arc<F>, structure: Vec<(u64, u64)>) -> Identity {
+        let function = match size_of::<F>() {
+            0 => Function::Type(TypeId::of::<F>()),
+            _ => Function::Address(Arc::as_ptr(function).addr()),
+        };
+        Identity {
+            functions: vec![function],
+            structure,
+            batches: Vec::new(),
+        }
+    }
+
+    /// The identity of two functions that go together.
+    pub(crate) fn and(mut self, other: &Identity) -> Identity {
+        self.functions.extend_from_slice(&other.functions);
+        self
+    }
+
+    fn batched(&self, axes: &[Option<usize>], axis: BatchAxis) -> Identity {
+        let mut identity = self.clone();
+        identity.batches.push(Batch {
+            axes: axes.to_vec(),
+            size: axis.size,
+            name: axis.name,
+        });
+        identity
+    }
+}
+
+/// A type without its batch axis.
+fn example(aval: Aval, axis: Option<usize>) -> Aval {
+    let mut shape: crate::Dims = aval.shape().into();
+    if let Some(axis) = axis {
+        shape.remove(axis);
+    }
+    aval.with_shape(&shape)
+}
+
+fn examples(args: &[Array], axes: &[Option<usize>]) -> Vec<Aval> {
+    let args = args.iter().zip(axes);
+    args.map(|(a, axis)| example(a.aval(), *axis)).collect()
+}
+
+/// Arrays with their batch axis in front, repeated where they had none.
+fn in_front(arrays: Vec<Array>, axes: &[Option<usize>], size: usize) -> Vec<Array> {
+    let arrays = arrays.iter().zip(axes);
+    arrays
+        .map(|(a, axis)| move_batch_axis(a, *axis, 0, size))
+        .collect()
+}
+
+/// A rule run for all examples at once: `f` sees one example.
+fn batched_run(
+    args: &[Array],
+    axes: &[Option<usize>],
+    axis: BatchAxis,
+    f: impl FnOnce(&[Array]) -> Vec<Array>,
+) -> (Vec<Array>, Vec<Option<usize>>) {
+    let program = crate::axis::with_axis(axis.name, axis.size, || {
+        trace_to_jaxpr(&examples(args, axes), f)
+    });
+    batch_eval(&program.jaxpr, &program.consts, args, axes, axis)
+}
+
+/// The program of a function for all examples, every result with the batch axis
+/// in front: which results are the same for all examples is not known of rules
+/// before they are called, and must not differ between them.
+fn batched_program(
+    jaxpr: &Jaxpr,
+    args: &[Array],
+    axes: &[Option<usize>],
+    axis: BatchAxis,
+) -> crate::ClosedJaxpr {
+    let avals: Vec<Aval> = args.iter().map(Array::aval).collect();
+    trace_to_jaxpr(&avals, |args| {
+        let (outs, places) = batch_eval(jaxpr, &[], args, axes, axis);
+        in_front(outs, &places, axis.size)
+    })
+}
+
+/// The types that a call of `jaxpr` gives for these operands.
+fn infer_call(
+    what: &str,
+    name: &str,
+    jaxpr: &Jaxpr,
+    args: &[Aval],
+) -> Result<super::Avals, ShapeError> {
+    let expected = jaxpr.in_avals();
+    let fits = args.len() == expected.len()
+        && args
+            .iter()
+            .zip(&expected)
+            .all(|(a, e)| a.strong() == e.strong());
+    crate::ensure_shape!(
+        fits,
+        "the {what} function `{name}` takes {expected:?}, got {args:?}"
+    );
+    Ok(jaxpr.out_avals().into())
+}
+
+/// Captured values have no place in the rules, so that they cannot be
+/// differentiated.
+#[track_caller]
+fn refuse_captured(what: &str, name: &str, tangents: &[Option<Array>]) {
+    if tangents.iter().any(Option::is_some) {
+        trace::fail(&format!(
+            "{what}: the function `{name}` captures a value that is being differentiated, and its \
+             rule speaks of its arguments only\n  help: pass the value as an argument, or capture \
+             value.stop_gradient()"
+        ));
+    }
+}

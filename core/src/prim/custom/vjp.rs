@@ -1,0 +1,213 @@
+//! `custom_vjp_call`: a function with a reverse rule of its own.
+
+use super::{
+    BackwardRule, CustomLin, Identity, batched_program, batched_run, in_front, infer_call,
+    refuse_captured,
+};
+use crate::jaxpr::Jaxpr;
+use crate::lower::{Lowering, Value};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
+};
+use crate::trace::{self, bind};
+use crate::{Array, Aval, AxisName, Outputs, Result, ShapeError};
+use smallvec::SmallVec;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// What the forward rule gives.
+pub struct Forward {
+    /// The results.
+    pub outs: Vec<Array>,
+    /// What the backward rule needs to know.
+    pub residuals: Vec<Array>,
+    /// The backward rule, for residuals of this structure.
+    pub backward: BackwardRule,
+}
+
+type Run = dyn Fn(&[Array], &[bool]) -> Forward + Send + Sync;
+
+/// The forward rule of a [`CustomVjpCall`]: from the arguments, and which of
+/// them are differentiated, to results and residuals.
+#[derive(Clone)]
+pub struct ForwardRule {
+    name: &'static str,
+    identity: Identity,
+    run: Arc<Run>,
+}
+
+impl ForwardRule {
+    pub(crate) fn new(
+        name: &'static str,
+        identity: Identity,
+        run: impl Fn(&[Array], &[bool]) -> Forward + Send + Sync + 'static,
+    ) -> ForwardRule {
+        ForwardRule {
+            name,
+            identity,
+            run: Arc::new(run),
+        }
+    }
+
+    /// The rule for all examples at once.
+    fn batched(&self, axes: &[Option<usize>], axis: BatchAxis) -> ForwardRule {
+        let identity = self.identity.batched(axes, axis);
+        let (inner, axes) = (self.run.clone(), axes.to_vec());
+        ForwardRule::new(self.name, identity, move |primals, perturbed| {
+            let mut rest = None;
+            let (mut outs, places) = batched_run(primals, &axes, axis, |primals| {
+                let Forward {
+                    mut outs,
+                    residuals,
+                    backward,
+                } = inner(primals, perturbed);
+                rest = Some((outs.len(), backward));
+                outs.extend(residuals);
+                outs
+            });
+            let (count, backward) = rest.expect("the rule was called");
+            let residuals = outs.split_off(count);
+            let (places, kept) = places.split_at(count);
+            Forward {
+                outs: in_front(outs, places, axis.size),
+                residuals,
+                backward: backward.batched(kept, &axes, axis),
+            }
+        })
+    }
+}
+
+impl fmt::Debug for ForwardRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl PartialEq for ForwardRule {
+    fn eq(&self, other: &Self) -> bool {
+        self.identity == other.identity
+    }
+}
+impl Eq for ForwardRule {}
+impl Hash for ForwardRule {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.identity.hash(state);
+    }
+}
+
+/// The call of a function that has a rule of its own for reverse mode.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CustomVjpCall {
+    /// The function's name.
+    pub name: Arc<str>,
+    /// Its program; captured values are its first arguments.
+    pub call_jaxpr: Arc<Jaxpr>,
+    /// How many captured values there are.
+    pub num_consts: usize,
+    /// Whether the rules are told which arguments are differentiated, and which
+    /// cotangents are zero.
+    pub symbolic_zeros: bool,
+    /// The forward rule, which gives the backward rule.
+    pub fwd: ForwardRule,
+    /// The backward rule's name.
+    pub bwd: &'static str,
+}
+
+impl Primitive for CustomVjpCall {
+    fn name(&self) -> &'static str {
+        "custom_vjp_call"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        let mut params = vec![
+            ("name", Param::new(&self.name)),
+            ("bwd", Param::new(self.bwd)),
+            ("call_jaxpr", Param::Jaxpr(self.call_jaxpr.clone())),
+            ("fwd", Param::new(self.fwd.name)),
+        ];
+        if self.num_consts > 0 {
+            params.push(("num_consts", Param::new(self.num_consts)));
+        }
+        let zeros = if self.symbolic_zeros { "True" } else { "False" };
+        params.push(("symbolic_zeros", Param::new(zeros)));
+        params
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn has_effects(&self) -> bool {
+        self.call_jaxpr.has_effects()
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        infer_call("custom_vjp", &self.name, &self.call_jaxpr, args)
+    }
+    fn evaluate(&self, args: &[&Array]) -> Option<Result<Outputs>> {
+        let args: Vec<Array> = args.iter().map(|a| (*a).clone()).collect();
+        Some(Ok(self.call_jaxpr.eval(&[], &args).into()))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Nested(self)
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        self.batch_named(args, axes, size.into())
+    }
+    fn uses_axis(&self, name: AxisName) -> bool {
+        self.call_jaxpr.uses_axis(name)
+    }
+    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let program = batched_program(&self.call_jaxpr, args, axes, axis);
+        let call = CustomVjpCall {
+            name: self.name.clone(),
+            num_consts: self.num_consts + program.consts.len(),
+            symbolic_zeros: self.symbolic_zeros,
+            fwd: self.fwd.batched(&axes[self.num_consts..], axis),
+            bwd: self.bwd,
+            call_jaxpr: program.jaxpr.with_consts_as_inputs(),
+        };
+        let all: SmallVec<[&Array; 8]> = program.consts.iter().chain(args).collect();
+        let outs = bind(call, &all);
+        let places = outs.iter().map(|_| Some(0)).collect();
+        (outs, places)
+    }
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+        ctx.inline(&self.call_jaxpr, args)
+    }
+}
+
+impl NestedDifferentiation for CustomVjpCall {
+    fn jvp(&self, _: &[Array], _: &[Option<Array>]) -> (Vec<Array>, Vec<Option<Array>>) {
+        super::linear::refuse_forward_mode(&self.name)
+    }
+
+    fn linearize(
+        &self,
+        primals: &[Array],
+        tangents: &[Option<Array>],
+    ) -> (Vec<Array>, Vec<Option<Array>>) {
+        let (captured, tangents) = tangents.split_at(self.num_consts);
+        refuse_captured("custom_vjp", &self.name, captured);
+        let perturbed: Vec<bool> = tangents.iter().map(Option::is_some).collect();
+        let Forward {
+            outs,
+            residuals,
+            backward,
+        } = (self.fwd.run)(&primals[self.num_consts..], &perturbed);
+        let dots = CustomLin::apply(
+            &self.name,
+            backward,
+            &residuals,
+            tangents,
+            outs.iter().map(Array::aval).collect(),
+        );
+        (outs, dots)
+    }
+
+    fn transpose(&self, _: &[Option<Array>], _: &[Operand]) -> Vec<Option<Array>> {
+        trace::fail(&format!(
+            "custom_vjp: the function `{}` has a rule for its derivative, and none that says that it \
+             is linear; it cannot be transposed\n  help: transpose its derivative, from linearize, \
+             or the function without the rule",
+            self.name
+        ))
+    }
+}

@@ -1,0 +1,116 @@
+//! What `custom_jvp` and `custom_vjp` share: staging the function that has the
+//! rule, and checking what the rule gives.
+
+use super::{ArgTuple, Function};
+use crate::prim::Primitive;
+use crate::{Array, Jaxpr, Tree, trace, tree};
+use std::panic::Location;
+use std::sync::Arc;
+
+pub(super) type Packed<F, M> = <<F as Function<M>>::Args as ArgTuple>::Packed;
+pub(super) type First<F, M> = <<F as Function<M>>::Args as ArgTuple>::First;
+pub(super) type Rest<F, M> = <<F as Function<M>>::Args as ArgTuple>::Rest;
+
+/// A function staged at the types of its arguments.
+pub(super) struct Call<P, R> {
+    /// Its program; captured values come first.
+    pub jaxpr: Arc<Jaxpr>,
+    /// How many captured values there are.
+    pub num_consts: usize,
+    /// The arguments, types without elements.
+    pub args: P,
+    /// The result, types without elements.
+    pub out: R,
+}
+
+/// The tree with types in the place of elements.
+pub(super) fn types<T: Tree>(tree: &T) -> T {
+    tree::map(tree, |a| Array::shape_dtype_struct(a.shape(), a.dtype()))
+}
+
+/// Calls a function with a rule: at once where nothing is traced, otherwise as
+/// the primitive that `stage` makes.
+pub(super) fn apply<F: Function<M>, M, P: Primitive>(
+    f: &F,
+    args: F::Args,
+    at: &'static Location<'static>,
+    stage: impl FnOnce(Call<Packed<F, M>, F::Output>) -> P,
+) -> F::Output {
+    if !trace::is_tracing() {
+        return f.call(args);
+    }
+    trace::at_location(at, || {
+        let leaves = tree::leaves(&args);
+        let traced = super::grad::trace(&args, |args| f.call(args));
+        let consts = traced.program.consts;
+        let out = types(&traced.result);
+        let primitive = stage(Call {
+            jaxpr: traced.program.jaxpr.with_consts_as_inputs(),
+            num_consts: consts.len(),
+            args: types(&args).pack(),
+            out: types(&traced.result),
+        });
+        let all: Vec<&Array> = consts.iter().chain(&leaves).collect();
+        tree::with_leaves(&out, trace::bind(primitive, &all))
+    })
+}
+
+/// What a rule gives, to be compared with what it speaks of.
+pub(super) struct Given<'a> {
+    /// `custom_jvp` or `custom_vjp`.
+    pub operation: &'static str,
+    /// The function.
+    pub function: &'a str,
+    /// Which rule.
+    pub rule: &'static str,
+    /// What it gives.
+    pub what: &'static str,
+    /// What it gives it for.
+    pub of: &'static str,
+}
+
+impl Given<'_> {
+    /// Checks the types of arrays, one by one; `floats` tells to pass over
+    /// arrays that are not differentiated.
+    ///
+    /// # Panics
+    /// If they are not those of `like`.
+    #[track_caller]
+    pub fn check<T: Tree>(&self, like: &T, given: &[Option<Array>], floats: bool) {
+        let Given {
+            operation,
+            function,
+            rule,
+            what,
+            of,
+        } = self;
+        let wanted = tree::leaves(like);
+        if wanted.len() != given.len() {
+            trace::fail(&format!(
+                "{operation}: the {rule} of `{function}` gave {} {what}s, expected {}, one for each \
+                 array of the {of}s",
+                given.len(),
+                wanted.len()
+            ));
+        }
+        for (i, (wanted, given)) in wanted.iter().zip(given).enumerate() {
+            let Some(given) = given else { continue };
+            if (floats && !wanted.dtype().is_float())
+                || given.aval().strong() == wanted.aval().strong()
+            {
+                continue;
+            }
+            let place = match tree::paths(like)[i].as_str() {
+                "" => String::new(),
+                path => format!(" `{path}`"),
+            };
+            trace::fail(&format!(
+                "{operation}: the {rule} of `{function}` gave a {what} {} for the {of}{place}, which \
+                 is {}\n  help: shapes and types must be the same; sum over axes that were \
+                 broadcast, and convert with astype",
+                given.aval(),
+                wanted.aval()
+            ));
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! `custom_jvp`: functions with a tangent rule of their own.
+
+use super::custom::{Call, First, Given, Packed, Rest, apply};
+use super::tangents::{Tangents, filled};
+use super::{ArgTuple, Function};
+use crate::jit::short_name;
+use crate::prim::custom::{CustomJvpCall, Identity, JvpRule};
+use crate::{Array, Tree, trace, tree};
+use std::panic::Location;
+use std::sync::Arc;
+
+/// A rule in the form that all forms are brought to: tangents of results from
+/// the arguments and their tangents, `None` being zero.
+type Dots = Vec<Option<Array>>;
+
+fn with_rule<'f, F, M, R>(
+    f: F,
+    name: &'static str,
+    symbolic_zeros: bool,
+    rule: R,
+    at: &'static Location<'static>,
+) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+where
+    F: Function<M> + 'f,
+    M: 'f,
+    R: Fn(Packed<F, M>, &[Option<Array>]) -> (F::Output, Dots) + Send + Sync + 'static,
+{
+    let rule = Arc::new(rule);
+    F::Args::spread(move |args| {
+        let names = (name, short_name::<F>());
+        stage(&f, args, names, symbolic_zeros, &rule, at)
+    })
+}
+
+/// Calls `f` with its rule; `names` are those of the rule and of the function.
+fn stage<F, M, R>(
+    f: &F,
+    args: F::Args,
+    names: (&'static str, &'static str),
+    symbolic_zeros: bool,
+    rule: &Arc<R>,
+    at: &'static Location<'static>,
+) -> F::Output
+where
+    F: Function<M>,
+    R: Fn(Packed<F, M>, &[Option<Array>]) -> (F::Output, Dots) + Send + Sync + 'static,
+{
+    let (name, function) = names;
+    apply(f, args, at, |call| {
+        let Call {
+            jaxpr,
+            num_consts,
+            args,
+            out,
+        } = call;
+        let structure = vec![tree::structure(&args), tree::structure(&out)];
+        let identity = Identity::new(rule, structure);
+        let rule = rule.clone();
+        let run = move |primals: &[Array], tangents: &[Option<Array>]| {
+            let primals = tree::with_leaves(&args, primals.iter().cloned());
+            let (result, dots) = rule(primals, tangents);
+            let outs = some(&result);
+            let given = |what| Given {
+                operation: "custom_jvp",
+                function,
+                rule: "rule",
+                what,
+                of: "result",
+            };
+            given("value").check(&out, &outs, false);
+            given("tangent").check(&out, &dots, true);
+            let outs: Vec<Array> = outs.into_iter().flatten().collect();
+            let dots = dots.into_iter().zip(&outs);
+            let dots = dots.map(|(dot, out)| dot.filter(|_| out.dtype().is_float()));
+            let dots = dots.collect();
+            (outs, dots)
+        };
+        CustomJvpCall {
+            name: function.into(),
+            call_jaxpr: jaxpr,
+            num_consts,
+            symbolic_zeros,
+            jvp: JvpRule::new(name, identity, run),
+        }
+    })
+}
+
+fn some<T: Tree>(tree: &T) -> Dots {
+    tree::leaves(tree).into_iter().map(Some).collect()
+}
+
+/// The function with a derivative of its own (`jax.custom_jvp`): `rule` gives
+/// the result and its tangent from the arguments and theirs. It serves forward
+/// and reverse mode, so the tangent must be linear in the tangents; it may be
+/// differentiated again.
+///
+/// The rule takes the arguments as one value: a single argument itself, several
+/// as a tuple. Tangents of arrays that are not floating-point are zeros, and
+/// those that the rule gives for such results are ignored.
+///
+/// What `f` captures is not differentiated. What the rule captures must
+/// not be a value of a function that is being traced, since it is called after
+/// that has ended: pass such values as arguments.
+///
+/// ```no_run
+/// use ramie_core::{Array, custom_jvp, grad};
+/// // The derivative of log(1 + eˣ) without the overflow of eˣ.
+/// let log1pexp = custom_jvp(
+///     |x: Array| (x.exp() + 1.0).log(),
+///     |x: Array, dx: Array| ((x.exp() + 1.0).log(), dx * (1.0 - 1.0 / (1.0 + x.exp()))),
+/// );
+/// let slope = grad(move |x: Array| log1pexp(x))(Array::from(100.0f32));
+/// assert_eq!(slope.item::<f32>(), 1.0);
+/// ```
+///
+/// # Panics
+/// The derivative panics where the rule gives other types than the function, or
+/// where a captured value is being differentiated.
+#[track_caller]
+pub fn custom_jvp<'f, F, M, R>(f: F, rule: R) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+where
+    F: Function<M> + 'f,
+    M: 'f,
+    R: Fn(Packed<F, M>, Packed<F, M>) -> (F::Output, F::Output) + Send + Sync + 'static,
+{
+    let name = short_name::<R>();
+    let rule = move |primals: Packed<F, M>, tangents: &[Option<Array>]| {
+        let tangents = filled(&primals, tangents.iter().cloned());
+        let (out, dot) = rule(primals, tangents);
+        (out, some(&dot))
+    };
+    with_rule(f, name, false, rule, Location::caller())
+}
+
+/// [`custom_jvp`] with a rule that sees which tangents are zero, and may say so
+/// of those it gives (`jax.custom_jvp` with `symbolic_zeros=True`).
+///
+/// ```no_run
+/// use ramie_core::{Array, Tangents, custom_jvp_symbolic_zeros};
+/// let scale = custom_jvp_symbolic_zeros(
+///     |x: Array, w: Array| x * w,
+///     |(x, w): (Array, Array), dots: Tangents<(Array, Array)>| {
+///         let out = &x * &w;
+///         let parts = [dots.get("0").map(|dx| dx * &w), dots.get("1").map(|dw| dw * &x)];
+///         let dot = parts.into_iter().flatten().reduce(|a, b| a + b);
+///         let dot = Tangents::new(&out, vec![dot]);
+///         (out, dot)
+///     },
+/// );
+/// ```
+///
+/// # Panics
+/// As [`custom_jvp`].
+#[track_caller]
+pub fn custom_jvp_symbolic_zeros<'f, F, M, R>(
+    f: F,
+    rule: R,
+) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+where
+    F: Function<M> + 'f,
+    M: 'f,
+    R: Fn(Packed<F, M>, Tangents<Packed<F, M>>) -> (F::Output, Tangents<F::Output>)
+        + Send
+        + Sync
+        + 'static,
+{
+    let name = short_name::<R>();
+    let rule = move |primals: Packed<F, M>, tangents: &[Option<Array>]| {
+        let tangents = Tangents::new(&primals, tangents.to_vec());
+        let (out, dot) = rule(primals, tangents);
+        (out, dot.into_leaves())
+    };
+    with_rule(f, name, true, rule, Location::caller())
+}
+
+/// [`custom_jvp`] of a function that is differentiated in its first argument
+/// only: the others are given to the rule and have no tangents (JAX's
+/// `nondiff_argnums`).
+///
+/// ```no_run
+/// use ramie_core::{Array, custom_jvp_nondiff, where_};
+/// let masked = custom_jvp_nondiff(
+///     |x: Array, mask: Array| where_(&mask, &x, 0.0),
+///     |x: Array, (mask,): (Array,), dx: Array| {
+///         (where_(&mask, &x, 0.0), where_(&mask, &dx, 0.0))
+///     },
+/// );
+/// ```
+///
+/// # Panics
+/// As [`custom_jvp`]; the derivative panics also where another argument than the
+/// first is being differentiated.
+#[track_caller]
+pub fn custom_jvp_nondiff<'f, F, M, R>(
+    f: F,
+    rule: R,
+) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+where
+    F: Function<M> + 'f,
+    M: 'f,
+    R: Fn(First<F, M>, Rest<F, M>, First<F, M>) -> (F::Output, F::Output) + Send + Sync + 'static,
+{
+    let name = short_name::<R>();
+    let rule = move |primals: Packed<F, M>, tangents: &[Option<Array>]| {
+        let (first, rest) = F::Args::unpack(primals).split();
+        let (tangents, others) = tangents.split_at(tree::count(&first));
+        refuse_others(
+            "custom_jvp",
+            short_name::<F>(),
+            others.iter().map(Option::is_some),
+        );
+        let tangents = filled(&first, tangents.iter().cloned());
+        let (out, dot) = rule(first, rest, tangents);
+        (out, some(&dot))
+    };
+    with_rule(f, name, false, rule, Location::caller())
+}
+
+/// Fails if an argument after the first is being differentiated.
+#[track_caller]
+pub(super) fn refuse_others(
+    operation: &str,
+    function: &str,
+    mut others: impl Iterator<Item = bool>,
+) {
+    if others.any(|differentiated| differentiated) {
+        trace::fail(&format!(
+            "{operation}: an argument of `{function}` after the first is being differentiated, and \
+             its rule gives no derivative for it\n  help: pass value.stop_gradient(), or give a rule \
+             for all arguments"
+        ));
+    }
+}
+
+/// The part of a derivative that comes from one argument: from its tangent, the
+/// result, and all arguments.
+pub type JvpTerm<P> = Box<dyn Fn(&Array, &Array, &P) -> Array + Send + Sync>;
+
+/// [`custom_jvp`] with a rule for each array of the arguments, the sum of which
+/// is the derivative; the function's derivative in an array without a rule is
+/// zero (`jax.custom_jvp.defjvps`).
+///
+/// ```no_run
+/// use ramie_core::{Array, JvpTerm, custom_jvp_terms};
+/// let terms: Vec<Option<JvpTerm<(Array, Array)>>> = vec![
+///     Some(Box::new(|dx, _, (_, y)| dx * y)),
+///     Some(Box::new(|dy, _, (x, _)| dy * x)),
+/// ];
+/// let product = custom_jvp_terms(|x: Array, y: Array| x * y, terms);
+/// ```
+///
+/// # Panics
+/// As [`custom_jvp`]; the derivative panics also if the number of rules is not
+/// that of the arrays.
+#[track_caller]
+pub fn custom_jvp_terms<F, M>(
+    f: F,
+    terms: Vec<Option<JvpTerm<Packed<F, M>>>>,
+) -> Box<<F::Args as ArgTuple>::Fn<'static, Array>>
+where
+    F: Function<M, Output = Array> + 'static,
+    M: 'static,
+{
+    let at = Location::caller();
+    let shared = Arc::new((f, terms));
+    F::Args::spread(move |args| apply_terms(&shared, args, at))
+}
+
+type Terms<F, M> = (F, Vec<Option<JvpTerm<Packed<F, M>>>>);
+
+/// The rule applies the function with its rule again, so that derivatives of
+/// higher order are those of the terms too.
+fn apply_terms<F, M>(
+    shared: &Arc<Terms<F, M>>,
+    args: F::Args,
+    at: &'static Location<'static>,
+) -> Array
+where
+    F: Function<M, Output = Array> + 'static,
+    M: 'static,
+{
+    let again = shared.clone();
+    let rule = move |primals: Packed<F, M>, tangents: &[Option<Array>]| {
+        let terms = &again.1;
+        if terms.len() != tangents.len() {
+            trace::fail(&format!(
+                "custom_jvp_terms: {} rules for {} arrays of arguments\n  help: give a rule or None \
+                 for each",
+                terms.len(),
+                tangents.len()
+            ));
+        }
+        let args = F::Args::unpack(tree::map(&primals, Array::clone));
+        let out = apply_terms(&again, args, at);
+        let dots = terms.iter().zip(tangents);
+        let dots = dots.filter_map(|(term, t)| Some(term.as_ref()?(t.as_ref()?, &out, &primals)));
+        let dot = dots.reduce(|a, b| a + b);
+        (out, vec![dot])
+    };
+    stage(
+        &shared.0,
+        args,
+        ("jvp", short_name::<F>()),
+        false,
+        &Arc::new(rule),
+        at,
+    )
+}

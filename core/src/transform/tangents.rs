@@ -1,0 +1,98 @@
+//! Trees of tangents of which some are known to be zero.
+
+use crate::{Array, Tree, tree};
+
+/// Tangents or cotangents of a tree, some of which are known to be zero and are
+/// no arrays at all (JAX's symbolic zeros).
+///
+/// ```
+/// use ramie_core::{Array, Tangents};
+/// let weights = (Array::from([1.0f32, 2.0]), Array::from(3.0f32));
+/// let dots = Tangents::new(&weights, vec![None, Some(Array::from(1.0f32))]);
+/// assert!(dots.get("0").is_none());
+/// assert_eq!(dots.get("1").unwrap().item::<f32>(), 1.0);
+/// assert_eq!(dots.instantiate().0.to_vec::<f32>(), [0.0, 0.0]);
+/// ```
+#[derive(Debug)]
+pub struct Tangents<T> {
+    like: T,
+    leaves: Vec<Option<Array>>,
+}
+
+impl<T: Tree> Tangents<T> {
+    /// The tangents of `like`, one for each of its arrays; `None` is zero.
+    ///
+    /// # Panics
+    /// If the number of tangents is not that of the arrays.
+    #[track_caller]
+    pub fn new(like: &T, leaves: Vec<Option<Array>>) -> Tangents<T> {
+        let count = tree::count(like);
+        assert_eq!(
+            leaves.len(),
+            count,
+            "Tangents::new: {} tangents for a tree of {count} arrays",
+            leaves.len()
+        );
+        Tangents {
+            like: tree::map(like, Array::clone),
+            leaves,
+        }
+    }
+
+    /// Tangents of `like` that are all zero.
+    pub fn zero(like: &T) -> Tangents<T> {
+        Tangents::new(like, vec![None; tree::count(like)])
+    }
+
+    /// The tangents, one for each array of the tree, in order.
+    pub fn leaves(&self) -> &[Option<Array>] {
+        &self.leaves
+    }
+
+    /// The tangent of the array at a dotted path, `1.kernel`; the path of a tree
+    /// that is a single array is empty.
+    ///
+    /// # Panics
+    /// If the tree has no array there.
+    #[track_caller]
+    pub fn get(&self, path: &str) -> Option<&Array> {
+        let paths = tree::paths(&self.like);
+        match paths.iter().position(|p| p == path) {
+            Some(at) => self.leaves[at].as_ref(),
+            None => panic!("Tangents::get: no array at `{path}`\n  help: there are {paths:?}"),
+        }
+    }
+
+    /// Whether all tangents are zero.
+    pub fn is_zero(&self) -> bool {
+        self.leaves.iter().all(Option::is_none)
+    }
+
+    /// The tree of tangents, with arrays of zeros.
+    pub fn instantiate(&self) -> T {
+        filled(&self.like, self.leaves.iter().cloned())
+    }
+
+    pub(super) fn into_leaves(self) -> Vec<Option<Array>> {
+        self.leaves
+    }
+}
+
+impl<T: Tree> From<T> for Tangents<T> {
+    fn from(tangents: T) -> Tangents<T> {
+        let leaves = tree::leaves(&tangents).into_iter().map(Some).collect();
+        Tangents {
+            like: tangents,
+            leaves,
+        }
+    }
+}
+
+/// The tangents or cotangents of a tree, zeros filled in.
+pub(super) fn filled<T: Tree>(like: &T, values: impl IntoIterator<Item = Option<Array>>) -> T {
+    let mut values = values.into_iter();
+    like.rebuild(&mut |a| {
+        let value = values.next().flatten();
+        value.unwrap_or_else(|| Array::zeros(a.shape(), a.dtype()))
+    })
+}
