@@ -26,6 +26,8 @@
 //! - Transformations: [`jit`], [`grad`], [`value_and_grad`], [`jvp`], [`vjp`],
 //!   [`linearize`], [`linear_transpose`], [`vmap`], [`make_jaxpr`],
 //!   [`eval_shape`].
+//! - Control flow on values: [`cond`], [`switch`], [`scan`], [`map`],
+//!   [`fori_loop`], [`while_loop`], [`associative_scan`].
 //! - [`random`]: numbers from explicit keys, bit for bit those of JAX.
 //! - [`linalg`]: decompositions of matrices, and systems of equations.
 //! - [`Tree`], [`tree`], [`State`]: structures of arrays. Whatever a transformed
@@ -82,6 +84,12 @@ pub use ramie_core::{
     ConvDimensionNumbers, ConvGeneralDilated, ConvLayout, ConvTranspose, Convolution, ConvolveMode,
     Padding, conv, conv_general_dilated, conv_general_dilated_local, conv_general_dilated_patches,
     conv_transpose, conv_with_general_padding,
+};
+// Control flow on values.
+#[doc(inline)]
+pub use ramie_core::{
+    ForiLoopOptions, MapOptions, ScanOptions, cond, fori_loop, fori_loop_with, map, map_with, scan,
+    scan_with, switch, while_loop,
 };
 // Transformations of functions.
 #[doc(inline)]

@@ -9,6 +9,8 @@ mod common;
 
 #[path = "primitives/by_hand.rs"]
 mod by_hand;
+#[path = "primitives/control.rs"]
+mod control;
 #[path = "primitives/coverage.rs"]
 mod coverage;
 #[path = "primitives/custom.rs"]
@@ -53,6 +55,7 @@ fn primitives_obey_their_rules() {
     cases.extend(by_hand::cases());
     cases.extend(programs::cases());
     cases.extend(custom::cases());
+    cases.extend(control::cases());
     if let Ok(only) = std::env::var("RAMIE_PRIMITIVES") {
         cases.retain(|case: &Case| only.split(',').any(|op| op == case.op));
         check::cases(&cases, &mut failures);

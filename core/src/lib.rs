@@ -11,6 +11,7 @@ mod array;
 mod aval;
 mod axis;
 mod callback;
+mod control;
 mod dtype;
 mod eager;
 mod error;
@@ -38,6 +39,10 @@ pub use axis::{AxisName, AxisNames};
 pub use callback::{
     VmapMethod, debug, effects_barrier, io_callback, io_callback_ordered, pure_callback,
     pure_callback_with,
+};
+pub use control::{
+    ForiLoopOptions, MapOptions, ScanOptions, cond, fori_loop, fori_loop_with, map, map_with, scan,
+    scan_with, switch, while_loop,
 };
 pub use dtype::{DType, Element};
 pub use eager::clear_caches;

@@ -279,6 +279,9 @@ programs! {
         fn long(x: Array) -> Array { (0..11).fold(x, |x, _| x.sin()) }
         jit(long)(x) * 2.0
     };
+    scan_cumulative |xs| scan(|c: Array, x: Array| (&c + &x, c * x), f32(0.0), xs);
+    cond_branches |p, x| cond(p, |x: Array| x.sin(), |x| x.cos(), x);
+    while_countdown |x| while_loop(|c: Array| c.gt(1.0), |c| c * 0.5, x);
     nested_jit_same_name |x| {
         let make = |c: f64| {
             let options = JitOptions { name: Some("g".into()), ..Default::default() };

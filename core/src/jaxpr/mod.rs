@@ -2,6 +2,7 @@
 
 mod check;
 mod dce;
+mod edit;
 mod layout;
 mod print;
 mod scope;

@@ -94,7 +94,7 @@ pub(crate) fn promote(operation: &str, a: &Array, b: &Array) -> (Array, Array) {
     (lead(&a, rank), lead(&b, rank))
 }
 
-fn convert(x: &Array, dtype: DType, weak: bool) -> Array {
+pub(crate) fn convert(x: &Array, dtype: DType, weak: bool) -> Array {
     if x.dtype() == dtype && x.aval().weak_type() == weak {
         return x.clone();
     }

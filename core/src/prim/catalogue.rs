@@ -138,6 +138,9 @@ const LISTED: &[CatalogueEntry] = &[
         ..entry("CustomLin", "custom_lin", Class::Any)
     },
     entry("CustomVjpCall", "custom_vjp_call", Class::Any),
+    entry("Cond", "cond", Class::Any),
+    entry("Scan", "scan", Class::Any),
+    entry("While", "while", Class::Any),
     // Functions of the host
     elsewhere("HostCallback", "debug_callback", CALLBACK),
     elsewhere("HostCallback", "io_callback", CALLBACK),

@@ -8,6 +8,7 @@ pub mod call;
 pub mod callback;
 mod catalogue;
 pub mod collective;
+pub mod control;
 pub mod conv;
 pub mod cumulative;
 pub mod custom;

@@ -1,0 +1,43 @@
+//! What a loop carries must keep its structure and types.
+
+use super::differences;
+use crate::{Array, DType, Tree, tree};
+
+/// The first values of a carry in the types that the body gives back: where
+/// the type of a first value is weak, as that of a number is, it gives way.
+/// `None` if nothing has to change.
+pub(super) fn promoted<C: Tree>(init: &C, next: &C) -> Option<C> {
+    let (first, next) = (tree::leaves(init), tree::leaves(next));
+    if first.len() != next.len() {
+        return None;
+    }
+    let mut changed = false;
+    let converted: Vec<Array> = first
+        .iter()
+        .zip(&next)
+        .map(|(a, b)| {
+            let (from, to) = (a.aval(), b.aval());
+            if !from.weak_type() || from.dtype() == to.dtype() {
+                return a.clone();
+            }
+            let types = ((from.dtype(), true), (to.dtype(), to.weak_type()));
+            let (dtype, weak) = DType::promote(types.0, types.1);
+            changed |= dtype != from.dtype();
+            crate::ops::convert(a, dtype, weak)
+        })
+        .collect();
+    changed.then(|| tree::with_leaves(init, converted))
+}
+
+/// Checks that a body gave back a carry like the one it was given.
+#[track_caller]
+pub(super) fn check<C: Tree>(operation: &str, given: &C, next: &C) {
+    if let Some(lines) = differences(["the carry given", "the carry returned"], (given, next)) {
+        panic!(
+            "{operation}: the body must return a carry of the structure and types that it is given\n  \
+             {}\n  help: convert with astype or reshape in the body, or start with an array of the \
+             type that the body returns; what is not an array cannot change from step to step",
+            lines.join("\n  ")
+        );
+    }
+}

@@ -1,0 +1,77 @@
+//! `map`.
+
+use super::scan;
+use crate::{Array, Tree, concatenate, tree, vmap};
+
+/// How a [`map_with`] runs.
+#[derive(Clone, Debug, Default)]
+pub struct MapOptions {
+    /// How many elements are worked on at once, by [`vmap`](crate::vmap); 0 is
+    /// all of them. What is left over is one smaller batch.
+    pub batch_size: Option<usize>,
+}
+
+/// `f` applied to each element along the first axis of the arrays in `xs`, one
+/// after the other; results are stacked (`jax.lax.map`).
+///
+/// Where memory allows, [`vmap`](crate::vmap) does the same at once, and
+/// [`map_with`] in batches.
+///
+/// ```no_run
+/// use ramie_core::{Array, map};
+/// let x = Array::from([1.0f32, 2.0, 3.0]);
+/// assert_eq!(map(|x: Array| &x * &x, x).to_vec::<f32>(), [1.0, 4.0, 9.0]);
+/// ```
+///
+/// # Panics
+/// If arrays of `xs` have no axes or different sizes, or there are none.
+#[track_caller]
+pub fn map<X: Tree, Y: Tree>(f: impl Fn(X) -> Y, xs: X) -> Y {
+    scan(|(), x| ((), f(x)), (), xs).1
+}
+
+/// [`map`] with options: the size of batches.
+///
+/// ```no_run
+/// use ramie_core::{Array, MapOptions, map_with};
+/// let options = MapOptions { batch_size: Some(4) };
+/// let y = map_with(|x: Array| x * 2, Array::arange(10), options);
+/// assert_eq!(y.to_vec::<i32>(), [0, 2, 4, 6, 8, 10, 12, 14, 16, 18]);
+/// ```
+///
+/// # Panics
+/// As [`map`].
+#[track_caller]
+pub fn map_with<X: Tree, Y: Tree>(
+    f: impl Fn(X) -> Y + Send + Sync,
+    xs: X,
+    options: MapOptions,
+) -> Y {
+    let Some(size) = options.batch_size else {
+        return map(f, xs);
+    };
+    let n = super::scan::length_of("map", &xs, None);
+    let batches = n.checked_div(size).unwrap_or(0);
+    let whole = batches * size;
+    let part = |from: usize, to: usize| tree::map(&xs, |x| x.slice_in_dim(from, to, 1, 0));
+    let all_at_once = |xs: X| vmap(&f)(xs);
+    if batches == 0 {
+        return all_at_once(xs);
+    }
+    let stacked = tree::map(&part(0, whole), |x| {
+        let mut shape = vec![batches, size];
+        shape.extend(&x.shape()[1..]);
+        x.reshape(&shape)
+    });
+    let flat = |y: &Array| {
+        let mut shape = vec![whole];
+        shape.extend(&y.shape()[2..]);
+        y.reshape(&shape)
+    };
+    let (_, results) = scan(|(), xs| ((), all_at_once(xs)), (), stacked);
+    if whole == n {
+        return tree::map(&results, flat);
+    }
+    let rest = all_at_once(part(whole, n));
+    tree::map2(&results, &rest, |y, rest| concatenate(&[&flat(y), rest], 0))
+}

@@ -1,0 +1,78 @@
+//! Control flow on values that are known when the program runs: functions of
+//! trees over the primitives `cond`, `while` and `scan`.
+//!
+//! Bodies are closures. They are traced once at the types of what they are
+//! called with, and arrays that they capture become constants of the loop.
+
+mod carry;
+mod cond;
+mod fori_loop;
+mod map;
+mod scan;
+mod while_loop;
+
+pub use cond::{cond, switch};
+pub use fori_loop::{ForiLoopOptions, fori_loop, fori_loop_with};
+pub use map::{MapOptions, map, map_with};
+pub use scan::{ScanOptions, scan, scan_with};
+pub use while_loop::while_loop;
+
+use crate::array::Repr;
+use crate::{Array, Aval, Tree, tree};
+
+/// The tree with arrays that have types and no elements.
+fn types_of<T: Tree>(tree: &T, mut aval: impl FnMut(&Array) -> Aval) -> T {
+    tree::map(tree, |a| Array(Repr::Abstract(aval(a))))
+}
+
+/// How a message names an array of a tree: its path, or the tree where it is
+/// the tree itself.
+fn place(path: &str) -> String {
+    if path.is_empty() {
+        "the array itself".into()
+    } else {
+        format!("`{path}`")
+    }
+}
+
+/// For each array of one tree and of another at the same place: what differs.
+/// `None` if the trees have the same structure, fixed values and types.
+fn differences<T: Tree, U: Tree>(names: [&str; 2], trees: (&T, &U)) -> Option<Vec<String>> {
+    let [one, other] = names;
+    let (a, b) = trees;
+    let (paths, other_paths) = (tree::paths(a), tree::paths(b));
+    let (leaves, others) = (tree::leaves(a), tree::leaves(b));
+    let mut lines = Vec::new();
+    for (path, leaf) in paths.iter().zip(&leaves) {
+        match other_paths.iter().position(|p| p == path) {
+            None => lines.push(format!(
+                "{}: {one} has {}, {other} has none",
+                place(path),
+                leaf.aval()
+            )),
+            Some(i) if others[i].aval().strong() != leaf.aval().strong() => lines.push(format!(
+                "{}: {one} has {}, {other} has {}",
+                place(path),
+                leaf.aval(),
+                others[i].aval()
+            )),
+            Some(_) => {}
+        }
+    }
+    for (path, leaf) in other_paths.iter().zip(&others) {
+        if !paths.contains(path) {
+            lines.push(format!(
+                "{}: {other} has {}, {one} has none",
+                place(path),
+                leaf.aval()
+            ));
+        }
+    }
+    if lines.is_empty() && tree::structure(a) != tree::structure(b) {
+        lines.push(format!(
+            "a value that is not an array (a number, a variant, a length) differs between {one} and \
+             {other}"
+        ));
+    }
+    (!lines.is_empty()).then_some(lines)
+}

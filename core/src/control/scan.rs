@@ -1,0 +1,204 @@
+//! `scan`.
+
+use super::{carry, place, types_of};
+use crate::jaxpr::{Atom, ClosedJaxpr, Var};
+use crate::prim::control::{Parts, Scan};
+use crate::transform::trace_tree;
+use crate::{Array, Tree, tree};
+use std::sync::Arc;
+
+/// How a [`scan_with`] runs.
+#[derive(Clone, Debug)]
+pub struct ScanOptions {
+    /// How many steps; needed where no array is gone through, and otherwise
+    /// their number of elements.
+    pub length: Option<usize>,
+    /// Whether to go from the last element to the first. Results lie at the
+    /// places of the elements they belong to.
+    pub reverse: bool,
+    /// How many steps are written out in each round of the loop; 0 writes out
+    /// all of them. More run faster, where steps are small, and take longer to
+    /// compile.
+    pub unroll: usize,
+}
+
+impl Default for ScanOptions {
+    fn default() -> Self {
+        ScanOptions {
+            length: None,
+            reverse: false,
+            unroll: 1,
+        }
+    }
+}
+
+/// A function applied to each element along the first axis of the arrays in
+/// `xs`, in order, with a carry from one to the next (`jax.lax.scan`).
+///
+/// `f` takes the carry and an element and gives the next carry and a result;
+/// `scan` gives the last carry and the results stacked along a new first axis.
+/// Carry, elements and results are trees. The carry keeps its structure and
+/// types; a number as a first value takes the type that `f` gives back.
+///
+/// The program does not grow with the number of steps. Gradients keep what they
+/// need of each step, and one copy of what all steps share.
+///
+/// ```no_run
+/// use ramie_core::{Array, scan};
+/// let prices = Array::from([3.0f32, 5.0, 4.0]);
+/// let (total, so_far) = scan(
+///     |sum: Array, price: Array| {
+///         let sum = sum + price;
+///         (sum.clone(), sum)
+///     },
+///     Array::from(0.0f32),
+///     prices,
+/// );
+/// assert_eq!(total.item::<f32>(), 12.0);
+/// assert_eq!(so_far.to_vec::<f32>(), [3.0, 8.0, 12.0]);
+/// ```
+///
+/// # Panics
+/// If arrays of `xs` have no axes or different sizes, or there are none, or `f`
+/// gives back a carry of another structure or type.
+#[track_caller]
+pub fn scan<C: Tree, X: Tree, Y: Tree>(f: impl Fn(C, X) -> (C, Y), init: C, xs: X) -> (C, Y) {
+    scan_with(f, init, xs, ScanOptions::default())
+}
+
+/// [`scan`] with options: its length, its direction, how far it is unrolled.
+///
+/// ```no_run
+/// use ramie_core::{Array, ScanOptions, scan_with};
+/// let options = ScanOptions { length: Some(5), ..ScanOptions::default() };
+/// let double = |x: Array, ()| (x * 2.0, ());
+/// let (x, ()) = scan_with(double, Array::from(1.0f32), (), options);
+/// assert_eq!(x.item::<f32>(), 32.0);
+/// ```
+///
+/// # Panics
+/// As [`scan`], and if `length` is another than that of the arrays.
+#[track_caller]
+pub fn scan_with<C: Tree, X: Tree, Y: Tree>(
+    f: impl Fn(C, X) -> (C, Y),
+    init: C,
+    xs: X,
+    options: ScanOptions,
+) -> (C, Y) {
+    let length = length_of("scan", &xs, options.length);
+    let elements = types_of(&xs, |x| x.aval().with_shape(&x.shape()[1..]));
+    let body = |init: &C| {
+        let types = (
+            types_of(init, Array::aval),
+            tree::map(&elements, Array::clone),
+        );
+        trace_tree(&types, |(carry, x)| f(carry, x))
+    };
+    let mut init = init;
+    let mut traced = body(&init);
+    if let Some(converted) = carry::promoted(&init, &traced.result.0) {
+        init = converted;
+        traced = body(&init);
+    }
+    carry::check("scan", &init, &traced.result.0);
+    let scan = Scan {
+        jaxpr: traced.program.jaxpr.clone(),
+        length,
+        num_carry: 0,
+        num_consts: 0,
+        reverse: options.reverse,
+        unroll: options.unroll,
+    };
+    let outs = bind(
+        &scan,
+        traced.program,
+        tree::leaves(&init),
+        tree::leaves(&xs),
+    );
+    tree::with_leaves(&traced.result, outs)
+}
+
+/// The number of elements, which all arrays must agree on.
+#[track_caller]
+pub(super) fn length_of<X: Tree>(operation: &str, xs: &X, given: Option<usize>) -> usize {
+    let (paths, leaves) = (tree::paths(xs), tree::leaves(xs));
+    let mut known = given.map(|n| (n, "the option length".to_string()));
+    for (path, x) in paths.iter().zip(&leaves) {
+        let what = format!("{} of xs", place(path));
+        let Some(&n) = x.shape().first() else {
+            panic!(
+                "{operation}: {what} is {}, it has no axis to go along\n  help: pass what is the same for \
+                 all steps by capture, or in the carry",
+                x.aval()
+            );
+        };
+        match &known {
+            Some((other, first)) if *other != n => panic!(
+                "{operation}: lengths differ: {first} says {other}, {what} has {n} elements\n  help: all \
+                 arrays of xs need first axes of one size, and the option length need not be given"
+            ),
+            Some(_) => {}
+            None => known = Some((n, what)),
+        }
+    }
+    match known {
+        Some((n, _)) => n,
+        None => panic!(
+            "{operation}: the number of steps is not known: xs has no arrays\n  help: give it with \
+             scan_with(…, ScanOptions {{ length: Some(n), ..Default::default() }})"
+        ),
+    }
+}
+
+/// Binds a loop. A carry that the body hands on unchanged is a constant, and a
+/// result that is an element unchanged is the array that is gone through.
+#[track_caller]
+fn bind(scan: &Scan, program: ClosedJaxpr, init: Vec<Array>, xs: Vec<Array>) -> Vec<Array> {
+    let (jaxpr, consts) = program.open();
+    let (k, n) = (consts.len(), init.len());
+    let forwarded = jaxpr.forwarded();
+    let kept: Vec<bool> = (0..n).map(|i| forwarded[i] != Some(k + i)).collect();
+    let from_xs = |i: usize| forwarded[i].filter(|f| *f >= k + n).map(|f| f - k - n);
+
+    let (own, rest) = jaxpr.invars.split_at(k);
+    let (carry, elements) = rest.split_at(n);
+    let part = |keep: bool| -> Vec<Var> {
+        let marked = carry.iter().zip(&kept).filter(|(_, on)| **on == keep);
+        marked.map(|(v, _)| *v).collect()
+    };
+    let invars = [&part(false)[..], own, &part(true), elements].concat();
+    let outvars = jaxpr.outvars.iter().enumerate();
+    let outvars = outvars.filter(|(i, _)| {
+        if *i < n {
+            kept[*i]
+        } else {
+            from_xs(*i).is_none()
+        }
+    });
+    let outvars: Vec<Atom> = outvars.map(|(_, atom)| *atom).collect();
+    let program = ClosedJaxpr {
+        jaxpr: Arc::new(jaxpr.with_interface(invars, outvars)),
+        consts: Vec::new(),
+    };
+    let marked = |keep: bool| -> Vec<Array> {
+        let marked = init.iter().zip(&kept).filter(|(_, on)| **on == keep);
+        marked.map(|(a, _)| a.clone()).collect()
+    };
+    let args = Parts {
+        consts: [marked(false), consts].concat(),
+        carry: marked(true),
+        xs: xs.clone(),
+    };
+    let mut outs = scan.apply(program, args).into_iter();
+    let mut next = || outs.next().expect("one for each result");
+    (0..jaxpr.outvars.len())
+        .map(|i| match i {
+            i if i < n && !kept[i] => init[i].clone(),
+            i if i < n => next(),
+            i => match from_xs(i) {
+                Some(x) => xs[x].clone(),
+                None => next(),
+            },
+        })
+        .collect()
+}

@@ -1,0 +1,110 @@
+//! `while_loop`.
+
+use super::{carry, types_of};
+use crate::jaxpr::{Atom, ClosedJaxpr, Var};
+use crate::prim::control::{Part, While};
+use crate::transform::trace_tree;
+use crate::{Array, DType, Tree, tree};
+use std::sync::Arc;
+
+/// `body` applied to `init` and then to what it gave, as long as `condition`
+/// gives `true` for it (`jax.lax.while_loop`).
+///
+/// The carry is a tree that keeps its structure and types; a number as a first
+/// value takes the type that the body gives back. Forward-mode derivatives go
+/// through; reverse mode does not, since the number of steps, and so the memory
+/// to go back, is not known: [`scan`](crate::scan) and
+/// [`fori_loop`](crate::fori_loop) have it.
+///
+/// ```no_run
+/// use ramie_core::{Array, while_loop};
+/// // How often 100 can be halved until it is at most 1.
+/// let (_, times) = while_loop(
+///     |(x, _): (Array, Array)| x.gt(1.0),
+///     |(x, times)| (x / 2.0, times + 1),
+///     (Array::from(100.0f32), Array::from(0)),
+/// );
+/// assert_eq!(times.item::<i32>(), 7);
+/// ```
+///
+/// # Panics
+/// If the condition does not give a scalar `bool`, or the body gives back a
+/// carry of another structure or type.
+#[track_caller]
+pub fn while_loop<C: Tree>(condition: impl Fn(C) -> Array, body: impl Fn(C) -> C, init: C) -> C {
+    let trace = |init: &C| {
+        let types = types_of(init, Array::aval);
+        let condition = trace_tree(&types, &condition);
+        let holds = condition.result.aval();
+        assert!(
+            holds.ndim() == 0 && holds.dtype() == DType::Bool,
+            "while_loop: the condition must give a scalar bool, it gave {holds}\n  help: compare, \
+             for example x.gt(0.0); for many elements use .all() or .any()"
+        );
+        (condition.program, trace_tree(&types, &body))
+    };
+    let mut init = init;
+    let (mut condition, mut next) = trace(&init);
+    if let Some(converted) = carry::promoted(&init, &next.result) {
+        init = converted;
+        (condition, next) = trace(&init);
+    }
+    carry::check("while_loop", &init, &next.result);
+    let outs = bind(condition, next.program, tree::leaves(&init));
+    tree::with_leaves(&next.result, outs)
+}
+
+/// Binds a loop. A carry that the body hands on unchanged and the condition
+/// does not look at is a constant of the body.
+#[track_caller]
+fn bind(condition: ClosedJaxpr, body: ClosedJaxpr, init: Vec<Array>) -> Vec<Array> {
+    let (mut cond_jaxpr, cond_consts) = condition.open();
+    let (mut body_jaxpr, body_consts) = body.open();
+    let (kc, kb) = (cond_consts.len(), body_consts.len());
+    let forwarded = body_jaxpr.forwarded();
+    let (_, looked_at) = cond_jaxpr.dce();
+    let kept: Vec<bool> = (0..init.len())
+        .map(|i| forwarded[i] != Some(kb + i) || looked_at[kc + i])
+        .collect();
+    let marked = |keep: bool| -> Vec<Array> {
+        let marked = init.iter().zip(&kept).filter(|(_, on)| **on == keep);
+        marked.map(|(a, _)| a.clone()).collect()
+    };
+    if kept.contains(&false) {
+        let vars = |carry: &[Var], keep: bool| -> Vec<Var> {
+            let marked = carry.iter().zip(&kept).filter(|(_, on)| **on == keep);
+            marked.map(|(v, _)| *v).collect()
+        };
+        let (own, carry) = cond_jaxpr.invars.split_at(kc);
+        let invars = [own, &vars(carry, true)].concat();
+        let pruned = cond_jaxpr.dce().0;
+        cond_jaxpr = Arc::new(pruned.with_interface(invars, cond_jaxpr.outvars.clone()));
+        let (own, carry) = body_jaxpr.invars.split_at(kb);
+        let invars = [&vars(carry, false)[..], own, &vars(carry, true)].concat();
+        let outvars = body_jaxpr.outvars.iter().zip(&kept);
+        let outvars: Vec<Atom> = outvars.filter(|(_, on)| **on).map(|(o, _)| *o).collect();
+        body_jaxpr = Arc::new(body_jaxpr.with_interface(invars, outvars));
+    }
+    let part = |jaxpr: Arc<crate::Jaxpr>, consts: Vec<Array>| Part {
+        program: ClosedJaxpr {
+            jaxpr,
+            consts: Vec::new(),
+        },
+        consts,
+    };
+    let body_consts = [marked(false), body_consts].concat();
+    let carry = marked(true);
+    let outs = While::apply(
+        part(cond_jaxpr, cond_consts),
+        part(body_jaxpr, body_consts),
+        &carry,
+    );
+    let mut outs = outs.into_iter();
+    init.iter()
+        .zip(&kept)
+        .map(|(first, on)| match on {
+            true => outs.next().expect("one for each carry"),
+            false => first.clone(),
+        })
+        .collect()
+}

@@ -1,0 +1,370 @@
+//! `cond`: one of several programs, chosen by an index.
+
+use super::derive::{self, Residual, Split, same};
+use super::{check_types, spread, zeros};
+use crate::jaxpr::{Atom, ClosedJaxpr, Jaxpr, Var};
+use crate::lower::{Lowering, Value};
+use crate::prim::elementwise::SelectN;
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
+    move_batch_axis,
+};
+use crate::trace::{bind, bind1, fail, trace_to_jaxpr};
+use crate::transform::transpose_call;
+use crate::{Array, Aval, AxisName, DType, ShapeError, ensure_shape};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// One of several programs, chosen by an `i32` that comes first among the
+/// operands; the others are operands of all programs. An index that is out of
+/// range chooses the last.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Cond {
+    /// The programs, of equal types, without captured values.
+    pub branches: Vec<Arc<Jaxpr>>,
+}
+
+impl Cond {
+    /// Binds programs to operands. What any of them captured becomes an operand
+    /// of all.
+    #[track_caller]
+    pub(crate) fn apply(index: &Array, branches: Vec<ClosedJaxpr>, args: &[Array]) -> Vec<Array> {
+        let (branches, consts) = shared_consts(branches);
+        let all: SmallVec<[&Array; 8]> = std::iter::once(index)
+            .chain(consts.iter().chain(args))
+            .collect();
+        bind(Cond { branches }, &all).into_vec()
+    }
+
+    fn results(&self) -> usize {
+        self.branches[0].outvars.len()
+    }
+}
+
+/// Programs that take everything that any of them captured, each value once, as
+/// their first arguments; and those values.
+pub(crate) fn shared_consts(branches: Vec<ClosedJaxpr>) -> (Vec<Arc<Jaxpr>>, Vec<Array>) {
+    let mut all: Vec<Array> = Vec::new();
+    for value in branches.iter().flat_map(|b| &b.consts) {
+        if !all.iter().any(|known| same(known, value)) {
+            all.push(value.clone());
+        }
+    }
+    if all.is_empty() {
+        return (branches.into_iter().map(|b| b.jaxpr).collect(), all);
+    }
+    let take_all = |branch: ClosedJaxpr| {
+        let jaxpr = &branch.jaxpr;
+        let mut avals = jaxpr.avals().to_vec();
+        let mut invars: Vec<Var> = Vec::with_capacity(all.len() + jaxpr.invars.len());
+        for value in &all {
+            let own = branch.consts.iter().position(|c| same(c, value));
+            invars.push(match own {
+                Some(i) => jaxpr.constvars[i],
+                None => fresh(&mut avals, value.aval()),
+            });
+        }
+        invars.extend(&jaxpr.invars);
+        let (eqns, outvars) = (jaxpr.eqns.clone(), jaxpr.outvars.clone());
+        Arc::new(Jaxpr::new(Vec::new(), invars, eqns, outvars, avals))
+    };
+    (branches.into_iter().map(take_all).collect(), all)
+}
+
+/// A new variable.
+fn fresh(avals: &mut Vec<Aval>, aval: Aval) -> Var {
+    avals.push(aval);
+    Var(avals.len() as u32 - 1)
+}
+
+/// One value for each example, repeated to the shape of `like`, whose first
+/// axis runs over examples.
+fn along_front(values: &Array, like: &Array) -> Array {
+    match like.ndim() {
+        1 => values.clone(),
+        _ => values.broadcast_in_dim(like.shape(), &[0]),
+    }
+}
+
+/// For each result, whether it is marked in any branch.
+fn any(marks: impl IntoIterator<Item = Vec<bool>>) -> Vec<bool> {
+    let join = |a: Vec<bool>, b: Vec<bool>| a.iter().zip(b).map(|(a, b)| *a || b).collect();
+    marks.into_iter().reduce(join).unwrap_or_default()
+}
+
+/// A list of types that has the residuals of every branch, in its order, at
+/// the places given for the branch. Branches share places of equal types.
+fn merged(branches: &[Vec<Aval>]) -> (Vec<Aval>, Vec<Vec<usize>>) {
+    let mut all: Vec<Aval> = Vec::new();
+    let mut places = Vec::new();
+    for branch in branches {
+        let mut used: Vec<usize> = Vec::new();
+        for aval in branch {
+            let free = (0..all.len()).find(|i| all[*i] == *aval && !used.contains(i));
+            used.push(free.unwrap_or_else(|| {
+                all.push(*aval);
+                all.len() - 1
+            }));
+        }
+        places.push(used);
+    }
+    (all, places)
+}
+
+impl Primitive for Cond {
+    fn name(&self) -> &'static str {
+        "cond"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![("branches", Param::Jaxprs(self.branches.clone()))]
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn has_effects(&self) -> bool {
+        self.branches.iter().any(|b| b.has_effects())
+    }
+    fn uses_axis(&self, name: AxisName) -> bool {
+        self.branches.iter().any(|b| b.uses_axis(name))
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        ensure_shape!(!self.branches.is_empty(), "there are no branches");
+        let Some((index, args)) = args.split_first() else {
+            return Err(ShapeError::new("the index is missing"));
+        };
+        ensure_shape!(
+            *index == Aval::scalar(DType::I32) || *index == Aval::weak(&[], DType::I32),
+            "the index must be i32[], it is {index}"
+        );
+        let outs = self.branches[0].out_avals();
+        for (i, branch) in self.branches.iter().enumerate() {
+            check_types(&format!("branch {i}"), &branch.in_avals(), args)?;
+            check_types("every branch", &branch.out_avals(), &outs)?;
+        }
+        Ok(outs.into())
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Nested(self)
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        self.batch_named(args, axes, size.into())
+    }
+    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let front = |i: usize| move_batch_axis(&args[i], axes[i], 0, axis.size);
+        if axes[0].is_some() {
+            return self.select_all(
+                &front(0),
+                axis,
+                &(1..args.len()).map(front).collect::<Vec<_>>(),
+            );
+        }
+        let at: Vec<Option<usize>> = axes[1..].iter().map(|ax| ax.map(|_| 0)).collect();
+        let ops: Vec<Array> = (1..args.len())
+            .map(|i| {
+                if axes[i].is_some() {
+                    front(i)
+                } else {
+                    args[i].clone()
+                }
+            })
+            .collect();
+        let to_front = |_: usize, found: Option<usize>| found.map(|_| 0);
+        let found = self.branches.iter().map(|b| {
+            let (_, places) = derive::batched(b, &at, axis, to_front);
+            places.iter().map(Option::is_some).collect()
+        });
+        let marked = any(found);
+        let out_axes: Vec<Option<usize>> = marked.iter().map(|on| on.then_some(0)).collect();
+        let branches = self.branches.iter();
+        let branches = branches.map(|b| derive::batched(b, &at, axis, |i, _| out_axes[i]).0);
+        let outs = Cond::apply(&args[0], branches.collect(), &ops);
+        (outs.into(), out_axes.into())
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let regions: Vec<_> = self
+            .branches
+            .iter()
+            .map(|b| {
+                ctx.region(&[], |ctx, _| {
+                    let values = ctx.inline(b, &args[1..]);
+                    values.into_iter().zip(b.out_avals()).collect()
+                })
+            })
+            .collect();
+        ctx.op("case", &args[..1], &ins[..1], outs, "", &regions)
+    }
+}
+
+impl Cond {
+    /// All branches for all examples, and of the results those that each
+    /// example's index chooses.
+    fn select_all(&self, index: &Array, axis: BatchAxis, ops: &[Array]) -> Batched {
+        if self.has_effects() {
+            fail(
+                "cond: a branch has effects, and the examples of a vmap choose different branches\n  \
+                 help: batched, every branch runs for all examples, its effects too; move the \
+                 effect out of the branches, or map with `map` in the place of `vmap`",
+            );
+        }
+        let at = vec![Some(0); ops.len()];
+        let mut results: Vec<Vec<Array>> = vec![Vec::new(); self.results()];
+        for (i, branch) in self.branches.iter().enumerate() {
+            let (program, _) = derive::batched(branch, &at, axis, |_, _| Some(0));
+            // An example that does not choose the branch must not get a
+            // derivative through it: its NaN times zero would be NaN.
+            let chosen = index.eq(i as i32);
+            let safe: Vec<Array> = ops
+                .iter()
+                .map(|x| along_front(&chosen, x).select(x, &x.stop_gradient()))
+                .collect();
+            for (result, out) in results.iter_mut().zip(program.eval(&safe)) {
+                result.push(out);
+            }
+        }
+        let outs = results.iter().map(|cases| {
+            let which = along_front(index, &cases[0]);
+            let args: SmallVec<[&Array; 4]> = std::iter::once(&which).chain(cases).collect();
+            bind1(SelectN, &args)
+        });
+        let axes = vec![Some(0); self.results()];
+        (outs.collect(), axes.into())
+    }
+}
+
+impl NestedDifferentiation for Cond {
+    fn jvp(
+        &self,
+        primals: &[Array],
+        tangents: &[Option<Array>],
+    ) -> (Vec<Array>, Vec<Option<Array>>) {
+        let (ops, dots) = (&primals[1..], &tangents[1..]);
+        let given: Vec<bool> = dots.iter().map(Option::is_some).collect();
+        let args: Vec<Array> = ops.iter().chain(dots.iter().flatten()).cloned().collect();
+        let avals: Vec<Aval> = args.iter().map(Array::aval).collect();
+        let push = |branch: &Jaxpr, instantiate: &[bool]| {
+            let mut nonzero = Vec::new();
+            let program = trace_to_jaxpr(&avals, |args| {
+                let (ops, dots) = args.split_at(ops.len());
+                let dots = spread(&given, dots.iter().cloned());
+                let (mut outs, dots) = derive::jvp(branch, ops, &dots, instantiate);
+                nonzero = dots.iter().map(Option::is_some).collect();
+                outs.extend(dots.into_iter().flatten());
+                outs
+            });
+            (program, nonzero)
+        };
+        let none = vec![false; self.results()];
+        let nonzero = any(self.branches.iter().map(|b| push(b, &none).1));
+        let branches = self.branches.iter().map(|b| push(b, &nonzero).0);
+        let mut outs = Cond::apply(&primals[0], branches.collect(), &args);
+        let dots = outs.split_off(self.results());
+        (outs, spread(&nonzero, dots))
+    }
+
+    fn linearize(
+        &self,
+        primals: &[Array],
+        tangents: &[Option<Array>],
+    ) -> (Vec<Array>, Vec<Option<Array>>) {
+        let results = self.results();
+        let (index, ops) = (&primals[0], &primals[1..]);
+        let perturbed: Vec<bool> = tangents[1..].iter().map(Option::is_some).collect();
+        let split = |instantiate: &[bool]| -> Vec<Split> {
+            let branches = self.branches.iter();
+            let split = branches.map(|b| derive::linearized(b, &perturbed, instantiate, |_| false));
+            split.collect()
+        };
+        let nonzero = any(split(&vec![false; results]).into_iter().map(|s| s.nonzero));
+        let branches = split(&nonzero);
+        let types: Vec<Vec<Aval>> = branches
+            .iter()
+            .map(|s| s.known.jaxpr.out_avals().split_off(results))
+            .collect();
+        let (all, places) = merged(&types);
+
+        let known = branches.iter().zip(&places).map(|(s, places)| {
+            let avals = s.known.jaxpr.in_avals();
+            trace_to_jaxpr(&avals, |args| {
+                let mut outs = s.known.eval(args);
+                let residuals = outs.split_off(results);
+                for (i, aval) in all.iter().enumerate() {
+                    let own = places.iter().position(|p| *p == i);
+                    outs.push(own.map_or_else(|| zeros(*aval), |k| residuals[k].clone()));
+                }
+                outs
+            })
+        });
+        let mut outs = Cond::apply(index, known.collect(), ops);
+        let mut linear_args = outs.split_off(results);
+        linear_args.extend(tangents.iter().flatten().cloned());
+        let linear = branches.iter().zip(&places).map(|(s, places)| {
+            debug_assert!(s.residuals.iter().all(|r| *r == Residual::Computed));
+            let jaxpr = &s.linear;
+            let mut avals = jaxpr.avals().to_vec();
+            let mut invars = Vec::with_capacity(all.len());
+            for (i, aval) in all.iter().enumerate() {
+                let own = places.iter().position(|p| *p == i);
+                invars.push(match own {
+                    Some(k) => jaxpr.invars[k],
+                    None => fresh(&mut avals, *aval),
+                });
+            }
+            invars.extend(&jaxpr.invars[places.len()..]);
+            let (eqns, outvars): (_, Vec<Atom>) = (jaxpr.eqns.clone(), jaxpr.outvars.clone());
+            ClosedJaxpr {
+                jaxpr: Arc::new(Jaxpr::new(Vec::new(), invars, eqns, outvars, avals)),
+                consts: Vec::new(),
+            }
+        });
+        let dots = Cond::apply(index, linear.collect(), &linear_args);
+        (outs, spread(&nonzero, dots))
+    }
+
+    fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>> {
+        let index = operands[0].known().unwrap_or_else(|| {
+            fail("cond: cannot be transposed: it is not linear in its predicate")
+        });
+        let operands = &operands[1..];
+        let known = operands.iter().filter_map(Operand::known);
+        let args: Vec<Array> = known.chain(cts.iter().flatten()).cloned().collect();
+        let avals: Vec<Aval> = args.iter().map(Array::aval).collect();
+        let pull = |branch: &Jaxpr, instantiate: &[bool]| {
+            let mut nonzero = Vec::new();
+            let program = trace_to_jaxpr(&avals, |args| {
+                let mut args = args.iter().cloned();
+                let mut next = || args.next().expect("one for each");
+                let inner: Vec<Operand> = operands
+                    .iter()
+                    .map(|o| match o {
+                        Operand::Linear(aval) => Operand::Linear(*aval),
+                        Operand::Known(_) => Operand::Known(next()),
+                    })
+                    .collect();
+                let cts: Vec<Option<Array>> =
+                    cts.iter().map(|ct| ct.as_ref().map(|_| next())).collect();
+                let mut grads = transpose_call(branch, &inner, &cts);
+                for ((grad, on), o) in grads.iter_mut().zip(instantiate).zip(operands) {
+                    if *on && grad.is_none() {
+                        *grad = Some(zeros(o.aval()));
+                    }
+                }
+                nonzero = grads.iter().map(Option::is_some).collect();
+                grads.into_iter().flatten().collect()
+            });
+            (program, nonzero)
+        };
+        let none = vec![false; operands.len()];
+        let nonzero = any(self.branches.iter().map(|b| pull(b, &none).1));
+        let branches = self.branches.iter().map(|b| pull(b, &nonzero).0);
+        let grads = Cond::apply(index, branches.collect(), &args);
+        let mut all = vec![None];
+        all.extend(spread(&nonzero, grads));
+        all
+    }
+}

@@ -1,0 +1,224 @@
+//! Programs derived from a nested one: its batch, its linear part, what of it
+//! does not depend on the loop.
+
+use crate::array::Repr;
+use crate::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Var, read};
+use crate::prim::{BatchAxis, move_batch_axis};
+use crate::trace::{OpenTrace, at_location, bind_arc, trace_to_jaxpr};
+use crate::transform::{batch_eval, jvp_eval};
+use crate::{Array, Aval};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// Whether two handles stand for one value.
+pub(super) fn same(a: &Array, b: &Array) -> bool {
+    match (&a.0, &b.0) {
+        (Repr::Tracer(a), Repr::Tracer(b)) => (a.trace, a.var) == (b.trace, b.var),
+        (Repr::Device(a), Repr::Device(b)) => Arc::ptr_eq(a, b),
+        _ => false,
+    }
+}
+
+/// The program for many examples at once. `place` says where the axis of a
+/// result goes that has it at the given place.
+pub(super) fn batched(
+    jaxpr: &Jaxpr,
+    axes: &[Option<usize>],
+    axis: BatchAxis,
+    place: impl Fn(usize, Option<usize>) -> Option<usize>,
+) -> (ClosedJaxpr, Vec<Option<usize>>) {
+    let avals: Vec<Aval> = jaxpr
+        .in_avals()
+        .into_iter()
+        .zip(axes)
+        .map(|(aval, at)| match at {
+            None => aval,
+            Some(at) => {
+                let mut shape = aval.shape().to_vec();
+                shape.insert(*at, axis.size);
+                aval.with_shape(&shape)
+            }
+        })
+        .collect();
+    let mut places = Vec::new();
+    let program = trace_to_jaxpr(&avals, |args| {
+        let (outs, found) = batch_eval(jaxpr, &[], args, axes, axis);
+        let outs = outs.into_iter().zip(found).enumerate();
+        outs.map(|(i, (out, at))| {
+            let to = place(i, at);
+            places.push(to);
+            match to {
+                Some(to) => move_batch_axis(&out, at, to, axis.size),
+                None => {
+                    assert!(at.is_none(), "internal error: result {i} is batched");
+                    out
+                }
+            }
+        })
+        .collect()
+    });
+    (program, places)
+}
+
+/// Results and tangents of a program; a tangent that is zero is made of zeros
+/// where `instantiate` asks for one.
+pub(super) fn jvp(
+    jaxpr: &Jaxpr,
+    primals: &[Array],
+    tangents: &[Option<Array>],
+    instantiate: &[bool],
+) -> (Vec<Array>, Vec<Option<Array>>) {
+    let (outs, mut dots) = jvp_eval(jaxpr, &[], primals, tangents);
+    for ((dot, on), out) in dots.iter_mut().zip(instantiate).zip(&outs) {
+        if *on && dot.is_none() {
+            *dot = Some(super::zeros(out.aval()));
+        }
+    }
+    (outs, dots)
+}
+
+/// Where a value that a linear program needs comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Residual {
+    /// An argument of the program that was split, as it is.
+    Argument(usize),
+    /// Computed on the way: the next of the known program's last results.
+    Computed,
+}
+
+/// A program split into what does not depend on the tangents and what is
+/// linear in them.
+pub(super) struct Split {
+    /// From the arguments to the results, and then the computed residuals.
+    pub known: ClosedJaxpr,
+    /// The first arguments of `linear`.
+    pub residuals: Vec<Residual>,
+    /// From residuals and tangents to the tangents of those results that have
+    /// one.
+    pub linear: Arc<Jaxpr>,
+    /// Which results have a tangent.
+    pub nonzero: Vec<bool>,
+}
+
+impl Split {
+    /// How many results of `known` are residuals.
+    pub fn computed(&self) -> usize {
+        let computed = self.residuals.iter();
+        computed.filter(|r| **r == Residual::Computed).count()
+    }
+}
+
+/// Linearizes a program with respect to the arguments marked in `perturbed`.
+/// Arguments marked in `forward` are residuals as they are.
+pub(super) fn linearized(
+    jaxpr: &Jaxpr,
+    perturbed: &[bool],
+    instantiate: &[bool],
+    forward: impl Fn(usize) -> bool,
+) -> Split {
+    let mut parts = None;
+    let known = trace_to_jaxpr(&jaxpr.in_avals(), |args| {
+        let trace = OpenTrace::partial();
+        let tangents: Vec<Option<Array>> = args
+            .iter()
+            .zip(perturbed)
+            .map(|(p, &on)| on.then(|| trace.input(p.aval().strong())))
+            .collect();
+        let (mut outs, dots) = jvp(jaxpr, args, &tangents, instantiate);
+        let nonzero: Vec<bool> = dots.iter().map(Option::is_some).collect();
+        let dots: Vec<Array> = dots.into_iter().flatten().collect();
+        let linear = trace.finish(&dots).pruned();
+        let mut residuals = Vec::with_capacity(linear.consts.len());
+        for value in &linear.consts {
+            let argument = args.iter().position(|a| same(a, value));
+            residuals.push(match argument.filter(|i| forward(*i)) {
+                Some(i) => Residual::Argument(i),
+                None => {
+                    outs.push(value.clone());
+                    Residual::Computed
+                }
+            });
+        }
+        parts = Some((residuals, linear.open().0, nonzero));
+        outs
+    });
+    let (residuals, linear, nonzero) = parts.expect("the program was split");
+    Split {
+        known,
+        residuals,
+        linear,
+        nonzero,
+    }
+}
+
+/// A loop's body without what does not depend on the loop.
+pub(super) struct Hoisted {
+    /// From the arguments that vary to the results that vary; captured values
+    /// are what was computed outside.
+    pub program: ClosedJaxpr,
+    /// For each result from the `kept`th on: its value, where it does not
+    /// depend on the loop.
+    pub invariant: Vec<Option<Array>>,
+}
+
+/// Computes what depends on nothing but the first arguments, `known`, and
+/// leaves the rest. The first `kept` results stay results of the rest.
+pub(super) fn hoisted(program: &ClosedJaxpr, known: &[Array], kept: usize) -> Hoisted {
+    let jaxpr = &*program.jaxpr;
+    let mut values: Vec<Option<Array>> = vec![None; jaxpr.num_vars()];
+    let consts = jaxpr.constvars.iter().zip(&program.consts);
+    for (v, a) in consts.chain(jaxpr.invars.iter().zip(known)) {
+        values[v.index()] = Some(a.clone());
+    }
+    let invariant = |values: &[Option<Array>], atom: &Atom| match atom {
+        Atom::Var(v) => values[v.index()].is_some(),
+        Atom::Literal(_) => true,
+    };
+    let mut rest: Vec<Eqn> = Vec::new();
+    for eqn in &jaxpr.eqns {
+        let outside =
+            !eqn.primitive.has_effects() && eqn.inputs.iter().all(|a| invariant(&values, a));
+        if !outside {
+            rest.push(eqn.clone());
+            continue;
+        }
+        let ins: SmallVec<[Array; 4]> = eqn.inputs.iter().map(|a| read(&values, a)).collect();
+        let refs: SmallVec<[&Array; 4]> = ins.iter().collect();
+        let outs = at_location(eqn.location, || bind_arc(eqn.primitive.clone(), &refs));
+        for (v, a) in eqn.outputs.iter().zip(outs) {
+            values[v.index()] = Some(a);
+        }
+    }
+    let mut outvars = jaxpr.outvars[..kept].to_vec();
+    let mut outside = Vec::new();
+    for atom in &jaxpr.outvars[kept..] {
+        if invariant(&values, atom) {
+            outside.push(Some(read(&values, atom)));
+        } else {
+            outside.push(None);
+            outvars.push(*atom);
+        }
+    }
+    // What the rest reads of the values outside, in the order of reading.
+    let mut constvars: Vec<Var> = Vec::new();
+    let mut consts = Vec::new();
+    let read_atoms = rest.iter().flat_map(|e| &e.inputs).chain(&outvars);
+    for atom in read_atoms {
+        if let Atom::Var(v) = atom
+            && let Some(value) = values[v.index()].take()
+        {
+            constvars.push(*v);
+            consts.push(value);
+        }
+    }
+    let invars = jaxpr.invars[known.len()..].to_vec();
+    let rest = Jaxpr::new(constvars, invars, rest, outvars, jaxpr.avals().to_vec());
+    let program = ClosedJaxpr {
+        jaxpr: Arc::new(rest),
+        consts,
+    };
+    Hoisted {
+        program: program.pruned(),
+        invariant: outside,
+    }
+}

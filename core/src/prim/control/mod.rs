@@ -1,0 +1,59 @@
+//! Control flow: `cond`, `while` and `scan`, primitives that hold programs.
+//!
+//! The programs capture nothing: values from outside are operands, and come
+//! first. What transformations need of a program is in `derive.rs`, and the
+//! rules put the derived programs together again.
+
+mod cond;
+mod derive;
+mod scan;
+mod scan_lowering;
+mod scan_rules;
+mod while_loop;
+
+pub use cond::Cond;
+pub(crate) use cond::shared_consts;
+pub(crate) use scan::Parts;
+pub use scan::Scan;
+pub(crate) use while_loop::Part;
+pub use while_loop::While;
+
+use crate::{Array, Aval, ShapeError};
+
+/// The parts of a list: the first `a` items, the next `b`, and the others.
+fn split3<T>(items: &[T], a: usize, b: usize) -> (&[T], &[T], &[T]) {
+    let (first, rest) = items.split_at(a);
+    let (second, third) = rest.split_at(b);
+    (first, second, third)
+}
+
+/// Zeros of a type.
+fn zeros(aval: Aval) -> Array {
+    Array::zeros(aval.shape(), aval.dtype())
+}
+
+/// The given values for the places marked, in order; `None` elsewhere.
+fn spread<T>(marked: &[bool], values: impl IntoIterator<Item = T>) -> Vec<Option<T>> {
+    let mut values = values.into_iter();
+    marked
+        .iter()
+        .map(|&on| if on { values.next() } else { None })
+        .collect()
+}
+
+/// Checks the operands of a nested program against its arguments.
+fn check_types(what: &str, expected: &[Aval], got: &[Aval]) -> Result<(), ShapeError> {
+    crate::ensure_shape!(
+        expected.len() == got.len(),
+        "{what} takes {} arrays, got {}",
+        expected.len(),
+        got.len()
+    );
+    for (i, (e, g)) in expected.iter().zip(got).enumerate() {
+        crate::ensure_shape!(
+            e.strong() == g.strong(),
+            "{what} takes {e} as array {i}, got {g}"
+        );
+    }
+    Ok(())
+}

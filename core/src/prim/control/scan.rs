@@ -1,0 +1,204 @@
+//! `scan`: a program run for each element along the first axis of arrays, with
+//! a carry from one step to the next.
+
+use super::derive;
+use super::{check_types, split3};
+use crate::jaxpr::{ClosedJaxpr, Jaxpr};
+use crate::lower::{Lowering, Value};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, move_batch_axis};
+use crate::trace::bind;
+use crate::{Array, Aval, AxisName, ShapeError, ensure_shape};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// A loop of known length over the first axis of arrays.
+///
+/// Operands are constants, the first values of the carry, and the arrays that
+/// are gone through; results are the last carry and, one element a step, the
+/// program's other results.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Scan {
+    /// From constants, carry and elements to the next carry and other results.
+    pub jaxpr: Arc<Jaxpr>,
+    /// How many steps.
+    pub length: usize,
+    /// How many arrays the carry has.
+    pub num_carry: usize,
+    /// How many constants there are.
+    pub num_consts: usize,
+    /// Whether steps go from the last element to the first.
+    pub reverse: bool,
+    /// How many steps are written out in one round of the loop; 0 is all.
+    pub unroll: usize,
+}
+
+/// The operands of a scan.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Parts<T> {
+    pub consts: Vec<T>,
+    pub carry: Vec<T>,
+    pub xs: Vec<T>,
+}
+
+impl<T: Clone> Parts<T> {
+    /// All in the order of the operands.
+    pub fn all(&self) -> Vec<T> {
+        [&self.consts[..], &self.carry, &self.xs].concat()
+    }
+    /// One list for each part.
+    pub fn map<U>(&self, mut f: impl FnMut(&T) -> U) -> Parts<U> {
+        let mut list = |items: &[T]| items.iter().map(&mut f).collect();
+        Parts {
+            consts: list(&self.consts),
+            carry: list(&self.carry),
+            xs: list(&self.xs),
+        }
+    }
+}
+
+/// The type of one element along the first axis.
+pub(crate) fn element(aval: Aval) -> Aval {
+    aval.with_shape(&aval.shape()[1..])
+}
+
+impl Scan {
+    /// Operands (or what belongs to each) by what they are.
+    pub(crate) fn parts<T: Clone>(&self, operands: &[T]) -> Parts<T> {
+        let (consts, carry, xs) = split3(operands, self.num_consts, self.num_carry);
+        Parts {
+            consts: consts.to_vec(),
+            carry: carry.to_vec(),
+            xs: xs.to_vec(),
+        }
+    }
+
+    /// The same loop with another program; what that captured are constants.
+    #[track_caller]
+    pub(crate) fn apply(&self, program: ClosedJaxpr, args: Parts<Array>) -> Vec<Array> {
+        let (jaxpr, mut consts) = program.open();
+        consts.extend(args.consts);
+        let primitive = Scan {
+            jaxpr,
+            num_carry: args.carry.len(),
+            num_consts: consts.len(),
+            ..*self
+        };
+        let all: SmallVec<[&Array; 8]> = consts.iter().chain(&args.carry).chain(&args.xs).collect();
+        bind(primitive, &all).into_vec()
+    }
+
+    /// The types of a result of the program and of the loop.
+    fn result(&self, i: usize, aval: Aval) -> Aval {
+        if i < self.num_carry {
+            return aval;
+        }
+        let mut shape = vec![self.length];
+        shape.extend(aval.shape());
+        aval.with_shape(&shape)
+    }
+}
+
+impl Primitive for Scan {
+    fn name(&self) -> &'static str {
+        "scan"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![
+            ("jaxpr", Param::Jaxpr(self.jaxpr.clone())),
+            ("length", Param::new(self.length)),
+            ("num_carry", Param::new(self.num_carry)),
+            ("num_consts", Param::new(self.num_consts)),
+            (
+                "reverse",
+                Param::new(if self.reverse { "True" } else { "False" }),
+            ),
+            ("unroll", Param::new(self.unroll)),
+        ]
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn has_effects(&self) -> bool {
+        self.jaxpr.has_effects()
+    }
+    fn uses_axis(&self, name: AxisName) -> bool {
+        self.jaxpr.uses_axis(name)
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        ensure_shape!(
+            args.len() >= self.num_consts + self.num_carry,
+            "there are fewer operands than constants and carries"
+        );
+        let args = self.parts(args);
+        for x in &args.xs {
+            ensure_shape!(
+                x.shape().first() == Some(&self.length),
+                "an array of {} elements was expected, got {x}",
+                self.length
+            );
+        }
+        let elements = args.xs.iter().map(|x| element(*x)).collect();
+        let inputs = Parts {
+            xs: elements,
+            ..args.clone()
+        };
+        check_types("the body", &self.jaxpr.in_avals(), &inputs.all())?;
+        let outs = self.jaxpr.out_avals();
+        ensure_shape!(
+            outs.len() >= self.num_carry,
+            "the body has fewer results than carries"
+        );
+        check_types("the next step", &args.carry, &outs[..self.num_carry])?;
+        let outs = outs.into_iter().enumerate();
+        Ok(outs.map(|(i, aval)| self.result(i, aval)).collect())
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Nested(self)
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        self.batch_named(args, axes, size.into())
+    }
+    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let args = self.parts(args);
+        let from = self.parts(axes);
+        // Examples come first in the program, and second in what it goes through.
+        let mut at = from.map(|ax| ax.map(|_| 0));
+        let n = self.num_carry;
+        let (program, places) = loop {
+            let (program, found) = derive::batched(&self.jaxpr, &at.all(), axis, |i, found| {
+                let carried = i < n && at.carry[i].is_some();
+                (carried || found.is_some()).then_some(0)
+            });
+            // A carry is batched if its first value or a later one is.
+            if found[..n] == at.carry[..] {
+                break (program, found);
+            }
+            at.carry = found[..n].to_vec();
+        };
+        let place = |x: &Array, from: &Option<usize>, to: Option<usize>| match to {
+            Some(to) => move_batch_axis(x, *from, to, axis.size),
+            None => x.clone(),
+        };
+        let consts = args.consts.iter().zip(&from.consts);
+        let carry = args.carry.iter().zip(&from.carry).zip(&at.carry);
+        let xs = args.xs.iter().zip(&from.xs);
+        let moved = Parts {
+            consts: consts.map(|(x, ax)| place(x, ax, ax.map(|_| 0))).collect(),
+            carry: carry.map(|((x, ax), to)| place(x, ax, *to)).collect(),
+            xs: xs.map(|(x, ax)| place(x, ax, ax.map(|_| 1))).collect(),
+        };
+        let outs = self.apply(program, moved);
+        let places = places.iter().enumerate();
+        let places = places.map(|(i, at)| at.map(|_| usize::from(i >= n)));
+        (outs.into(), places.collect())
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        self.lower_loop(ctx, args, ins, outs)
+    }
+}

@@ -1,0 +1,356 @@
+//! `while`: a program run again and again, while a condition holds.
+
+use super::derive;
+use super::{check_types, split3, spread, zeros};
+use crate::jaxpr::{ClosedJaxpr, Jaxpr, Var};
+use crate::lower::{Lowering, Value, dims_array};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
+    move_batch_axis,
+};
+use crate::trace::{bind, fail, trace_to_jaxpr};
+use crate::{Array, Aval, AxisName, DType, ShapeError, ensure_shape};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// A program applied to what it gave before, as long as another gives `true`.
+///
+/// Operands are what the condition needs, what the body needs, and the first
+/// values of the carry. A condition with axes stands for that many loops side
+/// by side, along the first axes of the carry: each stands still once its own
+/// condition fails, and all end when the last does.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct While {
+    /// From the body's constants and the carry to the next carry.
+    pub body_jaxpr: Arc<Jaxpr>,
+    /// How many constants the body has.
+    pub body_nconsts: usize,
+    /// From the condition's constants and the carry to truth values.
+    pub cond_jaxpr: Arc<Jaxpr>,
+    /// How many constants the condition has.
+    pub cond_nconsts: usize,
+}
+
+/// A loop's program and the constants it is called with.
+pub(crate) struct Part {
+    /// The program; what it captured is a constant too.
+    pub program: ClosedJaxpr,
+    /// Its constants.
+    pub consts: Vec<Array>,
+}
+
+impl Part {
+    fn open(self) -> (Arc<Jaxpr>, Vec<Array>) {
+        let (jaxpr, mut consts) = self.program.open();
+        consts.extend(self.consts);
+        (jaxpr, consts)
+    }
+}
+
+impl While {
+    /// Binds a loop.
+    #[track_caller]
+    pub(crate) fn apply(cond: Part, body: Part, init: &[Array]) -> Vec<Array> {
+        let (cond_jaxpr, cond_consts) = cond.open();
+        let (body_jaxpr, body_consts) = body.open();
+        let primitive = While {
+            body_jaxpr,
+            body_nconsts: body_consts.len(),
+            cond_jaxpr,
+            cond_nconsts: cond_consts.len(),
+        };
+        let all: SmallVec<[&Array; 8]> =
+            cond_consts.iter().chain(&body_consts).chain(init).collect();
+        bind(primitive, &all).into_vec()
+    }
+
+    /// The operands of the condition, of the body, and the carry.
+    fn parts<'a, T>(&self, operands: &'a [T]) -> (&'a [T], &'a [T], &'a [T]) {
+        split3(operands, self.cond_nconsts, self.body_nconsts)
+    }
+}
+
+fn part(program: ClosedJaxpr, consts: &[Array]) -> Part {
+    let consts = consts.to_vec();
+    Part { program, consts }
+}
+
+fn closed(jaxpr: &Arc<Jaxpr>) -> ClosedJaxpr {
+    ClosedJaxpr {
+        jaxpr: jaxpr.clone(),
+        consts: Vec::new(),
+    }
+}
+
+impl Primitive for While {
+    fn name(&self) -> &'static str {
+        "while"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![
+            ("body_jaxpr", Param::Jaxpr(self.body_jaxpr.clone())),
+            ("body_nconsts", Param::new(self.body_nconsts)),
+            ("cond_jaxpr", Param::Jaxpr(self.cond_jaxpr.clone())),
+            ("cond_nconsts", Param::new(self.cond_nconsts)),
+        ]
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn has_effects(&self) -> bool {
+        self.body_jaxpr.has_effects() || self.cond_jaxpr.has_effects()
+    }
+    fn uses_axis(&self, name: AxisName) -> bool {
+        self.body_jaxpr.uses_axis(name) || self.cond_jaxpr.uses_axis(name)
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        ensure_shape!(
+            args.len() >= self.cond_nconsts + self.body_nconsts,
+            "there are fewer operands than constants"
+        );
+        let (cconsts, bconsts, carry) = self.parts(args);
+        check_types(
+            "the condition",
+            &self.cond_jaxpr.in_avals(),
+            &[cconsts, carry].concat(),
+        )?;
+        check_types(
+            "the body",
+            &self.body_jaxpr.in_avals(),
+            &[bconsts, carry].concat(),
+        )?;
+        let outs = self.body_jaxpr.out_avals();
+        check_types("the next step", carry, &outs)?;
+        let [pred] = self.cond_jaxpr.out_avals()[..] else {
+            return Err(ShapeError::new("the condition must have one result"));
+        };
+        ensure_shape!(
+            pred.dtype() == DType::Bool
+                && carry.iter().all(|c| c.shape().starts_with(pred.shape())),
+            "the condition must give truth values along the first axes of the carry, it gives {pred}"
+        );
+        Ok(outs.into())
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Nested(self)
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        self.batch_named(args, axes, size.into())
+    }
+    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let (cconsts, bconsts, init) = self.parts(args);
+        let (cconst_axes, bconst_axes, init_axes) = self.parts(axes);
+        // A carry is batched if its first value or a later one is.
+        let to_front = |_: usize, found: Option<usize>| found.map(|_| 0);
+        let at = |consts: &[Option<usize>], carry: &[Option<usize>]| [consts, carry].concat();
+        let mut carry: Vec<Option<usize>> = init_axes.iter().map(|ax| ax.map(|_| 0)).collect();
+        loop {
+            let axes = at(bconst_axes, &carry);
+            let (_, found) = derive::batched(&self.body_jaxpr, &axes, axis, to_front);
+            let joined: Vec<Option<usize>> =
+                carry.iter().zip(&found).map(|(a, b)| a.or(*b)).collect();
+            if joined == carry {
+                break;
+            }
+            carry = joined;
+        }
+        let axes = at(cconst_axes, &carry);
+        let (_, pred) = derive::batched(&self.cond_jaxpr, &axes, axis, to_front);
+        let pred = pred[0].is_some();
+        if pred && self.has_effects() {
+            fail(
+                "while: the loop has effects, and the examples of a vmap run for different numbers \
+                 of steps\n  help: batched, the body runs for all examples until the last is done, \
+                 its effects too; move the effect out of the loop, or map with `map` in the place \
+                 of `vmap`",
+            );
+        }
+        // The truth values of a batched condition lie along the first axis of
+        // every carry; otherwise the new axis comes after those of the condition.
+        let rank = self.cond_jaxpr.out_avals()[0].ndim();
+        for place in &mut carry {
+            *place = match (pred, *place) {
+                (true, _) => Some(0),
+                (false, Some(_)) => Some(rank),
+                (false, None) => None,
+            };
+        }
+        let (body, _) =
+            derive::batched(&self.body_jaxpr, &at(bconst_axes, &carry), axis, |i, _| {
+                carry[i]
+            });
+        let (cond, _) =
+            derive::batched(&self.cond_jaxpr, &at(cconst_axes, &carry), axis, |_, _| {
+                pred.then_some(0)
+            });
+        let init: Vec<Array> = init
+            .iter()
+            .zip(init_axes)
+            .zip(&carry)
+            .map(|((x, from), to)| match to {
+                Some(to) => move_batch_axis(x, *from, *to, axis.size),
+                None => x.clone(),
+            })
+            .collect();
+        let outs = While::apply(part(cond, cconsts), part(body, bconsts), &init);
+        (outs.into(), carry.into())
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        _: &[Aval],
+    ) -> Vec<Value> {
+        let pred = self.cond_jaxpr.out_avals()[0];
+        let batched = pred.ndim() > 0;
+        let holds = |ctx: &mut Lowering<'_>, values: &[Value]| {
+            let (cconsts, _, carry) = self.parts(values);
+            ctx.inline(&self.cond_jaxpr, &[cconsts, carry].concat())[0]
+        };
+        let cond = ctx.region(ins, |ctx, values| {
+            let mut value = holds(ctx, values);
+            if batched {
+                value = any_of(ctx, value, pred);
+            }
+            vec![(value, Aval::scalar(DType::Bool))]
+        });
+        let body = ctx.region(ins, |ctx, values| {
+            let (cconsts, bconsts, carry) = self.parts(values);
+            let mut next = ctx.inline(&self.body_jaxpr, &[bconsts, carry].concat());
+            let (_, _, types) = self.parts(ins);
+            if batched {
+                let mask = holds(ctx, values);
+                for ((new, old), aval) in next.iter_mut().zip(carry).zip(types) {
+                    let dims: Vec<usize> = (0..pred.ndim()).collect();
+                    let mask = ctx.broadcast_in_dim(mask, pred, *aval, &dims);
+                    let avals = [aval.with_dtype(DType::Bool), *aval, *aval];
+                    *new = ctx.op1("select", &[mask, *new, *old], &avals, *aval, "");
+                }
+            }
+            let all = [cconsts, bconsts, &next].concat();
+            all.into_iter().zip(ins.iter().copied()).collect()
+        });
+        let mut outs = ctx.op("while", args, ins, ins, "", &[cond, body]);
+        outs.split_off(self.cond_nconsts + self.body_nconsts)
+    }
+}
+
+/// Whether any of the truth values holds.
+fn any_of(ctx: &mut Lowering<'_>, value: Value, aval: Aval) -> Value {
+    let scalar = Aval::scalar(DType::Bool);
+    let init = ctx.scalar(false, DType::Bool);
+    let region = ctx.reducer("or", DType::Bool);
+    let axes: Vec<usize> = (0..aval.ndim()).collect();
+    let attributes = format!("dimensions = {}", dims_array(&axes));
+    let (args, types) = ([value, init], [aval, scalar]);
+    ctx.op("reduce", &args, &types, &[scalar], &attributes, &[region])[0]
+}
+
+impl NestedDifferentiation for While {
+    fn jvp(
+        &self,
+        primals: &[Array],
+        tangents: &[Option<Array>],
+    ) -> (Vec<Array>, Vec<Option<Array>>) {
+        let (cconsts, bconsts, init) = self.parts(primals);
+        let (_, bdots, init_dots) = self.parts(tangents);
+        let const_on: Vec<bool> = bdots.iter().map(Option::is_some).collect();
+        let mut carry_on: Vec<bool> = init_dots.iter().map(Option::is_some).collect();
+        // A carry has a tangent if its first value or a later one has.
+        let body = loop {
+            let (program, found) = self.pushed_body(bconsts, init, &const_on, &carry_on);
+            if found == carry_on {
+                break program;
+            }
+            carry_on = found;
+        };
+        let mut consts = bconsts.to_vec();
+        consts.extend(bdots.iter().flatten().cloned());
+        let dots = init_dots.iter().zip(init).zip(&carry_on);
+        let dots = dots.filter(|(_, on)| **on);
+        let dots = dots.map(|((t, x), _)| t.clone().unwrap_or_else(|| zeros(x.aval())));
+        let mut all: Vec<Array> = init.to_vec();
+        all.extend(dots);
+        let cond = with_unused(&self.cond_jaxpr, all[init.len()..].iter().map(Array::aval));
+        let cond = part(closed(&Arc::new(cond)), cconsts);
+        let body = Part {
+            program: body,
+            consts,
+        };
+        let mut outs = While::apply(cond, body, &all);
+        let dots = outs.split_off(init.len());
+        (outs, spread(&carry_on, dots))
+    }
+
+    /// The results by the loop itself, their tangents by a second one that
+    /// computes both: how many values a loop goes through is not known, so that
+    /// none can be kept.
+    fn linearize(
+        &self,
+        primals: &[Array],
+        tangents: &[Option<Array>],
+    ) -> (Vec<Array>, Vec<Option<Array>>) {
+        let refs: SmallVec<[&Array; 8]> = primals.iter().collect();
+        let outs = bind(self.clone(), &refs).into_vec();
+        (outs, self.jvp(primals, tangents).1)
+    }
+
+    fn transpose(&self, _: &[Option<Array>], _: &[Operand]) -> Vec<Option<Array>> {
+        fail(
+            "while_loop: has no reverse-mode derivative: how many steps it takes is not known, and \
+             neither is the memory to go back through them\n  help: use `scan`, or `fori_loop` with \
+             bounds that are numbers, not traced arrays; or forward mode (`jvp`, `jacfwd`)",
+        )
+    }
+}
+
+impl While {
+    /// The body on values and tangents, and which carries then have one.
+    fn pushed_body(
+        &self,
+        consts: &[Array],
+        init: &[Array],
+        const_on: &[bool],
+        carry_on: &[bool],
+    ) -> (ClosedJaxpr, Vec<bool>) {
+        let types = |arrays: &[Array]| arrays.iter().map(Array::aval).collect::<Vec<_>>();
+        let dots = |arrays: &[Array], on: &[bool]| -> Vec<Aval> {
+            let marked = arrays.iter().zip(on).filter(|(_, on)| **on);
+            marked.map(|(a, _)| a.aval().strong()).collect()
+        };
+        let const_dots = dots(consts, const_on);
+        let avals = [
+            types(consts),
+            const_dots.clone(),
+            types(init),
+            dots(init, carry_on),
+        ]
+        .concat();
+        let mut found = Vec::new();
+        let program = trace_to_jaxpr(&avals, |args| {
+            let (consts, const_dots, rest) = split3(args, consts.len(), const_dots.len());
+            let (carry, dots) = rest.split_at(init.len());
+            let primals = [consts, carry].concat();
+            let mut tangents = spread(const_on, const_dots.iter().cloned());
+            tangents.extend(spread(carry_on, dots.iter().cloned()));
+            let (mut outs, dots) = derive::jvp(&self.body_jaxpr, &primals, &tangents, carry_on);
+            found = dots.iter().map(Option::is_some).collect();
+            outs.extend(dots.into_iter().flatten());
+            outs
+        });
+        (program, found)
+    }
+}
+
+/// The program with more arguments, which it does not use.
+fn with_unused(jaxpr: &Jaxpr, more: impl Iterator<Item = Aval>) -> Jaxpr {
+    let mut avals = jaxpr.avals().to_vec();
+    let mut invars = jaxpr.invars.clone();
+    for aval in more {
+        invars.push(Var(avals.len() as u32));
+        avals.push(aval);
+    }
+    let (eqns, outvars) = (jaxpr.eqns.clone(), jaxpr.outvars.clone());
+    Jaxpr::new(Vec::new(), invars, eqns, outvars, avals)
+}
