@@ -235,13 +235,23 @@ pub(crate) fn is_linearizing() -> bool {
 /// Runs `f` with every operation in it ascribed to `location`, so that what a
 /// rule derives from an equation points at the line that made the equation.
 pub(crate) fn at_location<R>(location: &'static Location<'static>, f: impl FnOnce() -> R) -> R {
+    ascribed(Some(location), f)
+}
+
+/// Runs a function of the user with operations ascribed to its own lines, also
+/// where a transformation calls it.
+pub(crate) fn in_user_code<R>(f: impl FnOnce() -> R) -> R {
+    ascribed(None, f)
+}
+
+fn ascribed<R>(location: Option<&'static Location<'static>>, f: impl FnOnce() -> R) -> R {
     struct Restore(Option<&'static Location<'static>>);
     impl Drop for Restore {
         fn drop(&mut self) {
             LOCATION.set(self.0);
         }
     }
-    let _restore = Restore(LOCATION.replace(Some(location)));
+    let _restore = Restore(LOCATION.replace(location));
     f()
 }
 

@@ -477,9 +477,8 @@ pub fn map2<T: Tree, U: Tree>(
 ) -> T {
     let others = leaves(other);
     let count = count(tree);
-    assert_eq!(
-        count,
-        others.len(),
+    assert!(
+        count == others.len(),
         "tree::map2: the trees have {count} and {} arrays\n  help: pass trees of one structure",
         others.len()
     );
@@ -540,7 +539,8 @@ pub fn transpose<T: Tree>(trees: &[T]) -> Vec<Vec<Array>> {
     let count = columns.first().map_or(0, Vec::len);
     assert!(
         columns.iter().all(|c| c.len() == count),
-        "tree::transpose: the trees have different numbers of arrays: {:?}",
+        "tree::transpose: the trees have different numbers of arrays: {:?}\n  help: pass trees of one \
+         structure",
         columns.iter().map(Vec::len).collect::<Vec<_>>()
     );
     (0..count)
@@ -554,12 +554,16 @@ pub fn transpose<T: Tree>(trees: &[T]) -> Vec<Vec<Array>> {
 /// If there are fewer arrays than places.
 #[track_caller]
 pub fn with_leaves<T: Tree>(tree: &T, arrays: impl IntoIterator<Item = Array>) -> T {
+    let arrays: Vec<Array> = arrays.into_iter().collect();
+    let places = count(tree);
+    assert!(
+        arrays.len() >= places,
+        "tree::with_leaves: {} arrays do not fill the {places} places of the tree\n  help: give an \
+         array for every leaf, in the order of `tree::leaves`",
+        arrays.len()
+    );
     let mut arrays = arrays.into_iter();
-    tree.rebuild(&mut |_| {
-        arrays
-            .next()
-            .unwrap_or_else(|| panic!("tree::with_leaves: fewer arrays than the tree has places"))
-    })
+    tree.rebuild(&mut |_| arrays.next().expect("as many arrays as places"))
 }
 
 /// A fingerprint of structure and fixed values, arrays left out.

@@ -360,3 +360,24 @@ fn eval_shape_computes_nothing() {
     assert_eq!(n.aval().to_string(), "bool[100000,100000,100000]");
     assert!(std::panic::catch_unwind(|| y.to_vec::<f32>()).is_err());
 }
+
+/// A failure is shown at the line of the operation, also where a transformation
+/// ran the function, and a derived operation at the line that it comes from.
+#[test]
+fn operations_keep_their_lines_under_transformations() {
+    let first = line!() + 2;
+    let f = |x: Array| {
+        let y = x.sin();
+        (y * 2.0).sum()
+    };
+    let options = JitOptions::default();
+    let jaxpr = make_jaxpr(vmap(grad(jit_with(f, options))))(argument("f32[5,3]"));
+    let inner = jaxpr.jaxpr.eqns[0].primitive.params();
+    let inner = &inner.last().expect("a program").1.jaxprs()[0];
+    let lines: Vec<(&str, u32)> = inner
+        .eqns
+        .iter()
+        .map(|e| (e.primitive.name(), e.location.line() - first))
+        .collect();
+    assert_eq!(lines[..3], [("sin", 0), ("cos", 0), ("mul", 1)], "{inner}");
+}

@@ -162,7 +162,8 @@ impl Array {
             let axis = self.axis(operation, axis);
             assert!(
                 !out.contains(&axis),
-                "{operation}: axis {axis} is named twice in {axes:?}"
+                "{operation}: axis {axis} is named twice in {axes:?}\n  help: name every axis once; a \
+                 negative number counts from the last axis"
             );
             out.push(axis);
         }
@@ -184,6 +185,15 @@ impl Array {
             Repr::Tracer(_) | Repr::Abstract(_) => {
                 Err(crate::Error::Configuration(self.no_value("this operation")))
             }
+        }
+    }
+
+    /// # Panics
+    /// If the array has no elements, since it is traced or a type only.
+    #[track_caller]
+    pub(crate) fn expect_value(&self, operation: &str) {
+        if matches!(self.0, Repr::Tracer(_) | Repr::Abstract(_)) {
+            panic!("{}", self.no_value(operation));
         }
     }
 

@@ -9,7 +9,7 @@ use crate::jaxpr::{ClosedJaxpr, Scope};
 use crate::lower::ArgumentAttribute;
 use crate::prim::call::Call;
 use crate::runtime::{self, Origin, Program};
-use crate::trace::{OpenTrace, is_tracing};
+use crate::trace::{OpenTrace, in_user_code, is_tracing};
 use crate::{Array, Aval, Error, Result, Sharding, Tree, numerics, tree};
 use ramie_pjrt::{Buffer, Device, Executable};
 use smallvec::SmallVec;
@@ -228,7 +228,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         let state_ins = tree::count(state);
         let before = tree::structure(state);
         let args = args.rebuild(&mut tracer);
-        let result = body(&mut inner, args);
+        let result = in_user_code(|| body(&mut inner, args));
         let mut outs = tree::leaves(&inner);
         let state_outs = outs.len();
         outs.extend(tree::leaves(&result));

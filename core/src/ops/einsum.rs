@@ -75,10 +75,12 @@ fn labels(text: &str, rank: Option<usize>, dots: usize) -> Result<Vec<Label>, Sh
     let mut out = Vec::new();
     let add = |part: &str, out: &mut Vec<Label>| -> Result<(), ShapeError> {
         for c in part.chars() {
-            crate::ensure_shape!(
-                c.is_alphabetic(),
-                "`{c}` in `{text}` is not a letter that can name an axis"
-            );
+            if !c.is_alphabetic() {
+                return Err(ShapeError::new(format!(
+                    "`{c}` in `{text}` is not a letter that can name an axis"
+                ))
+                .help("write one letter for each axis, as in \"ij,jk->ik\""));
+            }
             out.push(Label::Letter(c));
         }
         Ok(())
@@ -109,12 +111,13 @@ impl Plan {
             None => (spec, None),
         };
         let parts: Vec<&str> = left.split(',').collect();
-        crate::ensure_shape!(
-            parts.len() == arrays.len(),
-            "it names {} operands, {} were given",
-            parts.len(),
-            arrays.len()
-        );
+        if parts.len() != arrays.len() {
+            let (named, given) = (parts.len(), arrays.len());
+            return Err(
+                ShapeError::new(format!("{named} operands are described, {given} given"))
+                    .help("describe every operand before `->`, with commas between them"),
+            );
+        }
         let inputs = parts
             .iter()
             .zip(arrays)
@@ -161,13 +164,16 @@ impl Plan {
                 Label::Letter(c) => c.to_string(),
                 Label::Dots(_) => "...".into(),
             };
-            crate::ensure_shape!(
-                sizes.iter().any(|(l, _)| l == name),
-                "`{shown}` of the result names no axis of an operand"
-            );
-            crate::ensure_shape!(
-                !output[..i].contains(name),
-                "`{shown}` occurs twice in the result"
+            let problem = if !sizes.iter().any(|(l, _)| l == name) {
+                "names no axis of an operand"
+            } else if output[..i].contains(name) {
+                "occurs twice"
+            } else {
+                continue;
+            };
+            return Err(
+                ShapeError::new(format!("`{shown}` of the result {problem}"))
+                    .help("after `->` stand axes of operands, each once"),
             );
         }
         Ok(Plan {

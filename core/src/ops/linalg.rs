@@ -11,10 +11,19 @@ fn promote_types(a: &Array, b: &Array) -> (Array, Array, DType) {
     (a.astype(dtype), b.astype(dtype), dtype)
 }
 
-/// The product of operands of one type, in that type.
+/// The product of operands of one type, in that type, for `operation`.
 #[track_caller]
-fn product(a: &Array, b: &Array, contracting: [&[usize]; 2], batch: [&[usize]; 2]) -> Array {
+fn product(
+    operation: &str,
+    a: &Array,
+    b: &Array,
+    contracting: [&[usize]; 2],
+    batch: [&[usize]; 2],
+) -> Array {
     let numbers = DotDimensionNumbers::new(contracting, batch);
+    if let Err(error) = numbers.check(a.aval(), b.aval()) {
+        refuse(operation, &error, a, b);
+    }
     a.dot_general_with(b, numbers, None, Some(a.dtype()))
 }
 
@@ -94,6 +103,7 @@ impl Array {
         let batch_b: Dims = both.iter().map(|&(_, _, j)| after(&squeeze_b, j)).collect();
         let contract_b = y.ndim() - own_b;
         let out = product(
+            "matmul",
             &x,
             &y,
             [&[x.ndim() - 1], &[contract_b]],
@@ -129,7 +139,7 @@ impl Array {
             return a.mul(&b);
         }
         let summed = [&[a.ndim() - 1][..], &[b.ndim().saturating_sub(2)]];
-        product(&a, &b, summed, [&[], &[]])
+        product("dot", &a, &b, summed, [&[], &[]])
     }
 
     /// The sum of products over the last `n` axes of `self` and the first `n` of
@@ -147,7 +157,7 @@ impl Array {
         }
         let left: Dims = (a.ndim() - n..a.ndim()).collect();
         let right: Dims = (0..n).collect();
-        product(&a, &b, [&left, &right], [&[], &[]])
+        product("tensordot", &a, &b, [&left, &right], [&[], &[]])
     }
 
     /// The sum of products over the named axes of `self`, each with its partner
@@ -166,7 +176,7 @@ impl Array {
         let (a, b, _) = promote_types(self, &rhs.into_array());
         let left = a.axes("tensordot", lhs_axes);
         let right = b.axes("tensordot", rhs_axes);
-        product(&a, &b, [&left, &right], [&[], &[]])
+        product("tensordot_axes", &a, &b, [&left, &right], [&[], &[]])
     }
 
     /// The sum of products over the last axes of both arrays; a scalar operand
@@ -181,7 +191,7 @@ impl Array {
             return a.mul(&b);
         }
         let summed = [&[a.ndim() - 1][..], &[b.ndim() - 1]];
-        product(&a, &b, summed, [&[], &[]])
+        product("inner", &a, &b, summed, [&[], &[]])
     }
 
     /// The sum of products of all elements, in row-major order.
@@ -192,7 +202,7 @@ impl Array {
     pub fn vdot(&self, rhs: impl IntoArray) -> Array {
         let rhs = rhs.into_array();
         let (a, b, _) = promote_types(&self.flatten(..), &rhs.flatten(..));
-        product(&a, &b, [&[0], &[0]], [&[], &[]])
+        product("vdot", &a, &b, [&[0], &[0]], [&[], &[]])
     }
 
     /// The products of each element of `self` with each of `rhs`, both in

@@ -214,16 +214,21 @@ pub fn associative_scan(
     reverse: bool,
     axis: isize,
 ) -> Vec<Array> {
-    assert!(!elems.is_empty(), "associative_scan: no array to scan");
+    assert!(
+        !elems.is_empty(),
+        "associative_scan: no arrays were given\n  help: give at least one array"
+    );
     let axes: Vec<usize> = elems
         .iter()
         .map(|x| x.axis("associative_scan", axis))
         .collect();
     for (x, &axis) in elems.iter().zip(&axes) {
-        assert_eq!(
-            x.shape()[axis],
-            elems[0].shape()[axes[0]],
-            "associative_scan: sizes along axis {axis} differ"
+        let (size, first) = (x.shape()[axis], elems[0].shape()[axes[0]]);
+        assert!(
+            size == first,
+            "associative_scan: {} has {size} elements along axis {axis}, the first array {first}\n  \
+             help: arrays that are scanned together have one size along the axis",
+            x.aval()
         );
     }
     let turned = |xs: &[Array]| -> Vec<Array> {

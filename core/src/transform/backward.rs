@@ -44,17 +44,35 @@ pub(crate) fn backward(program: &ClosedJaxpr, cts: &[Option<Array>]) -> Vec<Opti
         }
         let operands: SmallVec<[Operand; 4]> = eqn.inputs.iter().map(operand).collect();
         at_equation(eqn, || {
+            let refuse = || -> ! {
+                trace::fail(&format!(
+                    "{}: cannot be transposed: it is not linear in its operands\n  help: a linear \
+                     function adds its values, multiplies them by known ones, and moves them; for \
+                     the derivative of another function use vjp",
+                    eqn.primitive.name()
+                ))
+            };
             let grads = match eqn.primitive.differentiation() {
-                Differentiation::Linear(rule)
-                | Differentiation::Jvp {
+                Differentiation::Linear(rule) => rule(&cts, &operands),
+                Differentiation::Jvp {
                     transpose: Some(rule),
                     ..
-                } => rule(&cts, &operands),
+                } => {
+                    let grads = rule(&cts, &operands);
+                    // A product is linear in one operand if the others are known;
+                    // the rule gives nothing where they are not. It may give
+                    // nothing for no elements, too.
+                    let some = |o: &Operand| o.is_linear() && o.aval().size() > 0;
+                    if grads.iter().all(Option::is_none)
+                        && cts.iter().flatten().any(|ct| ct.size() > 0)
+                        && operands.iter().any(some)
+                    {
+                        refuse();
+                    }
+                    grads
+                }
                 Differentiation::Nested(nested) => nested.transpose(&cts, &operands),
-                _ => trace::fail(&format!(
-                    "{}: cannot be transposed: it is not linear in its operands",
-                    eqn.primitive.name()
-                )),
+                _ => refuse(),
             };
             debug_assert_eq!(grads.len(), operands.len(), "{}", eqn.primitive.name());
             for ((atom, operand), grad) in eqn.inputs.iter().zip(&operands).zip(grads) {

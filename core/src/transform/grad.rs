@@ -3,7 +3,7 @@
 use super::tangents::filled;
 use super::{ArgTuple, Function, Objective, backward, jvp_eval, linearize_eval};
 use crate::jaxpr::ClosedJaxpr;
-use crate::trace::{OpenTrace, trace_to_jaxpr};
+use crate::trace::{OpenTrace, in_user_code, trace_to_jaxpr};
 use crate::{Array, Aval, Tree, tree};
 use std::panic::Location;
 
@@ -19,7 +19,8 @@ pub(crate) fn trace<A: Tree, R: Tree>(args: &A, f: impl FnOnce(A) -> R) -> Trace
     let avals: Vec<Aval> = tree::leaves(args).iter().map(Array::aval).collect();
     let mut result = None;
     let program = trace_to_jaxpr(&avals, |tracers| {
-        let out = f(tree::with_leaves(args, tracers.iter().cloned()));
+        let args = tree::with_leaves(args, tracers.iter().cloned());
+        let out = in_user_code(|| f(args));
         let leaves = tree::leaves(&out);
         result = Some(out);
         leaves
@@ -38,21 +39,42 @@ fn inexact<T: Tree>(tree: &T) -> Vec<bool> {
         .collect()
 }
 
+/// Where a leaf is, for a message.
+fn place(path: &str) -> String {
+    if path.is_empty() {
+        String::new()
+    } else {
+        format!(" at `{path}`")
+    }
+}
+
+/// Checks that tangents or cotangents are like the values that they belong to.
+/// `made` is where the function that takes them was made, if not by this call.
 #[track_caller]
-fn check_like<T: Tree, U: Tree>(operation: &str, what: &str, expected: &T, got: &U) {
+fn check_like<T: Tree, U: Tree>(
+    operation: &str,
+    what: &str,
+    expected: &T,
+    got: &U,
+    made: Option<&'static Location<'static>>,
+) {
+    let at = made.map_or(String::new(), |at| {
+        format!("\n  {operation} was called at {at}")
+    });
+    const HELP: &str =
+        "help: tangents and cotangents have the shape and type of the values they belong to";
     let (e, g) = (tree::leaves(expected), tree::leaves(got));
-    assert_eq!(
-        e.len(),
-        g.len(),
-        "{operation}: {what} has {} arrays, expected {}",
+    assert!(
+        e.len() == g.len(),
+        "{operation}: {what} has {} arrays, expected {}{at}\n  {HELP}",
         g.len(),
         e.len()
     );
     for ((path, e), g) in tree::paths(expected).iter().zip(&e).zip(&g) {
         assert!(
             e.aval().strong() == g.aval().strong(),
-            "{operation}: {what} at `{path}` is {}, expected {}\n  help: tangents and cotangents \
-             have the shape and type of the values they belong to",
+            "{operation}: {what}{} is {}, expected {}{at}\n  {HELP}",
+            place(path),
             g.aval(),
             e.aval()
         );
@@ -73,7 +95,7 @@ fn check_like<T: Tree, U: Tree>(operation: &str, what: &str, expected: &T, got: 
 /// If the tangents do not have the types of the primals.
 #[track_caller]
 pub fn jvp<A: Tree, R: Tree>(f: impl FnOnce(A) -> R, primals: A, tangents: A) -> (R, R) {
-    check_like("jvp", "the tangent", &primals, &tangents);
+    check_like("jvp", "the tangent", &primals, &tangents, None);
     let traced = trace(&primals, f);
     let ts: Vec<Option<Array>> = tree::leaves(&tangents).into_iter().map(Some).collect();
     let (outs, dots) = jvp_eval(
@@ -109,8 +131,9 @@ pub fn linearize<A: Tree, R: Tree>(
     );
     let value = tree::with_leaves(&traced.result, lin.outs.iter().cloned());
     let like = tree::map(&value, Array::clone);
+    let at = Location::caller();
     let push = move |tangents: A| {
-        check_like("linearize", "the tangent", &primals, &tangents);
+        check_like("linearize", "the tangent", &primals, &tangents, Some(at));
         let ts: Vec<Array> = tree::leaves(&tangents)
             .into_iter()
             .zip(&perturbed)
@@ -183,8 +206,9 @@ pub fn vjp<A: Tree, R: Tree>(
 ) -> (R, impl Fn(R) -> A + Send + Sync) {
     let (value, pull) = pullback(f, &primals);
     let like = tree::map(&value, Array::clone);
+    let at = Location::caller();
     let back = move |cts: R| {
-        check_like("vjp", "the cotangent", &like, &cts);
+        check_like("vjp", "the cotangent", &like, &cts, Some(at));
         filled(
             &primals,
             pull.apply(tree::leaves(&cts).into_iter().map(Some)),
@@ -205,8 +229,9 @@ pub fn vjp_with_aux<A: Tree, R: Tree, X: Tree>(
 ) -> (R, impl Fn(R) -> A + Send + Sync, X) {
     let ((value, aux), pull) = pullback(f, &primals);
     let like = tree::map(&value, Array::clone);
+    let at = Location::caller();
     let back = move |cts: R| {
-        check_like("vjp", "the cotangent", &like, &cts);
+        check_like("vjp", "the cotangent", &like, &cts, Some(at));
         let cts = tree::leaves(&cts).into_iter().map(Some);
         filled(&primals, pull.apply(cts.chain(std::iter::repeat(None))))
     };
@@ -221,11 +246,7 @@ where
 {
     let (first, rest) = args.split();
     for (path, leaf) in tree::paths(&first).iter().zip(tree::leaves(&first)) {
-        let place = if path.is_empty() {
-            String::new()
-        } else {
-            format!(" at `{path}`")
-        };
+        let place = place(path);
         assert!(
             leaf.dtype().is_float(),
             "grad: the differentiated argument{place} is {}, which holds no floating-point numbers\n  \
@@ -329,8 +350,9 @@ pub fn linear_transpose<A: Tree, R: Tree>(
     let example = tree::map(&example, |a| {
         Array::shape_dtype_struct(a.shape(), a.dtype())
     });
+    let at = Location::caller();
     move |cts: R| {
-        check_like("linear_transpose", "the cotangent", &like, &cts);
+        check_like("linear_transpose", "the cotangent", &like, &cts, Some(at));
         let cts: Vec<Option<Array>> = tree::leaves(&cts).into_iter().map(Some).collect();
         filled(&example, backward(&linear, &cts))
     }

@@ -40,9 +40,8 @@ impl MapAxes {
     #[track_caller]
     pub(super) fn check_arguments(&self, count: usize) {
         if let Spec::Each(axes) = &self.0 {
-            assert_eq!(
-                axes.len(),
-                count,
+            assert!(
+                axes.len() == count,
                 "vmap: in_axes names {} arguments, the function has {count}\n  help: give an axis \
                  or None for each argument",
                 axes.len(),

@@ -182,7 +182,9 @@ fn apply<F: Function<M>, M>(
             assert!(
                 (0..rank).contains(&to),
                 "vmap: out_axis {wanted} is out of range for a result of {rank} axes\n  vmap was \
-                 called at {at}"
+                 called at {at}\n  help: out_axes counts the axes of the batched result, from {} to {}",
+                -rank,
+                rank - 1
             );
             crate::prim::move_batch_axis(out, found, to as usize, size)
         })
@@ -217,7 +219,8 @@ fn batch_axes(
         match &size {
             Some((other, who)) if *other != n => panic!(
                 "vmap: batch sizes differ: {who}, argument `{path}` has {n}\n  vmap was called at \
-                 {at}"
+                 {at}\n  help: arrays must agree in the size of the batched axis; set in_axes to None \
+                 for what is the same for all examples"
             ),
             Some(_) => {}
             None => size = Some((n, format!("argument `{path}` has {n}"))),

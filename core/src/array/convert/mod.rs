@@ -127,9 +127,7 @@ impl Array {
             T::DTYPE,
             T::DTYPE
         );
-        if self.is_tracer() || matches!(self.0, Repr::Abstract(_)) {
-            panic!("{}", self.no_value("to_vec"));
-        }
+        self.expect_value("to_vec");
         T::read_with(self.size(), |bytes| self.copy_to(bytes))
     }
 
@@ -153,9 +151,9 @@ impl Array {
     /// failed.
     #[track_caller]
     pub fn item<T: Element>(&self) -> T {
-        assert_eq!(
-            self.size(),
-            1,
+        self.expect_value("item");
+        assert!(
+            self.size() == 1,
             "item: {} has {} elements, not one\n  help: reduce or index the array first",
             self.aval(),
             self.size()
@@ -176,8 +174,8 @@ impl Array {
 #[track_caller]
 fn check_size(operation: &str, count: usize, shape: &[usize]) {
     let size: usize = shape.iter().product();
-    assert_eq!(
-        count, size,
+    assert!(
+        count == size,
         "{operation}: {count} elements do not fill the shape {shape:?}, which has {size}\n  help: the \
          product of the shape must be the number of elements"
     );
@@ -187,7 +185,8 @@ fn checked_bytes(bytes: &[u8], shape: &[usize], dtype: DType) -> Result<Aval> {
     let aval = Aval::new(shape, dtype);
     if bytes.len() != aval.size_bytes() {
         return Err(Error::Configuration(format!(
-            "{} bytes are not those of {aval}, which has {}",
+            "{} bytes are not those of {aval}, which has {}\n  help: give the bytes of all elements, \
+             row by row",
             bytes.len(),
             aval.size_bytes()
         )));
@@ -196,7 +195,8 @@ fn checked_bytes(bytes: &[u8], shape: &[usize], dtype: DType) -> Result<Aval> {
         && let Some(i) = bytes.iter().position(|&b| b > 1)
     {
         return Err(Error::Configuration(format!(
-            "byte {i} of {aval} is {}, a truth value is 0 or 1",
+            "byte {i} of {aval} is {}, a truth value is 0 or 1\n  help: read the bytes as U8 and \
+             compare: x.ne(0)",
             bytes[i]
         )));
     }
@@ -209,6 +209,7 @@ fn checked_bytes(bytes: &[u8], shape: &[usize], dtype: DType) -> Result<Aval> {
 /// If the array is traced, or the copy fails.
 #[track_caller]
 pub fn device_put(array: &Array, device: Device) -> Array {
+    array.expect_value("device_put");
     let copy = || -> Result<Array> {
         if let Some(l) = array.as_literal() {
             return Ok(Array(Repr::Device(runtime::put_scalar_on(l, device)?)));

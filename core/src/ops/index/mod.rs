@@ -92,7 +92,11 @@ impl Stepped {
     #[must_use]
     #[track_caller]
     pub fn step(self, step: isize) -> Stepped {
-        assert!(step != 0, "index: a step of 0 never moves");
+        assert!(
+            step != 0,
+            "index: a step of 0 never moves\n  help: give a step of 1 or more, or a negative one to go \
+             backwards"
+        );
         let step = step as i64;
         Stepped { step, ..self }
     }

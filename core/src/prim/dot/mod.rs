@@ -83,7 +83,7 @@ impl DotDimensionNumbers {
         }
     }
 
-    fn check(&self, lhs: Aval, rhs: Aval) -> Result<(), ShapeError> {
+    pub(crate) fn check(&self, lhs: Aval, rhs: Aval) -> Result<(), ShapeError> {
         for (name, aval, contracting, batch) in [
             ("lhs", lhs, &self.lhs_contracting, &self.lhs_batch),
             ("rhs", rhs, &self.rhs_contracting, &self.rhs_batch),

@@ -130,8 +130,10 @@ impl Array {
             assert!(
                 (0..rank as isize).contains(&normal) && !places.contains(&(normal as usize)),
                 "expand_dims: axes {axes:?} are not distinct places among the {rank} axes of the \
-                 result of {}",
-                self.aval()
+                 result of {}\n  help: axes are counted in the result, from {} to {}",
+                self.aval(),
+                -(rank as isize),
+                rank as isize - 1
             );
             places.push(normal as usize);
         }
