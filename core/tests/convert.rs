@@ -49,13 +49,13 @@ fn aligned_memory_is_shared() {
 fn bytes_are_checked() {
     let error = Array::try_from_bytes(&[0; 7], &[2], DType::F32).unwrap_err();
     assert_eq!(
-        error.to_string(),
-        "7 bytes are not those of f32[2], which has 8"
+        error.to_string().lines().next(),
+        Some("7 bytes are not those of f32[2], which has 8")
     );
     let error = Array::try_from_bytes(&[0, 1, 2], &[3], DType::Bool).unwrap_err();
     assert_eq!(
-        error.to_string(),
-        "byte 2 of bool[3] is 2, a truth value is 0 or 1"
+        error.to_string().lines().next(),
+        Some("byte 2 of bool[3] is 2, a truth value is 0 or 1")
     );
 }
 

@@ -15,7 +15,7 @@ pub fn cases() -> Vec<Case> {
         }),
         case("Indices that are no integers", || {
             let x = f32(&[5]);
-            x.index(&f32(&[2]))
+            x.index(f32(&[2]))
         }),
         case("A mask of another shape", || {
             let x = f32(&[2, 3]);
@@ -56,7 +56,7 @@ pub fn cases() -> Vec<Case> {
             Array::arange(5).dynamic_update_slice(&f32(&[2]), &[0])
         }),
         case("Rows that are chosen by a traced mask", || {
-            let positive = jit(|x: Array| x.index(&x.gt(0)));
+            let positive = jit(|x: Array| x.index(x.gt(0)));
             positive(f32(&[3]))
         }),
     ]
