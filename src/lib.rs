@@ -61,6 +61,8 @@ pub use ramie_checkpoint as checkpoint;
 #[doc(inline)]
 pub use ramie_core as core;
 #[doc(inline)]
+pub use ramie_core::export;
+#[doc(inline)]
 pub use ramie_data as data;
 #[doc(inline)]
 pub use ramie_nn as nn;

@@ -34,6 +34,9 @@ pub enum Error {
     /// A function of the host that a program called failed.
     #[error("a callback failed: {0}")]
     Callback(String),
+    /// A function could not be exported, or an exported one not be read.
+    #[error("exported function: {0}")]
+    Export(String),
     /// A setting was rejected.
     #[error("{0}")]
     Configuration(String),

@@ -15,6 +15,7 @@ mod control;
 mod dtype;
 mod eager;
 mod error;
+pub mod export;
 mod hash;
 pub mod image;
 mod jaxpr;

@@ -66,11 +66,27 @@ impl Client {
         inputs: &[BufferType],
         donated: &[bool],
     ) -> Result<Executable> {
+        self.compile_module(program.as_bytes(), options, inputs, donated)
+    }
+
+    /// [`compile`](Client::compile) of a module in any form that the plugin reads:
+    /// text, or StableHLO's portable binary form.
+    ///
+    /// # Errors
+    /// As [`compile`](Client::compile); also for a module of a later version of
+    /// StableHLO than the plugin's.
+    pub fn compile_module(
+        self,
+        program: &[u8],
+        options: &CompileOptions,
+        inputs: &[BufferType],
+        donated: &[bool],
+    ) -> Result<Executable> {
         self.check_options(options, inputs, donated)?;
         let start = Instant::now();
         let encoded = options.encode();
         // The plugin's parser looks for a zero byte behind the text.
-        let text = [program.as_bytes(), &[0]].concat();
+        let text = [program, &[0]].concat();
         let mut code = sys::zeroed::<sys::Program>();
         code.code = text.as_ptr().cast_mut();
         code.code_size = program.len();

@@ -405,6 +405,11 @@ impl<S: Tree, R: Tree> Trace<S, R> {
         }
     }
 
+    /// The result as the trace left it.
+    pub fn traced_result(&self) -> &R {
+        &self.result
+    }
+
     /// The result with its arrays.
     fn result(&self, outs: &mut impl Iterator<Item = Array>) -> R {
         self.result

@@ -61,6 +61,16 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
         &self.trace.program.jaxpr
     }
 
+    /// The program with the arrays that it captured.
+    pub(crate) fn program(&self) -> &crate::ClosedJaxpr {
+        &self.trace.program
+    }
+
+    /// The result, with tracers in the place of arrays.
+    pub(crate) fn result(&self) -> &R {
+        self.trace.traced_result()
+    }
+
     /// The program in StableHLO.
     pub fn as_text(&self) -> String {
         strip_locations(&self.program.text)

@@ -279,6 +279,28 @@ impl<'m> Lowering<'m> {
         out
     }
 
+    /// A constant of these elements, row-major.
+    pub fn elements(&mut self, bytes: &[u8], aval: Aval) -> Value {
+        // Truth values are packed in this form; as numbers they are not.
+        if aval.dtype() == DType::Bool {
+            let numbers = aval.with_dtype(DType::U8);
+            let value = self.elements(bytes, numbers);
+            return self.convert(value, numbers, DType::Bool);
+        }
+        let out = self.begin(1)[0];
+        self.body.push_str("stablehlo.constant dense<");
+        if !bytes.is_empty() {
+            self.body.push_str("\"0x");
+            for byte in bytes {
+                let _ = write!(self.body, "{byte:02X}");
+            }
+            self.body.push('"');
+        }
+        let _ = write!(self.body, "> : {}", TensorType(aval));
+        self.end();
+        out
+    }
+
     /// `value` of type `from`, repeated to the shape of `to`: its dimension `i`
     /// becomes dimension `dims[i]`.
     pub fn broadcast_in_dim(

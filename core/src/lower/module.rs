@@ -1,9 +1,9 @@
 //! A StableHLO module: its functions and source locations.
 
 use super::{Lowering, Source, TensorType, Value, order};
-use crate::Aval;
 use crate::hash::FastMap;
-use crate::jaxpr::{Jaxpr, Scope};
+use crate::jaxpr::{ClosedJaxpr, Jaxpr, Scope};
+use crate::{Array, Aval, Result};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -71,7 +71,28 @@ impl Module {
     /// first arguments. `attributes` has an entry for every argument.
     pub fn lower(name: &str, jaxpr: &Jaxpr, attributes: &[ArgumentAttribute]) -> ModuleText {
         let mut module = Module::default();
-        let (main, ordered) = module.write_function("main", "public", jaxpr, attributes);
+        let main = module.write_function("main", "public", jaxpr, attributes, &[]);
+        module.finish(name, main)
+    }
+
+    /// The text of a program with the values that it captured in it.
+    ///
+    /// # Errors
+    /// If the elements of a captured value cannot be had.
+    pub fn lower_whole(name: &str, program: &ClosedJaxpr) -> Result<ModuleText> {
+        let consts: Vec<Vec<u8>> = program
+            .consts
+            .iter()
+            .map(Array::try_to_bytes)
+            .collect::<Result<_>>()?;
+        let mut module = Module::default();
+        let main = module.write_function("main", "public", &program.jaxpr, &[], &consts);
+        Ok(module.finish(name, main))
+    }
+
+    /// The whole text, with `main` as its first function.
+    fn finish(self, name: &str, (main, ordered): (String, bool)) -> ModuleText {
+        let module = self;
         let mut text = format!(
             "module @{} attributes {{mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32}} {{\n{main}",
             identifier(name)
@@ -121,7 +142,7 @@ impl Module {
             n => format!("{base}_{n}"),
         };
         *count += 1;
-        let (text, ordered) = self.write_function(&unique, "private", jaxpr, &[]);
+        let (text, ordered) = self.write_function(&unique, "private", jaxpr, &[], &[]);
         self.functions.push(text);
         let callee = Callee {
             name: unique,
@@ -131,18 +152,29 @@ impl Module {
         callee
     }
 
+    /// The text of a function, and whether it has ordered effects. `consts` are
+    /// the elements of captured values that are part of it; the others are its
+    /// first arguments.
     fn write_function(
         &mut self,
         name: &str,
         visibility: &str,
         jaxpr: &Jaxpr,
         attributes: &[ArgumentAttribute],
+        consts: &[Vec<u8>],
     ) -> (String, bool) {
         let mut ctx = Lowering::new(self);
-        let inputs = jaxpr.constvars.iter().chain(&jaxpr.invars);
+        let captured = jaxpr.constvars.iter().zip(consts);
+        let constants: Vec<Value> = captured
+            .map(|(v, bytes)| ctx.elements(bytes, jaxpr.var_aval(*v)))
+            .collect();
+        let inputs = jaxpr.constvars[constants.len()..]
+            .iter()
+            .chain(&jaxpr.invars);
         let mut args: Vec<(Value, Aval)> =
             inputs.map(|v| (ctx.fresh(), jaxpr.var_aval(*v))).collect();
-        let values: Vec<Value> = args.iter().map(|(v, _)| *v).collect();
+        let passed = args.iter().map(|(v, _)| *v);
+        let values: Vec<Value> = constants.into_iter().chain(passed).collect();
         let mut outs: Vec<(Value, Aval)> = ctx
             .inline(jaxpr, &values)
             .into_iter()

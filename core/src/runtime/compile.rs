@@ -91,6 +91,19 @@ pub(crate) fn compile(
     compile_or_load(program, device, flags).map(|(executable, _)| executable)
 }
 
+/// Options for one device.
+fn options(device: Device, flags: &[(String, OptionOverride)]) -> Result<CompileOptions> {
+    let mut options = CompileOptions::on_device(device.id());
+    if runtime()?.location.platform == Platform::Cpu {
+        // By default this plugin's maximum and minimum drop NaN.
+        let strict = OptionOverride::Bool(false);
+        let name = "xla_cpu_enable_fast_min_max".to_string();
+        options.env_overrides.push((name, strict));
+    }
+    options.env_overrides.extend_from_slice(flags);
+    Ok(options)
+}
+
 /// Compiles for one device, or loads what an earlier process compiled.
 pub(crate) fn compile_or_load(
     program: &Program,
@@ -100,14 +113,7 @@ pub(crate) fn compile_or_load(
     let runtime = runtime()?;
     super::dump::dump(program)?;
     let client = runtime.client();
-    let mut options = CompileOptions::on_device(device.id());
-    if runtime.location.platform == Platform::Cpu {
-        // By default this plugin's maximum and minimum drop NaN.
-        let strict = OptionOverride::Bool(false);
-        let name = "xla_cpu_enable_fast_min_max".to_string();
-        options.env_overrides.push((name, strict));
-    }
-    options.env_overrides.extend_from_slice(flags);
+    let options = options(device, flags)?;
     if program.calls_back {
         Callback::check(*client)?;
     }
@@ -141,6 +147,42 @@ pub(crate) fn compile_or_load(
         }
     }
     Ok((executable, Origin::Compiled))
+}
+
+/// A program that came as bytes: StableHLO as text or in its binary form.
+pub(crate) struct ModuleBytes<'a> {
+    /// For messages.
+    pub name: &'a str,
+    /// The module.
+    pub module: &'a [u8],
+    /// Types of the arguments.
+    pub inputs: Vec<BufferType>,
+}
+
+/// Compiles a module for one device, or loads what an earlier process compiled.
+pub(crate) fn compile_module(program: &ModuleBytes<'_>, device: Device) -> Result<Executable> {
+    let donated = vec![false; program.inputs.len()];
+    if let Ok(text) = std::str::from_utf8(program.module) {
+        let program = Program {
+            name: program.name.to_string(),
+            text: text.to_string(),
+            inputs: program.inputs.clone(),
+            donated,
+            ordered: false,
+            calls_back: false,
+        };
+        return compile(&program, device, &[]);
+    }
+    let options = options(device, &[])?;
+    let executable = runtime()?
+        .client()
+        .compile_module(program.module, &options, &program.inputs, &donated)
+        .map_err(|source| Error::Compile {
+            name: program.name.to_string(),
+            source,
+        })?;
+    COMPILED.fetch_add(1, Ordering::Relaxed);
+    Ok(executable)
 }
 
 pub(crate) use cache::Cache;

@@ -14,7 +14,9 @@ use smallvec::SmallVec;
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, OnceLock};
 
-pub(crate) use compile::{Cache, Origin, Program, compile, compile_or_load};
+pub(crate) use compile::{
+    Cache, ModuleBytes, Origin, Program, compile, compile_module, compile_or_load,
+};
 pub use compile::{CompilationStats, compilation_stats};
 
 /// How the process's client is made. Set before the first array; see

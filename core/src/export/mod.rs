@@ -1,0 +1,253 @@
+//! Exporting functions: programs as bytes that other processes, other versions
+//! and JAX can run.
+//!
+//! An exported function is a file in the format of `jax.export`: the program in
+//! StableHLO with types and structure of arguments and results. What Ramie
+//! exports, `jax.export.deserialize` reads, and the other way round.
+//!
+//! ```no_run
+//! use ramie_core::export::{Exported, export};
+//! use ramie_core::{Array, DType, jit};
+//! let f = jit(|x: Array| x.sin() * 2.0);
+//! let bytes = export(&f, (Array::shape_dtype_struct(&[3], DType::F32),))?.serialize();
+//!
+//! let f = Exported::deserialize(&bytes)?;
+//! let y = f.call((Array::from([0.0f32, 1.0, 2.0]),))?;
+//! assert_eq!(y[0].shape(), [3]);
+//! # Ok::<(), ramie_core::Error>(())
+//! ```
+
+mod artifact;
+mod flatbuffer;
+mod pytree;
+
+pub use pytree::PyTree;
+
+use crate::jaxpr::{Atom, ClosedJaxpr, Jaxpr, Var};
+use crate::lower::{Module, strip_locations};
+use crate::runtime::{self, ModuleBytes};
+use crate::{Array, Aval, Error, Jitted, Result, Tree, eager, tree};
+use ramie_pjrt::{Buffer, Executable};
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+/// An exported function.
+#[derive(Clone)]
+pub struct Exported {
+    /// The function's name.
+    pub name: String,
+    /// The structure of the arguments: a tuple of positional arguments and a
+    /// dictionary of named ones.
+    pub in_tree: PyTree,
+    /// The types of the arrays of the arguments.
+    pub in_avals: Vec<Aval>,
+    /// The structure of the result.
+    pub out_tree: PyTree,
+    /// The types of the arrays of the result.
+    pub out_avals: Vec<Aval>,
+    /// The platform that it was exported for: `cpu`, `cuda`, `tpu`.
+    pub platform: String,
+    /// The program: StableHLO, as text or in its portable binary form.
+    pub module: Vec<u8>,
+    /// Which arguments the program takes.
+    kept: Vec<usize>,
+    executable: Arc<OnceLock<Result<Executable>>>,
+}
+
+/// Exports a compiled function for arguments like these, given as a tuple
+/// (`jax.export.export`). Arrays without elements
+/// ([`Array::shape_dtype_struct`]) will do.
+///
+/// Structs and maps become dictionaries, vectors lists. Captured arrays are part
+/// of the program.
+///
+/// # Errors
+/// If the function calls functions of this process (`debug::print`, callbacks),
+/// or the elements of captured arrays cannot be had.
+///
+/// # Panics
+/// Where the traced function does.
+#[track_caller]
+pub fn export<A: Tree, R: Tree, C: ?Sized>(
+    f: &Jitted<'_, (), A, R, C>,
+    args: A,
+) -> Result<Exported> {
+    let (positional, in_order) = PyTree::of(&args);
+    let positional = match positional {
+        PyTree::None => PyTree::Tuple(Vec::new()),
+        some => some,
+    };
+    let lowered = f.lower(args)?;
+    let (out_tree, out_order) = PyTree::of(lowered.result());
+    let program = reordered(lowered.program(), &in_order, &out_order);
+    let module = Module::lower_whole(f.name(), &program)?;
+    if module.calls_back {
+        return Err(Error::Export(format!(
+            "`{}` calls functions of this process, which another does not have\n  help: leave \
+             debug::print and callbacks out of what is exported",
+            f.name()
+        )));
+    }
+    Ok(Exported {
+        name: f.name().to_string(),
+        in_tree: PyTree::Tuple(vec![positional, PyTree::Dict(Vec::new())]),
+        in_avals: program.jaxpr.in_avals(),
+        out_tree,
+        out_avals: program.jaxpr.out_avals(),
+        platform: runtime::runtime()?.client().platform_name().to_string(),
+        module: strip_locations(&module.text).into_bytes(),
+        kept: (0..in_order.len()).collect(),
+        executable: Arc::default(),
+    })
+}
+
+/// The program with arguments and results in another order.
+fn reordered(program: &ClosedJaxpr, ins: &[usize], outs: &[usize]) -> ClosedJaxpr {
+    let jaxpr = &program.jaxpr;
+    let invars: Vec<Var> = ins.iter().map(|&i| jaxpr.invars[i]).collect();
+    let outvars: Vec<Atom> = outs.iter().map(|&i| jaxpr.outvars[i]).collect();
+    let jaxpr = Jaxpr::new(
+        jaxpr.constvars.clone(),
+        invars,
+        jaxpr.eqns.clone(),
+        outvars,
+        jaxpr.avals().to_vec(),
+    );
+    ClosedJaxpr {
+        jaxpr: Arc::new(jaxpr),
+        consts: program.consts.clone(),
+    }
+}
+
+impl Exported {
+    /// The bytes, in the format of `jax.export`.
+    pub fn serialize(&self) -> Vec<u8> {
+        artifact::write(self)
+    }
+
+    /// Reads what [`serialize`](Exported::serialize) or JAX wrote.
+    ///
+    /// # Errors
+    /// If the bytes are damaged, or use what Ramie has not: several devices,
+    /// symbolic shapes, effects, types of Python.
+    pub fn deserialize(bytes: &[u8]) -> Result<Exported> {
+        artifact::read(bytes)
+    }
+
+    /// Calls the function with a tuple of its arguments and gives the arrays of
+    /// the result, in the order of [`out_tree`](Exported::out_tree).
+    ///
+    /// Of the arguments only the arrays count, so another tree with the same
+    /// arrays in the order of [`in_tree`](Exported::in_tree) will do. Values by
+    /// name are in the order of the names.
+    ///
+    /// # Errors
+    /// If the program cannot be compiled here, or running fails.
+    ///
+    /// # Panics
+    /// If number or types of the arrays are not those that it was exported for.
+    #[track_caller]
+    pub fn call<A: Tree>(&self, args: A) -> Result<Vec<Array>> {
+        self.run(&tree::leaves(&args), &PyTree::of(&args).1)
+    }
+
+    /// [`call`](Exported::call) with the result as a tree, of the structure of
+    /// `like`.
+    ///
+    /// # Errors
+    /// As [`call`](Exported::call).
+    ///
+    /// # Panics
+    /// As [`call`](Exported::call), and if `like` has another number of arrays
+    /// than the result.
+    #[track_caller]
+    pub fn call_like<A: Tree, R: Tree>(&self, args: A, like: &R) -> Result<R> {
+        let (_, order) = PyTree::of(like);
+        assert_eq!(
+            order.len(),
+            self.out_avals.len(),
+            "{}: the result has {} arrays ({}), the tree for it {}",
+            self.name,
+            self.out_avals.len(),
+            self.out_tree,
+            order.len()
+        );
+        let outs = self.call(args)?;
+        // A Rust tree has an order of its own.
+        let mut own: Vec<Option<Array>> = vec![None; outs.len()];
+        for (place, out) in order.iter().zip(outs) {
+            own[*place] = Some(out);
+        }
+        Ok(tree::with_leaves(like, own.into_iter().flatten()))
+    }
+
+    #[track_caller]
+    fn run(&self, args: &[Array], order: &[usize]) -> Result<Vec<Array>> {
+        assert_eq!(
+            args.len(),
+            self.in_avals.len(),
+            "{}: takes {} arrays {}, got {}",
+            self.name,
+            self.in_avals.len(),
+            self.in_tree,
+            args.len()
+        );
+        let args: Vec<&Array> = order.iter().map(|&i| &args[i]).collect();
+        for (i, (arg, expected)) in args.iter().zip(&self.in_avals).enumerate() {
+            assert!(
+                arg.aval().strong() == expected.strong(),
+                "{}: takes {expected} as array {i} of {}, got {}\n  help: a function is exported for \
+                 given shapes and types; export it anew, or convert the argument",
+                self.name,
+                self.in_tree,
+                arg.describe()
+            );
+        }
+        crate::trace::refuse_in_callback(&self.name);
+        let executable = self
+            .executable
+            .get_or_init(|| self.compile())
+            .as_ref()
+            .map_err(Clone::clone)?;
+        let device = executable.devices()[0];
+        let (_, operands) = eager::place_on(device, &args)?;
+        let buffers: Vec<&Buffer> = self.kept.iter().map(|&i| &operands[i].buffers[0]).collect();
+        let mut outs = Vec::with_capacity(self.out_avals.len());
+        executable.execute(&buffers, &[], &mut outs)?;
+        let sharding = crate::Sharding::SingleDevice(device);
+        Ok(outs
+            .into_iter()
+            .zip(&self.out_avals)
+            .map(|(b, a)| Array::from_device(*a, b, sharding))
+            .collect())
+    }
+
+    fn compile(&self) -> Result<Executable> {
+        let inputs = self.kept.iter().map(|&i| self.in_avals[i].buffer_type());
+        let program = ModuleBytes {
+            name: &self.name,
+            module: &self.module,
+            inputs: inputs.collect(),
+        };
+        runtime::compile_module(&program, runtime::runtime()?.default_device())
+    }
+}
+
+impl fmt::Debug for Exported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |avals: &[Aval]| {
+            let texts: Vec<String> = avals.iter().map(ToString::to_string).collect();
+            texts.join(", ")
+        };
+        write!(
+            f,
+            "Exported({}: {} of {} -> {} of {}, for {})",
+            self.name,
+            self.in_tree,
+            list(&self.in_avals),
+            self.out_tree,
+            list(&self.out_avals),
+            self.platform
+        )
+    }
+}
