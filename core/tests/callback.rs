@@ -399,3 +399,70 @@ fn prints_are_written() {
         "{wrong}"
     );
 }
+
+#[test]
+fn callbacks_run_inside_of_control_flow() {
+    let _alone = alone();
+    let log = Log::default();
+    let steps = |x: Array| {
+        scan(
+            |sum: Array, x: Array| {
+                let sum = sum + &x;
+                log.see_in_order(&sum);
+                (sum, x)
+            },
+            scalar(0.0),
+            x,
+        )
+        .0
+    };
+    let x = f32s(&[1.0, 2.0, 3.0]);
+    assert_eq!(jit(steps)(x.clone()).item::<f32>(), 6.0);
+    assert_eq!(log.take(), [1.0, 3.0, 6.0]);
+    steps(x.clone());
+    assert_eq!(log.take(), [1.0, 3.0, 6.0], "outside of jit");
+    jit(grad(steps))(x.clone());
+    assert_eq!(log.take(), [1.0, 3.0, 6.0], "grad");
+
+    let unordered = |x: Array| {
+        let body = |s: Array, x: Array| {
+            log.see(&x);
+            (s + x, ())
+        };
+        scan(body, scalar(0.0), x).0
+    };
+    let rows = f32s(&[1.0, 2.0, 3.0, 4.0]).reshape(&[2, 2]);
+    jit(vmap(unordered))(rows);
+    assert_eq!(log.sorted(), [1.0, 2.0, 3.0, 4.0]);
+
+    let countdown = jit(|n: Array| {
+        log.see_in_order(&(&n + 0.5));
+        let left = while_loop(
+            |n: Array| n.gt(0.0),
+            |n: Array| {
+                log.see_in_order(&n);
+                cond(
+                    n.gt(1.5),
+                    |n: Array| {
+                        log.see_in_order(&(&n * 10.0));
+                        n - 1.0
+                    },
+                    |n: Array| n - 1.0,
+                    n,
+                )
+            },
+            n,
+        );
+        log.see_in_order(&left);
+        left
+    });
+    countdown(scalar(3.0));
+    assert_eq!(log.take(), [3.5, 3.0, 30.0, 2.0, 20.0, 1.0, 0.0]);
+
+    let doubled = jit(|x: Array| {
+        let shape = || Array::shape_dtype_struct(&[], DType::F32);
+        let double = |x: Array| Array::from(x.item::<f32>() * 2.0);
+        fori_loop(0, 4, |_, x: Array| pure_callback(double, shape(), x), x)
+    });
+    assert_eq!(doubled(scalar(1.0)).item::<f32>(), 16.0);
+}

@@ -117,3 +117,72 @@ fn without_jit_values_can_be_read() {
     disable_jit(|| step(&mut s, scalar(2.0)));
     assert_eq!(s.item::<f32>(), 3.0);
 }
+
+#[test]
+fn without_jit_control_flow_runs_with_values() {
+    let _alone = alone();
+    let f = |x: Array| {
+        let positive = cond(
+            x.sum().gt(0.0),
+            |x: Array| scalar(x.to_vec::<f32>()[0]),
+            |_| scalar(-1.0),
+            x.clone(),
+        );
+        let (sum, seen) = scan(
+            |sum: Array, x: Array| {
+                let value = x.item::<f32>();
+                (sum + value, x * 2.0)
+            },
+            positive,
+            x.clone(),
+        );
+        let halved = while_loop(
+            |x: Array| scalar(x.item::<f32>()).gt(1.0),
+            |x: Array| x / 2.0,
+            sum.clone(),
+        );
+        let last = switch(
+            2,
+            &[&|x: Array| x, &|x| x, &|x| scalar(-x.item::<f32>())],
+            halved,
+        );
+        (seen, last)
+    };
+    let x = || Array::from([3.0f32, 4.0]);
+    let (seen, last) = disable_jit(|| f(x()));
+    assert_eq!(seen.to_vec::<f32>(), [6.0, 8.0]);
+    assert_eq!(last.item::<f32>(), -0.625);
+    assert!(message(|| f(x())).contains("not known while the program is traced"));
+
+    // Programs that are there already run one operation after the other.
+    let loops = |x: Array| {
+        let (sum, ys) = scan(
+            |s: Array, x: Array| (&s + &x, &s * &x),
+            scalar(0.0),
+            x.clone(),
+        );
+        let many = while_loop(|s: Array| s.lt(100.0), |s: Array| s * 3.0, sum);
+        let chosen = cond(many.gt(150.0), |y: Array| y.log(), |y| y, ys);
+        (chosen, many)
+    };
+    let program = make_jaxpr(loops)(x());
+    let compiled = jit(loops)(x());
+    let outs = disable_jit(|| program.eval(&[x()]));
+    assert_eq!(outs[0].to_vec::<f32>(), compiled.0.to_vec::<f32>());
+    assert_eq!(outs[1].item::<f32>(), compiled.1.item::<f32>());
+}
+
+#[test]
+fn a_nan_is_found_inside_of_a_loop() {
+    let _alone = alone();
+    debug_nans(true);
+    let f = jit(|x: Array| {
+        let step = |s: Array, x: Array| {
+            let s = s - x;
+            (s.clone(), s.sqrt())
+        };
+        scan(step, scalar(2.5), x).1
+    });
+    let text = message(|| f(Array::from([1.0f32, 1.0, 1.0])));
+    assert!(text.starts_with("sqrt: the result f32[] has NaN"), "{text}");
+}

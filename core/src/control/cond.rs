@@ -1,6 +1,6 @@
 //! `cond` and `switch`.
 
-use super::{differences, types_of};
+use super::{differences, types_of, with_values};
 use crate::jaxpr::{Atom, ClosedJaxpr};
 use crate::prim::control::{Cond, shared_consts};
 use crate::prim::elementwise::Clamp;
@@ -43,6 +43,11 @@ pub fn cond<A: Tree, R: Tree>(
         DType::Bool => pred,
         _ => pred.ne(0),
     };
+    match with_values::truth(&pred) {
+        Some(true) => return true_fn(operands),
+        Some(false) => return false_fn(operands),
+        None => {}
+    }
     let on_true = branch(&operands, true_fn);
     let on_false = branch(&operands, false_fn);
     check_results(
@@ -86,6 +91,11 @@ pub fn switch<A: Tree, R: Tree>(
         [] => panic!("switch: there are no branches\n  help: give at least one function"),
         [only] => return only(operands),
         _ => {}
+    }
+    if let Some(chosen) = with_values::number(&index.astype(DType::I32)) {
+        let last = branches.len() - 1;
+        let chosen = usize::try_from(chosen).unwrap_or(0).min(last);
+        return branches[chosen](operands);
     }
     let traced: Vec<_> = branches.iter().map(|f| branch(&operands, f)).collect();
     for (i, other) in traced.iter().enumerate().skip(1) {

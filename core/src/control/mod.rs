@@ -10,6 +10,7 @@ mod fori_loop;
 mod map;
 mod scan;
 mod while_loop;
+mod with_values;
 
 pub use cond::{cond, switch};
 pub use fori_loop::{ForiLoopOptions, fori_loop, fori_loop_with};

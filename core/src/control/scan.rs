@@ -1,6 +1,6 @@
 //! `scan`.
 
-use super::{carry, place, types_of};
+use super::{carry, place, types_of, with_values};
 use crate::jaxpr::{Atom, ClosedJaxpr, Var};
 use crate::prim::control::{Parts, Scan};
 use crate::transform::trace_tree;
@@ -86,6 +86,10 @@ pub fn scan_with<C: Tree, X: Tree, Y: Tree>(
     options: ScanOptions,
 ) -> (C, Y) {
     let length = length_of("scan", &xs, options.length);
+    let init = match with_values::scan(&f, init, &xs, length, &options) {
+        Ok(result) => return result,
+        Err(init) => init,
+    };
     let elements = types_of(&xs, |x| x.aval().with_shape(&x.shape()[1..]));
     let body = |init: &C| {
         let types = (

@@ -1,6 +1,6 @@
 //! `while_loop`.
 
-use super::{carry, types_of};
+use super::{carry, types_of, with_values};
 use crate::jaxpr::{Atom, ClosedJaxpr, Var};
 use crate::prim::control::{Part, While};
 use crate::transform::trace_tree;
@@ -32,6 +32,14 @@ use std::sync::Arc;
 /// carry of another structure or type.
 #[track_caller]
 pub fn while_loop<C: Tree>(condition: impl Fn(C) -> Array, body: impl Fn(C) -> C, init: C) -> C {
+    let mut init = init;
+    loop {
+        match with_values::while_holds(&condition, &init) {
+            None => break,
+            Some(true) => init = body(init),
+            Some(false) => return init,
+        }
+    }
     let trace = |init: &C| {
         let types = types_of(init, Array::aval);
         let condition = trace_tree(&types, &condition);
@@ -43,7 +51,6 @@ pub fn while_loop<C: Tree>(condition: impl Fn(C) -> Array, body: impl Fn(C) -> C
         );
         (condition.program, trace_tree(&types, &body))
     };
-    let mut init = init;
     let (mut condition, mut next) = trace(&init);
     if let Some(converted) = carry::promoted(&init, &next.result) {
         init = converted;

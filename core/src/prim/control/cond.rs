@@ -11,7 +11,7 @@ use crate::prim::{
 };
 use crate::trace::{bind, bind1, fail, trace_to_jaxpr};
 use crate::transform::transpose_call;
-use crate::{Array, Aval, AxisName, DType, ShapeError, ensure_shape};
+use crate::{Array, Aval, AxisName, DType, Outputs, ShapeError, ensure_shape};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -179,6 +179,9 @@ impl Primitive for Cond {
         let branches = branches.map(|b| derive::batched(b, &at, axis, |i, _| out_axes[i]).0);
         let outs = Cond::apply(&args[0], branches.collect(), &ops);
         (outs.into(), out_axes.into())
+    }
+    fn evaluate(&self, args: &[&Array]) -> Option<crate::Result<Outputs>> {
+        self.one_by_one(args)
     }
     fn lower(
         &self,

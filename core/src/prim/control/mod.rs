@@ -6,6 +6,7 @@
 
 mod cond;
 mod derive;
+mod evaluate;
 mod scan;
 mod scan_lowering;
 mod scan_rules;

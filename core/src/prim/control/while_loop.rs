@@ -9,7 +9,7 @@ use crate::prim::{
     move_batch_axis,
 };
 use crate::trace::{bind, fail, trace_to_jaxpr};
-use crate::{Array, Aval, AxisName, DType, ShapeError, ensure_shape};
+use crate::{Array, Aval, AxisName, DType, Outputs, ShapeError, ensure_shape};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ impl While {
     }
 
     /// The operands of the condition, of the body, and the carry.
-    fn parts<'a, T>(&self, operands: &'a [T]) -> (&'a [T], &'a [T], &'a [T]) {
+    pub(super) fn parts<'a, T>(&self, operands: &'a [T]) -> (&'a [T], &'a [T], &'a [T]) {
         split3(operands, self.cond_nconsts, self.body_nconsts)
     }
 }
@@ -194,6 +194,9 @@ impl Primitive for While {
             .collect();
         let outs = While::apply(part(cond, cconsts), part(body, bconsts), &init);
         (outs.into(), carry.into())
+    }
+    fn evaluate(&self, args: &[&Array]) -> Option<crate::Result<Outputs>> {
+        self.one_by_one(args)
     }
     fn lower(
         &self,
