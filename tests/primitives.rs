@@ -21,6 +21,8 @@ mod programs;
 mod sources;
 #[path = "primitives/tables.rs"]
 mod tables;
+#[path = "primitives/windows.rs"]
+mod windows;
 
 use common::apply::{self, Operation};
 use common::case::Case;
@@ -36,6 +38,7 @@ const RECORDINGS: &[(&str, &Apply)] = &[
     ("convolution", &common::convolution::apply),
     ("primitives", &apply::apply),
     ("linalg", &common::linalg::apply),
+    ("windows", &common::windows::apply),
 ];
 
 #[test]
@@ -56,6 +59,7 @@ fn primitives_obey_their_rules() {
     cases.extend(programs::cases());
     cases.extend(custom::cases());
     cases.extend(control::cases());
+    cases.extend(windows::cases());
     if let Ok(only) = std::env::var("RAMIE_PRIMITIVES") {
         cases.retain(|case: &Case| only.split(',').any(|op| op == case.op));
         check::cases(&cases, &mut failures);

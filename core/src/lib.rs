@@ -66,12 +66,14 @@ pub use ops::{
     psum_scatter, psum_scatter_tiled, pswapaxes, pvary,
 };
 pub use ops::{PlatformFn, platform_dependent};
+pub use ops::{Window, avg_pool, max_pool, min_pool, pool, reduce_window, select_and_scatter};
 pub use prim::Primitive;
 pub use prim::conv::{ConvDimensionNumbers, ConvGeneralDilated, ConvLayout, Padding};
 pub use prim::cumulative::associative_scan;
 pub use prim::dot::{DotDimensionNumbers, DotGeneral, Precision};
 pub use prim::elementwise::{RoundingMethod, where_};
 pub use prim::index::GatherScatterMode;
+pub use prim::reduce::reduce;
 pub use prim::shape::concatenate;
 pub use prim::sort::lax_sort;
 pub use ramie_pjrt::discover::Platform;

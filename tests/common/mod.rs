@@ -13,6 +13,7 @@ pub mod indexing;
 pub mod linalg;
 pub mod numbers;
 pub mod plan;
+pub mod windows;
 
 use apply::Operation;
 use case::Case;

@@ -30,6 +30,7 @@ const NEED_AN_AXIS: &[&str] = &[
     "random_bits",
     "random_fold_in",
     "random_split",
+    "reduce",
     "rev",
     "scatter",
     "scatter-add",

@@ -16,8 +16,10 @@ mod math;
 mod nn;
 mod pad;
 mod platform;
+mod pool;
 mod reduce;
 mod shape;
+mod window;
 
 use crate::{Array, DType, Dims, Literal, Scalar};
 
@@ -31,8 +33,10 @@ pub use index::*;
 pub use math::{meshgrid, meshgrid_ij};
 pub use pad::PadMode;
 pub use platform::{PlatformFn, platform_dependent};
+pub use pool::*;
 pub(crate) use shape::{as_dtype_of, promote_all};
 pub use shape::{broadcast_arrays, hstack, stack, vstack};
+pub use window::*;
 
 /// A value that can stand as an operand: an array, or a scalar literal, which
 /// takes the other operand's element type where it can.

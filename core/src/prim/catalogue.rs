@@ -6,6 +6,7 @@
 use super::cumulative::CUMULATIVE;
 use super::elementwise::{BINARY, COMPARE, Class, UNARY};
 use super::reduce::REDUCE;
+use super::window::REDUCE_WINDOW;
 
 /// A primitive, as the catalogue knows it. One struct has several entries if
 /// its parameters choose its name.
@@ -107,6 +108,7 @@ const LISTED: &[CatalogueEntry] = &[
     entry("Argmin", "argmin", Class::Any),
     entry("ConvGeneralDilated", "conv_general_dilated", Class::Number),
     entry("DotGeneral", "dot_general", Class::Number),
+    entry("Reduce", "reduce", Class::Any),
     entry("Sort", "sort", Class::Any),
     entry("TopK", "top_k", Class::Any),
     // Linear algebra
@@ -115,6 +117,15 @@ const LISTED: &[CatalogueEntry] = &[
     entry("HouseholderProduct", "householder_product", Class::Lapack),
     entry("Qr", "qr", Class::Lapack),
     entry("TriangularSolve", "triangular_solve", Class::Lapack),
+    // Windows
+    entry("ReduceWindow", "reduce_window", Class::Any),
+    entry("SelectAndGatherAdd", "select_and_gather_add", Class::Float),
+    entry("SelectAndScatter", "select_and_scatter", Class::Any),
+    entry(
+        "SelectAndScatterAdd",
+        "select_and_scatter_add",
+        Class::Number,
+    ),
     // Random numbers
     entry("RandomBits", "random_bits", Class::Word),
     entry("RandomFoldIn", "random_fold_in", Class::Word),
@@ -153,6 +164,7 @@ pub fn catalogue() -> Vec<CatalogueEntry> {
     let binary = BINARY.iter().map(|r| entry(r.ty, r.name, r.class));
     let compare = COMPARE.iter().map(|r| entry(r.ty, r.name, Class::Any));
     let reduce = REDUCE.iter().map(|r| entry(r.ty, r.name, r.class));
+    let windows = REDUCE_WINDOW.iter().map(|r| entry(r.ty, r.name, r.class));
     let cumulative = CUMULATIVE.iter().map(|r| entry(r.ty, r.name, r.class));
     let listed = LISTED.iter().copied();
     unary
@@ -160,6 +172,7 @@ pub fn catalogue() -> Vec<CatalogueEntry> {
         .chain(compare)
         .chain(reduce)
         .chain(cumulative)
+        .chain(windows)
         .chain(listed)
         .collect()
 }

@@ -21,6 +21,7 @@ pub mod reduce;
 mod rules;
 pub mod shape;
 pub mod sort;
+pub mod window;
 
 use crate::lower::{Lowering, Value};
 use crate::{Array, Aval, AxisName, Outputs, ShapeError};

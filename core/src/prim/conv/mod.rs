@@ -8,7 +8,7 @@ mod transpose;
 
 pub use dimension_numbers::{ConvDimensionNumbers, ConvLayout, ImageAxes, KernelAxes};
 pub use padding::Padding;
-pub(crate) use padding::{dilated, window_positions};
+pub(crate) use padding::{dilated, lhs_cotangent_padding, window_positions};
 pub(crate) use transpose::turned;
 
 use crate::lower::{Lowering, Value, dims_array};

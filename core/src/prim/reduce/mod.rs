@@ -1,10 +1,13 @@
 //! Primitives that combine the elements along axes.
 
 mod arg;
+pub(crate) mod computation;
+mod general;
 mod product;
 mod table;
 
 pub use arg::*;
+pub use general::*;
 pub use table::*;
 
 use crate::{Aval, DType, Dims, Scalar, ShapeError};

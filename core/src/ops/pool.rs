@@ -1,0 +1,140 @@
+//! Pooling (`flax.linen.pooling`): windows over images, reduced.
+
+use super::Window;
+use crate::prim::conv::{Padding, Pads};
+use crate::{Array, DType, Dims, IntoArray};
+
+/// The window over all axes of a batch of images: examples, spatial axes,
+/// features. There may be any number of axes of examples.
+#[track_caller]
+fn window(
+    x: &Array,
+    window_shape: &[usize],
+    strides: &[usize],
+    padding: impl Into<Padding>,
+) -> Window {
+    let spatial = window_shape.len();
+    assert!(
+        x.ndim() > spatial && strides.len() == spatial,
+        "pool: a window of {window_shape:?} with strides {strides:?} over {}\n  help: give a size and \
+         a stride for each spatial axis; an axis of features comes after them, and one of examples \
+         may come before",
+        x.aval()
+    );
+    let lead = x.ndim() - spatial - 1;
+    let whole = |list: &[usize]| -> Dims {
+        let (before, after) = (std::iter::repeat_n(1, lead), std::iter::once(1));
+        before.chain(list.iter().copied()).chain(after).collect()
+    };
+    let padding = match padding.into() {
+        Padding::Explicit(pads) => {
+            assert!(
+                pads.len() == spatial,
+                "pool: padding for {} axes, the window has {spatial}\n  help: give one pair of \
+                 numbers for each spatial axis",
+                pads.len()
+            );
+            let mut all = Pads::from_elem((0, 0), lead);
+            all.extend(pads);
+            all.push((0, 0));
+            Padding::Explicit(all)
+        }
+        computed => computed,
+    };
+    Window::new(&whole(window_shape))
+        .strides(&whole(strides))
+        .padding(padding)
+}
+
+/// The elements in each place of a window over the spatial axes of images,
+/// combined by a computation on scalars (`flax.linen.pool`). Axes are examples
+/// (any number), spatial axes, features.
+///
+/// `computation` must be associative and commutative, and leave `init` as it is.
+///
+/// # Panics
+/// If there is not one stride and padding for each axis of the window, there
+/// are fewer axes than that and features, or the computation is none.
+#[track_caller]
+pub fn pool(
+    x: &Array,
+    init: impl IntoArray,
+    computation: impl FnOnce(&Array, &Array) -> Array,
+    window_shape: &[usize],
+    strides: &[usize],
+    padding: impl Into<Padding>,
+) -> Array {
+    let window = window(x, window_shape, strides, padding);
+    x.reduce_window(init, computation, &window)
+}
+
+/// The largest element in each place of a window over the spatial axes of
+/// images (`flax.linen.max_pool`). Axes are examples (any number), spatial axes,
+/// features.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, Padding, max_pool};
+/// let images = Array::ones(&[8, 28, 28, 32], DType::F32);
+/// let halves = max_pool(&images, &[2, 2], &[2, 2], Padding::Valid);
+/// assert_eq!(halves.shape(), [8, 14, 14, 32]);
+/// ```
+///
+/// # Panics
+/// If there is not one stride and padding for each axis of the window, or there
+/// are fewer axes than that and features.
+#[track_caller]
+pub fn max_pool(
+    x: &Array,
+    window_shape: &[usize],
+    strides: &[usize],
+    padding: impl Into<Padding>,
+) -> Array {
+    x.reduce_window_max(&window(x, window_shape, strides, padding))
+}
+
+/// The smallest element in each place of a window over the spatial axes of
+/// images (`flax.linen.min_pool`). Axes are examples (any number), spatial axes,
+/// features.
+///
+/// # Panics
+/// As [`max_pool`].
+#[track_caller]
+pub fn min_pool(
+    x: &Array,
+    window_shape: &[usize],
+    strides: &[usize],
+    padding: impl Into<Padding>,
+) -> Array {
+    x.reduce_window_min(&window(x, window_shape, strides, padding))
+}
+
+/// The mean of the elements in each place of a window over the spatial axes of
+/// images (`flax.linen.avg_pool`). Axes are examples (any number), spatial axes,
+/// features. Padding counts as zeros with `count_include_pad`, and not at all
+/// without.
+///
+/// # Panics
+/// As [`max_pool`].
+#[track_caller]
+pub fn avg_pool(
+    x: &Array,
+    window_shape: &[usize],
+    strides: &[usize],
+    padding: impl Into<Padding>,
+    count_include_pad: bool,
+) -> Array {
+    let window = window(x, window_shape, strides, padding);
+    let x = x.to_inexact();
+    let sums = x.reduce_window_sum(&window);
+    if count_include_pad {
+        return sums / window_shape.iter().product::<usize>();
+    }
+    // Examples and features have the same counts: one of each will do.
+    let spatial = window_shape.len();
+    let lead = x.ndim() - spatial - 1;
+    let mut shape: Dims = x.shape().into();
+    shape[..lead].fill(1);
+    shape[lead + spatial] = 1;
+    let counts = Array::ones(&shape, DType::F32).reduce_window_sum(&window);
+    sums / counts.astype(x.dtype())
+}

@@ -1,0 +1,231 @@
+//! Reductions of windows (`jax.lax.reduce_window`).
+
+use crate::prim::conv::{Padding, dilated};
+use crate::prim::reduce::computation::{monoid, reduction_program, scalar_program};
+use crate::prim::reduce::{highest, is_number, lowest};
+use crate::prim::window::{
+    ReduceWindow, ReduceWindowMax, ReduceWindowMin, ReduceWindowSum, SelectAndScatter,
+    SlidingWindow,
+};
+use crate::trace::{bind, bind1};
+use crate::{Array, DType, Dims, IntoArray, Scalar};
+
+/// A window that slides over all axes of an array.
+///
+/// What is not set is as usual: places one element apart and inside the array,
+/// no dilation.
+///
+/// ```no_run
+/// use ramie_core::{Array, Window};
+/// let x = Array::from([1, 2, 3, 4, 5]);
+/// let sums = x.reduce_window_sum(&Window::new(&[2]).strides(&[2]));
+/// assert_eq!(sums.to_vec::<i32>(), [3, 7]);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[must_use]
+pub struct Window {
+    dimensions: Dims,
+    strides: Option<Dims>,
+    padding: Padding,
+    base_dilation: Option<Dims>,
+    window_dilation: Option<Dims>,
+}
+
+impl Window {
+    /// A window of so many elements along each axis; 1 along those that are not
+    /// reduced.
+    pub fn new(dimensions: &[usize]) -> Window {
+        Window {
+            dimensions: dimensions.into(),
+            strides: None,
+            padding: Padding::Valid,
+            base_dilation: None,
+            window_dilation: None,
+        }
+    }
+
+    /// How far its places are apart along each axis.
+    pub fn strides(mut self, strides: &[usize]) -> Window {
+        self.strides = Some(strides.into());
+        self
+    }
+
+    /// What is added around the array, which is what reductions start with.
+    pub fn padding(mut self, padding: impl Into<Padding>) -> Window {
+        self.padding = padding.into();
+        self
+    }
+
+    /// How far the array's elements are spread along each axis.
+    pub fn base_dilation(mut self, dilation: &[usize]) -> Window {
+        self.base_dilation = Some(dilation.into());
+        self
+    }
+
+    /// How far the window's elements are spread along each axis.
+    pub fn window_dilation(mut self, dilation: &[usize]) -> Window {
+        self.window_dilation = Some(dilation.into());
+        self
+    }
+
+    /// The window over an array of a shape.
+    #[track_caller]
+    fn over(&self, operation: &str, shape: &[usize]) -> SlidingWindow {
+        let ones = || Dims::from_elem(1, self.dimensions.len());
+        let strides = self.strides.clone().unwrap_or_else(ones);
+        let window_dilation = self.window_dilation.clone().unwrap_or_else(ones);
+        assert!(
+            shape.len() == self.dimensions.len()
+                && shape.len() == strides.len()
+                && shape.len() == window_dilation.len(),
+            "{operation}: a window of {:?} with strides {strides:?} and dilation \
+             {window_dilation:?} over an array of shape {shape:?}\n  help: give a number for each \
+             axis of the array, 1 along those that are not reduced",
+            self.dimensions
+        );
+        let window = self.dimensions.iter().zip(&window_dilation);
+        let window: Dims = window.map(|(&n, &d)| dilated(n, d)).collect();
+        SlidingWindow {
+            dimensions: self.dimensions.clone(),
+            padding: self.padding.pads(shape, &window, &strides),
+            strides,
+            base_dilation: self.base_dilation.clone().unwrap_or_else(ones),
+            window_dilation,
+        }
+    }
+}
+
+/// Combines the elements in each place of a window, of several arrays of one
+/// shape together (`jax.lax.reduce_window`). `computation` gets two scalars of
+/// each array, and gives one; it must be associative and commutative, and leave
+/// `init_values` as they are, which fill the padding.
+///
+/// # Panics
+/// If shapes differ, the window does not fit them, values to start with are not
+/// one scalar of each array's type, or the computation captures arrays or gives
+/// other types.
+#[track_caller]
+pub fn reduce_window(
+    operands: &[Array],
+    init_values: &[Array],
+    computation: impl FnOnce(&[Array], &[Array]) -> Vec<Array>,
+    window: &Window,
+) -> Vec<Array> {
+    let (Some(first), true) = (operands.first(), operands.len() == init_values.len()) else {
+        panic!(
+            "reduce_window: {} arrays and {} values to start with\n  help: give one or more arrays, \
+             and a value for each",
+            operands.len(),
+            init_values.len()
+        );
+    };
+    let window = window.over("reduce_window", first.shape());
+    let types: Vec<DType> = operands.iter().map(Array::dtype).collect();
+    let jaxpr = reduction_program("reduce_window", &types, computation);
+    if operands.len() == 1 {
+        let (dtype, start) = (first.dtype(), &init_values[0]);
+        let window = window.clone();
+        match monoid(&jaxpr) {
+            Some("add") if is_number(start, Scalar::Int(0)) => {
+                return vec![bind1(ReduceWindowSum { window }, &[first])];
+            }
+            Some("max") if is_number(start, lowest(dtype)) => {
+                return vec![bind1(ReduceWindowMax { window }, &[first])];
+            }
+            Some("min") if is_number(start, highest(dtype)) => {
+                return vec![bind1(ReduceWindowMin { window }, &[first])];
+            }
+            _ => {}
+        }
+    }
+    let refs: Vec<&Array> = operands.iter().chain(init_values).collect();
+    bind(ReduceWindow { jaxpr, window }, &refs).into_vec()
+}
+
+/// For each place of a window over `operand`, chooses an element, and combines
+/// that place's element of `source` with a result that starts as `init_value`
+/// everywhere. `select` says whether the first of two elements is chosen,
+/// `scatter` combines two values that go to one place.
+///
+/// It has no derivative.
+///
+/// # Panics
+/// If the window has dilations or does not fit, types differ, or a computation
+/// captures arrays or gives other types.
+#[track_caller]
+pub fn select_and_scatter(
+    operand: &Array,
+    source: &Array,
+    init_value: impl IntoArray,
+    select: impl FnOnce(&Array, &Array) -> Array,
+    scatter: impl FnOnce(&Array, &Array) -> Array,
+    window: &Window,
+) -> Array {
+    const NAME: &str = "select_and_scatter";
+    let start = crate::ops::as_dtype_of(NAME, operand, &init_value.into_array());
+    let types = [operand.dtype(); 2];
+    let primitive = SelectAndScatter {
+        select_jaxpr: scalar_program(NAME, &types, |a| vec![select(&a[0], &a[1])]),
+        scatter_jaxpr: scalar_program(NAME, &types, |a| vec![scatter(&a[0], &a[1])]),
+        window: window.over(NAME, operand.shape()),
+    };
+    bind1(primitive, &[operand, source, &start])
+}
+
+impl Array {
+    /// The elements in each place of a window, combined by a computation on
+    /// scalars (`jax.lax.reduce_window`); see [`reduce_window`].
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, Window};
+    /// let x = Array::from([1, 2, 3, 4]);
+    /// let products = x.reduce_window(1, |a, b| a * b, &Window::new(&[2]));
+    /// assert_eq!(products.to_vec::<i32>(), [2, 6, 12]);
+    /// ```
+    ///
+    /// # Panics
+    /// As [`reduce_window`].
+    #[track_caller]
+    pub fn reduce_window(
+        &self,
+        init_value: impl IntoArray,
+        computation: impl FnOnce(&Array, &Array) -> Array,
+        window: &Window,
+    ) -> Array {
+        let start = crate::ops::as_dtype_of("reduce_window", self, &init_value.into_array());
+        let combine = |a: &[Array], b: &[Array]| vec![computation(&a[0], &b[0])];
+        reduce_window(std::slice::from_ref(self), &[start], combine, window).swap_remove(0)
+    }
+
+    /// The sum of the elements in each place of a window.
+    ///
+    /// # Panics
+    /// If the window does not fit, or the array does not hold numbers.
+    #[track_caller]
+    pub fn reduce_window_sum(&self, window: &Window) -> Array {
+        let window = window.over("reduce_window_sum", self.shape());
+        bind1(ReduceWindowSum { window }, &[self])
+    }
+
+    /// The largest element in each place of a window; NaN wins. Padding counts
+    /// as the type's lowest value.
+    ///
+    /// # Panics
+    /// If the window does not fit.
+    #[track_caller]
+    pub fn reduce_window_max(&self, window: &Window) -> Array {
+        let window = window.over("reduce_window_max", self.shape());
+        bind1(ReduceWindowMax { window }, &[self])
+    }
+
+    /// The smallest element in each place of a window; NaN wins. Padding counts
+    /// as the type's highest value.
+    ///
+    /// # Panics
+    /// If the window does not fit.
+    #[track_caller]
+    pub fn reduce_window_min(&self, window: &Window) -> Array {
+        let window = window.over("reduce_window_min", self.shape());
+        bind1(ReduceWindowMin { window }, &[self])
+    }
+}

@@ -1,0 +1,202 @@
+//! Programs that combine scalars, which general reductions hold.
+
+use crate::jaxpr::{Atom, Jaxpr};
+use crate::lower::{Lowering, Region};
+use crate::trace::trace_to_jaxpr;
+use crate::transform::batch_eval;
+use crate::{Array, Aval, DType, Dims};
+use std::sync::Arc;
+
+/// Traces a computation on scalars of the given types.
+///
+/// # Panics
+/// If it captures arrays, whose values a region of a reduction cannot see.
+#[track_caller]
+pub(crate) fn scalar_program(
+    operation: &str,
+    types: &[DType],
+    computation: impl FnOnce(&[Array]) -> Vec<Array>,
+) -> Arc<Jaxpr> {
+    let scalars: Vec<Aval> = types.iter().map(|&d| Aval::scalar(d)).collect();
+    let program = trace_to_jaxpr(&scalars, |args| {
+        let outs = computation(args);
+        // A literal as result has a type of its own, but is weak.
+        let strong = |out: Array| match out.aval().weak_type() {
+            true => out.astype(out.dtype()),
+            false => out,
+        };
+        outs.into_iter().map(strong).collect()
+    });
+    if let Some(captured) = program.consts.first() {
+        crate::trace::fail(&format!(
+            "{operation}: the computation captures {}\n  help: it can only use its arguments and \
+             numbers; pass what it needs as another operand",
+            captured.describe()
+        ));
+    }
+    program.jaxpr
+}
+
+/// Traces the computation of a reduction: of two scalars of each type, one.
+///
+/// # Panics
+/// If it captures arrays, or its results are not one scalar of each type.
+#[track_caller]
+pub(crate) fn reduction_program(
+    operation: &str,
+    types: &[DType],
+    computation: impl FnOnce(&[Array], &[Array]) -> Vec<Array>,
+) -> Arc<Jaxpr> {
+    let both = [types, types].concat();
+    let n = types.len();
+    let jaxpr = scalar_program(operation, &both, |args| computation(&args[..n], &args[n..]));
+    let expected: Vec<Aval> = types.iter().map(|&d| Aval::scalar(d)).collect();
+    let results = jaxpr.out_avals();
+    assert!(
+        results
+            .iter()
+            .map(Aval::strong)
+            .eq(expected.iter().copied()),
+        "{operation}: the computation gives {results:?}, expected {expected:?}\n  help: its results \
+         are scalars of the operands' types: convert them with astype"
+    );
+    jaxpr
+}
+
+/// The name of the only operation of a program that combines two scalars by it.
+pub(crate) fn monoid(jaxpr: &Jaxpr) -> Option<&'static str> {
+    let ([a, b], [eqn], [out]) = (
+        jaxpr.invars.as_slice(),
+        jaxpr.eqns.as_slice(),
+        jaxpr.outvars.as_slice(),
+    ) else {
+        return None;
+    };
+    let operands = [Atom::Var(*a), Atom::Var(*b)];
+    let whole = eqn.inputs.as_slice() == operands && *out == Atom::Var(eqn.outputs[0]);
+    whole.then(|| eqn.primitive.name())
+}
+
+/// The region of StableHLO for a program.
+pub(crate) fn region(ctx: &mut Lowering<'_>, jaxpr: &Jaxpr) -> Region {
+    ctx.region(&jaxpr.in_avals(), |ctx, args| {
+        let outs = ctx.inline(jaxpr, args);
+        outs.into_iter().zip(jaxpr.out_avals()).collect()
+    })
+}
+
+/// A program on scalars, applied to arrays of one shape, element by element.
+pub(crate) fn elementwise(jaxpr: &Jaxpr, args: &[Array]) -> Vec<Array> {
+    let Some(first) = args.first() else {
+        return jaxpr.eval(&[], args);
+    };
+    let (shape, size) = (first.shape(), first.size());
+    if shape.is_empty() {
+        return jaxpr.eval(&[], args);
+    }
+    let flat: Vec<Array> = args.iter().map(Array::ravel).collect();
+    let axes = vec![Some(0); flat.len()];
+    let (outs, places) = batch_eval(jaxpr, &[], &flat, &axes, size.into());
+    let spread = |(out, place): (Array, Option<usize>)| match place {
+        Some(_) => out.reshape(shape),
+        None => out.broadcast_in_dim(shape, &[]),
+    };
+    outs.into_iter().zip(places).map(spread).collect()
+}
+
+/// Combines lists of arrays of one shape by a reduction's program.
+pub(crate) fn combine(jaxpr: &Jaxpr, a: &[Array], b: &[Array]) -> Vec<Array> {
+    elementwise(jaxpr, &[a, b].concat())
+}
+
+/// Combines what is along the first axis of each array, which disappears, by
+/// halves. There is at least one element.
+pub(crate) fn combine_halves(jaxpr: &Jaxpr, arrays: &[Array]) -> Vec<Array> {
+    let n = arrays[0].shape()[0];
+    let part = |from: usize, to: usize| -> Vec<Array> {
+        arrays.iter().map(|x| x.slice_axis(0, from, to)).collect()
+    };
+    if n == 1 {
+        return arrays.iter().map(|x| x.squeeze(&[0])).collect();
+    }
+    let half = n / 2;
+    let mut combined = combine(jaxpr, &part(0, half), &part(half, 2 * half));
+    if n % 2 == 1 {
+        let rest = part(2 * half, n);
+        let pairs = combined.iter().zip(&rest);
+        combined = pairs.map(|(c, r)| crate::concatenate(&[c, r], 0)).collect();
+    }
+    combine_halves(jaxpr, &combined)
+}
+
+/// A number repeated to a shape.
+pub(crate) fn repeated(scalar: &Array, shape: &[usize]) -> Array {
+    scalar.broadcast_in_dim(shape, &[])
+}
+
+/// The same program on pairs of a value and whether there is one: a value that
+/// is not there leaves the other as it is. It reduces a batch in which the
+/// values to start with differ; those are combined with the results.
+pub(crate) fn flagged(jaxpr: &Jaxpr) -> Arc<Jaxpr> {
+    let types: Vec<DType> = jaxpr.out_avals().iter().map(Aval::dtype).collect();
+    let n = types.len();
+    let with_flag: Vec<DType> = types.iter().copied().chain([DType::Bool]).collect();
+    reduction_program("reduce", &with_flag, |a, b| {
+        let both = jaxpr.eval(&[], &[&a[..n], &b[..n]].concat());
+        let mut outs: Vec<Array> = (0..n)
+            .map(|i| a[n].select(&b[n].select(&both[i], &a[i]), &b[i]))
+            .collect();
+        outs.push(a[n].bitwise_or(&b[n]));
+        outs
+    })
+}
+
+/// The results of a [`flagged`] reduction of a batch, whose axis comes first,
+/// combined with the values to start with, one for each example.
+pub(crate) fn started(jaxpr: &Jaxpr, reduced: &[Array], starts: &[Array]) -> Vec<Array> {
+    let n = starts.len();
+    let shape = reduced[0].shape();
+    let starts: Vec<Array> = starts
+        .iter()
+        .map(|s| match s.ndim() {
+            0 => repeated(s, shape),
+            _ => s.broadcast_in_dim(shape, &[0]),
+        })
+        .collect();
+    let both = combine(jaxpr, &starts, &reduced[..n]);
+    let pairs = both.iter().zip(&starts);
+    pairs.map(|(x, s)| reduced[n].select(x, s)).collect()
+}
+
+/// The tangents of `f`, a function of arrays, some of which have tangents.
+pub(crate) fn tangents(
+    f: impl Fn(&[Array]) -> Vec<Array>,
+    primals: &[Array],
+    tangents: &[Option<Array>],
+) -> Vec<Option<Array>> {
+    let moving: Vec<usize> = (0..primals.len())
+        .filter(|&i| tangents[i].is_some())
+        .collect();
+    let restricted = |xs: Vec<Array>| {
+        let mut all = primals.to_vec();
+        for (&i, x) in moving.iter().zip(xs) {
+            all[i] = x;
+        }
+        f(&all)
+    };
+    let at: Vec<Array> = moving.iter().map(|&i| primals[i].clone()).collect();
+    let along: Vec<Array> = tangents.iter().flatten().cloned().collect();
+    let (outs, dots) = crate::jvp(restricted, at, along);
+    let floats = outs.iter().map(|o| o.dtype().is_float());
+    floats
+        .zip(dots)
+        .map(|(float, dot)| float.then_some(dot))
+        .collect()
+}
+
+/// The axes of an array in the order: those named, then the others.
+pub(crate) fn named_first(rank: usize, named: &[usize]) -> (Vec<isize>, Dims) {
+    let kept: Dims = (0..rank).filter(|d| !named.contains(d)).collect();
+    let order = named.iter().chain(&kept).map(|&d| d as isize).collect();
+    (order, kept)
+}

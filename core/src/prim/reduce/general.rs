@@ -1,0 +1,246 @@
+//! `reduce`: a reduction by a program of its own.
+
+use super::computation::{
+    combine, combine_halves, flagged, monoid, named_first, reduction_program, region, repeated,
+    started, tangents,
+};
+use super::{ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceProd, ReduceSum, ReduceXor};
+use super::{highest, lowest, reduced_shape};
+use crate::jaxpr::Jaxpr;
+use crate::lower::{Lowering, Value, dims_array};
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, move_batch_axis};
+use crate::trace::{bind, bind1};
+use crate::{Array, Aval, DType, Dims, IntoArray, Literal, Scalar, ShapeError};
+use std::sync::Arc;
+
+/// Combines elements over axes by a program; several arrays are reduced
+/// together. Operands are the arrays, then the values to start with, which the
+/// program leaves as they are (its identity), one for each array.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Reduce {
+    /// The axes that disappear, increasing; at least one.
+    pub dimensions: Dims,
+    /// What combines two elements of each array; without captured values.
+    pub jaxpr: Arc<Jaxpr>,
+}
+
+/// Refuses operands that are not arrays of one shape and as many scalars of
+/// their types, or that the program does not combine.
+pub(crate) fn check_operands(jaxpr: &Jaxpr, args: &[Aval]) -> Result<(), ShapeError> {
+    let n = args.len() / 2;
+    crate::ensure_shape!(
+        n > 0 && args.len() == 2 * n && jaxpr.outvars.len() == n,
+        "{} operands for a computation of {} elements: expected arrays, and a value to start with \
+         for each",
+        args.len(),
+        jaxpr.outvars.len()
+    );
+    let types = jaxpr.out_avals();
+    for i in 0..n {
+        let (operand, start) = (args[i], args[n + i]);
+        crate::ensure_shape!(
+            operand.shape() == args[0].shape(),
+            "array {i} is {operand}, array 0 is {}: they are reduced together and have one shape",
+            args[0]
+        );
+        if start.strong() != Aval::scalar(operand.dtype()) || operand.dtype() != types[i].dtype() {
+            return Err(ShapeError::new(format!(
+                "array {i} is {operand}, starts with {start} and combines to {}",
+                types[i]
+            ))
+            .help("all three have one element type, and the start is 0-d: convert with astype"));
+        }
+    }
+    Ok(())
+}
+
+impl Reduce {
+    /// The same reduction by operations that can be differentiated.
+    fn by_halves(&self, args: &[Array]) -> Vec<Array> {
+        let (arrays, starts) = args.split_at(args.len() / 2);
+        let (order, kept) = named_first(arrays[0].ndim(), &self.dimensions);
+        let shape: Dims = kept.iter().map(|&d| arrays[0].shape()[d]).collect();
+        let count: usize = self
+            .dimensions
+            .iter()
+            .map(|&d| arrays[0].shape()[d])
+            .product();
+        let starts: Vec<Array> = starts.iter().map(|s| repeated(s, &shape)).collect();
+        if count == 0 {
+            return starts;
+        }
+        let mut lined = vec![count];
+        lined.extend_from_slice(&shape);
+        let arrays: Vec<Array> = arrays
+            .iter()
+            .map(|x| x.transpose(&order).reshape(&lined))
+            .collect();
+        combine(&self.jaxpr, &starts, &combine_halves(&self.jaxpr, &arrays))
+    }
+}
+
+impl Primitive for Reduce {
+    fn name(&self) -> &'static str {
+        "reduce"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![
+            ("dimensions", Param::tuple(&self.dimensions)),
+            ("jaxpr", Param::Jaxpr(self.jaxpr.clone())),
+        ]
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        check_operands(&self.jaxpr, args)?;
+        crate::ensure_shape!(
+            !self.dimensions.is_empty(),
+            "no axis to reduce over: the result is the operand"
+        );
+        let shape = reduced_shape(args[0], &self.dimensions)?;
+        let arrays = args[..args.len() / 2].iter();
+        Ok(arrays.map(|a| a.with_shape(&shape)).collect())
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::jvp(|p, t, _| tangents(|args| self.by_halves(args), p, t))
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        let n = args.len() / 2;
+        let mut arrays: Vec<Array> = (0..n)
+            .map(|i| move_batch_axis(&args[i], axes[i], 0, size))
+            .collect();
+        let dimensions: Dims = self.dimensions.iter().map(|d| d + 1).collect();
+        let reduce = |jaxpr: Arc<Jaxpr>, args: &[Array]| {
+            let refs: Vec<&Array> = args.iter().collect();
+            let dimensions = dimensions.clone();
+            bind(Reduce { dimensions, jaxpr }, &refs)
+        };
+        let outs = if axes[n..].iter().all(Option::is_none) {
+            arrays.extend_from_slice(&args[n..]);
+            reduce(self.jaxpr.clone(), &arrays)
+        } else {
+            arrays.push(Array::full(arrays[0].shape(), true, DType::Bool));
+            let nothing = (0..n).map(|i| Array::scalar(0, args[i].dtype()));
+            let nothing: Vec<Array> = nothing.collect();
+            arrays.extend(nothing);
+            arrays.push(Array::scalar(false, DType::Bool));
+            let reduced = reduce(flagged(&self.jaxpr), &arrays);
+            started(&self.jaxpr, &reduced, &args[n..]).into()
+        };
+        (outs, (0..n).map(|_| Some(0)).collect())
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let region = region(ctx, &self.jaxpr);
+        let attributes = format!("dimensions = {}", dims_array(&self.dimensions));
+        ctx.op("reduce", args, ins, outs, &attributes, &[region])
+    }
+}
+
+/// Whether an array is the number `identity`.
+pub(crate) fn is_number(array: &Array, identity: Scalar) -> bool {
+    let known = array
+        .as_literal()
+        .map(|l| Literal::new(l.value(), array.dtype()));
+    known == Some(Literal::new(identity, array.dtype()))
+}
+
+/// The reduction by one operator that a program stands for, if there is one.
+fn single(jaxpr: &Jaxpr, x: &Array, start: &Array, axes: &Dims) -> Option<Array> {
+    let dtype = x.dtype();
+    let axes = || axes.clone();
+    macro_rules! reduction {
+        ($ty:ident, $identity:expr) => {
+            is_number(start, $identity).then(|| bind1($ty { axes: axes() }, &[x]))
+        };
+    }
+    match monoid(jaxpr)? {
+        "add" => reduction!(ReduceSum, Scalar::Int(0)),
+        "mul" => reduction!(ReduceProd, Scalar::Int(1)),
+        "max" => reduction!(ReduceMax, lowest(dtype)),
+        "min" => reduction!(ReduceMin, highest(dtype)),
+        "and" => reduction!(ReduceAnd, Scalar::Int(-1)),
+        "or" => reduction!(ReduceOr, Scalar::Int(0)),
+        "xor" => reduction!(ReduceXor, Scalar::Int(0)),
+        _ => None,
+    }
+}
+
+/// Combines the elements over axes of several arrays of one shape together
+/// (`jax.lax.reduce`). `computation` gets two scalars of each array, and gives
+/// one; it must be associative and commutative, and leave `init_values` as they
+/// are. Without axes the results are the arrays themselves.
+///
+/// ```no_run
+/// use ramie_core::{Array, reduce};
+/// let x = Array::from([1.0f32, 2.0, 3.0]);
+/// // The sum and the product, in one pass.
+/// let both = |a: &[Array], b: &[Array]| vec![&a[0] + &b[0], &a[1] * &b[1]];
+/// let starts = [Array::from(0.0f32), Array::from(1.0f32)];
+/// let results = reduce(&[x.clone(), x], &starts, both, &[0]);
+/// assert_eq!([results[0].item::<f32>(), results[1].item::<f32>()], [6.0, 6.0]);
+/// ```
+///
+/// # Panics
+/// If shapes differ, an axis is out of range or named twice, starts are not one
+/// scalar of each array's type, or the computation captures arrays or gives
+/// other types.
+#[track_caller]
+pub fn reduce(
+    operands: &[Array],
+    init_values: &[Array],
+    computation: impl FnOnce(&[Array], &[Array]) -> Vec<Array>,
+    axes: &[isize],
+) -> Vec<Array> {
+    let (Some(first), true) = (operands.first(), operands.len() == init_values.len()) else {
+        panic!(
+            "reduce: {} arrays and {} values to start with\n  help: give one or more arrays, and a \
+             value for each",
+            operands.len(),
+            init_values.len()
+        );
+    };
+    let mut dimensions = first.axes("reduce", axes);
+    dimensions.sort_unstable();
+    if dimensions.is_empty() {
+        return operands.to_vec();
+    }
+    let types: Vec<DType> = operands.iter().map(Array::dtype).collect();
+    let jaxpr = reduction_program("reduce", &types, computation);
+    if operands.len() == 1
+        && let Some(out) = single(&jaxpr, first, &init_values[0], &dimensions)
+    {
+        return vec![out];
+    }
+    let refs: Vec<&Array> = operands.iter().chain(init_values).collect();
+    bind(Reduce { dimensions, jaxpr }, &refs).into_vec()
+}
+
+impl Array {
+    /// The elements over axes combined by a computation on scalars
+    /// (`jax.lax.reduce`); see [`reduce`].
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let x = Array::from([3, -5, 4]);
+    /// let largest = |a: &Array, b: &Array| a.abs().maximum(b.abs());
+    /// assert_eq!(x.reduce(0, largest, &[0]).item::<i32>(), 5);
+    /// ```
+    ///
+    /// # Panics
+    /// As [`reduce`].
+    #[track_caller]
+    pub fn reduce(
+        &self,
+        init_value: impl IntoArray,
+        computation: impl FnOnce(&Array, &Array) -> Array,
+        axes: &[isize],
+    ) -> Array {
+        let start = crate::ops::as_dtype_of("reduce", self, &init_value.into_array());
+        let combine = |a: &[Array], b: &[Array]| vec![computation(&a[0], &b[0])];
+        reduce(std::slice::from_ref(self), &[start], combine, axes).swap_remove(0)
+    }
+}

@@ -1,0 +1,120 @@
+//! `reduce_window`: a reduction of windows by a program of its own.
+
+use super::SlidingWindow;
+use crate::jaxpr::Jaxpr;
+use crate::lower::{Lowering, Value};
+use crate::prim::reduce::check_operands;
+use crate::prim::reduce::computation::{combine, flagged, region, repeated, started, tangents};
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, move_batch_axis};
+use crate::trace::bind;
+use crate::{Array, Aval, DType, Dims, ShapeError};
+use std::sync::Arc;
+
+/// Combines the elements in each place of a window by a program; several arrays
+/// are reduced together. Operands are the arrays, then the values to start with,
+/// which also fill the padding and which the program leaves as they are (its
+/// identity), one for each array.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ReduceWindow {
+    /// What combines two elements of each array; without captured values.
+    pub jaxpr: Arc<Jaxpr>,
+    /// The window.
+    pub window: SlidingWindow,
+}
+
+impl ReduceWindow {
+    /// The same reduction by operations that can be differentiated: one axis
+    /// after another, elements at the same place of all windows at once.
+    fn by_places(&self, args: &[Array]) -> Vec<Array> {
+        let (arrays, starts) = args.split_at(args.len() / 2);
+        let w = &self.window;
+        let rank = w.dimensions.len();
+        let config: Vec<(isize, isize, usize)> = (0..rank)
+            .map(|d| (w.padding[d].0, w.padding[d].1, w.base_dilation[d] - 1))
+            .collect();
+        let shape = w
+            .shape(arrays[0].aval())
+            .expect("the window fits the array");
+        let mut arrays: Vec<Array> = arrays
+            .iter()
+            .zip(starts)
+            .map(|(x, start)| x.lax_pad(&config, start))
+            .collect();
+        let starts: Vec<Array> = starts.iter().map(|s| repeated(s, &shape)).collect();
+        if shape.contains(&0) {
+            return starts;
+        }
+        for d in 0..rank {
+            let at = |place: usize| -> Vec<Array> {
+                let from = place * w.window_dilation[d];
+                let to = from + (shape[d] - 1) * w.strides[d] + 1;
+                let part = |x: &Array| x.slice_in_dim(from, to, w.strides[d], d as isize);
+                arrays.iter().map(part).collect()
+            };
+            let first = at(0);
+            arrays = (1..w.dimensions[d])
+                .fold(first, |all, place| combine(&self.jaxpr, &all, &at(place)));
+        }
+        combine(&self.jaxpr, &starts, &arrays)
+    }
+}
+
+impl Primitive for ReduceWindow {
+    fn name(&self) -> &'static str {
+        "reduce_window"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        let program = vec![
+            ("consts", Param::new("()")),
+            ("jaxpr", Param::Jaxpr(self.jaxpr.clone())),
+        ];
+        self.window.params(program, Vec::new())
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        check_operands(&self.jaxpr, args)?;
+        let shape: Dims = self.window.shape(args[0])?;
+        let arrays = args[..args.len() / 2].iter();
+        Ok(arrays.map(|a| a.with_shape(&shape)).collect())
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::jvp(|p, t, _| tangents(|args| self.by_places(args), p, t))
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        let n = args.len() / 2;
+        let mut arrays: Vec<Array> = (0..n)
+            .map(|i| move_batch_axis(&args[i], axes[i], 0, size))
+            .collect();
+        let reduce = |jaxpr: Arc<Jaxpr>, args: &[Array]| {
+            let refs: Vec<&Array> = args.iter().collect();
+            let window = self.window.batched(0);
+            bind(ReduceWindow { jaxpr, window }, &refs)
+        };
+        let outs = if axes[n..].iter().all(Option::is_none) {
+            arrays.extend_from_slice(&args[n..]);
+            reduce(self.jaxpr.clone(), &arrays)
+        } else {
+            arrays.push(Array::full(arrays[0].shape(), true, DType::Bool));
+            let nothing: Vec<Array> = (0..n).map(|i| Array::scalar(0, args[i].dtype())).collect();
+            arrays.extend(nothing);
+            arrays.push(Array::scalar(false, DType::Bool));
+            let reduced = reduce(flagged(&self.jaxpr), &arrays);
+            started(&self.jaxpr, &reduced, &args[n..]).into()
+        };
+        (outs, (0..n).map(|_| Some(0)).collect())
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        if outs[0].ndim() == 0 {
+            let (arrays, starts) = args.split_at(outs.len());
+            return ctx.inline(&self.jaxpr, &[starts, arrays].concat());
+        }
+        let region = region(ctx, &self.jaxpr);
+        let attributes = self.window.attributes();
+        ctx.op("reduce_window", args, ins, outs, &attributes, &[region])
+    }
+}

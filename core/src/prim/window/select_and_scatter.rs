@@ -1,0 +1,106 @@
+//! `select_and_scatter`: each window's value goes to an element that a program
+//! chooses.
+
+use super::SlidingWindow;
+use crate::jaxpr::Jaxpr;
+use crate::lower::{Lowering, Value};
+use crate::prim::reduce::computation::region;
+use crate::prim::{
+    Avals, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+};
+use crate::trace::bind1;
+use crate::{Array, Aval, DType, ShapeError};
+use std::sync::Arc;
+
+/// For each place of a window over the first operand, one program chooses an
+/// element, and another combines that place's element of the second operand with
+/// a result that starts as the third, 0-d one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SelectAndScatter {
+    /// Whether the first of two elements is chosen.
+    pub select_jaxpr: Arc<Jaxpr>,
+    /// What combines two values that go to one element.
+    pub scatter_jaxpr: Arc<Jaxpr>,
+    /// The window, without dilation.
+    pub window: SlidingWindow,
+}
+
+impl Primitive for SelectAndScatter {
+    fn name(&self) -> &'static str {
+        "select_and_scatter"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![
+            ("padding", self.window.padding_param()),
+            ("scatter_consts", Param::new("()")),
+            ("scatter_jaxpr", Param::Jaxpr(self.scatter_jaxpr.clone())),
+            ("select_consts", Param::new("()")),
+            ("select_jaxpr", Param::Jaxpr(self.select_jaxpr.clone())),
+            ("window_dimensions", Param::tuple(&self.window.dimensions)),
+            ("window_strides", Param::tuple(&self.window.strides)),
+        ]
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(
+            args.len() == 3,
+            "expects three operands, got {}",
+            args.len()
+        );
+        let (operand, source, start) = (args[0], args[1], args[2]);
+        self.window.check_plain()?;
+        let places = self.window.shape(operand)?;
+        let element = Aval::scalar(operand.dtype());
+        crate::ensure_shape!(
+            source.strong() == operand.with_shape(&places).strong() && start.strong() == element,
+            "the window takes {places:?} places in {operand}: expected as many values of its type \
+             and one to start with, got {source} and {start}"
+        );
+        let programs = [&self.select_jaxpr, &self.scatter_jaxpr];
+        let results = [element.with_dtype(DType::Bool), element];
+        for (program, result) in programs.into_iter().zip(results) {
+            crate::ensure_shape!(
+                program.in_avals().iter().all(|a| a.strong() == element)
+                    && program.out_avals() == [result],
+                "a program of {operand} combines two {element} to {result}, got {program}"
+            );
+        }
+        one(operand)
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Undefined(
+            "programs choose and combine; use reduce_window_max or reduce_window_min, whose \
+             derivatives are known",
+        )
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        if axes[2].is_some() {
+            crate::trace::fail(
+                "select_and_scatter: the value to start with differs between examples\n  help: \
+                 start with the combination's identity, and combine the result with that value",
+            );
+        }
+        let operand = move_batch_axis(&args[0], axes[0], 0, size);
+        let source = move_batch_axis(&args[1], axes[1], 0, size);
+        let scatter = SelectAndScatter {
+            window: self.window.batched(0),
+            ..self.clone()
+        };
+        batched(bind1(scatter, &[&operand, &source, &args[2]]), Some(0))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        if outs[0].ndim() == 0 {
+            return ctx.inline(&self.scatter_jaxpr, &[args[2], args[1]]);
+        }
+        let select = region(ctx, &self.select_jaxpr);
+        let scatter = region(ctx, &self.scatter_jaxpr);
+        let attributes = self.window.plain_attributes();
+        let regions = [select, scatter];
+        ctx.op("select_and_scatter", args, ins, outs, &attributes, &regions)
+    }
+}

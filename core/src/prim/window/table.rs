@@ -1,0 +1,121 @@
+//! Reductions of a window by one operator: a table, a row per primitive.
+
+use super::{Select, SelectAndGatherAdd, SlidingWindow, ones};
+use crate::lower::{Lowering, Value};
+use crate::prim::conv::{dilated, lhs_cotangent_padding};
+use crate::prim::elementwise::Class;
+use crate::prim::reduce::{highest, lowest};
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::trace::bind1;
+use crate::{Array, Aval, DType, Dims, Scalar, ShapeError};
+
+/// A row of the table of reductions of windows, for tests and documentation.
+pub struct ReduceWindowRow {
+    /// The struct that implements the primitive.
+    pub ty: &'static str,
+    /// Name in a jaxpr.
+    pub name: &'static str,
+    /// Element types.
+    pub class: Class,
+    /// The operation with a window.
+    pub apply: fn(&Array, &SlidingWindow) -> Array,
+}
+
+macro_rules! differentiation {
+    ($self:ident, linear) => {
+        Differentiation::linear(|ct, operand| sum_cotangent(&$self.window, ct, operand))
+    };
+    ($self:ident, $select:expr) => {
+        Differentiation::jvp(|primals, tangents, _| {
+            let window = || $self.window.clone();
+            let chosen = |t: &Array| {
+                let choice = SelectAndGatherAdd {
+                    select: $select,
+                    window: window(),
+                };
+                bind1(choice, &[t, &primals[0]])
+            };
+            vec![tangents[0].as_ref().map(chosen)]
+        })
+    };
+}
+
+/// The cotangent of the operand of a sum: each element is in some windows, and
+/// gets the sum of theirs.
+fn sum_cotangent(window: &SlidingWindow, ct: &Array, operand: Aval) -> Array {
+    let rank = operand.ndim();
+    let config: Vec<(isize, isize, usize)> = (0..rank)
+        .map(|d| {
+            let (low, high) = lhs_cotangent_padding(
+                dilated(operand.shape()[d], window.base_dilation[d]),
+                dilated(window.dimensions[d], window.window_dilation[d]),
+                dilated(ct.shape()[d], window.strides[d]),
+                window.padding[d],
+            );
+            (low, high, window.strides[d] - 1)
+        })
+        .collect();
+    let spread = ct.lax_pad(&config, Array::scalar(0, ct.dtype()));
+    let window = SlidingWindow {
+        dimensions: window.dimensions.clone(),
+        strides: window.base_dilation.clone(),
+        padding: (0..rank).map(|_| (0, 0)).collect(),
+        base_dilation: ones(rank),
+        window_dilation: window.window_dilation.clone(),
+    };
+    bind1(ReduceWindowSum { window }, &[&spread])
+}
+
+macro_rules! reduce_windows {
+    ($( $(#[$doc:meta])* $ty:ident $f:ident $hlo:literal $class:ident $identity:expr,
+        {$($diff:tt)+}; )*) => { $(
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        pub struct $ty {
+            /// The window.
+            pub window: SlidingWindow,
+        }
+        impl Primitive for $ty {
+            fn name(&self) -> &'static str { stringify!($f) }
+            fn params(&self) -> Vec<(&'static str, Param)> {
+                self.window.params(Vec::new(), Vec::new())
+            }
+            fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+                Class::$class.check(args[0].dtype())?;
+                let shape: Dims = self.window.shape(args[0])?;
+                one(args[0].with_shape(&shape))
+            }
+            fn differentiation(&self) -> Differentiation<'_> { differentiation!(self, $($diff)+) }
+            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+                let at = axes[0].expect("the operand is batched");
+                let window = self.window.batched(at);
+                batched(bind1($ty { window }, &[&args[0]]), Some(at))
+            }
+            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {
+                if outs[0].ndim() == 0 {
+                    return args.to_vec();
+                }
+                let identity: fn(DType) -> Scalar = $identity;
+                let dtype = outs[0].dtype();
+                let identity = ctx.scalar(identity(dtype), dtype);
+                let region = ctx.reducer($hlo, dtype);
+                let types = [ins[0], Aval::scalar(dtype)];
+                ctx.op("reduce_window", &[args[0], identity], &types, outs, &self.window.attributes(), &[region])
+            }
+        } )*
+        /// The table of reductions of windows.
+        pub const REDUCE_WINDOW: &[ReduceWindowRow] = &[$( ReduceWindowRow {
+            ty: stringify!($ty), name: stringify!($f), class: Class::$class,
+            apply: |x, window| bind1($ty { window: window.clone() }, &[x]),
+        } ),*];
+    };
+}
+
+reduce_windows! {
+    /// The sum of the elements in each place of a window.
+    ReduceWindowSum reduce_window_sum "add" Number |_| Scalar::Int(0), {linear};
+    /// The largest element in each place of a window; NaN wins.
+    ReduceWindowMax reduce_window_max "maximum" Any lowest, {Select::Ge};
+    /// The smallest element in each place of a window; NaN wins.
+    ReduceWindowMin reduce_window_min "minimum" Any highest, {Select::Le};
+}
