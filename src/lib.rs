@@ -102,7 +102,12 @@ pub use ramie_core::{
     is_tracing, jit, jit_with, jvp, linear_transpose, linearize, log_compiles, make_jaxpr,
     value_and_grad, vjp, vjp_with_aux, vmap, vmap_axes, vmap_with,
 };
-// Derivatives of one's own.
+// Derivatives of one's own, and what they keep.
+#[doc(inline)]
+pub use ramie_core::{
+    CheckpointOptions, CheckpointPolicy, Residual, checkpoint, checkpoint_name, checkpoint_with,
+    optimization_barrier, print_saved_residuals, remat, saved_residuals,
+};
 #[doc(inline)]
 pub use ramie_core::{
     JvpTerm, Tangents, custom_jvp, custom_jvp_nondiff, custom_jvp_symbolic_zeros, custom_jvp_terms,

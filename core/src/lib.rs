@@ -74,6 +74,7 @@ pub use prim::dot::{DotDimensionNumbers, DotGeneral, Precision};
 pub use prim::elementwise::{RoundingMethod, where_};
 pub use prim::index::GatherScatterMode;
 pub use prim::reduce::reduce;
+pub use prim::remat::{CheckpointPolicy, checkpoint_name, optimization_barrier};
 pub use prim::shape::concatenate;
 pub use prim::sort::lax_sort;
 pub use ramie_pjrt::discover::Platform;
@@ -90,6 +91,10 @@ pub use transform::{
     ArgTuple, Function, MapAxes, Objective, Pure, VmapOptions, eval_shape, grad, jvp,
     linear_transpose, linearize, make_jaxpr, value_and_grad, vjp, vjp_with_aux, vmap, vmap_axes,
     vmap_with,
+};
+pub use transform::{
+    CheckpointOptions, Residual, checkpoint, checkpoint as remat, checkpoint_with,
+    print_saved_residuals, saved_residuals,
 };
 pub use transform::{
     JvpTerm, Tangents, custom_jvp, custom_jvp_nondiff, custom_jvp_symbolic_zeros, custom_jvp_terms,

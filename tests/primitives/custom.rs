@@ -1,9 +1,13 @@
-//! Cases of functions with derivatives of their own.
+//! Cases of functions with derivatives of their own, and of rematerialization.
 
 use crate::common::apply::Operation;
 use crate::common::case::Case;
 use crate::common::numbers::Draw;
-use ramie_core::{Array, DType, custom_jvp, custom_vjp, vjp};
+use ramie_core::prim::Primitive;
+use ramie_core::prim::remat::{Name, OptimizationBarrier};
+use ramie_core::{
+    Array, CheckpointPolicy, DType, bind, checkpoint, checkpoint_with, custom_jvp, custom_vjp, vjp,
+};
 
 /// All of them.
 pub fn cases() -> Vec<Case> {
@@ -23,14 +27,24 @@ pub fn cases() -> Vec<Case> {
             |(), (a, _): (Array, Array)| a,
         );
         let f: Box<Operation> = Box::new(move |a| Vec::from(<[Array; 2]>::from(f(a[0].clone()))));
-        cases.push(Case::new("custom_vjp_call", &label, vec![x], f).gives(known));
+        cases.push(Case::new("custom_vjp_call", &label, vec![x.clone()], f).gives(known.clone()));
+        let f = checkpoint(pair);
+        let f: Box<Operation> = Box::new(move |a| Vec::from(<[Array; 2]>::from(f(a[0].clone()))));
+        cases.push(Case::new("remat2", &label, vec![x.clone()], f).gives(known.clone()));
+        cases.push(applied(OptimizationBarrier, &label, &known).gives(known.clone()));
+        let inputs = std::slice::from_ref(&x);
+        cases.push(applied(named(), &label, inputs).gives(vec![x.clone()]));
     }
     let mut draw = Draw::new(31);
     for shape in [&[2, 3][..], &[], &[0]] {
         let inputs: Vec<Array> = (0..2)
             .map(|_| draw.array(shape, DType::F64, 0.5, 1.5))
             .collect();
-        cases.extend(products(&inputs, &format!("product {shape:?}")));
+        let label = format!("product {shape:?}");
+        cases.extend(products(&inputs, &label));
+        cases.extend(recomputed(&inputs, &label));
+        cases.push(applied(OptimizationBarrier, &label, &inputs).smooth());
+        cases.push(applied(named(), &label, &inputs[..1]).smooth());
     }
     cases
 }
@@ -82,4 +96,45 @@ fn products(inputs: &[Array], label: &str) -> Vec<Case> {
         gradients.smooth(),
         values.gives(vec![known.0, known.1]),
     ]
+}
+
+fn applied<P: Primitive + Clone>(primitive: P, label: &str, inputs: &[Array]) -> Case {
+    let name = primitive.name();
+    let apply: Box<Operation> = Box::new(move |a| {
+        let refs: Vec<&Array> = a.iter().collect();
+        bind(primitive.clone(), &refs).into_vec()
+    });
+    Case::new(name, label, inputs.to_vec(), apply)
+}
+
+fn named() -> Name {
+    Name {
+        name: "value".into(),
+    }
+}
+
+/// Functions whose derivatives compute again what their policies do not keep.
+fn recomputed(inputs: &[Array], label: &str) -> Vec<Case> {
+    let f = |x: Array, y: Array| (x.sin() * &y.exp(), (x * y).tanh());
+    let sines = CheckpointPolicy::new(|primitive, _| primitive.name() == "sin");
+    let forms = [
+        ("nothing", checkpoint(f)),
+        ("sines", checkpoint_with(f, sines)),
+        (
+            "everything",
+            checkpoint_with(f, CheckpointPolicy::everything_saveable()),
+        ),
+    ];
+    let case = |(kept, f): (
+        &str,
+        Box<dyn Fn(Array, Array) -> (Array, Array) + Send + Sync>,
+    )| {
+        let apply: Box<Operation> = Box::new(move |a| {
+            let (p, q) = f(a[0].clone(), a[1].clone());
+            vec![p, q]
+        });
+        let label = format!("{label}, {kept} kept");
+        Case::new("remat2", &label, inputs.to_vec(), apply).smooth()
+    };
+    forms.into_iter().map(case).collect()
 }

@@ -152,6 +152,9 @@ const LISTED: &[CatalogueEntry] = &[
     entry("Cond", "cond", Class::Any),
     entry("Scan", "scan", Class::Any),
     entry("While", "while", Class::Any),
+    entry("Name", "name", Class::Any),
+    entry("OptimizationBarrier", "optimization_barrier", Class::Any),
+    entry("Remat", "remat2", Class::Any),
     // Functions of the host
     elsewhere("HostCallback", "debug_callback", CALLBACK),
     elsewhere("HostCallback", "io_callback", CALLBACK),

@@ -18,6 +18,7 @@ pub mod index;
 pub mod linalg;
 pub mod random;
 pub mod reduce;
+pub mod remat;
 mod rules;
 pub mod shape;
 pub mod sort;

@@ -1,6 +1,7 @@
 //! Transformations: passes over jaxprs, and the functions that apply them.
 
 mod backward;
+mod checkpoint;
 mod custom;
 mod custom_jvp;
 mod custom_vjp;
@@ -12,6 +13,10 @@ mod stage;
 mod tangents;
 mod vmap;
 
+pub use checkpoint::{
+    CheckpointOptions, Residual, checkpoint, checkpoint_with, print_saved_residuals,
+    saved_residuals,
+};
 pub use custom_jvp::{
     JvpTerm, custom_jvp, custom_jvp_nondiff, custom_jvp_symbolic_zeros, custom_jvp_terms,
 };

@@ -1,0 +1,87 @@
+//! `optimization_barrier`.
+
+use crate::lower::{Lowering, Value};
+use crate::prim::{Avals, Batched, Differentiation, Operand, Primitive};
+use crate::trace::{self, bind};
+use crate::{Array, Aval, Outputs, Result, ShapeError, Tree, tree};
+
+/// The operands themselves, which the compiler computes all before it uses one,
+/// and across which it moves and merges nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct OptimizationBarrier;
+
+/// The barrier of those that are there.
+fn among(arrays: &[Option<Array>]) -> Vec<Option<Array>> {
+    let given: Vec<&Array> = arrays.iter().flatten().collect();
+    if given.is_empty() {
+        return arrays.to_vec();
+    }
+    let mut outs = bind(OptimizationBarrier, &given).into_iter();
+    arrays
+        .iter()
+        .map(|a| a.as_ref().and_then(|_| outs.next()))
+        .collect()
+}
+
+impl Primitive for OptimizationBarrier {
+    fn name(&self) -> &'static str {
+        "optimization_barrier"
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn infer(&self, args: &[Aval]) -> std::result::Result<Avals, ShapeError> {
+        Ok(args.into())
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::bilinear(
+            |_, tangents, _| among(tangents),
+            |cts, operands| {
+                let cts: Vec<Option<Array>> = cts
+                    .iter()
+                    .zip(operands)
+                    .map(|(ct, o)| ct.clone().filter(|_| matches!(o, Operand::Linear(_))))
+                    .collect();
+                among(&cts)
+            },
+        )
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+        let refs: Vec<&Array> = args.iter().collect();
+        (bind(self.clone(), &refs), axes.into())
+    }
+    fn evaluate(&self, args: &[&Array]) -> Option<Result<Outputs>> {
+        Some(Ok(args.iter().map(|a| (*a).clone()).collect()))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        ctx.op("optimization_barrier", args, ins, outs, "", &[])
+    }
+}
+
+/// The tree itself; in a compiled program all its arrays are computed before any
+/// of them is used, and the compiler neither moves operations across this place
+/// nor merges those on both sides of it (`jax.lax.optimization_barrier`).
+///
+/// ```
+/// use ramie_core::{Array, DType, make_jaxpr, optimization_barrier};
+/// let x = Array::shape_dtype_struct(&[3], DType::F32);
+/// assert_eq!(
+///     make_jaxpr(|x: Array| optimization_barrier(x))(x).to_string(),
+///     "{ lambda ; a:f32[3]. let b:f32[3] = optimization_barrier a in (b,) }"
+/// );
+/// ```
+#[track_caller]
+pub fn optimization_barrier<T: Tree>(tree: T) -> T {
+    let leaves = tree::leaves(&tree);
+    if leaves.is_empty() || !trace::is_tracing() {
+        return tree;
+    }
+    let refs: Vec<&Array> = leaves.iter().collect();
+    tree::with_leaves(&tree, bind(OptimizationBarrier, &refs))
+}

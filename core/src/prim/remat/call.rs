@@ -1,0 +1,222 @@
+//! The call of a function under `checkpoint`.
+
+use super::CheckpointPolicy;
+use super::split::{Split, eval_inlined};
+use crate::jaxpr::{ClosedJaxpr, Jaxpr};
+use crate::lower::{Lowering, Value};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
+};
+use crate::trace::{bind, trace_to_jaxpr};
+use crate::transform::{batch_eval, jvp_eval, linearize_eval, transpose_call};
+use crate::{Array, Aval, AxisName, Outputs, Result, ShapeError};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// The call of a function whose linearization keeps what a policy allows and
+/// computes the rest again.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Remat {
+    /// The function's program, without captured values.
+    pub jaxpr: Arc<Jaxpr>,
+    /// Whether this is a tangent or cotangent program, which computes values
+    /// again.
+    pub differentiated: bool,
+    /// What may be kept; `None` keeps nothing.
+    pub policy: Option<CheckpointPolicy>,
+    /// Whether the compiler is kept from merging values computed again with
+    /// those of the first time.
+    pub prevent_cse: bool,
+}
+
+fn avals(args: &[Array]) -> Vec<Aval> {
+    args.iter().map(Array::aval).collect()
+}
+
+/// Those of `values` that are there, in the places of `given`.
+fn spread(given: &[bool], values: impl IntoIterator<Item = Array>) -> Vec<Option<Array>> {
+    let mut values = values.into_iter();
+    let given = given.iter();
+    given
+        .map(|&g| if g { values.next() } else { None })
+        .collect()
+}
+
+impl Remat {
+    /// The call of another program with the same parameters.
+    fn apply(&self, program: ClosedJaxpr, args: &[Array], differentiated: bool) -> Vec<Array> {
+        let all: SmallVec<[&Array; 8]> = program.consts.iter().chain(args).collect();
+        let call = Remat {
+            jaxpr: program.jaxpr.with_consts_as_inputs(),
+            differentiated,
+            policy: self.policy.clone(),
+            prevent_cse: self.prevent_cse,
+        };
+        bind(call, &all).into_vec()
+    }
+}
+
+impl Primitive for Remat {
+    fn name(&self) -> &'static str {
+        "remat2"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        let truth = |b: bool| Param::new(if b { "True" } else { "False" });
+        let policy = match &self.policy {
+            Some(policy) => Param::new(policy),
+            None => Param::new("None"),
+        };
+        vec![
+            ("differentiated", truth(self.differentiated)),
+            ("jaxpr", Param::Jaxpr(self.jaxpr.clone())),
+            ("policy", policy),
+            ("prevent_cse", truth(self.prevent_cse)),
+        ]
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn has_effects(&self) -> bool {
+        self.jaxpr.has_effects()
+    }
+    fn infer(&self, args: &[Aval]) -> std::result::Result<Avals, ShapeError> {
+        let expected = self.jaxpr.in_avals();
+        let all = args.iter().zip(&expected);
+        crate::ensure_shape!(
+            args.len() == expected.len() && all.into_iter().all(|(a, e)| a.strong() == e.strong()),
+            "the function takes {expected:?}, got {args:?}"
+        );
+        Ok(self.jaxpr.out_avals().into())
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Nested(self)
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        self.batch_named(args, axes, size.into())
+    }
+    fn uses_axis(&self, name: AxisName) -> bool {
+        self.jaxpr.uses_axis(name)
+    }
+    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let mut out_axes = Vec::new();
+        let program = trace_to_jaxpr(&avals(args), |args| {
+            let (outs, places) = batch_eval(&self.jaxpr, &[], args, axes, axis);
+            out_axes = places;
+            outs
+        });
+        let outs = self.apply(program, args, self.differentiated);
+        (outs.into(), out_axes.into())
+    }
+    fn evaluate(&self, args: &[&Array]) -> Option<Result<Outputs>> {
+        let args: Vec<Array> = args.iter().map(|a| (*a).clone()).collect();
+        Some(Ok(self.jaxpr.eval(&[], &args).into()))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        _: &[Aval],
+    ) -> Vec<Value> {
+        if self.differentiated && self.prevent_cse && !args.is_empty() {
+            let args = ctx.op("optimization_barrier", args, ins, ins, "", &[]);
+            return ctx.inline(&self.jaxpr, &args);
+        }
+        ctx.inline(&self.jaxpr, args)
+    }
+}
+
+impl NestedDifferentiation for Remat {
+    fn jvp(
+        &self,
+        primals: &[Array],
+        tangents: &[Option<Array>],
+    ) -> (Vec<Array>, Vec<Option<Array>>) {
+        let given: Vec<bool> = tangents.iter().map(Option::is_some).collect();
+        let args: Vec<Array> = primals
+            .iter()
+            .chain(tangents.iter().flatten())
+            .cloned()
+            .collect();
+        let mut nonzero = Vec::new();
+        let program = trace_to_jaxpr(&avals(&args), |args| {
+            let (primals, tangents) = args.split_at(primals.len());
+            let tangents = spread(&given, tangents.iter().cloned());
+            let (mut outs, dots) = jvp_eval(&self.jaxpr, &[], primals, &tangents);
+            nonzero = dots.iter().map(Option::is_some).collect();
+            outs.extend(dots.into_iter().flatten());
+            outs
+        });
+        let mut outs = self.apply(program, &args, self.differentiated);
+        let dots = outs.split_off(self.jaxpr.outvars.len());
+        (outs, spread(&nonzero, dots))
+    }
+
+    /// The linearized program is divided: what gives the results runs below, and
+    /// the tangent program begins with computing the residuals again.
+    fn linearize(
+        &self,
+        primals: &[Array],
+        tangents: &[Option<Array>],
+    ) -> (Vec<Array>, Vec<Option<Array>>) {
+        let perturbed: Vec<bool> = tangents.iter().map(Option::is_some).collect();
+        let nothing = CheckpointPolicy::nothing_saveable();
+        let policy = self.policy.as_ref().unwrap_or(&nothing);
+        let inlined;
+        let jaxpr = if policy.is_uniform() {
+            &*self.jaxpr
+        } else {
+            let types = self.jaxpr.in_avals();
+            inlined = trace_to_jaxpr(&types, |args| eval_inlined(&self.jaxpr, args));
+            debug_assert!(inlined.consts.is_empty());
+            &*inlined.jaxpr
+        };
+        let mut parts = None;
+        let known = trace_to_jaxpr(&avals(primals), |args| {
+            let mut lin = linearize_eval(jaxpr, &[], args, &perturbed);
+            let mut outs = std::mem::take(&mut lin.outs);
+            outs.extend(lin.linear.consts.iter().cloned());
+            parts = Some((lin.linear.jaxpr.clone(), lin.nonzero));
+            outs
+        });
+        let (linear, nonzero) = parts.expect("the program was linearized");
+        let args: Vec<Array> = known.consts.iter().chain(primals).cloned().collect();
+        let known = known.jaxpr.with_consts_as_inputs();
+        let split = Split::new(&known, self.jaxpr.outvars.len(), policy);
+        let (outs, mut operands) = split.compute(&args);
+        let saved = operands.len();
+        operands.extend(split.inputs.iter().map(|&i| args[i].clone()));
+        let kept = operands.len();
+        operands.extend(tangents.iter().flatten().cloned());
+        let program = trace_to_jaxpr(&avals(&operands), |args| {
+            let residuals = split.recompute(&args[..saved], &args[saved..kept]);
+            linear.eval(&residuals, &args[kept..])
+        });
+        let dots = match program.jaxpr.outvars.is_empty() {
+            true => Vec::new(),
+            false => self.apply(program, &operands, true),
+        };
+        (outs, spread(&nonzero, dots))
+    }
+
+    fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>> {
+        let given: Vec<bool> = cts.iter().map(Option::is_some).collect();
+        let known = operands.iter().filter_map(Operand::known);
+        let args: Vec<Array> = known.chain(cts.iter().flatten()).cloned().collect();
+        let mut nonzero = Vec::new();
+        let program = trace_to_jaxpr(&avals(&args), |args| {
+            let mut args = args.iter().cloned();
+            let inner: Vec<Operand> = operands
+                .iter()
+                .map(|o| match o {
+                    Operand::Linear(a) => Operand::Linear(*a),
+                    Operand::Known(_) => Operand::Known(args.next().expect("one per operand")),
+                })
+                .collect();
+            let grads = transpose_call(&self.jaxpr, &inner, &spread(&given, args));
+            nonzero = grads.iter().map(Option::is_some).collect();
+            grads.into_iter().flatten().collect()
+        });
+        spread(&nonzero, self.apply(program, &args, self.differentiated))
+    }
+}

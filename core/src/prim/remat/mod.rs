@@ -1,0 +1,13 @@
+//! Rematerialization: `remat2`, the call of a function whose linearization
+//! recomputes values instead of keeping them, and what goes with it.
+
+mod barrier;
+mod call;
+mod name;
+mod policy;
+mod split;
+
+pub use barrier::{OptimizationBarrier, optimization_barrier};
+pub use call::Remat;
+pub use name::{Name, checkpoint_name};
+pub use policy::CheckpointPolicy;

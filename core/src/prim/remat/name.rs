@@ -1,0 +1,53 @@
+//! `name`: values that policies of rematerialization can speak of.
+
+use crate::lower::{Lowering, Value};
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::trace::{self, bind1};
+use crate::{Array, Aval, Outputs, Result, ShapeError, Tree, tree};
+use std::sync::Arc;
+
+/// The operand itself, under a name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Name {
+    /// The name.
+    pub name: Arc<str>,
+}
+
+impl Primitive for Name {
+    fn name(&self) -> &'static str {
+        "name"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![("name", Param::new(&self.name))]
+    }
+    fn infer(&self, args: &[Aval]) -> std::result::Result<Avals, ShapeError> {
+        crate::ensure_shape!(args.len() == 1, "expects one operand, got {}", args.len());
+        one(args[0])
+    }
+    // The tangent has no name.
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::bilinear(|_, tangents, _| tangents.to_vec(), |cts, _| cts.to_vec())
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+        batched(bind1(self.clone(), &[&args[0]]), axes[0])
+    }
+    fn evaluate(&self, args: &[&Array]) -> Option<Result<Outputs>> {
+        Some(Ok(args.iter().map(|a| (*a).clone()).collect()))
+    }
+    fn lower(&self, _: &mut Lowering<'_>, args: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+        vec![args[0]]
+    }
+}
+
+/// The tree itself, with a name by which a [`CheckpointPolicy`] can speak of its
+/// arrays (`jax.ad_checkpoint.checkpoint_name`).
+///
+/// [`CheckpointPolicy`]: crate::CheckpointPolicy
+#[track_caller]
+pub fn checkpoint_name<T: Tree>(tree: T, name: &str) -> T {
+    if !trace::is_tracing() {
+        return tree;
+    }
+    let name: Arc<str> = name.into();
+    tree::map(&tree, |a| bind1(Name { name: name.clone() }, &[a]))
+}

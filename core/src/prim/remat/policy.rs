@@ -1,0 +1,204 @@
+//! Which values a linearization may keep.
+
+use super::Name;
+use crate::Aval;
+use crate::prim::Primitive;
+use crate::prim::dot::DotGeneral;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+type Names = BTreeSet<String>;
+type Decide = dyn Fn(&dyn Primitive, &[Aval]) -> bool + Send + Sync;
+
+/// Which intermediate values of a function under [`checkpoint`] are kept for its
+/// derivative; the others are computed again (`jax.checkpoint_policies`).
+/// Arguments are always kept.
+///
+/// [`checkpoint`]: crate::checkpoint()
+#[derive(Clone)]
+pub struct CheckpointPolicy(Policy);
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Policy {
+    Everything,
+    Nothing,
+    Dots { only_if_no_batch_dims: bool },
+    Only(Names),
+    AnyBut(Names),
+    AnythingExcept(Names),
+    Both(Arc<CheckpointPolicy>, Arc<CheckpointPolicy>),
+    Decide(Decision),
+}
+
+#[derive(Clone)]
+struct Decision(Arc<Decide>);
+
+impl PartialEq for Decision {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+impl Eq for Decision {}
+impl Hash for Decision {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).addr().hash(state);
+    }
+}
+
+fn names<'a>(names: impl IntoIterator<Item = &'a str>) -> Names {
+    names.into_iter().map(str::to_string).collect()
+}
+
+impl CheckpointPolicy {
+    /// Whatever the derivative needs is kept, as without `checkpoint`.
+    pub fn everything_saveable() -> Self {
+        CheckpointPolicy(Policy::Everything)
+    }
+
+    /// Everything is computed again from the arguments. This is the default.
+    pub fn nothing_saveable() -> Self {
+        CheckpointPolicy(Policy::Nothing)
+    }
+
+    /// Results of matrix products and convolutions are kept.
+    pub fn dots_saveable() -> Self {
+        CheckpointPolicy(Policy::Dots {
+            only_if_no_batch_dims: false,
+        })
+    }
+
+    /// Results of matrix products without batch dimensions are kept: those with
+    /// weights, not those of attention.
+    pub fn dots_with_no_batch_dims_saveable() -> Self {
+        CheckpointPolicy(Policy::Dots {
+            only_if_no_batch_dims: true,
+        })
+    }
+
+    /// Values with one of these names, given by [`checkpoint_name`], are kept.
+    ///
+    /// [`checkpoint_name`]: crate::checkpoint_name
+    pub fn save_only_these_names<'a>(saved: impl IntoIterator<Item = &'a str>) -> Self {
+        CheckpointPolicy(Policy::Only(names(saved)))
+    }
+
+    /// Values with a name are kept, but for these names.
+    pub fn save_any_names_but_these<'a>(recomputed: impl IntoIterator<Item = &'a str>) -> Self {
+        CheckpointPolicy(Policy::AnyBut(names(recomputed)))
+    }
+
+    /// Whatever the derivative needs is kept, named or not, but for values with
+    /// these names.
+    pub fn save_anything_except_these_names<'a>(
+        recomputed: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        CheckpointPolicy(Policy::AnythingExcept(names(recomputed)))
+    }
+
+    /// What one of two policies keeps is kept.
+    pub fn save_from_both_policies(first: Self, second: Self) -> Self {
+        CheckpointPolicy(Policy::Both(Arc::new(first), Arc::new(second)))
+    }
+
+    /// A policy of one's own: whether the results of an operation are kept, from
+    /// the operation and the types of its operands.
+    ///
+    /// ```
+    /// use ramie_core::CheckpointPolicy;
+    /// let policy = CheckpointPolicy::new(|primitive, _| primitive.name() == "tanh");
+    /// ```
+    pub fn new(saveable: impl Fn(&dyn Primitive, &[Aval]) -> bool + Send + Sync + 'static) -> Self {
+        CheckpointPolicy(Policy::Decide(Decision(Arc::new(saveable))))
+    }
+
+    /// Whether results of this operation are kept.
+    pub fn is_saveable(&self, primitive: &dyn Primitive, operands: &[Aval]) -> bool {
+        let name = || primitive.as_any().downcast_ref::<Name>();
+        match &self.0 {
+            Policy::Everything => true,
+            Policy::Nothing => false,
+            Policy::Dots {
+                only_if_no_batch_dims,
+            } => match primitive.as_any().downcast_ref::<DotGeneral>() {
+                Some(dot) => !only_if_no_batch_dims || dot.dimension_numbers.lhs_batch.is_empty(),
+                None => !only_if_no_batch_dims && primitive.name() == "conv_general_dilated",
+            },
+            Policy::Only(names) => name().is_some_and(|n| names.contains(&*n.name)),
+            Policy::AnyBut(names) => name().is_some_and(|n| !names.contains(&*n.name)),
+            Policy::AnythingExcept(names) => name().is_none_or(|n| !names.contains(&*n.name)),
+            Policy::Both(a, b) => {
+                a.is_saveable(primitive, operands) || b.is_saveable(primitive, operands)
+            }
+            Policy::Decide(decide) => decide.0(primitive, operands),
+        }
+    }
+
+    /// Whether the value that an operation gives a name to must be computed
+    /// again, so that keeping it without the name would be cheating.
+    pub(super) fn refuses_operand(&self, primitive: &dyn Primitive) -> bool {
+        match &self.0 {
+            Policy::AnythingExcept(_) => {
+                primitive.as_any().is::<Name>() && !self.is_saveable(primitive, &[])
+            }
+            Policy::Both(a, b) => a.refuses_operand(primitive) && b.refuses_operand(primitive),
+            _ => false,
+        }
+    }
+
+    /// Whether the policy treats all operations alike, so that it does not
+    /// matter in which program they are.
+    pub(super) fn is_uniform(&self) -> bool {
+        matches!(self.0, Policy::Everything | Policy::Nothing)
+    }
+}
+
+impl PartialEq for CheckpointPolicy {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+impl Eq for CheckpointPolicy {}
+impl Hash for CheckpointPolicy {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+/// As a program shows it, in JAX's words.
+impl fmt::Display for CheckpointPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let set = |names: &Names| {
+            let quoted: Vec<String> = names.iter().map(|n| format!("'{n}'")).collect();
+            format!("frozenset({{{}}})", quoted.join(", "))
+        };
+        match &self.0 {
+            Policy::Everything => f.write_str("everything_saveable"),
+            Policy::Nothing => f.write_str("nothing_saveable"),
+            Policy::Dots {
+                only_if_no_batch_dims,
+            } => {
+                let only = if *only_if_no_batch_dims {
+                    "True"
+                } else {
+                    "False"
+                };
+                write!(f, "DotsSaveable(only_if_no_batch_dims={only})")
+            }
+            Policy::Only(names) => write!(f, "SaveOnlyTheseNames(saveable_names={})", set(names)),
+            Policy::AnyBut(names) => write!(f, "SaveAnyNamesButThese(names={})", set(names)),
+            Policy::AnythingExcept(names) => {
+                write!(f, "save_anything_except_these_names({})", set(names))
+            }
+            Policy::Both(a, b) => write!(f, "save_from_both_policies({a}, {b})"),
+            Policy::Decide(_) => f.write_str("<function>"),
+        }
+    }
+}
+
+impl fmt::Debug for CheckpointPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

@@ -1,0 +1,208 @@
+//! `checkpoint`: trading memory for computing again, and seeing what is kept.
+
+use super::custom::{self, apply};
+use super::{ArgTuple, Function, linearize_eval};
+use crate::jaxpr::{Atom, Var};
+use crate::prim::call::Call;
+use crate::prim::remat::{CheckpointPolicy, Name, Remat};
+use crate::prim::shape::ReducePrecision;
+use crate::trace::{self, trace_to_jaxpr};
+use crate::{Array, Aval, tree};
+use std::fmt;
+use std::panic::Location;
+
+/// How [`checkpoint_with`] rematerializes.
+#[derive(Clone, Debug)]
+pub struct CheckpointOptions {
+    /// What may be kept; `None` keeps nothing but the arguments.
+    pub policy: Option<CheckpointPolicy>,
+    /// Whether the compiler is kept from merging values that are computed again
+    /// with those of the first time, which would undo the saving. Inside of
+    /// `scan` it cannot, and `false` allows more optimizations.
+    pub prevent_cse: bool,
+}
+
+impl Default for CheckpointOptions {
+    fn default() -> Self {
+        CheckpointOptions {
+            policy: None,
+            prevent_cse: true,
+        }
+    }
+}
+
+impl From<CheckpointPolicy> for CheckpointOptions {
+    fn from(policy: CheckpointPolicy) -> Self {
+        CheckpointOptions {
+            policy: Some(policy),
+            ..CheckpointOptions::default()
+        }
+    }
+}
+
+/// The same function, with a derivative that keeps its arguments only and
+/// computes intermediate values again (`jax.checkpoint`, `jax.remat`). It needs
+/// less memory, and about as much more time as the function takes.
+///
+/// ```
+/// use ramie_core::{Array, checkpoint, grad, saved_residuals};
+/// let f = |x: Array| x.sin().sin().sin();
+/// let x = Array::from(0.5f32);
+/// assert_eq!(saved_residuals(f)(x.clone()).len(), 3);
+/// assert_eq!(saved_residuals(checkpoint(f))(x.clone()).len(), 1);
+/// let slope = grad(checkpoint(f))(x.clone());
+/// assert_eq!(slope.item::<f32>(), grad(f)(x).item::<f32>());
+/// ```
+#[track_caller]
+pub fn checkpoint<'f, F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+where
+    F: Function<M> + 'f,
+    F::Output: 'f,
+    M: 'f,
+{
+    checkpoint_with(f, CheckpointOptions::default())
+}
+
+/// [`checkpoint`] with a policy, or with options.
+///
+/// ```
+/// use ramie_core::{Array, CheckpointPolicy, checkpoint_name, checkpoint_with, saved_residuals};
+/// let layer = |x: Array| {
+///     let hidden = checkpoint_name(x.sin(), "hidden");
+///     hidden.sin().sin()
+/// };
+/// let policy = CheckpointPolicy::save_only_these_names(["hidden"]);
+/// let kept = saved_residuals(checkpoint_with(layer, policy))(Array::from(0.5f32));
+/// assert!(kept.iter().any(|r| r.to_string().starts_with("f32[] named 'hidden'")));
+/// ```
+#[track_caller]
+pub fn checkpoint_with<'f, F, M>(
+    f: F,
+    options: impl Into<CheckpointOptions>,
+) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+where
+    F: Function<M> + 'f,
+    F::Output: 'f,
+    M: 'f,
+{
+    let at = Location::caller();
+    let options = options.into();
+    F::Args::spread(move |args| {
+        apply(&f, args, at, |call: custom::Call<_, F::Output>| Remat {
+            jaxpr: call.jaxpr,
+            differentiated: false,
+            policy: options.policy.clone(),
+            prevent_cse: options.prevent_cse,
+        })
+    })
+}
+
+/// A value that the derivative of a function keeps.
+#[derive(Clone, Debug)]
+pub struct Residual {
+    /// Its type.
+    pub aval: Aval,
+    /// Where it comes from, in words.
+    pub source: String,
+}
+
+impl fmt::Display for Residual {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.aval, self.source)
+    }
+}
+
+/// The values that reverse mode keeps between the function and its derivative
+/// (`jax.ad_checkpoint.saved_residuals`). Nothing is computed: arrays without
+/// elements serve as arguments too.
+#[track_caller]
+pub fn saved_residuals<'f, F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'f, Vec<Residual>>>
+where
+    F: Function<M> + 'f,
+    M: 'f,
+{
+    let at = Location::caller();
+    F::Args::spread(move |args| trace::at_location(at, || residuals(&f, args)))
+}
+
+/// Prints [`saved_residuals`], one on a line.
+#[track_caller]
+pub fn print_saved_residuals<'f, F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'f, ()>>
+where
+    F: Function<M> + 'f,
+    M: 'f,
+{
+    let at = Location::caller();
+    F::Args::spread(move |args| {
+        for residual in trace::at_location(at, || residuals(&f, args)) {
+            println!("{residual}");
+        }
+    })
+}
+
+fn residuals<F: Function<M>, M>(f: &F, args: F::Args) -> Vec<Residual> {
+    let leaves = tree::leaves(&args);
+    let paths = tree::paths(&args);
+    let perturbed: Vec<bool> = leaves.iter().map(|a| a.dtype().is_float()).collect();
+    let avals: Vec<Aval> = leaves.iter().map(Array::aval).collect();
+    let traced = super::grad::trace(&args, |args| f.call(args)).program;
+    let program = trace_to_jaxpr(&avals, |args| {
+        let lin = linearize_eval(&traced.jaxpr, &traced.consts, args, &perturbed);
+        let (_, used) = lin.linear.jaxpr.dce();
+        let kept = lin.linear.consts.iter().zip(used);
+        kept.filter(|(_, used)| *used)
+            .map(|(value, _)| value.clone())
+            .collect()
+    });
+    let jaxpr = &*program.jaxpr;
+    // Rounding a value is not what makes it.
+    let looked_through = |v: Var| {
+        let by = jaxpr.eqns.iter().find(|e| e.outputs.contains(&v));
+        match by.map(|e| (e.primitive.as_any().is::<ReducePrecision>(), &e.inputs)) {
+            Some((true, inputs)) => match inputs[0] {
+                Atom::Var(operand) => operand,
+                Atom::Literal(_) => v,
+            },
+            _ => v,
+        }
+    };
+    let mut found = Vec::new();
+    let mut kept: Vec<Var> = Vec::new();
+    for out in &jaxpr.outvars {
+        match out {
+            Atom::Literal(l) => found.push(Residual {
+                aval: l.aval(),
+                source: "from a literal".into(),
+            }),
+            Atom::Var(v) => kept.push(looked_through(*v)),
+        }
+    }
+    let mut note = |v: &Var, source: String| {
+        if kept.contains(v) {
+            let aval = jaxpr.var_aval(*v);
+            found.push(Residual { aval, source });
+        }
+    };
+    for v in &jaxpr.constvars {
+        note(v, "from a constant".into());
+    }
+    for (v, path) in jaxpr.invars.iter().zip(&paths) {
+        note(v, format!("from the argument {path}"));
+    }
+    for eqn in &jaxpr.eqns {
+        let at = eqn.location;
+        let primitive = eqn.primitive.as_any();
+        let what = match (
+            primitive.downcast_ref::<Name>(),
+            primitive.downcast_ref::<Call>(),
+        ) {
+            (Some(name), _) => format!("named '{}'", name.name),
+            (_, Some(call)) => format!("output of jitted function '{}'", call.name),
+            _ => format!("output of {}", eqn.primitive.name()),
+        };
+        for v in &eqn.outputs {
+            note(v, format!("{what} from {at}"));
+        }
+    }
+    found
+}
