@@ -93,8 +93,8 @@ pub use transform::{
     vmap_with,
 };
 pub use transform::{
-    CheckpointOptions, Residual, checkpoint, checkpoint as remat, checkpoint_with,
-    print_saved_residuals, saved_residuals,
+    CheckpointOptions, Residual, checkpoint, checkpoint_with, print_saved_residuals, remat,
+    saved_residuals,
 };
 pub use transform::{
     JvpTerm, Tangents, custom_jvp, custom_jvp_nondiff, custom_jvp_symbolic_zeros, custom_jvp_terms,

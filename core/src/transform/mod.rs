@@ -13,6 +13,7 @@ mod stage;
 mod tangents;
 mod vmap;
 
+pub use checkpoint::checkpoint as remat;
 pub use checkpoint::{
     CheckpointOptions, Residual, checkpoint, checkpoint_with, print_saved_residuals,
     saved_residuals,
