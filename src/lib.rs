@@ -80,6 +80,14 @@ pub use ramie_core::{
     broadcast_arrays, broadcast_shapes, concatenate, einsum, hstack, image, lax_sort, linalg,
     meshgrid, meshgrid_ij, random, s, stack, vstack, where_,
 };
+// Functions of NumPy and of neural networks.
+#[doc(inline)]
+pub use ramie_core::{
+    Attention, BoundsMode, Covariance, DTypeKind, Distinct, FloatInfo, Histogram, IntInfo,
+    Interpolation, Quantile, QuantileMethod, Reduction, Segments, Side, Spacing, Standardize,
+    Unique, block, can_cast, column_stack, dot_product_attention, dstack, finfo, iinfo, issubdtype,
+    ix_, lexsort, mgrid, promote_types, ravel_multi_index, result_type, select,
+};
 // Convolutions and windows.
 #[doc(inline)]
 pub use ramie_core::{

@@ -13,6 +13,7 @@ mod axis;
 mod callback;
 mod control;
 mod dtype;
+mod dtype_info;
 mod eager;
 mod error;
 pub mod export;
@@ -46,6 +47,9 @@ pub use control::{
     scan_with, switch, while_loop,
 };
 pub use dtype::{DType, Element};
+pub use dtype_info::{
+    DTypeKind, FloatInfo, IntInfo, can_cast, finfo, iinfo, issubdtype, promote_types, result_type,
+};
 pub use eager::clear_caches;
 pub use error::{Error, Result, ShapeError};
 pub use jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Scope, Var, named_scope};
@@ -57,6 +61,11 @@ pub use numerics::{debug_infs, debug_nans};
 pub use ops::{
     At, Ellipsis, IndexItem, IntoArray, IntoIndex, IntoIndexItem, NewAxis, PadMode, Stepped,
     broadcast_arrays, einsum, hstack, meshgrid, meshgrid_ij, s, stack, vstack,
+};
+pub use ops::{
+    Attention, BoundsMode, Covariance, Distinct, Histogram, Interpolation, Quantile,
+    QuantileMethod, Reduction, Segments, Side, Spacing, Standardize, Unique, block, column_stack,
+    dot_product_attention, dstack, ix_, lexsort, mgrid, ravel_multi_index, select,
 };
 pub use ops::{
     ConvTranspose, Convolution, ConvolveMode, all_gather, all_gather_stacked, all_gather_tiled,

@@ -1,6 +1,6 @@
 //! Activation functions and what belongs to them (`jax.nn`).
 
-use crate::{Array, DType, where_};
+use crate::{Array, where_};
 
 /// `alpha` of [`Array::selu`].
 const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
@@ -87,59 +87,5 @@ impl Array {
     #[track_caller]
     pub fn log_sigmoid(&self) -> Array {
         -(-self.to_inexact()).softplus()
-    }
-
-    /// `log(Σ eˣ)` over an axis, which disappears; without overflow.
-    ///
-    /// # Panics
-    /// If the axis is out of range.
-    #[track_caller]
-    pub fn logsumexp(&self, axis: isize) -> Array {
-        let x = self.to_inexact();
-        let largest = x.reduce_max(&[axis]).expand_dims(&[axis]).stop_gradient();
-        let shift = where_(&largest.is_finite(), &largest, 0);
-        let sum = (&x - &shift).exp().sum_axes(&[axis]);
-        sum.log() + shift.squeeze(&[axis])
-    }
-
-    /// Exponentials divided by their sum over an axis: probabilities from
-    /// logits.
-    ///
-    /// # Panics
-    /// If the axis is out of range.
-    #[track_caller]
-    pub fn softmax(&self, axis: isize) -> Array {
-        let x = self.to_inexact();
-        let powers = (&x - x.reduce_max(&[axis]).expand_dims(&[axis]).stop_gradient()).exp();
-        &powers / powers.sum_keepdims(&[axis])
-    }
-
-    /// The logarithm of [`softmax`](Array::softmax), without overflow.
-    ///
-    /// # Panics
-    /// If the axis is out of range.
-    #[track_caller]
-    pub fn log_softmax(&self, axis: isize) -> Array {
-        let x = self.to_inexact();
-        let shifted = &x - x.reduce_max(&[axis]).expand_dims(&[axis]).stop_gradient();
-        let sum = shifted.exp().sum_keepdims(&[axis]);
-        shifted - sum.log()
-    }
-
-    /// Integers as rows that are 1 at the place that they name and 0
-    /// elsewhere; a last axis of `classes` is added. A number that is no class
-    /// gives a row of zeros.
-    ///
-    /// # Panics
-    /// If the array does not hold integers.
-    #[track_caller]
-    pub fn one_hot(&self, classes: usize, dtype: DType) -> Array {
-        assert!(
-            self.dtype().is_integer(),
-            "one_hot: the classes are {}, expected integers\n  help: convert them with astype(DType::I32)",
-            self.aval()
-        );
-        let place = Array::iota(&[classes], 0, self.dtype());
-        self.expand_dims(&[-1]).eq(&place).astype(dtype)
     }
 }

@@ -82,14 +82,14 @@ impl ops::Not for &Array {
     type Output = Array;
     #[track_caller]
     fn not(self) -> Array {
-        self.logical_not()
+        self.bitwise_not()
     }
 }
 impl ops::Not for Array {
     type Output = Array;
     #[track_caller]
     fn not(self) -> Array {
-        self.logical_not()
+        self.bitwise_not()
     }
 }
 
@@ -119,13 +119,15 @@ impl Array {
         a.to_inexact().lax_div(b.to_inexact())
     }
 
-    /// NumPy's remainder, with the sign of the divisor. The operator `%`.
+    /// NumPy's remainder, with the sign of the divisor. The operator `%`. An
+    /// integer by zero leaves 0.
     ///
     /// # Panics
     /// If the shapes do not broadcast.
     #[track_caller]
     pub fn remainder(&self, other: impl IntoArray) -> Array {
         let (a, b) = super::promote("rem", self, &other.into_array());
+        let b = super::nonzero_divisor(&b);
         let r = a.lax_rem(&b);
         if a.dtype().is_unsigned() {
             return r;
@@ -142,7 +144,7 @@ impl Array {
     pub fn floor_divide(&self, other: impl IntoArray) -> Array {
         let (a, b) = super::promote("floor_divide", self, &other.into_array());
         if a.dtype().is_float() {
-            return (&(&a - a.remainder(&b)) / &b).round();
+            return super::float_divmod(&a, &b).0;
         }
         let q = a.lax_div(&b);
         if a.dtype().is_unsigned() {

@@ -1,6 +1,7 @@
 //! Triangles and diagonals of matrices.
 
-use crate::{Array, DType, where_};
+use super::IndexItem;
+use crate::{Array, DType, IntoArray, where_};
 
 /// For a matrix shape, where the column is at most `k` to the right of the
 /// diagonal.
@@ -118,4 +119,119 @@ impl Array {
             ),
         }
     }
+
+    /// The matrix with the elements, in row-major order, on its `k`-th diagonal
+    /// and zeros elsewhere (`jnp.diagflat`).
+    #[track_caller]
+    pub fn diagflat(&self, k: isize) -> Array {
+        self.ravel().diag(k)
+    }
+
+    /// The diagonal over two axes, the `k`-th one, as a new last axis.
+    ///
+    /// # Panics
+    /// If an axis is out of range, or both are the same.
+    #[track_caller]
+    pub fn diagonal_axes(&self, k: isize, axis1: isize, axis2: isize) -> Array {
+        let (a, b) = (self.axis("diagonal", axis1), self.axis("diagonal", axis2));
+        assert!(
+            a != b,
+            "diagonal: both axes are axis {a} of {}\n  help: name two axes",
+            self.aval()
+        );
+        let others = (0..self.ndim()).filter(|&d| d != a && d != b);
+        let order: Vec<isize> = [a, b]
+            .into_iter()
+            .chain(others)
+            .map(|d| d as isize)
+            .collect();
+        self.transpose(&order).diagonal(k)
+    }
+
+    /// The array with `value` on the diagonal of its first two axes, or where
+    /// the places along all axes are the same. A 1-d value is laid along the
+    /// diagonal, from its start again where it runs out (`jnp.fill_diagonal`).
+    ///
+    /// # Panics
+    /// If the array has fewer than two axes, or more than two of different
+    /// sizes.
+    #[track_caller]
+    pub fn fill_diagonal(&self, value: impl IntoArray) -> Array {
+        let value = value.into_array();
+        let equal = self.shape().windows(2).all(|w| w[0] == w[1]);
+        assert!(
+            self.ndim() == 2 || self.ndim() > 2 && equal,
+            "fill_diagonal: {} has no such diagonal\n  help: give an array of two axes, or of more \
+             that have one size",
+            self.aval()
+        );
+        let n = self.shape().iter().copied().min().unwrap_or(0);
+        let places = Array::arange(n);
+        let index = vec![IndexItem::Array(places); self.ndim()];
+        match value.ndim() {
+            0 => self.at(index).set(value),
+            _ => self.at(index).set(value.ravel().cycled(n)),
+        }
+    }
+
+    /// The places of a matrix of `rows` by `columns` on and below the `k`-th
+    /// diagonal: rows, and columns (`jnp.tril_indices`).
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let (i, j) = Array::tril_indices(2, 2, 0);
+    /// assert_eq!(i.to_vec::<i32>(), [0, 1, 1]);
+    /// assert_eq!(j.to_vec::<i32>(), [0, 0, 1]);
+    /// ```
+    #[track_caller]
+    pub fn tril_indices(rows: usize, columns: usize, k: isize) -> (Array, Array) {
+        triangle_places(rows, columns, |i, j| j <= i + k)
+    }
+
+    /// The places of a matrix of `rows` by `columns` on and above the `k`-th
+    /// diagonal: rows, and columns (`jnp.triu_indices`).
+    #[track_caller]
+    pub fn triu_indices(rows: usize, columns: usize, k: isize) -> (Array, Array) {
+        triangle_places(rows, columns, |i, j| j >= i + k)
+    }
+
+    /// The places of the diagonal of an array of `ndim` axes of size `n`: an
+    /// array for each axis.
+    #[track_caller]
+    pub fn diag_indices(n: usize, ndim: usize) -> Vec<Array> {
+        vec![Array::arange(n); ndim]
+    }
+
+    /// The places where `mask` of a matrix of ones, of `n` by `n`, is not zero:
+    /// rows, and columns; `Array::triu` makes a mask (`jnp.mask_indices`).
+    ///
+    /// # Panics
+    /// If the mask is no such matrix, or is traced.
+    #[track_caller]
+    pub fn mask_indices(n: usize, mask: impl FnOnce(&Array) -> Array) -> (Array, Array) {
+        let places = mask(&Array::ones(&[n, n], DType::F32)).nonzero();
+        match <[Array; 2]>::try_from(places) {
+            Ok([rows, columns]) => (rows, columns),
+            Err(_) => panic!("mask_indices: the mask has not two axes\n  help: mask a matrix"),
+        }
+    }
+}
+
+/// Places of a matrix in row-major order.
+#[track_caller]
+fn triangle_places(
+    rows: usize,
+    columns: usize,
+    within: impl Fn(isize, isize) -> bool,
+) -> (Array, Array) {
+    let (mut i, mut j) = (Vec::new(), Vec::new());
+    for row in 0..rows {
+        for column in 0..columns {
+            if within(row as isize, column as isize) {
+                i.push(row as i32);
+                j.push(column as i32);
+            }
+        }
+    }
+    (Array::from(i), Array::from(j))
 }

@@ -21,6 +21,27 @@ mod reduce;
 mod shape;
 mod window;
 
+// Functions of NumPy, and of neural networks.
+mod attention;
+mod calculus;
+mod choose;
+mod elementwise;
+mod grid;
+mod histogram;
+mod join;
+mod logic;
+mod nan;
+mod order;
+mod products;
+mod quantile;
+mod rearrange;
+mod reduction;
+mod search;
+mod segment;
+mod sets;
+mod softmax;
+mod statistics;
+
 use crate::{Array, DType, Dims, Literal, Scalar};
 
 pub use collective::*;
@@ -30,13 +51,29 @@ pub use convolve::ConvolveMode;
 pub use einsum::einsum;
 pub(crate) use fused::{fused, fused1};
 pub use index::*;
-pub use math::{meshgrid, meshgrid_ij};
 pub use pad::PadMode;
 pub use platform::{PlatformFn, platform_dependent};
 pub use pool::*;
-pub(crate) use shape::{as_dtype_of, promote_all};
+pub(crate) use shape::{as_dtype_of, at_least, promote_all};
 pub use shape::{broadcast_arrays, hstack, stack, vstack};
 pub use window::*;
+
+pub use attention::{Attention, dot_product_attention};
+pub use calculus::Interpolation;
+pub use choose::{BoundsMode, ravel_multi_index};
+pub(crate) use elementwise::{float_divmod, nonzero_divisor};
+pub use grid::{Spacing, ix_, meshgrid, meshgrid_ij, mgrid};
+pub use histogram::Histogram;
+pub use join::{block, column_stack, dstack, select};
+pub(crate) use order::joined;
+pub use order::lexsort;
+pub use quantile::{Quantile, QuantileMethod};
+pub use reduction::Reduction;
+pub use search::Side;
+pub use segment::Segments;
+pub use sets::{Distinct, Unique};
+pub use softmax::Standardize;
+pub use statistics::Covariance;
 
 /// A value that can stand as an operand: an array, or a scalar literal, which
 /// takes the other operand's element type where it can.

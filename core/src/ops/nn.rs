@@ -1,4 +1,4 @@
-//! More activation functions, and standardization (`jax.nn`).
+//! More activation functions (`jax.nn`).
 
 use crate::{Array, where_};
 
@@ -109,19 +109,14 @@ impl Array {
         &halves[0] * halves[1].sigmoid()
     }
 
-    /// The array less its mean over the named axes, divided by its standard
-    /// deviation there; `epsilon`, usually 1e-5, is added to the variance.
-    ///
-    /// The variance is the mean of squares less the square of the mean, and not
-    /// below 0.
-    ///
-    /// # Panics
-    /// If an axis is out of range or named twice.
+    /// `log(1 - e⁻ˣ)` for positive `x`, exact near zero and for large numbers.
     #[track_caller]
-    pub fn standardize(&self, axes: &[isize], epsilon: f64) -> Array {
+    pub fn log1mexp(&self) -> Array {
         let x = self.to_inexact();
-        let mean = x.mean_keepdims(axes);
-        let variance = x.square().mean_keepdims(axes) - mean.square();
-        (&x - &mean) * (variance.maximum(0) + epsilon).rsqrt()
+        let small = x.lt(std::f64::consts::LN_2);
+        // Each piece sees numbers of its own side only.
+        let below = where_(&small, &x, 0.5);
+        let above = where_(&small, 1, &x);
+        where_(&small, (-(-below).expm1()).log(), (-(-above).exp()).log1p())
     }
 }

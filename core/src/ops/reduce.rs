@@ -11,11 +11,11 @@
 use crate::{Array, DType, Dims};
 
 /// All axes.
-fn every(x: &Array) -> Dims {
+pub(super) fn every(x: &Array) -> Dims {
     (0..x.ndim()).collect()
 }
 
-fn signed(axes: &[usize]) -> smallvec::SmallVec<[isize; 6]> {
+pub(super) fn signed(axes: &[usize]) -> smallvec::SmallVec<[isize; 6]> {
     axes.iter().map(|&a| a as isize).collect()
 }
 
@@ -92,7 +92,7 @@ reductions! {
 
 /// A reduced array with its reduced axes back, of size 1.
 #[track_caller]
-fn restore(reduced: &Array, axes: &[usize]) -> Array {
+pub(super) fn restore(reduced: &Array, axes: &[usize]) -> Array {
     if axes.is_empty() {
         return reduced.clone();
     }
@@ -100,7 +100,7 @@ fn restore(reduced: &Array, axes: &[usize]) -> Array {
 }
 
 /// The type that sums of a type are accumulated in.
-fn wide(dtype: DType) -> DType {
+pub(super) fn wide(dtype: DType) -> DType {
     match dtype {
         DType::BF16 | DType::F16 => DType::F32,
         other => other,
@@ -108,7 +108,7 @@ fn wide(dtype: DType) -> DType {
 }
 
 /// The type that NumPy's sums and products of a type have.
-fn promoted(dtype: DType) -> DType {
+pub(super) fn promoted(dtype: DType) -> DType {
     match dtype {
         DType::Bool | DType::I8 | DType::I16 => DType::I32,
         DType::U8 | DType::U16 => DType::U32,
@@ -129,7 +129,7 @@ fn product(x: &Array, axes: &[usize]) -> Array {
 }
 
 /// The number of elements that each result combines.
-fn combined(x: &Array, axes: &[usize]) -> usize {
+pub(super) fn combined(x: &Array, axes: &[usize]) -> usize {
     axes.iter().map(|&a| x.shape()[a]).product()
 }
 
@@ -170,7 +170,7 @@ fn deviation(x: &Array, axes: &[usize]) -> Array {
 
 /// Refuses to choose among no elements.
 #[track_caller]
-fn require_elements(operation: &str, x: &Array, axes: &[usize]) {
+pub(super) fn require_elements(operation: &str, x: &Array, axes: &[usize]) {
     assert!(
         combined(x, axes) > 0,
         "{operation}: {} has no elements along axes {axes:?} to choose from\n  help: reduce an \

@@ -103,7 +103,7 @@ pub fn broadcast_arrays<A: Borrow<Array>>(arrays: &[A]) -> Vec<Array> {
 
 /// The array with axes of size 1 in front, up to `rank` axes.
 #[track_caller]
-fn at_least(array: &Array, rank: usize) -> Array {
+pub(crate) fn at_least(array: &Array, rank: usize) -> Array {
     super::lead(array, rank.max(array.ndim()))
 }
 

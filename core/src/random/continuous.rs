@@ -184,8 +184,8 @@ fn gumbel_fixed_point(key: &Key, shape: &[usize]) -> Array {
     let carry = low.eq(0).astype(DType::U32);
     let below = high.lt(Array::scalar(1u32 << 31, DType::U32));
     let x = fixed_to_float(
-        &where_(&below, &high, high.logical_not() + carry),
-        &where_(&below, &low, low.logical_not() + 1),
+        &where_(&below, &high, high.bitwise_not() + carry),
+        &where_(&below, &low, low.bitwise_not() + 1),
     );
     let near_zero = -(-(-&x).log1p()).log();
     where_(&below, near_zero, -(-x.log()).log())

@@ -64,6 +64,9 @@ macro_rules! unary {
             /// If the element type has no such operator.
             #[track_caller]
             pub fn $f(&self) -> Array {
+                if unchanged($name, self.dtype()) {
+                    return self.clone();
+                }
                 let x = if Class::$class == Class::Float { self.to_inexact() } else { self.clone() };
                 bind1($ty, &[&x])
             }
@@ -73,6 +76,16 @@ macro_rules! unary {
             ty: stringify!($ty), name: $name, class: Class::$class, domain: ($lo, $hi), apply: Array::$f,
         } ),*];
     };
+}
+
+/// Whether an operator gives every element of such a type back, as NumPy's do:
+/// whole numbers are not rounded, and what has no sign is its own magnitude.
+fn unchanged(name: &str, dtype: DType) -> bool {
+    match name {
+        "floor" | "ceil" => !dtype.is_float(),
+        "abs" => dtype.is_unsigned() || dtype == DType::Bool,
+        _ => false,
+    }
 }
 
 unary! {
@@ -149,7 +162,7 @@ unary! {
     /// The smallest integer not below `x`.
     Ceil ceil "ceil" "stablehlo" "ceil" Float (0.1, 0.9) [zero];
     /// Bits inverted; for truth values, negated.
-    Not logical_not "not" "stablehlo" "not" Bits (0.0, 9.0) [zero];
+    Not bitwise_not "not" "stablehlo" "not" Bits (0.0, 9.0) [zero];
     /// The number of one bits.
     PopulationCount population_count "population_count" "stablehlo" "popcnt" Integer (0.0, 9.0) [zero];
     /// The number of leading zero bits.
@@ -331,11 +344,15 @@ impl Primitive for IntegerPow {
 
 impl Array {
     /// The nearest integer, halves to the even neighbour, as NumPy rounds.
+    /// Integers stay as they are.
     ///
     /// # Panics
-    /// If the array holds no floats.
+    /// If the array holds truth values.
     #[track_caller]
     pub fn round(&self) -> Array {
+        if self.dtype().is_integer() {
+            return self.clone();
+        }
         bind1(Round(RoundingMethod::ToNearestEven), &[self])
     }
 

@@ -1,0 +1,339 @@
+//! Differences, integrals and interpolation of sampled functions.
+
+use super::{Side, promote, promote_all};
+use crate::{Array, DType, IntoArray, concatenate, lax_sort, where_};
+
+impl Array {
+    /// Each element along an axis less the one before; truth values that differ
+    /// are true (`jnp.diff`).
+    ///
+    /// To put elements before or after, use [`concatenate`] first.
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// assert_eq!(Array::from([1, 4, 9]).diff(0).to_vec::<i32>(), [3, 5]);
+    /// ```
+    ///
+    /// # Panics
+    /// If the axis is out of range.
+    #[track_caller]
+    pub fn diff(&self, axis: isize) -> Array {
+        let at = self.axis("diff", axis);
+        let n = self.shape()[at];
+        let next = self.slice_axis(at, n.min(1), n);
+        let before = self.slice_axis(at, 0, n.saturating_sub(1));
+        match self.dtype() {
+            DType::Bool => next.ne(before),
+            _ => next - before,
+        }
+    }
+
+    /// Differences of order `n` along an axis.
+    ///
+    /// # Panics
+    /// If the axis is out of range.
+    #[track_caller]
+    pub fn diff_n(&self, n: usize, axis: isize) -> Array {
+        (0..n).fold(self.clone(), |x, _| x.diff(axis))
+    }
+
+    /// The differences of neighbours in row-major order, 1-d.
+    #[track_caller]
+    pub fn ediff1d(&self) -> Array {
+        let x = self.ravel();
+        let n = x.size();
+        x.slice_axis(0, n.min(1), n) - x.slice_axis(0, 0, n.saturating_sub(1))
+    }
+
+    /// The derivative along an axis of a function sampled at distances of 1:
+    /// central differences inside, one-sided ones at the ends
+    /// (`jnp.gradient`).
+    ///
+    /// # Panics
+    /// If the axis is out of range or has fewer than two elements.
+    #[track_caller]
+    pub fn gradient(&self, axis: isize) -> Array {
+        self.gradient_spaced(1.0, axis)
+    }
+
+    /// [`gradient`](Array::gradient) along each axis in turn.
+    ///
+    /// # Panics
+    /// If an axis has fewer than two elements.
+    #[track_caller]
+    pub fn gradients(&self) -> Vec<Array> {
+        (0..self.ndim() as isize)
+            .map(|d| self.gradient(d))
+            .collect()
+    }
+
+    /// [`gradient`](Array::gradient) of a function sampled at equal distances
+    /// `spacing`, or at the places that a 1-d array holds.
+    ///
+    /// # Panics
+    /// If the axis is out of range or has fewer than two elements, or there is
+    /// not one place for each.
+    #[track_caller]
+    pub fn gradient_spaced(&self, spacing: impl IntoArray, axis: isize) -> Array {
+        let at = self.axis("gradient", axis);
+        let n = self.shape()[at];
+        let (x, h) = (self.to_inexact(), spacing.into_array());
+        assert!(
+            n >= 2,
+            "gradient: axis {axis} of {} has {n} elements, expected two or more\n  help: a \
+             derivative needs neighbours",
+            self.aval()
+        );
+        let part = |x: &Array, start: usize, limit: usize| x.slice_axis(at, start, limit);
+        let (first, last) = (
+            part(&x, 1, 2) - part(&x, 0, 1),
+            part(&x, n - 1, n) - part(&x, n - 2, n - 1),
+        );
+        if h.ndim() == 0 {
+            let inner = (part(&x, 2, n) - part(&x, 0, n - 2)) * 0.5 / &h;
+            return concatenate(&[first / &h, inner, last / &h], axis);
+        }
+        assert!(
+            h.shape() == [n],
+            "gradient: places {} are not one for each element of axis {axis} of {}\n  help: give a \
+             1-d array of {n} places, or one distance",
+            h.aval(),
+            self.aval()
+        );
+        let mut shape = crate::Dims::from_elem(1, x.ndim());
+        shape[at] = n;
+        let (x, h) = promote("gradient", &x, &h.to_inexact().reshape(&shape));
+        let steps = h.diff(at as isize);
+        let (left, right) = (part(&steps, 0, n - 2), part(&steps, 1, n - 1));
+        let sum = &left + &right;
+        let before = -&right / (&left * &sum);
+        let here = (&right - &left) / (&left * &right);
+        let after = &left / (&right * &sum);
+        let inner =
+            before * part(&x, 0, n - 2) + here * part(&x, 1, n - 1) + after * part(&x, 2, n);
+        let (first, last) = (
+            first / part(&steps, 0, 1),
+            last / part(&steps, n - 2, n - 1),
+        );
+        concatenate(&[first, inner, last], axis)
+    }
+
+    /// The integral along an axis of a function sampled at distances of 1, by
+    /// the trapezoidal rule.
+    ///
+    /// # Panics
+    /// If the axis is out of range or empty.
+    #[track_caller]
+    pub fn trapezoid(&self, axis: isize) -> Array {
+        self.trapezoid_spaced(1.0, axis)
+    }
+
+    /// [`trapezoid`](Array::trapezoid) for distances `dx`: one, or an array that
+    /// broadcasts to the differences along the axis.
+    ///
+    /// # Panics
+    /// If the axis is out of range or empty, or the distances do not fit.
+    #[track_caller]
+    pub fn trapezoid_spaced(&self, dx: impl IntoArray, axis: isize) -> Array {
+        self.axis("trapezoid", axis);
+        let dx = dx.into_array();
+        let y = self.to_inexact().move_axis(axis, -1);
+        let (rank, n) = (y.ndim(), y.shape()[y.ndim() - 1]);
+        assert!(
+            n > 0,
+            "trapezoid: axis {axis} of {} has no elements\n  help: an integral needs a sample",
+            self.aval()
+        );
+        if dx.ndim() == 0 {
+            let ends = y.slice_axis(rank - 1, 0, 1) + y.slice_axis(rank - 1, n - 1, n);
+            return (y.sum_axes(&[-1]) - ends.squeeze(&[-1]) * 0.5) * dx;
+        }
+        let dx = match dx.ndim() {
+            1 => dx,
+            _ => super::lead(&dx, rank.max(dx.ndim())).move_axis(axis, -1),
+        };
+        let pairs = y.slice_axis(rank - 1, 1, n) + y.slice_axis(rank - 1, 0, n - 1);
+        (dx * pairs).sum_axes(&[-1]) * 0.5
+    }
+
+    /// [`trapezoid`](Array::trapezoid) of a function sampled at the places `x`,
+    /// a 1-d array or one in the shape of this.
+    ///
+    /// # Panics
+    /// If the axis is out of range or empty, or the places do not fit.
+    #[track_caller]
+    pub fn trapezoid_at(&self, x: &Array, axis: isize) -> Array {
+        let along = if x.ndim() == 1 { 0 } else { axis };
+        let both = promote_all("trapezoid", &[self.to_inexact(), x.to_inexact()]);
+        both[0].trapezoid_spaced(both[1].diff(along), axis)
+    }
+
+    /// The function that is `fp` at the increasing places `xp` and straight in
+    /// between, at each element; before the first place and after the last it is
+    /// what it is there (`jnp.interp`). [`Interpolation`] has more choices.
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let x = Array::from([0.5f32, 3.0]);
+    /// let (xp, fp) = (Array::from([0.0f32, 1.0]), Array::from([10.0f32, 20.0]));
+    /// assert_eq!(x.interp(&xp, &fp).to_vec::<f32>(), [15.0, 20.0]);
+    /// ```
+    ///
+    /// # Panics
+    /// If `xp` and `fp` are not 1-d and of one size.
+    #[track_caller]
+    pub fn interp(&self, xp: &Array, fp: &Array) -> Array {
+        Interpolation::new().of(self, xp, fp)
+    }
+
+    /// Angles along an axis with whole turns added, so that neighbours differ by
+    /// at most half a turn of `period` (`jnp.unwrap`).
+    ///
+    /// # Panics
+    /// If the axis is out of range.
+    #[track_caller]
+    pub fn unwrap_phase(&self, period: f64, axis: isize) -> Array {
+        let at = self.axis("unwrap", axis);
+        let x = self.to_inexact();
+        let n = x.shape()[at];
+        if n == 0 {
+            return x;
+        }
+        let half = period / 2.0;
+        let step = x.diff(axis);
+        let wrapped = (&step + half).remainder(period) - half;
+        let down = wrapped.eq(-half).bitwise_and(step.gt(0));
+        let wrapped = where_(&down, half, wrapped);
+        let correction = where_(&step.abs().lt(half), 0, wrapped - &step);
+        let rest = x.slice_axis(at, 1, n) + correction.cumsum(axis);
+        concatenate(&[x.slice_axis(at, 0, 1), rest], axis)
+    }
+}
+
+/// What an interpolated function is outside its places.
+#[derive(Clone, Debug)]
+enum Outside {
+    /// What it is at the nearest place.
+    Nearest,
+    /// A given value.
+    Value(Array),
+    /// What the nearest line says.
+    Line,
+}
+
+/// How [`Array::interp`] goes on outside the places.
+#[derive(Clone, Debug)]
+pub struct Interpolation {
+    left: Outside,
+    right: Outside,
+    period: Option<Array>,
+}
+
+impl Default for Interpolation {
+    fn default() -> Interpolation {
+        Interpolation::new()
+    }
+}
+
+impl Interpolation {
+    /// Outside the places, the function is what it is at the nearest one.
+    pub fn new() -> Interpolation {
+        Interpolation {
+            left: Outside::Nearest,
+            right: Outside::Nearest,
+            period: None,
+        }
+    }
+
+    /// The value before the first place.
+    #[must_use]
+    pub fn left(self, value: impl IntoArray) -> Interpolation {
+        Interpolation {
+            left: Outside::Value(value.into_array()),
+            ..self
+        }
+    }
+
+    /// The value after the last place.
+    #[must_use]
+    pub fn right(self, value: impl IntoArray) -> Interpolation {
+        Interpolation {
+            right: Outside::Value(value.into_array()),
+            ..self
+        }
+    }
+
+    /// The first and the last line go on.
+    #[must_use]
+    pub fn extrapolate(self) -> Interpolation {
+        Interpolation {
+            left: Outside::Line,
+            right: Outside::Line,
+            ..self
+        }
+    }
+
+    /// The function repeats with this period; places need not be increasing.
+    #[must_use]
+    pub fn period(self, period: impl IntoArray) -> Interpolation {
+        Interpolation {
+            period: Some(period.into_array()),
+            ..self
+        }
+    }
+
+    /// The function at each element of `x`.
+    ///
+    /// # Panics
+    /// If `xp` and `fp` are not 1-d and of one size.
+    #[track_caller]
+    pub fn of(&self, x: &Array, xp: &Array, fp: &Array) -> Array {
+        assert!(
+            xp.ndim() == 1 && xp.shape() == fp.shape(),
+            "interp: places {} and values {} are not 1-d arrays of one size\n  help: give one value \
+             for each place",
+            xp.aval(),
+            fp.aval()
+        );
+        let mut both = promote_all("interp", &[x.to_inexact(), xp.to_inexact()]);
+        let (mut xp, mut x) = (both.remove(1), both.remove(0));
+        let mut fp = fp.to_inexact();
+        if let Some(period) = &self.period {
+            let period = period.astype(xp.dtype()).abs();
+            x = x.remainder(&period);
+            let sorted = lax_sort(&[xp.remainder(&period), fp], 0, 1);
+            let n = sorted[0].size();
+            let (first, last) = (
+                |x: &Array| x.slice_axis(0, 0, 1),
+                |x: &Array| x.slice_axis(0, n - 1, n),
+            );
+            let before = last(&sorted[0]) - &period;
+            let after = first(&sorted[0]) + &period;
+            xp = concatenate(&[before, sorted[0].clone(), after], 0);
+            fp = concatenate(&[last(&sorted[1]), sorted[1].clone(), first(&sorted[1])], 0);
+        }
+        let n = xp.size() as i64;
+        let right = xp.searchsorted(&x, Side::Right).clip(1, n - 1);
+        let left = &right - 1;
+        let (x0, f0) = (xp.index(&left), fp.index(&left));
+        let (width, rise) = (xp.index(&right) - &x0, fp.index(&right) - &f0);
+        let flat = width.abs().le(crate::finfo(xp.dtype()).eps.powi(2));
+        let slope = (&x - &x0) / where_(&flat, 1, &width) * rise;
+        let mut value = where_(&flat, &f0, &f0 + slope);
+        if self.period.is_some() {
+            return value;
+        }
+        let outside = |side: &Outside, end: isize| match side {
+            Outside::Nearest => Some(fp.index(end)),
+            Outside::Value(v) => Some(v.clone()),
+            Outside::Line => None,
+        };
+        if let Some(v) = outside(&self.left, 0) {
+            value = where_(&x.lt(xp.index(0)), v, value);
+        }
+        if let Some(v) = outside(&self.right, -1) {
+            value = where_(&x.gt(xp.index(-1)), v, value);
+        }
+        value
+    }
+}

@@ -1,0 +1,143 @@
+//! Histograms.
+
+use super::{Side, Spacing, promote};
+use crate::{Array, IntoArray, where_};
+
+/// Limits of a histogram's bins, and what is counted.
+///
+/// ```no_run
+/// use ramie_core::{Array, Histogram};
+/// let x = Array::from([0.5f32, 1.5, 1.6]);
+/// let (counts, edges) = Histogram::new(2).range(0.0, 2.0).of(&x);
+/// assert_eq!(counts.to_vec::<f32>(), [1.0, 2.0]);
+/// assert_eq!(edges.to_vec::<f32>(), [0.0, 1.0, 2.0]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Histogram {
+    bins: usize,
+    edges: Option<Array>,
+    range: Option<(Array, Array)>,
+    weights: Option<Array>,
+    density: bool,
+}
+
+impl Histogram {
+    /// `bins` equal bins from the smallest to the largest number.
+    pub fn new(bins: usize) -> Histogram {
+        Histogram {
+            bins,
+            edges: None,
+            range: None,
+            weights: None,
+            density: false,
+        }
+    }
+
+    /// Bins between given edges, a sorted 1-d array; each includes its left
+    /// edge, the last one both.
+    pub fn with_edges(edges: &Array) -> Histogram {
+        Histogram {
+            edges: Some(edges.clone()),
+            ..Histogram::new(0)
+        }
+    }
+
+    /// The bins lie between these numbers; what is outside is left out.
+    #[must_use]
+    pub fn range(self, low: impl IntoArray, high: impl IntoArray) -> Histogram {
+        Histogram {
+            range: Some((low.into_array(), high.into_array())),
+            ..self
+        }
+    }
+
+    /// What each number counts, in its shape, instead of 1.
+    #[must_use]
+    pub fn weights(self, weights: &Array) -> Histogram {
+        Histogram {
+            weights: Some(weights.clone()),
+            ..self
+        }
+    }
+
+    /// Counts are divided by their sum and the width of the bin: a density.
+    #[must_use]
+    pub fn density(self) -> Histogram {
+        Histogram {
+            density: true,
+            ..self
+        }
+    }
+
+    /// The edges of the bins for an array (`jnp.histogram_bin_edges`).
+    ///
+    /// # Panics
+    /// If the array is empty, and no range was given.
+    #[track_caller]
+    pub fn edges_of(&self, x: &Array) -> Array {
+        let dtype = x.to_inexact().dtype();
+        if let Some(edges) = &self.edges {
+            edges.require_vector("histogram");
+            return edges.astype(dtype);
+        }
+        let (low, high) = match &self.range {
+            Some((low, high)) => (low.astype(dtype), high.astype(dtype)),
+            None => (x.min().astype(dtype), x.max().astype(dtype)),
+        };
+        // Equal ends get a bin around them.
+        let half = where_(&low.eq(&high), 0.5, 0.0).astype(dtype);
+        Spacing::new(self.bins + 1).linear(low - &half, high + &half)
+    }
+
+    /// What lies in each bin, in floats, and the edges of the bins
+    /// (`jnp.histogram`).
+    ///
+    /// # Panics
+    /// As [`edges_of`](Histogram::edges_of); if weights have another shape.
+    #[track_caller]
+    pub fn of(&self, x: &Array) -> (Array, Array) {
+        let (x, weights) = match &self.weights {
+            None => (x.to_inexact(), x.to_inexact().ones_like()),
+            Some(w) => {
+                assert!(
+                    w.shape() == x.shape(),
+                    "histogram: weights {} are not one for each element of {}\n  help: give them in \
+                     the same shape",
+                    w.aval(),
+                    x.aval()
+                );
+                let (x, w) = promote("histogram", x, w);
+                (x.to_inexact(), w.to_inexact())
+            }
+        };
+        let edges = self.edges_of(&x);
+        let x = x.ravel();
+        let n = edges.size();
+        let bin = edges.searchsorted(&x, Side::Right);
+        let last = x.eq(edges.index(-1));
+        let bin = where_(&last, n as i64 - 1, bin);
+        // Bin 0 is for what is below the first edge, bin n for what is above
+        // the last one.
+        let counts = Array::zeros(&[n], weights.dtype())
+            .at(bin)
+            .add(weights.ravel())
+            .index(1..);
+        if !self.density {
+            return (counts, edges);
+        }
+        let density = &counts / edges.diff(0) / counts.sum();
+        (density, edges)
+    }
+}
+
+impl Array {
+    /// How many elements lie in each of `bins` equal bins from the smallest to
+    /// the largest element, in floats, and the edges of the bins.
+    ///
+    /// # Panics
+    /// If the array is empty.
+    #[track_caller]
+    pub fn histogram(&self, bins: usize) -> (Array, Array) {
+        Histogram::new(bins).of(self)
+    }
+}

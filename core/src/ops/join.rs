@@ -1,0 +1,251 @@
+//! Arrays put together, grown and shrunk.
+
+use super::{at_least, joined, promote_all};
+use crate::{Array, DType, Dims, IntoArray, concatenate, where_};
+use std::borrow::Borrow;
+
+/// Arrays as columns: 1-d arrays become columns of a matrix, others are joined
+/// along their second axis.
+///
+/// # Panics
+/// If there are no arrays, or dimensions other than the second differ.
+#[track_caller]
+pub fn column_stack<A: Borrow<Array>>(arrays: &[A]) -> Array {
+    let columns: Vec<Array> = arrays
+        .iter()
+        .map(Borrow::borrow)
+        .map(|x| match x.ndim() {
+            0 | 1 => x.reshape(&[x.size(), 1]),
+            _ => x.clone(),
+        })
+        .collect();
+    concatenate(&columns, 1)
+}
+
+/// Arrays joined along their third axis; 1-d arrays and matrices get a third
+/// axis of size 1.
+///
+/// # Panics
+/// If there are no arrays, or dimensions other than the third differ.
+#[track_caller]
+pub fn dstack<A: Borrow<Array>>(arrays: &[A]) -> Array {
+    let deep: Vec<Array> = arrays.iter().map(|x| x.borrow().at_least_3d()).collect();
+    concatenate(&deep, 2)
+}
+
+/// An array put together of blocks: those of a row are joined along the last
+/// axis, rows along the one before (`jnp.block`).
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, block};
+/// let (one, zero) = (Array::eye(2, DType::I32), Array::zeros(&[2, 1], DType::I32));
+/// assert_eq!(block(&[vec![one, zero]]).shape(), [2, 3]);
+/// ```
+///
+/// # Panics
+/// If there are no blocks, or their sizes do not fit together.
+#[track_caller]
+pub fn block(rows: &[Vec<Array>]) -> Array {
+    let rank = rows
+        .iter()
+        .flatten()
+        .map(Array::ndim)
+        .max()
+        .unwrap_or(0)
+        .max(2);
+    let rows: Vec<Array> = rows
+        .iter()
+        .map(|row| {
+            let blocks: Vec<Array> = row.iter().map(|x| at_least(x, rank)).collect();
+            concatenate(&blocks, -1)
+        })
+        .collect();
+    concatenate(&rows, -2)
+}
+
+impl Array {
+    /// The elements of this array and of `values` in row-major order, as a 1-d
+    /// array. Along an axis, [`concatenate`] joins them.
+    #[track_caller]
+    pub fn append(&self, values: impl IntoArray) -> Array {
+        joined("append", &[self, &values.into_array()])
+    }
+
+    /// The elements along an axis but those at some places; negative places
+    /// count from the end.
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// assert_eq!(Array::arange(4).delete(&[1, -1], 0).to_vec::<i32>(), [0, 2]);
+    /// ```
+    ///
+    /// # Panics
+    /// If the axis or a place is out of range.
+    #[track_caller]
+    pub fn delete(&self, places: &[isize], axis: isize) -> Array {
+        let at = self.axis("delete", axis);
+        let n = self.shape()[at];
+        let mut kept = vec![true; n];
+        for &place in places {
+            let normal = if place < 0 { place + n as isize } else { place };
+            match usize::try_from(normal).ok().and_then(|i| kept.get_mut(i)) {
+                Some(keep) => *keep = false,
+                None => panic!(
+                    "delete: place {place} is out of range for axis {axis} of {}\n  help: places run \
+                     from {} to {}",
+                    self.aval(),
+                    -(n as isize),
+                    n as isize - 1
+                ),
+            }
+        }
+        // Runs of neighbours that stay.
+        let mut parts = Vec::new();
+        let mut start = 0;
+        while start < n {
+            let end = (start..n).find(|&i| kept[i] != kept[start]).unwrap_or(n);
+            if kept[start] {
+                parts.push(self.slice_axis(at, start, end));
+            }
+            start = end;
+        }
+        if parts.is_empty() {
+            return self.slice_axis(at, 0, 0);
+        }
+        concatenate(&parts, at as isize)
+    }
+
+    /// The array with `values` put before places along an axis: 0-d `places`
+    /// take all slices of `values`, 1-d ones a slice for each place; negative
+    /// places count from the end (`jnp.insert`).
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let x = Array::from([1, 2, 3]).insert(1, 9, 0);
+    /// assert_eq!(x.to_vec::<i32>(), [1, 9, 2, 3]);
+    /// ```
+    ///
+    /// # Panics
+    /// If the axis is out of range, places are not integers of at most one axis,
+    /// or the values do not broadcast to what is put in.
+    #[track_caller]
+    pub fn insert(&self, places: impl IntoArray, values: impl IntoArray, axis: isize) -> Array {
+        let at = self.axis("insert", axis);
+        let (places, values) = (places.into_array(), values.into_array());
+        assert!(
+            places.ndim() <= 1 && places.dtype().is_integer(),
+            "insert: places {} are not integers of at most one axis\n  help: give an integer, or a \
+             1-d array of them",
+            places.aval()
+        );
+        let mut values = at_least(&values.astype(self.dtype()), self.ndim());
+        let places = places.astype(DType::I32);
+        let places = if places.size() == 1 {
+            if places.ndim() == 0 {
+                values = values.move_axis(0, at as isize);
+            }
+            places.reshape(&[1]).broadcast_to(&[values.shape()[at]])
+        } else {
+            places
+        };
+        let n = self.shape()[at];
+        let added = places.size().max(values.shape()[at]);
+        let mut whole: Dims = self.shape().into();
+        whole[at] += added;
+        let mut room: Dims = self.shape().into();
+        room[at] = added;
+        let values = values.broadcast_to(&room);
+        let places = places.broadcast_to(&[added]);
+        let places = where_(&places.lt(0), &places + n as i64, &places).clip(0, n as i64);
+        // A place moves on by the values that are put in before it.
+        let order = places.argsort(0);
+        let places = places.at(&order).add(Array::arange(added));
+        let old = Array::ones(&[n + added], DType::Bool)
+            .at(&places)
+            .set(false);
+        let old = old.flatnonzero_sized(n, 0);
+        let front = Array::zeros(&whole, self.dtype()).move_axis(at as isize, 0);
+        let front = front.at(&places).set(values.move_axis(at as isize, 0));
+        let front = front.at(&old).set(self.move_axis(at as isize, 0));
+        front.move_axis(0, at as isize)
+    }
+
+    /// The elements in row-major order in another shape, from the start again
+    /// where they run out (`jnp.resize`).
+    #[track_caller]
+    pub fn resize(&self, shape: &[usize]) -> Array {
+        let size: usize = shape.iter().product();
+        if self.size() == 0 || size == 0 {
+            return Array::zeros(shape, self.dtype());
+        }
+        self.ravel().cycled(size).reshape(shape)
+    }
+
+    /// The first `size` elements of the 1-d array repeated without end.
+    #[track_caller]
+    pub(crate) fn cycled(&self, size: usize) -> Array {
+        let times = size.div_ceil(self.size());
+        let long = if times > 1 {
+            self.tile(&[times])
+        } else {
+            self.clone()
+        };
+        long.slice_axis(0, 0, size)
+    }
+
+    /// The array with at least one axis.
+    #[track_caller]
+    pub fn at_least_1d(&self) -> Array {
+        at_least(self, 1)
+    }
+
+    /// The array with at least two axes; a 1-d array becomes a row.
+    #[track_caller]
+    pub fn at_least_2d(&self) -> Array {
+        at_least(self, 2)
+    }
+
+    /// The array with at least three axes; a 1-d array lies along the second,
+    /// a matrix along the first two.
+    #[track_caller]
+    pub fn at_least_3d(&self) -> Array {
+        match *self.shape() {
+            [] => self.reshape(&[1, 1, 1]),
+            [n] => self.reshape(&[1, n, 1]),
+            [n, m] => self.reshape(&[n, m, 1]),
+            _ => self.clone(),
+        }
+    }
+}
+
+/// The first choice whose condition holds, or `default` (`jnp.select`).
+///
+/// ```no_run
+/// use ramie_core::{Array, select};
+/// let x = Array::arange(5);
+/// let y = select(&[x.lt(2), x.gt(3)], &[&x - 10, &x + 10], &x);
+/// assert_eq!(y.to_vec::<i32>(), [-10, -9, 2, 3, 14]);
+/// ```
+///
+/// # Panics
+/// Unless there is a choice for each condition and the shapes broadcast.
+#[track_caller]
+pub fn select(conditions: &[Array], choices: &[Array], default: impl IntoArray) -> Array {
+    assert!(
+        conditions.len() == choices.len(),
+        "select: {} conditions for {} choices\n  help: give one for each",
+        conditions.len(),
+        choices.len()
+    );
+    let mut all = vec![default.into_array()];
+    all.extend_from_slice(choices);
+    let mut all = promote_all("select", &all).into_iter();
+    let default = all.next().expect("the default is first");
+    let pairs: Vec<(&Array, Array)> = conditions.iter().zip(all).collect();
+    pairs
+        .into_iter()
+        .rev()
+        .fold(default, |rest, (condition, choice)| {
+            where_(condition, choice, rest)
+        })
+}

@@ -1,0 +1,195 @@
+//! Reductions that leave NaN out, and the positions of extremes among numbers.
+
+use super::reduction::Reduction;
+use crate::{Array, DType, where_};
+
+/// The array with NaN replaced.
+#[track_caller]
+fn without_nan(x: &Array, value: f64) -> Array {
+    if !x.dtype().is_float() {
+        return x.clone();
+    }
+    where_(&x.is_nan(), Array::scalar(value, x.dtype()), x)
+}
+
+macro_rules! nan_reductions {
+    ($($(#[$doc:meta])* $all:ident $named:ident $keep:ident $with:ident = $rule:ident;)*) => {
+        impl Array { $(
+            $(#[$doc])*
+            ///
+            /// Over all elements; the result is 0-d.
+            #[track_caller]
+            pub fn $all(&self) -> Array {
+                $rule(self, &Reduction::all())
+            }
+
+            $(#[$doc])*
+            ///
+            /// Over the named axes, which disappear.
+            ///
+            /// # Panics
+            /// If an axis is out of range or named twice.
+            #[track_caller]
+            pub fn $named(&self, axes: &[isize]) -> Array {
+                $rule(self, &Reduction::over(axes))
+            }
+
+            $(#[$doc])*
+            ///
+            /// Over the named axes, which stay with size 1.
+            ///
+            /// # Panics
+            /// If an axis is out of range or named twice.
+            #[track_caller]
+            pub fn $keep(&self, axes: &[isize]) -> Array {
+                $rule(self, &Reduction::over(axes).keepdims())
+            }
+
+            $(#[$doc])*
+            ///
+            /// Over what `how` says.
+            ///
+            /// # Panics
+            /// If an axis is out of range or named twice, or the mask holds no
+            /// truth values.
+            #[track_caller]
+            pub fn $with(&self, how: &Reduction) -> Array {
+                $rule(self, how)
+            }
+        )* }
+    };
+}
+
+nan_reductions! {
+    /// The sum of the elements that are not NaN.
+    nansum nansum_axes nansum_keepdims nansum_with = sum;
+    /// The product of the elements that are not NaN.
+    nanprod nanprod_axes nanprod_keepdims nanprod_with = product;
+    /// The largest element that is not NaN; NaN where all are.
+    nanmax nanmax_axes nanmax_keepdims nanmax_with = largest;
+    /// The smallest element that is not NaN; NaN where all are.
+    nanmin nanmin_axes nanmin_keepdims nanmin_with = smallest;
+    /// The mean of the elements that are not NaN.
+    nanmean nanmean_axes nanmean_keepdims nanmean_with = mean;
+    /// The variance of the elements that are not NaN.
+    nanvar nanvar_axes nanvar_keepdims nanvar_with = variance;
+    /// The standard deviation of the elements that are not NaN.
+    nanstd nanstd_axes nanstd_keepdims nanstd_with = deviation;
+}
+
+#[track_caller]
+fn sum(x: &Array, how: &Reduction) -> Array {
+    how.total(&without_nan(x, 0.0))
+}
+
+#[track_caller]
+fn product(x: &Array, how: &Reduction) -> Array {
+    how.product(&without_nan(x, 1.0))
+}
+
+/// `value`, or NaN where nothing but NaN was there and no start value was given.
+#[track_caller]
+fn unless_all_nan(x: &Array, how: &Reduction, value: Array) -> Array {
+    if !x.dtype().is_float() || how.has_initial() {
+        return value;
+    }
+    let plain = how.unmasked();
+    where_(&plain.every_true(&x.is_nan()), f64::NAN, value)
+}
+
+#[track_caller]
+fn largest(x: &Array, how: &Reduction) -> Array {
+    unless_all_nan(x, how, how.largest(&without_nan(x, f64::NEG_INFINITY)))
+}
+
+#[track_caller]
+fn smallest(x: &Array, how: &Reduction) -> Array {
+    unless_all_nan(x, how, how.smallest(&without_nan(x, f64::INFINITY)))
+}
+
+/// How many elements are not NaN, in `dtype`.
+#[track_caller]
+fn numbers(x: &Array, how: &Reduction, dtype: DType) -> Array {
+    how.in_dtype(dtype).total(&x.is_nan().logical_not())
+}
+
+#[track_caller]
+fn mean(x: &Array, how: &Reduction) -> Array {
+    if !x.dtype().is_float() {
+        return how.average(x);
+    }
+    let (computed, out) = how.float_types(x);
+    let sum = how.in_dtype(computed).total(&without_nan(x, 0.0));
+    (sum / numbers(x, how, computed)).astype(out)
+}
+
+#[track_caller]
+fn variance(x: &Array, how: &Reduction) -> Array {
+    let (computed, out) = how.float_types(x);
+    let x = x.astype(computed);
+    let about = match how.given_mean() {
+        Some(mean) => mean.clone(),
+        None => mean(&x, &how.kept().in_dtype(computed)),
+    };
+    let centred = where_(&x.is_nan(), 0, &x - about.astype(computed));
+    let divisor = numbers(&x, how, computed) - how.freedom();
+    let none = divisor.le(0);
+    let squares = how.in_dtype(computed).total(&centred.square());
+    let variance = where_(&none, f64::NAN, squares) / where_(&none, 1, &divisor);
+    variance.astype(out)
+}
+
+#[track_caller]
+fn deviation(x: &Array, how: &Reduction) -> Array {
+    variance(x, how).sqrt()
+}
+
+/// Positions, or -1 where all elements along the axis are NaN.
+#[track_caller]
+fn position(x: &Array, axis: isize, other: f64, choose: fn(&Array, isize) -> Array) -> Array {
+    let found = choose(&without_nan(x, other), axis);
+    if !x.dtype().is_float() {
+        return found;
+    }
+    where_(&x.is_nan().all_axes(&[axis]), -1, found)
+}
+
+impl Array {
+    /// The position (`i32`) of the largest element along an axis that is not
+    /// NaN; -1 where all are.
+    ///
+    /// # Panics
+    /// If the axis is out of range or has size 0.
+    #[track_caller]
+    pub fn nanargmax(&self, axis: isize) -> Array {
+        position(self, axis, f64::NEG_INFINITY, Array::argmax)
+    }
+
+    /// The position (`i32`) of the smallest element along an axis that is not
+    /// NaN; -1 where all are.
+    ///
+    /// # Panics
+    /// If the axis is out of range or has size 0.
+    #[track_caller]
+    pub fn nanargmin(&self, axis: isize) -> Array {
+        position(self, axis, f64::INFINITY, Array::argmin)
+    }
+
+    /// [`cumsum`](Array::cumsum) with 0 for NaN.
+    ///
+    /// # Panics
+    /// If the axis is out of range.
+    #[track_caller]
+    pub fn nancumsum(&self, axis: isize) -> Array {
+        without_nan(self, 0.0).cumsum(axis)
+    }
+
+    /// [`cumprod`](Array::cumprod) with 1 for NaN.
+    ///
+    /// # Panics
+    /// If the axis is out of range.
+    #[track_caller]
+    pub fn nancumprod(&self, axis: isize) -> Array {
+        without_nan(self, 1.0).cumprod(axis)
+    }
+}

@@ -1,0 +1,122 @@
+//! Products of vectors and matrices beside `matmul`.
+
+use super::{lead, promote_all};
+use crate::{Array, Dims, IntoArray, stack};
+
+impl Array {
+    /// The sum of products along the last axis of both arrays, whose other axes
+    /// broadcast (`jnp.vecdot`).
+    ///
+    /// # Panics
+    /// If an array is 0-d, the last axes differ, or the others do not
+    /// broadcast.
+    #[track_caller]
+    pub fn vecdot(&self, other: impl IntoArray) -> Array {
+        let other = other.into_array();
+        require_vectors("vecdot", &[self, &other]);
+        let row = self.expand_dims(&[-2]);
+        let column = other.expand_dims(&[-1]);
+        row.matmul(column).squeeze(&[-2, -1])
+    }
+
+    /// The product of matrices, along the last two axes, with vectors, along the
+    /// last axis of `vector`; other axes broadcast (`jnp.matvec`).
+    ///
+    /// # Panics
+    /// If the sizes do not fit, or the other axes do not broadcast.
+    #[track_caller]
+    pub fn matvec(&self, vector: impl IntoArray) -> Array {
+        let vector = vector.into_array();
+        require_vectors("matvec", &[&vector]);
+        self.matmul(vector.expand_dims(&[-1])).squeeze(&[-1])
+    }
+
+    /// The product of vectors, along the last axis, with matrices, along the
+    /// last two axes of `matrix`; other axes broadcast (`jnp.vecmat`).
+    ///
+    /// # Panics
+    /// If the sizes do not fit, or the other axes do not broadcast.
+    #[track_caller]
+    pub fn vecmat(&self, matrix: impl IntoArray) -> Array {
+        require_vectors("vecmat", &[self]);
+        self.expand_dims(&[-2]).matmul(matrix).squeeze(&[-2])
+    }
+
+    /// The vector product along an axis of both arrays, of size 3, or 2 for
+    /// vectors in a plane; of two in a plane it is the component across, and the
+    /// axis disappears. Other axes broadcast.
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let (x, y) = (Array::from([1, 0, 0]), Array::from([0, 1, 0]));
+    /// assert_eq!(x.cross(&y, -1).to_vec::<i32>(), [0, 0, 1]);
+    /// ```
+    ///
+    /// # Panics
+    /// If the axis is out of range or has another size, or the other axes do not
+    /// broadcast.
+    #[track_caller]
+    pub fn cross(&self, other: &Array, axis: isize) -> Array {
+        let both = promote_all("cross", &[self, other]);
+        let parts = |x: &Array| -> (Vec<Array>, bool) {
+            let at = x.axis("cross", axis);
+            let n = x.shape()[at];
+            assert!(
+                n == 2 || n == 3,
+                "cross: axis {axis} of {} has size {n}, expected 2 or 3\n  help: name the axis of \
+                 the components",
+                x.aval()
+            );
+            let mut parts = x.unstack(axis);
+            if n == 2 {
+                parts.push(parts[0].zeros_like());
+            }
+            (parts, n == 2)
+        };
+        let ((a, plane_a), (b, plane_b)) = (parts(&both[0]), parts(&both[1]));
+        let across = &a[0] * &b[1] - &a[1] * &b[0];
+        if plane_a && plane_b {
+            return across;
+        }
+        let product = [
+            &a[1] * &b[2] - &a[2] * &b[1],
+            &a[2] * &b[0] - &a[0] * &b[2],
+            across,
+        ];
+        stack(&product, axis)
+    }
+
+    /// The Kronecker product: each element of `self` times all of `other`, in
+    /// blocks.
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let x = Array::from([1, 10]).kron(&Array::from([1, 2]));
+    /// assert_eq!(x.to_vec::<i32>(), [1, 2, 10, 20]);
+    /// ```
+    #[track_caller]
+    pub fn kron(&self, other: &Array) -> Array {
+        let rank = self.ndim().max(other.ndim());
+        let both = promote_all("kron", &[self, other]);
+        let (a, b) = (lead(&both[0], rank), lead(&both[1], rank));
+        let mut shape = Dims::new();
+        let (mut spread_a, mut spread_b) = (Dims::new(), Dims::new());
+        for (&n, &m) in a.shape().iter().zip(b.shape()) {
+            shape.push(n * m);
+            spread_a.extend([n, 1]);
+            spread_b.extend([1, m]);
+        }
+        (a.reshape(&spread_a) * b.reshape(&spread_b)).reshape(&shape)
+    }
+}
+
+#[track_caller]
+fn require_vectors(operation: &str, arrays: &[&Array]) {
+    for x in arrays {
+        assert!(
+            x.ndim() > 0,
+            "{operation}: {} is no vector\n  help: multiply by a scalar with `*`",
+            x.aval()
+        );
+    }
+}

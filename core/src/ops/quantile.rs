@@ -1,0 +1,368 @@
+//! Quantiles, percentiles and medians.
+
+use crate::{Array, DType, Dims, IntoArray, lax_sort, where_};
+use smallvec::SmallVec;
+
+/// What a quantile is where it lies between two elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum QuantileMethod {
+    /// On the line between them.
+    Linear,
+    /// The lower one.
+    Lower,
+    /// The higher one.
+    Higher,
+    /// Half way.
+    Midpoint,
+    /// The nearer one, the lower one half way.
+    Nearest,
+    /// The first element up to which at least the asked part of the weights
+    /// lies.
+    InvertedCdf,
+}
+
+/// How quantiles are taken; [`Array::quantile`] and its family are the usual
+/// choices.
+///
+/// ```no_run
+/// use ramie_core::{Array, Quantile, QuantileMethod};
+/// let x = Array::from([1.0f32, 2.0, 4.0]);
+/// let low = Quantile::new().method(QuantileMethod::Lower).of(&x, 0.6);
+/// assert_eq!(low.item::<f32>(), 2.0);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Quantile {
+    method: QuantileMethod,
+    axes: Option<SmallVec<[isize; 6]>>,
+    keepdims: bool,
+    ignore_nan: bool,
+    weights: Option<Array>,
+}
+
+impl Default for Quantile {
+    fn default() -> Quantile {
+        Quantile::new()
+    }
+}
+
+impl Quantile {
+    /// Over all elements, on the line between two.
+    pub fn new() -> Quantile {
+        Quantile {
+            method: QuantileMethod::Linear,
+            axes: None,
+            keepdims: false,
+            ignore_nan: false,
+            weights: None,
+        }
+    }
+
+    /// What a quantile is between two elements.
+    #[must_use]
+    pub fn method(self, method: QuantileMethod) -> Quantile {
+        Quantile { method, ..self }
+    }
+
+    /// Over these axes.
+    #[must_use]
+    pub fn axes(self, axes: &[isize]) -> Quantile {
+        Quantile {
+            axes: Some(axes.into()),
+            ..self
+        }
+    }
+
+    /// Axes stay, with size 1.
+    #[must_use]
+    pub fn keepdims(self) -> Quantile {
+        Quantile {
+            keepdims: true,
+            ..self
+        }
+    }
+
+    /// Elements that are NaN are left out; otherwise they make the result NaN.
+    #[must_use]
+    pub fn ignore_nan(self) -> Quantile {
+        Quantile {
+            ignore_nan: true,
+            ..self
+        }
+    }
+
+    /// A weight for each element, or for each place along the axes in
+    /// increasing order; for [`QuantileMethod::InvertedCdf`].
+    #[must_use]
+    pub fn weights(self, weights: &Array) -> Quantile {
+        Quantile {
+            weights: Some(weights.clone()),
+            ..self
+        }
+    }
+
+    /// The quantiles `q`, numbers from 0 to 1: 0-d, or 1-d, which gives a first
+    /// axis.
+    ///
+    /// # Panics
+    /// If `q` has more axes, an axis is out of range or named twice, there are
+    /// no elements, or weights are given to a method that takes none.
+    #[track_caller]
+    pub fn of(&self, x: &Array, q: impl IntoArray) -> Array {
+        let (x, q) = (x.to_inexact(), q.into_array());
+        assert!(
+            q.ndim() <= 1,
+            "quantile: the quantiles asked for are {}, expected a number or a 1-d array\n  help: \
+             flatten them, and reshape the result",
+            q.aval()
+        );
+        let axes = match &self.axes {
+            None => (0..x.ndim()).collect(),
+            Some(axes) => {
+                let mut axes = x.axes("quantile", axes);
+                axes.sort_unstable();
+                axes
+            }
+        };
+        let weights = self
+            .weights
+            .as_ref()
+            .map(|w| self.fit_weights(&x, w, &axes));
+        let kept: Dims = (0..x.ndim()).filter(|d| !axes.contains(d)).collect();
+        let rows = |x: &Array| {
+            let order: Vec<isize> = kept.iter().chain(&axes).map(|&d| d as isize).collect();
+            let mut shape: Dims = kept.iter().map(|&d| x.shape()[d]).collect();
+            shape.push(axes.iter().map(|&d| x.shape()[d]).product());
+            x.transpose(&order).reshape(&shape)
+        };
+        let values = rows(&x);
+        assert!(
+            values.shape()[kept.len()] > 0,
+            "quantile: {} has no elements along axes {axes:?}\n  help: give the empty case its own \
+             value",
+            x.aval()
+        );
+        // A bare number is no coarser than the elements.
+        let working = DType::promote((x.dtype(), false), (q.to_inexact().dtype(), false)).0;
+        let parts = q.astype(working).ravel();
+        let found = self.along_last(&values, weights.map(|w| rows(&w)).as_ref(), &parts);
+        let found = found.astype(x.dtype());
+        let found = match q.ndim() {
+            0 => found.squeeze(&[-1]),
+            _ => found.move_axis(-1, 0),
+        };
+        if !self.keepdims {
+            return found;
+        }
+        let places: Vec<isize> = axes.iter().map(|&d| (d + q.ndim()) as isize).collect();
+        if places.is_empty() {
+            found
+        } else {
+            found.expand_dims(&places)
+        }
+    }
+
+    /// Weights in the shape of the array.
+    #[track_caller]
+    fn fit_weights(&self, x: &Array, weights: &Array, axes: &[usize]) -> Array {
+        assert!(
+            self.method == QuantileMethod::InvertedCdf,
+            "quantile: {:?} takes no weights\n  help: use QuantileMethod::InvertedCdf",
+            self.method
+        );
+        let own: Dims = axes.iter().map(|&d| x.shape()[d]).collect();
+        let weights = weights.astype(x.dtype());
+        if weights.shape() == x.shape() {
+            return weights;
+        }
+        assert!(
+            weights.shape() == own.as_slice(),
+            "quantile: weights {} fit neither {} nor its axes {axes:?}\n  help: give a weight for \
+             each element, or for each place along the axes",
+            weights.aval(),
+            x.aval()
+        );
+        weights.broadcast_in_dim(x.shape(), axes)
+    }
+
+    /// Quantiles along the last axis, which is replaced by that of `q`.
+    #[track_caller]
+    fn along_last(&self, x: &Array, weights: Option<&Array>, q: &Array) -> Array {
+        let n = x.shape()[x.ndim() - 1];
+        let nan = x.is_nan();
+        let x = if self.ignore_nan {
+            x.clone()
+        } else {
+            where_(&nan.any_keepdims(&[-1]), f64::NAN, x)
+        };
+        let (sorted, weights) = match weights {
+            None => (x.sort(-1), None),
+            Some(w) => {
+                let mut both = lax_sort(&[x, w.clone()], -1, 1);
+                (both.remove(0), both.pop())
+            }
+        };
+        // How many elements there are to choose from, along a last axis of 1.
+        let count = if self.ignore_nan {
+            let numbers = sorted.is_nan().bitwise_not().astype(q.dtype());
+            numbers.sum_keepdims(&[-1])
+        } else {
+            q.full_like(n as f64)
+                .slice_axis(0, 0, 1.min(q.size()))
+                .broadcast_last(sorted.ndim())
+        };
+        let last = &count - 1.0;
+        if self.method == QuantileMethod::InvertedCdf {
+            return inverted_cdf(&sorted, weights, q, &count);
+        }
+        let place = q * &last;
+        let (low, high) = (place.floor(), place.ceil());
+        let (above, below) = (&place - &low, 1.0 - (&place - &low));
+        let pick = |place: &Array| {
+            let place = place.minimum(&last).maximum(0.0).astype(DType::I32);
+            sorted.take_along_axis(&place, -1)
+        };
+        match self.method {
+            QuantileMethod::Lower => pick(&low),
+            QuantileMethod::Higher => pick(&high),
+            QuantileMethod::Nearest => where_(&above.le(0.5), pick(&low), pick(&high)),
+            QuantileMethod::Midpoint => (pick(&low) + pick(&high)) * 0.5,
+            _ => pick(&low).astype(q.dtype()) * below + pick(&high).astype(q.dtype()) * above,
+        }
+    }
+}
+
+impl Array {
+    /// A 1-d array with axes of size 1 in front, `rank` axes in all.
+    #[track_caller]
+    fn broadcast_last(&self, rank: usize) -> Array {
+        let mut shape = Dims::from_elem(1, rank);
+        shape[rank - 1] = self.size();
+        self.reshape(&shape)
+    }
+}
+
+/// The first sorted element up to which the part `q` of the weights lies.
+#[track_caller]
+fn inverted_cdf(sorted: &Array, weights: Option<Array>, q: &Array, count: &Array) -> Array {
+    let weights = weights.unwrap_or_else(|| sorted.ones_like());
+    let bad = weights.lt(0).bitwise_or(weights.is_nan());
+    let nan = sorted.is_nan();
+    let clean = where_(&bad.bitwise_or(&nan), 0, &weights);
+    let sums = clean.cumsum(-1);
+    let n = sorted.shape()[sorted.ndim() - 1];
+    let total = sums.slice_axis(sums.ndim() - 1, n - 1, n);
+    let target = q * total;
+    // Along the last two axes: quantiles, elements.
+    let before = sums.expand_dims(&[-2]).lt(target.expand_dims(&[-1]));
+    let place = before.count_nonzero_axes(&[-1]);
+    let last = (count - 1.0).astype(DType::I32);
+    let found = sorted.take_along_axis(&place.minimum(last).maximum(0), -1);
+    let broken = bad.any_keepdims(&[-1]).bitwise_or(count.eq(0));
+    where_(&broken, f64::NAN, found)
+}
+
+macro_rules! quantiles {
+    ($($(#[$doc:meta])* $all:ident $named:ident $scale:literal [$($nan:ident)?];)*) => {
+        impl Array { $(
+            $(#[$doc])*
+            ///
+            /// Over all elements. [`Quantile`] has more choices.
+            ///
+            /// # Panics
+            /// If `q` has more than one axis, or there are no elements.
+            #[track_caller]
+            pub fn $all(&self, q: impl IntoArray) -> Array {
+                Quantile::new()$(.$nan())?.of(self, scaled(q, $scale))
+            }
+
+            $(#[$doc])*
+            ///
+            /// Over the named axes, which disappear.
+            ///
+            /// # Panics
+            /// If `q` has more than one axis, an axis is out of range or named
+            /// twice, or there are no elements.
+            #[track_caller]
+            pub fn $named(&self, q: impl IntoArray, axes: &[isize]) -> Array {
+                Quantile::new()$(.$nan())?.axes(axes).of(self, scaled(q, $scale))
+            }
+        )* }
+    };
+}
+
+#[track_caller]
+fn scaled(q: impl IntoArray, scale: f64) -> Array {
+    let q = q.into_array();
+    match q.as_literal() {
+        // A bare number is divided before it takes a type.
+        Some(l) if q.aval().weak_type() => (l.value().to_f64() / scale).into_array(),
+        _ if scale == 1.0 => q,
+        _ => q / scale,
+    }
+}
+
+quantiles! {
+    /// The value below which the part `q` (from 0 to 1) of the elements lies,
+    /// on the line between the two nearest ones; `q` may be a 1-d array, which
+    /// gives a first axis. NaN among the elements gives NaN.
+    quantile quantile_axes 1.0 [];
+    /// [`quantile`](Array::quantile) in per cent, `q` from 0 to 100.
+    percentile percentile_axes 100.0 [];
+    /// [`quantile`](Array::quantile) of the elements that are not NaN.
+    nanquantile nanquantile_axes 1.0 [ignore_nan];
+    /// [`percentile`](Array::percentile) of the elements that are not NaN.
+    nanpercentile nanpercentile_axes 100.0 [ignore_nan];
+}
+
+macro_rules! medians {
+    ($($(#[$doc:meta])* $all:ident $named:ident $keep:ident [$($nan:ident)?];)*) => {
+        impl Array { $(
+            $(#[$doc])*
+            ///
+            /// Over all elements; the result is 0-d.
+            ///
+            /// # Panics
+            /// If there are no elements.
+            #[track_caller]
+            pub fn $all(&self) -> Array {
+                middle()$(.$nan())?.of(self, 0.5)
+            }
+
+            $(#[$doc])*
+            ///
+            /// Over the named axes, which disappear.
+            ///
+            /// # Panics
+            /// If an axis is out of range or named twice, or there are no
+            /// elements.
+            #[track_caller]
+            pub fn $named(&self, axes: &[isize]) -> Array {
+                middle()$(.$nan())?.axes(axes).of(self, 0.5)
+            }
+
+            $(#[$doc])*
+            ///
+            /// Over the named axes, which stay with size 1.
+            ///
+            /// # Panics
+            /// If an axis is out of range or named twice, or there are no
+            /// elements.
+            #[track_caller]
+            pub fn $keep(&self, axes: &[isize]) -> Array {
+                middle()$(.$nan())?.axes(axes).keepdims().of(self, 0.5)
+            }
+        )* }
+    };
+}
+
+fn middle() -> Quantile {
+    Quantile::new().method(QuantileMethod::Midpoint)
+}
+
+medians! {
+    /// The middle element, or half way between the two middle ones. NaN among
+    /// the elements gives NaN.
+    median median_axes median_keepdims [];
+    /// The [`median`](Array::median) of the elements that are not NaN.
+    nanmedian nanmedian_axes nanmedian_keepdims [ignore_nan];
+}

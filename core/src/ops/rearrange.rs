@@ -1,0 +1,243 @@
+//! Elements moved and parts taken: splits, turns, rolls, moved axes.
+
+use crate::{Array, Dims};
+
+impl Array {
+    /// The array in `sections` parts along an axis; where they cannot be equal,
+    /// the first ones have one element more (`jnp.array_split`).
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let parts = Array::arange(5).array_split(2, 0);
+    /// assert_eq!(parts[0].to_vec::<i32>(), [0, 1, 2]);
+    /// ```
+    ///
+    /// # Panics
+    /// If the axis is out of range, or `sections` is 0.
+    #[track_caller]
+    pub fn array_split(&self, sections: usize, axis: isize) -> Vec<Array> {
+        let n = self.shape()[self.axis("array_split", axis)];
+        assert!(
+            sections > 0,
+            "array_split: {} cannot be divided into no parts\n  help: ask for one or more",
+            self.aval()
+        );
+        let (size, longer) = (n / sections, n % sections);
+        let sizes: Vec<usize> = (0..sections)
+            .map(|i| size + usize::from(i < longer))
+            .collect();
+        self.split_sizes(&sizes, axis)
+    }
+
+    /// Equal parts along the second axis, or the only one.
+    ///
+    /// # Panics
+    /// If the array is 0-d, or `sections` does not divide the size of the axis.
+    #[track_caller]
+    pub fn hsplit(&self, sections: usize) -> Vec<Array> {
+        self.split(sections, isize::from(self.ndim() > 1))
+    }
+
+    /// Equal parts along the first axis.
+    ///
+    /// # Panics
+    /// If the array is 0-d, or `sections` does not divide the size of the axis.
+    #[track_caller]
+    pub fn vsplit(&self, sections: usize) -> Vec<Array> {
+        self.split(sections, 0)
+    }
+
+    /// Equal parts along the third axis.
+    ///
+    /// # Panics
+    /// If the array has fewer than three axes, or `sections` does not divide the
+    /// size of the axis.
+    #[track_caller]
+    pub fn dsplit(&self, sections: usize) -> Vec<Array> {
+        self.split(sections, 2)
+    }
+
+    /// The elements in the opposite order along the first axis.
+    ///
+    /// # Panics
+    /// If the array is 0-d.
+    #[track_caller]
+    pub fn flipud(&self) -> Array {
+        self.flip(&[0])
+    }
+
+    /// The elements in the opposite order along the second axis.
+    ///
+    /// # Panics
+    /// If the array has fewer than two axes.
+    #[track_caller]
+    pub fn fliplr(&self) -> Array {
+        self.flip(&[1])
+    }
+
+    /// The array turned by `k` quarter turns, from the first of two axes towards
+    /// the second (`jnp.rot90`).
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let x = Array::from([[1, 2], [3, 4]]);
+    /// assert_eq!(x.rot90(1, [0, 1]).to_vec::<i32>(), [2, 4, 1, 3]);
+    /// ```
+    ///
+    /// # Panics
+    /// If an axis is out of range, or both are the same.
+    #[track_caller]
+    pub fn rot90(&self, k: isize, axes: [isize; 2]) -> Array {
+        let axes = self.axes("rot90", &axes);
+        let (first, second) = (axes[0] as isize, axes[1] as isize);
+        match k.rem_euclid(4) {
+            0 => self.clone(),
+            1 => self.flip(&[second]).swap_axes(first, second),
+            2 => self.flip(&[first, second]),
+            _ => self.swap_axes(first, second).flip(&[second]),
+        }
+    }
+
+    /// [`roll`](Array::roll) along several axes, `shifts[i]` places along
+    /// `axes[i]`.
+    ///
+    /// # Panics
+    /// If an axis is out of range, or there is not one shift for each.
+    #[track_caller]
+    pub fn roll_axes(&self, shifts: &[isize], axes: &[isize]) -> Array {
+        assert!(
+            shifts.len() == axes.len(),
+            "roll: {} shifts for {} axes\n  help: give one for each",
+            shifts.len(),
+            axes.len()
+        );
+        let pairs = shifts.iter().zip(axes);
+        pairs.fold(self.clone(), |x, (&shift, &axis)| x.roll(shift, axis))
+    }
+
+    /// [`roll`](Array::roll) of all elements in row-major order; the shape
+    /// stays.
+    #[track_caller]
+    pub fn roll_flat(&self, shift: isize) -> Array {
+        self.ravel().roll(shift, 0).reshape(self.shape())
+    }
+
+    /// [`roll`](Array::roll) by a number of places that is a value, as a traced
+    /// one: an integer, 0-d.
+    ///
+    /// # Panics
+    /// If the axis is out of range, or the shift is no 0-d integer.
+    #[track_caller]
+    pub fn roll_dynamic(&self, shift: &Array, axis: isize) -> Array {
+        assert!(
+            shift.ndim() == 0 && shift.dtype().is_integer(),
+            "roll: the shift is {}, expected a 0-d integer\n  help: roll along one axis after the \
+             other",
+            shift.aval()
+        );
+        let at = self.axis("roll", axis);
+        let n = self.shape()[at];
+        if n == 0 {
+            return self.clone();
+        }
+        let start = (n as i64 - shift.remainder(n as i64)).remainder(n as i64);
+        let twice = crate::concatenate(&[self, self], axis);
+        twice.dynamic_slice_in_dim(&start, n, axis)
+    }
+
+    /// The axes `from[i]` moved to the places `to[i]`; the others keep their
+    /// order (`jnp.moveaxis`).
+    ///
+    /// # Panics
+    /// If an axis is out of range or named twice, or there is not one place for
+    /// each.
+    #[track_caller]
+    pub fn move_axes(&self, from: &[isize], to: &[isize]) -> Array {
+        let (from, to) = (self.axes("move_axes", from), self.axes("move_axes", to));
+        assert!(
+            from.len() == to.len(),
+            "move_axes: {} axes for {} places\n  help: give one place for each",
+            from.len(),
+            to.len()
+        );
+        let mut order: Dims = (0..self.ndim()).filter(|d| !from.contains(d)).collect();
+        let mut moves: Vec<(usize, usize)> = to.into_iter().zip(from).collect();
+        moves.sort_unstable();
+        for (place, axis) in moves {
+            order.insert(place, axis);
+        }
+        let order: Vec<isize> = order.iter().map(|&d| d as isize).collect();
+        self.transpose(&order)
+    }
+
+    /// An axis moved in front of the axis `start`; `start` may be the number of
+    /// axes (`jnp.rollaxis`).
+    ///
+    /// # Panics
+    /// If an axis is out of range.
+    #[track_caller]
+    pub fn roll_axis(&self, axis: isize, start: isize) -> Array {
+        let n = self.ndim() as isize;
+        let from = self.axis("roll_axis", axis) as isize;
+        assert!(
+            (-n..=n).contains(&start),
+            "roll_axis: place {start} is out of range for {}\n  help: places run from {} to {n}",
+            self.aval(),
+            -n
+        );
+        let start = if start < 0 { start + n } else { start };
+        self.move_axis(from, if start > from { start - 1 } else { start })
+    }
+
+    /// The matrices along the last two axes transposed (`x.mT` of NumPy).
+    ///
+    /// # Panics
+    /// If the array has fewer than two axes.
+    #[track_caller]
+    pub fn matrix_transpose(&self) -> Array {
+        assert!(
+            self.ndim() >= 2,
+            "matrix_transpose: {} is no matrix\n  help: give an array of at least two axes",
+            self.aval()
+        );
+        self.swap_axes(-2, -1)
+    }
+
+    /// The 1-d array without zeros at its ends.
+    ///
+    /// # Panics
+    /// If the array is not 1-d, or is traced.
+    #[track_caller]
+    pub fn trim_zeros(&self) -> Array {
+        self.require_vector("trim_zeros");
+        let places = self.flatnonzero().to_vec::<i32>();
+        match (places.first(), places.last()) {
+            (Some(&first), Some(&last)) => self.slice_axis(0, first as usize, last as usize + 1),
+            _ => self.slice_axis(0, 0, 0),
+        }
+    }
+
+    /// `f` of each 1-d part along an axis; its results take the place of the
+    /// axis (`jnp.apply_along_axis`).
+    ///
+    /// # Panics
+    /// If the axis is out of range.
+    #[track_caller]
+    pub fn apply_along_axis(&self, axis: isize, f: impl Fn(Array) -> Array + Send + Sync) -> Array {
+        let at = self.axis("apply_along_axis", axis);
+        let rows = self.move_axis(axis, -1);
+        let lead: Dims = rows.shape()[..rows.ndim() - 1].into();
+        let count = lead.iter().product();
+        let flat = rows.reshape(&[count, self.shape()[at]]);
+        let results = crate::vmap(|row: Array| f(row))(flat);
+        let rank = results.ndim() - 1;
+        let mut shape = lead.clone();
+        shape.extend(results.shape()[1..].iter().copied());
+        // The new axes are last; they belong where the old one was.
+        let new: Vec<isize> = (lead.len()..lead.len() + rank)
+            .map(|d| d as isize)
+            .collect();
+        let places: Vec<isize> = (at..at + rank).map(|d| d as isize).collect();
+        results.reshape(&shape).move_axes(&new, &places)
+    }
+}

@@ -1,0 +1,313 @@
+//! Arrays as sets: distinct elements, membership, unions and differences.
+
+use super::{joined, lexsort, promote};
+use crate::{Array, DType, IntoArray, Scalar, concatenate, where_};
+
+/// How distinct elements are found. [`Array::unique`] is the usual choice.
+///
+/// ```no_run
+/// use ramie_core::{Array, Unique};
+/// let x = Array::from([3, 1, 3]);
+/// let distinct = Unique::new().size(3).fill_value(-1).of(&x);
+/// assert_eq!(distinct.values.to_vec::<i32>(), [1, 3, -1]);
+/// assert_eq!(distinct.counts.to_vec::<i32>(), [1, 2, 0]);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Unique {
+    axis: Option<isize>,
+    size: Option<usize>,
+    fill: Option<Scalar>,
+    equal_nan: bool,
+}
+
+/// Distinct elements, or slices along an axis, in increasing order.
+#[derive(Clone, Debug)]
+pub struct Distinct {
+    /// The elements.
+    pub values: Array,
+    /// Where each is first, `i32`.
+    pub indices: Array,
+    /// For each element of the array, which of the values it is, `i32`.
+    pub inverse: Array,
+    /// How often each occurs, `i32`.
+    pub counts: Array,
+}
+
+impl Default for Unique {
+    fn default() -> Unique {
+        Unique::new()
+    }
+}
+
+impl Unique {
+    /// The distinct elements of the whole array; all NaN are one.
+    pub fn new() -> Unique {
+        Unique {
+            axis: None,
+            size: None,
+            fill: None,
+            equal_nan: true,
+        }
+    }
+
+    /// The distinct slices along an axis.
+    #[must_use]
+    pub fn axis(self, axis: isize) -> Unique {
+        Unique {
+            axis: Some(axis),
+            ..self
+        }
+    }
+
+    /// As many values, which a traced program needs to know: the first ones, or
+    /// filled up.
+    #[must_use]
+    pub fn size(self, size: usize) -> Unique {
+        Unique {
+            size: Some(size),
+            ..self
+        }
+    }
+
+    /// What fills values up; by default the smallest one.
+    #[must_use]
+    pub fn fill_value(self, value: impl Into<Scalar>) -> Unique {
+        Unique {
+            fill: Some(value.into()),
+            ..self
+        }
+    }
+
+    /// Each NaN is a value of its own.
+    #[must_use]
+    pub fn nan_distinct(self) -> Unique {
+        Unique {
+            equal_nan: false,
+            ..self
+        }
+    }
+
+    /// The distinct elements of an array.
+    ///
+    /// # Panics
+    /// If the array is traced and no size is given, or the axis is out of range.
+    #[track_caller]
+    pub fn of(&self, x: &Array) -> Distinct {
+        let (array, axis) = match self.axis {
+            None => (x.ravel(), 0),
+            Some(axis) => (x.clone(), x.axis("unique", axis)),
+        };
+        let n = array.shape()[axis];
+        let slices = array.move_axis(axis as isize, 0);
+        let width = slices.size().checked_div(n).unwrap_or(0);
+        let keys = slices.reshape(&[n, width]);
+        // Slices without elements are all the same one.
+        let order = match width {
+            0 => Array::arange(n.min(1)),
+            _ => {
+                let columns: Vec<Array> = keys.unstack(1).into_iter().rev().collect();
+                lexsort(&columns, 0)
+            }
+        };
+        let sorted = slices.take(&order, 0);
+        let mask = self.first_of_equals(&keys.take(&order, 0));
+        let count = match self.size {
+            Some(size) => size,
+            None => mask.known_count("unique"),
+        };
+        let places = mask.flatnonzero_sized(count, 0);
+        let taken = if sorted.shape()[0] == 0 {
+            self.without_values(&sorted, count)
+        } else {
+            self.filled(&sorted.take(&places, 0), &mask, count)
+        };
+        let inverse = match width {
+            0 => Array::zeros(&[n], DType::I32),
+            _ => {
+                let which = mask.astype(DType::I32).cumsum(0) - 1;
+                Array::zeros(&[n], DType::I32).at(&order).set(which)
+            }
+        };
+        let inverse = match self.axis {
+            None => inverse.reshape(x.shape()),
+            Some(_) => inverse,
+        };
+        Distinct {
+            values: taken.move_axis(0, axis as isize),
+            indices: if n == 0 {
+                Array::zeros(&[count], DType::I32)
+            } else {
+                order.take(&places, 0)
+            },
+            inverse,
+            counts: counts(&mask, count, n),
+        }
+    }
+
+    /// Where sorted rows differ from the one before.
+    #[track_caller]
+    fn first_of_equals(&self, rows: &Array) -> Array {
+        let n = rows.shape()[0];
+        if n == 0 {
+            return Array::zeros(&[0], DType::Bool);
+        }
+        let (next, before) = (rows.slice_axis(0, 1, n), rows.slice_axis(0, 0, n - 1));
+        let mut differ = next.ne(&before);
+        if self.equal_nan && rows.dtype().is_float() {
+            let both = next.is_nan().bitwise_and(before.is_nan());
+            differ = differ.bitwise_and(both.bitwise_not());
+        }
+        let first = Array::ones(&[1], DType::Bool);
+        concatenate(&[first, differ.any_axes(&[1])], 0)
+    }
+
+    /// Values with what is missing filled.
+    #[track_caller]
+    fn filled(&self, values: &Array, mask: &Array, count: usize) -> Array {
+        let Some(fill) = self.fill else {
+            return values.clone();
+        };
+        let there = Array::arange(count).lt(mask.count_nonzero());
+        let mut shape = crate::Dims::from_elem(1, values.ndim());
+        shape[0] = count;
+        where_(
+            &there.reshape(&shape),
+            values,
+            Array::scalar(fill, values.dtype()),
+        )
+    }
+
+    /// Values of an array that has none.
+    #[track_caller]
+    fn without_values(&self, empty: &Array, count: usize) -> Array {
+        assert!(
+            count == 0 || self.fill.is_some(),
+            "unique: {} has no elements to fill {count} values with\n  help: give a fill_value",
+            empty.aval()
+        );
+        let mut shape: crate::Dims = empty.shape().into();
+        shape[0] = count;
+        Array::full(&shape, self.fill.unwrap_or(Scalar::Int(0)), empty.dtype())
+    }
+}
+
+/// How many places each distinct element takes up, of `n`.
+#[track_caller]
+fn counts(mask: &Array, count: usize, n: usize) -> Array {
+    if mask.size() == 0 {
+        return Array::zeros(&[count], DType::I32);
+    }
+    let starts = mask.flatnonzero_sized(count + 1, n as i64);
+    starts.slice_axis(0, 1, count + 1) - starts.slice_axis(0, 0, count)
+}
+
+impl Array {
+    /// The distinct elements in increasing order, as a 1-d array; all NaN are
+    /// one. [`Unique`] has more choices, and sizes for traced programs.
+    ///
+    /// # Panics
+    /// If the array is traced.
+    #[track_caller]
+    pub fn unique(&self) -> Array {
+        Unique::new().of(self).values
+    }
+
+    /// The distinct elements and how often each occurs; each NaN is its own.
+    ///
+    /// # Panics
+    /// If the array is traced.
+    #[track_caller]
+    pub fn unique_counts(&self) -> (Array, Array) {
+        let found = Unique::new().nan_distinct().of(self);
+        (found.values, found.counts)
+    }
+
+    /// The distinct elements, and for each element which of them it is; each
+    /// NaN is its own.
+    ///
+    /// # Panics
+    /// If the array is traced.
+    #[track_caller]
+    pub fn unique_inverse(&self) -> (Array, Array) {
+        let found = Unique::new().nan_distinct().of(self);
+        (found.values, found.inverse)
+    }
+
+    /// The distinct elements with places and counts; each NaN is its own.
+    ///
+    /// # Panics
+    /// If the array is traced.
+    #[track_caller]
+    pub fn unique_all(&self) -> Distinct {
+        Unique::new().nan_distinct().of(self)
+    }
+
+    /// The distinct elements; each NaN is its own.
+    ///
+    /// # Panics
+    /// If the array is traced.
+    #[track_caller]
+    pub fn unique_values(&self) -> Array {
+        Unique::new().nan_distinct().of(self).values
+    }
+
+    /// For each element whether it is among the elements of `set`. NaN is among
+    /// nothing.
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let x = Array::from([1, 2, 3]);
+    /// assert_eq!(x.isin(Array::from([3, 1])).to_vec::<bool>(), [true, false, true]);
+    /// ```
+    #[track_caller]
+    pub fn isin(&self, set: impl IntoArray) -> Array {
+        let set = set.into_array();
+        let (a, b) = promote("isin", &self.ravel(), &set.ravel());
+        let equal = a.expand_dims(&[1]).eq(b.expand_dims(&[0]));
+        equal.any_axes(&[1]).reshape(self.shape())
+    }
+
+    /// The distinct elements of both arrays.
+    ///
+    /// # Panics
+    /// If an array is traced.
+    #[track_caller]
+    pub fn union1d(&self, other: &Array) -> Array {
+        joined("union1d", &[self, other]).unique()
+    }
+
+    /// The distinct elements that are in both arrays.
+    ///
+    /// # Panics
+    /// If an array is traced.
+    #[track_caller]
+    pub fn intersect1d(&self, other: &Array) -> Array {
+        let (a, b) = promote("intersect1d", &self.ravel(), &other.ravel());
+        let distinct = a.unique();
+        distinct.compress(&distinct.isin(&b), 0)
+    }
+
+    /// The distinct elements that are not in `other`.
+    ///
+    /// # Panics
+    /// If an array is traced.
+    #[track_caller]
+    pub fn setdiff1d(&self, other: &Array) -> Array {
+        let (a, b) = promote("setdiff1d", &self.ravel(), &other.ravel());
+        let distinct = a.unique();
+        distinct.compress(&distinct.isin(&b).bitwise_not(), 0)
+    }
+
+    /// The distinct elements that are in one array only.
+    ///
+    /// # Panics
+    /// If an array is traced.
+    #[track_caller]
+    pub fn setxor1d(&self, other: &Array) -> Array {
+        joined(
+            "setxor1d",
+            &[&self.setdiff1d(other), &other.setdiff1d(self)],
+        )
+        .sort(0)
+    }
+}

@@ -1,0 +1,254 @@
+//! Weighted means, covariances, correlations.
+
+use super::{Reduction, promote_all};
+use crate::{Array, Dims, concatenate};
+
+/// Weights with the axes of the array that they belong to.
+#[track_caller]
+fn spread_weights(x: &Array, weights: &Array, axes: &[usize]) -> Array {
+    if weights.shape() == x.shape() {
+        return weights.clone();
+    }
+    let own: Dims = axes.iter().map(|&d| x.shape()[d]).collect();
+    assert!(
+        weights.shape() == own.as_slice(),
+        "average: weights {} fit neither {} nor its axes {axes:?}\n  help: give a weight for each \
+         element, or for each place along the axes",
+        weights.aval(),
+        x.aval()
+    );
+    let mut shape = Dims::from_elem(1, x.ndim());
+    for &d in axes {
+        shape[d] = x.shape()[d];
+    }
+    weights.reshape(&shape)
+}
+
+impl Array {
+    /// The mean over the named axes with a weight for each element, or for each
+    /// place along these axes in increasing order (`jnp.average`).
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let x = Array::from([1.0f32, 4.0]);
+    /// assert_eq!(x.average(&Array::from([2.0f32, 1.0]), &[0]).item::<f32>(), 2.0);
+    /// ```
+    ///
+    /// # Panics
+    /// If an axis is out of range or named twice, or the weights do not fit.
+    #[track_caller]
+    pub fn average(&self, weights: &Array, axes: &[isize]) -> Array {
+        self.average_with(weights, &Reduction::over(axes)).0
+    }
+
+    /// [`average`](Array::average) over what `how` says, and the sum of the
+    /// weights (`returned=True` of NumPy).
+    ///
+    /// # Panics
+    /// As `average`.
+    #[track_caller]
+    pub fn average_with(&self, weights: &Array, how: &Reduction) -> (Array, Array) {
+        let types = promote_all("average", &[self, weights]);
+        let (x, weights) = (types[0].to_inexact(), types[1].to_inexact());
+        let axes = how.axes_of("average", &x);
+        let weights = spread_weights(&x, &weights, &axes).broadcast_to(x.shape());
+        let total = how.total(&weights);
+        (how.total(&(&x * &weights)) / &total, total)
+    }
+
+    /// The covariances of the rows, each of which holds the observations of one
+    /// variable (`jnp.cov`). [`Covariance`] has more choices.
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let x = Array::from([[0.0f32, 2.0], [1.0, -1.0]]);
+    /// assert_eq!(x.cov().to_vec::<f32>(), [2.0, -2.0, -2.0, 2.0]);
+    /// ```
+    ///
+    /// # Panics
+    /// If the array has more than two axes.
+    #[track_caller]
+    pub fn cov(&self) -> Array {
+        Covariance::new().of(self)
+    }
+
+    /// The correlation coefficients of the rows (`jnp.corrcoef`).
+    ///
+    /// # Panics
+    /// If the array has more than two axes.
+    #[track_caller]
+    pub fn corrcoef(&self) -> Array {
+        Covariance::new().correlation_of(self)
+    }
+}
+
+/// How covariances are estimated.
+///
+/// ```no_run
+/// use ramie_core::{Array, Covariance};
+/// let x = Array::from([[0.0f32, 1.0], [2.0, -1.0]]);
+/// let of_columns = Covariance::new().columns().ddof(0.0).of(&x);
+/// assert_eq!(of_columns.to_vec::<f32>(), [1.0, -1.0, -1.0, 1.0]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Covariance {
+    columns: bool,
+    ddof: f64,
+    more: Option<Array>,
+    frequencies: Option<Array>,
+    weights: Option<Array>,
+}
+
+impl Default for Covariance {
+    fn default() -> Covariance {
+        Covariance::new()
+    }
+}
+
+impl Covariance {
+    /// Rows are variables; sums are divided by one less than the number of
+    /// observations.
+    pub fn new() -> Covariance {
+        Covariance {
+            columns: false,
+            ddof: 1.0,
+            more: None,
+            frequencies: None,
+            weights: None,
+        }
+    }
+
+    /// Columns are variables, rows observations (`rowvar=False`).
+    #[must_use]
+    pub fn columns(self) -> Covariance {
+        Covariance {
+            columns: true,
+            ..self
+        }
+    }
+
+    /// What is taken off the number of observations; 0 gives the plain mean of
+    /// products (`bias=True`).
+    #[must_use]
+    pub fn ddof(self, ddof: f64) -> Covariance {
+        Covariance { ddof, ..self }
+    }
+
+    /// More variables, laid out as the first ones (`y=`).
+    #[must_use]
+    pub fn and(self, y: &Array) -> Covariance {
+        Covariance {
+            more: Some(y.clone()),
+            ..self
+        }
+    }
+
+    /// How often each observation counts, integers (`fweights=`).
+    #[must_use]
+    pub fn frequencies(self, counts: &Array) -> Covariance {
+        Covariance {
+            frequencies: Some(counts.clone()),
+            ..self
+        }
+    }
+
+    /// The weight of each observation (`aweights=`).
+    #[must_use]
+    pub fn weights(self, weights: &Array) -> Covariance {
+        Covariance {
+            weights: Some(weights.clone()),
+            ..self
+        }
+    }
+
+    /// Variables as rows.
+    #[track_caller]
+    fn rows(&self, x: &Array) -> Array {
+        assert!(
+            x.ndim() <= 2,
+            "cov: {} has more than two axes\n  help: give variables by observations",
+            x.aval()
+        );
+        match x.ndim() {
+            2 if self.columns => x.t(),
+            2 => x.clone(),
+            _ => x.reshape(&[1, x.size()]),
+        }
+    }
+
+    /// The matrix of covariances; 0-d for a single variable.
+    ///
+    /// # Panics
+    /// If an array has more than two axes, or there is not one weight for each
+    /// observation.
+    #[track_caller]
+    pub fn of(&self, x: &Array) -> Array {
+        let x = match &self.more {
+            None => self.rows(&x.to_inexact()),
+            Some(y) => {
+                let (x, y) = (self.rows(x), self.rows(y));
+                let both = promote_all("cov", &[x.to_inexact(), y.to_inexact()]);
+                concatenate(&both, 0)
+            }
+        };
+        let (variables, n) = (x.shape()[0], x.shape()[1]);
+        if variables == 0 {
+            return Array::zeros(&[0, 0], x.dtype());
+        }
+        let ones: &[isize] = if variables == 1 { &[0, 1] } else { &[] };
+        if n == 0 {
+            return Array::full(&[variables, variables], f64::NAN, x.dtype()).squeeze(ones);
+        }
+        let (weights, importance) = self.observation_weights(&x, n);
+        let Some(weights) = weights else {
+            let centred = &x - x.mean_keepdims(&[1]);
+            let products = centred.matmul(centred.t());
+            return (products / (n as f64 - self.ddof)).squeeze(ones);
+        };
+        let (mean, total) = x.average_with(&weights, &Reduction::over(&[1]).keepdims());
+        let total = total.index((0, 0));
+        let divisor = match importance {
+            _ if self.ddof == 0.0 => total,
+            None => total - self.ddof,
+            Some(a) => &total - (&weights * a).sum() * self.ddof / &total,
+        };
+        let centred = x - mean;
+        let products = centred.matmul((&centred * weights).t());
+        (products / divisor).squeeze(ones)
+    }
+
+    /// The weight of each observation, and the part of it that is no frequency.
+    #[track_caller]
+    fn observation_weights(&self, x: &Array, n: usize) -> (Option<Array>, Option<Array>) {
+        for w in self.frequencies.iter().chain(&self.weights) {
+            assert!(
+                w.shape() == [n],
+                "cov: weights {} are not one for each of {n} observations\n  help: give a 1-d array",
+                w.aval()
+            );
+        }
+        let own = |w: &Array| w.abs().astype(x.dtype());
+        let importance = self.weights.as_ref().map(own);
+        let weights = match (self.frequencies.as_ref().map(own), &importance) {
+            (Some(f), Some(a)) => Some(f * a),
+            (f, a) => f.or(a.clone()),
+        };
+        (weights, importance)
+    }
+
+    /// The matrix of correlation coefficients, between -1 and 1.
+    ///
+    /// # Panics
+    /// As [`of`](Covariance::of).
+    #[track_caller]
+    pub fn correlation_of(&self, x: &Array) -> Array {
+        let covariance = self.of(x);
+        if covariance.ndim() == 0 {
+            let variance = covariance.clone();
+            return covariance / variance;
+        }
+        let deviation = covariance.diagonal(0).sqrt();
+        let scaled = covariance / deviation.expand_dims(&[1]) / deviation.expand_dims(&[0]);
+        scaled.clip(-1.0, 1.0)
+    }
+}
