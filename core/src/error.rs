@@ -34,6 +34,9 @@ pub enum Error {
     /// A function of the host that a program called failed.
     #[error("a callback failed: {0}")]
     Callback(String),
+    /// A check failed; see [`checkify`](crate::checkify).
+    #[error("{0}")]
+    Check(String),
     /// A function could not be exported, or an exported one not be read.
     #[error("exported function: {0}")]
     Export(String),

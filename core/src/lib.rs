@@ -11,6 +11,7 @@ mod array;
 mod aval;
 mod axis;
 mod callback;
+pub mod checkify;
 mod control;
 mod dtype;
 mod dtype_info;

@@ -3,6 +3,7 @@
 
 pub mod debug;
 mod external;
+pub(crate) mod format;
 mod function;
 
 pub use external::{

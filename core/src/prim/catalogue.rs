@@ -156,6 +156,12 @@ const LISTED: &[CatalogueEntry] = &[
     entry("OptimizationBarrier", "optimization_barrier", Class::Any),
     entry("Remat", "remat2", Class::Any),
     // Functions of the host
+    // Checks, and functions of the host
+    elsewhere(
+        "Check",
+        "check",
+        "it has no results; core/tests/checkify.rs makes values of it under every transformation",
+    ),
     elsewhere("HostCallback", "debug_callback", CALLBACK),
     elsewhere("HostCallback", "io_callback", CALLBACK),
     elsewhere("HostCallback", "pure_callback", CALLBACK),

@@ -7,6 +7,7 @@
 pub mod call;
 pub mod callback;
 mod catalogue;
+pub mod check;
 pub mod collective;
 pub mod control;
 pub mod conv;

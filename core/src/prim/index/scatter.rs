@@ -63,7 +63,7 @@ impl Scatter {
     }
 
     /// The size of a window along each axis of an operand of `rank` axes.
-    pub(super) fn window(&self, rank: usize, updates: &[usize]) -> Dims {
+    pub(crate) fn window(&self, rank: usize, updates: &[usize]) -> Dims {
         let numbers = &self.dimension_numbers;
         let mut sizes = numbers.update_window_dims.iter().map(|&d| updates[d]);
         (0..rank)

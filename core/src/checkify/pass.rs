@@ -1,0 +1,145 @@
+//! The pass: a program evaluated with an error carried along.
+
+use super::failure::Failure;
+use super::{Errors, Layout, automatic, nested};
+use crate::jaxpr::{Eqn, Jaxpr, read};
+use crate::prim::check::Check;
+use crate::trace::{at_equation, bind_arc};
+use crate::{Array, Aval, DType, Outputs, where_};
+use smallvec::SmallVec;
+
+/// An evaluation under way.
+pub(super) struct Pass {
+    pub errors: Errors,
+    pub layout: Layout,
+    /// The error so far, as arrays in the order of the layout.
+    state: Vec<Array>,
+}
+
+impl Pass {
+    pub fn new(errors: Errors, layout: Layout, state: Vec<Array>) -> Pass {
+        Pass {
+            errors,
+            layout,
+            state,
+        }
+    }
+
+    /// The error at the end.
+    pub fn into_state(self) -> Vec<Array> {
+        self.state
+    }
+
+    pub fn state(&self) -> &[Array] {
+        &self.state
+    }
+
+    pub fn set_state(&mut self, state: Vec<Array>) {
+        self.state = state;
+    }
+
+    /// Evaluates a program, with its checks made part of the error.
+    pub fn run(&mut self, jaxpr: &Jaxpr, consts: &[Array], args: &[Array]) -> Vec<Array> {
+        let mut env: Vec<Option<Array>> = vec![None; jaxpr.num_vars()];
+        let inputs = jaxpr.constvars.iter().chain(&jaxpr.invars);
+        for (v, a) in inputs.zip(consts.iter().chain(args)) {
+            env[v.index()] = Some(a.clone());
+        }
+        for eqn in &jaxpr.eqns {
+            let ins: SmallVec<[Array; 4]> = eqn.inputs.iter().map(|a| read(&env, a)).collect();
+            let outs = at_equation(eqn, || self.equation(eqn, &ins));
+            for (v, out) in eqn.outputs.iter().zip(outs) {
+                env[v.index()] = Some(out);
+            }
+        }
+        jaxpr.outvars.iter().map(|a| read(&env, a)).collect()
+    }
+
+    fn equation(&mut self, eqn: &Eqn, ins: &[Array]) -> Outputs {
+        if let Some(check) = eqn.primitive.as_any().downcast_ref::<Check>() {
+            if self.errors.contains(Errors::USER) {
+                self.check(check, ins);
+            }
+            return Outputs::new();
+        }
+        if let Some(outs) = nested::run(self, eqn, ins) {
+            return outs;
+        }
+        automatic::before(self, eqn, ins);
+        let refs: SmallVec<[&Array; 4]> = ins.iter().collect();
+        let outs = bind_arc(eqn.primitive.clone(), &refs);
+        automatic::after(self, eqn, &outs);
+        outs
+    }
+
+    /// A program that takes and returns the error before all else.
+    pub fn stage(
+        &self,
+        avals: &[Aval],
+        run: impl FnOnce(&mut Pass, &[Array]) -> Vec<Array>,
+    ) -> crate::ClosedJaxpr {
+        let state = self.layout.avals();
+        let all: Vec<Aval> = state.iter().chain(avals).copied().collect();
+        crate::trace::trace_to_jaxpr(&all, |args| {
+            let (state, args) = args.split_at(state.len());
+            let mut pass = Pass::new(self.errors, self.layout.clone(), state.to_vec());
+            let outs = run(&mut pass, args);
+            pass.state.into_iter().chain(outs).collect()
+        })
+    }
+
+    /// The first failed example of a check, if any, becomes the error, unless
+    /// there is one already.
+    fn check(&mut self, check: &Check, args: &[Array]) {
+        let (code, payload) = (&args[0], &args[1..]);
+        let examples: usize = code.size();
+        if examples == 0 {
+            return;
+        }
+        let codes = code.reshape(&[examples]);
+        let first = codes.ne(0).astype(DType::I32).argmax(0);
+        let pick = |array: &Array, shape: &[usize]| {
+            let mut all = vec![examples];
+            all.extend(shape);
+            if examples == 1 {
+                return array.reshape(shape);
+            }
+            array.reshape(&all).take(&first, 0)
+        };
+        let code = pick(&codes, &[]);
+        let mut rest = payload;
+        let mut parts = Vec::new();
+        for signature in &check.signatures {
+            let (own, others) = rest.split_at(signature.len());
+            let own = own.iter().zip(signature);
+            parts.push(own.map(|(a, s)| pick(a, s.shape())).collect::<Vec<_>>());
+            rest = others;
+        }
+        self.set_first(&code, check.signatures.iter().zip(parts));
+    }
+
+    /// `failed` makes the failure the error, unless there is one already.
+    pub fn fail_if(&mut self, failed: &Array, failure: Failure, payload: Vec<Array>) {
+        let signature = failure.signature.clone();
+        let number = Array::scalar(failure.code(), DType::I32);
+        let code = where_(failed, &number, &Array::scalar(0, DType::I32));
+        self.set_first(&code, std::iter::once((&signature, payload)));
+    }
+
+    fn set_first<'a>(
+        &mut self,
+        code: &Array,
+        parts: impl Iterator<Item = (&'a Vec<Aval>, Vec<Array>)>,
+    ) {
+        let new = self.state[0].eq(0) & code.ne(0);
+        self.state[0] = where_(&new, code, &self.state[0]);
+        for (signature, payload) in parts {
+            let Some(range) = self.layout.range(signature) else {
+                continue;
+            };
+            for (slot, value) in self.state[range].iter_mut().zip(payload) {
+                *slot = where_(&new, &value.astype(slot.dtype()), &*slot);
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! `check`: a failure that a program may have found.
+
+use super::{Avals, Batched, Differentiation, Primitive, move_batch_axis};
+use crate::checkify::Error;
+use crate::lower::{Lowering, Value};
+use crate::trace::bind;
+use crate::{Array, Aval, DType, Outputs, Result, ShapeError, ensure_shape};
+use std::panic::Location;
+
+/// The first operand is the number of a failure, 0 for none, with an axis for
+/// each `vmap` around. The others are what the texts of failures need, with the
+/// same axes in front. [`checkify`](crate::checkify) makes values of it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Check {
+    /// The types of what texts need, in lists: each failure needs one list.
+    pub signatures: Vec<Vec<Aval>>,
+    /// Whether it is left out where nothing makes a value of it.
+    pub debug: bool,
+    /// The line of the check.
+    pub at: &'static Location<'static>,
+}
+
+impl Primitive for Check {
+    fn name(&self) -> &'static str {
+        "check"
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn has_effects(&self) -> bool {
+        true
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        let types: Vec<Aval> = self.signatures.iter().flatten().copied().collect();
+        ensure_shape!(
+            args.len() == 1 + types.len() && args[0].dtype() == DType::I32,
+            "expects a number and {} arrays",
+            types.len()
+        );
+        for (arg, aval) in args[1..].iter().zip(&types) {
+            let front = args[0].shape();
+            ensure_shape!(
+                arg.shape().strip_prefix(front) == Some(aval.shape()),
+                "expects {aval} for each of the examples {front:?}, got {arg}"
+            );
+        }
+        Ok(Avals::new())
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Zero
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        let args: Vec<Array> = args
+            .iter()
+            .zip(axes)
+            .map(|(arg, axis)| move_batch_axis(arg, *axis, 0, size))
+            .collect();
+        bind(self.clone(), &args.iter().collect::<Vec<_>>());
+        (Outputs::new(), Default::default())
+    }
+    fn evaluate(&self, args: &[&Array]) -> Option<Result<Outputs>> {
+        if self.debug {
+            return Some(Ok(Outputs::new()));
+        }
+        let arrays = args.iter().map(|a| (*a).clone()).collect();
+        let error = Error::from_arrays(self.signatures.clone(), arrays);
+        Some(error.into_result().map(|()| Outputs::new()))
+    }
+    fn lower(&self, _: &mut Lowering<'_>, _: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+        assert!(
+            self.debug,
+            "check: a compiled program cannot stop at a failed check\n  made at {}\n  help: make it a \
+             value: let (error, result) = checkify(f, Errors::USER)(…), then error.throw()",
+            self.at
+        );
+        Vec::new()
+    }
+}
