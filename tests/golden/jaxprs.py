@@ -308,19 +308,19 @@ def zeros(aval):
     return jnp.zeros([int(d) for d in shape.split(",") if d], dtype)
 
 
-def main():
+def main(recording, programs):
     rows = []
-    for name, avals, source in PROGRAMS:
+    for name, avals, source in programs:
         source = textwrap.dedent(source).strip() + "\n"
         scope = {"jax": jax, "jnp": jnp, "lax": lax}
         exec(source, scope)
         text = str(jax.make_jaxpr(scope["f"])(*map(zeros, avals)))
         rows.append({"name": name, "args": avals, "source": source, "text": text})
-    path = pathlib.Path(__file__).parent / "data" / "jaxprs.json"
+    path = pathlib.Path(__file__).parent / "data" / f"{recording}.json"
     document = {"jax": jax.__version__, "programs": rows}
     path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
     print(f"{len(rows)} programs, {path.stat().st_size} bytes")
 
 
 if __name__ == "__main__":
-    main()
+    main("jaxprs", PROGRAMS)

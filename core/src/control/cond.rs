@@ -1,12 +1,13 @@
 //! `cond` and `switch`.
 
 use super::{differences, types_of, with_values};
-use crate::jaxpr::{Atom, ClosedJaxpr};
+use crate::jaxpr::{Atom, ClosedJaxpr, Jaxpr};
 use crate::prim::control::{Cond, shared_consts};
 use crate::prim::elementwise::Clamp;
 use crate::trace::bind1;
 use crate::transform::trace_tree;
 use crate::{Array, DType, IntoArray, Tree, tree};
+use std::sync::Arc;
 
 /// What `true_fn` gives where `pred` is true, and what `false_fn` gives
 /// otherwise (`jax.lax.cond`).
@@ -57,8 +58,9 @@ pub fn cond<A: Tree, R: Tree>(
         &on_false.result,
     );
     let index = pred.astype(DType::I32);
-    let programs = vec![on_false.program, on_true.program];
-    choose(&index, programs, &operands, &on_true.result)
+    let (mut branches, consts) = shared_consts(vec![on_true.program, on_false.program]);
+    branches.reverse();
+    choose(&index, &branches, consts, &operands, &on_true.result)
 }
 
 /// What the function with number `index` gives; an index out of range is moved
@@ -107,7 +109,8 @@ pub fn switch<A: Tree, R: Tree>(
     let index = bind1(Clamp, &[&zero, &index.astype(DType::I32), &last]);
     let (programs, results): (Vec<_>, Vec<_>) =
         traced.into_iter().map(|t| (t.program, t.result)).unzip();
-    choose(&index, programs, &operands, &results[0])
+    let (branches, consts) = shared_consts(programs);
+    choose(&index, &branches, consts, &operands, &results[0])
 }
 
 #[track_caller]
@@ -126,16 +129,17 @@ fn check_results<R: Tree>(operation: &str, names: [&str; 2], a: &R, b: &R) {
     }
 }
 
-/// Binds programs of equal types. A result that is the same operand in all of
+/// Binds programs of equal types, which take `args` and then the operands. A
+/// result that is the same operand in all of
 /// them does not go through.
 #[track_caller]
 fn choose<A: Tree, R: Tree>(
     index: &Array,
-    programs: Vec<ClosedJaxpr>,
+    branches: &[Arc<Jaxpr>],
+    mut args: Vec<Array>,
     operands: &A,
     like: &R,
 ) -> R {
-    let (branches, mut args) = shared_consts(programs);
     args.extend(tree::leaves(operands));
     let forwarded: Vec<Vec<Option<usize>>> = branches.iter().map(|b| b.forwarded()).collect();
     let forward: Vec<Option<usize>> = (0..branches[0].outvars.len())

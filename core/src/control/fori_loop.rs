@@ -2,6 +2,8 @@
 
 use super::{ScanOptions, scan_with, while_loop};
 use crate::array::Repr;
+use crate::prim::elementwise::Lt;
+use crate::trace::bind1;
 use crate::{Array, DType, IntoArray, Tree};
 
 /// How a [`fori_loop_with`] runs.
@@ -91,7 +93,7 @@ pub fn fori_loop_with<C: Tree>(
     };
     let first = (bound(lower), bound(upper), init);
     while_loop(
-        |(i, upper, _): (Array, Array, C)| i.lt(&upper),
+        |(i, upper, _): (Array, Array, C)| bind1(Lt, &[&i, &upper]),
         |(i, upper, carry)| (&i + 1, upper, body(i, carry)),
         first,
     )

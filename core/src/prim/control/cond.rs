@@ -224,7 +224,10 @@ impl Cond {
             let chosen = index.eq(i as i32);
             let safe: Vec<Array> = ops
                 .iter()
-                .map(|x| along_front(&chosen, x).select(x, &x.stop_gradient()))
+                .map(|x| {
+                    let still = x.stop_gradient();
+                    along_front(&chosen, x).select(x, &still)
+                })
                 .collect();
             for (result, out) in results.iter_mut().zip(program.eval(&safe)) {
                 result.push(out);

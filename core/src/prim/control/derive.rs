@@ -4,7 +4,7 @@
 use crate::array::Repr;
 use crate::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Var, read};
 use crate::prim::{BatchAxis, move_batch_axis};
-use crate::trace::{OpenTrace, at_location, bind_arc, trace_to_jaxpr};
+use crate::trace::{OpenTrace, at_equation, bind_arc, trace_to_jaxpr};
 use crate::transform::{batch_eval, jvp_eval};
 use crate::{Array, Aval};
 use smallvec::SmallVec;
@@ -184,7 +184,7 @@ pub(super) fn hoisted(program: &ClosedJaxpr, known: &[Array], kept: usize) -> Ho
         }
         let ins: SmallVec<[Array; 4]> = eqn.inputs.iter().map(|a| read(&values, a)).collect();
         let refs: SmallVec<[&Array; 4]> = ins.iter().collect();
-        let outs = at_location(eqn.location, || bind_arc(eqn.primitive.clone(), &refs));
+        let outs = at_equation(eqn, || bind_arc(eqn.primitive.clone(), &refs));
         for (v, a) in eqn.outputs.iter().zip(outs) {
             values[v.index()] = Some(a);
         }
