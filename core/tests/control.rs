@@ -114,3 +114,392 @@ fn scan_and_its_gradient() {
         }
     }
 }
+
+fn message(f: impl FnOnce() + std::panic::UnwindSafe) -> String {
+    let panic = std::panic::catch_unwind(f).expect_err("a panic");
+    let text = panic.downcast_ref::<String>().cloned();
+    text.unwrap_or_else(|| panic.downcast_ref::<&str>().expect("a message").to_string())
+}
+
+#[track_caller]
+fn says(f: impl FnOnce() + std::panic::UnwindSafe, parts: &[&str]) {
+    let message = message(f);
+    for part in parts {
+        assert!(message.contains(part), "{message}\nlacks {part:?}");
+    }
+}
+
+/// A carry that changes is explained leaf by leaf, with types and a remedy.
+#[test]
+fn carries_that_change_are_explained() {
+    let init = || {
+        (
+            Array::from(0.0f32),
+            vec![numbers(&[1.0, 2.0]), Array::from(1)],
+        )
+    };
+    type Carry = (Array, Vec<Array>);
+    let widen = |(a, v): Carry, x: Array| {
+        let b = concatenate(&[&v[0], &v[0]], 0);
+        ((a, vec![b, &v[1] * &x]), x)
+    };
+    says(
+        || drop(scan(widen, init(), numbers(&[1.0, 2.0]))),
+        &[
+            "scan: the body must return a carry of the structure and types that it is given",
+            "`1.0`: the carry given has f32[2], the carry returned has f32[4]",
+            "`1.1`: the carry given has i32[], the carry returned has f32[]",
+            "help:",
+        ],
+    );
+    let shorten = |(a, mut v): Carry| {
+        v.pop();
+        (a, v)
+    };
+    says(
+        || drop(while_loop(|(a, _): Carry| a.gt(0.0), shorten, init())),
+        &[
+            "while_loop:",
+            "`1.1`: the carry given has i32[], the carry returned has none",
+        ],
+    );
+    // What is not an array cannot change.
+    says(
+        || {
+            drop(fori_loop(
+                0,
+                3,
+                |_, (n, x): (usize, Array)| (n + 1, x),
+                (0, Array::from(1)),
+            ))
+        },
+        &["scan:", "not an array"],
+    );
+}
+
+#[test]
+fn branches_that_differ_are_explained() {
+    let x = numbers(&[1.0, 2.0]);
+    says(
+        || {
+            drop(cond(
+                true,
+                |x: Array| (x.clone(), x.sum()),
+                |x| (x.clone(), x),
+                x.clone(),
+            ))
+        },
+        &[
+            "cond:",
+            "`1`: true_fn has f32[], false_fn has f32[2]",
+            "help:",
+        ],
+    );
+    says(
+        || {
+            let longer = |x: Array| vec![x.clone(), x];
+            drop(switch(
+                0,
+                &[&|x: Array| vec![x], &longer, &|x| vec![x]],
+                x.clone(),
+            ));
+        },
+        &["switch:", "`1`: branch 1 has f32[2], branch 0 has none"],
+    );
+    says(
+        || drop(cond(x.gt(0.0), |()| x.clone(), |()| x.clone(), ())),
+        &["cond:", "bool[2]", "vmap"],
+    );
+    says(
+        || drop(switch(1.5, &[&|x: Array| -x, &|x| x], x.clone())),
+        &["switch:", "f32[]"],
+    );
+}
+
+#[test]
+fn loops_that_make_no_sense_are_explained() {
+    let x = numbers(&[1.0, 2.0]);
+    let y = numbers(&[1.0, 2.0, 3.0]);
+    let sum = |c: Array, (x, y): (Array, Array)| (c + x + y, ());
+    says(
+        || drop(scan(sum, Array::from(0.0f32), (x.clone(), y.clone()))),
+        &[
+            "scan: lengths differ",
+            "`0` of xs says 2",
+            "`1` of xs has 3",
+        ],
+    );
+    says(
+        || {
+            drop(scan(
+                sum,
+                Array::from(0.0f32),
+                (x.clone(), Array::from(1.0f32)),
+            ))
+        },
+        &["`1` of xs is f32[]", "no axis"],
+    );
+    says(
+        || drop(scan(|c: Array, ()| (c, ()), x.clone(), ())),
+        &["the number of steps is not known", "length: Some(n)"],
+    );
+    says(
+        || drop(while_loop(|x: Array| x, |x| x, x.clone())),
+        &["while_loop:", "f32[2]", ".any()"],
+    );
+    says(
+        || {
+            drop(fori_loop(
+                0,
+                Array::from(1.0f32),
+                |_, x: Array| x,
+                x.clone(),
+            ))
+        },
+        &["fori_loop: bounds must be scalar integers"],
+    );
+    let twice = ForiLoopOptions { unroll: 2 };
+    says(
+        || {
+            drop(jit(move |n: Array| {
+                fori_loop_with(0, n, |i, x| x + i, 0.into_array(), twice.clone())
+            })(Array::from(3)))
+        },
+        &["fori_loop: unroll = 2 needs bounds that are known"],
+    );
+}
+
+#[test]
+fn reverse_mode_of_a_while_loop_names_the_remedy() {
+    let f = |x: Array| while_loop(|x: Array| x.lt(10.0), |x| &x * &x, x);
+    says(
+        move || drop(grad(f)(Array::from(2.0f32))),
+        &[
+            "while_loop: has no reverse-mode derivative",
+            "fori_loop",
+            "scan",
+            "jvp",
+        ],
+    );
+    // Nothing that is differentiated goes through this one.
+    let g = |x: Array| {
+        let n = while_loop(|n: Array| n.lt(10), |n| n * 2, Array::from(1));
+        x * n.astype(DType::F32)
+    };
+    assert_eq!(grad(g)(Array::from(2.0f32)).item::<f32>(), 16.0);
+    let h = |x: Array, n: Array| fori_loop(0, n, |_, x: Array| x * 3.0, x);
+    says(
+        move || drop(jit(grad(h))(Array::from(2.0f32), Array::from(2))),
+        &["while_loop: has no reverse-mode derivative"],
+    );
+}
+
+/// Equations of a program and of those in it.
+fn equations(jaxpr: &Jaxpr) -> usize {
+    let nested = jaxpr.eqns.iter().flat_map(|e| e.primitive.params());
+    let nested: usize = nested
+        .flat_map(|(_, p)| p.jaxprs().to_vec())
+        .map(|j| equations(&j))
+        .sum();
+    jaxpr.eqns.len() + nested
+}
+
+/// The largest result of any equation, in bytes.
+fn largest(jaxpr: &Jaxpr) -> usize {
+    let outputs = jaxpr.eqns.iter().flat_map(|e| &e.outputs);
+    outputs
+        .map(|v| jaxpr.var_aval(*v).size_bytes())
+        .max()
+        .unwrap_or(0)
+}
+
+/// A gradient keeps what differs from step to step, and no copies of what all
+/// steps share.
+#[test]
+fn gradients_of_loops_do_not_copy_constants() {
+    let (n, d) = (1000, 256);
+    let loss = move |w: Array, c: Array| {
+        let step = |c: Array, ()| (c.matmul(w.exp()).tanh(), ());
+        let length = Some(n);
+        let options = ScanOptions {
+            length,
+            ..ScanOptions::default()
+        };
+        scan_with(step, c, (), options).0.sum()
+    };
+    let w = Array::shape_dtype_struct(&[d, d], DType::F32);
+    let c = Array::shape_dtype_struct(&[d], DType::F32);
+    let program = make_jaxpr(grad(loss))(w, c);
+    // The carry and what tanh keeps, for each step; a matrix is 256 KiB.
+    assert_eq!(largest(&program.jaxpr), n * d * 4);
+}
+
+/// A stack of layers as a loop makes a program of one size for any depth.
+#[test]
+fn depth_does_not_change_the_program() {
+    let program = |depth: usize| {
+        let loss = |weights: Array, x: Array| {
+            let layer = |x: Array, w: Array| ((x.matmul(&w)).tanh(), ());
+            scan(layer, x, weights).0.square().mean()
+        };
+        let weights = Array::shape_dtype_struct(&[depth, 8, 8], DType::F32);
+        let x = Array::shape_dtype_struct(&[4, 8], DType::F32);
+        let lowered = jit(value_and_grad(loss))
+            .lower((weights, x))
+            .expect("a program");
+        (
+            equations(lowered.jaxpr()),
+            lowered.as_text().lines().count(),
+        )
+    };
+    assert_eq!(program(2), program(200));
+}
+
+#[test]
+fn keys_and_integers_are_carried() {
+    let walk = |key: random::Key, n: usize| {
+        let step = |(key, at): (random::Key, Array), ()| {
+            let [key, draw] = key.split_into::<2>();
+            let at = at + random::bits(&draw, &[], DType::U32).bitwise_and(1u32);
+            ((key, at.clone()), at)
+        };
+        let init = (key, Array::from(0u32));
+        let options = ScanOptions {
+            length: Some(n),
+            ..ScanOptions::default()
+        };
+        scan_with(step, init, (), options)
+    };
+    let ((key, last), path) = walk(random::key(7), 10);
+    let mut plain = random::key(7);
+    let mut at = 0;
+    for step in path.to_vec::<u32>() {
+        let [next, draw] = plain.split_into::<2>();
+        at += random::bits(&draw, &[], DType::U32).item::<u32>() & 1;
+        assert_eq!(step, at);
+        plain = next;
+    }
+    assert_eq!(last.item::<u32>(), at);
+    assert_eq!(
+        tree::leaves(&key)[0].to_vec::<u32>(),
+        tree::leaves(&plain)[0].to_vec::<u32>()
+    );
+}
+
+/// The transformations compose in any order, over loops in loops with choices.
+#[test]
+fn transformations_compose_over_loops() {
+    let f = |x: Array, n: Array| {
+        let step = |c: Array, k: Array| {
+            let c = cond(k.lt(&n), |c: Array| (&c * &x).sin(), |c| &c + &x, c);
+            let c = fori_loop(0, 2, |_, c: Array| c.tanh() * &x, c);
+            (c.clone(), c)
+        };
+        let (c, cs) = scan(step, Array::from(0.5f32), Array::arange(4));
+        c + cs.sum()
+    };
+    let plain = |x: f32, n: i32| {
+        let (mut c, mut total) = (0.5f32, 0.0);
+        for k in 0..4 {
+            c = if k < n { (c * x).sin() } else { c + x };
+            for _ in 0..2 {
+                c = c.tanh() * x;
+            }
+            total += c;
+        }
+        c + total
+    };
+    let (xs, ns) = ([0.5f32, 0.9, 1.3], [0, 2, 4]);
+    let slope = |x: f32, n: i32| {
+        let h = 1e-2;
+        (plain(x + h, n) - plain(x - h, n)) / (2.0 * h)
+    };
+    let args = || (Array::from(xs), Array::from(ns));
+    let check = |got: Array, of: &dyn Fn(f32, i32) -> f32, within: f32| {
+        for ((got, x), n) in f32s(&got).into_iter().zip(xs).zip(ns) {
+            let want = of(x, n);
+            assert!((got - want).abs() < within, "{got} {want} at {x} {n}");
+        }
+    };
+    let (x, n) = args();
+    check(vmap(f)(x.clone(), n.clone()), &plain, 1e-5);
+    check(jit(vmap(f))(x.clone(), n.clone()), &plain, 1e-5);
+    check(vmap(jit(grad(f)))(x.clone(), n.clone()), &slope, 2e-3);
+    check(jit(vmap(grad(jit(f))))(x.clone(), n.clone()), &slope, 2e-3);
+    let total = move |x: Array| vmap(f)(x, n.clone()).sum();
+    check(jit(grad(total))(x), &slope, 2e-3);
+}
+
+/// Inside of `disable_jit` bodies see values.
+#[test]
+fn without_jit_bodies_see_values() {
+    use std::sync::Mutex;
+    let seen: Mutex<Vec<f32>> = Mutex::default();
+    let (sum, ys) = disable_jit(|| {
+        let step = |c: Array, x: Array| {
+            seen.lock().expect("no panics").push(x.item::<f32>());
+            (&c + &x, c)
+        };
+        let options = ScanOptions {
+            reverse: true,
+            ..ScanOptions::default()
+        };
+        scan_with(step, 0.into_array(), numbers(&[1.0, 2.0, 3.0]), options)
+    });
+    assert_eq!(seen.into_inner().expect("no panics"), [3.0, 2.0, 1.0]);
+    assert_eq!((sum.item::<f32>(), f32s(&ys)), (6.0, vec![5.0, 3.0, 0.0]));
+    let n = disable_jit(|| {
+        while_loop(
+            |n: Array| n.lt(100),
+            |n| Array::from(n.item::<i32>() * 2),
+            Array::from(1),
+        )
+    });
+    assert_eq!(n.item::<i32>(), 128);
+    let x = disable_jit(|| switch(7, &[&|x: f32| x, &|x: f32| -x], 3.0));
+    assert_eq!(x, -3.0);
+    // A transformed program runs operation by operation, the same.
+    let g = vmap(grad(|x: Array| {
+        scan(weighted, x, numbers(&[1.0, 2.0])).1.sum()
+    }));
+    let x = numbers(&[0.1, 0.2]);
+    assert_eq!(f32s(&disable_jit(|| g(x.clone()))), f32s(&g(x)));
+}
+
+#[test]
+fn map_works_in_batches() {
+    let x = Array::arange(10).astype(DType::F32).reshape(&[5, 2]);
+    let f = |x: Array| (x.sum(), x * 2.0);
+    let (sums, doubled) = map(f, x.clone());
+    for batch_size in [None, Some(0), Some(1), Some(2), Some(3), Some(5), Some(9)] {
+        let (s, d) = map_with(f, x.clone(), MapOptions { batch_size });
+        assert_eq!(
+            (f32s(&s), f32s(&d)),
+            (f32s(&sums), f32s(&doubled)),
+            "{batch_size:?}"
+        );
+        assert_eq!(d.shape(), [5, 2]);
+    }
+    let nothing = map_with(
+        f,
+        Array::zeros(&[0, 2], DType::F32),
+        MapOptions {
+            batch_size: Some(3),
+        },
+    );
+    assert_eq!(
+        (nothing.0.shape(), nothing.1.shape()),
+        (&[0][..], &[0, 2][..])
+    );
+    let g = |x: Array| {
+        let ys = map_with(
+            |x: Array| x.sin(),
+            x,
+            MapOptions {
+                batch_size: Some(2),
+            },
+        );
+        ys.sum()
+    };
+    assert_eq!(f32s(&grad(g)(x.clone())), f32s(&x.cos()));
+}

@@ -7,6 +7,7 @@
 pub mod apply;
 pub mod case;
 pub mod check;
+pub mod control;
 pub mod convolution;
 pub mod golden;
 pub mod indexing;
