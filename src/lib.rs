@@ -102,6 +102,11 @@ pub use ramie_core::{
     ForiLoopOptions, MapOptions, ScanOptions, cond, fori_loop, fori_loop_with, map, map_with, scan,
     scan_with, switch, while_loop,
 };
+// Elements of less than sixteen bits.
+#[doc(inline)]
+pub use ramie_core::{
+    F4E2M1Fn, F8E4M3Fn, F8E4M3Fnuz, F8E5M2, F8E5M2Fnuz, F8E8M0Fnu, I2, I4, U2, U4,
+};
 // Transformations of functions.
 #[doc(inline)]
 pub use ramie_core::{

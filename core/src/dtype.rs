@@ -41,20 +41,48 @@ pub enum DType {
     F32,
     /// IEEE 754 double precision.
     F64,
+    /// Floats of 8 bits: 4 exponent and 3 fraction bits, finite.
+    F8E4M3Fn,
+    /// Floats of 8 bits: 5 exponent and 2 fraction bits, with infinities.
+    F8E5M2,
+    /// Floats of 8 bits: 4 and 3 bits, finite, without minus zero.
+    F8E4M3Fnuz,
+    /// Floats of 8 bits: 5 and 2 bits, finite, without minus zero.
+    F8E5M2Fnuz,
+    /// Powers of two in 8 bits.
+    F8E8M0Fnu,
+    /// Floats of 4 bits: 2 exponent bits and 1 fraction bit, finite.
+    F4E2M1Fn,
+    /// 4-bit signed integers.
+    I4,
+    /// 4-bit unsigned integers.
+    U4,
+    /// 2-bit signed integers.
+    I2,
+    /// 2-bit unsigned integers.
+    U2,
 }
 
 use DType::*;
 
 impl DType {
     /// Every element type, in the order of the enumeration.
-    pub const ALL: [DType; 13] = [
+    pub const ALL: [DType; 23] = [
+        Bool, I8, I16, I32, I64, U8, U16, U32, U64, BF16, F16, F32, F64, F8E4M3Fn, F8E5M2,
+        F8E4M3Fnuz, F8E5M2Fnuz, F8E8M0Fnu, F4E2M1Fn, I4, U4, I2, U2,
+    ];
+
+    /// The element types that combine with one another without an explicit
+    /// conversion: all but the [narrow](DType::is_narrow) ones.
+    pub const COMMON: [DType; 13] = [
         Bool, I8, I16, I32, I64, U8, U16, U32, U64, BF16, F16, F32, F64,
     ];
 
-    /// Bytes that one element takes.
+    /// Bytes that one element takes on the host.
     pub const fn size(self) -> usize {
         match self {
-            Bool | I8 | U8 => 1,
+            Bool | I8 | U8 | I4 | U4 | I2 | U2 => 1,
+            F8E4M3Fn | F8E5M2 | F8E4M3Fnuz | F8E5M2Fnuz | F8E8M0Fnu | F4E2M1Fn => 1,
             I16 | U16 | BF16 | F16 => 2,
             I32 | U32 | F32 => 4,
             I64 | U64 | F64 => 8,
@@ -63,27 +91,42 @@ impl DType {
 
     /// Bits that one element takes (8 for `Bool`).
     pub const fn bits(self) -> usize {
-        self.size() * 8
+        match self {
+            I4 | U4 | F4E2M1Fn => 4,
+            I2 | U2 => 2,
+            other => other.size() * 8,
+        }
     }
 
-    /// `true` for the floating-point types.
+    /// `true` for the floating-point types, narrow ones included.
     pub const fn is_float(self) -> bool {
-        matches!(self, BF16 | F16 | F32 | F64)
+        matches!(self, BF16 | F16 | F32 | F64) || (self.is_narrow() && !self.is_integer())
+    }
+
+    /// `true` for floats of eight bits and less, and integers of less than
+    /// eight: types for storage, which meet no other type without an explicit
+    /// conversion.
+    pub const fn is_narrow(self) -> bool {
+        self as usize > F64 as usize
     }
 
     /// `true` for signed and unsigned integers, not for `Bool`.
     pub const fn is_integer(self) -> bool {
-        !self.is_float() && !matches!(self, Bool)
+        matches!(self, I8 | I16 | I32 | I64 | I4 | I2) || self.is_unsigned()
     }
 
     /// `true` for types that hold negative numbers.
     pub const fn is_signed(self) -> bool {
-        self.is_float() || matches!(self, I8 | I16 | I32 | I64)
+        match self {
+            F8E8M0Fnu => false,
+            I8 | I16 | I32 | I64 | I4 | I2 => true,
+            other => other.is_float(),
+        }
     }
 
     /// `true` for unsigned integers.
     pub const fn is_unsigned(self) -> bool {
-        matches!(self, U8 | U16 | U32 | U64)
+        matches!(self, U8 | U16 | U32 | U64 | U4 | U2)
     }
 
     /// The short name, as in a printed jaxpr: `f32`, `bool`.
@@ -102,6 +145,16 @@ impl DType {
             F16 => "f16",
             F32 => "f32",
             F64 => "f64",
+            F8E4M3Fn => "f8_e4m3fn",
+            F8E5M2 => "f8_e5m2",
+            F8E4M3Fnuz => "f8_e4m3fnuz",
+            F8E5M2Fnuz => "f8_e5m2fnuz",
+            F8E8M0Fnu => "f8_e8m0fnu",
+            F4E2M1Fn => "f4_e2m1fn",
+            I4 => "i4",
+            U4 => "u4",
+            I2 => "i2",
+            U2 => "u2",
         }
     }
 
@@ -121,6 +174,16 @@ impl DType {
             F16 => "float16",
             F32 => "float32",
             F64 => "float64",
+            F8E4M3Fn => "float8_e4m3fn",
+            F8E5M2 => "float8_e5m2",
+            F8E4M3Fnuz => "float8_e4m3fnuz",
+            F8E5M2Fnuz => "float8_e5m2fnuz",
+            F8E8M0Fnu => "float8_e8m0fnu",
+            F4E2M1Fn => "float4_e2m1fn",
+            I4 => "int4",
+            U4 => "uint4",
+            I2 => "int2",
+            U2 => "uint2",
         }
     }
 
@@ -132,6 +195,11 @@ impl DType {
             U16 => "ui16",
             U32 => "ui32",
             U64 => "ui64",
+            U4 => "ui4",
+            U2 => "ui2",
+            F8E4M3Fn | F8E5M2 | F8E4M3Fnuz | F8E5M2Fnuz | F8E8M0Fnu | F4E2M1Fn => {
+                self.element_type().name()
+            }
             other => other.name(),
         }
     }
@@ -152,6 +220,16 @@ impl DType {
             F16 => ElementType::F16,
             F32 => ElementType::F32,
             F64 => ElementType::F64,
+            F8E4M3Fn => ElementType::F8E4M3Fn,
+            F8E5M2 => ElementType::F8E5M2,
+            F8E4M3Fnuz => ElementType::F8E4M3Fnuz,
+            F8E5M2Fnuz => ElementType::F8E5M2Fnuz,
+            F8E8M0Fnu => ElementType::F8E8M0Fnu,
+            F4E2M1Fn => ElementType::F4E2M1Fn,
+            I4 => ElementType::S4,
+            U4 => ElementType::U4,
+            I2 => ElementType::S2,
+            U2 => ElementType::U2,
         }
     }
 
@@ -170,36 +248,62 @@ impl DType {
     /// assert_eq!(DType::promote((BF16, false), (F16, false)), (F32, false));
     /// assert_eq!(DType::promote((F16, false), (F64, true)), (F16, false));
     /// assert_eq!(DType::promote((I32, false), (F64, true)), (F32, true));
+    /// assert_eq!(DType::promote((F8E5M2, false), (F64, true)), (F8E5M2, false));
     /// ```
+    ///
+    /// # Panics
+    /// If a narrow type meets a definite other one, with which it has no upper
+    /// bound; see [`try_promote`](DType::try_promote).
+    #[track_caller]
     pub fn promote(a: (DType, bool), b: (DType, bool)) -> (DType, bool) {
+        DType::try_promote(a, b).unwrap_or_else(|| {
+            let narrow = if a.0.is_narrow() { a.0 } else { b.0 };
+            crate::trace::fail(&format!(
+                "promotion: {} and {} have no common type, {narrow} meets no other type by \
+                 itself\n  help: convert one of the operands first: x.astype(DType::F32)",
+                a.0, b.0
+            ))
+        })
+    }
+
+    /// [`promote`](DType::promote), or `None` where the types have no upper
+    /// bound.
+    ///
+    /// ```
+    /// use ramie_core::DType::{self, *};
+    /// assert_eq!(DType::try_promote((F8E5M2, false), (F32, false)), None);
+    /// ```
+    pub fn try_promote(a: (DType, bool), b: (DType, bool)) -> Option<(DType, bool)> {
         if a.0 == b.0 {
-            return (a.0, a.1 && b.1);
+            return Some((a.0, a.1 && b.1));
         }
         if a.1 && b.1 {
-            let (dtype, _) = DType::promote((a.0, false), (b.0, false));
-            return (dtype, true);
+            let (dtype, _) = DType::try_promote((a.0, false), (b.0, false))?;
+            return Some((dtype, true));
         }
-        match lattice::join(lattice::node(a), lattice::node(b)) {
+        Some(match lattice::join(lattice::node(a), lattice::node(b))? {
             lattice::WEAK_INT => (I32, true),
             lattice::WEAK_FLOAT => (F32, true),
             n => (DType::ALL[n], false),
-        }
+        })
     }
 }
 
 /// The type promotion lattice of JAX: `bool → i* → {u8, i8} → … → f* → {bf16,
-/// f16} → f32 → f64`, where `i*` and `f*` are the types of weak operands.
+/// f16} → f32 → f64`, where `i*` and `f*` are the types of weak operands. Narrow
+/// types are above these, and below nothing.
 mod lattice {
     use super::DType;
 
-    pub const WEAK_INT: usize = 13;
-    pub const WEAK_FLOAT: usize = 14;
+    pub const WEAK_INT: usize = 23;
+    pub const WEAK_FLOAT: usize = 24;
+    const NODES: usize = 25;
 
     const fn direct(n: usize) -> &'static [usize] {
         match n {
-            0 => &[WEAK_INT],                                      // bool
-            WEAK_INT => &[DType::U8 as usize, DType::I8 as usize], // i*
-            1 => &[2],                                             // i8 → i16
+            0 => &[WEAK_INT],                    // bool
+            WEAK_INT => &[5, 1, 19, 20, 21, 22], // i* → u8, i8, i4, u4, i2, u2
+            1 => &[2],                           // i8 → i16
             2 => &[3],
             3 => &[4],
             4 => &[WEAK_FLOAT],
@@ -207,7 +311,7 @@ mod lattice {
             6 => &[3, 7],
             7 => &[4, 8],
             8 => &[WEAK_FLOAT],
-            WEAK_FLOAT => &[9, 10],
+            WEAK_FLOAT => &[9, 10, 13, 14, 15, 16, 17, 18], // f* → bf16, f16, narrow
             9 | 10 => &[11],
             11 => &[12],
             _ => &[],
@@ -225,10 +329,10 @@ mod lattice {
         set
     }
 
-    const UP: [u32; 15] = {
-        let mut table = [0; 15];
+    const UP: [u32; NODES] = {
+        let mut table = [0; NODES];
         let mut n = 0;
-        while n < 15 {
+        while n < NODES {
             table[n] = up(n);
             n += 1;
         }
@@ -244,11 +348,9 @@ mod lattice {
     }
 
     /// The node above both whose own bounds are all the common ones.
-    pub fn join(a: usize, b: usize) -> usize {
+    pub fn join(a: usize, b: usize) -> Option<usize> {
         let common = UP[a] & UP[b];
-        (0..15)
-            .find(|&n| common & (1 << n) != 0 && UP[n] == common)
-            .expect("the promotion lattice has a join for every pair")
+        (0..NODES).find(|&n| common & (1 << n) != 0 && UP[n] == common)
     }
 }
 
@@ -258,8 +360,8 @@ impl fmt::Display for DType {
     }
 }
 
-/// A Rust type that can be an array's element: `bool`, integers, `f32`, `f64`
-/// and the 16-bit floats of the `half` crate.
+/// A Rust type that can be an array's element: `bool`, integers, `f32`, `f64`,
+/// the 16-bit floats of the `half` crate, and the narrow types of this one.
 pub trait Element:
     NoUninit + Copy + Send + Sync + PartialEq + fmt::Debug + Default + 'static
 {
@@ -334,8 +436,8 @@ mod tests {
             for b in DType::ALL {
                 for (wa, wb) in [(false, false), (false, true), (true, true)] {
                     assert_eq!(
-                        DType::promote((a, wa), (b, wb)),
-                        DType::promote((b, wb), (a, wa))
+                        DType::try_promote((a, wa), (b, wb)),
+                        DType::try_promote((b, wb), (a, wa))
                     );
                 }
             }
@@ -353,5 +455,12 @@ mod tests {
         assert_eq!(DType::promote((U8, false), (I32, true)), (U8, false));
         assert_eq!(DType::promote((Bool, false), (I32, true)), (I32, true));
         assert_eq!(DType::promote((I32, true), (F32, true)), (F32, true));
+        assert_eq!(DType::promote((I4, false), (I32, true)), (I4, false));
+        assert_eq!(
+            DType::promote((F8E5M2, false), (I8, false)),
+            (F8E5M2, false)
+        );
+        assert_eq!(DType::try_promote((I4, false), (I32, false)), None);
+        assert_eq!(DType::try_promote((I4, false), (F32, true)), None);
     }
 }

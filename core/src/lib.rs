@@ -24,6 +24,7 @@ mod jaxpr;
 mod jit;
 pub mod linalg;
 pub mod lower;
+mod narrow;
 mod numerics;
 mod ops;
 pub mod prim;
@@ -58,6 +59,7 @@ pub use jit::{
     Compiled, JitFunction, JitOptions, Jitted, Lowered, Staged, Stateful, disable_jit, jit,
     jit_with, log_compiles,
 };
+pub use narrow::{F4E2M1Fn, F8E4M3Fn, F8E4M3Fnuz, F8E5M2, F8E5M2Fnuz, F8E8M0Fnu, I2, I4, U2, U4};
 pub use numerics::{debug_infs, debug_nans};
 pub use ops::{
     At, Ellipsis, IndexItem, IntoArray, IntoIndex, IntoIndexItem, NewAxis, PadMode, Stepped,

@@ -1,5 +1,6 @@
 //! Scalar values known on the host, and the literals of a jaxpr.
 
+use crate::narrow::NarrowFloat;
 use crate::{Aval, DType};
 use half::{bf16, f16};
 use std::fmt;
@@ -81,6 +82,9 @@ impl Scalar {
     /// The value as the nearest one that `dtype` holds; integers wrap.
     pub fn cast(self, dtype: DType) -> Scalar {
         let bits = dtype.bits() as u32;
+        if let Some(format) = NarrowFloat::of(dtype) {
+            return Scalar::Float(format.decode(format.encode(self.to_f64())));
+        }
         match dtype {
             DType::Bool => Scalar::Bool(match self {
                 Scalar::Bool(v) => v,
@@ -97,6 +101,9 @@ impl Scalar {
 
     /// The bytes of the value as an element of `dtype`.
     pub fn to_bytes(self, dtype: DType) -> Vec<u8> {
+        if let Some(format) = NarrowFloat::of(dtype) {
+            return vec![format.encode(self.to_f64())];
+        }
         match (dtype, self.cast(dtype)) {
             (DType::BF16, v) => bf16::from_f64(v.to_f64()).to_le_bytes().to_vec(),
             (DType::F16, v) => f16::from_f64(v.to_f64()).to_le_bytes().to_vec(),
@@ -157,7 +164,7 @@ impl Literal {
             Scalar::Bool(v) => v.to_string(),
             Scalar::Int(v) => v.to_string(),
             Scalar::Uint(v) => v.to_string(),
-            Scalar::Float(v) if v.is_finite() => {
+            Scalar::Float(v) if v.is_finite() && !self.aval.dtype().is_narrow() => {
                 let text = match self.aval.dtype() {
                     DType::F64 => format!("{v:e}"),
                     _ => format!("{:e}", v as f32),

@@ -22,6 +22,7 @@ pub fn to_f64(x: &Array) -> Vec<f64> {
         DType::U16 => x.to_vec::<u16>().into_iter().map(f64::from).collect(),
         DType::U32 => x.to_vec::<u32>().into_iter().map(f64::from).collect(),
         DType::U64 => x.to_vec::<u64>().into_iter().map(|v| v as f64).collect(),
+        _ => to_f64(&x.astype(DType::F32)),
     }
 }
 

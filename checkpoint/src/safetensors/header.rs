@@ -17,10 +17,15 @@ pub const METADATA: &str = "__metadata__";
 pub const LARGEST: u64 = 100_000_000;
 
 /// Names of element types.
-const DTYPES: [(DType, &str); 13] = [
+const DTYPES: [(DType, &str); 18] = [
     (DType::Bool, "BOOL"),
     (DType::U8, "U8"),
     (DType::I8, "I8"),
+    (DType::F8E5M2, "F8_E5M2"),
+    (DType::F8E4M3Fn, "F8_E4M3"),
+    (DType::F8E8M0Fnu, "F8_E8M0"),
+    (DType::F8E4M3Fnuz, "F8_E4M3FNUZ"),
+    (DType::F8E5M2Fnuz, "F8_E5M2FNUZ"),
     (DType::I16, "I16"),
     (DType::U16, "U16"),
     (DType::F16, "F16"),
@@ -34,11 +39,11 @@ const DTYPES: [(DType, &str); 13] = [
 ];
 
 /// The place of a type in the order in which a file keeps arrays, large
-/// elements first so that all are aligned; and its name.
-pub fn dtype_name(dtype: DType) -> (usize, &'static str) {
-    let at = DTYPES.iter().position(|(d, _)| *d == dtype);
-    let at = at.expect("every element type has a name");
-    (DTYPES.len() - at, DTYPES[at].1)
+/// elements first so that all are aligned; and its name. The format has no
+/// types of less than a byte, but for one that it packs.
+pub fn dtype_name(dtype: DType) -> Option<(usize, &'static str)> {
+    let at = DTYPES.iter().position(|(d, _)| *d == dtype)?;
+    Some((DTYPES.len() - at, DTYPES[at].1))
 }
 
 /// What the header says of an array.

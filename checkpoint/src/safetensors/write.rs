@@ -36,7 +36,7 @@ pub fn save_with_metadata<T: Tree>(
     let path = path.as_ref();
     let state = State::of(tree);
     let mut arrays: Vec<(&str, &Array)> = state.iter().collect();
-    arrays.sort_by_key(|(name, array)| (dtype_name(array.dtype()).0, *name));
+    arrays.sort_by_key(|(name, array)| (dtype_name(array.dtype()).map(|d| d.0), *name));
     let mut header = Header {
         metadata: metadata.clone(),
         entries: Vec::with_capacity(arrays.len()),
@@ -47,10 +47,18 @@ pub fn save_with_metadata<T: Tree>(
             let message = "is a name that the format keeps for itself\n  help: rename the field";
             return Err(Error::tensor(path, name, message));
         }
+        let Some((_, dtype)) = dtype_name(array.dtype()) else {
+            let message = format!(
+                "the format keeps no elements of {}\n  help: convert them first: \
+                 x.astype(DType::I8), or F8E4M3Fn for floats",
+                array.dtype()
+            );
+            return Err(Error::tensor(path, name, message));
+        };
         let start = end;
         end += array.nbytes() as u64;
         let entry = Entry {
-            dtype: dtype_name(array.dtype()).1.into(),
+            dtype: dtype.into(),
             shape: array.shape().to_vec(),
             data_offsets: (start, end),
         };

@@ -74,8 +74,9 @@ fn draw(
 /// Refuses element types that are not floats.
 #[track_caller]
 fn expect_float(operation: &str, dtype: DType) {
+    // Floats with a sign and a fraction, in whole bytes.
     assert!(
-        dtype.is_float(),
+        dtype.is_float() && dtype.is_signed() && dtype.bits() >= 8,
         "{operation}: expects a floating-point dtype, got {dtype}\n  help: draw f32 and convert, \
          or draw integers with `random::randint`"
     );

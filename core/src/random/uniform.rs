@@ -1,6 +1,7 @@
 //! Uniform floats, from which the other samplers of floats are made.
 
 use super::{Key, draw, expect_fits, expect_float};
+use crate::narrow::NarrowFloat;
 use crate::{Array, DType, IntoArray};
 
 /// Facts of a floating-point format.
@@ -17,6 +18,14 @@ pub(super) struct Format {
 
 impl Format {
     pub(super) fn of(dtype: DType) -> Format {
+        if let Some(narrow) = NarrowFloat::of(dtype) {
+            return Format {
+                mantissa: narrow.fraction_bits(),
+                min_exponent: narrow.min_exponent(),
+                word: DType::U8,
+                one: narrow.encode(1.0).into(),
+            };
+        }
         let (mantissa, min_exponent, word) = match dtype {
             DType::F64 => (52, -1022, DType::U64),
             DType::F32 => (23, -126, DType::U32),

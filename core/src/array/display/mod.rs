@@ -5,6 +5,7 @@ mod layout;
 mod number;
 
 use super::{Array, Repr};
+use crate::narrow::NarrowFloat;
 use crate::{DType, Result, Scalar};
 use half::{bf16, f16};
 use layout::Layout;
@@ -139,6 +140,9 @@ impl Elements {
         let mut word = [0; 8];
         word[..size].copy_from_slice(bytes);
         let bits = u64::from_le_bytes(word);
+        if let Some(format) = NarrowFloat::of(self.dtype) {
+            return Scalar::Float(format.decode(bits as u8));
+        }
         match self.dtype {
             DType::Bool => Scalar::Bool(bits != 0),
             DType::BF16 => Scalar::Float(bf16::from_bits(bits as u16).to_f64()),

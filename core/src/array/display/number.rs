@@ -23,7 +23,7 @@ pub(super) enum Format {
         digits: usize,
         exponent: usize,
     },
-    /// Each on its own, with six significant digits: `bf16`.
+    /// Each on its own, with six significant digits: `bf16` and narrow floats.
     General,
 }
 
@@ -47,6 +47,8 @@ impl Format {
         match dtype {
             DType::Bool => Format::Bool { padded: ndim > 0 },
             DType::BF16 => Format::General,
+            d if d.is_narrow() && d.is_float() => Format::General,
+            d if d.is_narrow() => Format::Integer { width: 0 },
             d if d.is_float() => Format::float(elements, dtype, precision),
             _ => {
                 let widths = elements.iter().map(|v| v.to_string().len());
@@ -239,7 +241,7 @@ pub(super) fn scalar(element: Scalar, dtype: DType) -> String {
     let Scalar::Float(v) = element else {
         return element.to_string();
     };
-    if dtype == DType::BF16 {
+    if dtype == DType::BF16 || dtype.is_narrow() {
         return general(v);
     }
     if !v.is_finite() {

@@ -253,11 +253,19 @@ impl Primitive for DotGeneral {
             rhs.dtype()
         );
         self.dimension_numbers.check(lhs, rhs)?;
-        let common = DType::promote((lhs.dtype(), false), (rhs.dtype(), false)).0;
-        let dtype = self.preferred_element_type.unwrap_or(common);
+        let common = DType::try_promote((lhs.dtype(), false), (rhs.dtype(), false));
+        let Some(dtype) = self.preferred_element_type.or(common.map(|c| c.0)) else {
+            return Err(ShapeError::new(format!(
+                "products of {} and {} have no type of their own",
+                lhs.dtype(),
+                rhs.dtype()
+            ))
+            .help("say in which type to sum, with preferred_element_type"));
+        };
         crate::ensure_shape!(
-            dtype.is_float() == common.is_float() && dtype != DType::Bool,
-            "a product of {common} cannot be summed in {dtype}"
+            dtype.is_float() == lhs.dtype().is_float() && dtype != DType::Bool,
+            "a product of {} cannot be summed in {dtype}",
+            lhs.dtype()
         );
         one(Aval::new(
             &self.dimension_numbers.shape(lhs.shape(), rhs.shape()),
@@ -329,20 +337,20 @@ impl Primitive for DotGeneral {
         outs: &[Aval],
     ) -> Vec<Value> {
         let mut operands = [(args[0], ins[0]), (args[1], ins[1])];
-        if ins[0].dtype() != ins[1].dtype() {
+        // Backends multiply operands of one type, and none of two bits.
+        let mut out = outs[0];
+        if out.dtype().bits() < 4 {
+            out = out.with_dtype(DType::I32);
+        }
+        if ins[0].dtype() != ins[1].dtype() || ins[0].dtype().bits() < 8 {
             for (value, aval) in &mut operands {
-                *value = ctx.convert(*value, *aval, outs[0].dtype());
-                *aval = aval.with_dtype(outs[0].dtype());
+                *value = ctx.convert(*value, *aval, out.dtype());
+                *aval = aval.with_dtype(out.dtype());
             }
         }
         let precision = self.precision.unwrap_or_default();
-        vec![collapse::dot(
-            ctx,
-            operands,
-            &self.dimension_numbers,
-            precision,
-            outs[0],
-        )]
+        let product = collapse::dot(ctx, operands, &self.dimension_numbers, precision, out);
+        vec![ctx.convert(product, out, outs[0].dtype())]
     }
 }
 

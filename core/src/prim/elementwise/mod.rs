@@ -55,7 +55,7 @@ impl Class {
             Class::Integer => dtype.is_integer(),
             Class::Bits => !dtype.is_float(),
             Class::Number => dtype != DType::Bool,
-            Class::Signed => dtype.is_signed(),
+            Class::Signed => dtype.is_signed() || dtype.is_float(),
             Class::Any => true,
             Class::Word => dtype == DType::U32,
             Class::Lapack => matches!(dtype, DType::F32 | DType::F64),

@@ -10,6 +10,7 @@ pub use arg::*;
 pub use general::*;
 pub use table::*;
 
+use crate::narrow::NarrowFloat;
 use crate::{Aval, DType, Dims, Scalar, ShapeError};
 
 /// The shape without the reduced axes, which are increasing and in range.
@@ -37,9 +38,17 @@ pub(crate) fn batched_axes(axes: &[usize], batch_axis: usize) -> (Dims, usize) {
     (moved, batch_axis - before)
 }
 
+/// A format that has no infinities, so that its own ends stand for them.
+fn finite(dtype: DType) -> Option<NarrowFloat> {
+    NarrowFloat::of(dtype).filter(|f| !f.has_infinity())
+}
+
 /// The smallest value of a type, which is the identity of `max`: minus
-/// infinity for floats.
+/// infinity for floats that have it.
 pub(crate) fn lowest(dtype: DType) -> Scalar {
+    if let Some(format) = finite(dtype) {
+        return Scalar::Float(format.min());
+    }
     match dtype {
         DType::Bool => Scalar::Bool(false),
         d if d.is_float() => Scalar::Float(f64::NEG_INFINITY),
@@ -49,8 +58,11 @@ pub(crate) fn lowest(dtype: DType) -> Scalar {
 }
 
 /// The largest value of a type, which is the identity of `min`: infinity for
-/// floats.
+/// floats that have it.
 pub(crate) fn highest(dtype: DType) -> Scalar {
+    if let Some(format) = finite(dtype) {
+        return Scalar::Float(format.max());
+    }
     match dtype {
         DType::Bool => Scalar::Bool(true),
         d if d.is_float() => Scalar::Float(f64::INFINITY),

@@ -3,11 +3,14 @@
 
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::{Class, batch_elementwise, infer_same};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, one};
+use crate::prim::{
+    Avals, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+};
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, ShapeError};
+use crate::{Array, Aval, DType, Dims, ShapeError};
 
-/// The same bits, read as another type of the same width.
+/// The same bits, read as another type. An element of a wider type becomes a
+/// last axis of narrower ones, the lowest bits first, and the other way round.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BitcastConvertType {
     /// The new type.
@@ -26,19 +29,41 @@ impl Primitive for BitcastConvertType {
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         let (from, to) = (args[0].dtype(), self.new_dtype);
-        if from.bits() != to.bits() || (from == DType::Bool) != (to == DType::Bool) {
+        if (from == DType::Bool) != (to == DType::Bool) {
             return Err(
                 ShapeError::new(format!("the bits of {from} cannot be read as {to}"))
-                    .help("both types must have the same width; to convert values use astype"),
+                    .help("to convert values use astype"),
             );
         }
-        one(args[0].with_dtype(to))
+        let shape = args[0].shape();
+        let out = args[0].with_dtype(to);
+        if from.bits() >= to.bits() {
+            let pieces = from.bits() / to.bits();
+            let longer: Dims = shape.iter().copied().chain([pieces]).collect();
+            return one(if pieces == 1 {
+                out
+            } else {
+                out.with_shape(&longer)
+            });
+        }
+        let pieces = to.bits() / from.bits();
+        match shape.split_last() {
+            Some((&last, rest)) if last == pieces => one(out.with_shape(rest)),
+            _ => Err(ShapeError::new(format!(
+                "{pieces} elements of {from} make one of {to}, but the last axis of {} has not \
+                 that size",
+                args[0]
+            ))
+            .help("reshape, so that the elements to be joined are the last axis")),
+        }
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
-        batch_elementwise(args, axes, |a| bind1(self.clone(), a))
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        // The last axis may be joined, or be new.
+        let front = move_batch_axis(&args[0], axes[0], 0, size);
+        batched(bind1(self.clone(), &[&front]), Some(0))
     }
     fn lower(
         &self,
@@ -99,16 +124,22 @@ impl Primitive for ReducePrecision {
 }
 
 impl Array {
-    /// The same bits, read as another type of the same width.
+    /// The same bits, read as another type (`jax.lax.bitcast_convert_type`). An
+    /// element of a wider type becomes a last axis of narrower ones, the lowest
+    /// bits first; and such an axis becomes one element of a wider type.
     ///
     /// ```no_run
     /// use ramie_core::{Array, DType};
     /// let bits = Array::from([1.0f32]).bitcast_convert_type(DType::U32);
     /// assert_eq!(bits.to_vec::<u32>(), [0x3F80_0000]);
+    /// let bytes = bits.bitcast_convert_type(DType::U8);
+    /// assert_eq!(bytes.shape(), [1, 4]);
+    /// assert_eq!(bytes.to_vec::<u8>(), [0, 0, 0x80, 0x3F]);
     /// ```
     ///
     /// # Panics
-    /// If the types differ in width, or one of them is `Bool`.
+    /// If one of the types is `Bool`, or the last axis has not as many elements
+    /// as make one of a wider type.
     #[track_caller]
     pub fn bitcast_convert_type(&self, new_dtype: DType) -> Array {
         if self.dtype() == new_dtype {

@@ -91,12 +91,35 @@ impl Primitive for Sort {
         ins: &[Aval],
         outs: &[Aval],
     ) -> Vec<Value> {
-        let comparator = ctx.before(ins, self.num_keys);
+        // XLA's CPU compiler does not sort elements of less than a byte right.
+        let wide: Vec<Aval> = ins
+            .iter()
+            .map(|a| a.with_dtype(whole_bytes(a.dtype())))
+            .collect();
+        let pairs = args.iter().zip(ins).zip(&wide);
+        let args: Vec<Value> = pairs
+            .map(|((v, from), to)| ctx.convert(*v, *from, to.dtype()))
+            .collect();
+        let comparator = ctx.before(&wide, self.num_keys);
         let attributes = format!(
             "dimension = {} : i64, is_stable = {}",
             self.dimension, self.is_stable
         );
-        ctx.op("sort", args, ins, outs, &attributes, &[comparator])
+        let sorted = ctx.op("sort", &args, &wide, &wide, &attributes, &[comparator]);
+        let pairs = sorted.into_iter().zip(wide).zip(outs);
+        pairs
+            .map(|((v, from), to)| ctx.convert(v, from, to.dtype()))
+            .collect()
+    }
+}
+
+/// The type itself, or one of whole bytes that holds its numbers.
+fn whole_bytes(dtype: DType) -> DType {
+    match dtype {
+        d if d.bits() >= 8 => d,
+        d if d.is_float() => DType::F8E4M3Fn,
+        d if d.is_unsigned() => DType::U8,
+        _ => DType::I8,
     }
 }
 

@@ -1,0 +1,226 @@
+//! Floats of eight and four bits and integers of four and two, against JAX.
+
+use ramie_core::prim::elementwise::{BINARY, UNARY};
+use ramie_core::{
+    Array, DType, DotDimensionNumbers, F8E4M3Fn, I4, grad, jit, make_jaxpr, random, vmap,
+};
+use serde_json::Value;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+fn number(v: &Value) -> f64 {
+    match v.as_str() {
+        Some(word) => word.parse().expect("a number"),
+        None => v.as_f64().expect("a number"),
+    }
+}
+
+fn numbers(v: &Value) -> Vec<f64> {
+    v.as_array().expect("numbers").iter().map(number).collect()
+}
+
+fn narrow(name: &str) -> DType {
+    let all = DType::ALL.into_iter().filter(|d| d.is_narrow());
+    all.clone()
+        .find(|d| d.name() == name)
+        .expect("a narrow type")
+}
+
+/// Elements as `f32`, which has all of them.
+fn wide(x: &Array) -> Vec<f64> {
+    x.astype(DType::F32)
+        .to_vec::<f32>()
+        .into_iter()
+        .map(f64::from)
+        .collect()
+}
+
+fn apply(row: &Value) -> Array {
+    let dtype = narrow(row["dtype"].as_str().expect("a type"));
+    let x = |i: usize| Array::from(numbers(&row["inputs"][i])).astype(dtype);
+    match row["fn"].as_str().expect("a name") {
+        "convert" if dtype.is_integer() => {
+            let values = numbers(&row["inputs"][0]).into_iter().map(|v| v as i32);
+            Array::from(values.collect::<Vec<_>>()).astype(dtype)
+        }
+        "convert" => Array::from(numbers(&row["inputs"][0]))
+            .astype(DType::F32)
+            .astype(dtype),
+        "reduce_max" => x(0).reduce_max(&[0]),
+        "reduce_min" => x(0).reduce_min(&[0]),
+        "nothing_max" => Array::zeros(&[0], dtype).reduce_max(&[0]),
+        "sort" => x(0).sort(0),
+        "dot_f32" => ramie_core::bind1(
+            ramie_core::DotGeneral {
+                dimension_numbers: DotDimensionNumbers {
+                    lhs_contracting: [0].as_slice().into(),
+                    rhs_contracting: [0].as_slice().into(),
+                    ..Default::default()
+                },
+                precision: None,
+                preferred_element_type: Some(DType::F32),
+            },
+            &[&x(0), &x(1)],
+        ),
+        "bits" => x(0).bitcast_convert_type(DType::U8),
+        "eq" => x(0).eq(x(1)),
+        "lt" => x(0).lt(x(1)),
+        name => {
+            if let Some(row) = BINARY.iter().find(|r| r.name == name) {
+                return (row.apply)(&x(0), &x(1));
+            }
+            let row = UNARY.iter().find(|r| r.name == name).expect("an operator");
+            (row.apply)(&x(0))
+        }
+    }
+}
+
+#[test]
+fn narrow_types_are_those_of_jax() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../tests/golden/data/narrow.json"
+    );
+    let index: Value = serde_json::from_slice(&std::fs::read(path).expect(path)).expect("an index");
+    let rows = index["rows"].as_array().expect("rows");
+    assert!(rows.len() > 150);
+    let mut failures = Vec::new();
+    for row in rows {
+        let dtype = narrow(row["dtype"].as_str().expect("a type"));
+        if let Some(text) = row["output"].as_str() {
+            let x = Array::from(numbers(&row["inputs"][0])).astype(dtype);
+            let got = match row["fn"].as_str() {
+                Some("repr") => format!("{x:?}"),
+                Some("scalar") => x.reshape(&[]).to_string(),
+                Some("type") => make_jaxpr(|x: Array| x)(x).to_string(),
+                _ => x.to_string(),
+            };
+            let type_of = |text: &str| text.split_whitespace().nth(3).map(String::from);
+            let same = match row["fn"].as_str() {
+                Some("type") => type_of(&got) == type_of(text),
+                _ => got == *text,
+            };
+            if !same {
+                failures.push(format!("{got}: {row}"));
+            }
+            continue;
+        }
+        let got = match catch_unwind(AssertUnwindSafe(|| apply(row))) {
+            Ok(got) => wide(&got),
+            Err(_) => Vec::new(),
+        };
+        let want = numbers(&row["output"]);
+        let same = |(a, b): (&f64, &f64)| {
+            // Numbers in JSON are read to within a rounding.
+            (*a as f32).to_bits() == (*b as f32).to_bits() || (a.is_nan() && b.is_nan())
+        };
+        if got.len() != want.len() || !got.iter().zip(&want).all(same) {
+            failures.push(format!("{got:?}: {row}"));
+        }
+    }
+    let count = failures.len();
+    assert!(
+        failures.is_empty(),
+        "{count} rows differ\n{}",
+        failures.join("\n")
+    );
+}
+
+/// The host's conversions are the device's, on every number that a type has and
+/// on those halfway between them.
+#[test]
+fn host_and_device_convert_alike() {
+    for dtype in DType::ALL.into_iter().filter(|d| d.is_narrow()) {
+        let all = match dtype.is_float() && dtype.bits() == 8 {
+            true => wide(&Array::from((0..=255).collect::<Vec<u8>>()).bitcast_convert_type(dtype)),
+            false => (-32..32).map(|v| f64::from(v) / 4.0).collect(),
+        };
+        let mut values: Vec<f64> = all.iter().copied().filter(|v| v.is_finite()).collect();
+        values.sort_by(f64::total_cmp);
+        let between: Vec<f64> = values.windows(2).map(|w| (w[0] + w[1]) / 2.0).collect();
+        values.extend(between);
+        // The device takes subnormal numbers of f32 for zero.
+        values.retain(|v| *v == 0.0 || v.abs() >= f64::from(f32::MIN_POSITIVE));
+        if dtype.is_integer() {
+            values
+                .iter_mut()
+                .for_each(|v| *v = v.trunc().clamp(0.0, 1.0));
+        }
+        let device = wide(&Array::from(values.clone()).astype(DType::F32).astype(dtype));
+        for (v, got) in values.iter().zip(device) {
+            let host = wide(&Array::scalar(*v, dtype))[0];
+            assert!(
+                host == got || (host.is_nan() && got.is_nan()),
+                "{v} to {dtype}: {host}, {got}"
+            );
+        }
+    }
+}
+
+#[test]
+fn narrow_types_meet_no_other_by_themselves() {
+    let x = Array::from([1.0f32, 2.0]).astype(DType::F8E5M2);
+    let run = || &x + Array::from([1.0f32, 2.0]);
+    let panic = catch_unwind(AssertUnwindSafe(run)).expect_err("a panic");
+    let text = panic.downcast_ref::<String>().expect("text");
+    assert!(
+        text.contains("f8_e5m2 and f32 have no common type") && text.contains("help:"),
+        "{text}"
+    );
+    assert_eq!((&x * 2.0).dtype(), DType::F8E5M2);
+    let i = Array::from([1i32, 2]).astype(DType::U4);
+    assert_eq!((&i + 1).dtype(), DType::U4);
+}
+
+#[test]
+fn narrow_types_are_differentiated_mapped_and_compiled() {
+    let x = Array::from([1.0f32, 0.5, -1.5, 2.0]).astype(DType::F8E4M3Fn);
+    let f = |x: Array| (&x * &x).astype(DType::F32).sum();
+    let slope = grad(f)(x.clone());
+    assert_eq!(slope.dtype(), DType::F8E4M3Fn);
+    assert_eq!(wide(&slope), [2.0, 1.0, -3.0, 4.0]);
+    // Weights kept in eight bits and used in f32.
+    let loss = jit(|w: Array| (w.astype(DType::F32) * 3.0).sum());
+    assert_eq!(wide(&grad(loss)(x.clone())), [3.0; 4]);
+    let doubled = vmap(|v: Array| &v + &v)(x.clone());
+    assert_eq!(
+        doubled
+            .to_vec::<F8E4M3Fn>()
+            .iter()
+            .map(|v| v.to_f64())
+            .collect::<Vec<_>>(),
+        [2.0, 1.0, -3.0, 4.0]
+    );
+}
+
+#[test]
+fn narrow_elements_come_and_go() {
+    let numbers = [I4::new(-8), I4::new(7), I4::new(0)];
+    let x = Array::from_slice(&numbers, &[3]);
+    assert_eq!(x.dtype(), DType::I4);
+    assert_eq!(x.to_vec::<I4>(), numbers);
+    assert_eq!(
+        Array::from_slice(&[F8E4M3Fn::from_f64(1e9)], &[]).to_string(),
+        "nan"
+    );
+    let draws = random::uniform(&random::key(0), &[100], DType::F8E4M3Fn);
+    assert!(wide(&draws).iter().all(|v| (0.0..=1.0).contains(v)));
+}
+
+#[test]
+fn bits_of_other_widths_are_an_axis() {
+    let x = Array::from([0x0403_0201u32, 0x0807_0605]);
+    let bytes = x.bitcast_convert_type(DType::U8);
+    assert_eq!(bytes.shape(), [2, 4]);
+    assert_eq!(bytes.to_vec::<u8>(), [1, 2, 3, 4, 5, 6, 7, 8]);
+    assert_eq!(
+        bytes.bitcast_convert_type(DType::U32).to_vec::<u32>(),
+        x.to_vec::<u32>()
+    );
+    let columns = ramie_core::vmap_axes(|b: Array| b.bitcast_convert_type(DType::U32), 1, 0);
+    assert_eq!(
+        columns(bytes.transpose(&[1, 0])).to_vec::<u32>(),
+        x.to_vec::<u32>()
+    );
+    let nibbles = Array::from([0x21u8]).bitcast_convert_type(DType::U4);
+    assert_eq!(wide(&nibbles), [1.0, 2.0]);
+}
