@@ -6,7 +6,7 @@ use super::pass::Pass;
 use crate::jaxpr::Eqn;
 use crate::prim::Primitive;
 use crate::prim::index::{DynamicSlice, DynamicUpdateSlice, Gather, Scatter};
-use crate::{Array, DType, stack, where_};
+use crate::{Array, DType, stack};
 
 /// Operations that make NaN of numbers.
 const MAKE_NAN: &[&str] = &[
@@ -101,7 +101,7 @@ fn failure(eqn: &Eqn, category: Category) -> Failure {
 /// Checks on the operands.
 pub(super) fn before(pass: &mut Pass, eqn: &Eqn, ins: &[Array]) {
     if pass.errors.contains(Errors::DIV) && eqn.primitive.name() == "div" {
-        let zero = ins[1].eq(&Array::scalar(0, ins[1].dtype())).any();
+        let zero = ins[1].eq(Array::scalar(0, ins[1].dtype())).any();
         pass.fail_if(&zero, failure(eqn, Category::Division), Vec::new());
     }
     if pass.errors.contains(Errors::INDEX) {
@@ -190,7 +190,7 @@ fn index(pass: &mut Pass, eqn: &Eqn, ins: &[Array]) {
         Array::from(numbers.as_slice())
     };
     let last = axes.iter().zip(&sizes).map(|(&d, &size)| shape[d] - size);
-    let outside = starts.lt(0) | starts.gt(&row(last.collect()));
+    let outside = starts.lt(0) | starts.gt(row(last.collect()));
     let outside = outside.reshape(&[count]);
     // The first one, its axis, and the size of that.
     let first = outside.astype(DType::I32).argmax(0);
@@ -212,6 +212,5 @@ fn index(pass: &mut Pass, eqn: &Eqn, ins: &[Array]) {
         location: eqn.location,
         signature: index_signature(),
     };
-    let none = where_(&outside.any(), &payload, &payload.zeros_like());
-    pass.fail_if(&outside.any(), failure, vec![none]);
+    pass.fail_if(&outside.any(), failure, vec![payload]);
 }

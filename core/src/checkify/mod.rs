@@ -158,7 +158,7 @@ fn check_at(
         signature: signature.clone(),
     };
     let fine = Array::scalar(0, DType::I32);
-    let code = where_(&pred, &fine, &Array::scalar(failure.code(), DType::I32));
+    let code = where_(&pred, &fine, Array::scalar(failure.code(), DType::I32));
     let operands: Vec<&Array> = std::iter::once(&code).chain(args.iter().copied()).collect();
     let signatures = vec![signature];
     bind(

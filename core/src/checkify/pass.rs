@@ -122,7 +122,7 @@ impl Pass {
     pub fn fail_if(&mut self, failed: &Array, failure: Failure, payload: Vec<Array>) {
         let signature = failure.signature.clone();
         let number = Array::scalar(failure.code(), DType::I32);
-        let code = where_(failed, &number, &Array::scalar(0, DType::I32));
+        let code = where_(failed, &number, Array::scalar(0, DType::I32));
         self.set_first(&code, std::iter::once((&signature, payload)));
     }
 
@@ -138,7 +138,7 @@ impl Pass {
                 continue;
             };
             for (slot, value) in self.state[range].iter_mut().zip(payload) {
-                *slot = where_(&new, &value.astype(slot.dtype()), &*slot);
+                *slot = where_(&new, value.astype(slot.dtype()), &*slot);
             }
         }
     }
