@@ -38,6 +38,7 @@ const RECORDINGS: &[(&str, &Apply)] = &[
     ("convolution", &common::convolution::apply),
     ("primitives", &apply::apply),
     ("linalg", &common::linalg::apply),
+    ("special", &apply::apply),
     ("windows", &common::windows::apply),
 ];
 

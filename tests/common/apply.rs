@@ -79,6 +79,9 @@ fn elementwise(row: &Row) -> Option<Box<Operation>> {
             "atan2" Atan2 "and" And "or" Or "xor" Xor "shift_left" ShiftLeft
             "shift_right_logical" ShiftRightLogical
             "shift_right_arithmetic" ShiftRightArithmetic "nextafter" NextAfter
+            "igamma" Igamma "igammac" Igammac "igamma_grad_a" IgammaGradA
+            "random_gamma_grad" RandomGammaGrad "regularized_incomplete_beta" Betainc
+            "zeta" Zeta "bessel_i0e" BesselI0e "bessel_i1e" BesselI1e
             "eq" Eq "ne" Ne "lt" Lt "le" Le "gt" Gt "ge" Ge
             "select_n" SelectN "clamp" Clamp
         },

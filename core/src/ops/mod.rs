@@ -54,7 +54,7 @@ pub use index::*;
 pub use pad::PadMode;
 pub use platform::{PlatformFn, platform_dependent};
 pub use pool::*;
-pub(crate) use shape::{as_dtype_of, at_least, promote_all};
+pub(crate) use shape::{as_dtype_of, at_least, broadcast_promoted, promote_all};
 pub use shape::{broadcast_arrays, hstack, stack, vstack};
 pub use window::*;
 

@@ -101,6 +101,25 @@ pub fn broadcast_arrays<A: Borrow<Array>>(arrays: &[A]) -> Vec<Array> {
     refs.iter().map(|a| a.broadcast_to(&shape)).collect()
 }
 
+/// Arrays of floats in the type that they promote to together, and in the shape
+/// that they broadcast to.
+#[track_caller]
+pub(crate) fn broadcast_promoted(operation: &str, arrays: &[Array]) -> Vec<Array> {
+    let arrays = promote_all(operation, arrays);
+    let refs: Vec<&Array> = arrays.iter().collect();
+    let rank = super::common_shape(operation, &refs).len();
+    arrays
+        .iter()
+        .map(|a| {
+            if a.ndim() == 0 {
+                a.clone()
+            } else {
+                super::lead(a, rank)
+            }
+        })
+        .collect()
+}
+
 /// The array with axes of size 1 in front, up to `rank` axes.
 #[track_caller]
 pub(crate) fn at_least(array: &Array, rank: usize) -> Array {

@@ -80,6 +80,15 @@ const LISTED: &[CatalogueEntry] = &[
     collective("Ppermute", "ppermute"),
     collective("Pvary", "pvary"),
     collective("ReduceScatter", "reduce_scatter"),
+    // Special functions
+    entry("BesselI0e", "bessel_i0e", Class::Float),
+    entry("BesselI1e", "bessel_i1e", Class::Float),
+    entry("Betainc", "regularized_incomplete_beta", Class::Float),
+    entry("Igamma", "igamma", Class::Float),
+    entry("IgammaGradA", "igamma_grad_a", Class::Float),
+    entry("Igammac", "igammac", Class::Float),
+    entry("RandomGammaGrad", "random_gamma_grad", Class::Float),
+    entry("Zeta", "zeta", Class::Float),
     // Shape
     entry("BitcastConvertType", "bitcast_convert_type", Class::Any),
     entry("BroadcastInDim", "broadcast_in_dim", Class::Any),

@@ -9,6 +9,7 @@ mod gamma;
 mod logaddexp;
 mod power;
 mod select;
+mod special;
 mod stop_gradient;
 mod unary;
 
@@ -23,6 +24,7 @@ pub use gamma::*;
 pub use logaddexp::*;
 pub use power::*;
 pub use select::*;
+pub use special::*;
 pub use stop_gradient::*;
 pub use unary::*;
 

@@ -1,0 +1,241 @@
+//! Incomplete gamma functions and their derivatives, by a series for small `x`
+//! and a continued fraction for large ones, as Cephes computes them.
+
+use super::{epsilon, largest_exponent};
+use crate::control::while_loop;
+use crate::{Array, where_};
+
+/// What is wanted of the function.
+#[derive(Clone, Copy, PartialEq)]
+enum Wanted {
+    /// Its value.
+    Value,
+    /// Its derivative in `a`.
+    Derivative,
+    /// The derivative in `a` of a sample `x` of the distribution.
+    Sample,
+}
+
+/// `value` where `enabled`, else `old`.
+fn updated(enabled: &Array, value: &Array, old: &Array) -> Array {
+    enabled.select(value, old)
+}
+
+/// `P(a, x)` by its power series, for `x` up to about `a`; `scale` is
+/// `xᵃ e⁻ˣ / Γ(a)`.
+fn series(scale: &Array, x: &Array, a: &Array, enabled: Array, wanted: Wanted) -> Array {
+    let precision = epsilon(a.dtype());
+    let (one, zero) = (a.ones_like(), a.zeros_like());
+    // The index of the term, the term, their sum; derivatives of both in a.
+    let start = vec![enabled, a.clone(), one.clone(), one, zero.clone(), zero];
+    let step = |v: Vec<Array>| {
+        let index = &v[1] + 1.0;
+        let (term, sum, term_da, sum_da) = (&v[2], &v[3], &v[4], &v[5]);
+        let term_da = term_da * (x / &index) - (term * x) / (&index * &index);
+        let sum_da = sum_da + &term_da;
+        let term = term * (x / &index);
+        let sum = sum + &term;
+        let change = match wanted {
+            Wanted::Value => &term / &sum,
+            _ => (&term_da / &sum_da).abs(),
+        };
+        let enabled = v[0].bitwise_and(change.gt(precision));
+        let mut next = vec![enabled];
+        for (new, old) in [index, term, sum, term_da, sum_da].iter().zip(&v[1..]) {
+            next.push(updated(&v[0], new, old));
+        }
+        next
+    };
+    let end = while_loop(|v: Vec<Array>| v[0].any(), step, start);
+    let (sum, sum_da) = (&end[3], &end[5]);
+    if wanted == Wanted::Value {
+        return (sum * scale) / a;
+    }
+    let scale_da = x.log() - (a + 1.0).digamma();
+    match wanted {
+        Wanted::Sample => -(sum_da + sum * &scale_da) * x / a,
+        _ => scale * (sum * &scale_da + sum_da) / a,
+    }
+}
+
+/// `Q(a, x)` by its continued fraction, for `x` above 1 and `a`; `scale` is
+/// `xᵃ e⁻ˣ / Γ(a)`.
+fn fraction(scale: &Array, x: &Array, a: &Array, enabled: Array, wanted: Wanted) -> Array {
+    const STEPS: f64 = 2000.0;
+    let precision = epsilon(a.dtype());
+    let (one, zero) = (x.ones_like(), x.zeros_like());
+    let y = 1.0 - a;
+    let z = x + &y + 1.0;
+    // Numerators and denominators of this and the step before, and their
+    // derivatives in a.
+    let (p1, q1) = (x + 1.0, &z * x);
+    let ratio = &p1 / &q1;
+    let q1_da = -x;
+    let ratio_da = (&zero - &ratio * &q1_da) / &q1;
+    let start = vec![
+        enabled,
+        Array::scalar(0, a.dtype()),
+        ratio,
+        one.clone(),
+        y,
+        z,
+        p1,
+        q1,
+        one.clone(),
+        x.clone(),
+        zero.clone(),
+        zero.clone(),
+        zero,
+        q1_da,
+        ratio_da,
+    ];
+    let step = |v: Vec<Array>| {
+        let (enabled, count) = (&v[0], &v[1] + 1.0);
+        let (ratio, y, z) = (&v[2], &v[4] + 1.0, &v[5] + 2.0);
+        let (p1, q1, p2, q2) = (&v[6], &v[7], &v[8], &v[9]);
+        let (p2_da, q2_da, p1_da, q1_da, ratio_da) = (&v[10], &v[11], &v[12], &v[13], &v[14]);
+        let factor = &y * &count;
+        let p = p1 * &z - p2 * &factor;
+        let q = q1 * &z - q2 * &factor;
+        let defined = q.ne(0.0);
+        let next = &p / &q;
+        let change = where_(&defined, ((ratio - &next) / &next).abs(), 1.0);
+        let ratio = where_(&defined, &next, ratio);
+        let p_da = p1_da * &z - p1 - p2_da * &factor + p2 * &count;
+        let q_da = q1_da * &z - q1 - q2_da * &factor + q2 * &count;
+        let next_da = where_(&defined, (&p_da - &ratio * &q_da) / &q, ratio_da);
+        let change_da = where_(&defined, (&next_da - ratio_da).abs(), 1.0);
+        // Both grow without bound, their ratio does not.
+        let large = p.abs().gt(1.0 / precision);
+        let kept = |x: &Array| where_(&large, x * precision, x);
+        let change_wanted = match wanted {
+            Wanted::Value => &change,
+            _ => &change_da,
+        };
+        let mut all = vec![enabled.bitwise_and(change_wanted.gt(precision)), count];
+        let new = [
+            ratio,
+            change.clone(),
+            y,
+            z,
+            kept(&p),
+            kept(&q),
+            kept(p1),
+            kept(q1),
+            kept(p1_da),
+            kept(q1_da),
+            kept(&p_da),
+            kept(&q_da),
+            next_da,
+        ];
+        for (new, old) in new.iter().zip(&v[2..]) {
+            all.push(updated(enabled, new, old));
+        }
+        all
+    };
+    let on = |v: Vec<Array>| v[1].lt(STEPS).bitwise_and(v[0].any());
+    let end = while_loop(on, step, start);
+    let (ratio, ratio_da) = (&end[2], &end[14]);
+    if wanted == Wanted::Value {
+        return ratio * scale;
+    }
+    let scale_da = x.log() - a.digamma();
+    match wanted {
+        Wanted::Sample => -(ratio_da + ratio * &scale_da) * x,
+        _ => scale * (ratio * &scale_da + ratio_da),
+    }
+}
+
+/// `xᵃ e⁻ˣ / Γ(a)`, and where it is too small to tell from 0.
+fn scale(a: &Array, x: &Array) -> (Array, Array) {
+    let exponent = a * x.log() - x - a.lgamma();
+    let underflow = exponent.lt(-largest_exponent(a.dtype()));
+    (exponent.exp(), underflow)
+}
+
+/// Where the functions are not defined.
+fn outside(a: &Array, x: &Array) -> Array {
+    let negative = x.lt(0.0).bitwise_or(a.lt(0.0));
+    let both_zero = a.eq(0.0).bitwise_and(x.eq(0.0));
+    let unknown = a.is_nan().bitwise_or(x.is_nan());
+    negative.bitwise_or(both_zero).bitwise_or(unknown)
+}
+
+/// Whether the element is infinite and positive.
+fn is_infinite(x: &Array) -> Array {
+    x.eq(f64::INFINITY)
+}
+
+/// `P(a, x)`.
+pub(super) fn lower(operands: &[Array]) -> Array {
+    let (a, x) = (&operands[0], &operands[1]);
+    let outside = outside(a, x);
+    let large = x.ge(1.0).bitwise_and(x.gt(a));
+    let (scale, underflow) = scale(a, x);
+    let known = x
+        .eq(0.0)
+        .bitwise_or(&outside)
+        .bitwise_or(&underflow)
+        .bitwise_or(is_infinite(x));
+    let enabled = known.logical_not();
+    let upper = fraction(&scale, x, a, enabled.bitwise_and(&large), Wanted::Value);
+    let rest = enabled.bitwise_and(large.logical_not());
+    let value = where_(
+        &large,
+        1.0 - upper,
+        series(&scale, x, a, rest, Wanted::Value),
+    );
+    let value = where_(&x.eq(0.0), 0.0, value);
+    let value = where_(&is_infinite(x), 1.0, value);
+    where_(&outside, f64::NAN, value)
+}
+
+/// `Q(a, x)`.
+pub(super) fn upper(operands: &[Array]) -> Array {
+    let (a, x) = (&operands[0], &operands[1]);
+    let outside = outside(a, x);
+    let small = x.lt(1.0).bitwise_or(x.lt(a));
+    let (scale, underflow) = scale(a, x);
+    let nothing = is_infinite(x).bitwise_or(a.eq(0.0));
+    let enabled = outside
+        .bitwise_or(&underflow)
+        .bitwise_or(&nothing)
+        .logical_not();
+    let lower = series(&scale, x, a, enabled.bitwise_and(&small), Wanted::Value);
+    let rest = enabled.bitwise_and(small.logical_not());
+    let upper = fraction(&scale, x, a, rest, Wanted::Value);
+    let value = where_(&small, 1.0 - lower, upper);
+    let value = where_(&nothing, 0.0, value);
+    where_(&outside, f64::NAN, value)
+}
+
+/// A derivative in `a`.
+fn derivative_of(operands: &[Array], wanted: Wanted) -> Array {
+    let (a, x) = (&operands[0], &operands[1]);
+    let unknown = a.is_nan().bitwise_or(x.is_nan());
+    let outside = x.lt(0.0).bitwise_or(a.le(0.0)).bitwise_or(unknown);
+    let large = x.gt(1.0).bitwise_and(x.gt(a));
+    let (scale, underflow) = scale(a, x);
+    let known = x.eq(0.0).bitwise_or(&outside).bitwise_or(&underflow);
+    let enabled = known.logical_not();
+    let upper = fraction(&scale, x, a, enabled.bitwise_and(&large), wanted);
+    let rest = enabled.bitwise_and(large.logical_not());
+    let value = where_(&large, -upper, series(&scale, x, a, rest, wanted));
+    let value = where_(&x.eq(0.0), 0.0, value);
+    where_(&outside, f64::NAN, value)
+}
+
+/// The derivative of `P(a, x)` in `a`.
+pub(super) fn derivative(operands: &[Array]) -> Array {
+    derivative_of(operands, Wanted::Derivative)
+}
+
+/// The derivative of a sample in `a`.
+pub(super) fn of_sample(operands: &[Array]) -> Array {
+    derivative_of(operands, Wanted::Sample)
+}
+
+/// The derivative of `P(a, x)` in `x`: the distribution's density.
+pub(super) fn density(a: &Array, x: &Array) -> Array {
+    ((a - 1.0) * x.log() - x - a.lgamma()).exp()
+}

@@ -1,0 +1,167 @@
+//! Special functions that are computed by series, fractions and polynomials,
+//! written with other operations and lowered through them.
+
+mod bessel;
+mod incomplete_beta;
+mod incomplete_gamma;
+
+use super::{Class, add_tangents, batch_elementwise, fit, infer_same, spread};
+use crate::lower::{Lowering, Value};
+use crate::prim::{Avals, Batched, Differentiation, Primitive};
+use crate::trace::bind1;
+use crate::{Array, Aval, DType, IntoArray, ShapeError};
+
+/// The operands in the type that is computed in: 16-bit floats are too short.
+fn computed_in(dtype: DType) -> DType {
+    match dtype {
+        DType::F64 => DType::F64,
+        _ => DType::F32,
+    }
+}
+
+/// The distance from 1 to the next float.
+fn epsilon(dtype: DType) -> f64 {
+    match dtype {
+        DType::F64 => f64::EPSILON,
+        DType::BF16 => half::bf16::EPSILON.to_f64(),
+        DType::F16 => half::f16::EPSILON.to_f64(),
+        _ => f64::from(f32::EPSILON),
+    }
+}
+
+/// The logarithm of the largest float.
+fn largest_exponent(dtype: DType) -> f64 {
+    match dtype {
+        DType::F64 => f64::MAX.ln(),
+        _ => f64::from(f32::MAX.ln()),
+    }
+}
+
+/// Refuses a derivative in an operand.
+#[track_caller]
+fn refuse(function: &str, operands: &str) -> ! {
+    crate::trace::fail(&format!(
+        "{function}: has no derivative in {operands}\n  help: stop_gradient keeps them out of a \
+         derivative"
+    ))
+}
+
+/// Both tangents of a function of two operands, each with its rule.
+fn both(
+    t: &[Option<Array>],
+    out: &Array,
+    first: impl Fn(&Array) -> Array,
+    second: impl Fn(&Array) -> Array,
+) -> Vec<Option<Array>> {
+    let a = t[0].as_ref().map(|t| fit(&first(t), out));
+    let b = t[1].as_ref().map(|t| fit(&second(t), out));
+    vec![add_tangents(a, b)]
+}
+
+macro_rules! lowering {
+    ($name:literal, chlo $op:literal, $ctx:ident, $args:ident, $out:ident) => {
+        vec![$ctx.chlo($op, &$args, $out, $out)]
+    };
+    ($name:literal, $f:expr, $ctx:ident, $args:ident, $out:ident) => {{
+        let ins: Vec<Aval> = $args.iter().map(|_| $out).collect();
+        $ctx.traced($name, &$args, &ins, |operands| {
+            let wide = computed_in($out.dtype());
+            let operands: Vec<Array> = operands.iter().map(|x| x.astype(wide)).collect();
+            let f: fn(&[Array]) -> Array = $f;
+            vec![f(&operands).astype($out.dtype())]
+        })
+    }};
+}
+
+macro_rules! special {
+    ($( $(#[$doc:meta])* $ty:ident $f:ident $name:literal ($($other:ident)*)
+        {$($lowering:tt)+} [$diff:expr]; )*) => { $(
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        pub struct $ty;
+        impl Primitive for $ty {
+            fn name(&self) -> &'static str { $name }
+            fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+                let operands = ["self", $(stringify!($other)),*];
+                infer_same(Class::Float, args, operands.len())
+            }
+            fn differentiation(&self) -> Differentiation<'_> { $diff }
+            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+                batch_elementwise(args, axes, |a| bind1($ty, a))
+            }
+            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {
+                let out = outs[0];
+                let args = spread(ctx, args, ins, out);
+                lowering!($name, $($lowering)+, ctx, args, out)
+            }
+        }
+        impl Array {
+            $(#[$doc])*
+            ///
+            /// Operands are promoted to one type of floats and broadcast together.
+            ///
+            /// # Panics
+            /// If shapes do not broadcast.
+            #[track_caller]
+            pub fn $f(&self $(, $other: impl IntoArray)*) -> Array {
+                let operands = [self.to_inexact() $(, $other.into_array().to_inexact())*];
+                let operands = crate::ops::broadcast_promoted($name, &operands);
+                let refs: Vec<&Array> = operands.iter().collect();
+                bind1($ty, &refs)
+            }
+        } )*
+    };
+}
+
+special! {
+    /// The regularized lower incomplete gamma function `P(a, x)`, the part of
+    /// the gamma function's integral up to `x`; `self` is `a`.
+    Igamma igamma "igamma" (x) {incomplete_gamma::lower} [Differentiation::jvp(|p, t, outs| {
+        both(t, &outs[0], |t| t * p[0].igamma_grad_a(&p[1]), |t| t * incomplete_gamma::density(&p[0], &p[1]))
+    })];
+    /// The regularized upper incomplete gamma function `Q(a, x) = 1 - P(a, x)`;
+    /// `self` is `a`.
+    Igammac igammac "igammac" (x) {incomplete_gamma::upper} [Differentiation::jvp(|p, t, outs| {
+        both(
+            t,
+            &outs[0],
+            |t| -(t * p[0].igamma_grad_a(&p[1])),
+            |t| -(t * incomplete_gamma::density(&p[0], &p[1])),
+        )
+    })];
+    /// The derivative of [`igamma`](Array::igamma) in `a`, which is `self`.
+    IgammaGradA igamma_grad_a "igamma_grad_a" (x) {incomplete_gamma::derivative}
+        [Differentiation::Undefined("it is a derivative itself, of igamma; stop_gradient keeps it out")];
+    /// The derivative of a sample `x` of the gamma distribution in the
+    /// distribution's parameter `a`, which is `self`, as if the sample were a
+    /// smooth function of it.
+    RandomGammaGrad random_gamma_grad "random_gamma_grad" (x) {incomplete_gamma::of_sample}
+        [Differentiation::Undefined("it is a derivative itself, of samples of the gamma distribution")];
+    /// The regularized incomplete beta function: the part of the beta
+    /// function's integral up to `x`; `self` is its first parameter.
+    Betainc betainc "regularized_incomplete_beta" (b x) {incomplete_beta::regularized}
+        [Differentiation::jvp(|p, t, outs| {
+            if t[0].is_some() || t[1].is_some() {
+                refuse("betainc", "its first two operands");
+            }
+            let rule = |t: &Array| fit(&(incomplete_beta::density(&p[0], &p[1], &p[2]) * t), &outs[0]);
+            vec![t[2].as_ref().map(rule)]
+        })];
+    /// The Hurwitz zeta function `Σ (k + q)⁻ˢ` over `k` from 0; `self` is `s`.
+    Zeta zeta "zeta" (q) {chlo "zeta"} [Differentiation::jvp(|p, t, outs| {
+        if t[0].is_some() {
+            refuse("zeta", "its first operand");
+        }
+        let rule = |t: &Array| fit(&(t * &(-&p[0] * (&p[0] + 1.0).zeta(&p[1]))), &outs[0]);
+        vec![t[1].as_ref().map(rule)]
+    })];
+    /// The modified Bessel function of order 0, scaled by `e^-|x|`.
+    BesselI0e bessel_i0e "bessel_i0e" () {bessel::i0e} [Differentiation::jvp(|p, t, outs| {
+        let slope = || p[0].bessel_i1e() - p[0].sign() * &outs[0];
+        vec![t[0].as_ref().map(|t| t * slope())]
+    })];
+    /// The modified Bessel function of order 1, scaled by `e^-|x|`.
+    BesselI1e bessel_i1e "bessel_i1e" () {chlo "bessel_i1e"} [Differentiation::jvp(|p, t, outs| {
+        vec![t[0].as_ref().map(|t| t * bessel::i1e_slope(&p[0], &outs[0]))]
+    })];
+}
