@@ -61,7 +61,7 @@ pub use ramie_checkpoint as checkpoint;
 #[doc(inline)]
 pub use ramie_core as core;
 #[doc(inline)]
-pub use ramie_core::{checkify, export};
+pub use ramie_core::{checkify, export, profiler};
 #[doc(inline)]
 pub use ramie_data as data;
 #[doc(inline)]

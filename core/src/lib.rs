@@ -28,6 +28,7 @@ mod narrow;
 mod numerics;
 mod ops;
 pub mod prim;
+pub mod profiler;
 pub mod random;
 mod runtime;
 mod scalar;

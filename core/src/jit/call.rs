@@ -10,7 +10,7 @@ use crate::lower::ArgumentAttribute;
 use crate::prim::call::Call;
 use crate::runtime::{self, Origin, Program};
 use crate::trace::{OpenTrace, in_user_code, is_tracing};
-use crate::{Array, Aval, Error, Result, Sharding, Tree, numerics, tree};
+use crate::{Array, Aval, Error, Result, Sharding, Tree, numerics, profiler, tree};
 use ramie_pjrt::{Buffer, Device, Executable};
 use smallvec::SmallVec;
 use std::panic::Location;
@@ -220,6 +220,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
 
     /// Runs the function once on tracers.
     fn trace_all(&self, state: &S, args: &A, at: &'static Location<'static>) -> Trace<S, R> {
+        let _event = profiler::span(|| profiler::Event::named(format!("trace {}", self.name)));
         let open = crate::trace::at_location(at, OpenTrace::full);
         // Its program is shared by calls in any scope.
         let body = |state: &mut S, args: A| Scope::default().within(|| (self.body)(state, args));

@@ -2,7 +2,7 @@
 
 use super::{cache, runtime};
 use crate::lower::{ArgumentAttribute, Module};
-use crate::{Aval, Error, Jaxpr, Result};
+use crate::{Aval, Error, Jaxpr, Result, profiler};
 use ramie_pjrt::discover::Platform;
 use ramie_pjrt::{BufferType, Callback, CompileOptions, Device, Executable, OptionOverride};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,6 +28,7 @@ impl Program {
     /// Lowers a jaxpr; `attributes` has an entry for every argument, captured
     /// values first, or none.
     pub fn lower(name: &str, jaxpr: &Jaxpr, attributes: &[ArgumentAttribute]) -> Program {
+        let _event = profiler::span(|| profiler::Event::named(format!("lower {name}")));
         let module = Module::lower(name, jaxpr, attributes);
         let mut inputs: Vec<BufferType> = jaxpr
             .constvars
@@ -125,6 +126,7 @@ pub(crate) fn compile_or_load(
     if let Some(entry) = &entry
         && let Some(bytes) = entry.read()
     {
+        let _event = profiler::span(|| profiler::Event::named(format!("load {}", program.name)));
         match client.load_executable(&bytes, &options, &program.inputs, &program.donated) {
             Ok(executable) => {
                 LOADED.fetch_add(1, Ordering::Relaxed);
@@ -133,6 +135,7 @@ pub(crate) fn compile_or_load(
             Err(e) => entry.discard(&e.to_string()),
         }
     }
+    let _event = profiler::span(|| profiler::Event::named(format!("compile {}", program.name)));
     let executable = client
         .compile(&program.text, &options, &program.inputs, &program.donated)
         .map_err(|source| Error::Compile {

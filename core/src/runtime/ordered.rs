@@ -4,7 +4,7 @@
 //! result. The state that one program returns goes into the next, so that their
 //! effects happen in the order of the calls although calls do not wait.
 
-use crate::{Aval, DType, Literal, Result, Scalar};
+use crate::{Aval, DType, Literal, Result, Scalar, profiler};
 use ramie_pjrt::{Buffer, Executable};
 use smallvec::SmallVec;
 use std::sync::{Mutex, MutexGuard};
@@ -23,6 +23,26 @@ pub(crate) fn state() -> Aval {
 
 /// Runs a program on one device; `ordered` says whether it has ordered effects.
 pub(crate) fn execute(
+    executable: &Executable,
+    ordered: bool,
+    buffers: &[&Buffer],
+    kept: &[usize],
+    outputs: &mut Vec<Buffer>,
+) -> Result<()> {
+    let _event =
+        profiler::span(|| profiler::Event::named(format!("execute {}", executable.name())));
+    let before = outputs.len();
+    launch(executable, ordered, buffers, kept, outputs)?;
+    if profiler::waits()
+        && let Some(result) = outputs[before..].last()
+    {
+        // Its error is reported where it is waited for.
+        let _ = result.wait();
+    }
+    Ok(())
+}
+
+fn launch(
     executable: &Executable,
     ordered: bool,
     buffers: &[&Buffer],

@@ -104,6 +104,20 @@ fn foreign_functions_have_the_layout_of_their_c_header() {
 }
 
 #[test]
+fn the_profiler_has_the_layout_of_its_c_header() {
+    use super::profiler::*;
+    layout! {
+        ProfilerExtension { api @ 24 } = 32;
+        ProfilerApi { collect_data @ 72 } = 80;
+        ErrorCall { error @ 16 } = 24;
+        ErrorText { message_size @ 32 } = 40;
+        ProfilerCreate { profiler @ 24 } = 32;
+        ProfilerCall { profiler @ 8 } = 16;
+        ProfilerCollect { buffer_size @ 24 } = 32;
+    }
+}
+
+#[test]
 fn inner_fields_keep_their_offsets() {
     assert_eq!(offset_of!(ExecuteOptions, launch_id), 48);
     assert_eq!(offset_of!(ExecuteOptions, non_donatable_input_indices), 56);

@@ -17,6 +17,7 @@ mod args;
 pub(crate) mod ffi;
 #[cfg(test)]
 mod layout;
+pub(crate) mod profiler;
 
 pub(crate) use args::*;
 
