@@ -26,6 +26,25 @@ pub fn apply(row: &Row) -> Applied {
             let (packed, factors) = linalg::geqrf(x);
             vec![linalg::householder_product(&packed, &factors)]
         }),
+        "lu" => on(|x| {
+            let factors = linalg::lu(&turned(x));
+            vec![factors.lu, factors.pivots, factors.permutation]
+        }),
+        "lu_pivots_to_permutation" => {
+            let size = super::apply::number(&row.params, "permutation_size");
+            on(move |x| vec![linalg::lu_pivots_to_permutation(x, size)])
+        }
+        "linear_solve" => Some(Box::new(|x| vec![linalg::solve(&turned(&x[0]), &x[1])])),
+        "eigh" => on(|x| {
+            let (w, v) = linalg::eigh(&symmetric(x));
+            vec![&v * signs(&v), w]
+        }),
+        "svd" if flag("compute_uv") => on(|x| {
+            let svd = linalg::svd(&apart(x), false);
+            let signs = signs(&svd.u);
+            vec![svd.s, svd.u * &signs, svd.vt * signs.swap_axes(-2, -1)]
+        }),
+        "svd" => on(|x| vec![linalg::svdvals(&apart(x))]),
         "triangular_solve" => {
             let options = TriangularSolve {
                 left_side: flag("left_side"),
@@ -57,6 +76,24 @@ fn size(x: &Array, axis: usize) -> usize {
 /// Positive definite matrices.
 pub fn positive(x: &Array) -> Array {
     x.matmul(x.swap_axes(-2, -1)) + Array::eye(size(x, 1), x.dtype())
+}
+
+/// Symmetric matrices with eigenvalues that are apart.
+pub fn symmetric(x: &Array) -> Array {
+    let distances = Array::iota(&[size(x, 1)], 0, x.dtype()) * 4;
+    (x + x.swap_axes(-2, -1)) / 2 + distances.diag(0)
+}
+
+/// The same as `apart` with the rows in reverse, so that pivots are not on the
+/// diagonal.
+pub fn turned(x: &Array) -> Array {
+    apart(x).flip(&[-2])
+}
+
+/// The sign of the largest element of each column.
+fn signs(x: &Array) -> Array {
+    let at = x.abs().argmax(-2).expand_dims(&[-2]);
+    x.take_along_axis(&at, -2).sign().stop_gradient()
 }
 
 /// Matrices with a dominant diagonal, whose singular values are apart.

@@ -3,8 +3,9 @@
 They have the primitives of `jax.lax.linalg`, in rows laid out as in
 primitives.py. Inputs are any matrices; where a decomposition wants special
 ones, the recorded function makes them of its inputs, so that derivatives and
-batches stay inside the domain (`positive` and `apart` below, of the same names
-in the tests).
+batches stay inside the domain (`positive`, `symmetric`, `apart` and `turned`
+below, of the same names in the tests). Vectors that are determined up to their
+sign are recorded with a positive largest element (`signs`).
 """
 
 import pathlib
@@ -27,6 +28,22 @@ ANY = [("regular", (3, 3)), ("regular", (4, 2)), ("regular", (2, 2, 3)), ("regul
 def positive(x):
     """Positive definite matrices."""
     return x @ x.mT + jnp.eye(x.shape[-1], dtype=x.dtype)
+
+
+def symmetric(x):
+    """Symmetric matrices with eigenvalues that are apart."""
+    return (x + x.mT) / 2 + jnp.diag(4 * jnp.arange(x.shape[-1], dtype=x.dtype))
+
+
+def turned(x):
+    """The same as `apart` with the rows in reverse, so that pivots are not on the diagonal."""
+    return jnp.flip(apart(x), -2)
+
+
+def signs(x):
+    """The sign of the largest element of each column."""
+    at = jnp.argmax(jnp.abs(x), axis=-2, keepdims=True)
+    return jax.lax.stop_gradient(jnp.sign(jnp.take_along_axis(x, at, -2)))
 
 
 def apart(x):
@@ -60,6 +77,34 @@ def factorizations():
     matrices("householder_product", lambda x: ll.householder_product(*geqrf(x)), tall, derivative=False)
 
 
+def with_signs_of_eigh(x):
+    v, w = ll.eigh(symmetric(x))
+    return v * signs(v), w
+
+
+def with_signs_of_svd(x):
+    u, s, vt = ll.svd(apart(x), full_matrices=False)
+    sign = signs(u)
+    return s, u * sign, vt * sign.mT
+
+
+def spectra():
+    matrices("lu", lambda x: ll.lu(turned(x)), ANY)
+    matrices("eigh", with_signs_of_eigh, [s for s in SQUARE if s[1] != (0, 0)])
+    nonempty = [s for s in ANY if s[1] not in [(0, 2), (3, 0)]]
+    matrices("svd", with_signs_of_svd, nonempty, {"compute_uv": True})
+    matrices("svd", lambda x: ll.svd(apart(x), compute_uv=False), ANY[:2], {"compute_uv": False})
+    for dtype in p.INTS:
+        for pivots, size in [([[2, 1, 2], [1, 2, 3]], 4), ([], 2), ([1], 2)] if dtype == "i32" else [([2, 2, 2], 3)]:
+            convert = lambda x: ll.lu_pivots_to_permutation(x.astype(np.int32), size).astype(x.dtype)
+            x = np.array(pivots).astype(SHORT[dtype])
+            record("lu_pivots_to_permutation", convert, [x], {"permutation_size": size}, "special" if pivots else "empty")
+    for dtype in WIDE:
+        for case, a, b in [("regular", (3, 3), (3, 2)), ("regular", (2, 3, 3), (2, 3, 1)), ("empty", (2, 2), (2, 0))]:
+            rng = rng_of("linear_solve", dtype, a, b)
+            record("linear_solve", lambda a, b: jnp.linalg.solve(turned(a), b), [draw(rng, dtype, a), draw(rng, dtype, b)], None, case)
+
+
 def triangular():
     shapes = [("regular", (3, 3), (3, 2)), ("regular", (2, 2, 2), (2, 2, 3)), ("empty", (2, 2), (2, 0)), ("empty", (0, 0), (0, 2))]
     for flags in range(8):
@@ -75,7 +120,7 @@ def triangular():
 
 def main():
     data = pathlib.Path(__file__).parent / "data"
-    for part in (factorizations, triangular):
+    for part in (factorizations, spectra, triangular):
         part()
     p.write(data / "linalg")
 

@@ -2,7 +2,7 @@
 
 use super::matrix::{symmetrized, transposed};
 use crate::Array;
-use crate::prim::linalg::{Cholesky, Geqrf, HouseholderProduct, Qr, TriangularSolve};
+use crate::prim::linalg::{Cholesky, Eigh, Geqrf, HouseholderProduct, Qr, Svd, TriangularSolve};
 use crate::trace::{bind, bind1};
 
 /// The Cholesky decomposition of symmetric positive definite matrices
@@ -131,4 +131,113 @@ pub fn qr(a: &Array, mode: QrMode) -> (Array, Array) {
     let mut parts = bind(qr, &[&super::inexact(a)]).into_iter();
     let mut next = || parts.next().expect("two results");
     (next(), next())
+}
+
+/// Eigenvalues, in increasing order, and orthonormal eigenvectors, as columns,
+/// of symmetric matrices `[.., n, n]` (`jax.numpy.linalg.eigh`): `w`, `[.., n]`,
+/// and `V`, `[.., n, n]`, with `A V = V diag(w)`.
+///
+/// `a` is replaced by the mean of itself and its transpose. Eigenvectors are
+/// determined up to their sign, and where eigenvalues are equal up to a rotation;
+/// derivatives are right where eigenvalues are apart. A matrix with elements
+/// that are not finite gives NaN.
+///
+/// ```no_run
+/// use ramie_core::{Array, linalg};
+/// let (w, v) = linalg::eigh(&Array::from([[2.0f32, 1.0], [1.0, 2.0]]));
+/// assert!(w.allclose(&Array::from([1.0f32, 3.0])).item::<bool>());
+/// assert_eq!(v.shape(), [2, 2]);
+/// ```
+///
+/// # Panics
+/// If the matrices are not square, or not of `f32` or `f64`.
+#[track_caller]
+pub fn eigh(a: &Array) -> (Array, Array) {
+    let a = super::expect_square("eigh", &super::inexact(a));
+    eigh_of(&symmetrized(&a), true)
+}
+
+/// [`eigh`] of the matrices that one triangle of `a` gives, the lower one where
+/// `lower` is set; the other is not read.
+///
+/// # Panics
+/// As `eigh`.
+#[track_caller]
+pub fn eigh_of_triangle(a: &Array, lower: bool) -> (Array, Array) {
+    eigh_of(&super::expect_square("eigh", &super::inexact(a)), lower)
+}
+
+#[track_caller]
+fn eigh_of(a: &Array, lower: bool) -> (Array, Array) {
+    let mut parts = bind(Eigh { lower }, &[a]).into_iter();
+    let mut next = || parts.next().expect("two results");
+    let vectors = next();
+    (next(), vectors)
+}
+
+/// The eigenvalues of symmetric matrices in increasing order
+/// (`jax.numpy.linalg.eigvalsh`), `[.., n]`.
+///
+/// # Panics
+/// As [`eigh`].
+#[track_caller]
+pub fn eigvalsh(a: &Array) -> Array {
+    eigh(a).0
+}
+
+/// A singular value decomposition: `A = U diag(s) Vᵀ` for matrices `[.., m, n]`.
+#[derive(Clone, Debug)]
+pub struct SvdFactors {
+    /// Left singular vectors as columns, `[.., m, min(m, n)]`, or `[.., m, m]`.
+    pub u: Array,
+    /// Singular values in decreasing order, `[.., min(m, n)]`.
+    pub s: Array,
+    /// Right singular vectors as rows, `[.., min(m, n), n]`, or `[.., n, n]`.
+    pub vt: Array,
+}
+
+super::tree_of_arrays!(SvdFactors { u, s, vt });
+
+/// The singular value decomposition (`jax.numpy.linalg.svd`) of matrices
+/// `[.., m, n]`, with square `U` and `V` where `full_matrices` is set.
+///
+/// Pairs of singular vectors are determined up to their sign; derivatives are
+/// right where singular values are apart. A matrix with elements that are not
+/// finite gives NaN.
+///
+/// ```no_run
+/// use ramie_core::{Array, linalg};
+/// let svd = linalg::svd(&Array::from([[3.0f32, 0.0], [0.0, 4.0], [0.0, 0.0]]), false);
+/// assert!(svd.s.allclose(&Array::from([4.0f32, 3.0])).item::<bool>());
+/// assert_eq!(svd.u.shape(), [3, 2]);
+/// ```
+///
+/// # Panics
+/// If `a` has fewer than two axes, or is not of `f32` or `f64`; in derivatives,
+/// if vectors complete a basis (`full_matrices` of matrices that are not
+/// square).
+#[track_caller]
+pub fn svd(a: &Array, full_matrices: bool) -> SvdFactors {
+    let svd = Svd {
+        full_matrices,
+        compute_uv: true,
+    };
+    let mut parts = bind(svd, &[&super::inexact(a)]).into_iter();
+    let mut next = || parts.next().expect("three results");
+    let (s, u, vt) = (next(), next(), next());
+    SvdFactors { u, s, vt }
+}
+
+/// The singular values of matrices in decreasing order
+/// (`jax.numpy.linalg.svdvals`), `[.., min(m, n)]`.
+///
+/// # Panics
+/// If `a` has fewer than two axes, or is not of `f32` or `f64`.
+#[track_caller]
+pub fn svdvals(a: &Array) -> Array {
+    let svd = Svd {
+        full_matrices: true,
+        compute_uv: false,
+    };
+    bind1(svd, &[&super::inexact(a)])
 }

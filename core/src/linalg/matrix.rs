@@ -1,7 +1,8 @@
 //! Matrices along the last two axes: what decompositions are put together from.
 
 use crate::prim::dot::{DotDimensionNumbers, Precision};
-use crate::{Array, DType, Dims};
+use crate::prim::index::{Gather, GatherDimensionNumbers, GatherScatterMode};
+use crate::{Array, DType, Dims, where_};
 
 /// Rows and columns.
 pub(crate) fn matrix_shape(x: &Array) -> (usize, usize) {
@@ -32,4 +33,48 @@ pub(crate) fn identity(n: usize, dtype: DType) -> Array {
 /// The mean of the matrices and their transposes.
 pub(crate) fn symmetrized(x: &Array) -> Array {
     (x + transposed(x)) / 2
+}
+
+/// The rows in the order of a permutation, one for each matrix.
+pub(crate) fn permuted(x: &Array, permutation: &Array) -> Array {
+    let rank = x.ndim();
+    let batch: Dims = (0..rank - 2).collect();
+    let numbers = GatherDimensionNumbers {
+        offset_dims: Dims::from_slice(&[rank - 1]),
+        collapsed_slice_dims: Dims::from_slice(&[rank - 2]),
+        start_index_map: Dims::from_slice(&[rank - 2]),
+        operand_batching_dims: batch.clone(),
+        start_indices_batching_dims: batch,
+    };
+    let mut sizes = Dims::from_elem(1, rank);
+    sizes[rank - 1] = x.shape()[rank - 1];
+    let gather = Gather {
+        mode: GatherScatterMode::PromiseInBounds,
+        unique_indices: true,
+        ..Gather::new(numbers, &sizes)
+    };
+    x.gather(&permutation.expand_dims(&[-1]), gather)
+}
+/// The diagonals, as a last axis.
+pub(crate) fn diagonals(x: &Array) -> Array {
+    let (rows, columns) = matrix_shape(x);
+    let n = rows.min(columns);
+    let square = x.slice_in_dim(0, n, 1, -2).slice_in_dim(0, n, 1, -1);
+    let here = identity(n, DType::Bool);
+    where_(&here, &square, square.zeros_like()).sum_axes(&[-1])
+}
+
+/// The matrices that have the last axis on their diagonals, and zeros elsewhere.
+pub(crate) fn diagonal_matrices(x: &Array) -> Array {
+    let n = x.shape()[x.ndim() - 1];
+    let rows = x.expand_dims(&[-1]);
+    where_(&identity(n, DType::Bool), &rows, rows.zeros_like())
+}
+
+/// The distance from 1 to the next number of a type.
+pub(crate) fn epsilon(dtype: DType) -> f64 {
+    match dtype {
+        DType::F64 => f64::EPSILON,
+        _ => f64::from(f32::EPSILON),
+    }
 }

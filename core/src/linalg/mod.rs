@@ -10,12 +10,37 @@
 //! assert_eq!(l.to_vec::<f32>()[..3], [2.0, 0.0, 1.0]);
 //! ```
 
+/// Makes a struct of arrays a tree.
+macro_rules! tree_of_arrays {
+    ($t:ident { $($field:ident),+ }) => {
+        impl crate::Tree for $t {
+            fn walk(&self, visitor: &mut dyn crate::tree::Visitor) {
+                $( crate::tree::child(visitor, crate::tree::Key::Field(stringify!($field)), &self.$field); )+
+            }
+            fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut crate::Array)) {
+                $( visit(&mut self.$field); )+
+            }
+            fn rebuild(&self, leaf: &mut dyn FnMut(&crate::Array) -> crate::Array) -> Self {
+                $t { $( $field: leaf(&self.$field) ),+ }
+            }
+        }
+    };
+}
+use tree_of_arrays;
+
 mod decompositions;
 pub(crate) mod matrix;
+mod solve;
 
 pub use crate::prim::linalg::TriangularSolve;
 pub use decompositions::{
-    QrMode, cholesky, cholesky_with, geqrf, householder_product, qr, triangular_solve,
+    QrMode, SvdFactors, cholesky, cholesky_with, eigh, eigh_of_triangle, eigvalsh, geqrf,
+    householder_product, qr, svd, svdvals, triangular_solve,
+};
+pub(crate) use solve::solve_by_factors;
+pub use solve::{
+    LuFactors, cho_factor, cho_solve, inv, lu, lu_pivots_to_permutation, lu_solve, solve,
+    solve_triangular,
 };
 
 use crate::Array;

@@ -122,9 +122,18 @@ const LISTED: &[CatalogueEntry] = &[
     entry("TopK", "top_k", Class::Any),
     // Linear algebra
     entry("Cholesky", "cholesky", Class::Lapack),
+    entry("Eigh", "eigh", Class::Lapack),
     entry("Geqrf", "geqrf", Class::Lapack),
     entry("HouseholderProduct", "householder_product", Class::Lapack),
+    entry("LinearSolve", "linear_solve", Class::Lapack),
+    entry("Lu", "lu", Class::Lapack),
+    entry(
+        "LuPivotsToPermutation",
+        "lu_pivots_to_permutation",
+        Class::Integer,
+    ),
     entry("Qr", "qr", Class::Lapack),
+    entry("Svd", "svd", Class::Lapack),
     entry("TriangularSolve", "triangular_solve", Class::Lapack),
     // Windows
     entry("ReduceWindow", "reduce_window", Class::Any),

@@ -6,11 +6,20 @@
 //! one program runs on all platforms.
 
 mod cholesky;
+mod eigh;
+mod jacobi;
+mod linear_solve;
+mod lu;
 mod qr;
+mod svd;
 mod triangular_solve;
 
 pub use cholesky::Cholesky;
+pub use eigh::Eigh;
+pub use linear_solve::LinearSolve;
+pub use lu::{Lu, LuPivotsToPermutation};
 pub use qr::{Geqrf, HouseholderProduct, Qr};
+pub use svd::Svd;
 pub use triangular_solve::TriangularSolve;
 
 use super::elementwise::Class;

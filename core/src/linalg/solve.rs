@@ -1,0 +1,286 @@
+//! Systems of linear equations.
+
+use super::matrix::{matrix_shape, permuted, transposed};
+use super::{inexact, triangular_solve};
+use crate::ops::promote_all;
+use crate::prim::linalg::{LinearSolve, Lu, LuPivotsToPermutation, TriangularSolve};
+use crate::trace::{bind, bind1};
+use crate::{Array, DType, Dims, broadcast_shapes};
+
+/// An LU decomposition: `P A = L U` for matrices `A` of shape `[.., m, n]`.
+#[derive(Clone, Debug)]
+pub struct LuFactors {
+    /// `U` on and above the diagonal, `L` below it without its ones,
+    /// `[.., m, n]`.
+    pub lu: Array,
+    /// With which row each row was exchanged, in turn; `i32`, `[.., min(m, n)]`.
+    pub pivots: Array,
+    /// The rows of `A` in the order of those of `L U`; `i32`, `[.., m]`.
+    pub permutation: Array,
+}
+
+super::tree_of_arrays!(LuFactors {
+    lu,
+    pivots,
+    permutation
+});
+
+impl LuFactors {
+    /// `L`, lower triangular with ones on its diagonal, `[.., m, min(m, n)]`.
+    pub fn lower(&self) -> Array {
+        let (rows, columns) = matrix_shape(&self.lu);
+        let k = rows.min(columns);
+        let lower = self.lu.slice_in_dim(0, k, 1, -1).tril(-1);
+        lower + Array::tri(rows, k, 0, self.lu.dtype()).triu(0)
+    }
+
+    /// `U`, upper triangular, `[.., min(m, n), n]`.
+    pub fn upper(&self) -> Array {
+        let (rows, columns) = matrix_shape(&self.lu);
+        self.lu.slice_in_dim(0, rows.min(columns), 1, -2).triu(0)
+    }
+
+    /// The transpose of `P` as matrices, with which `A = Pᵀ L U`, `[.., m, m]`.
+    pub fn permutation_matrix(&self) -> Array {
+        let rows = matrix_shape(&self.lu).0;
+        let place = Array::iota(&[rows, 1], 0, DType::I32);
+        place
+            .eq(self.permutation.expand_dims(&[-2]))
+            .astype(self.lu.dtype())
+    }
+}
+
+/// The LU decomposition with partial pivoting (`jax.lax.linalg.lu`,
+/// `jax.scipy.linalg.lu_factor`) of matrices `[.., m, n]`.
+///
+/// ```no_run
+/// use ramie_core::{Array, linalg};
+/// let a = Array::from([[1.0f32, 2.0], [2.0, 2.0]]);
+/// let factors = linalg::lu(&a);
+/// assert_eq!(factors.permutation.to_vec::<i32>(), [1, 0]);
+/// assert_eq!(factors.upper().to_vec::<f32>(), [2.0, 2.0, 0.0, 1.0]);
+/// ```
+///
+/// # Panics
+/// If `a` has fewer than two axes, or is not of `f32` or `f64`.
+#[track_caller]
+pub fn lu(a: &Array) -> LuFactors {
+    let mut parts = bind(Lu, &[&inexact(a)]).into_iter();
+    let mut next = || parts.next().expect("three results");
+    LuFactors {
+        lu: next(),
+        pivots: next(),
+        permutation: next(),
+    }
+}
+
+/// The permutation of `permutation_size` rows that exchanges amount to
+/// (`jax.lax.linalg.lu_pivots_to_permutation`): from the pivots that [`lu`]
+/// gives, `[.., k]`, to `[.., permutation_size]`.
+///
+/// # Panics
+/// If the pivots are no integers, or more than the rows.
+#[track_caller]
+pub fn lu_pivots_to_permutation(pivots: &Array, permutation_size: usize) -> Array {
+    bind1(LuPivotsToPermutation { permutation_size }, &[pivots])
+}
+
+/// The solution of `L U X = P B`, or of `(Pᵀ L U)ᵀ X = B`, for operands of one
+/// batch.
+pub(crate) fn solve_by_factors(
+    lu: &Array,
+    permutation: &Array,
+    b: &Array,
+    transpose: bool,
+) -> Array {
+    let left = TriangularSolve::new().left_side();
+    let unit = left.lower().unit_diagonal();
+    if !transpose {
+        let x = triangular_solve(lu, &permuted(b, permutation), unit);
+        return triangular_solve(lu, &x, left);
+    }
+    let x = triangular_solve(lu, b, left.transpose_a());
+    let x = triangular_solve(lu, &x, unit.transpose_a());
+    permuted(&x, &permutation.argsort(-1))
+}
+
+/// The solution `x` of `A x = b` (`jax.scipy.linalg.lu_solve`), or of
+/// `Aᵀ x = b` where `transpose` is set, by the LU decomposition of `A`.
+///
+/// For a matrix `[n, n]`, `b` is `[n]` or `[n, k]`; batches of both broadcast
+/// as in [`solve`]. Derivatives pass through the decomposition.
+///
+/// # Panics
+/// If the matrices are not square, the shapes do not fit, or the types differ.
+#[track_caller]
+pub fn lu_solve(factors: &LuFactors, b: &Array, transpose: bool) -> Array {
+    let lu = super::expect_square("lu_solve", &factors.lu);
+    solve_broadcast("lu_solve", lu.shape(), b, |batch, b| {
+        let lu = lu.broadcast_to(&[batch, &lu.shape()[lu.ndim() - 2..]].concat());
+        let rows = matrix_shape(&lu).0;
+        let permutation = factors.permutation.broadcast_to(&[batch, &[rows]].concat());
+        solve_by_factors(&lu, &permutation, b, transpose)
+    })
+}
+
+/// Lines the batches of square matrices of `shape` and right-hand sides up, and
+/// solves for columns: `solve` gets the batch and `b` as `[batch.., n, k]`.
+#[track_caller]
+fn solve_broadcast(
+    operation: &str,
+    shape: &[usize],
+    b: &Array,
+    solve: impl FnOnce(&[usize], &Array) -> Array,
+) -> Array {
+    let (matrices, size) = (&shape[..shape.len() - 2], shape[shape.len() - 1]);
+    let vector = b.ndim() == 1;
+    let columns = if vector {
+        b.expand_dims(&[-1])
+    } else {
+        b.clone()
+    };
+    let rows = (columns.ndim() >= 2).then(|| columns.shape()[columns.ndim() - 2]);
+    if rows != Some(size) {
+        panic!(
+            "{operation}: matrices of shape {shape:?} do not fit right-hand sides of shape {:?}\n  \
+             help: give [{size}], or columns [.., {size}, k]; for a batch of vectors add an axis: \
+             b.expand_dims(&[-1])",
+            b.shape()
+        );
+    }
+    let (own, right) = (columns.ndim() - 2, columns.shape()[columns.ndim() - 1]);
+    if matrices.is_empty() && own > 0 {
+        // One matrix: the columns of the whole batch side by side.
+        let moved = columns.move_axis(-2, 0);
+        let x = solve(&[], &moved.reshape(&[size, moved.size() / size.max(1)]));
+        return x.reshape(moved.shape()).move_axis(0, -2);
+    }
+    let Some(batch) = broadcast_shapes(&[matrices, &columns.shape()[..own]]) else {
+        panic!(
+            "{operation}: the batches of matrices {shape:?} and right-hand sides {:?} do not \
+             broadcast together\n  help: all axes but the last two must agree or be 1",
+            b.shape()
+        );
+    };
+    let columns = columns.broadcast_to(&[&batch, &[size, right][..]].concat());
+    let x = solve(&batch, &columns);
+    if vector { x.squeeze(&[-1]) } else { x }
+}
+
+/// The solution `x` of `A x = b` (`jax.numpy.linalg.solve`) for square matrices
+/// `[.., n, n]`.
+///
+/// A `b` of one axis is one vector; else it has columns, `[.., n, k]`. Batches
+/// broadcast. A singular matrix gives infinities or NaN. Derivatives use the
+/// decomposition that the solution was found with.
+///
+/// ```no_run
+/// use ramie_core::{Array, linalg};
+/// let a = Array::from([[2.0f32, 0.0], [0.0, 4.0]]);
+/// assert_eq!(linalg::solve(&a, &Array::from([2.0f32, 2.0])).to_vec::<f32>(), [1.0, 0.5]);
+/// ```
+///
+/// # Panics
+/// If the matrices are not square, the shapes do not fit, or a type is neither
+/// `f32` nor `f64`.
+#[track_caller]
+pub fn solve(a: &Array, b: &Array) -> Array {
+    let [a, b] = [a, b].map(inexact);
+    let [a, b]: [Array; 2] = promote_all("solve", &[a, b])
+        .try_into()
+        .expect("two arrays");
+    let a = super::expect_square("solve", &a);
+    let factors = lu(&a.stop_gradient());
+    solve_broadcast("solve", a.shape(), &b, |batch, b| {
+        let whole =
+            |x: &Array, own: usize| x.broadcast_to(&[batch, &x.shape()[x.ndim() - own..]].concat());
+        let system = [
+            &whole(&a, 2),
+            &whole(&factors.lu, 2),
+            &whole(&factors.permutation, 1),
+            b,
+        ];
+        bind1(LinearSolve { transpose: false }, &system)
+    })
+}
+
+/// The inverses of square matrices `[.., n, n]` (`jax.numpy.linalg.inv`). To
+/// solve a system, [`solve`] is faster and more exact.
+///
+/// ```no_run
+/// use ramie_core::{Array, linalg};
+/// let a = Array::from([[2.0f32, 0.0], [0.0, 4.0]]);
+/// assert_eq!(linalg::inv(&a).to_vec::<f32>(), [0.5, 0.0, 0.0, 0.25]);
+/// ```
+///
+/// # Panics
+/// If the matrices are not square, or not of `f32` or `f64`.
+#[track_caller]
+pub fn inv(a: &Array) -> Array {
+    let a = super::expect_square("inv", &inexact(a));
+    let (rows, batch) = (matrix_shape(&a).0, &a.shape()[..a.ndim() - 2]);
+    let ones = Array::eye(rows, a.dtype());
+    solve(&a, &ones.broadcast_to(&[batch, &[rows, rows]].concat()))
+}
+
+/// The solution `x` of `A x = b` for triangular matrices `[.., n, n]`
+/// (`jax.scipy.linalg.solve_triangular`), lower ones where `lower` is set. Of
+/// `a`, only that triangle is read. [`triangular_solve`] has more options.
+///
+/// # Panics
+/// As [`solve`].
+#[track_caller]
+pub fn solve_triangular(a: &Array, b: &Array, lower: bool) -> Array {
+    let [a, b] = [a, b].map(inexact);
+    let [a, b]: [Array; 2] = promote_all("solve_triangular", &[a, b])
+        .try_into()
+        .expect("two arrays");
+    let a = super::expect_square("solve_triangular", &a);
+    let options = TriangularSolve {
+        lower,
+        ..TriangularSolve::new().left_side()
+    };
+    solve_broadcast("solve_triangular", a.shape(), &b, |batch, b| {
+        let shape: Dims = [batch, &a.shape()[a.ndim() - 2..]].concat().into();
+        triangular_solve(&a.broadcast_to(&shape), b, options)
+    })
+}
+
+/// The Cholesky decomposition for [`cho_solve`] (`jax.scipy.linalg.cho_factor`):
+/// lower triangular, from the lower triangle of `a`, where `lower` is set, else
+/// upper triangular from the upper one.
+///
+/// # Panics
+/// As [`cholesky`](super::cholesky).
+#[track_caller]
+pub fn cho_factor(a: &Array, lower: bool) -> Array {
+    let a = if lower {
+        a.clone()
+    } else {
+        transposed(&super::expect_square("cho_factor", a))
+    };
+    super::cholesky_with(&a, !lower, false)
+}
+
+/// The solution `x` of `A x = b` by the Cholesky decomposition of `A`, lower
+/// triangular where `lower` is set (`jax.scipy.linalg.cho_solve`).
+///
+/// # Panics
+/// As [`solve`].
+#[track_caller]
+pub fn cho_solve(factor: &Array, b: &Array, lower: bool) -> Array {
+    let factor = super::expect_square("cho_solve", factor);
+    let left = TriangularSolve {
+        lower,
+        ..TriangularSolve::new().left_side()
+    };
+    // L Lᵀ x = b, or Uᵀ U x = b.
+    let (first, then) = match lower {
+        true => (left, left.transpose_a()),
+        false => (left.transpose_a(), left),
+    };
+    solve_broadcast("cho_solve", factor.shape(), b, |batch, b| {
+        let factor = factor.broadcast_to(&[batch, &factor.shape()[factor.ndim() - 2..]].concat());
+        triangular_solve(&factor, &triangular_solve(&factor, b, first), then)
+    })
+}

@@ -1,0 +1,149 @@
+//! Eigenvalues and eigenvectors of symmetric matrices.
+
+use super::jacobi::{Rotation, halves, moved_on, or_nan, scale, sweeps};
+use super::{batch_in_front, square, with_last};
+use crate::linalg::matrix::{
+    diagonals, epsilon, identity, matrix_shape, permuted, product, symmetrized, transposed,
+};
+use crate::lower::{Lowering, Value};
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive};
+use crate::{Array, Aval, DType, ShapeError, concatenate, where_};
+
+/// Orthonormal eigenvectors of symmetric matrices, as columns, and their
+/// eigenvalues in increasing order.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Eigh {
+    /// Whether the lower triangle is read, or the upper one.
+    pub lower: bool,
+}
+
+impl Primitive for Eigh {
+    fn name(&self) -> &'static str {
+        "eigh"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![
+            ("algorithm", Param::new("None")),
+            ("lower", Param::flag(self.lower)),
+            ("sort_eigenvalues", Param::flag(true)),
+            ("subset_by_index", Param::new("None")),
+        ]
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(args.len() == 1, "expects 1 operand, got {}", args.len());
+        let n = square(args[0])?;
+        Ok([args[0], with_last(args[0], &[n])].into_iter().collect())
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        // Perturbation theory for eigenvalues that are apart: w' is the diagonal
+        // of Vᵀ A' V, and V' = V (F ∘ Vᵀ A' V) with F = 1 / (wⱼ - wᵢ) off the
+        // diagonal.
+        Differentiation::jvp(|_, tangents, results| {
+            let Some(tangent) = &tangents[0] else {
+                return vec![None, None];
+            };
+            let (v, w) = (&results[0], &results[1]);
+            let ones = identity(matrix_shape(v).0, v.dtype());
+            let distances = w.expand_dims(&[-2]) - w.expand_dims(&[-1]);
+            let inverse = 1 / (&ones + distances) - ones;
+            let inside = product(&product(&transposed(v), &symmetrized(tangent)), v);
+            let v_dot = product(v, &(inverse * &inside));
+            vec![Some(v_dot), Some(diagonals(&inside))]
+        })
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        batch_in_front(self, args, axes, size)
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        _: &[Aval],
+    ) -> Vec<Value> {
+        ctx.traced("eigh", args, ins, |args| {
+            let a = &args[0];
+            let (half, rest) = match self.lower {
+                true => (a.tril(0), a.tril(-1)),
+                false => (a.triu(0), a.triu(1)),
+            };
+            diagonalize(&(half + transposed(&rest)))
+        })
+    }
+}
+
+/// Eigenvectors and eigenvalues of symmetric matrices, by rotations that make
+/// them diagonal.
+fn diagonalize(a: &Array) -> Vec<Array> {
+    let n = matrix_shape(a).0;
+    if a.size() == 0 {
+        return vec![a.clone(), diagonals(a)];
+    }
+    let batch = &a.shape()[..a.ndim() - 2];
+    let (scale, finite) = scale(a);
+    // An even number of rows; one that is added meets only zeros.
+    let even = n.next_multiple_of(2);
+    let mut widths = vec![(0, 0); a.ndim()];
+    widths[a.ndim() - 2].1 = even - n;
+    widths[a.ndim() - 1].1 = even - n;
+    let matrix = (a / &scale).pad(&widths, 0);
+    let size = matrix.square().sum_axes(&[-2, -1]).sqrt();
+    let vectors = identity(even, a.dtype()).broadcast_to(matrix.shape());
+    // Rows of the eigenvectors are rotated as those of the matrix are.
+    let both = concatenate(&[matrix, vectors], -1);
+    let outside = identity(even, DType::Bool).logical_not();
+    let left = |both: &Array| {
+        let matrix = both.slice_in_dim(0, even, 1, -1);
+        let rest = where_(&outside, &matrix, matrix.zeros_like());
+        let rest = rest.square().sum_axes(&[-2, -1]).sqrt();
+        rest / where_(&size.eq(0), size.ones_like(), &size)
+    };
+    let small = epsilon(a.dtype()) / 8.0;
+    let both = sweeps(both, even - 1, small, |both| round(&both, even), left);
+    let vectors = both.slice_in_dim(even, 2 * even, 1, -1);
+    let vectors = vectors.slice_in_dim(0, n, 1, -2).slice_in_dim(0, n, 1, -1);
+    let matrix = both.slice_in_dim(0, n, 1, -2).slice_in_dim(0, n, 1, -1);
+    let values = diagonals(&matrix) * scale.reshape(&[batch, &[1]].concat());
+    let order = values.argsort(-1);
+    let values = values.take_along_axis(&order, -1);
+    let vectors = transposed(&permuted(&vectors, &order));
+    vec![or_nan(&vectors, &finite), or_nan(&values, &finite)]
+}
+
+/// One round on `[A | Vᵀ]`.
+fn round(both: &Array, n: usize) -> Array {
+    let parts = halves(both, -2);
+    let [upper, lower] = [0, 1].map(|i| parts[i].slice_in_dim(0, n, 1, -1));
+    let [upper_left, upper_right] = halves(&upper, -1);
+    let [_, lower_right] = halves(&lower, -1);
+    let (p, q, r) = (
+        diagonals(&upper_left),
+        diagonals(&lower_right),
+        diagonals(&upper_right),
+    );
+    let rotation = Rotation::new(&p, &q, &r, &r.ne(0));
+    let rows = moved_on(rotation.rows(&parts), -2);
+    let (matrix, vectors) = (
+        rows.slice_in_dim(0, n, 1, -1),
+        rows.slice_in_dim(n, 2 * n, 1, -1),
+    );
+    let matrix = moved_on(rotation.columns(&halves(&matrix, -1)), -1);
+    // What the rotations give exactly: no rest off the diagonal.
+    let shift = &rotation.tangent * &r;
+    let diagonal = [p - &shift, q + shift].map(|x| x.expand_dims(&[-1]));
+    let diagonal = moved_on(diagonal, -2);
+    let exact = where_(&identity(n, DType::Bool), diagonal, matrix);
+    let exact = where_(&met(n), exact.zeros_like(), exact);
+    concatenate(&[exact, vectors], -1)
+}
+
+/// Where the rows that have just met are, off the diagonal.
+fn met(n: usize) -> Array {
+    let place = Array::iota(&[n, 1], 0, DType::I32);
+    let ends = halves(&place, -2);
+    let partner = moved_on([ends[1].clone(), ends[0].clone()], -2);
+    let place = moved_on(ends, -2);
+    // The row at `i` was at place[i] and met partner[i], which is now where the
+    // place is that.
+    partner.eq(transposed(&place))
+}

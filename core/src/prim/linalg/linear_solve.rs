@@ -1,0 +1,115 @@
+//! Systems of equations by a known decomposition.
+
+use super::{batch_in_front, square};
+use crate::linalg::matrix::{product, transposed};
+use crate::linalg::solve_by_factors;
+use crate::lower::{Lowering, Value};
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::trace::bind1;
+use crate::{Array, Aval, DType, ShapeError};
+
+/// The `X` with `A X = B`, or `Aᵀ X = B`, for matrices `A` of which the LU
+/// decomposition is known.
+///
+/// Operands are `A`, its decomposition and permutation as [`Lu`](super::Lu)
+/// gives them, and `B`. The tangent solves `A X' = B' - A' X` with the same
+/// decomposition, so that no derivative is taken of that.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct LinearSolve {
+    /// Whether `A` is transposed.
+    pub transpose: bool,
+}
+
+impl LinearSolve {
+    /// The same system with other right-hand sides.
+    fn solve(&self, system: &[Array], b: &Array) -> Array {
+        bind1(self.clone(), &[&system[0], &system[1], &system[2], b])
+    }
+}
+
+impl Primitive for LinearSolve {
+    fn name(&self) -> &'static str {
+        "linear_solve"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![("transpose", Param::flag(self.transpose))]
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(args.len() == 4, "expects 4 operands, got {}", args.len());
+        let [a, lu, permutation, b] = [args[0], args[1], args[2], args[3]];
+        let size = square(a)?;
+        let rows = a.with_shape(&a.shape()[..a.ndim() - 1]);
+        crate::ensure_shape!(
+            lu.strong() == a.strong()
+                && permutation.strong() == rows.with_dtype(DType::I32)
+                && b.dtype() == a.dtype(),
+            "the decomposition is not that of the matrices, or types differ"
+        );
+        let fits = b.ndim() == a.ndim() && b.shape()[..b.ndim() - 1] == a.shape()[..a.ndim() - 1];
+        if !fits {
+            return Err(ShapeError::new(format!(
+                "the right-hand sides {b} do not fit systems of {size} equations"
+            ))
+            .help("they are columns, and have the batch axes of the matrices"));
+        }
+        one(b)
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::bilinear(
+            |primals, tangents, results| {
+                let of_a = tangents[0].as_ref().map(|t| {
+                    let t = if self.transpose {
+                        transposed(t)
+                    } else {
+                        t.clone()
+                    };
+                    -product(&t, &results[0])
+                });
+                let right = crate::prim::elementwise::add_tangents(of_a, tangents[3].clone());
+                vec![right.map(|right| self.solve(primals, &right))]
+            },
+            |cts, operands| {
+                let system: Option<Vec<Array>> =
+                    operands[..3].iter().map(|o| o.known().cloned()).collect();
+                let other = LinearSolve {
+                    transpose: !self.transpose,
+                };
+                let ct = system.zip(cts[0].as_ref());
+                vec![
+                    None,
+                    None,
+                    None,
+                    ct.map(|(system, ct)| other.solve(&system, ct)),
+                ]
+            },
+        )
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        let (true, Some(at)) = (axes[..3].iter().all(Option::is_none), axes[3]) else {
+            return batch_in_front(self, args, axes, size);
+        };
+        // One matrix for all examples, whose right-hand sides stand side by side.
+        let last = args[3].ndim() - 1;
+        let b = args[3].move_axis(at as isize, last as isize);
+        let mut merged = b.shape().to_vec();
+        merged[last - 1] *= merged.remove(last);
+        let x = self.solve(args, &b.reshape(&merged));
+        batched(x.reshape(b.shape()), Some(last))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        _: &[Aval],
+    ) -> Vec<Value> {
+        ctx.traced("linear_solve", &args[1..], &ins[1..], |args| {
+            vec![solve_by_factors(
+                &args[0],
+                &args[1],
+                &args[2],
+                self.transpose,
+            )]
+        })
+    }
+}
