@@ -503,3 +503,82 @@ fn map_works_in_batches() {
     };
     assert_eq!(f32s(&grad(g)(x.clone())), f32s(&x.cos()));
 }
+
+/// What does not depend on the linear argument (a counter, the values that
+/// tangents go along with) is gone through first.
+#[test]
+fn linear_loops_beside_known_values_are_transposed() {
+    let w = numbers(&[2.0, 3.0, 5.0]);
+    // y = sum of x * w[i] * (i + 1) over the steps, with a counter in the carry.
+    let counted = |x: Array| {
+        let step = |(sum, i): (Array, Array), w: Array| {
+            let scale = (&i + 1).astype(DType::F32) * w;
+            ((sum + &x * scale, &i + 1), &x * i)
+        };
+        let ((sum, _), ys) = scan(step, (Array::from(0.0f32), Array::from(0)), w.clone());
+        (sum, ys)
+    };
+    let pull = linear_transpose(counted, Array::from(1.0f32));
+    let ct = (Array::from(1.0f32), numbers(&[1.0, 1.0, 1.0]));
+    assert_eq!(pull(ct).item::<f32>(), 2.0 + 6.0 + 15.0 + 0.0 + 1.0 + 2.0);
+    // The same through a nested jit that holds both.
+    let jitted = |x: Array| {
+        let both = jit(|(sum, i): (Array, Array), x: Array| (sum + &x * &i, i + 1));
+        fori_loop(
+            0,
+            3,
+            |_, c: (Array, Array)| both(c, x.clone()),
+            (Array::from(0.0f32), Array::from(2)),
+        )
+        .0
+    };
+    let pull = linear_transpose(jitted, Array::from(1.0f32));
+    assert_eq!(pull(Array::from(1.0f32)).item::<f32>(), 9.0);
+    // Tangents beside the values they belong to.
+    let c0 = Array::from(0.3f32);
+    let f = |c: Array| scan(weighted, c, numbers(&[1.0, 2.0, 3.0])).1.sum();
+    let push = |t: Array| jvp(f, c0.clone(), t).1;
+    let pull = linear_transpose(push, c0.clone());
+    let (got, want) = (pull(Array::from(1.0f32)), grad(f)(c0.clone()));
+    assert!((got.item::<f32>() - want.item::<f32>()).abs() < 1e-6);
+}
+
+/// Layers in a loop that are computed again leave the carry of each step only.
+#[test]
+fn checkpointed_layers_keep_their_carry() {
+    let (depth, n, d) = (12, 64, 32);
+    let layer = |x: Array, w: Array| (x.matmul(w.tanh()).sin().sin().sin() + x, ());
+    let kept = |f: Box<dyn Fn(Array, Array) -> Array + Send + Sync>| -> usize {
+        let x = Array::shape_dtype_struct(&[n, d], DType::F32);
+        let ws = Array::shape_dtype_struct(&[depth, d, d], DType::F32);
+        let residuals = saved_residuals(f)(x, ws);
+        residuals.iter().map(|r| r.aval.size_bytes()).sum()
+    };
+    let plain = kept(Box::new(move |x: Array, ws: Array| {
+        scan(layer, x, ws).0.sum()
+    }));
+    let again = kept(Box::new(move |x: Array, ws: Array| {
+        let step = checkpoint(layer);
+        scan(|x: Array, w: Array| step(x, w), x, ws).0.sum()
+    }));
+    let (carry, weights) = (depth * n * d * 4, depth * d * d * 4);
+    assert!(plain > 3 * carry, "{plain}");
+    assert_eq!(again, carry + weights);
+
+    let x = random::normal(&random::key(0), &[3, 4], DType::F32);
+    let ws = random::normal(&random::key(1), &[5, 4, 4], DType::F32);
+    let plain = grad(move |x: Array, ws: Array| scan(layer, x, ws).0.sum());
+    let inside = grad(move |x: Array, ws: Array| {
+        let step = checkpoint(layer);
+        scan(|x: Array, w: Array| step(x, w), x, ws).0.sum()
+    });
+    let around = grad(checkpoint(move |x: Array, ws: Array| {
+        scan(layer, x, ws).0.sum()
+    }));
+    let want = f32s(&plain(x.clone(), ws.clone()));
+    for got in [inside(x.clone(), ws.clone()), around(x, ws)] {
+        for (a, b) in f32s(&got).iter().zip(&want) {
+            assert!((a - b).abs() < 1e-4, "{a} {b}");
+        }
+    }
+}

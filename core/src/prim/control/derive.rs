@@ -1,8 +1,11 @@
 //! Programs derived from a nested one: its batch, its linear part, what of it
 //! does not depend on the loop.
 
+use super::scan::Parts;
 use crate::array::Repr;
 use crate::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Var, read};
+use crate::prim::call::Call;
+use crate::prim::remat::eval_inlined;
 use crate::prim::{BatchAxis, move_batch_axis};
 use crate::trace::{OpenTrace, at_equation, bind_arc, trace_to_jaxpr};
 use crate::transform::{batch_eval, jvp_eval};
@@ -108,6 +111,28 @@ impl Split {
     }
 }
 
+/// Where the captured values come from: arguments marked by `forward`, or
+/// further results.
+fn residuals(
+    captured: &[Array],
+    args: &[Array],
+    forward: impl Fn(usize) -> bool,
+    outs: &mut Vec<Array>,
+) -> Vec<Residual> {
+    let mut residuals = Vec::with_capacity(captured.len());
+    for value in captured {
+        let argument = args.iter().position(|a| same(a, value));
+        residuals.push(match argument.filter(|i| forward(*i)) {
+            Some(i) => Residual::Argument(i),
+            None => {
+                outs.push(value.clone());
+                Residual::Computed
+            }
+        });
+    }
+    residuals
+}
+
 /// Linearizes a program with respect to the arguments marked in `perturbed`.
 /// Arguments marked in `forward` are residuals as they are.
 pub(super) fn linearized(
@@ -128,21 +153,90 @@ pub(super) fn linearized(
         let nonzero: Vec<bool> = dots.iter().map(Option::is_some).collect();
         let dots: Vec<Array> = dots.into_iter().flatten().collect();
         let linear = trace.finish(&dots).pruned();
-        let mut residuals = Vec::with_capacity(linear.consts.len());
-        for value in &linear.consts {
-            let argument = args.iter().position(|a| same(a, value));
-            residuals.push(match argument.filter(|i| forward(*i)) {
-                Some(i) => Residual::Argument(i),
-                None => {
-                    outs.push(value.clone());
-                    Residual::Computed
-                }
-            });
-        }
+        let residuals = residuals(&linear.consts, args, forward, &mut outs);
         parts = Some((residuals, linear.open().0, nonzero));
         outs
     });
     let (residuals, linear, nonzero) = parts.expect("the program was split");
+    Split {
+        known,
+        residuals,
+        linear,
+        nonzero,
+    }
+}
+
+/// Which results depend on the marked arguments.
+pub(super) fn reached(jaxpr: &Jaxpr, marked: &[bool]) -> Vec<bool> {
+    let mut on = vec![false; jaxpr.num_vars()];
+    for (v, mark) in jaxpr.invars.iter().zip(marked) {
+        on[v.index()] = *mark;
+    }
+    let marks = |on: &[bool], atom: &Atom| match atom {
+        Atom::Var(v) => on[v.index()],
+        Atom::Literal(_) => false,
+    };
+    for eqn in &jaxpr.eqns {
+        let ins: SmallVec<[bool; 4]> = eqn.inputs.iter().map(|a| marks(&on, a)).collect();
+        let called = eqn.primitive.as_any().downcast_ref::<Call>();
+        let outs = match called {
+            Some(call) => reached(&call.jaxpr, &ins),
+            None => vec![ins.contains(&true); eqn.outputs.len()],
+        };
+        for (v, mark) in eqn.outputs.iter().zip(outs) {
+            on[v.index()] = mark;
+        }
+    }
+    jaxpr.outvars.iter().map(|a| marks(&on, a)).collect()
+}
+
+/// Divides a loop's program that is linear in the marked operands into what does
+/// not depend on them and the rest. The known part has those results that the
+/// carries not marked get; all results that depend on marked operands are
+/// those of the linear part.
+pub(super) fn divided(jaxpr: &Jaxpr, marked: &Parts<bool>) -> Split {
+    let marks = marked.all();
+    let types = jaxpr.in_avals();
+    let known_types: Vec<Aval> = types
+        .iter()
+        .zip(&marks)
+        .filter(|(_, on)| !**on)
+        .map(|(aval, _)| *aval)
+        .collect();
+    let reached = reached(jaxpr, &marks).into_iter().enumerate();
+    let carried = marked.carry.len();
+    let nonzero: Vec<bool> = reached
+        .map(|(i, on)| if i < carried { marked.carry[i] } else { on })
+        .collect();
+    let carry = marked.consts.len()..marked.consts.len() + carried;
+    let is_carry = marks.iter().enumerate().filter(|(_, on)| !**on);
+    let is_carry: Vec<bool> = is_carry.map(|(i, _)| carry.contains(&i)).collect();
+    let mut parts = None;
+    let known = trace_to_jaxpr(&known_types, |known| {
+        let trace = OpenTrace::partial();
+        let mut given = known.iter();
+        let args: Vec<Array> = types
+            .iter()
+            .zip(&marks)
+            .map(|(aval, on)| match on {
+                true => trace.input(*aval),
+                false => given.next().expect("one for each").clone(),
+            })
+            .collect();
+        let outs = eval_inlined(jaxpr, &args);
+        let pick = |on: bool, n: usize| -> Vec<Array> {
+            let outs = outs.iter().zip(&nonzero).take(n);
+            outs.filter(|(_, nz)| **nz == on)
+                .map(|(o, _)| o.clone())
+                .collect()
+        };
+        let linear = trace.finish(&pick(true, outs.len())).pruned();
+        let mut results = pick(false, carried);
+        let residuals = residuals(&linear.consts, known, |i| !is_carry[i], &mut results);
+        parts = Some((residuals, linear.open().0));
+        results
+    });
+    let (residuals, linear) = parts.expect("the program was divided");
     Split {
         known,
         residuals,

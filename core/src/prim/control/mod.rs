@@ -10,6 +10,7 @@ mod evaluate;
 mod scan;
 mod scan_lowering;
 mod scan_rules;
+mod scan_transpose;
 mod while_loop;
 
 pub use cond::Cond;

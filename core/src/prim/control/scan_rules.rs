@@ -4,21 +4,20 @@
 //! into what depends on no tangent and what is linear in them: the first loop
 //! gives, beside its results, what the second needs at each step. What is the
 //! same at every step is computed once, before the loops, and what is an
-//! operand anyway is not copied. The second loop is transposed by going back,
-//! with sums of cotangents for the constants in the carry.
+//! operand anyway is not copied. The second loop is transposed by going back; see
+//! `scan_transpose.rs`.
 
-use super::derive::{self, Residual};
+use super::derive::{self, Residual, Split};
 use super::scan::{Parts, Scan};
 use super::{split3, spread, zeros};
-use crate::jaxpr::{Atom, ClosedJaxpr, Var};
+use crate::jaxpr::{ClosedJaxpr, Jaxpr, Var};
 use crate::prim::{NestedDifferentiation, Operand};
-use crate::trace::{fail, trace_to_jaxpr};
-use crate::transform::transpose_call;
+use crate::trace::trace_to_jaxpr;
 use crate::{Array, Aval};
 use std::sync::Arc;
 
 /// Which items are there.
-fn given<T>(items: &[Option<T>]) -> Vec<bool> {
+pub(super) fn given<T>(items: &[Option<T>]) -> Vec<bool> {
     items.iter().map(Option::is_some).collect()
 }
 
@@ -91,59 +90,18 @@ impl NestedDifferentiation for Scan {
         };
 
         let args = self.parts(primals);
-        let hoisted = derive::hoisted(&split.known, &args.consts, results);
-        debug_assert_eq!(hoisted.invariant.len(), split.computed());
-        let known = hoisted.program;
-        let mut outs = Vec::new();
-        if !known.jaxpr.outvars.is_empty() || known.jaxpr.has_effects() {
-            let operands = Parts {
-                consts: Vec::new(),
-                carry: args.carry.clone(),
-                xs: args.xs.clone(),
-            };
-            outs = self.apply(known, operands);
-        }
-        let mut stacked = outs.split_off(results).into_iter();
-
-        // The values of the linear program's first arguments, and which of them
-        // have one for each step.
-        let mut invariant = hoisted.invariant.into_iter();
-        let mut residuals: Vec<(Array, bool)> = Vec::with_capacity(split.residuals.len());
-        for residual in &split.residuals {
-            residuals.push(match residual {
-                Residual::Argument(i) => (primals[*i].clone(), *i >= carry.end),
-                Residual::Computed => match invariant.next().expect("one for each") {
-                    Some(value) => (value, false),
-                    None => (stacked.next().expect("one for each"), true),
-                },
-            });
-        }
-        let linear = &split.linear;
-        let (before, rest) = linear.invars.split_at(residuals.len());
-        let of = |stacked: bool| -> Vec<Var> {
-            let marked = before.iter().zip(&residuals);
-            marked
-                .filter(|(_, r)| r.1 == stacked)
-                .map(|(v, _)| *v)
-                .collect()
-        };
-        let invars = [of(false), rest.to_vec(), of(true)].concat();
-        let program = linear.with_interface(invars, linear.outvars.clone());
-        let values = |stacked: bool| -> Vec<Array> {
-            let marked = residuals.iter().filter(|r| r.1 == stacked);
-            marked.map(|r| r.0.clone()).collect()
-        };
+        let (outs, kept) = self.run_known(&split, &args, results);
         let mut operands = Parts {
-            consts: values(false),
+            consts: kept.values(false),
             carry: instantiated(&dots.carry, &args.carry, &on.carry),
             xs: dots.xs.iter().flatten().cloned().collect(),
         };
         operands
             .consts
             .extend(dots.consts.iter().flatten().cloned());
-        operands.xs.extend(values(true));
+        operands.xs.extend(kept.values(true));
         let program = ClosedJaxpr {
-            jaxpr: Arc::new(program),
+            jaxpr: Arc::new(kept.arrange(&split.linear)),
             consts: Vec::new(),
         };
         let dots = self.apply(program, operands);
@@ -151,68 +109,74 @@ impl NestedDifferentiation for Scan {
     }
 
     fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>> {
-        let operands = self.parts(operands);
-        if let Some(known) = operands.carry.iter().find(|o| !o.is_linear())
-            && !known.aval().dtype().is_float()
-        {
-            fail(&format!(
-                "scan: cannot be transposed: the carry has {}, which does not depend on what the \
-                 loop is linear in\n  help: pass it in the place of the carry as an array that the \
-                 loop goes through, such as Array::arange(n)",
-                known.aval()
-            ));
-        }
-        let (ct_carry, ct_ys) = cts.split_at(self.num_carry);
-        let known = |operands: &[Operand]| -> Vec<Array> {
-            operands
-                .iter()
-                .filter_map(Operand::known)
-                .cloned()
-                .collect()
-        };
-        let linear = |operands: &[Operand]| -> Vec<Aval> {
-            let linear = operands.iter().filter(|o| o.is_linear());
-            linear.map(|o| o.aval().strong()).collect()
-        };
-        let sums = linear(&operands.consts);
-        let carried = operands.carry.iter().map(|o| o.aval().strong());
-        let mut args = Parts {
-            consts: known(&operands.consts),
-            carry: sums.iter().map(|aval| zeros(*aval)).collect(),
-            xs: ct_ys.iter().flatten().cloned().collect(),
-        };
-        let ct_carry = ct_carry.iter().zip(carried);
-        let ct_carry = ct_carry.map(|(ct, aval)| ct.clone().unwrap_or_else(|| zeros(aval)));
-        args.carry.extend(ct_carry);
-        args.xs.extend(known(&operands.xs));
+        self.transposed(cts, &self.parts(operands))
+    }
+}
 
-        let mut stacked = Vec::new();
-        let program = self.pulled(&operands, &given(ct_ys), &mut stacked);
-        let back = Scan {
-            reverse: !self.reverse,
-            ..self.clone()
-        };
-        let mut grads = back.apply(program, args);
-        let mut xs = grads.split_off(sums.len() + self.num_carry).into_iter();
-        let mut carry = grads.split_off(sums.len()).into_iter();
-        let mut consts = grads.into_iter();
+/// What the linear program needs of the known one.
+pub(super) struct Kept {
+    /// The values of its first arguments, and whether each has one for every
+    /// step.
+    residuals: Vec<(Array, bool)>,
+}
 
-        let consts = operands.consts.iter().map(|o| match o {
-            Operand::Linear(_) => consts.next(),
-            Operand::Known(_) => None,
-        });
-        let mut all: Vec<Option<Array>> = consts.collect();
-        let carry = operands.carry.iter().map(|o| {
-            let ct = carry.next();
-            ct.filter(|_| o.is_linear())
-        });
-        all.extend(carry);
-        all.extend(stacked.iter().map(|on| if *on { xs.next() } else { None }));
-        all
+impl Kept {
+    /// The values that have one for every step, or those that are the same for
+    /// all.
+    pub fn values(&self, stacked: bool) -> Vec<Array> {
+        let marked = self.residuals.iter().filter(|r| r.1 == stacked);
+        marked.map(|r| r.0.clone()).collect()
+    }
+
+    /// The linear program in the order of a loop's operands: what is the same
+    /// for all steps comes first, and what differs last.
+    pub fn arrange(&self, linear: &Jaxpr) -> Jaxpr {
+        let (before, rest) = linear.invars.split_at(self.residuals.len());
+        let of = |stacked: bool| -> Vec<Var> {
+            let marked = before.iter().zip(&self.residuals);
+            let marked = marked.filter(|(_, r)| r.1 == stacked);
+            marked.map(|(v, _)| *v).collect()
+        };
+        let invars = [of(false), rest.to_vec(), of(true)].concat();
+        linear.with_interface(invars, linear.outvars.clone())
     }
 }
 
 impl Scan {
+    /// Runs the known part of a split program, of `results` results, and gives
+    /// these and what the linear part needs.
+    pub(super) fn run_known(
+        &self,
+        split: &Split,
+        args: &Parts<Array>,
+        results: usize,
+    ) -> (Vec<Array>, Kept) {
+        let hoisted = derive::hoisted(&split.known, &args.consts, results);
+        debug_assert_eq!(hoisted.invariant.len(), split.computed());
+        let known = hoisted.program;
+        let mut outs = Vec::new();
+        if !known.jaxpr.outvars.is_empty() || known.jaxpr.has_effects() {
+            let operands = Parts {
+                consts: Vec::new(),
+                ..args.clone()
+            };
+            outs = self.apply(known, operands);
+        }
+        let mut stacked = outs.split_off(results).into_iter();
+        let mut invariant = hoisted.invariant.into_iter();
+        let all = args.all();
+        let before_xs = args.consts.len() + args.carry.len();
+        let residuals = split.residuals.iter().map(|residual| match residual {
+            Residual::Argument(i) => (all[*i].clone(), *i >= before_xs),
+            Residual::Computed => match invariant.next().expect("one for each") {
+                Some(value) => (value, false),
+                None => (stacked.next().expect("one for each"), true),
+            },
+        });
+        let residuals = residuals.collect();
+        (outs, Kept { residuals })
+    }
+
     /// The program on values and tangents, constants, carry and elements each
     /// with theirs, and which results then have a tangent.
     fn pushed(&self, on: &Parts<bool>) -> (ClosedJaxpr, Vec<bool>) {
@@ -253,76 +217,5 @@ impl Scan {
             carry.chain(ys).cloned().collect()
         });
         (program, found)
-    }
-
-    /// The program of one step back: from known constants, sums of cotangents
-    /// of the linear ones, cotangents of the carry and of the marked results,
-    /// and known elements, to sums, cotangents of the carry and of the linear
-    /// elements. `stacked` says which elements get one.
-    fn pulled(
-        &self,
-        operands: &Parts<Operand>,
-        marked: &[bool],
-        stacked: &mut Vec<bool>,
-    ) -> ClosedJaxpr {
-        let jaxpr = &*self.jaxpr;
-        let types = self.parts(&jaxpr.in_avals());
-        let ys = &jaxpr.out_avals()[self.num_carry..];
-        let part = |operands: &[Operand], types: &[Aval], linear: bool| -> Vec<Aval> {
-            let both = operands.iter().zip(types);
-            let both = both.filter(|(o, _)| o.is_linear() == linear);
-            both.map(|(_, aval)| *aval).collect()
-        };
-        let strong = |avals: Vec<Aval>| -> Vec<Aval> { avals.iter().map(Aval::strong).collect() };
-        let known = part(&operands.consts, &types.consts, false);
-        let sums = strong(part(&operands.consts, &types.consts, true));
-        let ct_ys: Vec<Aval> = ys
-            .iter()
-            .zip(marked)
-            .filter(|(_, on)| **on)
-            .map(|(aval, _)| aval.strong())
-            .collect();
-        let avals = [
-            known.clone(),
-            sums.clone(),
-            strong(types.carry.clone()),
-            ct_ys.clone(),
-            part(&operands.xs, &types.xs, false),
-        ]
-        .concat();
-        // The linear constants are results too: the cotangents that these bring
-        // are the sums so far, and what the step adds goes on top.
-        let linear_consts = jaxpr.invars.iter().zip(&operands.consts);
-        let linear_consts = linear_consts.filter(|(_, o)| o.is_linear());
-        let mut outvars = jaxpr.outvars.clone();
-        outvars.extend(linear_consts.map(|(v, _)| Atom::Var(*v)));
-        let step = jaxpr.with_interface(jaxpr.invars.clone(), outvars);
-        trace_to_jaxpr(&avals, |args| {
-            let (known, sums, args) = split3(args, known.len(), sums.len());
-            let (ct_carry, ct_ys, elements) = split3(args, self.num_carry, ct_ys.len());
-            let mut known = known.iter().chain(elements);
-            let mut inner = |o: &Operand, aval: &Aval| match o {
-                Operand::Linear(_) => Operand::Linear(*aval),
-                Operand::Known(_) => Operand::Known(known.next().expect("one for each").clone()),
-            };
-            let mut all: Vec<Operand> = Vec::with_capacity(jaxpr.invars.len());
-            for (o, aval) in operands.consts.iter().zip(&types.consts) {
-                all.push(inner(o, aval));
-            }
-            all.extend(types.carry.iter().map(|aval| Operand::Linear(*aval)));
-            for (o, aval) in operands.xs.iter().zip(&types.xs) {
-                all.push(inner(o, aval));
-            }
-            let mut cts: Vec<Option<Array>> = ct_carry.iter().cloned().map(Some).collect();
-            cts.extend(spread(marked, ct_ys.iter().cloned()));
-            cts.extend(sums.iter().cloned().map(Some));
-            let grads = self.parts(&transpose_call(&step, &all, &cts));
-            *stacked = given(&grads.xs);
-            let consts = grads.consts.into_iter().flatten();
-            let carry = grads.carry.into_iter().zip(&types.carry);
-            let carry = carry.map(|(ct, aval)| ct.unwrap_or_else(|| zeros(*aval)));
-            let xs = grads.xs.into_iter().flatten();
-            consts.chain(carry).chain(xs).collect()
-        })
     }
 }

@@ -11,3 +11,4 @@ pub use barrier::{OptimizationBarrier, optimization_barrier};
 pub use call::Remat;
 pub use name::{Name, checkpoint_name};
 pub use policy::CheckpointPolicy;
+pub(crate) use split::eval_inlined;

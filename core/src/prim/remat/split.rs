@@ -184,7 +184,7 @@ fn exponent_and_mantissa(aval: Aval) -> Option<(u32, u32)> {
 
 /// Evaluates a program with the programs that it calls in place, so that a
 /// policy sees their operations.
-pub(super) fn eval_inlined(jaxpr: &Jaxpr, args: &[Array]) -> Vec<Array> {
+pub(crate) fn eval_inlined(jaxpr: &Jaxpr, args: &[Array]) -> Vec<Array> {
     let mut env: Vec<Option<Array>> = vec![None; jaxpr.num_vars()];
     for (v, a) in jaxpr.invars.iter().zip(args) {
         env[v.index()] = Some(a.clone());

@@ -1,0 +1,215 @@
+//! The transpose of `scan`: the steps backwards, with the sums of cotangents of
+//! constants in the carry.
+
+use super::derive;
+use super::scan::{Parts, Scan};
+use super::scan_rules::given;
+use super::{split3, spread, zeros};
+use crate::jaxpr::{Atom, ClosedJaxpr};
+use crate::prim::Operand;
+use crate::trace::trace_to_jaxpr;
+use crate::transform::transpose_call;
+use crate::{Array, Aval};
+use std::sync::Arc;
+
+impl Scan {
+    /// Cotangents of the linear operands.
+    pub(super) fn transposed(
+        &self,
+        cts: &[Option<Array>],
+        operands: &Parts<Operand>,
+    ) -> Vec<Option<Array>> {
+        // A carry with a known first value is linear if later ones are: the
+        // first is a zero then.
+        let mut linear = operands.map(Operand::is_linear);
+        loop {
+            let reached = derive::reached(&self.jaxpr, &linear.all());
+            let carry = linear.carry.iter().zip(&reached);
+            let carry: Vec<bool> = carry.map(|(a, b)| *a || *b).collect();
+            if carry == linear.carry {
+                break;
+            }
+            linear.carry = carry;
+        }
+        if linear.carry.iter().all(|on| *on) {
+            return self.go_back(cts, operands);
+        }
+        self.without_known(cts, operands, &linear)
+    }
+
+    /// The transpose where some carry depends on nothing linear, a counter for
+    /// instance: a loop of its own goes through its values first.
+    fn without_known(
+        &self,
+        cts: &[Option<Array>],
+        operands: &Parts<Operand>,
+        linear: &Parts<bool>,
+    ) -> Vec<Option<Array>> {
+        let split = derive::divided(&self.jaxpr, linear);
+        let known = |operands: &[Operand], linear: &[bool]| -> Vec<Array> {
+            let known = operands.iter().zip(linear).filter(|(_, on)| !**on);
+            known.filter_map(|(o, _)| o.known().cloned()).collect()
+        };
+        let args = Parts {
+            consts: known(&operands.consts, &linear.consts),
+            carry: known(&operands.carry, &linear.carry),
+            xs: known(&operands.xs, &linear.xs),
+        };
+        let (_, kept) = self.run_known(&split, &args, args.carry.len());
+        let unknown = |operands: &[Operand], linear: &[bool]| -> Vec<Operand> {
+            let marked = operands.iter().zip(linear).filter(|(_, on)| **on);
+            marked.map(|(o, _)| o.clone()).collect()
+        };
+        let residuals = |stacked: bool| kept.values(stacked).into_iter().map(Operand::Known);
+        let mut rest = Parts {
+            consts: residuals(false).collect(),
+            carry: unknown(&operands.carry, &linear.carry),
+            xs: unknown(&operands.xs, &linear.xs),
+        };
+        let same_for_all = rest.consts.len();
+        rest.consts
+            .extend(unknown(&operands.consts, &linear.consts));
+        let elements = rest.xs.len();
+        rest.xs.extend(residuals(true));
+        let part = Scan {
+            jaxpr: Arc::new(kept.arrange(&split.linear)),
+            num_carry: rest.carry.len(),
+            num_consts: rest.consts.len(),
+            ..self.clone()
+        };
+        let cts = cts.iter().zip(&split.nonzero).filter(|(_, on)| **on);
+        let cts: Vec<Option<Array>> = cts.map(|(ct, _)| ct.clone()).collect();
+        let grads = part.parts(&part.go_back(&cts, &rest));
+        let place = |linear: &[bool], grads: &[Option<Array>]| {
+            let places = spread(linear, grads.iter().cloned());
+            places.into_iter().map(Option::flatten).collect()
+        };
+        Parts {
+            consts: place(&linear.consts, &grads.consts[same_for_all..]),
+            carry: place(&linear.carry, &grads.carry),
+            xs: place(&linear.xs, &grads.xs[..elements]),
+        }
+        .all()
+    }
+
+    fn go_back(&self, cts: &[Option<Array>], operands: &Parts<Operand>) -> Vec<Option<Array>> {
+        let (ct_carry, ct_ys) = cts.split_at(self.num_carry);
+        let known = |operands: &[Operand]| -> Vec<Array> {
+            operands
+                .iter()
+                .filter_map(Operand::known)
+                .cloned()
+                .collect()
+        };
+        let linear = |operands: &[Operand]| -> Vec<Aval> {
+            let linear = operands.iter().filter(|o| o.is_linear());
+            linear.map(|o| o.aval().strong()).collect()
+        };
+        let sums = linear(&operands.consts);
+        let carried = operands.carry.iter().map(|o| o.aval().strong());
+        let mut args = Parts {
+            consts: known(&operands.consts),
+            carry: sums.iter().map(|aval| zeros(*aval)).collect(),
+            xs: ct_ys.iter().flatten().cloned().collect(),
+        };
+        let ct_carry = ct_carry.iter().zip(carried);
+        let ct_carry = ct_carry.map(|(ct, aval)| ct.clone().unwrap_or_else(|| zeros(aval)));
+        args.carry.extend(ct_carry);
+        args.xs.extend(known(&operands.xs));
+
+        let mut stacked = Vec::new();
+        let program = self.pulled(operands, &given(ct_ys), &mut stacked);
+        let back = Scan {
+            reverse: !self.reverse,
+            ..self.clone()
+        };
+        let mut grads = back.apply(program, args);
+        let mut xs = grads.split_off(sums.len() + self.num_carry).into_iter();
+        let mut carry = grads.split_off(sums.len()).into_iter();
+        let mut consts = grads.into_iter();
+
+        let consts = operands.consts.iter().map(|o| match o {
+            Operand::Linear(_) => consts.next(),
+            Operand::Known(_) => None,
+        });
+        let mut all: Vec<Option<Array>> = consts.collect();
+        let carry = operands.carry.iter().map(|o| {
+            let ct = carry.next();
+            ct.filter(|_| o.is_linear())
+        });
+        all.extend(carry);
+        all.extend(stacked.iter().map(|on| if *on { xs.next() } else { None }));
+        all
+    }
+
+    /// The program of one step back: from known constants, sums of cotangents
+    /// of the linear ones, cotangents of the carry and of the marked results,
+    /// and known elements, to sums, cotangents of the carry and of the linear
+    /// elements. `stacked` says which elements get one.
+    fn pulled(
+        &self,
+        operands: &Parts<Operand>,
+        marked: &[bool],
+        stacked: &mut Vec<bool>,
+    ) -> ClosedJaxpr {
+        let jaxpr = &*self.jaxpr;
+        let types = self.parts(&jaxpr.in_avals());
+        let ys = &jaxpr.out_avals()[self.num_carry..];
+        let part = |operands: &[Operand], types: &[Aval], linear: bool| -> Vec<Aval> {
+            let both = operands.iter().zip(types);
+            let both = both.filter(|(o, _)| o.is_linear() == linear);
+            both.map(|(_, aval)| *aval).collect()
+        };
+        let strong = |avals: Vec<Aval>| -> Vec<Aval> { avals.iter().map(Aval::strong).collect() };
+        let known = part(&operands.consts, &types.consts, false);
+        let sums = strong(part(&operands.consts, &types.consts, true));
+        let ct_ys: Vec<Aval> = ys
+            .iter()
+            .zip(marked)
+            .filter(|(_, on)| **on)
+            .map(|(aval, _)| aval.strong())
+            .collect();
+        let avals = [
+            known.clone(),
+            sums.clone(),
+            strong(types.carry.clone()),
+            ct_ys.clone(),
+            part(&operands.xs, &types.xs, false),
+        ]
+        .concat();
+        // The linear constants are results too: the cotangents that these bring
+        // are the sums so far, and what the step adds goes on top.
+        let linear_consts = jaxpr.invars.iter().zip(&operands.consts);
+        let linear_consts = linear_consts.filter(|(_, o)| o.is_linear());
+        let mut outvars = jaxpr.outvars.clone();
+        outvars.extend(linear_consts.map(|(v, _)| Atom::Var(*v)));
+        let step = jaxpr.with_interface(jaxpr.invars.clone(), outvars);
+        trace_to_jaxpr(&avals, |args| {
+            let (known, sums, args) = split3(args, known.len(), sums.len());
+            let (ct_carry, ct_ys, elements) = split3(args, self.num_carry, ct_ys.len());
+            let mut known = known.iter().chain(elements);
+            let mut inner = |o: &Operand, aval: &Aval| match o {
+                Operand::Linear(_) => Operand::Linear(*aval),
+                Operand::Known(_) => Operand::Known(known.next().expect("one for each").clone()),
+            };
+            let mut all: Vec<Operand> = Vec::with_capacity(jaxpr.invars.len());
+            for (o, aval) in operands.consts.iter().zip(&types.consts) {
+                all.push(inner(o, aval));
+            }
+            all.extend(types.carry.iter().map(|aval| Operand::Linear(*aval)));
+            for (o, aval) in operands.xs.iter().zip(&types.xs) {
+                all.push(inner(o, aval));
+            }
+            let mut cts: Vec<Option<Array>> = ct_carry.iter().cloned().map(Some).collect();
+            cts.extend(spread(marked, ct_ys.iter().cloned()));
+            cts.extend(sums.iter().cloned().map(Some));
+            let grads = self.parts(&transpose_call(&step, &all, &cts));
+            *stacked = given(&grads.xs);
+            let consts = grads.consts.into_iter().flatten();
+            let carry = grads.carry.into_iter().zip(&types.carry);
+            let carry = carry.map(|(ct, aval)| ct.unwrap_or_else(|| zeros(*aval)));
+            let xs = grads.xs.into_iter().flatten();
+            consts.chain(carry).chain(xs).collect()
+        })
+    }
+}
