@@ -169,7 +169,26 @@ fn checks_go_through_control_flow() {
 }
 
 #[test]
+fn checks_go_through_rematerialization_and_own_derivatives() {
+    let again = |x: Array| checkpoint(root)(x).sin();
+    for (x, expected) in [
+        (4.0, None),
+        (-4.0, Some("-4.0 has no root (`check` failed)".into())),
+    ] {
+        let (error, _) = jit(checkify(again, Errors::USER))(scalar(x));
+        assert_eq!(said(&error), expected);
+        let (error, _) = jit(checkify(grad(again), Errors::USER))(scalar(x));
+        assert_eq!(said(&error), expected);
+    }
+    let own = custom_jvp(root, |x: Array, t: Array| (root(x), t * 7.0));
+    let (error, y) = jit(checkify(move |x: Array| own(x), Errors::ALL))(scalar(-4.0));
+    assert_eq!(said(&error).unwrap(), "-4.0 has no root (`check` failed)");
+    assert!(y.item::<f32>().is_nan());
+}
+
+#[test]
 fn operations_check_themselves() {
+    let line = line!() + 1;
     let nan = |x: Array| (&x - 1.0).log();
     let run = |x: f32, errors| said(&jit(checkify(nan, errors))(scalar(x)).0);
     assert_eq!(run(2.0, Errors::ALL), None);
@@ -182,7 +201,10 @@ fn operations_check_themselves() {
         .0
         .get()
         .unwrap();
-    assert!(located.contains("checkify.rs:173:"), "{located}");
+    assert!(
+        located.contains(&format!("checkify.rs:{line}:")),
+        "{located}"
+    );
 
     let ratio = |x: Array, y: Array| x / y;
     let (error, _) = jit(checkify(ratio, Errors::DIV))(f32s(&[1.0, 2.0]), f32s(&[1.0, 0.0]));

@@ -146,6 +146,23 @@ fn what_cannot_be_exported_or_read_is_an_error() {
 }
 
 #[test]
+fn captured_arrays_of_every_type_are_part_of_the_program() {
+    for dtype in DType::ALL {
+        // The CPU's compiler does not store elements of two bits.
+        if matches!(dtype, DType::I2 | DType::U2) {
+            continue;
+        }
+        let captured = Array::from([1.0f32, 2.0, 4.0]).astype(dtype);
+        let expected = captured.astype(DType::F32).to_vec::<f32>();
+        let f = jit(move |x: Array| x + captured.astype(DType::F32));
+        let exported = export(&f, (Array::zeros(&[3], DType::F32),)).unwrap();
+        let y = exported.call((Array::zeros(&[3], DType::F32),));
+        let y = y.unwrap_or_else(|e| panic!("{dtype:?}: {e}"));
+        assert_eq!(y[0].to_vec::<f32>(), expected, "{dtype:?}");
+    }
+}
+
+#[test]
 fn fields_are_in_the_order_of_their_names() {
     // In the order of a Rust tree `b` comes first; in a dictionary `a` does.
     let tree = (BTreeMap::from([

@@ -8,6 +8,7 @@ use crate::prim::call::Call;
 use crate::prim::check::Check;
 use crate::prim::control::{Cond, Part, Parts, Scan, While};
 use crate::prim::custom::{CustomJvpCall, CustomVjpCall};
+use crate::prim::remat::Remat;
 use crate::trace::{self, trace_to_jaxpr};
 use crate::{Array, Aval, Outputs};
 use std::sync::Arc;
@@ -57,6 +58,8 @@ pub(super) fn run(pass: &mut Pass, eqn: &Eqn, ins: &[Array]) -> Option<Outputs> 
         scan(pass, op, ins)
     } else if let Some(op) = any.downcast_ref::<While>() {
         while_loop(pass, op, ins)
+    } else if let Some(op) = any.downcast_ref::<Remat>() {
+        remat(pass, op, ins)
     } else if any.is::<CustomJvpCall>() || any.is::<CustomVjpCall>() {
         if !has_user_checks(&held[0]) {
             return None;
@@ -86,6 +89,13 @@ fn call(pass: &mut Pass, op: &Call, ins: &[Array]) -> Vec<Array> {
     let program = pass.stage(&avals(ins), |pass, args| pass.run(&op.jaxpr, &[], args));
     let args = [pass.state(), ins].concat();
     let outs = Call::apply(&op.name, program, &args);
+    split_state(pass, outs)
+}
+
+fn remat(pass: &mut Pass, op: &Remat, ins: &[Array]) -> Vec<Array> {
+    let program = pass.stage(&avals(ins), |pass, args| pass.run(&op.jaxpr, &[], args));
+    let args = [pass.state(), ins].concat();
+    let outs = op.apply(program, &args, op.differentiated);
     split_state(pass, outs)
 }
 

@@ -281,11 +281,22 @@ impl<'m> Lowering<'m> {
 
     /// A constant of these elements, row-major.
     pub fn elements(&mut self, bytes: &[u8], aval: Aval) -> Value {
-        // Truth values are packed in this form; as numbers they are not.
-        if aval.dtype() == DType::Bool {
-            let numbers = aval.with_dtype(DType::U8);
+        // Elements of less than a byte are packed in this form; as bytes they
+        // are not.
+        let whole = match aval.dtype() {
+            DType::Bool | DType::U4 | DType::U2 | DType::F4E2M1Fn => Some(DType::U8),
+            DType::I4 | DType::I2 => Some(DType::I8),
+            _ => None,
+        };
+        if let Some(whole) = whole {
+            let numbers = aval.with_dtype(whole);
             let value = self.elements(bytes, numbers);
-            return self.convert(value, numbers, DType::Bool);
+            if aval.dtype() != DType::F4E2M1Fn {
+                return self.convert(value, numbers, aval.dtype());
+            }
+            let bits = self.convert(value, numbers, DType::U4);
+            let types = [aval.with_dtype(DType::U4)];
+            return self.op1("bitcast_convert", &[bits], &types, aval, "");
         }
         let out = self.begin(1)[0];
         self.body.push_str("stablehlo.constant dense<");

@@ -44,7 +44,12 @@ fn spread(given: &[bool], values: impl IntoIterator<Item = Array>) -> Vec<Option
 
 impl Remat {
     /// The call of another program with the same parameters.
-    fn apply(&self, program: ClosedJaxpr, args: &[Array], differentiated: bool) -> Vec<Array> {
+    pub(crate) fn apply(
+        &self,
+        program: ClosedJaxpr,
+        args: &[Array],
+        differentiated: bool,
+    ) -> Vec<Array> {
         let all: SmallVec<[&Array; 8]> = program.consts.iter().chain(args).collect();
         let call = Remat {
             jaxpr: program.jaxpr.with_consts_as_inputs(),
