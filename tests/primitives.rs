@@ -61,6 +61,7 @@ fn primitives_obey_their_rules() {
     cases.extend(custom::cases());
     cases.extend(control::cases());
     cases.extend(windows::cases());
+    check::nest_first(&mut cases);
     if let Ok(only) = std::env::var("RAMIE_PRIMITIVES") {
         cases.retain(|case: &Case| only.split(',').any(|op| op == case.op));
         check::cases(&cases, &mut failures);

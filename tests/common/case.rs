@@ -2,6 +2,7 @@
 
 use super::apply::Operation;
 use super::golden::{Derivative, Row};
+use super::plan::Batches;
 use ramie_core::{Array, DType};
 
 /// One application of an operation. What is known of its results is checked;
@@ -25,8 +26,8 @@ pub struct Case {
     /// which are then compared with differences. The floats among them are
     /// `f64`.
     pub smooth: bool,
-    /// Whether batches are compared with loops.
-    pub batched: bool,
+    /// Which batches are compared with loops.
+    pub batches: Batches,
 }
 
 impl Case {
@@ -35,7 +36,10 @@ impl Case {
         Case {
             op: op.to_string(),
             label: format!("{op}/{detail}"),
-            batched: !inputs.is_empty(),
+            batches: match inputs.is_empty() {
+                true => Batches::None,
+                false => Batches::Plain,
+            },
             apply,
             inputs,
             outputs: None,
@@ -56,7 +60,10 @@ impl Case {
         let wide = floats.all(|x| !x.dtype().is_float() || x.dtype() == DType::F64);
         Case {
             smooth: row.derivative.is_some() && wide && inside,
-            batched: everywhere && kinds && !row.inputs.is_empty(),
+            batches: match everywhere && kinds && !row.inputs.is_empty() {
+                true => Batches::Plain,
+                false => Batches::None,
+            },
             signs: !everywhere,
             op: row.op,
             label: row.label,

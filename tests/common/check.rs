@@ -6,7 +6,7 @@ use super::apply::Operation;
 use super::case::Case;
 use super::golden::Derivative;
 use super::numbers::{close, to_f64, tolerance};
-use super::plan::{Plan, Ran, STEP, present, run};
+use super::plan::{Batches, Plan, Ran, STEP, present, run};
 use ramie_core::Array;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -118,7 +118,7 @@ fn plan_of(case: &Case) -> Plan<'_> {
         &case.inputs,
         case.derivative.as_ref(),
         case.smooth,
-        case.batched,
+        case.batches,
     )
 }
 
@@ -142,7 +142,7 @@ fn case_of(case: &Case, plan: &Plan<'_>, ran: &Ran) -> Result<(), String> {
 /// If they do not.
 #[track_caller]
 pub fn gradients(label: &str, f: &Operation, inputs: &[Array]) {
-    let plan = Plan::new(f, inputs, None, true, false);
+    let plan = Plan::new(f, inputs, None, true, Batches::None);
     let ran = run(std::slice::from_ref(&plan));
     if let Err(message) = differences(&plan, &ran[0]) {
         panic!("{label}: {message}");
@@ -154,7 +154,7 @@ pub fn gradients(label: &str, f: &Operation, inputs: &[Array]) {
 /// # Errors
 /// Where it does not.
 pub fn batching(inputs: &[Array], f: &Operation) -> Result<(), String> {
-    let plan = Plan::new(f, inputs, None, false, true);
+    let plan = Plan::new(f, inputs, None, false, Batches::Plain);
     batches(&plan, &run(std::slice::from_ref(&plan))[0])
 }
 
@@ -254,13 +254,25 @@ fn adjoint(
     ))
 }
 
+/// Has the first batched case of each operation and element type run inside of
+/// control flow, too.
+pub fn nest_first(cases: &mut [Case]) {
+    let mut seen = BTreeSet::new();
+    for case in cases {
+        let dtype = case.inputs.first().map(|x| x.dtype().name());
+        if case.batches == Batches::Plain && seen.insert((case.op.clone(), dtype)) {
+            case.batches = Batches::Nested;
+        }
+    }
+}
+
 /// Batches give what loops give.
 fn batches(plan: &Plan<'_>, ran: &Ran) -> Result<(), String> {
     for (variant, got, looped) in plan.batches(ran) {
         for (i, (got, want)) in got.iter().zip(&looped).enumerate() {
             let t = tolerance(want.dtype());
             close(got, want, t, smallest(want), false)
-                .map_err(|e| format!("vmap with operands along {variant:?}: result {i} {e}"))?;
+                .map_err(|e| format!("vmap with {variant:?}: result {i} {e}"))?;
         }
     }
     Ok(())

@@ -11,6 +11,7 @@ pub mod control;
 pub mod convolution;
 pub mod golden;
 pub mod indexing;
+pub mod inside;
 pub mod linalg;
 pub mod numbers;
 pub mod plan;

@@ -8,8 +8,9 @@
 use super::apply::Operation;
 use super::from_bytes;
 use super::golden::Derivative;
+use super::inside::{EXAMPLES, Inside};
 use super::numbers::{Draw, to_f64};
-use ramie_core::{Array, DType, eval_shape, jit, jvp, vjp, vmap_axes};
+use ramie_core::{Array, DType, VmapOptions, eval_shape, jit, jvp, vjp, vmap_with};
 
 /// How many examples are in a batch.
 pub const BATCH: usize = 3;
@@ -92,12 +93,54 @@ pub enum Axis {
     Last,
 }
 
-/// For each operand the axis of its examples; `None` if it is the same for all.
-pub type Variant = Vec<Option<Axis>>;
+/// A way to batch an operation.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// For each operand the axis of its examples; `None` if it is the same for
+    /// all.
+    pub axes: Vec<Option<Axis>>,
+    /// What the operation is inside of.
+    pub inside: Inside,
+}
+
+/// Which batches of an operation are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Batches {
+    /// None.
+    None,
+    /// Of the operation itself.
+    Plain,
+    /// And of the operation inside of control flow.
+    Nested,
+}
 
 /// The ways to batch `n` operands: all at one axis, all at different ones, and
-/// each alone.
-fn variants(n: usize) -> Vec<Variant> {
+/// each alone; inside of control flow all together and each alone.
+fn variants(n: usize, batches: Batches) -> Vec<Variant> {
+    if batches == Batches::None {
+        return Vec::new();
+    }
+    let variant = |axes: &Vec<Option<Axis>>, inside: Inside| Variant {
+        axes: axes.clone(),
+        inside,
+    };
+    let plain = axes_of_examples(n);
+    let mut all: Vec<Variant> = plain
+        .iter()
+        .map(|axes| variant(axes, Inside::Nothing))
+        .collect();
+    if batches == Batches::Nested {
+        for inside in [Inside::Cond, Inside::Scan, Inside::While] {
+            let firsts = plain
+                .iter()
+                .filter(|axes| !axes.contains(&Some(Axis::Last)));
+            all.extend(firsts.map(|axes| variant(axes, inside)));
+        }
+    }
+    all
+}
+
+fn axes_of_examples(n: usize) -> Vec<Vec<Option<Axis>>> {
     use Axis::{First, Last};
     let mut all = vec![vec![Some(First); n], vec![Some(Last); n]];
     if n > 1 {
@@ -146,13 +189,10 @@ impl<'a> Plan<'a> {
         inputs: &'a [Array],
         recorded: Option<&Derivative>,
         smooth: bool,
-        batched: bool,
+        batches: Batches,
     ) -> Plan<'a> {
         let results = eval_shape(|xs: Vec<Array>| f(&xs), inputs.to_vec());
-        let variants = match batched {
-            true => variants(inputs.len()),
-            false => Vec::new(),
-        };
+        let variants = variants(inputs.len(), batches);
         let mut subsets: Vec<Vec<bool>> = Vec::new();
         for variant in &variants {
             let subset = subset(variant);
@@ -251,7 +291,8 @@ impl<'a> Plan<'a> {
         let (inputs, stacks) = args.split_at(self.inputs.len());
         let run = |variant: &Variant| {
             let of = |axis: Axis| -> (Vec<usize>, Vec<Array>) {
-                let which = (0..variant.len()).filter(|&i| variant[i] == Some(axis));
+                let axes = &variant.axes;
+                let which = (0..axes.len()).filter(|&i| axes[i] == Some(axis));
                 which
                     .map(|i| {
                         let to = if axis == Axis::First { 0 } else { -1 };
@@ -267,9 +308,15 @@ impl<'a> Plan<'a> {
                 for (&i, x) in places.zip(first.into_iter().chain(last)) {
                     all[i] = x;
                 }
-                (self.f)(&all)
+                variant.inside.apply(self.f, all)
             };
-            let results = vmap_axes(f, [Some(0), Some(-1)], out)(first, last);
+            let options = VmapOptions {
+                in_axes: [Some(0), Some(-1)].into(),
+                out_axes: out.into(),
+                axis_name: Some(EXAMPLES.into()),
+                axis_size: None,
+            };
+            let results = vmap_with(f, options)(first, last);
             results
                 .into_iter()
                 .map(|r| r.move_axis(out, 0))
@@ -421,7 +468,7 @@ pub fn run(plans: &[Plan<'_>]) -> Vec<Ran> {
 }
 
 fn subset(variant: &Variant) -> Vec<bool> {
-    variant.iter().map(Option::is_some).collect()
+    variant.axes.iter().map(Option::is_some).collect()
 }
 
 /// `x` moved by `by` times `t`.

@@ -179,6 +179,11 @@ impl Primitive for Clamp {
     ) -> Vec<Value> {
         let args = spread(ctx, args, ins, outs[0]);
         let same = [outs[0]; 3];
+        if outs[0].dtype() == DType::Bool {
+            // XLA has no such clamp where it meets one on its own.
+            let low = ctx.op1("maximum", &args[..2], &same[..2], outs[0], "");
+            return vec![ctx.op1("minimum", &[low, args[2]], &same[..2], outs[0], "")];
+        }
         vec![ctx.op1("clamp", &args, &same, outs[0], "")]
     }
 }
