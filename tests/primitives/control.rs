@@ -3,6 +3,7 @@
 
 use crate::common::case::Case;
 use crate::common::numbers::Draw;
+use crate::common::plan::Batches;
 use ramie_core::{
     Array, DType, ScanOptions, cond, fori_loop, map, scan, scan_with, switch, while_loop,
 };
@@ -57,7 +58,16 @@ fn element_types() -> Vec<Case> {
             vec![last, ys]
         };
         let known = vec![array(d, &[3.0]).reshape(&[]), array(d, &[3.0, 0.0, 1.0])];
-        cases.push(case("scan", &format!("shift {d}"), &[x.clone()], f).gives(known));
+        let mut shift = case("scan", &format!("shift {d}"), &[x.clone()], f).gives(known);
+        if matches!(
+            d,
+            DType::F4E2M1Fn | DType::I4 | DType::U4 | DType::I2 | DType::U2
+        ) {
+            // XLA's CPU compiler ends the process where it lays elements of less
+            // than a byte out anew, which it does for batches of this scan.
+            shift.batches = Batches::None;
+        }
+        cases.push(shift);
         let f = |a: &[Array]| {
             let (x, _) = while_loop(
                 |(_, n): (Array, Array)| n.lt(3),
