@@ -48,20 +48,16 @@ def samplers(dtype):
         sample("double_sided_maxwell", [1.0, 2.0], (7,), dtype)
         sample("double_sided_maxwell", [[0.0, 1.0], 0.5], (3,), dtype)
     for fn in ("gamma", "loggamma"):
-        for a in (0.01, 0.5, 1.0, 3.7, 50.0):
-            sample(fn, [a], (6,), dtype)
-        sample(fn, [[0.3, 2.0]], (3, 2), dtype)
-        sample(fn, [2.0], (), dtype)
-        sample(fn, [2.0], (0,), dtype)
-    sample("beta", [2.0, 0.5], (6,), dtype)
+        sample(fn, [[0.01, 0.5, 1.0, 3.7, 50.0]], (2, 5), dtype)
+        if dtype == "f32":
+            sample(fn, [2.0], (), dtype)
+            sample(fn, [2.0], (0,), dtype)
+    if dtype in ("f16", "bf16"):
+        return
     sample("beta", [[0.5, 5.0], 3.0], (3, 2), dtype)
-    sample("dirichlet", [[1.0, 2.0, 0.5]], (), dtype)
     sample("dirichlet", [[[1.0, 2.0, 0.5], [9.0, 9.0, 9.0]]], (4, 2), dtype)
-    sample("chisquare", [3.0], (6,), dtype)
     sample("chisquare", [[1.0, 10.0]], (3, 2), dtype)
-    sample("t", [4.0], (6,), dtype)
     sample("t", [[1.5, 10.0]], (3, 2), dtype)
-    sample("f", [5.0, 7.0], (6,), dtype)
     sample("f", [[[1.5, 10.0]], 4.0], (3, 2), dtype)
     if dtype in ("f32", "f64"):
         key = random.key(42)
@@ -70,7 +66,6 @@ def samplers(dtype):
                 record("generalized_normal", key, [p], (6,), dtype, random.generalized_normal(key, p, (6,), LONG[dtype]))
             for d, p in ((3, 2.0), (2, 1.0)):
                 record("ball", key, [d, p], (4,), dtype, random.ball(key, d, p, (4,), LONG[dtype]))
-        sample("binomial", [10.0, 0.3], (12,), dtype)
         sample("binomial", [[5.0, 100.0, 1000.0], 0.4], (4, 3), dtype)
         sample("binomial", [[20.0, 1000.0], [0.9, 0.95]], (3, 2), dtype)
         sample("binomial", [[-1.0, "inf", 7.0, 7.0, 0.0, 7.5], [0.5, 0.5, 0.0, 1.0, 0.5, -0.5]], (6,), dtype)

@@ -147,6 +147,10 @@ const LISTED: &[CatalogueEntry] = &[
     // Random numbers
     entry("RandomBits", "random_bits", Class::Word),
     entry("RandomFoldIn", "random_fold_in", Class::Word),
+    CatalogueEntry {
+        exempt: Some("what is drawn is known from JAX only: core/tests/samplers.rs compares"),
+        ..entry("RandomGamma", "random_gamma", Class::Word)
+    },
     entry("RandomSeed", "random_seed", Class::Integer),
     entry("RandomSplit", "random_split", Class::Word),
     CatalogueEntry {

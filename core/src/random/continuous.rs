@@ -6,7 +6,7 @@ use crate::{Array, DType, Dims, IntoArray, where_};
 use std::f64::consts::{PI, SQRT_2};
 
 /// Standard normal floats, within a sampler's program.
-fn gauss(key: &Key, shape: &[usize], dtype: DType) -> Array {
+pub(super) fn gauss(key: &Key, shape: &[usize], dtype: DType) -> Array {
     // The neighbour of -1 towards 0, so that erf_inv stays finite.
     let lo = -1.0 + Format::of(dtype).epsilon() / 2.0;
     between(key, shape, dtype, lo, 1.0).erf_inv() * SQRT_2

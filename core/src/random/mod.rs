@@ -22,7 +22,9 @@
 
 mod choose;
 mod continuous;
+mod counts;
 mod discrete;
+mod gamma;
 mod generator;
 mod key;
 mod uniform;
@@ -39,9 +41,12 @@ pub use continuous::{
     logistic, lognormal, maxwell, normal, pareto, rayleigh, triangular, truncated_normal, wald,
     weibull_min,
 };
+pub use counts::{binomial, multinomial, poisson};
 pub use discrete::{
     BernoulliMode, bernoulli, bernoulli_with_mode, bits, geometric, rademacher, randint,
 };
+pub use gamma::{ball, beta, chisquare, dirichlet, f, gamma, generalized_normal, loggamma, t};
+pub(crate) use gamma::{gamma_sample, gamma_slope};
 pub use generator::{KeyImpl, default_impl, set_default_impl};
 pub use key::{
     Key, Seed, clone, key, key_data, key_dtype, key_impl, key_with, wrap_key_data,

@@ -6,6 +6,7 @@
 //! puts the keys' axes first in its result, so batching a key is exact: each
 //! example gets what its key gives alone.
 
+mod gamma;
 mod generator;
 mod hash;
 
@@ -15,6 +16,7 @@ use crate::trace::bind;
 use crate::{Array, Aval, DType, Dims, ShapeError};
 use smallvec::smallvec;
 
+pub use gamma::RandomGamma;
 pub use generator::{RngAlgorithm, RngBitGenerator, rng_bit_generator};
 
 /// How keys are split and how the words of a draw are counted: JAX's

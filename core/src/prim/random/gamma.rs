@@ -1,0 +1,84 @@
+//! `random_gamma`: samples of gamma distributions, differentiable in their
+//! parameter.
+
+use crate::lower::{Lowering, Value};
+use crate::prim::{
+    Avals, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+};
+use crate::random::{KeyImpl, KeyLayout, gamma_sample, gamma_slope};
+use crate::trace::bind1;
+use crate::{Array, Aval, DType, ShapeError};
+
+/// Samples of gamma distributions with scale 1. Operands: key data of `[…keys,
+/// words]` and the parameters `[…keys, …shape]`; each element of a key's part
+/// is drawn with a key of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RandomGamma {
+    /// Whether the logarithms of the samples are given, which do not underflow
+    /// for small parameters.
+    pub log_space: bool,
+    /// How the keys' counters are laid out.
+    pub layout: KeyLayout,
+    /// The generator of the keys.
+    pub generator: KeyImpl,
+}
+
+impl Primitive for RandomGamma {
+    fn name(&self) -> &'static str {
+        "random_gamma"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        let truth = if self.log_space { "True" } else { "False" };
+        vec![("log_space", Param::new(truth))]
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(args.len() == 2, "expects keys and parameters");
+        let (keys, a) = (args[0], args[1]);
+        let words = self.generator.words();
+        let axes = match keys.shape().split_last() {
+            Some((&last, axes)) if last == words && keys.dtype() == DType::U32 => axes,
+            _ => {
+                return Err(ShapeError::new(format!(
+                    "expects key data u32[...,{words}], got {keys}"
+                ))
+                .help("make keys with `random::key`"));
+            }
+        };
+        crate::ensure_shape!(
+            a.dtype().is_float() && !a.dtype().is_narrow(),
+            "expects parameters of a floating-point type, got {a}"
+        );
+        crate::ensure_shape!(
+            a.shape().starts_with(axes),
+            "parameters {a} do not start with the axes {axes:?} of the keys"
+        );
+        one(a.strong())
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        // Implicit differentiation: how a sample moves with the distribution
+        // when its place in the cumulative distribution stays.
+        Differentiation::jvp(|p, t, outs| {
+            let slope = |t: &Array| t * &gamma_slope(&p[1], &outs[0], self.log_space);
+            vec![t[1].as_ref().map(slope)]
+        })
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        let keys = move_batch_axis(&args[0], axes[0], 0, size);
+        let a = move_batch_axis(&args[1], axes[1], 0, size);
+        batched(bind1(self.clone(), &[&keys, &a]), Some(0))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        _: &[Aval],
+    ) -> Vec<Value> {
+        ctx.traced("random_gamma", args, ins, |args| {
+            vec![gamma_sample(self, &args[0], &args[1])]
+        })
+    }
+}

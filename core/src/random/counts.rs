@@ -1,0 +1,280 @@
+//! Distributions of counts: Poisson, binomial, multinomial.
+
+use super::uniform::between;
+use super::{Key, draw, expect_fits, expect_float};
+use crate::{Array, DType, IntoArray, scan, where_, while_loop};
+
+/// Iterations after which a loop gives up, as JAX's does.
+const MOST: i32 = i32::MAX;
+
+/// Poisson counts with mean `lam`, which broadcasts to the shape, as integers
+/// of `dtype` (`jax.random.poisson`). For `lam` below 10 by Knuth's products of
+/// uniform floats, above by Hörmann's transformed rejection, in `f32`.
+///
+/// ```no_run
+/// use ramie_core::{DType, random};
+/// let x = random::poisson(&random::key(0), 4.0, &[100], DType::I32);
+/// assert!(x.to_vec::<i32>().iter().all(|v| *v >= 0));
+/// ```
+///
+/// # Panics
+/// If `dtype` is not an integer type, `lam` does not broadcast to the shape, or
+/// `key` is an array of keys.
+#[track_caller]
+pub fn poisson(key: &Key, lam: impl IntoArray, shape: &[usize], dtype: DType) -> Array {
+    assert!(
+        dtype.is_integer(),
+        "poisson: expects an integer dtype, got {dtype}\n  help: draw I32 and convert"
+    );
+    let lam = lam.into_array().astype(DType::F32);
+    expect_fits("poisson", shape, &[("lam", &lam)]);
+    draw("_poisson", key, (shape, dtype), &[&lam], |key, p| {
+        let lam = p[0].broadcast_to(shape);
+        let small = lam.is_nan().bitwise_or(lam.lt(10.0));
+        let counted = poisson_knuth(key, &where_(&small, &lam, 0.0), shape);
+        let accepted = poisson_rejection(key, &where_(&small, 1e5, &lam), shape);
+        let drawn = where_(&small, counted.astype(dtype), accepted.astype(dtype));
+        where_(&lam.eq(0.0), 0, drawn)
+    })
+}
+
+/// How many uniform floats can be multiplied until their product is below
+/// `e^-lam`.
+fn poisson_knuth(key: &Key, lam: &Array, shape: &[usize]) -> Array {
+    let goal = -lam;
+    let more = |(i, _, _, product): (Array, Array, Key, Array)| {
+        product.gt(&goal).any().bitwise_and(i.lt(MOST))
+    };
+    let step = |(i, count, key, product): (Array, Array, Key, Array)| {
+        let [key, sub] = key.split_into();
+        let count = where_(&product.gt(&goal), &count + 1, &count);
+        let u = between(&sub, shape, DType::F32, 0.0, 1.0);
+        (i + 1, count, key, product + u.log())
+    };
+    let zero = Array::scalar(0, DType::I32);
+    let none = Array::zeros(shape, DType::I32);
+    let one = Array::zeros(shape, DType::F32);
+    while_loop(more, step, (zero, none, key.clone(), one)).1 - 1
+}
+
+/// Hörmann, "The transformed rejection method for generating Poisson random
+/// variables" (1993).
+fn poisson_rejection(key: &Key, lam: &Array, shape: &[usize]) -> Array {
+    let log_lam = lam.log();
+    let b: Array = 0.931 + 2.53 * lam.sqrt();
+    let a: Array = -0.059 + 0.02483 * &b;
+    let inverse: Array = 1.1239 + 1.1328 / (&b - 3.4);
+    let squeeze: Array = 0.9277 - 3.6224 / (&b - 2.0);
+    let more = |(i, _, accepted, _): (Array, Array, Array, Key)| {
+        accepted.logical_not().any().bitwise_and(i.lt(MOST))
+    };
+    let step = |(i, out, accepted, key): (Array, Array, Array, Key)| {
+        let [key, first, second] = key.split_into();
+        let u = between(&first, shape, DType::F32, 0.0, 1.0) - 0.5;
+        let v = between(&second, shape, DType::F32, 0.0, 1.0);
+        let us: Array = 0.5 - u.abs();
+        let slope: Array = 2.0 * &a / &us + &b;
+        let k = (slope * &u + lam + 0.43).floor();
+        let s = (&v * &inverse / (&a / (&us * &us) + &b)).log();
+        let t = -lam + &k * &log_lam - (&k + 1.0).lgamma();
+        let inside = us.ge(0.07).bitwise_and(v.le(&squeeze));
+        let outside = k.lt(0.0).bitwise_or(us.lt(0.013).bitwise_and(v.gt(&us)));
+        let accept = inside.bitwise_or(outside.logical_not().bitwise_and(s.le(t)));
+        let out = where_(&accept, k, out);
+        (i + 1, out, accepted.bitwise_or(accept), key)
+    };
+    let zero = Array::scalar(0, DType::I32);
+    let none = Array::full(shape, -1.0, DType::F32);
+    let nowhere = Array::full(shape, false, DType::Bool);
+    while_loop(more, step, (zero, none, nowhere, key.clone())).1
+}
+
+/// Binomial counts, as floats: the successes of `n` trials, each with
+/// probability `p`; both broadcast to the shape (`jax.random.binomial`). NaN
+/// where `n` is negative or `p` not a probability. Where fewer than ten
+/// successes are expected by inversion, else by Hörmann's transformed
+/// rejection.
+///
+/// ```no_run
+/// use ramie_core::{DType, random};
+/// let heads = random::binomial(&random::key(0), 10.0, 0.5, &[100], DType::F32);
+/// assert!(heads.to_vec::<f32>().iter().all(|v| (0.0..=10.0).contains(v)));
+/// ```
+///
+/// # Panics
+/// If `dtype` is not a floating-point type, a parameter does not broadcast to
+/// the shape, or `key` is an array of keys.
+#[track_caller]
+pub fn binomial(
+    key: &Key,
+    n: impl IntoArray,
+    p: impl IntoArray,
+    shape: &[usize],
+    dtype: DType,
+) -> Array {
+    expect_float("binomial", dtype);
+    let p = p.into_array().to_inexact();
+    let p = p.astype(p.dtype());
+    let n = n.into_array().astype(p.dtype());
+    expect_fits("binomial", shape, &[("n", &n), ("p", &p)]);
+    draw("_binomial", key, (shape, dtype), &[&n, &p], |key, args| {
+        binomial_counts(key, &args[0], &args[1], shape).astype(dtype)
+    })
+}
+
+/// [`binomial`] within a sampler's program, in the type of the probabilities.
+fn binomial_counts(key: &Key, n: &Array, p: &Array, shape: &[usize]) -> Array {
+    let (n, p) = (n.broadcast_to(shape), p.broadcast_to(shape));
+    let rare = p.lt(0.5);
+    let q = where_(&rare, &p, 1.0 - &p);
+    let no_count = n.is_nan().bitwise_or(n.lt(0.0));
+    let endless = n.is_inf();
+    let (no_number, negative) = (q.is_nan(), q.lt(0.0));
+    let invalid_q = no_number.bitwise_or(&negative);
+    let q = where_(&invalid_q, 0.01, q);
+    let few = no_count.bitwise_or((&n * &q).le(10.0));
+    let n = n.floor();
+
+    let by_inversion = inversion(key, &where_(&few, &n, 0.0), &q, shape);
+    let many = (where_(&few, 1e4, &n), where_(&few, 0.5, &q));
+    let by_rejection = rejection(key, &many.0, &many.1, shape);
+    let drawn = where_(&few, by_inversion, by_rejection);
+
+    let invalid = invalid_q.bitwise_or(&no_count);
+    let drawn = where_(&invalid, f64::NAN, drawn);
+    let unbounded = endless.bitwise_and(invalid.logical_not());
+    let drawn = where_(&unbounded, f64::INFINITY, drawn);
+    let as_it_is = rare
+        .bitwise_or(no_count)
+        .bitwise_or(no_number)
+        .bitwise_or(endless);
+    where_(&as_it_is, &drawn, &n - &drawn)
+}
+
+/// How many geometric waiting times fit into `n` trials.
+fn inversion(key: &Key, n: &Array, p: &Array, shape: &[usize]) -> Array {
+    let failure = (-p).log1p();
+    let more = |(_, waited, _): (Array, Array, Key)| waited.le(n).any();
+    let step = |(count, waited, key): (Array, Array, Key)| {
+        let [sub, key] = key.split_into();
+        let count = where_(&waited.le(n), &count + 1.0, &count);
+        let u = between(&sub, shape, p.dtype(), 0.0, 1.0);
+        let wait = (u.log() / &failure).ceil();
+        (count, waited + wait, key)
+    };
+    let zero = Array::zeros(shape, p.dtype());
+    while_loop(more, step, (zero.clone(), zero, key.clone())).0 - 1.0
+}
+
+/// Hörmann, "The generation of binomial random variates" (1993), algorithm
+/// BTRS.
+fn rejection(key: &Key, n: &Array, p: &Array, shape: &[usize]) -> Array {
+    let deviation = (n * p * (1.0 - p)).sqrt();
+    let b: Array = 1.15 + 2.53 * &deviation;
+    let a: Array = -0.0873 + 0.0248 * &b + 0.01 * p;
+    let c = n * p + 0.5;
+    let squeeze: Array = 0.92 - 4.2 / &b;
+    let r = p / (1.0 - p);
+    let alpha = (2.83 + 5.1 / &b) * &deviation;
+    let m = ((n + 1.0) * p).floor();
+    let more = |(_, accepted, _): (Array, Array, Key)| accepted.logical_not().any();
+    let step = |(out, accepted, key): (Array, Array, Key)| {
+        let [key, first, second] = key.split_into();
+        let u = between(&first, shape, p.dtype(), 0.0, 1.0) - 0.5;
+        let v = between(&second, shape, p.dtype(), 0.0, 1.0);
+        let us: Array = 0.5 - u.abs();
+        let inside = us.ge(0.07).bitwise_and(v.le(&squeeze));
+        let slope: Array = 2.0 * &a / &us + &b;
+        let k = (slope * &u + &c).floor();
+        let outside = k.lt(0.0).bitwise_or(k.gt(n));
+        let v = (v * &alpha / (&a / (&us * &us) + &b)).log();
+        let bound = (&m + 0.5) * ((&m + 1.0) / (&r * (n - &m + 1.0))).log()
+            + (n + 1.0) * ((n - &m + 1.0) / (n - &k + 1.0)).log()
+            + (&k + 0.5) * (&r * (n - &k + 1.0) / (&k + 1.0)).log()
+            + stirling_tail(&m)
+            + stirling_tail(&(n - &m))
+            - stirling_tail(&k)
+            - stirling_tail(&(n - &k));
+        let accept = inside.bitwise_or(outside.logical_not().bitwise_and(v.le(bound)));
+        let out = where_(&accept, k, out);
+        (out, accepted.bitwise_or(accept), key)
+    };
+    let none = Array::full(shape, -1.0, p.dtype());
+    let nowhere = Array::full(shape, false, DType::Bool);
+    while_loop(more, step, (none, nowhere, key.clone())).0
+}
+
+/// What Stirling's formula for the logarithm of `k!` leaves out: a table up to
+/// 9, then a series.
+fn stirling_tail(k: &Array) -> Array {
+    const TAILS: [f64; 10] = [
+        0.081_061_466_795_327_2,
+        0.041_340_695_955_409_2,
+        0.027_677_925_684_998_3,
+        0.020_790_672_103_765_09,
+        0.016_644_691_189_821_1,
+        0.013_876_128_823_070_7,
+        0.011_896_709_945_891_7,
+        0.010_411_265_261_972,
+        0.009_255_462_182_712_73,
+        0.008_330_563_433_362_87,
+    ];
+    let small = k.le(9.0);
+    let k = k.clip(0.0, 9.0);
+    let square = (&k + 1.0) * (&k + 1.0);
+    let second: Array = 1.0 / 360.0 - 1.0 / 1260.0 / &square;
+    let first: Array = 1.0 / 12.0 - second / &square;
+    let series = first / (&k + 1.0);
+    let whole = k.floor();
+    let table = TAILS
+        .iter()
+        .enumerate()
+        .fold(series.zeros_like(), |sum, (i, tail)| {
+            where_(&whole.eq(i as f64), *tail, sum)
+        });
+    where_(&small, table, series)
+}
+
+/// Multinomial counts, as floats: of `n` draws, how many fall into each of the
+/// categories along the last axis of `p`, which has their probabilities. `n`
+/// broadcasts to the axes before it, which are those of the result.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, random};
+/// let p = Array::from([0.2f32, 0.3, 0.5]);
+/// let counts = random::multinomial(&random::key(0), 20.0, &p, DType::F32);
+/// assert_eq!(counts.sum().item::<f32>(), 20.0);
+/// ```
+///
+/// # Panics
+/// If `dtype` is not a floating-point type, `p` is 0-d, `n` does not broadcast
+/// to its other axes, or `key` is an array of keys.
+#[track_caller]
+pub fn multinomial(key: &Key, n: impl IntoArray, p: impl IntoArray, dtype: DType) -> Array {
+    expect_float("multinomial", dtype);
+    let p = p.into_array().to_inexact();
+    let p = p.astype(p.dtype());
+    let n = n.into_array().astype(p.dtype());
+    let Some((&categories, batch)) = p.shape().split_last() else {
+        panic!(
+            "multinomial: expects probabilities along an axis, got p {}\n  help: put them into an \
+             array of one axis",
+            p.describe()
+        );
+    };
+    expect_fits("multinomial", batch, &[("n", &n)]);
+    draw("_multinomial", key, dtype, &[&n, &p], |key, args| {
+        let n = args[0].broadcast_to(batch);
+        let p = args[1].move_axis(-1, 0);
+        let rest = p.cumsum_reversed(0);
+        let ratios = &p / where_(&rest.eq(0.0), 1.0, &rest);
+        let keys = key.split_array(&[categories]);
+        let step = |left: Array, (ratio, key): (Array, Key)| {
+            let ratio = ratio.clip(0.0, 1.0);
+            let count = binomial_counts(&key, &left, &ratio, batch);
+            (left - &count, count)
+        };
+        let (_, counts) = scan(step, n, (ratios, keys));
+        counts.move_axis(0, -1).astype(dtype)
+    })
+}
