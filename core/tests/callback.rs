@@ -466,3 +466,74 @@ fn callbacks_run_inside_of_control_flow() {
     });
     assert_eq!(doubled(scalar(1.0)).item::<f32>(), 16.0);
 }
+
+#[test]
+fn batched_choices_and_loops_show_what_they_compute() {
+    let _alone = alone();
+    let log = Log::default();
+    let choose = |x: Array| {
+        let show = |x: Array| {
+            log.see(&x);
+            x
+        };
+        cond(x.gt(0.0), show, |x: Array| -x, x)
+    };
+    let x = || f32s(&[1.0, -2.0]);
+    jit(vmap(choose))(x());
+    assert_eq!(
+        log.sorted(),
+        [-2.0, 1.0],
+        "both branches run for all examples"
+    );
+    let count = |n: Array| {
+        let step = |n: Array| {
+            log.see(&n);
+            n - 1.0
+        };
+        while_loop(|n: Array| n.gt(0.0), step, n)
+    };
+    jit(vmap(count))(f32s(&[2.0, 1.0]));
+    assert_eq!(log.sorted(), [0.0, 1.0, 1.0, 2.0], "until the last is done");
+    let writes = |x: Array| {
+        let shape = || Array::shape_dtype_struct(&[], DType::F32);
+        cond(
+            x.gt(0.0),
+            move |x: Array| io_callback(|x: Array| x, shape(), x),
+            |x: Array| x,
+            x,
+        )
+    };
+    let refused = message(|| drop(jit(vmap(writes))(x())));
+    assert!(refused.contains("cond: a branch has effects"), "{refused}");
+}
+
+#[test]
+fn many_threads_call_back_at_once() {
+    let _alone = alone();
+    let log = Log::default();
+    let f = jit(|x: Array| {
+        // Large enough to run and to be handed over without waiting.
+        let y = x.matmul(&x);
+        let shape = Array::shape_dtype_struct(&[256, 256], DType::F32);
+        let slow = |y: Array| {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            Array::from_vec(y.to_vec::<f32>(), &[256, 256])
+        };
+        let y = pure_callback(slow, shape, y);
+        log.see(&y.max());
+        log.see_in_order(&y.min());
+        y.sum()
+    });
+    let x = Array::ones(&[256, 256], DType::F32);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let sums: Vec<Array> = (0..8).map(|_| f(x.clone())).collect();
+                for sum in sums {
+                    assert_eq!(sum.item::<f32>(), 256.0 * 65536.0);
+                }
+            });
+        }
+    });
+    assert_eq!(log.take(), vec![256.0; 64]);
+}

@@ -14,7 +14,9 @@ use std::panic::Location;
 ///
 /// Inside of `jit` the call is part of the program, also where nothing depends
 /// on it. Under `vmap` it happens once for each example, under `grad` once for
-/// the value. Calls of one program may happen in any order, and on any thread;
+/// the value. Examples that choose different branches, or run for different
+/// numbers of steps, run together, and calls then also happen for values that
+/// are not used. Calls of one program may happen in any order, and on any thread;
 /// [`effects_barrier`](crate::effects_barrier) waits for them.
 ///
 /// `f` gets arrays with elements. It can read them; operations on arrays fail

@@ -127,6 +127,9 @@ impl Primitive for HostCallback {
     fn has_effects(&self) -> bool {
         self.kind != CallbackKind::Pure
     }
+    fn only_observes(&self) -> bool {
+        self.kind != CallbackKind::Io && !self.ordered
+    }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         for level in &self.levels {
             crate::ensure_shape!(

@@ -73,6 +73,12 @@ pub trait Primitive: Debug + DynPrimitive + Send + Sync + 'static {
         false
     }
 
+    /// Whether the effects of the operation only look at values, so that they may
+    /// happen for values that are not used: printing, as against writing.
+    fn only_observes(&self) -> bool {
+        !self.has_effects()
+    }
+
     /// The operation outside of programs, for those that do not run by being
     /// compiled: functions of the host.
     fn evaluate(&self, _args: &[&Array]) -> Option<crate::Result<Outputs>> {

@@ -208,7 +208,7 @@ impl Cond {
     /// All branches for all examples, and of the results those that each
     /// example's index chooses.
     fn select_all(&self, index: &Array, axis: BatchAxis, ops: &[Array]) -> Batched {
-        if self.has_effects() {
+        if !self.branches.iter().all(|b| b.only_observes()) {
             fail(
                 "cond: a branch has effects, and the examples of a vmap choose different branches\n  \
                  help: batched, every branch runs for all examples, its effects too; move the \

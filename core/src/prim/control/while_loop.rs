@@ -157,7 +157,8 @@ impl Primitive for While {
         let axes = at(cconst_axes, &carry);
         let (_, pred) = derive::batched(&self.cond_jaxpr, &axes, axis, to_front);
         let pred = pred[0].is_some();
-        if pred && self.has_effects() {
+        let observes = self.body_jaxpr.only_observes() && self.cond_jaxpr.only_observes();
+        if pred && !observes {
             fail(
                 "while: the loop has effects, and the examples of a vmap run for different numbers \
                  of steps\n  help: batched, the body runs for all examples until the last is done, \
