@@ -24,7 +24,7 @@ fn very_small(dtype: DType) -> f64 {
 /// step `m` of the published fraction.
 fn numerator(n: &Array, a: &Array, b: &Array, x: &Array) -> Array {
     let before = n - 1;
-    let m = before.lax_div(&before.full_like(2));
+    let m = before.lax_div(before.full_like(2));
     let first = m.eq(0);
     let m = m.astype(a.dtype());
     let twice = a + &m * 2.0;
