@@ -92,9 +92,9 @@ pub use ramie_core::{
 #[doc(inline)]
 pub use ramie_core::{
     ConvDimensionNumbers, ConvGeneralDilated, ConvLayout, ConvTranspose, Convolution, ConvolveMode,
-    Padding, Window, avg_pool, conv, conv_general_dilated, conv_general_dilated_local,
-    conv_general_dilated_patches, conv_transpose, conv_with_general_padding, max_pool, min_pool,
-    pool, reduce, reduce_window, select_and_scatter,
+    Padding, RaggedDotDimensionNumbers, Window, avg_pool, conv, conv_general_dilated,
+    conv_general_dilated_local, conv_general_dilated_patches, conv_transpose,
+    conv_with_general_padding, max_pool, min_pool, pool, reduce, reduce_window, select_and_scatter,
 };
 // Control flow on values.
 #[doc(inline)]

@@ -36,6 +36,7 @@ type Apply = dyn Fn(&Row) -> Option<Box<Operation>>;
 /// Recordings, one a family of primitives, each with what applies its rows.
 const RECORDINGS: &[(&str, &Apply)] = &[
     ("convolution", &common::convolution::apply),
+    ("lax", &common::lax::apply),
     ("primitives", &apply::apply),
     ("linalg", &common::linalg::apply),
     ("special", &apply::apply),

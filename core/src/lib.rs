@@ -83,7 +83,7 @@ pub use ops::{Window, avg_pool, max_pool, min_pool, pool, reduce_window, select_
 pub use prim::Primitive;
 pub use prim::conv::{ConvDimensionNumbers, ConvGeneralDilated, ConvLayout, Padding};
 pub use prim::cumulative::associative_scan;
-pub use prim::dot::{DotDimensionNumbers, DotGeneral, Precision};
+pub use prim::dot::{DotDimensionNumbers, DotGeneral, Precision, RaggedDotDimensionNumbers};
 pub use prim::elementwise::{RoundingMethod, where_};
 pub use prim::index::GatherScatterMode;
 pub use prim::reduce::reduce;

@@ -12,6 +12,7 @@ pub mod convolution;
 pub mod golden;
 pub mod indexing;
 pub mod inside;
+pub mod lax;
 pub mod linalg;
 pub mod numbers;
 pub mod plan;

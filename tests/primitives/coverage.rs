@@ -31,6 +31,7 @@ const NEED_AN_AXIS: &[&str] = &[
     "lu",
     "lu_pivots_to_permutation",
     "qr",
+    "ragged_dot_general",
     "random_bits",
     "random_fold_in",
     "random_split",

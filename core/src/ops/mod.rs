@@ -11,6 +11,7 @@ mod diagonal;
 mod einsum;
 mod fused;
 mod index;
+mod lax;
 mod linalg;
 mod math;
 mod nn;

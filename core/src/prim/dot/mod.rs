@@ -1,6 +1,9 @@
 //! `dot_general`: products summed over paired axes.
 
 mod collapse;
+mod ragged;
+
+pub use ragged::{RaggedDotDimensionNumbers, RaggedDotGeneral};
 
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::{Class, add_tangents};

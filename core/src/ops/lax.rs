@@ -1,0 +1,250 @@
+//! Functions of `jax.lax` that say with plain arguments what others do.
+
+use crate::prim::index::{Gather, GatherDimensionNumbers};
+use crate::{Array, Dims, DotDimensionNumbers, GatherScatterMode, IntoArray, Precision, lax_sort};
+
+impl Array {
+    /// The array repeated along new axes of these sizes in front
+    /// (`jax.lax.broadcast`).
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// assert_eq!(Array::from([1, 2]).broadcast(&[3]).shape(), [3, 2]);
+    /// ```
+    #[track_caller]
+    pub fn broadcast(&self, sizes: &[usize]) -> Array {
+        let mut shape: Dims = sizes.into();
+        shape.extend_from_slice(self.shape());
+        let kept: Dims = (sizes.len()..shape.len()).collect();
+        self.broadcast_in_dim(&shape, &kept)
+    }
+
+    /// The array repeated to the shape of another (`jax.lax.broadcast_like`).
+    ///
+    /// # Panics
+    /// If the shape does not broadcast to that of `other`.
+    #[track_caller]
+    pub fn broadcast_like(&self, other: &Array) -> Array {
+        self.broadcast_to(other.shape())
+    }
+
+    /// The array with axes of size 1 in front, `rank` axes in all
+    /// (`jax.lax.broadcast_to_rank`).
+    ///
+    /// # Panics
+    /// If the array has more axes.
+    #[track_caller]
+    pub fn broadcast_to_rank(&self, rank: usize) -> Array {
+        assert!(
+            rank >= self.ndim(),
+            "broadcast_to_rank: {} has more than {rank} axes\n  help: squeeze or collapse axes to \
+             get fewer",
+            self.aval()
+        );
+        super::lead(self, rank)
+    }
+
+    /// The axes from `start` to before `stop` joined into one
+    /// (`jax.lax.collapse`); without any, a new axis of size 1 goes to `start`.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType};
+    /// assert_eq!(Array::ones(&[2, 3, 4], DType::F32).collapse(1, 3).shape(), [2, 12]);
+    /// ```
+    ///
+    /// # Panics
+    /// If the array has no such axes.
+    #[track_caller]
+    pub fn collapse(&self, start: isize, stop: isize) -> Array {
+        let rank = self.ndim() as isize;
+        let normal = |d: isize| if d < 0 { d + rank } else { d };
+        let (from, to) = (normal(start), normal(stop));
+        assert!(
+            0 <= from && from <= to && to <= rank,
+            "collapse: {} has no axes from {start} to before {stop}\n  help: axes run from 0 to {}",
+            self.aval(),
+            rank - 1
+        );
+        let (from, to) = (from as usize, to as usize);
+        let mut shape: Dims = self.shape()[..from].into();
+        shape.push(self.shape()[from..to].iter().product());
+        shape.extend_from_slice(&self.shape()[to..]);
+        self.reshape(&shape)
+    }
+
+    /// One element of an axis, which disappears unless `keepdims`; negative
+    /// indices count from the end (`jax.lax.index_in_dim`).
+    ///
+    /// # Panics
+    /// If the axis is out of range, or has no such element.
+    #[track_caller]
+    pub fn index_in_dim(&self, index: isize, axis: isize, keepdims: bool) -> Array {
+        let at = self.axis("index_in_dim", axis);
+        let size = self.shape()[at] as isize;
+        let normal = if index < 0 { index + size } else { index };
+        assert!(
+            (0..size).contains(&normal),
+            "index_in_dim: index {index} is out of range for axis {axis} of {}\n  help: indices run \
+             from {} to {}",
+            self.aval(),
+            -size,
+            size - 1
+        );
+        let part = self.slice_axis(at, normal as usize, normal as usize + 1);
+        if keepdims {
+            part
+        } else {
+            part.squeeze(&[at as isize])
+        }
+    }
+
+    /// One element of an axis, at an index that is computed; the axis disappears
+    /// unless `keepdims` (`jax.lax.dynamic_index_in_dim`). Negative indices count
+    /// from the end, others are moved into the axis.
+    ///
+    /// # Panics
+    /// If the axis is out of range or empty, or the index is no scalar integer.
+    #[track_caller]
+    pub fn dynamic_index_in_dim(
+        &self,
+        index: impl IntoArray,
+        axis: isize,
+        keepdims: bool,
+    ) -> Array {
+        let part = self.dynamic_slice_in_dim(index, 1, axis);
+        if keepdims {
+            part
+        } else {
+            part.squeeze(&[axis])
+        }
+    }
+
+    /// The array with one element of an axis replaced by `update`, which has
+    /// that axis with size 1 or not at all
+    /// (`jax.lax.dynamic_update_index_in_dim`).
+    ///
+    /// # Panics
+    /// If the axis is out of range or empty, the index is no scalar integer, or
+    /// the update has another shape or type.
+    #[track_caller]
+    pub fn dynamic_update_index_in_dim(
+        &self,
+        update: &Array,
+        index: impl IntoArray,
+        axis: isize,
+    ) -> Array {
+        let at = self.axis("dynamic_update_index_in_dim", axis);
+        let update = match update.ndim() == self.ndim() {
+            true => update.clone(),
+            false => update.expand_dims(&[at as isize]),
+        };
+        self.dynamic_update_slice_in_dim(&update, index, axis)
+    }
+
+    /// The parts at indices along several axes, which disappear; places go along
+    /// a new first axis (`jax.lax.index_take`). `indices` has one 1-d array for
+    /// each of `axes`, all of one size, taken modulo the size of the axis.
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let x = Array::arange(6).reshape(&[2, 3]);
+    /// let picked = x.index_take(&[Array::from([0, 1]), Array::from([2, 0])], &[0, 1]);
+    /// assert_eq!(picked.to_vec::<i32>(), [2, 3]);
+    /// ```
+    ///
+    /// # Panics
+    /// If an axis is out of range, or indices are not one list of integers for
+    /// each axis.
+    #[track_caller]
+    pub fn index_take(&self, indices: &[Array], axes: &[isize]) -> Array {
+        let axes = self.axes("index_take", axes);
+        let lists = indices
+            .iter()
+            .all(|i| i.ndim() == 1 && i.dtype().is_integer() && i.shape() == indices[0].shape());
+        assert!(
+            lists && indices.len() == axes.len() && !axes.is_empty(),
+            "index_take: {} lists of indices for axes {axes:?}\n  help: give one 1-d array of \
+             integers for each axis, all of one size",
+            indices.len()
+        );
+        let columns: Vec<Array> = indices
+            .iter()
+            .zip(&axes)
+            .map(|(i, &d)| i.remainder(self.shape()[d]).expand_dims(&[1]))
+            .collect();
+        let columns = crate::concatenate(&super::promote_all("index_take", &columns), 1);
+        let mut sizes: Dims = self.shape().into();
+        for &d in &axes {
+            sizes[d] = 1;
+        }
+        let mut collapsed = axes.clone();
+        collapsed.sort_unstable();
+        let rest = self.ndim() - axes.len();
+        let numbers = GatherDimensionNumbers {
+            offset_dims: (1..rest + 1).collect(),
+            collapsed_slice_dims: collapsed,
+            start_index_map: axes,
+            operand_batching_dims: Dims::new(),
+            start_indices_batching_dims: Dims::new(),
+        };
+        let gather = Gather::new(numbers, &sizes).mode(GatherScatterMode::FillOrDrop);
+        self.gather(&columns, gather)
+    }
+
+    /// The products of matrices along the last two axes, one for each element of
+    /// the axes before, which both operands have (`jax.lax.batch_matmul`).
+    ///
+    /// # Panics
+    /// If types, ranks or sizes do not fit.
+    #[track_caller]
+    pub fn batch_matmul(&self, rhs: &Array, precision: Option<Precision>) -> Array {
+        let rank = self.ndim();
+        assert!(
+            rank >= 2 && rhs.ndim() == rank,
+            "batch_matmul: operands {} and {}, expected as many axes, 2 or more\n  help: matmul \
+             broadcasts",
+            self.aval(),
+            rhs.aval()
+        );
+        let batch: Dims = (0..rank - 2).collect();
+        let numbers = DotDimensionNumbers::new([&[rank - 1], &[rank - 2]], [&batch, &batch]);
+        self.dot_general_with(rhs, numbers, precision, None)
+    }
+
+    /// This array sorted along an axis, and another in the same order
+    /// (`jax.lax.sort_key_val`). Equal keys keep their order.
+    ///
+    /// # Panics
+    /// If the shapes differ, or the axis is out of range.
+    #[track_caller]
+    pub fn sort_key_val(&self, values: &Array, axis: isize) -> (Array, Array) {
+        let mut sorted = lax_sort(&[self.clone(), values.clone()], axis, 1);
+        let values = sorted.swap_remove(1);
+        (sorted.swap_remove(0), values)
+    }
+
+    /// The `k` largest elements of an axis and their places
+    /// (`jax.lax.approx_max_k`). All of the true ones are found, whatever recall
+    /// is asked for elsewhere.
+    ///
+    /// # Panics
+    /// If the axis is out of range or shorter than `k`.
+    #[track_caller]
+    pub fn approx_max_k(&self, k: usize, axis: isize) -> (Array, Array) {
+        let at = self.axis("approx_max_k", axis) as isize;
+        let (values, places) = self.move_axis(at, -1).top_k(k);
+        (values.move_axis(-1, at), places.move_axis(-1, at))
+    }
+
+    /// The `k` smallest elements of an axis and their places
+    /// (`jax.lax.approx_min_k`). All of the true ones are found, whatever recall
+    /// is asked for elsewhere.
+    ///
+    /// # Panics
+    /// If the axis is out of range or shorter than `k`.
+    #[track_caller]
+    pub fn approx_min_k(&self, k: usize, axis: isize) -> (Array, Array) {
+        let (values, places) = self.negative().approx_max_k(k, axis);
+        (values.negative(), places)
+    }
+}

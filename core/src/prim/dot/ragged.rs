@@ -1,0 +1,534 @@
+//! `ragged_dot_general`: products in groups of different sizes, as mixtures of
+//! experts have them.
+
+use super::{DotDimensionNumbers, DotGeneral, Precision};
+use crate::lower::{Lowering, Value};
+use crate::prim::elementwise::add_tangents;
+use crate::prim::{
+    Avals, Batched, Differentiation, Operand, Param, Primitive, batched, move_batch_axis, one,
+};
+use crate::trace::bind1;
+use crate::{Array, Aval, DType, Dims, ShapeError};
+use std::fmt;
+
+/// Which axes of the operands of a product in groups are paired, and which one
+/// is divided.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RaggedDotDimensionNumbers {
+    /// The axes of the product.
+    pub dot: DotDimensionNumbers,
+    /// The axis of the left operand that groups divide: one that only it has,
+    /// a contracted one, or one of the batch.
+    pub lhs_ragged: usize,
+    /// The axis of the right operand with an element for each group, where
+    /// `lhs_ragged` is an axis that only the left operand has.
+    pub rhs_group: Option<usize>,
+}
+
+impl RaggedDotDimensionNumbers {
+    /// Those of a matrix whose rows are in groups, with a matrix for each group.
+    pub fn rows() -> RaggedDotDimensionNumbers {
+        RaggedDotDimensionNumbers {
+            dot: DotDimensionNumbers::new([&[1], &[1]], [&[], &[]]),
+            lhs_ragged: 0,
+            rhs_group: Some(0),
+        }
+    }
+
+    /// The axes before the divided one among those of its kind, and the batch:
+    /// each combination of their elements may have sizes of groups of its own.
+    fn prefix(&self, rank: usize, ragged: usize, batch: &[usize], contracting: &[usize]) -> Dims {
+        let before = |list: &[usize]| -> Dims {
+            list.iter().copied().take_while(|&d| d != ragged).collect()
+        };
+        if batch.contains(&ragged) {
+            return before(batch);
+        }
+        let free: Dims = (0..rank)
+            .filter(|d| !batch.contains(d) && !contracting.contains(d))
+            .collect();
+        let kind = if contracting.contains(&ragged) {
+            contracting
+        } else {
+            &free[..]
+        };
+        batch.iter().copied().chain(before(kind)).collect()
+    }
+
+    fn lhs_prefix(&self, rank: usize) -> Dims {
+        self.prefix(
+            rank,
+            self.lhs_ragged,
+            &self.dot.lhs_batch,
+            &self.dot.lhs_contracting,
+        )
+    }
+
+    /// Whether the divided axis is summed over: then there is a result for each
+    /// group.
+    fn sums_groups(&self) -> bool {
+        self.dot.lhs_contracting.contains(&self.lhs_ragged)
+    }
+}
+
+/// As JAX prints them.
+impl fmt::Display for RaggedDotDimensionNumbers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tuple = |list: &[usize]| match Param::tuple(list) {
+            Param::Text(text) => text,
+            _ => unreachable!("a tuple is text"),
+        };
+        let (n, group) = (&self.dot, self.rhs_group.as_slice());
+        write!(
+            f,
+            "RaggedDotDimensionNumbers(dot_dimension_numbers=(({}, {}), ({}, {})), \
+             lhs_ragged_dimensions={}, rhs_group_dimensions={})",
+            tuple(&n.lhs_contracting),
+            tuple(&n.rhs_contracting),
+            tuple(&n.lhs_batch),
+            tuple(&n.rhs_batch),
+            tuple(&[self.lhs_ragged]),
+            tuple(group)
+        )
+    }
+}
+
+/// A product in groups. Operands are both factors and the groups' sizes, in
+/// order along the divided axis; what is beyond their sum counts as zeros.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RaggedDotGeneral {
+    /// Which axes are paired, and which is divided.
+    pub dimension_numbers: RaggedDotDimensionNumbers,
+    /// How exactly products are computed; `None` leaves it to the platform.
+    pub precision: Option<Precision>,
+    /// The type of the result; `None` is the operands'.
+    pub preferred_element_type: Option<DType>,
+}
+
+/// Each element's place among the groups: `mask[…, g, i]` tells whether element
+/// `i` of `n` is in group `g`.
+fn membership(sizes: &Array, n: usize) -> Array {
+    let rank = sizes.ndim();
+    let mut shape: Dims = sizes.shape().into();
+    shape.push(n);
+    let kept: Dims = (0..rank).collect();
+    let ends = sizes.cumsum(-1);
+    let starts = &ends - sizes;
+    let place = Array::iota(&shape, rank, sizes.dtype());
+    let spread = |x: &Array| x.broadcast_in_dim(&shape, &kept);
+    spread(&starts)
+        .le(&place)
+        .bitwise_and(place.lt(spread(&ends)))
+}
+
+/// `x` once for each group along a new first axis, with zeros for the elements of
+/// other groups. Groups divide axis `ragged`; `prefix` are the axes that `sizes`
+/// has, before that of groups.
+fn expanded(x: &Array, ragged: usize, prefix: &[usize], sizes: &Array) -> Array {
+    let groups = sizes.shape()[prefix.len()];
+    let mask = membership(sizes, x.shape()[ragged]);
+    let mut shape = Dims::from_elem(groups, 1);
+    shape.extend_from_slice(x.shape());
+    // Where the axes of the mask go, in increasing order.
+    let mut places: Vec<(usize, usize)> = prefix.iter().map(|d| d + 1).zip(0..).collect();
+    places.push((0, prefix.len()));
+    places.push((ragged + 1, prefix.len() + 1));
+    places.sort_unstable();
+    let order: Vec<isize> = places.iter().map(|p| p.1 as isize).collect();
+    let to: Dims = places.iter().map(|p| p.0).collect();
+    let mask = mask.transpose(&order).broadcast_in_dim(&shape, &to);
+    let every: Dims = (1..shape.len()).collect();
+    let spread = x.broadcast_in_dim(&shape, &every);
+    mask.select(&spread, &spread.zeros_like())
+}
+
+fn past_first(list: &[usize]) -> Dims {
+    list.iter().map(|d| d + 1).collect()
+}
+
+fn with_first(list: &[usize]) -> Dims {
+    std::iter::once(0).chain(past_first(list)).collect()
+}
+
+impl RaggedDotGeneral {
+    fn with(&self, dimension_numbers: RaggedDotDimensionNumbers) -> RaggedDotGeneral {
+        RaggedDotGeneral {
+            dimension_numbers,
+            ..self.clone()
+        }
+    }
+
+    /// The product of which this one has parts.
+    fn product(&self, dimension_numbers: DotDimensionNumbers) -> DotGeneral {
+        DotGeneral {
+            dimension_numbers,
+            precision: self.precision,
+            preferred_element_type: self.preferred_element_type,
+        }
+    }
+
+    /// Sizes of groups for each combination of elements of the axes before.
+    fn all_sizes(&self, lhs: &[usize], sizes: &Array) -> Array {
+        let prefix = self.dimension_numbers.lhs_prefix(lhs.len());
+        if sizes.ndim() == prefix.len() + 1 {
+            return sizes.clone();
+        }
+        let mut shape: Dims = prefix.iter().map(|&d| lhs[d]).collect();
+        shape.push(sizes.shape()[0]);
+        sizes.broadcast_in_dim(&shape, &[prefix.len()])
+    }
+
+    /// The product by zeros in place of other groups.
+    fn dense(&self, lhs: &Array, rhs: &Array, sizes: &Array) -> Array {
+        let numbers = &self.dimension_numbers;
+        let n = &numbers.dot;
+        let sizes = self.all_sizes(lhs.shape(), sizes);
+        let expand_lhs = || {
+            let prefix = numbers.lhs_prefix(lhs.ndim());
+            expanded(lhs, numbers.lhs_ragged, &prefix, &sizes)
+        };
+        if let Some(group) = numbers.rhs_group {
+            let mut wide = DotDimensionNumbers {
+                lhs_contracting: past_first(&n.lhs_contracting),
+                lhs_batch: past_first(&n.lhs_batch),
+                ..n.clone()
+            };
+            wide.lhs_contracting.push(0);
+            wide.rhs_contracting.push(group);
+            return bind1(self.product(wide), &[&expand_lhs(), rhs]);
+        }
+        if !numbers.sums_groups() {
+            return bind1(self.product(n.clone()), &[lhs, rhs]);
+        }
+        let pair = n.lhs_contracting.iter().zip(&n.rhs_contracting);
+        let mut pair = pair.filter(|(l, _)| **l == numbers.lhs_ragged);
+        let ragged = *pair.next().expect("the divided axis is contracted").1;
+        let prefix = numbers.prefix(rhs.ndim(), ragged, &n.rhs_batch, &n.rhs_contracting);
+        let wide = DotDimensionNumbers {
+            lhs_contracting: past_first(&n.lhs_contracting),
+            rhs_contracting: past_first(&n.rhs_contracting),
+            lhs_batch: with_first(&n.lhs_batch),
+            rhs_batch: with_first(&n.rhs_batch),
+        };
+        let rhs = expanded(rhs, ragged, &prefix, &sizes);
+        bind1(self.product(wide), &[&expand_lhs(), &rhs])
+    }
+
+    /// The cotangent of the left operand, where groups divide an axis of its own.
+    fn transpose_lhs(&self, ct: &Array, x: Aval, y: &Array, sizes: &Array) -> Array {
+        let numbers = &self.dimension_numbers;
+        let n = &numbers.dot;
+        let group = numbers.rhs_group.expect("an axis of groups");
+        let x_free = n.lhs_free(x.ndim());
+        let y_free: Dims = n
+            .rhs_free(y.ndim())
+            .into_iter()
+            .filter(|&d| d != group)
+            .collect();
+        let (batch, rows) = (n.lhs_batch.len(), x_free.len());
+        let place = x_free.iter().position(|&d| d == numbers.lhs_ragged);
+        let transposed = RaggedDotDimensionNumbers {
+            dot: DotDimensionNumbers {
+                lhs_contracting: (batch + rows..batch + rows + y_free.len()).collect(),
+                rhs_contracting: y_free,
+                lhs_batch: (0..batch).collect(),
+                rhs_batch: n.rhs_batch.clone(),
+            },
+            lhs_ragged: batch + place.expect("a divided axis of the left operand"),
+            rhs_group: Some(group),
+        };
+        let out = bind1(self.with(transposed), &[ct, y, sizes]);
+        let mut pairs: Vec<(usize, usize)> = n
+            .rhs_contracting
+            .iter()
+            .copied()
+            .zip(n.lhs_contracting.iter().copied())
+            .collect();
+        pairs.sort_unstable();
+        let contracted = pairs.into_iter().map(|p| p.1);
+        let axes = n.lhs_batch.iter().copied().chain(x_free).chain(contracted);
+        ordered(&out, axes).astype(x.dtype())
+    }
+
+    /// The cotangent of the right operand, where groups divide an axis of the
+    /// left one alone.
+    fn transpose_rhs(&self, ct: &Array, x: &Array, y: Aval, sizes: &Array) -> Array {
+        let numbers = &self.dimension_numbers;
+        let n = &numbers.dot;
+        let group = numbers.rhs_group.expect("an axis of groups");
+        let x_free = n.lhs_free(x.ndim());
+        let y_free: Dims = n
+            .rhs_free(y.ndim())
+            .into_iter()
+            .filter(|&d| d != group)
+            .collect();
+        let batch = n.lhs_batch.len();
+        let transposed = RaggedDotDimensionNumbers {
+            dot: DotDimensionNumbers {
+                rhs_contracting: (batch..batch + x_free.len()).collect(),
+                lhs_contracting: x_free,
+                lhs_batch: n.lhs_batch.clone(),
+                rhs_batch: (0..batch).collect(),
+            },
+            lhs_ragged: numbers.lhs_ragged,
+            rhs_group: None,
+        };
+        let out = bind1(self.with(transposed), &[x, ct, sizes]);
+        let mut pairs: Vec<(usize, usize)> = n
+            .lhs_contracting
+            .iter()
+            .copied()
+            .zip(n.rhs_contracting.iter().copied())
+            .collect();
+        pairs.sort_unstable();
+        let contracted = pairs.into_iter().map(|p| p.1);
+        let axes = std::iter::once(group).chain(n.rhs_batch.iter().copied());
+        ordered(&out, axes.chain(contracted).chain(y_free)).astype(y.dtype())
+    }
+
+    /// The cotangent of one factor, by transposing the dense product.
+    fn transpose_dense(&self, ct: &Array, operands: &[Operand], factor: usize) -> Option<Array> {
+        let sizes = operands[2].known().expect("sizes are known");
+        let other = operands[1 - factor].known()?;
+        let aval = operands[factor].aval();
+        let example = Array::shape_dtype_struct(aval.shape(), aval.dtype());
+        let linear = |x: Array| match factor {
+            0 => self.dense(&x, other, sizes),
+            _ => self.dense(other, &x, sizes),
+        };
+        Some(crate::linear_transpose(linear, example)(ct.clone()))
+    }
+}
+
+/// The array with its axes at the places that `axes` tells for each.
+fn ordered(x: &Array, axes: impl Iterator<Item = usize>) -> Array {
+    let mut permutation = vec![0isize; x.ndim()];
+    for (from, to) in axes.enumerate() {
+        permutation[to] = from as isize;
+    }
+    x.transpose(&permutation)
+}
+
+impl Primitive for RaggedDotGeneral {
+    fn name(&self) -> &'static str {
+        "ragged_dot_general"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        let precision = match self.precision {
+            Some(p) => format!("(Precision.{p}, Precision.{p})"),
+            None => "None".into(),
+        };
+        let preferred = self.preferred_element_type.map(|d| d.numpy_name());
+        vec![
+            ("group_offset", Param::new("None")),
+            ("out_sharding", Param::new("None")),
+            ("precision", Param::Text(precision)),
+            (
+                "preferred_element_type",
+                Param::new(preferred.unwrap_or("None")),
+            ),
+            (
+                "ragged_dot_dimension_numbers",
+                Param::new(&self.dimension_numbers),
+            ),
+        ]
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(
+            args.len() == 3,
+            "expects two factors and the groups' sizes, got {} operands",
+            args.len()
+        );
+        let (lhs, rhs, sizes) = (args[0].strong(), args[1].strong(), args[2]);
+        let numbers = &self.dimension_numbers;
+        let n = &numbers.dot;
+        crate::ensure_shape!(
+            numbers.lhs_ragged < lhs.ndim(),
+            "groups divide axis {} of {lhs}, which it does not have",
+            numbers.lhs_ragged
+        );
+        let own = !n.lhs_contracting.contains(&numbers.lhs_ragged)
+            && !n.lhs_batch.contains(&numbers.lhs_ragged);
+        crate::ensure_shape!(
+            own == numbers.rhs_group.is_some(),
+            "groups divide axis {} of lhs, and rhs has {:?} as axis of groups: it has one where the \
+             divided axis is neither contracted nor of the batch",
+            numbers.lhs_ragged,
+            numbers.rhs_group
+        );
+        let prefix = numbers.lhs_prefix(lhs.ndim());
+        let expected: Dims = prefix.iter().map(|&d| lhs.shape()[d]).collect();
+        let groups = sizes.shape().last().copied();
+        let fits = sizes.ndim() == 1
+            || (sizes.ndim() == expected.len() + 1 && sizes.shape().starts_with(&expected));
+        let (Some(groups), true, true) = (groups, fits, sizes.dtype().is_integer()) else {
+            return Err(ShapeError::new(format!(
+                "the groups' sizes are {sizes}, expected integers of shape [groups] or \
+                 {expected:?} and groups"
+            ))
+            .help("one list of sizes for all, or one for each element of the axes before"));
+        };
+        let mut product = self.product(n.clone());
+        let mut right = rhs;
+        if let Some(group) = numbers.rhs_group {
+            crate::ensure_shape!(
+                group < rhs.ndim()
+                    && rhs.shape()[group] == groups
+                    && !n.rhs_contracting.contains(&group)
+                    && !n.rhs_batch.contains(&group),
+                "axis {group} of {rhs} is no axis of {groups} groups that is not contracted"
+            );
+            // The axis of groups is no axis of the result.
+            let mut shape: Dims = rhs.shape().into();
+            shape.remove(group);
+            right = rhs.with_shape(&shape);
+            let past = |d: &usize| d - usize::from(*d > group);
+            let numbers = &mut product.dimension_numbers;
+            numbers.rhs_contracting = n.rhs_contracting.iter().map(past).collect();
+            numbers.rhs_batch = n.rhs_batch.iter().map(past).collect();
+        }
+        let out = product.infer(&[lhs, right])?[0];
+        if !numbers.sums_groups() {
+            return one(out);
+        }
+        let shape: Dims = std::iter::once(groups)
+            .chain(out.shape().iter().copied())
+            .collect();
+        one(out.with_shape(&shape))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::bilinear(
+            |p, t, _| {
+                let again = |x: &Array, y: &Array| bind1(self.clone(), &[x, y, &p[2]]);
+                let lhs = t[0].as_ref().map(|t| again(t, &p[1]));
+                let rhs = t[1].as_ref().map(|t| again(&p[0], t));
+                vec![add_tangents(lhs, rhs)]
+            },
+            |cts, operands| {
+                let Some(ct) = &cts[0] else {
+                    return vec![None, None, None];
+                };
+                if self.dimension_numbers.rhs_group.is_none() {
+                    let back = |factor| self.transpose_dense(ct, operands, factor);
+                    return vec![back(0), back(1), None];
+                }
+                let (x, y) = (&operands[0], &operands[1]);
+                let sizes = operands[2].known().expect("sizes are known");
+                vec![
+                    y.known()
+                        .map(|y| self.transpose_lhs(ct, x.aval(), y, sizes)),
+                    x.known()
+                        .map(|x| self.transpose_rhs(ct, x, y.aval(), sizes)),
+                    None,
+                ]
+            },
+        )
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        let numbers = &self.dimension_numbers;
+        // Each example has sizes of its own, one list for each combination of
+        // elements of the axes before.
+        let mut lhs: Dims = args[0].shape().into();
+        if let Some(at) = axes[0] {
+            lhs.remove(at);
+        }
+        let prefix: Dims = numbers
+            .lhs_prefix(lhs.len())
+            .iter()
+            .map(|&d| lhs[d])
+            .collect();
+        let mut sizes = move_batch_axis(&args[2], axes[2], 0, size);
+        if sizes.ndim() == 2 && !prefix.is_empty() {
+            let groups = sizes.shape()[1];
+            let shape: Dims = [size].into_iter().chain(prefix).chain([groups]).collect();
+            sizes = sizes.broadcast_in_dim(&shape, &[0, shape.len() - 1]);
+        }
+        let moved = RaggedDotDimensionNumbers {
+            dot: DotDimensionNumbers {
+                lhs_contracting: past_first(&numbers.dot.lhs_contracting),
+                rhs_contracting: past_first(&numbers.dot.rhs_contracting),
+                lhs_batch: with_first(&numbers.dot.lhs_batch),
+                rhs_batch: with_first(&numbers.dot.rhs_batch),
+            },
+            lhs_ragged: numbers.lhs_ragged + 1,
+            rhs_group: numbers.rhs_group.map(|d| d + 1),
+        };
+        let lhs = move_batch_axis(&args[0], axes[0], 0, size);
+        let rhs = move_batch_axis(&args[1], axes[1], 0, size);
+        let out = bind1(self.with(moved), &[&lhs, &rhs, &sizes]);
+        batched(out, Some(usize::from(numbers.sums_groups())))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        _: &[Aval],
+    ) -> Vec<Value> {
+        ctx.traced("ragged_dot_general", args, ins, |a| {
+            vec![self.dense(&a[0], &a[1], &a[2])]
+        })
+    }
+}
+
+impl Array {
+    /// The rows of a matrix in groups of `group_sizes` rows, each group times
+    /// its own matrix of `rhs` (`jax.lax.ragged_dot`). Shapes are `[m, k]`,
+    /// `[groups, k, n]` and `[groups]`; rows beyond the groups give zeros.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType};
+    /// let tokens = Array::ones(&[5, 2], DType::F32);
+    /// let experts = Array::from([[[1.0f32], [1.0]], [[10.0], [10.0]]]);
+    /// let out = tokens.ragged_dot(&experts, &Array::from([2, 3]));
+    /// assert_eq!(out.to_vec::<f32>(), [2.0, 2.0, 20.0, 20.0, 20.0]);
+    /// ```
+    ///
+    /// # Panics
+    /// If shapes or types do not fit, or sizes are no integers.
+    #[track_caller]
+    pub fn ragged_dot(&self, rhs: &Array, group_sizes: &Array) -> Array {
+        self.ragged_dot_general(
+            rhs,
+            group_sizes,
+            RaggedDotDimensionNumbers::rows(),
+            None,
+            None,
+        )
+    }
+
+    /// A product in groups of different sizes (`jax.lax.ragged_dot_general`).
+    /// Groups divide one axis of the left operand, in order; what that axis is
+    /// tells what comes of it:
+    ///
+    /// - only the left operand has it: each group is multiplied with its own
+    ///   element of an axis of groups of `rhs`;
+    /// - it is contracted: there is a product for each group, along a new first
+    ///   axis of the result;
+    /// - it is of the batch: groups change nothing.
+    ///
+    /// `group_sizes` has the shape `[groups]`, or before that the sizes of the
+    /// batch axes and of the axes of the same kind before the divided one.
+    ///
+    /// # Panics
+    /// If axes, shapes or types do not fit, or sizes are no integers.
+    #[track_caller]
+    pub fn ragged_dot_general(
+        &self,
+        rhs: &Array,
+        group_sizes: &Array,
+        dimension_numbers: RaggedDotDimensionNumbers,
+        precision: Option<Precision>,
+        preferred_element_type: Option<DType>,
+    ) -> Array {
+        let dot = RaggedDotGeneral {
+            dimension_numbers,
+            precision,
+            preferred_element_type,
+        };
+        bind1(dot, &[self, rhs, group_sizes])
+    }
+}

@@ -1,0 +1,80 @@
+//! `mulhi`: the upper half of a product of integers.
+
+use super::{Class, batch_elementwise, infer_same, spread};
+use crate::lower::{Lowering, Value};
+use crate::prim::{Avals, Batched, Differentiation, Primitive};
+use crate::trace::bind1;
+use crate::{Array, Aval, DType, IntoArray, ShapeError};
+
+/// The upper half of the product of two integers, as many bits as they have.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Mulhi;
+
+impl Primitive for Mulhi {
+    fn name(&self) -> &'static str {
+        "mulhi"
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        infer_same(Class::Integer, args, 2)
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Zero
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+        batch_elementwise(args, axes, |a| bind1(Mulhi, a))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let args = spread(ctx, args, ins, outs[0]);
+        ctx.traced("mulhi", &args, &[outs[0]; 2], |a| {
+            vec![upper_half(&a[0], &a[1])]
+        })
+    }
+}
+
+/// The upper half, by integers of twice the bits, or by halves of 64-bit ones.
+fn upper_half(x: &Array, y: &Array) -> Array {
+    let dtype = x.dtype();
+    let bits = dtype.bits() as i64;
+    let wide = if dtype.is_unsigned() {
+        DType::U64
+    } else {
+        DType::I64
+    };
+    if bits < 64 {
+        let product = x.astype(wide).mul(y.astype(wide));
+        return product.right_shift(bits).astype(dtype);
+    }
+    // Schoolbook multiplication; upper halves of signed integers are signed.
+    let half = Array::scalar(32, dtype);
+    let low = |x: &Array| x.bitwise_and(Array::scalar(0xffff_ffffu64, dtype));
+    let high = |x: &Array| x.right_shift(&half);
+    let (xl, yl, xh, yh) = (low(x), low(y), high(x), high(y));
+    let carry = xl.mul(&yl).right_shift_logical(&half);
+    let middle = xh.mul(&yl).add(carry);
+    let other = xl.mul(&yh).add(low(&middle));
+    xh.mul(&yh).add(high(&middle)).add(high(&other))
+}
+
+impl Array {
+    /// The upper half of the product of two integers, as many bits as they have
+    /// (`jax.lax.mulhi`).
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// assert_eq!(Array::from(200u8).mulhi(Array::from(200u8)).item::<u8>(), 156);
+    /// ```
+    ///
+    /// # Panics
+    /// If the operands are no integers, or their shapes do not broadcast.
+    #[track_caller]
+    pub fn mulhi(&self, other: impl IntoArray) -> Array {
+        let (a, b) = crate::ops::promote("mulhi", self, &other.into_array());
+        bind1(Mulhi, &[&a, &b])
+    }
+}
