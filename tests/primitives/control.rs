@@ -58,7 +58,8 @@ fn element_types() -> Vec<Case> {
             vec![last, ys]
         };
         let known = vec![array(d, &[3.0]).reshape(&[]), array(d, &[3.0, 0.0, 1.0])];
-        let mut shift = case("scan", &format!("shift {d}"), &[x.clone()], f).gives(known);
+        let mut shift =
+            case("scan", &format!("shift {d}"), std::slice::from_ref(&x), f).gives(known);
         if matches!(
             d,
             DType::F4E2M1Fn | DType::I4 | DType::U4 | DType::I2 | DType::U2
