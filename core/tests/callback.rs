@@ -353,20 +353,39 @@ fn operations_inside_a_callback_are_refused_and_reading_is_not() {
     );
 }
 
+/// In a process with a cache of its own: which programs it keeps.
 #[test]
-fn programs_with_callbacks_are_compiled_anew_by_every_process() {
-    let _alone = alone();
-    let log = Log::default();
-    let before = compilation_stats();
-    let f = |x: Array| {
-        log.see(&x);
-        x
-    };
-    jit(f)(scalar(1.0));
-    jit(f)(scalar(2.0));
-    let after = compilation_stats();
-    assert!(after.compiled >= before.compiled + 2);
-    assert_eq!(log.take(), [1.0, 2.0], "each calls its own function");
+fn programs_with_callbacks_are_not_kept() {
+    const NAME: &str = "programs_with_callbacks_are_not_kept";
+    if std::env::var_os("RAMIE_TEST_CACHE").is_some() {
+        let log = Log::default();
+        let f = |x: Array| {
+            log.see(&x);
+            x
+        };
+        jit(f)(scalar(1.0));
+        jit(f)(scalar(2.0));
+        assert_eq!(log.take(), [1.0, 2.0], "each calls its own function");
+        assert_eq!(compilation_stats().compiled, 2);
+        if std::env::var("RAMIE_TEST_CACHE").is_ok_and(|v| v == "both") {
+            jit(|x: Array| x * 2.0)(scalar(1.0));
+        }
+        return;
+    }
+    for (which, expected) in [("callbacks", 0), ("both", 1)] {
+        let folder = tempfile::tempdir().unwrap();
+        let status = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", NAME, "--test-threads=1"])
+            .env("RAMIE_TEST_CACHE", which)
+            .env("RAMIE_COMPILATION_CACHE", folder.path())
+            .output()
+            .unwrap();
+        assert!(status.status.success(), "{status:?}");
+        assert_eq!(
+            std::fs::read_dir(folder.path()).map_or(0, Iterator::count),
+            expected
+        );
+    }
 }
 
 /// What a print writes, in a process of its own.

@@ -21,7 +21,7 @@ fn a_trace_shows_stages_and_annotations() {
     let folder = tempfile::tempdir().unwrap();
     let step = jit(|x: Array, y: Array| x.matmul(&y).sin().sum());
     let x = Array::ones(&[64, 64], DType::F32);
-    let files = profiler::trace(folder.path(), || {
+    let (last, files) = profiler::trace(folder.path(), || {
         for i in 0..2 {
             let _step = profiler::StepTraceAnnotation::new("train \"step\"", i);
             step(x.clone(), x.clone()).block_until_ready();
@@ -31,8 +31,10 @@ fn a_trace_shows_stages_and_annotations() {
             .spawn(|| profiler::annotate_function("read", || ()))
             .unwrap();
         worker.join().unwrap();
+        7
     })
     .unwrap();
+    assert_eq!(last, 7);
     let events = events(&files);
     let named = |name: &str| -> Vec<&Value> {
         events

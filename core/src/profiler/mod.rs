@@ -9,7 +9,7 @@
 //! ```no_run
 //! use ramie_core::{Array, jit, profiler};
 //! let step = jit(|x: Array| (&x * &x).sum());
-//! let files = profiler::trace("/tmp/trace", || {
+//! let (_, files) = profiler::trace("/tmp/trace", || {
 //!     for i in 0..3 {
 //!         let _step = profiler::StepTraceAnnotation::new("train", i);
 //!         step(Array::from([1.0f32, 2.0])).block_until_ready();
@@ -86,11 +86,12 @@ pub fn stop_trace() -> Result<TraceFiles> {
     files::write(&folder, begin, &events, &space)
 }
 
-/// Takes a trace of `f` and writes it into `folder` (`jax.profiler.trace`).
+/// Takes a trace of `f` and writes it into `folder` (`jax.profiler.trace`). Gives
+/// the result of `f`, and where the files are.
 ///
 /// # Errors
 /// As [`start_trace`] and [`stop_trace`].
-pub fn trace<R>(folder: impl AsRef<Path>, f: impl FnOnce() -> R) -> Result<TraceFiles> {
+pub fn trace<R>(folder: impl AsRef<Path>, f: impl FnOnce() -> R) -> Result<(R, TraceFiles)> {
     /// Ends the trace also when `f` panics.
     struct Stop;
     impl Drop for Stop {
@@ -102,9 +103,9 @@ pub fn trace<R>(folder: impl AsRef<Path>, f: impl FnOnce() -> R) -> Result<Trace
     }
     start_trace(folder)?;
     let stop = Stop;
-    f();
+    let result = f();
     drop(stop);
-    stop_trace()
+    Ok((result, stop_trace()?))
 }
 
 /// An event of the trace, from here until it is dropped
