@@ -123,6 +123,11 @@ pub use ramie_core::{
 };
 #[doc(inline)]
 pub use ramie_core::{
+    Codomain, closure_convert, grad_all, hessian, hvp, jacfwd, jacrev, jvp_with_aux,
+    value_and_grad_all,
+};
+#[doc(inline)]
+pub use ramie_core::{
     JvpTerm, Tangents, custom_jvp, custom_jvp_nondiff, custom_jvp_symbolic_zeros, custom_jvp_terms,
     custom_vjp, custom_vjp_nondiff, custom_vjp_symbolic_zeros,
 };

@@ -15,6 +15,8 @@ mod control;
 mod coverage;
 #[path = "primitives/custom.rs"]
 mod custom;
+#[path = "primitives/differentiation.rs"]
+mod differentiation;
 #[path = "primitives/programs.rs"]
 mod programs;
 #[path = "primitives/sources.rs"]
@@ -70,6 +72,7 @@ fn primitives_obey_their_rules() {
         return failures.finish();
     }
     let applied = coverage::check(&catalogue(), &cases, &mut failures);
+    differentiation::check(&catalogue(), &cases, &mut failures);
     check::eagerly(&cases, &mut failures);
     check::cases(&cases, &mut failures);
     println!("primitives: {applied}, cases: {}", cases.len());

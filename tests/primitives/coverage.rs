@@ -81,10 +81,10 @@ pub fn check(catalogue: &[CatalogueEntry], cases: &[Case], failures: &mut Failur
     covered.iter().filter(|c| c.cases > 0).count()
 }
 
-type Applied = (Arc<dyn Primitive>, Vec<Aval>);
+pub type Applied = (Arc<dyn Primitive>, Vec<Aval>);
 
 /// The primitives that a case applies, with the types of their operands.
-fn applied(case: &Case) -> Vec<Applied> {
+pub fn applied(case: &Case) -> Vec<Applied> {
     let program = make_jaxpr(|xs: Vec<Array>| (case.apply)(&xs))(case.inputs.clone());
     let jaxpr = program.jaxpr;
     let operands =

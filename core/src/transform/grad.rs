@@ -32,7 +32,7 @@ pub(crate) fn trace<A: Tree, R: Tree>(args: &A, f: impl FnOnce(A) -> R) -> Trace
 }
 
 /// Which arrays of a tree can be differentiated.
-fn inexact<T: Tree>(tree: &T) -> Vec<bool> {
+pub(super) fn inexact<T: Tree>(tree: &T) -> Vec<bool> {
     tree::leaves(tree)
         .iter()
         .map(|a| a.dtype().is_float())
@@ -109,6 +109,21 @@ pub fn jvp<A: Tree, R: Tree>(f: impl FnOnce(A) -> R, primals: A, tangents: A) ->
     (value, tangent)
 }
 
+/// [`jvp`] of a function that returns auxiliary values beside its result, which
+/// are not differentiated (`jax.jvp(…, has_aux=True)`).
+///
+/// # Panics
+/// As [`jvp`].
+#[track_caller]
+pub fn jvp_with_aux<A: Tree, R: Tree, X: Tree>(
+    f: impl FnOnce(A) -> (R, X),
+    primals: A,
+    tangents: A,
+) -> (R, R, X) {
+    let ((value, aux), (tangent, _)) = jvp(f, primals, tangents);
+    (value, tangent, aux)
+}
+
 /// The value of `f` and its derivative at that point as a linear function
 /// (`jax.linearize`). The work that does not depend on the tangent is done
 /// once.
@@ -145,7 +160,7 @@ pub fn linearize<A: Tree, R: Tree>(
     (value, push)
 }
 
-struct Pullback {
+pub(super) struct Pullback {
     linear: ClosedJaxpr,
     nonzero: Vec<bool>,
     perturbed: Vec<bool>,
@@ -153,7 +168,7 @@ struct Pullback {
 
 impl Pullback {
     /// Cotangents of all inputs from those of all outputs.
-    fn apply(&self, cts: impl Iterator<Item = Option<Array>>) -> Vec<Option<Array>> {
+    pub(super) fn apply(&self, cts: impl Iterator<Item = Option<Array>>) -> Vec<Option<Array>> {
         let cts: Vec<Option<Array>> = cts
             .zip(&self.nonzero)
             .filter(|(_, nz)| **nz)
@@ -168,7 +183,7 @@ impl Pullback {
 }
 
 #[track_caller]
-fn pullback<A: Tree, R: Tree>(f: impl FnOnce(A) -> R, primals: &A) -> (R, Pullback) {
+pub(super) fn pullback<A: Tree, R: Tree>(f: impl FnOnce(A) -> R, primals: &A) -> (R, Pullback) {
     let traced = trace(primals, f);
     let perturbed = inexact(primals);
     let lin = linearize_eval(
@@ -239,7 +254,11 @@ pub fn vjp_with_aux<A: Tree, R: Tree, X: Tree>(
 }
 
 /// The value and the gradient with respect to the first argument.
-fn evaluate<F, M>(f: &F, args: F::Args, at: &'static Location<'static>) -> (F::Output, First<F, M>)
+pub(super) fn evaluate<F, M>(
+    f: &F,
+    args: F::Args,
+    at: &'static Location<'static>,
+) -> (F::Output, First<F, M>)
 where
     F: Function<M>,
     F::Output: Objective,

@@ -2,11 +2,15 @@
 
 mod backward;
 mod checkpoint;
+mod closure_convert;
 mod custom;
 mod custom_jvp;
 mod custom_vjp;
 mod function;
 mod grad;
+mod grad_all;
+mod hessian;
+mod jacobian;
 mod jvp;
 mod map_axes;
 mod stage;
@@ -18,12 +22,18 @@ pub use checkpoint::{
     CheckpointOptions, Residual, checkpoint, checkpoint_with, print_saved_residuals,
     saved_residuals,
 };
+pub use closure_convert::closure_convert;
 pub use custom_jvp::{
     JvpTerm, custom_jvp, custom_jvp_nondiff, custom_jvp_symbolic_zeros, custom_jvp_terms,
 };
 pub use custom_vjp::{custom_vjp, custom_vjp_nondiff, custom_vjp_symbolic_zeros};
 pub use function::{ArgTuple, Function, Objective, Pure};
-pub use grad::{grad, jvp, linear_transpose, linearize, value_and_grad, vjp, vjp_with_aux};
+pub use grad::{
+    grad, jvp, jvp_with_aux, linear_transpose, linearize, value_and_grad, vjp, vjp_with_aux,
+};
+pub use grad_all::{grad_all, value_and_grad_all};
+pub use hessian::{hessian, hvp};
+pub use jacobian::{Codomain, jacfwd, jacrev};
 pub use map_axes::{MapAxes, VmapOptions};
 pub use stage::{eval_shape, make_jaxpr};
 pub use tangents::Tangents;

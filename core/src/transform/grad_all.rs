@@ -1,0 +1,62 @@
+//! Gradients with respect to all arguments.
+
+use super::custom::Packed;
+use super::grad::evaluate;
+use super::{ArgTuple, Function, Objective};
+use std::panic::Location;
+
+/// The gradient of a scalar function with respect to all its arguments, as a
+/// tuple (`jax.grad` with all `argnums`). For some of the arguments, write a
+/// closure that takes these and captures the others.
+///
+/// ```
+/// use ramie_core::{Array, grad_all};
+/// let f = |x: Array, y: Array| (x * y).sum();
+/// let (dx, dy) = grad_all(f)(Array::from([1.0f32, 2.0]), Array::from([3.0f32, 4.0]));
+/// assert_eq!(dx.to_vec::<f32>(), [3.0, 4.0]);
+/// assert_eq!(dy.to_vec::<f32>(), [1.0, 2.0]);
+/// ```
+///
+/// # Panics
+/// As [`grad`](super::grad()).
+#[track_caller]
+pub fn grad_all<'f, F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'f, Packed<F, M>>>
+where
+    F: Function<M> + 'f,
+    F::Output: Objective,
+    M: 'f,
+{
+    let at = Location::caller();
+    F::Args::spread(move |args| evaluate_all(&f, args, at).1)
+}
+
+/// The value of a scalar function and its gradient with respect to all its
+/// arguments (`jax.value_and_grad` with all `argnums`).
+///
+/// # Panics
+/// As [`grad`](super::grad()).
+#[track_caller]
+pub fn value_and_grad_all<'f, F, M>(
+    f: F,
+) -> Box<<F::Args as ArgTuple>::Fn<'f, (F::Output, Packed<F, M>)>>
+where
+    F: Function<M> + 'f,
+    F::Output: Objective,
+    M: 'f,
+{
+    let at = Location::caller();
+    F::Args::spread(move |args| evaluate_all(&f, args, at))
+}
+
+fn evaluate_all<F, M>(
+    f: &F,
+    args: F::Args,
+    at: &'static Location<'static>,
+) -> (F::Output, Packed<F, M>)
+where
+    F: Function<M>,
+    F::Output: Objective,
+{
+    let packed = |args: Packed<F, M>| f.call(F::Args::unpack(args));
+    evaluate(&packed, (args.pack(),), at)
+}

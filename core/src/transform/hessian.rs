@@ -1,0 +1,60 @@
+//! `hessian`, and its products with vectors.
+
+use super::custom::First;
+use super::grad::evaluate;
+use super::jacobian::reverse;
+use super::{ArgTuple, Codomain, Function, Objective, jacfwd, jvp};
+use crate::Tree;
+use std::panic::Location;
+
+type Rows<F, M> = <<F as Function<M>>::Output as Codomain<First<F, M>>>::Jacobian;
+
+/// The second derivatives of a function with respect to its first argument, as
+/// the Jacobian of its Jacobian: forward over reverse mode (`jax.hessian`).
+///
+/// ```
+/// use ramie_core::{Array, hessian};
+/// let f = |x: Array| (x.square() * &x).sum();
+/// let curvature = hessian(f)(Array::from([1.0f32, 2.0]));
+/// assert_eq!(curvature.to_vec::<f32>(), [6.0, 0.0, 0.0, 12.0]);
+/// ```
+///
+/// # Panics
+/// As [`jacfwd`].
+#[track_caller]
+pub fn hessian<'f, F, M>(
+    f: F,
+) -> Box<<F::Args as ArgTuple>::Fn<'f, <Rows<F, M> as Codomain<First<F, M>>>::Jacobian>>
+where
+    F: Function<M> + 'f,
+    F::Output: Codomain<First<F, M>>,
+    Rows<F, M>: Codomain<First<F, M>>,
+    M: 'f,
+{
+    let at = Location::caller();
+    F::Args::spread(move |args| {
+        let (first, rest) = args.split();
+        let gradient = |x: First<F, M>| reverse(|x| f.call(F::Args::join(x, &rest)), &x, at);
+        crate::trace::at_location(at, || jacfwd(gradient)(first))
+    })
+}
+
+/// The product of a scalar function's second derivatives with a tangent, which
+/// costs about as much as two gradients: forward over reverse mode.
+///
+/// ```
+/// use ramie_core::{Array, hvp};
+/// let f = |x: Array| (x.square() * &x).sum();
+/// let x = Array::from([1.0f32, 2.0]);
+/// let product = hvp(f, x, Array::from([1.0f32, 10.0]));
+/// assert_eq!(product.to_vec::<f32>(), [6.0, 120.0]);
+/// ```
+///
+/// # Panics
+/// As [`grad`](super::grad()) and [`jvp`].
+#[track_caller]
+pub fn hvp<A: Tree, R: Objective>(f: impl Fn(A) -> R + Send + Sync, primals: A, tangents: A) -> A {
+    let at = Location::caller();
+    let gradient = |x: A| evaluate(&f, (x,), at).1;
+    jvp(gradient, primals, tangents).1
+}

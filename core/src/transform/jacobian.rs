@@ -1,0 +1,269 @@
+//! `jacfwd` and `jacrev`: whole Jacobians.
+
+use super::custom::First;
+use super::grad::{inexact, pullback};
+use super::{ArgTuple, Function, batch_eval, linearize_eval};
+use crate::trace::{at_location, trace_to_jaxpr};
+use crate::{Array, Aval, DType, Tree, tree};
+use std::collections::BTreeMap;
+use std::panic::Location;
+
+/// A result that has a Jacobian: an array, or arrays in tuples, lists and maps.
+///
+/// The Jacobian of an array with respect to a tree is that tree; each of its
+/// arrays has the axes of the result, then those of the array. The Jacobian of
+/// several arrays has such a tree in the place of each.
+#[diagnostic::on_unimplemented(
+    message = "there is no Jacobian of a result of type `{Self}`",
+    note = "return an array, or arrays in a tuple, a Vec or a map"
+)]
+pub trait Codomain<A: Tree>: Tree {
+    /// The Jacobian with respect to `A`.
+    type Jacobian: Tree;
+    /// The Jacobian from that of each array, asked for in order.
+    fn collect(&self, of: &mut dyn FnMut(&Array) -> A) -> Self::Jacobian;
+}
+
+impl<A: Tree> Codomain<A> for Array {
+    type Jacobian = A;
+    fn collect(&self, of: &mut dyn FnMut(&Array) -> A) -> A {
+        of(self)
+    }
+}
+
+macro_rules! tuple {
+    ($($t:ident $i:tt),+) => {
+        impl<Input: Tree, $($t: Codomain<Input>),+> Codomain<Input> for ($($t,)+) {
+            type Jacobian = ($($t::Jacobian,)+);
+            fn collect(&self, of: &mut dyn FnMut(&Array) -> Input) -> Self::Jacobian {
+                ($(self.$i.collect(of),)+)
+            }
+        }
+    };
+}
+tuple!(A 0);
+tuple!(A 0, B 1);
+tuple!(A 0, B 1, C 2);
+tuple!(A 0, B 1, C 2, D 3);
+tuple!(A 0, B 1, C 2, D 3, E 4);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5);
+
+impl<A: Tree, T: Codomain<A>> Codomain<A> for Vec<T> {
+    type Jacobian = Vec<T::Jacobian>;
+    fn collect(&self, of: &mut dyn FnMut(&Array) -> A) -> Self::Jacobian {
+        self.iter().map(|x| x.collect(of)).collect()
+    }
+}
+
+impl<A: Tree, T: Codomain<A>, const N: usize> Codomain<A> for [T; N] {
+    type Jacobian = [T::Jacobian; N];
+    fn collect(&self, of: &mut dyn FnMut(&Array) -> A) -> Self::Jacobian {
+        std::array::from_fn(|i| self[i].collect(of))
+    }
+}
+
+impl<A: Tree, T: Codomain<A>> Codomain<A> for BTreeMap<String, T> {
+    type Jacobian = BTreeMap<String, T::Jacobian>;
+    fn collect(&self, of: &mut dyn FnMut(&Array) -> A) -> Self::Jacobian {
+        let entries = self.iter();
+        entries.map(|(k, x)| (k.clone(), x.collect(of))).collect()
+    }
+}
+
+/// The unit vectors of the space of some arrays together: for each array one
+/// with `total` in front of its axes.
+fn basis(avals: &[Aval]) -> (Vec<Array>, usize) {
+    let total: usize = avals.iter().map(Aval::size).sum();
+    let mut start = 0;
+    let arrays = avals.iter().map(|aval| {
+        let limit = start + aval.size();
+        let columns = Array::eye(total, aval.dtype()).slice(&[0, start], &[total, limit], None);
+        start = limit;
+        columns.reshape(&[&[total], aval.shape()].concat())
+    });
+    (arrays.collect(), total)
+}
+
+/// The parts along an axis that belong to each of some arrays.
+fn parts(array: &Array, avals: &[Aval], axis: usize) -> Vec<Array> {
+    let mut start = 0;
+    let pieces = avals.iter().map(|aval| {
+        let mut starts = vec![0; array.ndim()];
+        let mut limits = array.shape().to_vec();
+        (starts[axis], limits[axis]) = (start, start + aval.size());
+        start += aval.size();
+        array.slice(&starts, &limits, None)
+    });
+    pieces.collect()
+}
+
+#[track_caller]
+fn check_floats<T: Tree>(operation: &str, what: &str, tree: &T, at: &Location<'_>) {
+    for (path, leaf) in tree::paths(tree).iter().zip(tree::leaves(tree)) {
+        let place = match path.as_str() {
+            "" => String::new(),
+            path => format!(" at `{path}`"),
+        };
+        assert!(
+            leaf.dtype().is_float(),
+            "{operation}: the {what}{place} is {}, which holds no floating-point numbers\n  \
+             {operation} was called at {at}\n  help: convert it with astype(DType::F32), or leave it \
+             out: arguments after the first and captured values are not differentiated",
+            leaf.aval()
+        );
+    }
+}
+
+fn avals<T: Tree>(tree: &T) -> Vec<Aval> {
+    tree::leaves(tree).iter().map(Array::aval).collect()
+}
+
+/// The Jacobian from its blocks, by result and by argument.
+fn assemble<A: Tree, R: Codomain<A>>(value: &R, first: &A, blocks: Vec<Vec<Array>>) -> R::Jacobian {
+    let mut blocks = blocks.into_iter();
+    value.collect(&mut |out| {
+        let row = blocks.next().expect("a row for each result");
+        let inputs = tree::leaves(first);
+        let shaped = row.iter().zip(&inputs);
+        let shaped = shaped.map(|(b, x)| b.reshape(&[out.shape(), x.shape()].concat()));
+        tree::with_leaves(first, shaped.collect::<Vec<_>>())
+    })
+}
+
+/// The Jacobian of a function with respect to its first argument, by forward
+/// mode: one tangent for each element of the argument (`jax.jacfwd`). For results
+/// larger than the argument.
+///
+/// ```
+/// use ramie_core::{Array, jacfwd};
+/// let f = |x: Array| x.square() * 2.0;
+/// let jacobian = jacfwd(f)(Array::from([1.0f32, 2.0]));
+/// assert_eq!(jacobian.to_vec::<f32>(), [4.0, 0.0, 0.0, 8.0]);
+/// ```
+///
+/// # Panics
+/// The returned function panics if the argument or the result holds anything but
+/// floats.
+#[track_caller]
+pub fn jacfwd<'f, F, M>(
+    f: F,
+) -> Box<<F::Args as ArgTuple>::Fn<'f, <F::Output as Codomain<First<F, M>>>::Jacobian>>
+where
+    F: Function<M> + 'f,
+    F::Output: Codomain<First<F, M>>,
+    M: 'f,
+{
+    let at = Location::caller();
+    F::Args::spread(move |args| {
+        let (first, rest) = args.split();
+        check_floats("jacfwd", "differentiated argument", &first, at);
+        at_location(at, || {
+            forward(|x| f.call(F::Args::join(x, &rest)), &first, at)
+        })
+    })
+}
+
+fn forward<A: Tree, R: Codomain<A>>(
+    f: impl FnOnce(A) -> R,
+    first: &A,
+    at: &'static Location<'static>,
+) -> R::Jacobian {
+    let traced = super::grad::trace(first, f);
+    let (jaxpr, consts) = (&traced.program.jaxpr, &traced.program.consts);
+    let lin = linearize_eval(jaxpr, consts, &tree::leaves(first), &inexact(first));
+    let value = tree::with_leaves(&traced.result, lin.outs.iter().cloned());
+    check_floats("jacfwd", "result", &value, at);
+    let inputs = avals(first);
+    let (units, total) = basis(&inputs);
+    let axes = vec![Some(0); units.len()];
+    let linear = &lin.linear;
+    let (dots, places) = batch_eval(&linear.jaxpr, &linear.consts, &units, &axes, total.into());
+    let columns = dots.iter().zip(places).map(|(dot, place)| {
+        // The unit vectors last, behind the axes of the result.
+        let last = dot.ndim() - usize::from(place.is_some());
+        crate::prim::move_batch_axis(dot, place, last, total)
+    });
+    let columns = lin.spread(columns.collect::<Vec<_>>());
+    let blocks = columns
+        .into_iter()
+        .zip(avals(&value))
+        .map(|(column, out)| match column {
+            Some(column) => parts(&column, &inputs, out.ndim()),
+            None => inputs.iter().map(|x| zeros(&out, x, out.dtype())).collect(),
+        });
+    let blocks = blocks.collect();
+    assemble(&value, first, blocks)
+}
+
+fn zeros(out: &Aval, input: &Aval, dtype: DType) -> Array {
+    Array::zeros(&[out.shape(), input.shape()].concat(), dtype)
+}
+
+/// The Jacobian of a function with respect to its first argument, by reverse
+/// mode: one cotangent for each element of the result (`jax.jacrev`). For
+/// arguments larger than the result.
+///
+/// ```
+/// use ramie_core::{Array, jacrev};
+/// let f = |x: Array, y: Array| (x.sum(), x * y);
+/// let (of_sum, of_product) = jacrev(f)(Array::from([1.0f32, 2.0]), Array::from(3.0f32));
+/// assert_eq!(of_sum.to_vec::<f32>(), [1.0, 1.0]);
+/// assert_eq!(of_product.to_vec::<f32>(), [3.0, 0.0, 0.0, 3.0]);
+/// ```
+///
+/// # Panics
+/// As [`jacfwd`].
+#[track_caller]
+pub fn jacrev<'f, F, M>(
+    f: F,
+) -> Box<<F::Args as ArgTuple>::Fn<'f, <F::Output as Codomain<First<F, M>>>::Jacobian>>
+where
+    F: Function<M> + 'f,
+    F::Output: Codomain<First<F, M>>,
+    M: 'f,
+{
+    let at = Location::caller();
+    F::Args::spread(move |args| {
+        let (first, rest) = args.split();
+        check_floats("jacrev", "differentiated argument", &first, at);
+        at_location(at, || {
+            reverse(|x| f.call(F::Args::join(x, &rest)), &first, at)
+        })
+    })
+}
+
+pub(super) fn reverse<A: Tree, R: Codomain<A>>(
+    f: impl FnOnce(A) -> R,
+    first: &A,
+    at: &'static Location<'static>,
+) -> R::Jacobian {
+    let (value, pull) = pullback(f, first);
+    check_floats("jacrev", "result", &value, at);
+    let (inputs, outs) = (avals(first), avals(&value));
+    let (units, total) = basis(&outs);
+    let mut nonzero = Vec::new();
+    let program = trace_to_jaxpr(&outs, |cts| {
+        let grads = pull.apply(cts.iter().cloned().map(Some));
+        nonzero = grads.iter().map(Option::is_some).collect();
+        grads.into_iter().flatten().collect()
+    });
+    let axes = vec![Some(0); units.len()];
+    let (grads, places) = batch_eval(&program.jaxpr, &program.consts, &units, &axes, total.into());
+    let rows = grads.iter().zip(places);
+    let mut rows = rows.map(|(g, place)| crate::prim::move_batch_axis(g, place, 0, total));
+    // By argument, then turned to be by result.
+    let columns: Vec<Vec<Array>> = nonzero
+        .iter()
+        .zip(&inputs)
+        .map(|(nonzero, input)| match nonzero {
+            true => parts(&rows.next().expect("one per gradient"), &outs, 0),
+            false => outs
+                .iter()
+                .map(|out| zeros(out, input, input.dtype()))
+                .collect(),
+        })
+        .collect();
+    let blocks = (0..outs.len()).map(|i| columns.iter().map(|c| c[i].clone()).collect());
+    let blocks = blocks.collect();
+    assemble(&value, first, blocks)
+}

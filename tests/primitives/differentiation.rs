@@ -1,0 +1,81 @@
+//! Which operations have derivatives: those that have one in JAX, and where
+//! JAX's is zero, it is zero here. No operation gives a zero that JAX refuses.
+
+use super::coverage::applied;
+use crate::common::case::Case;
+use crate::common::check::Failures;
+use ramie_core::prim::{CatalogueEntry, Differentiation};
+use ramie_core::{Array, DType};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Operations that JAX has under other names or not as primitives, and those of
+/// which JAX says something else, with the reason.
+const DIFFERENT: &[(&str, &str)] = &[];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Zero,
+    Undefined,
+    Defined,
+}
+
+fn recorded() -> BTreeMap<String, Kind> {
+    let text = include_str!("../golden/data/differentiation.json");
+    let document: Value = serde_json::from_str(text).expect("the recording is JSON");
+    let kinds = [
+        ("zero", Kind::Zero),
+        ("undefined", Kind::Undefined),
+        ("defined", Kind::Defined),
+    ];
+    let names = |key| document[key].as_array().expect("a list of names").iter();
+    kinds
+        .into_iter()
+        .flat_map(|(key, kind)| names(key).map(move |n| (n.as_str().expect("a name").into(), kind)))
+        .collect()
+}
+
+/// Notes operations that are applied to floats and differentiated otherwise than
+/// in JAX.
+pub fn check(catalogue: &[CatalogueEntry], cases: &[Case], failures: &mut Failures) {
+    let recorded = recorded();
+    let mut found: BTreeMap<&str, BTreeSet<Kind>> = BTreeMap::new();
+    let float = |x: &Array| x.dtype() == DType::F64 || x.dtype() == DType::F32;
+    for case in cases.iter().filter(|c| c.inputs.iter().any(float)) {
+        for (primitive, operands) in applied(case) {
+            // Without floats among the operands no tangent comes this far.
+            if !operands.iter().any(|a| a.dtype().is_float()) {
+                continue;
+            }
+            let kind = match primitive.differentiation() {
+                Differentiation::Zero => Kind::Zero,
+                Differentiation::Undefined(_) => Kind::Undefined,
+                _ => Kind::Defined,
+            };
+            found.entry(primitive.name()).or_default().insert(kind);
+        }
+    }
+    for (name, kinds) in &found {
+        let excused = DIFFERENT.iter().any(|(n, _)| n == name);
+        let entry = catalogue.iter().any(|e| e.name == *name);
+        match recorded.get(*name) {
+            _ if !entry => failures.note(name, "is not in the catalogue"),
+            Some(kind) if *kinds != BTreeSet::from([*kind]) && !excused => {
+                failures.note(
+                    name,
+                    format!("is differentiated as {kinds:?}, in JAX as {kind:?}"),
+                );
+            }
+            None if !excused => failures.note(name, "is no primitive of JAX; say why in DIFFERENT"),
+            Some(kind) if *kinds == BTreeSet::from([*kind]) && excused => {
+                failures.note(name, "is as in JAX: take it out of DIFFERENT");
+            }
+            _ => {}
+        }
+    }
+    assert!(
+        found.len() > 60,
+        "only {} operations were looked at",
+        found.len()
+    );
+}
