@@ -31,6 +31,9 @@ macro_rules! differentiation {
     (zero) => {
         Differentiation::Zero
     };
+    (undefined $why:literal) => {
+        Differentiation::Undefined($why)
+    };
     // Sum: the operator itself on two tangents; one alone passes, the second
     // through the operator given for it.
     (sum $ty:ident $second:expr) => {
@@ -214,7 +217,8 @@ binary! {
     ShiftRightArithmetic right_shift_arithmetic "shift_right_arithmetic" "shift_right_arithmetic"
         Integer [(0.0, 9.0), (0.0, 7.0)] {zero};
     /// The next representable number after the first towards the second.
-    NextAfter nextafter "nextafter" "chlo.next_after" Float [(-3.0, 3.0), (-3.0, 3.0)] {zero};
+    NextAfter nextafter "nextafter" "chlo.next_after" Float [(-3.0, 3.0), (-3.0, 3.0)]
+        {undefined "it moves by one representable number; differentiate a copy under stop_gradient"};
 }
 
 impl Lowering<'_> {
