@@ -32,8 +32,7 @@ fn slide(x: &Array, kernel: &Array, mode: ConvolveMode) -> Array {
 /// Both sequences in one type of floats.
 #[track_caller]
 fn sequences(operation: &str, a: &Array, v: &Array) -> (Array, Array) {
-    let (a, v) = super::promote(operation, a, v);
-    for x in [&a, &v] {
+    for x in [a, v] {
         assert!(
             x.ndim() == 1 && x.size() > 0,
             "{operation}: operands {} and {}, expected sequences of one axis that are not \
@@ -42,6 +41,7 @@ fn sequences(operation: &str, a: &Array, v: &Array) -> (Array, Array) {
             v.aval()
         );
     }
+    let (a, v) = super::promote(operation, a, v);
     (a.to_inexact(), v.to_inexact())
 }
 

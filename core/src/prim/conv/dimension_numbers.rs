@@ -130,21 +130,26 @@ fn of_letters(letters: [&str; 3], ndim: usize) -> ConvDimensionNumbers {
         rest.sort_unstable();
         rest
     };
-    let spatial = sorted(&texts[1], pairs[1]);
     for ((text, pair), name) in texts.iter().zip(pairs).zip(names) {
         let twice = text
             .iter()
             .any(|c| text.iter().filter(|d| *d == c).count() > 1);
         let complete = pair.iter().all(|c| text.contains(c));
         assert!(
-            text.len() == ndim && complete && !twice && sorted(text, pair) == spatial,
+            text.len() == ndim && complete && !twice,
             "convolution: the dimension numbers {letters:?} do not fit {ndim} axes: {name} needs \
-             {:?} and {:?}, and the same spatial letters as the others, each once\n  help: for \
-             instance (\"NHWC\", \"HWIO\", \"NHWC\") for images of two spatial axes",
+             {ndim} letters, each once, and {:?} and {:?} among them\n  help: for instance \
+             (\"NHWC\", \"HWIO\", \"NHWC\") for images of two spatial axes",
             pair[0],
             pair[1]
         );
     }
+    let spatial = sorted(&texts[1], pairs[1]);
+    assert!(
+        sorted(&texts[0], pairs[0]) == spatial && sorted(&texts[2], pairs[2]) == spatial,
+        "convolution: the dimension numbers {letters:?} have different letters for spatial axes\n  \
+         help: use the same letters in all three, for instance (\"NHWC\", \"HWIO\", \"NHWC\")"
+    );
     let place = |i: usize, c: char| {
         let found = texts[i].iter().position(|&d| d == c);
         found.expect("the letters have been checked")

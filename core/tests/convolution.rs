@@ -1,0 +1,327 @@
+//! Convolutions and windows as programs: the StableHLO that a small network
+//! gives, which its speed depends on; printed programs; refused arguments.
+
+use ramie_core::{
+    Array, ConvLayout, ConvTranspose, Convolution, ConvolveMode, DType, Padding, Window, avg_pool,
+    conv, conv_general_dilated, conv_transpose, grad, jit, jvp, make_jaxpr, max_pool, reduce,
+    reduce_window,
+};
+
+/// Two layers of convolution and pooling, as image classifiers have them.
+fn network((kernels, images): (Vec<Array>, Array)) -> Array {
+    let how = Convolution::new()
+        .layout(ConvLayout::ChannelsLast)
+        .padding(Padding::Same);
+    let layer = |x: Array, kernel: &Array| {
+        let y = conv_general_dilated(&x, kernel, &how).relu();
+        max_pool(&y, &[2, 2], &[2, 2], Padding::Valid)
+    };
+    kernels.iter().fold(images, layer).square().sum()
+}
+
+/// What JAX lowers the gradient of the same network to, in its order: the
+/// operations, the axes of convolutions, and types.
+const FORMS: [(&str, &str, &str); 10] = [
+    (
+        "convolution",
+        FORWARD,
+        "(tensor<64x28x28x1xf32>, tensor<3x3x1x32xf32>) -> tensor<64x28x28x32xf32>",
+    ),
+    (
+        "reduce_window",
+        "",
+        "(tensor<64x28x28x32xf32>, tensor<f32>) -> tensor<64x14x14x32xf32>",
+    ),
+    (
+        "convolution",
+        FORWARD,
+        "(tensor<64x14x14x32xf32>, tensor<3x3x32x64xf32>) -> tensor<64x14x14x64xf32>",
+    ),
+    (
+        "reduce_window",
+        "",
+        "(tensor<64x14x14x64xf32>, tensor<f32>) -> tensor<64x7x7x64xf32>",
+    ),
+    (
+        "select_and_scatter",
+        "",
+        "(tensor<64x14x14x64xf32>, tensor<64x7x7x64xf32>, tensor<f32>) -> tensor<64x14x14x64xf32>",
+    ),
+    (
+        "convolution",
+        KERNEL,
+        "(tensor<64x14x14x32xf32>, tensor<64x14x14x64xf32>) -> tensor<3x3x32x64xf32>",
+    ),
+    (
+        "reverse",
+        "dimensions = array<i64: 0, 1>",
+        "(tensor<3x3x32x64xf32>) -> tensor<3x3x32x64xf32>",
+    ),
+    (
+        "convolution",
+        IMAGE,
+        "(tensor<64x14x14x64xf32>, tensor<3x3x32x64xf32>) -> tensor<64x14x14x32xf32>",
+    ),
+    (
+        "select_and_scatter",
+        "",
+        "(tensor<64x28x28x32xf32>, tensor<64x14x14x32xf32>, tensor<f32>) -> tensor<64x28x28x32xf32>",
+    ),
+    (
+        "convolution",
+        KERNEL,
+        "(tensor<64x28x28x1xf32>, tensor<64x28x28x32xf32>) -> tensor<3x3x1x32xf32>",
+    ),
+];
+const FORWARD: &str = "#stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>";
+const KERNEL: &str = "#stablehlo.conv<[f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f]>";
+const IMAGE: &str = "#stablehlo.conv<[b, 0, 1, f]x[0, 1, o, i]->[b, 0, 1, f]>";
+
+#[test]
+fn a_network_lowers_to_the_forms_of_jax() {
+    let ones = |shape: &[usize]| Array::shape_dtype_struct(shape, DType::F32);
+    let kernels = vec![ones(&[3, 3, 1, 32]), ones(&[3, 3, 32, 64])];
+    let images = ones(&[64, 28, 28, 1]);
+    let gradient = |kernels: Vec<Array>, images: Array| {
+        grad(|kernels: Vec<Array>| network((kernels, images.clone())))(kernels)
+    };
+    let text = jit(gradient).lower((kernels, images)).unwrap().as_text();
+    let wanted = [
+        "convolution",
+        "reduce_window",
+        "select_and_scatter",
+        "reverse",
+    ];
+    // The types of an operation with regions are on the line that closes them.
+    let mut found = Vec::new();
+    let mut open: Option<(&str, &str)> = None;
+    for line in text.lines() {
+        let name = line
+            .split("stablehlo.")
+            .nth(1)
+            .and_then(|s| s.split('"').next());
+        if let Some(name) = name.filter(|n| wanted.contains(n)) {
+            open = Some((name, line));
+        }
+        let types = line.split(" : (").nth(1).filter(|_| line.contains("->"));
+        let Some((name, head)) = open else { continue };
+        if let Some(types) = types.filter(|_| !line.trim_start().starts_with("%") || line == head) {
+            found.push((name, head, format!("({types}")));
+            open = None;
+        }
+    }
+    assert_eq!(found.len(), FORMS.len(), "{text}");
+    // Independent parts of a gradient have no order of their own.
+    for (name, detail, types) in FORMS {
+        let place = found
+            .iter()
+            .position(|(n, head, t)| *n == name && head.contains(detail) && t.starts_with(types));
+        let place = place.unwrap_or_else(|| panic!("no {name} {detail} {types} in\n{text}"));
+        found.remove(place);
+    }
+}
+
+#[test]
+fn programs_print_as_in_jax() {
+    let how = Convolution::new()
+        .layout(("NWC", "WIO", "NWC"))
+        .strides(&[2])
+        .padding(Padding::Same);
+    let (x, kernel) = (
+        Array::ones(&[1, 4, 2], DType::F32),
+        Array::ones(&[3, 2, 1], DType::F32),
+    );
+    let f = |x: Array, kernel: Array| conv_general_dilated(&x, &kernel, &how);
+    assert_eq!(
+        make_jaxpr(f)(x.clone(), kernel).to_string(),
+        "{ lambda ; a:f32[1,4,2] b:f32[3,2,1]. let
+    c:f32[1,2,1] = conv_general_dilated[
+      batch_group_count=1
+      dimension_numbers=ConvDimensionNumbers(lhs_spec=(0, 2, 1), rhs_spec=(2, 1, 0), out_spec=(0, 2, 1))
+      feature_group_count=1
+      lhs_dilation=(1,)
+      out_sharding=None
+      padding=((0, 1),)
+      precision=None
+      preferred_element_type=None
+      rhs_dilation=(1,)
+      window_strides=(2,)
+    ] a b
+  in (c,) }"
+    );
+    let pooled = |x: Array| max_pool(&x, &[2], &[2], Padding::Valid);
+    let gradient = grad(move |x: Array| pooled(x).sum());
+    assert_eq!(
+        make_jaxpr(gradient)(x.clone()).to_string(),
+        "{ lambda ; a:f32[1,4,2]. let
+    b:f32[1,2,2] = reduce_window_max[
+      base_dilation=(1, 1, 1)
+      padding=((0, 0), (0, 0), (0, 0))
+      window_dilation=(1, 1, 1)
+      window_dimensions=(1, 2, 1)
+      window_strides=(1, 2, 1)
+    ] a
+    _:f32[] = reduce_sum[axes=(0, 1, 2) out_sharding=None] b
+    c:f32[1,2,2] = broadcast_in_dim 1.0:f32[]
+    d:f32[1,4,2] = select_and_scatter_add[
+      padding=((0, 0), (0, 0), (0, 0))
+      select_prim=ge
+      window_dimensions=(1, 2, 1)
+      window_strides=(1, 2, 1)
+    ] c a
+  in (d,) }"
+    );
+    let product = |x: Array| x.reduce_window(1.0, |a, b| a * b, &Window::new(&[1, 2, 1]));
+    assert_eq!(
+        make_jaxpr(product)(x).to_string(),
+        "{ lambda ; a:f32[1,4,2]. let
+    b:f32[1,3,2] = reduce_window[
+      base_dilation=(1, 1, 1)
+      consts=()
+      jaxpr={ lambda ; c:f32[] d:f32[]. let e:f32[] = mul c d in (e,) }
+      padding=((0, 0), (0, 0), (0, 0))
+      window_dilation=(1, 1, 1)
+      window_dimensions=(1, 2, 1)
+      window_strides=(1, 1, 1)
+    ] a 1.0:f32[]
+  in (b,) }"
+    );
+}
+
+/// A reduction by one operator is its primitive, whose derivative is simple.
+#[test]
+fn computations_of_one_operator_are_recognised() {
+    let name = |f: &(dyn Fn(Array) -> Array + Sync)| {
+        let program = make_jaxpr(|x: Array| f(x))(Array::ones(&[4], DType::F32)).jaxpr;
+        program.eqns[0].primitive.name()
+    };
+    let window = Window::new(&[2]);
+    assert_eq!(
+        name(&|x| x.reduce_window(0.0, |a, b| a + b, &window)),
+        "reduce_window_sum"
+    );
+    assert_eq!(
+        name(&|x| x.reduce_window(1.0, |a, b| a + b, &window)),
+        "reduce_window"
+    );
+    let lowest = f64::NEG_INFINITY;
+    let largest = |a: &Array, b: &Array| a.maximum(b);
+    assert_eq!(
+        name(&|x| x.reduce_window(lowest, largest, &window)),
+        "reduce_window_max"
+    );
+    assert_eq!(name(&|x| x.reduce(lowest, largest, &[0])), "reduce_max");
+    assert_eq!(name(&|x| x.reduce(1.0, |a, b| a * b, &[0])), "reduce_prod");
+    assert_eq!(name(&|x| x.reduce(0.0, |a, b| a - b, &[0])), "reduce");
+}
+
+/// The convolution's cotangent is the transposed convolution.
+#[test]
+fn transposed_convolutions_are_cotangents() {
+    let kernel = Array::arange(18).reshape(&[3, 3, 1, 2]).astype(DType::F32);
+    let how = Convolution::new()
+        .layout(ConvLayout::ChannelsLast)
+        .strides(&[2, 2])
+        .padding(Padding::Same);
+    let x = Array::ones(&[1, 6, 6, 1], DType::F32);
+    let weights = Array::arange(18).reshape(&[1, 3, 3, 2]).astype(DType::F32);
+    let weighted = |x: Array| (conv_general_dilated(&x, &kernel, &how) * &weights).sum();
+    let cotangent = grad(weighted)(x);
+    let how = ConvTranspose::new().strides(&[2, 2]).transpose_kernel(true);
+    let spread = conv_transpose(&weights, &kernel, &how);
+    assert_eq!(cotangent.to_vec::<f32>(), spread.to_vec::<f32>());
+}
+
+#[test]
+fn means_leave_padding_out_on_request() {
+    let x = Array::ones(&[1, 3, 1], DType::F32);
+    let mean = |counted| avg_pool(&x, &[2], &[1], Padding::Same, counted).to_vec::<f32>();
+    assert_eq!(mean(true), [1.0, 1.0, 0.5]);
+    assert_eq!(mean(false), [1.0, 1.0, 1.0]);
+}
+
+fn f32s(shape: &[usize]) -> Array {
+    Array::ones(shape, DType::F32)
+}
+
+#[test]
+#[should_panic(expected = "lhs has 3 features in 1 group(s), the kernel takes 2")]
+fn features_must_agree() {
+    let _ = conv(&f32s(&[1, 3, 5]), &f32s(&[4, 2, 3]), &[1], Padding::Valid);
+}
+
+#[test]
+#[should_panic(expected = "do not fit 4 axes: rhs needs 4 letters, each once, and 'O' and 'I'")]
+fn letters_must_name_the_axes() {
+    let how = Convolution::new().layout(("NHWC", "HWXO", "NHWC"));
+    let _ = conv_general_dilated(&f32s(&[1, 5, 5, 1]), &f32s(&[3, 3, 1, 1]), &how);
+}
+
+#[test]
+#[should_panic(expected = "window_strides has 2 entries for 1 spatial axes")]
+fn strides_go_with_spatial_axes() {
+    let _ = conv(&f32s(&[1, 1, 5]), &f32s(&[1, 1, 3]), &[1, 1], [(0, 0)]);
+}
+
+#[test]
+#[should_panic(expected = "Same padding of an operand that is dilated by [2]")]
+fn computed_padding_needs_an_operand_that_is_not_spread() {
+    let how = Convolution::new().padding(Padding::Same).lhs_dilation(&[2]);
+    let _ = conv_general_dilated(&f32s(&[1, 1, 5]), &f32s(&[1, 1, 3]), &how);
+}
+
+#[test]
+#[should_panic(expected = "convolve: operands f32[2,2] and f32[1], expected sequences")]
+fn sequences_have_one_axis() {
+    let _ = f32s(&[2, 2]).convolve(f32s(&[1]), ConvolveMode::Full);
+}
+
+#[test]
+#[should_panic(expected = "reduce_window_sum: a window of [2] with strides [1]")]
+fn windows_have_all_axes() {
+    let _ = f32s(&[2, 3]).reduce_window_sum(&Window::new(&[2]));
+}
+
+#[test]
+#[should_panic(expected = "reduce: the computation captures f32[]")]
+fn computations_see_no_arrays() {
+    let factor = &f32s(&[3]).sum();
+    let _ = f32s(&[4]).reduce(0.0, |a, b| (a + b) * factor, &[0]);
+}
+
+#[test]
+#[should_panic(expected = "the computation gives [bool[]], expected [f32[]]")]
+fn computations_keep_types() {
+    let _ = f32s(&[4]).reduce(0.0, |a, b| a.lt(b), &[0]);
+}
+
+#[test]
+#[should_panic(expected = "reduce_window: 2 arrays and 1 values to start with")]
+fn each_array_has_a_start() {
+    let (x, start) = (f32s(&[4]), Array::from(0.0f32));
+    let sums = |a: &[Array], b: &[Array]| vec![&a[0] + &b[0], &a[1] + &b[1]];
+    let _ = reduce_window(&[x.clone(), x], &[start], sums, &Window::new(&[2]));
+}
+
+#[test]
+#[should_panic(expected = "array 1 is f32[2], array 0 is f32[3]")]
+fn arrays_reduced_together_have_one_shape() {
+    let starts = [Array::from(0.0f32), Array::from(0.0f32)];
+    let sums = |a: &[Array], b: &[Array]| vec![&a[0] + &b[0], &a[1] * &b[1]];
+    let _ = reduce(&[f32s(&[3]), f32s(&[2])], &starts, sums, &[0]);
+}
+
+/// In forward mode a dilated window has a derivative, in reverse mode JAX and
+/// Ramie have none.
+#[test]
+#[should_panic(expected = "the largest or smallest element of a dilated window has no reverse")]
+fn dilated_choices_have_no_reverse_derivative() {
+    let f = |x: Array| {
+        x.reduce_window_max(&Window::new(&[2]).window_dilation(&[2]))
+            .sum()
+    };
+    let x = Array::from([1.0f32, 2.0, 3.0, 0.0]);
+    let (_, slope) = jvp(f, x.clone(), Array::from([1.0f32, 10.0, 100.0, 1000.0]));
+    assert_eq!(slope.item::<f32>(), 110.0);
+    let _ = grad(f)(x);
+}
