@@ -2,6 +2,7 @@
 
 use crate::jaxpr::ClosedJaxpr;
 use crate::jit::disable_jit;
+use crate::narrow::NarrowFloat;
 use crate::trace;
 use crate::{Array, DType};
 use half::{bf16, f16};
@@ -97,7 +98,10 @@ fn found(array: &Array) -> Option<(&'static str, usize)> {
         DType::F64 => words!(8, u64, f64::from_bits),
         DType::F16 => words!(2, u16, f16::from_bits),
         DType::BF16 => words!(2, u16, bf16::from_bits),
-        _ => return None,
+        other => {
+            let format = NarrowFloat::of(other)?;
+            bytes.iter().for_each(|b| look(format.decode(*b)));
+        }
     }
     match (NANS.get() && nans > 0, INFS.get() && infs > 0) {
         (true, _) => Some(("NaN", nans)),

@@ -57,6 +57,13 @@ fn the_operation_that_makes_a_nan_is_named_with_its_line() {
     let text = message(|| gradient(scalar(1.0)));
     assert!(text.starts_with("mul: the result f32[] has NaN"), "{text}");
 
+    let staged = jit(|x: Array| x.log()).compile((scalar(1.0),)).unwrap();
+    let text = message(|| staged.run((scalar(-1.0),)));
+    assert!(text.starts_with("log: the result f32[] has NaN"), "{text}");
+    let narrow = Array::from([1e9f32]);
+    let text = message(|| (&narrow).astype(DType::F8E4M3Fn));
+    assert!(text.contains("has NaN in 1 of 1"), "{text}");
+
     debug_nans(false);
     assert!((scalar(1.0) - 2.0).log().item::<f32>().is_nan());
     assert!(gradient(scalar(1.0)).item::<f32>().is_nan());

@@ -157,17 +157,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
             Some(entry) => entry,
             None => self.compile(key, state, &args, at)?,
         };
-        if !numerics::is_checked() {
-            return entry.run(state, args);
-        }
-        // Inputs that are held are not given away, and can be used again.
-        let mut inputs = tree::leaves(state);
-        inputs.extend(tree::leaves(&args));
-        let result = entry.run(state, args)?;
-        let mut outs = tree::leaves(state);
-        outs.extend(tree::leaves(&result));
-        numerics::check_call(&self.name, &entry.trace.program, &inputs, &outs);
-        Ok(result)
+        entry.run_checked(&self.name, state, args)
     }
 
     fn compile(
@@ -419,6 +409,25 @@ impl<S: Tree, R: Tree> Trace<S, R> {
 }
 
 impl<S: Tree, R: Tree> Entry<S, R> {
+    /// [`run`](Self::run), with a look at the results where that is asked for.
+    ///
+    /// # Panics
+    /// If they have what they should not have; see [`numerics`].
+    #[track_caller]
+    pub fn run_checked<A: Tree>(&self, name: &str, state: &mut S, args: A) -> Result<R> {
+        if !numerics::is_checked() {
+            return self.run(state, args);
+        }
+        // Inputs that are held are not given away, and can be used again.
+        let mut inputs = tree::leaves(state);
+        inputs.extend(tree::leaves(&args));
+        let result = self.run(state, args)?;
+        let mut outs = tree::leaves(state);
+        outs.extend(tree::leaves(&result));
+        numerics::check_call(name, &self.trace.program, &inputs, &outs);
+        Ok(result)
+    }
+
     /// Runs the program on arguments of its signature.
     pub fn run<A: Tree>(&self, state: &mut S, mut args: A) -> Result<R> {
         // Arrays are taken out, so that what is held elsewhere shows in the

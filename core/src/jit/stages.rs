@@ -149,7 +149,7 @@ impl<S: Tree, A: Tree, R: Tree> Compiled<S, A, R> {
                 why.unwrap_or_default()
             )));
         }
-        self.entry.run(state, args)
+        self.entry.run_checked(&self.name, state, args)
     }
 
     /// Whether arguments fit a program that was lowered for arrays without
