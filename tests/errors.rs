@@ -11,6 +11,8 @@
 //! writes the document anew. Read the difference: a message is part of the
 //! interface.
 
+#[path = "errors/algebra.rs"]
+mod algebra;
 #[path = "errors/arrays.rs"]
 mod arrays;
 #[path = "errors/document.rs"]
@@ -19,6 +21,8 @@ mod document;
 mod indexing;
 #[path = "errors/numbers.rs"]
 mod numbers;
+#[path = "errors/rules.rs"]
+mod rules;
 #[path = "errors/shapes.rs"]
 mod shapes;
 #[path = "errors/tracing.rs"]
@@ -36,7 +40,9 @@ fn all() -> Vec<Section> {
         shapes "Shapes";
         indexing "Indices";
         numbers "Operations on numbers";
+        algebra "Convolutions, windows and matrices";
         transformations "Transformations";
+        rules "Rules, axis names, callbacks, exports";
         tracing "Values that are not there, and compiled functions";
         trees "Trees and states";
     ]

@@ -158,7 +158,10 @@ pub(super) struct Table<'a> {
 }
 
 fn damaged() -> Error {
-    Error::Export("the bytes are damaged or cut short".into())
+    Error::Export(
+        "the bytes are damaged or cut short\n  help: read them from a file that `serialize` wrote"
+            .into(),
+    )
 }
 
 fn number<const N: usize>(bytes: &[u8], at: usize) -> Result<u64> {

@@ -50,10 +50,13 @@ pub fn axis_index(axes: impl Into<AxisNames>) -> Array {
 
 #[track_caller]
 fn reduce<T: Tree>(combine: Combine, x: &T, axes: &Names) -> T {
-    tree::map(x, |a| {
+    // A loop, not `tree::map`: a closure would not know the caller's line.
+    let mut outs = Vec::new();
+    for a in tree::leaves(x) {
         let axes = axes.clone();
-        bind1(AllReduce { combine, axes }, &[a])
-    })
+        outs.push(bind1(AllReduce { combine, axes }, &[&a]));
+    }
+    tree::with_leaves(x, outs)
 }
 
 /// The sum of a tree's arrays over all examples (`jax.lax.psum`). Truth values

@@ -63,10 +63,14 @@ fn jvp_equation(
             let n = outs.len();
             (outs, zeros(n))
         }
-        Differentiation::Undefined(why) => trace::fail(&format!(
-            "{}: has no derivative, and is on the path of a gradient: {why}",
-            primitive.name()
-        )),
+        Differentiation::Undefined(why) => {
+            // The reason, and after a semicolon the remedy.
+            let (why, remedy) = why.split_once("; ").unwrap_or((why, "use stop_gradient"));
+            trace::fail(&format!(
+                "{}: has no derivative, and is on the path of a gradient: {why}\n  help: {remedy}",
+                primitive.name()
+            ))
+        }
         Differentiation::Linear(_) => {
             let outs = bind_arc(primitive.clone(), &refs);
             let full: SmallVec<[Array; 4]> = ts
