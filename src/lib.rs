@@ -83,10 +83,11 @@ pub use ramie_core::{
 // Functions of NumPy and of neural networks.
 #[doc(inline)]
 pub use ramie_core::{
-    Attention, BoundsMode, Covariance, DTypeKind, Distinct, FloatInfo, Histogram, IntInfo,
-    Interpolation, Quantile, QuantileMethod, Reduction, Segments, Side, Spacing, Standardize,
-    Unique, block, can_cast, column_stack, dot_product_attention, dstack, finfo, iinfo, issubdtype,
-    ix_, lexsort, mgrid, promote_types, ravel_multi_index, result_type, select,
+    Attention, BitOrder, BoundsMode, Covariance, DTypeKind, Distinct, FloatInfo, Histogram,
+    IntInfo, Interpolation, Quantile, QuantileMethod, Reduction, Segments, Side, Spacing,
+    Standardize, Unique, block, can_cast, column_stack, dot_product_attention, dstack, finfo,
+    iinfo, issubdtype, ix_, lexsort, mgrid, promote_types, ravel_multi_index, result_type, select,
+    stats, vectorize,
 };
 // Convolutions and windows.
 #[doc(inline)]

@@ -34,6 +34,7 @@ mod runtime;
 mod scalar;
 mod sharding;
 mod state;
+pub mod stats;
 mod trace;
 mod transform;
 pub mod tree;
@@ -67,9 +68,9 @@ pub use ops::{
     broadcast_arrays, einsum, hstack, meshgrid, meshgrid_ij, s, stack, vstack,
 };
 pub use ops::{
-    Attention, BoundsMode, Covariance, Distinct, Histogram, Interpolation, Quantile,
+    Attention, BitOrder, BoundsMode, Covariance, Distinct, Histogram, Interpolation, Quantile,
     QuantileMethod, Reduction, Segments, Side, Spacing, Standardize, Unique, block, column_stack,
-    dot_product_attention, dstack, ix_, lexsort, mgrid, ravel_multi_index, select,
+    dot_product_attention, dstack, ix_, lexsort, mgrid, ravel_multi_index, select, vectorize,
 };
 pub use ops::{
     ConvTranspose, Convolution, ConvolveMode, all_gather, all_gather_stacked, all_gather_tiled,

@@ -1,7 +1,7 @@
 //! Choosing among arrays by numbers and conditions, and writing at flat places.
 
 use super::{common_shape, promote_all};
-use crate::{Array, DType, GatherScatterMode, IndexItem, IntoArray, stack, where_};
+use crate::{Array, DType, IndexItem, IntoArray, stack, where_};
 use std::borrow::Borrow;
 
 /// What becomes of a place that is out of bounds.
@@ -147,7 +147,7 @@ impl Array {
 
     /// The array with `values` written at places in row-major order, from the
     /// first value again where they run out; negative places count from the
-    /// end, places out of bounds are left out (`jnp.put`).
+    /// end, what is out of bounds becomes the nearest place (`jnp.put`).
     ///
     /// # Panics
     /// If the places are no integers, or the type of the values is one that the
@@ -160,13 +160,10 @@ impl Array {
             return self.clone();
         }
         let n = self.size() as i64;
-        let places = where_(&places.lt(0), &places + n, &places);
-        // What is still negative would count from the end once more.
-        let places = where_(&places.lt(0), n, places);
+        let places = where_(&places.lt(0), &places + n, &places).clip(0, n - 1);
         let values = values.cycled(places.size());
         let flat = self.ravel();
-        let there = flat.at(places).mode(GatherScatterMode::FillOrDrop);
-        there.set(values).reshape(self.shape())
+        flat.at(places).set(values).reshape(self.shape())
     }
 
     /// The array with `values` written where `mask` is true, in row-major order,

@@ -24,6 +24,7 @@ mod window;
 
 // Functions of NumPy, and of neural networks.
 mod attention;
+mod bits;
 mod calculus;
 mod choose;
 mod elementwise;
@@ -33,6 +34,7 @@ mod join;
 mod logic;
 mod nan;
 mod order;
+mod polynomial;
 mod products;
 mod quantile;
 mod rearrange;
@@ -41,7 +43,10 @@ mod search;
 mod segment;
 mod sets;
 mod softmax;
+mod special;
 mod statistics;
+mod taper;
+mod vectorize;
 
 use crate::{Array, DType, Dims, Literal, Scalar};
 
@@ -60,6 +65,7 @@ pub use shape::{broadcast_arrays, hstack, stack, vstack};
 pub use window::*;
 
 pub use attention::{Attention, dot_product_attention};
+pub use bits::BitOrder;
 pub use calculus::Interpolation;
 pub use choose::{BoundsMode, ravel_multi_index};
 pub(crate) use elementwise::{float_divmod, nonzero_divisor};
@@ -75,6 +81,7 @@ pub use segment::Segments;
 pub use sets::{Distinct, Unique};
 pub use softmax::Standardize;
 pub use statistics::Covariance;
+pub use vectorize::vectorize;
 
 /// A value that can stand as an operand: an array, or a scalar literal, which
 /// takes the other operand's element type where it can.

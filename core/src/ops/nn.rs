@@ -108,15 +108,4 @@ impl Array {
         let halves = self.split(2, axis);
         &halves[0] * halves[1].sigmoid()
     }
-
-    /// `log(1 - e⁻ˣ)` for positive `x`, exact near zero and for large numbers.
-    #[track_caller]
-    pub fn log1mexp(&self) -> Array {
-        let x = self.to_inexact();
-        let small = x.lt(std::f64::consts::LN_2);
-        // Each piece sees numbers of its own side only.
-        let below = where_(&small, &x, 0.5);
-        let above = where_(&small, 1, &x);
-        where_(&small, (-(-below).expm1()).log(), (-(-above).exp()).log1p())
-    }
 }

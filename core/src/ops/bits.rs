@@ -1,0 +1,119 @@
+//! Whole numbers: common divisors and multiples, and truth values packed into
+//! bytes.
+
+use super::promote;
+use crate::{Array, DType, IntoArray, where_, while_loop};
+
+/// Which bit of a byte is the first truth value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BitOrder {
+    /// The highest one.
+    Big,
+    /// The lowest one.
+    Little,
+}
+
+impl BitOrder {
+    /// How far each truth value is shifted.
+    fn shifts(self) -> Array {
+        let places = Array::iota(&[8], 0, DType::U8);
+        match self {
+            BitOrder::Big => places.flip(&[0]),
+            BitOrder::Little => places,
+        }
+    }
+}
+
+#[track_caller]
+fn integers(operation: &str, a: &Array, b: impl IntoArray) -> (Array, Array) {
+    let (a, b) = promote(operation, a, &b.into_array());
+    assert!(
+        a.dtype().is_integer(),
+        "{operation}: operands are {}, expected integers\n  help: convert them with \
+         astype(DType::I32)",
+        a.aval()
+    );
+    let shape = super::common_shape(operation, &[&a, &b]);
+    (a.broadcast_to(&shape).abs(), b.broadcast_to(&shape).abs())
+}
+
+impl Array {
+    /// The greatest common divisor; 0 of two zeros.
+    ///
+    /// # Panics
+    /// If the operands are no integers, or the shapes do not broadcast.
+    #[track_caller]
+    pub fn gcd(&self, other: impl IntoArray) -> Array {
+        let (a, b) = integers("gcd", self, other);
+        let (divisor, _) = while_loop(
+            |(_, b): (Array, Array)| b.ne(0).any(),
+            |(a, b): (Array, Array)| {
+                let more = b.ne(0);
+                let safe = where_(&more, &b, b.ones_like());
+                (where_(&more, &b, &a), where_(&more, a.lax_rem(safe), &b))
+            },
+            (a, b),
+        );
+        divisor
+    }
+
+    /// The least common multiple; 0 with a zero.
+    ///
+    /// # Panics
+    /// If the operands are no integers, or the shapes do not broadcast.
+    #[track_caller]
+    pub fn lcm(&self, other: impl IntoArray) -> Array {
+        let (a, b) = integers("lcm", self, other);
+        let divisor = a.gcd(&b);
+        let zero = divisor.eq(0);
+        let safe = where_(&zero, divisor.ones_like(), &divisor);
+        where_(&zero, &divisor, a * b.floor_divide(safe))
+    }
+
+    /// Truth values (what is not zero) along an axis as bits of bytes (`u8`),
+    /// eight to each; what is missing is 0.
+    ///
+    /// # Panics
+    /// If the axis is out of range, or the array holds floats.
+    #[track_caller]
+    pub fn packbits(&self, axis: isize, order: BitOrder) -> Array {
+        assert!(
+            !self.dtype().is_float(),
+            "packbits: {} holds floats\n  help: compare: x.ne(0)",
+            self.aval()
+        );
+        self.axis("packbits", axis);
+        let bits = self.ne(0).astype(DType::U8).swap_axes(axis, -1);
+        let last = bits.ndim() - 1;
+        let n = bits.shape()[last];
+        let mut widths = vec![(0, 0); bits.ndim()];
+        widths[last].1 = n.next_multiple_of(8) - n;
+        let mut shape: crate::Dims = bits.shape().into();
+        shape[last] = n.div_ceil(8);
+        shape.push(8);
+        let bytes = bits.pad(&widths, 0).reshape(&shape);
+        let packed = bytes.left_shift(order.shifts()).reduce_sum(&[-1]);
+        packed.swap_axes(axis, -1)
+    }
+
+    /// The bits of bytes (`u8`) along an axis, as eight numbers 0 or 1 each.
+    ///
+    /// # Panics
+    /// If the axis is out of range, or the array holds no bytes.
+    #[track_caller]
+    pub fn unpackbits(&self, axis: isize, order: BitOrder) -> Array {
+        assert!(
+            self.dtype() == DType::U8,
+            "unpackbits: {} holds no bytes\n  help: convert it: x.astype(DType::U8)",
+            self.aval()
+        );
+        self.axis("unpackbits", axis);
+        let bytes = self.swap_axes(axis, -1).expand_dims(&[-1]);
+        let bits = bytes.right_shift(order.shifts()).bitwise_and(1);
+        let mut shape: crate::Dims = bits.shape().into();
+        shape.pop();
+        let last = shape.len() - 1;
+        shape[last] *= 8;
+        bits.reshape(&shape).swap_axes(axis, -1)
+    }
+}

@@ -1,0 +1,173 @@
+//! Polynomials as 1-d arrays of coefficients, that of the highest power first.
+
+use super::promote;
+use crate::{Array, ConvolveMode, IntoArray, concatenate, stack};
+
+impl Array {
+    /// The polynomial with these coefficients at each element of `x`; further
+    /// axes of the coefficients broadcast with it (`jnp.polyval`).
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let p = Array::from([2, 0, 1]);
+    /// assert_eq!(p.polyval(3).item::<i32>(), 19);
+    /// ```
+    ///
+    /// # Panics
+    /// If the array is 0-d, or the shapes do not broadcast.
+    #[track_caller]
+    pub fn polyval(&self, x: impl IntoArray) -> Array {
+        assert!(
+            self.ndim() > 0,
+            "polyval: coefficients {} have no axes\n  help: give at least a 1-d array",
+            self.aval()
+        );
+        let (x, first) = (x.into_array(), self.slice_axis(0, 0, 0));
+        let dtype = crate::result_type(&[first, x.clone()]);
+        let (p, x) = (self.astype(dtype), x.astype(dtype));
+        let shape = crate::broadcast_shapes(&[&p.shape()[1..], x.shape()]);
+        let shape = shape.unwrap_or_else(|| {
+            panic!(
+                "polyval: coefficients {} and numbers {} do not broadcast\n  help: axes of the \
+                 coefficients after the first are those of the numbers",
+                p.aval(),
+                x.aval()
+            )
+        });
+        let zero = Array::zeros(&shape, dtype);
+        p.unstack(0).iter().fold(zero, |value, c| value * &x + c)
+    }
+
+    /// The derivative of order `m` of the polynomial.
+    ///
+    /// # Panics
+    /// If the array is not 1-d.
+    #[track_caller]
+    pub fn polyder(&self, m: usize) -> Array {
+        self.require_vector("polyder");
+        let p = self.to_inexact();
+        let n = p.size();
+        let factor = |power: usize| (0..m).map(|i| (power - i) as f64).product::<f64>();
+        let factors: Vec<f64> = (m..n).rev().map(factor).collect();
+        let kept = n.saturating_sub(m);
+        p.slice_axis(0, 0, kept) * Array::from_slice(&factors, &[kept]).astype(p.dtype())
+    }
+
+    /// The integral of order `m` of the polynomial, 0 at 0 with all its
+    /// derivatives up to there.
+    ///
+    /// # Panics
+    /// If the array is not 1-d.
+    #[track_caller]
+    pub fn polyint(&self, m: usize) -> Array {
+        self.require_vector("polyint");
+        let p = self.to_inexact();
+        let n = p.size() + m;
+        let divisor = |power: usize| {
+            (0..m)
+                .map(|i| power.saturating_sub(i).max(1) as f64)
+                .product()
+        };
+        let divisors: Vec<f64> = (0..n).rev().map(divisor).collect();
+        let longer = concatenate(&[p.clone(), Array::zeros(&[m], p.dtype())], 0);
+        longer / Array::from_slice(&divisors, &[n]).astype(p.dtype())
+    }
+
+    /// The sum of two polynomials.
+    ///
+    /// # Panics
+    /// If an array is not 1-d.
+    #[track_caller]
+    pub fn polyadd(&self, other: impl IntoArray) -> Array {
+        let (a, b) = aligned("polyadd", self, &other.into_array());
+        a + b
+    }
+
+    /// The difference of two polynomials.
+    ///
+    /// # Panics
+    /// If an array is not 1-d.
+    #[track_caller]
+    pub fn polysub(&self, other: impl IntoArray) -> Array {
+        let (a, b) = aligned("polysub", self, &other.into_array());
+        a - b
+    }
+
+    /// The product of two polynomials.
+    ///
+    /// # Panics
+    /// If an array is not 1-d, or empty.
+    #[track_caller]
+    pub fn polymul(&self, other: impl IntoArray) -> Array {
+        let other = other.into_array().to_inexact();
+        self.to_inexact().convolve(other, ConvolveMode::Full)
+    }
+
+    /// Quotient and remainder of two polynomials; the remainder has as many
+    /// coefficients as this one, the first of which are 0.
+    ///
+    /// # Panics
+    /// If an array is not 1-d, or the divisor is empty.
+    #[track_caller]
+    pub fn polydiv(&self, divisor: impl IntoArray) -> (Array, Array) {
+        let divisor = divisor.into_array();
+        self.require_vector("polydiv");
+        divisor.require_vector("polydiv");
+        let dtype = crate::result_type(&[self.to_inexact(), divisor.to_inexact()]);
+        let (mut rest, v) = (self.astype(dtype), divisor.astype(dtype));
+        let (m, n) = (rest.size(), v.size());
+        if m < n {
+            return (Array::zeros(&[1], dtype), rest);
+        }
+        let scale = 1.0 / v.index(0);
+        let mut quotient = Vec::new();
+        for k in 0..=m - n {
+            let d = &scale * rest.index(k as i64);
+            rest = rest.at(k as i64..(k + n) as i64).add(-&d * &v);
+            quotient.push(d);
+        }
+        (stack(&quotient, 0), rest)
+    }
+
+    /// The polynomial with these zeros and 1 as its first coefficient.
+    ///
+    /// # Panics
+    /// If the array is not 1-d.
+    #[track_caller]
+    pub fn poly(&self) -> Array {
+        self.require_vector("poly");
+        let zeros = self.to_inexact();
+        let one = Array::ones(&[1], zeros.dtype());
+        zeros.unstack(0).iter().fold(one.clone(), |p, zero| {
+            let factor = concatenate(&[one.clone(), -zero.reshape(&[1])], 0);
+            p.convolve(factor, ConvolveMode::Full)
+        })
+    }
+
+    /// The matrix of powers of the elements, a row for each: of `n - 1` down to
+    /// 0, or the other way round (`jnp.vander`).
+    ///
+    /// # Panics
+    /// If the array is not 1-d.
+    #[track_caller]
+    pub fn vander(&self, n: usize, increasing: bool) -> Array {
+        self.require_vector("vander");
+        let powers = Array::iota(&[n], 0, self.dtype());
+        let powers = if increasing {
+            powers
+        } else {
+            powers.flip(&[0])
+        };
+        self.expand_dims(&[1]).power(powers.expand_dims(&[0]))
+    }
+}
+
+/// Two polynomials in one type, with zeros in front of the shorter one.
+#[track_caller]
+fn aligned(operation: &str, a: &Array, b: &Array) -> (Array, Array) {
+    a.require_vector(operation);
+    b.require_vector(operation);
+    let n = a.size().max(b.size());
+    let long = |x: &Array| x.pad(&[(n - x.size(), 0)], 0);
+    promote(operation, &long(a), &long(b))
+}

@@ -1,0 +1,177 @@
+//! The gamma function and its relatives.
+
+use super::super::promote;
+use super::polynomial;
+use crate::{Array, IntoArray, select, where_};
+
+impl Array {
+    /// The logarithm of the gamma function's magnitude, another name of
+    /// [`lgamma`](Array::lgamma).
+    #[track_caller]
+    pub fn gammaln(&self) -> Array {
+        self.lgamma()
+    }
+
+    /// The logarithm of the gamma function of positive numbers; NaN for others.
+    #[track_caller]
+    pub fn loggamma(&self) -> Array {
+        let x = self.to_inexact();
+        where_(&x.gt(0), x.lgamma(), f64::NAN)
+    }
+
+    /// The sign of the gamma function: NaN at its poles, the negative integers.
+    #[track_caller]
+    pub fn gammasgn(&self) -> Array {
+        let x = self.to_inexact();
+        let floor = x.floor();
+        let negative = x.lt(0);
+        let pole = negative.bitwise_and(x.eq(&floor)).bitwise_or(x.is_nan());
+        let odd = negative.bitwise_and(floor.remainder(2).ne(0));
+        let below = odd.bitwise_or(x.eq(0).bitwise_and(x.signbit()));
+        let signs = [x.full_like(f64::NAN), x.full_like(-1)];
+        select(&[pole, below], &signs, x.ones_like())
+    }
+
+    /// The gamma function.
+    #[track_caller]
+    pub fn gamma(&self) -> Array {
+        let x = self.to_inexact();
+        x.gammasgn() * x.lgamma().exp()
+    }
+
+    /// The factorial, `Γ(n + 1)`; 0 for negative numbers.
+    #[track_caller]
+    pub fn factorial(&self) -> Array {
+        let n = self.to_inexact();
+        where_(&n.lt(0), 0, (&n + 1.0).lgamma().exp())
+    }
+
+    /// The logarithm of the magnitude of the beta function,
+    /// `Γ(a) Γ(b) / Γ(a + b)`.
+    ///
+    /// # Panics
+    /// If the shapes do not broadcast.
+    #[track_caller]
+    pub fn betaln(&self, b: impl IntoArray) -> Array {
+        let (a, b) = promote("betaln", self, &b.into_array());
+        let (a, b) = (a.to_inexact(), b.to_inexact());
+        let (small, large) = (a.minimum(&b), a.maximum(&b));
+        let plain = large.lgamma() - (&small + &large).lgamma();
+        let rest = where_(&large.lt(8), plain, gamma_ratio(&small, &large));
+        small.lgamma() + rest
+    }
+
+    /// The beta function, `Γ(a) Γ(b) / Γ(a + b)`.
+    ///
+    /// # Panics
+    /// If the shapes do not broadcast.
+    #[track_caller]
+    pub fn beta(&self, b: impl IntoArray) -> Array {
+        let (a, b) = promote("beta", self, &b.into_array());
+        let (a, b) = (a.to_inexact(), b.to_inexact());
+        let sign = a.gammasgn() * b.gammasgn() * (&a + &b).gammasgn();
+        sign * a.betaln(&b).exp()
+    }
+
+    /// The logarithm of the multivariate gamma function of dimension `d`.
+    #[track_caller]
+    pub fn multigammaln(&self, d: usize) -> Array {
+        let a = self.to_inexact();
+        let size = d as f64;
+        let constant = 0.25 * size * (size - 1.0) * std::f64::consts::PI.ln();
+        let halves = Array::iota(&[d], 0, a.dtype()) / 2.0;
+        let terms = (a.expand_dims(&[-1]) - halves).lgamma();
+        terms.sum_axes(&[-1]) + constant
+    }
+
+    /// How many ways there are to choose `k` of `n` things, for real numbers; 0
+    /// where there is none.
+    ///
+    /// # Panics
+    /// If the shapes do not broadcast.
+    #[track_caller]
+    pub fn comb(&self, k: impl IntoArray) -> Array {
+        let (n, k) = promote("comb", self, &k.into_array());
+        let (n, k) = (n.to_inexact(), k.to_inexact());
+        let some = k.le(&n).bitwise_and(n.ge(0)).bitwise_and(k.ge(0));
+        let (n, k) = (where_(&some, &n, 0), where_(&some, &k, 0));
+        let log = (&n + 1.0).lgamma() - (&k + 1.0).lgamma() - (&n + 1.0 - &k).lgamma();
+        where_(&some, log.exp(), 0)
+    }
+}
+
+/// `log(Γ(b) / Γ(a + b))` for `b` from 8 on and `a` up to `b`, by Stirling's
+/// series, whose large parts cancel in the difference of logarithms.
+///
+/// Didonato and Morris, *Algorithm 708*, 1992.
+#[track_caller]
+fn gamma_ratio(a: &Array, b: &Array) -> Array {
+    const SERIES: [f64; 6] = [
+        0.0833333333333333,
+        -0.00277777777760991,
+        0.00079365066682539,
+        -0.00059520293135187,
+        0.000837308034031215,
+        -0.00165322962780713,
+    ];
+    let ratio = a / b;
+    let x = &ratio / (&ratio + 1.0);
+    let square = x.square();
+    // The sums 1 + x + … + xⁿ for n = 0, 2, 4, …, 10.
+    let mut sums = vec![x.ones_like()];
+    for _ in 1..SERIES.len() {
+        let last = sums.last().expect("the first sum");
+        sums.push((&x + &square * last) + 1.0);
+    }
+    let t = b.reciprocal().square();
+    let terms = SERIES.iter().zip(&sums).rev();
+    let correction = terms
+        .map(|(&c, sum)| sum * c)
+        .reduce(|rest, term| rest * &t + term)
+        .expect("the series has terms");
+    let w = correction * (&x / b);
+    let u = (b + (a - 0.5)) * ratio.log1p();
+    let v = a * (b.log() - 1.0);
+    where_(&u.le(&v), (&w - &v) - &u, (&w - &u) - &v)
+}
+
+impl Array {
+    /// `eˣ² erfc(x)`, which does not vanish for large numbers.
+    #[track_caller]
+    pub fn erfcx(&self) -> Array {
+        let x = self.to_inexact();
+        let wide = x.astype(super::normal::at_least_f32(x.dtype()));
+        scaled_erfc(&wide).astype(x.dtype())
+    }
+}
+
+#[track_caller]
+fn scaled_erfc(x: &Array) -> Array {
+    const SERIES: [f64; 9] = [
+        7918.06640625,
+        -1055.7421875,
+        162.421875,
+        -29.53125,
+        6.5625,
+        -1.875,
+        0.75,
+        -0.5,
+        1.0,
+    ];
+    crate::custom_jvp(
+        |x: Array| {
+            let info = crate::finfo(x.dtype());
+            let large = x.gt(info.max.ln().sqrt());
+            let safe = where_(&large, 1, &x);
+            let direct = safe.square().exp() * safe.erfc();
+            let terms = if info.bits == 64 { 9 } else { 5 };
+            let series = polynomial(&(1.0 / x.square()), &SERIES[SERIES.len() - terms..]);
+            where_(&large, series / (&x * std::f64::consts::PI.sqrt()), direct)
+        },
+        |x: Array, dx: Array| {
+            let value = scaled_erfc(&x);
+            let slope = &x * 2.0 * &value - std::f64::consts::FRAC_2_SQRT_PI;
+            (value, dx * slope)
+        },
+    )(x.clone())
+}

@@ -1,0 +1,153 @@
+//! Logarithms times numbers, and what is made of them: entropies, divergences,
+//! log-odds.
+
+use super::super::{common_shape, promote};
+use crate::{Array, IntoArray, custom_jvp, where_};
+
+/// Two operands as floats of one type and one shape.
+#[track_caller]
+fn floats(operation: &str, a: &Array, b: impl IntoArray) -> (Array, Array) {
+    let (a, b) = promote(operation, a, &b.into_array());
+    let (a, b) = (a.to_inexact(), b.to_inexact());
+    let shape = common_shape(operation, &[&a, &b]);
+    (a.broadcast_to(&shape), b.broadcast_to(&shape))
+}
+
+/// `x · log(y)` with 0 for `x = 0` unless `y` is NaN.
+#[track_caller]
+fn guarded(x: &Array, y: &Array, log: Array) -> Array {
+    let counts = x.ne(0).bitwise_or(y.is_nan());
+    where_(&counts, x * log, 0)
+}
+
+/// `x · log(x)`, 0 for 0, with the derivative `log(x) + 1`.
+#[track_caller]
+fn xlogx(x: &Array) -> Array {
+    custom_jvp(
+        |x: Array| x.xlogy(&x),
+        |x: Array, dx: Array| (xlogx(&x), dx * (x.log() + 1.0)),
+    )(x.clone())
+}
+
+impl Array {
+    /// `x · log(y)`, which is 0 for `x = 0`, whatever `y` is but NaN.
+    ///
+    /// # Panics
+    /// If the shapes do not broadcast.
+    #[track_caller]
+    pub fn xlogy(&self, y: impl IntoArray) -> Array {
+        let (x, y) = floats("xlogy", self, y);
+        custom_jvp(
+            |x: Array, y: Array| guarded(&x, &y, y.log()),
+            |(x, y): (Array, Array), (dx, dy): (Array, Array)| {
+                (x.xlogy(&y), dx * y.log() + dy * &x / &y)
+            },
+        )(x, y)
+    }
+
+    /// `x · log(1 + y)`, which is 0 for `x = 0`, whatever `y` is but NaN.
+    ///
+    /// # Panics
+    /// If the shapes do not broadcast.
+    #[track_caller]
+    pub fn xlog1py(&self, y: impl IntoArray) -> Array {
+        let (x, y) = floats("xlog1py", self, y);
+        custom_jvp(
+            |x: Array, y: Array| guarded(&x, &y, y.log1p()),
+            |(x, y): (Array, Array), (dx, dy): (Array, Array)| {
+                (x.xlog1py(&y), dx * y.log1p() + dy * &x / (&y + 1.0))
+            },
+        )(x, y)
+    }
+
+    /// The entropy of a probability, `-x · log(x)`; negative infinity for
+    /// negative numbers.
+    #[track_caller]
+    pub fn entr(&self) -> Array {
+        let x = self.to_inexact();
+        where_(&x.lt(0), f64::NEG_INFINITY, -xlogx(&x))
+    }
+
+    /// The relative entropy `p · log(p / q)` of probabilities: 0 for `p = 0`,
+    /// infinity where it is not defined.
+    ///
+    /// # Panics
+    /// If the shapes do not broadcast.
+    #[track_caller]
+    pub fn rel_entr(&self, q: impl IntoArray) -> Array {
+        let (p, q) = floats("rel_entr", self, q);
+        let both = p.gt(0).bitwise_and(q.gt(0));
+        let none = p.eq(0).bitwise_and(q.ge(0));
+        let (safe_p, safe_q) = (where_(&both, &p, 1), where_(&both, &q, 1));
+        let value = xlogx(&safe_p) - safe_p.xlogy(safe_q);
+        where_(&both, value, where_(&none, 0, p.full_like(f64::INFINITY)))
+    }
+
+    /// The Kullback-Leibler divergence `p · log(p / q) - p + q`: infinity where
+    /// it is not defined.
+    ///
+    /// # Panics
+    /// If the shapes do not broadcast.
+    #[track_caller]
+    pub fn kl_div(&self, q: impl IntoArray) -> Array {
+        let (p, q) = floats("kl_div", self, q);
+        p.rel_entr(&q) - p + q
+    }
+
+    /// The log-odds of a probability, `log(x / (1 - x))`, the inverse of
+    /// [`sigmoid`](Array::sigmoid).
+    #[track_caller]
+    pub fn logit(&self) -> Array {
+        custom_jvp(
+            |x: Array| (&x / (1.0 - &x)).log(),
+            |x: Array, dx: Array| (x.logit(), dx / (&x * (1.0 - &x))),
+        )(self.to_inexact())
+    }
+
+    /// Another name of [`sigmoid`](Array::sigmoid).
+    #[track_caller]
+    pub fn expit(&self) -> Array {
+        self.logistic()
+    }
+
+    /// The transformation of Box and Cox, `(xᶫ - 1) / l`, or `log(x)` for
+    /// `l = 0`.
+    ///
+    /// # Panics
+    /// If the shapes do not broadcast.
+    #[track_caller]
+    pub fn boxcox(&self, l: impl IntoArray) -> Array {
+        let (x, l) = floats("boxcox", self, l);
+        power_or_log(&x.log(), &l)
+    }
+
+    /// [`boxcox`](Array::boxcox) of `1 + x`, exact for small `x`.
+    ///
+    /// # Panics
+    /// If the shapes do not broadcast.
+    #[track_caller]
+    pub fn boxcox1p(&self, l: impl IntoArray) -> Array {
+        let (x, l) = floats("boxcox1p", self, l);
+        power_or_log(&x.log1p(), &l)
+    }
+
+    /// `log(1 - e⁻ˣ)` for positive `x`, exact near zero and for large numbers.
+    #[track_caller]
+    pub fn log1mexp(&self) -> Array {
+        custom_jvp(
+            |x: Array| {
+                let small = (-(-&x).expm1()).log();
+                let large = (-(-&x).exp()).log1p();
+                where_(&x.lt(std::f64::consts::LN_2), small, large)
+            },
+            |x: Array, dx: Array| (x.log1mexp(), dx / x.expm1()),
+        )(self.to_inexact())
+    }
+}
+
+#[track_caller]
+fn power_or_log(log: &Array, l: &Array) -> Array {
+    let zero = l.eq(0);
+    let safe = where_(&zero, 1, l);
+    where_(&zero, log, (&safe * log).expm1() / &safe)
+}

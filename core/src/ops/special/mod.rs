@@ -1,0 +1,17 @@
+//! Special functions (`jax.scipy.special`).
+
+mod gamma;
+mod information;
+mod normal;
+
+use crate::Array;
+
+/// A polynomial with known coefficients, the one of the highest power first.
+#[track_caller]
+fn polynomial(x: &Array, coefficients: &[f64]) -> Array {
+    let mut value = x.zeros_like();
+    for &c in coefficients {
+        value = value * x + c;
+    }
+    value
+}

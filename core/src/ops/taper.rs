@@ -1,0 +1,47 @@
+//! Window functions of signal processing.
+
+use crate::{Array, DType};
+use std::f64::consts::PI;
+
+/// `f` of the places `0, 1, …, n - 1`, or ones if there are at most one.
+#[track_caller]
+fn taper(n: usize, f: impl FnOnce(Array) -> Array) -> Array {
+    if n <= 1 {
+        return Array::ones(&[n], DType::F32);
+    }
+    f(Array::iota(&[n], 0, DType::F32))
+}
+
+impl Array {
+    /// Bartlett's window, a triangle (`f32`).
+    #[track_caller]
+    pub fn bartlett(n: usize) -> Array {
+        let last = n as f64 - 1.0;
+        taper(n, |i| 1.0 - (i * 2.0 - last).abs() / last)
+    }
+
+    /// Blackman's window, of three cosines (`f32`).
+    #[track_caller]
+    pub fn blackman(n: usize) -> Array {
+        let turn = 2.0 * PI / (n as f64 - 1.0);
+        taper(n, |i| {
+            0.42 - (&i * turn).cos() * 0.5 + (&i * (2.0 * turn)).cos() * 0.08
+        })
+    }
+
+    /// Hamming's window, a raised cosine (`f32`).
+    #[track_caller]
+    pub fn hamming(n: usize) -> Array {
+        taper(n, |i| {
+            0.54 - (i * (2.0 * PI / (n as f64 - 1.0))).cos() * 0.46
+        })
+    }
+
+    /// Hann's window, a cosine (`f32`).
+    #[track_caller]
+    pub fn hanning(n: usize) -> Array {
+        taper(n, |i| {
+            (1.0 - (i * (2.0 * PI / (n as f64 - 1.0))).cos()) * 0.5
+        })
+    }
+}

@@ -1,0 +1,188 @@
+//! Functions of parts of arrays, applied to whole arrays.
+
+use crate::{Array, Dims, vmap};
+use std::collections::BTreeMap;
+
+/// The names of the axes that each argument and each result of a function has.
+struct Signature {
+    arguments: Vec<Vec<String>>,
+    results: Vec<Vec<String>>,
+}
+
+impl Signature {
+    /// Reads `"(n,m),(m)->(n)"`.
+    #[track_caller]
+    fn parse(text: &str) -> Signature {
+        let side = |side: &str| -> Option<Vec<Vec<String>>> {
+            let inner = side.trim().strip_prefix('(')?.strip_suffix(')')?;
+            inner.split("),(").map(names).collect()
+        };
+        let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+        let sides = compact.split_once("->");
+        let parsed = sides.and_then(|(a, r)| Some((side(a)?, side(r)?)));
+        let Some((arguments, results)) = parsed else {
+            panic!(
+                "vectorize: `{text}` is no signature\n  help: list the axes of arguments and results: \
+                 (n,m),(m)->(n)"
+            );
+        };
+        Signature { arguments, results }
+    }
+}
+
+fn names(list: &str) -> Option<Vec<String>> {
+    if list.is_empty() {
+        return Some(Vec::new());
+    }
+    let word = |name: &str| {
+        let valid = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        valid.then(|| name.to_string())
+    };
+    list.split(',').map(word).collect()
+}
+
+/// A function of arrays with the named axes, as one of arrays that have more
+/// axes before these: those broadcast together, and the function is mapped over
+/// them (`jnp.vectorize` with a signature). Functions of single elements need no
+/// such thing: operations on arrays already broadcast.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, vectorize};
+/// let product = vectorize("(n,m),(m)->(n)", |x: &[Array]| vec![x[0].matmul(&x[1])]);
+/// let matrices = Array::ones(&[5, 2, 3], DType::F32);
+/// let vectors = Array::ones(&[4, 1, 3], DType::F32);
+/// assert_eq!(product(&[matrices, vectors])[0].shape(), [4, 5, 2]);
+/// ```
+///
+/// # Panics
+/// If the signature is malformed. The returned function panics if the number of
+/// arguments, their axes or those of the results are not as the signature says,
+/// or the other axes do not broadcast.
+#[track_caller]
+pub fn vectorize<F>(signature: &str, f: F) -> impl Fn(&[Array]) -> Vec<Array>
+where
+    F: Fn(&[Array]) -> Vec<Array> + Send + Sync,
+{
+    let parsed = Signature::parse(signature);
+    let signature = signature.to_string();
+    move |args| apply(&signature, &parsed, &f, args)
+}
+
+#[track_caller]
+fn apply<F>(text: &str, signature: &Signature, f: &F, args: &[Array]) -> Vec<Array>
+where
+    F: Fn(&[Array]) -> Vec<Array> + Send + Sync,
+{
+    assert!(
+        args.len() == signature.arguments.len(),
+        "vectorize: {} arguments for the signature {text}\n  help: give {}",
+        args.len(),
+        signature.arguments.len()
+    );
+    let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
+    for (x, axes) in args.iter().zip(&signature.arguments) {
+        own_axes(text, x, axes, &mut sizes);
+    }
+    let loops: Vec<&[usize]> = args
+        .iter()
+        .zip(&signature.arguments)
+        .map(|(x, axes)| &x.shape()[..x.ndim() - axes.len()])
+        .collect();
+    let Some(shape) = crate::broadcast_shapes(&loops) else {
+        panic!(
+            "vectorize: the axes {loops:?} before those of the signature {text} do not broadcast\n  \
+             help: they must agree or be 1"
+        );
+    };
+    let checked = |results: Vec<Array>| {
+        assert!(
+            results.len() == signature.results.len(),
+            "vectorize: {} results for the signature {text}\n  help: give {}",
+            results.len(),
+            signature.results.len()
+        );
+        let mut sizes = sizes.clone();
+        for (x, axes) in results.iter().zip(&signature.results) {
+            assert!(
+                x.ndim() == axes.len(),
+                "vectorize: a result is {}, which has not the axes {axes:?} of the signature {text}",
+                x.aval()
+            );
+            own_axes(text, x, axes, &mut sizes);
+        }
+        results
+    };
+    // What is the same for all is not mapped.
+    let count: usize = shape.iter().product();
+    let mapped: Vec<bool> = loops.iter().map(|l| l.iter().any(|&n| n != 1)).collect();
+    let own = |i: usize| -> Dims { args[i].shape()[loops[i].len()..].into() };
+    let whole: Vec<Array> = (0..args.len())
+        .map(|i| args[i].reshape_if(!mapped[i], &own(i)))
+        .collect();
+    let batch: Vec<Array> = (0..args.len())
+        .filter(|&i| mapped[i])
+        .map(|i| {
+            let mut full = shape.clone();
+            full.extend(own(i));
+            let mut flat = Dims::from_slice(&[count]);
+            flat.extend(own(i));
+            args[i].broadcast_to(&full).reshape(&flat)
+        })
+        .collect();
+    let results = if batch.is_empty() {
+        checked(f(&whole))
+            .iter()
+            .map(|r| r.expand_dims(&[0]))
+            .collect()
+    } else {
+        vmap(|batch: Vec<Array>| {
+            let mut rest = batch.into_iter();
+            let all: Vec<Array> = (0..whole.len())
+                .map(|i| match mapped[i] {
+                    true => rest.next().expect("an array for each mapped argument"),
+                    false => whole[i].clone(),
+                })
+                .collect();
+            checked(f(&all))
+        })(batch)
+    };
+    results
+        .iter()
+        .map(|r: &Array| {
+            let mut full = shape.clone();
+            full.extend(r.shape()[1..].iter().copied());
+            r.reshape(&full)
+        })
+        .collect()
+}
+
+/// Compares the last axes of an array with the sizes of the names so far.
+#[track_caller]
+fn own_axes<'n>(text: &str, x: &Array, axes: &'n [String], sizes: &mut BTreeMap<&'n str, usize>) {
+    assert!(
+        x.ndim() >= axes.len(),
+        "vectorize: {} has not the axes {axes:?} of the signature {text}",
+        x.aval()
+    );
+    let own = &x.shape()[x.ndim() - axes.len()..];
+    for (name, &n) in axes.iter().zip(own) {
+        let known = *sizes.entry(name).or_insert(n);
+        assert!(
+            known == n,
+            "vectorize: axis `{name}` of the signature {text} has the sizes {known} and {n}\n  help: \
+             axes of one name have one size"
+        );
+    }
+}
+
+impl Array {
+    /// The array in another shape, if `reshaped`.
+    #[track_caller]
+    fn reshape_if(&self, reshaped: bool, shape: &[usize]) -> Array {
+        if reshaped {
+            self.reshape(shape)
+        } else {
+            self.clone()
+        }
+    }
+}

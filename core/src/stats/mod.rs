@@ -1,0 +1,57 @@
+//! Probability distributions (`jax.scipy.stats`): densities, distribution
+//! functions and their inverses, as functions of arrays.
+//!
+//! Each distribution is a module. Arguments after the first are its location and
+//! scale; all broadcast together.
+//!
+//! ```no_run
+//! use ramie_core::{Array, stats};
+//! let x = Array::from([0.0f32, 1.0]);
+//! let likelihood = stats::norm::logpdf(&x, 0.5, 2.0).sum();
+//! # let _ = likelihood;
+//! ```
+
+pub mod cauchy;
+pub mod expon;
+pub mod laplace;
+pub mod logistic;
+pub mod norm;
+pub mod uniform;
+
+use crate::ops::promote_all;
+use crate::{Array, IntoArray};
+
+/// The number, location and scale as floats of one type.
+#[track_caller]
+fn floats(x: &Array, loc: impl IntoArray, scale: impl IntoArray) -> [Array; 3] {
+    let all = promote_all("stats", &[x.clone(), loc.into_array(), scale.into_array()]);
+    [0, 1, 2].map(|i| all[i].to_inexact())
+}
+
+/// How far the number lies from the location, in units of the scale.
+#[track_caller]
+fn standard(x: &Array, loc: impl IntoArray, scale: impl IntoArray) -> Array {
+    let [x, loc, scale] = floats(x, loc, scale);
+    (x - loc) / scale
+}
+
+/// Defines functions of a number, a location and a scale.
+macro_rules! functions {
+    ($($(#[$doc:meta])* $f:ident |$x:ident, $loc:ident, $scale:ident| $value:expr;)*) => { $(
+        $(#[$doc])*
+        ///
+        /// # Panics
+        /// If the shapes do not broadcast.
+        #[track_caller]
+        pub fn $f(
+            $x: &crate::Array,
+            $loc: impl crate::IntoArray,
+            $scale: impl crate::IntoArray,
+        ) -> crate::Array {
+            let [$x, $loc, $scale] = super::floats($x, $loc, $scale);
+            let _ = (&$loc, &$scale);
+            $value
+        }
+    )* };
+}
+pub(crate) use functions;
