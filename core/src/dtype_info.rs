@@ -61,35 +61,47 @@ pub struct IntInfo {
 /// If the type holds no floats.
 #[track_caller]
 pub fn finfo(dtype: DType) -> FloatInfo {
-    let (exponent_bits, fraction_bits) = match dtype {
-        DType::F16 => (5, 10),
-        DType::BF16 => (8, 7),
-        DType::F32 => (8, 23),
-        DType::F64 => (11, 52),
+    // Bits of exponent and fraction, smallest and first overflowing exponent, the
+    // largest number where it is not all ones, decimal digits.
+    let ieee = |exponent: u32, fraction: u32| {
+        let bias = (1i32 << (exponent - 1)) - 1;
+        let digits = (f64::from(fraction) * std::f64::consts::LOG10_2) as u32;
+        (exponent, fraction, 1 - bias, bias + 1, None, digits)
+    };
+    let (exponent_bits, fraction_bits, min_exponent, max_exponent, max, precision) = match dtype {
+        DType::F16 => ieee(5, 10),
+        DType::BF16 => ieee(8, 7),
+        DType::F32 => ieee(8, 23),
+        DType::F64 => ieee(11, 52),
+        DType::F8E4M3Fn => (4, 3, -6, 9, Some(448.0), 1),
+        DType::F8E4M3Fnuz => (4, 3, -7, 8, None, 1),
+        DType::F8E5M2 => (5, 2, -14, 16, None, 1),
+        DType::F8E5M2Fnuz => (5, 2, -15, 16, None, 1),
+        DType::F8E8M0Fnu => (8, 0, -127, 128, None, 1),
+        DType::F4E2M1Fn => (2, 1, 0, 3, None, 0),
         _ => panic!(
-            "finfo: {dtype} holds no floats of IEEE 754\n  help: the limits of integers are \
-             `iinfo(dtype)`"
+            "finfo: {dtype} holds no floats\n  help: the limits of integers are `iinfo(dtype)`"
         ),
     };
-    let bias = (1i32 << (exponent_bits - 1)) - 1;
-    let two = |power: i32| 2f64.powi(power);
-    // The smallest subnormal numbers of f64 are the quotient of normal ones.
-    let subnormal = two(1 - bias) / two(fraction_bits as i32);
-    let max = (2.0 - two(-(fraction_bits as i32))) * two(bias);
-    let precision = (f64::from(fraction_bits) * std::f64::consts::LOG10_2) as u32;
+    // In two steps, for powers of the ends of f64 are not powers themselves.
+    let two = |power: i32| 2f64.powi(power / 2) * 2f64.powi(power - power / 2);
+    let fraction = fraction_bits as i32;
+    let max = max.unwrap_or((2.0 - two(-fraction)) * two(max_exponent - 1));
+    // Numbers without a sign bit are positive.
+    let signed = dtype != DType::F8E8M0Fnu;
     FloatInfo {
         dtype,
         bits: dtype.bits(),
         exponent_bits,
         fraction_bits,
-        eps: two(-(fraction_bits as i32)),
-        epsneg: two(-(fraction_bits as i32) - 1),
+        eps: two(-fraction),
+        epsneg: two(-fraction - 1),
         max,
-        min: -max,
-        smallest_normal: two(1 - bias),
-        smallest_subnormal: subnormal,
-        min_exponent: 1 - bias,
-        max_exponent: bias + 1,
+        min: if signed { -max } else { two(min_exponent) },
+        smallest_normal: two(min_exponent),
+        smallest_subnormal: two(min_exponent) / two(fraction),
+        min_exponent,
+        max_exponent,
         precision,
         resolution: 10f64.powi(-(precision as i32)),
     }
@@ -224,6 +236,13 @@ mod tests {
         assert_eq!(finfo(DType::F32).max, f64::from(f32::MAX));
         assert_eq!(finfo(DType::F32).precision, 6);
         assert_eq!(finfo(DType::BF16).max, half::bf16::MAX.to_f64());
+        assert_eq!(finfo(DType::F8E4M3Fn).max, 448.0);
+        assert_eq!(finfo(DType::F8E4M3Fnuz).max, 240.0);
+        assert_eq!(finfo(DType::F8E5M2).max, 57344.0);
+        assert_eq!(finfo(DType::F8E5M2Fnuz).smallest_subnormal, 2f64.powi(-17));
+        assert_eq!(finfo(DType::F8E8M0Fnu).min, 2f64.powi(-127));
+        assert_eq!(finfo(DType::F4E2M1Fn).max, 6.0);
+        assert_eq!(iinfo(DType::I4).min, -8);
         assert_eq!(iinfo(DType::I64).min, i64::MIN.into());
     }
 

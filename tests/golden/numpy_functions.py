@@ -435,10 +435,17 @@ def special_functions():
     unary("erfcx", -1.0, 3.0, (-2.0, 0.0, 20.0, 40.0))
     unary("expit", -3.0, 3.0)
 
+    for op in ("i0", "i1", "i0e", "i1e"):
+        unary(op, 0.5, 4.0, (-3.0, 9.0))
+    row("i0_of_numpy", jnp.i0, [np.array([0.0, 1.0, -2.0])], case="edge")
+    row("kaiser", lambda: jnp.kaiser(6, 2.5).astype(jnp.float32), [])
+
     def binary(op, low, high, cross=None):
         fun = getattr(sp, op)
         rng = rng_of(op)
-        row(op, fun, [draw(rng, "f64", (2, 3), low, high), draw(rng, "f64", (3,), low, high)])
+        # The derivative in the parameter of an incomplete gamma function has none itself.
+        case = "edge" if op.startswith("gammainc") else "regular"
+        row(op, fun, [draw(rng, "f64", (2, 3), low, high), draw(rng, "f64", (3,), low, high)], case=case)
         row(op, fun, [draw(rng, "f32", (2, 3), low, high), draw(rng, "f32", (2, 3), low, high)], derivative=False)
         row(op, fun, [draw(rng, "f32", (), low, high), draw(rng, "f32", (2,), low, high)], derivative=False)
         x, y = (g.reshape(-1) for g in np.meshgrid(*[np.array(cross or [np.nan, -1.0, -0.0, 0.0, 0.5, 1.0, 2.0, np.inf], np.float32)] * 2, indexing="ij"))
@@ -446,6 +453,8 @@ def special_functions():
 
     for op in ("xlogy", "xlog1py", "rel_entr", "kl_div", "boxcox", "boxcox1p"):
         binary(op, 0.2, 2.0)
+    for op in ("gammainc", "gammaincc"):
+        binary(op, 0.5, 3.0, [0.5, 1.0, 3.0, 20.0, 0.0])
     binary("betaln", 0.5, 12.0, [0.5, 2.0, 8.0, 20.0, 1e3])
     binary("beta", 0.5, 3.0, [0.5, 2.0, 8.0, -0.5])
     binary("comb", 0.5, 5.0, [0.0, 1.0, 2.0, 5.0, -1.0])

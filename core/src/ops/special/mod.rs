@@ -1,5 +1,6 @@
 //! Special functions (`jax.scipy.special`).
 
+mod bessel;
 mod gamma;
 mod information;
 mod normal;

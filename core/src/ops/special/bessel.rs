@@ -1,0 +1,67 @@
+//! Modified Bessel functions of the first kind, and names of special functions
+//! that `jax.scipy` has beside those of primitives.
+
+use crate::{Array, IntoArray, custom_jvp};
+
+impl Array {
+    /// The modified Bessel function of order 0, times `e^-|x|`.
+    #[track_caller]
+    pub fn i0e(&self) -> Array {
+        self.bessel_i0e()
+    }
+
+    /// The modified Bessel function of order 1, times `e^-|x|`.
+    #[track_caller]
+    pub fn i1e(&self) -> Array {
+        self.bessel_i1e()
+    }
+
+    /// The modified Bessel function of order 0.
+    #[track_caller]
+    pub fn i0(&self) -> Array {
+        custom_jvp(
+            |x: Array| x.abs().exp() * x.bessel_i0e(),
+            |x: Array, dx: Array| (x.i0(), dx * x.i1()),
+        )(self.to_inexact())
+    }
+
+    /// The modified Bessel function of order 1.
+    #[track_caller]
+    pub fn i1(&self) -> Array {
+        let x = self.to_inexact();
+        x.abs().exp() * x.bessel_i1e()
+    }
+
+    /// Another name of [`igamma`](Array::igamma): the regularized lower
+    /// incomplete gamma function.
+    ///
+    /// # Panics
+    /// If the shapes do not broadcast.
+    #[track_caller]
+    pub fn gammainc(&self, x: impl IntoArray) -> Array {
+        self.igamma(x)
+    }
+
+    /// Another name of [`igammac`](Array::igammac): the regularized upper
+    /// incomplete gamma function.
+    ///
+    /// # Panics
+    /// If the shapes do not broadcast.
+    #[track_caller]
+    pub fn gammaincc(&self, x: impl IntoArray) -> Array {
+        self.igammac(x)
+    }
+
+    /// Kaiser's window (`f32`) of `n` numbers; the larger `beta`, the narrower.
+    #[track_caller]
+    pub fn kaiser(n: usize, beta: f64) -> Array {
+        if n <= 1 {
+            return Array::ones(&[n], crate::DType::F32);
+        }
+        let half = 0.5 * (n as f64 - 1.0);
+        let place = (Array::iota(&[n], 0, crate::DType::F32) - half) / half;
+        let whole = Array::scalar(beta, crate::DType::F32).i0();
+        let bend: Array = 1.0 - place.square();
+        (bend.sqrt() * beta).i0() / whole
+    }
+}
