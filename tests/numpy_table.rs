@@ -1,0 +1,223 @@
+//! The table of `docs/numpy.md`: what it names is there, under these names.
+
+use ramie::{
+    Array, BoundsMode, ConvolveMode, DType, DTypeKind, Reduction, Side, finfo, issubdtype,
+};
+use std::collections::BTreeSet;
+
+/// Names methods of `Array`, each of which has to exist for this to compile.
+macro_rules! methods {
+    (
+        plain { $($plain:ident)* }
+        with_operand { $($operand:ident)* }
+        called { $($called:ident |$x:ident| $call:expr;)* }
+    ) => {
+        fn methods() -> Vec<&'static str> {
+            $( let _ = Array::$plain; )*
+            $( let _ = |x: &Array| x.$operand(x); )*
+            $( let _ = |$x: &Array| $call; )*
+            vec![$(stringify!($plain),)* $(stringify!($operand),)* $(stringify!($called),)*]
+        }
+    };
+}
+
+methods! {
+    plain {
+        abs acos acosh all all_axes all_keepdims all_with any any_axes any_keepdims any_with
+        arange arange_from arange_step argmax argmin argpartition argsort argsort_descending
+        argwhere array_split asin asinh astype at_least_1d at_least_2d at_least_3d atan
+        atanh average average_with bartlett  bincount bincount_sized
+        bincount_weighted bitwise_count bitwise_not blackman broadcast_to cbrt ceil celu
+        compress corrcoef cos cosh count_nonzero count_nonzero_axes count_nonzero_keepdims
+        cov cross cumprod cumprod_reversed cumsum cumsum_reversed cumulative_prod
+        cumulative_sum deg2rad delete diag diag_indices diagflat diagonal diagonal_axes diff
+        diff_n digamma digitize digitize_right dot_general dsplit dtype ediff1d elu entr erf
+        erf_inv erfc erfcx exp exp2 expand_dims expit expm1 extract eye fabs factorial
+        flatnonzero flip fliplr flipud floor frexp gamma gammaln gammasgn gelu gelu_exact
+        geomspace glu gradient gradients hamming hanning hard_sigmoid hard_silu hard_tanh
+        histogram hsplit i0 i0e i1 i1e indices integer_pow interp intersect1d iota is_finite
+        is_inf is_nan is_neg_inf is_pos_inf kaiser kron leaky_relu linspace log log10
+        log1mexp log1p log2 log_ndtr log_sigmoid log_softmax log_softmax_axes
+        log_softmax_where loggamma logical_not logit logmeanexp logmeanexp_with logspace
+        logsumexp logsumexp_with matrix_transpose max max_axes max_keepdims max_with mean
+        mean_axes mean_keepdims mean_with median median_axes median_keepdims min min_axes
+        min_keepdims min_with mish modf move_axes move_axis multigammaln nan_to_num
+        nan_to_num_with nanargmax nanargmin nancumprod nancumsum nanmax nanmax_axes
+        nanmax_keepdims nanmax_with nanmean nanmean_axes nanmean_keepdims nanmean_with
+        nanmedian nanmedian_axes nanmedian_keepdims nanmin nanmin_axes nanmin_keepdims
+        nanmin_with nanprod nanprod_axes nanprod_keepdims nanprod_with nanstd nanstd_axes
+        nanstd_keepdims nanstd_with nansum nansum_axes nansum_keepdims nansum_with nanvar
+        nanvar_axes nanvar_keepdims nanvar_with ndim ndtr ndtri negative nonzero one_hot
+        one_hot_along ones ones_like packbits  pad_with partition poly polyder polyint
+        positive prod prod_axes prod_keepdims prod_with ptp ptp_axes ptp_keepdims rad2deg
+        ravel reciprocal relu relu6 repeat repeat_each reshape resize rint roll roll_axes
+        roll_axis roll_dynamic roll_flat rot90 round round_decimals segment_max segment_min
+        segment_prod segment_sum selu setdiff1d setxor1d shape sigmoid sign signbit silu sin
+        sinc sinh size soft_sign softmax softmax_axes softmax_where softplus sort
+        sort_descending spacing sparse_plus sparse_sigmoid split split_at split_sizes sqrt
+        square squareplus squeeze standardize std std_axes std_ddof std_keepdims std_with
+        sum sum_axes sum_keepdims sum_with swap_axes swish t take take_along_axis
+        take_with_mode tan tanh tile trace transpose trapezoid trapezoid_at tri tril
+        tril_indices trim_zeros triu triu_indices trunc try_from_bytes union1d unique
+        unique_all unique_counts unique_inverse unique_values unpackbits unravel_index
+        unstack unwrap_phase vander var var_axes var_ddof var_keepdims var_with vsplit zeros
+        zeros_like
+    }
+    with_operand {
+        add allclose append arctan2 array_equal array_equal_or_nan array_equiv beta betaln
+        bitwise_and bitwise_or bitwise_xor boxcox boxcox1p comb copysign divmod dot eq
+        fill_diagonal float_power floor_divide fmax fmin fmod gammainc gammaincc gcd ge gt
+        heaviside hypot inner isclose isin kl_div lcm ldexp le left_shift logaddexp
+        logaddexp2 logical_and logical_or logical_xor lt matmul matvec maximum minimum mul
+        nanpercentile nanquantile ne nextafter outer percentile polyadd polydiv polygamma
+        polymul polysub polyval power quantile rel_entr remainder right_shift sub
+        true_divide vdot vecdot vecmat xlog1py xlogy zeta
+    }
+    called {
+        allclose_within |x| x.allclose_within(x, 0.0, 0.0);
+        betainc |x| x.betainc(x, x);
+        apply_along_axis |x| x.apply_along_axis(0, |v| v);
+        argwhere_sized |x| x.argwhere_sized(1, 0);
+        choose |x| x.choose(&[x], BoundsMode::Clip);
+        clip |x| x.clip(0, 1);
+        compress_sized |x| x.compress_sized(x, 0, 1, 0);
+        convolve |x| x.convolve(x, ConvolveMode::Full);
+        correlate |x| x.correlate(x, ConvolveMode::Full);
+        extract_sized |x| x.extract_sized(x, 1, 0);
+        flatnonzero_sized |x| x.flatnonzero_sized(1, 0);
+        from |x| Array::from(vec![x.ndim() as f32]);
+        from_function |x| Array::from_function(x.shape(), DType::F32, |places| places[0].clone());
+        from_slice |x| Array::from_slice(&[x.ndim() as f32], &[1]);
+        full_like |x| x.full_like(0);
+        gradient_spaced |x| x.gradient_spaced(1.0, 0);
+        index |x| x.index(0);
+        insert |x| x.insert(0, x, 0);
+        isclose_or_nan |x| x.isclose_or_nan(x, 0.0, 0.0);
+        isclose_within |x| x.isclose_within(x, 0.0, 0.0);
+        logsumexp_signed |x| x.logsumexp_signed(x, &Reduction::all());
+        logsumexp_weighted |x| x.logsumexp_weighted(x, &Reduction::all());
+        mask_indices |x| Array::mask_indices(x.ndim(), |ones| ones.triu(0));
+        nanpercentile_axes |x| x.nanpercentile_axes(0.5, &[0]);
+        nanquantile_axes |x| x.nanquantile_axes(0.5, &[0]);
+        nonzero_sized |x| x.nonzero_sized(1, 0);
+        percentile_axes |x| x.percentile_axes(0.5, &[0]);
+        pad |x| x.pad(&[(0, 0)], 0);
+        place |x| x.place(x, 0.0);
+        put |x| x.put(x, 0.0);
+        put_along_axis |x| x.put_along_axis(x, 0.0, 0);
+        quantile_axes |x| x.quantile_axes(0.5, &[0]);
+        scalar |x| Array::scalar(0.0, x.dtype());
+        full |x| Array::full(x.shape(), 0.0, x.dtype());
+        searchsorted |x| x.searchsorted(x, Side::Left);
+        tensordot |x| x.tensordot(x, 1);
+        tensordot_axes |x| x.tensordot_axes(x, &[0], &[0]);
+        trapezoid_spaced |x| x.trapezoid_spaced(1.0, 0);
+        piecewise |x| x.piecewise(&[], |x| x.clone());
+    }
+}
+
+/// Names items of the crate, which have to exist for this to compile.
+macro_rules! items {
+    ($($item:ident)*) => {
+        mod named {
+            #[allow(unused_imports)]
+            pub use ramie::{$($item),*};
+        }
+        const ITEMS: &[&str] = &[$(stringify!($item)),*];
+    };
+}
+
+items! {
+    Array Attention Covariance DType DTypeKind Histogram Interpolation NewAxis Quantile Reduction
+    Segments Spacing Standardize Unique array block broadcast_arrays broadcast_shapes can_cast
+    checkpoint column_stack concatenate dot_product_attention dstack einsum finfo hstack iinfo
+    issubdtype ix_ lax_sort lexsort linalg meshgrid meshgrid_ij mgrid promote_types random
+    ravel_multi_index result_type s select stack stats vectorize vmap vstack where_
+}
+
+const DOCUMENT: &str = include_str!("../docs/numpy.md");
+
+/// The words in code that follow `before`, in what the document says.
+fn words_after(before: &str) -> BTreeSet<&'static str> {
+    let word = |rest: &'static str| {
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
+        &rest[..end.unwrap_or(rest.len())]
+    };
+    DOCUMENT.split(before).skip(1).map(word).collect()
+}
+
+/// The code of the second column of each row.
+fn answers() -> impl Iterator<Item = &'static str> {
+    let rows = DOCUMENT.lines().filter(|line| line.starts_with("| `"));
+    rows.filter_map(|row| row.split("` | ").nth(1))
+        .flat_map(|answer| answer.split('`').skip(1).step_by(2))
+}
+
+#[test]
+fn methods_of_the_table_exist() {
+    let known: BTreeSet<&str> = methods().into_iter().collect();
+    let named = words_after("`Array::");
+    let missing: Vec<_> = named.difference(&known).collect();
+    assert!(
+        missing.is_empty(),
+        "the table names {missing:?}, which this test does not use"
+    );
+    let stale: Vec<_> = known.difference(&named).collect();
+    assert!(stale.is_empty(), "the table lacks {stale:?}");
+}
+
+#[test]
+fn items_of_the_table_exist() {
+    let plain = |code: &&str| code.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let missing: Vec<_> = answers()
+        .filter(plain)
+        .filter(|code| !ITEMS.contains(code))
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "the table names {missing:?}, which are no items"
+    );
+    let types = words_after("`DType::");
+    let known = |name: &&str| DType::ALL.iter().any(|d| format!("{d:?}") == *name);
+    assert!(types.iter().all(|name| known(name)), "types are {types:?}");
+    assert!(types.len() >= 12);
+    let kinds = words_after("`DTypeKind::");
+    let all = [
+        DTypeKind::Bool,
+        DTypeKind::Integer,
+        DTypeKind::SignedInteger,
+        DTypeKind::UnsignedInteger,
+        DTypeKind::Floating,
+        DTypeKind::Number,
+    ];
+    for name in kinds {
+        assert!(
+            all.iter().any(|kind| format!("{kind:?}") == name),
+            "there is no kind {name}"
+        );
+    }
+    assert!(issubdtype(finfo(DType::F32).dtype, DTypeKind::Floating));
+}
+
+#[test]
+fn the_table_is_complete() {
+    let rows = DOCUMENT.lines().filter(|line| line.starts_with("| `"));
+    assert!(rows.count() >= 430, "rows are missing");
+    let named: Vec<&str> = DOCUMENT
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+        .map(|(name, _)| name)
+        .collect();
+    // Names that are easily forgotten, from each end of the library.
+    for name in [
+        "einsum_path",
+        "ufunc",
+        "segment_sum",
+        "softmax",
+        "unique_values",
+        "where",
+        "zeros",
+    ] {
+        assert!(named.contains(&name), "{name} has no row");
+    }
+}
