@@ -1,0 +1,167 @@
+//! Functions with derivatives of their own, and under `checkpoint`, print as
+//! JAX's do.
+//!
+//! Each test is a program of `tests/golden/data/custom_jaxprs.json`, written
+//! in Rust.
+
+use ramie_core::*;
+use serde::Deserialize;
+
+type Pair = (Array, Array);
+
+#[derive(Deserialize)]
+struct Goldens {
+    programs: Vec<Golden>,
+}
+
+#[derive(Deserialize)]
+struct Golden {
+    name: String,
+    args: Vec<String>,
+    text: String,
+}
+
+fn goldens() -> Vec<Golden> {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../tests/golden/data/custom_jaxprs.json"
+    );
+    let text = std::fs::read_to_string(path).expect("the golden file can be read");
+    let goldens: Goldens = serde_json::from_str(&text).expect("the golden file is JSON");
+    goldens.programs
+}
+
+/// An array without elements, of a type as it is printed: `f32[2,3]`.
+fn argument(aval: &str) -> Array {
+    let (dtype, shape) = aval.trim_end_matches(']').split_once('[').expect("a type");
+    let dtype = DType::ALL.into_iter().find(|d| d.name() == dtype);
+    let shape: Vec<usize> = shape.split(',').filter_map(|d| d.parse().ok()).collect();
+    Array::shape_dtype_struct(&shape, dtype.expect("a known element type"))
+}
+
+fn check(name: &str, f: impl Fn(Vec<Array>) -> Vec<Array> + Send + Sync) {
+    let golden = goldens().into_iter().find(|p| p.name == name);
+    let golden = golden.unwrap_or_else(|| panic!("no golden program {name}"));
+    let args: Vec<Array> = golden.args.iter().map(|a| argument(a)).collect();
+    let got = make_jaxpr(f)(args).to_string();
+    assert!(
+        got == golden.text,
+        "{name} prints as\n{got}\nexpected\n{}",
+        golden.text
+    );
+}
+
+/// One test per program; the list of their names is complete.
+macro_rules! programs {
+    ($( $name:ident |$($x:ident),*| $body:expr; )*) => {
+        $(
+            #[test]
+            fn $name() {
+                check(stringify!($name), |args| {
+                    let mut args = args.into_iter();
+                    $( let $x = args.next().expect("as many arguments"); )*
+                    assert!(args.next().is_none(), "the golden program has more arguments");
+                    tree::leaves(&$body)
+                });
+            }
+        )*
+
+        #[test]
+        fn every_program_is_checked() {
+            let names: Vec<String> = goldens().into_iter().map(|g| g.name).collect();
+            assert_eq!(names, [$( stringify!($name) ),*]);
+        }
+    };
+}
+
+fn g(x: Array, y: Array) -> Array {
+    x.sin() * y
+}
+
+fn g_jvp((x, y): Pair, (dx, dy): Pair) -> (Array, Array) {
+    let out = x.sin() * &y;
+    let dot = x.cos() * dx * y + x.sin() * dy;
+    (out, dot)
+}
+
+fn g_fwd((x, y): Pair) -> (Array, (Array, Array, Array)) {
+    let out = x.sin() * &y;
+    (out, (x.cos(), x.sin(), y))
+}
+
+fn g_bwd((cos, sin, y): (Array, Array, Array), ct: Array) -> Pair {
+    (cos * y * &ct, sin * ct)
+}
+
+fn sines(x: Array) -> Array {
+    checkpoint_name(x.sin(), "a").sin().sin()
+}
+
+/// Called with the name that the recorded functions have.
+mod inner {
+    use super::{Array, Pair};
+
+    pub fn g(x: Array, y: Array) -> Pair {
+        (&x * y, x)
+    }
+    pub fn g_jvp(primals: Pair, tangents: Pair) -> (Pair, Pair) {
+        (primals, tangents)
+    }
+}
+
+programs! {
+    custom_jvp_call |x, y| vec![custom_jvp(g, g_jvp)(x, y) + 1.0];
+    custom_jvp_jvp |x, y| {
+        let g = custom_jvp(g, g_jvp);
+        let (out, dot) = jvp(|x: Array| g(x, y.clone()), x, y.clone());
+        vec![out, dot]
+    };
+    custom_jvp_captured |x, y| {
+        fn g_jvp(x: Array, dx: Array) -> Pair {
+            (x, dx)
+        }
+        let g = move |x: Array| x.sin() * &y;
+        vec![custom_jvp(g, g_jvp)(x)]
+    };
+    custom_jvp_two_results |x, y| {
+        let (a, b) = custom_jvp(inner::g, inner::g_jvp)(x, y);
+        vec![a + b]
+    };
+    custom_vjp_call |x, y| vec![custom_vjp(g, g_fwd, g_bwd)(x, y) + 1.0];
+    custom_vjp_vmap |x, y| {
+        let g = custom_vjp(g, g_fwd, g_bwd);
+        vec![vmap(move |x: Array, y: Array| g(x, y))(x, y)]
+    };
+    checkpoint_call |x| vec![checkpoint(sines)(x)];
+    checkpoint_grad |x| {
+        let f = checkpoint(sines);
+        vec![grad(move |x: Array| f(x).sum())(x)]
+    };
+    checkpoint_named_grad |x| {
+        let f = checkpoint_with(sines, CheckpointPolicy::save_only_these_names(["a"]));
+        vec![grad(move |x: Array| f(x).sum())(x)]
+    };
+    checkpoint_vmap |x| {
+        let options = CheckpointOptions { policy: None, prevent_cse: false };
+        let f = checkpoint_with(sines, options);
+        vec![vmap(move |x: Array| f(x))(x)]
+    };
+    checkpoint_jvp |x, t| {
+        let f = checkpoint(sines);
+        let (out, dot) = jvp(|x: Array| f(x), x, t);
+        vec![out, dot]
+    };
+    checkpoint_dots |w, x| {
+        let layers = |w: Array, x: Array| w.matmul(&w.matmul(&x).tanh()).tanh();
+        let f = checkpoint_with(layers, CheckpointPolicy::dots_saveable());
+        vec![grad(move |w: Array, x: Array| f(w, x).sum())(w, x)]
+    };
+    barrier |x, y| {
+        let (x, y) = optimization_barrier((x, y));
+        vec![x, y]
+    };
+    barrier_grad |x| {
+        let (_, pull) = vjp(|x: Array| optimization_barrier(x.sin()), x.clone());
+        vec![pull(x)]
+    };
+}
