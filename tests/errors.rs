@@ -15,6 +15,8 @@
 mod algebra;
 #[path = "errors/arrays.rs"]
 mod arrays;
+#[path = "errors/control.rs"]
+mod control;
 #[path = "errors/document.rs"]
 mod document;
 #[path = "errors/indexing.rs"]
@@ -42,6 +44,7 @@ fn all() -> Vec<Section> {
         numbers "Operations on numbers";
         algebra "Convolutions, windows and matrices";
         transformations "Transformations";
+        control "Control flow";
         rules "Rules, axis names, callbacks, exports";
         tracing "Values that are not there, and compiled functions";
         trees "Trees and states";

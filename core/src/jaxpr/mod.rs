@@ -177,17 +177,6 @@ impl Jaxpr {
         self.eqns.iter().any(|e| e.primitive.has_effects())
     }
 
-    /// Whether effects, if there are any, only look at values; see
-    /// [`Primitive::only_observes`].
-    pub(crate) fn only_observes(&self) -> bool {
-        self.eqns.iter().all(|e| {
-            let params = e.primitive.params();
-            let mut held = params.iter().flat_map(|(_, p)| p.jaxprs()).peekable();
-            e.primitive.only_observes()
-                || (held.peek().is_some() && held.all(|inner| inner.only_observes()))
-        })
-    }
-
     /// Runs the program on `args` (captured values first): each equation is
     /// bound anew, so that it runs at once or goes into the open trace.
     ///

@@ -1,7 +1,7 @@
 //! `cond`: one of several programs, chosen by an index.
 
-use super::derive::{self, Residual, Split, same};
-use super::{check_types, spread, zeros};
+use super::derive::{self, Residual, same};
+use super::{acting, check_types, spread, zeros};
 use crate::jaxpr::{Atom, ClosedJaxpr, Jaxpr, Var};
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::SelectN;
@@ -92,6 +92,24 @@ fn any(marks: impl IntoIterator<Item = Vec<bool>>) -> Vec<bool> {
     marks.into_iter().reduce(join).unwrap_or_default()
 }
 
+/// Programs made of the branches, and which results are marked in any of them.
+/// `make` gets the results to mark, and gives the program with those that are.
+fn joined<P>(
+    branches: &[Arc<Jaxpr>],
+    results: usize,
+    make: impl Fn(&Jaxpr, &[bool]) -> (P, Vec<bool>),
+) -> (Vec<P>, Vec<bool>) {
+    let none = vec![false; results];
+    let alone: Vec<(P, Vec<bool>)> = branches.iter().map(|b| make(b, &none)).collect();
+    let marked = any(alone.iter().map(|(_, marks)| marks.clone()));
+    let programs = alone.into_iter().zip(branches);
+    let programs = programs.map(|((program, marks), b)| match marks == marked {
+        true => program,
+        false => make(b, &marked).0,
+    });
+    (programs.collect(), marked)
+}
+
 /// A list of types that has the residuals of every branch, in its order, at
 /// the places given for the branch. Branches share places of equal types.
 fn merged(branches: &[Vec<Aval>]) -> (Vec<Aval>, Vec<Vec<usize>>) {
@@ -168,16 +186,14 @@ impl Primitive for Cond {
                 }
             })
             .collect();
-        let to_front = |_: usize, found: Option<usize>| found.map(|_| 0);
-        let found = self.branches.iter().map(|b| {
-            let (_, places) = derive::batched(b, &at, axis, to_front);
-            places.iter().map(Option::is_some).collect()
+        let (branches, marked) = joined(&self.branches, self.results(), |b, marked| {
+            let (program, places) = derive::batched(b, &at, axis, |i, found| {
+                (marked[i] || found.is_some()).then_some(0)
+            });
+            (program, places.iter().map(Option::is_some).collect())
         });
-        let marked = any(found);
         let out_axes: Vec<Option<usize>> = marked.iter().map(|on| on.then_some(0)).collect();
-        let branches = self.branches.iter();
-        let branches = branches.map(|b| derive::batched(b, &at, axis, |i, _| out_axes[i]).0);
-        let outs = Cond::apply(&args[0], branches.collect(), &ops);
+        let outs = Cond::apply(&args[0], branches, &ops);
         (outs.into(), out_axes.into())
     }
     fn evaluate(&self, args: &[&Array]) -> Option<crate::Result<Outputs>> {
@@ -208,12 +224,13 @@ impl Cond {
     /// All branches for all examples, and of the results those that each
     /// example's index chooses.
     fn select_all(&self, index: &Array, axis: BatchAxis, ops: &[Array]) -> Batched {
-        if !self.branches.iter().all(|b| b.only_observes()) {
-            fail(
-                "cond: a branch has effects, and the examples of a vmap choose different branches\n  \
-                 help: batched, every branch runs for all examples, its effects too; move the \
-                 effect out of the branches, or map with `map` in the place of `vmap`",
-            );
+        if let Some(action) = self.branches.iter().find_map(|b| acting(b)) {
+            fail(&format!(
+                "cond: a branch has an {action}, and the examples of a vmap choose different \
+                 branches\n  help: batched, every branch runs for all examples, and would act for \
+                 those too that did not choose it; move it out of the branches, or use map in the \
+                 place of vmap"
+            ));
         }
         let at = vec![Some(0); ops.len()];
         let mut results: Vec<Vec<Array>> = vec![Vec::new(); self.results()];
@@ -265,10 +282,8 @@ impl NestedDifferentiation for Cond {
             });
             (program, nonzero)
         };
-        let none = vec![false; self.results()];
-        let nonzero = any(self.branches.iter().map(|b| push(b, &none).1));
-        let branches = self.branches.iter().map(|b| push(b, &nonzero).0);
-        let mut outs = Cond::apply(&primals[0], branches.collect(), &args);
+        let (branches, nonzero) = joined(&self.branches, self.results(), push);
+        let mut outs = Cond::apply(&primals[0], branches, &args);
         let dots = outs.split_off(self.results());
         (outs, spread(&nonzero, dots))
     }
@@ -281,13 +296,11 @@ impl NestedDifferentiation for Cond {
         let results = self.results();
         let (index, ops) = (&primals[0], &primals[1..]);
         let perturbed: Vec<bool> = tangents[1..].iter().map(Option::is_some).collect();
-        let split = |instantiate: &[bool]| -> Vec<Split> {
-            let branches = self.branches.iter();
-            let split = branches.map(|b| derive::linearized(b, &perturbed, instantiate, |_| false));
-            split.collect()
-        };
-        let nonzero = any(split(&vec![false; results]).into_iter().map(|s| s.nonzero));
-        let branches = split(&nonzero);
+        let (branches, nonzero) = joined(&self.branches, results, |b, instantiate| {
+            let split = derive::linearized(b, &perturbed, instantiate, |_| false);
+            let nonzero = split.nonzero.clone();
+            (split, nonzero)
+        });
         let types: Vec<Vec<Aval>> = branches
             .iter()
             .map(|s| s.known.jaxpr.out_avals().split_off(results))
@@ -365,10 +378,8 @@ impl NestedDifferentiation for Cond {
             });
             (program, nonzero)
         };
-        let none = vec![false; operands.len()];
-        let nonzero = any(self.branches.iter().map(|b| pull(b, &none).1));
-        let branches = self.branches.iter().map(|b| pull(b, &nonzero).0);
-        let grads = Cond::apply(index, branches.collect(), &args);
+        let (branches, nonzero) = joined(&self.branches, operands.len(), pull);
+        let grads = Cond::apply(index, branches, &args);
         let mut all = vec![None];
         all.extend(spread(&nonzero, grads));
         all

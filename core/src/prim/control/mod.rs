@@ -20,6 +20,7 @@ pub use scan::Scan;
 pub(crate) use while_loop::Part;
 pub use while_loop::While;
 
+use crate::jaxpr::Jaxpr;
 use crate::{Array, Aval, ShapeError};
 
 /// The parts of a list: the first `a` items, the next `b`, and the others.
@@ -41,6 +42,20 @@ fn spread<T>(marked: &[bool], values: impl IntoIterator<Item = T>) -> Vec<Option
         .iter()
         .map(|&on| if on { values.next() } else { None })
         .collect()
+}
+
+/// The name of an operation in a program that acts on the world outside, which
+/// must not happen in the place of something else. Looking at values may.
+fn acting(jaxpr: &Jaxpr) -> Option<&'static str> {
+    let acts = jaxpr.eqns.iter().filter(|e| !e.primitive.only_observes());
+    acts.into_iter().find_map(|eqn| {
+        let params = eqn.primitive.params();
+        let held: Vec<_> = params.iter().flat_map(|(_, p)| p.jaxprs()).collect();
+        match held.is_empty() {
+            true => Some(eqn.primitive.name()),
+            false => held.into_iter().find_map(|inner| acting(inner)),
+        }
+    })
 }
 
 /// Checks the operands of a nested program against its arguments.

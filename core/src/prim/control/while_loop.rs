@@ -1,7 +1,7 @@
 //! `while`: a program run again and again, while a condition holds.
 
 use super::derive;
-use super::{check_types, split3, spread, zeros};
+use super::{acting, check_types, split3, spread, zeros};
 use crate::jaxpr::{ClosedJaxpr, Jaxpr, Var};
 use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::{
@@ -157,14 +157,14 @@ impl Primitive for While {
         let axes = at(cconst_axes, &carry);
         let (_, pred) = derive::batched(&self.cond_jaxpr, &axes, axis, to_front);
         let pred = pred[0].is_some();
-        let observes = self.body_jaxpr.only_observes() && self.cond_jaxpr.only_observes();
-        if pred && !observes {
-            fail(
-                "while: the loop has effects, and the examples of a vmap run for different numbers \
-                 of steps\n  help: batched, the body runs for all examples until the last is done, \
-                 its effects too; move the effect out of the loop, or map with `map` in the place \
-                 of `vmap`",
-            );
+        let programs = [&self.body_jaxpr, &self.cond_jaxpr];
+        if pred && let Some(action) = programs.iter().find_map(|p| acting(p)) {
+            fail(&format!(
+                "while: the loop has an {action}, and the examples of a vmap run for different \
+                 numbers of steps\n  help: batched, the body runs for all examples until the last is \
+                 done, and would act for those too that are; move it out of the loop, or use map in \
+                 the place of vmap"
+            ));
         }
         // The truth values of a batched condition lie along the first axis of
         // every carry; otherwise the new axis comes after those of the condition.

@@ -1,0 +1,218 @@
+//! What control flow says about mistakes.
+
+use ramie_core::*;
+
+fn numbers(values: &[f32]) -> Array {
+    Array::from(values.to_vec())
+}
+
+fn f32s(x: &Array) -> Vec<f32> {
+    x.to_vec::<f32>()
+}
+
+fn message(f: impl FnOnce() + std::panic::UnwindSafe) -> String {
+    let panic = std::panic::catch_unwind(f).expect_err("a panic");
+    let text = panic.downcast_ref::<String>().cloned();
+    text.unwrap_or_else(|| panic.downcast_ref::<&str>().expect("a message").to_string())
+}
+
+#[track_caller]
+fn says(f: impl FnOnce() + std::panic::UnwindSafe, parts: &[&str]) {
+    let message = message(f);
+    for part in parts {
+        assert!(message.contains(part), "{message}\nlacks {part:?}");
+    }
+}
+
+/// A carry that changes is explained leaf by leaf, with types and a remedy.
+#[test]
+fn carries_that_change_are_explained() {
+    let init = || {
+        (
+            Array::from(0.0f32),
+            vec![numbers(&[1.0, 2.0]), Array::from(1)],
+        )
+    };
+    type Carry = (Array, Vec<Array>);
+    let widen = |(a, v): Carry, x: Array| {
+        let b = concatenate(&[&v[0], &v[0]], 0);
+        ((a, vec![b, &v[1] * &x]), x)
+    };
+    says(
+        || drop(scan(widen, init(), numbers(&[1.0, 2.0]))),
+        &[
+            "scan: the body must return a carry of the structure and types that it is given",
+            "`1.0`: the carry given has f32[2], the carry returned has f32[4]",
+            "`1.1`: the carry given has i32[], the carry returned has f32[]",
+            "help:",
+        ],
+    );
+    let shorten = |(a, mut v): Carry| {
+        v.pop();
+        (a, v)
+    };
+    says(
+        || drop(while_loop(|(a, _): Carry| a.gt(0.0), shorten, init())),
+        &[
+            "while_loop:",
+            "`1.1`: the carry given has i32[], the carry returned has none",
+        ],
+    );
+    // What is not an array cannot change.
+    says(
+        || {
+            drop(fori_loop(
+                0,
+                3,
+                |_, (n, x): (usize, Array)| (n + 1, x),
+                (0, Array::from(1)),
+            ))
+        },
+        &["scan:", "not an array"],
+    );
+}
+
+#[test]
+fn branches_that_differ_are_explained() {
+    let x = numbers(&[1.0, 2.0]);
+    says(
+        || {
+            drop(cond(
+                true,
+                |x: Array| (x.clone(), x.sum()),
+                |x| (x.clone(), x),
+                x.clone(),
+            ))
+        },
+        &[
+            "cond:",
+            "`1`: true_fn has f32[], false_fn has f32[2]",
+            "help:",
+        ],
+    );
+    says(
+        || {
+            let longer = |x: Array| vec![x.clone(), x];
+            drop(switch(
+                0,
+                &[&|x: Array| vec![x], &longer, &|x| vec![x]],
+                x.clone(),
+            ));
+        },
+        &["switch:", "`1`: branch 1 has f32[2], branch 0 has none"],
+    );
+    says(
+        || drop(cond(x.gt(0.0), |()| x.clone(), |()| x.clone(), ())),
+        &["cond:", "bool[2]", "vmap"],
+    );
+    says(
+        || drop(switch(1.5, &[&|x: Array| -x, &|x| x], x.clone())),
+        &["switch:", "f32[]"],
+    );
+}
+
+#[test]
+fn loops_that_make_no_sense_are_explained() {
+    let x = numbers(&[1.0, 2.0]);
+    let y = numbers(&[1.0, 2.0, 3.0]);
+    let sum = |c: Array, (x, y): (Array, Array)| (c + x + y, ());
+    says(
+        || drop(scan(sum, Array::from(0.0f32), (x.clone(), y.clone()))),
+        &[
+            "scan: lengths differ",
+            "`0` of xs says 2",
+            "`1` of xs has 3",
+        ],
+    );
+    says(
+        || {
+            drop(scan(
+                sum,
+                Array::from(0.0f32),
+                (x.clone(), Array::from(1.0f32)),
+            ))
+        },
+        &["`1` of xs is f32[]", "no axis"],
+    );
+    says(
+        || drop(scan(|c: Array, ()| (c, ()), x.clone(), ())),
+        &["the number of steps is not known", "length: Some(n)"],
+    );
+    says(
+        || drop(while_loop(|x: Array| x, |x| x, x.clone())),
+        &["while_loop:", "f32[2]", ".any()"],
+    );
+    says(
+        || {
+            drop(fori_loop(
+                0,
+                Array::from(1.0f32),
+                |_, x: Array| x,
+                x.clone(),
+            ))
+        },
+        &["fori_loop: bounds must be scalar integers"],
+    );
+    let twice = ForiLoopOptions { unroll: 2 };
+    says(
+        || {
+            drop(jit(move |n: Array| {
+                fori_loop_with(0, n, |i, x| x + i, 0.into_array(), twice.clone())
+            })(Array::from(3)))
+        },
+        &["fori_loop: unroll = 2 needs bounds that are known"],
+    );
+}
+
+#[test]
+fn reverse_mode_of_a_while_loop_names_the_remedy() {
+    let f = |x: Array| while_loop(|x: Array| x.lt(10.0), |x| &x * &x, x);
+    says(
+        move || drop(grad(f)(Array::from(2.0f32))),
+        &[
+            "while_loop: has no reverse-mode derivative",
+            "fori_loop",
+            "scan",
+            "jvp",
+        ],
+    );
+    // Nothing that is differentiated goes through this one.
+    let g = |x: Array| {
+        let n = while_loop(|n: Array| n.lt(10), |n| n * 2, Array::from(1));
+        x * n.astype(DType::F32)
+    };
+    assert_eq!(grad(g)(Array::from(2.0f32)).item::<f32>(), 16.0);
+    let h = |x: Array, n: Array| fori_loop(0, n, |_, x: Array| x * 3.0, x);
+    says(
+        move || drop(jit(grad(h))(Array::from(2.0f32), Array::from(2))),
+        &["while_loop: has no reverse-mode derivative"],
+    );
+}
+
+/// Batched, all branches run: what acts on the world is refused, with the
+/// remedy.
+#[test]
+fn actions_in_batched_choices_are_refused() {
+    let log = |x: Array| io_callback(|x: Array| x, x.clone(), x);
+    let choose = move |x: Array| cond(x.gt(0.0), log, |x| x, x);
+    says(
+        move || drop(vmap(choose)(numbers(&[1.0, -1.0]))),
+        &["cond: a branch has an io_callback", "help:", "map"],
+    );
+    // One choice for all examples is made once.
+    let x = numbers(&[1.0, -1.0]);
+    let shared = vmap_axes(
+        move |p: Array, x: Array| cond(p, log, |x| x, x),
+        [None, Some(0)],
+        0,
+    );
+    assert_eq!(f32s(&shared(Array::from(true), x.clone())), [1.0, -1.0]);
+    assert_eq!(f32s(&map(choose, x.clone())), [1.0, -1.0]);
+    says(
+        move || {
+            let walk = |x: Array| while_loop(|x: Array| x.lt(4.0), |x| log(x + 1.0), x);
+            drop(vmap(walk)(numbers(&[1.0, -1.0])));
+        },
+        &["while: the loop has an io_callback", "help:"],
+    );
+}
