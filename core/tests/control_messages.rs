@@ -58,6 +58,16 @@ fn carries_that_change_are_explained() {
             "`1.1`: the carry given has i32[], the carry returned has none",
         ],
     );
+    // Paths are those of the caller's carry, also beside a counter.
+    let step = |_: Array, (a, b): (Array, Array)| (b.clone(), a * b);
+    let init = || (Array::from(1), Array::from(1.0f32));
+    let parts = [
+        "fori_loop:",
+        "`0`: the carry given has i32[], the carry returned has f32[]",
+    ];
+    says(|| drop(fori_loop(0, 5, step, init())), &parts);
+    let traced = |n: Array| fori_loop(0, n, step, init());
+    says(|| drop(jit(traced)(Array::from(5))), &parts);
     // What is not an array cannot change.
     says(
         || {
@@ -68,7 +78,7 @@ fn carries_that_change_are_explained() {
                 (0, Array::from(1)),
             ))
         },
-        &["scan:", "not an array"],
+        &["fori_loop:", "not an array"],
     );
 }
 

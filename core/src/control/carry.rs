@@ -29,10 +29,12 @@ pub(super) fn promoted<C: Tree>(init: &C, next: &C) -> Option<C> {
     changed.then(|| tree::with_leaves(init, converted))
 }
 
-/// Checks that a body gave back a carry like the one it was given.
+/// Checks that a body gave back a carry like the one it was given. The caller's
+/// carry is at the path `inside`.
 #[track_caller]
-pub(super) fn check<C: Tree>(operation: &str, given: &C, next: &C) {
-    if let Some(lines) = differences(["the carry given", "the carry returned"], (given, next)) {
+pub(super) fn check<C: Tree>(operation: &str, inside: &str, given: &C, next: &C) {
+    let names = ["the carry given", "the carry returned"];
+    if let Some(lines) = differences(names, inside, (given, next)) {
         panic!(
             "{operation}: the body must return a carry of the structure and types that it is given\n  \
              {}\n  help: convert with astype or reshape in the body, or start with an array of the \

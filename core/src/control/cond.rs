@@ -120,7 +120,7 @@ fn branch<A: Tree, R: Tree>(operands: &A, f: impl FnOnce(A) -> R) -> crate::tran
 
 #[track_caller]
 fn check_results<R: Tree>(operation: &str, names: [&str; 2], a: &R, b: &R) {
-    if let Some(lines) = differences(names, (a, b)) {
+    if let Some(lines) = differences(names, "", (a, b)) {
         panic!(
             "{operation}: the branches must give results of one structure and type\n  {}\n  help: \
              convert the result of a branch with astype or reshape",

@@ -1,6 +1,8 @@
 //! `fori_loop`.
 
-use super::{ScanOptions, scan_with, while_loop};
+use super::ScanOptions;
+use super::scan::scan_as;
+use super::while_loop::while_as;
 use crate::array::Repr;
 use crate::prim::elementwise::Lt;
 use crate::trace::bind1;
@@ -74,7 +76,9 @@ pub fn fori_loop_with<C: Tree>(
         } else {
             Array::scalar(from, dtype)
         };
-        return scan_with(step, (first, init), (), options).0.1;
+        return scan_as("fori_loop", "1", step, (first, init), (), options)
+            .0
+            .1;
     }
     assert!(
         options.unroll == 1,
@@ -92,7 +96,9 @@ pub fn fori_loop_with<C: Tree>(
         }
     };
     let first = (bound(lower), bound(upper), init);
-    while_loop(
+    while_as(
+        "fori_loop",
+        "2",
         |(i, upper, _): (Array, Array, C)| bind1(Lt, &[&i, &upper]),
         |(i, upper, carry)| (&i + 1, upper, body(i, carry)),
         first,

@@ -1,6 +1,6 @@
 //! `map`.
 
-use super::scan;
+use super::scan::{ScanOptions, scan_as};
 use crate::{Array, Tree, concatenate, tree, vmap};
 
 /// How a [`map_with`] runs.
@@ -27,7 +27,8 @@ pub struct MapOptions {
 /// If arrays of `xs` have no axes or different sizes, or there are none.
 #[track_caller]
 pub fn map<X: Tree, Y: Tree>(f: impl Fn(X) -> Y, xs: X) -> Y {
-    scan(|(), x| ((), f(x)), (), xs).1
+    let options = ScanOptions::default();
+    scan_as("map", "", |(), x| ((), f(x)), (), xs, options).1
 }
 
 /// [`map`] with options: the size of batches.
@@ -68,7 +69,9 @@ pub fn map_with<X: Tree, Y: Tree>(
         shape.extend(&y.shape()[2..]);
         y.reshape(&shape)
     };
-    let (_, results) = scan(|(), xs| ((), all_at_once(xs)), (), stacked);
+    let options = ScanOptions::default();
+    let step = |(), xs| ((), all_at_once(xs));
+    let (_, results) = scan_as("map", "", step, (), stacked, options);
     if whole == n {
         return tree::map(&results, flat);
     }

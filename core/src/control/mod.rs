@@ -27,8 +27,13 @@ fn types_of<T: Tree>(tree: &T, mut aval: impl FnMut(&Array) -> Aval) -> T {
 }
 
 /// How a message names an array of a tree: its path, or the tree where it is
-/// the tree itself.
-fn place(path: &str) -> String {
+/// the tree itself. The tree is at the path `inside`.
+fn place(inside: &str, path: &str) -> String {
+    let path = path.strip_prefix(inside).unwrap_or(path);
+    let path = match inside {
+        "" => path,
+        _ => path.trim_start_matches('.'),
+    };
     if path.is_empty() {
         "the array itself".into()
     } else {
@@ -38,7 +43,11 @@ fn place(path: &str) -> String {
 
 /// For each array of one tree and of another at the same place: what differs.
 /// `None` if the trees have the same structure, fixed values and types.
-fn differences<T: Tree, U: Tree>(names: [&str; 2], trees: (&T, &U)) -> Option<Vec<String>> {
+fn differences<T: Tree, U: Tree>(
+    names: [&str; 2],
+    inside: &str,
+    trees: (&T, &U),
+) -> Option<Vec<String>> {
     let [one, other] = names;
     let (a, b) = trees;
     let (paths, other_paths) = (tree::paths(a), tree::paths(b));
@@ -48,12 +57,12 @@ fn differences<T: Tree, U: Tree>(names: [&str; 2], trees: (&T, &U)) -> Option<Ve
         match other_paths.iter().position(|p| p == path) {
             None => lines.push(format!(
                 "{}: {one} has {}, {other} has none",
-                place(path),
+                place(inside, path),
                 leaf.aval()
             )),
             Some(i) if others[i].aval().strong() != leaf.aval().strong() => lines.push(format!(
                 "{}: {one} has {}, {other} has {}",
-                place(path),
+                place(inside, path),
                 leaf.aval(),
                 others[i].aval()
             )),
@@ -64,7 +73,7 @@ fn differences<T: Tree, U: Tree>(names: [&str; 2], trees: (&T, &U)) -> Option<Ve
         if !paths.contains(path) {
             lines.push(format!(
                 "{}: {other} has {}, {one} has none",
-                place(path),
+                place(inside, path),
                 leaf.aval()
             ));
         }

@@ -85,7 +85,20 @@ pub fn scan_with<C: Tree, X: Tree, Y: Tree>(
     xs: X,
     options: ScanOptions,
 ) -> (C, Y) {
-    let length = length_of("scan", &xs, options.length);
+    scan_as("scan", "", f, init, xs, options)
+}
+
+/// [`scan_with`] for `operation`, whose own carry is at the path `inside`.
+#[track_caller]
+pub(super) fn scan_as<C: Tree, X: Tree, Y: Tree>(
+    operation: &str,
+    inside: &str,
+    f: impl Fn(C, X) -> (C, Y),
+    init: C,
+    xs: X,
+    options: ScanOptions,
+) -> (C, Y) {
+    let length = length_of(operation, &xs, options.length);
     let init = match with_values::scan(&f, init, &xs, length, &options) {
         Ok(result) => return result,
         Err(init) => init,
@@ -104,7 +117,7 @@ pub fn scan_with<C: Tree, X: Tree, Y: Tree>(
         init = converted;
         traced = body(&init);
     }
-    carry::check("scan", &init, &traced.result.0);
+    carry::check(operation, inside, &init, &traced.result.0);
     let scan = Scan {
         jaxpr: traced.program.jaxpr.clone(),
         length,
@@ -128,7 +141,7 @@ pub(super) fn length_of<X: Tree>(operation: &str, xs: &X, given: Option<usize>) 
     let (paths, leaves) = (tree::paths(xs), tree::leaves(xs));
     let mut known = given.map(|n| (n, "the option length".to_string()));
     for (path, x) in paths.iter().zip(&leaves) {
-        let what = format!("{} of xs", place(path));
+        let what = format!("{} of xs", place("", path));
         let Some(&n) = x.shape().first() else {
             panic!(
                 "{operation}: {what} is {}, it has no axis to go along\n  help: pass what is the same for \

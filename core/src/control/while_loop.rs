@@ -32,6 +32,18 @@ use std::sync::Arc;
 /// carry of another structure or type.
 #[track_caller]
 pub fn while_loop<C: Tree>(condition: impl Fn(C) -> Array, body: impl Fn(C) -> C, init: C) -> C {
+    while_as("while_loop", "", condition, body, init)
+}
+
+/// [`while_loop`] for `operation`, whose own carry is at the path `inside`.
+#[track_caller]
+pub(super) fn while_as<C: Tree>(
+    operation: &str,
+    inside: &str,
+    condition: impl Fn(C) -> Array,
+    body: impl Fn(C) -> C,
+    init: C,
+) -> C {
     let mut init = init;
     loop {
         match with_values::while_holds(&condition, &init) {
@@ -42,22 +54,21 @@ pub fn while_loop<C: Tree>(condition: impl Fn(C) -> Array, body: impl Fn(C) -> C
     }
     let trace = |init: &C| {
         let types = types_of(init, Array::aval);
-        let condition = trace_tree(&types, &condition);
-        let holds = condition.result.aval();
-        assert!(
-            holds.ndim() == 0 && holds.dtype() == DType::Bool,
-            "while_loop: the condition must give a scalar bool, it gave {holds}\n  help: compare, \
-             for example x.gt(0.0); for many elements use .all() or .any()"
-        );
-        (condition.program, trace_tree(&types, &body))
+        (trace_tree(&types, &condition), trace_tree(&types, &body))
     };
-    let (mut condition, mut next) = trace(&init);
+    let (mut holds, mut next) = trace(&init);
     if let Some(converted) = carry::promoted(&init, &next.result) {
         init = converted;
-        (condition, next) = trace(&init);
+        (holds, next) = trace(&init);
     }
-    carry::check("while_loop", &init, &next.result);
-    let outs = bind(condition, next.program, tree::leaves(&init));
+    let verdict = holds.result.aval();
+    assert!(
+        verdict.ndim() == 0 && verdict.dtype() == DType::Bool,
+        "{operation}: the condition must give a scalar bool, it gave {verdict}\n  help: compare, for \
+         example x.gt(0.0); for many elements use .all() or .any()"
+    );
+    carry::check(operation, inside, &init, &next.result);
+    let outs = bind(holds.program, next.program, tree::leaves(&init));
     tree::with_leaves(&next.result, outs)
 }
 
