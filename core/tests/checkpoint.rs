@@ -88,6 +88,11 @@ fn policies_keep_what_they_say() {
     assert_eq!(kept(Some(other)), named);
     let none = CheckpointPolicy::save_any_names_but_these(["hidden"]);
     assert_eq!(kept(Some(none)), nothing);
+    // On the CPU the host's memory is the device's.
+    let offloaded = CheckpointPolicy::save_and_offload_only_these_names(["other"], ["hidden"]);
+    assert_eq!(kept(Some(offloaded)), named);
+    let offloaded = CheckpointPolicy::offload_dot_with_no_batch_dims();
+    assert_eq!(kept(Some(offloaded)), dots);
     let both = CheckpointPolicy::save_from_both_policies(CheckpointPolicy::dots_saveable(), only);
     assert_eq!(kept(Some(both)), [w, x, dot, hidden, dot]);
     let everything = kept(Some(CheckpointPolicy::everything_saveable()));

@@ -6,10 +6,10 @@ mod common;
 
 use common::apply::Operation;
 use common::golden::{Golden, Row};
-use ramie_core::prim::elementwise::Rem;
+use ramie_core::prim::elementwise::{NextAfter, Rem};
 use ramie_core::{
     Array, CheckpointOptions, CheckpointPolicy, bind1, checkpoint_name, checkpoint_with,
-    custom_jvp, custom_vjp, grad_all, hessian, hvp, jacfwd, jacrev, vmap_axes, where_,
+    custom_jvp, custom_vjp, grad, grad_all, hessian, hvp, jacfwd, jacrev, vmap_axes, where_,
 };
 use std::sync::LazyLock;
 
@@ -231,4 +231,24 @@ fn derivatives_agree_with_jax() {
 )]
 fn jacobians_are_of_floats() {
     jacrev(|x: Array| (x.sin(), x.astype(ramie_core::DType::I32)))(Array::from([1.0f32, 2.0, 3.0]));
+}
+
+/// Derivatives of sin(πx)/(πx) at zero, where the quotient has none, as JAX
+/// gives them up to the fourth.
+#[test]
+fn sinc_is_smooth_at_zero() {
+    type F = Box<dyn Fn(Array) -> Array + Send + Sync>;
+    let mut f: F = Box::new(|x: Array| x.sinc());
+    for want in [1.0f32, 0.0, -3.289_868_4, 0.0, 19.481_82] {
+        let got = f(Array::from(0.0f32)).item::<f32>();
+        assert!((got - want).abs() <= 1e-5 * want.abs(), "{got} {want}");
+        let lower = f;
+        f = grad(move |x: Array| lower(x));
+    }
+}
+
+#[test]
+#[should_panic(expected = "nextafter: has no derivative, and is on the path of a gradient")]
+fn what_has_no_derivative_says_so() {
+    grad(|x: Array| bind1(NextAfter, &[&x, &Array::from(1.0f32)]))(Array::from(0.5f32));
 }

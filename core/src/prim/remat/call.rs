@@ -167,6 +167,7 @@ impl NestedDifferentiation for Remat {
         let perturbed: Vec<bool> = tangents.iter().map(Option::is_some).collect();
         let nothing = CheckpointPolicy::nothing_saveable();
         let policy = self.policy.as_ref().unwrap_or(&nothing);
+        policy.check_platform();
         let inlined;
         let jaxpr = if policy.is_uniform() {
             &*self.jaxpr

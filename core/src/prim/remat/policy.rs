@@ -1,9 +1,9 @@
 //! Which values a linearization may keep.
 
 use super::Name;
-use crate::Aval;
 use crate::prim::Primitive;
 use crate::prim::dot::DotGeneral;
+use crate::{Aval, Platform, trace};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -28,6 +28,8 @@ enum Policy {
     Only(Names),
     AnyBut(Names),
     AnythingExcept(Names),
+    OffloadNames { saved: Names, offloaded: Names },
+    OffloadDots,
     Both(Arc<CheckpointPolicy>, Arc<CheckpointPolicy>),
     Decide(Decision),
 }
@@ -97,6 +99,37 @@ impl CheckpointPolicy {
         CheckpointPolicy(Policy::AnythingExcept(names(recomputed)))
     }
 
+    /// Values with one of the first names are kept on the device, those with one
+    /// of the second names in the host's memory. On the CPU these are one, so
+    /// that all of them are just kept, as in JAX. Other platforms are refused when
+    /// the function is differentiated: arrays have no kinds of memory.
+    ///
+    /// # Panics
+    /// If a name is in both lists.
+    #[track_caller]
+    pub fn save_and_offload_only_these_names<'a>(
+        saved: impl IntoIterator<Item = &'a str>,
+        offloaded: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        let (saved, offloaded) = (names(saved), names(offloaded));
+        if let Some(name) = saved.intersection(&offloaded).next() {
+            panic!(
+                "save_and_offload_only_these_names: `{name}` is to be saved and to be offloaded\n  \
+                 help: put each name into one list"
+            );
+        }
+        CheckpointPolicy(Policy::OffloadNames { saved, offloaded })
+    }
+
+    /// [`dots_with_no_batch_dims_saveable`] with the results in the host's memory;
+    /// see [`save_and_offload_only_these_names`] for where that is possible.
+    ///
+    /// [`dots_with_no_batch_dims_saveable`]: Self::dots_with_no_batch_dims_saveable
+    /// [`save_and_offload_only_these_names`]: Self::save_and_offload_only_these_names
+    pub fn offload_dot_with_no_batch_dims() -> Self {
+        CheckpointPolicy(Policy::OffloadDots)
+    }
+
     /// What one of two policies keeps is kept.
     pub fn save_from_both_policies(first: Self, second: Self) -> Self {
         CheckpointPolicy(Policy::Both(Arc::new(first), Arc::new(second)))
@@ -116,18 +149,24 @@ impl CheckpointPolicy {
     /// Whether results of this operation are kept.
     pub fn is_saveable(&self, primitive: &dyn Primitive, operands: &[Aval]) -> bool {
         let name = || primitive.as_any().downcast_ref::<Name>();
+        let dot = || primitive.as_any().downcast_ref::<DotGeneral>();
+        let no_batch = |d: &DotGeneral| d.dimension_numbers.lhs_batch.is_empty();
         match &self.0 {
             Policy::Everything => true,
             Policy::Nothing => false,
             Policy::Dots {
                 only_if_no_batch_dims,
-            } => match primitive.as_any().downcast_ref::<DotGeneral>() {
-                Some(dot) => !only_if_no_batch_dims || dot.dimension_numbers.lhs_batch.is_empty(),
+            } => match dot() {
+                Some(dot) => !only_if_no_batch_dims || no_batch(dot),
                 None => !only_if_no_batch_dims && primitive.name() == "conv_general_dilated",
             },
             Policy::Only(names) => name().is_some_and(|n| names.contains(&*n.name)),
             Policy::AnyBut(names) => name().is_some_and(|n| !names.contains(&*n.name)),
             Policy::AnythingExcept(names) => name().is_none_or(|n| !names.contains(&*n.name)),
+            Policy::OffloadNames { saved, offloaded } => {
+                name().is_some_and(|n| saved.contains(&*n.name) || offloaded.contains(&*n.name))
+            }
+            Policy::OffloadDots => dot().is_some_and(no_batch),
             Policy::Both(a, b) => {
                 a.is_saveable(primitive, operands) || b.is_saveable(primitive, operands)
             }
@@ -144,6 +183,34 @@ impl CheckpointPolicy {
             }
             Policy::Both(a, b) => a.refuses_operand(primitive) && b.refuses_operand(primitive),
             _ => false,
+        }
+    }
+
+    /// Whether values are to be kept in the host's memory.
+    fn offloads(&self) -> bool {
+        match &self.0 {
+            Policy::OffloadDots => true,
+            Policy::OffloadNames { offloaded, .. } => !offloaded.is_empty(),
+            Policy::Both(a, b) => a.offloads() || b.offloads(),
+            _ => false,
+        }
+    }
+
+    /// Fails where the host's memory is another than the device's.
+    #[track_caller]
+    pub(super) fn check_platform(&self) {
+        if !self.offloads() {
+            return;
+        }
+        if let Ok(runtime) = crate::runtime()
+            && runtime.plugin().platform != Platform::Cpu
+        {
+            trace::fail(&format!(
+                "checkpoint: the policy {self} keeps values in the host's memory, which arrays on {} \
+                 cannot be told\n  help: keep them on the device, with save_only_these_names or \
+                 dots_with_no_batch_dims_saveable",
+                runtime.plugin().platform
+            ));
         }
     }
 
@@ -191,6 +258,13 @@ impl fmt::Display for CheckpointPolicy {
             Policy::AnythingExcept(names) => {
                 write!(f, "save_anything_except_these_names({})", set(names))
             }
+            Policy::OffloadNames { saved, offloaded } => write!(
+                f,
+                "save_and_offload_only_these_names({}, {})",
+                set(saved),
+                set(offloaded)
+            ),
+            Policy::OffloadDots => f.write_str("offload_dot_with_no_batch_dims"),
             Policy::Both(a, b) => write!(f, "save_from_both_policies({a}, {b})"),
             Policy::Decide(_) => f.write_str("<function>"),
         }
