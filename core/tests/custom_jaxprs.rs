@@ -152,7 +152,7 @@ programs! {
         vec![out, dot]
     };
     checkpoint_dots |w, x| {
-        let layers = |w: Array, x: Array| w.matmul(&w.matmul(&x).tanh()).tanh();
+        let layers = |w: Array, x: Array| w.matmul(w.matmul(&x).tanh()).tanh();
         let f = checkpoint_with(layers, CheckpointPolicy::dots_saveable());
         vec![grad(move |w: Array, x: Array| f(w, x).sum())(w, x)]
     };
