@@ -480,9 +480,9 @@ impl Array {
     /// `[groups, k, n]` and `[groups]`; rows beyond the groups give zeros.
     ///
     /// ```no_run
-    /// use ramie_core::{Array, DType};
+    /// use ramie_core::{Array, DType, array};
     /// let tokens = Array::ones(&[5, 2], DType::F32);
-    /// let experts = Array::from([[[1.0f32], [1.0]], [[10.0], [10.0]]]);
+    /// let experts = array([[[1.0], [1.0]], [[10.0], [10.0]]]);
     /// let out = tokens.ragged_dot(&experts, &Array::from([2, 3]));
     /// assert_eq!(out.to_vec::<f32>(), [2.0, 2.0, 20.0, 20.0, 20.0]);
     /// ```
