@@ -3,8 +3,8 @@
 
 use ramie_core::{
     Array, CheckpointPolicy, DType, VmapOptions, checkpoint, checkpoint_with, cond, custom_jvp,
-    custom_vjp, fori_loop, grad, jit, jvp, make_jaxpr, psum, saved_residuals, scan, vjp, vmap,
-    vmap_with,
+    custom_vjp, fori_loop, grad, jit, jvp, make_jaxpr, psum, saved_residuals, scan, switch, vjp,
+    vmap, vmap_with,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -192,4 +192,24 @@ fn rules_that_capture_values_of_a_program_are_refused() {
     };
     close(&grad(g)(x0()), &Array::from(2.0 * 0.7f32.cos()));
     assert!(make_jaxpr(g)(x0()).to_string().contains("custom_jvp_call"));
+}
+
+/// A rule that differentiates a choice: what the choice gives is known, and only
+/// its tangent is linear, for all examples at once as for one.
+#[test]
+fn rules_that_choose_are_linearized_for_all_examples() {
+    fn f(x: Array) -> Array {
+        switch(1, &[&|x: Array| x.cos(), &|x| x.sin()], x)
+    }
+    let ruled = custom_jvp(f, |x: Array, dx: Array| jvp(f, x, dx));
+    let all = vmap(move |x: Array| {
+        let y = ruled(x);
+        &y * &y
+    });
+    let x = Array::from([0.5f32, -1.0, 2.0]);
+    let slopes = grad(move |x: Array| all(x).sum())(x.clone());
+    for (slope, x) in slopes.to_vec::<f32>().iter().zip(x.to_vec::<f32>()) {
+        let expected = 2.0 * x.sin() * x.cos();
+        assert!((slope - expected).abs() < 1e-6, "{slope} {expected}");
+    }
 }

@@ -6,8 +6,8 @@ use crate::lower::{Lowering, Value};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
 };
-use crate::trace::bind;
-use crate::transform::transpose_call;
+use crate::trace::{OpenTrace, bind, is_linearizing};
+use crate::transform::{batch_eval, transpose_call};
 use crate::{Array, Aval, AxisName, Outputs, Result, ShapeError};
 use smallvec::SmallVec;
 use std::fmt;
@@ -45,6 +45,9 @@ impl JvpRule {
         let identity = self.identity.batched(axes, axis);
         let (inner, axes) = (self.run.clone(), axes.to_vec());
         JvpRule::new(self.name, identity, move |primals, tangents| {
+            if is_linearizing() {
+                return linearized(&*inner, primals, tangents, &axes, axis);
+            }
             let given = axes.iter().zip(tangents);
             let both: Vec<Option<usize>> = axes
                 .iter()
@@ -78,6 +81,48 @@ impl JvpRule {
             (outs, dots)
         })
     }
+}
+
+/// A rule for all examples at once, inside of a linearization. What it computes of
+/// the arguments alone is a program of its own: in one program with the tangents,
+/// the results of a choice or a loop would all count as linear.
+fn linearized(
+    rule: &Run,
+    primals: &[Array],
+    tangents: &[Option<Array>],
+    axes: &[Option<usize>],
+    axis: BatchAxis,
+) -> (Arrays, Tangents) {
+    let mut parts = None;
+    let (mut outs, mut places) = batched_run(primals, axes, axis, |xs| {
+        let trace = OpenTrace::partial();
+        let ts: Tangents = xs
+            .iter()
+            .zip(tangents)
+            .map(|(x, t)| t.as_ref().map(|_| trace.input(x.aval().strong())))
+            .collect();
+        let (mut outs, dots) = rule(xs, &ts);
+        let nonzero: Vec<bool> = dots.iter().map(Option::is_some).collect();
+        let linear = trace.finish(&dots.into_iter().flatten().collect::<Arrays>());
+        outs.extend(linear.consts);
+        parts = Some((linear.jaxpr, nonzero));
+        outs
+    });
+    let (jaxpr, nonzero) = parts.expect("the rule ran");
+    let mut args = outs.split_off(nonzero.len());
+    let mut arg_axes = places.split_off(nonzero.len());
+    for (tangent, axis) in tangents.iter().zip(axes) {
+        if let Some(tangent) = tangent {
+            args.push(tangent.clone());
+            arg_axes.push(*axis);
+        }
+    }
+    let linear = jaxpr.duplicate().consts_as_inputs();
+    let (dots, dot_places) = batch_eval(&linear, &[], &args, &arg_axes, axis);
+    let mut dots = in_front(dots, &dot_places, axis.size).into_iter();
+    let spread = |&nz: &bool| if nz { dots.next() } else { None };
+    let dots = nonzero.iter().map(spread).collect();
+    (in_front(outs, &places, axis.size), dots)
 }
 
 impl fmt::Debug for JvpRule {
