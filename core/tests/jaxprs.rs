@@ -20,14 +20,17 @@ struct Golden {
     text: String,
 }
 
-fn golden(name: &str) -> Golden {
+fn goldens() -> Goldens {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../tests/golden/data/jaxprs.json"
     );
     let text = std::fs::read_to_string(path).expect("the golden file can be read");
-    let goldens: Goldens = serde_json::from_str(&text).expect("the golden file is JSON");
-    let mut programs = goldens.programs.into_iter();
+    serde_json::from_str(&text).expect("the golden file is JSON")
+}
+
+fn golden(name: &str) -> Golden {
+    let mut programs = goldens().programs.into_iter();
     programs
         .find(|p| p.name == name)
         .unwrap_or_else(|| panic!("no golden program {name}"))
@@ -103,7 +106,35 @@ fn clamp(lo: Array, x: &Array, hi: Array) -> Array {
     bind1(Clamp, &[&lo, x, &hi])
 }
 
+type Params = Vec<(Array, Array)>;
+
+/// The reference programs of composed transformations: two layers with tanh
+/// between, and the mean squared error.
+fn predict(params: Params, x: Array) -> Array {
+    let mut inputs = x.clone();
+    let mut outputs = x;
+    for (w, b) in &params {
+        outputs = inputs.dot(w) + b;
+        inputs = outputs.tanh();
+    }
+    outputs
+}
+
+fn error(params: Params, x: Array, target: Array) -> Array {
+    (predict(params, x) - target).power(2).mean()
+}
+
 programs! {
+    composed_predict |w1, b1, w2, b2, x| predict(vec![(w1, b1), (w2, b2)], x);
+    composed_vmap_predict |w1, b1, w2, b2, x| {
+        vmap_axes(predict, [None, Some(0)], 0)(vec![(w1, b1), (w2, b2)], x)
+    };
+    composed_grad_loss |w1, b1, w2, b2, x, y| grad(error)(vec![(w1, b1), (w2, b2)], x, y);
+    composed_gradients_of_examples |w1, b1, w2, b2, x, y| {
+        let one = grad(error);
+        let each = move |p: Params, x: Array, y: Array| one(p, x, y);
+        vmap_axes(each, [None, Some(0), Some(0)], 0)(vec![(w1, b1), (w2, b2)], x, y)
+    };
     simple_graph |x| simple(x);
     simple_graph_grad |x| grad(simple)(x);
     identity |x| x;
@@ -380,4 +411,21 @@ fn operations_keep_their_lines_under_transformations() {
         .map(|e| (e.primitive.name(), e.location.line() - first))
         .collect();
     assert_eq!(lines[..3], [("sin", 0), ("cos", 0), ("mul", 1)], "{inner}");
+}
+
+/// Every recorded program is written in Rust here.
+#[test]
+fn every_golden_program_is_tested() {
+    let here = include_str!("jaxprs.rs");
+    let untested: Vec<String> = goldens()
+        .programs
+        .into_iter()
+        .map(|p| p.name)
+        .filter(|name| {
+            let row = format!("\n    {name} |");
+            let test = format!("\nfn {name}() {{");
+            !here.contains(&row) && !here.contains(&test)
+        })
+        .collect();
+    assert!(untested.is_empty(), "{untested:?}");
 }

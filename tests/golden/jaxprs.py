@@ -6,6 +6,7 @@ arguments, and exactly what `print(jax.make_jaxpr(f)(*args))` shows.
 
 import json
 import pathlib
+import re
 import textwrap
 
 import jax
@@ -236,6 +237,44 @@ PROGRAMS = [
     ("vmap_grad", ["f32[3]", "f32[5,3]"], """
         f = jax.vmap(jax.grad(lambda w, x: jnp.tanh(jnp.dot(w, x))), in_axes=(None, 0))
     """),
+    ("composed_predict", ["f32[3,4]", "f32[4]", "f32[4,2]", "f32[2]", "f32[3]"], """
+        def predict(params, x):
+            for w, b in params:
+                y = jnp.dot(x, w) + b
+                x = jnp.tanh(y)
+            return y
+        f = lambda w1, b1, w2, b2, x: predict([(w1, b1), (w2, b2)], x)
+    """),
+    ("composed_vmap_predict", ["f32[3,4]", "f32[4]", "f32[4,2]", "f32[2]", "f32[5,3]"], """
+        def predict(params, x):
+            for w, b in params:
+                y = jnp.dot(x, w) + b
+                x = jnp.tanh(y)
+            return y
+        batched = jax.vmap(predict, in_axes=(None, 0))
+        f = lambda w1, b1, w2, b2, x: batched([(w1, b1), (w2, b2)], x)
+    """),
+    ("composed_grad_loss", ["f32[3,4]", "f32[4]", "f32[4,2]", "f32[2]", "f32[5,3]", "f32[5,2]"], """
+        def predict(params, x):
+            for w, b in params:
+                y = jnp.dot(x, w) + b
+                x = jnp.tanh(y)
+            return y
+        def loss(params, x, target):
+            return jnp.mean((predict(params, x) - target) ** 2)
+        f = lambda w1, b1, w2, b2, x, y: jax.grad(loss)([(w1, b1), (w2, b2)], x, y)
+    """),
+    ("composed_gradients_of_examples", ["f32[3,4]", "f32[4]", "f32[4,2]", "f32[2]", "f32[5,3]", "f32[5,2]"], """
+        def predict(params, x):
+            for w, b in params:
+                y = jnp.dot(x, w) + b
+                x = jnp.tanh(y)
+            return y
+        def loss(params, x, target):
+            return jnp.mean((predict(params, x) - target) ** 2)
+        each = jax.vmap(jax.grad(loss), in_axes=(None, 0, 0))
+        f = lambda w1, b1, w2, b2, x, y: each([(w1, b1), (w2, b2)], x, y)
+    """),
     ("many_arguments", ["f32[10]"] * 14, """
         def f(*xs):
             return tuple(x + 1.0 for x in xs)
@@ -315,6 +354,8 @@ def main(recording, programs):
         scope = {"jax": jax, "jnp": jnp, "lax": lax}
         exec(source, scope)
         text = str(jax.make_jaxpr(scope["f"])(*map(zeros, avals)))
+        # Some rules leave NumPy's integers in parameters, which print as such.
+        text = re.sub(r"np\.int64\((-?\d+)\)", r"\1", text)
         rows.append({"name": name, "args": avals, "source": source, "text": text})
     path = pathlib.Path(__file__).parent / "data" / f"{recording}.json"
     document = {"jax": jax.__version__, "programs": rows}
