@@ -4,7 +4,7 @@ use super::apply::{Operation, number, numbers, of};
 use super::golden::Row;
 use ramie_core::prim::dot::RaggedDotGeneral;
 use ramie_core::prim::elementwise::Mulhi;
-use ramie_core::{Array, DotDimensionNumbers, RaggedDotDimensionNumbers};
+use ramie_core::{Array, DType, DotDimensionNumbers, RaggedDotDimensionNumbers};
 use serde_json::Value;
 
 /// The operation of a row, or `None` for one that is not known here.
@@ -37,6 +37,10 @@ pub fn apply(row: &Row) -> Option<Box<Operation>> {
         "index_take" => one(|a| match a.len() {
             3 => a[0].index_take(&a[1..], &[0, 2]),
             _ => a[0].index_take(&a[1..], &[1]),
+        }),
+        "scaled_dot" => one(|a| match a {
+            [x, y, s, t] => x.scaled_dot(y, Some(s), Some(t), None, Some(DType::F32)),
+            _ => a[0].scaled_dot(&a[1], None, None, None, None),
         }),
         "batch_matmul" => one(|a| a[0].batch_matmul(&a[1], None)),
         "sort_key_val" => pair(|a| a[0].sort_key_val(&a[1], 1)),

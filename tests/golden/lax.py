@@ -65,6 +65,12 @@ def functions():
     record("index_take", lambda x, i, j: lax.index_take(x, (i, j), (0, 2)),
            [x, np.array([1, -1, 5], np.int32), np.array([0, 3, -6], np.int32)])
     record("index_take", lambda x, i: lax.index_take(x, (i,), (1,)), [x, np.array([2, 2], np.int32)])
+    for left, right, lhs_scale, rhs_scale in (((2, 4), (4, 3), (2, 2), (1, 3)), ((2, 3, 6), (2, 6, 2), (2, 3, 2), (2, 3, 2))):
+        rng = rng_of("scaled_dot", left)
+        operands = [draw(rng, "bf16", shape) for shape in (left, right, lhs_scale, rhs_scale)]
+        fun = lambda x, y, s, t: lax.scaled_dot(x, y, lhs_scale=s, rhs_scale=t, preferred_element_type=np.float32)
+        record("scaled_dot", fun, operands, derivative=False)
+    record("scaled_dot", lambda x, y: lax.scaled_dot(x, y), operands[:2], derivative=False)
     record("batch_matmul", lax.batch_matmul, [x, draw(rng_of("matmul"), "f32", (2, 4, 2))])
     keys = np.array([[2, 1, 2, 0], [0, 0, 1, -1]], np.int32)
     record("sort_key_val", lambda k, v: lax.sort_key_val(k, v, 1), [keys, np.arange(8, dtype=np.int32).reshape(2, 4)])

@@ -19,6 +19,7 @@ mod pad;
 mod platform;
 mod pool;
 mod reduce;
+mod scaled_dot;
 mod shape;
 mod window;
 

@@ -1,0 +1,88 @@
+//! Products of arrays whose blocks have scales (`jax.lax.scaled_dot`).
+
+use crate::{Array, DType, Dims, DotDimensionNumbers};
+
+/// An operand in `bf16` with its scales applied: each scale holds for a block of
+/// elements along the contracted axes.
+#[track_caller]
+fn scaled(side: &str, x: &Array, scale: Option<&Array>, contracting: &[usize]) -> Array {
+    let wide = x.astype(DType::BF16);
+    let Some(scale) = scale else {
+        return wide;
+    };
+    let fits = scale.ndim() == x.ndim()
+        && (0..x.ndim()).all(|d| {
+            let (n, m) = (x.shape()[d], scale.shape()[d]);
+            match contracting.contains(&d) {
+                true => m > 0 && n.is_multiple_of(m) && n / m >= 2,
+                false => n == m,
+            }
+        });
+    assert!(
+        fits,
+        "scaled_dot: the scales of {side} are {}, for {}\n  help: along the contracted axes \
+         {contracting:?} a scale holds for 2 elements or more, along others for one",
+        scale.aval(),
+        x.aval()
+    );
+    // Each scale, repeated over its block.
+    let (mut spread, mut kept) = (Dims::new(), Dims::new());
+    for (d, &m) in scale.shape().iter().enumerate() {
+        kept.push(spread.len());
+        spread.push(m);
+        if contracting.contains(&d) {
+            spread.push(x.shape()[d] / m);
+        }
+    }
+    let scale = scale.astype(DType::BF16).broadcast_in_dim(&spread, &kept);
+    wide * scale.reshape(x.shape())
+}
+
+impl Array {
+    /// The product of two arrays in narrow types whose blocks have scales
+    /// (`jax.lax.scaled_dot`): operands and scales are converted to `bf16`,
+    /// multiplied, and the product is summed in `preferred_element_type`, `bf16`
+    /// if not said.
+    ///
+    /// A scale has as many axes as its operand, with fewer elements along the
+    /// contracted ones. Without `dimension_numbers` the product is that of
+    /// matrices along the last two axes, for each element of the axes before.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType};
+    /// let (x, y) = (Array::ones(&[2, 4], DType::BF16), Array::ones(&[4, 2], DType::BF16));
+    /// // The last two elements of each row count ten times.
+    /// let scale = Array::from([[1.0f32, 10.0], [1.0, 10.0]]);
+    /// let product = x.scaled_dot(&y, Some(&scale), None, None, Some(DType::F32));
+    /// assert_eq!(product.to_vec::<f32>(), [22.0; 4]);
+    /// ```
+    ///
+    /// # Panics
+    /// If there are less than 2 axes, axes and sizes do not fit, or a scale has
+    /// another shape.
+    #[track_caller]
+    pub fn scaled_dot(
+        &self,
+        rhs: &Array,
+        lhs_scale: Option<&Array>,
+        rhs_scale: Option<&Array>,
+        dimension_numbers: Option<DotDimensionNumbers>,
+        preferred_element_type: Option<DType>,
+    ) -> Array {
+        let rank = self.ndim();
+        let numbers = dimension_numbers.unwrap_or_else(|| {
+            assert!(
+                rank >= 2,
+                "scaled_dot: lhs is {}, expected 2 axes or more\n  help: give dimension_numbers, or \
+                 add axes with expand_dims",
+                self.aval()
+            );
+            let batch: Dims = (0..rank - 2).collect();
+            DotDimensionNumbers::new([&[rank - 1], &[rank - 2]], [&batch, &batch])
+        });
+        let lhs = scaled("lhs", self, lhs_scale, &numbers.lhs_contracting);
+        let rhs = scaled("rhs", rhs, rhs_scale, &numbers.rhs_contracting);
+        let sum = preferred_element_type.unwrap_or(DType::BF16);
+        lhs.dot_general_with(&rhs, numbers, None, Some(sum))
+    }
+}
