@@ -25,7 +25,9 @@
 //!   the dtype of the array they meet.
 //! - Transformations: [`jit`], [`grad`], [`value_and_grad`], [`jvp`], [`vjp`],
 //!   [`linearize`], [`linear_transpose`], [`vmap`], [`make_jaxpr`],
-//!   [`eval_shape`].
+//!   [`eval_shape`]. Whole Jacobians: [`jacfwd`], [`jacrev`], [`hessian`],
+//!   [`hvp`]. Derivatives of one's own: [`custom_jvp`], [`custom_vjp`]. Less
+//!   memory: [`remat`], by [`CheckpointPolicy`].
 //! - Control flow on values: [`cond`], [`switch`], [`scan`], [`map`],
 //!   [`fori_loop`], [`while_loop`], [`associative_scan`].
 //! - [`random`]: numbers from explicit keys, bit for bit those of JAX.
@@ -35,7 +37,7 @@
 //! - [`nn`]: models as structs with `#[derive(Module)]`, variables such as
 //!   [`nn::Param`], layers such as [`nn::Linear`], and [`nn::Optimizer`].
 //! - [`optim`]: gradient transformations, composed with [`optim::chain`].
-//! - [`data`]: data sets. [`checkpoint`]: saving and restoring.
+//! - [`data`]: data sets. [`mod@checkpoint`]: saving and restoring.
 //! - [`configure`], [`devices`], [`init_logging`]: the process's XLA client.
 //! - [`core`]: how it works inside: the typed IR, primitives,
 //!   lowering to StableHLO. [`pjrt`]: the layer over XLA's plugins.
