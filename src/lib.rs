@@ -79,8 +79,8 @@ pub use ramie_core::{
     Array, ArrayLike, At, Aval, AxisName, AxisNames, DType, Dims, DotDimensionNumbers, Element,
     Ellipsis, GatherScatterMode, IndexItem, IntoArray, IntoIndex, IntoIndexItem, Literal, NewAxis,
     Number, PadMode, Precision, RoundingMethod, Scalar, Stepped, array, associative_scan,
-    broadcast_arrays, broadcast_shapes, concatenate, einsum, hstack, image, lax_sort, linalg,
-    meshgrid, meshgrid_ij, random, s, stack, vstack, where_,
+    broadcast_arrays, broadcast_shapes, complex, concatenate, einsum, fft, hstack, image, lax_sort,
+    linalg, meshgrid, meshgrid_ij, random, s, stack, vstack, where_,
 };
 // Functions of NumPy and of neural networks.
 #[doc(inline)]
@@ -115,8 +115,8 @@ pub use ramie_core::{
 pub use ramie_core::{
     ArgTuple, ClosedJaxpr, Compiled, Function, JitFunction, JitOptions, Jitted, Lowered, MapAxes,
     Objective, Pure, Staged, Stateful, VmapOptions, compile_time_eval, eval_shape, grad,
-    is_tracing, jit, jit_with, jvp, linear_transpose, linearize, log_compiles, make_jaxpr,
-    value_and_grad, vjp, vjp_with_aux, vmap, vmap_axes, vmap_with,
+    grad_holomorphic, is_tracing, jit, jit_with, jvp, linear_transpose, linearize, log_compiles,
+    make_jaxpr, value_and_grad, vjp, vjp_with_aux, vmap, vmap_axes, vmap_with,
 };
 // Derivatives of one's own, and what they keep.
 #[doc(inline)]

@@ -2,6 +2,7 @@
 
 use bytemuck::NoUninit;
 use half::{bf16, f16};
+use num_complex::Complex;
 use ramie_pjrt::ElementType;
 use std::fmt;
 
@@ -61,19 +62,24 @@ pub enum DType {
     I2,
     /// 2-bit unsigned integers.
     U2,
+    /// Complex numbers of two `f32`, the default complex type.
+    C64,
+    /// Complex numbers of two `f64`.
+    C128,
 }
 
 use DType::*;
 
 impl DType {
     /// Every element type, in the order of the enumeration.
-    pub const ALL: [DType; 23] = [
+    pub const ALL: [DType; 25] = [
         Bool, I8, I16, I32, I64, U8, U16, U32, U64, BF16, F16, F32, F64, F8E4M3Fn, F8E5M2,
-        F8E4M3Fnuz, F8E5M2Fnuz, F8E8M0Fnu, F4E2M1Fn, I4, U4, I2, U2,
+        F8E4M3Fnuz, F8E5M2Fnuz, F8E8M0Fnu, F4E2M1Fn, I4, U4, I2, U2, C64, C128,
     ];
 
-    /// The element types that combine with one another without an explicit
-    /// conversion: all but the [narrow](DType::is_narrow) ones.
+    /// Truth values and the real numbers that combine with one another without
+    /// an explicit conversion: all but the [narrow](DType::is_narrow) and the
+    /// complex ones.
     pub const COMMON: [DType; 13] = [
         Bool, I8, I16, I32, I64, U8, U16, U32, U64, BF16, F16, F32, F64,
     ];
@@ -85,7 +91,8 @@ impl DType {
             F8E4M3Fn | F8E5M2 | F8E4M3Fnuz | F8E5M2Fnuz | F8E8M0Fnu | F4E2M1Fn => 1,
             I16 | U16 | BF16 | F16 => 2,
             I32 | U32 | F32 => 4,
-            I64 | U64 | F64 => 8,
+            I64 | U64 | F64 | C64 => 8,
+            C128 => 16,
         }
     }
 
@@ -107,7 +114,40 @@ impl DType {
     /// eight: types for storage, which meet no other type without an explicit
     /// conversion.
     pub const fn is_narrow(self) -> bool {
-        self as usize > F64 as usize
+        self as usize > F64 as usize && !self.is_complex()
+    }
+
+    /// `true` for the complex types.
+    pub const fn is_complex(self) -> bool {
+        matches!(self, C64 | C128)
+    }
+
+    /// `true` for floats and complex numbers, the types that have derivatives.
+    pub const fn is_inexact(self) -> bool {
+        self.is_float() || self.is_complex()
+    }
+
+    /// The type of the real and imaginary parts; of a real type, itself.
+    ///
+    /// ```
+    /// use ramie_core::DType;
+    /// assert_eq!(DType::C64.real(), DType::F32);
+    /// ```
+    pub const fn real(self) -> DType {
+        match self {
+            C64 => F32,
+            C128 => F64,
+            other => other,
+        }
+    }
+
+    /// The type of complex numbers with parts of this type: `C128` for `F64`
+    /// and `C128`, else `C64`.
+    pub const fn complex(self) -> DType {
+        match self {
+            F64 | C128 => C128,
+            _ => C64,
+        }
     }
 
     /// `true` for signed and unsigned integers, not for `Bool`.
@@ -145,6 +185,8 @@ impl DType {
             F16 => "f16",
             F32 => "f32",
             F64 => "f64",
+            C64 => "c64",
+            C128 => "c128",
             F8E4M3Fn => "f8_e4m3fn",
             F8E5M2 => "f8_e5m2",
             F8E4M3Fnuz => "f8_e4m3fnuz",
@@ -174,6 +216,8 @@ impl DType {
             F16 => "float16",
             F32 => "float32",
             F64 => "float64",
+            C64 => "complex64",
+            C128 => "complex128",
             F8E4M3Fn => "float8_e4m3fn",
             F8E5M2 => "float8_e5m2",
             F8E4M3Fnuz => "float8_e4m3fnuz",
@@ -195,6 +239,8 @@ impl DType {
             U16 => "ui16",
             U32 => "ui32",
             U64 => "ui64",
+            C64 => "complex<f32>",
+            C128 => "complex<f64>",
             U4 => "ui4",
             U2 => "ui2",
             F8E4M3Fn | F8E5M2 | F8E4M3Fnuz | F8E5M2Fnuz | F8E8M0Fnu | F4E2M1Fn => {
@@ -220,6 +266,8 @@ impl DType {
             F16 => ElementType::F16,
             F32 => ElementType::F32,
             F64 => ElementType::F64,
+            C64 => ElementType::C64,
+            C128 => ElementType::C128,
             F8E4M3Fn => ElementType::F8E4M3Fn,
             F8E5M2 => ElementType::F8E5M2,
             F8E4M3Fnuz => ElementType::F8E4M3Fnuz,
@@ -283,6 +331,7 @@ impl DType {
         }
         Some(match lattice::join(lattice::node(a), lattice::node(b))? {
             lattice::WEAK_INT => (I32, true),
+            lattice::WEAK_COMPLEX => (C64, true),
             lattice::WEAK_FLOAT => (F32, true),
             n => (DType::ALL[n], false),
         })
@@ -290,14 +339,16 @@ impl DType {
 }
 
 /// The type promotion lattice of JAX: `bool → i* → {u8, i8} → … → f* → {bf16,
-/// f16} → f32 → f64`, where `i*` and `f*` are the types of weak operands. Narrow
-/// types are above these, and below nothing.
+/// f16} → f32 → f64`, where `i*` and `f*` are the types of weak operands; from
+/// `f*`, `f32` and `f64` also to `c* → c64 → c128`. Narrow types are above `i*`
+/// and `f*`, and below nothing.
 mod lattice {
     use super::DType;
 
-    pub const WEAK_INT: usize = 23;
-    pub const WEAK_FLOAT: usize = 24;
-    const NODES: usize = 25;
+    pub const WEAK_INT: usize = 25;
+    pub const WEAK_FLOAT: usize = 26;
+    pub const WEAK_COMPLEX: usize = 27;
+    const NODES: usize = 28;
 
     const fn direct(n: usize) -> &'static [usize] {
         match n {
@@ -311,9 +362,11 @@ mod lattice {
             6 => &[3, 7],
             7 => &[4, 8],
             8 => &[WEAK_FLOAT],
-            WEAK_FLOAT => &[9, 10, 13, 14, 15, 16, 17, 18], // f* → bf16, f16, narrow
+            WEAK_FLOAT => &[9, 10, 13, 14, 15, 16, 17, 18, WEAK_COMPLEX], // f* → bf16, f16, narrow
             9 | 10 => &[11],
-            11 => &[12],
+            11 => &[12, 23],
+            12 | 23 => &[24], // f64, c64 → c128
+            WEAK_COMPLEX => &[23],
             _ => &[],
         }
     }
@@ -341,6 +394,7 @@ mod lattice {
 
     pub fn node((dtype, weak): (DType, bool)) -> usize {
         match weak {
+            true if dtype.is_complex() => WEAK_COMPLEX,
             true if dtype.is_float() => WEAK_FLOAT,
             true if dtype.is_integer() => WEAK_INT,
             _ => dtype as usize,
@@ -361,7 +415,8 @@ impl fmt::Display for DType {
 }
 
 /// A Rust type that can be an array's element: `bool`, integers, `f32`, `f64`,
-/// the 16-bit floats of the `half` crate, and the narrow types of this one.
+/// the 16-bit floats of the `half` crate, complex numbers of the `num-complex`
+/// crate, and the narrow types of this one.
 pub trait Element:
     NoUninit + Copy + Send + Sync + PartialEq + fmt::Debug + Default + 'static
 {
@@ -409,6 +464,8 @@ element! {
     f16, F16, |v| crate::Scalar::Float(v.to_f64());
     f32, F32, |v| crate::Scalar::Float(v.into());
     f64, F64, |v| crate::Scalar::Float(v);
+    Complex<f32>, C64, |v| crate::Scalar::Complex(v.re.into(), v.im.into());
+    Complex<f64>, C128, |v| crate::Scalar::Complex(v.re, v.im);
 }
 
 impl Element for bool {
@@ -460,6 +517,11 @@ mod tests {
             DType::promote((F8E5M2, false), (I8, false)),
             (F8E5M2, false)
         );
+        assert_eq!(strong(F64, C64), C128);
+        assert_eq!(strong(I64, C64), C64);
+        assert_eq!(DType::promote((F32, false), (C64, true)), (C64, false));
+        assert_eq!(DType::promote((F64, false), (C64, true)), (C128, false));
+        assert_eq!(DType::promote((I32, false), (C64, true)), (C64, true));
         assert_eq!(DType::try_promote((I4, false), (I32, false)), None);
         assert_eq!(DType::try_promote((I4, false), (F32, true)), None);
     }

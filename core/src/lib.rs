@@ -18,6 +18,7 @@ mod dtype_info;
 mod eager;
 mod error;
 pub mod export;
+pub mod fft;
 mod hash;
 pub mod image;
 mod jaxpr;
@@ -85,7 +86,7 @@ pub use prim::Primitive;
 pub use prim::conv::{ConvDimensionNumbers, ConvGeneralDilated, ConvLayout, Padding};
 pub use prim::cumulative::associative_scan;
 pub use prim::dot::{DotDimensionNumbers, DotGeneral, Precision, RaggedDotDimensionNumbers};
-pub use prim::elementwise::{RoundingMethod, where_};
+pub use prim::elementwise::{RoundingMethod, complex, where_};
 pub use prim::index::GatherScatterMode;
 pub use prim::reduce::reduce;
 pub use prim::remat::{CheckpointPolicy, checkpoint_name, optimization_barrier};
@@ -102,9 +103,9 @@ pub use sharding::Sharding;
 pub use state::{State, StateMismatch};
 pub use trace::{Outputs, bind, bind_arc, bind1, compile_time_eval, is_tracing};
 pub use transform::{
-    ArgTuple, Function, MapAxes, Objective, Pure, VmapOptions, eval_shape, grad, jvp,
-    linear_transpose, linearize, make_jaxpr, value_and_grad, vjp, vjp_with_aux, vmap, vmap_axes,
-    vmap_with,
+    ArgTuple, Function, MapAxes, Objective, Pure, VmapOptions, eval_shape, grad, grad_holomorphic,
+    jvp, linear_transpose, linearize, make_jaxpr, value_and_grad, vjp, vjp_with_aux, vmap,
+    vmap_axes, vmap_with,
 };
 pub use transform::{
     CheckpointOptions, Residual, checkpoint, checkpoint_with, print_saved_residuals, remat,

@@ -74,7 +74,7 @@ pub(crate) fn is_checked() -> bool {
 
 /// What an array has that it should not have, and how often.
 fn found(array: &Array) -> Option<(&'static str, usize)> {
-    if array.is_tracer() || !array.dtype().is_float() {
+    if array.is_tracer() || !array.dtype().is_inexact() {
         return None;
     }
     // The computation's own failure is reported where the array is read.

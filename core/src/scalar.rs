@@ -3,6 +3,7 @@
 use crate::narrow::NarrowFloat;
 use crate::{Aval, DType};
 use half::{bf16, f16};
+use num_complex::Complex;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
@@ -24,6 +25,8 @@ pub enum Scalar {
     Uint(u64),
     /// A floating-point number.
     Float(f64),
+    /// A complex number: its real and its imaginary part.
+    Complex(f64, f64),
 }
 
 macro_rules! from {
@@ -34,6 +37,11 @@ macro_rules! from {
     )*)* };
 }
 from! { Bool: bool; Int: i8 i16 i32 i64; Uint: u8 u16 u32 u64; Float: f32 f64 f16 bf16; }
+impl<T: Into<f64>> From<Complex<T>> for Scalar {
+    fn from(v: Complex<T>) -> Scalar {
+        Scalar::Complex(v.re.into(), v.im.into())
+    }
+}
 impl From<usize> for Scalar {
     fn from(v: usize) -> Scalar {
         Scalar::Uint(v as u64)
@@ -51,16 +59,25 @@ impl Scalar {
             Scalar::Uint(v) if i64::try_from(v).is_err() => DType::U64,
             Scalar::Int(_) | Scalar::Uint(_) => DType::I64,
             Scalar::Float(_) => DType::F32,
+            Scalar::Complex(..) => DType::C64,
         }
     }
 
-    /// The value as a 64-bit float.
+    /// The value as a 64-bit float; of a complex number, the real part.
     pub fn to_f64(self) -> f64 {
         match self {
             Scalar::Bool(v) => f64::from(u8::from(v)),
             Scalar::Int(v) => v as f64,
             Scalar::Uint(v) => v as f64,
-            Scalar::Float(v) => v,
+            Scalar::Float(v) | Scalar::Complex(v, _) => v,
+        }
+    }
+
+    /// The imaginary part, zero for all but complex numbers.
+    pub fn imaginary(self) -> f64 {
+        match self {
+            Scalar::Complex(_, v) => v,
+            _ => 0.0,
         }
     }
 
@@ -69,8 +86,8 @@ impl Scalar {
             Scalar::Bool(v) => u64::from(v),
             Scalar::Int(v) => v as u64,
             Scalar::Uint(v) => v,
-            Scalar::Float(v) if v < 0.0 => v as i64 as u64,
-            Scalar::Float(v) => v as u64,
+            Scalar::Float(v) | Scalar::Complex(v, _) if v < 0.0 => v as i64 as u64,
+            Scalar::Float(v) | Scalar::Complex(v, _) => v as u64,
         };
         if bits == 64 {
             wide
@@ -88,8 +105,12 @@ impl Scalar {
         match dtype {
             DType::Bool => Scalar::Bool(match self {
                 Scalar::Bool(v) => v,
-                other => other.to_f64() != 0.0,
+                other => other.to_f64() != 0.0 || other.imaginary() != 0.0,
             }),
+            DType::C64 | DType::C128 => {
+                let part = |v: f64| Scalar::Float(v).cast(dtype.real()).to_f64();
+                Scalar::Complex(part(self.to_f64()), part(self.imaginary()))
+            }
             DType::BF16 => Scalar::Float(bf16::from_f64(self.to_f64()).to_f64()),
             DType::F16 => Scalar::Float(f16::from_f64(self.to_f64()).to_f64()),
             DType::F32 => Scalar::Float(f64::from(self.to_f64() as f32)),
@@ -104,6 +125,10 @@ impl Scalar {
         if let Some(format) = NarrowFloat::of(dtype) {
             return vec![format.encode(self.to_f64())];
         }
+        if dtype.is_complex() {
+            let part = |v: f64| Scalar::Float(v).to_bytes(dtype.real());
+            return [part(self.to_f64()), part(self.imaginary())].concat();
+        }
         match (dtype, self.cast(dtype)) {
             (DType::BF16, v) => bf16::from_f64(v.to_f64()).to_le_bytes().to_vec(),
             (DType::F16, v) => f16::from_f64(v.to_f64()).to_le_bytes().to_vec(),
@@ -113,12 +138,13 @@ impl Scalar {
         }
     }
 
-    fn key(self) -> (u8, u64) {
+    fn key(self) -> (u8, u64, u64) {
         match self {
-            Scalar::Bool(v) => (0, v.into()),
-            Scalar::Int(v) => (1, v as u64),
-            Scalar::Uint(v) => (2, v),
-            Scalar::Float(v) => (3, v.to_bits()),
+            Scalar::Bool(v) => (0, v.into(), 0),
+            Scalar::Int(v) => (1, v as u64, 0),
+            Scalar::Uint(v) => (2, v, 0),
+            Scalar::Float(v) => (3, v.to_bits(), 0),
+            Scalar::Complex(re, im) => (4, re.to_bits(), im.to_bits()),
         }
     }
 }
@@ -160,7 +186,14 @@ impl Literal {
 
     /// The text of the value in StableHLO's `dense<…>`.
     pub(crate) fn mlir(&self) -> String {
+        let dtype = self.aval.dtype();
+        if dtype.is_complex() {
+            let part = |v: f64| Literal::new(v, dtype.real()).mlir();
+            let (re, im) = (self.value.to_f64(), self.value.imaginary());
+            return format!("({}, {})", part(re), part(im));
+        }
         match self.value {
+            Scalar::Complex(..) => unreachable!("literals of real types are real"),
             Scalar::Bool(v) => v.to_string(),
             Scalar::Int(v) => v.to_string(),
             Scalar::Uint(v) => v.to_string(),
@@ -193,9 +226,7 @@ impl Eq for Literal {}
 impl Hash for Literal {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.aval.hash(state);
-        let (kind, bits) = self.value.key();
-        state.write_u8(kind);
-        state.write_u64(bits);
+        self.value.key().hash(state);
     }
 }
 
@@ -208,6 +239,7 @@ impl fmt::Display for Scalar {
             Scalar::Int(v) => write!(f, "{v}"),
             Scalar::Uint(v) => write!(f, "{v}"),
             Scalar::Float(v) => f.write_str(&python_float(v)),
+            Scalar::Complex(re, im) => f.write_str(&complex_text(re, im, python_float)),
         }
     }
 }
@@ -232,6 +264,23 @@ pub(crate) fn python_float(v: f64) -> String {
         return format!("{mantissa}e{sign}{digits:0>2}");
     }
     format!("{v:?}")
+}
+
+/// A complex number as Python writes it: `(1+2j)`, and `2j` where the real part
+/// is zero; whole parts have no point.
+pub(crate) fn complex_text(re: f64, im: f64, float: impl Fn(f64) -> String) -> String {
+    let part = |v: f64| {
+        let text = float(v);
+        text.strip_suffix(".0").map(String::from).unwrap_or(text)
+    };
+    let plus = match im.is_sign_negative() && !im.is_nan() {
+        true => "",
+        false => "+",
+    };
+    match re == 0.0 && re.is_sign_positive() {
+        true => format!("{}j", part(im)),
+        false => format!("({}{plus}{}j)", part(re), part(im)),
+    }
 }
 
 impl fmt::Display for Literal {

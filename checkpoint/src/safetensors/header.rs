@@ -17,7 +17,7 @@ pub const METADATA: &str = "__metadata__";
 pub const LARGEST: u64 = 100_000_000;
 
 /// Names of element types.
-const DTYPES: [(DType, &str); 18] = [
+const DTYPES: [(DType, &str); 19] = [
     (DType::Bool, "BOOL"),
     (DType::U8, "U8"),
     (DType::I8, "I8"),
@@ -33,6 +33,7 @@ const DTYPES: [(DType, &str); 18] = [
     (DType::I32, "I32"),
     (DType::U32, "U32"),
     (DType::F32, "F32"),
+    (DType::C64, "C64"),
     (DType::F64, "F64"),
     (DType::I64, "I64"),
     (DType::U64, "U64"),

@@ -348,7 +348,7 @@ impl<'m> Lowering<'m> {
     /// `LT`, …
     pub fn compare(&mut self, direction: &str, args: [Value; 2], aval: Aval) -> Value {
         let kind = match aval.dtype() {
-            d if d.is_float() => "FLOAT",
+            d if d.is_inexact() => "FLOAT",
             d if d.is_unsigned() || d == DType::Bool => "UNSIGNED",
             _ => "SIGNED",
         };

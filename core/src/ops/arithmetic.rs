@@ -97,7 +97,7 @@ impl Array {
     /// The array in floats: itself if it holds floats, else converted to `f32`.
     #[track_caller]
     pub(crate) fn to_inexact(&self) -> Array {
-        if self.dtype().is_float() {
+        if self.dtype().is_inexact() {
             return self.clone();
         }
         match self.as_literal() {
@@ -184,7 +184,7 @@ impl Array {
         {
             return self.integer_pow(y);
         }
-        if self.dtype().is_float() && exponent.dtype().is_integer() {
+        if self.dtype().is_inexact() && exponent.dtype().is_integer() {
             let rank = self.ndim().max(exponent.ndim());
             let (a, b) = (super::lead(self, rank), super::lead(&exponent, rank));
             return crate::trace::bind1(crate::prim::elementwise::Pow, &[&a, &b]);

@@ -56,11 +56,23 @@ const fn elsewhere(ty: &'static str, name: &'static str, why: &'static str) -> C
 const CALLBACK: &str = "it holds a function, not numbers; core/tests/callback.rs calls it under \
                         every transformation";
 
+/// A primitive of complex numbers, which no table of real types has.
+const fn complex(ty: &'static str, name: &'static str) -> CatalogueEntry {
+    CatalogueEntry {
+        exempt: Some("its numbers are complex: core/tests/complex.rs has the cases"),
+        ..entry(ty, name, Class::Inexact)
+    }
+}
+
 /// Primitives that are not rows of a table.
 const LISTED: &[CatalogueEntry] = &[
     // Elementwise
     entry("AddAny", "add_any", Class::Number),
     entry("Clamp", "clamp", Class::Any),
+    complex("Complex", "complex"),
+    complex("Conj", "conj"),
+    complex("Imag", "imag"),
+    complex("Real", "real"),
     entry("ConvertElementType", "convert_element_type", Class::Any),
     entry("IntegerPow", "integer_pow", Class::Number),
     entry("IsFinite", "is_finite", Class::Float),
@@ -146,6 +158,11 @@ const LISTED: &[CatalogueEntry] = &[
         "select_and_scatter_add",
         Class::Number,
     ),
+    // Fourier transforms
+    CatalogueEntry {
+        exempt: Some("its numbers are complex: core/tests/fft.rs has the cases"),
+        ..entry("Fft", "fft", Class::Inexact)
+    },
     // Random numbers
     entry("RandomBits", "random_bits", Class::Word),
     entry("RandomFoldIn", "random_fold_in", Class::Word),

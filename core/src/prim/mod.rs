@@ -15,6 +15,7 @@ pub mod cumulative;
 pub mod custom;
 pub mod dot;
 pub mod elementwise;
+pub mod fft;
 pub mod index;
 pub mod linalg;
 pub mod random;

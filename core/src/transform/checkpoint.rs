@@ -143,7 +143,7 @@ where
 fn residuals<F: Function<M>, M>(f: &F, args: F::Args) -> Vec<Residual> {
     let leaves = tree::leaves(&args);
     let paths = tree::paths(&args);
-    let perturbed: Vec<bool> = leaves.iter().map(|a| a.dtype().is_float()).collect();
+    let perturbed: Vec<bool> = leaves.iter().map(|a| a.dtype().is_inexact()).collect();
     let avals: Vec<Aval> = leaves.iter().map(Array::aval).collect();
     let traced = super::grad::trace(&args, |args| f.call(args)).program;
     let program = trace_to_jaxpr(&avals, |args| {

@@ -95,7 +95,7 @@ impl Given<'_> {
         }
         for (i, (wanted, given)) in wanted.iter().zip(given).enumerate() {
             let Some(given) = given else { continue };
-            if (floats && !wanted.dtype().is_float())
+            if (floats && !wanted.dtype().is_inexact())
                 || given.aval().strong() == wanted.aval().strong()
             {
                 continue;

@@ -113,7 +113,7 @@ where
         given.check(&args, &grads, true);
         let floats = tree::leaves(&args).into_iter().zip(grads);
         floats
-            .map(|(arg, grad)| grad.filter(|_| arg.dtype().is_float()))
+            .map(|(arg, grad)| grad.filter(|_| arg.dtype().is_inexact()))
             .collect()
     })
 }

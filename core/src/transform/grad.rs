@@ -35,7 +35,7 @@ pub(crate) fn trace<A: Tree, R: Tree>(args: &A, f: impl FnOnce(A) -> R) -> Trace
 pub(super) fn inexact<T: Tree>(tree: &T) -> Vec<bool> {
     tree::leaves(tree)
         .iter()
-        .map(|a| a.dtype().is_float())
+        .map(|a| a.dtype().is_inexact())
         .collect()
 }
 
@@ -254,10 +254,13 @@ pub fn vjp_with_aux<A: Tree, R: Tree, X: Tree>(
 }
 
 /// The value and the gradient with respect to the first argument.
+///
+/// A `holomorphic` function is one of complex numbers with a complex result.
 pub(super) fn evaluate<F, M>(
     f: &F,
     args: F::Args,
     at: &'static Location<'static>,
+    holomorphic: bool,
 ) -> (F::Output, First<F, M>)
 where
     F: Function<M>,
@@ -267,10 +270,16 @@ where
     for (path, leaf) in tree::paths(&first).iter().zip(tree::leaves(&first)) {
         let place = place(path);
         assert!(
-            leaf.dtype().is_float(),
+            leaf.dtype().is_inexact(),
             "grad: the differentiated argument{place} is {}, which holds no floating-point numbers\n  \
              grad was called at {at}\n  help: convert it with astype(DType::F32), or pass it as a \
              later argument or by capture, which are not differentiated",
+            leaf.aval()
+        );
+        assert!(
+            !holomorphic || leaf.dtype().is_complex(),
+            "grad_holomorphic: the differentiated argument{place} is {}, which is not complex\n  \
+             grad_holomorphic was called at {at}\n  help: convert it with astype(DType::C64)",
             leaf.aval()
         );
     }
@@ -283,10 +292,23 @@ where
         "grad: the function must return a scalar, it returned {loss}\n  grad was called at {at}\n  \
          help: reduce it, for example with .mean() or .sum(); for the whole Jacobian use jacrev or vjp"
     );
+    let expected = match holomorphic {
+        true => loss.dtype().is_complex(),
+        false => loss.dtype().is_float(),
+    };
     assert!(
-        loss.dtype().is_float(),
-        "grad: the function must return a floating-point scalar, it returned {loss}\n  grad was \
-         called at {at}\n  help: convert it with astype(DType::F32)"
+        expected,
+        "grad: the function must return a {} scalar, it returned {loss}\n  grad was called at {at}\n  \
+         help: {}",
+        if holomorphic {
+            "complex"
+        } else {
+            "floating-point"
+        },
+        match loss.dtype().is_complex() {
+            true => "take the part that is meant, or grad_holomorphic of a holomorphic function",
+            false => "convert it with astype(DType::F32)",
+        }
     );
     let seed = Array::ones(&[], loss.dtype());
     let grads = crate::trace::at_location(at, || {
@@ -321,7 +343,31 @@ where
     M: 'f,
 {
     let at = Location::caller();
-    F::Args::spread(move |args| evaluate(&f, args, at).1)
+    F::Args::spread(move |args| evaluate(&f, args, at, false).1)
+}
+
+/// The derivative of a holomorphic function, from complex numbers to one
+/// (`jax.grad` with `holomorphic=True`).
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, grad_holomorphic};
+/// let slope = grad_holomorphic(|z: Array| &z * &z)(Array::scalar(3.0, DType::C64));
+/// assert_eq!(slope.real().item::<f32>(), 6.0);
+/// ```
+///
+/// # Panics
+/// The returned function panics if the first argument or the result is not
+/// complex, or the result is not a scalar.
+#[track_caller]
+pub fn grad_holomorphic<'f, F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'f, First<F, M>>>
+where
+    F: Function<M> + 'f,
+    F::Output: Objective,
+    First<F, M>: 'f,
+    M: 'f,
+{
+    let at = Location::caller();
+    F::Args::spread(move |args| evaluate(&f, args, at, true).1)
 }
 
 /// The value of a scalar function and its gradient with respect to the first
@@ -340,7 +386,7 @@ where
     M: 'f,
 {
     let at = Location::caller();
-    F::Args::spread(move |args| evaluate(&f, args, at))
+    F::Args::spread(move |args| evaluate(&f, args, at, false))
 }
 
 /// The transpose of a linear function, at the types of `example`

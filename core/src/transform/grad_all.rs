@@ -58,5 +58,5 @@ where
     F::Output: Objective,
 {
     let packed = |args: Packed<F, M>| f.call(F::Args::unpack(args));
-    evaluate(&packed, (args.pack(),), at)
+    evaluate(&packed, (args.pack(),), at, false)
 }

@@ -55,6 +55,6 @@ where
 #[track_caller]
 pub fn hvp<A: Tree, R: Objective>(f: impl Fn(A) -> R + Send + Sync, primals: A, tangents: A) -> A {
     let at = Location::caller();
-    let gradient = |x: A| evaluate(&f, (x,), at).1;
+    let gradient = |x: A| evaluate(&f, (x,), at, false).1;
     jvp(gradient, primals, tangents).1
 }

@@ -22,7 +22,7 @@ pub(crate) fn jvp_eval(
     }
     for ((v, a), t) in jaxpr.invars.iter().zip(primals).zip(tangents) {
         values[v.index()] = Some(a.clone());
-        dots[v.index()] = t.clone().filter(|_| a.dtype().is_float());
+        dots[v.index()] = t.clone().filter(|_| a.dtype().is_inexact());
     }
     let tangent = |dots: &[Option<Array>], atom: &Atom| match atom {
         Atom::Var(v) => dots[v.index()].clone(),
@@ -34,7 +34,7 @@ pub(crate) fn jvp_eval(
             eqn.inputs.iter().map(|a| tangent(&dots, a)).collect();
         let (outs, out_ts) = at_equation(eqn, || jvp_equation(&eqn.primitive, &ins, &ts));
         for ((v, out), t) in eqn.outputs.iter().zip(outs).zip(out_ts) {
-            dots[v.index()] = t.filter(|_| out.dtype().is_float());
+            dots[v.index()] = t.filter(|_| out.dtype().is_inexact());
             values[v.index()] = Some(out);
         }
     }

@@ -29,7 +29,8 @@ pub use custom_jvp::{
 pub use custom_vjp::{custom_vjp, custom_vjp_nondiff, custom_vjp_symbolic_zeros};
 pub use function::{ArgTuple, Function, Objective, Pure};
 pub use grad::{
-    grad, jvp, jvp_with_aux, linear_transpose, linearize, value_and_grad, vjp, vjp_with_aux,
+    grad, grad_holomorphic, jvp, jvp_with_aux, linear_transpose, linearize, value_and_grad, vjp,
+    vjp_with_aux,
 };
 pub use grad_all::{grad_all, value_and_grad_all};
 pub use hessian::{hessian, hvp};

@@ -138,6 +138,14 @@ impl Elements {
         let size = self.dtype.size();
         let bytes = &self.bytes[index * size..][..size];
         let mut word = [0; 8];
+        if self.dtype.is_complex() {
+            let part = |bytes: &[u8]| match bytes.try_into() {
+                Ok(single) => f64::from(f32::from_le_bytes(single)),
+                Err(_) => f64::from_le_bytes(bytes.try_into().expect("eight bytes")),
+            };
+            let (re, im) = bytes.split_at(size / 2);
+            return Scalar::Complex(part(re), part(im));
+        }
         word[..size].copy_from_slice(bytes);
         let bits = u64::from_le_bytes(word);
         if let Some(format) = NarrowFloat::of(self.dtype) {

@@ -23,6 +23,8 @@ pub(super) enum Format {
         digits: usize,
         exponent: usize,
     },
+    /// Complex numbers: both parts as floats, each over all elements.
+    Complex { re: Box<Format>, im: Box<Format> },
     /// Each on its own, with six significant digits: `bf16` and narrow floats.
     General,
 }
@@ -47,6 +49,17 @@ impl Format {
         match dtype {
             DType::Bool => Format::Bool { padded: ndim > 0 },
             DType::BF16 => Format::General,
+            d if d.is_complex() => {
+                let real = |part: fn(Scalar) -> f64| -> Box<Format> {
+                    let parts: Vec<Scalar> =
+                        elements.iter().map(|v| Scalar::Float(part(*v))).collect();
+                    Box::new(Format::float(&parts, d.real(), precision))
+                };
+                Format::Complex {
+                    re: real(Scalar::to_f64),
+                    im: real(|v| v.imaginary().abs()),
+                }
+            }
             d if d.is_narrow() && d.is_float() => Format::General,
             d if d.is_narrow() => Format::Integer { width: 0 },
             d if d.is_float() => Format::float(elements, dtype, precision),
@@ -124,6 +137,21 @@ impl Format {
             }
             Format::Integer { width } => format!("{:>width$}", element.to_string()),
             Format::General => general(v),
+            Format::Complex { ref re, ref im } => {
+                let i = element.imaginary();
+                let sign = if i.is_sign_negative() && !i.is_nan() {
+                    '-'
+                } else {
+                    '+'
+                };
+                let size = im.word(Scalar::Float(i.abs()));
+                let (width, digits) = (size.len() + 1, size.trim());
+                // Spaces that align digits after the point come after the j.
+                let after = size.len() - size.trim_end().len();
+                let signed = format!("{sign}{digits}");
+                let lead = width - after;
+                format!("{}{signed:>lead$}j{:after$}", re.word(Scalar::Float(v)), "")
+            }
             _ if !v.is_finite() => format!("{:>width$}", nonfinite(v)),
             Format::Positional {
                 dtype,
@@ -238,6 +266,9 @@ fn positional(v: f64, dtype: DType, precision: usize) -> String {
 
 /// A 0-d array, as NumPy prints its scalars: all digits of the type.
 pub(super) fn scalar(element: Scalar, dtype: DType) -> String {
+    if let Scalar::Complex(re, im) = element {
+        return crate::scalar::complex_text(re, im, |v| scalar(Scalar::Float(v), dtype.real()));
+    }
     let Scalar::Float(v) = element else {
         return element.to_string();
     };

@@ -127,7 +127,7 @@ impl CustomLin {
         tangents: &[Option<Array>],
         out_avals: Vec<Aval>,
     ) -> Vec<Option<Array>> {
-        let floats: Vec<bool> = out_avals.iter().map(|a| a.dtype().is_float()).collect();
+        let floats: Vec<bool> = out_avals.iter().map(|a| a.dtype().is_inexact()).collect();
         let lin = CustomLin {
             name: name.clone(),
             bwd,
@@ -177,7 +177,7 @@ impl Primitive for CustomLin {
             self.num_res,
             args.len()
         );
-        let outs = self.out_avals.iter().filter(|a| a.dtype().is_float());
+        let outs = self.out_avals.iter().filter(|a| a.dtype().is_inexact());
         Ok(outs.map(Aval::strong).collect())
     }
     fn differentiation(&self) -> Differentiation<'_> {
@@ -213,7 +213,7 @@ impl NestedDifferentiation for CustomLin {
         let cts: Vec<Option<Array>> = self
             .out_avals
             .iter()
-            .map(|a| match a.dtype().is_float() {
+            .map(|a| match a.dtype().is_inexact() {
                 true => cts.next().cloned().flatten(),
                 false => None,
             })

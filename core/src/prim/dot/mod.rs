@@ -266,7 +266,9 @@ impl Primitive for DotGeneral {
             .help("say in which type to sum, with preferred_element_type"));
         };
         crate::ensure_shape!(
-            dtype.is_float() == lhs.dtype().is_float() && dtype != DType::Bool,
+            dtype.is_float() == lhs.dtype().is_float()
+                && dtype.is_complex() == lhs.dtype().is_complex()
+                && dtype != DType::Bool,
             "a product of {} cannot be summed in {dtype}",
             lhs.dtype()
         );

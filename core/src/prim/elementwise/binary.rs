@@ -188,12 +188,12 @@ binary! {
         }
     ]};
     /// The larger; NaN wins.
-    Max maximum "max" "maximum" Any [(-3.0, 3.0), (-3.0, 3.0)] {[
+    Max maximum "max" "maximum" Ordered [(-3.0, 3.0), (-3.0, 3.0)] {[
         |g, x, y, z| balanced(g, x, y, z),
         |g, x, y, z| balanced(g, y, x, z)
     ]};
     /// The smaller; NaN wins.
-    Min minimum "min" "minimum" Any [(-3.0, 3.0), (-3.0, 3.0)] {[
+    Min minimum "min" "minimum" Ordered [(-3.0, 3.0), (-3.0, 3.0)] {[
         |g, x, y, z| balanced(g, x, y, z),
         |g, x, y, z| balanced(g, y, x, z)
     ]};

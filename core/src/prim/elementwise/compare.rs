@@ -25,7 +25,8 @@ macro_rules! compare {
             fn name(&self) -> &'static str { $name }
             fn propagates_weak_type(&self) -> bool { false }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
-                one(infer_same(Class::Any, args, 2)?[0].with_dtype(DType::Bool))
+                let class = if matches!($name, "eq" | "ne") { Class::Any } else { Class::Ordered };
+                one(infer_same(class, args, 2)?[0].with_dtype(DType::Bool))
             }
             fn differentiation(&self) -> Differentiation<'_> { Differentiation::Zero }
             fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {

@@ -5,6 +5,7 @@
 
 mod binary;
 mod compare;
+mod complex;
 mod gamma;
 mod logaddexp;
 mod mulhi;
@@ -21,6 +22,7 @@ use smallvec::SmallVec;
 
 pub use binary::*;
 pub use compare::*;
+pub use complex::*;
 pub use gamma::*;
 pub use logaddexp::*;
 pub use mulhi::*;
@@ -35,6 +37,10 @@ pub use unary::*;
 pub enum Class {
     /// Floating-point numbers.
     Float,
+    /// Floating-point and complex numbers.
+    Inexact,
+    /// Numbers that have an order, and truth values.
+    Ordered,
     /// Integers.
     Integer,
     /// Integers and truth values.
@@ -56,10 +62,12 @@ impl Class {
     pub fn contains(self, dtype: DType) -> bool {
         match self {
             Class::Float => dtype.is_float(),
+            Class::Inexact => dtype.is_inexact(),
+            Class::Ordered => !dtype.is_complex(),
             Class::Integer => dtype.is_integer(),
-            Class::Bits => !dtype.is_float(),
+            Class::Bits => !dtype.is_inexact(),
             Class::Number => dtype != DType::Bool,
-            Class::Signed => dtype.is_signed() || dtype.is_float(),
+            Class::Signed => dtype.is_signed() || dtype.is_inexact(),
             Class::Any => true,
             Class::Word => dtype == DType::U32,
             Class::Lapack => matches!(dtype, DType::F32 | DType::F64),
@@ -72,6 +80,8 @@ impl Class {
         }
         let wanted = match self {
             Class::Float => "a floating-point type",
+            Class::Inexact => "a floating-point or complex type",
+            Class::Ordered => "a real type",
             Class::Integer => "an integer type",
             Class::Bits => "an integer type or bool",
             Class::Number => "a numeric type",

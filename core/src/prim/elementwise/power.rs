@@ -22,9 +22,9 @@ impl Primitive for Pow {
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         crate::ensure_shape!(args.len() == 2, "expects 2 operands, got {}", args.len());
         if !args[1].dtype().is_integer() {
-            return infer_same(Class::Float, args, 2);
+            return infer_same(Class::Inexact, args, 2);
         }
-        Class::Float.check(args[0].dtype())?;
+        Class::Inexact.check(args[0].dtype())?;
         one(args[0].with_shape(&broadcast_rule(args)?))
     }
     fn differentiation(&self) -> Differentiation<'_> {

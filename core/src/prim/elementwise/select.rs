@@ -217,7 +217,7 @@ impl Primitive for ConvertElementType {
             .with_weak_type(self.weak_type))
     }
     fn differentiation(&self) -> Differentiation<'_> {
-        if !self.new_dtype.is_float() {
+        if !self.new_dtype.is_inexact() {
             return Differentiation::Zero;
         }
         Differentiation::linear(|ct, operand| ct.astype(operand.dtype()))
@@ -236,6 +236,11 @@ impl Primitive for ConvertElementType {
         if to == DType::Bool && from != DType::Bool {
             let zero = ctx.splat(0, ins[0]);
             return vec![ctx.compare("NE", [args[0], zero], ins[0])];
+        }
+        if from.is_complex() && !to.is_complex() {
+            let part = ins[0].with_dtype(from.real());
+            let re = ctx.op1("real", args, ins, part, "");
+            return vec![ctx.convert(re, part, to)];
         }
         vec![ctx.convert(args[0], ins[0], to)]
     }

@@ -33,7 +33,7 @@ impl Array {
     /// through it.
     #[track_caller]
     pub fn stop_gradient(&self) -> Array {
-        if !self.is_tracer() || !self.dtype().is_float() {
+        if !self.is_tracer() || !self.dtype().is_inexact() {
             return self.clone();
         }
         bind1(StopGradient, &[self])

@@ -45,13 +45,16 @@ macro_rules! unary {
         impl Primitive for $ty {
             fn name(&self) -> &'static str { $name }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
-                infer_same(Class::$class, args, 1)
+                infer_unary($name, Class::$class, args)
             }
             fn differentiation(&self) -> Differentiation<'_> { differentiation!($($($diff)*)+) }
             fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
                 batch_elementwise(args, axes, |a| bind1(self.clone(), a))
             }
-            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval], outs: &[Aval]) -> Vec<Value> {
+            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {
+                if ins[0].dtype() != outs[0].dtype() {
+                    return vec![ctx.op1($hlo, args, ins, outs[0], "")];
+                }
                 vec![ctx.unary($dialect, $hlo, args[0], outs[0])]
             }
         }
@@ -67,7 +70,7 @@ macro_rules! unary {
                 if unchanged($name, self.dtype()) {
                     return self.clone();
                 }
-                let x = if Class::$class == Class::Float { self.to_inexact() } else { self.clone() };
+                let x = if matches!(Class::$class, Class::Float | Class::Inexact) { self.to_inexact() } else { self.clone() };
                 bind1($ty, &[&x])
             }
         } )*
@@ -76,6 +79,15 @@ macro_rules! unary {
             ty: stringify!($ty), name: $name, class: Class::$class, domain: ($lo, $hi), apply: Array::$f,
         } ),*];
     };
+}
+
+/// Shape and type of an operator of one operand; a magnitude is real.
+fn infer_unary(name: &str, class: Class, args: &[Aval]) -> Result<Avals, ShapeError> {
+    let mut outs = infer_same(class, args, 1)?;
+    if name == "abs" {
+        outs[0] = outs[0].with_dtype(outs[0].dtype().real());
+    }
+    Ok(outs)
 }
 
 /// Whether an operator gives every element of such a type back, as NumPy's do:
@@ -94,52 +106,52 @@ unary! {
     /// `-1`, `0` or `1`, the sign of `x`.
     Sign sign "sign" "ramie" "sign" Number (0.5, 3.0) [zero];
     /// The magnitude of `x`.
-    Abs abs "abs" "stablehlo" "abs" Signed (0.5, 3.0) [|g, x, y| x.ge(0).select(g, &g.negative())];
+    Abs abs "abs" "stablehlo" "abs" Signed (0.5, 3.0) [|g, x, y| super::complex::abs_tangent(g, x, y)];
     /// `eˣ`.
-    Exp exp "exp" "stablehlo" "exponential" Float (-2.0, 2.0) [|g, x, y| g * y];
+    Exp exp "exp" "stablehlo" "exponential" Inexact (-2.0, 2.0) [|g, x, y| g * y];
     /// `2ˣ`.
-    Exp2 exp2 "exp2" "ramie" "exp2" Float (-2.0, 2.0)
+    Exp2 exp2 "exp2" "ramie" "exp2" Inexact (-2.0, 2.0)
         [|g, x, y| std::f64::consts::LN_2 * &(g * y)];
     /// `eˣ - 1`, accurate near zero.
-    Expm1 expm1 "expm1" "stablehlo" "exponential_minus_one" Float (-2.0, 2.0) [|g, x, y| g * &(y + 1.0)];
+    Expm1 expm1 "expm1" "stablehlo" "exponential_minus_one" Inexact (-2.0, 2.0) [|g, x, y| g * &(y + 1.0)];
     /// The natural logarithm.
-    Log log "log" "stablehlo" "log" Float (0.3, 4.0) [|g, x, y| g / x];
+    Log log "log" "stablehlo" "log" Inexact (0.3, 4.0) [|g, x, y| g / x];
     /// `log(1 + x)`, accurate near zero.
-    Log1p log1p "log1p" "stablehlo" "log_plus_one" Float (-0.5, 3.0) [|g, x, y| g / &(x + 1.0)];
+    Log1p log1p "log1p" "stablehlo" "log_plus_one" Inexact (-0.5, 3.0) [|g, x, y| g / &(x + 1.0)];
     /// The square root.
-    Sqrt sqrt "sqrt" "stablehlo" "sqrt" Float (0.3, 4.0) [|g, x, y| g * &(0.5 / y)];
+    Sqrt sqrt "sqrt" "stablehlo" "sqrt" Inexact (0.3, 4.0) [|g, x, y| g * &(0.5 / y)];
     /// `1 / √x`.
-    Rsqrt rsqrt "rsqrt" "stablehlo" "rsqrt" Float (0.3, 4.0) [|g, x, y| g * &(-0.5 * &(y / x))];
+    Rsqrt rsqrt "rsqrt" "stablehlo" "rsqrt" Inexact (0.3, 4.0) [|g, x, y| g * &(-0.5 * &(y / x))];
     /// The cube root.
     Cbrt cbrt "cbrt" "stablehlo" "cbrt" Float (0.3, 4.0) [|g, x, y| g * &((1.0 / 3.0) * &y.integer_pow(-2))];
     /// The sine of `x` in radians.
-    Sin sin "sin" "stablehlo" "sine" Float (-3.0, 3.0) [|g, x, y| g * &x.cos()];
+    Sin sin "sin" "stablehlo" "sine" Inexact (-3.0, 3.0) [|g, x, y| g * &x.cos()];
     /// The cosine of `x` in radians.
-    Cos cos "cos" "stablehlo" "cosine" Float (-3.0, 3.0) [|g, x, y| (g * &x.sin()).negative()];
+    Cos cos "cos" "stablehlo" "cosine" Inexact (-3.0, 3.0) [|g, x, y| (g * &x.sin()).negative()];
     /// The tangent of `x` in radians.
-    Tan tan "tan" "stablehlo" "tan" Float (-1.0, 1.0) [|g, x, y| g * &(1.0 + &y.square())];
+    Tan tan "tan" "stablehlo" "tan" Inexact (-1.0, 1.0) [|g, x, y| g * &(1.0 + &y.square())];
     /// The hyperbolic tangent.
-    Tanh tanh "tanh" "stablehlo" "tanh" Float (-2.0, 2.0) [|g, x, y| &(g + &(g * y)) * &(1.0 - y)];
+    Tanh tanh "tanh" "stablehlo" "tanh" Inexact (-2.0, 2.0) [|g, x, y| &(g + &(g * y)) * &(1.0 - y)];
     /// The hyperbolic sine.
-    Sinh sinh "sinh" "chlo" "sinh" Float (-2.0, 2.0) [|g, x, y| g * &x.cosh()];
+    Sinh sinh "sinh" "chlo" "sinh" Inexact (-2.0, 2.0) [|g, x, y| g * &x.cosh()];
     /// The hyperbolic cosine.
-    Cosh cosh "cosh" "chlo" "cosh" Float (-2.0, 2.0) [|g, x, y| g * &x.sinh()];
+    Cosh cosh "cosh" "chlo" "cosh" Inexact (-2.0, 2.0) [|g, x, y| g * &x.sinh()];
     /// The inverse sine, in radians.
-    Asin asin "asin" "chlo" "asin" Float (-0.8, 0.8) [|g, x, y| g * &(1.0f64 - &x.square()).rsqrt()];
+    Asin asin "asin" "chlo" "asin" Inexact (-0.8, 0.8) [|g, x, y| g * &(1.0f64 - &x.square()).rsqrt()];
     /// The inverse cosine, in radians.
-    Acos acos "acos" "chlo" "acos" Float (-0.8, 0.8)
+    Acos acos "acos" "chlo" "acos" Inexact (-0.8, 0.8)
         [|g, x, y| g * &(1.0f64 - &x.square()).rsqrt().negative()];
     /// The inverse tangent, in radians.
-    Atan atan "atan" "chlo" "atan" Float (-2.0, 2.0) [|g, x, y| g / &(1.0 + &x.square())];
+    Atan atan "atan" "chlo" "atan" Inexact (-2.0, 2.0) [|g, x, y| g / &(1.0 + &x.square())];
     /// The inverse hyperbolic sine.
-    Asinh asinh "asinh" "chlo" "asinh" Float (-2.0, 2.0) [|g, x, y| g * &(&x.square() + 1.0).rsqrt()];
+    Asinh asinh "asinh" "chlo" "asinh" Inexact (-2.0, 2.0) [|g, x, y| g * &(&x.square() + 1.0).rsqrt()];
     /// The inverse hyperbolic cosine.
-    Acosh acosh "acosh" "chlo" "acosh" Float (1.5, 4.0)
+    Acosh acosh "acosh" "chlo" "acosh" Inexact (1.5, 4.0)
         [|g, x, y| g * &(&(x - 1.0).rsqrt() * &(x + 1.0).rsqrt())];
     /// The inverse hyperbolic tangent.
-    Atanh atanh "atanh" "chlo" "atanh" Float (-0.8, 0.8) [|g, x, y| g / &(1.0 - &x.square())];
+    Atanh atanh "atanh" "chlo" "atanh" Inexact (-0.8, 0.8) [|g, x, y| g / &(1.0 - &x.square())];
     /// The logistic function `1 / (1 + e⁻ˣ)`.
-    Logistic logistic "logistic" "stablehlo" "logistic" Float (-3.0, 3.0)
+    Logistic logistic "logistic" "stablehlo" "logistic" Inexact (-3.0, 3.0)
         [|g, x, y| g * &(y * &(1.0 - y))];
     /// The error function.
     Erf erf "erf" "chlo" "erf" Float (-2.0, 2.0)
@@ -283,7 +295,7 @@ impl Primitive for IntegerPow {
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         let outs = infer_same(Class::Number, args, 1)?;
-        if self.0 < 0 && !outs[0].dtype().is_float() {
+        if self.0 < 0 && !outs[0].dtype().is_inexact() {
             return Err(ShapeError::new(format!(
                 "integers cannot be raised to the negative power {}",
                 self.0

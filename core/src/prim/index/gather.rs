@@ -33,7 +33,7 @@ fn default_fill(dtype: DType) -> Literal {
     let bits = dtype.bits() as u32;
     match dtype {
         DType::Bool => Literal::new(true, dtype),
-        d if d.is_float() => Literal::new(f64::NAN, d),
+        d if d.is_inexact() => Literal::new(f64::NAN, d),
         d if d.is_unsigned() => Literal::new(u64::MAX >> (64 - bits), d),
         d => Literal::new(i64::MIN >> (64 - bits), d),
     }

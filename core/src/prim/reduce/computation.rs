@@ -187,7 +187,7 @@ pub(crate) fn tangents(
     let at: Vec<Array> = moving.iter().map(|&i| primals[i].clone()).collect();
     let along: Vec<Array> = tangents.iter().flatten().cloned().collect();
     let (outs, dots) = crate::jvp(restricted, at, along);
-    let floats = outs.iter().map(|o| o.dtype().is_float());
+    let floats = outs.iter().map(|o| o.dtype().is_inexact());
     floats
         .zip(dots)
         .map(|(float, dot)| float.then_some(dot))

@@ -1,0 +1,227 @@
+//! Complex numbers: parts, conjugates, and making them of parts.
+//!
+//! Derivatives are JAX's: a tangent of a complex value is complex, and
+//! operations are transposed without conjugation. The gradient of a real
+//! function of `z = x + iy` is therefore `∂f/∂x - i ∂f/∂y`.
+
+use super::{batch_elementwise, broadcast_rule, fit, spread};
+use crate::lower::{Lowering, Value};
+use crate::prim::{Avals, Batched, Differentiation, Primitive, one, sum_to_shape};
+use crate::trace::bind1;
+use crate::{Array, Aval, IntoArray, ShapeError};
+use num_complex::Complex as Number;
+
+/// Refuses operands that are not complex.
+fn expect_complex(args: &[Aval]) -> Result<(), ShapeError> {
+    crate::ensure_shape!(args.len() == 1, "expects 1 operand, got {}", args.len());
+    if args[0].dtype().is_complex() {
+        return Ok(());
+    }
+    Err(
+        ShapeError::new(format!("expects a complex type, got {}", args[0].dtype()))
+            .help("convert first: x.astype(DType::C64)"),
+    )
+}
+
+macro_rules! part {
+    ($( $(#[$doc:meta])* $ty:ident $name:literal |$aval:ident| $out:expr, $transpose:expr;)*) => { $(
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        pub struct $ty;
+        impl Primitive for $ty {
+            fn name(&self) -> &'static str {
+                $name
+            }
+            fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+                expect_complex(args)?;
+                let $aval = args[0];
+                one($out)
+            }
+            fn differentiation(&self) -> Differentiation<'_> {
+                Differentiation::linear(|ct, _| $transpose(ct))
+            }
+            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+                batch_elementwise(args, axes, |a| bind1(self.clone(), a))
+            }
+            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {
+                vec![ctx.part($name, args[0], ins[0], outs[0])]
+            }
+        } )*
+    };
+}
+
+part! {
+    /// The real part of a complex number.
+    Real "real" |x| x.with_dtype(x.dtype().real()), |ct: &Array| complex(ct, ct.zeros_like());
+    /// The imaginary part of a complex number.
+    Imag "imag" |x| x.with_dtype(x.dtype().real()), |ct: &Array| complex(ct.zeros_like(), -ct);
+    /// The complex conjugate.
+    Conj "conj" |x| x, |ct: &Array| ct.conj();
+}
+
+impl Lowering<'_> {
+    fn part(&mut self, name: &str, x: Value, from: Aval, to: Aval) -> Value {
+        if name != "conj" {
+            return self.op1(name, &[x], &[from], to, "");
+        }
+        let half = from.with_dtype(from.dtype().real());
+        let re = self.op1("real", &[x], &[from], half, "");
+        let im = self.op1("imag", &[x], &[from], half, "");
+        let im = self.same("negate", &[im], half);
+        self.op1("complex", &[re, im], &[half, half], to, "")
+    }
+}
+
+/// A complex number of its real and its imaginary part.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Complex;
+
+impl Primitive for Complex {
+    fn name(&self) -> &'static str {
+        "complex"
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(args.len() == 2, "expects 2 operands, got {}", args.len());
+        let dtype = args[0].dtype();
+        if dtype != args[1].dtype() || dtype.complex().real() != dtype {
+            return Err(ShapeError::new(format!(
+                "expects parts of one type, f32 or f64, got {dtype} and {}",
+                args[1].dtype()
+            ))
+            .help("convert first: x.astype(DType::F32)"));
+        }
+        one(Aval::new(&broadcast_rule(args)?, dtype.complex()))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::bilinear(
+            |_, t, outs| {
+                if t.iter().all(Option::is_none) {
+                    return vec![None];
+                }
+                let part = |t: &Option<Array>| match t {
+                    Some(t) => fit(t, &outs[0]),
+                    None => Array::zeros(outs[0].shape(), outs[0].dtype().real()),
+                };
+                vec![Some(complex(part(&t[0]), part(&t[1])))]
+            },
+            |cts, operands| {
+                let Some(ct) = &cts[0] else {
+                    return vec![None, None];
+                };
+                let back = |i: usize, part: Array| {
+                    let operand = &operands[i];
+                    let linear = operand.is_linear();
+                    linear.then(|| sum_to_shape(&part, operand.aval().shape()))
+                };
+                vec![back(0, ct.real()), back(1, (-ct).imag())]
+            },
+        )
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+        batch_elementwise(args, axes, |a| bind1(Complex, a))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let half = outs[0].with_dtype(outs[0].dtype().real());
+        let args = spread(ctx, args, ins, half);
+        vec![ctx.op1("complex", &args, &[half, half], outs[0], "")]
+    }
+}
+
+/// Complex numbers of their real and imaginary parts (`jax.lax.complex`), which
+/// are promoted to one type of floats and broadcast together.
+///
+/// ```no_run
+/// use ramie_core::{Array, complex};
+/// let z = complex(Array::from([3.0f32]), 4.0);
+/// assert_eq!(z.abs().to_vec::<f32>(), [5.0]);
+/// ```
+///
+/// # Panics
+/// If the shapes do not broadcast, or the parts are complex themselves.
+#[track_caller]
+pub fn complex(re: impl IntoArray, im: impl IntoArray) -> Array {
+    let (re, im) = crate::ops::promote("complex", &re.into_array(), &im.into_array());
+    let half = re.dtype().complex().real();
+    let part = |x: Array| match x.dtype().is_complex() {
+        true => x,
+        false => x.astype(half),
+    };
+    bind1(Complex, &[&part(re), &part(im)])
+}
+
+/// The tangent of the magnitude of a complex number.
+pub(super) fn abs_tangent(g: &Array, x: &Array, y: &Array) -> Array {
+    if !x.dtype().is_complex() {
+        return x.ge(0).select(g, &g.negative());
+    }
+    let size = y.eq(0).select(&y.ones_like(), y).astype(x.dtype());
+    (g * &(x.conj() / size)).real()
+}
+
+impl Array {
+    /// The real part; of real numbers, the array itself.
+    #[track_caller]
+    pub fn real(&self) -> Array {
+        match self.dtype().is_complex() {
+            true => bind1(Real, &[self]),
+            false => self.clone(),
+        }
+    }
+
+    /// The imaginary part; of real numbers, zeros.
+    #[track_caller]
+    pub fn imag(&self) -> Array {
+        match self.dtype().is_complex() {
+            true => bind1(Imag, &[self]),
+            false => self.zeros_like(),
+        }
+    }
+
+    /// The complex conjugate; of real numbers, the array itself.
+    #[track_caller]
+    pub fn conj(&self) -> Array {
+        match self.dtype().is_complex() {
+            true => bind1(Conj, &[self]),
+            false => self.clone(),
+        }
+    }
+
+    /// The angle of complex numbers in the plane, in radians; of a real number,
+    /// 0 or π.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, complex};
+    /// let z = complex(Array::from([0.0f32]), 2.0);
+    /// assert_eq!(z.angle().to_vec::<f32>(), [std::f32::consts::FRAC_PI_2]);
+    /// ```
+    #[track_caller]
+    pub fn angle(&self) -> Array {
+        let x = self.to_inexact();
+        x.imag().arctan2(x.real())
+    }
+
+    /// `true` where the imaginary part is zero.
+    #[track_caller]
+    pub fn is_real(&self) -> Array {
+        self.imag().eq(0)
+    }
+
+    /// `true` where the imaginary part is not zero.
+    #[track_caller]
+    pub fn is_complex(&self) -> Array {
+        self.imag().ne(0)
+    }
+}
+
+impl<T: Copy + Into<f64>> IntoArray for Number<T> {
+    fn into_array(self) -> Array {
+        let value = crate::Scalar::from(self);
+        Array::literal(crate::Literal::weak(value, value.weak_dtype()))
+    }
+}

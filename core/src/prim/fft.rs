@@ -1,0 +1,196 @@
+//! `fft`: discrete Fourier transforms over the last axes.
+
+use crate::lower::{Lowering, Value, dims_array};
+use crate::prim::{
+    Avals, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+};
+use crate::trace::bind1;
+use crate::{Array, Aval, DType, Dims, ShapeError, concatenate};
+
+/// Which transform [`Fft`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FftType {
+    /// From complex numbers to complex numbers.
+    Fft,
+    /// The inverse of `Fft`.
+    Ifft,
+    /// From real numbers to the first half of what `Fft` gives.
+    Rfft,
+    /// The inverse of `Rfft`.
+    Irfft,
+}
+
+impl FftType {
+    const fn name(self) -> &'static str {
+        match self {
+            FftType::Fft => "FFT",
+            FftType::Ifft => "IFFT",
+            FftType::Rfft => "RFFT",
+            FftType::Irfft => "IRFFT",
+        }
+    }
+}
+
+/// A discrete Fourier transform over the last axes, one to three.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Fft {
+    /// The lengths of the transform along the last axes, in real space.
+    pub fft_lengths: Dims,
+    /// Which transform it is.
+    pub fft_type: FftType,
+}
+
+impl Fft {
+    /// The size of the last axis in the space of frequencies, half of which is
+    /// enough for what is real.
+    fn half(&self) -> usize {
+        self.fft_lengths.last().map_or(0, |n| n / 2 + 1)
+    }
+
+    /// How often each frequency of a real transform stands for itself and its
+    /// conjugate: once at both ends, else twice. `[half]`, of `dtype`.
+    fn multiplicity(&self, dtype: DType) -> Array {
+        let half = self.half();
+        let single = Array::ones(&[1], dtype);
+        let last = usize::from(
+            self.fft_lengths
+                .last()
+                .is_some_and(|n| n % 2 == 0 && *n > 1),
+        );
+        let doubled = Array::full(&[half - 1 - last], 2, dtype);
+        let ends = Array::ones(&[last], dtype);
+        concatenate(&[&single, &doubled, &ends], 0)
+    }
+
+    fn as_type(&self, fft_type: FftType) -> Fft {
+        Fft {
+            fft_type,
+            ..self.clone()
+        }
+    }
+}
+
+impl Primitive for Fft {
+    fn name(&self) -> &'static str {
+        "fft"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![
+            ("fft_lengths", Param::tuple(&self.fft_lengths)),
+            ("fft_type", Param::new(self.fft_type.name())),
+        ]
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        crate::ensure_shape!(args.len() == 1, "expects 1 operand, got {}", args.len());
+        let x = args[0];
+        let real = self.fft_type == FftType::Rfft;
+        let fits = match real {
+            true => matches!(x.dtype(), DType::F32 | DType::F64),
+            false => x.dtype().is_complex(),
+        };
+        if !fits {
+            let wanted = if real {
+                "f32 or f64"
+            } else {
+                "complex numbers"
+            };
+            return Err(ShapeError::new(format!(
+                "{} expects {wanted}, got {x}",
+                self.fft_type.name()
+            ))
+            .help("convert first: x.astype(DType::C64), or F32 for real transforms"));
+        }
+        let rank = self.fft_lengths.len();
+        crate::ensure_shape!(
+            (1..=3).contains(&rank) && rank <= x.ndim(),
+            "transforms the last one to three axes, not {rank} of {x}"
+        );
+        let (front, last) = x.shape().split_at(x.ndim() - rank);
+        let mut expected = self.fft_lengths.clone();
+        let mut out = self.fft_lengths.clone();
+        match self.fft_type {
+            FftType::Rfft => out[rank - 1] = self.half(),
+            FftType::Irfft => expected[rank - 1] = self.half(),
+            _ => {}
+        }
+        crate::ensure_shape!(
+            last == expected.as_slice(),
+            "the last axes of {x} are not those of a transform of the lengths {:?}, {:?}",
+            self.fft_lengths.as_slice(),
+            expected.as_slice()
+        );
+        let dtype = match self.fft_type {
+            FftType::Irfft => x.dtype().real(),
+            _ => x.dtype().complex(),
+        };
+        one(Aval::new(&[front, &out].concat(), dtype))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::linear(|ct, operand| {
+            let count: usize = self.fft_lengths.iter().product();
+            match self.fft_type {
+                FftType::Fft | FftType::Ifft => bind1(self.clone(), &[ct]),
+                FftType::Rfft => {
+                    let halved = ct.conj() / self.multiplicity(operand.dtype());
+                    bind1(self.as_type(FftType::Irfft), &[&halved]) * count
+                }
+                FftType::Irfft => {
+                    let spectrum = bind1(self.as_type(FftType::Rfft), &[ct]);
+                    let share = self.multiplicity(ct.dtype()) * (1.0 / count as f64);
+                    (spectrum * share).conj()
+                }
+            }
+        })
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        let front = move_batch_axis(&args[0], axes[0], 0, size);
+        batched(bind1(self.clone(), &[&front]), Some(0))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        if outs[0].size() == 0 || ins[0].size() == 0 {
+            return vec![ctx.splat(0, outs[0])];
+        }
+        let attributes = format!(
+            "fft_type = #stablehlo<fft_type {}>, fft_length = {}",
+            self.fft_type.name(),
+            dims_array(&self.fft_lengths)
+        );
+        vec![ctx.op1("fft", args, ins, outs[0], &attributes)]
+    }
+}
+
+/// A Fourier transform over the last one to three axes (`jax.lax.fft`), of the
+/// lengths that those have in real space. Numbers are converted to the
+/// transform's type; [`fft`](crate::fft) has the transforms of NumPy.
+///
+/// ```no_run
+/// use ramie_core::Array;
+/// use ramie_core::prim::fft::{FftType, lax_fft};
+/// let x = Array::from([1.0f32, 2.0, 3.0, 4.0]);
+/// let y = lax_fft(&x, FftType::Rfft, &[4]);
+/// assert_eq!(y.real().to_vec::<f32>(), [10.0, -2.0, -2.0]);
+/// ```
+///
+/// # Panics
+/// If the last axes do not have the sizes of such a transform, or a complex
+/// array is given to `Rfft`.
+#[track_caller]
+pub fn lax_fft(x: &Array, fft_type: FftType, fft_lengths: &[usize]) -> Array {
+    let x = x.to_inexact();
+    let x = match fft_type {
+        FftType::Rfft if !x.dtype().is_complex() => x.astype(x.dtype().complex().real()),
+        FftType::Rfft => x,
+        _ => x.astype(x.dtype().complex()),
+    };
+    let transform = Fft {
+        fft_lengths: fft_lengths.into(),
+        fft_type,
+    };
+    bind1(transform, &[&x])
+}

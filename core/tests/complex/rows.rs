@@ -1,0 +1,144 @@
+//! Recorded operations on complex numbers.
+
+use ramie_core::{Array, DType, jvp, vjp};
+use serde_json::Value;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// An operation on arrays with one result.
+pub type Operation = dyn Fn(&[Array]) -> Array;
+
+/// The recorded rows.
+pub fn rows() -> Vec<Value> {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../tests/golden/data/complex.json"
+    );
+    let index: Value = serde_json::from_slice(&std::fs::read(path).expect(path)).expect("an index");
+    index["rows"].as_array().expect("rows").clone()
+}
+
+fn dtype_of(of: &Value) -> DType {
+    let name = of["dtype"].as_str().expect("a type");
+    let all = DType::ALL.into_iter();
+    all.clone()
+        .find(|d| d.numpy_name() == name)
+        .expect("a type")
+}
+
+fn numbers(of: &Value) -> Vec<f64> {
+    let values = of["values"].as_array().expect("values").iter();
+    let number = |v: &Value| match v.as_str() {
+        Some(word) => word.parse().expect("a number"),
+        None => v.as_f64().expect("a number"),
+    };
+    values.map(number).collect()
+}
+
+/// A recorded array.
+pub fn array(of: &Value) -> Array {
+    let dtype = dtype_of(of);
+    let dims = of["shape"].as_array().expect("a shape").iter();
+    let shape: Vec<usize> = dims.map(|d| d.as_u64().expect("a size") as usize).collect();
+    let values = numbers(of);
+    let n: usize = shape.iter().product();
+    let scalars = (0..n).flat_map(|i| match dtype.is_complex() {
+        true => ramie_core::Scalar::Complex(values[i], values[n + i]).to_bytes(dtype),
+        false => ramie_core::Scalar::Float(values[i]).to_bytes(dtype),
+    });
+    let bytes: Vec<u8> = scalars.collect();
+    Array::try_from_bytes(&bytes, &shape, dtype).expect("an array")
+}
+
+/// Whether an array is the recorded one, up to rounding.
+pub fn close(got: &Array, want: &Value) -> Result<(), String> {
+    let dims = want["shape"].as_array().expect("a shape").iter();
+    let shape: Vec<usize> = dims.map(|d| d.as_u64().expect("a size") as usize).collect();
+    if got.dtype() != dtype_of(want) || got.shape() != shape {
+        return Err(format!(
+            "is {}, expected {} of {shape:?}",
+            got.aval(),
+            want["dtype"]
+        ));
+    }
+    let wide = |x: Array| x.astype(DType::F64).to_vec::<f64>();
+    let mut parts = wide(got.real());
+    if got.dtype().is_complex() {
+        parts.extend(wide(got.imag()));
+    }
+    let wanted = numbers(want);
+    let bits = got.dtype().real();
+    let tolerance = if bits == DType::F64 { 1e-12 } else { 1e-5 };
+    let finite = wanted.iter().filter(|v| v.is_finite());
+    let largest = finite.fold(1.0, |m: f64, v| m.max(v.abs()));
+    for (g, w) in parts.iter().zip(&wanted) {
+        let same = g == w || (g.is_nan() && w.is_nan()) || (g - w).abs() <= tolerance * largest;
+        if !same {
+            return Err(format!("is {parts:?}, expected {wanted:?}"));
+        }
+    }
+    Ok(())
+}
+
+fn one(row: &Value, f: &Operation) -> Result<(), String> {
+    let inputs: Vec<Array> = row["inputs"]
+        .as_array()
+        .expect("inputs")
+        .iter()
+        .map(array)
+        .collect();
+    close(&f(&inputs), &row["output"])?;
+    if row["jvp"].is_null() {
+        return Ok(());
+    }
+    let list = |name: &str| -> Vec<Array> {
+        row[name]
+            .as_array()
+            .expect("arrays")
+            .iter()
+            .map(array)
+            .collect()
+    };
+    let apply = |x: Vec<Array>| f(&x);
+    let (_, tangent) = jvp(apply, inputs.clone(), list("tangents"));
+    close(&tangent, &row["jvp"]).map_err(|e| format!("jvp {e}"))?;
+    let (_, pull) = vjp(apply, inputs);
+    for (got, want) in pull(array(&row["cotangent"]))
+        .iter()
+        .zip(row["vjp"].as_array().expect("arrays"))
+    {
+        close(got, want).map_err(|e| format!("vjp {e}"))?;
+    }
+    Ok(())
+}
+
+/// Compares the rows whose operation is known with what it gives; how many.
+#[track_caller]
+pub fn check(operation: impl Fn(&Value) -> Option<Box<Operation>>) -> usize {
+    let mut failures = Vec::new();
+    let mut applied = 0;
+    for row in rows() {
+        if row["output"].is_null() {
+            continue;
+        }
+        let Some(f) = operation(&row) else { continue };
+        applied += 1;
+        let result = catch_unwind(AssertUnwindSafe(|| one(&row, &*f)));
+        let message = match result {
+            Ok(Ok(())) => continue,
+            Ok(Err(message)) => message,
+            Err(_) => "panicked".into(),
+        };
+        let args = &row["args"];
+        failures.push(format!(
+            "{} {args} of {}: {message}",
+            row["op"], row["inputs"][0]["dtype"]
+        ));
+    }
+    let count = failures.len();
+    assert!(
+        failures.is_empty(),
+        "{count} of {applied} rows differ\n{}",
+        failures.join("\n")
+    );
+    applied
+}
