@@ -24,13 +24,13 @@ fn expect_complex(args: &[Aval]) -> Result<(), ShapeError> {
 }
 
 macro_rules! part {
-    ($( $(#[$doc:meta])* $ty:ident $name:literal |$aval:ident| $out:expr, $transpose:expr;)*) => { $(
+    ($( $(#[$doc:meta])* $ty:ident $name:ident |$aval:ident| $out:expr, $transpose:expr;)*) => { $(
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         pub struct $ty;
         impl Primitive for $ty {
             fn name(&self) -> &'static str {
-                $name
+                stringify!($name)
             }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 expect_complex(args)?;
@@ -44,7 +44,7 @@ macro_rules! part {
                 batch_elementwise(args, axes, |a| bind1(self.clone(), a))
             }
             fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {
-                vec![ctx.part($name, args[0], ins[0], outs[0])]
+                vec![ctx.part(stringify!($name), args[0], ins[0], outs[0])]
             }
         } )*
     };
@@ -52,11 +52,11 @@ macro_rules! part {
 
 part! {
     /// The real part of a complex number.
-    Real "real" |x| x.with_dtype(x.dtype().real()), |ct: &Array| complex(ct, ct.zeros_like());
+    Real real |x| x.with_dtype(x.dtype().real()), |ct: &Array| complex(ct, ct.zeros_like());
     /// The imaginary part of a complex number.
-    Imag "imag" |x| x.with_dtype(x.dtype().real()), |ct: &Array| complex(ct.zeros_like(), -ct);
+    Imag imag |x| x.with_dtype(x.dtype().real()), |ct: &Array| complex(ct.zeros_like(), -ct);
     /// The complex conjugate.
-    Conj "conj" |x| x, |ct: &Array| ct.conj();
+    Conj conj |x| x, |ct: &Array| ct.conj();
 }
 
 impl Lowering<'_> {
