@@ -23,6 +23,7 @@ macro_rules! methods {
 
 methods! {
     plain {
+        angle conj imag is_complex is_real real
         abs acos acosh all all_axes all_keepdims all_with any any_axes any_keepdims any_with
         arange arange_from arange_step argmax argmin argpartition argsort argsort_descending
         argwhere array_split asin asinh astype at_least_1d at_least_2d at_least_3d atan
