@@ -39,6 +39,11 @@ enum Kind {
         upper: Number,
     },
     VarianceScaling(VarianceScaling),
+    Orthogonal {
+        scale: Number,
+        column_axis: isize,
+        delta: bool,
+    },
     Function(Function),
 }
 
@@ -169,6 +174,14 @@ impl Initializer {
                 random::truncated_normal(key, lower, upper, shape, dtype) * stddev.get()
             }
             Kind::VarianceScaling(scaling) => scaling.draw(key, shape, dtype),
+            Kind::Orthogonal {
+                scale,
+                column_axis,
+                delta,
+            } => match delta {
+                false => draw_orthogonal(key, shape, dtype, scale.get(), *column_axis),
+                true => draw_delta_orthogonal(key, shape, dtype, scale.get(), *column_axis),
+            },
             Kind::Function(f) => (f.0)(key, shape, dtype),
         }
     }
@@ -347,6 +360,87 @@ scaling! {
     he_normal 2.0 FanIn TruncatedNormal;
     /// Uniform, of variance `2 / fan_in`.
     he_uniform 2.0 FanIn Uniform;
+}
+
+/// Orthonormal rows or columns, whichever are fewer, times `scale`: the matrix has
+/// the axis `column_axis`, -1 in most cases, as its columns and all others as its
+/// rows (Saxe, McClelland and Ganguli, 2014).
+///
+/// ```no_run
+/// use ramie_core::{DType, random};
+/// use ramie_nn::init;
+/// let kernel = init::orthogonal(1.0, -1).draw(&random::key(0), &[8, 4], DType::F32);
+/// assert_eq!(kernel.shape(), [8, 4]);
+/// ```
+pub fn orthogonal(scale: f64, column_axis: isize) -> Initializer {
+    Initializer(Kind::Orthogonal {
+        scale: Number::new(scale),
+        column_axis,
+        delta: false,
+    })
+}
+
+/// For kernels of convolutions, `[window.., inputs, outputs]`: zero but for the
+/// middle of the window, which is [`orthogonal`] (Xiao and others, 2018). There
+/// must be at least as many outputs as inputs.
+pub fn delta_orthogonal(scale: f64, column_axis: isize) -> Initializer {
+    Initializer(Kind::Orthogonal {
+        scale: Number::new(scale),
+        column_axis,
+        delta: true,
+    })
+}
+
+#[track_caller]
+fn draw_orthogonal(
+    key: &Key,
+    shape: &[usize],
+    dtype: DType,
+    scale: f64,
+    column_axis: isize,
+) -> Array {
+    let rank = shape.len() as isize;
+    assert!(
+        rank >= 2 && (-rank..rank).contains(&column_axis),
+        "orthogonal: the shape {shape:?} has no columns along axis {column_axis} beside rows\n  \
+         help: give at least two axes, one of which are the columns"
+    );
+    if shape.contains(&0) {
+        return Array::zeros(shape, dtype);
+    }
+    let at = column_axis.rem_euclid(rank) as usize;
+    let mut last = shape.to_vec();
+    let columns = last.remove(at);
+    let rows = last.iter().product();
+    last.push(columns);
+    let q = random::orthogonal(key, rows, columns, &[], dtype);
+    q.reshape(&last).move_axis(-1, at as isize) * scale
+}
+
+#[track_caller]
+fn draw_delta_orthogonal(
+    key: &Key,
+    shape: &[usize],
+    dtype: DType,
+    scale: f64,
+    column_axis: isize,
+) -> Array {
+    let fits = (3..=5).contains(&shape.len()) && shape[shape.len() - 2] <= shape[shape.len() - 1];
+    assert!(
+        fits,
+        "delta_orthogonal: the shape {shape:?} is no kernel with at least as many outputs as \
+         inputs\n  help: give one to three axes of a window, then inputs and outputs"
+    );
+    if shape.contains(&0) {
+        return Array::zeros(shape, dtype);
+    }
+    let (window, matrix) = shape.split_at(shape.len() - 2);
+    let q = draw_orthogonal(key, matrix, dtype, scale, column_axis);
+    // Zeros around the one place of the window.
+    let mut widths: Vec<(usize, usize)> = window.iter().map(|&k| ((k - 1) / 2, k / 2)).collect();
+    widths.extend([(0, 0); 2]);
+    let ones = vec![1; window.len()];
+    q.reshape(&[&ones, matrix].concat()).pad(&widths, 0)
 }
 
 pub use glorot_normal as xavier_normal;

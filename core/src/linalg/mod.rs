@@ -29,7 +29,11 @@ macro_rules! tree_of_arrays {
 use tree_of_arrays;
 
 mod decompositions;
+mod determinant;
+mod functions;
+mod inverse;
 pub(crate) mod matrix;
+mod norms;
 mod solve;
 
 pub use crate::prim::linalg::TriangularSolve;
@@ -37,6 +41,10 @@ pub use decompositions::{
     QrMode, SvdFactors, cholesky, cholesky_with, eigh, eigh_of_triangle, eigvalsh, geqrf,
     householder_product, qr, svd, svdvals, triangular_solve,
 };
+pub use determinant::{det, slogdet};
+pub use functions::{block_diag, diagonal, expm, multi_dot, toeplitz, trace};
+pub use inverse::{LeastSquares, lstsq, matrix_power, matrix_rank, pinv, tensorinv, tensorsolve};
+pub use norms::{NormOrder, cond, matrix_norm, norm, vector_norm};
 pub(crate) use solve::solve_by_factors;
 pub use solve::{
     LuFactors, cho_factor, cho_solve, inv, lu, lu_pivots_to_permutation, lu_solve, solve,

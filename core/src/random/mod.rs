@@ -27,6 +27,7 @@ mod discrete;
 mod gamma;
 mod generator;
 mod key;
+mod matrix;
 mod uniform;
 
 use crate::{Array, DType, Dims, ops};
@@ -52,6 +53,7 @@ pub use key::{
     Key, Seed, clone, key, key_data, key_dtype, key_impl, key_with, wrap_key_data,
     wrap_key_data_with,
 };
+pub use matrix::{CovarianceRoot, multivariate_normal, orthogonal};
 pub use uniform::{uniform, uniform_range};
 
 /// One program that draws from a single key: `name` and `fixed` tell programs

@@ -1,0 +1,146 @@
+//! Determinants.
+
+use super::matrix::{diagonals, matrix_shape, permuted};
+use super::{TriangularSolve, inexact, lu, solve, triangular_solve};
+use crate::{Array, DType, concatenate, custom_jvp, where_};
+
+/// Signs and logarithms of the magnitudes of determinants
+/// (`jax.numpy.linalg.slogdet`) of square matrices `[.., n, n]`. Where a
+/// determinant is 0, they are 0 and -∞.
+///
+/// ```no_run
+/// use ramie_core::{Array, linalg};
+/// let (sign, logabsdet) = linalg::slogdet(&Array::from([[0.0f32, 1.0], [1.0, 0.0]]));
+/// assert_eq!((sign.item::<f32>(), logabsdet.item::<f32>()), (-1.0, 0.0));
+/// ```
+///
+/// # Panics
+/// If the matrices are not square, or not of `f32` or `f64`.
+#[track_caller]
+pub fn slogdet(a: &Array) -> (Array, Array) {
+    let a = super::expect_square("slogdet", &inexact(a));
+    // The logarithm's derivative is the trace of A⁻¹ A'; the sign's is zero.
+    let f = custom_jvp(
+        |a: Array| slogdet_by_lu(&a),
+        |a: Array, tangent: Array| {
+            let (sign, value) = slogdet(&a);
+            let value_dot = diagonals(&solve(&a, &tangent)).sum_axes(&[-1]);
+            let sign_dot = sign.zeros_like();
+            ((sign, value), (sign_dot, value_dot))
+        },
+    );
+    f(a)
+}
+
+fn slogdet_by_lu(a: &Array) -> (Array, Array) {
+    let factors = lu(a);
+    let diagonal = diagonals(&factors.lu);
+    let zero = diagonal.eq(0).any_axes(&[-1]);
+    let turns =
+        odd(&(exchanges(&factors.pivots) + diagonal.lt(0).astype(DType::I32).sum_axes(&[-1])));
+    let sign = where_(&turns, -1, Array::scalar(1, a.dtype()));
+    let value = diagonal.abs().log().sum_axes(&[-1]);
+    (
+        where_(&zero, sign.zeros_like(), &sign),
+        where_(&zero, f64::NEG_INFINITY, value),
+    )
+}
+
+/// How many pivots are not on the diagonal.
+fn exchanges(pivots: &Array) -> Array {
+    let place = Array::iota(&[pivots.shape()[pivots.ndim() - 1]], 0, DType::I32);
+    pivots.ne(place).astype(DType::I32).sum_axes(&[-1])
+}
+
+fn odd(count: &Array) -> Array {
+    count.bitwise_and(1).ne(0)
+}
+
+/// The determinants of square matrices `[.., n, n]` (`jax.numpy.linalg.det`).
+/// Derivatives are right also where a determinant is 0.
+///
+/// ```no_run
+/// use ramie_core::{Array, linalg};
+/// assert_eq!(linalg::det(&Array::from([[1.0f32, 2.0], [3.0, 4.0]])).item::<f32>(), -2.0);
+/// ```
+///
+/// # Panics
+/// If the matrices are not square, or not of `f32` or `f64`.
+#[track_caller]
+pub fn det(a: &Array) -> Array {
+    let a = super::expect_square("det", &inexact(a));
+    let at = |i: usize, j: usize| {
+        let row = a.slice_in_dim(i, i + 1, 1, -2);
+        row.slice_in_dim(j, j + 1, 1, -1).squeeze(&[-2, -1])
+    };
+    match matrix_shape(&a).0 {
+        2 => at(0, 0) * at(1, 1) - at(0, 1) * at(1, 0),
+        3 => {
+            let term = |i: usize, j: usize, k: usize| at(0, i) * at(1, j) * at(2, k);
+            term(0, 1, 2) + term(1, 2, 0) + term(2, 0, 1)
+                - term(2, 1, 0)
+                - term(0, 2, 1)
+                - term(1, 0, 2)
+        }
+        _ => {
+            let f = custom_jvp(
+                |a: Array| {
+                    let (sign, value) = slogdet_by_lu(&a);
+                    sign * value.exp()
+                },
+                |a: Array, tangent: Array| {
+                    let (value, product) = cofactors_times(&a, &tangent);
+                    (value, diagonals(&product).sum_axes(&[-1]))
+                },
+            );
+            f(a)
+        }
+    }
+}
+
+/// Determinants, and the transposed cofactors times `b`, which is `det(A) A⁻¹ B`
+/// where that exists.
+///
+/// The last step of the elimination divides by the last pivot, which is 0 where
+/// a matrix of rank `n - 1` is singular; times the determinant, that is the
+/// product of the other pivots.
+fn cofactors_times(a: &Array, b: &Array) -> (Array, Array) {
+    let n = matrix_shape(a).0;
+    if n == 0 {
+        return (
+            Array::ones(&a.shape()[..a.ndim() - 2], a.dtype()),
+            b.clone(),
+        );
+    }
+    if n == 1 {
+        return (a.squeeze(&[-2, -1]), b.clone());
+    }
+    let factors = lu(a);
+    let sign = where_(
+        &odd(&exchanges(&factors.pivots)),
+        -1,
+        Array::scalar(1, a.dtype()),
+    );
+    let partial = diagonals(&factors.lu).cumprod(-1) * sign.expand_dims(&[-1]);
+    let last = |x: &Array, back: usize| x.slice_in_dim(n - back, n - back + 1, 1, -1);
+    let value = last(&partial, 1);
+    let corner = Array::iota(&[n, n], 0, DType::I32) + Array::iota(&[n, n], 1, DType::I32);
+    let others = last(&partial, 2).expand_dims(&[-1]);
+    let changed = where_(&corner.eq(2 * n - 2), 1 / others, &factors.lu);
+    let left = TriangularSolve::new().left_side();
+    // Of a lower rank, all cofactors are 0.
+    let ones = Array::ones(&[&b.shape()[..b.ndim() - 1], &[1]].concat(), b.dtype());
+    let known = triangular_solve(&changed, &ones, left).is_finite();
+    let known = known.all_axes(&[-2, -1]).expand_dims(&[-2, -1]);
+    let x = permuted(&where_(&known, b, b.zeros_like()), &factors.permutation);
+    let x = triangular_solve(&factors.lu, &x, left.lower().unit_diagonal());
+    let x = concatenate(
+        &[
+            x.slice_in_dim(0, n - 1, 1, -2) * value.expand_dims(&[-1]),
+            x.slice_in_dim(n - 1, n, 1, -2),
+        ],
+        -2,
+    );
+    let x = triangular_solve(&changed, &x, left);
+    (value.squeeze(&[-1]), where_(&known, &x, x.zeros_like()))
+}

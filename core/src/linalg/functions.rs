@@ -1,0 +1,275 @@
+//! Products, parts and functions of matrices.
+
+use super::matrix::{diagonals, identity, matrix_shape, product};
+use super::{expect_square, inexact, solve};
+use crate::{Array, DType, concatenate, fori_loop, where_};
+use std::borrow::Borrow;
+
+/// The product of several matrices (`jax.numpy.linalg.multi_dot`), multiplied in
+/// the order that takes the fewest operations. The first and the last may be
+/// vectors.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, linalg};
+/// let [a, b] = [[8, 2], [2, 9]].map(|shape| Array::ones(&shape, DType::F32));
+/// let x = Array::ones(&[9], DType::F32);
+/// assert_eq!(linalg::multi_dot(&[a, b, x]).to_vec::<f32>(), [18.0; 8]);
+/// ```
+///
+/// # Panics
+/// If there are fewer than two arrays, or shapes do not fit.
+#[track_caller]
+pub fn multi_dot<A: Borrow<Array>>(arrays: &[A]) -> Array {
+    let arrays: Vec<&Array> = arrays.iter().map(Borrow::borrow).collect();
+    let last = arrays.len().saturating_sub(1);
+    let fits = arrays.len() >= 2
+        && arrays
+            .iter()
+            .enumerate()
+            .all(|(i, a)| a.ndim() == 2 || (a.ndim() == 1 && (i == 0 || i == last)))
+        && arrays
+            .windows(2)
+            .all(|w| w[0].shape().last() == w[1].shape().first());
+    assert!(
+        fits,
+        "multi_dot: shapes {:?} do not fit\n  help: give two matrices or more, the columns of \
+         each as many as the rows of the next; the first and last may be vectors",
+        arrays.iter().map(|a| a.shape()).collect::<Vec<_>>()
+    );
+    // sizes[i] and sizes[i + 1] are rows and columns of matrix i.
+    let mut sizes = vec![if arrays[0].ndim() == 1 {
+        1
+    } else {
+        arrays[0].shape()[0]
+    }];
+    for a in &arrays {
+        let columns = if sizes.len() > 1 && a.ndim() == 1 {
+            1
+        } else {
+            a.shape()[a.ndim() - 1]
+        };
+        sizes.push(columns);
+    }
+    multiply(&arrays, &splits(&sizes), 0, arrays.len())
+}
+
+/// Where to split each range of factors, so that the fewest multiplications are
+/// done: `splits[i][j]` for those from `i` to before `j`.
+fn splits(sizes: &[usize]) -> Vec<Vec<usize>> {
+    let n = sizes.len() - 1;
+    let mut cost = vec![vec![0u128; n + 1]; n + 1];
+    let mut split = vec![vec![0; n + 1]; n + 1];
+    for length in 2..=n {
+        for i in 0..=n - length {
+            let j = i + length;
+            let work = |k: usize| {
+                let own = sizes[i] as u128 * sizes[k] as u128 * sizes[j] as u128;
+                cost[i][k] + cost[k][j] + own
+            };
+            let best = (i + 1..j).min_by_key(|&k| work(k)).expect("two factors");
+            let least = work(best);
+            (cost[i][j], split[i][j]) = (least, best);
+        }
+    }
+    split
+}
+
+#[track_caller]
+fn multiply(arrays: &[&Array], splits: &[Vec<usize>], from: usize, to: usize) -> Array {
+    if to - from == 1 {
+        return arrays[from].clone();
+    }
+    let middle = splits[from][to];
+    multiply(arrays, splits, from, middle).matmul(multiply(arrays, splits, middle, to))
+}
+
+/// The `offset`-th diagonals of the matrices along the last two axes
+/// (`jax.numpy.linalg.diagonal`), as a last axis.
+///
+/// # Panics
+/// If `x` has fewer than two axes.
+#[track_caller]
+pub fn diagonal(x: &Array, offset: isize) -> Array {
+    assert!(
+        x.ndim() >= 2,
+        "diagonal: {} is no matrix\n  help: give an array of at least two axes",
+        x.aval()
+    );
+    let (rows, columns) = matrix_shape(x);
+    let (down, right) = ((-offset).max(0) as usize, offset.max(0) as usize);
+    let part = x.slice_in_dim(down.min(rows), rows, 1, -2).slice_in_dim(
+        right.min(columns),
+        columns,
+        1,
+        -1,
+    );
+    diagonals(&part)
+}
+
+/// The sums of the `offset`-th diagonals of the matrices along the last two axes
+/// (`jax.numpy.linalg.trace`).
+///
+/// # Panics
+/// If `x` has fewer than two axes.
+#[track_caller]
+pub fn trace(x: &Array, offset: isize) -> Array {
+    diagonal(x, offset).sum_axes(&[-1])
+}
+
+/// Matrices along the diagonal of one, with zeros elsewhere
+/// (`jax.scipy.linalg.block_diag`). Vectors are rows.
+///
+/// ```no_run
+/// use ramie_core::{Array, linalg};
+/// let x = linalg::block_diag(&[Array::from([[1, 2]]), Array::from([[3], [4]])]);
+/// assert_eq!(x.to_vec::<i32>(), [1, 2, 0, 0, 0, 3, 0, 0, 4]);
+/// ```
+///
+/// # Panics
+/// If there are no arrays, or one has more than two axes.
+#[track_caller]
+pub fn block_diag<A: Borrow<Array>>(arrays: &[A]) -> Array {
+    let arrays: Vec<Array> = arrays.iter().map(|a| a.borrow().clone()).collect();
+    assert!(
+        !arrays.is_empty() && arrays.iter().all(|a| a.ndim() <= 2),
+        "block_diag: expects at least one array, of at most two axes each\n  help: for a batch use \
+         vmap"
+    );
+    let blocks: Vec<Array> = crate::ops::promote_all("block_diag", &arrays)
+        .iter()
+        .map(|a| {
+            a.reshape(&[
+                a.size() / a.shape().last().copied().unwrap_or(1).max(1),
+                a.shape().last().copied().unwrap_or(1),
+            ])
+        })
+        .collect();
+    let columns: usize = blocks.iter().map(|b| b.shape()[1]).sum();
+    let mut before = 0;
+    let rows: Vec<Array> = blocks
+        .iter()
+        .map(|b| {
+            let after = columns - before - b.shape()[1];
+            let row = b.pad(&[(0, 0), (before, after)], 0);
+            before += b.shape()[1];
+            row
+        })
+        .collect();
+    concatenate(&rows, 0)
+}
+
+/// The matrix with constant diagonals that has `column` as its first column and
+/// `row` as its first row (`jax.scipy.linalg.toeplitz`), whose first element is
+/// not used.
+///
+/// ```no_run
+/// use ramie_core::{Array, linalg};
+/// let x = linalg::toeplitz(&Array::from([1, 2]), &Array::from([1, 3, 4]));
+/// assert_eq!(x.to_vec::<i32>(), [1, 3, 4, 2, 1, 3]);
+/// ```
+///
+/// # Panics
+/// If an operand has not one axis.
+#[track_caller]
+pub fn toeplitz(column: &Array, row: &Array) -> Array {
+    assert!(
+        column.ndim() == 1 && row.ndim() == 1,
+        "toeplitz: expects vectors, got {} and {}\n  help: x.ravel()",
+        column.aval(),
+        row.aval()
+    );
+    let (m, n) = (column.size(), row.size());
+    if m == 0 || n == 0 {
+        return Array::zeros(&[m, n], column.dtype());
+    }
+    let elements = concatenate(&[column.flip(&[0]), row.slice_in_dim(1, n, 1, 0)], 0);
+    let place = Array::iota(&[m, n], 1, DType::I32) - Array::iota(&[m, n], 0, DType::I32);
+    elements.take(&(place + (m - 1)), 0)
+}
+
+/// How often a matrix is squared at most.
+const SQUARINGS: usize = 16;
+
+/// The exponentials of square matrices `[.., n, n]` (`jax.scipy.linalg.expm`), by
+/// scaling, a Padé approximant and squaring (Higham, The scaling and squaring
+/// method for the matrix exponential revisited, 2005). A matrix of a 1-norm above
+/// about 2¹⁸ gives NaN.
+///
+/// ```no_run
+/// use ramie_core::{Array, linalg};
+/// let turn = Array::from([[0.0f64, -1.0], [1.0, 0.0]]) * std::f64::consts::PI;
+/// let minus_one = Array::from([[-1.0f64, 0.0], [0.0, -1.0]]);
+/// assert!(linalg::expm(&turn).allclose(&minus_one).item::<bool>());
+/// ```
+///
+/// # Panics
+/// If the matrices are not square, or not of `f32` or `f64`.
+#[track_caller]
+pub fn expm(a: &Array) -> Array {
+    let a = expect_square("expm", &inexact(a));
+    if a.size() == 0 {
+        return a;
+    }
+    // Up to which norm the approximant is exact to rounding.
+    let (limit, coefficients): (f64, &[f64]) = match a.dtype() {
+        DType::F64 => (5.371_920_351_148_152, &PADE_13),
+        _ => (3.925_724_783_138_66, &PADE_7),
+    };
+    let norm = a
+        .abs()
+        .sum_keepdims(&[-2])
+        .max_keepdims(&[-1])
+        .stop_gradient();
+    let squarings = (norm / limit).log2().ceil().maximum(0);
+    let a = &a * (-&squarings).exp2();
+    let ones = identity(matrix_shape(&a).0, a.dtype());
+    // The even powers, and the odd ones divided by A.
+    let square = product(&a, &a);
+    let sum = |start: usize| {
+        let mut terms = coefficients[start..].iter().step_by(2).rev();
+        let first = &ones * *terms.next().expect("a coefficient");
+        let first = first.broadcast_to(a.shape());
+        terms.fold(first, |sum, &c| product(&sum, &square) + &ones * c)
+    };
+    let (even, odd) = (sum(0), product(&a, &sum(1)));
+    let ratio = solve(&(&even - &odd), &(even + odd));
+    let squared = fori_loop(
+        0,
+        SQUARINGS,
+        |i: Array, (x, left): (Array, Array)| {
+            let more = left.gt(i.astype(left.dtype()));
+            (where_(&more, product(&x, &x), x), left)
+        },
+        (ratio, squarings.clone()),
+    );
+    where_(&squarings.le(SQUARINGS), squared.0, f64::NAN)
+}
+
+/// Coefficients of the numerators of the diagonal approximants of orders 7 and
+/// 13, from that of the constant.
+const PADE_7: [f64; 8] = [
+    17_297_280.0,
+    8_648_640.0,
+    1_995_840.0,
+    277_200.0,
+    25_200.0,
+    1_512.0,
+    56.0,
+    1.0,
+];
+const PADE_13: [f64; 14] = [
+    64_764_752_532_480_000.0,
+    32_382_376_266_240_000.0,
+    7_771_770_303_897_600.0,
+    1_187_353_796_428_800.0,
+    129_060_195_264_000.0,
+    10_559_470_521_600.0,
+    670_442_572_800.0,
+    33_522_128_640.0,
+    1_323_241_920.0,
+    40_840_800.0,
+    960_960.0,
+    16_380.0,
+    182.0,
+    1.0,
+];

@@ -1,0 +1,240 @@
+//! Least squares, and what singular values say of rank and inverse.
+
+use super::matrix::{epsilon, matrix_shape, product, transposed};
+use super::{expect_square, inexact, inv, solve, svd, svdvals};
+use crate::ops::promote_all;
+use crate::{Array, DType, custom_jvp, where_};
+
+/// Pseudo-inverses (`jax.numpy.linalg.pinv`) of matrices `[.., m, n]`, as
+/// `[.., n, m]`. Singular values up to `rtol` times the largest count as zero,
+/// by default `10 max(m, n)` times the type's precision.
+///
+/// ```no_run
+/// use ramie_core::{Array, linalg};
+/// let a = Array::from([[2.0f32, 0.0], [0.0, 0.0], [0.0, 4.0]]);
+/// let inverse = linalg::pinv(&a, None);
+/// let known = Array::from([[0.5f32, 0.0, 0.0], [0.0, 0.0, 0.25]]);
+/// assert!(inverse.allclose(&known).item::<bool>());
+/// ```
+///
+/// # Panics
+/// If `a` has fewer than two axes, or is not of `f32` or `f64`.
+#[track_caller]
+pub fn pinv(a: &Array, rtol: Option<f64>) -> Array {
+    let a = inexact(a);
+    assert!(
+        a.ndim() >= 2,
+        "pinv: {} is no matrix\n  help: give an array of at least two axes",
+        a.aval()
+    );
+    // Golub and Pereyra, The differentiation of pseudo-inverses and nonlinear
+    // least squares problems whose variables separate (1973).
+    let f = custom_jvp(
+        move |a: Array| pinv_by_svd(&a, rtol),
+        move |a: Array, tangent: Array| {
+            let p = pinv(&a, rtol);
+            let (pt, tt) = (transposed(&p), transposed(&tangent));
+            let outer = product(&product(&p, &pt), &tt);
+            let inner = product(&tt, &product(&pt, &p));
+            let dot = &outer - product(&outer, &product(&a, &p)) + &inner
+                - product(&product(&p, &a), &inner)
+                - product(&product(&p, &tangent), &p);
+            (p, dot)
+        },
+    );
+    f(a)
+}
+
+fn pinv_by_svd(a: &Array, rtol: Option<f64>) -> Array {
+    let (m, n) = matrix_shape(a);
+    if a.size() == 0 {
+        return transposed(a);
+    }
+    let parts = svd(a, false);
+    let rtol = rtol.unwrap_or(10.0 * m.max(n) as f64 * epsilon(a.dtype()));
+    let cutoff = parts.s.slice_in_dim(0, 1, 1, -1) * rtol;
+    let sizes = where_(&parts.s.gt(cutoff), &parts.s, f64::INFINITY);
+    let scaled = transposed(&parts.u) / sizes.expand_dims(&[-1]);
+    product(&transposed(&parts.vt), &scaled)
+}
+
+/// The ranks of matrices (`jax.numpy.linalg.matrix_rank`), `i32`: how many
+/// singular values are above `tol`, by default the largest times `max(m, n)`
+/// times the type's precision. An array of fewer axes has rank 1 unless it is
+/// zero.
+///
+/// # Panics
+/// If the elements are not `f32` or `f64`.
+#[track_caller]
+pub fn matrix_rank(a: &Array, tol: Option<f64>) -> Array {
+    let a = inexact(a);
+    if a.ndim() < 2 {
+        return a.ne(0).any().astype(DType::I32);
+    }
+    let (m, n) = matrix_shape(&a);
+    let s = svdvals(&a);
+    if s.size() == 0 {
+        return s.sum_axes(&[-1]).astype(DType::I32);
+    }
+    let above = match tol {
+        Some(tol) => s.gt(tol),
+        None => s.gt(s.max_keepdims(&[-1]) * (m.max(n) as f64 * epsilon(a.dtype()))),
+    };
+    above.astype(DType::I32).sum_axes(&[-1])
+}
+
+/// What [`lstsq`] gives.
+#[derive(Clone, Debug)]
+pub struct LeastSquares {
+    /// The solution, `[n]` or `[n, k]`.
+    pub x: Array,
+    /// The sums of squares of `b - A x`, one for each column, `[k]`.
+    pub residuals: Array,
+    /// The rank of `A`, `i32`.
+    pub rank: Array,
+    /// The singular values of `A`, `[min(m, n)]`.
+    pub s: Array,
+}
+
+super::tree_of_arrays!(LeastSquares {
+    x,
+    residuals,
+    rank,
+    s
+});
+
+/// The `x` of least norm among those for which `|A x - b|` is least
+/// (`jax.numpy.linalg.lstsq`), for one matrix `[m, n]` and `b` of shape `[m]` or
+/// `[m, k]`. Singular values below `rcond` times the largest count as zero, by
+/// default `max(m, n)` times the type's precision.
+///
+/// ```no_run
+/// use ramie_core::{Array, linalg};
+/// // The line through (0, 1), (1, 3), (2, 5).
+/// let a = Array::from([[0.0f32, 1.0], [1.0, 1.0], [2.0, 1.0]]);
+/// let line = linalg::lstsq(&a, &Array::from([1.0f32, 3.0, 5.0]), None).x;
+/// assert!(line.allclose_within(&Array::from([2.0f32, 1.0]), 1e-4, 1e-4).item::<bool>());
+/// ```
+///
+/// # Panics
+/// If `a` is not one matrix, or `b` has another number of rows.
+#[track_caller]
+pub fn lstsq(a: &Array, b: &Array, rcond: Option<f64>) -> LeastSquares {
+    let [a, b] = [a, b].map(inexact);
+    let [a, b]: [Array; 2] = promote_all("lstsq", &[a, b])
+        .try_into()
+        .expect("two arrays");
+    let fits = a.ndim() == 2 && matches!(b.ndim(), 1 | 2) && b.shape()[0] == a.shape()[0];
+    assert!(
+        fits,
+        "lstsq: {} and {} do not fit\n  help: give one matrix [m, n], and [m] or [m, k]",
+        a.aval(),
+        b.aval()
+    );
+    let (m, n) = matrix_shape(&a);
+    let columns = if b.ndim() == 1 {
+        b.expand_dims(&[-1])
+    } else {
+        b.clone()
+    };
+    let (x, rank, s) = if a.size() == 0 {
+        let x = Array::zeros(&[n, columns.shape()[1]], a.dtype());
+        (
+            x,
+            Array::scalar(0, DType::I32),
+            Array::zeros(&[0], a.dtype()),
+        )
+    } else {
+        let parts = svd(&a, false);
+        let rcond = match rcond {
+            Some(r) if r < 0.0 => epsilon(a.dtype()),
+            Some(r) => r,
+            None => m.max(n) as f64 * epsilon(a.dtype()),
+        };
+        let s = parts.s;
+        let used = s
+            .ge(s.slice_in_dim(0, 1, 1, 0) * rcond)
+            .bitwise_and(s.gt(0));
+        let inverse = where_(&used, 1 / where_(&used, &s, s.ones_like()), s.zeros_like());
+        let turned = product(&transposed(&parts.u), &columns);
+        let x = product(
+            &transposed(&parts.vt),
+            &(inverse.expand_dims(&[-1]) * turned),
+        );
+        (x, used.astype(DType::I32).sum(), s)
+    };
+    let residuals = (&columns - product(&a, &x)).square().sum_axes(&[0]);
+    let x = if b.ndim() == 1 { x.squeeze(&[-1]) } else { x };
+    LeastSquares {
+        x,
+        residuals,
+        rank,
+        s,
+    }
+}
+
+/// The inverse of a map between arrays (`jax.numpy.linalg.tensorinv`): `a` takes
+/// an array with its axes from `ind` on to one with those before.
+///
+/// # Panics
+/// If `ind` is 0, or both groups of axes do not have as many elements.
+#[track_caller]
+pub fn tensorinv(a: &Array, ind: usize) -> Array {
+    let (out, into) = a.shape().split_at(ind.min(a.ndim()));
+    let size: usize = out.iter().product();
+    assert!(
+        ind > 0 && size == into.iter().product::<usize>(),
+        "tensorinv: the first {ind} axes of {} do not have as many elements as the others\n  \
+         help: choose another `ind`, at least 1",
+        a.aval()
+    );
+    inv(&a.reshape(&[size, size])).reshape(&[into, out].concat())
+}
+
+/// The `x` with `tensordot(a, x, x.ndim()) = b` (`jax.numpy.linalg.tensorsolve`).
+/// The first axes of `a` are those of `b`, the others those of `x`.
+///
+/// # Panics
+/// If the first axes of `a` are not those of `b`, or the others have not as many
+/// elements.
+#[track_caller]
+pub fn tensorsolve(a: &Array, b: &Array) -> Array {
+    let (out, into) = a.shape().split_at(b.ndim().min(a.ndim()));
+    assert!(
+        out == b.shape() && into.iter().product::<usize>() == b.size(),
+        "tensorsolve: {} does not map arrays of {} elements to {}\n  help: its first axes are \
+         those of b, the others have as many elements",
+        a.aval(),
+        b.size(),
+        b.aval()
+    );
+    solve(&a.reshape(&[b.size(), b.size()]), &b.ravel()).reshape(into)
+}
+
+/// Matrices to an integer power (`jax.numpy.linalg.matrix_power`), negative ones
+/// of the inverse.
+///
+/// # Panics
+/// If the matrices are not square.
+#[track_caller]
+pub fn matrix_power(a: &Array, n: i64) -> Array {
+    let a = expect_square("matrix_power", a);
+    if n == 0 {
+        return Array::eye(a.shape()[a.ndim() - 1], a.dtype()).broadcast_to(a.shape());
+    }
+    let mut square = if n < 0 { inv(&a) } else { a };
+    let (mut left, mut power) = (n.unsigned_abs(), None::<Array>);
+    while left > 0 {
+        if left & 1 == 1 {
+            power = Some(match power {
+                Some(p) => p.matmul(&square),
+                None => square.clone(),
+            });
+        }
+        left >>= 1;
+        if left > 0 {
+            square = square.matmul(&square);
+        }
+    }
+    power.expect("n is not 0")
+}

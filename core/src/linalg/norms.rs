@@ -1,0 +1,214 @@
+//! Norms and condition numbers.
+
+use super::{inexact, inv, svdvals};
+use crate::{Array, where_};
+
+/// Which norm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NormOrder {
+    /// The root of the sum of squares.
+    Frobenius,
+    /// The sum of the singular values.
+    Nuclear,
+    /// Of vectors the `p`-norm: the largest (∞) or smallest (-∞) magnitude, the
+    /// number of elements that are not zero (0), else the `p`-th root of the sum
+    /// of `p`-th powers. Of matrices the largest (1) or smallest (-1) sum of
+    /// magnitudes of a column, those of a row (±∞), the largest (2) or smallest
+    /// (-2) singular value.
+    P(f64),
+}
+
+impl From<f64> for NormOrder {
+    fn from(p: f64) -> NormOrder {
+        NormOrder::P(p)
+    }
+}
+
+impl From<i32> for NormOrder {
+    fn from(p: i32) -> NormOrder {
+        NormOrder::P(f64::from(p))
+    }
+}
+
+/// A norm over some axes (`jax.numpy.linalg.norm`): of vectors over one axis, of
+/// matrices over two, rows first. With `keepdims` the axes stay, of size 1. The
+/// Euclidean norm over any axes is [`Array::norm_axes`].
+///
+/// ```no_run
+/// use ramie_core::{Array, linalg::{NormOrder, norm}};
+/// let x = Array::from([[3.0f32, -4.0], [0.0, 5.0]]);
+/// assert_eq!(norm(&x, 1, &[1], false).to_vec::<f32>(), [7.0, 5.0]);
+/// assert_eq!(norm(&x, f64::INFINITY, &[0, 1], false).item::<f32>(), 7.0);
+/// assert_eq!(norm(&x, NormOrder::Frobenius, &[0, 1], false).item::<f32>(), 50f32.sqrt());
+/// ```
+///
+/// # Panics
+/// If there are not one or two axes, an axis is out of range, or matrices have
+/// no such norm.
+#[track_caller]
+pub fn norm(x: &Array, order: impl Into<NormOrder>, axes: &[isize], keepdims: bool) -> Array {
+    let order = order.into();
+    match axes {
+        [_] => match order {
+            NormOrder::P(p) => vector_norm(x, p, axes, keepdims),
+            other => panic!(
+                "norm: vectors have no {other:?} norm\n  help: name two axes for matrices, or give \
+                 the order as a number"
+            ),
+        },
+        [_, _] => norm_of_matrices(x, order, axes, keepdims),
+        _ => panic!(
+            "norm: got {} axes\n  help: name one axis for vectors, two for matrices; \
+             `vector_norm` and `Array::norm_axes` take any number",
+            axes.len()
+        ),
+    }
+}
+
+/// The `p`-norm of the elements along some axes together
+/// (`jax.numpy.linalg.vector_norm`); see [`NormOrder::P`].
+///
+/// ```no_run
+/// use ramie_core::{Array, linalg};
+/// let x = Array::from([3.0f32, 0.0, -4.0]);
+/// assert_eq!(linalg::vector_norm(&x, 0.0, &[0], false).item::<f32>(), 2.0);
+/// assert_eq!(linalg::vector_norm(&x, f64::INFINITY, &[0], false).item::<f32>(), 4.0);
+/// ```
+///
+/// # Panics
+/// If an axis is out of range or named twice, or the smallest of no elements is
+/// asked for.
+#[track_caller]
+pub fn vector_norm(x: &Array, p: f64, axes: &[isize], keepdims: bool) -> Array {
+    let x = inexact(x);
+    let sum = |x: &Array| match keepdims {
+        true => x.sum_keepdims(axes),
+        false => x.sum_axes(axes),
+    };
+    if p == 2.0 {
+        sum(&x.square()).sqrt()
+    } else if p == f64::INFINITY {
+        largest(&x.abs(), axes, keepdims)
+    } else if p == f64::NEG_INFINITY {
+        smallest(&x.abs(), axes, keepdims)
+    } else if p == 0.0 {
+        sum(&x.ne(0).astype(x.dtype()))
+    } else if p == 1.0 {
+        sum(&x.abs())
+    } else {
+        sum(&x.abs().power(p)).power(1.0 / p)
+    }
+}
+
+/// A norm of the matrices along the last two axes
+/// (`jax.numpy.linalg.matrix_norm`).
+///
+/// # Panics
+/// If `x` has fewer than two axes, or matrices have no such norm.
+#[track_caller]
+pub fn matrix_norm(x: &Array, order: impl Into<NormOrder>, keepdims: bool) -> Array {
+    norm(x, order, &[-2, -1], keepdims)
+}
+
+/// The largest of magnitudes; 0 of none.
+#[track_caller]
+fn largest(x: &Array, axes: &[isize], keepdims: bool) -> Array {
+    if axes.iter().any(|&d| x.shape()[x.axis("norm", d)] == 0) {
+        return match keepdims {
+            true => x.sum_keepdims(axes),
+            false => x.sum_axes(axes),
+        };
+    }
+    match keepdims {
+        true => x.max_keepdims(axes),
+        false => x.max_axes(axes),
+    }
+}
+
+#[track_caller]
+fn smallest(x: &Array, axes: &[isize], keepdims: bool) -> Array {
+    match keepdims {
+        true => x.min_keepdims(axes),
+        false => x.min_axes(axes),
+    }
+}
+
+#[track_caller]
+fn norm_of_matrices(x: &Array, order: NormOrder, axes: &[isize], keepdims: bool) -> Array {
+    let x = inexact(x);
+    let places = x.axes("norm", axes);
+    let (row, column) = (places[0] as isize, places[1] as isize);
+    let sums = |axis: isize| x.abs().sum_keepdims(&[axis]);
+    let kept = match order {
+        NormOrder::Frobenius => x.square().sum_keepdims(axes).sqrt(),
+        NormOrder::P(1.0) => largest(&sums(row), &[column], true),
+        NormOrder::P(-1.0) => smallest(&sums(row), &[column], true),
+        NormOrder::P(f64::INFINITY) => largest(&sums(column), &[row], true),
+        NormOrder::P(f64::NEG_INFINITY) => smallest(&sums(column), &[row], true),
+        NormOrder::Nuclear | NormOrder::P(2.0 | -2.0) => {
+            let mut rest: Vec<isize> = (0..x.ndim() as isize)
+                .filter(|d| *d != row && *d != column)
+                .collect();
+            rest.extend([row, column]);
+            let s = svdvals(&x.transpose(&rest));
+            let value = match order {
+                NormOrder::Nuclear => s.sum_axes(&[-1]),
+                NormOrder::P(2.0) => largest(&s, &[-1], false),
+                _ => smallest(&s, &[-1], false),
+            };
+            let mut ends = [row, column];
+            ends.sort_unstable();
+            value.expand_dims(&ends)
+        }
+        NormOrder::P(p) => panic!(
+            "norm: matrices have no norm of order {p}\n  help: the orders are 1, -1, 2, -2, ∞, -∞, \
+             Frobenius and Nuclear; name one axis for vectors"
+        ),
+    };
+    match keepdims {
+        true => kept,
+        false => kept.squeeze(&[row, column]),
+    }
+}
+
+/// The condition numbers of the matrices along the last two axes
+/// (`jax.numpy.linalg.cond`): the norm times that of the inverse, infinite for
+/// singular matrices. Of order 2, which is usual, and -2 the matrices need not
+/// be square.
+///
+/// ```no_run
+/// use ramie_core::{Array, linalg};
+/// let x = Array::from([[4.0f32, 0.0], [0.0, 2.0]]);
+/// assert_eq!(linalg::cond(&x, 1).item::<f32>(), 2.0);
+/// ```
+///
+/// # Panics
+/// If `x` has fewer than two axes or no elements, matrices have no such norm, or
+/// are not square and the order is not 2 or -2.
+#[track_caller]
+pub fn cond(x: &Array, order: impl Into<NormOrder>) -> Array {
+    let (x, order) = (inexact(x), order.into());
+    assert!(
+        x.ndim() >= 2 && x.size() > 0,
+        "cond: {} holds no matrix with elements\n  help: matrices lie along the last two axes",
+        x.aval()
+    );
+    let ratio = match order {
+        NormOrder::P(2.0 | -2.0) => {
+            let s = svdvals(&x);
+            let (first, last) = (s.slice_in_dim(0, 1, 1, -1), {
+                let n = s.shape()[s.ndim() - 1];
+                s.slice_in_dim(n - 1, n, 1, -1)
+            });
+            let ratio = match order {
+                NormOrder::P(2.0) => return (first / last).squeeze(&[-1]),
+                _ => last / first,
+            };
+            ratio.squeeze(&[-1])
+        }
+        _ => matrix_norm(&x, order, false) * matrix_norm(&inv(&x), order, false),
+    };
+    let unknown = x.is_nan().any_axes(&[-2, -1]);
+    let singular = ratio.is_nan().bitwise_and(unknown.logical_not());
+    where_(&singular, f64::INFINITY, ratio)
+}

@@ -1,0 +1,170 @@
+//! Functions of linear algebra: values and derivatives of `jax.numpy.linalg` and
+//! `jax.scipy.linalg`.
+
+#[path = "../../tests/common/mod.rs"]
+mod common;
+
+use common::apply::{Operation, number, numbers};
+use common::golden::{Golden, Row};
+use common::linalg::{apart, positive, turned};
+use ramie_core::linalg::{self as la, NormOrder};
+use ramie_core::random::{self, CovarianceRoot};
+use ramie_core::{Array, DType};
+use serde_json::Value;
+
+type Applied = Option<Box<Operation>>;
+
+fn on(f: impl Fn(&Array) -> Array + Send + Sync + 'static) -> Applied {
+    Some(Box::new(move |x| vec![f(&x[0])]))
+}
+
+fn system(f: impl Fn(&Array, &Array) -> Array + Send + Sync + 'static) -> Applied {
+    Some(Box::new(move |x| vec![f(&x[0], &x[1])]))
+}
+
+fn order(params: &Value) -> NormOrder {
+    match params["ord"].as_str().expect("an order") {
+        "fro" => NormOrder::Frobenius,
+        "nuc" => NormOrder::Nuclear,
+        p => NormOrder::P(p.parse().expect("a number")),
+    }
+}
+
+/// Maps from `[6]` to `[2, 3]`.
+fn map(x: &Array) -> Array {
+    turned(&x.reshape(&[6, 6])).reshape(&[2, 3, 6])
+}
+
+fn function(row: &Row) -> Applied {
+    let p = &row.params;
+    let flag = |name: &str| p[name].as_bool().unwrap_or(false);
+    let offset = p["offset"].as_i64().unwrap_or(0) as isize;
+    match row.op.as_str() {
+        "norm" => {
+            let axes: Vec<isize> = numbers(&p["axes"]).iter().map(|&d| d as isize).collect();
+            let (order, keepdims) = (order(p), flag("keepdims"));
+            let matrices = row.inputs[0].ndim() == 2 && axes.len() == 2;
+            on(move |x| match matrices {
+                true => la::norm(&apart(x), order, &axes, keepdims),
+                false => la::norm(x, order, &axes, keepdims),
+            })
+        }
+        "cond" => {
+            let order = order(p);
+            on(move |x| la::cond(&turned(x), order))
+        }
+        "det" => on(|x| la::det(&turned(x))),
+        "det_as_is" => on(la::det),
+        "slogdet" => Some(Box::new(|x| {
+            let (sign, value) = la::slogdet(&turned(&x[0]));
+            vec![sign, value]
+        })),
+        "slogdet_as_is" => Some(Box::new(|x| {
+            let (sign, value) = la::slogdet(&x[0]);
+            vec![sign, value]
+        })),
+        "solve" => system(|a, b| la::solve(&turned(a), b)),
+        "inv" => on(|x| la::inv(&turned(x))),
+        "pinv" => on(|x| la::pinv(&apart(x), None)),
+        "pinv_as_is" => on(|x| la::pinv(x, None)),
+        "lstsq" => Some(Box::new(|x| {
+            let found = la::lstsq(&apart(&x[0]), &x[1], None);
+            vec![found.x, found.residuals, found.rank, found.s]
+        })),
+        "lu_solve" => {
+            let transpose = flag("transpose");
+            system(move |a, b| la::lu_solve(&la::lu(&turned(a)), b, transpose))
+        }
+        "cho_solve" => {
+            let lower = flag("lower");
+            system(move |a, b| la::cho_solve(&la::cho_factor(&positive(a), lower), b, lower))
+        }
+        "solve_triangular" => {
+            let lower = flag("lower");
+            system(move |a, b| la::solve_triangular(&apart(a), b, lower))
+        }
+        "tensorinv" => on(|x| la::tensorinv(&map(x), 2)),
+        "tensorsolve" => system(|a, b| la::tensorsolve(&map(a), b)),
+        "matrix_rank" => on(|x| la::matrix_rank(x, None)),
+        "matrix_power" => {
+            let n = p["n"].as_i64()?;
+            on(move |x| la::matrix_power(&(turned(x) / 4), n))
+        }
+        "multi_dot" => Some(Box::new(|x| vec![la::multi_dot(x)])),
+        "diagonal" => on(move |x| la::diagonal(x, offset)),
+        "trace" => on(move |x| la::trace(x, offset)),
+        "block_diag" => Some(Box::new(|x| vec![la::block_diag(x)])),
+        "toeplitz" => system(la::toeplitz),
+        "expm" => {
+            let scale = p["scale"].as_f64()? / 20.0;
+            on(move |x| la::expm(&(turned(x) * scale)))
+        }
+        "orthogonal" => {
+            let (n, m, shape) = (number(p, "n"), number(p, "m"), numbers(&p["shape"]));
+            let dtype = row.outputs[0].dtype();
+            Some(Box::new(move |_| {
+                let key = random::key(n as u64);
+                vec![random::orthogonal(&key, n, m, &shape, dtype)]
+            }))
+        }
+        "multivariate_normal" => {
+            let root = match p["method"].as_str()? {
+                "cholesky" => CovarianceRoot::Cholesky,
+                "eigh" => CovarianceRoot::Eigh,
+                _ => CovarianceRoot::Svd,
+            };
+            Some(Box::new(move |x| {
+                let (mean, dtype) = (&x[0], x[0].dtype());
+                let covariance = match root {
+                    CovarianceRoot::Cholesky => positive(&x[1]),
+                    _ => x[1].abs() * Array::eye(3, dtype),
+                };
+                let (key, zero) = (random::key(7), mean.zeros_like());
+                let draw =
+                    random::multivariate_normal(&key, &zero, &covariance, &[2, 2], dtype, root);
+                vec![draw.abs() + mean]
+            }))
+        }
+        _ => None,
+    }
+}
+
+#[test]
+fn functions_agree_with_jax() {
+    let golden = Golden::open("linalg_functions");
+    let ops = golden.ops();
+    assert!(ops.len() > 25);
+    common::walk(&golden, &ops, &function);
+}
+
+#[test]
+fn norms_of_nothing() {
+    let x = Array::zeros(&[0, 3], DType::F32);
+    assert_eq!(la::norm(&x, 1, &[0, 1], false).item::<f32>(), 0.0);
+    assert_eq!(
+        la::vector_norm(&x, f64::INFINITY, &[0], false).to_vec::<f32>(),
+        [0.0; 3]
+    );
+    assert_eq!(
+        la::det(&Array::zeros(&[0, 0], DType::F32)).item::<f32>(),
+        1.0
+    );
+    assert_eq!(
+        la::cond(&Array::zeros(&[2, 2], DType::F32), 1).item::<f32>(),
+        f32::INFINITY
+    );
+}
+
+#[test]
+#[should_panic(expected = "cholesky: expects f32 or f64, got bf16")]
+fn short_floats_are_refused() {
+    let _ = la::cholesky(&Array::eye(2, DType::BF16));
+}
+
+#[test]
+#[should_panic(
+    expected = "solve: matrices of shape [3, 3] do not fit right-hand sides of shape [2]"
+)]
+fn systems_have_as_many_equations_as_right_hand_sides() {
+    let _ = la::solve(&Array::eye(3, DType::F32), &Array::ones(&[2], DType::F32));
+}
