@@ -2,6 +2,7 @@
 
 use super::matrix::{diagonals, matrix_shape, permuted};
 use super::{TriangularSolve, inexact, lu, solve, triangular_solve};
+use crate::ops::{fused, fused1};
 use crate::{Array, DType, concatenate, custom_jvp, where_};
 
 /// Signs and logarithms of the magnitudes of determinants
@@ -19,17 +20,23 @@ use crate::{Array, DType, concatenate, custom_jvp, where_};
 #[track_caller]
 pub fn slogdet(a: &Array) -> (Array, Array) {
     let a = super::expect_square("slogdet", &inexact(a));
-    // The logarithm's derivative is the trace of A⁻¹ A'; the sign's is zero.
-    let f = custom_jvp(
-        |a: Array| slogdet_by_lu(&a),
-        |a: Array, tangent: Array| {
-            let (sign, value) = slogdet(&a);
-            let value_dot = diagonals(&solve(&a, &tangent)).sum_axes(&[-1]);
-            let sign_dot = sign.zeros_like();
-            ((sign, value), (sign_dot, value_dot))
-        },
-    );
-    f(a)
+    let mut parts = fused("slogdet", (), &[a], |args| {
+        // The logarithm's derivative is the trace of A⁻¹ A'; the sign's is zero.
+        let f = custom_jvp(
+            |a: Array| slogdet_by_lu(&a),
+            |a: Array, tangent: Array| {
+                let (sign, value) = slogdet(&a);
+                let value_dot = diagonals(&solve(&a, &tangent)).sum_axes(&[-1]);
+                let sign_dot = sign.zeros_like();
+                ((sign, value), (sign_dot, value_dot))
+            },
+        );
+        let (sign, value) = f(args[0].clone());
+        vec![sign, value]
+    })
+    .into_iter();
+    let mut next = || parts.next().expect("two results");
+    (next(), next())
 }
 
 fn slogdet_by_lu(a: &Array) -> (Array, Array) {
@@ -69,11 +76,15 @@ fn odd(count: &Array) -> Array {
 #[track_caller]
 pub fn det(a: &Array) -> Array {
     let a = super::expect_square("det", &inexact(a));
+    fused1("det", (), &[a], |args| det_of(&args[0]))
+}
+
+fn det_of(a: &Array) -> Array {
     let at = |i: usize, j: usize| {
         let row = a.slice_in_dim(i, i + 1, 1, -2);
         row.slice_in_dim(j, j + 1, 1, -1).squeeze(&[-2, -1])
     };
-    match matrix_shape(&a).0 {
+    match matrix_shape(a).0 {
         2 => at(0, 0) * at(1, 1) - at(0, 1) * at(1, 0),
         3 => {
             let term = |i: usize, j: usize, k: usize| at(0, i) * at(1, j) * at(2, k);
@@ -93,7 +104,7 @@ pub fn det(a: &Array) -> Array {
                     (value, diagonals(&product).sum_axes(&[-1]))
                 },
             );
-            f(a)
+            f(a.clone())
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::matrix::{diagonals, identity, matrix_shape, product};
 use super::{expect_square, inexact, solve};
+use crate::ops::fused1;
 use crate::{Array, DType, concatenate, fori_loop, where_};
 use std::borrow::Borrow;
 
@@ -210,6 +211,10 @@ pub fn expm(a: &Array) -> Array {
     if a.size() == 0 {
         return a;
     }
+    fused1("expm", (), &[a], |args| expm_of(&args[0]))
+}
+
+fn expm_of(a: &Array) -> Array {
     // Up to which norm the approximant is exact to rounding.
     let (limit, coefficients): (f64, &[f64]) = match a.dtype() {
         DType::F64 => (5.371_920_351_148_152, &PADE_13),
@@ -221,7 +226,7 @@ pub fn expm(a: &Array) -> Array {
         .max_keepdims(&[-1])
         .stop_gradient();
     let squarings = (norm / limit).log2().ceil().maximum(0);
-    let a = &a * (-&squarings).exp2();
+    let a = a * (-&squarings).exp2();
     let ones = identity(matrix_shape(&a).0, a.dtype());
     // The even powers, and the odd ones divided by A.
     let square = product(&a, &a);

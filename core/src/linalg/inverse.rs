@@ -2,7 +2,7 @@
 
 use super::matrix::{epsilon, matrix_shape, product, transposed};
 use super::{expect_square, inexact, inv, solve, svd, svdvals};
-use crate::ops::promote_all;
+use crate::ops::{fused, fused1, promote_all};
 use crate::{Array, DType, custom_jvp, where_};
 
 /// Pseudo-inverses (`jax.numpy.linalg.pinv`) of matrices `[.., m, n]`, as
@@ -27,8 +27,14 @@ pub fn pinv(a: &Array, rtol: Option<f64>) -> Array {
         "pinv: {} is no matrix\n  help: give an array of at least two axes",
         a.aval()
     );
-    // Golub and Pereyra, The differentiation of pseudo-inverses and nonlinear
-    // least squares problems whose variables separate (1973).
+    fused1("pinv", rtol.map(f64::to_bits), &[a], |args| {
+        pinv_with_rule(&args[0], rtol)
+    })
+}
+
+/// Golub and Pereyra, The differentiation of pseudo-inverses and nonlinear least
+/// squares problems whose variables separate (1973).
+fn pinv_with_rule(a: &Array, rtol: Option<f64>) -> Array {
     let f = custom_jvp(
         move |a: Array| pinv_by_svd(&a, rtol),
         move |a: Array, tangent: Array| {
@@ -42,7 +48,7 @@ pub fn pinv(a: &Array, rtol: Option<f64>) -> Array {
             (p, dot)
         },
     );
-    f(a)
+    f(a.clone())
 }
 
 fn pinv_by_svd(a: &Array, rtol: Option<f64>) -> Array {
@@ -131,7 +137,22 @@ pub fn lstsq(a: &Array, b: &Array, rcond: Option<f64>) -> LeastSquares {
         a.aval(),
         b.aval()
     );
-    let (m, n) = matrix_shape(&a);
+    let fixed = rcond.map(f64::to_bits);
+    let mut parts = fused("lstsq", fixed, &[a, b], |args| {
+        least_squares(&args[0], &args[1], rcond)
+    })
+    .into_iter();
+    let mut next = || parts.next().expect("four results");
+    LeastSquares {
+        x: next(),
+        residuals: next(),
+        rank: next(),
+        s: next(),
+    }
+}
+
+fn least_squares(a: &Array, b: &Array, rcond: Option<f64>) -> Vec<Array> {
+    let (m, n) = matrix_shape(a);
     let columns = if b.ndim() == 1 {
         b.expand_dims(&[-1])
     } else {
@@ -145,7 +166,7 @@ pub fn lstsq(a: &Array, b: &Array, rcond: Option<f64>) -> LeastSquares {
             Array::zeros(&[0], a.dtype()),
         )
     } else {
-        let parts = svd(&a, false);
+        let parts = svd(a, false);
         let rcond = match rcond {
             Some(r) if r < 0.0 => epsilon(a.dtype()),
             Some(r) => r,
@@ -163,14 +184,9 @@ pub fn lstsq(a: &Array, b: &Array, rcond: Option<f64>) -> LeastSquares {
         );
         (x, used.astype(DType::I32).sum(), s)
     };
-    let residuals = (&columns - product(&a, &x)).square().sum_axes(&[0]);
+    let residuals = (&columns - product(a, &x)).square().sum_axes(&[0]);
     let x = if b.ndim() == 1 { x.squeeze(&[-1]) } else { x };
-    LeastSquares {
-        x,
-        residuals,
-        rank,
-        s,
-    }
+    vec![x, residuals, rank, s]
 }
 
 /// The inverse of a map between arrays (`jax.numpy.linalg.tensorinv`): `a` takes
