@@ -49,7 +49,7 @@ methods! {
         nanmin_with nanprod nanprod_axes nanprod_keepdims nanprod_with nanstd nanstd_axes
         nanstd_keepdims nanstd_with nansum nansum_axes nansum_keepdims nansum_with nanvar
         nanvar_axes nanvar_keepdims nanvar_with ndim ndtr ndtri negative nonzero one_hot
-        one_hot_along ones ones_like packbits  pad_with partition poly polyder polyint
+        one_hot_along ones ones_like packbits  pad_with partition poly polyder polyfit polyint
         positive prod prod_axes prod_keepdims prod_with ptp ptp_axes ptp_keepdims rad2deg
         ravel reciprocal relu relu6 repeat repeat_each reshape resize rint roll roll_axes
         roll_axis roll_dynamic roll_flat rot90 round round_decimals segment_max segment_min

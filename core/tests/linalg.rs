@@ -7,7 +7,7 @@ mod common;
 use common::numbers::{Draw, to_f64};
 use ramie_core::DType::{F32, F64};
 use ramie_core::linalg::{self, QrMode};
-use ramie_core::{Array, DType, jit};
+use ramie_core::{Array, DType, jit, stack};
 
 /// Matrices of a shape.
 fn drawn(shape: &[usize], dtype: DType) -> Array {
@@ -190,4 +190,25 @@ fn elements_that_are_not_finite_give_nan() {
         assert!(nan(&svd.u) && nan(&svd.s) && nan(&svd.vt));
         assert_eq!(svd.s.index(1).to_vec::<f32>(), [2.0, 1.0]);
     }
+}
+
+/// `jnp.polyfit` in `f64`, for two columns of values at once.
+#[test]
+fn polynomials_near_values() {
+    let x = Array::from([-2.0, -1.0, 0.0, 1.0, 2.0, 5.0]);
+    let coefficients = Array::from([[0.5, 1.0], [-2.0, 0.0], [3.0, -4.0]]);
+    let y = stack(&[0, 1].map(|k| coefficients.index((.., k)).polyval(&x)), 1);
+    let found = x.polyfit(&y, 2);
+    assert_eq!(found.shape(), [3, 2]);
+    let near = found.allclose_within(&coefficients, 1e-9, 1e-9);
+    assert!(near.item::<bool>(), "{found}");
+    let line = Array::from([0.0, 1.0, 2.0]).polyfit(&Array::from([1.0, 2.0, 4.0]), 1);
+    let near = line.allclose_within(&Array::from([1.5, 5.0 / 6.0]), 1e-9, 1e-9);
+    assert!(near.item::<bool>(), "{line}");
+}
+
+#[test]
+#[should_panic(expected = "polyfit: values f32[2] do not belong to the points f32[3]")]
+fn values_for_some_of_the_points() {
+    Array::from([0.0f32, 1.0, 2.0]).polyfit(&Array::from([1.0f32, 2.0]), 1);
 }

@@ -102,11 +102,11 @@ pub fn print(format: &str, args: &[&Array]) {
     print_with(format, args, false, Location::caller());
 }
 
-/// [`print`] in order: lines come in the order in which programs make them,
+/// [`print()`] in order: lines come in the order in which programs make them,
 /// also those of several programs.
 ///
 /// # Panics
-/// As [`print`], and under `vmap`, where there is no order.
+/// As [`print()`], and under `vmap`, where there is no order.
 #[track_caller]
 pub fn print_ordered(format: &str, args: &[&Array]) {
     print_with(format, args, true, Location::caller());

@@ -160,6 +160,41 @@ impl Array {
         };
         self.expand_dims(&[1]).power(powers.expand_dims(&[0]))
     }
+
+    /// The polynomial of the given degree that is nearest to the values `y`,
+    /// `[n]` or `[n, k]`, at these points, by least squares: coefficients
+    /// `[degree + 1]` or `[degree + 1, k]`, that of the highest power first
+    /// (`jnp.polyfit`).
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let x = Array::from([0.0f32, 1.0, 2.0, 3.0]);
+    /// let line = x.polyfit(&(&x * 2.0 + 1.0), 1);
+    /// assert!(line.allclose_within(&Array::from([2.0f32, 1.0]), 1e-4, 1e-4).item::<bool>());
+    /// ```
+    ///
+    /// # Panics
+    /// If the array is not 1-d, or `y` has another number of rows.
+    #[track_caller]
+    pub fn polyfit(&self, y: &Array, degree: usize) -> Array {
+        self.require_vector("polyfit");
+        assert!(
+            matches!(y.ndim(), 1 | 2) && y.shape()[0] == self.size(),
+            "polyfit: values {} do not belong to the points {}\n  help: give one value, or one \
+             row of values, for each point",
+            y.aval(),
+            self.aval()
+        );
+        let powers = self.to_inexact().vander(degree + 1, false);
+        // Columns of one length: the powers differ by orders of magnitude.
+        let lengths = powers.square().sum_axes(&[0]).sqrt();
+        let rcond = self.size() as f64 * crate::finfo(powers.dtype()).eps;
+        let found = crate::linalg::lstsq(&(powers / &lengths), y, Some(rcond)).x;
+        match y.ndim() {
+            1 => found / lengths,
+            _ => found / lengths.expand_dims(&[1]),
+        }
+    }
 }
 
 /// Two polynomials in one type, with zeros in front of the shorter one.
