@@ -180,7 +180,7 @@ fn items_of_the_table_exist() {
     );
     let types = words_after("`DType::");
     let known = |name: &&str| DType::ALL.iter().any(|d| format!("{d:?}") == *name);
-    assert!(types.iter().all(|name| known(name)), "types are {types:?}");
+    assert!(types.iter().all(known), "types are {types:?}");
     assert!(types.len() >= 12);
     let kinds = words_after("`DTypeKind::");
     let all = [
