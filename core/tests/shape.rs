@@ -260,7 +260,7 @@ fn mistakes_are_explained() {
     assert!(text.contains("axis 0 of i32[0] is empty"), "{text}");
     let text = message(|| x.bitcast_convert_type(DType::F64));
     assert!(
-        text.contains("the bits of i32 cannot be read as f64"),
+        text.contains("2 elements of i32 make one of f64, but the last axis"),
         "{text}"
     );
 }
