@@ -135,14 +135,10 @@ fn functions_agree_with_jax() {
     let mut failures = Failures::default();
     let mut cases = common::recorded(&golden, &ops, &function, &mut failures);
     for case in &mut cases {
-        // Programs of these are long. Their primitives are checked for second
-        // order and batches, so that what is left are rules of their own.
+        // Programs of these are long, and their primitives are checked for
+        // second order and batches.
         case.smooth = false;
         case.batches = Batches::None;
-        let own = ["det", "det_as_is", "slogdet", "pinv"].contains(&case.op.as_str());
-        if !own || case.dtypes()[0] == DType::F64 {
-            case.derivative = None;
-        }
     }
     check::cases(&cases, &mut failures);
     failures.finish();
