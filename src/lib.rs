@@ -30,8 +30,14 @@
 //!   memory: [`remat`], by [`CheckpointPolicy`].
 //! - Control flow on values: [`cond`], [`switch`], [`scan`], [`map`],
 //!   [`fori_loop`], [`while_loop`], [`associative_scan`].
+//! - Collectives over axes that [`vmap_with`] names: [`psum`], [`all_gather`],
+//!   [`ppermute`] and their kin.
 //! - [`random`]: numbers from explicit keys, bit for bit those of JAX.
-//! - [`linalg`]: decompositions of matrices, and systems of equations.
+//! - [`linalg`]: decompositions of matrices, and systems of equations. [`fft`]:
+//!   Fourier transforms. [`image`]: images of another size.
+//! - [`debug`], [`io_callback`], [`pure_callback`]: the host's functions in
+//!   programs. [`checkify`], [`profiler`], [`export`]: checks of values, traces
+//!   of time, programs as files.
 //! - [`Tree`], [`tree`], [`State`]: structures of arrays. Whatever a transformed
 //!   function takes or returns is a tree; `#[derive(Tree)]` makes a struct one.
 //! - [`nn`]: models as structs with `#[derive(Module)]`, variables such as
