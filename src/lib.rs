@@ -108,8 +108,8 @@ pub use ramie_core::{
 // Control flow on values.
 #[doc(inline)]
 pub use ramie_core::{
-    ForiLoopOptions, MapOptions, ScanOptions, cond, fori_loop, fori_loop_with, map, map_with, scan,
-    scan_with, switch, while_loop,
+    ForiLoopOptions, LinearFn, MapOptions, ScanOptions, TransposeSolve, cond, custom_linear_solve,
+    fori_loop, fori_loop_with, map, map_with, scan, scan_with, switch, while_loop,
 };
 // Elements of less than sixteen bits.
 #[doc(inline)]

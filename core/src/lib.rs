@@ -48,8 +48,8 @@ pub use callback::{
     pure_callback_with,
 };
 pub use control::{
-    ForiLoopOptions, MapOptions, ScanOptions, cond, fori_loop, fori_loop_with, map, map_with, scan,
-    scan_with, switch, while_loop,
+    ForiLoopOptions, LinearFn, MapOptions, ScanOptions, TransposeSolve, cond, custom_linear_solve,
+    fori_loop, fori_loop_with, map, map_with, scan, scan_with, switch, while_loop,
 };
 pub use dtype::{DType, Element};
 pub use dtype_info::{

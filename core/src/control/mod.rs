@@ -7,6 +7,7 @@
 mod carry;
 mod cond;
 mod fori_loop;
+mod linear_solve;
 mod map;
 mod scan;
 mod while_loop;
@@ -14,6 +15,7 @@ mod with_values;
 
 pub use cond::{cond, switch};
 pub use fori_loop::{ForiLoopOptions, fori_loop, fori_loop_with};
+pub use linear_solve::{LinearFn, TransposeSolve, custom_linear_solve};
 pub use map::{MapOptions, map, map_with};
 pub use scan::{ScanOptions, scan, scan_with};
 pub use while_loop::while_loop;

@@ -193,6 +193,15 @@ const LISTED: &[CatalogueEntry] = &[
     entry("Cond", "cond", Class::Any),
     entry("Scan", "scan", Class::Any),
     entry("While", "while", Class::Any),
+    CatalogueEntry {
+        ty: "CustomLinearSolve",
+        name: "custom_linear_solve",
+        class: Class::Float,
+        exempt: Some(
+            "its programs must solve one system; values, derivatives of both orders and batches: \
+             core/tests/linear_solve.rs",
+        ),
+    },
     entry("Name", "name", Class::Any),
     entry("OptimizationBarrier", "optimization_barrier", Class::Any),
     entry("Remat", "remat2", Class::Any),

@@ -7,6 +7,7 @@
 mod cond;
 mod derive;
 mod evaluate;
+mod linear_solve;
 mod scan;
 mod scan_lowering;
 mod scan_rules;
@@ -15,6 +16,7 @@ mod while_loop;
 
 pub use cond::Cond;
 pub(crate) use cond::shared_consts;
+pub use linear_solve::CustomLinearSolve;
 pub(crate) use scan::Parts;
 pub use scan::Scan;
 pub(crate) use while_loop::Part;

@@ -1,0 +1,91 @@
+//! Linear systems that a function solves, with derivatives of the solution.
+
+use super::{differences, types_of};
+use crate::prim::control::CustomLinearSolve;
+use crate::trace::bind;
+use crate::transform::trace_tree;
+use crate::{Array, ClosedJaxpr, Tree, linear_transpose, tree};
+
+/// A linear function from a tree to one of its type.
+pub type LinearFn<'a, T> = &'a dyn Fn(T) -> T;
+
+/// How the transposed system is solved, which reverse mode needs.
+pub enum TransposeSolve<'a, T> {
+    /// Not: reverse mode is refused.
+    None,
+    /// As the system itself, whose matrix is symmetric.
+    Symmetric,
+    /// By a function of the transposed matrix, as a function, and of the
+    /// right-hand side.
+    By(&'a dyn Fn(LinearFn<'_, T>, T) -> T),
+}
+
+/// The `x` with `matvec(x) = b`, which `solve(matvec, b)` finds
+/// (`jax.lax.custom_linear_solve`).
+///
+/// Derivatives are those of the solution of a linear system, and are found by
+/// solving it for other right-hand sides: nothing is differentiated through
+/// `solve`, which may be an iteration that stops by itself.
+///
+/// ```
+/// use ramie_core::{Array, TransposeSolve, custom_linear_solve, grad};
+/// // A diagonal matrix, solved by division.
+/// let f = |d: Array| {
+///     let b = Array::from([6.0f32, 8.0]);
+///     let solve = |_: &dyn Fn(Array) -> Array, b: Array| b / &d;
+///     custom_linear_solve(|x| x * &d, b, solve, TransposeSolve::Symmetric).sum()
+/// };
+/// let d = Array::from([2.0f32, 4.0]);
+/// assert_eq!(grad(f)(d).to_vec::<f32>(), [-1.5, -0.5]); // -b / d²
+/// ```
+///
+/// # Panics
+/// If `matvec` or `solve` gives other types than `b` has, or `matvec` is not
+/// linear where its transpose is needed.
+#[track_caller]
+pub fn custom_linear_solve<T: Tree>(
+    matvec: impl Fn(T) -> T,
+    b: T,
+    solve: impl Fn(LinearFn<'_, T>, T) -> T,
+    transpose_solve: TransposeSolve<'_, T>,
+) -> T {
+    let types = types_of(&b, |a| a.aval().strong());
+    let part = |name: &str, f: &dyn Fn(T) -> T| -> (ClosedJaxpr, T) {
+        let traced = trace_tree(&types, f);
+        if let Some(lines) = differences([name, "b"], "", (&traced.result, &b)) {
+            panic!(
+                "custom_linear_solve: {name} gives another tree than b\n  {}\n  help: both map from \
+                 trees like b to trees like b",
+                lines.join("\n  ")
+            );
+        }
+        (traced.program, traced.result)
+    };
+    let (a, _) = part("matvec", &matvec);
+    let (x, result) = part("solve", &|b| solve(&matvec, b));
+    let transposed = match transpose_solve {
+        TransposeSolve::None => None,
+        TransposeSolve::Symmetric => Some((a.clone(), x.clone())),
+        TransposeSolve::By(solve) => {
+            let vecmat = |y: T| linear_transpose(&matvec, types_of(&y, Array::aval))(y);
+            Some((
+                part("the transpose of matvec", &vecmat).0,
+                part("transpose_solve", &|c| solve(&vecmat, c)).0,
+            ))
+        }
+    };
+    let mut operands = Vec::new();
+    let mut open = |program: ClosedJaxpr| {
+        let (jaxpr, captured) = program.open();
+        operands.extend(captured);
+        jaxpr
+    };
+    let system = CustomLinearSolve {
+        matvec: open(a),
+        solve: open(x),
+        transposed: transposed.map(|(a, x)| (open(a), open(x))),
+    };
+    operands.extend(tree::leaves(&b));
+    let refs: Vec<&Array> = operands.iter().collect();
+    tree::with_leaves(&result, bind(system, &refs))
+}

@@ -1,0 +1,193 @@
+//! Linear systems by iteration, of matrices that are known as functions only
+//! (`jax.scipy.sparse.linalg`).
+
+use crate::control::{LinearFn, TransposeSolve, custom_linear_solve, while_loop};
+use crate::{Array, DType, Tree, tree};
+
+/// When an iteration ends, and where it begins.
+#[derive(Clone, Debug)]
+pub struct Iteration<T> {
+    /// The first guess; zeros by default.
+    pub x0: Option<T>,
+    /// The residual's norm that is enough, as a part of the norm of `b`.
+    pub tol: f64,
+    /// The residual's norm that is enough at any rate.
+    pub atol: f64,
+    /// The most steps; ten times the number of unknowns by default.
+    pub max_iterations: Option<usize>,
+}
+
+impl<T> Default for Iteration<T> {
+    fn default() -> Self {
+        Iteration {
+            x0: None,
+            tol: 1e-5,
+            atol: 0.0,
+            max_iterations: None,
+        }
+    }
+}
+
+/// The sum of products of two trees' elements, in the widest type among them.
+fn dot<T: Tree>(a: &T, b: &T) -> Array {
+    let pairs = tree::leaves(a).into_iter().zip(tree::leaves(b));
+    pairs
+        .map(|(a, b)| (a * b).sum())
+        .reduce(|sum, x| sum + x)
+        .unwrap_or_else(|| Array::scalar(0.0, DType::F32))
+}
+
+/// `a + scale * b`.
+fn plus<T: Tree>(a: &T, scale: &Array, b: &T) -> T {
+    tree::map2(a, b, |a, b| {
+        (a + scale.astype(b.dtype()) * b).astype(a.dtype())
+    })
+}
+
+fn zeros<T: Tree>(like: &T) -> T {
+    tree::map(like, |a| a.zeros_like())
+}
+
+impl<T: Tree> Iteration<T> {
+    /// The square of the residual's norm that is enough, and the most steps.
+    fn limits(&self, b: &T) -> (Array, i32) {
+        let relative = dot(b, b) * (self.tol * self.tol);
+        let unknowns: usize = tree::leaves(b).iter().map(Array::size).sum();
+        let most = self.max_iterations.unwrap_or(10 * unknowns);
+        let most = i32::try_from(most).unwrap_or(i32::MAX);
+        (relative.maximum(self.atol * self.atol), most)
+    }
+
+    fn first(&self, b: &T) -> T {
+        match &self.x0 {
+            Some(x) => tree::map(x, Array::clone),
+            None => zeros(b),
+        }
+    }
+}
+
+/// Conjugate gradients (Hestenes and Stiefel 1952): the `x` with
+/// `matvec(x) = b` for a symmetric positive definite matrix
+/// (`jax.scipy.sparse.linalg.cg`). Differentiable in what `matvec` captures and
+/// in `b`, in both modes, by solving systems of the same matrix.
+///
+/// ```
+/// use ramie_core::{Array, linalg};
+/// let a = Array::from([[4.0f32, 1.0], [1.0, 3.0]]);
+/// let x = linalg::cg(|x| a.dot(&x), Array::from([1.0f32, 2.0]));
+/// let near = x.allclose_within(&Array::from([1.0f32 / 11.0, 7.0 / 11.0]), 1e-4, 1e-4);
+/// assert!(near.item::<bool>());
+/// ```
+///
+/// # Panics
+/// If `matvec` gives another tree than `b`.
+#[track_caller]
+pub fn cg<T: Tree>(matvec: impl Fn(T) -> T, b: T) -> T {
+    cg_with(matvec, b, |r| r, Iteration::default())
+}
+
+/// [`cg`] with a preconditioner, an approximation of the inverse matrix, and
+/// with limits.
+///
+/// # Panics
+/// As [`cg`].
+#[track_caller]
+pub fn cg_with<T: Tree>(
+    matvec: impl Fn(T) -> T,
+    b: T,
+    preconditioner: impl Fn(T) -> T,
+    options: Iteration<T>,
+) -> T {
+    let copy = |x: &T| tree::map(x, Array::clone);
+    let solve = |matvec: LinearFn<'_, T>, b: T| {
+        let (enough, most) = options.limits(&b);
+        let x = options.first(&b);
+        let r = plus(&b, &Array::from(-1.0f32), &matvec(copy(&x)));
+        let z = preconditioner(copy(&r));
+        let (gamma, k) = (dot(&r, &z), Array::from(0i32));
+        let goes_on =
+            |((_, r, _), _, k): ((T, T, T), Array, Array)| dot(&r, &r).gt(&enough) & k.lt(most);
+        let step = |((x, r, p), gamma, k): ((T, T, T), Array, Array)| {
+            let moved = matvec(copy(&p));
+            let alpha = &gamma / dot(&p, &moved);
+            let x = plus(&x, &alpha, &p);
+            let r = plus(&r, &-alpha, &moved);
+            let z = preconditioner(copy(&r));
+            let next = dot(&r, &z);
+            let p = plus(&z, &(&next / gamma), &p);
+            ((x, r, p), next, k + 1)
+        };
+        while_loop(goes_on, step, ((x, r, z), gamma, k)).0.0
+    };
+    custom_linear_solve(matvec, b, solve, TransposeSolve::Symmetric)
+}
+
+/// Stabilized biconjugate gradients (van der Vorst 1992): the `x` with
+/// `matvec(x) = b` for any matrix (`jax.scipy.sparse.linalg.bicgstab`).
+/// Differentiable in both modes.
+///
+/// ```
+/// use ramie_core::{Array, linalg};
+/// let a = Array::from([[4.0f32, 2.0], [1.0, 3.0]]);
+/// let x = linalg::bicgstab(|x| a.dot(&x), Array::from([8.0f32, 7.0]));
+/// assert!(x.allclose_within(&Array::from([1.0f32, 2.0]), 1e-4, 1e-4).item::<bool>());
+/// ```
+///
+/// # Panics
+/// If `matvec` gives another tree than `b`.
+#[track_caller]
+pub fn bicgstab<T: Tree>(matvec: impl Fn(T) -> T, b: T) -> T {
+    bicgstab_with(matvec, b, |r| r, Iteration::default())
+}
+
+/// [`bicgstab`] with a preconditioner, an approximation of the inverse matrix,
+/// and with limits. A gradient solves the transposed system with the same
+/// preconditioner.
+///
+/// # Panics
+/// As [`bicgstab`].
+#[track_caller]
+pub fn bicgstab_with<T: Tree>(
+    matvec: impl Fn(T) -> T,
+    b: T,
+    preconditioner: impl Fn(T) -> T,
+    options: Iteration<T>,
+) -> T {
+    let copy = |x: &T| tree::map(x, Array::clone);
+    let solve = |matvec: LinearFn<'_, T>, b: T| {
+        let (enough, most) = options.limits(&b);
+        let x = options.first(&b);
+        let r = plus(&b, &Array::from(-1.0f32), &matvec(copy(&x)));
+        let shadow = copy(&r);
+        let rho = dot(&r, &r);
+        let goes_on =
+            |((_, r, _), _, k): ((T, T, T), Array, Array)| dot(&r, &r).gt(&enough) & k.lt(most);
+        let step = |((x, r, p), rho, k): ((T, T, T), Array, Array)| {
+            let p_hat = preconditioner(copy(&p));
+            let v = matvec(copy(&p_hat));
+            let alpha = &rho / dot(&shadow, &v);
+            let s = plus(&r, &-&alpha, &v);
+            let s_hat = preconditioner(copy(&s));
+            let t = matvec(copy(&s_hat));
+            // Where s is zero, x is found.
+            let length = dot(&t, &t);
+            let found = length.eq(0.0);
+            let omega = crate::where_(
+                &found,
+                0.0,
+                dot(&t, &s) / crate::where_(&found, 1.0, &length),
+            );
+            let x = plus(&plus(&x, &alpha, &p_hat), &omega, &s_hat);
+            let r = plus(&s, &-&omega, &t);
+            let next = dot(&shadow, &r);
+            let beta = (&next / rho) * (alpha / crate::where_(&found, 1.0, &omega));
+            let p = plus(&r, &beta, &plus(&p, &-omega, &v));
+            ((x, r, p), next, k + 1)
+        };
+        let first = copy(&r);
+        while_loop(goes_on, step, ((x, r, first), rho, Array::from(0i32)))
+            .0
+            .0
+    };
+    custom_linear_solve(matvec, b, solve, TransposeSolve::By(&solve))
+}

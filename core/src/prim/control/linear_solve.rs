@@ -1,0 +1,204 @@
+//! `custom_linear_solve`: a linear system and a function that solves it, through
+//! which nothing is differentiated.
+
+use super::zeros;
+use crate::jaxpr::Jaxpr;
+use crate::lower::{Lowering, Value};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, Operand, Param, Primitive, move_batch_axis,
+};
+use crate::trace::{bind, fail, trace_to_jaxpr};
+use crate::transform::{batch_eval, jvp_eval};
+use crate::{Array, Aval, AxisName, ShapeError};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The `x` with `A x = b`. Operands are what the four programs take first, in
+/// their order, and `b`; each program takes and gives as many arrays as `b` has.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CustomLinearSolve {
+    /// From `x` to `A x`.
+    pub matvec: Arc<Jaxpr>,
+    /// From `b` to `x`.
+    pub solve: Arc<Jaxpr>,
+    /// From `y` to `Aᵀ y`, and from `c` to the `y` with `Aᵀ y = c`.
+    pub transposed: Option<(Arc<Jaxpr>, Arc<Jaxpr>)>,
+}
+
+impl CustomLinearSolve {
+    /// How many arrays `b` has.
+    fn size(&self) -> usize {
+        self.matvec.outvars.len()
+    }
+
+    fn programs(&self) -> impl Iterator<Item = &Arc<Jaxpr>> {
+        let transposed = self.transposed.iter().flat_map(|(a, solve)| [a, solve]);
+        [&self.matvec, &self.solve].into_iter().chain(transposed)
+    }
+
+    /// The places among the operands of what each program takes first.
+    fn places(&self) -> Vec<Range<usize>> {
+        let mut start = 0;
+        self.programs()
+            .map(|program| {
+                let range = start..start + program.invars.len() - self.size();
+                start = range.end;
+                range
+            })
+            .collect()
+    }
+
+    /// The tangent of `x`: the solution with the right-hand side `b' - A' x`.
+    fn tangent(
+        &self,
+        primals: &[Array],
+        tangents: &[Option<Array>],
+        results: &[Array],
+    ) -> Vec<Option<Array>> {
+        let matvec = self.places()[0].clone();
+        let first = primals.len() - self.size();
+        let mut sides = tangents[first..].to_vec();
+        if tangents[matvec.clone()].iter().any(Option::is_some) {
+            let args = [&primals[matvec.clone()], results].concat();
+            let mut of_a = tangents[matvec].to_vec();
+            of_a.resize(args.len(), None);
+            let (_, moved) = jvp_eval(&self.matvec, &[], &args, &of_a);
+            for (side, moved) in sides.iter_mut().zip(moved) {
+                *side = match (side.take(), moved) {
+                    (Some(b), Some(m)) => Some(b - m),
+                    (None, Some(m)) => Some(-m),
+                    (b, None) => b,
+                };
+            }
+        }
+        if sides.iter().all(Option::is_none) {
+            return vec![None; results.len()];
+        }
+        let sides: Vec<Array> = sides
+            .into_iter()
+            .zip(results)
+            .map(|(side, x)| side.unwrap_or_else(|| x.zeros_like()))
+            .collect();
+        let operands: Vec<&Array> = primals[..first].iter().chain(&sides).collect();
+        let dots = bind(self.clone(), &operands);
+        dots.into_iter().map(Some).collect()
+    }
+
+    /// The cotangent of `b`: the solution of the transposed system.
+    fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>> {
+        let Some((vecmat, solve)) = &self.transposed else {
+            fail(
+                "custom_linear_solve: cannot be transposed, and is on the path of a gradient in \
+                 reverse mode\n  help: say how the transposed system is solved: \
+                 TransposeSolve::Symmetric or TransposeSolve::By",
+            );
+        };
+        let places = self.places();
+        let first = operands.len() - self.size();
+        let known = |range: Range<usize>| {
+            operands[range].iter().map(|o| match o.known() {
+                Some(a) => a.clone(),
+                None => fail("custom_linear_solve: is linear in the right-hand side only"),
+            })
+        };
+        let order = [2, 3, 0, 1];
+        let consts = order.iter().flat_map(|&i| known(places[i].clone()));
+        let sides = cts
+            .iter()
+            .zip(&operands[first..])
+            .map(|(ct, b)| ct.clone().unwrap_or_else(|| zeros(b.aval())));
+        let args: Vec<Array> = consts.chain(sides).collect();
+        let system = CustomLinearSolve {
+            matvec: vecmat.clone(),
+            solve: solve.clone(),
+            transposed: Some((self.matvec.clone(), self.solve.clone())),
+        };
+        let refs: Vec<&Array> = args.iter().collect();
+        let solutions = bind(system, &refs);
+        let mut out = vec![None; first];
+        out.extend(solutions.into_iter().map(Some));
+        out
+    }
+}
+
+impl Primitive for CustomLinearSolve {
+    fn name(&self) -> &'static str {
+        "custom_linear_solve"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        let lengths = self.places().into_iter().map(|r| r.len());
+        vec![
+            ("const_lengths", Param::tuple(lengths)),
+            ("jaxprs", Param::Jaxprs(self.programs().cloned().collect())),
+        ]
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn has_effects(&self) -> bool {
+        self.solve.eqns.iter().any(|e| e.primitive.has_effects())
+    }
+    fn uses_axis(&self, name: AxisName) -> bool {
+        self.programs().any(|program| program.uses_axis(name))
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        let first = args.len().saturating_sub(self.size());
+        for (program, place) in self.programs().zip(self.places()) {
+            let given = args.get(place).unwrap_or_default();
+            let given: Vec<Aval> = given.iter().chain(&args[first..]).copied().collect();
+            super::check_types("a program of the system", &program.in_avals(), &given)?;
+        }
+        Ok(args[first..].iter().map(Aval::strong).collect())
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::bilinear(
+            |primals, tangents, results| self.tangent(primals, tangents, results),
+            |cts, operands| self.transpose(cts, operands),
+        )
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+        self.batch_named(args, axes, size.into())
+    }
+    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let first = args.len() - self.size();
+        let sides: Vec<Array> = (first..args.len())
+            .map(|i| move_batch_axis(&args[i], axes[i], 0, axis.size))
+            .collect();
+        let mut programs = Vec::new();
+        let mut operands = Vec::new();
+        for (program, place) in self.programs().zip(self.places()) {
+            let taken = &args[place.clone()];
+            let all = taken.iter().chain(&sides);
+            let avals: Vec<Aval> = all.map(Array::aval).collect();
+            let mut at = axes[place].to_vec();
+            at.resize(avals.len(), Some(0));
+            let batched = trace_to_jaxpr(&avals, |args| {
+                let (outs, found) = batch_eval(program, &[], args, &at, axis);
+                let outs = outs.iter().zip(found);
+                outs.map(|(out, at)| move_batch_axis(out, at, 0, axis.size))
+                    .collect()
+            });
+            let (program, captured) = batched.open();
+            programs.push(program);
+            operands.extend(captured);
+            operands.extend_from_slice(taken);
+        }
+        operands.extend(sides);
+        let mut programs = programs.into_iter();
+        let mut next = || programs.next().expect("as many programs");
+        let system = CustomLinearSolve {
+            matvec: next(),
+            solve: next(),
+            transposed: self.transposed.as_ref().map(|_| (next(), next())),
+        };
+        let refs: Vec<&Array> = operands.iter().collect();
+        let outs = bind(system, &refs);
+        let places = outs.iter().map(|_| Some(0)).collect();
+        (outs, places)
+    }
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+        let first = args.len() - self.size();
+        let operands = [&args[self.places()[1].clone()], &args[first..]].concat();
+        ctx.call("solve", &self.solve, &operands)
+    }
+}
