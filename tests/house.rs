@@ -64,6 +64,25 @@ fn offending_lines(offends: impl Fn(&str, &str) -> bool) -> Vec<String> {
     offences
 }
 
+/// Scripts that record golden data may leave their own place in it.
+#[test]
+fn recordings_do_not_say_where_they_were_made() {
+    let data = root().join("tests/golden/data");
+    let made_in = b"/tests/golden";
+    let offences = fs::read_dir(data)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| {
+            fs::read(path)
+                .unwrap()
+                .windows(made_in.len())
+                .any(|w| w == made_in)
+        })
+        .map(|path| path.display().to_string())
+        .collect();
+    expect_none("record again without folders", offences);
+}
+
 #[test]
 fn files_are_short() {
     let long = files(".rs")
