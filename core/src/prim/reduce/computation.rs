@@ -2,7 +2,8 @@
 
 use crate::jaxpr::{Atom, Jaxpr};
 use crate::lower::{Lowering, Region};
-use crate::trace::trace_to_jaxpr;
+use crate::prim::{Batched, move_batch_axis};
+use crate::trace::{Outputs, trace_to_jaxpr};
 use crate::transform::batch_eval;
 use crate::{Array, Aval, DType, Dims};
 use std::sync::Arc;
@@ -137,7 +138,7 @@ pub(crate) fn repeated(scalar: &Array, shape: &[usize]) -> Array {
 /// The same program on pairs of a value and whether there is one: a value that
 /// is not there leaves the other as it is. It reduces a batch in which the
 /// values to start with differ; those are combined with the results.
-pub(crate) fn flagged(jaxpr: &Jaxpr) -> Arc<Jaxpr> {
+fn flagged(jaxpr: &Jaxpr) -> Arc<Jaxpr> {
     let types: Vec<DType> = jaxpr.out_avals().iter().map(Aval::dtype).collect();
     let n = types.len();
     let with_flag: Vec<DType> = types.iter().copied().chain([DType::Bool]).collect();
@@ -153,7 +154,7 @@ pub(crate) fn flagged(jaxpr: &Jaxpr) -> Arc<Jaxpr> {
 
 /// The results of a [`flagged`] reduction of a batch, whose axis comes first,
 /// combined with the values to start with, one for each example.
-pub(crate) fn started(jaxpr: &Jaxpr, reduced: &[Array], starts: &[Array]) -> Vec<Array> {
+fn started(jaxpr: &Jaxpr, reduced: &[Array], starts: &[Array]) -> Vec<Array> {
     let n = starts.len();
     let shape = reduced[0].shape();
     let starts: Vec<Array> = starts
@@ -166,6 +167,33 @@ pub(crate) fn started(jaxpr: &Jaxpr, reduced: &[Array], starts: &[Array]) -> Vec
     let both = combine(jaxpr, &starts, &reduced[..n]);
     let pairs = both.iter().zip(&starts);
     pairs.map(|(x, s)| reduced[n].select(x, s)).collect()
+}
+
+/// The batching rule of a reduction by a program: `reduce` applies it, or another
+/// program, to arrays whose first axis is the batch, and to scalars.
+pub(crate) fn batched_reduction(
+    jaxpr: &Arc<Jaxpr>,
+    args: &[Array],
+    axes: &[Option<usize>],
+    size: usize,
+    reduce: impl FnOnce(Arc<Jaxpr>, &[&Array]) -> Outputs,
+) -> Batched {
+    let n = args.len() / 2;
+    let mut arrays: Vec<Array> = (0..n)
+        .map(|i| move_batch_axis(&args[i], axes[i], 0, size))
+        .collect();
+    let outs = if axes[n..].iter().all(Option::is_none) {
+        let all: Vec<&Array> = arrays.iter().chain(&args[n..]).collect();
+        reduce(jaxpr.clone(), &all)
+    } else {
+        arrays.push(Array::full(arrays[0].shape(), true, DType::Bool));
+        let mut nothing: Vec<Array> = (0..n).map(|i| Array::scalar(0, args[i].dtype())).collect();
+        nothing.push(Array::scalar(false, DType::Bool));
+        let all: Vec<&Array> = arrays.iter().chain(&nothing).collect();
+        let reduced = reduce(flagged(jaxpr), &all);
+        started(jaxpr, &reduced, &args[n..]).into()
+    };
+    (outs, (0..n).map(|_| Some(0)).collect())
 }
 
 /// The tangents of `f`, a function of arrays, some of which have tangents.

@@ -1,14 +1,14 @@
 //! `reduce`: a reduction by a program of its own.
 
 use super::computation::{
-    combine, combine_halves, flagged, monoid, named_first, reduction_program, region, repeated,
-    started, tangents,
+    batched_reduction, combine, combine_halves, monoid, named_first, reduction_program, region,
+    repeated, tangents,
 };
 use super::{ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceProd, ReduceSum, ReduceXor};
 use super::{highest, lowest, reduced_shape};
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value, dims_array};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, move_batch_axis};
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive};
 use crate::trace::{bind, bind1};
 use crate::{Array, Aval, DType, Dims, IntoArray, Literal, Scalar, ShapeError};
 use std::sync::Arc;
@@ -103,29 +103,10 @@ impl Primitive for Reduce {
         Differentiation::jvp(|p, t, _| tangents(|args| self.by_halves(args), p, t))
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        let n = args.len() / 2;
-        let mut arrays: Vec<Array> = (0..n)
-            .map(|i| move_batch_axis(&args[i], axes[i], 0, size))
-            .collect();
         let dimensions: Dims = self.dimensions.iter().map(|d| d + 1).collect();
-        let reduce = |jaxpr: Arc<Jaxpr>, args: &[Array]| {
-            let refs: Vec<&Array> = args.iter().collect();
-            let dimensions = dimensions.clone();
-            bind(Reduce { dimensions, jaxpr }, &refs)
-        };
-        let outs = if axes[n..].iter().all(Option::is_none) {
-            arrays.extend_from_slice(&args[n..]);
-            reduce(self.jaxpr.clone(), &arrays)
-        } else {
-            arrays.push(Array::full(arrays[0].shape(), true, DType::Bool));
-            let nothing = (0..n).map(|i| Array::scalar(0, args[i].dtype()));
-            let nothing: Vec<Array> = nothing.collect();
-            arrays.extend(nothing);
-            arrays.push(Array::scalar(false, DType::Bool));
-            let reduced = reduce(flagged(&self.jaxpr), &arrays);
-            started(&self.jaxpr, &reduced, &args[n..]).into()
-        };
-        (outs, (0..n).map(|_| Some(0)).collect())
+        batched_reduction(&self.jaxpr, args, axes, size, |jaxpr, args| {
+            bind(Reduce { dimensions, jaxpr }, args)
+        })
     }
     fn lower(
         &self,

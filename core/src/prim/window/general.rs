@@ -4,10 +4,10 @@ use super::SlidingWindow;
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
 use crate::prim::reduce::check_operands;
-use crate::prim::reduce::computation::{combine, flagged, region, repeated, started, tangents};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, move_batch_axis};
+use crate::prim::reduce::computation::{batched_reduction, combine, region, repeated, tangents};
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive};
 use crate::trace::bind;
-use crate::{Array, Aval, DType, Dims, ShapeError};
+use crate::{Array, Aval, Dims, ShapeError};
 use std::sync::Arc;
 
 /// Combines the elements in each place of a window by a program; several arrays
@@ -80,27 +80,10 @@ impl Primitive for ReduceWindow {
         Differentiation::jvp(|p, t, _| tangents(|args| self.by_places(args), p, t))
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        let n = args.len() / 2;
-        let mut arrays: Vec<Array> = (0..n)
-            .map(|i| move_batch_axis(&args[i], axes[i], 0, size))
-            .collect();
-        let reduce = |jaxpr: Arc<Jaxpr>, args: &[Array]| {
-            let refs: Vec<&Array> = args.iter().collect();
+        batched_reduction(&self.jaxpr, args, axes, size, |jaxpr, args| {
             let window = self.window.batched(0);
-            bind(ReduceWindow { jaxpr, window }, &refs)
-        };
-        let outs = if axes[n..].iter().all(Option::is_none) {
-            arrays.extend_from_slice(&args[n..]);
-            reduce(self.jaxpr.clone(), &arrays)
-        } else {
-            arrays.push(Array::full(arrays[0].shape(), true, DType::Bool));
-            let nothing: Vec<Array> = (0..n).map(|i| Array::scalar(0, args[i].dtype())).collect();
-            arrays.extend(nothing);
-            arrays.push(Array::scalar(false, DType::Bool));
-            let reduced = reduce(flagged(&self.jaxpr), &arrays);
-            started(&self.jaxpr, &reduced, &args[n..]).into()
-        };
-        (outs, (0..n).map(|_| Some(0)).collect())
+            bind(ReduceWindow { jaxpr, window }, args)
+        })
     }
     fn lower(
         &self,
