@@ -87,6 +87,20 @@ pub fn dims_array(values: &[usize]) -> String {
     i64_array(values.iter().map(|&d| d as i64))
 }
 
+/// The padding of a window, before and after each axis, as an attribute of
+/// StableHLO.
+pub(crate) fn padding_attribute(pads: &[(isize, isize)]) -> String {
+    let pairs: Vec<String> = pads
+        .iter()
+        .map(|(low, high)| format!("[{low}, {high}]"))
+        .collect();
+    let rows = match pairs.as_slice() {
+        [] => String::new(),
+        pairs => format!("[{}]", pairs.join(", ")),
+    };
+    format!("padding = dense<{rows}> : tensor<{}x2xi64>", pads.len())
+}
+
 impl<'m> Lowering<'m> {
     fn new(module: &'m mut Module) -> Lowering<'m> {
         Lowering {

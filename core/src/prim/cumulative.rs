@@ -1,7 +1,7 @@
 //! Running reductions: `cumsum` and its family.
 
 use super::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
-use crate::lower::{Lowering, Region, Value, dims_array};
+use crate::lower::{Lowering, Region, Value, dims_array, padding_attribute};
 use crate::prim::elementwise::Class;
 use crate::prim::reduce::{highest, lowest};
 use crate::trace::bind1;
@@ -154,22 +154,16 @@ fn window(shape: &[usize], axis: usize, reverse: bool) -> String {
     let ones = Dims::from_elem(1, shape.len());
     let mut sizes = ones.clone();
     sizes[axis] = n;
-    let padding: Vec<String> = (0..shape.len())
-        .map(|d| match (d == axis, reverse) {
-            (false, _) => "[0, 0]".to_string(),
-            (true, false) => format!("[{}, 0]", n - 1),
-            (true, true) => format!("[0, {}]", n - 1),
-        })
-        .collect();
+    let before = n as isize - 1;
+    let mut padding = vec![(0, 0); shape.len()];
+    padding[axis] = if reverse { (0, before) } else { (before, 0) };
     format!(
-        "window_dimensions = {}, window_strides = {}, base_dilations = {}, window_dilations = {}, \
-         padding = dense<[{}]> : tensor<{}x2xi64>",
+        "window_dimensions = {}, window_strides = {}, base_dilations = {}, window_dilations = {}, {}",
         dims_array(&sizes),
         dims_array(&ones),
         dims_array(&ones),
         dims_array(&ones),
-        padding.join(", "),
-        shape.len()
+        padding_attribute(&padding)
     )
 }
 

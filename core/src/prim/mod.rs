@@ -152,6 +152,16 @@ impl Param {
         Param::Text(if value { "True" } else { "False" }.into())
     }
 
+    /// A value that may be left out, which Python prints as `None`.
+    pub(crate) fn optional(value: Option<impl std::fmt::Display>) -> Param {
+        value.map_or_else(|| Param::new("None"), Param::new)
+    }
+
+    /// The padding of a window, before and after each axis.
+    pub(crate) fn padding(pads: &[(isize, isize)]) -> Param {
+        Param::tuple(pads.iter().map(|(low, high)| format!("({low}, {high})")))
+    }
+
     /// A tuple of numbers, as Python prints it.
     pub fn tuple<T: std::fmt::Display>(values: impl IntoIterator<Item = T>) -> Param {
         let items: Vec<String> = values.into_iter().map(|v| v.to_string()).collect();

@@ -11,7 +11,7 @@ pub use padding::Padding;
 pub(crate) use padding::{dilated, lhs_cotangent_padding, window_positions};
 pub(crate) use transpose::turned;
 
-use crate::lower::{Lowering, Value, dims_array};
+use crate::lower::{Lowering, Value, dims_array, padding_attribute};
 use crate::prim::elementwise::{Class, add_tangents};
 use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, one};
 use crate::trace::bind1;
@@ -124,26 +124,20 @@ impl Primitive for ConvGeneralDilated {
         "conv_general_dilated"
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
-        let precision = match self.precision {
-            Some(p) => format!("(Precision.{p}, Precision.{p})"),
-            None => "None".into(),
-        };
-        let preferred = self.preferred_element_type.map(|d| d.numpy_name());
-        let padding = self
-            .padding
-            .iter()
-            .map(|(low, high)| format!("({low}, {high})"));
         vec![
             ("batch_group_count", Param::new(self.batch_group_count)),
             ("dimension_numbers", Param::new(&self.dimension_numbers)),
             ("feature_group_count", Param::new(self.feature_group_count)),
             ("lhs_dilation", Param::tuple(&self.lhs_dilation)),
             ("out_sharding", Param::new("None")),
-            ("padding", Param::tuple(padding)),
-            ("precision", Param::Text(precision)),
+            ("padding", Param::padding(&self.padding)),
+            (
+                "precision",
+                Param::optional(self.precision.map(Precision::of_both)),
+            ),
             (
                 "preferred_element_type",
-                Param::new(preferred.unwrap_or("None")),
+                Param::optional(self.preferred_element_type.map(|d| d.numpy_name())),
             ),
             ("rhs_dilation", Param::tuple(&self.rhs_dilation)),
             ("window_strides", Param::tuple(&self.window_strides)),
@@ -224,28 +218,17 @@ impl Primitive for ConvGeneralDilated {
         ins: &[Aval],
         outs: &[Aval],
     ) -> Vec<Value> {
-        let pairs: Vec<String> = self
-            .padding
-            .iter()
-            .map(|(low, high)| format!("[{low}, {high}]"))
-            .collect();
-        let spatial = self.padding.len();
-        let padding = if pairs.is_empty() {
-            String::new()
-        } else {
-            format!("[{}]", pairs.join(", "))
-        };
-        let reversal = match spatial {
+        let reversal = match self.padding.len() {
             0 => "array<i1>".into(),
             n => format!("array<i1: {}>", vec!["false"; n].join(", ")),
         };
         let precision = self.precision.unwrap_or_default();
         let attributes = format!(
-            "window_strides = {}, padding = dense<{padding}> : tensor<{spatial}x2xi64>, \
-             lhs_dilation = {}, rhs_dilation = {}, window_reversal = {reversal}, \
+            "window_strides = {}, {}, lhs_dilation = {}, rhs_dilation = {}, window_reversal = {reversal}, \
              dimension_numbers = {}, feature_group_count = {} : i64, batch_group_count = {} : i64, \
              precision_config = [#stablehlo<precision {precision}>, #stablehlo<precision {precision}>]",
             dims_array(&self.window_strides),
+            padding_attribute(&self.padding),
             dims_array(&self.lhs_dilation),
             dims_array(&self.rhs_dilation),
             self.dimension_numbers.attribute(),

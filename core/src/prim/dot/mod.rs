@@ -25,6 +25,13 @@ pub enum Precision {
     Highest,
 }
 
+impl Precision {
+    /// As JAX prints the precision of both operands.
+    pub(crate) fn of_both(self) -> String {
+        format!("(Precision.{self}, Precision.{self})")
+    }
+}
+
 impl fmt::Display for Precision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -235,8 +242,7 @@ impl Primitive for DotGeneral {
     fn params(&self) -> Vec<(&'static str, Param)> {
         let mut params = vec![("dimension_numbers", Param::new(&self.dimension_numbers))];
         if let Some(p) = self.precision {
-            let both = format!("(Precision.{p}, Precision.{p})");
-            params.push(("precision", Param::Text(both)));
+            params.push(("precision", Param::Text(p.of_both())));
         }
         if let Some(d) = self.preferred_element_type {
             params.push(("preferred_element_type", Param::new(d.numpy_name())));

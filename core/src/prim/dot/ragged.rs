@@ -314,18 +314,16 @@ impl Primitive for RaggedDotGeneral {
         "ragged_dot_general"
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
-        let precision = match self.precision {
-            Some(p) => format!("(Precision.{p}, Precision.{p})"),
-            None => "None".into(),
-        };
-        let preferred = self.preferred_element_type.map(|d| d.numpy_name());
         vec![
             ("group_offset", Param::new("None")),
             ("out_sharding", Param::new("None")),
-            ("precision", Param::Text(precision)),
+            (
+                "precision",
+                Param::optional(self.precision.map(Precision::of_both)),
+            ),
             (
                 "preferred_element_type",
-                Param::new(preferred.unwrap_or("None")),
+                Param::optional(self.preferred_element_type.map(|d| d.numpy_name())),
             ),
             (
                 "ragged_dot_dimension_numbers",

@@ -16,7 +16,7 @@ pub use select_and_scatter::SelectAndScatter;
 pub use select_and_scatter_add::SelectAndScatterAdd;
 pub use table::*;
 
-use crate::lower::dims_array;
+use crate::lower::{dims_array, padding_attribute};
 use crate::prim::Param;
 use crate::prim::conv::{Pads, dilated, window_positions};
 use crate::prim::reduce::{highest, lowest};
@@ -169,12 +169,6 @@ impl SlidingWindow {
         window
     }
 
-    /// The padding as parameters print it.
-    fn padding_param(&self) -> Param {
-        let pairs = self.padding.iter();
-        Param::tuple(pairs.map(|(low, high)| format!("({low}, {high})")))
-    }
-
     /// The parameters of a reduction, without those before `base_dilation`;
     /// `after` are those that come between the dilation and the padding, and
     /// those between padding and window.
@@ -185,7 +179,7 @@ impl SlidingWindow {
     ) -> Vec<(&'static str, Param)> {
         let mut params = vec![("base_dilation", Param::tuple(&self.base_dilation))];
         params.extend(before_padding);
-        params.push(("padding", self.padding_param()));
+        params.push(("padding", Param::padding(&self.padding)));
         params.extend(after_padding);
         params.push(("window_dilation", Param::tuple(&self.window_dilation)));
         params.push(("window_dimensions", Param::tuple(&self.dimensions)));
@@ -195,21 +189,11 @@ impl SlidingWindow {
 
     /// Window and padding as attributes of StableHLO, without dilations.
     fn plain_attributes(&self) -> String {
-        let rank = self.dimensions.len();
-        let pairs: Vec<String> = self
-            .padding
-            .iter()
-            .map(|(low, high)| format!("[{low}, {high}]"))
-            .collect();
-        let padding = match pairs.as_slice() {
-            [] => String::new(),
-            pairs => format!("[{}]", pairs.join(", ")),
-        };
         format!(
-            "window_dimensions = {}, window_strides = {}, padding = dense<{padding}> : \
-             tensor<{rank}x2xi64>",
+            "window_dimensions = {}, window_strides = {}, {}",
             dims_array(&self.dimensions),
-            dims_array(&self.strides)
+            dims_array(&self.strides),
+            padding_attribute(&self.padding)
         )
     }
 

@@ -31,7 +31,7 @@ impl Primitive for SelectAndScatter {
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
         vec![
-            ("padding", self.window.padding_param()),
+            ("padding", Param::padding(&self.window.padding)),
             ("scatter_consts", Param::new("()")),
             ("scatter_jaxpr", Param::Jaxpr(self.scatter_jaxpr.clone())),
             ("select_consts", Param::new("()")),

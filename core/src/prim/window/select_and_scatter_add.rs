@@ -57,7 +57,7 @@ impl Primitive for SelectAndScatterAdd {
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
         vec![
-            ("padding", self.window.padding_param()),
+            ("padding", Param::padding(&self.window.padding)),
             ("select_prim", Param::new(self.select.name())),
             ("window_dimensions", Param::tuple(&self.window.dimensions)),
             ("window_strides", Param::tuple(&self.window.strides)),
