@@ -19,9 +19,7 @@ pub(crate) fn transposed(x: &Array) -> Array {
 
 /// The product of matrices of one batch, as exactly as the platform can.
 pub(crate) fn product(a: &Array, b: &Array) -> Array {
-    let rank = a.ndim();
-    let batch: Dims = (0..rank - 2).collect();
-    let numbers = DotDimensionNumbers::new([&[rank - 1], &[rank - 2]], [&batch, &batch]);
+    let numbers = DotDimensionNumbers::matrices(a.ndim());
     a.dot_general_with(b, numbers, Some(Precision::Highest), None)
 }
 

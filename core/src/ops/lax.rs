@@ -206,8 +206,7 @@ impl Array {
             self.aval(),
             rhs.aval()
         );
-        let batch: Dims = (0..rank - 2).collect();
-        let numbers = DotDimensionNumbers::new([&[rank - 1], &[rank - 2]], [&batch, &batch]);
+        let numbers = DotDimensionNumbers::matrices(rank);
         self.dot_general_with(rhs, numbers, precision, None)
     }
 

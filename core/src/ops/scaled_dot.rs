@@ -77,8 +77,7 @@ impl Array {
                  add axes with expand_dims",
                 self.aval()
             );
-            let batch: Dims = (0..rank - 2).collect();
-            DotDimensionNumbers::new([&[rank - 1], &[rank - 2]], [&batch, &batch])
+            DotDimensionNumbers::matrices(rank)
         });
         let lhs = scaled("lhs", self, lhs_scale, &numbers.lhs_contracting);
         let rhs = scaled("rhs", rhs, rhs_scale, &numbers.rhs_contracting);

@@ -62,6 +62,23 @@ fn remaining(rank: usize, a: &[usize], b: &[usize]) -> Dims {
         .collect()
 }
 
+/// The partners of `axes`, in the order of those.
+fn partners(axes: &[usize], partners: &[usize]) -> impl Iterator<Item = usize> {
+    let mut pairs: Vec<(usize, usize)> =
+        axes.iter().copied().zip(partners.iter().copied()).collect();
+    pairs.sort_unstable();
+    pairs.into_iter().map(|p| p.1)
+}
+
+/// The array with its axes at the places that `axes` tells for each.
+fn ordered(x: &Array, axes: impl Iterator<Item = usize>) -> Array {
+    let mut permutation = vec![0isize; x.ndim()];
+    for (from, to) in axes.enumerate() {
+        permutation[to] = from as isize;
+    }
+    x.transpose(&permutation)
+}
+
 impl DotDimensionNumbers {
     /// Contracting and batch axes as pairs of lists, left and right.
     pub fn new(contracting: [&[usize]; 2], batch: [&[usize]; 2]) -> DotDimensionNumbers {
@@ -71,6 +88,13 @@ impl DotDimensionNumbers {
             lhs_batch: batch[0].into(),
             rhs_batch: batch[1].into(),
         }
+    }
+
+    /// Those of products of matrices along the last two of `rank` axes, one for
+    /// each element of the axes before.
+    pub(crate) fn matrices(rank: usize) -> DotDimensionNumbers {
+        let batch: Dims = (0..rank - 2).collect();
+        DotDimensionNumbers::new([&[rank - 1], &[rank - 2]], [&batch, &batch])
     }
 
     /// The left operand's axes that only it has.
@@ -213,25 +237,9 @@ impl DotGeneral {
         };
         let product = bind1(self.with(numbers), &[ct, y]);
         // Its axes are those of x: batch, free, and contracted in y's order.
-        let mut pairs: Vec<(usize, usize)> = n
-            .rhs_contracting
-            .iter()
-            .copied()
-            .zip(n.lhs_contracting.iter().copied())
-            .collect();
-        pairs.sort_unstable();
-        let axes: Vec<usize> = n
-            .lhs_batch
-            .iter()
-            .copied()
-            .chain(x_free)
-            .chain(pairs.into_iter().map(|(_, l)| l))
-            .collect();
-        let mut permutation = vec![0isize; axes.len()];
-        for (i, &axis) in axes.iter().enumerate() {
-            permutation[axis] = i as isize;
-        }
-        product.transpose(&permutation).astype(x.dtype())
+        let contracted = partners(&n.rhs_contracting, &n.lhs_contracting);
+        let axes = n.lhs_batch.iter().copied().chain(x_free).chain(contracted);
+        ordered(&product, axes).astype(x.dtype())
     }
 }
 

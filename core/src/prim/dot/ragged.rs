@@ -1,7 +1,7 @@
 //! `ragged_dot_general`: products in groups of different sizes, as mixtures of
 //! experts have them.
 
-use super::{DotDimensionNumbers, DotGeneral, Precision};
+use super::{DotDimensionNumbers, DotGeneral, Precision, ordered, partners};
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::add_tangents;
 use crate::prim::{
@@ -220,11 +220,8 @@ impl RaggedDotGeneral {
         let n = &numbers.dot;
         let group = numbers.rhs_group.expect("an axis of groups");
         let x_free = n.lhs_free(x.ndim());
-        let y_free: Dims = n
-            .rhs_free(y.ndim())
-            .into_iter()
-            .filter(|&d| d != group)
-            .collect();
+        let mut y_free = n.rhs_free(y.ndim());
+        y_free.retain(|d| *d != group);
         let (batch, rows) = (n.lhs_batch.len(), x_free.len());
         let place = x_free.iter().position(|&d| d == numbers.lhs_ragged);
         let transposed = RaggedDotDimensionNumbers {
@@ -238,14 +235,7 @@ impl RaggedDotGeneral {
             rhs_group: Some(group),
         };
         let out = bind1(self.with(transposed), &[ct, y, sizes]);
-        let mut pairs: Vec<(usize, usize)> = n
-            .rhs_contracting
-            .iter()
-            .copied()
-            .zip(n.lhs_contracting.iter().copied())
-            .collect();
-        pairs.sort_unstable();
-        let contracted = pairs.into_iter().map(|p| p.1);
+        let contracted = partners(&n.rhs_contracting, &n.lhs_contracting);
         let axes = n.lhs_batch.iter().copied().chain(x_free).chain(contracted);
         ordered(&out, axes).astype(x.dtype())
     }
@@ -257,11 +247,8 @@ impl RaggedDotGeneral {
         let n = &numbers.dot;
         let group = numbers.rhs_group.expect("an axis of groups");
         let x_free = n.lhs_free(x.ndim());
-        let y_free: Dims = n
-            .rhs_free(y.ndim())
-            .into_iter()
-            .filter(|&d| d != group)
-            .collect();
+        let mut y_free = n.rhs_free(y.ndim());
+        y_free.retain(|d| *d != group);
         let batch = n.lhs_batch.len();
         let transposed = RaggedDotDimensionNumbers {
             dot: DotDimensionNumbers {
@@ -274,14 +261,7 @@ impl RaggedDotGeneral {
             rhs_group: None,
         };
         let out = bind1(self.with(transposed), &[x, ct, sizes]);
-        let mut pairs: Vec<(usize, usize)> = n
-            .lhs_contracting
-            .iter()
-            .copied()
-            .zip(n.rhs_contracting.iter().copied())
-            .collect();
-        pairs.sort_unstable();
-        let contracted = pairs.into_iter().map(|p| p.1);
+        let contracted = partners(&n.lhs_contracting, &n.rhs_contracting);
         let axes = std::iter::once(group).chain(n.rhs_batch.iter().copied());
         ordered(&out, axes.chain(contracted).chain(y_free)).astype(y.dtype())
     }
@@ -298,15 +278,6 @@ impl RaggedDotGeneral {
         };
         Some(crate::linear_transpose(linear, example)(ct.clone()))
     }
-}
-
-/// The array with its axes at the places that `axes` tells for each.
-fn ordered(x: &Array, axes: impl Iterator<Item = usize>) -> Array {
-    let mut permutation = vec![0isize; x.ndim()];
-    for (from, to) in axes.enumerate() {
-        permutation[to] = from as isize;
-    }
-    x.transpose(&permutation)
 }
 
 impl Primitive for RaggedDotGeneral {
