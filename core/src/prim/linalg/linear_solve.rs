@@ -1,10 +1,10 @@
 //! Systems of equations by a known decomposition.
 
-use super::{batch_in_front, square};
+use super::{batch_in_front, batch_side_by_side, square};
 use crate::linalg::matrix::{product, transposed};
 use crate::linalg::solve_by_factors;
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, ShapeError};
 
@@ -88,13 +88,8 @@ impl Primitive for LinearSolve {
         let (true, Some(at)) = (axes[..3].iter().all(Option::is_none), axes[3]) else {
             return batch_in_front(self, args, axes, size);
         };
-        // One matrix for all examples, whose right-hand sides stand side by side.
-        let last = args[3].ndim() - 1;
-        let b = args[3].move_axis(at as isize, last as isize);
-        let mut merged = b.shape().to_vec();
-        merged[last - 1] *= merged.remove(last);
-        let x = self.solve(args, &b.reshape(&merged));
-        batched(x.reshape(b.shape()), Some(last))
+        let columns = args[3].ndim() - 2;
+        batch_side_by_side(&args[3], at, columns, |b| self.solve(args, b))
     }
     fn lower(
         &self,

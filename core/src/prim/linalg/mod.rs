@@ -23,9 +23,9 @@ pub use svd::Svd;
 pub use triangular_solve::TriangularSolve;
 
 use super::elementwise::Class;
-use super::{Batched, Primitive, move_batch_axis};
+use super::{Batched, Primitive, batched, move_batch_axis};
 use crate::trace::bind;
-use crate::{Array, Aval, ShapeError};
+use crate::{Array, Aval, Dims, ShapeError};
 use smallvec::SmallVec;
 
 /// The rows and columns of the matrices of an operand.
@@ -54,6 +54,21 @@ fn with_last(x: Aval, last: &[usize]) -> Aval {
     let mut shape = x.shape()[..x.ndim() - 2].to_vec();
     shape.extend_from_slice(last);
     x.with_shape(&shape)
+}
+
+/// The batching rule of one system for all examples, whose right-hand sides,
+/// the matrices `b` with the batch axis `at`, stand side by side along axis `to`
+/// of one example.
+fn batch_side_by_side(
+    b: &Array,
+    at: usize,
+    to: usize,
+    solve: impl FnOnce(&Array) -> Array,
+) -> Batched {
+    let b = b.move_axis(at as isize, to as isize + 1);
+    let mut merged: Dims = b.shape().into();
+    merged[to] *= merged.remove(to + 1);
+    batched(solve(&b.reshape(&merged)).reshape(b.shape()), Some(to + 1))
 }
 
 /// The batching rule of all operations on matrices along the last axes: one

@@ -125,11 +125,7 @@ impl Primitive for Qr {
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         crate::ensure_shape!(args.len() == 1, "expects 1 operand, got {}", args.len());
         let (rows, columns) = matrix(args[0])?;
-        let middle = if self.full_matrices {
-            rows
-        } else {
-            rows.min(columns)
-        };
+        let middle = self.middle(rows, columns);
         let q = with_last(args[0], &[rows, middle]);
         let r = with_last(args[0], &[middle, columns]);
         Ok([q, r].into_iter().collect())
@@ -158,14 +154,19 @@ impl Primitive for Qr {
 }
 
 impl Qr {
-    /// The decomposition by reflectors.
-    fn reflect(&self, a: &Array) -> Vec<Array> {
-        let (rows, columns) = matrix_shape(a);
-        let middle = if self.full_matrices {
+    /// How many columns `Q`, and rows `R`, has.
+    fn middle(&self, rows: usize, columns: usize) -> usize {
+        if self.full_matrices {
             rows
         } else {
             rows.min(columns)
-        };
+        }
+    }
+
+    /// The decomposition by reflectors.
+    fn reflect(&self, a: &Array) -> Vec<Array> {
+        let (rows, columns) = matrix_shape(a);
+        let middle = self.middle(rows, columns);
         if rows == 0 || columns == 0 {
             // No reflectors.
             let batch = &a.shape()[..a.ndim() - 2];

@@ -1,11 +1,11 @@
 //! Systems with triangular matrices.
 
-use super::{batch_in_front, square};
+use super::{batch_in_front, batch_side_by_side, square};
 use crate::linalg::matrix::{product, transposed};
 use crate::linalg::triangular_solve;
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::add_tangents;
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, ShapeError};
 
@@ -156,14 +156,9 @@ impl Primitive for TriangularSolve {
         let (None, Some(at)) = (axes[0], axes[1]) else {
             return batch_in_front(self, args, axes, size);
         };
-        // One matrix for all examples, whose right-hand sides stand side by side.
-        let rank = args[1].ndim();
+        let rank = args[1].ndim() - 1;
         let to = if self.left_side { rank - 1 } else { rank - 2 };
-        let b = args[1].move_axis(at as isize, to as isize);
-        let mut merged = b.shape().to_vec();
-        merged[to - 1] *= merged.remove(to);
-        let x = bind1(*self, &[&args[0], &b.reshape(&merged)]);
-        batched(x.reshape(b.shape()), Some(to))
+        batch_side_by_side(&args[1], at, to, |b| bind1(*self, &[&args[0], b]))
     }
     fn lower(
         &self,
