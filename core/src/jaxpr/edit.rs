@@ -29,11 +29,7 @@ impl ClosedJaxpr {
     /// The program with what it captured as its first arguments, and what that
     /// is.
     pub(crate) fn open(self) -> (Arc<Jaxpr>, Vec<crate::Array>) {
-        if self.consts.is_empty() {
-            return (self.jaxpr, self.consts);
-        }
-        let parts = Arc::try_unwrap(self.jaxpr).unwrap_or_else(|shared| shared.duplicate());
-        (Arc::new(parts.consts_as_inputs()), self.consts)
+        (self.jaxpr.with_consts_as_inputs(), self.consts)
     }
 
     /// The program without equations that nothing uses, and without captured

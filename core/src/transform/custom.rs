@@ -28,6 +28,11 @@ pub(super) fn types<T: Tree>(tree: &T) -> T {
     tree::map(tree, |a| Array::shape_dtype_struct(a.shape(), a.dtype()))
 }
 
+/// The arrays of a tree of tangents or cotangents of which none is zero.
+pub(super) fn some<T: Tree>(tree: &T) -> Vec<Option<Array>> {
+    tree::leaves(tree).into_iter().map(Some).collect()
+}
+
 /// Calls a function with a rule: at once where nothing is traced, otherwise as
 /// the primitive that `stage` makes.
 pub(super) fn apply<F: Function<M>, M, P: Primitive>(

@@ -1,11 +1,11 @@
 //! `custom_jvp`: functions with a tangent rule of their own.
 
-use super::custom::{Call, First, Given, Packed, Rest, apply};
+use super::custom::{Call, First, Given, Packed, Rest, apply, some};
 use super::tangents::{Tangents, filled};
 use super::{ArgTuple, Function};
 use crate::jit::short_name;
 use crate::prim::custom::{CustomJvpCall, Identity, JvpRule};
-use crate::{Array, Tree, trace, tree};
+use crate::{Array, trace, tree};
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -83,10 +83,6 @@ where
             jvp: JvpRule::new(name, identity, run),
         }
     })
-}
-
-fn some<T: Tree>(tree: &T) -> Dots {
-    tree::leaves(tree).into_iter().map(Some).collect()
 }
 
 /// The function with a derivative of its own (`jax.custom_jvp`): `rule` gives

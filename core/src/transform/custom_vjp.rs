@@ -1,6 +1,6 @@
 //! `custom_vjp`: functions with a reverse rule of their own.
 
-use super::custom::{Call, First, Given, Packed, Rest, apply, types};
+use super::custom::{Call, First, Given, Packed, Rest, apply, some, types};
 use super::custom_jvp::refuse_others;
 use super::tangents::Tangents;
 use super::{ArgTuple, Function};
@@ -53,7 +53,7 @@ where
             let run = move |primals: &[Array], perturbed: &[bool]| {
                 let primals = tree::with_leaves(&args, primals.iter().cloned());
                 let (result, residuals) = fwd(primals, perturbed);
-                let outs: Grads = tree::leaves(&result).into_iter().map(Some).collect();
+                let outs = some(&result);
                 let given = Given {
                     operation: "custom_vjp",
                     function,
@@ -116,10 +116,6 @@ where
             .map(|(arg, grad)| grad.filter(|_| arg.dtype().is_inexact()))
             .collect()
     })
-}
-
-fn some<T: Tree>(tree: &T) -> Grads {
-    tree::leaves(tree).into_iter().map(Some).collect()
 }
 
 /// The function with a rule of its own for reverse mode (`jax.custom_vjp`).

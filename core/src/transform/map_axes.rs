@@ -1,6 +1,6 @@
 //! Which axes `vmap` maps over, and under which name.
 
-use crate::{Array, AxisName, Tree, tree};
+use crate::{Aval, AxisName, Tree, tree};
 use std::fmt;
 use std::sync::Arc;
 
@@ -164,13 +164,11 @@ impl Default for VmapOptions {
     }
 }
 
-/// An example's arrays: those of `arrays` without their batch axes.
-pub(super) fn example(array: &Array, axis: Option<usize>) -> Array {
-    let mut shape: crate::Dims = array.shape().into();
+/// The type of one example: the type without its batch axis.
+pub(crate) fn example(aval: Aval, axis: Option<usize>) -> Aval {
+    let mut shape: crate::Dims = aval.shape().into();
     if let Some(axis) = axis {
         shape.remove(axis);
     }
-    Array(crate::array::Repr::Abstract(
-        array.aval().with_shape(&shape),
-    ))
+    aval.with_shape(&shape)
 }

@@ -43,4 +43,5 @@ pub use vmap::{vmap, vmap_axes, vmap_with};
 pub(crate) use backward::{backward, transpose_call};
 pub(crate) use grad::{Traced, trace as trace_tree};
 pub(crate) use jvp::{jvp_eval, linearize_eval};
+pub(crate) use map_axes::example;
 pub(crate) use vmap::batch_eval;

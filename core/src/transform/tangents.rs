@@ -1,5 +1,6 @@
 //! Trees of tangents of which some are known to be zero.
 
+use super::custom::some;
 use crate::{Array, Tree, tree};
 
 /// Tangents or cotangents of a tree, some of which are known to be zero and are
@@ -80,7 +81,7 @@ impl<T: Tree> Tangents<T> {
 
 impl<T: Tree> From<T> for Tangents<T> {
     fn from(tangents: T) -> Tangents<T> {
-        let leaves = tree::leaves(&tangents).into_iter().map(Some).collect();
+        let leaves = some(&tangents);
         Tangents {
             like: tangents,
             leaves,

@@ -2,6 +2,7 @@
 
 use super::map_axes::{MapAxes, VmapOptions, example};
 use super::{ArgTuple, Function};
+use crate::array::Repr;
 use crate::jaxpr::{Atom, Jaxpr, read};
 use crate::prim::BatchAxis;
 use crate::trace::{self, at_equation, bind_arc};
@@ -145,7 +146,7 @@ fn apply<F: Function<M>, M>(
     let mut next = leaves.iter().zip(&axes);
     let examples: F::Args = args.rebuild(&mut |_| {
         let (leaf, axis) = next.next().expect("as many arrays");
-        example(leaf, *axis)
+        Array(Repr::Abstract(example(leaf.aval(), *axis)))
     });
     let axis = BatchAxis {
         size,

@@ -15,7 +15,7 @@ pub use vjp::{CustomVjpCall, Forward, ForwardRule};
 use super::{BatchAxis, move_batch_axis};
 use crate::jaxpr::Jaxpr;
 use crate::trace::{self, trace_to_jaxpr};
-use crate::transform::batch_eval;
+use crate::transform::{batch_eval, example};
 use crate::{Array, Aval, AxisName, ShapeError};
 use std::any::TypeId;
 use std::sync::Arc;
@@ -74,15 +74,6 @@ impl Identity {
         });
         identity
     }
-}
-
-/// A type without its batch axis.
-fn example(aval: Aval, axis: Option<usize>) -> Aval {
-    let mut shape: crate::Dims = aval.shape().into();
-    if let Some(axis) = axis {
-        shape.remove(axis);
-    }
-    aval.with_shape(&shape)
 }
 
 fn examples(args: &[Array], axes: &[Option<usize>]) -> Vec<Aval> {
