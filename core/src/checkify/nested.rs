@@ -8,6 +8,7 @@ use crate::prim::call::Call;
 use crate::prim::check::Check;
 use crate::prim::control::{Cond, Part, Parts, Scan, While};
 use crate::prim::custom::{CustomJvpCall, CustomVjpCall};
+use crate::prim::nested::avals;
 use crate::prim::remat::Remat;
 use crate::trace::{self, trace_to_jaxpr};
 use crate::{Array, Aval, Outputs};
@@ -36,10 +37,6 @@ fn has_checks(jaxpr: &Jaxpr, errors: Errors) -> bool {
 /// Whether a program has a check that the user made.
 fn has_user_checks(jaxpr: &Jaxpr) -> bool {
     has_checks(jaxpr, Errors::USER)
-}
-
-fn avals(arrays: &[Array]) -> Vec<Aval> {
-    arrays.iter().map(Array::aval).collect()
 }
 
 /// The results of an operation that holds programs with checks; `None` for any

@@ -1,12 +1,12 @@
 //! `jit` as a primitive: a nested program, lowered to a function of its own.
 
+use super::nested::{self, Split, spread};
 use super::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
 };
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::lower::{Lowering, Value};
-use crate::trace::{bind, trace_to_jaxpr};
-use crate::transform::{batch_eval, jvp_eval, linearize_eval, transpose_call};
+use crate::trace::bind;
 use crate::{Array, Aval, AxisName, ShapeError};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -47,12 +47,7 @@ impl Call {
             Vec::new()
         };
         let all: SmallVec<[&Array; 8]> = program.consts.iter().chain(args).collect();
-        let jaxpr = if program.consts.is_empty() {
-            program.jaxpr
-        } else {
-            let parts = Arc::try_unwrap(program.jaxpr).unwrap_or_else(|shared| shared.duplicate());
-            Arc::new(parts.consts_as_inputs())
-        };
+        let jaxpr = program.jaxpr.with_consts_as_inputs();
         let name = name.clone();
         let call = Call {
             name,
@@ -60,10 +55,6 @@ impl Call {
             donated_invars,
         };
         bind(call, &all).into_vec()
-    }
-
-    fn avals(args: &[Array]) -> impl Iterator<Item = Aval> + '_ {
-        args.iter().map(Array::aval)
     }
 }
 
@@ -86,7 +77,7 @@ impl Primitive for Call {
         false
     }
     fn has_effects(&self) -> bool {
-        self.jaxpr.eqns.iter().any(|e| e.primitive.has_effects())
+        self.jaxpr.has_effects()
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         let expected = self.jaxpr.in_avals();
@@ -116,17 +107,10 @@ impl Primitive for Call {
         self.jaxpr.uses_axis(name)
     }
     fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let mut out_axes = Vec::new();
-        let avals: Vec<Aval> = Call::avals(args).collect();
-        let program = trace_to_jaxpr(&avals, |args| {
-            let (outs, places) = batch_eval(&self.jaxpr, &[], args, axes, axis);
-            out_axes = places;
-            outs
-        });
-        (
-            Call::apply_donating(&self.name, program, args, &self.donated_invars).into(),
-            out_axes.into(),
-        )
+        let avals = nested::avals(args);
+        let (program, places) = nested::batched(&self.jaxpr, &avals, axes, axis, |_, at| at);
+        let outs = Call::apply_donating(&self.name, program, args, &self.donated_invars);
+        (outs.into(), places.into())
     }
     fn evaluate(&self, args: &[&Array]) -> Option<crate::Result<crate::Outputs>> {
         let args: Vec<Array> = args.iter().map(|a| (*a).clone()).collect();
@@ -148,31 +132,16 @@ impl NestedDifferentiation for Call {
             .chain(tangents.iter().flatten())
             .cloned()
             .collect();
-        let mut nonzero = Vec::new();
-        let avals: Vec<Aval> = Call::avals(&args).collect();
-        let program = trace_to_jaxpr(&avals, |args| {
-            let (primals, given) = args.split_at(primals.len());
-            let mut given = given.iter().cloned();
-            let ts: Vec<Option<Array>> = tangents
-                .iter()
-                .map(|t| t.as_ref().and_then(|_| given.next()))
-                .collect();
-            let (mut outs, dots) = jvp_eval(&self.jaxpr, &[], primals, &ts);
-            nonzero = dots.iter().map(Option::is_some).collect();
-            outs.extend(dots.into_iter().flatten());
-            outs
-        });
+        let perturbed = nested::given(tangents);
+        let (program, nonzero) =
+            nested::pushed(&self.jaxpr, &nested::avals(&args), &perturbed, &[]);
         // The tangent of state is state.
         let flags = self.donated_invars.iter().copied();
         let moving = flags.clone().zip(tangents).filter(|(_, t)| t.is_some());
         let donated: Vec<bool> = flags.chain(moving.map(|(flag, _)| flag)).collect();
         let mut outs = Call::apply_donating(&self.name, program, &args, &donated);
-        let mut dots = outs.split_off(self.jaxpr.outvars.len()).into_iter();
-        let dots = nonzero
-            .into_iter()
-            .map(|nz| if nz { dots.next() } else { None })
-            .collect();
-        (outs, dots)
+        let dots = outs.split_off(self.jaxpr.outvars.len());
+        (outs, spread(&nonzero, dots))
     }
 
     fn linearize(
@@ -180,17 +149,12 @@ impl NestedDifferentiation for Call {
         primals: &[Array],
         tangents: &[Option<Array>],
     ) -> (Vec<Array>, Vec<Option<Array>>) {
-        let perturbed: Vec<bool> = tangents.iter().map(Option::is_some).collect();
-        let avals: Vec<Aval> = Call::avals(primals).collect();
-        let mut parts = None;
-        let known = trace_to_jaxpr(&avals, |args| {
-            let mut lin = linearize_eval(&self.jaxpr, &[], args, &perturbed);
-            let mut outs = std::mem::take(&mut lin.outs);
-            outs.extend(lin.linear.consts.iter().cloned());
-            parts = Some((lin.linear.jaxpr.clone(), lin.nonzero));
-            outs
-        });
-        let (linear, nonzero) = parts.expect("the program was linearized");
+        let perturbed = nested::given(tangents);
+        let Split {
+            known,
+            linear,
+            nonzero,
+        } = nested::linearized(&self.jaxpr, &nested::avals(primals), &perturbed);
         let mut outs = Call::apply(&self.name, known, primals);
         let residuals = outs.split_off(self.jaxpr.outvars.len());
         let program = ClosedJaxpr {
@@ -198,44 +162,15 @@ impl NestedDifferentiation for Call {
             consts: residuals,
         };
         let ts: Vec<Array> = tangents.iter().flatten().cloned().collect();
-        let mut dots = Call::apply(&self.name, program, &ts).into_iter();
-        let dots = nonzero
-            .into_iter()
-            .map(|nz| if nz { dots.next() } else { None })
-            .collect();
-        (outs, dots)
+        let dots = Call::apply(&self.name, program, &ts);
+        (outs, spread(&nonzero, dots))
     }
 
     fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>> {
-        let args: Vec<Array> = operands
-            .iter()
-            .filter_map(Operand::known)
-            .chain(cts.iter().flatten())
-            .cloned()
-            .collect();
-        let avals: Vec<Aval> = Call::avals(&args).collect();
-        let mut nonzero = Vec::new();
-        let program = trace_to_jaxpr(&avals, |args| {
-            let mut args = args.iter().cloned();
-            let inner: Vec<Operand> = operands
-                .iter()
-                .map(|o| match o {
-                    Operand::Linear(a) => Operand::Linear(*a),
-                    Operand::Known(_) => Operand::Known(args.next().expect("one per operand")),
-                })
-                .collect();
-            let cts: Vec<Option<Array>> = cts
-                .iter()
-                .map(|ct| ct.as_ref().and_then(|_| args.next()))
-                .collect();
-            let grads = transpose_call(&self.jaxpr, &inner, &cts);
-            nonzero = grads.iter().map(Option::is_some).collect();
-            grads.into_iter().flatten().collect()
-        });
-        let mut grads = Call::apply(&self.name, program, &args).into_iter();
-        nonzero
-            .into_iter()
-            .map(|nz: bool| if nz { grads.next() } else { None })
-            .collect()
+        let args = nested::known_and_given(operands, cts);
+        let avals = nested::avals(&args);
+        let (program, nonzero) =
+            nested::pulled(&self.jaxpr, &avals, operands, &nested::given(cts), &[]);
+        spread(&nonzero, Call::apply(&self.name, program, &args))
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::jaxpr::{Atom, ClosedJaxpr, Jaxpr, read};
 use crate::prim::Differentiation;
+use crate::prim::nested::spread;
 use crate::trace::{self, OpenTrace, at_equation, bind_arc};
 use crate::{Array, Outputs};
 use smallvec::SmallVec;
@@ -128,11 +129,7 @@ pub(crate) struct Linearized {
 impl Linearized {
     /// Values for the results that have a tangent, spread to all results.
     pub fn spread(&self, values: impl IntoIterator<Item = Array>) -> Vec<Option<Array>> {
-        let mut values = values.into_iter();
-        self.nonzero
-            .iter()
-            .map(|&nz| if nz { values.next() } else { None })
-            .collect()
+        spread(&self.nonzero, values)
     }
 }
 

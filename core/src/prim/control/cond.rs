@@ -1,16 +1,16 @@
 //! `cond`: one of several programs, chosen by an index.
 
 use super::derive::{self, Residual, same};
-use super::{acting, check_types, spread, zeros};
+use super::{acting, check_types};
 use crate::jaxpr::{Atom, ClosedJaxpr, Jaxpr, Var};
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::SelectN;
+use crate::prim::nested::{self, given, spread, zeros};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
     move_batch_axis,
 };
 use crate::trace::{bind, bind1, fail, trace_to_jaxpr};
-use crate::transform::transpose_call;
 use crate::{Array, Aval, AxisName, DType, Outputs, ShapeError, ensure_shape};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -267,22 +267,12 @@ impl NestedDifferentiation for Cond {
         tangents: &[Option<Array>],
     ) -> (Vec<Array>, Vec<Option<Array>>) {
         let (ops, dots) = (&primals[1..], &tangents[1..]);
-        let given: Vec<bool> = dots.iter().map(Option::is_some).collect();
+        let perturbed = given(dots);
         let args: Vec<Array> = ops.iter().chain(dots.iter().flatten()).cloned().collect();
-        let avals: Vec<Aval> = args.iter().map(Array::aval).collect();
-        let push = |branch: &Jaxpr, instantiate: &[bool]| {
-            let mut nonzero = Vec::new();
-            let program = trace_to_jaxpr(&avals, |args| {
-                let (ops, dots) = args.split_at(ops.len());
-                let dots = spread(&given, dots.iter().cloned());
-                let (mut outs, dots) = derive::jvp(branch, ops, &dots, instantiate);
-                nonzero = dots.iter().map(Option::is_some).collect();
-                outs.extend(dots.into_iter().flatten());
-                outs
-            });
-            (program, nonzero)
-        };
-        let (branches, nonzero) = joined(&self.branches, self.results(), push);
+        let avals = nested::avals(&args);
+        let (branches, nonzero) = joined(&self.branches, self.results(), |b, instantiate| {
+            nested::pushed(b, &avals, &perturbed, instantiate)
+        });
         let mut outs = Cond::apply(&primals[0], branches, &args);
         let dots = outs.split_off(self.results());
         (outs, spread(&nonzero, dots))
@@ -295,7 +285,7 @@ impl NestedDifferentiation for Cond {
     ) -> (Vec<Array>, Vec<Option<Array>>) {
         let results = self.results();
         let (index, ops) = (&primals[0], &primals[1..]);
-        let perturbed: Vec<bool> = tangents[1..].iter().map(Option::is_some).collect();
+        let perturbed = given(&tangents[1..]);
         let (branches, nonzero) = joined(&self.branches, results, |b, instantiate| {
             let split = derive::linearized(b, &perturbed, instantiate, |_| false);
             let nonzero = split.nonzero.clone();
@@ -350,35 +340,12 @@ impl NestedDifferentiation for Cond {
             fail("cond: cannot be transposed: it is not linear in its predicate")
         });
         let operands = &operands[1..];
-        let known = operands.iter().filter_map(Operand::known);
-        let args: Vec<Array> = known.chain(cts.iter().flatten()).cloned().collect();
-        let avals: Vec<Aval> = args.iter().map(Array::aval).collect();
-        let pull = |branch: &Jaxpr, instantiate: &[bool]| {
-            let mut nonzero = Vec::new();
-            let program = trace_to_jaxpr(&avals, |args| {
-                let mut args = args.iter().cloned();
-                let mut next = || args.next().expect("one for each");
-                let inner: Vec<Operand> = operands
-                    .iter()
-                    .map(|o| match o {
-                        Operand::Linear(aval) => Operand::Linear(*aval),
-                        Operand::Known(_) => Operand::Known(next()),
-                    })
-                    .collect();
-                let cts: Vec<Option<Array>> =
-                    cts.iter().map(|ct| ct.as_ref().map(|_| next())).collect();
-                let mut grads = transpose_call(branch, &inner, &cts);
-                for ((grad, on), o) in grads.iter_mut().zip(instantiate).zip(operands) {
-                    if *on && grad.is_none() {
-                        *grad = Some(zeros(o.aval()));
-                    }
-                }
-                nonzero = grads.iter().map(Option::is_some).collect();
-                grads.into_iter().flatten().collect()
-            });
-            (program, nonzero)
-        };
-        let (branches, nonzero) = joined(&self.branches, operands.len(), pull);
+        let args = nested::known_and_given(operands, cts);
+        let avals = nested::avals(&args);
+        let given = given(cts);
+        let (branches, nonzero) = joined(&self.branches, operands.len(), |b, instantiate| {
+            nested::pulled(b, &avals, operands, &given, instantiate)
+        });
         let grads = Cond::apply(index, branches, &args);
         let mut all = vec![None];
         all.extend(spread(&nonzero, grads));

@@ -4,11 +4,11 @@
 use super::scan::Parts;
 use crate::array::Repr;
 use crate::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Var, read};
+use crate::prim::BatchAxis;
 use crate::prim::call::Call;
+use crate::prim::nested::{self, given, picked};
 use crate::prim::remat::eval_inlined;
-use crate::prim::{BatchAxis, move_batch_axis};
 use crate::trace::{OpenTrace, at_equation, bind_arc, trace_to_jaxpr};
-use crate::transform::{batch_eval, jvp_eval};
 use crate::{Array, Aval};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -43,41 +43,7 @@ pub(super) fn batched(
             }
         })
         .collect();
-    let mut places = Vec::new();
-    let program = trace_to_jaxpr(&avals, |args| {
-        let (outs, found) = batch_eval(jaxpr, &[], args, axes, axis);
-        let outs = outs.into_iter().zip(found).enumerate();
-        outs.map(|(i, (out, at))| {
-            let to = place(i, at);
-            places.push(to);
-            match to {
-                Some(to) => move_batch_axis(&out, at, to, axis.size),
-                None => {
-                    assert!(at.is_none(), "internal error: result {i} is batched");
-                    out
-                }
-            }
-        })
-        .collect()
-    });
-    (program, places)
-}
-
-/// Results and tangents of a program; a tangent that is zero is made of zeros
-/// where `instantiate` asks for one.
-pub(super) fn jvp(
-    jaxpr: &Jaxpr,
-    primals: &[Array],
-    tangents: &[Option<Array>],
-    instantiate: &[bool],
-) -> (Vec<Array>, Vec<Option<Array>>) {
-    let (outs, mut dots) = jvp_eval(jaxpr, &[], primals, tangents);
-    for ((dot, on), out) in dots.iter_mut().zip(instantiate).zip(&outs) {
-        if *on && dot.is_none() {
-            *dot = Some(super::zeros(out.aval()));
-        }
-    }
-    (outs, dots)
+    nested::batched(jaxpr, &avals, axes, axis, place)
 }
 
 /// Where a value that a linear program needs comes from.
@@ -149,8 +115,8 @@ pub(super) fn linearized(
             .zip(perturbed)
             .map(|(p, &on)| on.then(|| trace.input(p.aval().strong())))
             .collect();
-        let (mut outs, dots) = jvp(jaxpr, args, &tangents, instantiate);
-        let nonzero: Vec<bool> = dots.iter().map(Option::is_some).collect();
+        let (mut outs, dots) = nested::jvp(jaxpr, args, &tangents, instantiate);
+        let nonzero = given(&dots);
         let dots: Vec<Array> = dots.into_iter().flatten().collect();
         let linear = trace.finish(&dots).pruned();
         let residuals = residuals(&linear.consts, args, forward, &mut outs);
@@ -197,12 +163,7 @@ pub(super) fn reached(jaxpr: &Jaxpr, marked: &[bool]) -> Vec<bool> {
 pub(super) fn divided(jaxpr: &Jaxpr, marked: &Parts<bool>) -> Split {
     let marks = marked.all();
     let types = jaxpr.in_avals();
-    let known_types: Vec<Aval> = types
-        .iter()
-        .zip(&marks)
-        .filter(|(_, on)| !**on)
-        .map(|(aval, _)| *aval)
-        .collect();
+    let known_types = picked(&types, &marks, false);
     let reached = reached(jaxpr, &marks).into_iter().enumerate();
     let carried = marked.carry.len();
     let nonzero: Vec<bool> = reached
@@ -224,14 +185,8 @@ pub(super) fn divided(jaxpr: &Jaxpr, marked: &Parts<bool>) -> Split {
             })
             .collect();
         let outs = eval_inlined(jaxpr, &args);
-        let pick = |on: bool, n: usize| -> Vec<Array> {
-            let outs = outs.iter().zip(&nonzero).take(n);
-            outs.filter(|(_, nz)| **nz == on)
-                .map(|(o, _)| o.clone())
-                .collect()
-        };
-        let linear = trace.finish(&pick(true, outs.len())).pruned();
-        let mut results = pick(false, carried);
+        let linear = trace.finish(&picked(&outs, &nonzero, true)).pruned();
+        let mut results = picked(&outs[..carried], &nonzero, false);
         let residuals = residuals(&linear.consts, known, |i| !is_carry[i], &mut results);
         parts = Some((residuals, linear.open().0));
         results

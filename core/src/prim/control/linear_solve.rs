@@ -1,14 +1,14 @@
 //! `custom_linear_solve`: a linear system and a function that solves it, through
 //! which nothing is differentiated.
 
-use super::zeros;
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
+use crate::prim::nested::{self, zeros};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Operand, Param, Primitive, move_batch_axis,
 };
-use crate::trace::{bind, fail, trace_to_jaxpr};
-use crate::transform::{batch_eval, jvp_eval};
+use crate::trace::{bind, fail};
+use crate::transform::jvp_eval;
 use crate::{Array, Aval, AxisName, ShapeError};
 use std::ops::Range;
 use std::sync::Arc;
@@ -136,7 +136,7 @@ impl Primitive for CustomLinearSolve {
         false
     }
     fn has_effects(&self) -> bool {
-        self.solve.eqns.iter().any(|e| e.primitive.has_effects())
+        self.solve.has_effects()
     }
     fn uses_axis(&self, name: AxisName) -> bool {
         self.programs().any(|program| program.uses_axis(name))
@@ -172,12 +172,7 @@ impl Primitive for CustomLinearSolve {
             let avals: Vec<Aval> = all.map(Array::aval).collect();
             let mut at = axes[place].to_vec();
             at.resize(avals.len(), Some(0));
-            let batched = trace_to_jaxpr(&avals, |args| {
-                let (outs, found) = batch_eval(program, &[], args, &at, axis);
-                let outs = outs.iter().zip(found);
-                outs.map(|(out, at)| move_batch_axis(out, at, 0, axis.size))
-                    .collect()
-            });
+            let (batched, _) = nested::batched(program, &avals, &at, axis, |_, _| Some(0));
             let (program, captured) = batched.open();
             programs.push(program);
             operands.extend(captured);

@@ -23,27 +23,13 @@ pub(crate) use while_loop::Part;
 pub use while_loop::While;
 
 use crate::jaxpr::Jaxpr;
-use crate::{Array, Aval, ShapeError};
+use crate::{Aval, ShapeError};
 
 /// The parts of a list: the first `a` items, the next `b`, and the others.
 fn split3<T>(items: &[T], a: usize, b: usize) -> (&[T], &[T], &[T]) {
     let (first, rest) = items.split_at(a);
     let (second, third) = rest.split_at(b);
     (first, second, third)
-}
-
-/// Zeros of a type.
-fn zeros(aval: Aval) -> Array {
-    Array::zeros(aval.shape(), aval.dtype())
-}
-
-/// The given values for the places marked, in order; `None` elsewhere.
-fn spread<T>(marked: &[bool], values: impl IntoIterator<Item = T>) -> Vec<Option<T>> {
-    let mut values = values.into_iter();
-    marked
-        .iter()
-        .map(|&on| if on { values.next() } else { None })
-        .collect()
 }
 
 /// The name of an operation in a program that acts on the world outside, which

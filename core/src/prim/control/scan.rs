@@ -108,10 +108,7 @@ impl Primitive for Scan {
             ("length", Param::new(self.length)),
             ("num_carry", Param::new(self.num_carry)),
             ("num_consts", Param::new(self.num_consts)),
-            (
-                "reverse",
-                Param::new(if self.reverse { "True" } else { "False" }),
-            ),
+            ("reverse", Param::flag(self.reverse)),
             ("unroll", Param::new(self.unroll)),
         ]
     }

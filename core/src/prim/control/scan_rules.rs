@@ -9,17 +9,13 @@
 
 use super::derive::{self, Residual, Split};
 use super::scan::{Parts, Scan};
-use super::{split3, spread, zeros};
+use super::split3;
 use crate::jaxpr::{ClosedJaxpr, Jaxpr, Var};
+use crate::prim::nested::{self, given, spread, zeros};
 use crate::prim::{NestedDifferentiation, Operand};
 use crate::trace::trace_to_jaxpr;
 use crate::{Array, Aval};
 use std::sync::Arc;
-
-/// Which items are there.
-pub(super) fn given<T>(items: &[Option<T>]) -> Vec<bool> {
-    items.iter().map(Option::is_some).collect()
-}
 
 /// The tangents of the marked values, zeros where there are none.
 fn instantiated(dots: &[Option<Array>], values: &[Array], marked: &[bool]) -> Vec<Array> {
@@ -208,7 +204,7 @@ impl Scan {
             let mut tangents = spread(&on.consts, const_dots.iter().cloned());
             tangents.extend(spread(&on.carry, carry_dots.iter().cloned()));
             tangents.extend(spread(&on.xs, xs_dots.iter().cloned()));
-            let (outs, dots) = derive::jvp(&self.jaxpr, &primals, &tangents, &instantiate);
+            let (outs, dots) = nested::jvp(&self.jaxpr, &primals, &tangents, &instantiate);
             found = given(&dots);
             let (carry, ys) = outs.split_at(self.num_carry);
             let (carry_dots, ys_dots) = dots.split_at(self.num_carry);

@@ -3,10 +3,10 @@
 
 use super::derive;
 use super::scan::{Parts, Scan};
-use super::scan_rules::given;
-use super::{split3, spread, zeros};
+use super::split3;
 use crate::jaxpr::{Atom, ClosedJaxpr};
 use crate::prim::Operand;
+use crate::prim::nested::{given, picked, spread, zeros};
 use crate::trace::trace_to_jaxpr;
 use crate::transform::transpose_call;
 use crate::{Array, Aval};
@@ -56,19 +56,15 @@ impl Scan {
             xs: known(&operands.xs, &linear.xs),
         };
         let (_, kept) = self.run_known(&split, &args, args.carry.len());
-        let unknown = |operands: &[Operand], linear: &[bool]| -> Vec<Operand> {
-            let marked = operands.iter().zip(linear).filter(|(_, on)| **on);
-            marked.map(|(o, _)| o.clone()).collect()
-        };
         let residuals = |stacked: bool| kept.values(stacked).into_iter().map(Operand::Known);
         let mut rest = Parts {
             consts: residuals(false).collect(),
-            carry: unknown(&operands.carry, &linear.carry),
-            xs: unknown(&operands.xs, &linear.xs),
+            carry: picked(&operands.carry, &linear.carry, true),
+            xs: picked(&operands.xs, &linear.xs, true),
         };
         let same_for_all = rest.consts.len();
         rest.consts
-            .extend(unknown(&operands.consts, &linear.consts));
+            .extend(picked(&operands.consts, &linear.consts, true));
         let elements = rest.xs.len();
         rest.xs.extend(residuals(true));
         let part = Scan {
@@ -77,8 +73,7 @@ impl Scan {
             num_consts: rest.consts.len(),
             ..self.clone()
         };
-        let cts = cts.iter().zip(&split.nonzero).filter(|(_, on)| **on);
-        let cts: Vec<Option<Array>> = cts.map(|(ct, _)| ct.clone()).collect();
+        let cts = picked(cts, &split.nonzero, true);
         let grads = part.parts(&part.go_back(&cts, &rest));
         let place = |linear: &[bool], grads: &[Option<Array>]| {
             let places = spread(linear, grads.iter().cloned());
@@ -124,7 +119,7 @@ impl Scan {
             ..self.clone()
         };
         let mut grads = back.apply(program, args);
-        let mut xs = grads.split_off(sums.len() + self.num_carry).into_iter();
+        let xs = grads.split_off(sums.len() + self.num_carry);
         let mut carry = grads.split_off(sums.len()).into_iter();
         let mut consts = grads.into_iter();
 
@@ -138,7 +133,7 @@ impl Scan {
             ct.filter(|_| o.is_linear())
         });
         all.extend(carry);
-        all.extend(stacked.iter().map(|on| if *on { xs.next() } else { None }));
+        all.extend(spread(&stacked, xs));
         all
     }
 

@@ -1,9 +1,10 @@
 //! `while`: a program run again and again, while a condition holds.
 
 use super::derive;
-use super::{acting, check_types, split3, spread, zeros};
+use super::{acting, check_types, split3};
 use crate::jaxpr::{ClosedJaxpr, Jaxpr, Var};
 use crate::lower::{Lowering, Value, dims_array};
+use crate::prim::nested::{self, given, spread, zeros};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
     move_batch_axis,
@@ -259,8 +260,8 @@ impl NestedDifferentiation for While {
     ) -> (Vec<Array>, Vec<Option<Array>>) {
         let (cconsts, bconsts, init) = self.parts(primals);
         let (_, bdots, init_dots) = self.parts(tangents);
-        let const_on: Vec<bool> = bdots.iter().map(Option::is_some).collect();
-        let mut carry_on: Vec<bool> = init_dots.iter().map(Option::is_some).collect();
+        let const_on = given(bdots);
+        let mut carry_on = given(init_dots);
         // A carry has a tangent if its first value or a later one has.
         let body = loop {
             let (program, found) = self.pushed_body(bconsts, init, &const_on, &carry_on);
@@ -318,16 +319,15 @@ impl While {
         const_on: &[bool],
         carry_on: &[bool],
     ) -> (ClosedJaxpr, Vec<bool>) {
-        let types = |arrays: &[Array]| arrays.iter().map(Array::aval).collect::<Vec<_>>();
         let dots = |arrays: &[Array], on: &[bool]| -> Vec<Aval> {
             let marked = arrays.iter().zip(on).filter(|(_, on)| **on);
             marked.map(|(a, _)| a.aval().strong()).collect()
         };
         let const_dots = dots(consts, const_on);
         let avals = [
-            types(consts),
+            nested::avals(consts),
             const_dots.clone(),
-            types(init),
+            nested::avals(init),
             dots(init, carry_on),
         ]
         .concat();
@@ -338,8 +338,8 @@ impl While {
             let primals = [consts, carry].concat();
             let mut tangents = spread(const_on, const_dots.iter().cloned());
             tangents.extend(spread(carry_on, dots.iter().cloned()));
-            let (mut outs, dots) = derive::jvp(&self.body_jaxpr, &primals, &tangents, carry_on);
-            found = dots.iter().map(Option::is_some).collect();
+            let (mut outs, dots) = nested::jvp(&self.body_jaxpr, &primals, &tangents, carry_on);
+            found = given(&dots);
             outs.extend(dots.into_iter().flatten());
             outs
         });

@@ -4,11 +4,11 @@ use super::CheckpointPolicy;
 use super::split::{Split, eval_inlined};
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::lower::{Lowering, Value};
+use crate::prim::nested::{self, spread};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
 };
 use crate::trace::{bind, trace_to_jaxpr};
-use crate::transform::{batch_eval, jvp_eval, linearize_eval, transpose_call};
 use crate::{Array, Aval, AxisName, Outputs, Result, ShapeError};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -27,19 +27,6 @@ pub struct Remat {
     /// Whether the compiler is kept from merging values computed again with
     /// those of the first time.
     pub prevent_cse: bool,
-}
-
-fn avals(args: &[Array]) -> Vec<Aval> {
-    args.iter().map(Array::aval).collect()
-}
-
-/// Those of `values` that are there, in the places of `given`.
-fn spread(given: &[bool], values: impl IntoIterator<Item = Array>) -> Vec<Option<Array>> {
-    let mut values = values.into_iter();
-    let given = given.iter();
-    given
-        .map(|&g| if g { values.next() } else { None })
-        .collect()
 }
 
 impl Remat {
@@ -66,16 +53,15 @@ impl Primitive for Remat {
         "remat2"
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
-        let truth = |b: bool| Param::new(if b { "True" } else { "False" });
         let policy = match &self.policy {
             Some(policy) => Param::new(policy),
             None => Param::new("None"),
         };
         vec![
-            ("differentiated", truth(self.differentiated)),
+            ("differentiated", Param::flag(self.differentiated)),
             ("jaxpr", Param::Jaxpr(self.jaxpr.clone())),
             ("policy", policy),
-            ("prevent_cse", truth(self.prevent_cse)),
+            ("prevent_cse", Param::flag(self.prevent_cse)),
         ]
     }
     fn propagates_weak_type(&self) -> bool {
@@ -103,14 +89,10 @@ impl Primitive for Remat {
         self.jaxpr.uses_axis(name)
     }
     fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let mut out_axes = Vec::new();
-        let program = trace_to_jaxpr(&avals(args), |args| {
-            let (outs, places) = batch_eval(&self.jaxpr, &[], args, axes, axis);
-            out_axes = places;
-            outs
-        });
+        let avals = nested::avals(args);
+        let (program, places) = nested::batched(&self.jaxpr, &avals, axes, axis, |_, at| at);
         let outs = self.apply(program, args, self.differentiated);
-        (outs.into(), out_axes.into())
+        (outs.into(), places.into())
     }
     fn evaluate(&self, args: &[&Array]) -> Option<Result<Outputs>> {
         let args: Vec<Array> = args.iter().map(|a| (*a).clone()).collect();
@@ -137,21 +119,14 @@ impl NestedDifferentiation for Remat {
         primals: &[Array],
         tangents: &[Option<Array>],
     ) -> (Vec<Array>, Vec<Option<Array>>) {
-        let given: Vec<bool> = tangents.iter().map(Option::is_some).collect();
         let args: Vec<Array> = primals
             .iter()
             .chain(tangents.iter().flatten())
             .cloned()
             .collect();
-        let mut nonzero = Vec::new();
-        let program = trace_to_jaxpr(&avals(&args), |args| {
-            let (primals, tangents) = args.split_at(primals.len());
-            let tangents = spread(&given, tangents.iter().cloned());
-            let (mut outs, dots) = jvp_eval(&self.jaxpr, &[], primals, &tangents);
-            nonzero = dots.iter().map(Option::is_some).collect();
-            outs.extend(dots.into_iter().flatten());
-            outs
-        });
+        let perturbed = nested::given(tangents);
+        let (program, nonzero) =
+            nested::pushed(&self.jaxpr, &nested::avals(&args), &perturbed, &[]);
         let mut outs = self.apply(program, &args, self.differentiated);
         let dots = outs.split_off(self.jaxpr.outvars.len());
         (outs, spread(&nonzero, dots))
@@ -164,7 +139,7 @@ impl NestedDifferentiation for Remat {
         primals: &[Array],
         tangents: &[Option<Array>],
     ) -> (Vec<Array>, Vec<Option<Array>>) {
-        let perturbed: Vec<bool> = tangents.iter().map(Option::is_some).collect();
+        let perturbed = nested::given(tangents);
         let nothing = CheckpointPolicy::nothing_saveable();
         let policy = self.policy.as_ref().unwrap_or(&nothing);
         policy.check_platform();
@@ -177,15 +152,11 @@ impl NestedDifferentiation for Remat {
             debug_assert!(inlined.consts.is_empty());
             &*inlined.jaxpr
         };
-        let mut parts = None;
-        let known = trace_to_jaxpr(&avals(primals), |args| {
-            let mut lin = linearize_eval(jaxpr, &[], args, &perturbed);
-            let mut outs = std::mem::take(&mut lin.outs);
-            outs.extend(lin.linear.consts.iter().cloned());
-            parts = Some((lin.linear.jaxpr.clone(), lin.nonzero));
-            outs
-        });
-        let (linear, nonzero) = parts.expect("the program was linearized");
+        let nested::Split {
+            known,
+            linear,
+            nonzero,
+        } = nested::linearized(jaxpr, &nested::avals(primals), &perturbed);
         let args: Vec<Array> = known.consts.iter().chain(primals).cloned().collect();
         let known = known.jaxpr.with_consts_as_inputs();
         let split = Split::new(&known, self.jaxpr.outvars.len(), policy);
@@ -194,7 +165,7 @@ impl NestedDifferentiation for Remat {
         operands.extend(split.inputs.iter().map(|&i| args[i].clone()));
         let kept = operands.len();
         operands.extend(tangents.iter().flatten().cloned());
-        let program = trace_to_jaxpr(&avals(&operands), |args| {
+        let program = trace_to_jaxpr(&nested::avals(&operands), |args| {
             let residuals = split.recompute(&args[..saved], &args[saved..kept]);
             linear.eval(&residuals, &args[kept..])
         });
@@ -206,23 +177,10 @@ impl NestedDifferentiation for Remat {
     }
 
     fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>> {
-        let given: Vec<bool> = cts.iter().map(Option::is_some).collect();
-        let known = operands.iter().filter_map(Operand::known);
-        let args: Vec<Array> = known.chain(cts.iter().flatten()).cloned().collect();
-        let mut nonzero = Vec::new();
-        let program = trace_to_jaxpr(&avals(&args), |args| {
-            let mut args = args.iter().cloned();
-            let inner: Vec<Operand> = operands
-                .iter()
-                .map(|o| match o {
-                    Operand::Linear(a) => Operand::Linear(*a),
-                    Operand::Known(_) => Operand::Known(args.next().expect("one per operand")),
-                })
-                .collect();
-            let grads = transpose_call(&self.jaxpr, &inner, &spread(&given, args));
-            nonzero = grads.iter().map(Option::is_some).collect();
-            grads.into_iter().flatten().collect()
-        });
+        let args = nested::known_and_given(operands, cts);
+        let avals = nested::avals(&args);
+        let (program, nonzero) =
+            nested::pulled(&self.jaxpr, &avals, operands, &nested::given(cts), &[]);
         spread(&nonzero, self.apply(program, &args, self.differentiated))
     }
 }

@@ -1,0 +1,175 @@
+//! What operations share that hold programs: lists with marks, and the programs
+//! that a batch, tangents and cotangents make of one.
+
+use super::{BatchAxis, Operand, move_batch_axis};
+use crate::jaxpr::{ClosedJaxpr, Jaxpr};
+use crate::trace::trace_to_jaxpr;
+use crate::transform::{batch_eval, jvp_eval, linearize_eval, transpose_call};
+use crate::{Array, Aval};
+use std::sync::Arc;
+
+/// The given values for the places marked, in order; `None` elsewhere.
+pub(crate) fn spread<T>(marked: &[bool], values: impl IntoIterator<Item = T>) -> Vec<Option<T>> {
+    let mut values = values.into_iter();
+    marked
+        .iter()
+        .map(|&on| if on { values.next() } else { None })
+        .collect()
+}
+
+/// Which items are there.
+pub(crate) fn given<T>(items: &[Option<T>]) -> Vec<bool> {
+    items.iter().map(Option::is_some).collect()
+}
+
+/// The items marked `on`.
+pub(crate) fn picked<T: Clone>(items: &[T], marks: &[bool], on: bool) -> Vec<T> {
+    let marked = items.iter().zip(marks).filter(|(_, mark)| **mark == on);
+    marked.map(|(item, _)| item.clone()).collect()
+}
+
+/// The types of arrays.
+pub(crate) fn avals(arrays: &[Array]) -> Vec<Aval> {
+    arrays.iter().map(Array::aval).collect()
+}
+
+/// Zeros of a type.
+pub(super) fn zeros(aval: Aval) -> Array {
+    Array::zeros(aval.shape(), aval.dtype())
+}
+
+/// The program for many examples at once, from arguments of the given types, of
+/// which those with a place in `axes` have the batch axis there. `place` says
+/// where the axis of a result goes that has it at the given place.
+pub(super) fn batched(
+    jaxpr: &Jaxpr,
+    avals: &[Aval],
+    axes: &[Option<usize>],
+    axis: BatchAxis,
+    place: impl Fn(usize, Option<usize>) -> Option<usize>,
+) -> (ClosedJaxpr, Vec<Option<usize>>) {
+    let mut places = Vec::new();
+    let program = trace_to_jaxpr(avals, |args| {
+        let (outs, found) = batch_eval(jaxpr, &[], args, axes, axis);
+        let outs = outs.into_iter().zip(found).enumerate();
+        outs.map(|(i, (out, at))| {
+            let to = place(i, at);
+            places.push(to);
+            match to {
+                Some(to) => move_batch_axis(&out, at, to, axis.size),
+                None => {
+                    assert!(at.is_none(), "internal error: result {i} is batched");
+                    out
+                }
+            }
+        })
+        .collect()
+    });
+    (program, places)
+}
+
+/// Results and tangents of a program; a tangent that is zero is made of zeros
+/// where `instantiate` asks for one.
+pub(super) fn jvp(
+    jaxpr: &Jaxpr,
+    primals: &[Array],
+    tangents: &[Option<Array>],
+    instantiate: &[bool],
+) -> (Vec<Array>, Vec<Option<Array>>) {
+    let (outs, mut dots) = jvp_eval(jaxpr, &[], primals, tangents);
+    for ((dot, on), out) in dots.iter_mut().zip(instantiate).zip(&outs) {
+        if *on && dot.is_none() {
+            *dot = Some(zeros(out.aval()));
+        }
+    }
+    (outs, dots)
+}
+
+/// The program of results and tangents, and which results have one: from
+/// arguments and the tangents of those in `perturbed`, of the given types, to the
+/// results and then their tangents.
+pub(super) fn pushed(
+    jaxpr: &Jaxpr,
+    avals: &[Aval],
+    perturbed: &[bool],
+    instantiate: &[bool],
+) -> (ClosedJaxpr, Vec<bool>) {
+    let mut nonzero = Vec::new();
+    let program = trace_to_jaxpr(avals, |args| {
+        let (primals, dots) = args.split_at(perturbed.len());
+        let dots = spread(perturbed, dots.iter().cloned());
+        let (mut outs, dots) = jvp(jaxpr, primals, &dots, instantiate);
+        nonzero = given(&dots);
+        outs.extend(dots.into_iter().flatten());
+        outs
+    });
+    (program, nonzero)
+}
+
+/// A program as one without tangents and one that is linear in them.
+pub(super) struct Split {
+    /// From the arguments to the results, and then the residuals.
+    pub known: ClosedJaxpr,
+    /// From tangents to those of the results that have one; captured values are
+    /// the residuals.
+    pub linear: Arc<Jaxpr>,
+    /// Which results have a tangent.
+    pub nonzero: Vec<bool>,
+}
+
+/// Linearizes a program with respect to the arguments marked in `perturbed`.
+pub(super) fn linearized(jaxpr: &Jaxpr, avals: &[Aval], perturbed: &[bool]) -> Split {
+    let mut parts = None;
+    let known = trace_to_jaxpr(avals, |args| {
+        let lin = linearize_eval(jaxpr, &[], args, perturbed);
+        let mut outs = lin.outs;
+        outs.extend(lin.linear.consts);
+        parts = Some((lin.linear.jaxpr, lin.nonzero));
+        outs
+    });
+    let (linear, nonzero) = parts.expect("the program was linearized");
+    Split {
+        known,
+        linear,
+        nonzero,
+    }
+}
+
+/// The operands of a transposed program: what is known of the operands, then
+/// those cotangents that are there.
+pub(super) fn known_and_given(operands: &[Operand], cts: &[Option<Array>]) -> Vec<Array> {
+    let known = operands.iter().filter_map(Operand::known);
+    known.chain(cts.iter().flatten()).cloned().collect()
+}
+
+/// The transposed program, and which operands have a cotangent: from
+/// [`known_and_given`], of the given types, to these. A cotangent that is zero is
+/// made of zeros where `instantiate` asks for one.
+pub(super) fn pulled(
+    jaxpr: &Jaxpr,
+    avals: &[Aval],
+    operands: &[Operand],
+    cts: &[bool],
+    instantiate: &[bool],
+) -> (ClosedJaxpr, Vec<bool>) {
+    let mut nonzero = Vec::new();
+    let program = trace_to_jaxpr(avals, |args| {
+        let mut args = args.iter().cloned();
+        let inner: Vec<Operand> = operands
+            .iter()
+            .map(|o| match o {
+                Operand::Linear(aval) => Operand::Linear(*aval),
+                Operand::Known(_) => Operand::Known(args.next().expect("one per operand")),
+            })
+            .collect();
+        let mut grads = transpose_call(jaxpr, &inner, &spread(cts, args));
+        for ((grad, on), o) in grads.iter_mut().zip(instantiate).zip(operands) {
+            if *on && grad.is_none() {
+                *grad = Some(zeros(o.aval()));
+            }
+        }
+        nonzero = given(&grads);
+        grads.into_iter().flatten().collect()
+    });
+    (program, nonzero)
+}
