@@ -80,7 +80,7 @@ where
             call_jaxpr: jaxpr,
             num_consts,
             symbolic_zeros,
-            jvp: JvpRule::new(name, identity, run),
+            jvp: JvpRule::new(name, identity, Arc::new(run)),
         }
     })
 }

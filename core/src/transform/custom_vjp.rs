@@ -77,7 +77,7 @@ where
                 call_jaxpr: jaxpr,
                 num_consts,
                 symbolic_zeros: rules.symbolic_zeros,
-                fwd: ForwardRule::new(rules.names.0, both, run),
+                fwd: ForwardRule::new(rules.names.0, both, Arc::new(run)),
                 bwd: rules.names.1,
             }
         })
@@ -100,7 +100,7 @@ where
     ];
     let identity = Identity::new(bwd, structure);
     let bwd = bwd.clone();
-    BackwardRule::new(identity, move |kept, cts| {
+    let run = move |kept: &[Array], cts: &[Option<Array>]| {
         let kept = tree::with_leaves(&residuals, kept.iter().cloned());
         let grads = bwd(&args, kept, Tangents::new(&out, cts.to_vec()));
         let given = Given {
@@ -115,7 +115,8 @@ where
         floats
             .map(|(arg, grad)| grad.filter(|_| arg.dtype().is_inexact()))
             .collect()
-    })
+    };
+    BackwardRule::new("bwd", identity, Arc::new(run))
 }
 
 /// The function with a rule of its own for reverse mode (`jax.custom_vjp`).

@@ -1,17 +1,15 @@
 //! `custom_jvp_call`: a function with a tangent rule of its own.
 
-use super::{Identity, batched_program, batched_run, in_front, infer_call, refuse_captured};
+use super::{Rule, batched_run, bind_batched, in_front, infer_call, refuse_captured};
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
+use crate::prim::nested::{given, picked, spread};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
 };
-use crate::trace::{OpenTrace, bind, is_linearizing};
+use crate::trace::{OpenTrace, is_linearizing};
 use crate::transform::{batch_eval, transpose_call};
 use crate::{Array, Aval, AxisName, Outputs, Result, ShapeError};
-use smallvec::SmallVec;
-use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 type Arrays = Vec<Array>;
@@ -20,40 +18,19 @@ type Run = dyn Fn(&[Array], &[Option<Array>]) -> (Arrays, Tangents) + Send + Syn
 
 /// The rule of a [`CustomJvpCall`]: from the arguments and their tangents, of
 /// which `None` are zero, to the results and theirs.
-#[derive(Clone)]
-pub struct JvpRule {
-    name: &'static str,
-    identity: Identity,
-    run: Arc<Run>,
-}
+pub type JvpRule = Rule<Run>;
 
 impl JvpRule {
-    pub(crate) fn new(
-        name: &'static str,
-        identity: Identity,
-        run: impl Fn(&[Array], &[Option<Array>]) -> (Arrays, Tangents) + Send + Sync + 'static,
-    ) -> JvpRule {
-        JvpRule {
-            name,
-            identity,
-            run: Arc::new(run),
-        }
-    }
-
     /// The rule for all examples at once.
     fn batched(&self, axes: &[Option<usize>], axis: BatchAxis) -> JvpRule {
         let identity = self.identity.batched(axes, axis);
         let (inner, axes) = (self.run.clone(), axes.to_vec());
-        JvpRule::new(self.name, identity, move |primals, tangents| {
+        let run = move |primals: &[Array], tangents: &[Option<Array>]| {
             if is_linearizing() {
                 return linearized(&*inner, primals, tangents, &axes, axis);
             }
-            let given = axes.iter().zip(tangents);
-            let both: Vec<Option<usize>> = axes
-                .iter()
-                .copied()
-                .chain(given.filter(|(_, t)| t.is_some()).map(|(axis, _)| *axis))
-                .collect();
+            let perturbed = given(tangents);
+            let both = [&axes[..], &picked(&axes, &perturbed, true)].concat();
             let args: Arrays = primals
                 .iter()
                 .chain(tangents.iter().flatten())
@@ -61,25 +38,18 @@ impl JvpRule {
                 .collect();
             let mut nonzero = Vec::new();
             let (outs, places) = batched_run(&args, &both, axis, |xs| {
-                let (primals, given) = xs.split_at(primals.len());
-                let mut given = given.iter().cloned();
-                let ts: Tangents = tangents
-                    .iter()
-                    .map(|t| t.as_ref().and_then(|_| given.next()))
-                    .collect();
+                let (primals, dots) = xs.split_at(primals.len());
+                let ts = spread(&perturbed, dots.iter().cloned());
                 let (mut outs, dots) = inner(primals, &ts);
-                nonzero = dots.iter().map(Option::is_some).collect();
+                nonzero = given(&dots);
                 outs.extend(dots.into_iter().flatten());
                 outs
             });
             let mut outs = in_front(outs, &places, axis.size);
-            let mut dots = outs.split_off(nonzero.len()).into_iter();
-            let dots = nonzero
-                .iter()
-                .map(|&nz| if nz { dots.next() } else { None })
-                .collect();
-            (outs, dots)
-        })
+            let dots = outs.split_off(nonzero.len());
+            (outs, spread(&nonzero, dots))
+        };
+        Rule::new(self.name, identity, Arc::new(run))
     }
 }
 
@@ -102,7 +72,7 @@ fn linearized(
             .map(|(x, t)| t.as_ref().map(|_| trace.input(x.aval().strong())))
             .collect();
         let (mut outs, dots) = rule(xs, &ts);
-        let nonzero: Vec<bool> = dots.iter().map(Option::is_some).collect();
+        let nonzero = given(&dots);
         let linear = trace.finish(&dots.into_iter().flatten().collect::<Arrays>());
         outs.extend(linear.consts);
         parts = Some((linear.jaxpr, nonzero));
@@ -117,30 +87,11 @@ fn linearized(
             arg_axes.push(*axis);
         }
     }
-    let linear = jaxpr.duplicate().consts_as_inputs();
+    let linear = jaxpr.with_consts_as_inputs();
     let (dots, dot_places) = batch_eval(&linear, &[], &args, &arg_axes, axis);
-    let mut dots = in_front(dots, &dot_places, axis.size).into_iter();
-    let spread = |&nz: &bool| if nz { dots.next() } else { None };
-    let dots = nonzero.iter().map(spread).collect();
-    (in_front(outs, &places, axis.size), dots)
-}
-
-impl fmt::Debug for JvpRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
-
-impl PartialEq for JvpRule {
-    fn eq(&self, other: &Self) -> bool {
-        self.identity == other.identity
-    }
-}
-impl Eq for JvpRule {}
-impl Hash for JvpRule {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.identity.hash(state);
-    }
+    let dots = in_front(dots, &dot_places, axis.size);
+    let outs = in_front(outs, &places, axis.size);
+    (outs, spread(&nonzero, dots))
 }
 
 /// The call of a function that has a tangent rule of its own.
@@ -171,8 +122,7 @@ impl Primitive for CustomJvpCall {
         if self.num_consts > 0 {
             params.push(("num_consts", Param::new(self.num_consts)));
         }
-        let zeros = if self.symbolic_zeros { "True" } else { "False" };
-        params.push(("symbolic_zeros", Param::new(zeros)));
+        params.push(("symbolic_zeros", Param::flag(self.symbolic_zeros)));
         params
     }
     fn propagates_weak_type(&self) -> bool {
@@ -198,18 +148,19 @@ impl Primitive for CustomJvpCall {
         self.call_jaxpr.uses_axis(name)
     }
     fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let program = batched_program(&self.call_jaxpr, args, axes, axis);
-        let call = CustomJvpCall {
-            name: self.name.clone(),
-            num_consts: self.num_consts + program.consts.len(),
-            symbolic_zeros: self.symbolic_zeros,
-            jvp: self.jvp.batched(&axes[self.num_consts..], axis),
-            call_jaxpr: program.jaxpr.with_consts_as_inputs(),
-        };
-        let all: SmallVec<[&Array; 8]> = program.consts.iter().chain(args).collect();
-        let outs = bind(call, &all);
-        let places = outs.iter().map(|_| Some(0)).collect();
-        (outs, places)
+        bind_batched(
+            &self.call_jaxpr,
+            args,
+            axes,
+            axis,
+            |call_jaxpr, captured| CustomJvpCall {
+                name: self.name.clone(),
+                call_jaxpr,
+                num_consts: self.num_consts + captured,
+                symbolic_zeros: self.symbolic_zeros,
+                jvp: self.jvp.batched(&axes[self.num_consts..], axis),
+            },
+        )
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
         ctx.inline(&self.call_jaxpr, args)

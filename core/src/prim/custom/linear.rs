@@ -1,8 +1,9 @@
 //! `custom_lin`: the tangents of a function of which only the reverse rule is
 //! known.
 
-use super::{Identity, batched_run};
+use super::{Rule, batched_run};
 use crate::lower::{Lowering, Value};
+use crate::prim::nested::{self, spread};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
     move_batch_axis,
@@ -10,8 +11,6 @@ use crate::prim::{
 use crate::trace::{self, bind};
 use crate::{Array, Aval, ShapeError};
 use smallvec::SmallVec;
-use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 type Run = dyn Fn(&[Array], &[Option<Array>]) -> Vec<Option<Array>> + Send + Sync;
@@ -19,23 +18,9 @@ type Run = dyn Fn(&[Array], &[Option<Array>]) -> Vec<Option<Array>> + Send + Syn
 /// The backward rule of a [`CustomVjpCall`](super::CustomVjpCall): from the
 /// residuals and the cotangents of the results to those of the arguments;
 /// `None` is zero.
-#[derive(Clone)]
-pub struct BackwardRule {
-    identity: Identity,
-    run: Arc<Run>,
-}
+pub type BackwardRule = Rule<Run>;
 
 impl BackwardRule {
-    pub(crate) fn new(
-        identity: Identity,
-        run: impl Fn(&[Array], &[Option<Array>]) -> Vec<Option<Array>> + Send + Sync + 'static,
-    ) -> BackwardRule {
-        BackwardRule {
-            identity,
-            run: Arc::new(run),
-        }
-    }
-
     /// The rule for all examples at once: `kept` are the batch axes of the
     /// residuals, `axes` those of the arguments. An argument that all examples
     /// share gets the sum of their cotangents.
@@ -48,7 +33,8 @@ impl BackwardRule {
         let all: Vec<Option<usize>> = kept.iter().chain(axes).copied().collect();
         let identity = self.identity.batched(&all, axis);
         let (inner, kept, axes) = (self.run.clone(), kept.to_vec(), axes.to_vec());
-        BackwardRule::new(identity, move |residuals, cts| {
+        let run = move |residuals: &[Array], cts: &[Option<Array>]| {
+            let marked = nested::given(cts);
             let given = cts.iter().flatten();
             let args: Vec<Array> = residuals.iter().chain(given.clone()).cloned().collect();
             let places: Vec<Option<usize>> =
@@ -56,13 +42,9 @@ impl BackwardRule {
             let mut nonzero = Vec::new();
             let (grads, found) = batched_run(&args, &places, axis, |xs| {
                 let (residuals, given) = xs.split_at(residuals.len());
-                let mut given = given.iter().cloned();
-                let cts: Vec<Option<Array>> = cts
-                    .iter()
-                    .map(|ct| ct.as_ref().and_then(|_| given.next()))
-                    .collect();
+                let cts = spread(&marked, given.iter().cloned());
                 let grads = inner(residuals, &cts);
-                nonzero = grads.iter().map(Option::is_some).collect();
+                nonzero = nested::given(&grads);
                 grads.into_iter().flatten().collect()
             });
             let mut grads = grads.into_iter().zip(found);
@@ -79,25 +61,8 @@ impl BackwardRule {
                     })
                 })
                 .collect()
-        })
-    }
-}
-
-impl fmt::Debug for BackwardRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("bwd")
-    }
-}
-
-impl PartialEq for BackwardRule {
-    fn eq(&self, other: &Self) -> bool {
-        self.identity == other.identity
-    }
-}
-impl Eq for BackwardRule {}
-impl Hash for BackwardRule {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.identity.hash(state);
+        };
+        Rule::new(self.name, identity, Arc::new(run))
     }
 }
 
@@ -132,16 +97,12 @@ impl CustomLin {
             name: name.clone(),
             bwd,
             num_res: residuals.len(),
-            perturbed: tangents.iter().map(Option::is_some).collect(),
+            perturbed: nested::given(tangents),
             out_avals,
         };
         let args: SmallVec<[&Array; 8]> =
             residuals.iter().chain(tangents.iter().flatten()).collect();
-        let mut dots = bind(lin, &args).into_iter();
-        floats
-            .into_iter()
-            .map(|float| if float { dots.next() } else { None })
-            .collect()
+        spread(&floats, bind(lin, &args))
     }
 }
 

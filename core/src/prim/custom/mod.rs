@@ -12,12 +12,16 @@ pub use jvp::{CustomJvpCall, JvpRule};
 pub use linear::{BackwardRule, CustomLin};
 pub use vjp::{CustomVjpCall, Forward, ForwardRule};
 
-use super::{BatchAxis, move_batch_axis};
+use super::nested::{self, avals};
+use super::{BatchAxis, Batched, Primitive, move_batch_axis};
 use crate::jaxpr::Jaxpr;
-use crate::trace::{self, trace_to_jaxpr};
+use crate::trace::{self, bind, trace_to_jaxpr};
 use crate::transform::{batch_eval, example};
 use crate::{Array, Aval, AxisName, ShapeError};
+use smallvec::SmallVec;
 use std::any::TypeId;
+use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// What makes a rule the same as another: the function, the structure of the
@@ -76,6 +80,47 @@ impl Identity {
     }
 }
 
+/// A rule: what it does, beside what it is known by.
+pub struct Rule<F: ?Sized> {
+    name: &'static str,
+    identity: Identity,
+    run: Arc<F>,
+}
+
+impl<F: ?Sized> Rule<F> {
+    pub(crate) fn new(name: &'static str, identity: Identity, run: Arc<F>) -> Rule<F> {
+        Rule {
+            name,
+            identity,
+            run,
+        }
+    }
+}
+
+impl<F: ?Sized> Clone for Rule<F> {
+    fn clone(&self) -> Self {
+        Rule::new(self.name, self.identity.clone(), self.run.clone())
+    }
+}
+
+impl<F: ?Sized> fmt::Debug for Rule<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl<F: ?Sized> PartialEq for Rule<F> {
+    fn eq(&self, other: &Self) -> bool {
+        self.identity == other.identity
+    }
+}
+impl<F: ?Sized> Eq for Rule<F> {}
+impl<F: ?Sized> Hash for Rule<F> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.identity.hash(state);
+    }
+}
+
 fn examples(args: &[Array], axes: &[Option<usize>]) -> Vec<Aval> {
     let args = args.iter().zip(axes);
     args.map(|(a, axis)| example(a.aval(), *axis)).collect()
@@ -102,20 +147,21 @@ fn batched_run(
     batch_eval(&program.jaxpr, &program.consts, args, axes, axis)
 }
 
-/// The program of a function for all examples, every result with the batch axis
-/// in front: which results are the same for all examples is not known of rules
+/// A call for all examples, made by `call` of the function's program for these
+/// and of how many more values that captures. Every result has the batch axis in
+/// front: which results are the same for all examples is not known of rules
 /// before they are called, and must not differ between them.
-fn batched_program(
+fn bind_batched<P: Primitive>(
     jaxpr: &Jaxpr,
     args: &[Array],
     axes: &[Option<usize>],
     axis: BatchAxis,
-) -> crate::ClosedJaxpr {
-    let avals: Vec<Aval> = args.iter().map(Array::aval).collect();
-    trace_to_jaxpr(&avals, |args| {
-        let (outs, places) = batch_eval(jaxpr, &[], args, axes, axis);
-        in_front(outs, &places, axis.size)
-    })
+    call: impl FnOnce(Arc<Jaxpr>, usize) -> P,
+) -> Batched {
+    let (program, places) = nested::batched(jaxpr, &avals(args), axes, axis, |_, _| Some(0));
+    let (jaxpr, consts) = program.open();
+    let all: SmallVec<[&Array; 8]> = consts.iter().chain(args).collect();
+    (bind(call(jaxpr, consts.len()), &all), places.into())
 }
 
 /// The types that a call of `jaxpr` gives for these operands.

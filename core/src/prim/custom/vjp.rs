@@ -1,19 +1,16 @@
 //! `custom_vjp_call`: a function with a reverse rule of its own.
 
 use super::{
-    BackwardRule, CustomLin, Identity, batched_program, batched_run, in_front, infer_call,
-    refuse_captured,
+    BackwardRule, CustomLin, Rule, batched_run, bind_batched, in_front, infer_call, refuse_captured,
 };
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
+use crate::prim::nested::given;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
 };
-use crate::trace::{self, bind};
+use crate::trace;
 use crate::{Array, Aval, AxisName, Outputs, Result, ShapeError};
-use smallvec::SmallVec;
-use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// What the forward rule gives.
@@ -30,31 +27,14 @@ type Run = dyn Fn(&[Array], &[bool]) -> Forward + Send + Sync;
 
 /// The forward rule of a [`CustomVjpCall`]: from the arguments, and which of
 /// them are differentiated, to results and residuals.
-#[derive(Clone)]
-pub struct ForwardRule {
-    name: &'static str,
-    identity: Identity,
-    run: Arc<Run>,
-}
+pub type ForwardRule = Rule<Run>;
 
 impl ForwardRule {
-    pub(crate) fn new(
-        name: &'static str,
-        identity: Identity,
-        run: impl Fn(&[Array], &[bool]) -> Forward + Send + Sync + 'static,
-    ) -> ForwardRule {
-        ForwardRule {
-            name,
-            identity,
-            run: Arc::new(run),
-        }
-    }
-
     /// The rule for all examples at once.
     fn batched(&self, axes: &[Option<usize>], axis: BatchAxis) -> ForwardRule {
         let identity = self.identity.batched(axes, axis);
         let (inner, axes) = (self.run.clone(), axes.to_vec());
-        ForwardRule::new(self.name, identity, move |primals, perturbed| {
+        let run = move |primals: &[Array], perturbed: &[bool]| {
             let mut rest = None;
             let (mut outs, places) = batched_run(primals, &axes, axis, |primals| {
                 let Forward {
@@ -74,25 +54,8 @@ impl ForwardRule {
                 residuals,
                 backward: backward.batched(kept, &axes, axis),
             }
-        })
-    }
-}
-
-impl fmt::Debug for ForwardRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
-
-impl PartialEq for ForwardRule {
-    fn eq(&self, other: &Self) -> bool {
-        self.identity == other.identity
-    }
-}
-impl Eq for ForwardRule {}
-impl Hash for ForwardRule {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.identity.hash(state);
+        };
+        Rule::new(self.name, identity, Arc::new(run))
     }
 }
 
@@ -128,8 +91,7 @@ impl Primitive for CustomVjpCall {
         if self.num_consts > 0 {
             params.push(("num_consts", Param::new(self.num_consts)));
         }
-        let zeros = if self.symbolic_zeros { "True" } else { "False" };
-        params.push(("symbolic_zeros", Param::new(zeros)));
+        params.push(("symbolic_zeros", Param::flag(self.symbolic_zeros)));
         params
     }
     fn propagates_weak_type(&self) -> bool {
@@ -155,19 +117,20 @@ impl Primitive for CustomVjpCall {
         self.call_jaxpr.uses_axis(name)
     }
     fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let program = batched_program(&self.call_jaxpr, args, axes, axis);
-        let call = CustomVjpCall {
-            name: self.name.clone(),
-            num_consts: self.num_consts + program.consts.len(),
-            symbolic_zeros: self.symbolic_zeros,
-            fwd: self.fwd.batched(&axes[self.num_consts..], axis),
-            bwd: self.bwd,
-            call_jaxpr: program.jaxpr.with_consts_as_inputs(),
-        };
-        let all: SmallVec<[&Array; 8]> = program.consts.iter().chain(args).collect();
-        let outs = bind(call, &all);
-        let places = outs.iter().map(|_| Some(0)).collect();
-        (outs, places)
+        bind_batched(
+            &self.call_jaxpr,
+            args,
+            axes,
+            axis,
+            |call_jaxpr, captured| CustomVjpCall {
+                name: self.name.clone(),
+                call_jaxpr,
+                num_consts: self.num_consts + captured,
+                symbolic_zeros: self.symbolic_zeros,
+                fwd: self.fwd.batched(&axes[self.num_consts..], axis),
+                bwd: self.bwd,
+            },
+        )
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
         ctx.inline(&self.call_jaxpr, args)
@@ -186,7 +149,7 @@ impl NestedDifferentiation for CustomVjpCall {
     ) -> (Vec<Array>, Vec<Option<Array>>) {
         let (captured, tangents) = tangents.split_at(self.num_consts);
         refuse_captured("custom_vjp", &self.name, captured);
-        let perturbed: Vec<bool> = tangents.iter().map(Option::is_some).collect();
+        let perturbed = given(tangents);
         let Forward {
             outs,
             residuals,
