@@ -96,7 +96,7 @@ impl Executable {
     }
 
     /// The optimised program as the plugin stores it: the format's name and the bytes.
-    fn optimized_program(&self) -> Result<(String, Vec<u8>)> {
+    pub(crate) fn optimized_program(&self) -> Result<(String, Vec<u8>)> {
         let mut program = sys::zeroed::<sys::Program>();
         let mut args = sys::zeroed::<sys::ExecutableOptimizedProgram>();
         args.executable = self.0.raw.as_ptr();

@@ -20,6 +20,20 @@ pub struct CompileOptions {
     /// Read shardings in the Shardy dialect (`sdy`); a program that has them fails
     /// to compile without.
     pub use_shardy: bool,
+    /// For each input, whether the compiler may choose its layout over the devices
+    /// where the program says none; one value stands for all inputs.
+    ///
+    /// Without Shardy, an input that has no sharding and may not be laid out stays
+    /// whole on every device. With Shardy, the compiler lays out whatever has no
+    /// `sdy.sharding` (or open dimensions in it), and the program keeps an input
+    /// whole by saying so. In both modes, [`Signature::inputs`] has for the inputs
+    /// named here the types that the compiler has settled on.
+    ///
+    /// [`Signature::inputs`]: crate::Signature::inputs
+    pub propagate_to_inputs: Vec<bool>,
+    /// As `propagate_to_inputs`, for the outputs; see
+    /// [`output_shardings`](crate::Executable::output_shardings) for the choice.
+    pub propagate_to_outputs: Vec<bool>,
     /// XLA flags for this compilation, by name, such as `xla_dump_to`.
     pub env_overrides: Vec<(String, OptionOverride)>,
 }
@@ -45,6 +59,8 @@ impl Default for CompileOptions {
             device_assignment: None,
             use_spmd: false,
             use_shardy: false,
+            propagate_to_inputs: Vec::new(),
+            propagate_to_outputs: Vec::new(),
             env_overrides: Vec::new(),
         }
     }
@@ -133,6 +149,13 @@ impl CompileOptions {
                     }
                 });
             }
+            let choices = |flags: &[bool]| flags.iter().copied().map(u8::from).collect::<Vec<_>>();
+            if !self.propagate_to_outputs.is_empty() {
+                build.bytes(12, &choices(&self.propagate_to_outputs));
+            }
+            if !self.propagate_to_inputs.is_empty() {
+                build.bytes(18, &choices(&self.propagate_to_inputs));
+            }
             if self.use_shardy {
                 build.int(19, 1);
             }
@@ -177,6 +200,17 @@ mod tests {
             options.encode(),
             hex(&known.split_whitespace().collect::<Vec<_>>().join(" "))
         );
+    }
+
+    #[test]
+    fn choices_left_to_the_compiler_are_packed_lists() {
+        let options = CompileOptions {
+            propagate_to_inputs: vec![true, false, true],
+            propagate_to_outputs: vec![false, true],
+            ..CompileOptions::default()
+        };
+        let known = hex("1a 0e 20 01 28 01 62 02 00 01 92 01 03 01 00 01");
+        assert_eq!(options.encode(), known);
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl Client {
         unsafe { self.0.api.call(&mut args) }.map_err(compile_error)?;
         // SAFETY: a new executable of this client.
         let executable =
-            unsafe { Executable::from_loaded(self.0, args.executable, inputs, donated) }?;
+            unsafe { Executable::from_loaded(self.0, args.executable, options, inputs, donated) }?;
         tracing::debug!(name = executable.name(), text = program.len(), elapsed = ?start.elapsed(), "compiled");
         Ok(executable)
     }
@@ -134,7 +134,7 @@ impl Client {
         unsafe { self.0.api.call(&mut args) }.map_err(|e| e.during("loading an executable"))?;
         // SAFETY: a new executable of this client.
         let executable =
-            unsafe { Executable::from_loaded(self.0, args.executable, inputs, donated) }?;
+            unsafe { Executable::from_loaded(self.0, args.executable, options, inputs, donated) }?;
         tracing::debug!(name = executable.name(), bytes = bytes.len(), elapsed = ?start.elapsed(), "loaded executable");
         Ok(executable)
     }
@@ -205,6 +205,7 @@ impl Executable {
     unsafe fn from_loaded(
         client: &'static ClientInner,
         loaded: *mut RawLoadedExecutable,
+        options: &CompileOptions,
         inputs: &[BufferType],
         donated: &[bool],
     ) -> Result<Executable> {
@@ -246,7 +247,40 @@ impl Executable {
         inner.name = inner.read_name()?;
         inner.signature.outputs = inner.read_outputs()?;
         inner.devices = inner.read_devices()?;
-        Ok(Executable(Arc::new(inner)))
+        let mut executable = Executable(Arc::new(inner));
+        if options.propagate_to_inputs.contains(&true) {
+            let inputs = executable.inputs_settled_on(&options.propagate_to_inputs)?;
+            let inner = Arc::get_mut(&mut executable.0).expect("nobody else has it yet");
+            inner.signature.inputs = inputs;
+        }
+        Ok(executable)
+    }
+
+    /// Types of the inputs, with the dimensions that the compiler has given to those
+    /// that it was free to lay out.
+    fn inputs_settled_on(&self, free: &[bool]) -> Result<Box<[BufferType]>> {
+        let given = &self.0.signature.inputs;
+        let dims = self.layouts()?.input_dims;
+        if dims.len() != given.len() {
+            return Err(Error::CompileOptions(format!(
+                "{} takes {} inputs, and the types of {} were given",
+                self.name(),
+                dims.len(),
+                given.len()
+            )));
+        }
+        let is_free = |i: usize| match free {
+            [all] => *all,
+            each => each.get(i).copied().unwrap_or(false),
+        };
+        let settled = given.iter().zip(&dims).enumerate().map(|(i, (ty, dims))| {
+            if is_free(i) {
+                BufferType::new(ty.element_type(), dims)
+            } else {
+                *ty
+            }
+        });
+        Ok(settled.collect())
     }
 
     /// Types of inputs and outputs on each device.

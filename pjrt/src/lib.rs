@@ -52,6 +52,7 @@ mod plugin;
 mod profiler;
 mod proto;
 mod sys;
+mod tile_sharding;
 mod under_way;
 mod value;
 
@@ -70,4 +71,5 @@ pub use executable::{Executable, Signature};
 pub use host::HostData;
 pub use plugin::{Extension, OLDEST_MINOR, Plugin};
 pub use profiler::Profiler;
+pub use tile_sharding::TileSharding;
 pub use value::Value;

@@ -72,6 +72,25 @@ impl<'a> Field<'a> {
         String::from_utf8_lossy(self.bytes()).into_owned()
     }
 
+    /// [`ints_into`](Field::ints_into) of a field that must be well-formed: `None`,
+    /// with part of it added, where it is not.
+    pub fn all_ints_into(self, list: &mut Vec<i64>) -> Option<()> {
+        match self {
+            Field::Bytes(packed) => {
+                let mut reader = Reader(packed);
+                while !reader.0.is_empty() {
+                    list.push(reader.varint()? as i64);
+                }
+                Some(())
+            }
+            Field::Int(value) => {
+                list.push(value as i64);
+                Some(())
+            }
+            Field::Fixed64(_) | Field::Fixed32(_) => None,
+        }
+    }
+
     /// Adds the integers of this field, packed or single, to `list`.
     pub fn ints_into(self, list: &mut Vec<i64>) {
         match self {
@@ -84,6 +103,16 @@ impl<'a> Field<'a> {
             single => list.push(single.int()),
         }
     }
+}
+
+/// All fields of a message; `None` unless it is well-formed to its end.
+pub(crate) fn fields(message: &[u8]) -> Option<Vec<(u32, Field<'_>)>> {
+    let mut reader = Reader(message);
+    let mut all = Vec::new();
+    while !reader.0.is_empty() {
+        all.push(reader.next()?);
+    }
+    Some(all)
 }
 
 /// Iterates over the fields of a message; ends at its end or at the first byte that
@@ -148,6 +177,24 @@ mod tests {
             Reader(fields[3].1.bytes()).next(),
             Some((2, Field::Bytes(b"name")))
         );
+    }
+
+    #[test]
+    fn a_message_is_read_to_its_end_or_not_at_all() {
+        let mut writer = Writer::default();
+        writer.int(3, 1000);
+        writer.bytes(4, &[0x80, 0x01, 7]);
+        let ends = [0, 3, 8];
+        for cut in 0..=writer.0.len() {
+            let read = fields(&writer.0[..cut]);
+            assert_eq!(read.is_some(), ends.contains(&cut), "first {cut} bytes");
+        }
+        let ints = |bytes| {
+            let mut list = Vec::new();
+            Field::Bytes(bytes).all_ints_into(&mut list).map(|()| list)
+        };
+        assert_eq!(ints(&[0x80, 0x01, 7]), Some(vec![128, 7]));
+        assert_eq!(ints(&[7, 0x80]), None);
     }
 
     #[test]

@@ -1,0 +1,523 @@
+//! How a partitioned program lays its inputs and outputs out over devices, read from
+//! the compiled module.
+//!
+//! Field numbers are those of XLA's `HloModuleProto` and `OpSharding`.
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::executable::Executable;
+use crate::proto::{Field, fields};
+
+/// More devices than any program has; a larger number is damage.
+const MOST_DEVICES: usize = 1 << 20;
+
+/// The layout of one array over the partitions of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TileSharding {
+    /// All of it on every device.
+    Replicated,
+    /// Cut into equal tiles, each on one device or, if there are more devices than
+    /// tiles, on several.
+    Tiled {
+        /// Number of tiles along each of the array's dimensions.
+        tiles: Vec<usize>,
+        /// For each partition, in the order of the device assignment, the coordinate
+        /// of its tile: one number below `tiles[d]` for each dimension `d`.
+        places: Vec<Vec<usize>>,
+    },
+    /// A layout that is none of these, such as one device holding all of it; in words.
+    Other(String),
+}
+
+/// Layouts and per-device shapes of a compiled module's inputs and outputs.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Layouts {
+    /// Layouts of the inputs; empty where the module was not partitioned.
+    pub inputs: Vec<TileSharding>,
+    /// Layouts of the outputs; empty where the module was not partitioned.
+    pub outputs: Vec<TileSharding>,
+    /// Dimensions of the inputs on one device.
+    pub input_dims: Vec<Vec<i64>>,
+}
+
+impl Executable {
+    /// How the outputs lie over the devices, also those whose layout was left to the
+    /// compiler (see `CompileOptions::propagate_to_outputs`).
+    ///
+    /// # Errors
+    /// The plugin's error, or `Unimplemented` if its form of the compiled program is
+    /// not one this crate can read.
+    pub fn output_shardings(&self) -> Result<Vec<TileSharding>> {
+        let ranks: Vec<usize> = ranks(&self.signature().outputs);
+        self.complete(self.layouts()?.outputs, &ranks, "outputs")
+    }
+
+    /// How the inputs lie over the devices.
+    ///
+    /// # Errors
+    /// As [`output_shardings`](Executable::output_shardings).
+    pub fn input_shardings(&self) -> Result<Vec<TileSharding>> {
+        let ranks: Vec<usize> = ranks(&self.signature().inputs);
+        self.complete(self.layouts()?.inputs, &ranks, "inputs")
+    }
+
+    pub(crate) fn layouts(&self) -> Result<Layouts> {
+        let (format, code) = self.optimized_program()?;
+        from_program(&format, &code)
+    }
+
+    /// Checks the layouts against what the executable takes or returns. A program for
+    /// one partition has no layouts: all is where it is.
+    fn complete(
+        &self,
+        found: Vec<TileSharding>,
+        ranks: &[usize],
+        of: &str,
+    ) -> Result<Vec<TileSharding>> {
+        if found.is_empty() {
+            return Ok(vec![TileSharding::Replicated; ranks.len()]);
+        }
+        let fits = |(sharding, &rank): (&TileSharding, &usize)| match sharding {
+            TileSharding::Tiled { tiles, .. } => tiles.len() == rank,
+            _ => true,
+        };
+        if found.len() == ranks.len() && found.iter().zip(ranks).all(fits) {
+            return Ok(found);
+        }
+        Err(malformed(format!(
+            "{} has {} {of} of ranks {ranks:?}, and the compiled module says {found:?}",
+            self.name(),
+            ranks.len()
+        )))
+    }
+}
+
+fn ranks(types: &[crate::BufferType]) -> Vec<usize> {
+    types.iter().map(|ty| ty.dims().len()).collect()
+}
+
+fn malformed(message: String) -> Error {
+    Error::Plugin {
+        code: ErrorCode::Internal,
+        message,
+        context: "reading the layouts of a compiled program".into(),
+    }
+}
+
+/// Reads the layouts from a compiled program.
+pub(crate) fn from_program(format: &str, code: &[u8]) -> Result<Layouts> {
+    let damaged = |part: &str| malformed(format!("the {part} is not well-formed"));
+    let module = match format {
+        "hlo" => code,
+        // The module, then the configuration it was compiled with.
+        "hlo_with_config" => fields(code)
+            .ok_or_else(|| damaged("program"))?
+            .into_iter()
+            .find(|(field, _)| *field == 1)
+            .map_or(&[][..], |(_, module)| module.bytes()),
+        _ => {
+            return Err(Error::Plugin {
+                code: ErrorCode::Unimplemented,
+                message: format!("the plugin returns it in the form `{format}`"),
+                context: "reading the layouts of a compiled program".into(),
+            });
+        }
+    };
+    let mut layouts = Layouts::default();
+    for (field, value) in fields(module).ok_or_else(|| damaged("module"))? {
+        match field {
+            4 => {
+                layouts.input_dims =
+                    parameter_dims(value.bytes()).ok_or_else(|| damaged("program's shape"))?;
+            }
+            12 => layouts.outputs = parse_each(value.bytes())?,
+            14 => layouts.inputs.push(parse(value.bytes())?),
+            _ => {}
+        }
+    }
+    Ok(layouts)
+}
+
+/// Dimensions of the parameters of a `ProgramShapeProto`.
+fn parameter_dims(code: &[u8]) -> Option<Vec<Vec<i64>>> {
+    let mut all = Vec::new();
+    for (field, shape) in fields(code)? {
+        if field == 1 {
+            let mut dims = Vec::new();
+            for (field, value) in fields(shape.bytes())? {
+                if field == 3 {
+                    value.all_ints_into(&mut dims)?;
+                }
+            }
+            all.push(dims);
+        }
+    }
+    Some(all)
+}
+
+/// The fields of an `OpSharding` that say where elements are.
+#[derive(Default)]
+struct OpSharding<'a> {
+    kind: i64,
+    tile_dims: Vec<i64>,
+    devices: Vec<i64>,
+    parts: Vec<&'a [u8]>,
+    replicate_on_last: bool,
+    last_tile_dims: Vec<i64>,
+    iota_dims: Vec<i64>,
+    iota_perm: Vec<i64>,
+}
+
+const REPLICATED: i64 = 0;
+const TUPLE: i64 = 2;
+const TILED: i64 = 3;
+
+impl OpSharding<'_> {
+    fn read(code: &[u8]) -> Option<OpSharding<'_>> {
+        let mut this = OpSharding::default();
+        for (field, value) in fields(code)? {
+            match field {
+                1 => this.kind = value.int(),
+                3 => value.all_ints_into(&mut this.tile_dims)?,
+                4 => value.all_ints_into(&mut this.devices)?,
+                5 => match value {
+                    Field::Bytes(part) => this.parts.push(part),
+                    _ => return None,
+                },
+                6 => this.replicate_on_last = value.int() != 0,
+                8 => value.all_ints_into(&mut this.last_tile_dims)?,
+                9 => value.all_ints_into(&mut this.iota_dims)?,
+                10 => value.all_ints_into(&mut this.iota_perm)?,
+                _ => {}
+            }
+        }
+        Some(this)
+    }
+
+    /// The layout of one array.
+    fn layout(&self) -> std::result::Result<TileSharding, String> {
+        let name = match self.kind {
+            REPLICATED => return Ok(TileSharding::Replicated),
+            TILED => return self.tiled(),
+            1 => return Ok(TileSharding::Other(format!("on device {:?}", self.devices))),
+            TUPLE => "a tuple inside a tuple".into(),
+            4 => "manual".into(),
+            5 => "unknown".into(),
+            6 => "unreduced".into(),
+            other => format!("kind {other}"),
+        };
+        Ok(TileSharding::Other(name))
+    }
+
+    fn tiled(&self) -> std::result::Result<TileSharding, String> {
+        let all = sizes(&self.tile_dims).ok_or("its tile dimensions are impossible")?;
+        let count: usize = all.iter().product();
+        let devices = self.assignment(count)?;
+        // Behind the array's dimensions: groups of devices that have the same tile.
+        let groups = match (&self.last_tile_dims[..], self.replicate_on_last) {
+            ([], replicated) => usize::from(replicated),
+            (kinds, false) => {
+                if kinds.iter().any(|kind| *kind != REPLICATED) {
+                    let words = format!("tiles {all:?} with subgroups of kinds {kinds:?}");
+                    return Ok(TileSharding::Other(words));
+                }
+                kinds.len()
+            }
+            _ => return Err("it says twice what its last tile dimensions are".into()),
+        };
+        let rank = all
+            .len()
+            .checked_sub(groups)
+            .ok_or("it has fewer tile dimensions than groups of devices")?;
+        let mut places = vec![Vec::new(); count];
+        for (position, &device) in devices.iter().enumerate() {
+            let mut coordinate = vec![0; all.len()];
+            let mut rest = position;
+            for (at, size) in coordinate.iter_mut().zip(&all).rev() {
+                *at = rest % size;
+                rest /= size;
+            }
+            coordinate.truncate(rank);
+            places[device] = coordinate;
+        }
+        let tiles = all[..rank].to_vec();
+        Ok(if tiles.iter().all(|&n| n == 1) {
+            TileSharding::Replicated
+        } else {
+            TileSharding::Tiled { tiles, places }
+        })
+    }
+
+    /// The device of each tile, in row-major order of the tiles: a permutation.
+    fn assignment(&self, count: usize) -> std::result::Result<Vec<usize>, String> {
+        let devices: Vec<usize> = if self.iota_dims.is_empty() {
+            let known = |&d: &i64| usize::try_from(d).ok().filter(|d| *d < count);
+            self.devices.iter().map(known).collect::<Option<_>>()
+        } else {
+            self.iota()
+        }
+        .ok_or("its devices are impossible")?;
+        let mut seen = vec![false; count];
+        for &device in &devices {
+            let first = seen
+                .get_mut(device)
+                .is_some_and(|s| !std::mem::replace(s, true));
+            if !first {
+                return Err(format!("its tiles do not have one device each: {device}"));
+            }
+        }
+        if devices.len() == count {
+            Ok(devices)
+        } else {
+            Err(format!("{count} tiles have {} devices", devices.len()))
+        }
+    }
+
+    /// `arange(n).reshape(iota_dims).transpose(iota_perm)`, flattened.
+    fn iota(&self) -> Option<Vec<usize>> {
+        let dims = sizes(&self.iota_dims)?;
+        let rank = dims.len();
+        let perm: Vec<usize> = match &self.iota_perm[..] {
+            [] => (0..rank).collect(),
+            perm => perm
+                .iter()
+                .map(|&p| usize::try_from(p).ok().filter(|p| *p < rank))
+                .collect::<Option<_>>()?,
+        };
+        if perm.len() != rank || (0..rank).any(|d| !perm.contains(&d)) {
+            return None;
+        }
+        let stride = |d: usize| dims[d + 1..].iter().product::<usize>();
+        let mut list = vec![0];
+        for &d in &perm {
+            let step = stride(d);
+            let along = |start: &usize| {
+                let start = *start;
+                (0..dims[d]).map(move |i| start + i * step)
+            };
+            list = list.iter().flat_map(along).collect();
+        }
+        Some(list)
+    }
+}
+
+/// Positive sizes whose product is a possible number of devices.
+fn sizes(dims: &[i64]) -> Option<Vec<usize>> {
+    let sizes: Vec<usize> = dims
+        .iter()
+        .map(|&d| usize::try_from(d).ok().filter(|d| *d > 0))
+        .collect::<Option<_>>()?;
+    let count = sizes.iter().try_fold(1usize, |n, &d| n.checked_mul(d))?;
+    (count <= MOST_DEVICES).then_some(sizes)
+}
+
+/// The layout of one array.
+fn parse(code: &[u8]) -> Result<TileSharding> {
+    let sharding =
+        OpSharding::read(code).ok_or_else(|| malformed("a sharding is not well-formed".into()))?;
+    sharding
+        .layout()
+        .map_err(|reason| malformed(format!("a sharding contradicts itself: {reason}")))
+}
+
+/// The layouts of a tuple's parts, or of the one array that is no tuple.
+fn parse_each(code: &[u8]) -> Result<Vec<TileSharding>> {
+    let sharding =
+        OpSharding::read(code).ok_or_else(|| malformed("a sharding is not well-formed".into()))?;
+    if sharding.kind == TUPLE {
+        sharding.parts.iter().map(|part| parse(part)).collect()
+    } else {
+        Ok(vec![parse(code)?])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proto::Writer;
+
+    fn packed(writer: &mut Writer, field: u32, values: &[i64]) {
+        if !values.is_empty() {
+            let mut inner = Writer::default();
+            for value in values {
+                inner.varint(*value as u64);
+            }
+            writer.bytes(field, &inner.0);
+        }
+    }
+
+    /// A tiled sharding with these values of its fields 3, 4, 8, 9, 10 and 6.
+    fn tiled(lists: [&[i64]; 5], replicate_on_last: bool) -> Vec<u8> {
+        let mut writer = Writer::default();
+        writer.int(1, TILED);
+        for (field, list) in [3, 4, 8, 9, 10].into_iter().zip(lists) {
+            packed(&mut writer, field, list);
+        }
+        if replicate_on_last {
+            writer.int(6, 1);
+        }
+        writer.0
+    }
+
+    fn places(sharding: TileSharding) -> (Vec<usize>, Vec<Vec<usize>>) {
+        match sharding {
+            TileSharding::Tiled { tiles, places } => (tiles, places),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn listed_and_iota_devices_say_the_same() {
+        // [[0, 4], [1, 5], [2, 6], [3, 7]]: XLA's `devices=[4,2]<=[2,4]T(1,0)`.
+        let listed = tiled([&[4, 2], &[0, 4, 1, 5, 2, 6, 3, 7], &[], &[], &[]], false);
+        let iota = tiled([&[4, 2], &[], &[], &[2, 4], &[1, 0]], false);
+        let (tiles, at) = places(parse(&listed).unwrap());
+        assert_eq!(tiles, [4, 2]);
+        let expected: Vec<Vec<usize>> = (0..8).map(|d| vec![d % 4, d / 4]).collect();
+        assert_eq!(at, expected);
+        assert_eq!(parse(&listed), parse(&iota));
+    }
+
+    #[test]
+    fn three_dimensions_of_devices_are_transposed_as_xla_does() {
+        // `devices=[2,2,2]<=[2,2,2]T(2,0,1)` lists 0, 2, 4, 6, 1, 3, 5, 7.
+        let iota = tiled([&[2, 2, 2], &[], &[], &[2, 2, 2], &[2, 0, 1]], false);
+        let listed = tiled(
+            [&[2, 2, 2], &[0, 2, 4, 6, 1, 3, 5, 7], &[], &[], &[]],
+            false,
+        );
+        assert_eq!(parse(&iota), parse(&listed));
+    }
+
+    #[test]
+    fn groups_of_devices_share_a_tile() {
+        let flag = tiled([&[1, 2, 4], &[], &[], &[8], &[0]], true);
+        let list = tiled([&[1, 2, 2, 2], &[], &[0, 0], &[8], &[]], false);
+        let (tiles, at) = places(parse(&flag).unwrap());
+        assert_eq!(tiles, [1, 2]);
+        assert_eq!((&at[3], &at[4]), (&vec![0, 0], &vec![0, 1]));
+        assert_eq!(parse(&flag), parse(&list));
+        let whole = tiled([&[1, 1, 8], &[], &[], &[8], &[0]], true);
+        assert_eq!(parse(&whole).unwrap(), TileSharding::Replicated);
+    }
+
+    #[test]
+    fn other_layouts_are_told_in_words() {
+        let kind = |kind| {
+            let mut writer = Writer::default();
+            writer.int(1, kind);
+            packed(&mut writer, 4, &[5]);
+            parse(&writer.0).unwrap()
+        };
+        assert_eq!(kind(0), TileSharding::Replicated);
+        assert_eq!(kind(1), TileSharding::Other("on device [5]".into()));
+        assert_eq!(kind(4), TileSharding::Other("manual".into()));
+        let manual = tiled([&[2, 2], &[], &[4], &[4], &[]], false);
+        assert!(matches!(parse(&manual), Ok(TileSharding::Other(_))));
+    }
+
+    #[test]
+    fn contradictions_are_errors() {
+        for (bad, reason) in [
+            (
+                tiled([&[2], &[0, 0], &[], &[], &[]], false),
+                "one device each",
+            ),
+            (tiled([&[2], &[0], &[], &[], &[]], false), "2 tiles have 1"),
+            (
+                tiled([&[2], &[0, 9], &[], &[], &[]], false),
+                "devices are impossible",
+            ),
+            (
+                tiled([&[0], &[], &[], &[], &[]], false),
+                "dimensions are impossible",
+            ),
+            (
+                tiled([&[1 << 40, 1 << 40], &[], &[], &[], &[]], false),
+                "dimensions are",
+            ),
+            (
+                tiled([&[4], &[], &[], &[2, 2], &[0, 0]], false),
+                "devices are impossible",
+            ),
+            (tiled([&[4], &[], &[], &[2], &[]], false), "4 tiles have 2"),
+            (
+                tiled([&[], &[0], &[0, 0], &[], &[]], false),
+                "fewer tile dimensions",
+            ),
+            (tiled([&[2], &[0, 1], &[0], &[], &[]], true), "says twice"),
+        ] {
+            let error = parse(&bad).unwrap_err().to_string();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+
+    /// A module with two inputs and two outputs.
+    fn module() -> Vec<u8> {
+        let sharding = tiled([&[2, 2], &[], &[], &[2, 2], &[1, 0]], false);
+        let mut module = Writer::default();
+        module.bytes(1, b"name");
+        module.message(4, |shape| {
+            for dims in [[2, 300], [1, 8]] {
+                shape.message(1, |input| packed(input, 3, &dims));
+            }
+        });
+        module.message(12, |tuple| {
+            tuple.int(1, TUPLE);
+            tuple.bytes(5, &[]);
+            tuple.bytes(5, &sharding);
+        });
+        module.bytes(14, &sharding);
+        module.bytes(14, &[]);
+        module.0
+    }
+
+    #[test]
+    fn a_module_has_layouts_of_inputs_and_outputs() {
+        let layouts = from_program("hlo", &module()).unwrap();
+        assert_eq!(layouts.input_dims, [[2, 300], [1, 8]]);
+        assert_eq!(layouts.outputs[0], TileSharding::Replicated);
+        assert_eq!(layouts.inputs[1], TileSharding::Replicated);
+        assert_eq!(layouts.inputs[0], layouts.outputs[1]);
+        let mut with_config = Writer::default();
+        with_config.bytes(1, &module());
+        assert_eq!(from_program("hlo_with_config", &with_config.0), Ok(layouts));
+        let unknown = from_program("vendor", b"").unwrap_err();
+        assert_eq!(unknown.code(), ErrorCode::Unimplemented);
+    }
+
+    #[test]
+    fn damaged_modules_are_errors_or_other_layouts_and_never_panic() {
+        let module = module();
+        let whole = from_program("hlo", &module).unwrap();
+        for cut in 0..module.len() {
+            // A cut between two fields is a shorter module; any other is an error.
+            match from_program("hlo", &module[..cut]) {
+                Ok(fewer) => {
+                    let fields = fields(&module[..cut]).unwrap().len();
+                    assert!(fields < 5 && fewer.inputs.len() == fields.saturating_sub(3));
+                }
+                Err(error) => assert!(error.to_string().contains("well-formed"), "{error}"),
+            }
+        }
+        let mut state = 1u64;
+        let mut random = move |below: usize| {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (state >> 33) as usize % below
+        };
+        let mut refused = 0;
+        for _ in 0..50_000 {
+            let mut bytes = module.clone();
+            for _ in 0..=random(3) {
+                let at = random(bytes.len());
+                bytes[at] = random(256) as u8;
+            }
+            let read = from_program("hlo", &bytes);
+            refused += usize::from(read.is_err());
+            assert!(read.is_err() || read == Ok(from_program("hlo", &bytes).unwrap()));
+        }
+        assert!(refused > 10_000, "{refused} of 50000 were refused");
+        assert!(whole.outputs.len() == 2);
+    }
+}
