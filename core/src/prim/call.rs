@@ -100,13 +100,10 @@ impl Primitive for Call {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Nested(self)
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        self.batch_named(args, axes, size.into())
-    }
     fn uses_axis(&self, name: AxisName) -> bool {
         self.jaxpr.uses_axis(name)
     }
-    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let avals = nested::avals(args);
         let (program, places) = nested::batched(&self.jaxpr, &avals, axes, axis, |_, at| at);
         let outs = Call::apply_donating(&self.name, program, args, &self.donated_invars);

@@ -1,6 +1,6 @@
 //! The call of a function of the host from a program.
 
-use super::{Avals, Batched, Differentiation, Param, Primitive, move_batch_axis};
+use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, move_batch_axis};
 use crate::callback::{HostFunction, VmapMethod};
 use crate::lower::{Lowering, Value};
 use crate::trace::{self, bind};
@@ -150,7 +150,8 @@ impl Primitive for HostCallback {
             ),
         }
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let size = axis.size;
         if self.ordered {
             trace::fail(&format!(
                 "{}: effects in a given order cannot be mapped by `vmap`\n  help: make the callback \

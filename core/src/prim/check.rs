@@ -1,6 +1,6 @@
 //! `check`: a failure that a program may have found.
 
-use super::{Avals, Batched, Differentiation, Primitive, move_batch_axis};
+use super::{Avals, BatchAxis, Batched, Differentiation, Primitive, move_batch_axis};
 use crate::checkify::Error;
 use crate::lower::{Lowering, Value};
 use crate::trace::bind;
@@ -49,7 +49,8 @@ impl Primitive for Check {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let size = axis.size;
         let args: Vec<Array> = args
             .iter()
             .zip(axes)

@@ -1,6 +1,6 @@
 //! Running reductions: `cumsum` and its family.
 
-use super::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::lower::{Lowering, Region, Value, dims_array, padding_attribute};
 use crate::prim::elementwise::Class;
 use crate::prim::reduce::{highest, lowest};
@@ -66,7 +66,7 @@ macro_rules! cumulative {
                 one(args[0])
             }
             fn differentiation(&self) -> Differentiation<'_> { differentiation!(self, $($diff)+) }
-            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
                 let at = axes[0].expect("the operand is batched");
                 let axis = self.axis + usize::from(self.axis >= at);
                 batched(bind1($ty { axis, reverse: self.reverse }, &[&args[0]]), Some(at))

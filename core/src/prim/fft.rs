@@ -2,7 +2,7 @@
 
 use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::{
-    Avals, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, ShapeError, concatenate};
@@ -142,8 +142,8 @@ impl Primitive for Fft {
             }
         })
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        let front = move_batch_axis(&args[0], axes[0], 0, size);
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let front = move_batch_axis(&args[0], axes[0], 0, axis.size);
         batched(bind1(self.clone(), &[&front]), Some(0))
     }
     fn lower(

@@ -58,16 +58,12 @@ pub trait Primitive: Debug + DynPrimitive + Send + Sync + 'static {
     /// How the operation is differentiated.
     fn differentiation(&self) -> Differentiation<'_>;
 
-    /// The batching rule: `axes[i]` is the axis of `args[i]` that runs over
-    /// the `size` examples, `None` where the operand is the same for all.
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched;
-
-    /// [`batch`](Primitive::batch) for operations that hold programs, which hand
-    /// the axis on to them, and for those that speak of the axis by its name.
-    /// The latter are asked also when no operand is batched.
-    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        self.batch(args, axes, axis.size)
-    }
+    /// The batching rule: `axes[i]` is the axis of `args[i]` that runs over the
+    /// `axis.size` examples, `None` where the operand is the same for all.
+    /// Operations that hold programs hand `axis` on to them; those that speak of
+    /// it by its name ([`uses_axis`](Primitive::uses_axis)) are asked also when
+    /// no operand is batched.
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched;
 
     /// Whether the operation, or one in a program it holds, speaks of a mapped
     /// axis by this name.

@@ -44,7 +44,7 @@ pub(crate) fn batch_eval(
                 }
                 return;
             }
-            let (outs, out_axes) = eqn.primitive.batch_named(&ins, &axes, axis);
+            let (outs, out_axes) = eqn.primitive.batch(&ins, &axes, axis);
             for ((v, out), ax) in eqn.outputs.iter().zip(outs).zip(out_axes) {
                 debug_assert!(
                     ax.is_none_or(|ax| out.shape()[ax] == axis.size),

@@ -81,10 +81,7 @@ impl Primitive for AllToAll {
     fn uses_axis(&self, name: AxisName) -> bool {
         self.axes.contains(&name)
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        self.batch_named(args, axes, size.into())
-    }
-    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let Some(name) = axis.name.filter(|n| self.uses_axis(*n)) else {
             let x = move_batch_axis(&args[0], axes[0], 0, axis.size);
             let inner = AllToAll {
@@ -203,10 +200,7 @@ impl Primitive for Ppermute {
     fn uses_axis(&self, name: AxisName) -> bool {
         self.axes.contains(&name)
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        self.batch_named(args, axes, size.into())
-    }
-    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let Some(name) = axis.name.filter(|n| self.uses_axis(*n)) else {
             return batched(bind1(self.clone(), &[&args[0]]), axes[0]);
         };

@@ -114,10 +114,7 @@ impl Primitive for AllGather {
     fn uses_axis(&self, name: AxisName) -> bool {
         self.axes.contains(&name)
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        self.batch_named(args, axes, size.into())
-    }
-    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let x = &args[0];
         let Some(name) = axis.name.filter(|n| self.uses_axis(*n)) else {
             let at = axes[0].expect("the operand is batched");
@@ -214,10 +211,7 @@ impl Primitive for ReduceScatter {
     fn uses_axis(&self, name: AxisName) -> bool {
         self.axes.contains(&name)
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        self.batch_named(args, axes, size.into())
-    }
-    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let x = &args[0];
         let Some(name) = axis.name.filter(|n| self.uses_axis(*n)) else {
             let at = axes[0].expect("the operand is batched");

@@ -32,10 +32,7 @@ impl Primitive for AxisIndex {
     fn uses_axis(&self, name: AxisName) -> bool {
         self.axis == name
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        self.batch_named(args, axes, size.into())
-    }
-    fn batch_named(&self, _: &[Array], _: &[Option<usize>], axis: BatchAxis) -> Batched {
+    fn batch(&self, _: &[Array], _: &[Option<usize>], axis: BatchAxis) -> Batched {
         batched(Array::iota(&[axis.size], 0, DType::I32), Some(0))
     }
     fn lower(&self, _: &mut Lowering<'_>, _: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
@@ -75,10 +72,7 @@ impl Primitive for Pvary {
     fn uses_axis(&self, name: AxisName) -> bool {
         self.axes.contains(&name)
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        self.batch_named(args, axes, size.into())
-    }
-    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let (mut x, mut at) = (args[0].clone(), axes[0]);
         let mut rest = self.clone();
         rest.axes.retain(|n| Some(*n) != axis.name);

@@ -67,10 +67,7 @@ impl Primitive for AllReduce {
     fn uses_axis(&self, name: AxisName) -> bool {
         self.axes.contains(&name)
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        self.batch_named(args, axes, size.into())
-    }
-    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         if !axis.is_used_by(self) {
             return batched(bind1(self.clone(), &[&args[0]]), axes[0]);
         }

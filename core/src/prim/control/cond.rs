@@ -164,10 +164,7 @@ impl Primitive for Cond {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Nested(self)
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        self.batch_named(args, axes, size.into())
-    }
-    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let front = |i: usize| move_batch_axis(&args[i], axes[i], 0, axis.size);
         if axes[0].is_some() {
             return self.select_all(

@@ -156,10 +156,7 @@ impl Primitive for CustomLinearSolve {
             |cts, operands| self.transpose(cts, operands),
         )
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        self.batch_named(args, axes, size.into())
-    }
-    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let first = args.len() - self.size();
         let sides: Vec<Array> = (first..args.len())
             .map(|i| move_batch_axis(&args[i], axes[i], 0, axis.size))

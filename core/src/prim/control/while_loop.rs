@@ -135,10 +135,7 @@ impl Primitive for While {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Nested(self)
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        self.batch_named(args, axes, size.into())
-    }
-    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let (cconsts, bconsts, init) = self.parts(args);
         let (cconst_axes, bconst_axes, init_axes) = self.parts(axes);
         // A carry is batched if its first value or a later one is.

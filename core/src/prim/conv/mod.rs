@@ -13,7 +13,7 @@ pub(crate) use transpose::turned;
 
 use crate::lower::{Lowering, Value, dims_array, padding_attribute};
 use crate::prim::elementwise::{Class, add_tangents};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, Precision, ShapeError};
 
@@ -208,8 +208,8 @@ impl Primitive for ConvGeneralDilated {
             },
         )
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        self.batched(&args[0], &args[1], axes, size)
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        self.batched(&args[0], &args[1], axes, axis.size)
     }
     fn lower(
         &self,

@@ -141,13 +141,10 @@ impl Primitive for CustomJvpCall {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Nested(self)
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        self.batch_named(args, axes, size.into())
-    }
     fn uses_axis(&self, name: AxisName) -> bool {
         self.call_jaxpr.uses_axis(name)
     }
-    fn batch_named(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         bind_batched(
             &self.call_jaxpr,
             args,

@@ -144,7 +144,7 @@ impl Primitive for CustomLin {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Nested(self)
     }
-    fn batch(&self, _: &[Array], _: &[Option<usize>], _: usize) -> Batched {
+    fn batch(&self, _: &[Array], _: &[Option<usize>], _: BatchAxis) -> Batched {
         refuse_forward_mode(&self.name)
     }
     fn lower(&self, _: &mut Lowering<'_>, _: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {

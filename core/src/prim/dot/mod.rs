@@ -7,7 +7,7 @@ pub use ragged::{RaggedDotDimensionNumbers, RaggedDotGeneral};
 
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::{Class, add_tangents};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, ShapeError};
 use std::fmt;
@@ -314,7 +314,7 @@ impl Primitive for DotGeneral {
             },
         )
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         let n = &self.dimension_numbers;
         let past = |dims: &[usize], at: usize| -> Dims {
             dims.iter().map(|&d| d + usize::from(d >= at)).collect()

@@ -5,7 +5,8 @@ use super::{DotDimensionNumbers, DotGeneral, Precision, ordered, partners};
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::add_tangents;
 use crate::prim::{
-    Avals, Batched, Differentiation, Operand, Param, Primitive, batched, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Operand, Param, Primitive, batched,
+    move_batch_axis, one,
 };
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, ShapeError};
@@ -396,7 +397,7 @@ impl Primitive for RaggedDotGeneral {
             },
         )
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let numbers = &self.dimension_numbers;
         // Each example has sizes of its own, one list for each combination of
         // elements of the axes before.
@@ -409,10 +410,14 @@ impl Primitive for RaggedDotGeneral {
             .iter()
             .map(|&d| lhs[d])
             .collect();
-        let mut sizes = move_batch_axis(&args[2], axes[2], 0, size);
+        let mut sizes = move_batch_axis(&args[2], axes[2], 0, axis.size);
         if sizes.ndim() == 2 && !prefix.is_empty() {
             let groups = sizes.shape()[1];
-            let shape: Dims = [size].into_iter().chain(prefix).chain([groups]).collect();
+            let shape: Dims = [axis.size]
+                .into_iter()
+                .chain(prefix)
+                .chain([groups])
+                .collect();
             sizes = sizes.broadcast_in_dim(&shape, &[0, shape.len() - 1]);
         }
         let moved = RaggedDotDimensionNumbers {
@@ -425,8 +430,8 @@ impl Primitive for RaggedDotGeneral {
             lhs_ragged: numbers.lhs_ragged + 1,
             rhs_group: numbers.rhs_group.map(|d| d + 1),
         };
-        let lhs = move_batch_axis(&args[0], axes[0], 0, size);
-        let rhs = move_batch_axis(&args[1], axes[1], 0, size);
+        let lhs = move_batch_axis(&args[0], axes[0], 0, axis.size);
+        let rhs = move_batch_axis(&args[1], axes[1], 0, axis.size);
         let out = bind1(self.with(moved), &[&lhs, &rhs, &sizes]);
         batched(out, Some(usize::from(numbers.sums_groups())))
     }

@@ -2,7 +2,7 @@
 
 use super::{Class, add_tangents, batch_elementwise, fit, infer_same, spread};
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, Batched, Differentiation, Operand, Primitive, sum_to_shape};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Operand, Primitive, sum_to_shape};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError};
 
@@ -126,7 +126,7 @@ macro_rules! binary {
                 infer_same(Class::$class, args, 2)
             }
             fn differentiation(&self) -> Differentiation<'_> { differentiation!($($diff)+) }
-            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
                 batch_elementwise(args, axes, |a| bind1(self.clone(), a))
             }
             fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {
@@ -255,11 +255,11 @@ impl Primitive for AddAny {
             },
         )
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let moved: Vec<Array> = args
             .iter()
             .zip(axes)
-            .map(|(a, ax)| crate::prim::move_batch_axis(a, *ax, 0, size))
+            .map(|(a, ax)| crate::prim::move_batch_axis(a, *ax, 0, axis.size))
             .collect();
         crate::prim::batched(add_any(&moved[0], &moved[1]), Some(0))
     }

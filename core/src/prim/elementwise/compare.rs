@@ -2,7 +2,7 @@
 
 use super::{Class, batch_elementwise, infer_same, spread};
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, Batched, Differentiation, Primitive, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError};
 
@@ -29,7 +29,7 @@ macro_rules! compare {
                 one(infer_same(class, args, 2)?[0].with_dtype(DType::Bool))
             }
             fn differentiation(&self) -> Differentiation<'_> { Differentiation::Zero }
-            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
                 batch_elementwise(args, axes, |a| bind1(self.clone(), a))
             }
             fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {

@@ -6,7 +6,7 @@
 
 use super::{batch_elementwise, broadcast_rule, fit, spread};
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, Batched, Differentiation, Primitive, one, sum_to_shape};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one, sum_to_shape};
 use crate::trace::bind1;
 use crate::{Array, Aval, IntoArray, ShapeError};
 use num_complex::Complex as Number;
@@ -40,7 +40,7 @@ macro_rules! part {
             fn differentiation(&self) -> Differentiation<'_> {
                 Differentiation::linear(|ct, _| $transpose(ct))
             }
-            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
                 batch_elementwise(args, axes, |a| bind1(self.clone(), a))
             }
             fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {
@@ -117,7 +117,7 @@ impl Primitive for Complex {
             },
         )
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         batch_elementwise(args, axes, |a| bind1(Complex, a))
     }
     fn lower(

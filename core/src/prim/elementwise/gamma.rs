@@ -2,7 +2,7 @@
 
 use super::{Class, batch_elementwise, fit, infer_same, spread};
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, Batched, Differentiation, Primitive};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::trace::bind1;
 use crate::{Array, Aval, IntoArray, ShapeError};
 
@@ -24,7 +24,7 @@ impl Primitive for Polygamma {
             vec![t[1].as_ref().map(next)]
         })
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         batch_elementwise(args, axes, |a| bind1(Polygamma, a))
     }
     fn lower(

@@ -3,7 +3,7 @@
 
 use super::{Class, add_tangents, batch_elementwise, infer_same};
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, Batched, Differentiation, Primitive};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError, where_};
 
@@ -34,7 +34,7 @@ impl Primitive for LogAddExp {
             vec![add_tangents(part(0), part(1))]
         })
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         batch_elementwise(args, axes, |a| {
             let shape = crate::ops::common_shape("logaddexp", a);
             bind1(

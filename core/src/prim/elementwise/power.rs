@@ -2,7 +2,7 @@
 
 use super::{Class, add_tangents, batch_elementwise, broadcast_rule, fit, infer_same, spread};
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, Batched, Differentiation, Primitive, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, IntoArray, ShapeError};
 
@@ -47,7 +47,7 @@ impl Primitive for Pow {
             vec![add_tangents(base, exponent)]
         })
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         batch_elementwise(args, axes, |a| bind1(Pow, a))
     }
     fn lower(

@@ -3,7 +3,7 @@
 use super::{add_tangents, batch_elementwise, broadcast_rule, infer_same, spread};
 use crate::lower::{Lowering, Value};
 use crate::prim::{
-    Avals, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError};
@@ -76,10 +76,10 @@ impl Primitive for SelectN {
             },
         )
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         if args[0].ndim() == 0 && axes[0].is_none() {
             let moved: Vec<Array> = (1..args.len())
-                .map(|i| move_batch_axis(&args[i], axes[i], 0, size))
+                .map(|i| move_batch_axis(&args[i], axes[i], 0, axis.size))
                 .collect();
             let mut refs = vec![&args[0]];
             refs.extend(&moved);
@@ -88,7 +88,7 @@ impl Primitive for SelectN {
         let mut moved: Vec<Array> = args
             .iter()
             .zip(axes)
-            .map(|(a, ax)| move_batch_axis(a, *ax, 0, size))
+            .map(|(a, ax)| move_batch_axis(a, *ax, 0, axis.size))
             .collect();
         if moved[0].ndim() < moved[1].ndim() {
             moved[0] = moved[0].broadcast_in_dim(moved[1].shape(), &[0]);
@@ -155,12 +155,12 @@ impl Primitive for Clamp {
             vec![add_tangents(sum, part(&t[2], hi.lt(x)))]
         })
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        let x = move_batch_axis(&args[1], axes[1], 0, size);
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let x = move_batch_axis(&args[1], axes[1], 0, axis.size);
         let bound = |i: usize| match axes[i] {
             None if args[i].ndim() == 0 => args[i].clone(),
             ax => {
-                let b = move_batch_axis(&args[i], ax, 0, size);
+                let b = move_batch_axis(&args[i], ax, 0, axis.size);
                 if b.ndim() < x.ndim() {
                     b.broadcast_in_dim(x.shape(), &[0])
                 } else {
@@ -222,7 +222,7 @@ impl Primitive for ConvertElementType {
         }
         Differentiation::linear(|ct, operand| ct.astype(operand.dtype()))
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         batch_elementwise(args, axes, |a| bind1(self.clone(), a))
     }
     fn lower(

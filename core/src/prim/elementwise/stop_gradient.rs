@@ -2,7 +2,7 @@
 
 use super::{Class, batch_elementwise, infer_same};
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, Batched, Differentiation, Primitive};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::trace::bind1;
 use crate::{Array, Aval, ShapeError};
 
@@ -20,7 +20,7 @@ impl Primitive for StopGradient {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         batch_elementwise(args, axes, |a| bind1(self.clone(), a))
     }
     fn lower(&self, _: &mut Lowering<'_>, args: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {

@@ -2,7 +2,7 @@
 
 use super::{Class, batch_elementwise, infer_same};
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, ShapeError};
 
@@ -48,7 +48,7 @@ macro_rules! unary {
                 infer_unary($name, Class::$class, args)
             }
             fn differentiation(&self) -> Differentiation<'_> { differentiation!($($($diff)*)+) }
-            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
                 batch_elementwise(args, axes, |a| bind1(self.clone(), a))
             }
             fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {
@@ -232,7 +232,7 @@ impl Primitive for Round {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         batch_elementwise(args, axes, |a| bind1(self.clone(), a))
     }
     fn lower(
@@ -268,7 +268,7 @@ impl Primitive for IsFinite {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         batch_elementwise(args, axes, |a| bind1(self.clone(), a))
     }
     fn lower(
@@ -317,7 +317,7 @@ impl Primitive for IntegerPow {
             })]
         })
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         batch_elementwise(args, axes, |a| bind1(self.clone(), a))
     }
     fn lower(

@@ -2,7 +2,7 @@
 
 use super::{Gather, GatherDimensionNumbers, GatherScatterMode, check_starts, stack_starts};
 use crate::lower::{Lowering, Value, dims_array};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, Dims, IntoArray, ShapeError};
 
@@ -57,7 +57,8 @@ impl Primitive for DynamicSlice {
             },
         )
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let size = axis.size;
         if let (Some(axis), true) = (axes[0], axes[1..].iter().all(Option::is_none)) {
             let mut slice_sizes = self.slice_sizes.clone();
             slice_sizes.insert(axis, size);
@@ -81,7 +82,7 @@ impl Primitive for DynamicSlice {
             unique_indices: true,
             fill_value: None,
         };
-        gather.batch(&[args[0].clone(), indices], &[axes[0], index_axis], size)
+        gather.batch(&[args[0].clone(), indices], &[axes[0], index_axis], axis)
     }
     fn lower(
         &self,

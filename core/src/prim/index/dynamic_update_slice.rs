@@ -4,7 +4,9 @@ use super::{
     GatherScatterMode, Scatter, ScatterDimensionNumbers, ScatterMethod, check_starts, stack_starts,
 };
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, Batched, Differentiation, Primitive, batched, move_batch_axis, one};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, Primitive, batched, move_batch_axis, one,
+};
 use crate::trace::bind1;
 use crate::{Array, Aval, Dims, IntoArray, ShapeError};
 
@@ -81,10 +83,10 @@ impl Primitive for DynamicUpdateSlice {
             },
         )
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         if axes[2..].iter().all(Option::is_none) {
-            let operand = move_batch_axis(&args[0], axes[0], 0, size);
-            let update = move_batch_axis(&args[1], axes[1], 0, size);
+            let operand = move_batch_axis(&args[0], axes[0], 0, axis.size);
+            let update = move_batch_axis(&args[1], axes[1], 0, axis.size);
             let zero = Array::scalar(0, args.get(2).map_or(crate::DType::I32, Array::dtype));
             let refs: Vec<&Array> = [&operand, &update, &zero]
                 .into_iter()
@@ -92,7 +94,7 @@ impl Primitive for DynamicUpdateSlice {
                 .collect();
             return batched(bind1(DynamicUpdateSlice, &refs), Some(0));
         }
-        let (indices, index_axis) = stack_starts(&args[2..], &axes[2..], size);
+        let (indices, index_axis) = stack_starts(&args[2..], &axes[2..], axis.size);
         let rank = args[0].ndim() - usize::from(axes[0].is_some());
         let dims: Dims = (0..rank).collect();
         let scatter = Scatter {
@@ -107,7 +109,7 @@ impl Primitive for DynamicUpdateSlice {
             unique_indices: true,
         };
         let args = [args[0].clone(), indices, args[1].clone()];
-        scatter.batch(&args, &[axes[0], index_axis, axes[1]], size)
+        scatter.batch(&args, &[axes[0], index_axis, axes[1]], axis)
     }
     fn lower(
         &self,

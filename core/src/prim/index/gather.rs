@@ -5,7 +5,7 @@ use super::{
     GatherDimensionNumbers, GatherScatterMode, Scatter, ScatterMethod, shifted, shifted_after,
 };
 use crate::lower::{Lowering, Value, dims_array};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, Literal, ShapeError};
 
@@ -201,7 +201,8 @@ impl Primitive for Gather {
             },
         )
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let size = axis.size;
         let numbers = &self.dimension_numbers;
         let mut gather = self.clone();
         let (operand, indices) = match (axes[0], axes[1]) {

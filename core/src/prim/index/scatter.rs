@@ -9,7 +9,7 @@ use crate::jaxpr::{Atom, Eqn, Jaxpr, Scope, Var};
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::{Add, Class, Max, Min, Mul, Sub};
 use crate::prim::{
-    Avals, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, ShapeError};
@@ -243,7 +243,8 @@ impl Primitive for Scatter {
     fn differentiation(&self) -> Differentiation<'_> {
         self.derivative()
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let size = axis.size;
         let numbers = &self.dimension_numbers;
         let operand = move_batch_axis(&args[0], axes[0], 0, size);
         let updates = move_batch_axis(&args[2], axes[2], 0, size);

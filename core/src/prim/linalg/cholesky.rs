@@ -4,7 +4,7 @@ use super::{TriangularSolve, batch_in_front, square};
 use crate::linalg::matrix::{identity, product};
 use crate::linalg::triangular_solve;
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, Batched, Differentiation, Primitive, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
 use crate::{Array, Aval, ShapeError};
 
 /// The lower triangular `L` with `A = L Lᵀ`, from the lower triangle of `A`.
@@ -39,8 +39,8 @@ impl Primitive for Cholesky {
             vec![tangents[0].as_ref().map(rule)]
         })
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        batch_in_front(self, args, axes, size)
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        batch_in_front(self, args, axes, axis.size)
     }
     fn lower(
         &self,

@@ -6,7 +6,7 @@ use crate::linalg::matrix::{
     diagonals, epsilon, identity, matrix_shape, permuted, product, symmetrized, transposed,
 };
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::{Array, Aval, DType, ShapeError, concatenate, where_};
 
 /// Orthonormal eigenvectors of symmetric matrices, as columns, and their
@@ -51,8 +51,8 @@ impl Primitive for Eigh {
             vec![Some(v_dot), Some(diagonals(&inside))]
         })
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        batch_in_front(self, args, axes, size)
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        batch_in_front(self, args, axes, axis.size)
     }
     fn lower(
         &self,

@@ -4,7 +4,7 @@ use super::{batch_in_front, batch_side_by_side, square};
 use crate::linalg::matrix::{product, transposed};
 use crate::linalg::solve_by_factors;
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, ShapeError};
 
@@ -84,9 +84,9 @@ impl Primitive for LinearSolve {
             },
         )
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let (true, Some(at)) = (axes[..3].iter().all(Option::is_none), axes[3]) else {
-            return batch_in_front(self, args, axes, size);
+            return batch_in_front(self, args, axes, axis.size);
         };
         let columns = args[3].ndim() - 2;
         batch_side_by_side(&args[3], at, columns, |b| self.solve(args, b))

@@ -5,7 +5,7 @@ use crate::linalg::matrix::{matrix_shape, permuted, product};
 use crate::linalg::triangular_solve;
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::Class;
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::{Array, Aval, DType, ShapeError, fori_loop, where_};
 
 /// `L` below the diagonal, its ones left out, and `U` on and above it, with
@@ -34,8 +34,8 @@ impl Primitive for Lu {
             vec![tangents[0].as_ref().map(rule), None, None]
         })
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        batch_in_front(self, args, axes, size)
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        batch_in_front(self, args, axes, axis.size)
     }
     fn lower(
         &self,
@@ -207,8 +207,8 @@ impl Primitive for LuPivotsToPermutation {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        batch_in_front(self, args, axes, size)
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        batch_in_front(self, args, axes, axis.size)
     }
     fn lower(
         &self,

@@ -4,7 +4,7 @@ use super::{batch_in_front, matrix, with_last};
 use crate::linalg::matrix::{identity, matrix_shape, product, transposed};
 use crate::linalg::{householder_product, triangular_solve};
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::trace::bind;
 use crate::{Array, Aval, ShapeError};
 
@@ -30,8 +30,8 @@ impl Primitive for Geqrf {
             "reflectors have no derivative rule; differentiate `qr`, which has",
         )
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        batch_in_front(self, args, axes, size)
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        batch_in_front(self, args, axes, axis.size)
     }
     fn lower(
         &self,
@@ -88,8 +88,8 @@ impl Primitive for HouseholderProduct {
             "reflectors have no derivative rule; differentiate `qr`, which has",
         )
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        batch_in_front(self, args, axes, size)
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        batch_in_front(self, args, axes, axis.size)
     }
     fn lower(
         &self,
@@ -139,8 +139,8 @@ impl Primitive for Qr {
             }
         })
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        batch_in_front(self, args, axes, size)
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        batch_in_front(self, args, axes, axis.size)
     }
     fn lower(
         &self,

@@ -6,7 +6,7 @@ use crate::linalg::matrix::{
     diagonal_matrices, diagonals, epsilon, identity, matrix_shape, permuted, product, transposed,
 };
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::trace::bind;
 use crate::{Array, Aval, ShapeError, concatenate, where_};
 
@@ -72,8 +72,8 @@ impl Primitive for Svd {
             tangents_of_svd(tangent, s, u, vt).map(Some).to_vec()
         })
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        batch_in_front(self, args, axes, size)
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        batch_in_front(self, args, axes, axis.size)
     }
     fn lower(
         &self,

@@ -5,7 +5,7 @@ use crate::linalg::matrix::{product, transposed};
 use crate::linalg::triangular_solve;
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::add_tangents;
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, ShapeError};
 
@@ -152,9 +152,9 @@ impl Primitive for TriangularSolve {
             },
         )
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let (None, Some(at)) = (axes[0], axes[1]) else {
-            return batch_in_front(self, args, axes, size);
+            return batch_in_front(self, args, axes, axis.size);
         };
         let rank = args[1].ndim() - 1;
         let to = if self.left_side { rank - 1 } else { rank - 2 };

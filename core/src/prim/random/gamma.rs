@@ -3,7 +3,7 @@
 
 use crate::lower::{Lowering, Value};
 use crate::prim::{
-    Avals, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::random::{KeyImpl, KeyLayout, gamma_sample, gamma_slope};
 use crate::trace::bind1;
@@ -65,9 +65,9 @@ impl Primitive for RandomGamma {
             vec![t[1].as_ref().map(slope)]
         })
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        let keys = move_batch_axis(&args[0], axes[0], 0, size);
-        let a = move_batch_axis(&args[1], axes[1], 0, size);
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let keys = move_batch_axis(&args[0], axes[0], 0, axis.size);
+        let a = move_batch_axis(&args[1], axes[1], 0, axis.size);
         batched(bind1(self.clone(), &[&keys, &a]), Some(0))
     }
     fn lower(

@@ -1,7 +1,7 @@
 //! `rng_bit_generator`: random bits from the device's own generator.
 
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, move_batch_axis};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, move_batch_axis};
 use crate::trace::bind;
 use crate::{Array, Aval, DType, Dims, ShapeError, concatenate};
 use smallvec::smallvec;
@@ -84,12 +84,12 @@ impl Primitive for RngBitGenerator {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        let states = move_batch_axis(&args[0], axes[0], 0, size);
-        let shape: Dims = std::iter::once(size)
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let states = move_batch_axis(&args[0], axes[0], 0, axis.size);
+        let shape: Dims = std::iter::once(axis.size)
             .chain(self.shape.iter().copied())
             .collect();
-        if size == 0 {
+        if axis.size == 0 {
             let bits = Array::zeros(&shape, self.dtype);
             return (smallvec![states, bits], smallvec![Some(0), Some(0)]);
         }
@@ -100,7 +100,7 @@ impl Primitive for RngBitGenerator {
         let first = states.slice_in_dim(0, 1, 1, 0);
         let drawn = bind(draw, &[&first.squeeze(&[0])]);
         let (after, bits) = (&drawn[0], drawn[1].clone());
-        let rest = states.slice_in_dim(1, size, 1, 0);
+        let rest = states.slice_in_dim(1, axis.size, 1, 0);
         let states = concatenate(&[&after.expand_dims(&[0]), &rest], 0);
         (smallvec![states, bits], smallvec![Some(0), Some(0)])
     }

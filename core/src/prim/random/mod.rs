@@ -10,7 +10,9 @@ mod gamma;
 mod generator;
 mod hash;
 
-use super::{Avals, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one};
+use super::{
+    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+};
 use crate::lower::{Lowering, Value};
 use crate::trace::bind;
 use crate::{Array, Aval, DType, Dims, ShapeError};
@@ -66,7 +68,8 @@ impl Primitive for Threefry2x32 {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let size = axis.size;
         let rank = args
             .iter()
             .zip(axes)
@@ -151,8 +154,8 @@ impl Primitive for RandomSeed {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        let seeds = move_batch_axis(&args[0], axes[0], 0, size);
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let seeds = move_batch_axis(&args[0], axes[0], 0, axis.size);
         (bind(RandomSeed, &[&seeds]), smallvec![Some(0)])
     }
     fn lower(
@@ -213,8 +216,8 @@ impl Primitive for RandomSplit {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        let keys = move_batch_axis(&args[0], axes[0], 0, size);
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let keys = move_batch_axis(&args[0], axes[0], 0, axis.size);
         (bind(self.clone(), &[&keys]), smallvec![Some(0)])
     }
     fn lower(
@@ -262,9 +265,9 @@ impl Primitive for RandomFoldIn {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        let keys = move_batch_axis(&args[0], axes[0], 0, size);
-        let data = move_batch_axis(&args[1], axes[1], 0, size);
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let keys = move_batch_axis(&args[0], axes[0], 0, axis.size);
+        let data = move_batch_axis(&args[1], axes[1], 0, axis.size);
         (bind(RandomFoldIn, &[&keys, &data]), smallvec![Some(0)])
     }
     fn lower(
@@ -325,8 +328,8 @@ impl Primitive for RandomBits {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        let keys = move_batch_axis(&args[0], axes[0], 0, size);
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let keys = move_batch_axis(&args[0], axes[0], 0, axis.size);
         let bits = bind(self.clone(), &[&keys]).pop().expect("one result");
         batched(bits, Some(0))
     }

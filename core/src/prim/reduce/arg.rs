@@ -2,7 +2,7 @@
 
 use super::{batched_axes, highest, lowest, reduced_shape};
 use crate::lower::{Lowering, Value, dims_array};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, ShapeError};
 
@@ -29,7 +29,7 @@ macro_rules! arg_reductions {
                 infer(args[0], self.axis, self.index_dtype)
             }
             fn differentiation(&self) -> Differentiation<'_> { Differentiation::Zero }
-            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
                 let (axes, out) = batched_axes(&[self.axis], axes[0].expect("the operand is batched"));
                 let moved = $ty { axis: axes[0], index_dtype: self.index_dtype };
                 batched(bind1(moved, &[&args[0]]), Some(out))

@@ -8,7 +8,7 @@ use super::{ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceProd, ReduceSum, Re
 use super::{highest, lowest, reduced_shape};
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value, dims_array};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::trace::{bind, bind1};
 use crate::{Array, Aval, DType, Dims, IntoArray, Literal, Scalar, ShapeError};
 use std::sync::Arc;
@@ -102,9 +102,9 @@ impl Primitive for Reduce {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::jvp(|p, t, _| tangents(|args| self.by_halves(args), p, t))
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let dimensions: Dims = self.dimensions.iter().map(|d| d + 1).collect();
-        batched_reduction(&self.jaxpr, args, axes, size, |jaxpr, args| {
+        batched_reduction(&self.jaxpr, args, axes, axis.size, |jaxpr, args| {
             bind(Reduce { dimensions, jaxpr }, args)
         })
     }

@@ -3,7 +3,7 @@
 use super::{batched_axes, highest, lowest, reduced_shape};
 use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::elementwise::Class;
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, Scalar, ShapeError};
 
@@ -75,7 +75,7 @@ macro_rules! reductions {
                 one(args[0].with_shape(&reduced_shape(args[0], &self.axes)?))
             }
             fn differentiation(&self) -> Differentiation<'_> { differentiation!(self, $($diff)+) }
-            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
                 let (axes, out) = batched_axes(&self.axes, axes[0].expect("the operand is batched"));
                 batched(bind1($ty { axes }, &[&args[0]]), Some(out))
             }

@@ -1,7 +1,7 @@
 //! `optimization_barrier`.
 
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, Batched, Differentiation, Operand, Primitive};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Operand, Primitive};
 use crate::trace::{self, bind};
 use crate::{Array, Aval, Outputs, Result, ShapeError, Tree, tree};
 
@@ -46,7 +46,7 @@ impl Primitive for OptimizationBarrier {
             },
         )
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         let refs: Vec<&Array> = args.iter().collect();
         (bind(self.clone(), &refs), axes.into())
     }

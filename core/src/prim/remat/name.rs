@@ -1,7 +1,7 @@
 //! `name`: values that policies of rematerialization can speak of.
 
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::{self, bind1};
 use crate::{Array, Aval, Outputs, Result, ShapeError, Tree, tree};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ impl Primitive for Name {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::bilinear(|_, tangents, _| tangents.to_vec(), |cts, _| cts.to_vec())
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         batched(bind1(self.clone(), &[&args[0]]), axes[0])
     }
     fn evaluate(&self, args: &[&Array]) -> Option<Result<Outputs>> {

@@ -4,7 +4,7 @@
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::{Class, batch_elementwise, infer_same};
 use crate::prim::{
-    Avals, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, ShapeError};
@@ -60,7 +60,8 @@ impl Primitive for BitcastConvertType {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let size = axis.size;
         // The last axis may be joined, or be new.
         let front = move_batch_axis(&args[0], axes[0], 0, size);
         batched(bind1(self.clone(), &[&front]), Some(0))
@@ -105,7 +106,7 @@ impl Primitive for ReducePrecision {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::linear(|ct, _| bind1(self.clone(), &[ct]))
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         batch_elementwise(args, axes, |a| bind1(self.clone(), a))
     }
     fn lower(

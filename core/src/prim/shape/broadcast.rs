@@ -1,7 +1,7 @@
 //! `broadcast_in_dim`, and the ways of repeating made of it.
 
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, Dims, ShapeError};
 
@@ -60,10 +60,10 @@ impl Primitive for BroadcastInDim {
             ct.reduce_sum(&axes).reshape(from)
         })
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        let x = crate::prim::move_batch_axis(&args[0], axes[0], 0, size);
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let x = crate::prim::move_batch_axis(&args[0], axes[0], 0, axis.size);
         let mut shape = self.shape.clone();
-        shape.insert(0, size);
+        shape.insert(0, axis.size);
         let dims: Dims = std::iter::once(0)
             .chain(self.broadcast_dimensions.iter().map(|d| d + 1))
             .collect();

@@ -2,7 +2,7 @@
 
 use crate::lower::{Lowering, Value};
 use crate::prim::{
-    Avals, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::trace::bind1;
 use crate::{Array, Aval, Dims, ShapeError};
@@ -67,11 +67,11 @@ impl Primitive for Concatenate {
                 .collect()
         }))
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let moved: Vec<Array> = args
             .iter()
             .zip(axes)
-            .map(|(a, ax)| move_batch_axis(a, *ax, 0, size))
+            .map(|(a, ax)| move_batch_axis(a, *ax, 0, axis.size))
             .collect();
         let refs: Vec<&Array> = moved.iter().collect();
         let dimension = self.dimension + 1;

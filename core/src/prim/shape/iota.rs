@@ -2,7 +2,7 @@
 
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::Class;
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::{Array, Aval, DType, Dims, ShapeError};
 
 /// Each element's own position along an axis.
@@ -45,7 +45,7 @@ impl Primitive for Iota {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
     }
-    fn batch(&self, _: &[Array], _: &[Option<usize>], _: usize) -> Batched {
+    fn batch(&self, _: &[Array], _: &[Option<usize>], _: BatchAxis) -> Batched {
         unreachable!("an operation without operands is never batched")
     }
     fn lower(&self, ctx: &mut Lowering<'_>, _: &[Value], _: &[Aval], outs: &[Aval]) -> Vec<Value> {

@@ -2,7 +2,7 @@
 
 use crate::lower::{Lowering, Value, dims_array, i64_array};
 use crate::prim::{
-    Avals, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::trace::bind1;
 use crate::{Array, Aval, Dims, IntoArray, ShapeError};
@@ -92,7 +92,8 @@ impl Primitive for Pad {
             vec![operands[0].is_linear().then_some(inner), value]
         }))
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let size = axis.size;
         let Some(axis) = axes[1] else {
             let axis = axes[0].expect("a batched operand");
             let mut pad = self.clone();

@@ -1,7 +1,7 @@
 //! `reshape` and `squeeze`.
 
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, Dims, ShapeError};
 
@@ -38,10 +38,10 @@ impl Primitive for Reshape {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::linear(|ct, operand| ct.reshape(operand.shape()))
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        let x = crate::prim::move_batch_axis(&args[0], axes[0], 0, size);
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let x = crate::prim::move_batch_axis(&args[0], axes[0], 0, axis.size);
         let mut shape = self.new_sizes.clone();
-        shape.insert(0, size);
+        shape.insert(0, axis.size);
         batched(x.reshape(&shape), Some(0))
     }
     fn lower(
@@ -87,8 +87,8 @@ impl Primitive for Squeeze {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::linear(|ct, operand| ct.reshape(operand.shape()))
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        let x = crate::prim::move_batch_axis(&args[0], axes[0], 0, size);
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let x = crate::prim::move_batch_axis(&args[0], axes[0], 0, axis.size);
         let dimensions = self.dimensions.iter().map(|d| d + 1).collect();
         batched(bind1(Squeeze { dimensions }, &[&x]), Some(0))
     }

@@ -1,7 +1,7 @@
 //! `rev`: axes backwards.
 
 use crate::lower::{Lowering, Value, dims_array};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, Dims, ShapeError};
 
@@ -35,7 +35,7 @@ impl Primitive for Rev {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::linear(|ct, _| bind1(self.clone(), &[ct]))
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         let axis = axes[0].expect("the operand is batched");
         let moved = self.dimensions.iter().map(|&d| d + usize::from(d >= axis));
         let dimensions = moved.collect();

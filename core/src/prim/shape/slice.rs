@@ -1,7 +1,7 @@
 //! `slice`: a box of elements, all or every n-th.
 
 use crate::lower::{Lowering, Value, dims_array};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, Dims, ShapeError};
 
@@ -89,7 +89,8 @@ impl Primitive for Slice {
             ct.lax_pad(&config, Array::scalar(0, ct.dtype()))
         })
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let size = axis.size;
         let axis = axes[0].expect("the operand is batched");
         let mut slice = self.clone();
         slice.start_indices.insert(axis, 0);

@@ -2,7 +2,7 @@
 
 use super::{Concatenate, Slice};
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::trace::{bind, bind1};
 use crate::{Array, Aval, Dims, ShapeError};
 
@@ -66,7 +66,7 @@ impl Primitive for Split {
             vec![Some(bind1(Concatenate { dimension }, &refs))]
         }))
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         let batch = axes[0].expect("the operand is batched");
         let split = Split {
             sizes: self.sizes.clone(),

@@ -1,7 +1,7 @@
 //! `transpose`, and the axis moves made of it.
 
 use crate::lower::{Lowering, Value, dims_array};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, Dims, ShapeError};
 
@@ -46,7 +46,7 @@ impl Primitive for Transpose {
             ct.permute(inverse)
         })
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         let axis = axes[0].expect("the operand is batched");
         let permutation = std::iter::once(axis)
             .chain(self.permutation.iter().map(|&p| p + usize::from(p >= axis)))

@@ -5,7 +5,7 @@ mod top_k;
 pub use top_k::TopK;
 
 use super::index::{Gather, GatherDimensionNumbers, GatherScatterMode};
-use super::{Avals, Batched, Differentiation, Param, Primitive, move_batch_axis};
+use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, move_batch_axis};
 use crate::lower::{Lowering, Region, Value};
 use crate::trace::bind;
 use crate::{Array, Aval, DType, Dims, ShapeError};
@@ -69,11 +69,11 @@ impl Primitive for Sort {
                 .collect()
         })
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let moved: SmallVec<[Array; 4]> = args
             .iter()
             .zip(axes)
-            .map(|(a, ax)| move_batch_axis(a, *ax, 0, size))
+            .map(|(a, ax)| move_batch_axis(a, *ax, 0, axis.size))
             .collect();
         let refs: SmallVec<[&Array; 4]> = moved.iter().collect();
         let sort = Sort {

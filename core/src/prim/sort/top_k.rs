@@ -2,7 +2,7 @@
 
 use super::along;
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::trace::bind;
 use crate::{Array, Aval, DType, Dims, ShapeError};
 use smallvec::SmallVec;
@@ -53,7 +53,7 @@ impl Primitive for TopK {
             vec![values, None]
         })
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         let at = axes[0].expect("the operand is batched");
         let axis = self.axis + usize::from(self.axis >= at);
         let outs = bind(TopK { k: self.k, axis }, &[&args[0]]);

@@ -5,7 +5,7 @@ use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
 use crate::prim::reduce::check_operands;
 use crate::prim::reduce::computation::{batched_reduction, combine, region, repeated, tangents};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::trace::bind;
 use crate::{Array, Aval, Dims, ShapeError};
 use std::sync::Arc;
@@ -79,8 +79,8 @@ impl Primitive for ReduceWindow {
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::jvp(|p, t, _| tangents(|args| self.by_places(args), p, t))
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        batched_reduction(&self.jaxpr, args, axes, size, |jaxpr, args| {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        batched_reduction(&self.jaxpr, args, axes, axis.size, |jaxpr, args| {
             let window = self.window.batched(0);
             bind(ReduceWindow { jaxpr, window }, args)
         })

@@ -6,7 +6,7 @@ use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
 use crate::prim::reduce::computation::region;
 use crate::prim::{
-    Avals, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, ShapeError};
@@ -72,15 +72,15 @@ impl Primitive for SelectAndScatter {
              derivatives are known",
         )
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         if axes[2].is_some() {
             crate::trace::fail(
                 "select_and_scatter: the value to start with differs between examples\n  help: \
                  start with the combination's identity, and combine the result with that value",
             );
         }
-        let operand = move_batch_axis(&args[0], axes[0], 0, size);
-        let source = move_batch_axis(&args[1], axes[1], 0, size);
+        let operand = move_batch_axis(&args[0], axes[0], 0, axis.size);
+        let source = move_batch_axis(&args[1], axes[1], 0, axis.size);
         let scatter = SelectAndScatter {
             window: self.window.batched(0),
             ..self.clone()

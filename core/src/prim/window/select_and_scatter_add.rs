@@ -4,7 +4,7 @@ use super::{Select, SelectAndGatherAdd, SlidingWindow};
 use crate::lower::{Lowering, Value, i64_array};
 use crate::prim::elementwise::Class;
 use crate::prim::{
-    Avals, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, ShapeError};
@@ -98,9 +98,9 @@ impl Primitive for SelectAndScatterAdd {
             },
         )
     }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], size: usize) -> Batched {
-        let source = move_batch_axis(&args[0], axes[0], 0, size);
-        let operand = move_batch_axis(&args[1], axes[1], 0, size);
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let source = move_batch_axis(&args[0], axes[0], 0, axis.size);
+        let operand = move_batch_axis(&args[1], axes[1], 0, axis.size);
         let scatter = SelectAndScatterAdd {
             select: self.select,
             window: self.window.batched(0),

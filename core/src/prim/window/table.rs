@@ -5,7 +5,7 @@ use crate::lower::{Lowering, Value};
 use crate::prim::conv::{dilated, lhs_cotangent_padding};
 use crate::prim::elementwise::Class;
 use crate::prim::reduce::{highest, lowest};
-use crate::prim::{Avals, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, Scalar, ShapeError};
 
@@ -86,7 +86,7 @@ macro_rules! reduce_windows {
                 one(args[0].with_shape(&shape))
             }
             fn differentiation(&self) -> Differentiation<'_> { differentiation!(self, $($diff)+) }
-            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
                 let at = axes[0].expect("the operand is batched");
                 let window = self.window.batched(at);
                 batched(bind1($ty { window }, &[&args[0]]), Some(at))

@@ -7,7 +7,7 @@ mod incomplete_gamma;
 
 use super::{Class, add_tangents, batch_elementwise, fit, infer_same, spread};
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, Batched, Differentiation, Primitive};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError};
 
@@ -86,7 +86,7 @@ macro_rules! special {
                 infer_same(Class::Float, args, operands.len())
             }
             fn differentiation(&self) -> Differentiation<'_> { $diff }
-            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: usize) -> Batched {
+            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
                 batch_elementwise(args, axes, |a| bind1($ty, a))
             }
             fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {
