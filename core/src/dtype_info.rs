@@ -1,6 +1,7 @@
 //! What is known of element types: limits of numbers, kinds, and which type
 //! holds what others do.
 
+use crate::narrow::{NarrowFloat, exponent};
 use crate::{Array, DType};
 
 /// Limits of a floating-point type; see [`finfo`].
@@ -61,47 +62,45 @@ pub struct IntInfo {
 /// If the type holds no floats.
 #[track_caller]
 pub fn finfo(dtype: DType) -> FloatInfo {
-    // Bits of exponent and fraction, smallest and first overflowing exponent, the
-    // largest number where it is not all ones, decimal digits.
-    let ieee = |exponent: u32, fraction: u32| {
-        let bias = (1i32 << (exponent - 1)) - 1;
+    // In two steps, for powers of the ends of f64 are not powers themselves.
+    let two = |power: i32| 2f64.powi(power / 2) * 2f64.powi(power - power / 2);
+    // Bits of the fraction, smallest exponent, smallest and largest number, and
+    // decimal digits.
+    let ieee = |exponent_bits: u32, fraction: u32| {
+        let bias = (1i32 << (exponent_bits - 1)) - 1;
+        let max = (2.0 - two(-(fraction as i32))) * two(bias);
         let digits = (f64::from(fraction) * std::f64::consts::LOG10_2) as u32;
-        (exponent, fraction, 1 - bias, bias + 1, None, digits)
+        (fraction, 1 - bias, -max, max, digits)
     };
-    let (exponent_bits, fraction_bits, min_exponent, max_exponent, max, precision) = match dtype {
-        DType::F16 => ieee(5, 10),
-        DType::BF16 => ieee(8, 7),
-        DType::F32 => ieee(8, 23),
-        DType::F64 => ieee(11, 52),
-        DType::F8E4M3Fn => (4, 3, -6, 9, Some(448.0), 1),
-        DType::F8E4M3Fnuz => (4, 3, -7, 8, None, 1),
-        DType::F8E5M2 => (5, 2, -14, 16, None, 1),
-        DType::F8E5M2Fnuz => (5, 2, -15, 16, None, 1),
-        DType::F8E8M0Fnu => (8, 0, -127, 128, None, 1),
-        DType::F4E2M1Fn => (2, 1, 0, 3, None, 0),
+    let (fraction_bits, min_exponent, min, max, precision) = match (dtype, NarrowFloat::of(dtype)) {
+        (DType::F16, _) => ieee(5, 10),
+        (DType::BF16, _) => ieee(8, 7),
+        (DType::F32, _) => ieee(8, 23),
+        (DType::F64, _) => ieee(11, 52),
+        (_, Some(narrow)) => {
+            let digits = u32::from(dtype.bits() == 8);
+            let (fraction, least) = (narrow.fraction_bits(), narrow.min_exponent());
+            (fraction, least, narrow.min(), narrow.max(), digits)
+        }
         _ => panic!(
             "finfo: {dtype} holds no floats\n  help: the limits of integers are `iinfo(dtype)`"
         ),
     };
-    // In two steps, for powers of the ends of f64 are not powers themselves.
-    let two = |power: i32| 2f64.powi(power / 2) * 2f64.powi(power - power / 2);
     let fraction = fraction_bits as i32;
-    let max = max.unwrap_or((2.0 - two(-fraction)) * two(max_exponent - 1));
-    // Numbers without a sign bit are positive.
-    let signed = dtype != DType::F8E8M0Fnu;
+    let sign_bits = u32::from(dtype.is_signed());
     FloatInfo {
         dtype,
         bits: dtype.bits(),
-        exponent_bits,
+        exponent_bits: dtype.bits() as u32 - sign_bits - fraction_bits,
         fraction_bits,
         eps: two(-fraction),
         epsneg: two(-fraction - 1),
         max,
-        min: if signed { -max } else { two(min_exponent) },
+        min,
         smallest_normal: two(min_exponent),
         smallest_subnormal: two(min_exponent) / two(fraction),
         min_exponent,
-        max_exponent,
+        max_exponent: exponent(max) + 1,
         precision,
         resolution: 10f64.powi(-(precision as i32)),
     }

@@ -60,8 +60,8 @@ impl NarrowFloat {
     }
 
     /// Bits of the stored fraction.
-    pub(crate) fn fraction_bits(self) -> i32 {
-        self.fraction as i32
+    pub(crate) fn fraction_bits(self) -> u32 {
+        self.fraction
     }
 
     /// The exponent of the smallest normal number.
@@ -156,7 +156,7 @@ impl NarrowFloat {
 
 /// The exponent of the largest power of two that is not above `x`; far below
 /// every format's for zero and subnormal numbers.
-fn exponent(x: f64) -> i32 {
+pub(crate) fn exponent(x: f64) -> i32 {
     ((x.to_bits() >> 52) & 0x7FF) as i32 - 1023
 }
 

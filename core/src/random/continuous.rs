@@ -1,14 +1,14 @@
 //! Samplers of floats, each a transformation of uniform floats.
 
-use super::uniform::{Format, between, random_bits};
+use super::uniform::{between, random_bits};
 use super::{Key, draw, expect_fits, expect_float, parameter, with_front};
-use crate::{Array, DType, Dims, IntoArray, where_};
+use crate::{Array, DType, Dims, IntoArray, finfo, where_};
 use std::f64::consts::{PI, SQRT_2};
 
 /// Standard normal floats, within a sampler's program.
 pub(super) fn gauss(key: &Key, shape: &[usize], dtype: DType) -> Array {
     // The neighbour of -1 towards 0, so that erf_inv stays finite.
-    let lo = -1.0 + Format::of(dtype).epsilon() / 2.0;
+    let lo = -1.0 + finfo(dtype).eps / 2.0;
     between(key, shape, dtype, lo, 1.0).erf_inv() * SQRT_2
 }
 
@@ -46,20 +46,20 @@ standard! {
 
     /// Laplace floats with location 0 and scale 1: density `e^-|x| / 2`.
     laplace "_laplace" |key, shape, dtype| {
-        let lo = -1.0 + Format::of(dtype).epsilon() / 2.0;
+        let lo = -1.0 + finfo(dtype).eps / 2.0;
         let u = between(key, shape, dtype, lo, 1.0);
         u.sign() * (-u.abs()).log1p()
     };
 
     /// Logistic floats: density `e⁻ˣ / (1 + e⁻ˣ)²`.
     logistic "_logistic" |key, shape, dtype| {
-        let u = between(key, shape, dtype, Format::of(dtype).tiny(), 1.0);
+        let u = between(key, shape, dtype, finfo(dtype).smallest_normal, 1.0);
         u.log() - (-u).log1p()
     };
 
     /// Cauchy floats: density `1 / (π (1 + x²))`.
     cauchy "_cauchy" |key, shape, dtype| {
-        let u = between(key, shape, dtype, Format::of(dtype).epsilon(), 1.0);
+        let u = between(key, shape, dtype, finfo(dtype).eps, 1.0);
         ((u - 0.5) * PI).tan()
     };
 
@@ -161,14 +161,14 @@ pub(super) fn halves(pair: &Array, shape: &[usize]) -> (Array, Array) {
 
 /// Gumbel floats within a sampler's program.
 pub(super) fn gumbel_noise(key: &Key, shape: &[usize], dtype: DType, mode: GumbelMode) -> Array {
-    let format = Format::of(dtype);
+    let info = finfo(dtype);
     match mode {
-        GumbelMode::Low => -(-between(key, shape, dtype, format.tiny(), 1.0).log()).log(),
+        GumbelMode::Low => -(-between(key, shape, dtype, info.smallest_normal, 1.0).log()).log(),
         GumbelMode::Highest if dtype == DType::F32 => gumbel_fixed_point(key, shape),
         _ => {
             let pair = between(key, &with_front(2, shape), dtype, 0.0, 1.0);
             let (high, low) = halves(&pair, shape);
-            let fine = &high + low * format.epsilon() + format.tiny();
+            let fine = &high + low * info.eps + info.smallest_normal;
             let x = where_(&high.ge(0.5), &high, fine);
             -(-(-x).log1p()).log()
         }

@@ -1,9 +1,9 @@
 //! Samplers of bits, truth values and integers.
 
 use super::continuous::halves;
-use super::uniform::{Format, between, random_bits};
+use super::uniform::{between, random_bits};
 use super::{Key, draw, expect_fits, parameter, with_front};
-use crate::{Array, DType, IntoArray, where_};
+use crate::{Array, DType, IntInfo, IntoArray, finfo, iinfo, where_};
 
 /// Uniform random bits as unsigned integers (`jax.random.bits`).
 ///
@@ -76,7 +76,7 @@ pub fn bernoulli_with_mode(
             BernoulliMode::High => {
                 let pair = between(key, &with_front(2, shape), dtype, 0.0, 1.0);
                 let (first, second) = halves(&pair, shape);
-                (second * Format::of(dtype).epsilon()).lt(&p[0] - first)
+                (second * finfo(dtype).eps).lt(&p[0] - first)
             }
         },
     )
@@ -122,16 +122,6 @@ pub fn geometric(key: &Key, p: impl IntoArray, shape: &[usize], dtype: DType) ->
     })
 }
 
-/// The smallest and the largest number of an integer type.
-fn range(dtype: DType) -> (i128, i128) {
-    let bits = dtype.bits() as u32;
-    if dtype.is_signed() {
-        (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
-    } else {
-        (0, (1 << bits) - 1)
-    }
-}
-
 /// A 0-d integer of `dtype`, whose range holds `value`.
 fn integer(value: i128, dtype: DType) -> Array {
     match i64::try_from(value) {
@@ -141,10 +131,10 @@ fn integer(value: i128, dtype: DType) -> Array {
 }
 
 /// Integers as `dtype`, those beyond `limits` moved to them.
-fn convert_and_clip(x: &Array, dtype: DType, limits: (i128, i128)) -> Array {
-    let own = range(x.dtype());
-    let bound = |v: i128| integer(v.clamp(own.0, own.1), x.dtype());
-    x.clip(bound(limits.0), bound(limits.1)).astype(dtype)
+fn convert_and_clip(x: &Array, dtype: DType, limits: IntInfo) -> Array {
+    let own = iinfo(x.dtype());
+    let bound = |v: i128| integer(v.clamp(own.min, own.max), x.dtype());
+    x.clip(bound(limits.min), bound(limits.max)).astype(dtype)
 }
 
 /// Integers in `[minval, maxval)`, which broadcast to the shape
@@ -200,11 +190,15 @@ pub(super) fn integers(
     maxval: &Array,
     dtype: DType,
 ) -> Array {
-    let limits = range(dtype);
+    let limits = iinfo(dtype);
     if dtype.bits() < 32 {
         // Narrow types are drawn as i32, whose range holds their bounds.
         let lo = convert_and_clip(minval, DType::I32, limits);
-        let hi = convert_and_clip(maxval, DType::I32, (limits.0, limits.1 + 1));
+        let past = IntInfo {
+            max: limits.max + 1,
+            ..limits
+        };
+        let hi = convert_and_clip(maxval, DType::I32, past);
         return integers(key, shape, &lo, &hi, DType::I32).astype(dtype);
     }
     let word = if dtype.bits() == 64 {
@@ -212,7 +206,7 @@ pub(super) fn integers(
     } else {
         DType::U32
     };
-    let largest = limits.1.min(range(maxval.dtype()).1);
+    let largest = limits.max.min(iinfo(maxval.dtype()).max);
     let over = maxval.gt(integer(largest, maxval.dtype()));
     let minval = convert_and_clip(minval, dtype, limits);
     let maxval = convert_and_clip(maxval, dtype, limits);

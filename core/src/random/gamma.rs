@@ -3,11 +3,11 @@
 use super::KeyImpl;
 use super::continuous::gauss;
 use super::generator::Kind;
-use super::uniform::{Format, between};
+use super::uniform::between;
 use super::{Key, draw, expect_fits, expect_float, exponential, key_data, parameter, rademacher};
 use crate::prim::random::RandomGamma;
 use crate::trace::bind1;
-use crate::{Array, DType, IntoArray, map, vmap, where_, while_loop};
+use crate::{Array, DType, IntoArray, finfo, map, vmap, where_, while_loop};
 
 /// What [`RandomGamma`] computes: a program for one element, over all keys.
 pub(crate) fn gamma_sample(of: &RandomGamma, keys: &Array, a: &Array) -> Array {
@@ -87,7 +87,7 @@ pub(crate) fn gamma_slope(a: &Array, sample: &Array, log_space: bool) -> Array {
         return a.random_gamma_grad(sample);
     }
     let x = sample.exp();
-    let tiny = Format::of(x.dtype()).tiny();
+    let tiny = finfo(x.dtype()).smallest_normal;
     let x = where_(&x.eq(0.0), tiny, &x);
     a.random_gamma_grad(&x) / x
 }

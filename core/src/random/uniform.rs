@@ -1,55 +1,23 @@
 //! Uniform floats, from which the other samplers of floats are made.
 
 use super::{Key, draw, expect_fits, expect_float};
-use crate::narrow::NarrowFloat;
-use crate::{Array, DType, IntoArray};
+use crate::{Array, DType, IntoArray, Scalar, finfo};
 
-/// Facts of a floating-point format.
-pub(super) struct Format {
-    /// Bits of the stored fraction.
-    pub mantissa: i32,
-    /// The exponent of the smallest normal number.
-    pub min_exponent: i32,
-    /// The unsigned type of the same width.
-    pub word: DType,
-    /// The bits of 1.
-    pub one: u64,
+/// The unsigned type that holds the bits of a float.
+fn word_of(dtype: DType) -> DType {
+    match dtype.bits() {
+        64 => DType::U64,
+        32 => DType::U32,
+        16 => DType::U16,
+        _ => DType::U8,
+    }
 }
 
-impl Format {
-    pub(super) fn of(dtype: DType) -> Format {
-        if let Some(narrow) = NarrowFloat::of(dtype) {
-            return Format {
-                mantissa: narrow.fraction_bits(),
-                min_exponent: narrow.min_exponent(),
-                word: DType::U8,
-                one: narrow.encode(1.0).into(),
-            };
-        }
-        let (mantissa, min_exponent, word) = match dtype {
-            DType::F64 => (52, -1022, DType::U64),
-            DType::F32 => (23, -126, DType::U32),
-            DType::F16 => (10, -14, DType::U16),
-            _ => (7, -126, DType::U16),
-        };
-        Format {
-            mantissa,
-            min_exponent,
-            word,
-            // The exponent's bias is that of 1.
-            one: ((1 - min_exponent) as u64) << mantissa,
-        }
-    }
-
-    /// The distance from 1 to the next number.
-    pub(super) fn epsilon(&self) -> f64 {
-        f64::from(-self.mantissa).exp2()
-    }
-
-    /// The smallest normal number.
-    pub(super) fn tiny(&self) -> f64 {
-        f64::from(self.min_exponent).exp2()
-    }
+/// The bits of 1.
+fn bits_of_one(dtype: DType) -> u64 {
+    let bytes = Scalar::Float(1.0).to_bytes(dtype);
+    let bytes = bytes.iter().rev();
+    bytes.fold(0, |bits, byte| (bits << 8) | u64::from(*byte))
 }
 
 /// Bits of an element of an unsigned type, drawn from a single key.
@@ -66,18 +34,18 @@ pub(super) fn between(
     lo: impl IntoArray,
     hi: impl IntoArray,
 ) -> Array {
-    let format = Format::of(dtype);
+    let (word, fraction_bits) = (word_of(dtype), finfo(dtype).fraction_bits as usize);
     let (lo, hi) = (lo.into_array().astype(dtype), hi.into_array().astype(dtype));
     // A format with few fraction bits needs no more than a byte.
-    let drawn = if format.mantissa < 8 {
+    let drawn = if fraction_bits < 8 {
         DType::U8
     } else {
-        format.word
+        word
     };
-    let bits = random_bits(key, shape, drawn).astype(format.word);
-    let fraction = bits.right_shift_logical(drawn.bits() - format.mantissa as usize);
+    let bits = random_bits(key, shape, drawn).astype(word);
+    let fraction = bits.right_shift_logical(drawn.bits() - fraction_bits);
     let above_one = fraction
-        .bitwise_or(Array::scalar(format.one, format.word))
+        .bitwise_or(Array::scalar(bits_of_one(dtype), word))
         .bitcast_convert_type(dtype);
     let unit = above_one - 1.0;
     lo.maximum(unit * (&hi - &lo) + &lo)
