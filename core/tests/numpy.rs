@@ -4,23 +4,9 @@
 #[path = "../../tests/common/mod.rs"]
 mod common;
 
-use common::apply::Operation;
-use common::golden::{Golden, Row};
+use common::functions::{Applied, agree, axes, mask_of, one, pair, two};
+use common::golden::Row;
 use ramie_core::{Array, DType, Quantile, QuantileMethod, Reduction};
-
-type Applied = Option<Box<Operation>>;
-
-fn one(f: impl Fn(&Array) -> Array + Send + Sync + 'static) -> Applied {
-    Some(Box::new(move |x| vec![f(&x[0])]))
-}
-
-fn two(f: impl Fn(&Array, &Array) -> Array + Send + Sync + 'static) -> Applied {
-    Some(Box::new(move |x| vec![f(&x[0], &x[1])]))
-}
-
-fn pair((a, b): (Array, Array)) -> Vec<Array> {
-    vec![a, b]
-}
 
 fn pointwise(row: &Row) -> Applied {
     match row.op.trim_end_matches("_ints") {
@@ -68,28 +54,11 @@ fn pointwise(row: &Row) -> Applied {
     }
 }
 
-/// The axes that a row names; none for all.
-fn axes(row: &Row) -> Option<Vec<isize>> {
-    let axes = row.params["axes"].as_array()?;
-    Some(
-        axes.iter()
-            .map(|a| a.as_i64().expect("an axis") as isize)
-            .collect(),
-    )
-}
-
 fn over(axes: &Option<Vec<isize>>) -> Reduction {
     match axes {
         None => Reduction::all(),
         Some(axes) => Reduction::over(axes),
     }
-}
-
-/// Four of five elements.
-fn mask_of(shape: &[usize]) -> Array {
-    let size: usize = shape.iter().product();
-    let mask: Vec<bool> = (0..size).map(|i| i % 5 != 1).collect();
-    Array::from_slice(&mask, shape)
 }
 
 fn reductions(row: &Row) -> Applied {
@@ -194,25 +163,17 @@ fn quantiles(row: &Row) -> Applied {
     quantile(how.method(method).axes(axes))
 }
 
-#[track_caller]
-fn agree(part: &str, least: usize, apply: &dyn Fn(&Row) -> Applied) {
-    let golden = Golden::open(&format!("numpy_{part}"));
-    let ops = golden.ops();
-    assert!(ops.len() >= least, "{} operations are recorded", ops.len());
-    common::walk(&golden, &ops, apply);
-}
-
 #[test]
 fn elementwise_functions_agree_with_jax() {
-    agree("pointwise", 40, &pointwise);
+    agree("numpy_pointwise", 40, &pointwise);
 }
 
 #[test]
 fn reductions_agree_with_jax() {
-    agree("reductions", 35, &reductions);
+    agree("numpy_reductions", 35, &reductions);
 }
 
 #[test]
 fn quantiles_agree_with_jax() {
-    agree("quantiles", 14, &quantiles);
+    agree("numpy_quantiles", 14, &quantiles);
 }

@@ -4,22 +4,12 @@
 #[path = "../../tests/common/mod.rs"]
 mod common;
 
-use common::apply::Operation;
-use common::golden::{Golden, Row};
+use common::functions::{Applied, agree, one, two};
+use common::golden::Row;
 use ramie_core::{
     Array, BitOrder, BoundsMode, DType, Spacing, block, column_stack, dstack, ix_, mgrid,
     ravel_multi_index, select, vectorize,
 };
-
-type Applied = Option<Box<Operation>>;
-
-fn one(f: impl Fn(&Array) -> Array + Send + Sync + 'static) -> Applied {
-    Some(Box::new(move |x| vec![f(&x[0])]))
-}
-
-fn two(f: impl Fn(&Array, &Array) -> Array + Send + Sync + 'static) -> Applied {
-    Some(Box::new(move |x| vec![f(&x[0], &x[1])]))
-}
 
 fn places(row: &Row) -> Applied {
     let k = row.params["k"].as_i64().unwrap_or(0) as isize;
@@ -126,10 +116,9 @@ fn numbers(row: &Row) -> Applied {
 
 #[test]
 fn layouts_agree_with_jax() {
-    let golden = Golden::open("numpy_layouts");
-    let ops = golden.ops();
-    assert!(ops.len() >= 60, "{} operations are recorded", ops.len());
-    common::walk(&golden, &ops, &|row| places(row).or_else(|| numbers(row)));
+    agree("numpy_layouts", 60, &|row| {
+        places(row).or_else(|| numbers(row))
+    });
 }
 
 #[test]

@@ -3,39 +3,14 @@
 #[path = "../../tests/common/mod.rs"]
 mod common;
 
-use common::apply::Operation;
-use common::golden::{Golden, Row};
+use common::functions::{Applied, agree, axes, mask_of, one, pair, two};
+use common::golden::Row;
 use ramie_core::{
     Array, Attention, DType, Reduction, Segments, Standardize, dot_product_attention, stats,
 };
 
-type Applied = Option<Box<Operation>>;
-
-fn one(f: impl Fn(&Array) -> Array + Send + Sync + 'static) -> Applied {
-    Some(Box::new(move |x| vec![f(&x[0])]))
-}
-
-fn two(f: impl Fn(&Array, &Array) -> Array + Send + Sync + 'static) -> Applied {
-    Some(Box::new(move |x| vec![f(&x[0], &x[1])]))
-}
-
-fn pair((a, b): (Array, Array)) -> Vec<Array> {
-    vec![a, b]
-}
-
-/// Four of five elements.
-fn mask_of(shape: &[usize]) -> Array {
-    let size: usize = shape.iter().product();
-    let mask: Vec<bool> = (0..size).map(|i| i % 5 != 1).collect();
-    Array::from_slice(&mask, shape)
-}
-
 fn over_axes(row: &Row) -> Applied {
-    let axes: Vec<isize> = row.params["axes"]
-        .as_array()?
-        .iter()
-        .map(|a| a.as_i64().expect("an axis") as isize)
-        .collect();
+    let axes = axes(row)?;
     let how = Reduction::over(&axes);
     let standardize = Standardize::over(&axes);
     let mask = mask_of(row.inputs[0].shape());
@@ -162,22 +137,14 @@ fn special_functions(row: &Row) -> Applied {
     }
 }
 
-#[track_caller]
-fn agree(part: &str, least: usize, apply: &dyn Fn(&Row) -> Applied) {
-    let golden = Golden::open(&format!("numpy_{part}"));
-    let ops = golden.ops();
-    assert!(ops.len() >= least, "{} operations are recorded", ops.len());
-    common::walk(&golden, &ops, apply);
-}
-
 #[test]
 fn functions_of_networks_agree_with_jax() {
-    agree("networks", 26, &networks);
+    agree("numpy_networks", 26, &networks);
 }
 
 #[test]
 fn special_functions_agree_with_jax() {
-    agree("special_functions", 50, &special_functions);
+    agree("numpy_special_functions", 50, &special_functions);
 }
 
 #[test]

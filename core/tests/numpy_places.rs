@@ -4,23 +4,9 @@
 #[path = "../../tests/common/mod.rs"]
 mod common;
 
-use common::apply::Operation;
-use common::golden::{Golden, Row};
+use common::functions::{Applied, agree, one, pair, two};
+use common::golden::Row;
 use ramie_core::{Array, Covariance, Histogram, Interpolation, Reduction, Side, Unique, lexsort};
-
-type Applied = Option<Box<Operation>>;
-
-fn one(f: impl Fn(&Array) -> Array + Send + Sync + 'static) -> Applied {
-    Some(Box::new(move |x| vec![f(&x[0])]))
-}
-
-fn two(f: impl Fn(&Array, &Array) -> Array + Send + Sync + 'static) -> Applied {
-    Some(Box::new(move |x| vec![f(&x[0], &x[1])]))
-}
-
-fn pair((a, b): (Array, Array)) -> Vec<Array> {
-    vec![a, b]
-}
 
 fn searches(row: &Row) -> Applied {
     match row.op.as_str() {
@@ -127,27 +113,19 @@ fn calculus(row: &Row) -> Applied {
     }
 }
 
-#[track_caller]
-fn agree(part: &str, least: usize, apply: &dyn Fn(&Row) -> Applied) {
-    let golden = Golden::open(&format!("numpy_{part}"));
-    let ops = golden.ops();
-    assert!(ops.len() >= least, "{} operations are recorded", ops.len());
-    common::walk(&golden, &ops, apply);
-}
-
 #[test]
 fn searches_agree_with_jax() {
-    agree("searches", 13, &searches);
+    agree("numpy_searches", 13, &searches);
 }
 
 #[test]
 fn orders_agree_with_jax() {
-    agree("orders", 10, &orders);
+    agree("numpy_orders", 10, &orders);
 }
 
 #[test]
 fn calculus_and_statistics_agree_with_jax() {
-    agree("calculus", 25, &calculus);
+    agree("numpy_calculus", 25, &calculus);
 }
 
 #[test]

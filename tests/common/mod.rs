@@ -9,6 +9,7 @@ pub mod case;
 pub mod check;
 pub mod control;
 pub mod convolution;
+pub mod functions;
 pub mod golden;
 pub mod indexing;
 pub mod inside;
