@@ -19,10 +19,8 @@ fn numbers(v: &Value) -> Vec<f64> {
 }
 
 fn narrow(name: &str) -> DType {
-    let all = DType::ALL.into_iter().filter(|d| d.is_narrow());
-    all.clone()
-        .find(|d| d.name() == name)
-        .expect("a narrow type")
+    let mut all = DType::ALL.into_iter().filter(|d| d.is_narrow());
+    all.find(|d| d.name() == name).expect("a narrow type")
 }
 
 /// Elements as `f32`, which has all of them.

@@ -19,10 +19,13 @@ pub fn rows() -> Vec<Value> {
 
 fn dtype_of(of: &Value) -> DType {
     let name = of["dtype"].as_str().expect("a type");
-    let all = DType::ALL.into_iter();
-    all.clone()
-        .find(|d| d.numpy_name() == name)
-        .expect("a type")
+    let named = DType::ALL.into_iter().find(|d| d.numpy_name() == name);
+    named.expect("a type")
+}
+
+fn shape_of(of: &Value) -> Vec<usize> {
+    let dims = of["shape"].as_array().expect("a shape").iter();
+    dims.map(|d| d.as_u64().expect("a size") as usize).collect()
 }
 
 fn numbers(of: &Value) -> Vec<f64> {
@@ -37,8 +40,7 @@ fn numbers(of: &Value) -> Vec<f64> {
 /// A recorded array.
 pub fn array(of: &Value) -> Array {
     let dtype = dtype_of(of);
-    let dims = of["shape"].as_array().expect("a shape").iter();
-    let shape: Vec<usize> = dims.map(|d| d.as_u64().expect("a size") as usize).collect();
+    let shape = shape_of(of);
     let values = numbers(of);
     let n: usize = shape.iter().product();
     let scalars = (0..n).flat_map(|i| match dtype.is_complex() {
@@ -51,8 +53,7 @@ pub fn array(of: &Value) -> Array {
 
 /// Whether an array is the recorded one, up to rounding.
 pub fn close(got: &Array, want: &Value) -> Result<(), String> {
-    let dims = want["shape"].as_array().expect("a shape").iter();
-    let shape: Vec<usize> = dims.map(|d| d.as_u64().expect("a size") as usize).collect();
+    let shape = shape_of(want);
     if got.dtype() != dtype_of(want) || got.shape() != shape {
         return Err(format!(
             "is {}, expected {} of {shape:?}",
@@ -80,16 +81,6 @@ pub fn close(got: &Array, want: &Value) -> Result<(), String> {
 }
 
 fn one(row: &Value, f: &Operation) -> Result<(), String> {
-    let inputs: Vec<Array> = row["inputs"]
-        .as_array()
-        .expect("inputs")
-        .iter()
-        .map(array)
-        .collect();
-    close(&f(&inputs), &row["output"])?;
-    if row["jvp"].is_null() {
-        return Ok(());
-    }
     let list = |name: &str| -> Vec<Array> {
         row[name]
             .as_array()
@@ -98,6 +89,11 @@ fn one(row: &Value, f: &Operation) -> Result<(), String> {
             .map(array)
             .collect()
     };
+    let inputs = list("inputs");
+    close(&f(&inputs), &row["output"])?;
+    if row["jvp"].is_null() {
+        return Ok(());
+    }
     let apply = |x: Vec<Array>| f(&x);
     let (_, tangent) = jvp(apply, inputs.clone(), list("tangents"));
     close(&tangent, &row["jvp"]).map_err(|e| format!("jvp {e}"))?;
