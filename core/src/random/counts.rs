@@ -1,7 +1,7 @@
 //! Distributions of counts: Poisson, binomial, multinomial.
 
 use super::uniform::between;
-use super::{Key, draw, expect_fits, expect_float};
+use super::{Key, draw, expect_fits, expect_float, float_parameter};
 use crate::{Array, DType, IntoArray, scan, where_, while_loop};
 
 /// Iterations after which a loop gives up, as JAX's does.
@@ -113,8 +113,7 @@ pub fn binomial(
     dtype: DType,
 ) -> Array {
     expect_float("binomial", dtype);
-    let p = p.into_array().to_inexact();
-    let p = p.astype(p.dtype());
+    let p = float_parameter(p);
     let n = n.into_array().astype(p.dtype());
     expect_fits("binomial", shape, &[("n", &n), ("p", &p)]);
     draw("_binomial", key, (shape, dtype), &[&n, &p], |key, args| {
@@ -252,8 +251,7 @@ fn stirling_tail(k: &Array) -> Array {
 #[track_caller]
 pub fn multinomial(key: &Key, n: impl IntoArray, p: impl IntoArray, dtype: DType) -> Array {
     expect_float("multinomial", dtype);
-    let p = p.into_array().to_inexact();
-    let p = p.astype(p.dtype());
+    let p = float_parameter(p);
     let n = n.into_array().astype(p.dtype());
     let Some((&categories, batch)) = p.shape().split_last() else {
         panic!(

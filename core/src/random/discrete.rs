@@ -2,7 +2,7 @@
 
 use super::continuous::halves;
 use super::uniform::{between, random_bits};
-use super::{Key, draw, expect_fits, parameter, with_front};
+use super::{Key, draw, expect_fits, float_parameter, parameter, with_front};
 use crate::{Array, DType, IntInfo, IntoArray, finfo, iinfo, where_};
 
 /// Uniform random bits as unsigned integers (`jax.random.bits`).
@@ -62,9 +62,8 @@ pub fn bernoulli_with_mode(
     shape: &[usize],
     mode: BernoulliMode,
 ) -> Array {
-    let p = p.into_array().to_inexact();
+    let p = float_parameter(p);
     let dtype = p.dtype();
-    let p = p.astype(dtype);
     expect_fits("bernoulli", shape, &[("p", &p)]);
     draw(
         "_bernoulli",
@@ -110,9 +109,8 @@ pub fn geometric(key: &Key, p: impl IntoArray, shape: &[usize], dtype: DType) ->
         dtype != DType::Bool,
         "geometric: expects a numeric dtype, got bool\n  help: use I32"
     );
-    let p = p.into_array().to_inexact();
+    let p = float_parameter(p);
     let float = p.dtype();
-    let p = p.astype(float);
     expect_fits("geometric", shape, &[("p", &p)]);
     draw("_geometric", key, (shape, dtype), &[&p], |key, p| {
         let u = between(key, shape, float, 0.0, 1.0);

@@ -30,7 +30,7 @@ mod key;
 mod matrix;
 mod uniform;
 
-use crate::{Array, DType, Dims, ops};
+use crate::{Array, DType, Dims, IntoArray, ops};
 use std::hash::Hash;
 
 pub use crate::prim::random::KeyLayout;
@@ -106,6 +106,15 @@ fn expect_fits(operation: &str, shape: &[usize], parameters: &[(&str, &Array)]) 
 /// A parameter of a distribution of floats: in `dtype`, repeated to `shape`.
 fn parameter(array: &Array, shape: &[usize], dtype: DType) -> Array {
     array.astype(dtype).broadcast_to(shape)
+}
+
+/// A parameter that decides the type of floats that are drawn; a literal gives
+/// `f32`.
+#[track_caller]
+fn float_parameter(value: impl IntoArray) -> Array {
+    let array = value.into_array().to_inexact();
+    // Of a definite type.
+    array.astype(array.dtype())
 }
 
 /// `shape` with an axis in front.

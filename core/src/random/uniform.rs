@@ -37,11 +37,7 @@ pub(super) fn between(
     let (word, fraction_bits) = (word_of(dtype), finfo(dtype).fraction_bits as usize);
     let (lo, hi) = (lo.into_array().astype(dtype), hi.into_array().astype(dtype));
     // A format with few fraction bits needs no more than a byte.
-    let drawn = if fraction_bits < 8 {
-        DType::U8
-    } else {
-        word
-    };
+    let drawn = if fraction_bits < 8 { DType::U8 } else { word };
     let bits = random_bits(key, shape, drawn).astype(word);
     let fraction = bits.right_shift_logical(drawn.bits() - fraction_bits);
     let above_one = fraction

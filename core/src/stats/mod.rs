@@ -30,8 +30,7 @@ fn floats(x: &Array, loc: impl IntoArray, scale: impl IntoArray) -> [Array; 3] {
 
 /// How far the number lies from the location, in units of the scale.
 #[track_caller]
-fn standard(x: &Array, loc: impl IntoArray, scale: impl IntoArray) -> Array {
-    let [x, loc, scale] = floats(x, loc, scale);
+fn standard(x: &Array, loc: Array, scale: Array) -> Array {
     (x - loc) / scale
 }
 
