@@ -150,14 +150,7 @@ pub fn promote_types(a: DType, b: DType) -> DType {
 /// If there are no arrays.
 #[track_caller]
 pub fn result_type<A: std::borrow::Borrow<Array>>(arrays: &[A]) -> DType {
-    let types = arrays.iter().map(|a| {
-        let aval = a.borrow().aval();
-        (aval.dtype(), aval.weak_type())
-    });
-    match types.reduce(DType::promote) {
-        Some((dtype, _)) => dtype,
-        None => panic!("result_type: no arrays were given\n  help: give at least one array"),
-    }
+    crate::ops::common_type("result_type", arrays).0
 }
 
 /// Whether every element of `from` has an equal one of `to` (`jnp.can_cast`

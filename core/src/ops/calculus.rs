@@ -100,9 +100,8 @@ impl Array {
             h.aval(),
             self.aval()
         );
-        let mut shape = crate::Dims::from_elem(1, x.ndim());
-        shape[at] = n;
-        let (x, h) = promote("gradient", &x, &h.to_inexact().reshape(&shape));
+        let h = h.to_inexact().laid_along(at, x.ndim());
+        let (x, h) = promote("gradient", &x, &h);
         let steps = h.diff(at as isize);
         let (left, right) = (part(&steps, 0, n - 2), part(&steps, 1, n - 1));
         let sum = &left + &right;

@@ -50,7 +50,7 @@ impl Array {
 
     /// The sizes of the last two axes.
     #[track_caller]
-    fn matrix(&self, operation: &str) -> (usize, usize) {
+    pub(super) fn matrix(&self, operation: &str) -> (usize, usize) {
         match self.shape() {
             [.., rows, columns] => (*rows, *columns),
             _ => panic!(

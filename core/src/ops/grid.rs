@@ -303,9 +303,7 @@ fn open_grid(operation: &str, arrays: &[Array]) -> Vec<Array> {
              first",
             x.aval()
         );
-        let mut shape = Dims::from_elem(1, rank);
-        shape[i] = x.size();
-        x.reshape(&shape)
+        x.laid_along(i, rank)
     };
     arrays.iter().enumerate().map(along).collect()
 }

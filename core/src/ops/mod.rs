@@ -61,7 +61,7 @@ pub use index::*;
 pub use pad::PadMode;
 pub use platform::{PlatformFn, platform_dependent};
 pub use pool::*;
-pub(crate) use shape::{as_dtype_of, at_least, broadcast_promoted, promote_all};
+pub(crate) use shape::{as_dtype_of, at_least, broadcast_promoted, common_type, promote_all};
 pub use shape::{broadcast_arrays, hstack, stack, vstack};
 pub use window::*;
 

@@ -1,5 +1,7 @@
 //! Quantiles, percentiles and medians.
 
+use super::reduce::{every, in_order, restore};
+use super::statistics::spread_weights;
 use crate::{Array, DType, Dims, IntoArray, lax_sort, where_};
 use smallvec::SmallVec;
 
@@ -116,12 +118,8 @@ impl Quantile {
             q.aval()
         );
         let axes = match &self.axes {
-            None => (0..x.ndim()).collect(),
-            Some(axes) => {
-                let mut axes = x.axes("quantile", axes);
-                axes.sort_unstable();
-                axes
-            }
+            None => every(&x),
+            Some(axes) => in_order("quantile", &x, axes),
         };
         let weights = self
             .weights
@@ -153,12 +151,8 @@ impl Quantile {
         if !self.keepdims {
             return found;
         }
-        let places: Vec<isize> = axes.iter().map(|&d| (d + q.ndim()) as isize).collect();
-        if places.is_empty() {
-            found
-        } else {
-            found.expand_dims(&places)
-        }
+        let places: Dims = axes.iter().map(|&d| d + q.ndim()).collect();
+        restore(&found, &places)
     }
 
     /// Weights in the shape of the array.
@@ -169,19 +163,7 @@ impl Quantile {
             "quantile: {:?} takes no weights\n  help: use QuantileMethod::InvertedCdf",
             self.method
         );
-        let own: Dims = axes.iter().map(|&d| x.shape()[d]).collect();
-        let weights = weights.astype(x.dtype());
-        if weights.shape() == x.shape() {
-            return weights;
-        }
-        assert!(
-            weights.shape() == own.as_slice(),
-            "quantile: weights {} fit neither {} nor its axes {axes:?}\n  help: give a weight for \
-             each element, or for each place along the axes",
-            weights.aval(),
-            x.aval()
-        );
-        weights.broadcast_in_dim(x.shape(), axes)
+        spread_weights("quantile", x, &weights.astype(x.dtype()), axes)
     }
 
     /// Quantiles along the last axis, which is replaced by that of `q`.
@@ -208,7 +190,7 @@ impl Quantile {
         } else {
             q.full_like(n as f64)
                 .slice_axis(0, 0, 1.min(q.size()))
-                .broadcast_last(sorted.ndim())
+                .laid_along(sorted.ndim() - 1, sorted.ndim())
         };
         let last = &count - 1.0;
         if self.method == QuantileMethod::InvertedCdf {
@@ -228,16 +210,6 @@ impl Quantile {
             QuantileMethod::Midpoint => (pick(&low) + pick(&high)) * 0.5,
             _ => pick(&low).astype(q.dtype()) * below + pick(&high).astype(q.dtype()) * above,
         }
-    }
-}
-
-impl Array {
-    /// A 1-d array with axes of size 1 in front, `rank` axes in all.
-    #[track_caller]
-    fn broadcast_last(&self, rank: usize) -> Array {
-        let mut shape = Dims::from_elem(1, rank);
-        shape[rank - 1] = self.size();
-        self.reshape(&shape)
     }
 }
 

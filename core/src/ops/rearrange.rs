@@ -195,11 +195,7 @@ impl Array {
     /// If the array has fewer than two axes.
     #[track_caller]
     pub fn matrix_transpose(&self) -> Array {
-        assert!(
-            self.ndim() >= 2,
-            "matrix_transpose: {} is no matrix\n  help: give an array of at least two axes",
-            self.aval()
-        );
+        self.matrix("matrix_transpose");
         self.swap_axes(-2, -1)
     }
 

@@ -15,6 +15,14 @@ pub(super) fn every(x: &Array) -> Dims {
     (0..x.ndim()).collect()
 }
 
+/// The named axes, from the first on.
+#[track_caller]
+pub(super) fn in_order(operation: &str, x: &Array, axes: &[isize]) -> Dims {
+    let mut axes = x.axes(operation, axes);
+    axes.sort_unstable();
+    axes
+}
+
 pub(super) fn signed(axes: &[usize]) -> smallvec::SmallVec<[isize; 6]> {
     axes.iter().map(|&a| a as isize).collect()
 }
@@ -40,8 +48,7 @@ macro_rules! reductions {
             $(#[doc = $why])?
             #[track_caller]
             pub fn $named(&self, axes: &[isize]) -> Array {
-                let mut axes = self.axes(stringify!($all), axes);
-                axes.sort_unstable();
+                let axes = in_order(stringify!($all), self, axes);
                 $f(self, &axes)
             }
 
@@ -54,8 +61,7 @@ macro_rules! reductions {
             $(#[doc = $why])?
             #[track_caller]
             pub fn $keep(&self, axes: &[isize]) -> Array {
-                let mut axes = self.axes(stringify!($all), axes);
-                axes.sort_unstable();
+                let axes = in_order(stringify!($all), self, axes);
                 restore(&$f(self, &axes), &axes)
             }
         )* }

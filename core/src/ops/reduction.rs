@@ -1,6 +1,6 @@
 //! Reductions with options: some elements only, a start value, another type.
 
-use super::reduce::{combined, every, promoted, require_elements, restore, signed, wide};
+use super::reduce::{combined, every, in_order, promoted, require_elements, restore, signed, wide};
 use crate::prim::reduce::{highest, lowest};
 use crate::{Array, DType, Dims, IntoArray, Scalar, concatenate, where_};
 use smallvec::SmallVec;
@@ -97,11 +97,7 @@ impl Reduction {
     pub(crate) fn axes_of(&self, operation: &str, x: &Array) -> Dims {
         match &self.axes {
             None => every(x),
-            Some(axes) => {
-                let mut axes = x.axes(operation, axes);
-                axes.sort_unstable();
-                axes
-            }
+            Some(axes) => in_order(operation, x, axes),
         }
     }
 
@@ -287,21 +283,14 @@ impl Reduction {
     pub(crate) fn average(&self, x: &Array) -> Array {
         let (computed, out) = self.float_types(x);
         let count = self.count("mean", x, computed);
-        let sum = Reduction {
-            dtype: Some(computed),
-            ..self.clone()
-        };
-        (sum.total(x) / count).astype(out)
+        (self.in_dtype(computed).total(x) / count).astype(out)
     }
 
     #[track_caller]
     pub(crate) fn variance(&self, x: &Array) -> Array {
         let (computed, out) = self.float_types(x);
         let x = x.astype(wide(computed));
-        let within = Reduction {
-            dtype: Some(x.dtype()),
-            ..self.clone()
-        };
+        let within = self.in_dtype(x.dtype());
         let mean = match &self.mean {
             Some(mean) => mean.clone(),
             None => within.kept().average(&x),

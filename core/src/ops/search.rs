@@ -185,9 +185,7 @@ impl Array {
         );
         let condition = condition.astype(DType::Bool).slice_axis(0, 0, n);
         let x = self.slice_axis(at, 0, n);
-        let mut along = crate::Dims::from_elem(1, x.ndim());
-        along[at] = n;
-        let mask = condition.reshape(&along);
+        let mask = condition.laid_along(at, x.ndim());
         let kept = where_(&mask, &x, Array::scalar(fill, x.dtype()));
         let order = condition
             .argsort_descending(0)

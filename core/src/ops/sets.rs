@@ -168,10 +168,8 @@ impl Unique {
             return values.clone();
         };
         let there = Array::arange(count).lt(mask.count_nonzero());
-        let mut shape = crate::Dims::from_elem(1, values.ndim());
-        shape[0] = count;
         where_(
-            &there.reshape(&shape),
+            &there.laid_along(0, values.ndim()),
             values,
             Array::scalar(fill, values.dtype()),
         )

@@ -3,16 +3,23 @@
 use crate::{Array, DType, Dims, concatenate};
 use std::borrow::Borrow;
 
-/// Arrays in the element type that they promote to together.
+/// The element type that arrays promote to together, and whether it is weak.
 #[track_caller]
-pub(crate) fn promote_all<A: Borrow<Array>>(operation: &str, arrays: &[A]) -> Vec<Array> {
+pub(crate) fn common_type<A: Borrow<Array>>(operation: &str, arrays: &[A]) -> (DType, bool) {
     let types = arrays.iter().map(|a| {
         let aval = a.borrow().aval();
         (aval.dtype(), aval.weak_type())
     });
-    let Some((dtype, weak)) = types.reduce(DType::promote) else {
-        panic!("{operation}: no arrays were given\n  help: give at least one array");
-    };
+    match types.reduce(DType::promote) {
+        Some(common) => common,
+        None => panic!("{operation}: no arrays were given\n  help: give at least one array"),
+    }
+}
+
+/// Arrays in the element type that they promote to together.
+#[track_caller]
+pub(crate) fn promote_all<A: Borrow<Array>>(operation: &str, arrays: &[A]) -> Vec<Array> {
+    let (dtype, weak) = common_type(operation, arrays);
     arrays
         .iter()
         .map(|a| super::convert(a.borrow(), dtype, weak))
@@ -127,6 +134,14 @@ pub(crate) fn at_least(array: &Array, rank: usize) -> Array {
 }
 
 impl Array {
+    /// All elements along one axis of `rank`; the others have size 1.
+    #[track_caller]
+    pub(crate) fn laid_along(&self, axis: usize, rank: usize) -> Array {
+        let mut shape = Dims::from_elem(1, rank);
+        shape[axis] = self.size();
+        self.reshape(&shape)
+    }
+
     /// All elements along one axis, in row-major order.
     #[track_caller]
     pub fn ravel(&self) -> Array {

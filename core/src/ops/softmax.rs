@@ -1,6 +1,7 @@
 //! Exponentials over axes: `logsumexp`, `softmax`, and standardization.
 
 use super::Reduction;
+use super::reduce::signed;
 use crate::{Array, DType, IntoArray, where_};
 
 impl Array {
@@ -214,11 +215,7 @@ fn log_of_sum(x: &Array, b: Option<&Array>, how: &Reduction) -> (Array, Array) {
     let shift = if how.keeps() {
         shift
     } else {
-        let axes: Vec<isize> = how
-            .axes_of("logsumexp", &x)
-            .iter()
-            .map(|&d| d as isize)
-            .collect();
+        let axes = signed(&how.axes_of("logsumexp", &x));
         if axes.is_empty() {
             shift
         } else {

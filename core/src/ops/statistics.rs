@@ -3,25 +3,22 @@
 use super::{Reduction, promote_all};
 use crate::{Array, Dims, concatenate};
 
-/// Weights with the axes of the array that they belong to.
+/// Weights in the shape of the array that they belong to: one for each element,
+/// or for each place along `axes`, which are in order.
 #[track_caller]
-fn spread_weights(x: &Array, weights: &Array, axes: &[usize]) -> Array {
+pub(super) fn spread_weights(operation: &str, x: &Array, weights: &Array, axes: &[usize]) -> Array {
     if weights.shape() == x.shape() {
         return weights.clone();
     }
     let own: Dims = axes.iter().map(|&d| x.shape()[d]).collect();
     assert!(
         weights.shape() == own.as_slice(),
-        "average: weights {} fit neither {} nor its axes {axes:?}\n  help: give a weight for each \
+        "{operation}: weights {} fit neither {} nor its axes {axes:?}\n  help: give a weight for each \
          element, or for each place along the axes",
         weights.aval(),
         x.aval()
     );
-    let mut shape = Dims::from_elem(1, x.ndim());
-    for &d in axes {
-        shape[d] = x.shape()[d];
-    }
-    weights.reshape(&shape)
+    weights.broadcast_in_dim(x.shape(), axes)
 }
 
 impl Array {
@@ -51,7 +48,7 @@ impl Array {
         let types = promote_all("average", &[self, weights]);
         let (x, weights) = (types[0].to_inexact(), types[1].to_inexact());
         let axes = how.axes_of("average", &x);
-        let weights = spread_weights(&x, &weights, &axes).broadcast_to(x.shape());
+        let weights = spread_weights("average", &x, &weights, &axes);
         let total = how.total(&weights);
         (how.total(&(&x * &weights)) / &total, total)
     }

@@ -44,4 +44,16 @@ impl Array {
             (1.0 - (i * (2.0 * PI / (n as f64 - 1.0))).cos()) * 0.5
         })
     }
+
+    /// Kaiser's window (`f32`) of `n` numbers; the larger `beta`, the narrower.
+    #[track_caller]
+    pub fn kaiser(n: usize, beta: f64) -> Array {
+        let half = 0.5 * (n as f64 - 1.0);
+        taper(n, |i| {
+            let place = (i - half) / half;
+            let whole = Array::scalar(beta, DType::F32).i0();
+            let bend: Array = 1.0 - place.square();
+            (bend.sqrt() * beta).i0() / whole
+        })
+    }
 }

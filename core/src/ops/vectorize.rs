@@ -114,13 +114,13 @@ where
     };
     // What is the same for all is not mapped.
     let count: usize = shape.iter().product();
-    let mapped: Vec<bool> = loops.iter().map(|l| l.iter().any(|&n| n != 1)).collect();
+    let mapped = |i: &usize| loops[*i].iter().any(|&n| n != 1);
     let own = |i: usize| -> Dims { args[i].shape()[loops[i].len()..].into() };
-    let whole: Vec<Array> = (0..args.len())
-        .map(|i| args[i].reshape_if(!mapped[i], &own(i)))
+    let whole: Vec<Option<Array>> = (0..args.len())
+        .map(|i| (!mapped(&i)).then(|| args[i].reshape(&own(i))))
         .collect();
     let batch: Vec<Array> = (0..args.len())
-        .filter(|&i| mapped[i])
+        .filter(mapped)
         .map(|i| {
             let mut full = shape.clone();
             full.extend(own(i));
@@ -129,22 +129,22 @@ where
             args[i].broadcast_to(&full).reshape(&flat)
         })
         .collect();
+    let of_parts = |parts: Vec<Array>| {
+        let mut parts = parts.into_iter();
+        let mut next = || parts.next().expect("an array for each mapped argument");
+        let all: Vec<Array> = whole
+            .iter()
+            .map(|x| x.clone().unwrap_or_else(&mut next))
+            .collect();
+        checked(f(&all))
+    };
     let results = if batch.is_empty() {
-        checked(f(&whole))
+        of_parts(batch)
             .iter()
             .map(|r| r.expand_dims(&[0]))
             .collect()
     } else {
-        vmap(|batch: Vec<Array>| {
-            let mut rest = batch.into_iter();
-            let all: Vec<Array> = (0..whole.len())
-                .map(|i| match mapped[i] {
-                    true => rest.next().expect("an array for each mapped argument"),
-                    false => whole[i].clone(),
-                })
-                .collect();
-            checked(f(&all))
-        })(batch)
+        vmap(of_parts)(batch)
     };
     results
         .iter()
@@ -172,17 +172,5 @@ fn own_axes<'n>(text: &str, x: &Array, axes: &'n [String], sizes: &mut BTreeMap<
             "vectorize: axis `{name}` of the signature {text} has the sizes {known} and {n}\n  help: \
              axes of one name have one size"
         );
-    }
-}
-
-impl Array {
-    /// The array in another shape, if `reshaped`.
-    #[track_caller]
-    fn reshape_if(&self, reshaped: bool, shape: &[usize]) -> Array {
-        if reshaped {
-            self.reshape(shape)
-        } else {
-            self.clone()
-        }
     }
 }

@@ -51,17 +51,4 @@ impl Array {
     pub fn gammaincc(&self, x: impl IntoArray) -> Array {
         self.igammac(x)
     }
-
-    /// Kaiser's window (`f32`) of `n` numbers; the larger `beta`, the narrower.
-    #[track_caller]
-    pub fn kaiser(n: usize, beta: f64) -> Array {
-        if n <= 1 {
-            return Array::ones(&[n], crate::DType::F32);
-        }
-        let half = 0.5 * (n as f64 - 1.0);
-        let place = (Array::iota(&[n], 0, crate::DType::F32) - half) / half;
-        let whole = Array::scalar(beta, crate::DType::F32).i0();
-        let bend: Array = 1.0 - place.square();
-        (bend.sqrt() * beta).i0() / whole
-    }
 }
