@@ -10,33 +10,12 @@ places and counts are i32 in all rows.
 import pathlib
 import sys
 
-import primitives as p  # First: it sets the environment that JAX reads.
-from primitives import draw, record, rng_of, specials
+from numpy_rows import draw, mask_of, of, ones, p, rng_of, row, specials, zeros  # First: it sets the environment that JAX reads.
+from numpy_layouts import layouts
+from numpy_networks import networks, special_functions
 
-import jax
 import jax.numpy as jnp
 import numpy as np
-
-F64 = "f64"
-
-
-def narrow(x):
-    return x.astype(jnp.int32) if x.dtype == jnp.int64 else x
-
-
-def row(op, fun, inputs, params=None, case="regular", **options):
-    """One row; without 64-bit types unless an input has one."""
-    inputs = [np.asarray(x) for x in inputs]
-    wide = any(x.dtype in (np.float64, np.int64) for x in inputs)
-
-    def flat(*xs):
-        out = fun(*xs)
-        out = list(out) if isinstance(out, (tuple, list)) else [out]
-        return [narrow(jnp.asarray(x)) for x in out]
-
-    options.setdefault("derivative", wide)
-    with jax.enable_x64(wide):
-        record(op, flat, inputs, params, case, **options)
 
 
 def pointwise():
@@ -85,10 +64,6 @@ def pointwise():
     powers = np.array([-200, -3, 0, 5, 130, 300], np.int32)
     for dtype in ("f64", "f32"):
         row("ldexp", jnp.ldexp, [draw(rng_of("ldexp", dtype), dtype, (6,)), powers // (1 if dtype == "f32" else 4)])
-
-
-def mask_of(shape):
-    return (np.arange(np.prod(shape)) % 5 != 1).reshape(shape)
 
 
 def over(op, fun, special=True, shape=(2, 3, 2), ints=True, low=-2.0, high=2.0):
@@ -276,201 +251,6 @@ def calculus():
     row("histogram", lambda x: jnp.histogram(x, 4), [np.array([1, 5, 3, 2], np.int32)])
     row("histogram_weights", lambda x, w: jnp.histogram(x, 3, range=(-1.0, 1.5), weights=w), [x[0], w], derivative=False)
     row("histogram_density", lambda x, e: jnp.histogram(x, e, density=True), [x.astype(np.float32), np.array([-2, -1, 0.5, 1.5], np.float32)])
-
-
-def layouts():
-    x = draw(rng_of("layouts"), "f64", (2, 3))
-    y = draw(rng_of("more"), "f64", (2, 3))
-    cube = draw(rng_of("cube"), "f64", (2, 3, 4))
-    ints = np.arange(6, dtype=np.int32).reshape(2, 3)
-    row("append", jnp.append, [x, y])
-    row("delete", lambda x: jnp.delete(x, np.array([0, -1]), axis=1), [x])
-    row("insert", lambda x: jnp.insert(x, 1, 7.0, axis=0), [x])
-    row("insert_slice", lambda x, v: jnp.insert(x, 1, v, axis=1), [x, np.array([8.0, 9.0])])
-    row("insert_several", lambda x, at, v: jnp.insert(x, at, v, axis=1), [x, np.array([2, 0, -1], np.int32), y])
-    row("resize", lambda x: jnp.resize(x, (3, 5)), [x])
-    row("column_stack", lambda a, b: jnp.column_stack([a, b]), [x[0], y[1]])
-    row("column_stack", lambda a, b: jnp.column_stack([a, b]), [x, y])
-    row("dstack", lambda a, b: jnp.dstack([a, b]), [x, y])
-    row("block", lambda a, b: jnp.block([[a, b], [b, a]]), [x, y])
-    row("select", lambda a, b: jnp.select([a > 1, b > 0], [a, b], 0.5), [x, y])
-    row("choose", lambda i, a, b: jnp.choose(i, [a, b], mode="clip"), [ints, x, y])
-    row("choose_wrap", lambda i, a, b: jnp.choose(i, [a, b], mode="wrap"), [ints, x, y])
-    row("piecewise", lambda a: jnp.piecewise(a, [a < -0.5, a > 0.5], [lambda v: -v, lambda v: v * v, 3.0]), [x])
-    row("put", lambda a, i, v: jnp.put(a, i, v, inplace=False), [x, np.array([5, 0, -2, 9], np.int32), np.array([1.0, 2.0])])
-    row("place", lambda a, m, v: jnp.place(a, m, v, inplace=False), [x, x > 0, np.array([1.0, 2.0])])
-    row("ravel_multi_index", lambda i, j: jnp.ravel_multi_index((i, j), (3, 4), mode="clip"), [ints, ints - 1])
-    row("ravel_multi_index_wrap", lambda i, j: jnp.ravel_multi_index((i, j), (3, 4), mode="wrap"), [ints, ints - 1])
-    row("unravel_index", lambda i: jnp.unravel_index(i, (2, 3)), [np.array([0, 4, 5, 6, 30, -1, -6, -20], np.int32)])
-    for k in (1, 2, 3):
-        row("rot90", lambda x: jnp.rot90(x, k, axes=(2, 0)), [cube], {"k": k})
-    row("flipud", jnp.flipud, [x])
-    row("fliplr", jnp.fliplr, [x])
-    row("roll_axes", lambda x: jnp.roll(x, (1, -2), axis=(0, 2)), [cube])
-    row("roll_flat", lambda x: jnp.roll(x, 4), [x])
-    row("roll_dynamic", lambda x, n: jnp.roll(x, n, axis=1), [x, np.int32(-5)])
-    row("moveaxis", lambda x: jnp.moveaxis(x, (0, 1), (-1, 0)), [cube])
-    row("rollaxis", lambda x: jnp.rollaxis(x, 2, 1), [cube])
-    row("matrix_transpose", jnp.matrix_transpose, [cube])
-    row("array_split", lambda x: jnp.array_split(x, 3, axis=2), [cube])
-    row("atleast_3d", jnp.atleast_3d, [x])
-    row("atleast_3d", jnp.atleast_3d, [x[0]])
-    row("diagflat", lambda x: jnp.diagflat(x, -1), [x])
-    row("diagonal_axes", lambda x: jnp.diagonal(x, 1, 2, 0), [cube])
-    row("fill_diagonal", lambda x: jnp.fill_diagonal(x, 2.0, inplace=False), [x])
-    row("fill_diagonal_with", lambda x, v: jnp.fill_diagonal(x, v, inplace=False), [cube[:, :2, :2], np.array([1.0, 2.0, 3.0])])
-    row("apply_along_axis", lambda x: jnp.apply_along_axis(lambda v: jnp.outer(v, v), 1, x), [cube])
-    row("vecdot", jnp.vecdot, [cube, cube[0]])
-    row("matvec", jnp.matvec, [cube, cube[0, 0]])
-    row("vecmat", jnp.vecmat, [cube[:, :, 0], cube])
-    row("cross", jnp.cross, [x, y])
-    row("cross_plane", lambda a, b: jnp.cross(a, b, axis=0), [x, y])
-    row("cross_mixed", jnp.cross, [x[:, :2], y])
-    row("kron", jnp.kron, [x, y[0]])
-    row("kron", jnp.kron, [ints, ints[:1]])
-    for name, fun in {"linspace": jnp.linspace, "geomspace": jnp.geomspace, "logspace": jnp.logspace}.items():
-        low, high = np.array([1.0, 2.0]), np.array([[4.0], [0.5]])
-        row(name, lambda a, b: fun(a, b, 5), [low, high])
-        row(name + "_open", lambda a, b: fun(a, b, 3, endpoint=False, axis=-1), [low, high])
-    row("linspace_ints", lambda a, b: jnp.linspace(a, b, 4, dtype=jnp.int32), [np.float32(-1.0), np.float32(5.0)])
-    row("vander", lambda x: jnp.vander(x, 4), [x[0]])
-    row("polyval", jnp.polyval, [x[0], y])
-    row("polyder", lambda p: jnp.polyder(p, 2), [np.array([1.0, -2.0, 3.0, 4.0])])
-    row("polyint", lambda p: jnp.polyint(p, 2), [np.array([1.0, -2.0, 3.0])])
-    row("polyadd", jnp.polyadd, [x[0], y[0][:2]])
-    row("polysub", jnp.polysub, [x[0][:2], y[0]])
-    row("polymul", jnp.polymul, [x[0], y[0][:2]])
-    row("polydiv", jnp.polydiv, [np.array([1.0, -2.0, 3.0, 4.0]), np.array([2.0, 0.5])])
-    row("poly", jnp.poly, [x[0]])
-    for op in ("bartlett", "blackman", "hamming", "hanning"):
-        row(op, lambda: getattr(jnp, op)(5).astype(jnp.float32), [])
-    row("packbits", jnp.packbits, [np.array([1, 0, 2, 0, 0, 0, 0, 1, 1], np.int32)])
-    row("packbits_little", lambda x: jnp.packbits(x, axis=1, bitorder="little"), [ints])
-    row("unpackbits", jnp.unpackbits, [np.array([3, 129], np.uint8)])
-    row("gcd", jnp.gcd, [np.array([12, -18, 0, 7, 0], np.int32), np.array([18, 24, 5, 13, 0], np.int32)])
-    row("lcm", jnp.lcm, [np.array([12, -18, 0, 7, 0], np.int32), np.array([18, 24, 5, 13, 0], np.int32)])
-
-
-def networks():
-    x = draw(rng_of("networks"), "f64", (3, 4))
-    m = mask_of(x.shape)
-    b = draw(rng_of("b"), "f64", (3, 4), -1.0, 2.0)
-    for axes in ([1], [0, 1]):
-        a = tuple(axes)
-        params = {"axes": axes}
-        row("softmax_axes", lambda x: jax.nn.softmax(x, a), [x], params)
-        row("softmax_where", lambda x: jax.nn.softmax(x, a, where=m), [x], params)
-        row("log_softmax_axes", lambda x: jax.nn.log_softmax(x, a), [x], params)
-        row("log_softmax_where", lambda x: jax.nn.log_softmax(x, a, where=m), [x], params)
-        row("logsumexp_with", lambda x: jax.nn.logsumexp(x, a, where=m, keepdims=True), [x], params)
-        row("logsumexp_weighted", lambda x, b: jax.nn.logsumexp(x, a, b=b), [x, np.abs(b)], params)
-        row("logsumexp_signed", lambda x, b: jax.nn.logsumexp(x, a, b=b, return_sign=True), [x, b], params)
-        row("logmeanexp", lambda x: jax.nn.logmeanexp(x, a), [x], params)
-        row("logmeanexp_where", lambda x: jax.nn.logmeanexp(x, a, where=m), [x], params)
-        row("standardize_where", lambda x: jax.nn.standardize(x, a, where=m), [x], params)
-        row("standardize_stable", lambda x: jax.nn.standardize(x, a, algorithm="stable", epsilon=0.1), [x], params)
-        row("standardize_given", lambda x: jax.nn.standardize(x, a, mean=0.5, variance=2.0), [x], params)
-    special = np.array([[-np.inf, -np.inf], [np.inf, 0.0], [np.nan, 1.0], [200.0, -200.0]], np.float32)
-    row("logsumexp_weighted", lambda x, b: jax.nn.logsumexp(x, (1,), b=b), [special, np.array([[1.0, -2.0]], np.float32)], {"axes": [1]}, "special")
-    row("logmeanexp", lambda x: jax.nn.logmeanexp(x, (1,)), [special], {"axes": [1]}, "special")
-    row("softmax_axes", lambda x: jax.nn.softmax(x, (0, 1)), [special[3:]], {"axes": [0, 1]}, "special")
-    row("one_hot", lambda i: jax.nn.one_hot(i, 3, axis=0, dtype=jnp.float32), [np.array([[0, 2], [5, -1]], np.int32)])
-    row("log1mexp", jax.nn.log1mexp, [np.array([1e-9, 0.1, 0.69, 0.7, 3.0, 50.0])], case="edge")
-    row("log1mexp", jax.nn.log1mexp, [np.array([1e-5, 0.1, 0.69, 0.7, 3.0, 50.0], np.float32)])
-    row("log1mexp", jax.nn.log1mexp, [specials("f32")], case="special")
-
-    def attention(name, fun, batch=2, t=3, s=4, n=4, k=2, h=4, dtype="f64", extra=(), **options):
-        rng = rng_of(name, dtype)
-        q = draw(rng, dtype, (batch, t, n, h), -1, 1)
-        keys, values = (draw(rng, dtype, (batch, s, k, h), -1, 1) for _ in range(2))
-        row(name, lambda q, k, v, *more: fun(q, k, v, *more), [q, keys, values, *extra], **options)
-
-    dpa = jax.nn.dot_product_attention
-    for name, fun, extra in (
-        ("attention", dpa, ()),
-        ("attention_causal", lambda q, k, v: dpa(q, k, v, is_causal=True), ()),
-        ("attention_scale_window", lambda q, k, v: dpa(q, k, v, scale=0.3, local_window_size=(1, 0)), ()),
-        ("attention_lengths", lambda q, k, v, a, b: dpa(q, k, v, query_seq_lengths=a, key_value_seq_lengths=b, return_residual=True),
-         (np.array([2, 3], np.int32), np.array([4, 1], np.int32))),
-        ("attention_bias_mask", lambda q, k, v, b, m: dpa(q, k, v, b, m), (draw(rng_of("bias"), "f32", (1, 4, 3, 4)), mask_of((2, 1, 3, 4)))),
-    ):
-        attention(name, fun, dtype="f32", extra=extra)
-    attention("attention", dpa, dtype="bf16", derivative=False)
-    attention("attention_plain", lambda q, k, v: dpa(q, k, v), n=2, k=2, batch=1, dtype="f32", derivative=True)
-    rng = rng_of("segments")
-    data = draw(rng, "f64", (6, 2))
-    ids = np.array([2, 0, 2, -1, 1, 7], np.int32)
-    for op in ("segment_sum", "segment_max", "segment_min"):
-        fun = getattr(jax.ops, op)
-        row(op, lambda x, i: fun(x, i, 4), [data, ids])
-        row(op, lambda x, i: fun(x, i, 4), [draw(rng, "i32", (6,)), ids])
-        row(op + "_buckets", lambda x, i: fun(x, i, 4, bucket_size=4), [data[:, 0], ids])
-    row("segment_prod", lambda x, i: jax.ops.segment_prod(x, i, 4), [data.astype(np.float32), ids])
-    row("segment_sorted", lambda x, i: jax.ops.segment_sum(x, i, 8, indices_are_sorted=True, unique_indices=True), [data, np.array([0, 1, 3, 4, 6, 7], np.int32)])
-
-
-def special_functions():
-    from jax.scipy import special as sp
-
-    def unary(op, low, high, edges=(), derivative=True):
-        fun = getattr(sp, op)
-        row(op, fun, [draw(rng_of(op), "f64", (2, 3), low, high)], derivative=derivative)
-        row(op, fun, [draw(rng_of(op), "f32", (2, 3), low, high)], derivative=False)
-        row(op, fun, [np.float32((low + high) / 2 + 0.1)])
-        row(op, fun, [np.zeros((0,), np.float32)], case="empty")
-        values = [v for v in specials("f32") if np.isfinite(v) or op not in ("gamma",)]
-        row(op, fun, [np.array(values, np.float32)], case="special")
-        if edges:
-            row(op, fun, [np.array(edges)], case="edge", derivative=derivative)
-
-    unary("logit", 0.1, 0.9, (1e-9, 0.5, 0.999))
-    unary("entr", 0.2, 2.0, (1e-9, 1.0, 3.0))
-    unary("ndtr", -3.0, 3.0, (-9.0, -1.1, 0.3, 1.2, 9.0))
-    unary("log_ndtr", -3.0, 3.0, (-40.0, -21.0, -9.0, 0.0, 4.0, 9.0))
-    unary("ndtri", 0.05, 0.8, (1e-20, 1e-3, 0.13, 0.2, 0.5, 0.87, 0.999))
-    unary("gammaln", 0.5, 4.0)
-    unary("loggamma", 0.5, 4.0)
-    unary("gamma", 0.5, 4.0, (-1.5, -0.5, 6.0))
-    unary("factorial", 0.5, 4.0)
-    unary("erfcx", -1.0, 3.0, (-2.0, 0.0, 20.0, 40.0))
-    unary("expit", -3.0, 3.0)
-
-    for op in ("i0", "i1", "i0e", "i1e"):
-        unary(op, 0.5, 4.0, (-3.0, 9.0))
-    row("i0_of_numpy", jnp.i0, [np.array([0.0, 1.0, -2.0])], case="edge")
-    row("kaiser", lambda: jnp.kaiser(6, 2.5).astype(jnp.float32), [])
-
-    def binary(op, low, high, cross=None):
-        fun = getattr(sp, op)
-        rng = rng_of(op)
-        # The derivative in the parameter of an incomplete gamma function has none itself.
-        case = "edge" if op.startswith("gammainc") else "regular"
-        row(op, fun, [draw(rng, "f64", (2, 3), low, high), draw(rng, "f64", (3,), low, high)], case=case)
-        row(op, fun, [draw(rng, "f32", (2, 3), low, high), draw(rng, "f32", (2, 3), low, high)], derivative=False)
-        row(op, fun, [draw(rng, "f32", (), low, high), draw(rng, "f32", (2,), low, high)], derivative=False)
-        x, y = (g.reshape(-1) for g in np.meshgrid(*[np.array(cross or [np.nan, -1.0, -0.0, 0.0, 0.5, 1.0, 2.0, np.inf], np.float32)] * 2, indexing="ij"))
-        row(op, fun, [x, y], case="special")
-
-    for op in ("xlogy", "xlog1py", "rel_entr", "kl_div", "boxcox", "boxcox1p"):
-        binary(op, 0.2, 2.0)
-    for op in ("gammainc", "gammaincc"):
-        binary(op, 0.5, 3.0, [0.5, 1.0, 3.0, 20.0, 0.0])
-    binary("betaln", 0.5, 12.0, [0.5, 2.0, 8.0, 20.0, 1e3])
-    binary("beta", 0.5, 3.0, [0.5, 2.0, 8.0, -0.5])
-    binary("comb", 0.5, 5.0, [0.0, 1.0, 2.0, 5.0, -1.0])
-    row("multigammaln", lambda x: sp.multigammaln(x, 3), [draw(rng_of("multi"), "f64", (2, 2), 2.0, 5.0)])
-    from jax.scipy import stats
-    x = draw(rng_of("stats"), "f64", (3,), 0.1, 0.9)
-    for family, parameters in {"norm": (0.3, 1.7), "laplace": (0.3, 1.7), "logistic": (0.3, 1.7), "cauchy": (0.3, 1.7),
-                               "uniform": (0.0, 2.0), "expon": (0.05, 1.7)}.items():
-        module = getattr(stats, family)
-        for op in ("logpdf", "pdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"):
-            if hasattr(module, op):
-                row(f"{family}_{op}", lambda x: getattr(module, op)(x, *[np.float64(v) for v in parameters]).astype(x.dtype), [x])
-                # Fused, 0.5 - 0.5 is not 0 in Cauchy's distribution function.
-                if op.startswith("log") and family != "cauchy":
-                    row(f"{family}_{op}", lambda x: getattr(module, op)(x, *[np.float32(v) for v in parameters]),
-                        [np.array([-np.inf, -1.0, 0.0, 2.0, 2.5, np.inf, np.nan], np.float32)], case="special")
 
 
 PARTS = (pointwise, reductions, quantiles, searches, orders, calculus, layouts, networks, special_functions)
