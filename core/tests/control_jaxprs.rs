@@ -3,73 +3,11 @@
 //! Each test is a program of `tests/golden/data/control_jaxprs.json`, written
 //! in Rust.
 
+#[macro_use]
+#[path = "../../tests/common/jaxprs.rs"]
+mod jaxprs;
+
 use ramie_core::*;
-use serde::Deserialize;
-
-#[derive(Deserialize)]
-struct Goldens {
-    programs: Vec<Golden>,
-}
-
-#[derive(Deserialize)]
-struct Golden {
-    name: String,
-    args: Vec<String>,
-    text: String,
-}
-
-fn goldens() -> Vec<Golden> {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../tests/golden/data/control_jaxprs.json"
-    );
-    let text = std::fs::read_to_string(path).expect("the golden file can be read");
-    let goldens: Goldens = serde_json::from_str(&text).expect("the golden file is JSON");
-    goldens.programs
-}
-
-/// An array without elements, of a type as it is printed: `f32[2,3]`.
-fn argument(aval: &str) -> Array {
-    let (dtype, shape) = aval.trim_end_matches(']').split_once('[').expect("a type");
-    let dtype = DType::ALL.into_iter().find(|d| d.name() == dtype);
-    let shape: Vec<usize> = shape.split(',').filter_map(|d| d.parse().ok()).collect();
-    Array::shape_dtype_struct(&shape, dtype.expect("a known element type"))
-}
-
-fn check(name: &str, f: impl Fn(Vec<Array>) -> Vec<Array> + Send + Sync) {
-    let golden = goldens().into_iter().find(|p| p.name == name);
-    let golden = golden.unwrap_or_else(|| panic!("no golden program {name}"));
-    let args: Vec<Array> = golden.args.iter().map(|a| argument(a)).collect();
-    let got = make_jaxpr(f)(args).to_string();
-    assert!(
-        got == golden.text,
-        "{name} prints as\n{got}\nexpected\n{}",
-        golden.text
-    );
-}
-
-/// One test per program; the list of their names is complete.
-macro_rules! programs {
-    ($( $name:ident |$($x:ident),*| $body:expr; )*) => {
-        $(
-            #[test]
-            fn $name() {
-                check(stringify!($name), |args| {
-                    let mut args = args.into_iter();
-                    $( let $x = args.next().expect("as many arguments"); )*
-                    assert!(args.next().is_none(), "the golden program has more arguments");
-                    tree::leaves(&$body)
-                });
-            }
-        )*
-
-        #[test]
-        fn every_program_is_checked() {
-            let names: Vec<String> = goldens().into_iter().map(|g| g.name).collect();
-            assert_eq!(names, [$( stringify!($name) ),*]);
-        }
-    };
-}
 
 fn f32(value: f64) -> Array {
     Array::scalar(value, DType::F32)
@@ -79,6 +17,7 @@ fn f32(value: f64) -> Array {
 type Two = (Array, Array);
 
 programs! {
+    "control_jaxprs";
     scan_captured |w, c, xs| {
         scan(|c: Array, x: Array| ((&c * &w + x).tanh(), c), c, xs)
     };
@@ -203,4 +142,10 @@ programs! {
     fori_static |x| fori_loop(0, 5, |i, c: Array| c * i, x);
     fori_dynamic |x, n| fori_loop(0, n, |_, c: Array| c * 2.0, x);
     grad_fori_static |x| grad(|x: Array| fori_loop(1, 4, |i, c: Array| c.sin() * i, x))(x);
+}
+
+/// The programs above are those of the file.
+#[test]
+fn every_program_is_checked() {
+    assert_eq!(jaxprs::names("control_jaxprs"), PROGRAMS);
 }

@@ -2,72 +2,15 @@
 //!
 //! Each test is a program of `tests/golden/data/jaxprs.json`, written in Rust.
 
+#[macro_use]
+#[path = "../../tests/common/jaxprs.rs"]
+mod jaxprs;
+
+use jaxprs::{argument, golden};
 use ramie_core::prim::dot::DotGeneral;
 use ramie_core::prim::elementwise::Clamp;
 use ramie_core::prim::index::{Gather, GatherDimensionNumbers};
 use ramie_core::*;
-use serde::Deserialize;
-
-#[derive(Deserialize)]
-struct Goldens {
-    programs: Vec<Golden>,
-}
-
-#[derive(Deserialize)]
-struct Golden {
-    name: String,
-    args: Vec<String>,
-    text: String,
-}
-
-fn goldens() -> Goldens {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../tests/golden/data/jaxprs.json"
-    );
-    let text = std::fs::read_to_string(path).expect("the golden file can be read");
-    serde_json::from_str(&text).expect("the golden file is JSON")
-}
-
-fn golden(name: &str) -> Golden {
-    let mut programs = goldens().programs.into_iter();
-    programs
-        .find(|p| p.name == name)
-        .unwrap_or_else(|| panic!("no golden program {name}"))
-}
-
-/// An array without elements, of a type as it is printed: `f32[2,3]`.
-fn argument(aval: &str) -> Array {
-    let (dtype, shape) = aval.trim_end_matches(']').split_once('[').expect("a type");
-    let dtype = DType::ALL.into_iter().find(|d| d.name() == dtype);
-    let shape: Vec<usize> = shape.split(',').filter_map(|d| d.parse().ok()).collect();
-    Array::shape_dtype_struct(&shape, dtype.expect("a known element type"))
-}
-
-fn check(golden: &Golden, jaxpr: &ClosedJaxpr) {
-    let got = jaxpr.to_string();
-    assert!(
-        got == golden.text,
-        "{} prints as\n{got}\nexpected\n{}",
-        golden.name,
-        golden.text
-    );
-}
-
-/// One test per program; arguments have the golden's types.
-macro_rules! programs {
-    ($( $name:ident |$($x:ident),*| $body:expr; )*) => { $(
-        #[test]
-        fn $name() {
-            let golden = golden(stringify!($name));
-            let mut args = golden.args.iter().map(|a| argument(a));
-            $( let $x = args.next().expect("as many arguments"); )*
-            assert!(args.next().is_none(), "the golden program has more arguments");
-            let f = |$($x: Array),*| $body;
-            check(&golden, &make_jaxpr(f)($($x),*));
-        }
-    )* };
-}
 
 fn f32(value: f64) -> Array {
     Array::scalar(value, DType::F32)
@@ -125,6 +68,7 @@ fn error(params: Params, x: Array, target: Array) -> Array {
 }
 
 programs! {
+    "jaxprs";
     composed_predict |w1, b1, w2, b2, x| predict(vec![(w1, b1), (w2, b2)], x);
     composed_vmap_predict |w1, b1, w2, b2, x| {
         vmap_axes(predict, [None, Some(0)], 0)(vec![(w1, b1), (w2, b2)], x)
@@ -326,35 +270,34 @@ programs! {
 #[test]
 fn no_arguments() {
     let jaxpr = make_jaxpr(|_: ()| Array::arange(4))(());
-    check(&golden("no_arguments"), &jaxpr);
+    golden("jaxprs", "no_arguments").check(&jaxpr);
 }
 
 #[test]
 fn captured_array() {
     let table = Array::from(vec![1.0f32, 2.0, 3.0]);
-    let golden = golden("captured_array");
-    let jaxpr = make_jaxpr(move |x: Array| x * &table)(argument(&golden.args[0]));
-    check(&golden, &jaxpr);
+    let golden = golden("jaxprs", "captured_array");
+    let [x] = <[Array; 1]>::try_from(golden.arguments()).expect("one argument");
+    let jaxpr = make_jaxpr(move |x: Array| x * &table)(x);
+    golden.check(&jaxpr);
     assert_eq!(jaxpr.consts.len(), 1);
 }
 
 #[test]
 fn many_arguments() {
-    let golden = golden("many_arguments");
-    let args: Vec<Array> = golden.args.iter().map(|a| argument(a)).collect();
+    let golden = golden("jaxprs", "many_arguments");
     let f = |xs: Vec<Array>| xs.iter().map(|x| x + 1.0).collect::<Vec<_>>();
-    check(&golden, &make_jaxpr(f)(args));
+    golden.check(&make_jaxpr(f)(golden.arguments()));
 }
 
 #[test]
 fn scalar_types() {
-    let golden = golden("scalar_types");
-    let args: Vec<Array> = golden.args.iter().map(|a| argument(a)).collect();
+    let golden = golden("jaxprs", "scalar_types");
     let f = |args: Vec<Array>| {
         let [a, b, c, d, e, g, h] = <[Array; 7]>::try_from(args).expect("seven arguments");
         vec![-a, &b + &b, &c * &c, &d - &d, !e, &g + &g, &h + &h]
     };
-    check(&golden, &make_jaxpr(f)(args));
+    golden.check(&make_jaxpr(f)(golden.arguments()));
 }
 
 /// Unused results, which JAX writes as `_` also where a nested program is
@@ -417,15 +360,9 @@ fn operations_keep_their_lines_under_transformations() {
 #[test]
 fn every_golden_program_is_tested() {
     let here = include_str!("jaxprs.rs");
-    let untested: Vec<String> = goldens()
-        .programs
-        .into_iter()
-        .map(|p| p.name)
-        .filter(|name| {
-            let row = format!("\n    {name} |");
-            let test = format!("\nfn {name}() {{");
-            !here.contains(&row) && !here.contains(&test)
-        })
-        .collect();
+    let mut untested = jaxprs::names("jaxprs");
+    untested.retain(|name| {
+        !PROGRAMS.contains(&name.as_str()) && !here.contains(&format!("\nfn {name}() {{"))
+    });
     assert!(untested.is_empty(), "{untested:?}");
 }
