@@ -3,6 +3,7 @@
 use crate::client_options::ClientOptions;
 use crate::device::{Device, DeviceInner};
 use crate::error::{Result, borrowed, owned_string};
+use crate::key_value::{self, KeyValueStore, Shared};
 use crate::launch::Launches;
 use crate::plugin::Plugin;
 use crate::sys::{self, Api, RawClient, RawDevice};
@@ -54,6 +55,33 @@ impl Client {
     /// ignore or abort on; else the plugin's error, for instance when its hardware is
     /// not there.
     pub fn new(plugin: &Plugin, options: &ClientOptions) -> Result<Client> {
+        Client::create(plugin, options, None)
+    }
+
+    /// Creates the client of one process of several, which find each other's devices
+    /// through a key-value store that they share.
+    ///
+    /// The options say which process this is, for CUDA `node_id` and `num_nodes`. The
+    /// call returns when all processes have made theirs. A plugin that knows one
+    /// process only, as that of the CPU, does not look at the store. It lives until
+    /// the process ends: plugins use it again when devices first talk to each other.
+    ///
+    /// # Errors
+    /// As [`new`](Client::new); also what the store reports, such as a process that
+    /// did not come in time.
+    pub fn with_key_value_store(
+        plugin: &Plugin,
+        options: &ClientOptions,
+        store: impl KeyValueStore,
+    ) -> Result<Client> {
+        Client::create(plugin, options, Some(key_value::leak(store)))
+    }
+
+    fn create(
+        plugin: &Plugin,
+        options: &ClientOptions,
+        store: Option<&'static Shared>,
+    ) -> Result<Client> {
         options.check()?;
         let start = Instant::now();
         let api = plugin.api();
@@ -61,7 +89,11 @@ impl Client {
         let mut args = sys::zeroed::<sys::ClientCreate>();
         args.options = raw_options.as_ptr();
         args.num_options = raw_options.len();
-        // SAFETY: the options view `options`, which outlives the call.
+        if let Some(store) = store {
+            store.hand_over(&mut args);
+        }
+        // SAFETY: the options view `options`, which outlives the call; the store is
+        // there for ever.
         unsafe { api.call(&mut args) }.map_err(|e| e.during("creating a client"))?;
         let raw = NonNull::new(args.client).expect("a created client is not null");
 

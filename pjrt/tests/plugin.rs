@@ -3,8 +3,6 @@
 mod common;
 use common::*;
 use ramie_pjrt::{Client, ClientOptions, Error, Plugin};
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 #[test]
 fn the_cpu_plugin_describes_itself() {
@@ -61,32 +59,6 @@ fn options_are_checked_before_the_plugin_sees_them() {
         let error = Client::new(&plugin, &options).unwrap_err();
         assert!(matches!(error, Error::ClientOption { .. }), "{error}");
     }
-}
-
-/// Builds a shared library from this source.
-fn library(folder: &Path, name: &str, source: &str) -> PathBuf {
-    let (from, to) = (
-        folder.join(format!("{name}.rs")),
-        folder.join(format!("{name}.so")),
-    );
-    std::fs::write(&from, source).unwrap();
-    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let built = Command::new(rustc)
-        .args([
-            "--edition=2024",
-            "--crate-type=cdylib",
-            "-Cpanic=abort",
-            "-o",
-        ])
-        .args([&to, &from])
-        .output()
-        .unwrap();
-    assert!(
-        built.status.success(),
-        "{}",
-        String::from_utf8_lossy(&built.stderr)
-    );
-    to
 }
 
 /// A plugin whose table says this version and holds no function.

@@ -45,10 +45,10 @@ arguments! {
 
     ClientCreate = 10, "PJRT_Client_Create" {
         options: *const NamedValue, num_options: usize,
-        kv_get: *const c_void, kv_get_user: *mut c_void,
-        kv_put: *const c_void, kv_put_user: *mut c_void,
+        kv_get: Option<key_value::Get>, kv_get_user: *mut c_void,
+        kv_put: Option<key_value::Put>, kv_put_user: *mut c_void,
         client: *mut RawClient,
-        kv_try_get: *const c_void, kv_try_get_user: *mut c_void,
+        kv_try_get: Option<key_value::TryGet>, kv_try_get_user: *mut c_void,
     }
     ClientPlatformName = 12, "PJRT_Client_PlatformName" {
         client: *mut RawClient, name: *const c_char, name_size: usize,

@@ -118,6 +118,18 @@ fn the_profiler_has_the_layout_of_its_c_header() {
 }
 
 #[test]
+fn key_value_callbacks_have_the_layout_of_their_c_header() {
+    use super::key_value::*;
+    layout! {
+        KeyValueGet { delete_value @ 72 } = 80;
+        KeyValueTryGet { delete_value @ 64 } = 72;
+        KeyValuePut { user @ 56 } = 64;
+    }
+    assert_eq!(offset_of!(KeyValueGet, make_error), 40);
+    assert_eq!(offset_of!(KeyValueTryGet, make_error), 32);
+}
+
+#[test]
 fn inner_fields_keep_their_offsets() {
     assert_eq!(offset_of!(ExecuteOptions, launch_id), 48);
     assert_eq!(offset_of!(ExecuteOptions, non_donatable_input_indices), 56);

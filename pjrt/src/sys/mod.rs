@@ -15,6 +15,7 @@
 
 mod args;
 pub(crate) mod ffi;
+pub(crate) mod key_value;
 #[cfg(test)]
 mod layout;
 pub(crate) mod profiler;

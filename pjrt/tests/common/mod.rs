@@ -6,10 +6,12 @@ use ramie_pjrt::{
     Buffer, BufferType, Client, ClientOptions, CompileOptions, Device, ElementType, Executable,
     Plugin,
 };
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::OnceLock;
 
 /// The CPU plugin's path: `RAMIE_PJRT_PLUGIN`, or where it is installed.
-pub fn plugin_path() -> std::path::PathBuf {
+pub fn plugin_path() -> PathBuf {
     let found = ramie_pjrt::discover::find(Some(Platform::Cpu));
     found.expect("the CPU plugin is found").path
 }
@@ -64,4 +66,30 @@ pub fn run(executable: &Executable, args: &[&Buffer]) -> ramie_pjrt::Result<Vec<
     let mut outputs = Vec::new();
     executable.execute(args, &[], &mut outputs)?;
     Ok(outputs)
+}
+
+/// Builds a shared library from this source.
+pub fn library(folder: &Path, name: &str, source: &str) -> PathBuf {
+    let (from, to) = (
+        folder.join(format!("{name}.rs")),
+        folder.join(format!("{name}.so")),
+    );
+    std::fs::write(&from, source).unwrap();
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let built = Command::new(rustc)
+        .args([
+            "--edition=2024",
+            "--crate-type=cdylib",
+            "-Cpanic=abort",
+            "-o",
+        ])
+        .args([&to, &from])
+        .output()
+        .unwrap();
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
+    to
 }
