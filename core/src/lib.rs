@@ -107,6 +107,7 @@ pub use transform::{
     jvp, linear_transpose, linearize, make_jaxpr, value_and_grad, vjp, vjp_with_aux, vmap,
     vmap_axes, vmap_with,
 };
+pub use transform::{BatchedResults, Mapped, custom_vmap, sequential_vmap};
 pub use transform::{
     CheckpointOptions, Residual, checkpoint, checkpoint_with, print_saved_residuals, remat,
     saved_residuals,

@@ -50,6 +50,28 @@ pub fn cases() -> Vec<Case> {
                 })(f32(&[]))
             },
         ),
+        case("A batching rule that gives another type", || {
+            let f = custom_vmap(
+                |x: Array| x.sum(),
+                |_: Mapped, x: Array| (x.sum_axes(&[0]), true),
+            );
+            vmap(move |x: Array| f(x))(f32(&[3, 2]))
+        }),
+        case(
+            "A batch of what a function with a batching rule captures",
+            || {
+                vmap(|w: Array| {
+                    let f = custom_vmap(
+                        {
+                            let w = w.clone();
+                            move |x: Array| x * &w
+                        },
+                        |_: Mapped, x: Array| (x, true),
+                    );
+                    f(w.clone())
+                })(f32(&[3]))
+            },
+        ),
         case("A sum over an axis that has no name", || {
             psum(&f32(&[3]), "i")
         }),

@@ -1,4 +1,5 @@
-//! Cases of functions with derivatives of their own, and of rematerialization.
+//! Cases of functions with derivatives or batches of their own, and of
+//! rematerialization.
 
 use crate::common::apply::Operation;
 use crate::common::case::Case;
@@ -6,7 +7,8 @@ use crate::common::numbers::Draw;
 use ramie_core::prim::Primitive;
 use ramie_core::prim::remat::{Name, OptimizationBarrier};
 use ramie_core::{
-    Array, CheckpointPolicy, DType, bind, checkpoint, checkpoint_with, custom_jvp, custom_vjp, vjp,
+    Array, CheckpointPolicy, DType, Mapped, bind, checkpoint, checkpoint_with, custom_jvp,
+    custom_vjp, custom_vmap, vjp,
 };
 
 /// All of them.
@@ -28,6 +30,9 @@ pub fn cases() -> Vec<Case> {
         );
         let f: Box<Operation> = Box::new(move |a| Vec::from(<[Array; 2]>::from(f(a[0].clone()))));
         cases.push(Case::new("custom_vjp_call", &label, vec![x.clone()], f).gives(known.clone()));
+        let f = custom_vmap(pair, move |_: Mapped, x: Array| (pair(x), true));
+        let f: Box<Operation> = Box::new(move |a| Vec::from(<[Array; 2]>::from(f(a[0].clone()))));
+        cases.push(Case::new("custom_vmap_call", &label, vec![x.clone()], f).gives(known.clone()));
         let f = checkpoint(pair);
         let f: Box<Operation> = Box::new(move |a| Vec::from(<[Array; 2]>::from(f(a[0].clone()))));
         cases.push(Case::new("remat2", &label, vec![x.clone()], f).gives(known.clone()));
@@ -42,6 +47,7 @@ pub fn cases() -> Vec<Case> {
             .collect();
         let label = format!("product {shape:?}");
         cases.extend(products(&inputs, &label));
+        cases.push(batched(&inputs, &label));
         cases.extend(recomputed(&inputs, &label));
         cases.push(applied(OptimizationBarrier, &label, &inputs).smooth());
         cases.push(applied(named(), &label, &inputs[..1]).smooth());
@@ -96,6 +102,21 @@ fn products(inputs: &[Array], label: &str) -> Vec<Case> {
         gradients.smooth(),
         values.gives(vec![known.0, known.1]),
     ]
+}
+
+/// sin(x)·y, x with a rule that is its batch.
+fn batched(inputs: &[Array], label: &str) -> Case {
+    let f = |x: Array, y: Array| (x.sin() * y, x);
+    let by_rule = custom_vmap(f, move |mapped: Mapped, (x, y): (Array, Array)| {
+        let of_x = mapped.is_batched("0");
+        let (all, y) = mapped.broadcast(&(x.clone(), y));
+        ((all.sin() * y, x), [true, of_x])
+    });
+    let apply: Box<Operation> = Box::new(move |a| {
+        let (p, q) = by_rule(a[0].clone(), a[1].clone());
+        vec![p, q]
+    });
+    Case::new("custom_vmap_call", label, inputs.to_vec(), apply).smooth()
 }
 
 fn applied<P: Primitive + Clone>(primitive: P, label: &str, inputs: &[Array]) -> Case {

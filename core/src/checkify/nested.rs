@@ -7,7 +7,7 @@ use crate::prim::Primitive;
 use crate::prim::call::Call;
 use crate::prim::check::Check;
 use crate::prim::control::{Cond, Part, Parts, Scan, While};
-use crate::prim::custom::{CustomJvpCall, CustomVjpCall};
+use crate::prim::custom::{CustomJvpCall, CustomVjpCall, CustomVmapCall};
 use crate::prim::nested::avals;
 use crate::prim::remat::Remat;
 use crate::trace::{self, trace_to_jaxpr};
@@ -57,7 +57,7 @@ pub(super) fn run(pass: &mut Pass, eqn: &Eqn, ins: &[Array]) -> Option<Outputs> 
         while_loop(pass, op, ins)
     } else if let Some(op) = any.downcast_ref::<Remat>() {
         remat(pass, op, ins)
-    } else if any.is::<CustomJvpCall>() || any.is::<CustomVjpCall>() {
+    } else if any.is::<CustomJvpCall>() || any.is::<CustomVjpCall>() || any.is::<CustomVmapCall>() {
         if !has_user_checks(&held[0]) {
             return None;
         }

@@ -190,6 +190,7 @@ const LISTED: &[CatalogueEntry] = &[
         ..entry("CustomLin", "custom_lin", Class::Any)
     },
     entry("CustomVjpCall", "custom_vjp_call", Class::Any),
+    entry("CustomVmapCall", "custom_vmap_call", Class::Any),
     entry("Cond", "cond", Class::Any),
     entry("Scan", "scan", Class::Any),
     entry("While", "while", Class::Any),

@@ -6,6 +6,7 @@ mod closure_convert;
 mod custom;
 mod custom_jvp;
 mod custom_vjp;
+mod custom_vmap;
 mod function;
 mod grad;
 mod grad_all;
@@ -27,6 +28,7 @@ pub use custom_jvp::{
     JvpTerm, custom_jvp, custom_jvp_nondiff, custom_jvp_symbolic_zeros, custom_jvp_terms,
 };
 pub use custom_vjp::{custom_vjp, custom_vjp_nondiff, custom_vjp_symbolic_zeros};
+pub use custom_vmap::{BatchedResults, Mapped, custom_vmap, sequential_vmap};
 pub use function::{ArgTuple, Function, Objective, Pure};
 pub use grad::{
     grad, grad_holomorphic, jvp, jvp_with_aux, linear_transpose, linearize, value_and_grad, vjp,

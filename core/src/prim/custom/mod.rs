@@ -1,16 +1,18 @@
-//! Functions with derivatives of their own: `custom_jvp_call` and
-//! `custom_vjp_call`.
+//! Functions with rules of their own: `custom_jvp_call`, `custom_vjp_call` and
+//! `custom_vmap_call`.
 //!
 //! Such a primitive holds the function's program, which is what runs, and rules
-//! in Rust, which are called when it is differentiated.
+//! in Rust, which are called when it is differentiated or batched.
 
 mod jvp;
 mod linear;
 mod vjp;
+mod vmap;
 
 pub use jvp::{CustomJvpCall, JvpRule};
 pub use linear::{BackwardRule, CustomLin};
 pub use vjp::{CustomVjpCall, Forward, ForwardRule};
+pub use vmap::{CustomVmapCall, VmapRule};
 
 use super::nested::{self, avals};
 use super::{BatchAxis, Batched, Primitive, move_batch_axis};
@@ -25,14 +27,14 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// What makes a rule the same as another: the function, the structure of the
-/// trees that it is applied to, and the batches that it has been put in. A
-/// function that captures nothing is known by its type, others by their
+/// trees that it is applied to, and what has been made of it: batches, tangents.
+/// A function that captures nothing is known by its type, others by their
 /// address, which the rule keeps alive.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Identity {
     functions: Vec<Function>,
     structure: Vec<(u64, u64)>,
-    batches: Vec<Batch>,
+    steps: Vec<Step>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -41,12 +43,16 @@ enum Function {
     Address(usize),
 }
 
-/// One batching of a rule.
+/// What has been made of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Batch {
-    axes: Vec<Option<usize>>,
-    size: usize,
-    name: Option<AxisName>,
+enum Step {
+    Batch {
+        axes: Vec<Option<usize>>,
+        size: usize,
+        name: Option<AxisName>,
+    },
+    /// Of a rule for values one for values and tangents of these arguments.
+    Tangents(Vec<bool>),
 }
 
 impl Identity {
@@ -59,7 +65,7 @@ impl Identity {
         Identity {
             functions: vec![function],
             structure,
-            batches: Vec::new(),
+            steps: Vec::new(),
         }
     }
 
@@ -71,11 +77,17 @@ impl Identity {
 
     fn batched(&self, axes: &[Option<usize>], axis: BatchAxis) -> Identity {
         let mut identity = self.clone();
-        identity.batches.push(Batch {
+        identity.steps.push(Step::Batch {
             axes: axes.to_vec(),
             size: axis.size,
             name: axis.name,
         });
+        identity
+    }
+
+    fn differentiated(&self, perturbed: &[bool]) -> Identity {
+        let mut identity = self.clone();
+        identity.steps.push(Step::Tangents(perturbed.to_vec()));
         identity
     }
 }

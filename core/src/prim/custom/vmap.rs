@@ -1,0 +1,220 @@
+//! `custom_vmap_call`: a function with a batching rule of its own.
+
+use super::{Identity, infer_call};
+use crate::jaxpr::Jaxpr;
+use crate::lower::{Lowering, Value};
+use crate::prim::nested::{self, avals, given, spread};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
+    move_batch_axis,
+};
+use crate::trace::{self, bind, trace_to_jaxpr};
+use crate::transform::{batch_eval, jvp_eval, transpose_call};
+use crate::{Array, Aval, AxisName, Outputs, Result, ShapeError};
+use smallvec::SmallVec;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+type Arrays = Vec<Array>;
+type Tangents = Vec<Option<Array>>;
+type Run = dyn Fn(usize, &[bool], &[Array]) -> (Arrays, Vec<bool>) + Send + Sync;
+
+/// The rule of a [`CustomVmapCall`]: from the number of examples, which arguments
+/// are batched, and the arguments, to the results and which of them are batched.
+/// Batch axes are the first.
+#[derive(Clone)]
+pub struct VmapRule {
+    name: &'static str,
+    identity: Identity,
+    run: Arc<Run>,
+}
+
+impl VmapRule {
+    pub(crate) fn new(
+        name: &'static str,
+        identity: Identity,
+        run: impl Fn(usize, &[bool], &[Array]) -> (Arrays, Vec<bool>) + Send + Sync + 'static,
+    ) -> VmapRule {
+        VmapRule {
+            name,
+            identity,
+            run: Arc::new(run),
+        }
+    }
+
+    /// The rule of the function's values and tangents: those of the rule.
+    fn tangent(&self, perturbed: &[bool]) -> VmapRule {
+        let identity = self.identity.differentiated(perturbed);
+        let (inner, perturbed) = (self.run.clone(), perturbed.to_vec());
+        VmapRule::new(self.name, identity, move |size, batched, args| {
+            let (primals, given) = args.split_at(perturbed.len());
+            let (of_primals, of_tangents) = batched.split_at(perturbed.len());
+            let (mut primals, mut at) = (primals.to_vec(), of_primals.to_vec());
+            let mut tangents = spread(&perturbed, given.iter().cloned());
+            let of_tangents = spread(&perturbed, of_tangents.iter().copied());
+            for (i, batched) in of_tangents.into_iter().enumerate() {
+                let Some(batched) = batched.filter(|&batched| batched != at[i]) else {
+                    continue;
+                };
+                // A value and its tangent are batched together.
+                let one = match batched {
+                    true => &mut primals[i],
+                    false => tangents[i].as_mut().expect("a tangent"),
+                };
+                *one = move_batch_axis(one, None, 0, size);
+                at[i] = true;
+            }
+            let mut found = Vec::new();
+            let program = trace_to_jaxpr(&avals(&primals), |args| {
+                let (outs, batched) = inner(size, &at, args);
+                found = batched;
+                outs
+            });
+            let (program, captured) = program.open();
+            let all = [captured, primals].concat();
+            let none = vec![None; all.len() - tangents.len()];
+            let all_tangents = [none, tangents].concat();
+            let moving = moving(&program);
+            let (outs, dots) = nested::jvp(&program, &all, &all_tangents, &moving);
+            let of_dots = nested::picked(&found, &moving, true);
+            let outs = outs.into_iter().chain(dots.into_iter().flatten());
+            (outs.collect(), [found, of_dots].concat())
+        })
+    }
+}
+
+/// Which results of a program can have tangents. All of them get one, since which
+/// are zero differs between a function and its rule.
+fn moving(jaxpr: &Jaxpr) -> Vec<bool> {
+    let outs = jaxpr.out_avals();
+    outs.iter().map(|out| out.dtype().is_inexact()).collect()
+}
+
+impl fmt::Debug for VmapRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl PartialEq for VmapRule {
+    fn eq(&self, other: &Self) -> bool {
+        self.identity == other.identity
+    }
+}
+impl Eq for VmapRule {}
+impl Hash for VmapRule {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.identity.hash(state);
+    }
+}
+
+/// The call of a function that has a batching rule of its own.
+///
+/// Forward mode takes the rule along: its batch is that of the rule's tangent.
+/// Reverse mode, and derivatives in captured values, are those of the program,
+/// whose operations are then batched by their own rules.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CustomVmapCall {
+    /// The function's name.
+    pub name: Arc<str>,
+    /// Its program; captured values are its first arguments.
+    pub call: Arc<Jaxpr>,
+    /// How many captured values there are.
+    pub num_consts: usize,
+    /// The batching rule, of the arguments after the captured values.
+    pub rule: VmapRule,
+}
+
+impl Primitive for CustomVmapCall {
+    fn name(&self) -> &'static str {
+        "custom_vmap_call"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![
+            ("call", Param::Jaxpr(self.call.clone())),
+            ("name", Param::new(&self.name)),
+            ("rule", Param::new(self.rule.name)),
+        ]
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn has_effects(&self) -> bool {
+        self.call.has_effects()
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        infer_call("custom_vmap", &self.name, &self.call, args)
+    }
+    fn evaluate(&self, args: &[&Array]) -> Option<Result<Outputs>> {
+        let args: Vec<Array> = args.iter().map(|a| (*a).clone()).collect();
+        Some(Ok(self.call.eval(&[], &args).into()))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Nested(self)
+    }
+    fn uses_axis(&self, name: AxisName) -> bool {
+        self.call.uses_axis(name)
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        if axes.iter().all(Option::is_none) {
+            // The function speaks of the axis by its name.
+            let (outs, places) = batch_eval(&self.call, &[], args, axes, axis);
+            return (outs.into(), places.into());
+        }
+        if axes[..self.num_consts].iter().any(Option::is_some) {
+            trace::fail(&format!(
+                "custom_vmap: the function `{}` captures a value that is batched, and its rule \
+                 speaks of its arguments only\n  help: pass the value as an argument",
+                self.name
+            ));
+        }
+        let given = args.iter().zip(axes).skip(self.num_consts);
+        let (args, batched): (Arrays, Vec<bool>) = given
+            .map(|(x, at)| match at {
+                Some(at) => (move_batch_axis(x, Some(*at), 0, axis.size), true),
+                None => (x.clone(), false),
+            })
+            .unzip();
+        let (outs, batched) = (self.rule.run)(axis.size, &batched, &args);
+        let places = batched.into_iter().map(|batched| batched.then_some(0));
+        (outs.into(), places.collect())
+    }
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+        ctx.inline(&self.call, args)
+    }
+}
+
+impl NestedDifferentiation for CustomVmapCall {
+    fn jvp(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Arrays, Tangents) {
+        if tangents[..self.num_consts].iter().any(Option::is_some) {
+            return jvp_eval(&self.call, &[], primals, tangents);
+        }
+        let perturbed = given(tangents);
+        let given = tangents.iter().flatten();
+        let args: Arrays = primals.iter().chain(given).cloned().collect();
+        let moving = moving(&self.call);
+        let (program, _) = nested::pushed(&self.call, &avals(&args), &perturbed, &moving);
+        let (program, captured) = program.open();
+        let call = CustomVmapCall {
+            name: self.name.clone(),
+            num_consts: self.num_consts + captured.len(),
+            rule: self.rule.tangent(&perturbed[self.num_consts..]),
+            call: program,
+        };
+        let all: SmallVec<[&Array; 8]> = captured.iter().chain(&args).collect();
+        let mut outs = bind(call, &all).into_vec();
+        let dots = outs.split_off(self.call.outvars.len());
+        (outs, spread(&moving, dots))
+    }
+
+    /// The rule has no part in it: it says nothing of what the program would keep
+    /// for its derivative.
+    fn linearize(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Arrays, Tangents) {
+        jvp_eval(&self.call, &[], primals, tangents)
+    }
+
+    fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Tangents {
+        transpose_call(&self.call, operands, cts)
+    }
+}

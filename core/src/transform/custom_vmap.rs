@@ -1,0 +1,305 @@
+//! `custom_vmap`: functions with a batching rule of their own.
+
+use super::custom::{Call, Packed, apply};
+use super::{ArgTuple, Function};
+use crate::jit::short_name;
+use crate::prim::custom::{CustomVmapCall, Identity, VmapRule};
+use crate::prim::move_batch_axis;
+use crate::{Array, Tree, control, trace, tree};
+use std::panic::Location;
+use std::sync::Arc;
+
+/// What a batching rule is told of a batch: how many examples there are, and
+/// which arrays of the arguments run over them, along their first axis.
+#[derive(Clone, Debug)]
+pub struct Mapped {
+    size: usize,
+    batched: Vec<bool>,
+    paths: Vec<String>,
+}
+
+impl Mapped {
+    /// The number of examples (`axis_size`).
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// For each array of the arguments, in order, whether it is batched.
+    pub fn leaves(&self) -> &[bool] {
+        &self.batched
+    }
+
+    /// Whether the array at a dotted path, `1.kernel`, is batched. The first part
+    /// is the number of the argument; a single argument has none, and the path of
+    /// a single array is empty.
+    ///
+    /// # Panics
+    /// If the arguments have no array there.
+    #[track_caller]
+    pub fn is_batched(&self, path: &str) -> bool {
+        match self.paths.iter().position(|p| p == path) {
+            Some(at) => self.batched[at],
+            None => panic!(
+                "Mapped::is_batched: no array at `{path}`\n  help: there are {:?}",
+                self.paths
+            ),
+        }
+    }
+
+    /// The arguments with every array batched: those that are the same for all
+    /// examples are repeated.
+    ///
+    /// # Panics
+    /// If the tree does not have as many arrays as the arguments.
+    #[track_caller]
+    pub fn broadcast<T: Tree>(&self, args: &T) -> T {
+        let count = tree::count(args);
+        assert_eq!(
+            count,
+            self.batched.len(),
+            "Mapped::broadcast: a tree of {count} arrays for arguments of {}\n  help: give all \
+             arguments, as the rule gets them",
+            self.batched.len()
+        );
+        let mut batched = self.batched.iter();
+        tree::map(args, |x| {
+            let at = batched.next().expect("as many").then_some(0);
+            move_batch_axis(x, at, 0, self.size)
+        })
+    }
+}
+
+/// Which arrays of a rule's result are batched, along their first axis: all or
+/// none (`true`, `false`), or one truth value for each array in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BatchedResults(Which);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Which {
+    All(bool),
+    Each(Vec<bool>),
+}
+
+impl From<bool> for BatchedResults {
+    fn from(all: bool) -> Self {
+        BatchedResults(Which::All(all))
+    }
+}
+
+impl<const N: usize> From<[bool; N]> for BatchedResults {
+    fn from(each: [bool; N]) -> Self {
+        BatchedResults(Which::Each(each.to_vec()))
+    }
+}
+
+impl From<Vec<bool>> for BatchedResults {
+    fn from(each: Vec<bool>) -> Self {
+        BatchedResults(Which::Each(each))
+    }
+}
+
+/// The function with a batching rule of its own
+/// (`jax.custom_batching.custom_vmap`): where [`vmap`](crate::vmap) maps it,
+/// `rule` is called instead of batching its operations.
+///
+/// The rule gets a [`Mapped`], which says what is batched, and the arguments as
+/// one value: a single argument itself, several as a tuple. It gives the result
+/// for all examples, and which arrays of it are batched.
+///
+/// ```
+/// use ramie_core::{Array, Mapped, custom_vmap, vmap_axes};
+/// // One product of matrices instead of many of a matrix and a vector.
+/// let apply = custom_vmap(
+///     |w: Array, x: Array| w.matmul(&x),
+///     |mapped: Mapped, (w, x): (Array, Array)| match mapped.is_batched("0") {
+///         false => (x.matmul(&w.t()), true),
+///         true => {
+///             let (w, x) = mapped.broadcast(&(w, x));
+///             ((w * x.expand_dims(&[1])).sum_axes(&[2]), true)
+///         }
+///     },
+/// );
+/// let w = Array::from([[1.0f32, 2.0], [3.0, 4.0]]);
+/// let xs = Array::from([[1.0f32, 0.0], [0.0, 1.0], [1.0, 1.0]]);
+/// let out = vmap_axes(move |w: Array, x: Array| apply(w, x), [None, Some(0)], 0)(w, xs);
+/// assert_eq!(out.to_vec::<f32>(), [1.0, 3.0, 2.0, 4.0, 3.0, 7.0]);
+/// ```
+///
+/// Forward mode differentiates the rule where it has been used. Reverse mode
+/// inside of a map (`vmap(grad(f))`), which JAX refuses, differentiates the
+/// function itself and batches its operations; a
+/// [`custom_vjp`](crate::custom_vjp) around the function can do otherwise.
+///
+/// What the rule captures must not be a value of a function that is being traced,
+/// since it is called after that has ended.
+///
+/// # Panics
+/// The batched function panics where the rule gives other types than batches of
+/// the function's results, or a captured value is batched.
+#[track_caller]
+pub fn custom_vmap<'f, F, M, R, B>(f: F, rule: R) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+where
+    F: Function<M> + 'f,
+    M: 'f,
+    R: Fn(Mapped, Packed<F, M>) -> (F::Output, B) + Send + Sync + 'static,
+    B: Into<BatchedResults>,
+{
+    let at = Location::caller();
+    let rule = Arc::new(rule);
+    F::Args::spread(move |args| {
+        let identity = |structure| Identity::new(&rule, structure);
+        let rule = rule.clone();
+        let run = move |mapped: Mapped, args: Packed<F, M>| {
+            let (out, batched) = rule(mapped, args);
+            (out, batched.into())
+        };
+        stage(&f, args, short_name::<R>(), identity, run, at)
+    })
+}
+
+/// Calls `f` with its rule, which is named `name`.
+fn stage<F, M, R>(
+    f: &F,
+    args: F::Args,
+    name: &'static str,
+    identity: impl FnOnce(Vec<(u64, u64)>) -> Identity,
+    rule: R,
+    at: &'static Location<'static>,
+) -> F::Output
+where
+    F: Function<M>,
+    R: Fn(Mapped, Packed<F, M>) -> (F::Output, BatchedResults) + Send + Sync + 'static,
+{
+    let function = short_name::<F>();
+    apply(f, args, at, |call| {
+        let Call {
+            jaxpr,
+            num_consts,
+            args,
+            out,
+        } = call;
+        let identity = identity(vec![tree::structure(&args), tree::structure(&out)]);
+        let run = move |size: usize, batched: &[bool], arrays: &[Array]| {
+            let mapped = Mapped {
+                size,
+                batched: batched.to_vec(),
+                paths: tree::paths(&args),
+            };
+            let given = tree::with_leaves(&args, arrays.iter().cloned());
+            let (result, batched) = trace::in_user_code(|| rule(mapped, given));
+            check(function, size, &out, &result, batched)
+        };
+        CustomVmapCall {
+            name: function.into(),
+            call: jaxpr,
+            num_consts,
+            rule: VmapRule::new(name, identity, run),
+        }
+    })
+}
+
+/// The arrays of a rule's result, and which are batched.
+///
+/// # Panics
+/// If they are not batches of `like`.
+#[track_caller]
+fn check<T: Tree>(
+    function: &str,
+    size: usize,
+    like: &T,
+    result: &T,
+    batched: BatchedResults,
+) -> (Vec<Array>, Vec<bool>) {
+    let (wanted, outs) = (tree::leaves(like), tree::leaves(result));
+    let batched = match batched.0 {
+        Which::All(all) => vec![all; outs.len()],
+        Which::Each(each) => each,
+    };
+    if outs.len() != wanted.len() || batched.len() != wanted.len() {
+        trace::fail(&format!(
+            "custom_vmap: the rule of `{function}` gave {} arrays and says of {} whether they are \
+             batched, expected {}, as many as the function gives",
+            outs.len(),
+            batched.len(),
+            wanted.len()
+        ));
+    }
+    for (i, (wanted, out)) in wanted.iter().zip(&outs).enumerate() {
+        let mut shape = wanted.shape().to_vec();
+        if batched[i] {
+            shape.insert(0, size);
+        }
+        let expected = wanted.aval().with_shape(&shape);
+        if out.aval().strong() == expected.strong() {
+            continue;
+        }
+        let place = match tree::paths(like)[i].as_str() {
+            "" => String::new(),
+            path => format!(" `{path}`"),
+        };
+        let what = match batched[i] {
+            true => format!("a batch of {size} examples along the first axis"),
+            false => "the same for all examples".into(),
+        };
+        trace::fail(&format!(
+            "custom_vmap: the rule of `{function}` gave {} for the result{place}, expected {expected}, \
+             {what}\n  help: the rule says of each result whether it is batched, with the batch axis \
+             in front",
+            out.aval()
+        ));
+    }
+    (outs, batched)
+}
+
+/// The function with a batch that is a loop over its examples
+/// (`jax.custom_batching.sequential_vmap`): for what cannot be batched, or needs
+/// too much memory at once.
+///
+/// ```
+/// use ramie_core::{Array, sequential_vmap, vmap};
+/// let f = sequential_vmap(|x: Array| x.sin().sum());
+/// let out = vmap(move |x: Array| f(x))(Array::zeros(&[3, 1000], ramie_core::DType::F32));
+/// assert_eq!(out.shape(), [3]);
+/// ```
+///
+/// Derivatives are as those of [`custom_vmap`].
+///
+/// # Panics
+/// The batched function panics where a captured value is batched.
+#[track_caller]
+pub fn sequential_vmap<F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'static, F::Output>>
+where
+    F: Function<M> + 'static,
+    M: 'static,
+{
+    let at = Location::caller();
+    let shared = Arc::new(f);
+    F::Args::spread(move |args| sequential(&shared, args, at))
+}
+
+/// The rule applies the function with its rule again, so that a batch of batches
+/// is a loop of loops.
+fn sequential<F, M>(shared: &Arc<F>, args: F::Args, at: &'static Location<'static>) -> F::Output
+where
+    F: Function<M> + 'static,
+    M: 'static,
+{
+    let again = shared.clone();
+    let rule = move |mapped: Mapped, args: Packed<F, M>| {
+        let arrays = tree::leaves(&args);
+        let all = arrays.iter().zip(mapped.leaves());
+        let examples: Vec<Array> = all.filter(|(_, b)| **b).map(|(x, _)| x.clone()).collect();
+        let one = |example: Vec<Array>| {
+            let mut example = example.into_iter();
+            let mut batched = mapped.leaves().iter();
+            let args = args.rebuild(&mut |x| match batched.next() {
+                Some(true) => example.next().expect("one for each that is batched"),
+                _ => x.clone(),
+            });
+            sequential(&again, F::Args::unpack(args), at)
+        };
+        (control::map(one, examples), true.into())
+    };
+    let identity = |structure| Identity::new(shared, structure);
+    stage(&**shared, args, "sequential", identity, rule, at)
+}
