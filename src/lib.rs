@@ -165,8 +165,16 @@ pub use ramie_nn::{Module, Tree};
 #[doc(inline)]
 pub use ramie_core::{
     AlignedBytes, CompilationStats, Device, MemoryAnalysis, OptionOverride, Platform, Runtime,
-    RuntimeOptions, Sharding, Value, compilation_stats, configure, device_put, devices, runtime,
-    with_default_device,
+    RuntimeOptions, Value, compilation_stats, configure, devices, runtime, with_default_device,
+};
+// Meshes, and how arrays are sharded over them.
+#[doc(inline)]
+pub use ramie_core::{
+    AbstractMesh, AxisType, Mesh, MeshGuard, NamedSharding, P, PartitionSpec, Place, Placed, Shard,
+    ShardMapOptions, Sharding, ShardingRule, Shardings, SpecEntry, Specs, TypeSharding, auto_axes,
+    device_put, explicit_axes, get_abstract_mesh, get_mesh, make_array_from_callback, make_mesh,
+    make_mesh_with, reshard, set_mesh, shard_map, shard_map_with, type_of, visualize_sharding,
+    with_mesh, with_sharding_constraint,
 };
 #[doc(inline)]
 pub use ramie_core::{Error, Result, ShapeError};

@@ -1,6 +1,7 @@
 //! Abstract values: what is known of an array without its elements.
 
-use crate::DType;
+use crate::sharding::{AxisSet, SpecEntry, TypeSharding};
+use crate::{AxisName, DType};
 use ramie_pjrt::BufferType;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -15,6 +16,11 @@ pub type Dims = SmallVec<[usize; 6]>;
 /// An abstract value (JAX's `ShapedArray`): shape, element type, and whether
 /// the type is weak, that is, gives way to the other operand's as a literal's
 /// does.
+///
+/// On a mesh the type says more: along which explicit axes the dimensions are
+/// sharded, `f32[8@x,2@y]`, and inside of [`shard_map`](crate::shard_map) over
+/// which manual axes the values may differ, `f32[4]{V:x}`. Together these are
+/// its placement.
 ///
 /// Abstract values are interned: copying one is free, and comparing two
 /// compares addresses.
@@ -33,11 +39,20 @@ struct Key {
     shape: Dims,
     dtype: DType,
     weak_type: bool,
+    placement: Placement,
+}
+
+/// What a mesh adds to a type.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+struct Placement {
+    sharding: Option<TypeSharding>,
+    varying: AxisSet,
 }
 
 struct Data {
     key: Key,
     buffer_type: BufferType,
+    placed: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -66,12 +81,12 @@ thread_local! { static LOCAL: RefCell<Table> = RefCell::default(); }
 impl Aval {
     /// The abstract value of an array of `shape` and `dtype`.
     pub fn new(shape: &[usize], dtype: DType) -> Aval {
-        Aval::intern(shape, dtype, false)
+        Aval::intern(shape, dtype, false, Placement::default())
     }
 
     /// The same with a weak type.
     pub fn weak(shape: &[usize], dtype: DType) -> Aval {
-        Aval::intern(shape, dtype, true)
+        Aval::intern(shape, dtype, true, Placement::default())
     }
 
     /// The abstract value of a 0-d array.
@@ -81,11 +96,12 @@ impl Aval {
 
     /// An interned value is never freed: a program has few distinct types,
     /// and a table of them makes comparing, hashing and copying free.
-    fn intern(shape: &[usize], dtype: DType, weak_type: bool) -> Aval {
+    fn intern(shape: &[usize], dtype: DType, weak_type: bool, placement: Placement) -> Aval {
         let key = Key {
             shape: shape.into(),
             dtype,
             weak_type,
+            placement,
         };
         LOCAL.with_borrow_mut(|local| {
             if let Some(found) = local.get(&key) {
@@ -99,6 +115,7 @@ impl Aval {
                     let dims: SmallVec<[i64; 6]> = shape.iter().map(|&d| d as i64).collect();
                     let data: &'static Data = Box::leak(Box::new(Data {
                         key,
+                        placed: placement != Placement::default(),
                         buffer_type: BufferType::new(dtype.element_type(), &dims),
                     }));
                     table.insert(ByKey(data));
@@ -140,14 +157,44 @@ impl Aval {
         self.size() * self.dtype().size()
     }
 
-    /// The same type with another shape.
+    /// The same type with another shape, which is not sharded.
     pub fn with_shape(&self, shape: &[usize]) -> Aval {
-        Aval::intern(shape, self.dtype(), self.weak_type())
+        let placement = Placement {
+            sharding: None,
+            ..self.0.key.placement
+        };
+        Aval::intern(shape, self.dtype(), self.weak_type(), placement)
     }
 
-    /// The same shape with another, strong, type.
+    /// The same type without the dimension `at`.
+    pub(crate) fn without_dimension(&self, at: usize) -> Aval {
+        let mut shape: Dims = self.shape().into();
+        shape.remove(at);
+        let kept = |s: TypeSharding| {
+            let entries = s.spec().entries().iter().enumerate();
+            let entries = entries.filter(|(d, _)| *d != at).map(|(_, e)| e.clone());
+            TypeSharding::new(s.mesh(), &s.spec().with_entries(entries), shape.len())
+        };
+        self.with_shape(&shape)
+            .with_sharding(self.sharding().map(kept))
+    }
+
+    /// The same type with a dimension of `size`, which is not sharded, before
+    /// dimension `at`.
+    pub(crate) fn with_dimension(&self, at: usize, size: usize) -> Aval {
+        let mut shape: Dims = self.shape().into();
+        shape.insert(at, size);
+        let wider = |s: TypeSharding| {
+            let spec = s.spec().inserted(at, SpecEntry::None);
+            TypeSharding::new(s.mesh(), &spec, shape.len())
+        };
+        self.with_shape(&shape)
+            .with_sharding(self.sharding().map(wider))
+    }
+
+    /// The same shape and placement with another, strong, type.
     pub fn with_dtype(&self, dtype: DType) -> Aval {
-        Aval::intern(self.shape(), dtype, false)
+        Aval::intern(self.shape(), dtype, false, self.0.key.placement)
     }
 
     /// The same shape and type, weak or strong.
@@ -155,7 +202,65 @@ impl Aval {
         if self.weak_type() == weak_type {
             return *self;
         }
-        Aval::intern(self.shape(), self.dtype(), weak_type)
+        Aval::intern(self.shape(), self.dtype(), weak_type, self.0.key.placement)
+    }
+
+    /// How the dimensions are sharded over explicit axes of a mesh, if any is.
+    pub fn sharding(&self) -> Option<TypeSharding> {
+        self.0.key.placement.sharding
+    }
+
+    /// The manual axes over which values may differ, in the body of a
+    /// [`shard_map`](crate::shard_map).
+    pub fn varying(&self) -> &'static [AxisName] {
+        self.0.key.placement.varying.as_slice()
+    }
+
+    /// [`varying`](Self::varying) as a set.
+    pub(crate) fn varying_set(&self) -> AxisSet {
+        self.0.key.placement.varying
+    }
+
+    /// Whether a mesh adds anything to the type.
+    pub(crate) fn is_placed(&self) -> bool {
+        self.0.placed
+    }
+
+    /// The same type, sharded so.
+    pub(crate) fn with_sharding(&self, sharding: Option<TypeSharding>) -> Aval {
+        let sharding = sharding.filter(|s| !s.is_trivial());
+        let placement = Placement {
+            sharding,
+            ..self.0.key.placement
+        };
+        Aval::intern(self.shape(), self.dtype(), self.weak_type(), placement)
+    }
+
+    /// The same type, varying over these axes.
+    pub(crate) fn with_varying(&self, varying: AxisSet) -> Aval {
+        let placement = Placement {
+            varying,
+            ..self.0.key.placement
+        };
+        Aval::intern(self.shape(), self.dtype(), self.weak_type(), placement)
+    }
+
+    /// The type without its placement.
+    pub(crate) fn unplaced(&self) -> Aval {
+        match self.0.placed {
+            true => Aval::intern(
+                self.shape(),
+                self.dtype(),
+                self.weak_type(),
+                Placement::default(),
+            ),
+            false => *self,
+        }
+    }
+
+    /// Whether shape and element type are the same, wherever the values are.
+    pub fn matches(&self, other: Aval) -> bool {
+        self == &other || (self.dtype() == other.dtype() && self.shape() == other.shape())
     }
 
     /// The same shape and type, strong.
@@ -186,14 +291,46 @@ impl Hash for Aval {
     }
 }
 
-impl fmt::Display for Aval {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}[", self.dtype().name())?;
+impl Aval {
+    fn write(&self, f: &mut fmt::Formatter<'_>, dtype: &str) -> fmt::Result {
+        write!(f, "{dtype}[")?;
         for (i, d) in self.shape().iter().enumerate() {
             let comma = if i > 0 { "," } else { "" };
             write!(f, "{comma}{d}")?;
+            if let Some(sharding) = self.sharding() {
+                sharding.write_dimension(f, i)?;
+            }
         }
-        f.write_str("]")
+        f.write_str("]")?;
+        let mut sets = Vec::new();
+        let mut set = |letter: char, names: &[AxisName]| match names {
+            [] => {}
+            [one] => sets.push(format!("{letter}:{one}")),
+            many => {
+                let names: Vec<&str> = many.iter().map(|n| n.as_str()).collect();
+                sets.push(format!("{letter}:({})", names.join(",")));
+            }
+        };
+        set('V', self.varying());
+        if let Some(sharding) = self.sharding() {
+            set('U', sharding.spec().unreduced());
+            set('R', sharding.spec().reduced());
+        }
+        match sets.is_empty() {
+            true => Ok(()),
+            false => write!(f, "{{{}}}", sets.join(", ")),
+        }
+    }
+}
+
+/// As JAX prints it in a jaxpr, `f32[8@x,2]`; with `{:#}` as `typeof` does,
+/// `float32[8@x,2]`.
+impl fmt::Display for Aval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match f.alternate() {
+            true => self.write(f, self.dtype().numpy_name()),
+            false => self.write(f, self.dtype().name()),
+        }
     }
 }
 impl fmt::Debug for Aval {

@@ -93,24 +93,41 @@ impl From<&[AxisName]> for AxisNames {
     }
 }
 
+static LISTS: Mutex<BTreeSet<&'static [AxisName]>> = Mutex::new(BTreeSet::new());
+
+/// Names that are kept for good, so that copying the list is free.
+pub(crate) fn kept(names: &[AxisName]) -> &'static [AxisName] {
+    let mut lists = LISTS.lock().unwrap_or_else(|e| e.into_inner());
+    if let Some(known) = lists.get(names) {
+        return known;
+    }
+    let kept: &'static [AxisName] = Box::leak(names.into());
+    lists.insert(kept);
+    kept
+}
+
 thread_local! {
     static BOUND: RefCell<Vec<(AxisName, usize)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Runs `f` where `name` is an axis of `size`.
 pub(crate) fn with_axis<R>(name: Option<AxisName>, size: usize, f: impl FnOnce() -> R) -> R {
-    struct Unbind(bool);
+    match name {
+        Some(name) => with_axes(&[(name, size)], f),
+        None => f(),
+    }
+}
+
+/// Runs `f` where these are axes of these sizes.
+pub(crate) fn with_axes<R>(axes: &[(AxisName, usize)], f: impl FnOnce() -> R) -> R {
+    struct Unbind(usize);
     impl Drop for Unbind {
         fn drop(&mut self) {
-            if self.0 {
-                BOUND.with_borrow_mut(Vec::pop);
-            }
+            BOUND.with_borrow_mut(|bound| bound.truncate(self.0));
         }
     }
-    let _unbind = Unbind(name.is_some());
-    if let Some(name) = name {
-        BOUND.with_borrow_mut(|bound| bound.push((name, size)));
-    }
+    let _unbind = Unbind(BOUND.with_borrow(Vec::len));
+    BOUND.with_borrow_mut(|bound| bound.extend_from_slice(axes));
     f()
 }
 

@@ -40,7 +40,7 @@ mod trace;
 mod transform;
 pub mod tree;
 
-pub use array::{Array, ArrayLike, Number, array, device_put};
+pub use array::{Array, ArrayLike, Number, array};
 pub use aval::{Aval, Dims, broadcast_shapes};
 pub use axis::{AxisName, AxisNames};
 pub use callback::{
@@ -82,6 +82,7 @@ pub use ops::{
 };
 pub use ops::{PlatformFn, platform_dependent};
 pub use ops::{Window, avg_pool, max_pool, min_pool, pool, reduce_window, select_and_scatter};
+pub use ops::{auto_axes, explicit_axes, reshard, type_of, with_sharding_constraint};
 pub use prim::Primitive;
 pub use prim::conv::{ConvDimensionNumbers, ConvGeneralDilated, ConvLayout, Padding};
 pub use prim::cumulative::associative_scan;
@@ -99,13 +100,18 @@ pub use runtime::{
     with_default_device,
 };
 pub use scalar::{Literal, Scalar};
-pub use sharding::Sharding;
+pub use sharding::{
+    AbstractMesh, AxisType, Mesh, MeshGuard, NamedSharding, PartitionSpec, Place, Placed, Shard,
+    Sharding, ShardingRule, Shardings, SpecEntry, Specs, TypeSharding, device_put,
+    get_abstract_mesh, get_mesh, make_array_from_callback, make_mesh, make_mesh_with, set_mesh,
+    visualize_sharding, with_mesh,
+};
 pub use state::{State, StateMismatch};
 pub use trace::{Outputs, bind, bind_arc, bind1, compile_time_eval, is_tracing};
 pub use transform::{
-    ArgTuple, Function, MapAxes, Objective, Pure, VmapOptions, eval_shape, grad, grad_holomorphic,
-    jvp, linear_transpose, linearize, make_jaxpr, value_and_grad, vjp, vjp_with_aux, vmap,
-    vmap_axes, vmap_with,
+    ArgTuple, Function, MapAxes, Objective, Pure, ShardMapOptions, VmapOptions, eval_shape, grad,
+    grad_holomorphic, jvp, linear_transpose, linearize, make_jaxpr, shard_map, shard_map_with,
+    value_and_grad, vjp, vjp_with_aux, vmap, vmap_axes, vmap_with,
 };
 pub use transform::{BatchedResults, Mapped, custom_vmap, sequential_vmap};
 pub use transform::{

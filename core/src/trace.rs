@@ -64,7 +64,7 @@ impl Frame {
             Repr::Literal(l) => return Atom::Literal(l.literal),
             Repr::Tracer(t) => Identity::Outer(t.trace, t.var),
             Repr::Device(d) => Identity::Device(Arc::as_ptr(d).addr()),
-            Repr::Abstract(_) => unreachable!("`usable` refuses arrays without elements"),
+            Repr::Abstract(..) => unreachable!("`usable` refuses arrays without elements"),
         };
         if let Some(var) = self.captured.get(&identity) {
             return Atom::Var(*var);
@@ -280,7 +280,7 @@ fn usable(operation: &str, array: &Array) -> Result<(), String> {
                 ))
             }
         }
-        Repr::Abstract(_) => Err(array.no_value(operation)),
+        Repr::Abstract(..) => Err(array.no_value(operation)),
         _ => Ok(()),
     }
 }
@@ -388,6 +388,11 @@ fn record(at: usize, primitive: Arc<dyn Primitive>, args: &[&Array]) -> Outputs 
         }
     }
     let avals: SmallVec<[Aval; 4]> = args.iter().map(|a| a.aval()).collect();
+    if avals.iter().any(|a| !a.varying().is_empty())
+        && let Some(joined) = crate::prim::collective::vary_together(&*primitive, args)
+    {
+        return bind_arc(primitive, &joined.iter().collect::<SmallVec<[&Array; 4]>>());
+    }
     let outs = match prim::infer(&*primitive, &avals) {
         Ok(outs) => outs,
         Err(e) => refuse(&*primitive, args, &e),

@@ -1,5 +1,6 @@
 //! Trees: values made of arrays.
 
+mod per_array;
 mod ravel;
 
 use crate::{Array, hash::WideHasher};
@@ -7,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
 
+pub use per_array::PerArray;
 pub use ravel::ravel;
 
 /// One step from a node to a child.

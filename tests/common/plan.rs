@@ -315,6 +315,7 @@ impl<'a> Plan<'a> {
                 out_axes: out.into(),
                 axis_name: Some(EXAMPLES.into()),
                 axis_size: None,
+                ..VmapOptions::default()
             };
             let results = vmap_with(f, options)(first, last);
             results

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
-pub use convert::{ArrayLike, Number, array, device_put};
+pub use convert::{ArrayLike, Number, array};
 
 /// An n-dimensional array.
 ///
@@ -32,7 +32,8 @@ pub(crate) enum Repr {
     Device(Arc<DeviceArray>),
     Literal(Arc<LiteralArray>),
     Tracer(Tracer),
-    Abstract(Aval),
+    /// A type without elements, and where these would be.
+    Abstract(Aval, Option<crate::NamedSharding>),
 }
 
 /// Elements on one or several devices.
@@ -74,7 +75,18 @@ impl Array {
     /// Shape and type without elements (JAX's `ShapeDtypeStruct`), to stage a
     /// function with. Computing with it outside a transformation panics.
     pub fn shape_dtype_struct(shape: &[usize], dtype: DType) -> Array {
-        Array(Repr::Abstract(Aval::new(shape, dtype)))
+        Array(Repr::Abstract(Aval::new(shape, dtype), None))
+    }
+
+    /// [`shape_dtype_struct`](Array::shape_dtype_struct) of an array that is
+    /// laid out so (`ShapeDtypeStruct(.., sharding=..)`).
+    pub fn shape_dtype_struct_on(
+        shape: &[usize],
+        dtype: DType,
+        sharding: crate::NamedSharding,
+    ) -> Array {
+        let aval = crate::sharding::typed(Aval::new(shape, dtype), sharding.into());
+        Array(Repr::Abstract(aval, Some(sharding)))
     }
 
     pub(crate) fn from_device(aval: Aval, buffer: Buffer, sharding: Sharding) -> Array {
@@ -85,13 +97,27 @@ impl Array {
         })))
     }
 
+    /// An array of parts, one for each device of this process in the order of
+    /// the sharding's devices.
+    pub(crate) fn from_parts(
+        aval: Aval,
+        buffers: SmallVec<[Buffer; 1]>,
+        sharding: Sharding,
+    ) -> Array {
+        Array(Repr::Device(Arc::new(DeviceArray {
+            aval,
+            buffers,
+            sharding,
+        })))
+    }
+
     /// The abstract value: shape, element type, weak or not.
     pub fn aval(&self) -> Aval {
         match &self.0 {
             Repr::Device(d) => d.aval,
             Repr::Literal(l) => l.literal.aval(),
             Repr::Tracer(t) => t.aval,
-            Repr::Abstract(a) => *a,
+            Repr::Abstract(a, _) => *a,
         }
     }
 
@@ -182,7 +208,7 @@ impl Array {
                 }
                 Ok(l.device.get().expect("just set"))
             }
-            Repr::Tracer(_) | Repr::Abstract(_) => {
+            Repr::Tracer(_) | Repr::Abstract(..) => {
                 Err(crate::Error::Configuration(self.no_value("this operation")))
             }
         }
@@ -192,7 +218,7 @@ impl Array {
     /// If the array has no elements, since it is traced or a type only.
     #[track_caller]
     pub(crate) fn expect_value(&self, operation: &str) {
-        if matches!(self.0, Repr::Tracer(_) | Repr::Abstract(_)) {
+        if matches!(self.0, Repr::Tracer(_) | Repr::Abstract(..)) {
             panic!("{}", self.no_value(operation));
         }
     }

@@ -22,7 +22,7 @@ pub enum VmapMethod {
 
 /// A tree with types in the place of elements.
 pub(super) fn without_elements<T: Tree>(tree: &T) -> T {
-    tree::map(tree, |a| Array(Repr::Abstract(a.aval())))
+    tree::map(tree, |a| Array(Repr::Abstract(a.aval(), None)))
 }
 
 /// The result of a function of the host that depends on its arguments only

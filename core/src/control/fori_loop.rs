@@ -110,7 +110,7 @@ pub fn fori_loop_with<C: Tree>(
 fn known(bound: &Array) -> Option<i64> {
     match &bound.0 {
         Repr::Literal(_) | Repr::Device(_) => Some(bound.astype(DType::I64).item::<i64>()),
-        Repr::Tracer(_) | Repr::Abstract(_) => None,
+        Repr::Tracer(_) | Repr::Abstract(..) => None,
     }
 }
 

@@ -25,7 +25,7 @@ use crate::{Array, Aval, Tree, tree};
 
 /// The tree with arrays that have types and no elements.
 fn types_of<T: Tree>(tree: &T, mut aval: impl FnMut(&Array) -> Aval) -> T {
-    tree::map(tree, |a| Array(Repr::Abstract(aval(a))))
+    tree::map(tree, |a| Array(Repr::Abstract(aval(a), None)))
 }
 
 /// How a message names an array of a tree: its path, or the tree where it is

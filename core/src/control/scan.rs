@@ -103,7 +103,7 @@ pub(super) fn scan_as<C: Tree, X: Tree, Y: Tree>(
         Ok(result) => return result,
         Err(init) => init,
     };
-    let elements = types_of(&xs, |x| x.aval().with_shape(&x.shape()[1..]));
+    let elements = types_of(&xs, |x| x.aval().without_dimension(0));
     let body = |init: &C| {
         let types = (
             types_of(init, Array::aval),

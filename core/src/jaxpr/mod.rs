@@ -72,6 +72,16 @@ pub struct Jaxpr {
 }
 
 impl Jaxpr {
+    /// The mesh whose devices some operation of the program runs on.
+    pub(crate) fn mesh(&self) -> Option<crate::Mesh> {
+        self.eqns.iter().find_map(|e| {
+            let held = || e.primitive.params().into_iter();
+            let nested = |p: &crate::prim::Param| p.jaxprs().iter().find_map(|j| j.mesh());
+            let found = e.primitive.mesh();
+            found.or_else(|| held().find_map(|(_, p)| nested(&p)))
+        })
+    }
+
     /// Whether an equation speaks of a mapped axis by this name.
     pub(crate) fn uses_axis(&self, name: crate::AxisName) -> bool {
         self.eqns.iter().any(|e| e.primitive.uses_axis(name))

@@ -2,15 +2,18 @@
 //! in place.
 
 use super::JitOptions;
+use super::made::Made;
+use super::place::{placed, plan, site_of};
 use super::signature::{Description, Signature, describe, signature};
 use crate::array::{DeviceArray, Repr};
 use crate::hash::FastMap;
 use crate::jaxpr::{ClosedJaxpr, Scope};
 use crate::lower::ArgumentAttribute;
 use crate::prim::call::Call;
-use crate::runtime::{self, Origin, Program};
+use crate::runtime::sharded::Layout;
+use crate::runtime::{self, Origin};
 use crate::trace::{OpenTrace, in_user_code, is_tracing};
-use crate::{Array, Aval, Error, Result, Sharding, Tree, numerics, profiler, tree};
+use crate::{Array, Aval, Error, Result, Sharding, Tree, numerics, profiler, sharding, tree};
 use ramie_pjrt::{Buffer, Device, Executable};
 use smallvec::SmallVec;
 use std::panic::Location;
@@ -103,6 +106,8 @@ pub(crate) struct Entry<S, R> {
     consts: Vec<Arc<DeviceArray>>,
     outs: Vec<Aval>,
     device: Device,
+    /// How arguments and results lie on the devices of a mesh.
+    layout: Option<Box<Layout>>,
     description: Description,
 }
 
@@ -133,6 +138,10 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         if super::jit_is_disabled() {
             return (self.body)(state, args);
         }
+        let args = match self.placed(args) {
+            Ok(args) => args,
+            Err(e) => panic!("{e}"),
+        };
         if is_tracing() || self.is_recorded(state, &args) {
             return self.call_nested(state, args, at);
         }
@@ -173,13 +182,17 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
             description.explain(programs.by_signature.values().map(|(e, _)| &e.description))
         };
         let start = Instant::now();
-        let device = device_of(state, args)?;
+        let site = site_of(state, args)?;
         let trace = self.trace(state, args, at);
-        let attributes = trace.donations(args);
-        let program = Program::lower(&self.name, &trace.program.jaxpr, &attributes);
+        let wanted = self.options.out_shardings.as_ref();
+        let plan = plan(&self.name, &trace, site, state, args, wanted)?;
         let traced = start.elapsed();
-        let (executable, origin) =
-            runtime::compile_or_load(&program, device, &self.options.compiler_options)?;
+        let (made, origin) = Made::compile(
+            &self.name,
+            &trace.program.jaxpr,
+            plan,
+            &self.options.compiler_options,
+        )?;
         let total = start.elapsed();
         let why = reason.as_deref().unwrap_or("first call");
         let what = match origin {
@@ -193,7 +206,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
                 self.name
             );
         }
-        let entry = Arc::new(trace.into_entry(executable, program.ordered, device, description)?);
+        let entry = Arc::new(trace.into_entry(made, description)?);
         let mut programs = lock(&self.programs);
         programs.reason = reason;
         programs.insert(key, entry.clone(), self.options.cache_limit);
@@ -237,6 +250,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
     fn call_nested(&self, state: &mut S, args: A, at: &'static Location<'static>) -> R {
         let mut key = signature(state, &args);
         key.0 ^= crate::axis::bound_fingerprint();
+        key.1 ^= sharding::Context::current().fingerprint() as u64;
         let hit = lock(&self.nested).get(key);
         let entry = hit.unwrap_or_else(|| {
             let entry = Arc::new(Nested {
@@ -261,6 +275,19 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         entry.trace.result(&mut outs)
     }
 
+    /// The arguments where `in_shardings` wants them.
+    pub fn placed(&self, args: A) -> Result<A> {
+        match &self.options.in_shardings {
+            None => Ok(args),
+            Some(wanted) => placed(&self.name, args, wanted),
+        }
+    }
+
+    /// Where results are to be.
+    pub fn out_shardings(&self) -> Option<&sharding::Shardings> {
+        self.options.out_shardings.as_ref()
+    }
+
     /// How many programs have been compiled.
     pub fn compilations(&self) -> usize {
         lock(&self.programs).made
@@ -283,36 +310,6 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
     }
 }
 
-/// The device of all arrays of a call.
-pub(crate) fn device_of<S: Tree, A: Tree>(state: &S, args: &A) -> Result<Device> {
-    let mut found: Option<(Device, String)> = None;
-    let mut clash = None;
-    let mut look = |path: &str, array: &Array| {
-        if let Repr::Device(d) = &array.0 {
-            let here = d.sharding.single();
-            match &found {
-                None => found = Some((here, path.to_string())),
-                Some((other, first)) if *other != here && clash.is_none() => {
-                    clash = Some(format!(
-                        "arguments are on different devices: `{first}` on {}, `{path}` on {}\n  help: \
-                         move them together with `device_put(&array, device)`",
-                        other.description(),
-                        here.description()
-                    ));
-                }
-                Some(_) => {}
-            }
-        }
-    };
-    tree::for_each_with_path(state, |p, _, a| look(&format!("state.{p}"), a));
-    tree::for_each_with_path(args, |p, _, a| look(&format!("args.{p}"), a));
-    match (clash, found) {
-        (Some(message), _) => Err(Error::Configuration(message)),
-        (None, Some((device, _))) => Ok(device),
-        (None, None) => Ok(runtime::runtime()?.default_device()),
-    }
-}
-
 impl<S: Tree, R: Tree> Trace<S, R> {
     /// Which inputs give their memory to which outputs: state leaves to their
     /// own new values first, then whatever fits, of state always and of
@@ -325,7 +322,7 @@ impl<S: Tree, R: Tree> Trace<S, R> {
         let mut taken = vec![false; outs.len()];
         let held = |a: &Array| match &a.0 {
             Repr::Device(d) => Arc::strong_count(d) > 1,
-            Repr::Abstract(_) => false,
+            Repr::Abstract(..) => false,
             _ => true,
         };
         let mut donors: Vec<usize> = (0..self.state_ins).collect();
@@ -366,24 +363,42 @@ impl<S: Tree, R: Tree> Trace<S, R> {
         attributes
     }
 
-    pub fn into_entry(
-        self,
-        executable: Executable,
-        ordered: bool,
-        device: Device,
-        description: Description,
-    ) -> Result<Entry<S, R>> {
-        let refs: Vec<&Array> = self.program.consts.iter().collect();
-        let (_, consts) = crate::eager::place_on(device, &refs)?;
+    pub fn into_entry(self, made: Made, description: Description) -> Result<Entry<S, R>> {
+        let captured = &self.program.consts;
+        let consts = match &made.layout {
+            None => {
+                let refs: Vec<&Array> = captured.iter().collect();
+                crate::eager::place_on(made.device, &refs)?.1.into_vec()
+            }
+            Some(layout) => {
+                let to = captured.iter().zip(&layout.ins);
+                to.map(|(a, to)| sharding::follow(a, *to))
+                    .collect::<Result<_>>()?
+            }
+        };
         Ok(Entry {
-            executable,
-            ordered,
-            consts: consts.into_vec(),
+            executable: made.executable,
+            ordered: made.ordered,
+            consts,
             outs: self.program.jaxpr.out_avals(),
-            device,
+            device: made.device,
+            layout: made.layout,
             description,
             trace: self,
         })
+    }
+
+    /// Number of outputs that are state.
+    pub fn state_outputs(&self) -> usize {
+        self.state_outs
+    }
+
+    /// Whether an output is the new value of the state's array of that number.
+    pub fn keeps_state(&self, i: usize) -> bool {
+        let jaxpr = &self.program.jaxpr;
+        self.in_place
+            && i < self.state_ins
+            && jaxpr.in_avals()[i].shape() == jaxpr.out_avals()[i].shape()
     }
 
     /// Gives the state its new arrays.
@@ -434,16 +449,28 @@ impl<S: Tree, R: Tree> Entry<S, R> {
         // count of handles.
         let mut inputs = Inputs::new();
         let mut take = |a: &mut Array| {
-            let placeholder = Array(Repr::Abstract(a.aval()));
+            let placeholder = Array(Repr::Abstract(a.aval(), None));
             inputs.push(std::mem::replace(a, placeholder));
         };
         state.walk_mut(&mut take);
         args.walk_mut(&mut take);
-        let mut outputs: Vec<Buffer> = Vec::with_capacity(self.outs.len());
-        if let Err(e) = self.execute(&inputs, &mut outputs) {
+        let restore = |state: &mut S, inputs: Inputs, e: Error| {
             let mut inputs = inputs.into_iter();
             state.walk_mut(&mut |a| *a = inputs.next().expect("as many arrays"));
-            return Err(e);
+            Err(e)
+        };
+        if let Some(layout) = &self.layout {
+            let mut outs = Vec::with_capacity(self.outs.len());
+            if let Err(e) = self.execute_sharded(layout, &inputs, &mut outs) {
+                return restore(state, inputs, e);
+            }
+            let mut outs = outs.into_iter();
+            self.trace.put_state(state, &mut outs);
+            return Ok(self.trace.result(&mut outs));
+        }
+        let mut outputs: Vec<Buffer> = Vec::with_capacity(self.outs.len());
+        if let Err(e) = self.execute(&inputs, &mut outputs) {
+            return restore(state, inputs, e);
         }
         let sharding = Sharding::SingleDevice(self.device);
         let mut outs = outputs
@@ -452,6 +479,39 @@ impl<S: Tree, R: Tree> Entry<S, R> {
             .map(|(b, a)| Array::from_device(*a, b, sharding));
         self.trace.put_state(state, &mut outs);
         Ok(self.trace.result(&mut outs))
+    }
+
+    /// Runs the program on the devices of a mesh.
+    fn execute_sharded(
+        &self,
+        layout: &Layout,
+        inputs: &[Array],
+        outputs: &mut Vec<Array>,
+    ) -> Result<()> {
+        let donated = &self.executable.signature().donated;
+        let consts = self.consts.len();
+        // What is not laid out as the program wants it goes there for the call.
+        let mut moved: SmallVec<[(usize, Arc<DeviceArray>); 2]> = SmallVec::new();
+        for (i, (input, to)) in inputs.iter().zip(&layout.ins[consts..]).enumerate() {
+            let there = matches!(&input.0, Repr::Device(d) if d.sharding == Sharding::Named(*to));
+            if !there {
+                moved.push((i, sharding::follow(input, *to)?));
+            }
+        }
+        let mut next = moved.iter().peekable();
+        let mut kept: SmallVec<[usize; 8]> = SmallVec::new();
+        let mut args: SmallVec<[&Arc<DeviceArray>; 24]> = self.consts.iter().collect();
+        for (i, input) in inputs.iter().enumerate() {
+            let held = match next.next_if(|(at, _)| *at == i) {
+                Some((_, held)) => held,
+                None => input.device_array()?,
+            };
+            if donated[consts + i] && Arc::strong_count(held) > 1 {
+                kept.push(consts + i);
+            }
+            args.push(held);
+        }
+        layout.run(&self.executable, &args, &kept, |a| outputs.push(a))
     }
 
     fn execute(&self, inputs: &[Array], outputs: &mut Vec<Buffer>) -> Result<()> {
@@ -466,7 +526,7 @@ impl<S: Tree, R: Tree> Entry<S, R> {
         }
         for (i, input) in inputs.iter().enumerate() {
             if let Some(l) = input.as_literal()
-                && input.device_array()?.sharding.single() != self.device
+                && input.device_array()?.sharding.single() != Some(self.device)
             {
                 placed.push((i, runtime::put_scalar_on(l, self.device)?));
             }

@@ -4,6 +4,8 @@
 mod call;
 mod disable;
 mod function;
+mod made;
+mod place;
 mod signature;
 mod stages;
 
@@ -13,6 +15,7 @@ pub(crate) use function::short_name;
 pub use function::{JitFunction, Jitted, Staged, Stateful};
 pub use stages::{Compiled, Lowered};
 
+use crate::Shardings;
 use ramie_pjrt::OptionOverride;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -25,6 +28,12 @@ pub struct JitOptions {
     pub cache_limit: usize,
     /// XLA flags for this function, by name.
     pub compiler_options: Vec<(String, OptionOverride)>,
+    /// Where arguments are that are not over a mesh yet; arrays that are
+    /// elsewhere are refused. By default arguments stay as they are.
+    pub in_shardings: Option<Shardings>,
+    /// Where results go. By default state stays where it was, and the compiler
+    /// decides about the others.
+    pub out_shardings: Option<Shardings>,
 }
 
 impl Default for JitOptions {
@@ -33,6 +42,8 @@ impl Default for JitOptions {
             name: None,
             cache_limit: 256,
             compiler_options: Vec::new(),
+            in_shardings: None,
+            out_shardings: None,
         }
     }
 }

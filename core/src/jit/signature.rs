@@ -3,6 +3,7 @@
 use crate::Array;
 use crate::array::Repr;
 use crate::hash::WideHasher;
+use crate::sharding::{Context, Sharding};
 use crate::tree::{Fixed, Key, Tree, Visitor};
 use ramie_pjrt::Device;
 use std::hash::Hasher;
@@ -21,12 +22,16 @@ impl Visitor for Fingerprint {
         self.hasher.write_usize(array.aval().address());
         // One device serves a whole call, and scalars that are on none follow
         // the other arrays: the device counts once, at the end.
-        if let Repr::Device(d) = &array.0 {
-            let here = d.sharding.single();
-            match self.device {
-                Some(device) if device != here => self.mixed = true,
-                _ => self.device = Some(here),
-            }
+        match &array.0 {
+            Repr::Device(d) => match d.sharding {
+                Sharding::SingleDevice(here) => match self.device {
+                    Some(device) if device != here => self.mixed = true,
+                    _ => self.device = Some(here),
+                },
+                Sharding::Named(named) => self.hasher.write_usize(named.address()),
+            },
+            Repr::Abstract(_, Some(named)) => self.hasher.write_usize(named.address()),
+            _ => {}
         }
     }
     fn fixed(&mut self, value: &dyn Fixed) {
@@ -47,6 +52,7 @@ pub(crate) fn signature<S: Tree, A: Tree>(state: &S, args: &A) -> Signature {
     let device = f.device.or_else(default_device);
     f.hasher.write_i64(device.map_or(-1, |d| i64::from(d.id())));
     f.hasher.write_u8(f.mixed.into());
+    f.hasher.write_usize(Context::current().fingerprint());
     f.hasher.finish_wide()
 }
 
@@ -68,11 +74,13 @@ struct Words {
 impl Visitor for Words {
     fn leaf(&mut self, array: &Array) {
         let mut text = format!("{:?}", array.aval());
-        if let Repr::Device(d) = &array.0 {
-            for device in d.sharding.devices() {
+        match array.sharding() {
+            Some(Sharding::SingleDevice(device)) => {
                 text.push_str(" on ");
                 text.push_str(device.description());
             }
+            Some(Sharding::Named(named)) => text.push_str(&format!(" as {named}")),
+            None => {}
         }
         self.parts.push((self.path.join("."), text));
     }

@@ -1,12 +1,14 @@
 //! Stages: trace and lower, compile, run, each on its own and each reporting
 //! failures as errors.
 
-use super::call::{Entry, Jit, Trace, device_of};
+use super::call::{Entry, Jit, Trace};
+use super::made::Made;
+use super::place::{Plan, plan, site_of};
 use super::signature::{Signature, describe, signature};
 use crate::lower::strip_locations;
-use crate::runtime::{self, Program};
+use crate::runtime::Program;
 use crate::{Array, Error, Jaxpr, Result, Tree, tree};
-use ramie_pjrt::{Device, Executable, MemoryAnalysis, OptionOverride, Value};
+use ramie_pjrt::{Executable, MemoryAnalysis, OptionOverride, Value};
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
@@ -16,8 +18,8 @@ use std::sync::Arc;
 pub struct Lowered<S, A, R> {
     name: Arc<str>,
     trace: Trace<S, R>,
-    program: Program,
-    device: Device,
+    text: String,
+    plan: Plan,
     key: Signature,
     description: super::signature::Description,
     compiler_options: Vec<(String, OptionOverride)>,
@@ -40,15 +42,17 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
         args: A,
         at: &'static Location<'static>,
     ) -> Result<Self> {
-        let device = device_of(state, &args)?;
+        let args = jit.placed(args)?;
+        let site = site_of(state, &args)?;
         let trace = jit.trace(state, &args, at);
-        let attributes = trace.donations(&args);
-        let program = Program::lower(&jit.name, &trace.program.jaxpr, &attributes);
+        let plan = plan(&jit.name, &trace, site, state, &args, jit.out_shardings())?;
+        let jaxpr = &trace.program.jaxpr;
+        let program = Program::lower(&jit.name, jaxpr, &plan.attributes, plan.partition.clone());
         Ok(Lowered {
             name: jit.name.clone(),
             trace,
-            program,
-            device,
+            text: program.text,
+            plan,
             key: signature(state, &args),
             description: describe(state, &args),
             compiler_options: jit.compiler_options().to_vec(),
@@ -73,12 +77,12 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
 
     /// The program in StableHLO.
     pub fn as_text(&self) -> String {
-        strip_locations(&self.program.text)
+        strip_locations(&self.text)
     }
 
     /// The program in StableHLO with the source line of every operation.
     pub fn as_text_with_locations(&self) -> &str {
-        &self.program.text
+        &self.text
     }
 
     /// Compiles the program.
@@ -86,16 +90,12 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
     /// # Errors
     /// If XLA refuses it.
     pub fn compile(self) -> Result<Compiled<S, A, R>> {
-        let executable = runtime::compile(&self.program, self.device, &self.compiler_options)?;
+        let jaxpr = &self.trace.program.jaxpr;
+        let (made, _) = Made::compile(&self.name, jaxpr, self.plan, &self.compiler_options)?;
         Ok(Compiled {
             name: self.name,
             description: self.description.clone(),
-            entry: self.trace.into_entry(
-                executable,
-                self.program.ordered,
-                self.device,
-                self.description,
-            )?,
+            entry: self.trace.into_entry(made, self.description)?,
             key: self.key,
             args: PhantomData,
         })
@@ -155,16 +155,15 @@ impl<S: Tree, A: Tree, R: Tree> Compiled<S, A, R> {
     /// Whether arguments fit a program that was lowered for arrays without
     /// elements: types, structure and device agree.
     fn fits(&self, state: &S, args: &A) -> bool {
-        let Ok(device) = device_of(state, args) else {
+        let Ok(site) = site_of(state, args) else {
             return false;
         };
-        let erase = |a: &Array| Array(crate::array::Repr::Abstract(a.aval()));
-        device == self.entry_device()
+        let erase = |a: &Array| {
+            let named = a.sharding().and_then(|s| s.named());
+            Array(crate::array::Repr::Abstract(a.aval(), named))
+        };
+        site.devices() == self.entry.executable.devices()
             && signature(&tree::map(state, erase), &tree::map(args, erase)) == self.key
-    }
-
-    fn entry_device(&self) -> Device {
-        self.entry.executable.devices()[0]
     }
 }
 

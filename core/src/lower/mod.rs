@@ -2,11 +2,13 @@
 
 mod module;
 mod order;
+mod partition;
 mod region;
 mod traced;
 
 use crate::hash::FastMap;
 use crate::jaxpr::{Atom, Jaxpr, Scope};
+use crate::sharding::AbstractMesh;
 use crate::{Aval, DType, Literal, Scalar};
 use smallvec::SmallVec;
 use std::fmt::{self, Write};
@@ -16,6 +18,8 @@ use std::sync::Arc;
 pub(crate) use module::strip_locations;
 pub use module::{ArgumentAttribute, Module, ModuleText};
 use order::Order;
+pub use partition::Partition;
+pub(crate) use partition::collective_attributes;
 pub use region::Region;
 
 /// A line of the caller's program, and the named scopes around it.
@@ -60,6 +64,8 @@ pub struct Lowering<'m> {
     indent: usize,
     constants: FastMap<(Literal, Aval), Value>,
     location: Option<Source>,
+    /// The mesh as it is here, in a program that each device runs for its part.
+    axes: Option<AbstractMesh>,
     /// Where ordered effects stand, for each open block, innermost last.
     order: Vec<Order>,
 }
@@ -102,7 +108,7 @@ pub(crate) fn padding_attribute(pads: &[(isize, isize)]) -> String {
 }
 
 impl<'m> Lowering<'m> {
-    fn new(module: &'m mut Module) -> Lowering<'m> {
+    fn new(module: &'m mut Module, axes: Option<AbstractMesh>) -> Lowering<'m> {
         Lowering {
             module,
             body: String::new(),
@@ -110,6 +116,7 @@ impl<'m> Lowering<'m> {
             indent: 4,
             constants: FastMap::default(),
             location: None,
+            axes,
             order: vec![Order::default()],
         }
     }
@@ -385,7 +392,7 @@ impl<'m> Lowering<'m> {
     /// A call of a program as a function of its own; one function serves all
     /// calls of equal programs.
     pub fn call(&mut self, name: &str, jaxpr: &Arc<Jaxpr>, args: &[Value]) -> Vec<Value> {
-        let callee = self.module.function(name, jaxpr);
+        let callee = self.module.function(name, jaxpr, self.axes);
         let mut args: SmallVec<[Value; 8]> = args.into();
         let mut ins = jaxpr.in_avals();
         let mut outs = jaxpr.out_avals();
@@ -437,7 +444,15 @@ impl<'m> Lowering<'m> {
             }
             let out_avals: SmallVec<[Aval; 2]> =
                 eqn.outputs.iter().map(|v| jaxpr.var_aval(*v)).collect();
-            let outs = eqn.primitive.lower(self, &ins, &in_avals, &out_avals);
+            let mut outs = eqn.primitive.lower(self, &ins, &in_avals, &out_avals);
+            if !eqn.primitive.places_results()
+                && in_avals
+                    .iter()
+                    .chain(&out_avals)
+                    .any(|a| a.sharding().is_some())
+            {
+                self.constrain_typed(&mut outs, &in_avals, &out_avals);
+            }
             debug_assert_eq!(outs.len(), eqn.outputs.len());
             for (v, value) in eqn.outputs.iter().zip(outs) {
                 env[v.index()] = Some(value);

@@ -1,8 +1,10 @@
 //! A StableHLO module: its functions and source locations.
 
+use super::partition::{self, Declared, Partition};
 use super::{Lowering, Source, TensorType, Value, order};
 use crate::hash::FastMap;
 use crate::jaxpr::{ClosedJaxpr, Jaxpr, Scope};
+use crate::sharding::AbstractMesh;
 use crate::{Array, Aval, Result};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -14,17 +16,21 @@ pub enum ArgumentAttribute {
     None,
     /// Its buffer becomes that of the result with this number.
     AliasedTo(usize),
+    /// Its buffer becomes that of some result that it fits.
+    Donated,
 }
 
 /// A program in StableHLO while it is written.
 #[derive(Default)]
 pub struct Module {
     functions: Vec<String>,
-    by_jaxpr: FastMap<Arc<Jaxpr>, Callee>,
+    by_jaxpr: FastMap<(Arc<Jaxpr>, Option<AbstractMesh>), Callee>,
     names: FastMap<String, usize>,
     locations: Vec<Source>,
     location_ids: FastMap<(usize, Scope), usize>,
     calls_back: bool,
+    pub(super) partition: Partition,
+    pub(super) meshes: Vec<Declared>,
 }
 
 /// A function of a module.
@@ -69,9 +75,18 @@ fn identifier(name: &str) -> String {
 impl Module {
     /// The text of `jaxpr` as the program `name`; captured values are its
     /// first arguments. `attributes` has an entry for every argument.
-    pub fn lower(name: &str, jaxpr: &Jaxpr, attributes: &[ArgumentAttribute]) -> ModuleText {
-        let mut module = Module::default();
-        let main = module.write_function("main", "public", jaxpr, attributes, &[]);
+    /// `partition` says how they and the results lie on devices.
+    pub fn lower(
+        name: &str,
+        jaxpr: &Jaxpr,
+        attributes: &[ArgumentAttribute],
+        partition: &Partition,
+    ) -> ModuleText {
+        let mut module = Module {
+            partition: partition.clone(),
+            ..Module::default()
+        };
+        let main = module.write_function("main", None, jaxpr, attributes, &[]);
         module.finish(name, main)
     }
 
@@ -86,7 +101,7 @@ impl Module {
             .map(Array::try_to_bytes)
             .collect::<Result<_>>()?;
         let mut module = Module::default();
-        let main = module.write_function("main", "public", &program.jaxpr, &[], &consts);
+        let main = module.write_function("main", None, &program.jaxpr, &[], &consts);
         Ok(module.finish(name, main))
     }
 
@@ -94,8 +109,10 @@ impl Module {
     fn finish(self, name: &str, (main, ordered): (String, bool)) -> ModuleText {
         let module = self;
         let mut text = format!(
-            "module @{} attributes {{mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32}} {{\n{main}",
-            identifier(name)
+            "module @{} attributes {{mhlo.num_partitions = {} : i32, mhlo.num_replicas = 1 : i32}} {{\n{}{main}",
+            identifier(name),
+            module.partition.count(),
+            module.mesh_text()
         );
         for f in &module.functions {
             text.push_str(f);
@@ -130,8 +147,13 @@ impl Module {
     }
 
     /// The function for a nested program, written at its first use.
-    pub(super) fn function(&mut self, name: &str, jaxpr: &Arc<Jaxpr>) -> Callee {
-        if let Some(known) = self.by_jaxpr.get(jaxpr) {
+    pub(super) fn function(
+        &mut self,
+        name: &str,
+        jaxpr: &Arc<Jaxpr>,
+        axes: Option<AbstractMesh>,
+    ) -> Callee {
+        if let Some(known) = self.by_jaxpr.get(&(jaxpr.clone(), axes)) {
             return known.clone();
         }
         let base = identifier(name);
@@ -142,13 +164,13 @@ impl Module {
             n => format!("{base}_{n}"),
         };
         *count += 1;
-        let (text, ordered) = self.write_function(&unique, "private", jaxpr, &[], &[]);
+        let (text, ordered) = self.write_function(&unique, axes, jaxpr, &[], &[]);
         self.functions.push(text);
         let callee = Callee {
             name: unique,
             ordered,
         };
-        self.by_jaxpr.insert(jaxpr.clone(), callee.clone());
+        self.by_jaxpr.insert((jaxpr.clone(), axes), callee.clone());
         callee
     }
 
@@ -158,12 +180,12 @@ impl Module {
     fn write_function(
         &mut self,
         name: &str,
-        visibility: &str,
+        axes: Option<AbstractMesh>,
         jaxpr: &Jaxpr,
         attributes: &[ArgumentAttribute],
         consts: &[Vec<u8>],
     ) -> (String, bool) {
-        let mut ctx = Lowering::new(self);
+        let mut ctx = Lowering::new(self, axes);
         let captured = jaxpr.constvars.iter().zip(consts);
         let constants: Vec<Value> = captured
             .map(|(v, bytes)| ctx.elements(bytes, jaxpr.var_aval(*v)))
@@ -187,22 +209,44 @@ impl Module {
             outs.extend(order.after().map(|v| (v, order::aval())));
         }
         let body = ctx.body;
+        let main = name == "main";
+        let visibility = if main { "public" } else { "private" };
         let mut text = format!("  func.func {visibility} @{name}(");
+        let (ins, results) = match main {
+            true => (self.partition.ins.clone(), self.partition.outs.clone()),
+            false => Default::default(),
+        };
         for (i, (v, a)) in args.iter().enumerate() {
-            let comma = if i > 0 { ", " } else { "" };
-            let _ = write!(text, "{comma}{v}: {}", TensorType(*a));
-            if let Some(ArgumentAttribute::AliasedTo(out)) = attributes.get(i) {
-                let _ = write!(text, " {{tf.aliasing_output = {out} : i32}}");
+            let mut notes = Vec::new();
+            match attributes.get(i) {
+                Some(ArgumentAttribute::AliasedTo(out)) => {
+                    notes.push(format!("tf.aliasing_output = {out} : i32"));
+                }
+                Some(ArgumentAttribute::Donated) => notes.push("jax.buffer_donor = true".into()),
+                _ => {}
             }
+            if let Some(sharding) = ins.get(i) {
+                let sharding = self.sharding(*sharding, a.ndim());
+                notes.push(format!("sdy.sharding = {sharding}"));
+            }
+            let comma = if i > 0 { ", " } else { "" };
+            let _ = write!(text, "{comma}{}", partition::typed(Some(*v), *a, &notes));
         }
         text.push_str(") -> (");
-        let types: Vec<String> = outs
-            .iter()
-            .map(|(_, a)| TensorType(*a).to_string())
-            .collect();
-        let _ = write!(text, "{}) {{\n{body}    return", types.join(", "));
+        for (i, (_, a)) in outs.iter().enumerate() {
+            let mut notes = Vec::new();
+            if let Some(Some(sharding)) = results.get(i) {
+                let sharding = self.sharding(*sharding, a.ndim());
+                notes.push(format!("sdy.sharding = {sharding}"));
+            }
+            let comma = if i > 0 { ", " } else { "" };
+            let _ = write!(text, "{comma}{}", partition::typed(None, *a, &notes));
+        }
+        let _ = write!(text, ") {{\n{body}    return");
         if !outs.is_empty() {
             let values: Vec<String> = outs.iter().map(|(v, _)| v.to_string()).collect();
+            let types = outs.iter().map(|(_, a)| TensorType(*a).to_string());
+            let types: Vec<String> = types.collect();
             let _ = write!(text, " {} : {}", values.join(", "), types.join(", "));
         }
         text.push_str("\n  }\n");

@@ -16,6 +16,7 @@ pub struct Region {
     after: Option<Value>,
     /// A name for a state that comes as an argument and that nothing uses.
     spare: Value,
+    pub(super) terminator: &'static str,
 }
 
 /// What an operation with ordered effects in some region adds to each.
@@ -56,7 +57,7 @@ impl Region {
             list(&mut text, args.iter().map(typed));
             text.push_str("):");
         }
-        let _ = write!(text, "\n{}{margin}  stablehlo.return ", self.body);
+        let _ = write!(text, "\n{}{margin}  {} ", self.body, self.terminator);
         list(&mut text, results.iter().map(|r| r.0));
         if !results.is_empty() {
             text.push_str(" : ");
@@ -94,6 +95,7 @@ impl<'m> Lowering<'m> {
             entry: order.entry,
             after: order.after(),
             spare,
+            terminator: "stablehlo.return",
         }
     }
 

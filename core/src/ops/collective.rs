@@ -2,7 +2,7 @@
 
 use crate::prim::collective::{
     AllGather, AllReduce, AllToAll, AxisIndex, Combine, Names, Ppermute, Pvary, ReduceScatter,
-    size_of,
+    size_of, vary,
 };
 use crate::trace::{bind1, fail};
 use crate::{Array, AxisNames, DType, Tree, tree};
@@ -53,8 +53,11 @@ fn reduce<T: Tree>(combine: Combine, x: &T, axes: &Names) -> T {
     // A loop, not `tree::map`: a closure would not know the caller's line.
     let mut outs = Vec::new();
     for a in tree::leaves(x) {
-        let axes = axes.clone();
-        outs.push(bind1(AllReduce { combine, axes }, &[&a]));
+        let all = AllReduce {
+            combine,
+            ..AllReduce::sum(axes.clone())
+        };
+        outs.push(bind1(all, &[&vary(&a, axes)]));
     }
     tree::with_leaves(x, outs)
 }
@@ -163,7 +166,7 @@ fn gather(x: &Array, axes: &Names, dimension: usize, tiled: bool) -> Array {
         size: count("all_gather", axes),
         tiled,
     };
-    bind1(gather, &[x])
+    bind1(gather, &[&vary(x, axes)])
 }
 
 /// The sum over all examples, of which each gets the part with its number along
@@ -196,7 +199,7 @@ fn scatter(x: &Array, axes: &Names, axis: isize, tiled: bool) -> Array {
         size: count("psum_scatter", axes),
         tiled,
     };
-    bind1(scatter, &[x])
+    bind1(scatter, &[&vary(x, axes)])
 }
 
 /// Parts of `x` along `split_axis`, whose size is the number of examples, go to
@@ -225,6 +228,7 @@ pub fn all_to_all(
             x.shape()[split]
         ));
     }
+    let x = &vary(x, &names);
     let exchange = |split, concat| AllToAll {
         axes: names.clone(),
         split,
@@ -266,7 +270,8 @@ pub fn all_to_all_tiled(
         axes,
         tiled: true,
     };
-    bind1(exchange, &[x])
+    let x = vary(x, &exchange.axes);
+    bind1(exchange, &[&x])
 }
 
 /// The axis `axis` of `x`, whose size is the number of examples, and the mapped
@@ -292,7 +297,7 @@ pub fn ppermute<T: Tree>(x: &T, axes: impl Into<AxisNames>, permutation: &[(usiz
         axes: names(axes),
         permutation: permutation.to_vec(),
     };
-    tree::map(x, |a| bind1(permute.clone(), &[a]))
+    tree::map(x, |a| bind1(permute.clone(), &[&vary(a, &permute.axes)]))
 }
 
 /// The arrays of a tree sent between examples: example `i` gets the value of
@@ -345,5 +350,9 @@ pub fn pbroadcast<T: Tree>(x: &T, axes: impl Into<AxisNames>, source: usize) -> 
 #[track_caller]
 pub fn pvary<T: Tree>(x: &T, axes: impl Into<AxisNames>) -> T {
     let axes = names(axes);
+    if crate::sharding::any_manual() {
+        // Where types say what varies, only what does not yet is marked.
+        return tree::map(x, |a| vary(a, &axes));
+    }
     tree::map(x, |a| bind1(Pvary { axes: axes.clone() }, &[a]))
 }

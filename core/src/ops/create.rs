@@ -2,7 +2,7 @@
 
 use crate::prim::shape::Iota;
 use crate::trace::bind1;
-use crate::{Array, DType, Scalar};
+use crate::{Array, DType, Scalar, Sharding};
 
 impl Array {
     /// An array with every element `value`.
@@ -31,19 +31,37 @@ impl Array {
     /// Zeros in the shape and type of this array.
     #[track_caller]
     pub fn zeros_like(&self) -> Array {
-        Array::zeros(self.shape(), self.dtype())
+        self.beside(Array::zeros(self.shape(), self.dtype()))
     }
 
     /// Ones in the shape and type of this array.
     #[track_caller]
     pub fn ones_like(&self) -> Array {
-        Array::ones(self.shape(), self.dtype())
+        self.beside(Array::ones(self.shape(), self.dtype()))
     }
 
     /// `value` in the shape and type of this array.
     #[track_caller]
     pub fn full_like(&self, value: impl Into<Scalar>) -> Array {
-        Array::full(self.shape(), value, self.dtype())
+        self.beside(Array::full(self.shape(), value, self.dtype()))
+    }
+
+    /// An array of this shape where this one is on a mesh: sharded as it is, and
+    /// varying over the same axes.
+    #[track_caller]
+    fn beside(&self, array: Array) -> Array {
+        let aval = self.aval();
+        if let (Some(Sharding::Named(here)), false) = (self.sharding(), array.is_tracer()) {
+            return crate::device_put(&array, here);
+        }
+        if !aval.is_placed() {
+            return array;
+        }
+        let array = match aval.sharding() {
+            Some(sharding) => super::sharding::resharded(&array, sharding.mesh(), sharding.spec()),
+            None => array,
+        };
+        crate::prim::collective::vary(&array, aval.varying())
     }
 
     /// `0, 1, …, n - 1` as `i32`.

@@ -21,6 +21,7 @@ mod pool;
 mod reduce;
 mod scaled_dot;
 mod shape;
+pub(crate) mod sharding;
 mod window;
 
 // Functions of NumPy, and of neural networks.
@@ -63,6 +64,7 @@ pub use platform::{PlatformFn, platform_dependent};
 pub use pool::*;
 pub(crate) use shape::{as_dtype_of, at_least, broadcast_promoted, common_type, promote_all};
 pub use shape::{broadcast_arrays, hstack, stack, vstack};
+pub use sharding::{auto_axes, explicit_axes, reshard, type_of, with_sharding_constraint};
 pub use window::*;
 
 pub use attention::{Attention, dot_product_attention};

@@ -79,6 +79,9 @@ impl Primitive for Call {
     fn has_effects(&self) -> bool {
         self.jaxpr.has_effects()
     }
+    fn places_results(&self) -> bool {
+        true
+    }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         let expected = self.jaxpr.in_avals();
         crate::ensure_shape!(

@@ -202,7 +202,7 @@ impl Primitive for HostCallback {
             if self.ordered {
                 crate::runtime::ordered::wait();
             }
-            let (device, _) = crate::eager::place(self.name(), args)?;
+            let device = crate::eager::device_of(self, args)?;
             let outs = self.outs();
             self.function
                 .run(&self.levels, args, &self.results, &outs, device)

@@ -39,8 +39,8 @@ const fn collective(ty: &'static str, name: &'static str) -> CatalogueEntry {
         name,
         class: Class::Any,
         exempt: Some(
-            "exists only in a function that vmap maps under an axis name, which replaces it: \
-             core/tests/collectives.rs",
+            "exists only where axes have names: core/tests/collectives.rs maps them with vmap, \
+             core/tests/collectives_on_meshes.rs over devices",
         ),
     }
 }
@@ -51,6 +51,10 @@ const fn elsewhere(ty: &'static str, name: &'static str, why: &'static str) -> C
         ..entry(ty, name, Class::Any)
     }
 }
+
+/// Why operations on meshes have no cases.
+const MESHES: &str = "it speaks of several devices, and cases run on one; core/tests/sharding.rs and \
+                      core/tests/shard_map.rs call it on 8 under every transformation";
 
 /// Why callbacks have no cases.
 const CALLBACK: &str = "it holds a function, not numbers; core/tests/callback.rs calls it under \
@@ -93,6 +97,9 @@ const LISTED: &[CatalogueEntry] = &[
     collective("Ppermute", "ppermute"),
     collective("Pvary", "pvary"),
     collective("ReduceScatter", "reduce_scatter"),
+    elsewhere("Reshard", "reshard", MESHES),
+    elsewhere("ShardMap", "shard_map", MESHES),
+    elsewhere("ShardingConstraint", "sharding_constraint", MESHES),
     // Special functions
     entry("BesselI0e", "bessel_i0e", Class::Float),
     entry("BesselI1e", "bessel_i1e", Class::Float),

@@ -24,11 +24,12 @@ pub mod reduce;
 pub mod remat;
 mod rules;
 pub mod shape;
+pub mod sharding;
 pub mod sort;
 pub mod window;
 
 use crate::lower::{Lowering, Value};
-use crate::{Array, Aval, AxisName, Outputs, ShapeError};
+use crate::{Array, Aval, AxisName, Mesh, Outputs, ShapeError, ShardingRule};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::fmt::Debug;
@@ -80,6 +81,29 @@ pub trait Primitive: Debug + DynPrimitive + Send + Sync + 'static {
     /// The operation outside of programs, for those that do not run by being
     /// compiled: functions of the host.
     fn evaluate(&self, _args: &[&Array]) -> Option<crate::Result<Outputs>> {
+        None
+    }
+
+    /// The sharding rule: how results are sharded for operands whose types are
+    /// sharded over explicit axes of a mesh. `outs` are the results' types
+    /// without their shardings.
+    ///
+    /// # Errors
+    /// What is ambiguous or wrong.
+    fn sharding(&self, _args: &[Aval], _outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Unknown)
+    }
+
+    /// Whether [`infer`](Primitive::infer) takes operands with their placement
+    /// on a mesh and says that of results, as operations do that hold programs
+    /// or speak of axes. For all others operands that vary over fewer manual
+    /// axes are made to vary as the others do, and results do as well.
+    fn places_results(&self) -> bool {
+        false
+    }
+
+    /// The mesh whose devices the operation runs on, for those that know it.
+    fn mesh(&self) -> Option<Mesh> {
         None
     }
 
@@ -200,12 +224,20 @@ impl<T: Primitive + Clone + PartialEq + Hash> DynPrimitive for T {
 
 /// The types of a primitive's results, weak types included.
 pub(crate) fn infer(primitive: &dyn Primitive, args: &[Aval]) -> Result<Avals, ShapeError> {
-    let mut outs = primitive.infer(args)?;
+    let placed = !primitive.places_results() && args.iter().any(Aval::is_placed);
+    let mut outs = match placed {
+        // Rules of shapes compare types, which must not differ by placement.
+        true => primitive.infer(&args.iter().map(Aval::unplaced).collect::<Avals>())?,
+        false => primitive.infer(args)?,
+    };
     if primitive.propagates_weak_type() {
         let weak = !args.is_empty() && args.iter().all(Aval::weak_type);
         for out in &mut outs {
             *out = out.with_weak_type(weak);
         }
+    }
+    if placed {
+        crate::sharding::rule::place_results(primitive, args, &mut outs)?;
     }
     Ok(outs)
 }

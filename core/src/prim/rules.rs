@@ -10,16 +10,27 @@ pub struct BatchAxis {
     pub size: usize,
     /// Its name, if collectives may go over it.
     pub name: Option<AxisName>,
+    /// The mesh axes along which the examples are sharded (`spmd_axis_name`).
+    pub spmd: &'static [AxisName],
 }
 
 impl From<usize> for BatchAxis {
     /// An axis without a name.
     fn from(size: usize) -> BatchAxis {
-        BatchAxis { size, name: None }
+        BatchAxis {
+            size,
+            name: None,
+            spmd: &[],
+        }
     }
 }
 
 impl BatchAxis {
+    /// The mesh axes along which the examples are sharded.
+    pub(crate) fn spmd_names(self) -> &'static [AxisName] {
+        self.spmd
+    }
+
     /// Whether an equation must be batched because it speaks of this axis.
     pub(crate) fn is_used_by(self, primitive: &dyn super::Primitive) -> bool {
         self.name.is_some_and(|name| primitive.uses_axis(name))

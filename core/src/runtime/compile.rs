@@ -1,7 +1,7 @@
 //! From a jaxpr to a loaded executable, through the persistent cache.
 
 use super::{cache, runtime};
-use crate::lower::{ArgumentAttribute, Module};
+use crate::lower::{ArgumentAttribute, Module, Partition};
 use crate::{Aval, Error, Jaxpr, Result, profiler};
 use ramie_pjrt::discover::Platform;
 use ramie_pjrt::{BufferType, Callback, CompileOptions, Device, Executable, OptionOverride};
@@ -13,8 +13,10 @@ pub(crate) struct Program {
     pub name: String,
     /// StableHLO with source locations.
     pub text: String,
-    /// Types of the arguments, captured values first.
+    /// Types of the arguments on each device, captured values first.
     pub inputs: Vec<BufferType>,
+    /// The devices it runs on, where these are several.
+    pub partition: Partition,
     /// Which arguments give their buffer away.
     pub donated: Vec<bool>,
     /// Whether the last argument and the last result are the state of ordered
@@ -27,25 +29,41 @@ pub(crate) struct Program {
 impl Program {
     /// Lowers a jaxpr; `attributes` has an entry for every argument, captured
     /// values first, or none.
-    pub fn lower(name: &str, jaxpr: &Jaxpr, attributes: &[ArgumentAttribute]) -> Program {
+    pub fn lower(
+        name: &str,
+        jaxpr: &Jaxpr,
+        attributes: &[ArgumentAttribute],
+        partition: Partition,
+    ) -> Program {
         let _event = profiler::span(|| profiler::Event::named(format!("lower {name}")));
-        let module = Module::lower(name, jaxpr, attributes);
+        let module = Module::lower(name, jaxpr, attributes, &partition);
         let mut inputs: Vec<BufferType> = jaxpr
             .constvars
             .iter()
             .chain(&jaxpr.invars)
-            .map(|v| Aval::buffer_type(&jaxpr.var_aval(*v)))
+            .map(|v| jaxpr.var_aval(*v))
+            .enumerate()
+            .map(|(i, aval)| match partition.ins.get(i) {
+                Some(sharding) => aval.with_shape(&sharding.shard_shape(aval.shape())),
+                None => aval,
+            })
+            .map(|aval| Aval::buffer_type(&aval))
             .collect();
         if module.ordered {
             inputs.push(super::ordered::state().buffer_type());
         }
         let donated = (0..inputs.len())
-            .map(|i| matches!(attributes.get(i), Some(ArgumentAttribute::AliasedTo(_))))
+            .map(|i| {
+                attributes
+                    .get(i)
+                    .is_some_and(|a| *a != ArgumentAttribute::None)
+            })
             .collect();
         Program {
             name: name.to_string(),
             text: module.text,
             inputs,
+            partition,
             donated,
             ordered: module.ordered,
             calls_back: module.calls_back,
@@ -92,9 +110,22 @@ pub(crate) fn compile(
     compile_or_load(program, device, flags).map(|(executable, _)| executable)
 }
 
-/// Options for one device.
-fn options(device: Device, flags: &[(String, OptionOverride)]) -> Result<CompileOptions> {
-    let mut options = CompileOptions::on_device(device.id());
+/// Options for one device, or for those of a partition.
+fn options(
+    device: Device,
+    partition: &Partition,
+    flags: &[(String, OptionOverride)],
+) -> Result<CompileOptions> {
+    let mut options = match partition.devices.is_empty() {
+        true => CompileOptions::on_device(device.id()),
+        false => {
+            let ids: Vec<i32> = partition.devices.iter().map(|d| d.id()).collect();
+            CompileOptions {
+                propagate_to_outputs: partition.outs.iter().map(Option::is_none).collect(),
+                ..CompileOptions::partitioned(&ids)
+            }
+        }
+    };
     if runtime()?.location.platform == Platform::Cpu {
         // By default this plugin's maximum and minimum drop NaN.
         let strict = OptionOverride::Bool(false);
@@ -114,7 +145,7 @@ pub(crate) fn compile_or_load(
     let runtime = runtime()?;
     super::dump::dump(program)?;
     let client = runtime.client();
-    let options = options(device, flags)?;
+    let options = options(device, &program.partition, flags)?;
     if program.calls_back {
         Callback::check(*client)?;
     }
@@ -170,13 +201,14 @@ pub(crate) fn compile_module(program: &ModuleBytes<'_>, device: Device) -> Resul
             name: program.name.to_string(),
             text: text.to_string(),
             inputs: program.inputs.clone(),
+            partition: Partition::default(),
             donated,
             ordered: false,
             calls_back: false,
         };
         return compile(&program, device, &[]);
     }
-    let options = options(device, &[])?;
+    let options = options(device, &Partition::default(), &[])?;
     let executable = runtime()?
         .client()
         .compile_module(program.module, &options, &program.inputs, &donated)

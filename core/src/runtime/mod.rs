@@ -5,11 +5,12 @@ mod cache;
 mod compile;
 mod dump;
 pub(crate) mod ordered;
+pub(crate) mod sharded;
 
 use crate::array::DeviceArray;
 use crate::{Array, Aval, Error, Literal, Result, Sharding};
 use ramie_pjrt::discover::{self, Platform, PluginLocation};
-use ramie_pjrt::{AlignedBytes, Callback, Client, ClientOptions, Device, HostData, Plugin};
+use ramie_pjrt::{AlignedBytes, Buffer, Callback, Client, ClientOptions, Device, HostData, Plugin};
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -184,24 +185,25 @@ pub fn with_default_device<R>(device: Device, f: impl FnOnce() -> R) -> R {
 
 /// Copies elements to a device.
 pub(crate) fn put(bytes: &[u8], aval: Aval, device: Device) -> Result<Array> {
-    let runtime = runtime()?;
-    // Large arrays go without a second copy: the device uses these bytes.
-    const LARGE: usize = 1 << 16;
-    let buffer = if bytes.len() >= LARGE && runtime.location.platform == Platform::Cpu {
-        let owned = AlignedBytes::from(bytes);
-        runtime
-            .client
-            .buffer_from_owned(owned, aval.buffer_type(), device)?
-    } else {
-        runtime
-            .client
-            .buffer_from_host(bytes, aval.buffer_type(), device)?
-    };
+    let buffer = put_buffer(bytes, aval, device)?;
     Ok(Array::from_device(
         aval,
         buffer,
         Sharding::SingleDevice(device),
     ))
+}
+
+/// [`put`], as a buffer.
+pub(crate) fn put_buffer(bytes: &[u8], aval: Aval, device: Device) -> Result<Buffer> {
+    let runtime = runtime()?;
+    // Large arrays go without a second copy: the device uses these bytes.
+    const LARGE: usize = 1 << 16;
+    let client = runtime.client;
+    if bytes.len() >= LARGE && runtime.location.platform == Platform::Cpu {
+        let owned = AlignedBytes::from(bytes);
+        return Ok(client.buffer_from_owned(owned, aval.buffer_type(), device)?);
+    }
+    Ok(client.buffer_from_host(bytes, aval.buffer_type(), device)?)
 }
 
 /// Hands elements over to a device: it shares their memory if it can, else

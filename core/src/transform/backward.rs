@@ -81,7 +81,7 @@ pub(crate) fn backward(program: &ClosedJaxpr, cts: &[Option<Array>]) -> Vec<Opti
                 }
                 debug_assert!(
                     grad.as_ref()
-                        .is_none_or(|g| g.aval().strong() == operand.aval().strong()),
+                        .is_none_or(|g| g.aval().matches(operand.aval())),
                     "{}: the transpose gave a cotangent {:?} for an operand {:?}",
                     eqn.primitive.name(),
                     grad.as_ref().map(Array::aval),

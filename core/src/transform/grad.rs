@@ -48,6 +48,11 @@ fn place(path: &str) -> String {
     }
 }
 
+/// The array's type, without its elements.
+fn type_only(array: &Array) -> Array {
+    Array(crate::array::Repr::Abstract(array.aval(), None))
+}
+
 /// Checks that tangents or cotangents are like the values that they belong to.
 /// `made` is where the function that takes them was made, if not by this call.
 #[track_caller]
@@ -71,12 +76,19 @@ fn check_like<T: Tree, U: Tree>(
         e.len()
     );
     for ((path, e), g) in tree::paths(expected).iter().zip(&e).zip(&g) {
+        let (e, g) = (e.aval(), g.aval());
+        let fits = e.matches(g);
+        let help = match fits {
+            true => {
+                "help: a value and its tangent vary over the same axes of the mesh; mark the one that \
+                 varies over fewer with `pvary`"
+            }
+            false => HELP,
+        };
         assert!(
-            e.aval().strong() == g.aval().strong(),
-            "{operation}: {what}{} is {}, expected {}{at}\n  {HELP}",
+            fits && e.varying() == g.varying(),
+            "{operation}: {what}{} is {g}, expected {e}{at}\n  {help}",
             place(path),
-            g.aval(),
-            e.aval()
         );
     }
 }
@@ -409,12 +421,8 @@ pub fn linear_transpose<A: Tree, R: Tree>(
         let outs = traced.program.eval(&args);
         trace.finish(&outs)
     };
-    let like = tree::map(&traced.result, |a| {
-        Array::shape_dtype_struct(a.shape(), a.dtype())
-    });
-    let example = tree::map(&example, |a| {
-        Array::shape_dtype_struct(a.shape(), a.dtype())
-    });
+    let like = tree::map(&traced.result, type_only);
+    let example = tree::map(&example, type_only);
     let at = Location::caller();
     move |cts: R| {
         check_like("linear_transpose", "the cotangent", &like, &cts, Some(at));

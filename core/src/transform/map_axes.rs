@@ -1,6 +1,6 @@
 //! Which axes `vmap` maps over, and under which name.
 
-use crate::{Aval, AxisName, Tree, tree};
+use crate::{Aval, AxisName, AxisNames, Tree, tree};
 use std::fmt;
 use std::sync::Arc;
 
@@ -149,6 +149,9 @@ pub struct VmapOptions {
     /// The name of the mapped axis, for collectives such as
     /// [`psum`](crate::psum) in the function.
     pub axis_name: Option<AxisName>,
+    /// The axes of a mesh along which the examples are sharded, for sharding
+    /// constraints and for [`shard_map`](crate::shard_map) in the function.
+    pub spmd_axis_name: Option<AxisNames>,
     /// The number of examples, needed only where no argument has a batch axis.
     pub axis_size: Option<usize>,
 }
@@ -159,6 +162,7 @@ impl Default for VmapOptions {
             in_axes: 0.into(),
             out_axes: 0.into(),
             axis_name: None,
+            spmd_axis_name: None,
             axis_size: None,
         }
     }
@@ -166,9 +170,5 @@ impl Default for VmapOptions {
 
 /// The type of one example: the type without its batch axis.
 pub(crate) fn example(aval: Aval, axis: Option<usize>) -> Aval {
-    let mut shape: crate::Dims = aval.shape().into();
-    if let Some(axis) = axis {
-        shape.remove(axis);
-    }
-    aval.with_shape(&shape)
+    axis.map_or(aval, |axis| aval.without_dimension(axis))
 }

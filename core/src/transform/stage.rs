@@ -51,5 +51,5 @@ where
 #[track_caller]
 pub fn eval_shape<A: Tree, R: Tree>(f: impl FnOnce(A) -> R, args: A) -> R {
     let traced = super::grad::trace(&args, f);
-    tree::map(&traced.result, |a| Array(Repr::Abstract(a.aval())))
+    tree::map(&traced.result, |a| Array(Repr::Abstract(a.aval(), None)))
 }

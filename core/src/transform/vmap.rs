@@ -146,11 +146,15 @@ fn apply<F: Function<M>, M>(
     let mut next = leaves.iter().zip(&axes);
     let examples: F::Args = args.rebuild(&mut |_| {
         let (leaf, axis) = next.next().expect("as many arrays");
-        Array(Repr::Abstract(example(leaf.aval(), *axis)))
+        Array(Repr::Abstract(example(leaf.aval(), *axis), None))
     });
     let axis = BatchAxis {
         size,
         name: options.axis_name,
+        spmd: match &options.spmd_axis_name {
+            Some(names) => crate::axis::kept(names.as_slice()),
+            None => &[],
+        },
     };
     let traced = axis::with_axis(axis.name, size, || {
         trace::at_location(at, || super::grad::trace(&examples, |args| f.call(args)))

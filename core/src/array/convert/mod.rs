@@ -106,7 +106,7 @@ impl Array {
             return Ok(());
         }
         match &self.0 {
-            Repr::Device(held) => Ok(held.buffers[0].copy_to_host(bytes)?),
+            Repr::Device(held) => held.copy_to_host(bytes),
             _ => Err(Error::Configuration(self.no_value("reading"))),
         }
     }
@@ -201,34 +201,6 @@ fn checked_bytes(bytes: &[u8], shape: &[usize], dtype: DType) -> Result<Aval> {
         )));
     }
     Ok(aval)
-}
-
-/// A copy of the array on another device.
-///
-/// # Panics
-/// If the array is traced, or the copy fails.
-#[track_caller]
-pub fn device_put(array: &Array, device: Device) -> Array {
-    array.expect_value("device_put");
-    let copy = || -> Result<Array> {
-        if let Some(l) = array.as_literal() {
-            return Ok(Array(Repr::Device(runtime::put_scalar_on(l, device)?)));
-        }
-        let held = array.device_array()?;
-        if held.sharding.single() == device {
-            return Ok(array.clone());
-        }
-        let buffer = held.buffers[0].copy_to_device(device)?;
-        Ok(Array::from_device(
-            array.aval(),
-            buffer,
-            crate::Sharding::SingleDevice(device),
-        ))
-    };
-    match copy() {
-        Ok(a) => a,
-        Err(e) => panic!("device_put: {e}"),
-    }
 }
 
 impl<T: Element> From<Vec<T>> for Array {

@@ -84,7 +84,7 @@ impl fmt::Debug for Array {
 
 fn without_elements(array: &Array) -> String {
     match &array.0 {
-        Repr::Abstract(aval) => format!(
+        Repr::Abstract(aval, _) => format!(
             "ShapeDtypeStruct(shape={}, dtype={})",
             shape(aval.shape()),
             aval.dtype().numpy_name()
@@ -127,7 +127,7 @@ struct Elements {
 impl Elements {
     /// `None` for arrays that have no elements now.
     fn of(array: &Array) -> Option<Result<Elements>> {
-        if matches!(array.0, Repr::Tracer(_) | Repr::Abstract(_)) {
+        if matches!(array.0, Repr::Tracer(_) | Repr::Abstract(..)) {
             return None;
         }
         let dtype = array.dtype();

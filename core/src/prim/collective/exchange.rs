@@ -1,7 +1,7 @@
 //! `all_to_all` and `ppermute`: values change places between examples.
 
-use super::{Names, around, bare, divide, merge, no_lowering, size_of, tuple};
-use crate::lower::{Lowering, Value};
+use super::{Names, around, bare, divide, groups, merge, size_of, tuple};
+use crate::lower::{Lowering, Value, collective_attributes};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
@@ -119,8 +119,22 @@ impl Primitive for AllToAll {
         x = x.move_axis(at as isize, 1 + self.concat as isize);
         batched(merge(&x, 1 + self.concat), Some(0))
     }
-    fn lower(&self, _: &mut Lowering<'_>, _: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
-        no_lowering("all_to_all", &self.axes)
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let groups = groups(ctx, "all_to_all", &self.axes);
+        let attributes = format!(
+            "concat_dimension = {} : i64, split_count = {} : i64, split_dimension = {} : i64, {}",
+            self.concat,
+            self.size,
+            self.split,
+            collective_attributes(&groups)
+        );
+        ctx.op("all_to_all", args, ins, outs, &attributes, &[])
     }
 }
 
@@ -229,7 +243,27 @@ impl Primitive for Ppermute {
             + inner;
         batched(self.exchanged(&all).take(&mine, 0), Some(0))
     }
-    fn lower(&self, _: &mut Lowering<'_>, _: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
-        no_lowering("ppermute", &self.axes)
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let groups = groups(ctx, "ppermute", &self.axes);
+        let of_group = |group: &Vec<usize>| -> Vec<[usize; 2]> {
+            let pair = |&(from, to): &(usize, usize)| [group[from], group[to]];
+            self.permutation.iter().map(pair).collect()
+        };
+        let pairs: Vec<[usize; 2]> = groups.iter().flat_map(of_group).collect();
+        if pairs.is_empty() {
+            return vec![ctx.splat(0, outs[0])];
+        }
+        let attributes = format!(
+            "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = \
+             dense<{pairs:?}> : tensor<{}x2xi64>",
+            pairs.len()
+        );
+        ctx.op("collective_permute", args, ins, outs, &attributes, &[])
     }
 }

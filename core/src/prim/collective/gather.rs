@@ -1,7 +1,7 @@
 //! `all_gather`, and its transpose `reduce_scatter`.
 
-use super::{Names, around, divide, merge, no_lowering, size_of, tuple};
-use crate::lower::{Lowering, Value};
+use super::{Names, around, divide, groups, merge, size_of, tuple};
+use crate::lower::{Lowering, Value, collective_attributes};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
@@ -155,8 +155,28 @@ impl Primitive for AllGather {
         }
         batched(out, None)
     }
-    fn lower(&self, _: &mut Lowering<'_>, _: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
-        no_lowering("all_gather", &self.axes)
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let groups = groups(ctx, "all_gather", &self.axes);
+        let (mut x, mut aval) = (args[0], ins[0]);
+        if !self.tiled {
+            let mut shape = aval.shape().to_vec();
+            shape.insert(self.dimension, 1);
+            let wide = aval.with_shape(&shape);
+            x = ctx.op1("reshape", &[x], &[aval], wide, "");
+            aval = wide;
+        }
+        let attributes = format!(
+            "all_gather_dim = {} : i64, {}, use_global_device_ids",
+            self.dimension,
+            collective_attributes(&groups)
+        );
+        ctx.op("all_gather", &[x], &[aval], outs, &attributes, &[])
     }
 }
 
@@ -249,7 +269,27 @@ impl Primitive for ReduceScatter {
         }
         batched(out, Some(d))
     }
-    fn lower(&self, _: &mut Lowering<'_>, _: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
-        no_lowering("reduce_scatter", &self.axes)
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let groups = groups(ctx, "reduce_scatter", &self.axes);
+        let attributes = format!(
+            "{}, scatter_dimension = {} : i64, use_global_device_ids",
+            collective_attributes(&groups),
+            self.dimension
+        );
+        let region = ctx.reducer("add", ins[0].dtype());
+        let mut shape = ins[0].shape().to_vec();
+        shape[self.dimension] /= self.size.max(1);
+        let part = ins[0].with_shape(&shape);
+        let x = ctx.op("reduce_scatter", args, ins, &[part], &attributes, &[region])[0];
+        match self.tiled {
+            true => vec![x],
+            false => vec![ctx.op1("reshape", &[x], &[part], outs[0], "")],
+        }
     }
 }

@@ -1,10 +1,11 @@
 //! `axis_index` and `pvary`.
 
-use super::{AllReduce, Combine, Names, bare, no_lowering, size_of, tuple};
+use super::{AllReduce, Names, bare, groups, manual, size_of, tuple};
 use crate::lower::{Lowering, Value};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
+use crate::sharding::AxisType;
 use crate::trace::bind1;
 use crate::{Array, Aval, AxisName, DType, ShapeError};
 
@@ -24,7 +25,10 @@ impl Primitive for AxisIndex {
     }
     fn infer(&self, _: &[Aval]) -> Result<Avals, ShapeError> {
         size_of(&[self.axis])?;
-        one(Aval::new(&[], DType::I32))
+        one(Aval::new(&[], DType::I32).with_varying(manual(&[self.axis])))
+    }
+    fn places_results(&self) -> bool {
+        true
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
@@ -35,8 +39,35 @@ impl Primitive for AxisIndex {
     fn batch(&self, _: &[Array], _: &[Option<usize>], axis: BatchAxis) -> Batched {
         batched(Array::iota(&[axis.size], 0, DType::I32), Some(0))
     }
-    fn lower(&self, _: &mut Lowering<'_>, _: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
-        no_lowering("axis_index", &[self.axis])
+    fn lower(&self, ctx: &mut Lowering<'_>, _: &[Value], _: &[Aval], outs: &[Aval]) -> Vec<Value> {
+        // A group goes along the axis; its members' numbers are far apart by the
+        // number of partitions with one place on it.
+        let groups = groups(ctx, "axis_index", &[self.axis]);
+        let stride = match &groups[0][..] {
+            [first, second, ..] => second - first,
+            _ => return vec![ctx.scalar(0, DType::I32)],
+        };
+        let whole = ctx.axes().expect("groups are along its axes");
+        let manual = |t: &AxisType| *t == AxisType::Manual;
+        if !whole.axis_types().iter().all(manual) {
+            return vec![
+                ctx.in_manual_axes(outs[0], |ctx| self.index(ctx, stride, groups[0].len())),
+            ];
+        }
+        vec![self.index(ctx, stride, groups[0].len())]
+    }
+}
+
+impl AxisIndex {
+    /// The place along the axis, from the number of the partition.
+    fn index(&self, ctx: &mut Lowering<'_>, stride: usize, size: usize) -> Value {
+        let aval = Aval::scalar(DType::U32);
+        let id = ctx.op1("partition_id", &[], &[], aval, "");
+        let stride = ctx.scalar(stride as i32, DType::U32);
+        let size = ctx.scalar(size as i32, DType::U32);
+        let at = ctx.same("divide", &[id, stride], aval);
+        let at = ctx.same("remainder", &[at, size], aval);
+        ctx.convert(at, aval, DType::I32)
     }
 }
 
@@ -56,18 +87,16 @@ impl Primitive for Pvary {
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         size_of(&self.axes)?;
-        one(args[0])
+        let varying = args[0].varying_set().union(manual(&self.axes));
+        one(args[0].with_varying(varying))
+    }
+    fn places_results(&self) -> bool {
+        true
     }
     fn differentiation(&self) -> Differentiation<'_> {
         // One value went to all examples: all of them contribute to its
         // cotangent.
-        Differentiation::linear(|ct, _| {
-            let sum = AllReduce {
-                combine: Combine::Sum,
-                axes: self.axes.clone(),
-            };
-            bind1(sum, &[ct])
-        })
+        Differentiation::linear(|ct, _| bind1(AllReduce::sum(self.axes.clone()), &[ct]))
     }
     fn uses_axis(&self, name: AxisName) -> bool {
         self.axes.contains(&name)
@@ -85,7 +114,7 @@ impl Primitive for Pvary {
         }
         batched(x, at)
     }
-    fn lower(&self, _: &mut Lowering<'_>, _: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
-        no_lowering("pvary", &self.axes)
+    fn lower(&self, _: &mut Lowering<'_>, args: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+        args.to_vec()
     }
 }

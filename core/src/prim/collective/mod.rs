@@ -14,8 +14,10 @@ pub use gather::{AllGather, ReduceScatter};
 pub use index::{AxisIndex, Pvary};
 pub use reduce::{AllReduce, Combine};
 
-use super::Param;
-use crate::lower::Value;
+use super::{Param, Primitive};
+use crate::lower::Lowering;
+use crate::sharding::{AxisSet, AxisType, Context};
+use crate::trace::bind1;
 use crate::{Array, AxisName, ShapeError, axis, trace};
 use smallvec::SmallVec;
 
@@ -39,7 +41,10 @@ fn unbound(name: AxisName) -> ShapeError {
         "no mapped axis is named `{name}` here: {} mapped",
         axis::bound_names()
     ))
-    .help("name the axis where the function is mapped: `vmap_with` with an `axis_name`")
+    .help(
+        "name the axis where the function is mapped: `vmap_with` with an `axis_name`, or `shard_map` \
+         over a mesh with that axis",
+    )
 }
 
 /// Names as JAX prints them: a tuple.
@@ -77,9 +82,61 @@ fn divide(x: &Array, at: usize, outer: usize) -> Array {
     x.reshape(&shape)
 }
 
-fn no_lowering(operation: &str, names: &[AxisName]) -> Vec<Value> {
-    trace::fail(&format!(
-        "{operation}: the axes {names:?} are not mapped in the program that is compiled\n  help: \
-         call the function through `vmap_with` with these axis names"
-    ))
+/// The program's partitions in groups along these axes, in which a collective's
+/// values go.
+fn groups(ctx: &Lowering<'_>, operation: &str, names: &[AxisName]) -> Vec<Vec<usize>> {
+    ctx.replica_groups(names).unwrap_or_else(|| {
+        trace::fail(&format!(
+            "{operation}: the axes {names:?} are not mapped in the program that is compiled\n  help: \
+             call the function through `shard_map` over a mesh with these axes, or through \
+             `vmap_with` with these axis names"
+        ))
+    })
+}
+
+/// Those of the axes that are manual axes of a mesh here, where types say what
+/// varies over them.
+fn manual(names: &[AxisName]) -> AxisSet {
+    let context = Context::current();
+    let is_manual = |n: &AxisName| {
+        context.checks_varying
+            && context
+                .axes
+                .is_some_and(|axes| axes.axis_type(*n) == Some(AxisType::Manual))
+    };
+    AxisSet::new(names.iter().copied().filter(is_manual))
+}
+
+/// The array as one that varies over those of the axes over which types say what
+/// varies.
+#[track_caller]
+pub(crate) fn vary(x: &Array, names: &[AxisName]) -> Array {
+    let missing = manual(names).without(x.aval().varying());
+    match missing.is_empty() {
+        true => x.clone(),
+        false => bind1(
+            Pvary {
+                axes: missing.as_slice().into(),
+            },
+            &[x],
+        ),
+    }
+}
+
+/// Operands that vary over the same axes, where those given do not and the
+/// primitive asks for it.
+#[track_caller]
+pub(crate) fn vary_together(
+    primitive: &dyn Primitive,
+    args: &[&Array],
+) -> Option<SmallVec<[Array; 4]>> {
+    if primitive.places_results() || !Context::current().checks_varying {
+        return None;
+    }
+    let sets = args.iter().map(|a| a.aval().varying_set());
+    let all = sets.clone().fold(AxisSet::default(), AxisSet::union);
+    if sets.clone().all(|s| s == all) {
+        return None;
+    }
+    Some(args.iter().map(|a| vary(a, all.as_slice())).collect())
 }

@@ -1,7 +1,7 @@
 //! `psum`, `pmax`, `pmin`: reductions over mapped axes.
 
-use super::{Names, no_lowering, size_of, tuple};
-use crate::lower::{Lowering, Value};
+use super::{Names, groups, manual, size_of, tuple};
+use crate::lower::{Lowering, Value, collective_attributes};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, AxisName, ShapeError};
@@ -24,9 +24,22 @@ pub struct AllReduce {
     pub combine: Combine,
     /// The mapped axes.
     pub axes: Names,
+    /// Whether types say that values vary over the axes, and that the result does
+    /// not (`psum_invariant`). The transpose of such a sum is `pvary`; that of
+    /// another, in which every example shares, is the same sum.
+    pub to_invariant: bool,
 }
 
 impl AllReduce {
+    /// The sum over axes, as types are here.
+    pub(crate) fn sum(axes: Names) -> AllReduce {
+        AllReduce {
+            combine: Combine::Sum,
+            to_invariant: !manual(&axes).is_empty(),
+            axes,
+        }
+    }
+
     fn local(&self, x: &Array, axis: usize) -> Array {
         let axes = &[axis as isize];
         match self.combine {
@@ -40,23 +53,42 @@ impl AllReduce {
 impl Primitive for AllReduce {
     fn name(&self) -> &'static str {
         match self.combine {
+            Combine::Sum if self.to_invariant => "psum_invariant",
             Combine::Sum => "psum",
             Combine::Max => "pmax",
             Combine::Min => "pmin",
         }
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
-        vec![
-            ("axes", tuple(&self.axes)),
-            ("axis_index_groups", Param::new("None")),
-        ]
+        let mut params = vec![("axes", tuple(&self.axes))];
+        if self.name() != "psum_invariant" {
+            params.push(("axis_index_groups", Param::new("None")));
+        }
+        params
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         size_of(&self.axes)?;
-        one(args[0])
+        if !self.to_invariant {
+            return one(args[0]);
+        }
+        let varying = args[0].varying_set();
+        if !self.axes.iter().any(|a| varying.contains(*a)) {
+            return Err(ShapeError::new(format!(
+                "{} does not vary over the axes {:?}",
+                args[0], self.axes
+            ))
+            .help("mark the value as one that varies with `pvary`, or leave the sum out"));
+        }
+        one(args[0].with_varying(varying.without(&self.axes)))
+    }
+    fn places_results(&self) -> bool {
+        true
     }
     fn differentiation(&self) -> Differentiation<'_> {
         match self.combine {
+            Combine::Sum if self.to_invariant => {
+                Differentiation::linear(|ct, _| super::vary(ct, &self.axes))
+            }
             Combine::Sum => Differentiation::linear(|ct, _| bind1(self.clone(), &[ct])),
             Combine::Max | Combine::Min => Differentiation::Undefined(
                 "JAX defines none either; use `psum`, or gather the values with `all_gather` and \
@@ -84,7 +116,21 @@ impl Primitive for AllReduce {
             false => batched(bind1(rest, &[&here]), None),
         }
     }
-    fn lower(&self, _: &mut Lowering<'_>, _: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
-        no_lowering(self.name(), &self.axes)
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        let groups = groups(ctx, self.name(), &self.axes);
+        let attributes = format!("{}, use_global_device_ids", collective_attributes(&groups));
+        let op = match self.combine {
+            Combine::Sum => "add",
+            Combine::Max => "maximum",
+            Combine::Min => "minimum",
+        };
+        let region = ctx.reducer(op, ins[0].dtype());
+        ctx.op("all_reduce", args, ins, outs, &attributes, &[region])
     }
 }

@@ -145,6 +145,9 @@ impl Primitive for Cond {
     fn uses_axis(&self, name: AxisName) -> bool {
         self.branches.iter().any(|b| b.uses_axis(name))
     }
+    fn places_results(&self) -> bool {
+        true
+    }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         ensure_shape!(!self.branches.is_empty(), "there are no branches");
         let Some((index, args)) = args.split_first() else {

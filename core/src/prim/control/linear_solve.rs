@@ -141,6 +141,9 @@ impl Primitive for CustomLinearSolve {
     fn uses_axis(&self, name: AxisName) -> bool {
         self.programs().any(|program| program.uses_axis(name))
     }
+    fn places_results(&self) -> bool {
+        true
+    }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         let first = args.len().saturating_sub(self.size());
         for (program, place) in self.programs().zip(self.places()) {

@@ -58,7 +58,7 @@ impl<T: Clone> Parts<T> {
 
 /// The type of one element along the first axis.
 pub(crate) fn element(aval: Aval) -> Aval {
-    aval.with_shape(&aval.shape()[1..])
+    aval.without_dimension(0)
 }
 
 impl Scan {
@@ -92,9 +92,7 @@ impl Scan {
         if i < self.num_carry {
             return aval;
         }
-        let mut shape = vec![self.length];
-        shape.extend(aval.shape());
-        aval.with_shape(&shape)
+        aval.with_dimension(0, self.length)
     }
 }
 
@@ -120,6 +118,9 @@ impl Primitive for Scan {
     }
     fn uses_axis(&self, name: AxisName) -> bool {
         self.jaxpr.uses_axis(name)
+    }
+    fn places_results(&self) -> bool {
+        true
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         ensure_shape!(

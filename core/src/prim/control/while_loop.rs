@@ -104,6 +104,9 @@ impl Primitive for While {
     fn uses_axis(&self, name: AxisName) -> bool {
         self.body_jaxpr.uses_axis(name) || self.cond_jaxpr.uses_axis(name)
     }
+    fn places_results(&self) -> bool {
+        true
+    }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         ensure_shape!(
             args.len() >= self.cond_nconsts + self.body_nconsts,

@@ -131,6 +131,9 @@ impl Primitive for CustomJvpCall {
     fn has_effects(&self) -> bool {
         self.call_jaxpr.has_effects()
     }
+    fn places_results(&self) -> bool {
+        true
+    }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         infer_call("custom_jvp", &self.name, &self.call_jaxpr, args)
     }

@@ -70,6 +70,9 @@ impl Primitive for Remat {
     fn has_effects(&self) -> bool {
         self.jaxpr.has_effects()
     }
+    fn places_results(&self) -> bool {
+        true
+    }
     fn infer(&self, args: &[Aval]) -> std::result::Result<Avals, ShapeError> {
         let expected = self.jaxpr.in_avals();
         let all = args.iter().zip(&expected);

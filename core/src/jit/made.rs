@@ -1,0 +1,51 @@
+//! The compiled program of a call, on one device or on those of a mesh.
+
+use super::place::Plan;
+use crate::Result;
+use crate::jaxpr::Jaxpr;
+use crate::runtime::sharded::{self, Layout, Site};
+use crate::runtime::{self, Origin, Program};
+use ramie_pjrt::{Device, Executable, OptionOverride};
+
+/// A program compiled for a call.
+pub(crate) struct Made {
+    pub executable: Executable,
+    pub ordered: bool,
+    pub device: Device,
+    pub layout: Option<Box<Layout>>,
+}
+
+impl Made {
+    /// Compiles, or loads what an earlier process compiled.
+    pub fn compile(
+        name: &str,
+        jaxpr: &Jaxpr,
+        plan: Plan,
+        flags: &[(String, OptionOverride)],
+    ) -> Result<(Made, Origin)> {
+        match plan.site {
+            Site::Device(device) => {
+                let program = Program::lower(name, jaxpr, &plan.attributes, plan.partition);
+                let (executable, origin) = runtime::compile_or_load(&program, device, flags)?;
+                let made = Made {
+                    executable,
+                    ordered: program.ordered,
+                    device,
+                    layout: None,
+                };
+                Ok((made, origin))
+            }
+            Site::Mesh(mesh) => {
+                let compiled =
+                    sharded::compile(name, jaxpr, &plan.attributes, plan.partition, mesh, flags)?;
+                let made = Made {
+                    executable: compiled.executable,
+                    ordered: false,
+                    device: mesh.devices()[0],
+                    layout: Some(Box::new(compiled.layout)),
+                };
+                Ok((made, compiled.origin))
+            }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Where a jitted function's arguments and results are.
+
+use super::call::Trace;
+use crate::array::Repr;
+use crate::jaxpr::Jaxpr;
+use crate::lower::{ArgumentAttribute, Partition};
+use crate::runtime::sharded::{self, Site, SiteFinder, input_sharding};
+use crate::sharding::{NamedSharding, Placed, Sharding, Shardings};
+use crate::{Array, Error, Result, Tree, tree};
+
+/// Where a call on these arguments runs.
+pub(crate) fn site_of<S: Tree, A: Tree>(state: &S, args: &A) -> Result<Site> {
+    let mut finder = SiteFinder::default();
+    tree::for_each_with_path(state, |p, _, a| finder.look(a, || format!("`state.{p}`")));
+    tree::for_each_with_path(args, |p, _, a| finder.look(a, || format!("`args.{p}`")));
+    finder.site()
+}
+
+/// The arguments where `in_shardings` wants them.
+pub(super) fn placed<A: Tree>(name: &str, args: A, wanted: &Shardings) -> Result<A> {
+    let paths = tree::paths(&args);
+    let wanted = wanted
+        .of_paths("in_shardings", &paths)
+        .map_err(|e| Error::Configuration(format!("{name}: {e}")))?;
+    let mut outs = Vec::with_capacity(paths.len());
+    for ((array, to), path) in tree::leaves(&args).into_iter().zip(wanted).zip(&paths) {
+        outs.push(match to {
+            None => array,
+            Some(to) => placed_array(name, array, &to, path)?,
+        });
+    }
+    Ok(tree::with_leaves(&args, outs))
+}
+
+fn placed_array(name: &str, array: Array, to: &Placed, path: &str) -> Result<Array> {
+    let to = to.sharding("in_shardings");
+    let here = array.sharding();
+    if here == Some(to) {
+        return Ok(array);
+    }
+    if let Some(Sharding::Named(here)) = here {
+        return Err(Error::Configuration(format!(
+            "{name}: in_shardings wants argument `{path}` as {to:?}, and it is laid out as {here}\n  \
+             help: move it with `device_put(&array, sharding)` before the call, or leave it out of \
+             in_shardings"
+        )));
+    }
+    match (&array.0, to) {
+        (Repr::Abstract(aval, _), Sharding::Named(to)) => {
+            Ok(Array::shape_dtype_struct_on(aval.shape(), aval.dtype(), to))
+        }
+        (Repr::Abstract(..), _) => Ok(array),
+        _ => Ok(crate::device_put(&array, to)),
+    }
+}
+
+/// How a call compiles: what its arguments grant, and how they lie on the
+/// devices of a mesh, if on such.
+pub(super) struct Plan {
+    pub site: Site,
+    pub attributes: Vec<ArgumentAttribute>,
+    pub partition: Partition,
+}
+
+/// The plan of a call at `site`.
+pub(super) fn plan<S: Tree, A: Tree, R: Tree>(
+    name: &str,
+    trace: &Trace<S, R>,
+    site: Site,
+    state: &S,
+    args: &A,
+    out_shardings: Option<&Shardings>,
+) -> Result<Plan> {
+    let jaxpr = &trace.program.jaxpr;
+    let mut site = site.of_program(jaxpr);
+    let mut attributes = trace.donations(args);
+    let asked = match out_shardings {
+        Some(shardings) => wanted(name, shardings, trace.traced_result())?,
+        None => Vec::new(),
+    };
+    let asked_mesh = asked.iter().flatten().map(NamedSharding::mesh).next();
+    if let (Site::Device(_), Some(mesh)) = (site, asked_mesh) {
+        site = Site::Mesh(mesh);
+    }
+    let Site::Mesh(mesh) = site else {
+        return Ok(Plan {
+            site,
+            attributes,
+            partition: Partition::default(),
+        });
+    };
+    let consts = &trace.program.consts;
+    let leaves: Vec<Array> = tree::leaves(state)
+        .into_iter()
+        .chain(tree::leaves(args))
+        .collect();
+    let ins: Vec<NamedSharding> = consts
+        .iter()
+        .chain(&leaves)
+        .map(|a| input_sharding(a, mesh))
+        .collect();
+    let outs = result_shardings(trace, &ins[consts.len()..], asked);
+    check_parts(name, jaxpr, &outs)?;
+    let partition = sharded::partition(jaxpr, mesh, ins, &outs);
+    // Memory can be named for a result only where both are laid out alike.
+    for (i, attribute) in attributes.iter_mut().enumerate() {
+        if let ArgumentAttribute::AliasedTo(out) = *attribute
+            && partition.outs[out] != Some(partition.ins[i])
+        {
+            *attribute = ArgumentAttribute::Donated;
+        }
+    }
+    Ok(Plan {
+        site,
+        attributes,
+        partition,
+    })
+}
+
+/// Shardings of the result's arrays.
+fn wanted<R: Tree>(
+    name: &str,
+    shardings: &Shardings,
+    result: &R,
+) -> Result<Vec<Option<NamedSharding>>> {
+    let paths = tree::paths(result);
+    let told = shardings
+        .of_paths("out_shardings", &paths)
+        .map_err(|e| Error::Configuration(format!("{name}: {e}")))?;
+    told.iter()
+        .zip(&paths)
+        .map(|(to, path)| match to.as_ref().map(|to| to.sharding("out_shardings")) {
+            None => Ok(None),
+            Some(Sharding::Named(named)) => Ok(Some(named)),
+            Some(Sharding::SingleDevice(device)) => Err(Error::Configuration(format!(
+                "{name}: out_shardings wants the result `{path}` on {}\n  help: results of a program \
+                 are over the devices it runs on; give a NamedSharding or a PartitionSpec, or move the \
+                 result with device_put",
+                device.description()
+            ))),
+        })
+        .collect()
+}
+
+/// Of all outputs: state stays as it was.
+fn result_shardings<S: Tree, R: Tree>(
+    trace: &Trace<S, R>,
+    ins: &[NamedSharding],
+    asked: Vec<Option<NamedSharding>>,
+) -> Vec<Option<NamedSharding>> {
+    let state = (0..trace.state_outputs()).map(|i| {
+        let same = trace.keeps_state(i);
+        ins.get(i).copied().filter(|_| same)
+    });
+    state.chain(asked).collect()
+}
+
+fn check_parts(name: &str, jaxpr: &Jaxpr, outs: &[Option<NamedSharding>]) -> Result<()> {
+    for (aval, sharding) in jaxpr.out_avals().iter().zip(outs) {
+        if let Some(sharding) = sharding
+            && let Err(e) = sharding.try_shard_shape(aval.shape())
+        {
+            return Err(Error::Configuration(
+                e.render(&format!("{name}: out_shardings"), &[]),
+            ));
+        }
+    }
+    Ok(())
+}

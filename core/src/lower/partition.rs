@@ -1,0 +1,291 @@
+//! Programs for many devices: what the compiler is told of meshes, of the
+//! shardings of values, and of programs that one device runs for its part.
+
+use super::{Lowering, Module, Region, TensorType, Value};
+use crate::sharding::{AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec, sdy_sharding};
+use crate::{Aval, AxisName, Jaxpr};
+use ramie_pjrt::Device;
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// The devices of a program, and how its arguments and results lie on them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Partition {
+    /// In the order of the program's partitions; none for a program for one
+    /// device.
+    pub devices: Vec<Device>,
+    /// Of the arguments, captured values first.
+    pub ins: Vec<NamedSharding>,
+    /// Of the results; the compiler decides where there is none.
+    pub outs: Vec<Option<NamedSharding>>,
+}
+
+impl Partition {
+    /// Number of partitions.
+    pub(crate) fn count(&self) -> usize {
+        self.devices.len().max(1)
+    }
+}
+
+/// A mesh that the text declares.
+pub(super) struct Declared {
+    sizes: &'static [usize],
+    names: &'static [AxisName],
+    /// The places of its devices among the program's, where these are in another
+    /// order.
+    order: Option<Vec<usize>>,
+    symbol: String,
+}
+
+impl Module {
+    /// The symbol of a mesh with these devices, or with the program's.
+    pub(super) fn mesh(&mut self, axes: AbstractMesh, devices: Option<&[Device]>) -> String {
+        let order = devices
+            .filter(|d| *d != self.partition.devices)
+            .map(|devices| {
+                let place = |d: &Device| self.partition.devices.iter().position(|p| p == d);
+                devices.iter().filter_map(place).collect::<Vec<usize>>()
+            });
+        let same = |m: &&Declared| {
+            m.sizes == axes.axis_sizes() && m.names == axes.axis_names() && m.order == order
+        };
+        if let Some(known) = self.meshes.iter().find(same) {
+            return known.symbol.clone();
+        }
+        let symbol = match self.meshes.len() {
+            0 => "mesh".to_string(),
+            n => format!("mesh_{}", n - 1),
+        };
+        self.meshes.push(Declared {
+            sizes: axes.axis_sizes(),
+            names: axes.axis_names(),
+            order,
+            symbol: symbol.clone(),
+        });
+        symbol
+    }
+
+    /// The declarations of meshes.
+    pub(super) fn mesh_text(&self) -> String {
+        let mut text = String::new();
+        for mesh in &self.meshes {
+            let axes = mesh.names.iter().zip(mesh.sizes);
+            let axes: Vec<String> = axes.map(|(n, s)| format!("\"{n}\"={s}")).collect();
+            let _ = write!(text, "  sdy.mesh @{} = <[{}]", mesh.symbol, axes.join(", "));
+            if let Some(order) = &mesh.order {
+                let _ = write!(text, ", device_ids={order:?}");
+            }
+            text.push_str(">\n");
+        }
+        text
+    }
+
+    /// The sharding of an argument or result.
+    pub(super) fn sharding(&mut self, sharding: NamedSharding, rank: usize) -> String {
+        let mesh = sharding.mesh();
+        let symbol = self.mesh(mesh.abstract_mesh(), Some(mesh.devices()));
+        sdy_sharding(&symbol, sharding.spec(), rank, false)
+    }
+}
+
+impl Lowering<'_> {
+    /// `value`, sharded by `spec` over the mesh. Where dimensions are `open`, the
+    /// compiler may shard them further.
+    pub(crate) fn constrain(
+        &mut self,
+        value: Value,
+        aval: Aval,
+        mesh: (AbstractMesh, Option<Mesh>),
+        spec: &PartitionSpec,
+        open: bool,
+    ) -> Value {
+        let symbol = self.module.mesh(mesh.0, mesh.1.as_ref().map(Mesh::devices));
+        let sharding = sdy_sharding(&symbol, spec, aval.ndim(), open);
+        let attributes = format!("sharding = {sharding}");
+        self.op1(
+            "sdy.sharding_constraint",
+            &[value],
+            &[aval],
+            aval,
+            &attributes,
+        )
+    }
+
+    /// Results as their types say that they are sharded.
+    pub(super) fn constrain_typed(&mut self, values: &mut [Value], ins: &[Aval], outs: &[Aval]) {
+        let mesh = |a: &Aval| a.sharding().map(|s| s.mesh());
+        let Some(axes) = outs.iter().chain(ins).find_map(mesh) else {
+            return;
+        };
+        let open = axes.has(AxisType::Auto);
+        let whole = PartitionSpec::default();
+        for (value, aval) in values.iter_mut().zip(outs) {
+            let spec = aval.sharding().map_or(&whole, |s| s.spec());
+            *value = self.constrain(*value, *aval, (axes, None), spec, open);
+        }
+    }
+
+    /// The mesh as it is where this is lowered: in programs that one device runs
+    /// for its part some of its axes are manual.
+    pub(crate) fn axes(&self) -> Option<AbstractMesh> {
+        self.axes
+    }
+
+    /// A program that each device runs for its part: `manual` axes of the mesh
+    /// are its own matter.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn manual_computation(
+        &mut self,
+        jaxpr: &Arc<Jaxpr>,
+        mesh: (AbstractMesh, Option<Mesh>),
+        manual: &[AxisName],
+        args: &[Value],
+        (in_specs, ins): (&[PartitionSpec], &[Aval]),
+        (out_specs, outs): (&[PartitionSpec], &[Aval]),
+    ) -> Vec<Value> {
+        let symbol = self.module.mesh(mesh.0, mesh.1.as_ref().map(Mesh::devices));
+        let others = |n| !manual.contains(n);
+        let open = mesh.0.axis_names().iter().any(others);
+        let shardings = |specs: &[PartitionSpec], avals: &[Aval]| {
+            let all: Vec<String> = specs
+                .iter()
+                .zip(avals)
+                .map(|(s, a)| {
+                    let text = sdy_sharding(&symbol, s, a.ndim(), open);
+                    text.trim_start_matches("#sdy.sharding").to_string()
+                })
+                .collect();
+            format!("#sdy.sharding_per_value<[{}]>", all.join(", "))
+        };
+        let names: Vec<String> = manual.iter().map(|n| format!("\"{n}\"")).collect();
+        let attributes = format!(
+            "in_shardings = {}, manual_axes = #sdy<manual_axes{{{}}}>, out_shardings = {}",
+            shardings(in_specs, ins),
+            names.join(", "),
+            shardings(out_specs, outs)
+        );
+        let inner = mesh.0.with_types(|n, t| match manual.contains(&n) {
+            true => AxisType::Manual,
+            false => t,
+        });
+        let local = jaxpr.in_avals();
+        let outer = self.axes.replace(inner);
+        let region = self.region(&local, |ctx, args| {
+            let values = ctx.call("shmap_body", jaxpr, args);
+            values.into_iter().zip(jaxpr.out_avals()).collect()
+        });
+        self.axes = outer;
+        if region.is_ordered() {
+            crate::trace::fail(
+                "shard_map: the function has ordered effects, for which there is no order between \
+                 devices\n  help: use unordered callbacks",
+            );
+        }
+        let region = region.ending_in("sdy.return");
+        self.op(
+            "sdy.manual_computation",
+            args,
+            ins,
+            outs,
+            &attributes,
+            &[region],
+        )
+    }
+
+    /// A value computed where all axes of the mesh are manual, and that is the
+    /// same over those which are not here.
+    pub(crate) fn in_manual_axes(
+        &mut self,
+        out: Aval,
+        f: impl FnOnce(&mut Self) -> Value,
+    ) -> Value {
+        let Some(here) = self.axes else {
+            return f(self);
+        };
+        let symbol = self.module.mesh(here, None);
+        let rest = here.axis_names().iter().zip(here.axis_types());
+        let rest: Vec<String> = rest
+            .filter(|(_, t)| **t != AxisType::Manual)
+            .map(|(n, _)| format!("\"{n}\""))
+            .collect();
+        let whole = sdy_sharding(&symbol, &PartitionSpec::default(), out.ndim(), false);
+        let attributes = format!(
+            "in_shardings = #sdy.sharding_per_value<[]>, manual_axes = #sdy<manual_axes{{{}}}>, \
+             out_shardings = #sdy.sharding_per_value<[{}]>",
+            rest.join(", "),
+            whole.trim_start_matches("#sdy.sharding")
+        );
+        self.axes = Some(here.with_types(|_, _| AxisType::Manual));
+        let region = self.region(&[], |ctx, _| vec![(f(ctx), out)]);
+        self.axes = Some(here);
+        let region = region.ending_in("sdy.return");
+        self.op(
+            "sdy.manual_computation",
+            &[],
+            &[],
+            &[out],
+            &attributes,
+            &[region],
+        )[0]
+    }
+
+    /// Numbers of the program's partitions in groups that go along `names`, the
+    /// slowest first, each in the order of the axes.
+    pub(crate) fn replica_groups(&self, names: &[AxisName]) -> Option<Vec<Vec<usize>>> {
+        let mesh = self.axes?;
+        let places: Option<Vec<usize>> = names.iter().map(|n| mesh.position(*n)).collect();
+        let places = places?;
+        let mut groups: Vec<(Vec<usize>, Vec<(usize, usize)>)> = Vec::new();
+        for partition in 0..mesh.size() {
+            let mut at = mesh.coordinates(partition);
+            let rank = places
+                .iter()
+                .fold(0, |r, &p| r * mesh.axis_sizes()[p] + at[p]);
+            for &p in &places {
+                at[p] = 0;
+            }
+            match groups.iter_mut().find(|(others, _)| *others == at) {
+                Some((_, group)) => group.push((rank, partition)),
+                None => groups.push((at, vec![(rank, partition)])),
+            }
+        }
+        let ordered = |mut group: Vec<(usize, usize)>| {
+            group.sort_unstable();
+            group.into_iter().map(|(_, partition)| partition).collect()
+        };
+        Some(
+            groups
+                .into_iter()
+                .map(|(_, group)| ordered(group))
+                .collect(),
+        )
+    }
+}
+
+/// Attributes of a collective between groups of partitions.
+pub(crate) fn collective_attributes(groups: &[Vec<usize>]) -> String {
+    format!(
+        "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<{groups:?}> \
+         : tensor<{}x{}xi64>",
+        groups.len(),
+        groups.first().map_or(0, Vec::len)
+    )
+}
+
+/// The text of an argument or a result of `@main`.
+pub(super) fn typed(value: Option<Value>, aval: Aval, attributes: &[String]) -> String {
+    let mut text = value.map_or(String::new(), |v| format!("{v}: "));
+    let _ = write!(text, "{}", TensorType(aval));
+    if !attributes.is_empty() {
+        let _ = write!(text, " {{{}}}", attributes.join(", "));
+    }
+    text
+}
+
+impl Region {
+    /// The same, ended by another operation than `stablehlo.return`.
+    fn ending_in(mut self, terminator: &'static str) -> Region {
+        self.terminator = terminator;
+        self
+    }
+}

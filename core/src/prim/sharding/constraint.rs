@@ -1,0 +1,70 @@
+//! `sharding_constraint`: how the compiler is to shard a value.
+
+use crate::lower::{Lowering, Value};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::sharding::{AxisType, Mesh, NamedSharding, SpecEntry};
+use crate::trace::bind1;
+use crate::{Array, Aval, ShapeError, ShardingRule};
+
+/// The value, sharded so.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ShardingConstraint {
+    /// How.
+    pub sharding: NamedSharding,
+}
+
+impl ShardingConstraint {
+    /// The same for values with a batch axis at `at`, sharded over `spmd`.
+    fn batched(&self, at: usize, axis: BatchAxis) -> ShardingConstraint {
+        let entry = match axis.spmd_names() {
+            [] => SpecEntry::Unconstrained,
+            names => SpecEntry::from(names),
+        };
+        let spec = self.sharding.spec().inserted(at, entry);
+        ShardingConstraint {
+            sharding: NamedSharding::new(self.sharding.mesh(), spec),
+        }
+    }
+}
+
+impl Primitive for ShardingConstraint {
+    fn name(&self) -> &'static str {
+        "sharding_constraint"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![("sharding", Param::new(self.sharding))]
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        self.sharding.try_shard_shape(args[0].shape())?;
+        one(args[0])
+    }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::linear(|ct, _| bind1(self.clone(), &[ct]))
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let at = axes[0].expect("the operand is batched");
+        batched(bind1(self.batched(at, axis), &[&args[0]]), Some(at))
+    }
+    fn mesh(&self) -> Option<Mesh> {
+        Some(self.sharding.mesh())
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        _: &[Aval],
+    ) -> Vec<Value> {
+        let mesh = self.sharding.mesh();
+        // Inside a program that each device runs for its part the mesh's own
+        // order is the program's.
+        let axes = ctx.axes().unwrap_or(mesh.abstract_mesh());
+        let spec = self.sharding.spec().filtered(ins[0].ndim(), |name| {
+            axes.axis_type(name) != Some(AxisType::Manual)
+        });
+        vec![ctx.constrain(args[0], ins[0], (axes, Some(mesh)), &spec, false)]
+    }
+}

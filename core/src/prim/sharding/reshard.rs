@@ -1,0 +1,95 @@
+//! `reshard`: a value whose type is sharded otherwise, or that passes between
+//! what types say and what the compiler decides.
+
+use crate::lower::{Lowering, Value};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::sharding::{
+    AbstractMesh, AxisType, Mesh, PartitionSpec, SpecEntry, TypeSharding, shard_shape,
+};
+use crate::trace::bind1;
+use crate::{Array, Aval, ShapeError};
+
+/// The value, whose type is then sharded so.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Reshard {
+    /// The mesh that the type speaks of then, with its axes as they are where
+    /// the result is used.
+    pub axes: AbstractMesh,
+    /// Its devices, where they are known.
+    pub mesh: Option<Mesh>,
+    /// How the value is sharded.
+    pub spec: PartitionSpec,
+    /// Whether only the type changes, for a value that passes between explicit
+    /// and automatic axes (`mesh_cast`).
+    pub cast: bool,
+}
+
+impl Primitive for Reshard {
+    fn name(&self) -> &'static str {
+        match self.cast {
+            true => "mesh_cast",
+            false => "reshard",
+        }
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![(
+            "dst_sharding",
+            Param::new(format_args!(
+                "NamedSharding({:?}, {})",
+                self.axes, self.spec
+            )),
+        )]
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        shard_shape(self.axes, &self.spec, args[0].shape())?;
+        let sharding = TypeSharding::new(self.axes, &self.spec, args[0].ndim());
+        one(args[0].with_sharding(Some(sharding)))
+    }
+    fn places_results(&self) -> bool {
+        true
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::linear(|ct, operand| {
+            let was = operand.sharding();
+            let spec = was.map(|s| s.spec().of_cotangent()).unwrap_or_default();
+            let back = Reshard {
+                axes: was.map_or(self.axes, |s| s.mesh()),
+                mesh: self.mesh,
+                spec,
+                cast: self.cast,
+            };
+            bind1(back, &[ct])
+        })
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let at = axes[0].expect("the operand is batched");
+        // The batch axis stays sharded as it is.
+        let entry = match (axis.spmd_names(), args[0].aval().sharding()) {
+            ([], Some(s)) => s.spec().entry(at).clone(),
+            (names, _) => SpecEntry::from(names),
+        };
+        let inner = Reshard {
+            spec: self.spec.inserted(at, entry),
+            ..self.clone()
+        };
+        batched(bind1(inner, &[&args[0]]), Some(at))
+    }
+    fn mesh(&self) -> Option<Mesh> {
+        self.mesh
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        _: &[Aval],
+    ) -> Vec<Value> {
+        let explicit = |n| self.axes.axis_type(n) == Some(AxisType::Explicit);
+        let spec = self.spec.filtered(ins[0].ndim(), explicit);
+        let open = self.axes.has(AxisType::Auto);
+        if self.cast && spec.is_trivial() {
+            return args.to_vec();
+        }
+        vec![ctx.constrain(args[0], ins[0], (self.axes, self.mesh), &spec, open)]
+    }
+}

@@ -1,0 +1,258 @@
+//! `shard_map`: a program that each device of a mesh runs for its part.
+
+use crate::jaxpr::{ClosedJaxpr, Jaxpr};
+use crate::lower::{Lowering, Value};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, nested};
+use crate::sharding::{
+    AbstractMesh, AxisSet, AxisType, Context, Mesh, PartitionSpec, SpecEntry, TypeSharding,
+    shard_shape,
+};
+use crate::trace::{bind, fail};
+use crate::{Array, Aval, AxisName, ShapeError, axis};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// A program that each device runs for its part of the arguments, along some
+/// axes of a mesh.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ShardMap {
+    /// The program, without captured values.
+    pub jaxpr: Arc<Jaxpr>,
+    /// The mesh, its axes as they are around the program.
+    pub axes: AbstractMesh,
+    /// Its devices, where they are known.
+    pub mesh: Option<Mesh>,
+    /// The axes that are manual in the program and not around it.
+    pub manual: Vec<AxisName>,
+    /// How arguments come apart over the manual axes.
+    pub in_specs: Vec<PartitionSpec>,
+    /// How results are put together.
+    pub out_specs: Vec<PartitionSpec>,
+    /// Whether types say over which axes values may vary.
+    pub check_vma: bool,
+}
+
+impl ShardMap {
+    /// The mesh as it is in the program.
+    pub(super) fn inner_axes(&self) -> AbstractMesh {
+        self.axes.with_types(|n, t| match self.manual.contains(&n) {
+            true => AxisType::Manual,
+            false => t,
+        })
+    }
+
+    /// Runs `f` as in the program: its axes can be named, and types say what
+    /// varies if they do so there.
+    pub(crate) fn scope<R>(&self, f: impl FnOnce() -> R) -> R {
+        let sized = |n: &AxisName| (*n, self.axes.axis_size(*n).expect("an axis of the mesh"));
+        let axes: Vec<(AxisName, usize)> = self.manual.iter().map(sized).collect();
+        let context = Context {
+            mesh: self.mesh.or(Context::current().mesh),
+            axes: Some(self.inner_axes()),
+            checks_varying: self.check_vma,
+        };
+        context.within(|| axis::with_axes(&axes, f))
+    }
+
+    /// The type of one device's part of an argument.
+    pub(crate) fn shard(&self, spec: &PartitionSpec, aval: Aval) -> Result<Aval, ShapeError> {
+        let shape = shard_shape(self.axes, spec, aval.shape())?;
+        let local = aval.with_shape(&shape);
+        let inner = self.inner_axes();
+        let sharding = aval
+            .sharding()
+            .map(|s| TypeSharding::new(inner, s.spec(), aval.ndim()));
+        let mut varying = aval.varying_set();
+        if self.check_vma {
+            varying = varying.union(AxisSet::new(spec.axes()));
+        }
+        Ok(local.with_sharding(sharding).with_varying(varying))
+    }
+
+    /// The type of a result that is put together from such parts.
+    pub(crate) fn unshard(&self, spec: &PartitionSpec, aval: Aval) -> Aval {
+        let size = |n: &AxisName| self.axes.axis_size(*n).unwrap_or(1);
+        let shape: Vec<usize> = aval
+            .shape()
+            .iter()
+            .enumerate()
+            .map(|(d, n)| n * spec.entry(d).axes().iter().map(size).product::<usize>())
+            .collect();
+        let inner = aval.sharding();
+        let entry = |d: usize| {
+            let within = inner.map_or(&[][..], |s| s.spec().entry(d).axes());
+            let names: Vec<AxisName> = spec.entry(d).axes().iter().chain(within).copied().collect();
+            SpecEntry::from(&names[..])
+        };
+        let whole = PartitionSpec::new((0..aval.ndim()).map(entry));
+        let sharding = TypeSharding::new(self.axes, &whole, aval.ndim());
+        aval.with_shape(&shape)
+            .with_sharding(Some(sharding))
+            .with_varying(aval.varying_set().without(&self.manual))
+    }
+
+    /// The types of the program's arguments, from those around it.
+    #[track_caller]
+    pub(super) fn locals(&self, specs: &[PartitionSpec], avals: &[Aval]) -> Vec<Aval> {
+        let local = |(spec, aval): (&PartitionSpec, &Aval)| match self.shard(spec, *aval) {
+            Ok(local) => local,
+            Err(e) => fail(&e.render("shard_map", &[])),
+        };
+        specs.iter().zip(avals).map(local).collect()
+    }
+
+    /// Binds a program of the same mesh; what it captured is the same for all
+    /// devices.
+    #[track_caller]
+    pub(crate) fn bind(
+        &self,
+        program: ClosedJaxpr,
+        args: &[Array],
+        in_specs: &[PartitionSpec],
+        out_specs: Vec<PartitionSpec>,
+    ) -> Vec<Array> {
+        let (jaxpr, consts) = program.open();
+        for array in &consts {
+            let aval = array.aval();
+            let sharded = |s: TypeSharding| s.spec().axes().any(|a| self.manual.contains(&a));
+            if aval.sharding().is_some_and(sharded) {
+                fail(&format!(
+                    "shard_map: the function uses a value {aval} from around it, whose parts are on \
+                     different devices\n  help: pass it as an argument, with a spec in in_specs"
+                ));
+            }
+        }
+        let whole = consts.iter().map(|_| PartitionSpec::default());
+        let map = ShardMap {
+            jaxpr,
+            in_specs: whole.chain(in_specs.iter().cloned()).collect(),
+            out_specs,
+            ..self.clone()
+        };
+        let all: SmallVec<[&Array; 8]> = consts.iter().chain(args).collect();
+        bind(map, &all).into_vec()
+    }
+}
+
+impl Primitive for ShardMap {
+    fn name(&self) -> &'static str {
+        "shard_map"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        let names: Vec<String> = self.manual.iter().map(|n| format!("{n:?}")).collect();
+        let mesh = match self.mesh {
+            Some(mesh) => Param::new(format_args!("{:?}", mesh.with_abstract(self.axes))),
+            None => Param::new(format_args!("{:?}", self.axes)),
+        };
+        vec![
+            ("check_vma", Param::flag(self.check_vma)),
+            ("in_specs", Param::tuple(&self.in_specs)),
+            ("jaxpr", Param::Jaxpr(self.jaxpr.clone())),
+            ("mesh", mesh),
+            (
+                "newly_manual_axes",
+                Param::new(format_args!("frozenset({{{}}})", names.join(", "))),
+            ),
+            ("out_specs", Param::tuple(&self.out_specs)),
+        ]
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn has_effects(&self) -> bool {
+        self.jaxpr.has_effects()
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        let inner = self.jaxpr.in_avals();
+        crate::ensure_shape!(
+            args.len() == inner.len(),
+            "the function takes {} arrays, got {}",
+            inner.len(),
+            args.len()
+        );
+        for (i, ((arg, spec), expected)) in args.iter().zip(&self.in_specs).zip(&inner).enumerate()
+        {
+            let local = self.shard(spec, *arg)?;
+            crate::ensure_shape!(
+                local.strong() == expected.strong(),
+                "array {i} is {arg}, whose parts by {spec} are {local}; the program takes {expected}"
+            );
+        }
+        let outs = self.jaxpr.out_avals();
+        let whole = outs.iter().zip(&self.out_specs);
+        Ok(whole.map(|(a, spec)| self.unshard(spec, *a)).collect())
+    }
+    fn places_results(&self) -> bool {
+        true
+    }
+    fn mesh(&self) -> Option<Mesh> {
+        self.mesh
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Nested(self)
+    }
+    fn uses_axis(&self, name: AxisName) -> bool {
+        !self.manual.contains(&name) && self.jaxpr.uses_axis(name)
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let spmd = axis.spmd_names();
+        let used = self.in_specs.iter().chain(&self.out_specs);
+        if let Some(name) = used.flat_map(|s| s.axes()).find(|a| spmd.contains(a)) {
+            fail(&format!(
+                "shard_map: the axis {name:?} is the spmd_axis_name of a vmap around it, and is in its \
+                 specs too\n  help: map over another axis of the mesh"
+            ));
+        }
+        let entry = SpecEntry::from(spmd);
+        let with_batch = |spec: &PartitionSpec, at: Option<usize>| match at {
+            Some(at) => spec.inserted(at, entry.clone()),
+            None => spec.clone(),
+        };
+        let in_specs: Vec<PartitionSpec> = self
+            .in_specs
+            .iter()
+            .zip(axes)
+            .map(|(s, at)| with_batch(s, *at))
+            .collect();
+        // Along manual axes each device has its part of the examples.
+        let manual = |n: &&AxisName| self.manual.contains(n);
+        let parts: usize = spmd
+            .iter()
+            .filter(manual)
+            .map(|n| self.axes.axis_size(*n).unwrap_or(1))
+            .product();
+        let inner = BatchAxis {
+            size: axis.size / parts,
+            ..axis
+        };
+        let locals = self.locals(&in_specs, &nested::avals(args));
+        let (program, places) =
+            self.scope(|| nested::batched(&self.jaxpr, &locals, axes, inner, |_, at| at));
+        let out_specs = self
+            .out_specs
+            .iter()
+            .zip(&places)
+            .map(|(s, at)| with_batch(s, *at))
+            .collect();
+        let outs = self.bind(program, args, &in_specs, out_specs);
+        (outs.into(), places.into())
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        self.scope(|| {
+            ctx.manual_computation(
+                &self.jaxpr,
+                (self.axes, self.mesh),
+                &self.manual,
+                args,
+                (&self.in_specs, ins),
+                (&self.out_specs, outs),
+            )
+        })
+    }
+}

@@ -1,0 +1,53 @@
+//! Values kept once, so that copying one is free and comparing two compares
+//! addresses. What is kept is never freed: a process has few meshes and
+//! shardings.
+
+use std::borrow::Borrow;
+use std::collections::HashSet;
+use std::hash::Hash;
+use std::sync::Mutex;
+
+/// The values of one type.
+pub(super) struct Table<T: 'static>(Mutex<Option<HashSet<&'static T>>>);
+
+impl<T: Eq + Hash> Table<T> {
+    pub const fn new() -> Table<T> {
+        Table(Mutex::new(None))
+    }
+
+    /// The kept value equal to `value`.
+    pub fn keep(&self, value: T) -> &'static T {
+        let mut table = self.0.lock().unwrap_or_else(|e| e.into_inner());
+        let table = table.get_or_insert_default();
+        if let Some(known) = table.get::<T>(value.borrow()) {
+            return known;
+        }
+        let kept: &'static T = Box::leak(Box::new(value));
+        table.insert(kept);
+        kept
+    }
+}
+
+/// Equality and hashing by address, and the address as a number.
+macro_rules! by_address {
+    ($t:ty) => {
+        impl PartialEq for $t {
+            fn eq(&self, other: &Self) -> bool {
+                std::ptr::eq(self.0, other.0)
+            }
+        }
+        impl Eq for $t {}
+        impl std::hash::Hash for $t {
+            fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+                state.write_usize(self.address());
+            }
+        }
+        impl $t {
+            /// The address that stands for this value in hashes.
+            pub(crate) fn address(&self) -> usize {
+                std::ptr::from_ref(self.0).addr()
+            }
+        }
+    };
+}
+pub(super) use by_address;

@@ -1,0 +1,325 @@
+//! Meshes: devices in a grid whose axes have names.
+
+use super::intern::{Table, by_address};
+use crate::{AxisName, Error, Result, runtime};
+use ramie_pjrt::Device;
+use std::fmt;
+
+/// Who decides how arrays are sharded along an axis of a mesh.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum AxisType {
+    /// The compiler, from the shardings of arguments and from constraints.
+    #[default]
+    Auto,
+    /// The types: the sharding of every value follows from those of its
+    /// operands while the program is traced.
+    Explicit,
+    /// The program: inside of [`shard_map`](crate::shard_map), where a value is
+    /// one device's part.
+    Manual,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct Shape {
+    names: Box<[AxisName]>,
+    sizes: Box<[usize]>,
+    types: Box<[AxisType]>,
+}
+
+/// The names, sizes and types of a mesh's axes, without its devices
+/// (`jax.sharding.AbstractMesh`).
+#[derive(Clone, Copy)]
+pub struct AbstractMesh(&'static Shape);
+by_address!(AbstractMesh);
+
+static SHAPES: Table<Shape> = Table::new();
+
+impl AbstractMesh {
+    /// A mesh of these axes, the slowest first, all of one type.
+    ///
+    /// # Panics
+    /// If there are not as many names as sizes, a name occurs twice, or a size
+    /// is 0.
+    #[track_caller]
+    pub fn new(sizes: &[usize], names: &[&str], axis_type: AxisType) -> AbstractMesh {
+        AbstractMesh::with_axis_types(sizes, names, &vec![axis_type; sizes.len()])
+    }
+
+    /// A mesh of these axes, each of its own type.
+    ///
+    /// # Panics
+    /// As [`new`](AbstractMesh::new), and if there are not as many types.
+    #[track_caller]
+    pub fn with_axis_types(sizes: &[usize], names: &[&str], types: &[AxisType]) -> AbstractMesh {
+        assert!(
+            sizes.len() == names.len() && sizes.len() == types.len(),
+            "mesh: {} sizes, {} names and {} axis types\n  help: give each axis a size, a name and \
+             a type",
+            sizes.len(),
+            names.len(),
+            types.len()
+        );
+        for (i, name) in names.iter().enumerate() {
+            assert!(
+                !names[..i].contains(name),
+                "mesh: two axes are named `{name}`\n  help: give every axis a name of its own"
+            );
+            assert!(
+                sizes[i] > 0,
+                "mesh: axis `{name}` has size 0\n  help: an axis that is not needed has size 1"
+            );
+        }
+        AbstractMesh::keep(Shape {
+            names: names.iter().map(|&n| n.into()).collect(),
+            sizes: sizes.into(),
+            types: types.into(),
+        })
+    }
+
+    fn keep(shape: Shape) -> AbstractMesh {
+        AbstractMesh(SHAPES.keep(shape))
+    }
+
+    /// Names of the axes, the slowest first.
+    pub fn axis_names(&self) -> &'static [AxisName] {
+        &self.0.names
+    }
+
+    /// Sizes of the axes.
+    pub fn axis_sizes(&self) -> &'static [usize] {
+        &self.0.sizes
+    }
+
+    /// Types of the axes.
+    pub fn axis_types(&self) -> &'static [AxisType] {
+        &self.0.types
+    }
+
+    /// Number of devices.
+    pub fn size(&self) -> usize {
+        self.0.sizes.iter().product()
+    }
+
+    /// The size of the axis `name`, if there is one.
+    pub fn axis_size(&self, name: AxisName) -> Option<usize> {
+        self.position(name).map(|i| self.0.sizes[i])
+    }
+
+    /// The type of the axis `name`, if there is one.
+    pub fn axis_type(&self, name: AxisName) -> Option<AxisType> {
+        self.position(name).map(|i| self.0.types[i])
+    }
+
+    pub(crate) fn position(&self, name: AxisName) -> Option<usize> {
+        self.0.names.iter().position(|n| *n == name)
+    }
+
+    pub(crate) fn has(&self, axis_type: AxisType) -> bool {
+        self.0.types.contains(&axis_type)
+    }
+
+    /// The same mesh with axes of another type.
+    pub(crate) fn with_types(
+        &self,
+        change: impl Fn(AxisName, AxisType) -> AxisType,
+    ) -> AbstractMesh {
+        let (names, types) = (&self.0.names, &self.0.types);
+        AbstractMesh::keep(Shape {
+            names: names.clone(),
+            sizes: self.0.sizes.clone(),
+            types: names
+                .iter()
+                .zip(types)
+                .map(|(n, t)| change(*n, *t))
+                .collect(),
+        })
+    }
+
+    /// The coordinates of a device, from its number in row-major order.
+    pub(crate) fn coordinates(&self, mut index: usize) -> Vec<usize> {
+        let mut out = vec![0; self.0.sizes.len()];
+        for (c, &size) in out.iter_mut().zip(&self.0.sizes).rev() {
+            *c = index % size;
+            index /= size;
+        }
+        out
+    }
+
+    /// The axes in words.
+    pub(crate) fn describe(&self) -> String {
+        let axes = self.0.names.iter().zip(&self.0.sizes);
+        let axes: Vec<String> = axes.map(|(n, s)| format!("{n:?}: {s}")).collect();
+        axes.join(", ")
+    }
+}
+
+impl fmt::Debug for AbstractMesh {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let types: Vec<String> = self.0.types.iter().map(|t| format!("{t:?}")).collect();
+        let comma = if types.len() == 1 { "," } else { "" };
+        write!(
+            f,
+            "AbstractMesh({}, axis_types=({}{comma}))",
+            self.describe(),
+            types.join(", ")
+        )
+    }
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct Grid {
+    axes: AbstractMesh,
+    devices: Box<[Device]>,
+}
+
+/// Devices in a grid whose axes have names (`jax.sharding.Mesh`).
+///
+/// Equal meshes are one value; copying one is free.
+#[derive(Clone, Copy)]
+pub struct Mesh(&'static Grid);
+by_address!(Mesh);
+
+static MESHES: Table<Grid> = Table::new();
+
+impl Mesh {
+    /// A mesh of these devices in row-major order.
+    ///
+    /// # Panics
+    /// If there are not as many devices as the axes have places, or one is
+    /// there twice.
+    #[track_caller]
+    pub fn new(devices: &[Device], axes: AbstractMesh) -> Mesh {
+        assert!(
+            devices.len() == axes.size(),
+            "mesh: {} devices for a mesh of {} ({})\n  help: the product of the axes' sizes must be \
+             the number of devices",
+            devices.len(),
+            axes.size(),
+            axes.describe()
+        );
+        for (i, device) in devices.iter().enumerate() {
+            assert!(
+                !devices[..i].contains(device),
+                "mesh: device {device} is there twice\n  help: a device has one place in a mesh"
+            );
+        }
+        Mesh(MESHES.keep(Grid {
+            axes,
+            devices: devices.into(),
+        }))
+    }
+
+    /// The axes without the devices.
+    pub fn abstract_mesh(&self) -> AbstractMesh {
+        self.0.axes
+    }
+
+    /// The devices in row-major order.
+    pub fn devices(&self) -> &'static [Device] {
+        &self.0.devices
+    }
+
+    /// The devices of this process, in row-major order.
+    pub fn local_devices(&self) -> impl Iterator<Item = Device> {
+        self.0
+            .devices
+            .iter()
+            .copied()
+            .filter(|d| d.is_addressable())
+    }
+
+    /// Names of the axes, the slowest first.
+    pub fn axis_names(&self) -> &'static [AxisName] {
+        self.0.axes.axis_names()
+    }
+
+    /// Sizes of the axes.
+    pub fn axis_sizes(&self) -> &'static [usize] {
+        self.0.axes.axis_sizes()
+    }
+
+    /// Types of the axes.
+    pub fn axis_types(&self) -> &'static [AxisType] {
+        self.0.axes.axis_types()
+    }
+
+    /// Number of devices.
+    pub fn size(&self) -> usize {
+        self.0.devices.len()
+    }
+
+    /// The same devices with axes of other types.
+    pub(crate) fn with_abstract(&self, axes: AbstractMesh) -> Mesh {
+        Mesh(MESHES.keep(Grid {
+            axes,
+            devices: self.0.devices.clone(),
+        }))
+    }
+}
+
+impl fmt::Debug for Mesh {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let types: Vec<String> = self.axis_types().iter().map(|t| format!("{t:?}")).collect();
+        let comma = if types.len() == 1 { "," } else { "" };
+        write!(
+            f,
+            "Mesh({}, axis_types=({}{comma}))",
+            self.0.axes.describe(),
+            types.join(", ")
+        )
+    }
+}
+
+/// A mesh of this client's devices in their order, its axes left to the
+/// compiler (`jax.make_mesh`).
+///
+/// ```no_run
+/// use ramie_core::make_mesh;
+/// let mesh = make_mesh(&[4, 2], &["x", "y"])?;
+/// assert_eq!(mesh.size(), 8);
+/// # Ok::<(), ramie_core::Error>(())
+/// ```
+///
+/// # Errors
+/// If there are fewer devices than that.
+///
+/// # Panics
+/// If there are not as many names as sizes, or a name occurs twice.
+#[track_caller]
+pub fn make_mesh(sizes: &[usize], names: &[&str]) -> Result<Mesh> {
+    make_mesh_with(sizes, names, AxisType::Auto)
+}
+
+/// [`make_mesh`] with axes of the given type.
+///
+/// # Errors
+/// As [`make_mesh`].
+///
+/// # Panics
+/// As [`make_mesh`].
+#[track_caller]
+pub fn make_mesh_with(sizes: &[usize], names: &[&str], axis_type: AxisType) -> Result<Mesh> {
+    let axes = AbstractMesh::new(sizes, names, axis_type);
+    let client = runtime::runtime()?.client();
+    let devices = client.devices();
+    let Some(devices) = devices.get(..axes.size()) else {
+        let n = devices.len();
+        let there = match n {
+            1 => "there is 1 device".into(),
+            n => format!("there are {n}"),
+        };
+        let more = match runtime::runtime()?.plugin().platform {
+            ramie_pjrt::discover::Platform::Cpu => {
+                "; RAMIE_NUM_CPU_DEVICES, or RuntimeOptions::cpu_devices before the first array, \
+                 makes more virtual CPU devices"
+            }
+            _ => "",
+        };
+        return Err(Error::Configuration(format!(
+            "make_mesh: a mesh of ({}) needs {} devices, and {there}\n  help: make the axes smaller{more}",
+            axes.describe(),
+            axes.size()
+        )));
+    };
+    Ok(Mesh::new(devices, axes))
+}

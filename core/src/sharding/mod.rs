@@ -1,0 +1,85 @@
+//! Where the elements of an array are: meshes of devices, and along which of
+//! their axes arrays are sharded.
+
+mod axis_set;
+mod context;
+mod infer;
+mod intern;
+mod mesh;
+mod named;
+mod put;
+pub(crate) mod rule;
+mod shards;
+mod spec;
+mod specs;
+
+use ramie_pjrt::Device;
+
+pub(crate) use axis_set::AxisSet;
+pub(crate) use context::{Context, any_manual};
+pub use context::{MeshGuard, get_abstract_mesh, get_mesh, set_mesh, with_mesh};
+pub(crate) use infer::spec_of_tiles;
+pub use mesh::{AbstractMesh, AxisType, Mesh, make_mesh, make_mesh_with};
+pub use named::{NamedSharding, TypeSharding};
+pub(crate) use named::{check_spec, sdy_sharding, shard_shape};
+pub use put::{Placed, device_put};
+pub(crate) use put::{follow, from_bytes, typed};
+pub use rule::{Place, ShardingRule};
+pub use shards::{Shard, make_array_from_callback, visualize_sharding};
+pub use spec::{PartitionSpec, SpecEntry};
+pub use specs::{Shardings, Specs};
+
+/// How an array's elements are laid out over devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Sharding {
+    /// All of them on one device.
+    SingleDevice(Device),
+    /// Over the devices of a mesh.
+    Named(NamedSharding),
+}
+
+impl Sharding {
+    /// The devices that hold elements.
+    pub fn devices(&self) -> &[Device] {
+        match self {
+            Sharding::SingleDevice(d) => std::slice::from_ref(d),
+            Sharding::Named(n) => n.mesh().devices(),
+        }
+    }
+
+    /// The one device of a [`Sharding::SingleDevice`].
+    pub(crate) fn single(&self) -> Option<Device> {
+        match self {
+            Sharding::SingleDevice(d) => Some(*d),
+            Sharding::Named(_) => None,
+        }
+    }
+
+    /// The mesh and spec of a [`Sharding::Named`].
+    pub fn named(&self) -> Option<NamedSharding> {
+        match self {
+            Sharding::SingleDevice(_) => None,
+            Sharding::Named(n) => Some(*n),
+        }
+    }
+
+    /// Whether every device has the whole array.
+    pub fn is_fully_replicated(&self) -> bool {
+        match self {
+            Sharding::SingleDevice(_) => true,
+            Sharding::Named(n) => n.is_fully_replicated(),
+        }
+    }
+}
+
+impl From<Device> for Sharding {
+    fn from(device: Device) -> Sharding {
+        Sharding::SingleDevice(device)
+    }
+}
+impl From<NamedSharding> for Sharding {
+    fn from(sharding: NamedSharding) -> Sharding {
+        Sharding::Named(sharding)
+    }
+}

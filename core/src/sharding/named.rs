@@ -1,0 +1,285 @@
+//! Shardings over a mesh, of arrays and of types.
+
+use super::intern::{Table, by_address};
+use super::{AbstractMesh, AxisType, Mesh, PartitionSpec, SpecEntry};
+use crate::{Dims, ShapeError};
+use std::fmt::{self, Write};
+use std::ops::Range;
+
+#[derive(PartialEq, Eq, Hash)]
+struct Named {
+    mesh: Mesh,
+    spec: PartitionSpec,
+    memory_kind: Option<&'static str>,
+}
+
+/// A mesh, and along which of its axes an array's dimensions are sharded
+/// (`jax.sharding.NamedSharding`).
+///
+/// Equal shardings are one value; copying one is free.
+#[derive(Clone, Copy)]
+pub struct NamedSharding(&'static Named);
+by_address!(NamedSharding);
+
+static NAMED: Table<Named> = Table::new();
+
+/// What is wrong with a spec on a mesh.
+pub(crate) fn check_spec(axes: AbstractMesh, spec: &PartitionSpec) -> Result<(), ShapeError> {
+    let all = || {
+        spec.axes()
+            .chain(spec.unreduced().iter().chain(spec.reduced()).copied())
+    };
+    for (i, axis) in all().enumerate() {
+        if axes.position(axis).is_none() {
+            return Err(ShapeError::new(format!(
+                "resource axis {axis} of {spec} is not found in the mesh ({})",
+                axes.describe()
+            ))
+            .help("name axes of the mesh, or None for a dimension that is not sharded"));
+        }
+        if all().take(i).any(|other| other == axis) {
+            return Err(ShapeError::new(format!(
+                "{spec} has duplicate entries for {axis}: a mesh axis can shard one dimension"
+            ))
+            .help("name every mesh axis once at most"));
+        }
+    }
+    Ok(())
+}
+
+/// The shape of one device's part.
+pub(crate) fn shard_shape(
+    axes: AbstractMesh,
+    spec: &PartitionSpec,
+    shape: &[usize],
+) -> Result<Dims, ShapeError> {
+    let whole = format!("{shape:?}");
+    if spec.entries().len() > shape.len() {
+        return Err(ShapeError::new(format!(
+            "{spec} has {} entries for an array of {} dimensions, {whole}",
+            spec.entries().len(),
+            shape.len()
+        ))
+        .help("give one entry for each dimension at most"));
+    }
+    let mut out: Dims = shape.into();
+    for (d, size) in out.iter_mut().enumerate() {
+        let names = spec.entry(d).axes();
+        let parts: usize = names
+            .iter()
+            .map(|n| axes.axis_size(*n).unwrap_or(1))
+            .product();
+        if !size.is_multiple_of(parts) {
+            return Err(ShapeError::new(format!(
+                "{spec} on the mesh ({}) partitions dimension {d} into {parts} parts, and its size \
+                 is {size} (whole shape {whole})",
+                axes.describe()
+            ))
+            .help(
+                "pad the dimension to a multiple of the number of parts, or leave it whole with None",
+            ));
+        }
+        *size /= parts;
+    }
+    Ok(out)
+}
+
+impl NamedSharding {
+    /// The sharding of arrays by `spec` over `mesh`.
+    ///
+    /// # Panics
+    /// If `spec` names an axis that the mesh does not have, or one twice.
+    #[track_caller]
+    pub fn new(mesh: Mesh, spec: impl Into<PartitionSpec>) -> NamedSharding {
+        let spec = spec.into();
+        if let Err(e) = check_spec(mesh.abstract_mesh(), &spec) {
+            crate::trace::fail(&e.render("NamedSharding", &[]));
+        }
+        NamedSharding(NAMED.keep(Named {
+            mesh,
+            spec,
+            memory_kind: None,
+        }))
+    }
+
+    /// The same in another kind of memory of the devices, such as
+    /// `pinned_host`; which kinds there are says
+    /// [`Device::memories`](crate::Device::memories).
+    #[must_use]
+    pub fn with_memory_kind(self, kind: &str) -> NamedSharding {
+        NamedSharding(NAMED.keep(Named {
+            mesh: self.0.mesh,
+            spec: self.0.spec.clone(),
+            memory_kind: Some(crate::AxisName::from(kind).as_str()),
+        }))
+    }
+
+    /// The mesh.
+    pub fn mesh(&self) -> Mesh {
+        self.0.mesh
+    }
+
+    /// Which axes shard which dimensions.
+    pub fn spec(&self) -> &'static PartitionSpec {
+        &self.0.spec
+    }
+
+    /// The kind of memory, if it is not the devices' own.
+    pub fn memory_kind(&self) -> Option<&'static str> {
+        self.0.memory_kind
+    }
+
+    /// Whether every device has the whole array.
+    pub fn is_fully_replicated(&self) -> bool {
+        let axes = self.0.mesh.abstract_mesh();
+        let sharded = |a| axes.axis_size(a).is_some_and(|n| n > 1);
+        !self.0.spec.axes().any(sharded)
+    }
+
+    /// The shape of one device's part of an array of `shape`
+    /// (`Sharding.shard_shape`).
+    ///
+    /// # Panics
+    /// If a dimension does not come apart into equal parts.
+    #[track_caller]
+    pub fn shard_shape(&self, shape: &[usize]) -> Dims {
+        match self.try_shard_shape(shape) {
+            Ok(shape) => shape,
+            Err(e) => crate::trace::fail(&e.render("shard_shape", &[])),
+        }
+    }
+
+    pub(crate) fn try_shard_shape(&self, shape: &[usize]) -> Result<Dims, ShapeError> {
+        shard_shape(self.0.mesh.abstract_mesh(), &self.0.spec, shape)
+    }
+
+    /// The part of an array of `shape` that the device with this number in the
+    /// mesh has: a range for each dimension.
+    ///
+    /// # Panics
+    /// If a dimension does not come apart into equal parts.
+    #[track_caller]
+    pub fn shard_index(&self, device: usize, shape: &[usize]) -> Vec<Range<usize>> {
+        let part = self.shard_shape(shape);
+        let axes = self.0.mesh.abstract_mesh();
+        let place = axes.coordinates(device);
+        part.iter()
+            .enumerate()
+            .map(|(d, &size)| {
+                let mut at = 0;
+                for name in self.0.spec.entry(d).axes() {
+                    let axis = axes.position(*name).expect("checked when it was made");
+                    at = at * axes.axis_sizes()[axis] + place[axis];
+                }
+                at * size..(at + 1) * size
+            })
+            .collect()
+    }
+
+    /// The sharding of a type: what explicit axes say.
+    pub(crate) fn type_sharding(&self, rank: usize) -> Option<TypeSharding> {
+        let axes = self.0.mesh.abstract_mesh();
+        axes.has(AxisType::Explicit)
+            .then(|| TypeSharding::new(axes, &self.0.spec, rank))
+            .filter(|s| !s.is_trivial())
+    }
+}
+
+impl fmt::Display for NamedSharding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
+impl fmt::Debug for NamedSharding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "NamedSharding({:?}, {}", self.0.mesh, self.0.spec)?;
+        if let Some(kind) = self.0.memory_kind {
+            write!(f, ", memory_kind={kind}")?;
+        }
+        f.write_str(")")
+    }
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct Typed {
+    mesh: AbstractMesh,
+    spec: PartitionSpec,
+}
+
+/// The sharding that is part of a type: along which explicit axes of a mesh
+/// each dimension is sharded.
+#[derive(Clone, Copy)]
+pub struct TypeSharding(&'static Typed);
+by_address!(TypeSharding);
+
+static TYPED: Table<Typed> = Table::new();
+
+impl TypeSharding {
+    /// What `spec` says of explicit axes, for arrays of `rank` dimensions.
+    pub(crate) fn new(mesh: AbstractMesh, spec: &PartitionSpec, rank: usize) -> TypeSharding {
+        let explicit = |a| mesh.axis_type(a) == Some(AxisType::Explicit);
+        TypeSharding(TYPED.keep(Typed {
+            mesh,
+            spec: spec.filtered(rank, explicit),
+        }))
+    }
+
+    /// The axes of the mesh.
+    pub fn mesh(&self) -> AbstractMesh {
+        self.0.mesh
+    }
+
+    /// Which axes shard which dimensions: an entry for every dimension.
+    pub fn spec(&self) -> &'static PartitionSpec {
+        &self.0.spec
+    }
+
+    pub(crate) fn is_trivial(&self) -> bool {
+        self.0.spec.is_trivial()
+    }
+
+    /// What a type says behind the size of a dimension: `@x`.
+    pub(crate) fn write_dimension(&self, f: &mut fmt::Formatter<'_>, d: usize) -> fmt::Result {
+        match self.0.spec.entry(d).axes() {
+            [] => Ok(()),
+            [one] => write!(f, "@{one}"),
+            many => {
+                let names: Vec<&str> = many.iter().map(|n| n.as_str()).collect();
+                write!(f, "@({})", names.join(","))
+            }
+        }
+    }
+}
+
+impl fmt::Debug for TypeSharding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} on {:?}", self.0.spec, self.0.mesh)
+    }
+}
+
+/// A sharding as the Shardy dialect writes it. Dimensions are `open` where the
+/// compiler may shard them further.
+pub(crate) fn sdy_sharding(mesh: &str, spec: &PartitionSpec, rank: usize, open: bool) -> String {
+    let quoted = |names: &[crate::AxisName]| {
+        let names: Vec<String> = names.iter().map(|n| format!("\"{n}\"")).collect();
+        names.join(", ")
+    };
+    let mut text = format!("#sdy.sharding<@{mesh}, [");
+    for d in 0..rank {
+        let comma = if d > 0 { ", " } else { "" };
+        let entry = spec.entry(d);
+        let free = open || *entry == SpecEntry::Unconstrained;
+        let names = quoted(entry.axes());
+        let _ = match (free, names.is_empty()) {
+            (false, _) => write!(text, "{comma}{{{names}}}"),
+            (true, true) => write!(text, "{comma}{{?}}"),
+            (true, false) => write!(text, "{comma}{{{names}, ?}}"),
+        };
+    }
+    text.push(']');
+    if !spec.unreduced().is_empty() {
+        let _ = write!(text, ", unreduced={{{}}}", quoted(spec.unreduced()));
+    }
+    text.push('>');
+    text
+}

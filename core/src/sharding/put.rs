@@ -1,0 +1,282 @@
+//! Arrays from one place to another.
+
+use super::{Context, NamedSharding, PartitionSpec, Sharding};
+use crate::array::{DeviceArray, Repr};
+use crate::trace::fail;
+use crate::{Array, Aval, Error, Result, Tree, runtime, tree};
+use ramie_pjrt::{Buffer, Device};
+use smallvec::SmallVec;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A place for arrays: a device, a sharding over a mesh, or a partition spec
+/// on the current mesh.
+#[derive(Clone, Debug)]
+pub struct Placed(Target);
+
+#[derive(Clone, Debug)]
+enum Target {
+    Sharding(Sharding),
+    Spec(Box<PartitionSpec>),
+}
+
+impl<T: Into<Sharding>> From<T> for Placed {
+    fn from(sharding: T) -> Placed {
+        Placed(Target::Sharding(sharding.into()))
+    }
+}
+impl From<PartitionSpec> for Placed {
+    fn from(spec: PartitionSpec) -> Placed {
+        Placed(Target::Spec(Box::new(spec)))
+    }
+}
+
+impl Placed {
+    /// The sharding; a spec is one of the current mesh.
+    #[track_caller]
+    pub(crate) fn sharding(&self, operation: &str) -> Sharding {
+        match &self.0 {
+            Target::Sharding(sharding) => *sharding,
+            Target::Spec(spec) => Sharding::Named(on_current_mesh(operation, spec)),
+        }
+    }
+}
+
+/// The sharding by `spec` over the current mesh.
+#[track_caller]
+pub(crate) fn on_current_mesh(operation: &str, spec: &PartitionSpec) -> NamedSharding {
+    let Some(mesh) = Context::current().mesh else {
+        fail(&format!(
+            "{operation}: {spec} speaks of the axes of a mesh, and none is current\n  help: make one \
+             current with `set_mesh(mesh)`, or pass `NamedSharding::new(mesh, {spec})`"
+        ))
+    };
+    NamedSharding::new(mesh, spec.clone())
+}
+
+/// The arrays of a tree at another place: on a device, or sharded over a mesh
+/// (`jax.device_put`). Parts that are there already stay. In a traced function
+/// it says how the compiler shards the values, as
+/// [`with_sharding_constraint`](crate::with_sharding_constraint) does.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, NamedSharding, P, device_put, make_mesh};
+/// let mesh = make_mesh(&[4, 2], &["x", "y"])?;
+/// let x = device_put(&Array::zeros(&[8, 6], DType::F32), NamedSharding::new(mesh, P!["x", "y"]));
+/// assert_eq!(x.addressable_shards()[0].data().shape(), [2, 3]);
+/// # Ok::<(), ramie_core::Error>(())
+/// ```
+///
+/// # Panics
+/// If a dimension does not come apart into equal parts, a traced array is to go
+/// to a device, a spec is given and no mesh is current, or the copy fails.
+#[track_caller]
+pub fn device_put<T: Tree>(x: &T, to: impl Into<Placed>) -> T {
+    let to = to.into().sharding("device_put");
+    let mut outs = Vec::new();
+    for array in tree::leaves(x) {
+        outs.push(put_array(&array, to));
+    }
+    tree::with_leaves(x, outs)
+}
+
+#[track_caller]
+fn put_array(array: &Array, to: Sharding) -> Array {
+    if let (true, Sharding::Named(sharding)) = (array.is_tracer(), to) {
+        return crate::ops::sharding::constrain(array, sharding);
+    }
+    array.expect_value("device_put");
+    if let Sharding::Named(sharding) = to
+        && let Err(e) = sharding.try_shard_shape(array.shape())
+    {
+        fail(&e.render("device_put", &[array.describe()]));
+    }
+    match place(array, to) {
+        Ok(a) => a,
+        Err(e) => fail(&format!("device_put: {e}")),
+    }
+}
+
+/// The type of an array's elements laid out so.
+pub(crate) fn typed(aval: Aval, sharding: Sharding) -> Aval {
+    let named = sharding.named();
+    aval.with_sharding(named.and_then(|n| n.type_sharding(aval.ndim())))
+}
+
+/// The array at another place; its parts are known to be equal.
+pub(crate) fn place(array: &Array, to: Sharding) -> Result<Array> {
+    if let (Some(literal), Sharding::SingleDevice(device)) = (array.as_literal(), to) {
+        return Ok(Array(Repr::Device(runtime::put_scalar_on(
+            literal, device,
+        )?)));
+    }
+    let aval = typed(array.aval(), to);
+    if let Some(literal) = array.as_literal() {
+        let bytes = literal.value().to_bytes(array.dtype());
+        return from_bytes(&bytes, aval, to);
+    }
+    let held = array.device_array()?;
+    if held.sharding == to {
+        return Ok(array.clone());
+    }
+    if let Some(buffers) = by_whole_parts(held, to)? {
+        return Ok(Array::from_parts(aval, buffers, to));
+    }
+    if held.sharding.devices() == to.devices() {
+        return crate::eager::reshard(array, to);
+    }
+    from_bytes(&array.try_to_bytes()?, aval, to)
+}
+
+/// Copies of parts that some device has as another needs it.
+fn by_whole_parts(held: &DeviceArray, to: Sharding) -> Result<Option<SmallVec<[Buffer; 1]>>> {
+    let shape = held.aval.shape();
+    let have: Vec<_> = indices(held.sharding, shape);
+    let mut plan = Vec::new();
+    for (device, index) in indices(to, shape) {
+        let same = |h: &&(Device, Vec<Range<usize>>)| h.1 == index;
+        let here = have.iter().position(|h| h.0 == device && h.1 == index);
+        let Some(from) = here.or_else(|| have.iter().position(|h| same(&h))) else {
+            return Ok(None);
+        };
+        plan.push((from, device));
+    }
+    let copied = |(from, device): (usize, Device)| held.buffers[from].copy_to_device(device);
+    Ok(Some(
+        plan.into_iter()
+            .map(copied)
+            .collect::<ramie_pjrt::Result<_>>()?,
+    ))
+}
+
+/// The devices of this process that hold a part, and which part.
+pub(crate) fn indices(sharding: Sharding, shape: &[usize]) -> Vec<(Device, Vec<Range<usize>>)> {
+    match sharding {
+        Sharding::SingleDevice(d) => vec![(d, shape.iter().map(|&n| 0..n).collect())],
+        Sharding::Named(n) => n
+            .mesh()
+            .devices()
+            .iter()
+            .enumerate()
+            .filter(|(_, d)| d.is_addressable())
+            .map(|(k, d)| (*d, n.shard_index(k, shape)))
+            .collect(),
+    }
+}
+
+/// An array laid out so from the bytes of all its elements.
+pub(crate) fn from_bytes(bytes: &[u8], aval: Aval, to: Sharding) -> Result<Array> {
+    from_parts_of(aval, to, |index| Ok(part(bytes, aval, index)))
+}
+
+/// An array laid out so from the bytes of the parts; equal parts are asked for
+/// once.
+pub(crate) fn from_parts_of(
+    aval: Aval,
+    to: Sharding,
+    mut part: impl FnMut(&[Range<usize>]) -> Result<Vec<u8>>,
+) -> Result<Array> {
+    let aval = typed(aval, to);
+    let mut buffers: SmallVec<[Buffer; 1]> = SmallVec::new();
+    let mut made: Vec<(Vec<Range<usize>>, usize)> = Vec::new();
+    for (device, index) in indices(to, aval.shape()) {
+        let known = made.iter().find(|(i, _)| *i == index).map(|(_, at)| *at);
+        let buffer = match known {
+            Some(at) => buffers[at].copy_to_device(device)?,
+            None => {
+                let shape: Vec<usize> = index.iter().map(|r| r.end - r.start).collect();
+                let local = aval.unplaced().with_shape(&shape);
+                let bytes = part(&index)?;
+                if bytes.len() != local.size_bytes() {
+                    return Err(Error::Configuration(format!(
+                        "a part {local} has {} bytes, got {}",
+                        local.size_bytes(),
+                        bytes.len()
+                    )));
+                }
+                runtime::put_buffer(&bytes, local, device)?
+            }
+        };
+        if known.is_none() {
+            made.push((index, buffers.len()));
+        }
+        buffers.push(buffer);
+    }
+    Ok(Array::from_parts(aval, buffers, to))
+}
+
+/// Calls `each` with the byte offsets of the rows of a part in the whole array,
+/// and in the part, and their length.
+fn rows(aval: Aval, index: &[Range<usize>], mut each: impl FnMut(usize, usize, usize)) {
+    let size = aval.dtype().size();
+    let shape = aval.shape();
+    let Some((last, outer)) = index.split_last() else {
+        return each(0, 0, size);
+    };
+    let length = (last.end - last.start) * size;
+    let count: usize = outer.iter().map(|r| r.end - r.start).product();
+    for row in 0..count {
+        let (mut rest, mut from, mut stride) = (row, last.start, shape[outer.len()]);
+        for (d, range) in outer.iter().enumerate().rev() {
+            let n = range.end - range.start;
+            from += (range.start + rest % n) * stride;
+            rest /= n;
+            stride *= shape[d];
+        }
+        each(from * size, row * length, length);
+    }
+}
+
+/// The bytes of a part of an array.
+pub(crate) fn part(bytes: &[u8], aval: Aval, index: &[Range<usize>]) -> Vec<u8> {
+    let count: usize = index.iter().map(|r| r.end - r.start).product();
+    let mut out = vec![0; count * aval.dtype().size()];
+    rows(aval, index, |from, to, n| {
+        out[to..to + n].copy_from_slice(&bytes[from..from + n]);
+    });
+    out
+}
+
+impl DeviceArray {
+    /// Copies the bytes of all elements, part by part.
+    pub(crate) fn copy_to_host(&self, bytes: &mut [u8]) -> Result<()> {
+        if let [one] = &self.buffers[..]
+            && self.sharding.devices().len() == 1
+        {
+            return Ok(one.copy_to_host(bytes)?);
+        }
+        let shape = self.aval.shape();
+        if self.sharding.is_fully_replicated() && !self.buffers.is_empty() {
+            return Ok(self.buffers[0].copy_to_host(bytes)?);
+        }
+        if self.buffers.len() < self.sharding.devices().len() {
+            return Err(Error::Configuration(format!(
+                "{} has parts on devices of other processes ({:?})\n  help: read the parts that are \
+                 here with `addressable_shards`, or gather it first: \
+                 device_put(&x, NamedSharding::new(mesh, P![]))",
+                self.aval, self.sharding
+            )));
+        }
+        let mut done: Vec<Vec<Range<usize>>> = Vec::new();
+        for (buffer, (_, index)) in self.buffers.iter().zip(indices(self.sharding, shape)) {
+            if done.contains(&index) {
+                continue;
+            }
+            let count: usize = index.iter().map(|r| r.end - r.start).product();
+            let mut local = vec![0; count * self.aval.dtype().size()];
+            buffer.copy_to_host(&mut local)?;
+            rows(self.aval, &index, |to, from, n| {
+                bytes[to..to + n].copy_from_slice(&local[from..from + n]);
+            });
+            done.push(index);
+        }
+        Ok(())
+    }
+}
+
+/// An array on the devices of a program: as it is, or the same on all of them
+/// for one that is on one device and need not stay there.
+pub(crate) fn follow(array: &Array, to: NamedSharding) -> Result<Arc<DeviceArray>> {
+    let placed = place(array, Sharding::Named(to))?;
+    placed.device_array().cloned()
+}

@@ -1,0 +1,208 @@
+//! Sharding rules: how the shardings of results follow from those of operands,
+//! where shardings are part of types.
+
+use super::{AbstractMesh, AxisSet, PartitionSpec, SpecEntry, TypeSharding};
+use crate::prim::{Avals, Primitive};
+use crate::{Aval, ShapeError};
+
+/// Where a dimension of an operand goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// It runs together with all dimensions of this number, and is sharded as
+    /// they are.
+    Axis(usize),
+    /// It must be whole on every device.
+    Whole,
+    /// It may be sharded, and no result has it: the compiler sums, or looks for
+    /// the greatest, over all devices.
+    Reduced,
+}
+
+/// How the shardings of results follow from those of operands.
+#[derive(Clone, Debug)]
+pub enum ShardingRule {
+    /// No rule is known: operands must be whole, or in the hands of the
+    /// compiler.
+    Unknown,
+    /// Dimension by dimension of operands and results of one shape.
+    Elementwise,
+    /// By the place of each dimension of each operand and each result.
+    Dimensions {
+        /// Of each operand.
+        operands: Vec<Vec<Place>>,
+        /// Of each result; a number that no operand has is a dimension that is
+        /// whole.
+        results: Vec<Vec<Place>>,
+    },
+    /// These.
+    Specs(Vec<PartitionSpec>),
+}
+
+impl ShardingRule {
+    /// One operand, one result: dimension `d` of the operand is `to[d]` of the
+    /// result's `rank` dimensions, or reduced.
+    pub fn moved(to: impl IntoIterator<Item = Option<usize>>, rank: usize) -> ShardingRule {
+        let place = |d: Option<usize>| d.map_or(Place::Reduced, Place::Axis);
+        ShardingRule::Dimensions {
+            operands: vec![to.into_iter().map(place).collect()],
+            results: vec![(0..rank).map(Place::Axis).collect()],
+        }
+    }
+
+    /// All operands and results have their dimensions in common, of which those
+    /// in `whole` must be whole. Operands of no dimensions are none of these.
+    pub fn along(args: &[Aval], outs: &[Aval], whole: &[usize]) -> ShardingRule {
+        let place = |d| match whole.contains(&d) {
+            true => Place::Whole,
+            false => Place::Axis(d),
+        };
+        let places = |a: &Aval| (0..a.ndim()).map(place).collect();
+        ShardingRule::Dimensions {
+            operands: args.iter().map(places).collect(),
+            results: outs.iter().map(places).collect(),
+        }
+    }
+}
+
+/// The types of a primitive's results with their placement, which
+/// [`Primitive::infer`] left out.
+pub(crate) fn place_results(
+    primitive: &dyn Primitive,
+    args: &[Aval],
+    outs: &mut Avals,
+) -> Result<(), ShapeError> {
+    let varying = args
+        .iter()
+        .fold(AxisSet::default(), |set, a| set.union(a.varying_set()));
+    if !varying.is_empty() {
+        for out in outs.iter_mut() {
+            *out = out.with_varying(varying);
+        }
+    }
+    let Some(mesh) = mesh_of(args)? else {
+        return Ok(());
+    };
+    let specs = match primitive.sharding(args, outs)? {
+        ShardingRule::Unknown => return refuse(args),
+        ShardingRule::Elementwise => {
+            let places = |a: &Aval| (0..a.ndim()).map(Place::Axis).collect();
+            let operands: Vec<Vec<Place>> = args.iter().map(places).collect();
+            let results: Vec<Vec<Place>> = outs.iter().map(places).collect();
+            follow(args, &operands, &results)?
+        }
+        ShardingRule::Dimensions { operands, results } => follow(args, &operands, &results)?,
+        ShardingRule::Specs(specs) => specs,
+    };
+    for (out, spec) in outs.iter_mut().zip(specs) {
+        super::check_spec(mesh, &spec).map_err(|_| duplicate(&spec))?;
+        super::shard_shape(mesh, &spec, out.shape())?;
+        *out = out.with_sharding(Some(TypeSharding::new(mesh, &spec, out.ndim())));
+    }
+    Ok(())
+}
+
+/// The mesh that operands' types speak of.
+pub(crate) fn mesh_of(args: &[Aval]) -> Result<Option<AbstractMesh>, ShapeError> {
+    let mut found: Option<AbstractMesh> = None;
+    for sharding in args.iter().filter_map(Aval::sharding) {
+        match found {
+            Some(mesh) if mesh != sharding.mesh() => {
+                return Err(ShapeError::new(format!(
+                    "operands are sharded over different meshes, {mesh:?} and {:?}",
+                    sharding.mesh()
+                ))
+                .help("reshard one of them to the other's mesh before"));
+            }
+            _ => found = Some(sharding.mesh()),
+        }
+    }
+    Ok(found)
+}
+
+fn refuse(args: &[Aval]) -> Result<(), ShapeError> {
+    let sharded: Vec<String> = args
+        .iter()
+        .filter(|a| a.sharding().is_some())
+        .map(Aval::to_string)
+        .collect();
+    Err(ShapeError::new(format!(
+        "no sharding rule says how results are sharded for operands {}",
+        sharded.join(", ")
+    ))
+    .help(
+        "make the operands whole with `reshard(x, P![])`, or let the compiler decide: call the \
+         function through `auto_axes`",
+    ))
+}
+
+fn duplicate(spec: &PartitionSpec) -> ShapeError {
+    ShapeError::new(format!(
+        "the result would be sharded as {spec}, where a mesh axis shards two dimensions"
+    ))
+    .help("reshard an operand, or say how the result is sharded with `out_sharding`")
+}
+
+/// The specs of results, each dimension as the operands' dimensions that run
+/// together with it.
+fn follow(
+    args: &[Aval],
+    operands: &[Vec<Place>],
+    results: &[Vec<Place>],
+) -> Result<Vec<PartitionSpec>, ShapeError> {
+    let mut axes: Vec<(usize, SpecEntry)> = Vec::new();
+    for (aval, places) in args.iter().zip(operands) {
+        let Some(sharding) = aval.sharding() else {
+            continue;
+        };
+        let spec = sharding.spec();
+        if !spec.unreduced().is_empty() {
+            return Err(ShapeError::new(format!(
+                "{aval} is still to be summed over {:?}",
+                spec.unreduced()
+            ))
+            .help("sum it first with `reshard`, to a spec without unreduced axes"));
+        }
+        for (d, place) in places.iter().enumerate() {
+            let entry = spec.entry(d);
+            if entry.axes().is_empty() {
+                continue;
+            }
+            match place {
+                Place::Reduced => {}
+                Place::Whole => {
+                    return Err(ShapeError::new(format!(
+                        "dimension {d} of {aval} is sharded over {entry}, and the operation needs \
+                         all of it"
+                    ))
+                    .help(
+                        "make it whole with `reshard`, or let the compiler decide with `auto_axes`",
+                    ));
+                }
+                Place::Axis(axis) => match axes.iter().find(|(a, _)| a == axis) {
+                    None => axes.push((*axis, entry.clone())),
+                    Some((_, other)) if other == entry => {}
+                    Some((_, other)) => {
+                        let types: Vec<String> = args.iter().map(Aval::to_string).collect();
+                        return Err(ShapeError::new(format!(
+                            "incompatible shardings: a dimension is sharded over {other} in one \
+                             operand and over {entry} in another; got {}",
+                            types.join(" and ")
+                        ))
+                        .help("reshard one of them as the other with `reshard`"));
+                    }
+                },
+            }
+        }
+    }
+    let entry = |place: &Place| match place {
+        Place::Axis(axis) => {
+            let found = axes.iter().find(|(a, _)| a == axis);
+            found.map_or(SpecEntry::None, |(_, entry)| entry.clone())
+        }
+        Place::Whole | Place::Reduced => SpecEntry::None,
+    };
+    Ok(results
+        .iter()
+        .map(|places| PartitionSpec::new(places.iter().map(entry)))
+        .collect())
+}

@@ -1,0 +1,217 @@
+//! Arrays by their parts.
+
+use super::put::{from_parts_of, indices};
+use super::{NamedSharding, Sharding};
+use crate::array::Repr;
+use crate::dtype::Element;
+use crate::trace::fail;
+use crate::{Array, Aval, Device, Result};
+use smallvec::SmallVec;
+use std::fmt::Write;
+use std::ops::Range;
+
+/// A device's part of an array (`jax.Shard`).
+pub struct Shard {
+    device: Device,
+    index: Vec<Range<usize>>,
+    replica_id: usize,
+    data: Array,
+}
+
+impl Shard {
+    /// The device.
+    pub fn device(&self) -> Device {
+        self.device
+    }
+
+    /// The part: a range for each dimension.
+    pub fn index(&self) -> &[Range<usize>] {
+        &self.index
+    }
+
+    /// The number of this copy among those of equal parts; the first is 0.
+    pub fn replica_id(&self) -> usize {
+        self.replica_id
+    }
+
+    /// A copy of the elements, on the device.
+    pub fn data(&self) -> &Array {
+        &self.data
+    }
+}
+
+impl Array {
+    /// Where the elements are; `None` for traced arrays, types, and scalars that
+    /// have not been used.
+    pub fn sharding(&self) -> Option<Sharding> {
+        match &self.0 {
+            Repr::Device(held) => Some(held.sharding),
+            Repr::Abstract(_, sharding) => sharding.map(Sharding::Named),
+            _ => None,
+        }
+    }
+
+    /// The parts on devices of this process, in the order of the sharding's
+    /// devices.
+    ///
+    /// # Panics
+    /// If the array is traced or a type only, or its computation failed.
+    #[track_caller]
+    pub fn addressable_shards(&self) -> Vec<Shard> {
+        self.expect_value("addressable_shards");
+        match self.shards() {
+            Ok(shards) => shards,
+            Err(e) => fail(&format!("addressable_shards: {e}")),
+        }
+    }
+
+    fn shards(&self) -> Result<Vec<Shard>> {
+        let held = self.device_array()?;
+        let mut out: Vec<Shard> = Vec::new();
+        let parts = indices(held.sharding, self.shape());
+        for (buffer, (device, index)) in held.buffers.iter().zip(parts) {
+            let shape: Vec<usize> = index.iter().map(|r| r.end - r.start).collect();
+            let local = self.aval().unplaced().with_shape(&shape);
+            let data = Array::from_device(
+                local,
+                buffer.copy_to_device(device)?,
+                Sharding::SingleDevice(device),
+            );
+            let replica_id = out.iter().filter(|s| s.index == index).count();
+            out.push(Shard {
+                device,
+                index,
+                replica_id,
+                data,
+            });
+        }
+        Ok(out)
+    }
+
+    /// Bytes that the elements take on each device of this process.
+    ///
+    /// # Panics
+    /// If the array is traced or a type only.
+    #[track_caller]
+    pub fn addressable_bytes(&self) -> Vec<(Device, usize)> {
+        self.expect_value("addressable_bytes");
+        match self.device_array() {
+            Ok(held) => {
+                let buffers: SmallVec<[_; 8]> = held.buffers.iter().collect();
+                buffers
+                    .iter()
+                    .map(|b| (b.device(), b.buffer_type().size_bytes()))
+                    .collect()
+            }
+            Err(e) => fail(&format!("addressable_bytes: {e}")),
+        }
+    }
+}
+
+/// An array of `shape` laid out so, each part of which `part` gives: the elements
+/// of a range of indices for each dimension, row-major. Only parts for devices of
+/// this process are asked for, and equal ones once
+/// (`jax.make_array_from_callback`).
+///
+/// ```no_run
+/// use ramie_core::{NamedSharding, P, make_array_from_callback, make_mesh};
+/// let sharding = NamedSharding::new(make_mesh(&[8], &["x"])?, P!["x"]);
+/// let x = make_array_from_callback(&[1024], sharding, |index| {
+///     index[0].clone().map(|i| i as f32).collect::<Vec<f32>>()
+/// })?;
+/// # Ok::<(), ramie_core::Error>(())
+/// ```
+///
+/// # Errors
+/// If a part has another number of elements than its range, or a device is out
+/// of memory.
+///
+/// # Panics
+/// If a dimension does not come apart into equal parts.
+#[track_caller]
+pub fn make_array_from_callback<T: Element>(
+    shape: &[usize],
+    sharding: NamedSharding,
+    mut part: impl FnMut(&[Range<usize>]) -> Vec<T>,
+) -> Result<Array> {
+    sharding.shard_shape(shape);
+    from_parts_of(Aval::new(shape, T::DTYPE), sharding.into(), |index| {
+        Ok(bytemuck::cast_slice(&part(index)).to_vec())
+    })
+}
+
+/// A picture of which device has which part of an array of one or two dimensions
+/// (`jax.debug.visualize_array_sharding`).
+///
+/// # Panics
+/// If the array has no elements, or more than two dimensions.
+#[track_caller]
+pub fn visualize_sharding(array: &Array) -> String {
+    array.expect_value("visualize_sharding");
+    let shape = array.shape();
+    let sharding = match array.device_array() {
+        Ok(held) => held.sharding,
+        Err(e) => fail(&format!("visualize_sharding: {e}")),
+    };
+    if !(1..=2).contains(&shape.len()) {
+        fail(&format!(
+            "visualize_sharding: {} has {} dimensions, and one or two can be drawn\n  help: reshape or \
+             slice the array first",
+            array.aval(),
+            shape.len()
+        ));
+    }
+    let mut cells: Vec<(Vec<Range<usize>>, Vec<String>)> = Vec::new();
+    for (device, index) in indices(sharding, shape) {
+        let name = device.id().to_string();
+        match cells.iter_mut().find(|(i, _)| *i == index) {
+            Some((_, names)) => names.push(name),
+            None => cells.push((index, vec![name])),
+        }
+    }
+    let platform = sharding.devices().first().map_or(String::new(), |d| {
+        let kind = d.client().platform_name().to_uppercase();
+        format!("{kind} ")
+    });
+    let start = |index: &Vec<Range<usize>>, d: usize| index.get(d).map_or(0, |r| r.start);
+    // A line of one dimension is a row.
+    let (row, column) = match shape.len() {
+        1 => (1, 0),
+        _ => (0, 1),
+    };
+    cells.sort_by_key(|(i, _)| (start(i, row), start(i, column)));
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut last = None;
+    for (index, names) in &cells {
+        let at = start(index, row);
+        if last != Some(at) {
+            rows.push(Vec::new());
+            last = Some(at);
+        }
+        let text = format!("{platform}{}", names.join(","));
+        rows.last_mut().expect("a row was begun").push(text);
+    }
+    draw(&rows)
+}
+
+/// A table with borders, all cells as wide as the widest.
+fn draw(rows: &[Vec<String>]) -> String {
+    let width = rows.iter().flatten().map(String::len).max().unwrap_or(0) + 2;
+    let columns = rows.first().map_or(0, Vec::len);
+    let line = |left: char, middle: char, right: char| {
+        let bars = vec!["─".repeat(width); columns];
+        format!("{left}{}{right}\n", bars.join(&middle.to_string()))
+    };
+    let mut out = line('┌', '┬', '┐');
+    for (i, row) in rows.iter().enumerate() {
+        if i > 0 {
+            out.push_str(&line('├', '┼', '┤'));
+        }
+        for cell in row {
+            let _ = write!(out, "│{cell:^width$}");
+        }
+        out.push_str("│\n");
+    }
+    out.push_str(&line('└', '┴', '┘'));
+    out
+}

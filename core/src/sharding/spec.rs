@@ -1,0 +1,265 @@
+//! `PartitionSpec`: along which axes of a mesh the dimensions of an array are
+//! sharded.
+
+use crate::AxisName;
+use smallvec::SmallVec;
+use std::fmt;
+
+/// How one dimension is partitioned.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SpecEntry {
+    /// Not at all: every device has all of it.
+    #[default]
+    None,
+    /// Over these axes of the mesh, the slowest first.
+    Axes(SmallVec<[AxisName; 2]>),
+    /// As the compiler likes (`PartitionSpec.UNCONSTRAINED`), where a
+    /// constraint does not say more.
+    Unconstrained,
+}
+
+impl SpecEntry {
+    /// The axes.
+    pub fn axes(&self) -> &[AxisName] {
+        match self {
+            SpecEntry::Axes(axes) => axes,
+            SpecEntry::None | SpecEntry::Unconstrained => &[],
+        }
+    }
+
+    fn of(axes: impl IntoIterator<Item = AxisName>) -> SpecEntry {
+        let axes: SmallVec<[AxisName; 2]> = axes.into_iter().collect();
+        match axes.is_empty() {
+            true => SpecEntry::None,
+            false => SpecEntry::Axes(axes),
+        }
+    }
+}
+
+impl From<&str> for SpecEntry {
+    fn from(axis: &str) -> SpecEntry {
+        SpecEntry::of([axis.into()])
+    }
+}
+impl From<AxisName> for SpecEntry {
+    fn from(axis: AxisName) -> SpecEntry {
+        SpecEntry::of([axis])
+    }
+}
+impl From<Option<&str>> for SpecEntry {
+    fn from(axis: Option<&str>) -> SpecEntry {
+        SpecEntry::of(axis.map(AxisName::from))
+    }
+}
+impl<const N: usize> From<[&str; N]> for SpecEntry {
+    fn from(axes: [&str; N]) -> SpecEntry {
+        SpecEntry::of(axes.map(AxisName::from))
+    }
+}
+impl From<(&str, &str)> for SpecEntry {
+    fn from((a, b): (&str, &str)) -> SpecEntry {
+        [a, b].into()
+    }
+}
+impl From<(&str, &str, &str)> for SpecEntry {
+    fn from((a, b, c): (&str, &str, &str)) -> SpecEntry {
+        [a, b, c].into()
+    }
+}
+impl From<&[AxisName]> for SpecEntry {
+    fn from(axes: &[AxisName]) -> SpecEntry {
+        SpecEntry::of(axes.iter().copied())
+    }
+}
+
+/// Along which axes of a mesh each dimension of an array is sharded
+/// (`jax.sharding.PartitionSpec`). Dimensions past the last entry are not
+/// sharded. [`P!`](crate::P) writes one.
+///
+/// ```
+/// use ramie_core::P;
+/// let spec = P!["x", None, ("y", "z")];
+/// assert_eq!(spec.to_string(), "P('x', None, ('y', 'z'))");
+/// ```
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub struct PartitionSpec {
+    entries: SmallVec<[SpecEntry; 4]>,
+    unreduced: SmallVec<[AxisName; 1]>,
+    reduced: SmallVec<[AxisName; 1]>,
+}
+
+/// A [`PartitionSpec`], with an entry for each dimension: the name of a mesh
+/// axis, `None`, several axes in a tuple, or a
+/// [`SpecEntry`](crate::SpecEntry).
+///
+/// ```
+/// use ramie_core::{P, SpecEntry};
+/// assert_eq!(P![].to_string(), "P()");
+/// assert_eq!(P![None, "x"].to_string(), "P(None, 'x')");
+/// assert_eq!(P![SpecEntry::Unconstrained, "x"].to_string(), "P(UNCONSTRAINED, 'x')");
+/// ```
+#[macro_export]
+macro_rules! P {
+    ($($entry:expr),* $(,)?) => {
+        $crate::PartitionSpec::new(<[$crate::SpecEntry]>::into_vec(
+            ::std::boxed::Box::new([$($crate::SpecEntry::from($entry)),*]),
+        ))
+    };
+}
+
+impl PartitionSpec {
+    /// A spec with these entries.
+    pub fn new(entries: impl IntoIterator<Item = SpecEntry>) -> PartitionSpec {
+        PartitionSpec {
+            entries: entries.into_iter().collect(),
+            ..PartitionSpec::default()
+        }
+    }
+
+    /// The same, with values that are still to be summed over these axes
+    /// (`P(.., unreduced={..})`).
+    pub fn with_unreduced(mut self, axes: impl Into<crate::AxisNames>) -> PartitionSpec {
+        self.unreduced = sorted(axes.into().as_slice());
+        self
+    }
+
+    /// The same, with values whose cotangents are still to be summed over these
+    /// axes (`P(.., reduced={..})`).
+    pub fn with_reduced(mut self, axes: impl Into<crate::AxisNames>) -> PartitionSpec {
+        self.reduced = sorted(axes.into().as_slice());
+        self
+    }
+
+    /// The entries, of the first dimension first.
+    pub fn entries(&self) -> &[SpecEntry] {
+        &self.entries
+    }
+
+    /// The entry of a dimension.
+    pub fn entry(&self, dimension: usize) -> &SpecEntry {
+        self.entries.get(dimension).unwrap_or(&SpecEntry::None)
+    }
+
+    /// Axes over which values are still to be summed.
+    pub fn unreduced(&self) -> &[AxisName] {
+        &self.unreduced
+    }
+
+    /// Axes over which cotangents are still to be summed.
+    pub fn reduced(&self) -> &[AxisName] {
+        &self.reduced
+    }
+
+    /// All axes that shard a dimension.
+    pub fn axes(&self) -> impl Iterator<Item = AxisName> + '_ {
+        self.entries.iter().flat_map(|e| e.axes().iter().copied())
+    }
+
+    /// The same with an entry inserted before dimension `at`, as for an axis
+    /// that `vmap` adds.
+    pub(crate) fn inserted(&self, at: usize, entry: SpecEntry) -> PartitionSpec {
+        let mut out = self.clone();
+        while out.entries.len() < at {
+            out.entries.push(SpecEntry::None);
+        }
+        out.entries.insert(at, entry);
+        out
+    }
+
+    /// The same with other entries.
+    pub(crate) fn with_entries(
+        &self,
+        entries: impl IntoIterator<Item = SpecEntry>,
+    ) -> PartitionSpec {
+        PartitionSpec {
+            entries: entries.into_iter().collect(),
+            ..self.clone()
+        }
+    }
+
+    /// Entries for all of `rank` dimensions, with only the axes that `keep`
+    /// admits.
+    pub(crate) fn filtered(&self, rank: usize, keep: impl Fn(AxisName) -> bool) -> PartitionSpec {
+        let entry = |d| match self.entry(d) {
+            SpecEntry::Axes(axes) => SpecEntry::of(axes.iter().copied().filter(|a| keep(*a))),
+            other => other.clone(),
+        };
+        let names = |axes: &[AxisName]| axes.iter().copied().filter(|a| keep(*a)).collect();
+        PartitionSpec {
+            entries: (0..rank).map(entry).collect(),
+            unreduced: names(&self.unreduced),
+            reduced: names(&self.reduced),
+        }
+    }
+
+    /// Whether nothing is sharded and nothing is left to sum.
+    pub(crate) fn is_trivial(&self) -> bool {
+        self.axes().next().is_none()
+            && self.unreduced.is_empty()
+            && self.reduced.is_empty()
+            && !self.entries.contains(&SpecEntry::Unconstrained)
+    }
+
+    /// The specs of cotangents: what is to be summed and what has been change
+    /// places.
+    pub(crate) fn of_cotangent(&self) -> PartitionSpec {
+        PartitionSpec {
+            entries: self.entries.clone(),
+            unreduced: self.reduced.clone(),
+            reduced: self.unreduced.clone(),
+        }
+    }
+}
+
+fn sorted(axes: &[AxisName]) -> SmallVec<[AxisName; 1]> {
+    let mut axes: SmallVec<[AxisName; 1]> = axes.into();
+    axes.sort_unstable();
+    axes.dedup();
+    axes
+}
+
+impl<const N: usize, T: Into<SpecEntry>> From<[T; N]> for PartitionSpec {
+    fn from(entries: [T; N]) -> PartitionSpec {
+        PartitionSpec::new(entries.map(Into::into))
+    }
+}
+
+impl fmt::Display for SpecEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SpecEntry::None => f.write_str("None"),
+            SpecEntry::Unconstrained => f.write_str("UNCONSTRAINED"),
+            SpecEntry::Axes(axes) => match &axes[..] {
+                [one] => write!(f, "{one:?}"),
+                many => {
+                    let names: Vec<String> = many.iter().map(|n| format!("{n:?}")).collect();
+                    write!(f, "({})", names.join(", "))
+                }
+            },
+        }
+    }
+}
+
+/// As Python prints it: `P('x', None)`.
+impl fmt::Display for PartitionSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts: Vec<String> = self.entries.iter().map(ToString::to_string).collect();
+        let set = |axes: &[AxisName]| {
+            let names: Vec<String> = axes.iter().map(|n| format!("{n:?}")).collect();
+            names.join(", ")
+        };
+        if !self.unreduced.is_empty() {
+            parts.push(format!("unreduced={{{}}}", set(&self.unreduced)));
+        }
+        if !self.reduced.is_empty() {
+            parts.push(format!("reduced={{{}}}", set(&self.reduced)));
+        }
+        write!(f, "P({})", parts.join(", "))
+    }
+}
+
+impl fmt::Debug for PartitionSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

@@ -1,0 +1,288 @@
+//! `shard_map`: a function that each device of a mesh runs for its part.
+
+use super::{ArgTuple, Function};
+use crate::jaxpr::ClosedJaxpr;
+use crate::prim::sharding::ShardMap;
+use crate::sharding::{Context, Mesh, PartitionSpec, Specs, check_spec};
+use crate::trace::{self, fail};
+use crate::{Aval, AxisName, AxisNames, Jaxpr, tree};
+use std::panic::Location;
+use std::sync::Arc;
+
+/// Options of [`shard_map_with`].
+///
+/// ```no_run
+/// use ramie_core::{Array, P, ShardMapOptions, make_mesh, psum, shard_map_with};
+/// let mesh = make_mesh(&[4, 2], &["x", "y"])?;
+/// // Along `y` the compiler goes on to decide.
+/// let options = ShardMapOptions {
+///     mesh: Some(mesh),
+///     axis_names: Some("x".into()),
+///     ..ShardMapOptions::new(P!["x"], P![])
+/// };
+/// let sum = shard_map_with(|x: Array| psum(&x.sum(), "x"), options);
+/// # Ok::<(), ramie_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ShardMapOptions {
+    /// The mesh; the current one by default.
+    pub mesh: Option<Mesh>,
+    /// How the arguments' arrays come apart.
+    pub in_specs: Specs,
+    /// How the results' arrays are put together. An axis that a spec leaves out is
+    /// one along which the result is the same.
+    pub out_specs: Specs,
+    /// The axes that are manual in the function; all by default.
+    pub axis_names: Option<AxisNames>,
+    /// Whether types say over which axes values may vary, and results are checked
+    /// to be the same where `out_specs` says so; they are by default.
+    pub check_vma: bool,
+}
+
+impl ShardMapOptions {
+    /// These specs, over all axes of the current mesh.
+    pub fn new(in_specs: impl Into<Specs>, out_specs: impl Into<Specs>) -> ShardMapOptions {
+        ShardMapOptions {
+            mesh: None,
+            in_specs: in_specs.into(),
+            out_specs: out_specs.into(),
+            axis_names: None,
+            check_vma: true,
+        }
+    }
+}
+
+/// The function, run by each device of `mesh` for its part of the arguments
+/// (`jax.shard_map`). In it arrays are one device's parts, and collectives such
+/// as [`psum`](crate::psum) go over the axes of the mesh.
+///
+/// ```no_run
+/// use ramie_core::{Array, P, make_mesh, pmean, shard_map};
+/// let mesh = make_mesh(&[2, 4], &["x", "y"])?;
+/// let slice_and_average = |x: Array| pmean(&x.slice_in_dim(0, 4, 1, 0), ["x", "y"]);
+/// let f = shard_map(slice_and_average, mesh, P![("x", "y")], P![]);
+/// assert_eq!(f(Array::arange(512)).shape(), [4]);
+/// # Ok::<(), ramie_core::Error>(())
+/// ```
+///
+/// # Panics
+/// The returned function panics where `f` does; if a spec names an axis that the
+/// mesh does not have, or does not fit its array; and if a result may vary over
+/// an axis that its spec in `out_specs` leaves out.
+#[track_caller]
+pub fn shard_map<'f, F, M>(
+    f: F,
+    mesh: Mesh,
+    in_specs: impl Into<Specs>,
+    out_specs: impl Into<Specs>,
+) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+where
+    F: Function<M> + 'f,
+    F::Output: 'f,
+    M: 'f,
+{
+    let options = ShardMapOptions {
+        mesh: Some(mesh),
+        ..ShardMapOptions::new(in_specs, out_specs)
+    };
+    shard_map_with(f, options)
+}
+
+/// [`shard_map`] with all its options.
+///
+/// # Panics
+/// As [`shard_map`], and if no mesh is given and none is current.
+#[track_caller]
+pub fn shard_map_with<'f, F, M>(
+    f: F,
+    options: ShardMapOptions,
+) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+where
+    F: Function<M> + 'f,
+    F::Output: 'f,
+    M: 'f,
+{
+    let at = Location::caller();
+    if let Some(n) = options.in_specs.count()
+        && n != F::Args::COUNT
+    {
+        fail(&format!(
+            "shard_map: in_specs has {n} entries for the {} arguments of the function\n  help: give a \
+             spec for each argument, or one for all",
+            F::Args::COUNT
+        ));
+    }
+    F::Args::spread(move |args| trace::at_location(at, || apply(&f, args, &options, at)))
+}
+
+#[track_caller]
+fn refuse(at: &'static Location<'static>, message: &str) -> ! {
+    panic!("shard_map: {message}\n  shard_map was called at {at}")
+}
+
+/// The frame of a call: everything but the program.
+fn frame(options: &ShardMapOptions, at: &'static Location<'static>) -> ShardMap {
+    let context = Context::current();
+    let mesh = options.mesh.or(context.mesh);
+    let around = match (options.mesh, context.axes) {
+        // Inside of another shard_map some axes are manual already.
+        (Some(mesh), Some(axes)) if mesh.axis_names() == axes.axis_names() => Some(axes),
+        (Some(mesh), _) => Some(mesh.abstract_mesh()),
+        (None, axes) => axes,
+    };
+    let Some(axes) = around else {
+        refuse(
+            at,
+            "no mesh was given, and none is current\n  help: pass one in ShardMapOptions, or make one \
+             current with `set_mesh(mesh)`",
+        )
+    };
+    let free = |n: &AxisName| axes.axis_type(*n) != Some(crate::AxisType::Manual);
+    let manual: Vec<AxisName> = match &options.axis_names {
+        None => axes.axis_names().iter().copied().filter(free).collect(),
+        Some(names) => {
+            for name in names.as_slice() {
+                if axes.position(*name).is_none() {
+                    refuse(
+                        at,
+                        &format!(
+                            "axis_names has {name:?}, which the mesh ({}) does not have\n  help: name \
+                             axes of the mesh",
+                            axes.describe()
+                        ),
+                    );
+                }
+                if !free(name) {
+                    refuse(
+                        at,
+                        &format!(
+                            "axis_names has {name:?}, which is manual here already\n  help: leave it \
+                             out; the function may go on to use it"
+                        ),
+                    );
+                }
+            }
+            let chosen = |n: &AxisName| names.as_slice().contains(n);
+            axes.axis_names().iter().copied().filter(chosen).collect()
+        }
+    };
+    ShardMap {
+        jaxpr: Arc::new(Jaxpr::new(vec![], vec![], vec![], vec![], vec![])),
+        axes,
+        mesh,
+        manual,
+        in_specs: Vec::new(),
+        out_specs: Vec::new(),
+        check_vma: options.check_vma,
+    }
+}
+
+fn apply<F: Function<M>, M>(
+    f: &F,
+    args: F::Args,
+    options: &ShardMapOptions,
+    at: &'static Location<'static>,
+) -> F::Output {
+    let map = frame(options, at);
+    let paths = tree::paths(&args);
+    let in_specs = match options.in_specs.of_paths("in_specs", &paths) {
+        Ok(specs) => specs,
+        Err(e) => refuse(at, &e),
+    };
+    let leaves = tree::leaves(&args);
+    let mut locals = Vec::with_capacity(leaves.len());
+    for ((leaf, spec), path) in leaves.iter().zip(&in_specs).zip(&paths) {
+        let checked = check(&map, spec).and_then(|()| map.shard(spec, leaf.aval()));
+        match checked {
+            Ok(local) => locals.push(local),
+            Err(e) => {
+                let what = format!("argument `{path}`, in_specs {spec}");
+                refuse(at, &e.render(&what, &[]));
+            }
+        }
+    }
+    let mut result = None;
+    let program = map.scope(|| {
+        trace::trace_to_jaxpr(&locals, |tracers| {
+            let args = tree::with_leaves(&args, tracers.iter().cloned());
+            let out = trace::in_user_code(|| f.call(args));
+            let leaves = tree::leaves(&out);
+            result = Some(out);
+            leaves
+        })
+    });
+    let result = result.expect("the function ran");
+    let names = tree::paths(&result);
+    let out_specs = match options.out_specs.of_paths("out_specs", &names) {
+        Ok(specs) => specs,
+        Err(e) => refuse(at, &e),
+    };
+    check_results(&map, &program, &out_specs, &names, at);
+    let outs = map.bind(program, &leaves, &in_specs, out_specs);
+    tree::with_leaves(&result, outs)
+}
+
+/// Whether a spec is one of the mesh, and of axes that become manual.
+fn check(map: &ShardMap, spec: &PartitionSpec) -> Result<(), crate::ShapeError> {
+    check_spec(map.axes, spec)?;
+    if let Some(name) = spec.axes().find(|a| !map.manual.contains(a)) {
+        return Err(crate::ShapeError::new(format!(
+            "{spec} names {name:?}, which is not one of the manual axes {:?}",
+            map.manual
+        ))
+        .help(
+            "add it to axis_names, or leave it to the compiler: shardings along other axes pass by",
+        ));
+    }
+    Ok(())
+}
+
+/// Checks that results fit their specs, and are the same where these say so.
+fn check_results(
+    map: &ShardMap,
+    program: &ClosedJaxpr,
+    specs: &[PartitionSpec],
+    paths: &[String],
+    at: &'static Location<'static>,
+) {
+    let outs: Vec<Aval> = program.jaxpr.out_avals();
+    for ((aval, spec), path) in outs.iter().zip(specs).zip(paths) {
+        let place = match path.is_empty() {
+            true => "the result".to_string(),
+            false => format!("the result `{path}`"),
+        };
+        if let Err(e) = check(map, spec) {
+            refuse(at, &e.render(&format!("{place}, out_specs {spec}"), &[]));
+        }
+        if spec.entries().len() > aval.ndim() {
+            refuse(
+                at,
+                &format!(
+                    "out_specs {spec} has {} entries for {place}, which is {aval}\n  help: give an \
+                     entry for each dimension at most; a 0-d result cannot be put together, give it a \
+                     dimension with reshape(&[1]) or reduce it with psum",
+                    spec.entries().len()
+                ),
+            );
+        }
+        let mentioned: Vec<AxisName> = spec.axes().collect();
+        let loose = aval.varying_set().without(&mentioned);
+        let loose: Vec<AxisName> = loose
+            .as_slice()
+            .iter()
+            .copied()
+            .filter(|n| map.manual.contains(n))
+            .collect();
+        if map.check_vma && !loose.is_empty() {
+            refuse(
+                at,
+                &format!(
+                    "{place} is {aval}, and out_specs {spec} says that it is the same along {loose:?}, \
+                     which can't be statically inferred\n  help: reduce or gather it over {loose:?} (psum, \
+                     pmean, all_gather), name the axes in out_specs, or pass check_vma: false to vouch \
+                     for it"
+                ),
+            );
+        }
+    }
+}

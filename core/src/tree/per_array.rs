@@ -1,0 +1,125 @@
+//! One value for each array of a tree, told by fewer.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A value for each array of a tree: one for all, one for each argument or
+/// component (and so on inside of it), or by the arrays' paths.
+///
+/// ```
+/// use ramie_core::{P, Specs};
+/// let all = Specs::from(P!["x"]);
+/// let each = Specs::from([P!["x"], P![]]);
+/// let nested = Specs::each([each, P![None, "y"].into()]);
+/// let by_path = Specs::by_path(|path| if path.ends_with("bias") { P![] } else { P!["x"] });
+/// # let _ = (all, nested, by_path);
+/// ```
+#[derive(Clone)]
+pub struct PerArray<T>(Told<T>);
+
+#[derive(Clone)]
+enum Told<T> {
+    All(T),
+    Each(Vec<PerArray<T>>),
+    ByPath(Arc<dyn Fn(&str) -> T + Send + Sync>),
+}
+
+impl<T: Clone> PerArray<T> {
+    /// One value for all arrays.
+    pub fn all(value: T) -> PerArray<T> {
+        PerArray(Told::All(value))
+    }
+
+    /// An entry for each argument of a function, or for each component of a
+    /// value.
+    pub fn each(entries: impl IntoIterator<Item = PerArray<T>>) -> PerArray<T> {
+        PerArray(Told::Each(entries.into_iter().collect()))
+    }
+
+    /// The value of each array from its dotted path: for arguments the number
+    /// of the argument and the path within it, `0.encoder.kernel`; for results
+    /// the path within the result.
+    pub fn by_path(value: impl Fn(&str) -> T + Send + Sync + 'static) -> PerArray<T> {
+        PerArray(Told::ByPath(Arc::new(value)))
+    }
+
+    /// The value for each of the arrays with these paths.
+    ///
+    /// # Errors
+    /// In words, if there are not as many entries as components.
+    pub(crate) fn of_paths(&self, what: &str, paths: &[String]) -> Result<Vec<T>, String> {
+        let whole: Vec<(&str, &str)> = paths.iter().map(|p| (p.as_str(), p.as_str())).collect();
+        self.resolve(what, &whole)
+    }
+
+    /// `paths` are whole ones, and what is left of them at this level.
+    fn resolve(&self, what: &str, paths: &[(&str, &str)]) -> Result<Vec<T>, String> {
+        match &self.0 {
+            Told::All(value) => Ok(vec![value.clone(); paths.len()]),
+            Told::ByPath(value) => Ok(paths.iter().map(|(whole, _)| value(whole)).collect()),
+            Told::Each(entries) => {
+                let mut groups: Vec<(&str, Vec<(&str, &str)>)> = Vec::new();
+                for &(whole, left) in paths {
+                    let (key, rest) = left.split_once('.').unwrap_or((left, ""));
+                    match groups.iter_mut().find(|(k, _)| *k == key) {
+                        Some((_, group)) => group.push((whole, rest)),
+                        None => groups.push((key, vec![(whole, rest)])),
+                    }
+                }
+                let mut out = Vec::with_capacity(paths.len());
+                for (i, (key, group)) in groups.iter().enumerate() {
+                    // Numbered components may have no arrays, and are not listed.
+                    let at = key.parse().unwrap_or(i);
+                    let Some(entry) = entries.get(at) else {
+                        return Err(format!(
+                            "{what} has {} entries, and there is a component `{key}` (number {at}) at \
+                             `{}`\n  help: give an entry for each component, or one value for all",
+                            entries.len(),
+                            group[0].0
+                        ));
+                    };
+                    out.extend(entry.resolve(what, group)?);
+                }
+                let numbered = groups.iter().all(|(key, _)| key.parse::<usize>().is_ok());
+                if !numbered && groups.len() != entries.len() {
+                    return Err(format!(
+                        "{what} has {} entries for {} components\n  help: give an entry for each \
+                         component, or one value for all",
+                        entries.len(),
+                        groups.len()
+                    ));
+                }
+                Ok(out)
+            }
+        }
+    }
+
+    /// How many arguments it tells apart, if it does.
+    pub(crate) fn count(&self) -> Option<usize> {
+        match &self.0 {
+            Told::Each(entries) => Some(entries.len()),
+            _ => None,
+        }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for PerArray<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Told::All(value) => value.fmt(f),
+            Told::Each(entries) => entries.fmt(f),
+            Told::ByPath(_) => f.write_str("by_path(..)"),
+        }
+    }
+}
+
+impl<T: Clone, V: Into<PerArray<T>>, const N: usize> From<[V; N]> for PerArray<T> {
+    fn from(entries: [V; N]) -> PerArray<T> {
+        PerArray::each(entries.map(Into::into))
+    }
+}
+impl<T: Clone, V: Into<PerArray<T>>> From<Vec<V>> for PerArray<T> {
+    fn from(entries: Vec<V>) -> PerArray<T> {
+        PerArray::each(entries.into_iter().map(Into::into))
+    }
+}

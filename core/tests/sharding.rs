@@ -1,0 +1,149 @@
+//! Arrays and programs over meshes of 8 virtual devices.
+
+use ramie_core::*;
+
+fn mesh(sizes: &[usize], names: &[&str], axis_type: AxisType) -> Mesh {
+    let options = RuntimeOptions {
+        cpu_devices: Some(8),
+        ..RuntimeOptions::default()
+    };
+    configure(options).unwrap();
+    make_mesh_with(sizes, names, axis_type).unwrap()
+}
+
+fn iota(shape: &[usize]) -> Array {
+    let n: usize = shape.iter().product();
+    Array::from_vec((0..n).map(|i| i as f32).collect(), shape)
+}
+
+#[test]
+fn arrays_are_put_over_meshes_and_come_back() {
+    let mesh = mesh(&[4, 2], &["x", "y"], AxisType::Auto);
+    let x = iota(&[8, 6]);
+    let specs = [
+        P!["x", "y"],
+        P!["y", "x"],
+        P![("x", "y")],
+        P![None, "y"],
+        P![],
+    ];
+    for from in &specs[..] {
+        if from == &specs[1] {
+            continue;
+        }
+        let placed = device_put(&x, NamedSharding::new(mesh, from.clone()));
+        assert_eq!(placed.to_vec::<f32>(), x.to_vec::<f32>(), "{from}");
+        for to in &specs[..] {
+            if to == &specs[1] {
+                continue;
+            }
+            let moved = device_put(&placed, NamedSharding::new(mesh, to.clone()));
+            assert_eq!(moved.to_vec::<f32>(), x.to_vec::<f32>(), "{from} to {to}");
+        }
+        let back = device_put(&placed, devices()[3]);
+        assert_eq!(back.to_vec::<f32>(), x.to_vec::<f32>());
+    }
+}
+
+#[test]
+fn eager_operations_and_jit_run_over_the_mesh() {
+    let mesh = mesh(&[4, 2], &["x", "y"], AxisType::Auto);
+    let x = device_put(&iota(&[8, 6]), NamedSharding::new(mesh, P!["x", "y"]));
+    let y = &x * 2.0 + Array::ones(&[6], DType::F32);
+    assert_eq!(
+        y.to_vec::<f32>(),
+        (iota(&[8, 6]) * 2.0 + 1.0).to_vec::<f32>()
+    );
+    assert_eq!(y.sharding().unwrap().named().unwrap().spec(), &P!["x", "y"]);
+    let f = jit(|a: Array, b: Array| a.matmul(&b).sin());
+    let w = device_put(&iota(&[6, 4]), NamedSharding::new(mesh, P!["y", None]));
+    let text = f
+        .compile((x.clone(), w.clone()))
+        .unwrap()
+        .as_text()
+        .unwrap();
+    assert!(text.contains("all-reduce"), "{text}");
+    let out = f(x.clone(), w.clone());
+    let plain = f(iota(&[8, 6]), iota(&[6, 4]));
+    for (a, b) in out.to_vec::<f32>().iter().zip(plain.to_vec::<f32>()) {
+        assert!((a - b).abs() < 1e-4);
+    }
+}
+
+#[test]
+fn state_stays_where_it_is() {
+    let mesh = mesh(&[8], &["x"], AxisType::Auto);
+    let step = jit(|s: &mut Array, by: Array| *s = &*s + by);
+    let mut state = device_put(&iota(&[16]), NamedSharding::new(mesh, P!["x"]));
+    for _ in 0..4 {
+        step(&mut state, Array::from(1.0f32));
+    }
+    assert_eq!(step.compilations(), 1);
+    assert_eq!(state.to_vec::<f32>(), (iota(&[16]) + 4.0).to_vec::<f32>());
+    assert_eq!(state.sharding().unwrap().named().unwrap().spec(), &P!["x"]);
+}
+
+#[test]
+fn types_say_how_values_are_sharded() {
+    let mesh = mesh(&[4, 2], &["x", "y"], AxisType::Explicit);
+    let _current = set_mesh(mesh);
+    let x = device_put(&iota(&[8, 2]), P!["x", "y"]);
+    assert_eq!(x.aval().to_string(), "f32[8@x,2@y]");
+    assert_eq!(format!("{:#}", type_of(&x)), "float32[8@x,2@y]");
+    let y = reshard(&x, P![None, "y"]);
+    assert_eq!(y.aval().to_string(), "f32[8,2@y]");
+    assert_eq!(y.to_vec::<f32>(), x.to_vec::<f32>());
+    let f = jit(|x: Array| reshard(&x, P!["y", None]));
+    let z = f(x.clone());
+    assert_eq!(z.aval().to_string(), "f32[8@y,2]");
+    assert_eq!(z.to_vec::<f32>(), x.to_vec::<f32>());
+}
+
+#[test]
+fn each_device_runs_for_its_part() {
+    let mesh = mesh(&[2, 4], &["x", "y"], AxisType::Auto);
+    let f = shard_map(
+        |x: Array| pmean(&x.slice_in_dim(0, 4, 1, 0), ["x", "y"]),
+        mesh,
+        P![("x", "y")],
+        P![],
+    );
+    let x = iota(&[512]);
+    let want: Vec<f32> = (0..4)
+        .map(|i| (0..8).map(|k| (64 * k + i) as f32).sum::<f32>() / 8.0)
+        .collect();
+    assert_eq!(f(x.clone()).to_vec::<f32>(), want);
+    assert_eq!(jit(&f)(x.clone()).to_vec::<f32>(), want);
+    let index = shard_map(
+        |x: Array| x + axis_index("y").astype(DType::F32),
+        mesh,
+        P!["y"],
+        P!["y"],
+    );
+    let got = index(Array::zeros(&[8], DType::F32)).to_vec::<f32>();
+    assert_eq!(got, [0.0, 0.0, 1.0, 1.0, 2.0, 2.0, 3.0, 3.0]);
+}
+
+#[test]
+fn programs_of_parts_are_differentiated() {
+    let mesh = mesh(&[4, 2], &["x", "y"], AxisType::Auto);
+    for check_vma in [true, false] {
+        let options = ShardMapOptions {
+            mesh: Some(mesh),
+            check_vma,
+            ..ShardMapOptions::new([P!["x", "y"], P!["y", None]], P!["x", None])
+        };
+        let product = |a: Array, b: Array| psum(&a.matmul(&b), "y").sin();
+        let f = shard_map_with(product, options);
+        let loss = |(a, b): (Array, Array)| f(a, b).sum();
+        let plain = |(a, b): (Array, Array)| a.matmul(&b).sin().sum();
+        let (a, b) = (iota(&[8, 6]) / 10.0, iota(&[6, 4]) / 10.0);
+        let got = jit(grad(loss))((a.clone(), b.clone()));
+        let want = grad(plain)((a.clone(), b.clone()));
+        for (g, w) in [(&got.0, &want.0), (&got.1, &want.1)] {
+            for (x, y) in g.to_vec::<f32>().iter().zip(w.to_vec::<f32>()) {
+                assert!((x - y).abs() < 1e-3, "{x} {y} (check_vma {check_vma})");
+            }
+        }
+    }
+}
