@@ -5,12 +5,15 @@
 mod common;
 
 use common::apply::Operation;
+use common::check::{self, Failures};
 use common::golden::{Golden, Row};
+use common::plan::Batches;
 use ramie_core::prim::elementwise::{NextAfter, Rem};
 use ramie_core::{
     Array, CheckpointOptions, CheckpointPolicy, bind1, checkpoint_name, checkpoint_with,
     custom_jvp, custom_vjp, grad, grad_all, hessian, hvp, jacfwd, jacrev, vmap_axes, where_,
 };
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 type Pair = (Array, Array);
@@ -222,7 +225,17 @@ fn derivatives_agree_with_jax() {
     let golden = Golden::open("custom");
     let ops = golden.ops();
     assert!(ops.len() > 60);
-    common::walk(&golden, &ops, &apply);
+    let mut failures = Failures::default();
+    let mut cases = common::recorded(&golden, &ops, &apply, &mut failures);
+    let mut seen = BTreeSet::new();
+    for case in &mut cases {
+        // Rules of batches do not look at the points: one row of each is enough.
+        if !seen.insert(case.op.clone()) {
+            case.batches = Batches::None;
+        }
+    }
+    check::cases(&cases, &mut failures);
+    failures.finish();
 }
 
 #[test]

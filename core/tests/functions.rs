@@ -7,12 +7,13 @@ mod common;
 use common::functions::{Applied, agree, one, two};
 use common::golden::Row;
 use common::numbers::close;
-use ramie_core::{Array, DType, meshgrid, meshgrid_ij};
+use ramie_core::{Array, DType, Reduction, meshgrid, meshgrid_ij};
 
 fn function(row: &Row) -> Applied {
-    let axis = row.params["axis"].as_i64().unwrap_or(0) as isize;
-    let along = |f: fn(&Array, isize) -> Array| -> Applied {
-        Some(Box::new(move |x| vec![f(&x[0], axis)]))
+    // A 0-d array has none.
+    let axis = row.params["axis"].as_i64().map(|axis| axis as isize);
+    let along = |f: fn(&Array, &[isize]) -> Array| -> Applied {
+        Some(Box::new(move |x| vec![f(&x[0], axis.as_slice())]))
     };
     match row.op.as_str() {
         "relu" => one(Array::relu),
@@ -45,22 +46,22 @@ fn function(row: &Row) -> Applied {
         "logaddexp" => two(|a, b| a.logaddexp(b)),
         "hypot" => two(|a, b| a.hypot(b)),
         "isclose" => two(|a, b| a.isclose(b)),
-        "softmax" => along(Array::softmax),
-        "log_softmax" => along(Array::log_softmax),
-        "logsumexp" => along(Array::logsumexp),
-        "glu" => along(Array::glu),
-        "standardize" => along(|x, axis| x.standardize(&[axis], 1e-5)),
-        "sum" => along(|x, axis| x.sum_axes(&[axis])),
-        "prod" => along(|x, axis| x.prod_axes(&[axis])),
-        "mean" => along(|x, axis| x.mean_axes(&[axis])),
-        "var" => along(|x, axis| x.var_axes(&[axis])),
-        "std" => along(|x, axis| x.std_axes(&[axis])),
-        "max" => along(|x, axis| x.max_axes(&[axis])),
-        "min" => along(|x, axis| x.min_axes(&[axis])),
-        "ptp" => along(|x, axis| x.ptp_axes(&[axis])),
-        "norm" => along(|x, axis| x.norm_axes(&[axis])),
-        "count_nonzero" => along(|x, axis| x.count_nonzero_axes(&[axis])),
-        "cumlogsumexp" => along(Array::cumlogsumexp),
+        "softmax" => along(Array::softmax_axes),
+        "log_softmax" => along(Array::log_softmax_axes),
+        "logsumexp" => along(|x, axes| x.logsumexp_with(&Reduction::over(axes))),
+        "glu" => along(|x, axes| x.glu(axes[0])),
+        "standardize" => along(|x, axes| x.standardize(axes, 1e-5)),
+        "sum" => along(Array::sum_axes),
+        "prod" => along(Array::prod_axes),
+        "mean" => along(Array::mean_axes),
+        "var" => along(Array::var_axes),
+        "std" => along(Array::std_axes),
+        "max" => along(Array::max_axes),
+        "min" => along(Array::min_axes),
+        "ptp" => along(Array::ptp_axes),
+        "norm" => along(Array::norm_axes),
+        "count_nonzero" => along(Array::count_nonzero_axes),
+        "cumlogsumexp" => along(|x, axes| x.cumlogsumexp(axes[0])),
         _ => None,
     }
 }

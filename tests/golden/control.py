@@ -105,6 +105,11 @@ def main():
             for length in (5, 1):
                 arrays = operands("smooth", "f64", (), (), (length,))
                 row("smooth", lambda *a: smooth(*a, **how), arrays, how)
+    how = {"reverse": False, "unroll": 1}
+    for shape, length in (((), 0), ((2,), 3), ((0,), 2)):
+        row("smooth", smooth, operands("smooth", "f32", shape, shape, (length, *shape)), how)
+    for length in (4, 0):
+        row("recurrent", recurrent, operands("recurrent", "f32", (), (), (length,)), how)
     for shape in ((3, 2), (1, 4), (2, 0)):
         for dtype in ("f32", "f64"):
             row("nested", nested, operands("nested", dtype, (), (), shape))
@@ -134,15 +139,16 @@ def main():
     for x in (100.0, 0.5, -3.0, np.inf, np.nan):
         if x != np.inf:
             record("halve", halve, [np.float32(x), np.float32(1.0)], {}, "special", derivative=False)
-    record("vmap_halve", jax.vmap(halve, (0, None)), [np.array([100.0, 0.5, np.nan, -0.0, 3.0], np.float32), np.float32(1.0)],
-           {}, "special", derivative=False)
-    for dtype in ("f32", "f64"):
-        x, t = np.array([9.0, 1.0], dtype="float" + dtype[1:]), np.array([1.0, -2.0], dtype="float" + dtype[1:])
+    for values in ([100.0, 0.5, np.nan, -0.0, 3.0], [64.0], []):
+        record("vmap_halve", jax.vmap(halve, (0, None)), [np.array(values, np.float32), np.float32(1.0)],
+               {}, "special", derivative=False)
+    for dtype, long in (("f32", np.float32), ("f64", np.float64)):
         push = lambda x, t: jax.jvp(lambda x: halve(x, jnp.asarray(1.0, x.dtype))[0], (x,), (t,))
-        row("jvp_halve", jax.vmap(push), [x, t], derivative=False)
-        x, w, t = operands("powers", dtype, (2, 3), (2, 3), (2, 3))
+        for x, t in (([9.0, 1.0], [1.0, -2.0]), ([5.0], [1.0]), ([], [])):
+            row("jvp_halve", jax.vmap(push), [np.array(x, long), np.array(t, long)], derivative=False)
         push = lambda n, x, w, t: jax.jvp(lambda x, w: powers(n, x, w), (x, w), (t, w))
-        row("jvp_powers", push, [np.int32(3), x, w, t], derivative=False)
+        for shape in ((2, 3), (), (0, 3)):
+            row("jvp_powers", push, [np.int32(3), *operands("powers", dtype, shape, shape, shape)], derivative=False)
     for batch_size in (None, 0, 1, 2, 3, 7):
         for length in (7, 3, 0):
             arrays = operands("mapped", "f32", (length, 2), ())

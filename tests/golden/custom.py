@@ -61,7 +61,8 @@ def edges():
     }
     for op, (fun, points) in unary.items():
         for dtype in DTYPES:
-            record(op, fun, [np.array(points).astype(SHORT[dtype])], case="edge")
+            for x in (np.array(points), np.array(points[0]), np.zeros((0, 2))):
+                record(op, fun, [x.astype(SHORT[dtype])], case="edge")
     binary = {
         "maximum": (jnp.maximum, [(1, 1), (0, -0.0), (INF, INF), (1, 2)]),
         "minimum": (jnp.minimum, [(1, 1), (0, -0.0), (INF, INF), (1, 2)]),
@@ -75,7 +76,8 @@ def edges():
     for op, (fun, points) in binary.items():
         for dtype in DTYPES:
             x, y = np.array(points).astype(SHORT[dtype]).T
-            record(op, fun, [x, y], case="edge")
+            for at in (slice(None), 0, slice(0, 0)):
+                record(op, fun, [x[at], y[at]], case="edge")
     rows = {
         "max": (jnp.max, [[1, 1, 1], [2, 3, 3], [0, -0.0, -1]]),
         "min": (jnp.min, [[1, 1, 1], [2, 3, 3], [0, -0.0, -1]]),
@@ -83,7 +85,7 @@ def edges():
         "norm": (jnp.linalg.norm, [[0, 0, 0], [3, 0, 4]]),
         "std": (jnp.std, [[1, 1, 1], [1, 2, 3]]),
         "var": (jnp.var, [[1, 1, 1], [1, 2, 3]]),
-        "logsumexp": (jax.nn.logsumexp, [[0, 0, 0], [-INF, 0, 1], [-INF, -INF, -INF], [1000, 0, 1000], [INF, 0, 1]]),
+        "logsumexp": (lambda x: jax.nn.logsumexp(x, -1), [[0, 0, 0], [-INF, 0, 1], [-INF, -INF, -INF], [1000, 0, 1000], [INF, 0, 1]]),
         "softmax": (jax.nn.softmax, [[0, 0, 0], [-INF, 0, 1], [1000, 0, 1000]]),
         "log_softmax": (jax.nn.log_softmax, [[0, 0, 0], [-INF, 0, 1], [1000, 0, 1000]]),
         "sort": (jnp.sort, [[2, 1, 1], [0, -0.0, 0]]),
@@ -92,8 +94,16 @@ def edges():
     }
     for op, (fun, points) in rows.items():
         for dtype in DTYPES:
-            for point in points:
-                record(op, fun, [np.array(point).astype(SHORT[dtype])], case="edge")
+            whole = op in ("max", "min", "prod", "norm", "std", "var")
+            of = np.array(points).astype(SHORT[dtype])
+            # All points at once; what takes the last axis has no 0-d operand, what chooses no empty one.
+            others = [of, *([of[0, 0]] if whole else []), *([] if op in ("max", "min") else [of[:0]])]
+            for x in [*of, *others]:
+                record(op, fun, [x], case="edge")
+
+
+# Shapes of a matrix, or a vector, and a vector.
+MIXED = [[(2, 3), (3,)], [(3,), (3,)], [(0, 3), (3,)]]
 
 
 def mixed(x, y):
@@ -109,14 +119,16 @@ def jacobians():
     for name, jac in {"jacfwd": jax.jacfwd, "jacrev": jax.jacrev}.items():
         for shape in [(3,), (), (0,), (2, 2)]:
             each(f"{name}_square", jac(lambda x: jnp.sin(x) * x), [shape])
-        each(f"{name}_outer", jac(lambda x, y: jnp.outer(x, y * x[0])), [(2,), (3,)])
-        each(f"{name}_tuple", jac(mixed), [(2, 3), (3,)])
+        for last in ((3,), (), (0,)):
+            each(f"{name}_outer", jac(lambda x, y: jnp.outer(x, y * x[0])), [(2,), last])
 
         def tree(x, y, jac=jac):
             (a, b), (c, d) = jac(lambda t: mixed(*t))((x, y))
             return a, b, c, d
 
-        each(f"{name}_tree", tree, [(2, 3), (3,)])
+        for shapes in MIXED:
+            each(f"{name}_tuple", jac(mixed), shapes)
+            each(f"{name}_tree", tree, shapes)
     for shape in [(3,), (), (0,), (2, 2)]:
         each("hessian", jax.hessian(lambda x: jnp.sum(jnp.sin(x) * x**2)), [shape])
 
@@ -124,7 +136,8 @@ def jacobians():
         (a, b), (c, d) = jax.hessian(lambda t: jnp.sum(jnp.tanh(t[0] @ t[1])))((x, y))
         return a, b, c, d
 
-    each("hessian_tree", blocks, [(2, 3), (3,)])
+    for shapes in MIXED:
+        each("hessian_tree", blocks, shapes)
 
     def hvp(x, v):
         return jax.jvp(jax.grad(lambda x: jnp.sum(jnp.sin(x) * x**2)), (x,), (v,))[1]
@@ -177,20 +190,23 @@ def rules():
                 wrt = (0, 1)
                 grad = lambda x, y, total=total: jax.grad(total, wrt)(x, y)
                 record(f"{name}_grad", grad, [x, y], case="rule")
-            x = draw(rng_of(name, dtype), dtype, (4,))
             batched = lambda x, y, f=f: jnp.sum(jax.vmap(f, (0, None))(x, y) ** 2)
-            record(f"{name}_vmap", lambda x, y, b=batched: jax.grad(b, (0, 1))(x, y), [x, y], case="rule")
-            w = draw(rng_of(name, dtype, 2), dtype, (4, 2))
+            for shape in [(4,), (3, 2), (0,)]:
+                x = draw(rng_of(name, dtype), dtype, shape)
+                record(f"{name}_vmap", lambda x, y, b=batched: jax.grad(b, (0, 1))(x, y), [x, y], case="rule")
             nested = lambda x, y, f=f: jnp.sum(jax.vmap(jax.vmap(f, (0, None)), (0, None))(x, y))
-            record(f"{name}_nested", lambda x, y, n=nested: jax.grad(n, (0, 1))(x, y), [w, y], case="rule")
+            for shape in [(4, 2), (1, 3), (2, 0)]:
+                w = draw(rng_of(name, dtype, 2), dtype, shape)
+                record(f"{name}_nested", lambda x, y, n=nested: jax.grad(n, (0, 1))(x, y), [w, y], case="rule")
         policies = jax.checkpoint_policies
         for name, policy in {
             "nothing": None, "everything": policies.everything_saveable, "dots": policies.dots_saveable,
             "named": policies.save_only_these_names("hidden"),
         }.items():
-            w, x = draw(rng_of(name, dtype), dtype, (3, 3)), draw(rng_of(name, dtype, 1), dtype, (3,))
-            f = jax.checkpoint(layers, policy=policy)
-            record("checkpoint", jax.grad(f, (0, 1)), [w, x], {"policy": name}, case="rule")
+            for n in (3, 1, 0):
+                w, x = draw(rng_of(name, dtype), dtype, (n, n)), draw(rng_of(name, dtype, 1), dtype, (n,))
+                f = jax.checkpoint(layers, policy=policy)
+                record("checkpoint", jax.grad(f, (0, 1)), [w, x], {"policy": name}, case="rule")
 
 
 def main():

@@ -40,6 +40,9 @@ def pointwise():
         for dtype in FLOATS:
             record(op, getattr(jnp, op), [draw(rng_of(op, dtype), dtype, (2, 3), 0.1, 4)])
             record(op, getattr(jnp, op), [specials(dtype)], case="special")
+    for op, fun in {**functions, "log2": jnp.log2, "log10": jnp.log10}.items():
+        for case, shape in (("scalar", ()), ("empty", (0, 3))):
+            record(op, fun, [draw(rng_of(op, case), "f32", shape, 0.1, 4)], case=case)
 
 
 def pairs():
@@ -54,6 +57,9 @@ def pairs():
             s = specials(dtype)
             x, y = (g.reshape(-1) for g in np.meshgrid(s, s, indexing="ij"))
             record(op, fun, [x, y], case="special")
+        for case, shape in (("scalar", ()), ("empty", (0, 3))):
+            rng = rng_of(op, case)
+            record(op, fun, [draw(rng, "f32", shape), draw(rng, "f32", shape)], case=case)
 
 
 def over_axes():
@@ -77,6 +83,13 @@ def over_axes():
             infinite = np.array([[1, np.inf, 0, 2], [-np.inf, -np.inf, -np.inf, -np.inf], [-np.inf, 0, 1, 2],
                                  [np.nan, 1, 2, 3]]).astype(SHORT[dtype])
             record(op, lambda x: fun(x, 1), [infinite], {"axis": 1}, "special")
+        nothing = np.zeros((0, 4), np.float32)
+        for axis in (1,) if op in ("max", "min", "ptp") else (1, 0):
+            record(op, lambda x: fun(x, axis), [nothing], {"axis": axis}, "empty")
+        if op not in ("glu", "cumlogsumexp"):
+            # A 0-d array has no axis: all of none. JAX's norm takes one, or all.
+            axes = None if op == "norm" else ()
+            record(op, lambda x: fun(x, axes), [draw(rng_of(op, "scalar"), "f32", ())], {"axis": None}, "scalar")
 
 
 def main():

@@ -79,8 +79,43 @@ def functions():
         record(op, lambda x: fun(x, 2, 1), [x])
 
 
+def other_shapes():
+    """Empty and 0-d operands, and operands of other sizes."""
+    new = lambda *shape: draw(rng_of("other_shapes", shape), "f32", shape)
+    numbers = [[[1], [2]], [[], []]]
+    native = lax.RaggedDotDimensionNumbers(numbers, [0], [0])
+    record("ragged_dot_general", lambda x, y, s: lax.ragged_dot_general(x, y, s, native), [new(0, 3), new(2, 5, 3), np.zeros(2, np.int32)],
+           {"dimension_numbers": numbers, "lhs_ragged": 0, "rhs_group": [0]}, "empty")
+    for case, shape in (("scalar", ()), ("empty", (0, 2))):
+        record("broadcast", lambda x: lax.broadcast(x, (2, 1)), [new(*shape)], case=case)
+    record("collapse", lambda x: lax.collapse(x, 1, 3), [new(2, 1, 3, 2)])
+    for keepdims in (True, False):
+        params = {"keepdims": keepdims}
+        for case, shape in (("regular", (2, 1)), ("empty", (0, 3))):
+            record("index_in_dim", lambda x: lax.index_in_dim(x, -1, 1, keepdims), [new(*shape)], params, case)
+            record("dynamic_index_in_dim", lambda x, i: lax.dynamic_index_in_dim(x, i, 1, keepdims), [new(*shape), np.int32(-1)], params, case)
+    record("dynamic_update_index_in_dim", lambda x, u, i: lax.dynamic_update_index_in_dim(x, u, i, 1),
+           [new(0, 3), new(0), np.int32(-1)], case="empty")
+    for case, shape, count in (("empty", (2, 3), 0), ("empty", (0, 3), 2)):
+        record("index_take", lambda x, i: lax.index_take(x, (i,), (1,)), [new(*shape), np.arange(count, dtype=np.int32)], case=case)
+    operands = [draw(rng_of("scaled_dot", "empty"), "bf16", shape) for shape in ((0, 4), (4, 3), (0, 2), (1, 3))]
+    fun = lambda x, y, s, t: lax.scaled_dot(x, y, lhs_scale=s, rhs_scale=t, preferred_element_type=np.float32)
+    record("scaled_dot", fun, operands, case="empty", derivative=False)
+    for case, left, right in (("regular", (2, 3), (3, 2)), ("empty", (0, 2, 3), (0, 3, 1)), ("empty", (2, 0), (0, 2))):
+        record("batch_matmul", lax.batch_matmul, [new(*left), new(*right)], case=case)
+    for case, shape in (("regular", (1, 3)), ("empty", (0, 3)), ("empty", (2, 0))):
+        values = np.arange(np.prod(shape), dtype=np.int32).reshape(shape)
+        record("sort_key_val", lambda k, v: lax.sort_key_val(k, v, 1), [new(*shape), values], case=case)
+    keys = specials("f32").reshape(2, 6)
+    record("sort_key_val", lambda k, v: lax.sort_key_val(k, v, 1), [keys, np.arange(12, dtype=np.int32).reshape(2, 6)], case="special")
+    for op in ("approx_max_k", "approx_min_k"):
+        fun = getattr(lax, op)
+        for case, shape in (("regular", (2, 5)), ("empty", (0, 3))):
+            record(op, lambda x: fun(x, 2, 1), [new(*shape)], case=case)
+
+
 def main():
-    for part in (ragged, functions):
+    for part in (ragged, functions, other_shapes):
         part()
     p.write(pathlib.Path(__file__).parent / "data" / "lax")
 

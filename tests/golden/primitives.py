@@ -495,6 +495,83 @@ def sorting():
             record("top_k", lambda x: lax.top_k(x, 6), [specials(dtype)], {"k": 6, "axis": -1}, "special")
 
 
+def other_shapes():
+    """The operations at shapes that their families' rows leave out: empty, 0-d, of other sizes."""
+    new = lambda op, *shape: draw(rng_of("other_shapes", op, shape), "f32", shape)
+    index = lambda *shape: np.zeros(shape, np.int32)
+
+    def on(op, shapes, fun=None, *more, **params):
+        native = {key: tuple(value) if isinstance(value, list) else value for key, value in params.items()}
+        apply = fun or getattr(lax, op)
+        for shape in shapes:
+            case = "empty" if 0 in shape else "regular" if shape else "scalar"
+            record(op, lambda *xs: apply(*xs, **native), [new(op, *shape), *more], params, case)
+
+    for source, target in (("f32", "i32"), ("i32", "f32"), ("f32", "bf16"), ("bool", "f32")):
+        for case, shape in SHAPES[1:]:
+            x = draw(rng_of("convert", source, target), source, shape)
+            record("convert_element_type", lambda x: lax.convert_element_type(x, SHORT[target]), [x], {"new_dtype": target}, case)
+    for case, shape in SHAPES:
+        x = draw(rng_of("bitcast", case), "f32", shape)
+        record("bitcast_convert_type", lambda x: lax.bitcast_convert_type(x, np.int32), [x], {"new_dtype": "i32"}, case)
+    on("reshape", [()], new_sizes=[1, 1])
+    on("squeeze", [()], dimensions=[])
+    on("squeeze", [(2, 1)], dimensions=[1])
+    on("expand_dims", [(0, 2)], dimensions=[1])
+    on("rev", [()], dimensions=[])
+    on("rev", [(4,)], dimensions=[0])
+    dynamic_slice = lambda x, *i, **kw: lax.dynamic_slice(x, i, **kw)
+    update = lambda x, u, *i, **kw: lax.dynamic_update_slice(x, u, i, **kw)
+    wrap = {"allow_negative_indices": False}
+    on("dynamic_slice", [()], dynamic_slice, slice_sizes=[], **wrap)
+    on("dynamic_slice", [(0, 3)], dynamic_slice, np.int32(0), np.int32(2), slice_sizes=[0, 2], **wrap)
+    on("dynamic_slice", [(4,)], dynamic_slice, np.int32(-2), slice_sizes=[2], **wrap)
+    on("dynamic_update_slice", [()], update, new("update"), **wrap)
+    on("dynamic_update_slice", [(0, 3)], update, new("update", 0, 2), np.int32(0), np.int32(1), **wrap)
+    indexed = {"operand_batching_dims": [], "start_indices_batching_dims": []}
+    rows = {"offset_dims": [1], "collapsed_slice_dims": [0], "start_index_map": [0]} | indexed
+    none = {"offset_dims": [], "collapsed_slice_dims": [], "start_index_map": []} | indexed
+    for shape, where, numbers, sizes in [((), (0,), none, []), ((), (3, 0), none, []), ((5, 3), (0, 1), rows, [1, 3]),
+                                         ((4, 0), (2, 1), rows, [1, 0])]:
+        for mode in ("clip", "fill"):
+            native = lax.GatherDimensionNumbers(**{k: tuple(v) for k, v in numbers.items()})
+            params = {"dimension_numbers": numbers, "slice_sizes": sizes, "mode": mode,
+                      "indices_are_sorted": False, "unique_indices": False, "fill_value": None}
+            record("gather", lambda x, i: lax.gather(x, i, native, tuple(sizes), mode=mode),
+                   [new("gather", *shape), index(*where)], params, "empty" if shape else "scalar",
+                   derivative=where != (3, 0))  # XLA fails to add several updates to a 0-d array.
+    indexed = {"operand_batching_dims": [], "scatter_indices_batching_dims": []}
+    rows = {"update_window_dims": [1], "inserted_window_dims": [0], "scatter_dims_to_operand_dims": [0]} | indexed
+    none = {"update_window_dims": [], "inserted_window_dims": [], "scatter_dims_to_operand_dims": []} | indexed
+    for op in ("scatter", "scatter_add", "scatter_mul", "scatter_min", "scatter_max"):
+        for shape, where, updates, numbers in [((), (0,), (), none), ((5, 3), (0, 1), (0, 3), rows), ((4, 0), (2, 1), (2, 0), rows)]:
+            native = lax.ScatterDimensionNumbers(**{k: tuple(v) for k, v in numbers.items()})
+            params = {"dimension_numbers": numbers, "mode": "clip", "indices_are_sorted": False, "unique_indices": True}
+            record(op, lambda x, i, u: getattr(lax, op)(x, i, u, native, mode="clip", unique_indices=True),
+                   [new(op, *shape), index(*where), new("updates", *updates)], params, "empty" if shape else "scalar",
+                   derivative=op in ("scatter", "scatter_add", "scatter_mul"))
+    top_k = lambda x, k, axis: lax.top_k(x, k, axis=axis)
+    on("top_k", [(0, 5)], top_k, k=2, axis=-1)
+    on("top_k", [(2, 0)], top_k, k=0, axis=-1)
+
+
+def more_specials():
+    """Values that are not finite, and sums and products that overflow, where a family has finite ones only."""
+    for dtype in FLOATS + ["i8", "i32", "u32"]:
+        s = specials(dtype)
+        x = np.stack([s, np.roll(s, 5)])
+        for op in ("cumsum", "cumprod", "cummax", "cummin"):
+            record(op, lambda x: getattr(lax, op)(x, 0), [x], {"axis": 0, "reverse": False}, "special")
+        if dtype in INTS:
+            for op in ("reduce_sum", "reduce_prod"):
+                record(op, lambda x: getattr(lax, op)(x, (0,)), [x], {"axes": [0]}, "special")
+        numbers = [[[0], [0]], [[1], [1]]]
+        native = tuple(tuple(map(tuple, pair)) for pair in numbers)
+        # The compiler chooses the sign of a sum of zeros, which `special` rows would compare.
+        record("dot_general", lambda a, b: lax.dot_general(a, b, native), [x, x[::-1].copy()],
+               {"dimension_numbers": numbers, "preferred_element_type": None}, "edge", derivative=False)
+
+
 def write(path):
     """Writes the recorded rows: tensors to `path`.safetensors, the index to `path`.json."""
     save_file(tensors, path.with_suffix(".safetensors"), {"jax": jax.__version__})
@@ -506,7 +583,8 @@ def write(path):
 
 
 def main():
-    for part in (elementwise, selecting, converting, shaping, indexing, contracting, reducing, sorting):
+    for part in (elementwise, selecting, converting, shaping, indexing, contracting, reducing, sorting,
+                 other_shapes, more_specials):
         before = len(rows)
         part()
         print(f"{part.__name__}: {len(rows) - before} rows")

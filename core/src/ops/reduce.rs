@@ -8,7 +8,7 @@
 //! rounded once; sums and products of truth values and small integers are of 32
 //! bits; means of integers are floats.
 
-use crate::{Array, DType, Dims};
+use crate::{Array, DType, Dims, where_};
 
 /// All axes.
 pub(super) fn every(x: &Array) -> Dims {
@@ -165,7 +165,8 @@ fn spread_about_mean(x: &Array, axes: &[usize], ddof: usize) -> Array {
     if normalizer > 0.0 {
         (&squares / normalizer).astype(out)
     } else {
-        squares.full_like(f64::NAN).astype(out)
+        // Chosen, not put in place: the derivative is zero, and of a root NaN.
+        where_(&Array::from(false), &squares, f64::NAN).astype(out)
     }
 }
 
