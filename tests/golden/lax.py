@@ -89,6 +89,7 @@ def other_shapes():
     for case, shape in (("scalar", ()), ("empty", (0, 2))):
         record("broadcast", lambda x: lax.broadcast(x, (2, 1)), [new(*shape)], case=case)
     record("collapse", lambda x: lax.collapse(x, 1, 3), [new(2, 1, 3, 2)])
+    record("collapse", lambda x: lax.collapse(x, 0, 0), [new()], case="scalar")
     for keepdims in (True, False):
         params = {"keepdims": keepdims}
         for case, shape in (("regular", (2, 1)), ("empty", (0, 3))):
