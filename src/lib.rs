@@ -111,6 +111,8 @@ pub use ramie_core::{
     ForiLoopOptions, LinearFn, MapOptions, ScanOptions, TransposeSolve, cond, custom_linear_solve,
     fori_loop, fori_loop_with, map, map_with, scan, scan_with, switch, while_loop,
 };
+#[doc(inline)]
+pub use ramie_core::{RootFn, custom_root, custom_root_with_aux};
 // Elements of less than sixteen bits.
 #[doc(inline)]
 pub use ramie_core::{

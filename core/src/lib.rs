@@ -51,6 +51,7 @@ pub use control::{
     ForiLoopOptions, LinearFn, MapOptions, ScanOptions, TransposeSolve, cond, custom_linear_solve,
     fori_loop, fori_loop_with, map, map_with, scan, scan_with, switch, while_loop,
 };
+pub use control::{RootFn, custom_root, custom_root_with_aux};
 pub use dtype::{DType, Element};
 pub use dtype_info::{
     DTypeKind, FloatInfo, IntInfo, can_cast, finfo, iinfo, issubdtype, promote_types, result_type,

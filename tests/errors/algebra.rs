@@ -49,5 +49,8 @@ pub fn cases() -> Vec<Case> {
         case("Singular values of a vector", || {
             linalg::svdvals(&f32(&[3]))
         }),
+        case("A system whose matrix gives another shape", || {
+            linalg::gmres(|x: Array| x.sum(), f32(&[3]))
+        }),
     ]
 }

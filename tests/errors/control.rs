@@ -52,5 +52,10 @@ pub fn cases() -> Vec<Case> {
             let log = |x: Array| io_callback(|x: Array| x, x.clone(), x);
             vmap(move |x: Array| cond(x.gt(0.0), log, |x| x, x))(f32(&[3]))
         }),
+        case("A root of a function that gives another shape", || {
+            let solve = |f: RootFn<'_, Array>, x: Array| x.clone() - f(x);
+            let tangent_solve = |_: LinearFn<'_, Array>, y: Array| y;
+            custom_root(|x: Array| x.sum(), f32(&[3]), solve, tangent_solve)
+        }),
     ]
 }

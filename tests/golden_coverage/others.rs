@@ -106,6 +106,18 @@ pub const EXEMPTIONS: &[Exemption] = &[
             "top_k",
         ],
     },
+    Exemption {
+        recording: "roots",
+        gap: Scalar,
+        reason: "of a matrix or a batch",
+        functions: &["batch", "coupled"],
+    },
+    Exemption {
+        recording: "roots",
+        gap: Empty,
+        reason: "JAX refuses it",
+        functions: &["gmres"],
+    },
 ];
 
 /// Recordings in which shapes are still missing.

@@ -50,27 +50,16 @@ pub fn custom_linear_solve<T: Tree>(
     transpose_solve: TransposeSolve<'_, T>,
 ) -> T {
     let types = types_of(&b, |a| a.aval().strong());
-    let part = |name: &str, f: &dyn Fn(T) -> T| -> (ClosedJaxpr, T) {
-        let traced = trace_tree(&types, f);
-        if let Some(lines) = differences([name, "b"], "", (&traced.result, &b)) {
-            panic!(
-                "custom_linear_solve: {name} gives another tree than b\n  {}\n  help: both map from \
-                 trees like b to trees like b",
-                lines.join("\n  ")
-            );
-        }
-        (traced.program, traced.result)
-    };
-    let (a, _) = part("matvec", &matvec);
-    let (x, result) = part("solve", &|b| solve(&matvec, b));
+    let (a, _) = part("matvec", &b, &types, &matvec);
+    let (x, result) = part("solve", &b, &types, &|b| solve(&matvec, b));
     let transposed = match transpose_solve {
         TransposeSolve::None => None,
         TransposeSolve::Symmetric => Some((a.clone(), x.clone())),
         TransposeSolve::By(solve) => {
             let vecmat = |y: T| linear_transpose(&matvec, types_of(&y, Array::aval))(y);
             Some((
-                part("the transpose of matvec", &vecmat).0,
-                part("transpose_solve", &|c| solve(&vecmat, c)).0,
+                part("the transpose of matvec", &b, &types, &vecmat).0,
+                part("transpose_solve", &b, &types, &|c| solve(&vecmat, c)).0,
             ))
         }
     };
@@ -88,4 +77,18 @@ pub fn custom_linear_solve<T: Tree>(
     operands.extend(tree::leaves(&b));
     let refs: Vec<&Array> = operands.iter().collect();
     tree::with_leaves(&result, bind(system, &refs))
+}
+
+/// A function from trees like `b` to trees like it, as a program, and its result.
+#[track_caller]
+fn part<T: Tree>(name: &str, b: &T, types: &T, f: &dyn Fn(T) -> T) -> (ClosedJaxpr, T) {
+    let traced = trace_tree(types, f);
+    if let Some(lines) = differences([name, "b"], "", (&traced.result, b)) {
+        panic!(
+            "custom_linear_solve: {name} gives another tree than b\n  {}\n  help: both map from \
+             trees like b to trees like b",
+            lines.join("\n  ")
+        );
+    }
+    (traced.program, traced.result)
 }

@@ -9,6 +9,7 @@ mod cond;
 mod fori_loop;
 mod linear_solve;
 mod map;
+mod root;
 mod scan;
 mod while_loop;
 mod with_values;
@@ -17,6 +18,7 @@ pub use cond::{cond, switch};
 pub use fori_loop::{ForiLoopOptions, fori_loop, fori_loop_with};
 pub use linear_solve::{LinearFn, TransposeSolve, custom_linear_solve};
 pub use map::{MapOptions, map, map_with};
+pub use root::{RootFn, custom_root, custom_root_with_aux};
 pub use scan::{ScanOptions, scan, scan_with};
 pub use while_loop::while_loop;
 

@@ -50,7 +50,7 @@ fn zeros<T: Tree>(like: &T) -> T {
 
 impl<T: Tree> Iteration<T> {
     /// The square of the residual's norm that is enough, and the most steps.
-    fn limits(&self, b: &T) -> (Array, i32) {
+    pub(super) fn limits(&self, b: &T) -> (Array, i32) {
         let relative = dot(b, b) * (self.tol * self.tol);
         let unknowns: usize = tree::leaves(b).iter().map(Array::size).sum();
         let most = self.max_iterations.unwrap_or(10 * unknowns);
@@ -58,7 +58,7 @@ impl<T: Tree> Iteration<T> {
         (relative.maximum(self.atol * self.atol), most)
     }
 
-    fn first(&self, b: &T) -> T {
+    pub(super) fn first(&self, b: &T) -> T {
         match &self.x0 {
             Some(x) => tree::map(x, Array::clone),
             None => zeros(b),

@@ -31,6 +31,7 @@ use tree_of_arrays;
 mod decompositions;
 mod determinant;
 mod functions;
+mod gmres;
 mod inverse;
 mod iterative;
 pub(crate) mod matrix;
@@ -44,6 +45,7 @@ pub use decompositions::{
 };
 pub use determinant::{det, slogdet};
 pub use functions::{block_diag, diagonal, expm, multi_dot, toeplitz, trace};
+pub use gmres::{gmres, gmres_with};
 pub use inverse::{LeastSquares, lstsq, matrix_power, matrix_rank, pinv, tensorinv, tensorsolve};
 pub use iterative::{Iteration, bicgstab, bicgstab_with, cg, cg_with};
 pub use norms::{NormOrder, cond, matrix_norm, norm, vector_norm};

@@ -193,7 +193,7 @@ where
             name: function.into(),
             call: jaxpr,
             num_consts,
-            rule: VmapRule::new(name, identity, run),
+            rule: VmapRule::new(name, identity, Arc::new(run)),
         }
     })
 }

@@ -29,7 +29,7 @@ use std::sync::Arc;
 /// What makes a rule the same as another: the function, the structure of the
 /// trees that it is applied to, and what has been made of it: batches, tangents.
 /// A function that captures nothing is known by its type, others by their
-/// address, which the rule keeps alive.
+/// address, which the rule keeps alive. Rules made of programs are known by these.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Identity {
     functions: Vec<Function>,
@@ -41,6 +41,7 @@ pub(crate) struct Identity {
 enum Function {
     Type(TypeId),
     Address(usize),
+    Program(Arc<Jaxpr>),
 }
 
 /// What has been made of a rule.
@@ -65,6 +66,15 @@ impl Identity {
         Identity {
             functions: vec![function],
             structure,
+            steps: Vec::new(),
+        }
+    }
+
+    /// The identity of a rule that is made of programs and nothing else.
+    pub(crate) fn of_programs(programs: impl IntoIterator<Item = Arc<Jaxpr>>) -> Identity {
+        Identity {
+            functions: programs.into_iter().map(Function::Program).collect(),
+            structure: Vec::new(),
             steps: Vec::new(),
         }
     }

@@ -1,6 +1,6 @@
 //! `custom_vmap_call`: a function with a batching rule of its own.
 
-use super::{Identity, infer_call};
+use super::{Rule, infer_call};
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
 use crate::prim::nested::{self, avals, given, spread};
@@ -12,8 +12,6 @@ use crate::trace::{self, bind, trace_to_jaxpr};
 use crate::transform::{batch_eval, jvp_eval, transpose_call};
 use crate::{Array, Aval, AxisName, Outputs, Result, ShapeError};
 use smallvec::SmallVec;
-use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 type Arrays = Vec<Array>;
@@ -23,31 +21,14 @@ type Run = dyn Fn(usize, &[bool], &[Array]) -> (Arrays, Vec<bool>) + Send + Sync
 /// The rule of a [`CustomVmapCall`]: from the number of examples, which arguments
 /// are batched, and the arguments, to the results and which of them are batched.
 /// Batch axes are the first.
-#[derive(Clone)]
-pub struct VmapRule {
-    name: &'static str,
-    identity: Identity,
-    run: Arc<Run>,
-}
+pub type VmapRule = Rule<Run>;
 
 impl VmapRule {
-    pub(crate) fn new(
-        name: &'static str,
-        identity: Identity,
-        run: impl Fn(usize, &[bool], &[Array]) -> (Arrays, Vec<bool>) + Send + Sync + 'static,
-    ) -> VmapRule {
-        VmapRule {
-            name,
-            identity,
-            run: Arc::new(run),
-        }
-    }
-
     /// The rule of the function's values and tangents: those of the rule.
     fn tangent(&self, perturbed: &[bool]) -> VmapRule {
         let identity = self.identity.differentiated(perturbed);
         let (inner, perturbed) = (self.run.clone(), perturbed.to_vec());
-        VmapRule::new(self.name, identity, move |size, batched, args| {
+        let run = move |size: usize, batched: &[bool], args: &[Array]| {
             let (primals, given) = args.split_at(perturbed.len());
             let (of_primals, of_tangents) = batched.split_at(perturbed.len());
             let (mut primals, mut at) = (primals.to_vec(), of_primals.to_vec());
@@ -80,7 +61,8 @@ impl VmapRule {
             let of_dots = nested::picked(&found, &moving, true);
             let outs = outs.into_iter().chain(dots.into_iter().flatten());
             (outs.collect(), [found, of_dots].concat())
-        })
+        };
+        Rule::new(self.name, identity, Arc::new(run))
     }
 }
 
@@ -89,24 +71,6 @@ impl VmapRule {
 fn moving(jaxpr: &Jaxpr) -> Vec<bool> {
     let outs = jaxpr.out_avals();
     outs.iter().map(|out| out.dtype().is_inexact()).collect()
-}
-
-impl fmt::Debug for VmapRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
-
-impl PartialEq for VmapRule {
-    fn eq(&self, other: &Self) -> bool {
-        self.identity == other.identity
-    }
-}
-impl Eq for VmapRule {}
-impl Hash for VmapRule {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.identity.hash(state);
-    }
 }
 
 /// The call of a function that has a batching rule of its own.

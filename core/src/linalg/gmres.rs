@@ -1,0 +1,170 @@
+//! The generalized method of minimal residuals, for systems whose matrix is known
+//! as a function only.
+
+use super::Iteration;
+use crate::control::{LinearFn, TransposeSolve, custom_linear_solve, while_loop};
+use crate::{Array, DType, Tree, concatenate, tree, where_};
+
+/// GMRES (Saad and Schultz 1986): the `x` with `matvec(x) = b` for any matrix
+/// (`jax.scipy.sparse.linalg.gmres`). Differentiable in what `matvec` captures and
+/// in `b`, in both modes, by solving systems of the same matrix and its transpose.
+///
+/// It starts again after twenty steps; [`gmres_with`] says otherwise.
+///
+/// ```
+/// use ramie_core::{Array, linalg};
+/// let a = Array::from([[4.0f32, 2.0], [1.0, 3.0]]);
+/// let x = linalg::gmres(|x| a.dot(&x), Array::from([8.0f32, 7.0]));
+/// assert!(x.allclose_within(&Array::from([1.0f32, 2.0]), 1e-4, 1e-4).item::<bool>());
+/// ```
+///
+/// # Panics
+/// If `matvec` gives another tree than `b`.
+#[track_caller]
+pub fn gmres<T: Tree>(matvec: impl Fn(T) -> T, b: T) -> T {
+    gmres_with(matvec, b, |r| r, 20, Iteration::default())
+}
+
+/// [`gmres`] with a preconditioner, an approximation of the inverse matrix, with
+/// the number of steps after which it starts again, and with limits. The memory
+/// is that of as many vectors as there are steps; `max_iterations` is how often it
+/// starts. A gradient solves the transposed system with the same preconditioner.
+///
+/// The least-squares problem of each start is solved along the way by rotations,
+/// JAX's `solve_method="incremental"`, so that a start ends as soon as the residual
+/// is small enough.
+///
+/// # Panics
+/// As [`gmres`], and if `restart` is 0.
+#[track_caller]
+pub fn gmres_with<T: Tree>(
+    matvec: impl Fn(T) -> T,
+    b: T,
+    preconditioner: impl Fn(T) -> T,
+    restart: usize,
+    options: Iteration<T>,
+) -> T {
+    assert!(
+        restart > 0,
+        "gmres: restart is 0\n  help: give the number of steps after which it starts again, 20 if \
+         in doubt"
+    );
+    let solve = |matvec: LinearFn<'_, T>, b: T| {
+        let (side, unravel) = tree::ravel(&b);
+        let size = side.size();
+        if size == 0 {
+            return b;
+        }
+        let ravel = |x: T| tree::ravel(&x).0.astype(side.dtype());
+        let condition = |r: &Array| ravel(preconditioner(unravel(r)));
+        let multiply = |x: &Array| ravel(matvec(unravel(x)));
+        let krylov = Krylov {
+            multiply: &|v| condition(&multiply(v)),
+            steps: restart.min(size),
+        };
+        let (enough, most) = options.limits(&b);
+        let enough = enough.sqrt().astype(side.dtype());
+        let length = norm(&side);
+        let empty = length.eq(0.0);
+        let part = &enough / where_(&empty, 1.0, &length);
+        let enough_within = norm(&condition(&side)) * part.minimum(1.0);
+        let residual = |x: &Array| condition(&(&side - multiply(x)));
+        let first = ravel(options.first(&b));
+        let rest = residual(&first);
+        let goes_on = |(_, rest, k): (Array, Array, Array)| norm(&rest).gt(&enough) & k.lt(most);
+        let start = |(x, rest, k): (Array, Array, Array)| {
+            let x = x + krylov.correction(&rest, &enough_within);
+            let rest = residual(&x);
+            (x, rest, k + 1)
+        };
+        let (x, ..) = while_loop(goes_on, start, (first, rest, Array::from(0i32)));
+        unravel(&x)
+    };
+    custom_linear_solve(matvec, b, solve, TransposeSolve::By(&solve))
+}
+
+fn norm(x: &Array) -> Array {
+    x.square().sum().sqrt()
+}
+
+/// One start: the space of a residual and its images under the matrix.
+struct Krylov<'a> {
+    /// The matrix, with the preconditioner.
+    multiply: &'a dyn Fn(&Array) -> Array,
+    /// The most steps.
+    steps: usize,
+}
+
+/// What a start has found after some steps.
+type Found = (Array, Array, Array, Array, Array);
+
+impl Krylov<'_> {
+    /// What to add to `x` so that its residual `rest` gets as small as in this
+    /// space it can.
+    fn correction(&self, rest: &Array, enough: &Array) -> Array {
+        let (m, dtype) = (self.steps, rest.dtype());
+        let length = norm(rest);
+        let basis = concatenate(
+            &[
+                (rest / &length).expand_dims(&[0]),
+                Array::zeros(&[m, rest.size()], dtype),
+            ],
+            0,
+        );
+        // The matrix in the basis is R with the rotations undone. Steps that are
+        // not taken leave the identity.
+        let factor = Array::eye(m, dtype);
+        let rotations = Array::eye(m + 1, dtype);
+        let goes_on = |(_, _, _, error, k): Found| error.gt(enough) & k.lt(m as i32);
+        let init = (basis, factor, rotations, length.clone(), Array::from(0i32));
+        let step = |found: Found| self.step(found, &length);
+        let (basis, factor, rotations, _, k) = while_loop(goes_on, step, init);
+        let taken = Array::iota(&[m], 0, DType::I32).lt(&k);
+        let pivots = factor.diagonal(0);
+        // A pivot of zero is a direction that a singular matrix takes to nothing.
+        let found = taken & pivots.ne(0.0);
+        let side = rotations.index((..m, 0)) * &length;
+        let side = where_(&found, side, 0.0);
+        let extra = where_(&found, pivots.zeros_like(), pivots.ones_like() - &pivots);
+        let factor = factor + extra.diag(0);
+        let parts = super::solve_triangular(&factor, &side, false);
+        parts.dot(basis.index((..m,)))
+    }
+
+    /// One more vector of the basis, and column of the matrix in it.
+    fn step(&self, (basis, factor, rotations, _, k): Found, length: &Array) -> Found {
+        let (m, dtype) = (self.steps, basis.dtype());
+        let row = |matrix: &Array, at: &Array| matrix.dynamic_index_in_dim(at, 0, false);
+        let image = (self.multiply)(&row(&basis, &k));
+        // Gram and Schmidt's method, twice for the sake of rounding.
+        let once = basis.dot(&image);
+        let rest = &image - once.dot(&basis);
+        let again = basis.dot(&rest);
+        let rest = rest - again.dot(&basis);
+        let new = norm(&rest);
+        let new = where_(&new.gt(norm(&image) * crate::finfo(dtype).eps), &new, 0.0);
+        let none = new.eq(0.0);
+        let vector = where_(&none, 0.0, rest / where_(&none, 1.0, &new));
+        let next = &k + 1;
+        let basis = basis.dynamic_update_index_in_dim(&vector, &next, 0);
+        let places = Array::iota(&[m + 1], 0, DType::I32);
+        let column = once + again + where_(&places.eq(&next), &new, 0.0);
+        // The rotations so far, and one that takes the last element to zero.
+        let column = rotations.dot(&column);
+        let (a, b) = (row(&column, &k), row(&column, &next));
+        let r = a.hypot(&b);
+        let zero = r.eq(0.0);
+        let divisor = where_(&zero, 1.0, &r);
+        let cos = where_(&zero, 1.0, a / &divisor);
+        let sin = b / divisor;
+        let (upper, lower) = (row(&rotations, &k), row(&rotations, &next));
+        let turned = &cos * &upper + &sin * &lower;
+        let rotations = rotations.dynamic_update_index_in_dim(&turned, &k, 0);
+        let turned = cos * lower - sin * upper;
+        let rotations = rotations.dynamic_update_index_in_dim(&turned, &next, 0);
+        let column = where_(&places.lt(&k), column, 0.0) + where_(&places.eq(&k), r, 0.0);
+        let factor = factor.dynamic_update_index_in_dim(&column.index((..m,)), &k, 1);
+        let error = row(&turned, &Array::from(0i32)).abs() * length;
+        (basis, factor, rotations, error, next)
+    }
+}
