@@ -21,6 +21,8 @@ mod control;
 mod document;
 #[path = "errors/indexing.rs"]
 mod indexing;
+#[path = "errors/meshes.rs"]
+mod meshes;
 #[path = "errors/numbers.rs"]
 mod numbers;
 #[path = "errors/rules.rs"]
@@ -47,12 +49,19 @@ fn all() -> Vec<Section> {
         control "Control flow";
         rules "Rules, axis names, callbacks, exports";
         tracing "Values that are not there, and compiled functions";
+        meshes "Meshes and shardings";
         trees "Trees and states";
     ]
 }
 
 #[test]
 fn every_mistake_is_explained_as_the_document_shows() {
+    // Mistakes on meshes are made with 8 virtual CPU devices.
+    let options = ramie::RuntimeOptions {
+        cpu_devices: Some(8),
+        ..Default::default()
+    };
+    ramie::configure(options).expect("the first use of the runtime");
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/errors.md");
     let (text, problems) = document::render(&all());
     if std::env::var_os("RAMIE_BLESS").is_some_and(|v| v == "1") {

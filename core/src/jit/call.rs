@@ -140,7 +140,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         }
         let args = match self.placed(args) {
             Ok(args) => args,
-            Err(e) => panic!("{e}"),
+            Err(e) => panic!("{}: {e}\n  jit was called at {at}", self.name),
         };
         if is_tracing() || self.is_recorded(state, &args) {
             return self.call_nested(state, args, at);
@@ -148,7 +148,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         crate::trace::refuse_in_callback(&self.name);
         match self.try_call(state, args, at) {
             Ok(result) => result,
-            Err(e) => panic!("{}: {e}", self.name),
+            Err(e) => panic!("{}: {e}\n  jit was called at {at}", self.name),
         }
     }
 
@@ -185,7 +185,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         let site = site_of(state, args)?;
         let trace = self.trace(state, args, at);
         let wanted = self.options.out_shardings.as_ref();
-        let plan = plan(&self.name, &trace, site, state, args, wanted)?;
+        let plan = plan(&trace, site, state, args, wanted)?;
         let traced = start.elapsed();
         let (made, origin) = Made::compile(
             &self.name,
@@ -279,7 +279,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
     pub fn placed(&self, args: A) -> Result<A> {
         match &self.options.in_shardings {
             None => Ok(args),
-            Some(wanted) => placed(&self.name, args, wanted),
+            Some(wanted) => placed(args, wanted),
         }
     }
 

@@ -17,22 +17,22 @@ pub(crate) fn site_of<S: Tree, A: Tree>(state: &S, args: &A) -> Result<Site> {
 }
 
 /// The arguments where `in_shardings` wants them.
-pub(super) fn placed<A: Tree>(name: &str, args: A, wanted: &Shardings) -> Result<A> {
+pub(super) fn placed<A: Tree>(args: A, wanted: &Shardings) -> Result<A> {
     let paths = tree::paths(&args);
     let wanted = wanted
         .of_paths("in_shardings", &paths)
-        .map_err(|e| Error::Configuration(format!("{name}: {e}")))?;
+        .map_err(Error::Configuration)?;
     let mut outs = Vec::with_capacity(paths.len());
     for ((array, to), path) in tree::leaves(&args).into_iter().zip(wanted).zip(&paths) {
         outs.push(match to {
             None => array,
-            Some(to) => placed_array(name, array, &to, path)?,
+            Some(to) => placed_array(array, &to, path)?,
         });
     }
     Ok(tree::with_leaves(&args, outs))
 }
 
-fn placed_array(name: &str, array: Array, to: &Placed, path: &str) -> Result<Array> {
+fn placed_array(array: Array, to: &Placed, path: &str) -> Result<Array> {
     let to = to.sharding("in_shardings");
     let here = array.sharding();
     if here == Some(to) {
@@ -40,7 +40,7 @@ fn placed_array(name: &str, array: Array, to: &Placed, path: &str) -> Result<Arr
     }
     if let Some(Sharding::Named(here)) = here {
         return Err(Error::Configuration(format!(
-            "{name}: in_shardings wants argument `{path}` as {to:?}, and it is laid out as {here}\n  \
+            "in_shardings wants argument `{path}` as {to}, and it is laid out as {here}\n  \
              help: move it with `device_put(&array, sharding)` before the call, or leave it out of \
              in_shardings"
         )));
@@ -64,7 +64,6 @@ pub(super) struct Plan {
 
 /// The plan of a call at `site`.
 pub(super) fn plan<S: Tree, A: Tree, R: Tree>(
-    name: &str,
     trace: &Trace<S, R>,
     site: Site,
     state: &S,
@@ -75,7 +74,7 @@ pub(super) fn plan<S: Tree, A: Tree, R: Tree>(
     let mut site = site.of_program(jaxpr);
     let mut attributes = trace.donations(args);
     let asked = match out_shardings {
-        Some(shardings) => wanted(name, shardings, trace.traced_result())?,
+        Some(shardings) => wanted(shardings, trace.traced_result())?,
         None => Vec::new(),
     };
     let asked_mesh = asked.iter().flatten().map(NamedSharding::mesh).next();
@@ -100,7 +99,7 @@ pub(super) fn plan<S: Tree, A: Tree, R: Tree>(
         .map(|a| input_sharding(a, mesh))
         .collect();
     let outs = result_shardings(trace, &ins[consts.len()..], asked);
-    check_parts(name, jaxpr, &outs)?;
+    check_parts(jaxpr, &outs)?;
     let partition = sharded::partition(jaxpr, mesh, ins, &outs);
     // Memory can be named for a result only where both are laid out alike.
     for (i, attribute) in attributes.iter_mut().enumerate() {
@@ -118,22 +117,18 @@ pub(super) fn plan<S: Tree, A: Tree, R: Tree>(
 }
 
 /// Shardings of the result's arrays.
-fn wanted<R: Tree>(
-    name: &str,
-    shardings: &Shardings,
-    result: &R,
-) -> Result<Vec<Option<NamedSharding>>> {
+fn wanted<R: Tree>(shardings: &Shardings, result: &R) -> Result<Vec<Option<NamedSharding>>> {
     let paths = tree::paths(result);
     let told = shardings
         .of_paths("out_shardings", &paths)
-        .map_err(|e| Error::Configuration(format!("{name}: {e}")))?;
+        .map_err(Error::Configuration)?;
     told.iter()
         .zip(&paths)
         .map(|(to, path)| match to.as_ref().map(|to| to.sharding("out_shardings")) {
             None => Ok(None),
             Some(Sharding::Named(named)) => Ok(Some(named)),
             Some(Sharding::SingleDevice(device)) => Err(Error::Configuration(format!(
-                "{name}: out_shardings wants the result `{path}` on {}\n  help: results of a program \
+                "out_shardings wants the result `{path}` on {}\n  help: results of a program \
                  are over the devices it runs on; give a NamedSharding or a PartitionSpec, or move the \
                  result with device_put",
                 device.description()
@@ -155,14 +150,12 @@ fn result_shardings<S: Tree, R: Tree>(
     state.chain(asked).collect()
 }
 
-fn check_parts(name: &str, jaxpr: &Jaxpr, outs: &[Option<NamedSharding>]) -> Result<()> {
+fn check_parts(jaxpr: &Jaxpr, outs: &[Option<NamedSharding>]) -> Result<()> {
     for (aval, sharding) in jaxpr.out_avals().iter().zip(outs) {
         if let Some(sharding) = sharding
             && let Err(e) = sharding.try_shard_shape(aval.shape())
         {
-            return Err(Error::Configuration(
-                e.render(&format!("{name}: out_shardings"), &[]),
-            ));
+            return Err(Error::Configuration(e.render("out_shardings", &[])));
         }
     }
     Ok(())

@@ -45,7 +45,7 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
         let args = jit.placed(args)?;
         let site = site_of(state, &args)?;
         let trace = jit.trace(state, &args, at);
-        let plan = plan(&jit.name, &trace, site, state, &args, jit.out_shardings())?;
+        let plan = plan(&trace, site, state, &args, jit.out_shardings())?;
         let jaxpr = &trace.program.jaxpr;
         let program = Program::lower(&jit.name, jaxpr, &plan.attributes, plan.partition.clone());
         Ok(Lowered {

@@ -83,3 +83,12 @@ impl From<NamedSharding> for Sharding {
         Sharding::Named(sharding)
     }
 }
+
+impl std::fmt::Display for Sharding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Sharding::SingleDevice(d) => write!(f, "SingleDeviceSharding({})", d.description()),
+            Sharding::Named(n) => n.fmt(f),
+        }
+    }
+}

@@ -189,7 +189,8 @@ pub(crate) fn from_parts_of(
                 let bytes = part(&index)?;
                 if bytes.len() != local.size_bytes() {
                     return Err(Error::Configuration(format!(
-                        "a part {local} has {} bytes, got {}",
+                        "the part {index:?} of {aval} is {local}, which has {} bytes; got {}\n  help: \
+                         give all elements of the part, row by row",
                         local.size_bytes(),
                         bytes.len()
                     )));
@@ -251,7 +252,7 @@ impl DeviceArray {
         }
         if self.buffers.len() < self.sharding.devices().len() {
             return Err(Error::Configuration(format!(
-                "{} has parts on devices of other processes ({:?})\n  help: read the parts that are \
+                "{} has parts on devices of other processes ({})\n  help: read the parts that are \
                  here with `addressable_shards`, or gather it first: \
                  device_put(&x, NamedSharding::new(mesh, P![]))",
                 self.aval, self.sharding
