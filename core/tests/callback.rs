@@ -293,13 +293,14 @@ fn failures_are_errors_of_the_execution() {
     );
     assert!(effects_barrier().is_err(), "the barrier says so too");
     let panics = jit(|x: Array| {
-        debug::callback(|_: Array| panic!("no such file"), x);
+        debug::callback(|_: Array| panic!("no such file, called at dawn"), x);
     });
     // An effect without a result is reported by the barrier, at the latest.
     let launched = panics.compile((scalar(0.0),)).unwrap().run((scalar(0.0),));
     let text = effects_barrier().unwrap_err().to_string();
     assert!(
-        text.contains("no such file") && text.contains("debug_callback"),
+        text.contains("debug_callback: panicked: no such file, called at dawn\n  called at ")
+            && text.contains("tests/callback.rs"),
         "{text}"
     );
     drop(launched);

@@ -7,7 +7,6 @@ use crate::prim::callback::{CallbackKind, HostCallback};
 use crate::trace::bind;
 use crate::{Array, Tree, tree};
 use std::io::Write;
-use std::panic::Location;
 
 /// Calls `f` with the values of `args` whenever the program gets here
 /// (`jax.debug.callback`).
@@ -42,7 +41,7 @@ use std::panic::Location;
 /// Outside of `jit`, if `f` panics.
 #[track_caller]
 pub fn callback<A: Tree>(f: impl Fn(A) + Send + Sync + 'static, args: A) {
-    call(f, args, false, Location::caller());
+    call(f, args, false);
 }
 
 /// [`callback`] in order: calls happen in the order in which programs make
@@ -52,23 +51,18 @@ pub fn callback<A: Tree>(f: impl Fn(A) + Send + Sync + 'static, args: A) {
 /// Under `vmap`, where there is no order. Outside of `jit`, if `f` panics.
 #[track_caller]
 pub fn callback_ordered<A: Tree>(f: impl Fn(A) + Send + Sync + 'static, args: A) {
-    call(f, args, true, Location::caller());
+    call(f, args, true);
 }
 
 #[track_caller]
-fn call<A: Tree>(
-    f: impl Fn(A) + Send + Sync + 'static,
-    args: A,
-    ordered: bool,
-    at: &'static Location<'static>,
-) {
+fn call<A: Tree>(f: impl Fn(A) + Send + Sync + 'static, args: A, ordered: bool) {
     let leaves = tree::leaves(&args);
     let like = super::external::without_elements(&args);
     let body = move |arrays: &[Array]| {
         f(tree::with_leaves(&like, arrays.iter().cloned()));
         Vec::new()
     };
-    let function = HostFunction::new("debug_callback", at, body);
+    let function = HostFunction::new("debug_callback", body);
     bind_debug(function, ordered, &leaves.iter().collect::<Vec<_>>());
 }
 
@@ -99,7 +93,7 @@ fn bind_debug(function: HostFunction, ordered: bool, args: &[&Array]) {
 /// If the places in `format` are not as many as the arrays.
 #[track_caller]
 pub fn print(format: &str, args: &[&Array]) {
-    print_with(format, args, false, Location::caller());
+    print_with(format, args, false);
 }
 
 /// [`print()`] in order: lines come in the order in which programs make them,
@@ -109,11 +103,11 @@ pub fn print(format: &str, args: &[&Array]) {
 /// As [`print()`], and under `vmap`, where there is no order.
 #[track_caller]
 pub fn print_ordered(format: &str, args: &[&Array]) {
-    print_with(format, args, true, Location::caller());
+    print_with(format, args, true);
 }
 
 #[track_caller]
-fn print_with(format: &str, args: &[&Array], ordered: bool, at: &'static Location<'static>) {
+fn print_with(format: &str, args: &[&Array], ordered: bool) {
     let format = Format::new("debug::print", format, args.len());
     let body = move |arrays: &[Array]| {
         let line = format.fill(arrays) + "\n";
@@ -121,5 +115,5 @@ fn print_with(format: &str, args: &[&Array], ordered: bool, at: &'static Locatio
         let _ = std::io::stdout().lock().write_all(line.as_bytes());
         Vec::new()
     };
-    bind_debug(HostFunction::new("debug_callback", at, body), ordered, args);
+    bind_debug(HostFunction::new("debug_callback", body), ordered, args);
 }

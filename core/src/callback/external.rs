@@ -5,7 +5,6 @@ use crate::array::Repr;
 use crate::prim::callback::{CallbackKind, HostCallback};
 use crate::trace::bind;
 use crate::{Array, Aval, Tree, tree};
-use std::panic::Location;
 
 /// How a callback is called for many examples at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,15 +60,7 @@ pub fn pure_callback<A: Tree, R: Tree>(
     result: R,
     args: A,
 ) -> R {
-    call(
-        CallbackKind::Pure,
-        f,
-        result,
-        args,
-        false,
-        None,
-        Location::caller(),
-    )
+    call(CallbackKind::Pure, f, result, args, false, None)
 }
 
 /// [`pure_callback`] that can be mapped by `vmap`.
@@ -95,15 +86,7 @@ pub fn pure_callback_with<A: Tree, R: Tree>(
     method: VmapMethod,
 ) -> R {
     let method = Some(method);
-    call(
-        CallbackKind::Pure,
-        f,
-        result,
-        args,
-        false,
-        method,
-        Location::caller(),
-    )
+    call(CallbackKind::Pure, f, result, args, false, method)
 }
 
 /// The result of a function of the host that reads or writes the world outside
@@ -122,15 +105,7 @@ pub fn io_callback<A: Tree, R: Tree>(
     args: A,
 ) -> R {
     let method = Some(VmapMethod::Sequential);
-    call(
-        CallbackKind::Io,
-        f,
-        result,
-        args,
-        false,
-        method,
-        Location::caller(),
-    )
+    call(CallbackKind::Io, f, result, args, false, method)
 }
 
 /// [`io_callback`] in order: calls happen in the order in which programs make
@@ -144,15 +119,7 @@ pub fn io_callback_ordered<A: Tree, R: Tree>(
     result: R,
     args: A,
 ) -> R {
-    call(
-        CallbackKind::Io,
-        f,
-        result,
-        args,
-        true,
-        None,
-        Location::caller(),
-    )
+    call(CallbackKind::Io, f, result, args, true, None)
 }
 
 #[track_caller]
@@ -163,7 +130,6 @@ fn call<A: Tree, R: Tree>(
     args: A,
     ordered: bool,
     method: Option<VmapMethod>,
-    at: &'static Location<'static>,
 ) -> R {
     let operation = match kind {
         CallbackKind::Io => "io_callback",
@@ -177,7 +143,7 @@ fn call<A: Tree, R: Tree>(
     let like = without_elements(&args);
     let body =
         move |arrays: &[Array]| tree::leaves(&f(tree::with_leaves(&like, arrays.iter().cloned())));
-    let function = HostFunction::new(operation, at, body);
+    let function = HostFunction::new(operation, body);
     let primitive = HostCallback::new(kind, function, results, ordered, method);
     let refs: Vec<&Array> = leaves.iter().collect();
     tree::with_leaves(&result, bind(primitive, &refs))

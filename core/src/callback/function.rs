@@ -33,14 +33,15 @@ pub struct Level {
 }
 
 impl HostFunction {
+    /// One that the caller's line calls.
+    #[track_caller]
     pub fn new(
         operation: &'static str,
-        location: &'static Location<'static>,
         body: impl Fn(&[Array]) -> Vec<Array> + Send + Sync + 'static,
     ) -> HostFunction {
         HostFunction(Arc::new(Inner {
             operation,
-            location,
+            location: Location::caller(),
             body: Box::new(body),
         }))
     }
@@ -85,52 +86,44 @@ impl HostFunction {
         results: &[Aval],
         device: Device,
     ) -> Result<Vec<Vec<u8>>, String> {
-        let text = |e: Error| e.to_string();
+        let text = |e: Error| self.explain(&e.to_string());
         let arrays: Vec<Array> = args
             .iter()
             .map(|(aval, bytes)| runtime::put(bytes, *aval, device))
             .collect::<Result<_>>()
             .map_err(text)?;
         let outs = (self.0.body)(&arrays);
-        let Inner {
-            operation,
-            location,
-            ..
-        } = &*self.0;
         if outs.len() != results.len() {
-            return Err(format!(
-                "{operation}: the function returned {} arrays, {} were promised\n  called at {location}",
+            return Err(self.explain(&format!(
+                "the function returned {} arrays, {} were promised",
                 outs.len(),
                 results.len()
-            ));
+            )));
         }
         outs.iter()
             .zip(results)
             .enumerate()
             .map(|(i, (out, expected))| {
                 if out.aval().strong() != expected.strong() {
-                    return Err(format!(
-                        "{operation}: the function returned {} as array {i}, {expected} was \
-                         promised\n  called at {location}\n  help: return an array of the shape and \
-                         dtype given as the result's",
+                    let message = self.explain(&format!(
+                        "the function returned {} as array {i}, {expected} was promised",
                         out.aval()
                     ));
+                    return Err(message
+                        + "\n  help: return an array of the shape and dtype given as the result's");
                 }
                 out.try_to_bytes().map_err(text)
             })
             .collect()
     }
 
-    /// A panic or an error of the function, with the line that called it.
+    /// What went wrong, with the line that called the function.
     fn explain(&self, message: &str) -> String {
         let Inner {
             operation,
             location,
             ..
         } = &*self.0;
-        if message.contains("called at") {
-            return message.to_string();
-        }
         format!("{operation}: {message}\n  called at {location}")
     }
 
@@ -153,7 +146,7 @@ impl HostFunction {
             .map(|(a, b)| (a.aval(), b.as_slice()))
             .collect();
         let given = Callback::enter(|| self.call(levels, &typed, results, device))
-            .map_err(|message| Error::Callback(self.explain(&message)))?;
+            .map_err(Error::Callback)?;
         given
             .iter()
             .zip(outs)
@@ -183,9 +176,9 @@ impl HostFunction {
             // The panic's own line is on standard error already.
             let call =
                 std::panic::AssertUnwindSafe(|| function.call(&levels, &typed, &results, device));
-            let given = std::panic::catch_unwind(call)
-                .unwrap_or_else(|panic| Err(format!("panicked: {}", panic_text(&*panic))))
-                .map_err(|message| function.explain(&message))?;
+            let given = std::panic::catch_unwind(call).unwrap_or_else(|panic| {
+                Err(function.explain(&format!("panicked: {}", panic_text(&*panic))))
+            })?;
             for (out, bytes) in outs.iter_mut().zip(&given) {
                 out.bytes.copy_from_slice(bytes);
             }
