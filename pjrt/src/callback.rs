@@ -12,14 +12,13 @@
 use crate::client::ClientInner;
 use crate::error::{Error, ErrorCode, Result, borrowed};
 use crate::sys::ffi::*;
-use crate::sys::{Api, ExtensionBase};
 use crate::{Client, ElementType};
 use std::any::Any;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr::{NonNull, null_mut};
+use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -216,11 +215,11 @@ impl Client {
         if !self.0.is_cpu {
             return refuse("its arrays are not in host memory");
         }
-        let Some(extension) = ffi_extension(self.0.api) else {
+        let Some(extension) = self.0.api.extension::<FfiExtension>(FFI_EXTENSION) else {
             return refuse("the plugin has no FFI extension");
         };
         // SAFETY: an extension of this type and size is an `FfiExtension`.
-        let register = unsafe { (*extension.as_ptr()).register_handler };
+        let register = unsafe { extension.as_ref() }.register_handler;
         let Some(register) = register else {
             return refuse("the plugin's FFI extension registers no handlers");
         };
@@ -247,20 +246,6 @@ impl Client {
         }
         Err(error)
     }
-}
-
-/// The plugin's FFI extension.
-fn ffi_extension(api: Api) -> Option<NonNull<FfiExtension>> {
-    let mut next: *const ExtensionBase = api.extensions();
-    while !next.is_null() {
-        // SAFETY: the list is constant data of the plugin, ended by null.
-        let node = unsafe { &*next };
-        if node.kind == FFI_EXTENSION && node.struct_size >= size_of::<FfiExtension>() {
-            return NonNull::new(next.cast_mut().cast());
-        }
-        next = node.next;
-    }
-    None
 }
 
 /// What XLA calls.

@@ -134,18 +134,15 @@ impl Plugin {
 
     /// The extensions it offers, in its order.
     pub fn extensions(&self) -> Vec<Extension> {
-        let mut found = Vec::new();
-        let mut next = self.0.api.extensions();
-        while !next.is_null() {
-            // SAFETY: the list is constant data of the plugin, ended by null.
-            let node = unsafe { &*next };
-            found.push(Extension {
+        let extensions = self.0.api.extensions().map(|node| {
+            // SAFETY: the list is constant data of the plugin.
+            let node = unsafe { node.as_ref() };
+            Extension {
                 id: node.kind,
                 struct_size: node.struct_size,
-            });
-            next = node.next;
-        }
-        found
+            }
+        });
+        extensions.collect()
     }
 
     pub(crate) fn api(&self) -> Api {

@@ -3,7 +3,6 @@
 use crate::Plugin;
 use crate::error::{Error, ErrorCode, Result, borrowed, owned_string};
 use crate::proto::Writer;
-use crate::sys::ExtensionBase;
 use crate::sys::profiler::*;
 use std::fmt;
 use std::ptr::{NonNull, null, null_mut};
@@ -37,20 +36,16 @@ impl Plugin {
     /// # Errors
     /// The plugin's, for instance if one is running already.
     pub fn start_profiler(&self) -> Result<Option<Profiler>> {
-        let mut next: *const ExtensionBase = self.api().extensions();
-        while !next.is_null() {
-            // SAFETY: the list is constant data of the plugin, ended by null.
-            let node = unsafe { &*next };
-            if node.kind == PROFILER_EXTENSION && node.struct_size >= size_of::<ProfilerExtension>()
-            {
-                // SAFETY: an extension of this type and size is a `ProfilerExtension`,
-                // and its table, if any, is constant data of the plugin.
-                let api = unsafe { (*next.cast::<ProfilerExtension>()).api.as_ref() };
-                return api.map(|api| Profiler::start(Table(api))).transpose();
-            }
-            next = node.next;
-        }
-        Ok(None)
+        let extension = self
+            .api()
+            .extension::<ProfilerExtension>(PROFILER_EXTENSION);
+        let Some(extension) = extension else {
+            return Ok(None);
+        };
+        // SAFETY: an extension of this type and size is a `ProfilerExtension`, and its
+        // table, if any, is constant data of the plugin.
+        let api = unsafe { extension.as_ref().api.as_ref() };
+        api.map(|api| Profiler::start(Table(api))).transpose()
     }
 }
 

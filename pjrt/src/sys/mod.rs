@@ -212,10 +212,24 @@ impl Api {
         unsafe { self.0.as_ref().header.struct_size }
     }
 
-    /// The first extension, or null.
-    pub fn extensions(self) -> *const ExtensionBase {
+    /// The extensions, in the plugin's order; constant data of the plugin.
+    pub fn extensions(self) -> impl Iterator<Item = NonNull<ExtensionBase>> {
         // SAFETY: `Api::new` promises a live table.
-        unsafe { self.0.as_ref().header.extension_start }
+        let first = NonNull::new(unsafe { self.0.as_ref().header.extension_start });
+        std::iter::successors(first, |node| {
+            // SAFETY: the list is constant data of the plugin, ended by null.
+            NonNull::new(unsafe { node.as_ref() }.next)
+        })
+    }
+
+    /// The extension of this type, if the plugin has it with all that `T` has.
+    pub fn extension<T>(self, kind: u32) -> Option<NonNull<T>> {
+        let found = self.extensions().find(|node| {
+            // SAFETY: as above.
+            let node = unsafe { node.as_ref() };
+            node.kind == kind && node.struct_size >= size_of::<T>()
+        });
+        found.map(NonNull::cast)
     }
 
     /// The function that takes `T`, if this plugin has it.
