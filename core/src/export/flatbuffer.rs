@@ -73,14 +73,10 @@ impl Writer {
 
     /// Writes a node behind all else, and says where it begins.
     fn node(&mut self, node: &Node) -> usize {
-        match node {
-            Node::Table(fields) => return self.table(fields),
-            Node::Text(_) | Node::Bytes(_) | Node::U32s(_) | Node::U16s(_) | Node::List(_) => {}
-        }
         self.align(4);
         let at = self.out.len();
         match node {
-            Node::Table(_) => {}
+            Node::Table(fields) => return self.table(fields),
             Node::Text(text) => {
                 self.u32(text.len());
                 self.out.extend(text.bytes());
@@ -226,9 +222,12 @@ impl<'a> Table<'a> {
 
     /// Where the items of a vector begin, and how many there are.
     fn vector(&self, slot: usize, item: usize) -> Result<(usize, usize)> {
-        let Some(at) = self.field(slot)? else {
-            return Ok((0, 0));
-        };
+        let at = self.field(slot)?;
+        at.map_or(Ok((0, 0)), |at| self.vector_from(at, item))
+    }
+
+    /// [`vector`](Self::vector) of the vector that the bytes at `at` point to.
+    fn vector_from(&self, at: usize, item: usize) -> Result<(usize, usize)> {
         let at = follow(self.bytes, at)?;
         let len = number::<4>(self.bytes, at)? as usize;
         let fits = len
@@ -241,14 +240,17 @@ impl<'a> Table<'a> {
         }
     }
 
+    fn text_in(&self, (at, len): (usize, usize)) -> Result<String> {
+        String::from_utf8(self.bytes[at..at + len].to_vec()).map_err(|_| damaged())
+    }
+
     pub fn bytes(&self, slot: usize) -> Result<&'a [u8]> {
         let (at, len) = self.vector(slot, 1)?;
         Ok(&self.bytes[at..at + len])
     }
 
     pub fn text(&self, slot: usize) -> Result<String> {
-        let bytes = self.bytes(slot)?;
-        String::from_utf8(bytes.to_vec()).map_err(|_| damaged())
+        self.text_in(self.vector(slot, 1)?)
     }
 
     pub fn u16s(&self, slot: usize) -> Result<Vec<u16>> {
@@ -278,13 +280,7 @@ impl<'a> Table<'a> {
     pub fn texts(&self, slot: usize) -> Result<Vec<String>> {
         let (at, len) = self.vector(slot, 4)?;
         (0..len)
-            .map(|i| {
-                let at = follow(self.bytes, at + 4 * i)?;
-                let len = number::<4>(self.bytes, at)? as usize;
-                let text = self.bytes.get(at + 4..).and_then(|b| b.get(..len));
-                let text = text.ok_or_else(damaged)?;
-                String::from_utf8(text.to_vec()).map_err(|_| damaged())
-            })
+            .map(|i| self.text_in(self.vector_from(at + 4 * i, 1)?))
             .collect()
     }
 }

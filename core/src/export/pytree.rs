@@ -30,10 +30,7 @@ impl PyTree {
             leaves: 0,
         };
         tree.walk(&mut builder);
-        let root = builder.open.pop().map_or(Numbered::None, Open::close);
-        let mut order = Vec::new();
-        let tree = root.split(&mut order);
-        (tree, order)
+        builder.open.pop().unwrap_or_default().close()
     }
 
     /// Number of leaves.
@@ -129,37 +126,7 @@ impl fmt::Display for PyTree {
     }
 }
 
-/// A tree with the number of each leaf.
-enum Numbered {
-    Leaf(usize),
-    None,
-    Tuple(Vec<Numbered>),
-    List(Vec<Numbered>),
-    Dict(Vec<(String, Numbered)>),
-}
-
-impl Numbered {
-    fn split(self, order: &mut Vec<usize>) -> PyTree {
-        let all = |items: Vec<Numbered>, order: &mut Vec<usize>| {
-            items.into_iter().map(|t| t.split(order)).collect()
-        };
-        match self {
-            Numbered::Leaf(number) => {
-                order.push(number);
-                PyTree::Leaf
-            }
-            Numbered::None => PyTree::None,
-            Numbered::Tuple(items) => PyTree::Tuple(all(items, order)),
-            Numbered::List(items) => PyTree::List(all(items, order)),
-            Numbered::Dict(mut items) => {
-                items.sort_by(|a, b| a.0.cmp(&b.0));
-                let items = items.into_iter();
-                PyTree::Dict(items.map(|(k, t)| (k, t.split(order))).collect())
-            }
-        }
-    }
-}
-
+/// A node whose children are being walked.
 #[derive(Default)]
 struct Open {
     leaf: Option<usize>,
@@ -170,7 +137,9 @@ struct Open {
     step: Option<Step>,
 }
 
-#[derive(Clone)]
+/// A structure, and the numbers of its leaves in its order.
+type Numbered = (PyTree, Vec<usize>);
+
 enum Step {
     Index(usize),
     Name(String),
@@ -179,34 +148,46 @@ enum Step {
 impl Open {
     fn close(self) -> Numbered {
         if let Some(number) = self.leaf {
-            return Numbered::Leaf(number);
+            return (PyTree::Leaf, vec![number]);
         }
         if self.children.is_empty() {
-            return Numbered::None;
+            return (PyTree::None, Vec::new());
         }
         let listed = self
             .children
             .iter()
             .enumerate()
             .all(|(i, (step, _))| matches!(step, Step::Index(at) if *at == i));
+        let mut order = Vec::new();
         if listed {
-            let items = self.children.into_iter().map(|(_, t)| t).collect();
-            return if self.counted {
-                Numbered::List(items)
+            let children = self.children.into_iter();
+            let items = children.map(|(_, (t, leaves))| {
+                order.extend(leaves);
+                t
+            });
+            let items = items.collect();
+            let tree = if self.counted {
+                PyTree::List(items)
             } else {
-                Numbered::Tuple(items)
+                PyTree::Tuple(items)
             };
+            return (tree, order);
         }
-        let named = self.children.into_iter();
-        let named = named.filter(|(_, t)| !matches!(t, Numbered::None));
-        Numbered::Dict(
-            named
-                .map(|(step, t)| match step {
-                    Step::Index(i) => (i.to_string(), t),
-                    Step::Name(name) => (name, t),
-                })
-                .collect(),
-        )
+        let mut named: Vec<(String, Numbered)> = self
+            .children
+            .into_iter()
+            .filter(|(_, (t, _))| *t != PyTree::None)
+            .map(|(step, t)| match step {
+                Step::Index(i) => (i.to_string(), t),
+                Step::Name(name) => (name, t),
+            })
+            .collect();
+        named.sort_by(|a, b| a.0.cmp(&b.0));
+        let items = named.into_iter().map(|(name, (t, leaves))| {
+            order.extend(leaves);
+            (name, t)
+        });
+        (PyTree::Dict(items.collect()), order)
     }
 }
 
