@@ -1,7 +1,7 @@
 //! Lowering: a jaxpr to StableHLO text.
 
 mod module;
-mod order;
+pub(crate) mod order;
 mod partition;
 mod region;
 mod traced;

@@ -39,7 +39,7 @@ impl Order {
 }
 
 /// The type of the state.
-pub(super) fn aval() -> Aval {
+pub(crate) fn aval() -> Aval {
     Aval::scalar(DType::Bool)
 }
 

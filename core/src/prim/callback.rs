@@ -2,9 +2,9 @@
 
 use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, move_batch_axis};
 use crate::callback::{HostFunction, VmapMethod};
-use crate::lower::{Lowering, Value};
+use crate::lower::{Lowering, Value, order};
 use crate::trace::{self, bind};
-use crate::{Array, Aval, DType, Outputs, Result, ShapeError};
+use crate::{Array, Aval, Outputs, Result, ShapeError};
 use ramie_pjrt::Callback;
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
@@ -218,12 +218,11 @@ impl Primitive for HostCallback {
         outs: &[Aval],
     ) -> Vec<Value> {
         ctx.set_calls_back();
-        let state = Aval::scalar(DType::Bool);
         let (mut args, mut types, mut results) = (args.to_vec(), ins.to_vec(), outs.to_vec());
         if self.ordered {
             args.push(ctx.order());
-            types.push(state);
-            results.push(state);
+            types.push(order::aval());
+            results.push(order::aval());
         }
         let attributes = format!(
             "call_target_name = \"{}\", api_version = 4 : i32, has_side_effect = {}, \

@@ -1,7 +1,7 @@
 //! From a jaxpr to a loaded executable, through the persistent cache.
 
 use super::{cache, runtime};
-use crate::lower::{ArgumentAttribute, Module, Partition};
+use crate::lower::{ArgumentAttribute, Module, Partition, order};
 use crate::{Aval, Error, Jaxpr, Result, profiler};
 use ramie_pjrt::discover::Platform;
 use ramie_pjrt::{BufferType, Callback, CompileOptions, Device, Executable, OptionOverride};
@@ -50,7 +50,7 @@ impl Program {
             .map(|aval| Aval::buffer_type(&aval))
             .collect();
         if module.ordered {
-            inputs.push(super::ordered::state().buffer_type());
+            inputs.push(order::aval().buffer_type());
         }
         let donated = (0..inputs.len())
             .map(|i| {

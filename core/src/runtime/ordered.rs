@@ -4,7 +4,8 @@
 //! result. The state that one program returns goes into the next, so that their
 //! effects happen in the order of the calls although calls do not wait.
 
-use crate::{Aval, DType, Literal, Result, Scalar, profiler};
+use crate::lower::order;
+use crate::{Result, profiler};
 use ramie_pjrt::{Buffer, Executable};
 use smallvec::SmallVec;
 use std::sync::{Mutex, MutexGuard};
@@ -14,11 +15,6 @@ static LAST: Mutex<Option<Buffer>> = Mutex::new(None);
 
 fn last() -> MutexGuard<'static, Option<Buffer>> {
     LAST.lock().unwrap_or_else(|e| e.into_inner())
-}
-
-/// The type of the state.
-pub(crate) fn state() -> Aval {
-    Aval::scalar(DType::Bool)
 }
 
 /// Runs a program on one device; `ordered` says whether it has ordered effects.
@@ -61,11 +57,11 @@ fn launch(
                 // Its error is reported where its results are waited for.
                 let _ = state.wait();
             }
-            let literal = Literal::new(Scalar::Bool(false), DType::Bool);
-            let bytes = literal.value().to_bytes(DType::Bool);
-            super::runtime()?
-                .client()
-                .buffer_from_host(&bytes, state().buffer_type(), device)?
+            super::runtime()?.client().buffer_from_host(
+                &[0],
+                order::aval().buffer_type(),
+                device,
+            )?
         }
     };
     let mut all: SmallVec<[&Buffer; 24]> = buffers.into();
