@@ -7,40 +7,46 @@ use crate::trace;
 use crate::{Array, DType};
 use half::{bf16, f16};
 use std::panic::Location;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Once;
+use std::sync::atomic::{AtomicU8, Ordering};
 
-struct Switch {
-    on: AtomicBool,
-    from_environment: OnceLock<()>,
-    variable: &'static str,
-}
+/// What results are looked for, as bits.
+const NANS: u8 = 1;
+const INFS: u8 = 2;
+/// The environment has not been asked.
+const UNREAD: u8 = 4;
 
-impl Switch {
-    const fn new(variable: &'static str) -> Switch {
-        Switch {
-            on: AtomicBool::new(false),
-            from_environment: OnceLock::new(),
-            variable,
-        }
-    }
+/// One number, since every call looks at it.
+static LOOKED_FOR: AtomicU8 = AtomicU8::new(UNREAD);
 
-    fn set(&self, on: bool) {
-        self.from_environment.get_or_init(|| ());
-        self.on.store(on, Ordering::Relaxed);
-    }
-
-    fn get(&self) -> bool {
-        self.from_environment.get_or_init(|| {
-            let set = std::env::var_os(self.variable).is_some_and(|v| v == "1");
-            self.on.store(set, Ordering::Relaxed);
-        });
-        self.on.load(Ordering::Relaxed)
+#[inline]
+fn looked_for() -> u8 {
+    match LOOKED_FOR.load(Ordering::Relaxed) {
+        UNREAD => read_environment(),
+        kinds => kinds,
     }
 }
 
-static NANS: Switch = Switch::new("RAMIE_DEBUG_NANS");
-static INFS: Switch = Switch::new("RAMIE_DEBUG_INFS");
+#[cold]
+fn read_environment() -> u8 {
+    static READ: Once = Once::new();
+    READ.call_once(|| {
+        let set = |variable| std::env::var_os(variable).is_some_and(|v| v == "1");
+        let nans = if set("RAMIE_DEBUG_NANS") { NANS } else { 0 };
+        let infs = if set("RAMIE_DEBUG_INFS") { INFS } else { 0 };
+        LOOKED_FOR.store(nans | infs, Ordering::Relaxed);
+    });
+    LOOKED_FOR.load(Ordering::Relaxed)
+}
+
+fn look_for(kind: u8, on: bool) {
+    read_environment();
+    if on {
+        LOOKED_FOR.fetch_or(kind, Ordering::Relaxed);
+    } else {
+        LOOKED_FOR.fetch_and(!kind, Ordering::Relaxed);
+    }
+}
 
 /// Looks for NaN in the results of every operation and every call of a jitted
 /// function, and panics where there is one (`jax.debug_nans`). Also switched on
@@ -58,18 +64,19 @@ static INFS: Switch = Switch::new("RAMIE_DEBUG_INFS");
 /// f(Array::from(0.0f32)); // log: the result f32[] has NaN … at src/main.rs:3:32
 /// ```
 pub fn debug_nans(on: bool) {
-    NANS.set(on);
+    look_for(NANS, on);
 }
 
 /// [`debug_nans`] for infinities (`jax.debug_infs`). Also switched on by
 /// `RAMIE_DEBUG_INFS=1`.
 pub fn debug_infs(on: bool) {
-    INFS.set(on);
+    look_for(INFS, on);
 }
 
 /// Whether results are looked at.
+#[inline]
 pub(crate) fn is_checked() -> bool {
-    NANS.get() || INFS.get()
+    looked_for() != 0
 }
 
 /// What an array has that it should not have, and how often.
@@ -103,7 +110,8 @@ fn found(array: &Array) -> Option<(&'static str, usize)> {
             bytes.iter().for_each(|b| look(format.decode(*b)));
         }
     }
-    match (NANS.get() && nans > 0, INFS.get() && infs > 0) {
+    let kinds = looked_for();
+    match (kinds & NANS != 0 && nans > 0, kinds & INFS != 0 && infs > 0) {
         (true, _) => Some(("NaN", nans)),
         (_, true) => Some(("an infinity", infs)),
         _ => None,

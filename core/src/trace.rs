@@ -194,6 +194,7 @@ pub(crate) fn trace_to_jaxpr(
 }
 
 /// `true` while a trace is open on this thread, and operations go into it.
+#[inline]
 pub fn is_tracing() -> bool {
     STACK.with_borrow(|stack| stack.len() > PAUSED.get())
 }
@@ -223,6 +224,7 @@ pub fn compile_time_eval<R>(f: impl FnOnce() -> R) -> R {
 }
 
 /// `true` inside [`compile_time_eval`].
+#[inline]
 pub(crate) fn evaluates_at_compile_time() -> bool {
     PAUSED.get() > 0
 }

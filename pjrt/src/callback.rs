@@ -138,6 +138,7 @@ impl Callback {
     }
 
     /// Whether this thread is running a callback.
+    #[inline]
     pub fn is_running() -> bool {
         INSIDE.get()
     }

@@ -14,7 +14,7 @@ use crate::runtime::sharded::Layout;
 use crate::runtime::{self, Origin};
 use crate::trace::{OpenTrace, in_user_code, is_tracing};
 use crate::{Array, Aval, Error, Result, Sharding, Tree, numerics, profiler, sharding, tree};
-use ramie_pjrt::{Buffer, Device, Executable};
+use ramie_pjrt::{Buffer, Callback, Device, Executable};
 use smallvec::SmallVec;
 use std::panic::Location;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -117,6 +117,24 @@ struct Nested<S, R> {
 
 type Inputs = SmallVec<[Array; 16]>;
 
+/// Whether a call on this thread may have to do other than run a program, in one
+/// question for all that [`Jit::call`] tells apart then.
+#[inline]
+fn is_in_a_mode() -> bool {
+    super::jit_is_disabled()
+        | is_tracing()
+        | crate::trace::evaluates_at_compile_time()
+        | Callback::is_running()
+}
+
+/// The leaves of both trees.
+#[cold]
+fn leaves<A: Tree, B: Tree>(a: &A, b: &B) -> Vec<Array> {
+    let mut all = tree::leaves(a);
+    all.extend(tree::leaves(b));
+    all
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|e| e.into_inner())
 }
@@ -135,17 +153,20 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
     /// Calls the function: the compiled program, or inside a trace a nested
     /// one.
     pub fn call(&self, state: &mut S, args: A, at: &'static Location<'static>) -> R {
-        if super::jit_is_disabled() {
+        let in_a_mode = is_in_a_mode();
+        if in_a_mode && super::jit_is_disabled() {
             return (self.body)(state, args);
         }
         let args = match self.placed(args) {
             Ok(args) => args,
             Err(e) => panic!("{}: {e}\n  jit was called at {at}", self.name),
         };
-        if is_tracing() || self.is_recorded(state, &args) {
-            return self.call_nested(state, args, at);
+        if in_a_mode {
+            if is_tracing() || self.is_recorded(state, &args) {
+                return self.call_nested(state, args, at);
+            }
+            crate::trace::refuse_in_callback(&self.name);
         }
-        crate::trace::refuse_in_callback(&self.name);
         match self.try_call(state, args, at) {
             Ok(result) => result,
             Err(e) => panic!("{}: {e}\n  jit was called at {at}", self.name),
@@ -153,6 +174,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
     }
 
     /// Whether a call while values are computed at compile time is on tracers.
+    #[cold]
     fn is_recorded(&self, state: &S, args: &A) -> bool {
         crate::trace::evaluates_at_compile_time()
             && (tree::leaves(state).iter().any(Array::is_tracer)
@@ -247,6 +269,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
     }
 
     /// Inside a trace: one equation that holds the function's program.
+    #[cold]
     fn call_nested(&self, state: &mut S, args: A, at: &'static Location<'static>) -> R {
         let mut key = signature(state, &args);
         key.0 ^= crate::axis::bound_fingerprint();
@@ -430,16 +453,13 @@ impl<S: Tree, R: Tree> Entry<S, R> {
     /// If they have what they should not have; see [`numerics`].
     #[track_caller]
     pub fn run_checked<A: Tree>(&self, name: &str, state: &mut S, args: A) -> Result<R> {
-        if !numerics::is_checked() {
-            return self.run(state, args);
-        }
         // Inputs that are held are not given away, and can be used again.
-        let mut inputs = tree::leaves(state);
-        inputs.extend(tree::leaves(&args));
+        let held = numerics::is_checked().then(|| leaves(state, &args));
         let result = self.run(state, args)?;
-        let mut outs = tree::leaves(state);
-        outs.extend(tree::leaves(&result));
-        numerics::check_call(name, &self.trace.program, &inputs, &outs);
+        if let Some(inputs) = held {
+            let outs = leaves(state, &result);
+            numerics::check_call(name, &self.trace.program, &inputs, &outs);
+        }
         Ok(result)
     }
 

@@ -29,6 +29,7 @@ pub fn disable_jit<R>(f: impl FnOnce() -> R) -> R {
 }
 
 /// Whether this thread runs inside of [`disable_jit`].
+#[inline]
 pub(crate) fn jit_is_disabled() -> bool {
     DISABLED.get()
 }

@@ -80,6 +80,12 @@ pub(super) fn stop() -> (SystemTime, Vec<Event>) {
     }
 }
 
+/// Whether a trace is being taken.
+#[inline]
+pub(crate) fn is_recording() -> bool {
+    RECORDING.load(Ordering::Acquire)
+}
+
 /// Whether programs are to be waited for, so that their events last as long.
 pub(crate) fn waits() -> bool {
     WAITING.load(Ordering::Relaxed)
@@ -87,7 +93,7 @@ pub(crate) fn waits() -> bool {
 
 /// Begins an event, if a trace is being taken.
 pub(crate) fn span(event: impl FnOnce() -> Event) -> Option<Span> {
-    RECORDING.load(Ordering::Acquire).then(|| Span {
+    is_recording().then(|| Span {
         event: event(),
         begin: Instant::now(),
     })

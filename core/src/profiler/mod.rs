@@ -24,7 +24,7 @@ mod files;
 
 pub use files::TraceFiles;
 
-pub(crate) use events::{Event, span, waits};
+pub(crate) use events::{Event, is_recording, span, waits};
 
 use crate::{Error, Result, runtime};
 use ramie_pjrt::Profiler;

@@ -18,7 +18,24 @@ fn last() -> MutexGuard<'static, Option<Buffer>> {
 }
 
 /// Runs a program on one device; `ordered` says whether it has ordered effects.
+#[inline]
 pub(crate) fn execute(
+    executable: &Executable,
+    ordered: bool,
+    buffers: &[&Buffer],
+    kept: &[usize],
+    outputs: &mut Vec<Buffer>,
+) -> Result<()> {
+    if ordered || profiler::is_recording() {
+        return execute_observed(executable, ordered, buffers, kept, outputs);
+    }
+    Ok(executable.execute(buffers, kept, outputs)?)
+}
+
+/// With an event of the profiler.
+#[cold]
+#[inline(never)]
+fn execute_observed(
     executable: &Executable,
     ordered: bool,
     buffers: &[&Buffer],
