@@ -174,9 +174,9 @@ pub use ramie_core::{
 pub use ramie_core::{
     AbstractMesh, AxisType, Mesh, MeshGuard, NamedSharding, P, PartitionSpec, Place, Placed, Shard,
     ShardMapOptions, Sharding, ShardingRule, Shardings, SpecEntry, Specs, TypeSharding, auto_axes,
-    device_put, explicit_axes, get_abstract_mesh, get_mesh, make_array_from_callback, make_mesh,
-    make_mesh_with, reshard, set_mesh, shard_map, shard_map_with, type_of, visualize_sharding,
-    with_mesh, with_sharding_constraint,
+    device_put, explicit_axes, get_abstract_mesh, get_mesh, make_array_from_callback,
+    make_array_from_process_local_data, make_mesh, make_mesh_with, reshard, set_mesh, shard_map,
+    shard_map_with, type_of, visualize_sharding, with_mesh, with_sharding_constraint,
 };
 #[doc(inline)]
 pub use ramie_core::{Error, Result, ShapeError};

@@ -104,8 +104,8 @@ pub use scalar::{Literal, Scalar};
 pub use sharding::{
     AbstractMesh, AxisType, Mesh, MeshGuard, NamedSharding, PartitionSpec, Place, Placed, Shard,
     Sharding, ShardingRule, Shardings, SpecEntry, Specs, TypeSharding, device_put,
-    get_abstract_mesh, get_mesh, make_array_from_callback, make_mesh, make_mesh_with, set_mesh,
-    visualize_sharding, with_mesh,
+    get_abstract_mesh, get_mesh, make_array_from_callback, make_array_from_process_local_data,
+    make_mesh, make_mesh_with, set_mesh, visualize_sharding, with_mesh,
 };
 pub use state::{State, StateMismatch};
 pub use trace::{Outputs, bind, bind_arc, bind1, compile_time_eval, is_tracing};

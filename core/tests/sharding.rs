@@ -147,3 +147,117 @@ fn programs_of_parts_are_differentiated() {
         }
     }
 }
+
+#[test]
+fn arrays_rest_in_other_memories() {
+    let mesh = mesh(&[4, 2], &["x", "y"], AxisType::Auto);
+    let own = NamedSharding::new(mesh, P!["x", "y"]);
+    let host = own.with_memory_kind("pinned_host");
+    let x = iota(&[8, 6]);
+    let kept = device_put(&x, host);
+    assert_eq!(kept.sharding(), Some(host.into()));
+    assert_eq!(kept.to_vec::<f32>(), x.to_vec::<f32>());
+    let back = device_put(&kept, own);
+    assert_eq!((&back + &back).to_vec::<f32>(), (&x + &x).to_vec::<f32>());
+    let moved = device_put(
+        &back,
+        NamedSharding::new(mesh, P!["y"]).with_memory_kind("unpinned_host"),
+    );
+    assert_eq!(moved.to_vec::<f32>(), x.to_vec::<f32>());
+    let refused = std::panic::catch_unwind(|| jit(|x: Array| x + 1.0)(kept.clone()));
+    let text = *refused.unwrap_err().downcast::<String>().unwrap();
+    assert!(text.contains("is in pinned_host memory"), "{text}");
+}
+
+#[test]
+fn arrays_are_made_part_by_part() {
+    let mesh = mesh(&[4, 2], &["x", "y"], AxisType::Auto);
+    let sharding = NamedSharding::new(mesh, P!["y", None]);
+    let mut asked = Vec::new();
+    let x = make_array_from_callback(&[4, 3], sharding, |index| {
+        asked.push(index.to_vec());
+        let row = |i: usize| index[1].clone().map(move |j| (3 * i + j) as f32);
+        index[0].clone().flat_map(row).collect::<Vec<f32>>()
+    })
+    .unwrap();
+    assert_eq!(asked.len(), 2, "equal parts are asked for once: {asked:?}");
+    assert_eq!(x.to_vec::<f32>(), iota(&[4, 3]).to_vec::<f32>());
+    let shards = x.addressable_shards();
+    assert_eq!(shards.len(), 8);
+    let of = |k: usize| (shards[k].index().to_vec(), shards[k].replica_id());
+    assert_eq!(of(0), (vec![0..2, 0..3], 0));
+    assert_eq!(of(1), (vec![2..4, 0..3], 0));
+    assert_eq!(of(7), (vec![2..4, 0..3], 3));
+    assert_eq!(
+        shards[7].data().to_vec::<f32>(),
+        [6.0, 7.0, 8.0, 9.0, 10.0, 11.0]
+    );
+    assert!(x.addressable_bytes().iter().all(|(_, bytes)| *bytes == 24));
+    let picture = "\
+┌─────────────────┐
+│   CPU 0,2,4,6   │
+├─────────────────┤
+│   CPU 1,3,5,7   │
+└─────────────────┘
+";
+    let shown = visualize_sharding(&x);
+    assert_eq!(shown.lines().count(), picture.lines().count(), "{shown}");
+    assert!(
+        shown.contains("CPU 0,2,4,6") && shown.contains("CPU 1,3,5,7"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn arrays_are_made_of_what_a_process_has() {
+    let mesh = mesh(&[4, 2], &["x", "y"], AxisType::Auto);
+    for spec in [P!["x", "y"], P![None, ("y", "x")], P![]] {
+        let sharding = NamedSharding::new(mesh, spec);
+        let whole: Vec<f32> = (0..64).map(|i| i as f32).collect();
+        let x = make_array_from_process_local_data(&whole, &[8, 8], sharding).unwrap();
+        assert_eq!(x.to_vec::<f32>(), whole);
+        let refused = make_array_from_process_local_data(&whole[1..], &[8, 8], sharding);
+        assert!(refused.unwrap_err().to_string().contains("63 elements"));
+    }
+}
+
+#[test]
+fn other_orders_of_the_devices_are_one_program() {
+    let mesh = mesh(&[8], &["x"], AxisType::Auto);
+    let backwards: Vec<Device> = mesh.devices().iter().rev().copied().collect();
+    let other = Mesh::new(&backwards, AbstractMesh::new(&[8], &["x"], AxisType::Auto));
+    let x = device_put(&iota(&[16]), NamedSharding::new(mesh, P!["x"]));
+    let y = device_put(&iota(&[16]), NamedSharding::new(other, P!["x"]));
+    let sum = jit(|x: Array, y: Array| x + y);
+    let twice = (iota(&[16]) * 2.0).to_vec::<f32>();
+    assert_eq!(sum(x.clone(), y.clone()).to_vec::<f32>(), twice);
+    assert_eq!((&y + &x).to_vec::<f32>(), twice);
+}
+
+#[test]
+fn shardings_are_asked_for_and_given() {
+    let mesh = mesh(&[4, 2], &["x", "y"], AxisType::Auto);
+    let _current = set_mesh(mesh);
+    let options = JitOptions {
+        in_shardings: Some([Some(P!["x"]), None].into()),
+        out_shardings: Some([Some(P!["y"]), Some(P![])].into()),
+        ..JitOptions::default()
+    };
+    let f = jit_with(|x: Array, y: Array| (&x + &y, x.sum()), options);
+    let (a, b) = f(iota(&[8]), iota(&[8]));
+    assert_eq!(a.to_vec::<f32>(), (iota(&[8]) * 2.0).to_vec::<f32>());
+    assert_eq!(b.item::<f32>(), 28.0);
+    let spec = |a: &Array| a.sharding().unwrap().named().unwrap().spec().clone();
+    assert_eq!((spec(&a), spec(&b)), (P!["y"], P![]));
+    let types = |n: usize| {
+        Array::shape_dtype_struct_on(&[n], DType::F32, NamedSharding::new(mesh, P!["x"]))
+    };
+    let lowered = f.lower((types(1 << 20), types(1 << 20))).unwrap();
+    assert!(
+        lowered.as_text().contains("sdy.sharding"),
+        "{}",
+        lowered.as_text()
+    );
+    let memory = lowered.compile().unwrap().memory_analysis().unwrap();
+    assert!(memory.argument <= (1 << 20) * 2 + 64, "{memory:?}");
+}

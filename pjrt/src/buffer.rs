@@ -5,7 +5,7 @@ use crate::error::{Error, Result, borrowed};
 use crate::event::Event;
 use crate::sys::{self, RawBuffer};
 use crate::under_way::Ticket;
-use crate::{AlignedBytes, BufferType, Device};
+use crate::{AlignedBytes, BufferType, Device, Memory};
 use smallvec::SmallVec;
 use std::fmt;
 use std::ptr::NonNull;
@@ -245,6 +245,23 @@ impl Buffer {
         let raw = NonNull::new(args.copy).expect("a copied buffer is not null");
         // SAFETY: a new buffer of the same type on `device`.
         Ok(unsafe { Buffer::new(raw, self.ty, device) })
+    }
+
+    /// Copies it to another memory of its device, such as `pinned_host`.
+    ///
+    /// # Errors
+    /// When it was donated; else the plugin's error, also where it is in that memory
+    /// already.
+    pub fn copy_to_memory(&self, memory: &Memory) -> Result<Buffer> {
+        self.check_live("copy_to_memory")?;
+        let mut args = sys::zeroed::<sys::BufferCopyToMemory>();
+        args.buffer = self.raw.as_ptr();
+        args.memory = memory.raw.as_ptr();
+        // SAFETY: the buffer is live, and memories live as long as their client.
+        unsafe { self.client().api.call(&mut args) }?;
+        let raw = NonNull::new(args.copy).expect("a copied buffer is not null");
+        // SAFETY: a new buffer of the same type on the same device.
+        Ok(unsafe { Buffer::new(raw, self.ty, self.device) })
     }
 
     /// The address of its memory on the device, for comparing only.

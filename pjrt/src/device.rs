@@ -166,6 +166,7 @@ unsafe fn read_memories(api: Api, raw: NonNull<RawDevice>) -> Result<(Vec<Memory
 /// A memory space of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Memory {
+    pub(crate) raw: NonNull<RawMemory>,
     id: i32,
     kind: String,
     description: String,
@@ -187,6 +188,7 @@ impl Memory {
             api.call(&mut kind)?;
             api.call(&mut text)?;
             Ok(Memory {
+                raw: NonNull::new(raw).expect("a memory is not null"),
                 id: id.id,
                 kind: owned_string(kind.kind.cast(), kind.kind_size),
                 description: owned_string(text.text.cast(), text.text_size),

@@ -53,6 +53,15 @@ impl SiteFinder {
             Repr::Abstract(_, Some(sharding)) => Sharding::Named(*sharding),
             _ => return,
         };
+        if let Some(kind) = sharding.named().and_then(|n| n.memory_kind()) {
+            self.clash.get_or_insert_with(|| {
+                format!(
+                    "{} is in {kind} memory, which programs do not read\n  help: move it to the devices' \
+                     own with `device_put(&array, sharding)`, without a memory kind",
+                    name()
+                )
+            });
+        }
         match sharding {
             Sharding::SingleDevice(here) => match &self.device {
                 None => self.device = Some((here, name())),

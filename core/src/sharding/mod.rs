@@ -25,7 +25,9 @@ pub(crate) use named::{check_spec, sdy_sharding, shard_shape};
 pub use put::{Placed, device_put};
 pub(crate) use put::{follow, from_bytes, typed};
 pub use rule::{Place, ShardingRule};
-pub use shards::{Shard, make_array_from_callback, visualize_sharding};
+pub use shards::{
+    Shard, make_array_from_callback, make_array_from_process_local_data, visualize_sharding,
+};
 pub use spec::{PartitionSpec, SpecEntry};
 pub use specs::{Shardings, Specs};
 

@@ -114,6 +114,15 @@ impl NamedSharding {
         }))
     }
 
+    /// The same in the devices' own memory.
+    pub(crate) fn in_device_memory(self) -> NamedSharding {
+        NamedSharding(NAMED.keep(Named {
+            mesh: self.0.mesh,
+            spec: self.0.spec.clone(),
+            memory_kind: None,
+        }))
+    }
+
     /// The mesh.
     pub fn mesh(&self) -> Mesh {
         self.0.mesh

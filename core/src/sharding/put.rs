@@ -105,6 +105,56 @@ pub(crate) fn typed(aval: Aval, sharding: Sharding) -> Aval {
 
 /// The array at another place; its parts are known to be equal.
 pub(crate) fn place(array: &Array, to: Sharding) -> Result<Array> {
+    if array.sharding() == Some(to) {
+        return Ok(array.clone());
+    }
+    let kind = |s: Option<Sharding>| s.and_then(|s| s.named()).and_then(|n| n.memory_kind());
+    let (from, into) = (kind(array.sharding()), kind(Some(to)));
+    if from == into && into.is_none() {
+        return place_on_devices(array, to);
+    }
+    // Through the devices' own memory.
+    let array = match (from, array.sharding()) {
+        (Some(_), Some(Sharding::Named(here))) => in_memory(array, here.in_device_memory())?,
+        _ => array.clone(),
+    };
+    let Sharding::Named(to) = to else {
+        return place_on_devices(&array, to);
+    };
+    in_memory(&place_on_devices(&array, to.in_device_memory().into())?, to)
+}
+
+/// The array in the memory that `to` names, its parts as they are.
+fn in_memory(array: &Array, to: NamedSharding) -> Result<Array> {
+    let held = array.device_array()?;
+    let copy = |buffer: &Buffer| -> Result<Buffer> {
+        let device = buffer.device();
+        let kind = to.memory_kind();
+        let memory = match kind {
+            None => device.default_memory(),
+            Some(kind) => device.memories().iter().find(|m| m.kind() == kind),
+        };
+        let Some(memory) = memory else {
+            let kinds: Vec<&str> = device.memories().iter().map(|m| m.kind()).collect();
+            return Err(Error::Configuration(format!(
+                "{} has no memory of the kind `{}`\n  help: it has {}",
+                device.description(),
+                kind.unwrap_or("default"),
+                kinds.join(", ")
+            )));
+        };
+        Ok(buffer.copy_to_memory(memory)?)
+    };
+    let buffers = held.buffers.iter().map(copy).collect::<Result<_>>()?;
+    Ok(Array::from_parts(
+        array.aval(),
+        buffers,
+        Sharding::Named(to),
+    ))
+}
+
+/// [`place`], in the devices' own memory.
+fn place_on_devices(array: &Array, to: Sharding) -> Result<Array> {
     if let (Some(literal), Sharding::SingleDevice(device)) = (array.as_literal(), to) {
         return Ok(Array(Repr::Device(runtime::put_scalar_on(
             literal, device,

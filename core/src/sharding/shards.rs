@@ -1,11 +1,11 @@
 //! Arrays by their parts.
 
-use super::put::{from_parts_of, indices};
+use super::put::{from_parts_of, indices, part};
 use super::{NamedSharding, Sharding};
 use crate::array::Repr;
 use crate::dtype::Element;
 use crate::trace::fail;
-use crate::{Array, Aval, Device, Result};
+use crate::{Array, Aval, Device, Error, Result};
 use smallvec::SmallVec;
 use std::fmt::Write;
 use std::ops::Range;
@@ -137,6 +137,69 @@ pub fn make_array_from_callback<T: Element>(
     sharding.shard_shape(shape);
     from_parts_of(Aval::new(shape, T::DTYPE), sharding.into(), |index| {
         Ok(bytemuck::cast_slice(&part(index)).to_vec())
+    })
+}
+
+/// An array laid out so, from the elements that belong to this process's devices
+/// (`jax.make_array_from_process_local_data`): what they hold together, row-major,
+/// in the order of the whole array. With one process that is the whole array. Each
+/// process calls it with its own elements.
+///
+/// ```no_run
+/// use ramie_core::{NamedSharding, P, make_array_from_process_local_data, make_mesh};
+/// // Each process reads its own part of a batch of 1024 examples.
+/// let sharding = NamedSharding::new(make_mesh(&[8], &["data"])?, P!["data"]);
+/// let mine: Vec<f32> = vec![0.0; 1024 * 784];
+/// let batch = make_array_from_process_local_data(&mine, &[1024, 784], sharding)?;
+/// # Ok::<(), ramie_core::Error>(())
+/// ```
+///
+/// # Errors
+/// If `local` has another number of elements than belong here, or a device is out
+/// of memory.
+///
+/// # Panics
+/// If a dimension of `shape`, that of the whole array, does not come apart into
+/// equal parts.
+#[track_caller]
+pub fn make_array_from_process_local_data<T: Element>(
+    local: &[T],
+    shape: &[usize],
+    sharding: NamedSharding,
+) -> Result<Array> {
+    sharding.shard_shape(shape);
+    // Along each dimension: where the ranges that belong here start in `local`.
+    let mut mine: Vec<Vec<Range<usize>>> = vec![Vec::new(); shape.len()];
+    for (_, index) in indices(sharding.into(), shape) {
+        for (ranges, range) in mine.iter_mut().zip(index) {
+            if !ranges.contains(&range) {
+                ranges.push(range);
+            }
+        }
+    }
+    let mut here = Vec::with_capacity(shape.len());
+    for ranges in &mut mine {
+        ranges.sort_by_key(|r| r.start);
+        here.push(ranges.iter().map(|r| r.end - r.start).sum());
+    }
+    let local_aval = Aval::new(&here, T::DTYPE);
+    if local.len() != local_aval.size() {
+        return Err(Error::Configuration(format!(
+            "make_array_from_process_local_data: {} elements, and the devices of this process hold \
+             {local_aval} of {:?}\n  help: give the elements of this process only, and all of them",
+            local.len(),
+            shape
+        )));
+    }
+    let bytes: &[u8] = bytemuck::cast_slice(local);
+    from_parts_of(Aval::new(shape, T::DTYPE), sharding.into(), |index| {
+        let shift = |(ranges, range): (&Vec<Range<usize>>, &Range<usize>)| {
+            let before = ranges.iter().take_while(|r| r.start < range.start);
+            let start: usize = before.map(|r| r.end - r.start).sum();
+            start..start + (range.end - range.start)
+        };
+        let at: Vec<Range<usize>> = mine.iter().zip(index).map(shift).collect();
+        Ok(part(bytes, local_aval, &at))
     })
 }
 

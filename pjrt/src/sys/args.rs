@@ -196,6 +196,9 @@ arguments! {
     BufferCopyToDevice = 69, "PJRT_Buffer_CopyToDevice" {
         buffer: *mut RawBuffer, device: *mut RawDevice, copy: *mut RawBuffer,
     }
+    BufferCopyToMemory = 92, "PJRT_Buffer_CopyToMemory" {
+        buffer: *mut RawBuffer, memory: *mut RawMemory, copy: *mut RawBuffer,
+    }
     BufferToHostBuffer = 70, "PJRT_Buffer_ToHostBuffer" {
         buffer: *mut RawBuffer, host_layout: *const MemoryLayout,
         dst: *mut c_void, dst_size: usize, event: *mut RawEvent,
