@@ -57,6 +57,16 @@ pub fn apply(row: &Row) -> Applied {
                 vec![linalg::triangular_solve(&apart(&x[0]), &x[1], options)]
             }))
         }
+        "tridiagonal_solve" => {
+            let pivots = flag("pivots");
+            Some(Box::new(move |x| {
+                let d = match pivots {
+                    true => x[1].clone(),
+                    false => &x[1] + 6,
+                };
+                vec![linalg::tridiagonal_solve(&x[0], &d, &x[2], &x[3])]
+            }))
+        }
         _ => None,
     }
 }

@@ -52,5 +52,14 @@ pub fn cases() -> Vec<Case> {
         case("A system whose matrix gives another shape", || {
             linalg::gmres(|x: Array| x.sum(), f32(&[3]))
         }),
+        case("Diagonals of different lengths", || {
+            linalg::tridiagonal_solve(&f32(&[2]), &f32(&[3]), &f32(&[2]), &f32(&[3]))
+        }),
+        case("A spectrum along an axis that is not there", || {
+            fft::fft(&f32(&[8]), None, 1, fft::Norm::Backward)
+        }),
+        case("Groups for another number of products", || {
+            f32(&[8, 4]).ragged_dot(&f32(&[3, 5, 6]), &Array::from([4, 4]))
+        }),
     ]
 }

@@ -118,9 +118,25 @@ def triangular():
                 record("triangular_solve", solve, [draw(rng, dtype, a), draw(rng, dtype, b)], params, case)
 
 
+def tridiagonal():
+    shapes = [("regular", (5,), 2), ("regular", (2, 3), 1), ("regular", (1,), 1), ("empty", (4,), 0), ("empty", (0, 2), 1)]
+    dominant = lambda dl, d, du, b: ll.tridiagonal_solve(dl, d + 6, du, b)
+    for dtype in WIDE:
+        for case, shape, k in shapes:
+            rng = rng_of("tridiagonal_solve", dtype, shape)
+            inputs = [draw(rng, dtype, s) for s in (shape, shape, shape, (*shape, k))]
+            record("tridiagonal_solve", dominant, inputs, None, case)
+        rng = rng_of("tridiagonal_solve", dtype, "pivots")
+        diagonals = [[0, 1, 2, 1], [0, 1, 0, 2], [2, 1, 1, 0]]
+        inputs = [np.array(x).astype(SHORT[dtype]) for x in diagonals] + [draw(rng, dtype, (4, 2))]
+        record("tridiagonal_solve", ll.tridiagonal_solve, inputs, {"pivots": True})
+        singular = [[0, 1, 0], [1, 1, 2], [1, 0, 0], [[1], [2], [3]]]
+        record("tridiagonal_solve", ll.tridiagonal_solve, [np.array(x).astype(SHORT[dtype]) for x in singular], {"pivots": True}, "special")
+
+
 def main():
     data = pathlib.Path(__file__).parent / "data"
-    for part in (factorizations, spectra, triangular):
+    for part in (factorizations, spectra, triangular, tridiagonal):
         part()
     p.write(data / "linalg")
 

@@ -37,6 +37,7 @@ mod iterative;
 pub(crate) mod matrix;
 mod norms;
 mod solve;
+mod tridiagonal;
 
 pub use crate::prim::linalg::TriangularSolve;
 pub use decompositions::{
@@ -54,6 +55,7 @@ pub use solve::{
     LuFactors, cho_factor, cho_solve, inv, lu, lu_pivots_to_permutation, lu_solve, solve,
     solve_triangular,
 };
+pub use tridiagonal::tridiagonal_solve;
 
 use crate::Array;
 

@@ -156,6 +156,7 @@ const LISTED: &[CatalogueEntry] = &[
     entry("Qr", "qr", Class::Lapack),
     entry("Svd", "svd", Class::Lapack),
     entry("TriangularSolve", "triangular_solve", Class::Lapack),
+    entry("TridiagonalSolve", "tridiagonal_solve", Class::Lapack),
     // Windows
     entry("ReduceWindow", "reduce_window", Class::Any),
     entry("SelectAndGatherAdd", "select_and_gather_add", Class::Float),

@@ -344,13 +344,16 @@ impl Primitive for RaggedDotGeneral {
         let mut product = self.product(n.clone());
         let mut right = rhs;
         if let Some(group) = numbers.rhs_group {
-            crate::ensure_shape!(
-                group < rhs.ndim()
-                    && rhs.shape()[group] == groups
-                    && !n.rhs_contracting.contains(&group)
-                    && !n.rhs_batch.contains(&group),
-                "axis {group} of {rhs} is no axis of {groups} groups that is not contracted"
-            );
+            let fits = group < rhs.ndim()
+                && rhs.shape()[group] == groups
+                && !n.rhs_contracting.contains(&group)
+                && !n.rhs_batch.contains(&group);
+            if !fits {
+                return Err(ShapeError::new(format!(
+                    "axis {group} of {rhs} is no axis of {groups} groups that is not contracted"
+                ))
+                .help("the group sizes have an element for each matrix along that axis"));
+            }
             // The axis of groups is no axis of the result.
             let mut shape: Dims = rhs.shape().into();
             shape.remove(group);

@@ -13,6 +13,7 @@ mod lu;
 mod qr;
 mod svd;
 mod triangular_solve;
+mod tridiagonal_solve;
 
 pub use cholesky::Cholesky;
 pub use eigh::Eigh;
@@ -21,6 +22,7 @@ pub use lu::{Lu, LuPivotsToPermutation};
 pub use qr::{Geqrf, HouseholderProduct, Qr};
 pub use svd::Svd;
 pub use triangular_solve::TriangularSolve;
+pub use tridiagonal_solve::TridiagonalSolve;
 
 use super::elementwise::Class;
 use super::{Batched, Primitive, batched, move_batch_axis};

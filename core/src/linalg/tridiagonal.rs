@@ -1,0 +1,32 @@
+//! Systems with tridiagonal matrices.
+
+use crate::Array;
+use crate::prim::linalg::TridiagonalSolve;
+use crate::trace::bind1;
+
+/// The solution of tridiagonal systems `A X = B`
+/// (`jax.lax.linalg.tridiagonal_solve`), by elimination with partial pivoting.
+///
+/// `dl`, `d` and `du` are the diagonals below, on and above the main one, of one
+/// shape `[.., m]`: row `i` of the matrix has `dl[i]`, `d[i]` and `du[i]`. The
+/// first element of `dl` and the last of `du` are outside of it and not looked
+/// at. `b` is `[.., m, k]`, or one vector for each matrix, `[.., m]`. Of a singular
+/// matrix the solution is NaN.
+///
+/// ```
+/// use ramie_core::{Array, linalg};
+/// // The second differences of x are -1, and its ends stay at zero.
+/// let (one, two) = (Array::from([-1.0f32; 3]), Array::from([2.0f32; 3]));
+/// let x = linalg::tridiagonal_solve(&one, &two, &one, &Array::from([1.0f32; 3]));
+/// assert!(x.allclose(Array::from([1.5f32, 2.0, 1.5])).item::<bool>());
+/// ```
+///
+/// # Panics
+/// If the shapes do not fit, or the types are not all `f32` or all `f64`.
+#[track_caller]
+pub fn tridiagonal_solve(dl: &Array, d: &Array, du: &Array, b: &Array) -> Array {
+    if b.ndim() != d.ndim() {
+        return bind1(TridiagonalSolve, &[dl, d, du, b]);
+    }
+    bind1(TridiagonalSolve, &[dl, d, du, &b.expand_dims(&[-1])]).squeeze(&[-1])
+}
