@@ -93,6 +93,13 @@ pub(crate) fn place_on(device: Device, args: &[&Array]) -> Result<(Device, Opera
         .iter()
         .map(|arg| {
             let held = arg.device_array()?;
+            if let Sharding::Named(named) = held.sharding {
+                return Err(Error::Configuration(format!(
+                    "{} is laid out as {named}, and the program is for one device\n  help: move it there \
+                     with `device_put(&array, device)`",
+                    arg.aval()
+                )));
+            }
             match (&arg.0, arg.as_literal()) {
                 (Repr::Literal(_), Some(l)) if held.sharding.single() != Some(device) => {
                     runtime::put_scalar_on(l, device)

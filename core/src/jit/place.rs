@@ -71,7 +71,11 @@ pub(super) fn plan<S: Tree, A: Tree, R: Tree>(
     out_shardings: Option<&Shardings>,
 ) -> Result<Plan> {
     let jaxpr = &trace.program.jaxpr;
-    let mut site = site.of_program(jaxpr);
+    let captured = |a: &Array| a.sharding()?.named().map(|n| n.mesh());
+    let mut site = match trace.program.consts.iter().find_map(captured) {
+        Some(mesh) if matches!(site, Site::Device(_)) => Site::Mesh(mesh),
+        _ => site.of_program(jaxpr),
+    };
     let mut attributes = trace.donations(args);
     let asked = match out_shardings {
         Some(shardings) => wanted(shardings, trace.traced_result())?,
