@@ -74,12 +74,17 @@ pub struct Jaxpr {
 impl Jaxpr {
     /// The mesh whose devices some operation of the program runs on.
     pub(crate) fn mesh(&self) -> Option<crate::Mesh> {
-        self.eqns.iter().find_map(|e| {
-            let held = || e.primitive.params().into_iter();
-            let nested = |p: &crate::prim::Param| p.jaxprs().iter().find_map(|j| j.mesh());
-            let found = e.primitive.mesh();
-            found.or_else(|| held().find_map(|(_, p)| nested(&p)))
-        })
+        // Of all operations only those that place their results hold programs of
+        // this kind, and their parameters are worth writing out.
+        let mut meshes = self.eqns.iter().filter(|e| e.primitive.places_results());
+        let found = meshes.find_map(|e| {
+            let params = e.primitive.params();
+            let mut jaxprs = params.iter().flat_map(|(_, p)| p.jaxprs());
+            e.primitive
+                .mesh()
+                .or_else(|| jaxprs.find_map(|jaxpr| jaxpr.mesh()))
+        });
+        found.or_else(|| self.eqns.iter().find_map(|e| e.primitive.mesh()))
     }
 
     /// Whether an equation speaks of a mapped axis by this name.
