@@ -44,6 +44,7 @@
 //!   [`nn::Param`], layers such as [`nn::Linear`], and [`nn::Optimizer`].
 //! - [`optim`]: gradient transformations, composed with [`optim::chain`].
 //! - [`data`]: data sets. [`mod@checkpoint`]: saving and restoring.
+//! - [`distributed`]: programs of several processes, on several hosts.
 //! - [`configure`], [`devices`], [`init_logging`]: the process's XLA client.
 //! - [`core`]: how it works inside: the typed IR, primitives,
 //!   lowering to StableHLO. [`pjrt`]: the layer over XLA's plugins.
@@ -69,7 +70,7 @@ pub use ramie_checkpoint as checkpoint;
 #[doc(inline)]
 pub use ramie_core as core;
 #[doc(inline)]
-pub use ramie_core::{checkify, export, profiler};
+pub use ramie_core::{checkify, distributed, export, profiler};
 #[doc(inline)]
 pub use ramie_data as data;
 #[doc(inline)]
@@ -203,4 +204,6 @@ mod documents {
     struct Core;
     #[doc = include_str!("../docs/adding-a-primitive.md")]
     struct AddingAPrimitive;
+    #[doc = include_str!("../docs/scaling.md")]
+    struct Scaling;
 }

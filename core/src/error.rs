@@ -40,6 +40,14 @@ pub enum Error {
     /// A function could not be exported, or an exported one not be read.
     #[error("exported function: {0}")]
     Export(String),
+    /// Processes could not work together; see [`distributed`](crate::distributed).
+    #[error("{message}")]
+    Distributed {
+        /// What kind of failure it is.
+        kind: crate::distributed::FailureKind,
+        /// What happened.
+        message: String,
+    },
     /// A setting was rejected.
     #[error("{0}")]
     Configuration(String),

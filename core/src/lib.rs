@@ -13,6 +13,7 @@ mod axis;
 mod callback;
 pub mod checkify;
 mod control;
+pub mod distributed;
 mod dtype;
 mod dtype_info;
 mod eager;

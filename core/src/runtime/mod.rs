@@ -8,7 +8,7 @@ pub(crate) mod ordered;
 pub(crate) mod sharded;
 
 use crate::array::DeviceArray;
-use crate::{Array, Aval, Error, Literal, Result, Sharding};
+use crate::{Array, Aval, Error, Literal, Result, Sharding, distributed};
 use ramie_pjrt::discover::{self, Platform, PluginLocation};
 use ramie_pjrt::{AlignedBytes, Buffer, Callback, Client, ClientOptions, Device, HostData, Plugin};
 use smallvec::SmallVec;
@@ -88,6 +88,11 @@ pub fn runtime() -> Result<&'static Runtime> {
         .map_err(Clone::clone)
 }
 
+/// The client, if it has been made.
+pub(crate) fn started() -> Option<&'static Runtime> {
+    RUNTIME.get()?.as_ref().ok()
+}
+
 impl Runtime {
     fn start(options: &RuntimeOptions) -> Result<Runtime> {
         let location =
@@ -108,7 +113,7 @@ impl Runtime {
             };
             client_options = client_options.cpu_device_count(devices as i64);
         }
-        let client = Client::new(&plugin, &client_options)?;
+        let client = distributed::create_client(&plugin, location.platform, client_options)?;
         let cache = match options.compilation_cache {
             Some(false) => None,
             _ => Cache::from_environment()?,
@@ -159,14 +164,15 @@ impl Runtime {
     }
 }
 
-/// Devices of this process.
+/// All devices, those of other processes included; this process's own are
+/// [`local_devices`](crate::distributed::local_devices).
 ///
 /// # Panics
 /// If there is no working plugin.
 #[track_caller]
 pub fn devices() -> &'static [Device] {
     match runtime() {
-        Ok(r) => r.devices(),
+        Ok(r) => r.client.devices(),
         Err(e) => panic!("devices: {e}"),
     }
 }

@@ -1,0 +1,244 @@
+//! The coordinator: a thread of process 0 to which all processes connect.
+
+use super::FailureKind;
+use super::protocol::{LONGEST, LONGEST_HELLO, Reply, Request, read_frame, write_frame};
+use super::table::Table;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Somebody who connects has this long to say who it is.
+const INTRODUCTION: Duration = Duration::from_secs(30);
+/// The coordinator looks at its deadlines at least this often.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// A running coordinator; it ends when this is dropped.
+pub(super) struct Coordinator {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+}
+
+struct Shared {
+    table: Mutex<Table>,
+    changed: Condvar,
+    /// The connection of each process that has joined.
+    connections: Mutex<Vec<Option<Arc<TcpStream>>>>,
+    /// Held while a message is written: messages must not mix.
+    writing: Vec<Mutex<()>>,
+    heartbeat_timeout: Duration,
+    ended: AtomicBool,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+impl Coordinator {
+    /// Begins to listen.
+    pub(super) fn start(
+        listener: TcpListener,
+        count: usize,
+        heartbeat_timeout: Duration,
+    ) -> io::Result<Coordinator> {
+        let address = listener.local_addr()?;
+        let shared = Arc::new(Shared {
+            table: Mutex::new(Table::new(count, heartbeat_timeout)),
+            changed: Condvar::new(),
+            connections: Mutex::new(vec![None; count]),
+            writing: (0..count).map(|_| Mutex::new(())).collect(),
+            heartbeat_timeout,
+            ended: AtomicBool::new(false),
+        });
+        let (accepting, timing) = (shared.clone(), shared.clone());
+        spawn("ramie coordinator", move || accepting.accept(&listener))?;
+        spawn("ramie coordinator's clock", move || timing.keep_time())?;
+        tracing::info!(%address, processes = count, "coordinator listens");
+        Ok(Coordinator { shared, address })
+    }
+
+    /// Fails everything that waits, with this reason.
+    pub(super) fn fail(&self, why: &str) {
+        self.shared.update(|table| table.fail(why));
+    }
+
+    /// Waits until all processes have closed their connections: until then, some may
+    /// not have read the coordinator's last word.
+    pub(super) fn wait_until_alone(&self, longest: Duration) {
+        let connected = |_: &mut Table| lock(&self.shared.connections).iter().any(Option::is_some);
+        let table = lock(&self.shared.table);
+        drop(
+            self.shared
+                .changed
+                .wait_timeout_while(table, longest, connected),
+        );
+    }
+}
+
+impl Drop for Coordinator {
+    fn drop(&mut self) {
+        self.shared.ended.store(true, Ordering::Release);
+        self.shared.changed.notify_all();
+        for connection in lock(&self.shared.connections).iter().flatten() {
+            let _ = connection.shutdown(Shutdown::Both);
+        }
+        // The listening thread waits for a connection: here is one.
+        let mut address = self.address;
+        if address.ip().is_unspecified() {
+            address.set_ip(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        }
+        let _ = TcpStream::connect_timeout(&address, Duration::from_secs(1));
+    }
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().name(name.into()).spawn(work)?;
+    Ok(())
+}
+
+impl Shared {
+    /// Changes the table, and sends what follows from it.
+    fn update<R>(&self, change: impl FnOnce(&mut Table) -> R) -> R {
+        let (result, replies) = {
+            let mut table = lock(&self.table);
+            (change(&mut table), table.take_replies())
+        };
+        self.changed.notify_all();
+        for (process, reply) in replies {
+            let connection = lock(&self.connections)[process].clone();
+            if let Some(connection) = connection {
+                self.send(process, &connection, &reply);
+            }
+        }
+        result
+    }
+
+    fn send(&self, process: usize, connection: &TcpStream, reply: &Reply) {
+        let _turn = lock(&self.writing[process]);
+        if write_frame(connection, &reply.encode()).is_err() {
+            // The thread that reads from it notices, and reports the loss.
+            let _ = connection.shutdown(Shutdown::Both);
+        }
+    }
+
+    fn accept(self: Arc<Shared>, listener: &TcpListener) {
+        loop {
+            let accepted = listener.accept();
+            if self.ended.load(Ordering::Acquire) {
+                return;
+            }
+            match accepted {
+                Ok((stream, from)) => {
+                    let shared = self.clone();
+                    let served = spawn("ramie coordinator's peer", move || {
+                        shared.serve(stream, from);
+                    });
+                    if let Err(error) = served {
+                        tracing::error!(%error, "coordinator cannot serve a process");
+                    }
+                }
+                // Out of file handles, or a connection that was gone at once.
+                Err(error) => {
+                    tracing::warn!(%error, "coordinator cannot accept a connection");
+                    thread::sleep(Duration::from_millis(100));
+                }
+            }
+        }
+    }
+
+    /// Talks with one process until it is gone.
+    fn serve(&self, stream: TcpStream, from: SocketAddr) {
+        let stream = Arc::new(stream);
+        let process = match self.introduce(&stream, from) {
+            Ok(Some(process)) => process,
+            Ok(None) => return,
+            Err(error) => {
+                tracing::debug!(%from, %error, "a connection from somebody else");
+                return;
+            }
+        };
+        let why = loop {
+            let request = read_frame(&*stream, LONGEST)
+                .and_then(|message| Request::decode(&message).map_err(io::Error::from));
+            match request {
+                Ok(request) => self.update(|table| table.request(process, request, Instant::now())),
+                Err(error) => break describe(&error),
+            }
+        };
+        if self.ended.load(Ordering::Acquire) {
+            return;
+        }
+        let mut connections = lock(&self.connections);
+        let current = connections[process]
+            .as_ref()
+            .is_some_and(|c| Arc::ptr_eq(c, &stream));
+        if current {
+            connections[process] = None;
+            drop(connections);
+            self.update(|table| table.lost(process, &why));
+        }
+    }
+
+    /// Lets a process join, or tells it why it may not.
+    fn introduce(&self, stream: &Arc<TcpStream>, from: SocketAddr) -> io::Result<Option<usize>> {
+        stream.set_nodelay(true)?;
+        stream.set_write_timeout(Some(self.heartbeat_timeout))?;
+        stream.set_read_timeout(Some(INTRODUCTION))?;
+        let hello = Request::decode(&read_frame(&**stream, LONGEST_HELLO)?)?;
+        stream.set_read_timeout(None)?;
+        let Request::Hello {
+            process,
+            count,
+            timeout_ms,
+        } = hello
+        else {
+            return Err(super::protocol::Malformed.into());
+        };
+        let timeout = Duration::from_millis(timeout_ms);
+        let joined = self.update(|table| {
+            let joined = table.join(process, count, &from.to_string(), timeout, Instant::now());
+            // Before the table's replies are sent: one may be for this process.
+            if let Ok(process) = joined {
+                lock(&self.connections)[process] = Some(stream.clone());
+            }
+            joined
+        });
+        match joined {
+            Ok(process) => Ok(Some(process)),
+            Err(message) => {
+                let kind = FailureKind::Refused;
+                let refusal = Reply::Refused { kind, message };
+                write_frame(&**stream, &refusal.encode())?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn keep_time(&self) {
+        while !self.ended.load(Ordering::Acquire) {
+            self.update(|table| table.expire(Instant::now()));
+            let table = lock(&self.table);
+            let now = Instant::now();
+            let pause = table.next_deadline().map_or(LOOK, |at| {
+                at.saturating_duration_since(now)
+                    .clamp(Duration::from_millis(1), LOOK)
+            });
+            drop(self.changed.wait_timeout(table, pause));
+        }
+    }
+}
+
+/// The end of a connection, in words.
+pub(super) fn describe(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof
+        | io::ErrorKind::ConnectionReset
+        | io::ErrorKind::ConnectionAborted
+        | io::ErrorKind::BrokenPipe => {
+            "its connection was closed; it ended without `shutdown`, or was killed".into()
+        }
+        _ => format!("its connection failed: {error}"),
+    }
+}

@@ -1,0 +1,473 @@
+//! What the coordinator knows: processes, values, and who waits for what. It does no
+//! input or output: events go in, replies come out.
+
+use super::FailureKind;
+use super::protocol::{Reply, Request};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// The coordinator's state.
+pub(super) struct Table {
+    members: Vec<Member>,
+    /// Whether all processes have been there at once.
+    started: bool,
+    heartbeat_timeout: Duration,
+    values: BTreeMap<String, Vec<u8>>,
+    getters: Vec<Waiter>,
+    barriers: BTreeMap<String, Vec<Waiter>>,
+    /// Why nothing works any more.
+    failure: Option<String>,
+    /// Replies to be sent, each with its process.
+    outbox: Vec<(usize, Reply)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Member {
+    /// Not there yet.
+    Awaited,
+    /// Waits for the others since it has joined.
+    Joined {
+        from: String,
+        since: Instant,
+        deadline: Instant,
+    },
+    /// At work.
+    Here { from: String, heard: Instant },
+    /// Has said goodbye.
+    Left,
+    /// Died.
+    Lost,
+}
+
+/// A request that is answered later.
+struct Waiter {
+    process: usize,
+    id: u64,
+    /// A key; for barriers, which have a name of their own, empty.
+    key: String,
+    since: Instant,
+    deadline: Instant,
+}
+
+/// The barrier that ends all.
+const GOODBYE: &str = "\0goodbye";
+
+impl Table {
+    pub(super) fn new(count: usize, heartbeat_timeout: Duration) -> Table {
+        Table {
+            members: vec![Member::Awaited; count],
+            started: false,
+            heartbeat_timeout,
+            values: BTreeMap::new(),
+            getters: Vec::new(),
+            barriers: BTreeMap::new(),
+            failure: None,
+            outbox: Vec::new(),
+        }
+    }
+
+    /// The replies since this was last called.
+    pub(super) fn take_replies(&mut self) -> Vec<(usize, Reply)> {
+        std::mem::take(&mut self.outbox)
+    }
+
+    /// A process says who it is.
+    ///
+    /// # Errors
+    /// Why it cannot take part.
+    pub(super) fn join(
+        &mut self,
+        process: u32,
+        count: u32,
+        from: &str,
+        timeout: Duration,
+        now: Instant,
+    ) -> Result<usize, String> {
+        let known = self.members.len();
+        if count as usize != known {
+            return Err(format!(
+                "process {process} says that there are {count} processes, and process 0 says {known}\n  \
+                 help: give all processes the same `num_processes`"
+            ));
+        }
+        let process = process as usize;
+        if process >= known {
+            return Err(format!(
+                "process id {process} is not below the number of processes, {known}"
+            ));
+        }
+        match &self.members[process] {
+            Member::Awaited => {}
+            Member::Joined { from, .. } | Member::Here { from, .. } => {
+                return Err(format!(
+                    "process id {process} is taken by a process at {from}\n  help: give each process \
+                     its own `process_id`, from 0 to {}",
+                    known - 1
+                ));
+            }
+            Member::Left | Member::Lost => {
+                return Err(format!(
+                    "process {process} has been here and is gone; a program cannot be joined again\n  \
+                     help: start all processes anew"
+                ));
+            }
+        }
+        self.members[process] = Member::Joined {
+            from: from.into(),
+            since: now,
+            deadline: now + timeout.min(Duration::from_millis(FAR_MS)),
+        };
+        if !self.members.contains(&Member::Awaited) {
+            self.started = true;
+            for (process, member) in self.members.iter_mut().enumerate() {
+                if let Member::Joined { from, .. } = member {
+                    let from = std::mem::take(from);
+                    *member = Member::Here { from, heard: now };
+                    self.outbox.push((process, Reply::Welcome));
+                }
+            }
+        }
+        Ok(process)
+    }
+
+    /// A process asks for something.
+    pub(super) fn request(&mut self, process: usize, request: Request, now: Instant) {
+        self.heard(process, now);
+        let after = |ms: u64| now + Duration::from_millis(ms.min(FAR_MS));
+        let reply = match (request, &self.failure) {
+            (Request::Heartbeat, _) => Reply::Alive,
+            // A process that ends needs nobody.
+            (Request::Goodbye { id, .. }, Some(_)) => {
+                self.members[process] = Member::Left;
+                Reply::Done { id }
+            }
+            (
+                Request::Put { id, .. }
+                | Request::Get { id, .. }
+                | Request::TryGet { id, .. }
+                | Request::Delete { id, .. }
+                | Request::Barrier { id, .. },
+                Some(why),
+            ) => Reply::Failed {
+                id,
+                kind: FailureKind::PeerLost,
+                message: why.clone(),
+            },
+            (
+                Request::Put {
+                    id,
+                    key,
+                    value,
+                    overwrite,
+                },
+                None,
+            ) => self.put(id, key, value, overwrite),
+            (Request::TryGet { id, key }, None) => match self.values.get(&key) {
+                Some(value) => Reply::Value {
+                    id,
+                    value: value.clone(),
+                },
+                None => Reply::Absent { id },
+            },
+            (Request::Delete { id, key }, None) => {
+                let below = format!("{key}/");
+                self.values
+                    .retain(|k, _| *k != key && !k.starts_with(&below));
+                Reply::Done { id }
+            }
+            (
+                Request::Get {
+                    id,
+                    key,
+                    timeout_ms,
+                },
+                None,
+            ) => match self.values.get(&key) {
+                Some(value) => Reply::Value {
+                    id,
+                    value: value.clone(),
+                },
+                None => {
+                    self.getters.push(Waiter {
+                        process,
+                        id,
+                        key,
+                        since: now,
+                        deadline: after(timeout_ms),
+                    });
+                    return;
+                }
+            },
+            (
+                Request::Barrier {
+                    id,
+                    name,
+                    timeout_ms,
+                },
+                None,
+            ) => return self.arrive(process, id, name, now, after(timeout_ms)),
+            (Request::Goodbye { id, timeout_ms }, None) => {
+                return self.arrive(process, id, GOODBYE.into(), now, after(timeout_ms));
+            }
+            (Request::Hello { .. }, _) => {
+                return self.lost(process, "it introduced itself twice");
+            }
+        };
+        self.outbox.push((process, reply));
+    }
+
+    fn heard(&mut self, process: usize, now: Instant) {
+        if let Member::Here { heard, .. } = &mut self.members[process] {
+            *heard = now;
+        }
+    }
+
+    fn put(&mut self, id: u64, key: String, value: Vec<u8>, overwrite: bool) -> Reply {
+        if !overwrite && self.values.contains_key(&key) {
+            return Reply::Failed {
+                id,
+                kind: FailureKind::AlreadyExists,
+                message: format!("the key `{key}` has a value already"),
+            };
+        }
+        let (waiting, others) = std::mem::take(&mut self.getters)
+            .into_iter()
+            .partition(|w: &Waiter| w.key == key);
+        self.getters = others;
+        for waiter in waiting {
+            let reply = Reply::Value {
+                id: waiter.id,
+                value: value.clone(),
+            };
+            self.outbox.push((waiter.process, reply));
+        }
+        self.values.insert(key, value);
+        Reply::Done { id }
+    }
+
+    fn arrive(&mut self, process: usize, id: u64, name: String, now: Instant, deadline: Instant) {
+        let refusal = if self.members.contains(&Member::Left) {
+            let left = self.which(|m| *m == Member::Left);
+            Some(format!("{}: {left} called shutdown", title(&name)))
+        } else {
+            let at = self.barriers.get(&name);
+            let twice = at.is_some_and(|at| at.iter().any(|w| w.process == process));
+            twice.then(|| {
+                format!(
+                    "{}: two threads of process {process} are at it",
+                    title(&name)
+                )
+            })
+        };
+        if let Some(message) = refusal {
+            let kind = FailureKind::Refused;
+            self.outbox
+                .push((process, Reply::Failed { id, kind, message }));
+            return;
+        }
+        let arrived = self.barriers.entry(name.clone()).or_default();
+        arrived.push(Waiter {
+            process,
+            id,
+            key: String::new(),
+            since: now,
+            deadline,
+        });
+        if arrived.len() == self.members.len() {
+            let all = self.barriers.remove(&name).unwrap_or_default();
+            for waiter in all {
+                if name == GOODBYE {
+                    self.members[waiter.process] = Member::Left;
+                }
+                let done = Reply::Done { id: waiter.id };
+                self.outbox.push((waiter.process, done));
+            }
+        }
+    }
+
+    /// The connection to a process has ended.
+    pub(super) fn lost(&mut self, process: usize, why: &str) {
+        match self.members[process] {
+            // It gave up before the program began; another may take its place.
+            Member::Joined { .. } if !self.started => self.members[process] = Member::Awaited,
+            Member::Joined { .. } | Member::Here { .. } => {
+                self.members[process] = Member::Lost;
+                let count = self.members.len();
+                self.fail(&format!("process {process} of {count} is gone: {why}"));
+            }
+            Member::Awaited | Member::Left | Member::Lost => {}
+        }
+    }
+
+    /// Ends the program for all: what waits now or comes later fails.
+    pub(super) fn fail(&mut self, why: &str) {
+        if self.failure.is_some() {
+            return;
+        }
+        self.failure = Some(why.into());
+        // This ends all that a process waits for.
+        self.barriers.clear();
+        self.getters.clear();
+        // Process 0 last: it may abort at once, and the coordinator with it.
+        for (process, member) in self.members.iter().enumerate().rev() {
+            if matches!(member, Member::Joined { .. } | Member::Here { .. }) {
+                let message = why.into();
+                self.outbox.push((process, Reply::Lost { message }));
+            }
+        }
+    }
+
+    /// Tells those whose time is over, and finds processes that are silent.
+    pub(super) fn expire(&mut self, now: Instant) {
+        self.expire_joins(now);
+        let (late, others) = std::mem::take(&mut self.getters)
+            .into_iter()
+            .partition(|w: &Waiter| w.deadline <= now);
+        self.getters = others;
+        for waiter in late {
+            let time = now - waiter.since;
+            self.time_out(
+                waiter.process,
+                waiter.id,
+                format!(
+                    "no process has set the key `{}` within {time:.1?}",
+                    waiter.key
+                ),
+            );
+        }
+        self.expire_barriers(now);
+        for process in 0..self.members.len() {
+            if let Member::Here { heard, .. } = &self.members[process] {
+                let silence = now.saturating_duration_since(*heard);
+                if silence > self.heartbeat_timeout {
+                    self.lost(
+                        process,
+                        &format!("nothing was heard of it for {silence:.1?}"),
+                    );
+                }
+            }
+        }
+    }
+
+    fn time_out(&mut self, process: usize, id: u64, message: String) {
+        let kind = FailureKind::Timeout;
+        self.outbox
+            .push((process, Reply::Failed { id, kind, message }));
+    }
+
+    fn expire_joins(&mut self, now: Instant) {
+        for process in 0..self.members.len() {
+            let Member::Joined {
+                since, deadline, ..
+            } = self.members[process]
+            else {
+                continue;
+            };
+            if deadline <= now {
+                let missing = self.which(|m| *m == Member::Awaited);
+                let message = format!(
+                    "{missing} of {} did not join within {:.1?}",
+                    self.members.len(),
+                    now - since
+                );
+                let kind = FailureKind::Timeout;
+                self.outbox
+                    .push((process, Reply::Refused { kind, message }));
+                self.members[process] = Member::Awaited;
+            }
+        }
+    }
+
+    /// One process that has waited long enough ends a barrier for all at it, so that
+    /// they agree on what has happened.
+    fn expire_barriers(&mut self, now: Instant) {
+        let late: Vec<String> = self
+            .barriers
+            .iter()
+            .filter(|(_, at)| at.iter().any(|w| w.deadline <= now))
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in late {
+            let Some(at) = self.barriers.remove(&name) else {
+                continue;
+            };
+            let is_at = |p: usize| at.iter().any(|w| w.process == p);
+            let missing: Vec<usize> = (0..self.members.len()).filter(|p| !is_at(*p)).collect();
+            let elsewhere = self.elsewhere(&missing);
+            for waiter in &at {
+                let message = format!(
+                    "{}: {} of {} did not come within {:.1?}{elsewhere}",
+                    title(&name),
+                    processes(&missing),
+                    self.members.len(),
+                    now - waiter.since
+                );
+                if name == GOODBYE {
+                    self.members[waiter.process] = Member::Left;
+                }
+                self.time_out(waiter.process, waiter.id, message);
+            }
+        }
+    }
+
+    /// Where processes wait that are missing elsewhere.
+    fn elsewhere(&self, missing: &[usize]) -> String {
+        let mut text = String::new();
+        for (name, at) in &self.barriers {
+            let here: Vec<usize> = at.iter().map(|w| w.process).collect();
+            let here: Vec<usize> = missing
+                .iter()
+                .copied()
+                .filter(|p| here.contains(p))
+                .collect();
+            if !here.is_empty() {
+                let are = if here.len() == 1 { "is" } else { "are" };
+                text += &format!("; {} {are} at the {}", processes(&here), title(name));
+            }
+        }
+        text
+    }
+
+    /// The processes of a kind, in words.
+    fn which(&self, is: impl Fn(&Member) -> bool) -> String {
+        let all = self.members.iter().enumerate();
+        let these: Vec<usize> = all.filter(|(_, m)| is(m)).map(|(p, _)| p).collect();
+        processes(&these)
+    }
+
+    /// When [`expire`](Table::expire) next has something to do.
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
+        let waiters = self.getters.iter().chain(self.barriers.values().flatten());
+        let members = self.members.iter().filter_map(|m| match m {
+            Member::Joined { deadline, .. } => Some(*deadline),
+            Member::Here { heard, .. } => Some(*heard + self.heartbeat_timeout),
+            _ => None,
+        });
+        waiters.map(|w| w.deadline).chain(members).min()
+    }
+}
+
+/// The longest timeout: a year. Longer ones could not be added to a time.
+const FAR_MS: u64 = 365 * 24 * 3600 * 1000;
+
+fn title(name: &str) -> String {
+    match name {
+        GOODBYE => "shutdown".into(),
+        name => format!("barrier `{name}`"),
+    }
+}
+
+/// `process 3`, `processes 1 and 2`, …; long lists are cut.
+pub(super) fn processes(ids: &[usize]) -> String {
+    const SHOWN: usize = 16;
+    let word = |ids: &[usize]| ids.iter().map(ToString::to_string).collect::<Vec<_>>();
+    match ids {
+        [] => "no process".into(),
+        [one] => format!("process {one}"),
+        many if many.len() > SHOWN => {
+            let shown = word(&many[..SHOWN]).join(", ");
+            format!("processes {shown} and {} more", many.len() - SHOWN)
+        }
+        [first @ .., last] => format!("processes {} and {last}", word(first).join(", ")),
+    }
+}
