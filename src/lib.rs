@@ -149,6 +149,10 @@ pub use ramie_core::{BatchedResults, Mapped, custom_vmap, sequential_vmap};
 // Collectives over mapped axes.
 #[doc(inline)]
 pub use ramie_core::{
+    PcastTo, PmapOptions, all_gather_invariant, all_gather_invariant_tiled, pcast, pmap, pmap_with,
+};
+#[doc(inline)]
+pub use ramie_core::{
     all_gather, all_gather_stacked, all_gather_tiled, all_to_all, all_to_all_tiled, axis_index,
     axis_size, pbroadcast, pmax, pmean, pmin, ppermute, pshuffle, psum, psum_scatter,
     psum_scatter_tiled, pswapaxes, pvary,

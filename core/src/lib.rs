@@ -82,6 +82,7 @@ pub use ops::{
     conv_with_general_padding, pbroadcast, pmax, pmean, pmin, ppermute, pshuffle, psum,
     psum_scatter, psum_scatter_tiled, pswapaxes, pvary,
 };
+pub use ops::{PcastTo, all_gather_invariant, all_gather_invariant_tiled, pcast};
 pub use ops::{PlatformFn, platform_dependent};
 pub use ops::{Window, avg_pool, max_pool, min_pool, pool, reduce_window, select_and_scatter};
 pub use ops::{auto_axes, explicit_axes, reshard, type_of, with_sharding_constraint};
@@ -128,4 +129,5 @@ pub use transform::{
     JvpTerm, Tangents, custom_jvp, custom_jvp_nondiff, custom_jvp_symbolic_zeros, custom_jvp_terms,
     custom_vjp, custom_vjp_nondiff, custom_vjp_symbolic_zeros,
 };
+pub use transform::{PmapOptions, pmap, pmap_with};
 pub use tree::Tree;

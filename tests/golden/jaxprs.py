@@ -347,7 +347,7 @@ def zeros(aval):
     return jnp.zeros([int(d) for d in shape.split(",") if d], dtype)
 
 
-def main(recording, programs):
+def main(recording, programs, replacements=()):
     rows = []
     for name, avals, source in programs:
         source = textwrap.dedent(source).strip() + "\n"
@@ -355,7 +355,8 @@ def main(recording, programs):
         exec(source, scope)
         text = str(jax.make_jaxpr(scope["f"])(*map(zeros, avals)))
         # Some rules leave NumPy's integers in parameters, which print as such.
-        text = re.sub(r"np\.int64\((-?\d+)\)", r"\1", text)
+        for pattern, text_of in [(r"np\.int64\((-?\d+)\)", r"\1"), *replacements]:
+            text = re.sub(pattern, text_of, text)
         rows.append({"name": name, "args": avals, "source": source, "text": text})
     path = pathlib.Path(__file__).parent / "data" / f"{recording}.json"
     document = {"jax": jax.__version__, "programs": rows}

@@ -35,10 +35,18 @@ pub(super) fn promoted<C: Tree>(init: &C, next: &C) -> Option<C> {
 pub(super) fn check<C: Tree>(operation: &str, inside: &str, given: &C, next: &C) {
     let names = ["the carry given", "the carry returned"];
     if let Some(lines) = differences(names, inside, (given, next)) {
+        let whose = [
+            "the carry that the loop starts with",
+            "the carry that the body returns",
+        ];
+        let help = super::varying_help(given, next, whose).unwrap_or_else(|| {
+            "convert with astype or reshape in the body, or start with an array of the type that the \
+             body returns; what is not an array cannot change from step to step"
+                .into()
+        });
         panic!(
             "{operation}: the body must return a carry of the structure and types that it is given\n  \
-             {}\n  help: convert with astype or reshape in the body, or start with an array of the \
-             type that the body returns; what is not an array cannot change from step to step",
+             {}\n  help: {help}",
             lines.join("\n  ")
         );
     }

@@ -121,9 +121,12 @@ fn branch<A: Tree, R: Tree>(operands: &A, f: impl FnOnce(A) -> R) -> crate::tran
 #[track_caller]
 fn check_results<R: Tree>(operation: &str, names: [&str; 2], a: &R, b: &R) {
     if let Some(lines) = differences(names, "", (a, b)) {
+        let whose = names.map(|n| format!("the result of {n}"));
+        let help = super::varying_help(a, b, [&whose[0], &whose[1]])
+            .unwrap_or_else(|| "convert the result of a branch with astype or reshape".into());
         panic!(
             "{operation}: the branches must give results of one structure and type\n  {}\n  help: \
-             convert the result of a branch with astype or reshape",
+             {help}",
             lines.join("\n  ")
         );
     }

@@ -45,6 +45,32 @@ fn place(inside: &str, path: &str) -> String {
     }
 }
 
+/// What to do where the values of two trees vary over other axes of a mesh and
+/// are of the same types otherwise: the first such pair, in words.
+fn varying_help<T: Tree, U: Tree>(a: &T, b: &U, of: [&str; 2]) -> Option<String> {
+    let (paths, leaves, others) = (tree::paths(a), tree::leaves(a), tree::leaves(b));
+    let mut pairs = leaves.iter().zip(&others).zip(&paths);
+    let ((x, y), path) = pairs.find(|((x, y), _)| {
+        let (x, y) = (x.aval(), y.aval());
+        x.varying() != y.varying() && x.unplaced().strong() == y.unplaced().strong()
+    })?;
+    let (x, y) = (x.aval().varying_set(), y.aval().varying_set());
+    let missing = y.without(x.as_slice());
+    let (whose, axes) = match missing.is_empty() {
+        false => (of[0], missing),
+        true => (of[1], x.without(y.as_slice())),
+    };
+    let place = match path.is_empty() {
+        true => String::new(),
+        false => format!(", {path}"),
+    };
+    Some(format!(
+        "apply `pvary(.., {:?})` to {whose}{place}: one varies over these axes of the mesh, the other \
+         does not; or pass check_vma: false to shard_map",
+        axes.as_slice()
+    ))
+}
+
 /// For each array of one tree and of another at the same place: what differs.
 /// `None` if the trees have the same structure, fixed values and types.
 fn differences<T: Tree, U: Tree>(

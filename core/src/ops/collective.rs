@@ -5,7 +5,7 @@ use crate::prim::collective::{
     size_of, vary,
 };
 use crate::trace::{bind1, fail};
-use crate::{Array, AxisNames, DType, Tree, tree};
+use crate::{Array, AxisNames, DType, Literal, Scalar, Tree, tree};
 
 fn names(axes: impl Into<AxisNames>) -> Names {
     axes.into().as_slice().into()
@@ -63,7 +63,8 @@ fn reduce<T: Tree>(combine: Combine, x: &T, axes: &Names) -> T {
 }
 
 /// The sum of a tree's arrays over all examples (`jax.lax.psum`). Truth values
-/// are counted, as `i32`.
+/// are counted, as `i32`. Values that are known when the function is traced are
+/// multiplied by the number of examples: `psum(&1.into_array(), "i")` is it.
 ///
 /// Its derivative is that of a sum in which every example shares: `grad`
 /// inside the mapped function gives the gradient of the sum of all examples'
@@ -81,11 +82,43 @@ fn reduce<T: Tree>(combine: Combine, x: &T, axes: &Names) -> T {
 /// If an axis of that name is not mapped here.
 #[track_caller]
 pub fn psum<T: Tree>(x: &T, axes: impl Into<AxisNames>) -> T {
+    let names = names(axes);
+    if tree::leaves(x).iter().all(|a| !a.is_tracer()) {
+        // Known values are the same for all examples.
+        let size = count("psum", &names);
+        return tree::map(x, |a| times(a, size));
+    }
     let counted = tree::map(x, |a| match a.dtype() {
         DType::Bool => a.astype(DType::I32),
         _ => a.clone(),
     });
-    reduce(Combine::Sum, &counted, &names(axes))
+    reduce(Combine::Sum, &counted, &names)
+}
+
+/// A known value, as many times as there are examples.
+#[track_caller]
+fn times(a: &Array, size: usize) -> Array {
+    let Some(number) = a.as_literal() else {
+        return match a.dtype() {
+            DType::Bool => a.astype(DType::I32) * size as i32,
+            _ => a * size as i32,
+        };
+    };
+    let value = match number.value() {
+        Scalar::Bool(v) => Scalar::Int(i64::from(v) * size as i64),
+        Scalar::Int(v) => Scalar::Int(v.wrapping_mul(size as i64)),
+        Scalar::Uint(v) => Scalar::Uint(v.wrapping_mul(size as u64)),
+        Scalar::Float(v) => Scalar::Float(v * size as f64),
+        Scalar::Complex(re, im) => Scalar::Complex(re * size as f64, im * size as f64),
+    };
+    let dtype = match a.dtype() {
+        DType::Bool => DType::I32,
+        dtype => dtype,
+    };
+    Array::literal(match a.aval().weak_type() {
+        true => Literal::weak(value, dtype),
+        false => Literal::new(value, dtype),
+    })
 }
 
 /// The mean of a tree's arrays over all examples (`jax.lax.pmean`).
@@ -137,14 +170,8 @@ pub fn all_gather(x: &Array, axes: impl Into<AxisNames>) -> Array {
 /// If an axis of that name is not mapped here, or `axis` is out of range.
 #[track_caller]
 pub fn all_gather_stacked(x: &Array, axes: impl Into<AxisNames>, axis: isize) -> Array {
-    let rank = x.ndim() as isize + 1;
-    let normal = if axis < 0 { axis + rank } else { axis };
-    if !(0..rank).contains(&normal) {
-        fail(&format!(
-            "all_gather: axis {axis} is out of range for a result of {rank} axes"
-        ));
-    }
-    gather(x, &names(axes), normal as usize, false)
+    let dimension = stacked_axis("all_gather", x, axis);
+    gather(x, &names(axes), dimension, false)
 }
 
 /// The values of all examples, concatenated along their axis `axis`
@@ -165,8 +192,61 @@ fn gather(x: &Array, axes: &Names, dimension: usize, tiled: bool) -> Array {
         dimension,
         size: count("all_gather", axes),
         tiled,
+        to_invariant: false,
     };
     bind1(gather, &[&vary(x, axes)])
+}
+
+/// The values of all examples, stacked along the new axis `axis` of the result,
+/// which is the same for all of them: its type no longer says that it varies
+/// (`jax.lax.all_gather_invariant`).
+///
+/// Its transpose gives each example its part of the cotangent, where that of
+/// [`all_gather`] adds up the cotangents of all.
+///
+/// # Panics
+/// If an axis of that name is not mapped here, or `axis` is out of range.
+#[track_caller]
+pub fn all_gather_invariant(x: &Array, axes: impl Into<AxisNames>, axis: isize) -> Array {
+    let dimension = stacked_axis("all_gather_invariant", x, axis);
+    invariant(x, &names(axes), dimension, false)
+}
+
+/// The values of all examples, concatenated along their axis `axis`; as
+/// [`all_gather_invariant`]
+/// (`jax.lax.all_gather_invariant(x, name, axis=axis, tiled=True)`).
+///
+/// # Panics
+/// If an axis of that name is not mapped here, or `axis` is out of range.
+#[track_caller]
+pub fn all_gather_invariant_tiled(x: &Array, axes: impl Into<AxisNames>, axis: isize) -> Array {
+    let dimension = x.axis("all_gather_invariant", axis);
+    invariant(x, &names(axes), dimension, true)
+}
+
+#[track_caller]
+fn invariant(x: &Array, axes: &Names, dimension: usize, tiled: bool) -> Array {
+    let gather = AllGather {
+        axes: axes.clone(),
+        dimension,
+        size: count("all_gather_invariant", axes),
+        tiled,
+        to_invariant: true,
+    };
+    bind1(gather, &[&vary(x, axes)])
+}
+
+/// The axis of a result of one more axis than `x`.
+#[track_caller]
+fn stacked_axis(operation: &str, x: &Array, axis: isize) -> usize {
+    let rank = x.ndim() as isize + 1;
+    let normal = if axis < 0 { axis + rank } else { axis };
+    if !(0..rank).contains(&normal) {
+        fail(&format!(
+            "{operation}: axis {axis} is out of range for a result of {rank} axes"
+        ));
+    }
+    normal as usize
 }
 
 /// The sum over all examples, of which each gets the part with its number along
@@ -339,6 +419,48 @@ pub fn pbroadcast<T: Tree>(x: &T, axes: impl Into<AxisNames>, source: usize) -> 
             .slice_in_dim(source, source + 1, 1, 0)
             .squeeze(&[0])
     })
+}
+
+/// What [`pcast`] makes of a value's type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PcastTo {
+    /// One that may differ along the axes: [`pvary`].
+    Varying,
+}
+
+/// The tree with its arrays' types changed along mesh axes, and their elements as
+/// they are (`jax.lax.pcast(x, name, to="varying")`). Unlike [`pvary`], which
+/// leaves alone what varies already, it takes only values that do not.
+///
+/// ```no_run
+/// use ramie_core::{Array, P, PcastTo, axis_index, fori_loop, make_mesh, pcast, shard_map};
+/// let mesh = make_mesh(&[8], &["x"])?;
+/// let f = |x: Array| {
+///     let start = pcast(&Array::from(0), "x", PcastTo::Varying);
+///     fori_loop(0, 3, |_, sum: Array| sum + axis_index("x"), start) + x
+/// };
+/// let f = shard_map(f, mesh, P!["x"], P!["x"]);
+/// # Ok::<(), ramie_core::Error>(())
+/// ```
+///
+/// # Panics
+/// If an axis of that name is not mapped here, or an array varies over one of
+/// them already.
+#[track_caller]
+pub fn pcast<T: Tree>(x: &T, axes: impl Into<AxisNames>, to: PcastTo) -> T {
+    let axes = names(axes);
+    let PcastTo::Varying = to;
+    for a in tree::leaves(x) {
+        let aval = a.aval();
+        if let Some(name) = axes.iter().find(|n| aval.varying().contains(n)) {
+            fail(&format!(
+                "pcast: {aval} varies over {name:?} already, and can be made to vary over axes only \
+                 over which it does not\n  help: leave the axis out, or use `pvary`, which does"
+            ));
+        }
+    }
+    pvary(x, &axes[..])
 }
 
 /// The tree with its arrays marked as ones that may differ between examples.

@@ -2,7 +2,20 @@
 
 use crate::prim::shape::Iota;
 use crate::trace::bind1;
-use crate::{Array, DType, Scalar, Sharding};
+use crate::{Array, Aval, DType, Scalar, Sharding};
+
+/// The array, placed on a mesh as the type says.
+#[track_caller]
+fn placed_as(array: Array, aval: Aval) -> Array {
+    if !aval.is_placed() {
+        return array;
+    }
+    let array = match aval.sharding() {
+        Some(sharding) => super::sharding::resharded(&array, sharding.mesh(), sharding.spec()),
+        None => array,
+    };
+    crate::prim::collective::vary(&array, aval.varying())
+}
 
 impl Array {
     /// An array with every element `value`.
@@ -54,14 +67,13 @@ impl Array {
         if let (Some(Sharding::Named(here)), false) = (self.sharding(), array.is_tracer()) {
             return crate::device_put(&array, here);
         }
-        if !aval.is_placed() {
-            return array;
-        }
-        let array = match aval.sharding() {
-            Some(sharding) => super::sharding::resharded(&array, sharding.mesh(), sharding.spec()),
-            None => array,
-        };
-        crate::prim::collective::vary(&array, aval.varying())
+        placed_as(array, aval)
+    }
+
+    /// Zeros of a type: sharded as it says, and varying over the same axes.
+    #[track_caller]
+    pub(crate) fn zeros_of(aval: Aval) -> Array {
+        placed_as(Array::zeros(aval.shape(), aval.dtype()), aval)
     }
 
     /// `0, 1, …, n - 1` as `i32`.

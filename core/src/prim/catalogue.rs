@@ -92,6 +92,7 @@ const LISTED: &[CatalogueEntry] = &[
     collective("AllReduce", "pmax"),
     collective("AllReduce", "pmin"),
     collective("AllGather", "all_gather"),
+    collective("AllGather", "all_gather_invariant"),
     collective("AllToAll", "all_to_all"),
     collective("AxisIndex", "axis_index"),
     collective("Ppermute", "ppermute"),

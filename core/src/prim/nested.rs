@@ -35,7 +35,7 @@ pub(crate) fn avals(arrays: &[Array]) -> Vec<Aval> {
 
 /// Zeros of a type.
 pub(super) fn zeros(aval: Aval) -> Array {
-    Array::zeros(aval.shape(), aval.dtype())
+    Array::zeros_of(aval)
 }
 
 /// The program for many examples at once, from arguments of the given types, of

@@ -241,6 +241,7 @@ impl fmt::Display for SpecEntry {
 }
 
 /// As Python prints it: `P('x', None)`.
+/// `P('x')`; with `{:#}` as programs show it, `P('x',)`.
 impl fmt::Display for PartitionSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts: Vec<String> = self.entries.iter().map(ToString::to_string).collect();
@@ -254,7 +255,10 @@ impl fmt::Display for PartitionSpec {
         if !self.reduced.is_empty() {
             parts.push(format!("reduced={{{}}}", set(&self.reduced)));
         }
-        write!(f, "P({})", parts.join(", "))
+        // As Python prints a tuple of one.
+        let python = f.alternate() && parts.len() == 1 && self.entries.len() == 1;
+        let comma = if python { "," } else { "" };
+        write!(f, "P({}{comma})", parts.join(", "))
     }
 }
 

@@ -38,11 +38,11 @@ impl MapAxes {
 
     /// Checks that a list has an entry for each of `count` arguments.
     #[track_caller]
-    pub(super) fn check_arguments(&self, count: usize) {
+    pub(super) fn check_arguments(&self, operation: &str, count: usize) {
         if let Spec::Each(axes) = &self.0 {
             assert!(
                 axes.len() == count,
-                "vmap: in_axes names {} arguments, the function has {count}\n  help: give an axis \
+                "{operation}: in_axes names {} arguments, the function has {count}\n  help: give an axis \
                  or None for each argument",
                 axes.len(),
             );

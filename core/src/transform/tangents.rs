@@ -94,6 +94,6 @@ pub(super) fn filled<T: Tree>(like: &T, values: impl IntoIterator<Item = Option<
     let mut values = values.into_iter();
     like.rebuild(&mut |a| {
         let value = values.next().flatten();
-        value.unwrap_or_else(|| Array::zeros(a.shape(), a.dtype()))
+        value.unwrap_or_else(|| a.zeros_like())
     })
 }

@@ -129,7 +129,7 @@ where
     M: 'f,
 {
     let at = Location::caller();
-    options.in_axes.check_arguments(F::Args::COUNT);
+    options.in_axes.check_arguments("vmap", F::Args::COUNT);
     F::Args::spread(move |args| apply(&f, args, &options, at))
 }
 
@@ -142,7 +142,7 @@ fn apply<F: Function<M>, M>(
     let leaves = tree::leaves(&args);
     let paths = tree::paths(&args);
     let given = options.in_axes.of_arguments(&paths, &args.leaf_counts());
-    let (axes, size) = batch_axes(&leaves, &paths, &given, options.axis_size, at);
+    let (axes, size) = batch_axes(&leaves, &paths, &given, options.axis_size, At("vmap", at));
     let mut next = leaves.iter().zip(&axes);
     let examples: F::Args = args.rebuild(&mut |_| {
         let (leaf, axis) = next.next().expect("as many arrays");
@@ -197,13 +197,23 @@ fn apply<F: Function<M>, M>(
     tree::with_leaves(&traced.result, outs)
 }
 
+/// Which function was called, and where.
+#[derive(Clone, Copy)]
+pub(super) struct At(pub &'static str, pub &'static Location<'static>);
+
+impl std::fmt::Display for At {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} was called at {}", self.0, self.1)
+    }
+}
+
 /// The batch axis of each array, and the number of examples.
-fn batch_axes(
+pub(super) fn batch_axes(
     leaves: &[Array],
     paths: &[String],
     given: &[Option<isize>],
     axis_size: Option<usize>,
-    at: &'static Location<'static>,
+    at: At,
 ) -> (Vec<Option<usize>>, usize) {
     let mut axes: Vec<Option<usize>> = Vec::with_capacity(leaves.len());
     let mut size: Option<(usize, String)> = axis_size.map(|n| (n, format!("axis_size says {n}")));
@@ -216,16 +226,17 @@ fn batch_axes(
         let normal = if axis < 0 { axis + rank } else { axis };
         assert!(
             (0..rank).contains(&normal),
-            "vmap: argument `{path}` is {}, it has no axis {axis} to batch over\n  vmap was called \
-             at {at}\n  help: add an axis with expand_dims, or set its in_axes to None",
+            "{}: argument `{path}` is {}, it has no axis {axis} to batch over\n  {at}\n  help: add an axis with expand_dims, or set its in_axes to None",
+            at.0,
             leaf.aval()
         );
         let n = leaf.shape()[normal as usize];
         match &size {
             Some((other, who)) if *other != n => panic!(
-                "vmap: batch sizes differ: {who}, argument `{path}` has {n}\n  vmap was called at \
-                 {at}\n  help: arrays must agree in the size of the batched axis; set in_axes to None \
-                 for what is the same for all examples"
+                "{}: batch sizes differ: {who}, argument `{path}` has {n}\n  {at}\n  help: arrays must \
+                 agree in the size of the batched axis; set in_axes to None for what is the same for \
+                 all examples",
+                at.0
             ),
             Some(_) => {}
             None => size = Some((n, format!("argument `{path}` has {n}"))),
@@ -234,8 +245,9 @@ fn batch_axes(
     }
     let Some((size, _)) = size else {
         panic!(
-            "vmap: no argument has a batch axis\n  vmap was called at {at}\n  help: at least one of \
-             in_axes must be an axis, or axis_size be given"
+            "{}: no argument has a batch axis\n  {at}\n  help: at least one of in_axes must be an \
+             axis, or axis_size be given",
+            at.0
         );
     };
     (axes, size)

@@ -20,6 +20,10 @@ pub struct AllGather {
     /// Whether the values are concatenated along an axis that they have, not
     /// stacked along a new one.
     pub tiled: bool,
+    /// Whether the type of the result says that it is the same along the axes
+    /// (`all_gather_invariant`). Each example's cotangent is then its part of the
+    /// result's, which all have.
+    pub to_invariant: bool,
 }
 
 /// The sum of the examples' values, of which each example gets one part along
@@ -74,15 +78,32 @@ impl AllGather {
         let moved = !self.tiled && self.dimension <= at;
         (bind1(inner, &[x]), at + usize::from(moved))
     }
+
+    /// This example's part of what was gathered.
+    fn part(&self, whole: &Array) -> Array {
+        let d = self.dimension;
+        let size = whole.shape()[d] / self.size.max(1);
+        let start = crate::axis_index(&self.axes[..]) * size as i32;
+        let part = whole.dynamic_slice_in_dim(&start, size, d as isize);
+        match self.tiled {
+            true => part,
+            false => part.squeeze(&[d as isize]),
+        }
+    }
 }
 
 impl Primitive for AllGather {
     fn name(&self) -> &'static str {
-        "all_gather"
+        match self.to_invariant {
+            true => "all_gather_invariant",
+            false => "all_gather",
+        }
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
         let dimension = ("all_gather_dimension", self.dimension);
-        params(&self.axes, dimension, self.size, self.tiled)
+        let mut params = params(&self.axes, dimension, self.size, self.tiled);
+        params.retain(|(name, _)| !self.to_invariant || *name != "axis_index_groups");
+        params
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         check_size(&self.axes, self.size)?;
@@ -98,10 +119,20 @@ impl Primitive for AllGather {
             true => shape[self.dimension] *= self.size,
             false => shape.insert(self.dimension, self.size),
         }
-        one(args[0].with_shape(&shape))
+        let out = args[0].with_shape(&shape);
+        match self.to_invariant {
+            true => one(out.with_varying(args[0].varying_set().without(&self.axes))),
+            false => one(out),
+        }
+    }
+    fn places_results(&self) -> bool {
+        self.to_invariant
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::linear(|ct, _| {
+            if self.to_invariant {
+                return self.part(ct);
+            }
             let back = ReduceScatter {
                 axes: self.axes.clone(),
                 dimension: self.dimension,
@@ -129,6 +160,7 @@ impl Primitive for AllGather {
             dimension,
             size,
             tiled: false,
+            to_invariant: self.to_invariant,
         };
         let mut out = x.clone();
         let mut at = axes[0];
@@ -224,6 +256,7 @@ impl Primitive for ReduceScatter {
                 dimension: self.dimension,
                 size: self.size,
                 tiled: self.tiled,
+                to_invariant: false,
             };
             bind1(back, &[ct])
         })

@@ -86,9 +86,15 @@ impl Primitive for AllReduce {
     }
     fn differentiation(&self) -> Differentiation<'_> {
         match self.combine {
-            Combine::Sum if self.to_invariant => {
-                Differentiation::linear(|ct, _| super::vary(ct, &self.axes))
-            }
+            Combine::Sum if self.to_invariant => Differentiation::linear(|ct, _| {
+                // Axes of a `vmap` are none over which types say what varies.
+                let mapped = |n: &AxisName| !manual(&[*n]).contains(*n);
+                let others: Names = self.axes.iter().copied().filter(mapped).collect();
+                match others.is_empty() {
+                    true => super::vary(ct, &self.axes),
+                    false => super::vary(&bind1(AllReduce::sum(others), &[ct]), &self.axes),
+                }
+            }),
             Combine::Sum => Differentiation::linear(|ct, _| bind1(self.clone(), &[ct])),
             Combine::Max | Combine::Min => Differentiation::Undefined(
                 "JAX defines none either; use `psum`, or gather the values with `all_gather` and \

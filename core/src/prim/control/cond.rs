@@ -154,7 +154,7 @@ impl Primitive for Cond {
             return Err(ShapeError::new("the index is missing"));
         };
         ensure_shape!(
-            *index == Aval::scalar(DType::I32) || *index == Aval::weak(&[], DType::I32),
+            index.unplaced().strong() == Aval::scalar(DType::I32),
             "the index must be i32[], it is {index}"
         );
         let outs = self.branches[0].out_avals();

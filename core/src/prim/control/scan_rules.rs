@@ -11,7 +11,7 @@ use super::derive::{self, Residual, Split};
 use super::scan::{Parts, Scan};
 use super::split3;
 use crate::jaxpr::{ClosedJaxpr, Jaxpr, Var};
-use crate::prim::nested::{self, given, spread, zeros};
+use crate::prim::nested::{self, given, spread};
 use crate::prim::{NestedDifferentiation, Operand};
 use crate::trace::trace_to_jaxpr;
 use crate::{Array, Aval};
@@ -23,7 +23,7 @@ fn instantiated(dots: &[Option<Array>], values: &[Array], marked: &[bool]) -> Ve
         .zip(values)
         .zip(marked)
         .filter(|(_, on)| **on)
-        .map(|((t, x), _)| t.clone().unwrap_or_else(|| zeros(x.aval())))
+        .map(|((t, x), _)| t.clone().unwrap_or_else(|| x.zeros_like()))
         .collect()
 }
 

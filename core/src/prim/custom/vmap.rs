@@ -110,6 +110,9 @@ impl Primitive for CustomVmapCall {
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         infer_call("custom_vmap", &self.name, &self.call, args)
     }
+    fn places_results(&self) -> bool {
+        true
+    }
     fn evaluate(&self, args: &[&Array]) -> Option<Result<Outputs>> {
         let args: Vec<Array> = args.iter().map(|a| (*a).clone()).collect();
         Some(Ok(self.call.eval(&[], &args).into()))

@@ -33,6 +33,9 @@ impl Primitive for OptimizationBarrier {
     fn infer(&self, args: &[Aval]) -> std::result::Result<Avals, ShapeError> {
         Ok(args.into())
     }
+    fn places_results(&self) -> bool {
+        true
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::bilinear(
             |_, tangents, _| among(tangents),

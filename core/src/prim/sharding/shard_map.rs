@@ -111,7 +111,7 @@ impl ShardMap {
         in_specs: &[PartitionSpec],
         out_specs: Vec<PartitionSpec>,
     ) -> Vec<Array> {
-        let (jaxpr, consts) = program.open();
+        let (jaxpr, consts) = self.scope(|| program.open());
         for array in &consts {
             let aval = array.aval();
             let sharded = |s: TypeSharding| s.spec().axes().any(|a| self.manual.contains(&a));
@@ -144,16 +144,17 @@ impl Primitive for ShardMap {
             Some(mesh) => Param::new(format_args!("{:?}", mesh.with_abstract(self.axes))),
             None => Param::new(format_args!("{:?}", self.axes)),
         };
+        let specs = |specs: &[PartitionSpec]| Param::tuple(specs.iter().map(|s| format!("{s:#}")));
         vec![
             ("check_vma", Param::flag(self.check_vma)),
-            ("in_specs", Param::tuple(&self.in_specs)),
+            ("in_specs", specs(&self.in_specs)),
             ("jaxpr", Param::Jaxpr(self.jaxpr.clone())),
             ("mesh", mesh),
             (
                 "newly_manual_axes",
                 Param::new(format_args!("frozenset({{{}}})", names.join(", "))),
             ),
-            ("out_specs", Param::tuple(&self.out_specs)),
+            ("out_specs", specs(&self.out_specs)),
         ]
     }
     fn propagates_weak_type(&self) -> bool {

@@ -1,0 +1,220 @@
+//! `pmap`: a function that each of several devices runs for one example.
+
+use super::map_axes::MapAxes;
+use super::vmap::{At, batch_axes};
+use super::{ArgTuple, Function};
+use crate::prim::sharding::ShardMap;
+use crate::sharding::{AbstractMesh, AxisType, Mesh, PartitionSpec, SpecEntry};
+use crate::trace::{self, fail};
+use crate::{Array, AxisName, Device, Jaxpr, Tree, jit, tree};
+use std::panic::Location;
+use std::sync::Arc;
+
+/// Options of [`pmap_with`].
+///
+/// ```no_run
+/// use ramie_core::{Array, PmapOptions, devices, pmap_with, psum};
+/// let share = |x: Array| &x / psum(&x, "i");
+/// let options = PmapOptions {
+///     axis_name: Some("i".into()),
+///     devices: Some(devices()[4..].to_vec()),
+///     ..PmapOptions::default()
+/// };
+/// let out = pmap_with(share, options)(Array::from([1.0f32, 2.0, 1.0, 4.0]));
+/// ```
+#[derive(Clone, Debug)]
+pub struct PmapOptions {
+    /// The axis of each of the arguments' arrays along which devices get one
+    /// index each; the first by default. `None` gives all devices the whole array.
+    pub in_axes: MapAxes,
+    /// Where results have the axis of the devices; the first by default. `None`
+    /// promises that a result is the same on all devices.
+    pub out_axes: MapAxes,
+    /// The name of the mapped axis, for collectives in the function.
+    pub axis_name: Option<AxisName>,
+    /// The devices, as many as the mapped axis is long; the first ones by default.
+    pub devices: Option<Vec<Device>>,
+    /// The number of devices, needed only where no argument has a mapped axis.
+    pub axis_size: Option<usize>,
+}
+
+impl Default for PmapOptions {
+    fn default() -> Self {
+        PmapOptions {
+            in_axes: 0.into(),
+            out_axes: 0.into(),
+            axis_name: None,
+            devices: None,
+            axis_size: None,
+        }
+    }
+}
+
+/// The function compiled, and run by as many devices as the first axis of its
+/// arguments' arrays is long, each for one index of it (`jax.pmap`). Results have
+/// that axis first, and stay on the devices.
+///
+/// It is [`shard_map`](crate::shard_map) in a [`jit`](crate::jit) over a mesh of
+/// one axis. Unlike there, the function sees arrays without the mapped axis.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, pmap};
+/// let square = pmap(|x: Array| &x * &x);
+/// let x = Array::iota(&[8, 3], 0, DType::F32);
+/// assert_eq!(square(x).shape(), [8, 3]);
+/// ```
+///
+/// # Panics
+/// The returned function panics where `f` does, if an array has no axes, sizes
+/// differ, or there are fewer devices.
+#[track_caller]
+pub fn pmap<'f, F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+where
+    F: Function<M> + 'f,
+    F::Output: 'f,
+    M: 'f,
+{
+    pmap_with(f, PmapOptions::default())
+}
+
+/// [`pmap`] with all its options: axes, a name for the mapped axis, the devices.
+///
+/// # Panics
+/// If `in_axes` is a list of another length than the arguments. The returned
+/// function panics as that of [`pmap`], and if `devices` are not as many as the
+/// mapped axis is long.
+#[track_caller]
+pub fn pmap_with<'f, F, M>(
+    f: F,
+    options: PmapOptions,
+) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+where
+    F: Function<M> + 'f,
+    F::Output: 'f,
+    M: 'f,
+{
+    let at = At("pmap", Location::caller());
+    options.in_axes.check_arguments("pmap", F::Args::COUNT);
+    let staged = jit(move |args: F::Args| apply(&f, args, &options, at));
+    F::Args::spread(move |args| trace::at_location(at.1, || staged(args)))
+}
+
+fn refuse(at: At, message: &str) -> ! {
+    panic!("pmap: {message}\n  {at}")
+}
+
+/// The devices, as a mesh of one axis of `size`.
+fn mesh(options: &PmapOptions, size: usize, at: At) -> (Mesh, AxisName) {
+    let name = options.axis_name.unwrap_or_else(|| "<axis of pmap>".into());
+    let axes = AbstractMesh::new(&[size], &[name.as_str()], AxisType::Auto);
+    let mesh = match &options.devices {
+        Some(devices) if devices.len() == size => Mesh::new(devices, axes),
+        Some(devices) => refuse(
+            at,
+            &format!(
+                "{} devices were given, and the mapped axis has size {size}\n  help: give a device \
+                 for each index of the axis",
+                devices.len()
+            ),
+        ),
+        None => {
+            let all = crate::devices();
+            match all.get(..size) {
+                Some(devices) => Mesh::new(devices, axes),
+                None => refuse(
+                    at,
+                    &format!(
+                        "the mapped axis has size {size}, and there are {} devices\n  help: map what is \
+                         left over with `vmap` in the function, or shard it with `jit`",
+                        all.len()
+                    ),
+                ),
+            }
+        }
+    };
+    (mesh, name)
+}
+
+/// A spec that shards dimension `at` over the axis.
+fn along(name: AxisName, at: Option<usize>) -> PartitionSpec {
+    match at {
+        None => PartitionSpec::default(),
+        Some(at) => PartitionSpec::default().inserted(at, SpecEntry::from(&[name][..])),
+    }
+}
+
+fn apply<F: Function<M>, M>(f: &F, args: F::Args, options: &PmapOptions, at: At) -> F::Output {
+    let leaves = tree::leaves(&args);
+    let paths = tree::paths(&args);
+    let given = options.in_axes.of_arguments(&paths, &args.leaf_counts());
+    let (axes, size) = batch_axes(&leaves, &paths, &given, options.axis_size, at);
+    let (mesh, name) = mesh(options, size, at);
+    let map = ShardMap {
+        jaxpr: Arc::new(Jaxpr::new(vec![], vec![], vec![], vec![], vec![])),
+        axes: mesh.abstract_mesh(),
+        mesh: Some(mesh),
+        manual: vec![name],
+        in_specs: Vec::new(),
+        out_specs: Vec::new(),
+        check_vma: false,
+    };
+    let in_specs: Vec<PartitionSpec> = axes.iter().map(|at| along(name, *at)).collect();
+    let locals = leaves.iter().zip(&in_specs).map(|(leaf, spec)| {
+        let local = map.shard(spec, leaf.aval());
+        local.unwrap_or_else(|e| fail(&e.render("pmap", &[])))
+    });
+    let locals: Vec<_> = locals.collect();
+    let mut found = None;
+    let program = map.scope(|| {
+        trace::trace_to_jaxpr(&locals, |tracers| {
+            let examples = tracers.iter().zip(&axes).map(|(x, at)| match at {
+                Some(at) => x.squeeze(&[*at as isize]),
+                None => x.clone(),
+            });
+            let args = tree::with_leaves(&args, examples.collect::<Vec<_>>());
+            let out = trace::in_user_code(|| f.call(args));
+            let results = tree::leaves(&out);
+            let places = places(&out, &results, options, at);
+            let wide = results.iter().zip(&places).map(|(x, at)| match at {
+                Some(at) => x.expand_dims(&[*at as isize]),
+                None => x.clone(),
+            });
+            let wide = wide.collect();
+            found = Some((out, places));
+            wide
+        })
+    });
+    let (result, places) = found.expect("the function ran");
+    let out_specs = places.iter().map(|at| along(name, *at)).collect();
+    let outs = map.bind(program, &leaves, &in_specs, out_specs);
+    tree::with_leaves(&result, outs)
+}
+
+/// Where results get the axis of the devices.
+fn places<T: Tree>(
+    out: &T,
+    results: &[Array],
+    options: &PmapOptions,
+    at: At,
+) -> Vec<Option<usize>> {
+    let wanted = match options.out_axes.of_result(out) {
+        Ok(wanted) => wanted,
+        Err(message) => refuse(at, &message),
+    };
+    let place = |(x, wanted): (&Array, Option<isize>)| {
+        let wanted = wanted?;
+        let rank = x.ndim() as isize + 1;
+        let to = if wanted < 0 { wanted + rank } else { wanted };
+        if !(0..rank).contains(&to) {
+            let message = format!(
+                "out_axis {wanted} is out of range for a result of {rank} axes\n  help: out_axes \
+                 counts the axes of the whole result, from {} to {}",
+                -rank,
+                rank - 1
+            );
+            refuse(at, &message);
+        }
+        Some(to as usize)
+    };
+    results.iter().zip(wanted).map(place).collect()
+}
