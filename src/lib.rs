@@ -85,9 +85,10 @@ pub use ramie_pjrt as pjrt;
 pub use ramie_core::{
     Array, ArrayLike, At, Aval, AxisName, AxisNames, DType, Dims, DotDimensionNumbers, Element,
     Ellipsis, GatherScatterMode, IndexItem, IntoArray, IntoIndex, IntoIndexItem, Literal, NewAxis,
-    Number, PadMode, Precision, RoundingMethod, Scalar, Stepped, array, associative_scan,
-    broadcast_arrays, broadcast_shapes, complex, concatenate, einsum, fft, hstack, image, lax_sort,
-    linalg, meshgrid, meshgrid_ij, random, s, stack, vstack, where_,
+    Number, PadMode, PadStatistic, Precision, RoundingMethod, Scalar, Stepped, array,
+    associative_scan, broadcast_arrays, broadcast_shapes, complex, concatenate, einsum,
+    einsum_path, fft, hstack, image, lax_sort, linalg, meshgrid, meshgrid_ij, random, s, stack,
+    vstack, where_,
 };
 // Functions of NumPy and of neural networks.
 #[doc(inline)]

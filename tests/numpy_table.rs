@@ -103,6 +103,7 @@ methods! {
         nonzero_sized |x| x.nonzero_sized(1, 0);
         percentile_axes |x| x.percentile_axes(0.5, &[0]);
         pad |x| x.pad(&[(0, 0)], 0);
+        pad_linear_ramp |x| x.pad_linear_ramp(&[], 0);
         place |x| x.place(x, 0.0);
         put |x| x.put(x, 0.0);
         put_along_axis |x| x.put_along_axis(x, 0.0, 0);
@@ -131,7 +132,7 @@ macro_rules! items {
 items! {
     Array Attention Covariance DType DTypeKind Histogram Interpolation NewAxis Quantile Reduction
     Segments Spacing Standardize Unique array block broadcast_arrays broadcast_shapes can_cast
-    checkpoint column_stack concatenate dot_product_attention dstack einsum finfo hstack iinfo
+    checkpoint column_stack concatenate dot_product_attention dstack einsum einsum_path finfo hstack iinfo
     issubdtype ix_ lax_sort lexsort linalg meshgrid meshgrid_ij mgrid promote_types random
     ravel_multi_index result_type s select stack stats vectorize vmap vstack where_
 }

@@ -50,7 +50,8 @@ pub struct IntInfo {
     pub max: i128,
 }
 
-/// Limits of a floating-point type (`jnp.finfo`).
+/// Limits of a floating-point type (`jnp.finfo`); of complex numbers those of
+/// their parts.
 ///
 /// ```
 /// use ramie_core::{DType, finfo};
@@ -62,6 +63,7 @@ pub struct IntInfo {
 /// If the type holds no floats.
 #[track_caller]
 pub fn finfo(dtype: DType) -> FloatInfo {
+    let dtype = dtype.real();
     // In two steps, for powers of the ends of f64 are not powers themselves.
     let two = |power: i32| 2f64.powi(power / 2) * 2f64.powi(power - power / 2);
     // Bits of the fraction, smallest exponent, smallest and largest number, and
@@ -165,7 +167,10 @@ pub fn can_cast(from: DType, to: DType) -> bool {
     if from == to || from == DType::Bool {
         return true;
     }
-    if to == DType::Bool || from.is_float() && !to.is_float() {
+    if to.is_complex() {
+        return can_cast(from.real(), to.real());
+    }
+    if to == DType::Bool || from.is_complex() || from.is_float() && !to.is_float() {
         return false;
     }
     match (from.is_float(), to.is_float()) {
@@ -194,6 +199,11 @@ pub enum DTypeKind {
     UnsignedInteger,
     /// Real floating-point numbers (`jnp.floating`).
     Floating,
+    /// Complex numbers (`jnp.complexfloating`).
+    ComplexFloating,
+    /// Real and complex floating-point numbers, which have derivatives
+    /// (`jnp.inexact`).
+    Inexact,
     /// All but truth values (`jnp.number`).
     Number,
 }
@@ -212,6 +222,8 @@ pub fn issubdtype(dtype: DType, kind: DTypeKind) -> bool {
         DTypeKind::SignedInteger => dtype.is_integer() && dtype.is_signed(),
         DTypeKind::UnsignedInteger => dtype.is_integer() && !dtype.is_signed(),
         DTypeKind::Floating => dtype.is_float(),
+        DTypeKind::ComplexFloating => dtype.is_complex(),
+        DTypeKind::Inexact => dtype.is_inexact(),
         DTypeKind::Number => dtype != DType::Bool,
     }
 }
@@ -228,6 +240,8 @@ mod tests {
         assert_eq!(finfo(DType::F32).max, f64::from(f32::MAX));
         assert_eq!(finfo(DType::F32).precision, 6);
         assert_eq!(finfo(DType::BF16).max, half::bf16::MAX.to_f64());
+        assert_eq!(finfo(DType::C64), finfo(DType::F32));
+        assert_eq!(finfo(DType::C128).eps, f64::EPSILON);
         assert_eq!(finfo(DType::F8E4M3Fn).max, 448.0);
         assert_eq!(finfo(DType::F8E4M3Fnuz).max, 240.0);
         assert_eq!(finfo(DType::F8E5M2).max, 57344.0);
@@ -252,6 +266,15 @@ mod tests {
             (DType::BF16, DType::F32, true),
             (DType::F32, DType::I64, false),
             (DType::I8, DType::BF16, true),
+            (DType::F32, DType::C64, true),
+            (DType::F64, DType::C64, false),
+            (DType::I16, DType::C64, true),
+            (DType::I32, DType::C64, false),
+            (DType::I64, DType::C128, true),
+            (DType::C64, DType::C128, true),
+            (DType::C128, DType::C64, false),
+            (DType::C64, DType::F64, false),
+            (DType::C64, DType::I64, false),
         ] {
             assert_eq!(can_cast(from, to), safe, "{from} to {to}");
         }

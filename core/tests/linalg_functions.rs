@@ -7,7 +7,7 @@ mod common;
 use common::apply::{Operation, number, numbers};
 use common::check::{self, Failures};
 use common::golden::{Golden, Row};
-use common::linalg::{apart, positive, turned};
+use common::linalg::{apart, positive, signs, symmetric, turned};
 use common::plan::Batches;
 use ramie_core::linalg::{self as la, NormOrder};
 use ramie_core::random::{self, CovarianceRoot};
@@ -137,6 +137,38 @@ fn functions_agree_with_jax() {
     for case in &mut cases {
         // Programs of these are long, and their primitives are checked for
         // second order and batches.
+        case.smooth = false;
+        case.batches = Batches::None;
+    }
+    check::cases(&cases, &mut failures);
+    failures.finish();
+}
+
+/// Functions that tests/golden/hermitian.py describes.
+fn hermitian(row: &Row) -> Applied {
+    let both = |x: &Array| symmetric(x) - Array::eye(x.shape()[x.ndim() - 1], x.dtype()) * 6;
+    match row.op.as_str() {
+        "svd" => Some(Box::new(move |x| {
+            let svd = la::svd_hermitian(&both(&x[0]));
+            let signs = signs(&svd.u);
+            vec![svd.u * &signs, svd.s, svd.vt * signs.swap_axes(-2, -1)]
+        })),
+        "svdvals" => on(move |x| la::svdvals_hermitian(&both(x))),
+        "pinv" => on(move |x| la::pinv_hermitian(&both(x), None)),
+        "pinv_as_is" => on(|x| la::pinv_hermitian(x, None)),
+        "matrix_rank" => on(|x| la::matrix_rank_hermitian(x, None)),
+        _ => None,
+    }
+}
+
+#[test]
+fn symmetric_matrices_agree_with_jax() {
+    let golden = Golden::open("hermitian");
+    let ops = golden.ops();
+    assert_eq!(ops.len(), 5);
+    let mut failures = Failures::default();
+    let mut cases = common::recorded(&golden, &ops, &hermitian, &mut failures);
+    for case in &mut cases {
         case.smooth = false;
         case.batches = Batches::None;
     }

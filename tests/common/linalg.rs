@@ -101,7 +101,7 @@ pub fn turned(x: &Array) -> Array {
 }
 
 /// The sign of the largest element of each column.
-fn signs(x: &Array) -> Array {
+pub fn signs(x: &Array) -> Array {
     let at = x.abs().argmax(-2).expand_dims(&[-2]);
     x.take_along_axis(&at, -2).sign().stop_gradient()
 }

@@ -92,5 +92,11 @@ pub fn cases() -> Vec<Case> {
         }),
         case("The diagonal of a vector", || f32(&[3]).diagonal(0)),
         case("Halving an odd axis", || f32(&[2, 3]).glu(-1)),
+        case("Padding for too few axes", || {
+            f32(&[2, 3]).pad_with(&[(1, 1)], PadMode::Edge)
+        }),
+        case("The middle of an axis without elements", || {
+            f32(&[0, 3]).quantile_axes(0.5, &[0])
+        }),
     ]
 }

@@ -1,7 +1,7 @@
 //! Least squares, and what singular values say of rank and inverse.
 
-use super::matrix::{epsilon, matrix_shape, product, transposed};
-use super::{expect_square, inexact, inv, solve, svd, svdvals};
+use super::matrix::{epsilon, matrix_shape, product, symmetrized, transposed};
+use super::{expect_square, inexact, inv, solve, svd, svd_hermitian, svdvals, svdvals_hermitian};
 use crate::ops::{fused, fused1, promote_all};
 use crate::{Array, DType, custom_jvp, where_};
 
@@ -27,18 +27,35 @@ pub fn pinv(a: &Array, rtol: Option<f64>) -> Array {
         "pinv: {} is no matrix\n  help: give an array of at least two axes",
         a.aval()
     );
-    fused1("pinv", rtol.map(f64::to_bits), &[a], |args| {
-        pinv_with_rule(&args[0], rtol)
+    pinv_of(&a, rtol, false)
+}
+
+/// [`pinv`] of symmetric matrices `[.., n, n]`, by their eigenvalues (`pinv` with
+/// `hermitian=True`). `a` is replaced by the mean of itself and its transpose.
+///
+/// # Panics
+/// If the matrices are not square, or not of `f32` or `f64`.
+#[track_caller]
+pub fn pinv_hermitian(a: &Array, rtol: Option<f64>) -> Array {
+    let a = expect_square("pinv_hermitian", &inexact(a));
+    pinv_of(&symmetrized(&a), rtol, true)
+}
+
+#[track_caller]
+fn pinv_of(a: &Array, rtol: Option<f64>, hermitian: bool) -> Array {
+    let fixed = (rtol.map(f64::to_bits), hermitian);
+    fused1("pinv", fixed, std::slice::from_ref(a), |args| {
+        pinv_with_rule(&args[0], rtol, hermitian)
     })
 }
 
 /// Golub and Pereyra, The differentiation of pseudo-inverses and nonlinear least
 /// squares problems whose variables separate (1973).
-fn pinv_with_rule(a: &Array, rtol: Option<f64>) -> Array {
+fn pinv_with_rule(a: &Array, rtol: Option<f64>, hermitian: bool) -> Array {
     let f = custom_jvp(
-        move |a: Array| pinv_by_svd(&a, rtol),
+        move |a: Array| pinv_by_svd(&a, rtol, hermitian),
         move |a: Array, tangent: Array| {
-            let p = pinv(&a, rtol);
+            let p = pinv_of(&a, rtol, hermitian);
             let (pt, tt) = (transposed(&p), transposed(&tangent));
             let outer = product(&product(&p, &pt), &tt);
             let inner = product(&tt, &product(&pt, &p));
@@ -51,12 +68,15 @@ fn pinv_with_rule(a: &Array, rtol: Option<f64>) -> Array {
     f(a.clone())
 }
 
-fn pinv_by_svd(a: &Array, rtol: Option<f64>) -> Array {
+fn pinv_by_svd(a: &Array, rtol: Option<f64>, hermitian: bool) -> Array {
     let (m, n) = matrix_shape(a);
     if a.size() == 0 {
         return transposed(a);
     }
-    let parts = svd(a, false);
+    let parts = match hermitian {
+        true => svd_hermitian(a),
+        false => svd(a, false),
+    };
     let rtol = rtol.unwrap_or(10.0 * m.max(n) as f64 * epsilon(a.dtype()));
     let cutoff = parts.s.slice_in_dim(0, 1, 1, -1) * rtol;
     let sizes = where_(&parts.s.gt(cutoff), &parts.s, f64::INFINITY);
@@ -77,14 +97,28 @@ pub fn matrix_rank(a: &Array, tol: Option<f64>) -> Array {
     if a.ndim() < 2 {
         return a.ne(0).any().astype(DType::I32);
     }
-    let (m, n) = matrix_shape(&a);
-    let s = svdvals(&a);
+    rank_of(&svdvals(&a), matrix_shape(&a), tol)
+}
+
+/// [`matrix_rank`] of symmetric matrices `[.., n, n]`, by their eigenvalues
+/// (`matrix_rank` with `hermitian=True`).
+///
+/// # Panics
+/// If the matrices are not square, or not of `f32` or `f64`.
+#[track_caller]
+pub fn matrix_rank_hermitian(a: &Array, tol: Option<f64>) -> Array {
+    let a = expect_square("matrix_rank_hermitian", &inexact(a));
+    rank_of(&svdvals_hermitian(&a), matrix_shape(&a), tol)
+}
+
+/// How many singular values of matrices of a shape are not zero.
+fn rank_of(s: &Array, (m, n): (usize, usize), tol: Option<f64>) -> Array {
     if s.size() == 0 {
         return s.sum_axes(&[-1]).astype(DType::I32);
     }
     let above = match tol {
         Some(tol) => s.gt(tol),
-        None => s.gt(s.max_keepdims(&[-1]) * (m.max(n) as f64 * epsilon(a.dtype()))),
+        None => s.gt(s.max_keepdims(&[-1]) * (m.max(n) as f64 * epsilon(s.dtype()))),
     };
     above.astype(DType::I32).sum_axes(&[-1])
 }

@@ -32,6 +32,7 @@ mod decompositions;
 mod determinant;
 mod functions;
 mod gmres;
+mod hermitian;
 mod inverse;
 mod iterative;
 pub(crate) mod matrix;
@@ -47,7 +48,11 @@ pub use decompositions::{
 pub use determinant::{det, slogdet};
 pub use functions::{block_diag, diagonal, expm, multi_dot, toeplitz, trace};
 pub use gmres::{gmres, gmres_with};
-pub use inverse::{LeastSquares, lstsq, matrix_power, matrix_rank, pinv, tensorinv, tensorsolve};
+pub use hermitian::{svd_hermitian, svdvals_hermitian};
+pub use inverse::{
+    LeastSquares, lstsq, matrix_power, matrix_rank, matrix_rank_hermitian, pinv, pinv_hermitian,
+    tensorinv, tensorsolve,
+};
 pub use iterative::{Iteration, bicgstab, bicgstab_with, cg, cg_with};
 pub use norms::{NormOrder, cond, matrix_norm, norm, vector_norm};
 pub(crate) use solve::solve_by_factors;

@@ -27,7 +27,40 @@ use std::borrow::Borrow;
 #[track_caller]
 pub fn einsum<A: Borrow<Array>>(spec: &str, operands: &[A]) -> Array {
     let arrays: Vec<&Array> = operands.iter().map(Borrow::borrow).collect();
-    let plan = match Plan::parse(spec, &arrays) {
+    plan("einsum", spec, &arrays).run(&arrays)
+}
+
+/// The order in which [`einsum`] multiplies its operands (`jnp.einsum_path`): for
+/// each product which two of the list it takes, by their places, the smaller
+/// first. They leave the list, and the product is put at its end. Arrays without
+/// elements serve as operands too.
+///
+/// ```
+/// use ramie_core::{Array, DType, einsum_path};
+/// let of = |shape: &[usize]| Array::shape_dtype_struct(shape, DType::F32);
+/// let (a, b, x) = (of(&[50, 40]), of(&[40, 30]), of(&[30]));
+/// // The product with a vector first.
+/// assert_eq!(einsum_path("ij,jk,k->i", &[a, b, x]), [(1, 2), (0, 1)]);
+/// ```
+///
+/// # Panics
+/// As [`einsum`].
+#[track_caller]
+pub fn einsum_path<A: Borrow<Array>>(spec: &str, operands: &[A]) -> Vec<(usize, usize)> {
+    let arrays: Vec<&Array> = operands.iter().map(Borrow::borrow).collect();
+    let types: Vec<crate::Aval> = arrays.iter().map(|a| a.aval()).collect();
+    let plan = plan("einsum_path", spec, &arrays);
+    let mut path = Vec::new();
+    crate::trace::trace_to_jaxpr(&types, |arrays| {
+        let refs: Vec<&Array> = arrays.iter().collect();
+        vec![plan.run_along(&refs, |pair| path.push(pair))]
+    });
+    path
+}
+
+#[track_caller]
+fn plan(operation: &str, spec: &str, arrays: &[&Array]) -> Plan {
+    match Plan::parse(spec, arrays) {
         Ok(plan) => plan,
         Err(e) => {
             let shown: Vec<String> = arrays
@@ -35,10 +68,9 @@ pub fn einsum<A: Borrow<Array>>(spec: &str, operands: &[A]) -> Array {
                 .enumerate()
                 .map(|(i, a)| format!("operand {i} {}", a.describe()))
                 .collect();
-            crate::trace::fail(&e.render(&format!("einsum(\"{spec}\")"), &shown))
+            crate::trace::fail(&e.render(&format!("{operation}(\"{spec}\")"), &shown))
         }
-    };
-    plan.run(&arrays)
+    }
 }
 
 /// An axis: a letter, or one that the dots stand for, counted from the last.
@@ -190,6 +222,12 @@ impl Plan {
 
     #[track_caller]
     fn run(self, arrays: &[&Array]) -> Array {
+        self.run_along(arrays, |_| ())
+    }
+
+    /// The result; `visit` is told which two terms each product is of.
+    #[track_caller]
+    fn run_along(self, arrays: &[&Array], mut visit: impl FnMut((usize, usize))) -> Array {
         let types = arrays.iter().map(|a| (a.dtype(), a.aval().weak_type()));
         let (dtype, _) = types.reduce(DType::promote).expect("an operand");
         let mut terms: Vec<Term> = Vec::new();
@@ -204,6 +242,7 @@ impl Plan {
                 break;
             }
             let (i, j) = self.next_pair(&terms);
+            visit((i, j));
             let right = terms.remove(j);
             let left = terms.remove(i);
             let others: Vec<Label> = terms.iter().flat_map(|t| t.labels.clone()).collect();

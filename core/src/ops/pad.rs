@@ -1,6 +1,7 @@
-//! Padding with an array's own elements.
+//! Padding with an array's own elements, or with what is made of them.
 
-use crate::{Array, concatenate};
+use super::IntoArray;
+use crate::{Array, DType, concatenate};
 
 /// Where padding takes its elements from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -13,13 +14,54 @@ pub enum PadMode {
     Symmetric,
     /// The elements from the other end: `b c|a b c|a b`.
     Wrap,
+    /// A number made of the elements along the axis: of all, or of as many as
+    /// `stat_length` says that are next to the padding.
+    Statistic {
+        /// The number.
+        of: PadStatistic,
+        /// How many elements it is made of.
+        stat_length: Option<usize>,
+    },
+}
+
+/// What [`PadMode::Statistic`] makes of the elements along an axis. Of integers
+/// means and medians are rounded, to the even one of two that are equally near.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PadStatistic {
+    /// The largest.
+    Maximum,
+    /// Their mean.
+    Mean,
+    /// The middle one, or the mean of the middle two.
+    Median,
+    /// The smallest.
+    Minimum,
+}
+
+impl PadStatistic {
+    /// The number, for an axis that is kept with the size 1.
+    fn of(self, x: &Array, axis: isize) -> Array {
+        let number = match self {
+            PadStatistic::Maximum => x.max_keepdims(&[axis]),
+            PadStatistic::Mean => x.mean_keepdims(&[axis]),
+            PadStatistic::Median => x.median_keepdims(&[axis]),
+            PadStatistic::Minimum => x.min_keepdims(&[axis]),
+        };
+        let number = match x.dtype().is_integer() {
+            true => number.round(),
+            false => number,
+        };
+        number.astype(x.dtype())
+    }
 }
 
 impl PadMode {
-    /// Which of `size` elements stands at `place`, before or past the array.
+    /// Which of `size` elements stands at `place`, before or past the array, if
+    /// it is one of them.
     fn source(self, place: isize, size: usize) -> isize {
         let n = size as isize;
         match self {
+            PadMode::Statistic { .. } => unreachable!("it is no element"),
             PadMode::Edge => place.clamp(0, n - 1),
             PadMode::Wrap => place.rem_euclid(n),
             PadMode::Symmetric => {
@@ -67,6 +109,81 @@ impl Array {
     /// Unless there is one entry per axis, and no empty axis is padded.
     #[track_caller]
     pub fn pad_with(&self, widths: &[(usize, usize)], mode: PadMode) -> Array {
+        self.padded(widths, |padded, axis, (before, after)| {
+            let size = padded.shape()[axis];
+            if let PadMode::Statistic { of, stat_length } = mode {
+                let length = stat_length.unwrap_or(size).min(size);
+                assert!(
+                    length > 0,
+                    "pad: a stat_length of 0 leaves nothing to make numbers of\n  help: give the \
+                     number of elements, or None for all"
+                );
+                let number = |from: usize| {
+                    let some = padded.slice_axis(axis, from, from + length);
+                    of.of(&some, axis as isize)
+                };
+                let at = axis as isize;
+                let first = number(0).repeat(before, at);
+                let last = number(size - length).repeat(after, at);
+                return vec![first, padded.clone(), last];
+            }
+            let places = -(before as isize)..(size + after) as isize;
+            runs(places.map(|p| mode.source(p, size)))
+                .into_iter()
+                .map(|run| padded.run(axis, run))
+                .collect()
+        })
+    }
+
+    /// The array with numbers added along each axis that go from `end` at the new
+    /// ends to the elements at the old ones (`jnp.pad` with
+    /// `mode="linear_ramp"`). Those between integers are rounded down.
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let x = Array::from([4.0f32, 8.0]).pad_linear_ramp(&[(2, 4)], 0.0);
+    /// assert_eq!(x.to_vec::<f32>(), [0.0, 2.0, 4.0, 8.0, 6.0, 4.0, 2.0, 0.0]);
+    /// ```
+    ///
+    /// # Panics
+    /// As [`pad_with`](Array::pad_with); if `end` is no number.
+    #[track_caller]
+    pub fn pad_linear_ramp(&self, widths: &[(usize, usize)], end: impl IntoArray) -> Array {
+        let end = end.into_array();
+        assert!(
+            end.ndim() == 0,
+            "pad_linear_ramp: the end is {}, expected one number",
+            end.aval()
+        );
+        self.padded(widths, |padded, axis, (before, after)| {
+            let (size, at) = (padded.shape()[axis], axis as isize);
+            let ramp = |edge: usize, steps: usize| {
+                let edge = padded.slice_axis(axis, edge, edge + 1).to_inexact();
+                let mut shape = vec![1; padded.ndim()];
+                shape[axis] = steps;
+                let step = Array::iota(&shape, axis, DType::F32).astype(edge.dtype());
+                let step = step / steps as f64;
+                let end = end.astype(edge.dtype());
+                let ramp = end * (1.0 - &step) + edge * step;
+                let ramp = match padded.dtype().is_integer() {
+                    true => ramp.floor(),
+                    false => ramp,
+                };
+                ramp.astype(padded.dtype())
+            };
+            let after = ramp(size - 1, after).flip(&[at]);
+            vec![ramp(0, before), padded.clone(), after]
+        })
+    }
+
+    /// One axis after the other replaced by parts that are put together along it,
+    /// where there is something to add.
+    #[track_caller]
+    fn padded(
+        &self,
+        widths: &[(usize, usize)],
+        parts: impl Fn(&Array, usize, (usize, usize)) -> Vec<Array>,
+    ) -> Array {
         assert!(
             widths.len() == self.ndim(),
             "pad: {} has {} axes, got padding for {}\n  help: give one entry for each axis, (0, 0) \
@@ -76,23 +193,17 @@ impl Array {
             widths.len()
         );
         let mut padded = self.clone();
-        for (axis, &(before, after)) in widths.iter().enumerate() {
-            if (before, after) == (0, 0) {
+        for (axis, &width) in widths.iter().enumerate() {
+            if width == (0, 0) {
                 continue;
             }
-            let size = self.shape()[axis];
             assert!(
-                size > 0,
+                self.shape()[axis] > 0,
                 "pad: axis {axis} of {} is empty, there is nothing to pad it with\n  help: pad with \
                  a value: x.pad(widths, 0)",
                 self.aval()
             );
-            let places = -(before as isize)..(size + after) as isize;
-            let parts: Vec<Array> = runs(places.map(|p| mode.source(p, size)))
-                .into_iter()
-                .map(|run| padded.run(axis, run))
-                .collect();
-            padded = concatenate(&parts, axis as isize);
+            padded = concatenate(&parts(&padded, axis, width), axis as isize);
         }
         padded
     }

@@ -1,0 +1,41 @@
+//! Singular values of symmetric matrices, by their eigenvalues.
+
+use super::{SvdFactors, eigh, matrix};
+use crate::{Array, where_};
+
+/// The singular value decomposition of symmetric matrices `[.., n, n]`
+/// (`jax.numpy.linalg.svd` with `hermitian=True`), from [`eigh`]: singular values
+/// are the sizes of eigenvalues, and both kinds of vectors differ in sign only.
+///
+/// `a` is replaced by the mean of itself and its transpose.
+///
+/// ```no_run
+/// use ramie_core::{Array, linalg};
+/// let svd = linalg::svd_hermitian(&Array::from([[1.0f32, 0.0], [0.0, -2.0]]));
+/// assert!(svd.s.allclose(&Array::from([2.0f32, 1.0])).item::<bool>());
+/// ```
+///
+/// # Panics
+/// As [`eigh`].
+#[track_caller]
+pub fn svd_hermitian(a: &Array) -> SvdFactors {
+    let (w, v) = eigh(a);
+    let size = w.abs();
+    let order = (-&size).argsort(-1);
+    let u = v.take_along_axis(&order.expand_dims(&[-2]), -1);
+    let s = size.take_along_axis(&order, -1);
+    let sign = where_(&w.lt(0.0), -1.0, w.ones_like());
+    let sign = sign.take_along_axis(&order, -1).expand_dims(&[-2]);
+    let vt = matrix::transposed(&(&u * sign));
+    SvdFactors { u, s, vt }
+}
+
+/// The singular values of symmetric matrices in decreasing order; see
+/// [`svd_hermitian`].
+///
+/// # Panics
+/// As [`eigh`].
+#[track_caller]
+pub fn svdvals_hermitian(a: &Array) -> Array {
+    eigh(a).0.abs().sort_descending(-1)
+}
