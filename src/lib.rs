@@ -87,8 +87,8 @@ pub use ramie_core::{
     Ellipsis, GatherScatterMode, IndexItem, IntoArray, IntoIndex, IntoIndexItem, Literal, NewAxis,
     Number, PadMode, PadStatistic, Precision, RoundingMethod, Scalar, Stepped, array,
     associative_scan, broadcast_arrays, broadcast_shapes, complex, concatenate, einsum,
-    einsum_path, fft, hstack, image, lax_sort, linalg, meshgrid, meshgrid_ij, random, s, stack,
-    vstack, where_,
+    einsum_path, einsum_sharded, fft, hstack, image, lax_sort, linalg, meshgrid, meshgrid_ij,
+    random, s, stack, vstack, where_,
 };
 // Functions of NumPy and of neural networks.
 #[doc(inline)]
@@ -178,11 +178,12 @@ pub use ramie_core::{
 // Meshes, and how arrays are sharded over them.
 #[doc(inline)]
 pub use ramie_core::{
-    AbstractMesh, AxisType, Mesh, MeshGuard, NamedSharding, P, PartitionSpec, Place, Placed, Shard,
-    ShardMapOptions, Sharding, ShardingRule, Shardings, SpecEntry, Specs, TypeSharding, auto_axes,
-    device_put, explicit_axes, get_abstract_mesh, get_mesh, make_array_from_callback,
-    make_array_from_process_local_data, make_mesh, make_mesh_with, reshard, set_mesh, shard_map,
-    shard_map_with, type_of, visualize_sharding, with_mesh, with_sharding_constraint,
+    AbstractMesh, AxisType, Mesh, MeshGuard, NamedSharding, OutSharding, P, PartitionSpec, Place,
+    Placed, Shard, ShardMapOptions, Sharding, ShardingRule, Shardings, SpecEntry, Specs,
+    TypeSharding, auto_axes, device_put, explicit_axes, get_abstract_mesh, get_mesh,
+    make_array_from_callback, make_array_from_process_local_data, make_mesh, make_mesh_with,
+    reshard, set_mesh, shard_map, shard_map_with, type_of, visualize_sharding, with_mesh,
+    with_sharding_constraint,
 };
 #[doc(inline)]
 pub use ramie_core::{Error, Result, ShapeError};

@@ -1,6 +1,6 @@
 //! Abstract values: what is known of an array without its elements.
 
-use crate::sharding::{AxisSet, SpecEntry, TypeSharding};
+use crate::sharding::{AxisSet, Context, PartitionSpec, SpecEntry, TypeSharding};
 use crate::{AxisName, DType};
 use ramie_pjrt::BufferType;
 use smallvec::SmallVec;
@@ -179,17 +179,18 @@ impl Aval {
             .with_sharding(self.sharding().map(kept))
     }
 
-    /// The same type with a dimension of `size`, which is not sharded, before
-    /// dimension `at`.
-    pub(crate) fn with_dimension(&self, at: usize, size: usize) -> Aval {
+    /// The same type with a dimension of `size`, which is sharded over `axes`,
+    /// before dimension `at`.
+    pub(crate) fn with_dimension(&self, at: usize, size: usize, axes: &[AxisName]) -> Aval {
         let mut shape: Dims = self.shape().into();
         shape.insert(at, size);
-        let wider = |s: TypeSharding| {
-            let spec = s.spec().inserted(at, SpecEntry::None);
-            TypeSharding::new(s.mesh(), &spec, shape.len())
+        let here = self.sharding().map(|s| s.mesh());
+        let mesh = here.or_else(|| Context::current().axes.filter(|_| !axes.is_empty()));
+        let wider = |mesh| {
+            let spec = self.spec().inserted(at, SpecEntry::from(axes));
+            TypeSharding::new(mesh, &spec, shape.len())
         };
-        self.with_shape(&shape)
-            .with_sharding(self.sharding().map(wider))
+        self.with_shape(&shape).with_sharding(mesh.map(wider))
     }
 
     /// The same shape and placement with another, strong, type.
@@ -208,6 +209,14 @@ impl Aval {
     /// How the dimensions are sharded over explicit axes of a mesh, if any is.
     pub fn sharding(&self) -> Option<TypeSharding> {
         self.0.key.placement.sharding
+    }
+
+    /// How the dimensions are sharded over explicit axes: an empty spec where
+    /// none is.
+    pub(crate) fn spec(&self) -> PartitionSpec {
+        self.sharding()
+            .map(|s| s.spec().clone())
+            .unwrap_or_default()
     }
 
     /// The manual axes over which values may differ, in the body of a

@@ -68,8 +68,8 @@ pub use narrow::{F4E2M1Fn, F8E4M3Fn, F8E4M3Fnuz, F8E5M2, F8E5M2Fnuz, F8E8M0Fnu, 
 pub use numerics::{debug_infs, debug_nans};
 pub use ops::{
     At, Ellipsis, IndexItem, IntoArray, IntoIndex, IntoIndexItem, NewAxis, PadMode, PadStatistic,
-    Stepped, broadcast_arrays, einsum, einsum_path, hstack, meshgrid, meshgrid_ij, s, stack,
-    vstack,
+    Stepped, broadcast_arrays, einsum, einsum_path, einsum_sharded, hstack, meshgrid, meshgrid_ij,
+    s, stack, vstack,
 };
 pub use ops::{
     Attention, BitOrder, BoundsMode, Covariance, Distinct, Histogram, Interpolation, Quantile,
@@ -105,8 +105,8 @@ pub use runtime::{
 };
 pub use scalar::{Literal, Scalar};
 pub use sharding::{
-    AbstractMesh, AxisType, Mesh, MeshGuard, NamedSharding, PartitionSpec, Place, Placed, Shard,
-    Sharding, ShardingRule, Shardings, SpecEntry, Specs, TypeSharding, device_put,
+    AbstractMesh, AxisType, Mesh, MeshGuard, NamedSharding, OutSharding, PartitionSpec, Place,
+    Placed, Shard, Sharding, ShardingRule, Shardings, SpecEntry, Specs, TypeSharding, device_put,
     get_abstract_mesh, get_mesh, make_array_from_callback, make_array_from_process_local_data,
     make_mesh, make_mesh_with, set_mesh, visualize_sharding, with_mesh,
 };

@@ -41,6 +41,7 @@ fn product(
         dimension_numbers,
         precision,
         preferred_element_type,
+        out_sharding: None,
     };
     bind1(product, &[a, b])
 }

@@ -56,6 +56,7 @@ fn apply(row: &Value) -> Array {
                 },
                 precision: None,
                 preferred_element_type: Some(DType::F32),
+                out_sharding: None,
             },
             &[&x(0), &x(1)],
         ),

@@ -125,6 +125,7 @@ fn products(row: &Row) -> Option<Box<Operation>> {
             },
             precision: None,
             preferred_element_type: type_of(p, "preferred_element_type"),
+            out_sharding: None,
         }),
         _ => None,
     }

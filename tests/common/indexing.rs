@@ -19,9 +19,11 @@ fn shapes(row: &Row) -> Option<Box<Operation>> {
         "broadcast_in_dim" => of(sh::BroadcastInDim {
             shape: numbers(&p["shape"]),
             broadcast_dimensions: numbers(&p["broadcast_dimensions"]),
+            sharding: None,
         }),
         "reshape" => of(sh::Reshape {
             new_sizes: numbers(&p["new_sizes"]),
+            sharding: None,
         }),
         "transpose" => of(sh::Transpose {
             permutation: numbers(&p["permutation"]),
@@ -54,6 +56,7 @@ fn shapes(row: &Row) -> Option<Box<Operation>> {
             shape: numbers(&p["shape"]),
             dimension: number(p, "dimension"),
             dtype: type_of(p, "dtype")?,
+            sharding: None,
         }),
         "bitcast_convert_type" => of(sh::BitcastConvertType {
             new_dtype: type_of(p, "new_dtype")?,

@@ -197,6 +197,7 @@ fn shapes() -> Vec<Case> {
     cases.push(case(DynamicUpdateSlice, "whole", &inputs).gives(vec![scalar(F64, 3.0)]));
     let whole = Reshape {
         new_sizes: [].as_slice().into(),
+        sharding: None,
     };
     cases.push(case(whole, "whole", &[scalar(F64, 2.0)]).gives(vec![scalar(F64, 2.0)]));
     let picked: Box<Operation> = Box::new(|a| vec![a[0].take(&a[1], 0)]);

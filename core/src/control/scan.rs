@@ -149,6 +149,14 @@ pub(super) fn length_of<X: Tree>(operation: &str, xs: &X, given: Option<usize>) 
                 x.aval()
             );
         };
+        if !x.aval().spec().entry(0).axes().is_empty() {
+            panic!(
+                "{operation}: 0th dimension of all xs should be replicated. Got {}, {what} is {}\n  help: \
+                 make it whole with `reshard`",
+                x.aval().spec(),
+                x.aval()
+            );
+        }
         match &known {
             Some((other, first)) if *other != n => panic!(
                 "{operation}: lengths differ: {first} says {other}, {what} has {n} elements\n  help: all \

@@ -148,6 +148,7 @@ impl Convolution {
             batch_group_count: self.batch_group_count,
             precision: self.precision,
             preferred_element_type: self.preferred_element_type,
+            out_sharding: None,
         }
     }
 }

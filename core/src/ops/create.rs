@@ -2,20 +2,7 @@
 
 use crate::prim::shape::Iota;
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, Scalar, Sharding};
-
-/// The array, placed on a mesh as the type says.
-#[track_caller]
-fn placed_as(array: Array, aval: Aval) -> Array {
-    if !aval.is_placed() {
-        return array;
-    }
-    let array = match aval.sharding() {
-        Some(sharding) => super::sharding::resharded(&array, sharding.mesh(), sharding.spec()),
-        None => array,
-    };
-    crate::prim::collective::vary(&array, aval.varying())
-}
+use crate::{Array, Aval, DType, OutSharding, PartitionSpec, Scalar, Sharding};
 
 impl Array {
     /// An array with every element `value`.
@@ -41,39 +28,107 @@ impl Array {
         Array::full(shape, 1, dtype)
     }
 
+    /// [`full`](Array::full) sharded by `out_sharding` over explicit axes of the
+    /// current mesh: each device makes its part
+    /// (`jnp.full(.., out_sharding=..)`).
+    ///
+    /// # Panics
+    /// If no mesh is current, or `out_sharding` does not fit it or the shape.
+    #[track_caller]
+    pub fn full_sharded(
+        shape: &[usize],
+        value: impl Into<Scalar>,
+        dtype: DType,
+        out_sharding: impl Into<PartitionSpec>,
+    ) -> Array {
+        let spec = out_sharding.into();
+        let sharding = OutSharding::new("full", &[], &spec, shape.len());
+        Array::scalar(value, dtype).repeated(shape, &[], Some(sharding))
+    }
+
+    /// [`zeros`](Array::zeros) sharded by `out_sharding` over explicit axes of the
+    /// current mesh (`jnp.zeros(.., out_sharding=..)`).
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, AxisType, DType, P, make_mesh_with, set_mesh};
+    /// let _current = set_mesh(make_mesh_with(&[4, 2], &["X", "Y"], AxisType::Explicit)?);
+    /// let x = Array::zeros_sharded(&[8, 16], DType::F32, P!["X", "Y"]);
+    /// assert_eq!(x.aval().to_string(), "f32[8@X,16@Y]");
+    /// # Ok::<(), ramie_core::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// As [`full_sharded`](Array::full_sharded).
+    #[track_caller]
+    pub fn zeros_sharded(
+        shape: &[usize],
+        dtype: DType,
+        out_sharding: impl Into<PartitionSpec>,
+    ) -> Array {
+        Array::full_sharded(shape, 0, dtype, out_sharding)
+    }
+
+    /// [`ones`](Array::ones) sharded by `out_sharding` over explicit axes of the
+    /// current mesh (`jnp.ones(.., out_sharding=..)`).
+    ///
+    /// # Panics
+    /// As [`full_sharded`](Array::full_sharded).
+    #[track_caller]
+    pub fn ones_sharded(
+        shape: &[usize],
+        dtype: DType,
+        out_sharding: impl Into<PartitionSpec>,
+    ) -> Array {
+        Array::full_sharded(shape, 1, dtype, out_sharding)
+    }
+
     /// Zeros in the shape and type of this array.
     #[track_caller]
     pub fn zeros_like(&self) -> Array {
-        self.beside(Array::zeros(self.shape(), self.dtype()))
+        self.filled(0)
     }
 
     /// Ones in the shape and type of this array.
     #[track_caller]
     pub fn ones_like(&self) -> Array {
-        self.beside(Array::ones(self.shape(), self.dtype()))
+        self.filled(1)
     }
 
     /// `value` in the shape and type of this array.
     #[track_caller]
     pub fn full_like(&self, value: impl Into<Scalar>) -> Array {
-        self.beside(Array::full(self.shape(), value, self.dtype()))
+        self.filled(value)
     }
 
-    /// An array of this shape where this one is on a mesh: sharded as it is, and
-    /// varying over the same axes.
+    /// `value` in this array's shape and type, and where this is on a mesh:
+    /// sharded as it is, and varying over the same axes.
     #[track_caller]
-    fn beside(&self, array: Array) -> Array {
+    fn filled(&self, value: impl Into<Scalar>) -> Array {
         let aval = self.aval();
-        if let (Some(Sharding::Named(here)), false) = (self.sharding(), array.is_tracer()) {
-            return crate::device_put(&array, here);
+        let array = Array::filled_as(aval, value);
+        match self.sharding() {
+            Some(Sharding::Named(here)) if !array.is_tracer() && aval.sharding().is_none() => {
+                crate::device_put(&array, here)
+            }
+            _ => array,
         }
-        placed_as(array, aval)
     }
 
-    /// Zeros of a type: sharded as it says, and varying over the same axes.
+    /// `value` in all places of a type, which says where on a mesh they are.
+    #[track_caller]
+    fn filled_as(aval: Aval, value: impl Into<Scalar>) -> Array {
+        let scalar = Array::scalar(value, aval.dtype());
+        let array = scalar.repeated(aval.shape(), &[], OutSharding::of(aval));
+        match aval.varying() {
+            [] => array,
+            axes => crate::prim::collective::vary(&array, axes),
+        }
+    }
+
+    /// Zeros of a type.
     #[track_caller]
     pub(crate) fn zeros_of(aval: Aval) -> Array {
-        placed_as(Array::zeros(aval.shape(), aval.dtype()), aval)
+        Array::filled_as(aval, 0)
     }
 
     /// `0, 1, …, n - 1` as `i32`.
@@ -99,9 +154,43 @@ impl Array {
                 shape,
                 dimension: axis,
                 dtype,
+                sharding: None,
             },
             &[],
         )
+    }
+
+    /// [`iota`](Array::iota) sharded by `out_sharding` over explicit axes of the
+    /// current mesh.
+    ///
+    /// # Panics
+    /// As `iota`, if no mesh is current, or if `out_sharding` does not fit it or
+    /// the shape.
+    #[track_caller]
+    pub fn iota_sharded(
+        shape: &[usize],
+        axis: usize,
+        dtype: DType,
+        out_sharding: impl Into<PartitionSpec>,
+    ) -> Array {
+        let spec = out_sharding.into();
+        let iota = Iota {
+            shape: shape.into(),
+            dimension: axis,
+            dtype,
+            sharding: Some(OutSharding::new("iota", &[], &spec, shape.len())),
+        };
+        bind1(iota, &[])
+    }
+
+    /// [`arange`](Array::arange) sharded by `out_sharding` over explicit axes of the
+    /// current mesh (`jnp.arange(.., out_sharding=..)`).
+    ///
+    /// # Panics
+    /// As [`iota_sharded`](Array::iota_sharded).
+    #[track_caller]
+    pub fn arange_sharded(n: usize, out_sharding: impl Into<PartitionSpec>) -> Array {
+        Array::iota_sharded(&[n], 0, DType::I32, out_sharding)
     }
 
     /// A matrix with ones on its diagonal.

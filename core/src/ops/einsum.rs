@@ -1,7 +1,7 @@
 //! Einstein summation over `dot_general`, transposes and reductions.
 
 use crate::prim::dot::DotDimensionNumbers;
-use crate::{Array, DType, ShapeError};
+use crate::{Array, DType, PartitionSpec, ShapeError};
 use std::borrow::Borrow;
 
 /// The sum of products of arrays whose axes are named by letters.
@@ -26,8 +26,41 @@ use std::borrow::Borrow;
 /// has or that it has twice.
 #[track_caller]
 pub fn einsum<A: Borrow<Array>>(spec: &str, operands: &[A]) -> Array {
+    summed(spec, operands, None)
+}
+
+/// [`einsum`] with the result sharded by `out_sharding` over explicit axes of a
+/// mesh (`jnp.einsum(.., out_sharding=..)`).
+///
+/// ```no_run
+/// use ramie_core::{Array, AxisType, DType, P, einsum_sharded, make_mesh_with, set_mesh};
+/// let _current = set_mesh(make_mesh_with(&[4, 2], &["X", "Y"], AxisType::Explicit)?);
+/// let x = Array::zeros_sharded(&[8, 2048], DType::BF16, P!["X", "Y"]);
+/// let w = Array::zeros_sharded(&[2048, 8192], DType::BF16, P!["Y", None]);
+/// let out = einsum_sharded("bd,df->bf", &[&x, &w], P!["X", None]);
+/// assert_eq!(out.aval().to_string(), "bf16[8@X,8192]");
+/// # Ok::<(), ramie_core::Error>(())
+/// ```
+///
+/// # Panics
+/// As [`einsum`], or if `out_sharding` does not fit the mesh or the shape.
+#[track_caller]
+pub fn einsum_sharded<A: Borrow<Array>>(
+    spec: &str,
+    operands: &[A],
+    out_sharding: impl Into<PartitionSpec>,
+) -> Array {
+    summed(spec, operands, Some(out_sharding.into()))
+}
+
+#[track_caller]
+fn summed<A: Borrow<Array>>(
+    spec: &str,
+    operands: &[A],
+    out_sharding: Option<PartitionSpec>,
+) -> Array {
     let arrays: Vec<&Array> = operands.iter().map(Borrow::borrow).collect();
-    plan("einsum", spec, &arrays).run(&arrays)
+    plan("einsum", spec, &arrays).run(&arrays, out_sharding)
 }
 
 /// The order in which [`einsum`] multiplies its operands (`jnp.einsum_path`): for
@@ -48,12 +81,12 @@ pub fn einsum<A: Borrow<Array>>(spec: &str, operands: &[A]) -> Array {
 #[track_caller]
 pub fn einsum_path<A: Borrow<Array>>(spec: &str, operands: &[A]) -> Vec<(usize, usize)> {
     let arrays: Vec<&Array> = operands.iter().map(Borrow::borrow).collect();
-    let types: Vec<crate::Aval> = arrays.iter().map(|a| a.aval()).collect();
+    let types: Vec<crate::Aval> = arrays.iter().map(|a| a.aval().unplaced()).collect();
     let plan = plan("einsum_path", spec, &arrays);
     let mut path = Vec::new();
     crate::trace::trace_to_jaxpr(&types, |arrays| {
         let refs: Vec<&Array> = arrays.iter().collect();
-        vec![plan.run_along(&refs, |pair| path.push(pair))]
+        vec![plan.run_along(&refs, None, |pair| path.push(pair))]
     });
     path
 }
@@ -221,13 +254,18 @@ impl Plan {
     }
 
     #[track_caller]
-    fn run(self, arrays: &[&Array]) -> Array {
-        self.run_along(arrays, |_| ())
+    fn run(self, arrays: &[&Array], out_sharding: Option<PartitionSpec>) -> Array {
+        self.run_along(arrays, out_sharding, |_| ())
     }
 
     /// The result; `visit` is told which two terms each product is of.
     #[track_caller]
-    fn run_along(self, arrays: &[&Array], mut visit: impl FnMut((usize, usize))) -> Array {
+    fn run_along(
+        self,
+        arrays: &[&Array],
+        out_sharding: Option<PartitionSpec>,
+        mut visit: impl FnMut((usize, usize)),
+    ) -> Array {
         let types = arrays.iter().map(|a| (a.dtype(), a.aval().weak_type()));
         let (dtype, _) = types.reduce(DType::promote).expect("an operand");
         let mut terms: Vec<Term> = Vec::new();
@@ -246,7 +284,8 @@ impl Plan {
             let right = terms.remove(j);
             let left = terms.remove(i);
             let others: Vec<Label> = terms.iter().flat_map(|t| t.labels.clone()).collect();
-            let product = self.multiply(left, right, &others);
+            let out = out_sharding.as_ref().filter(|_| terms.is_empty());
+            let product = self.multiply(left, right, &others, out);
             terms.push(product);
         }
         let last = terms.pop().expect("one is left");
@@ -256,10 +295,17 @@ impl Plan {
             .map(|l| last.labels.iter().position(|x| x == l))
             .map(|p| p.expect("the result's labels remain") as isize)
             .collect();
-        if permutation.is_sorted() {
+        let out = if permutation.is_sorted() {
             last.array
         } else {
             last.array.transpose(&permutation)
+        };
+        match out_sharding {
+            // One operand, or an axis that was summed alone after the product.
+            Some(spec) if out.aval().spec() != spec.filled(out.ndim()) => {
+                crate::reshard(&out, spec)
+            }
+            _ => out,
         }
     }
 
@@ -344,7 +390,21 @@ impl Plan {
     /// The product of two terms: labels that both have are batch axes where
     /// the result or another term needs them, else summed over.
     #[track_caller]
-    fn multiply(&self, left: Term, right: Term, others: &[Label]) -> Term {
+    fn multiply(
+        &self,
+        left: Term,
+        right: Term,
+        others: &[Label],
+        out_sharding: Option<&PartitionSpec>,
+    ) -> Term {
+        // The spec of the product, whose labels are still to be transposed.
+        let spec = |labels: &[Label]| {
+            let place = |l| self.output.iter().position(|o| o == l);
+            let places: Option<Vec<usize>> = labels.iter().map(place).collect();
+            out_sharding
+                .zip(places)
+                .map(|(s, places)| s.gathered(&places))
+        };
         let needed = |l: &Label| self.output.contains(l) || others.contains(l);
         let shared = |l: &&Label| right.labels.contains(l);
         let (batch, summed): (Vec<Label>, Vec<Label>) =
@@ -358,15 +418,23 @@ impl Plan {
         // With the operands exchanged the result may need no transpose.
         let exchanged = [&batch[..], &free_right, &free_left].concat();
         if exchanged == self.output && !free_left.is_empty() {
-            return product(&right, &left, &batch, &summed, exchanged);
+            let spec = spec(&exchanged);
+            return product([&right, &left], &batch, &summed, exchanged, spec);
         }
         let labels = [&batch[..], &free_left, &free_right].concat();
-        product(&left, &right, &batch, &summed, labels)
+        let spec = spec(&labels);
+        product([&left, &right], &batch, &summed, labels, spec)
     }
 }
 
 #[track_caller]
-fn product(a: &Term, b: &Term, batch: &[Label], summed: &[Label], labels: Vec<Label>) -> Term {
+fn product(
+    [a, b]: [&Term; 2],
+    batch: &[Label],
+    summed: &[Label],
+    labels: Vec<Label>,
+    out_sharding: Option<PartitionSpec>,
+) -> Term {
     let axes = |t: &Term, of: &[Label]| -> Vec<usize> {
         of.iter()
             .map(|l| t.labels.iter().position(|x| x == l).expect("shared"))
@@ -379,7 +447,7 @@ fn product(a: &Term, b: &Term, batch: &[Label], summed: &[Label], labels: Vec<La
     let dtype = a.array.dtype();
     let array = a
         .array
-        .dot_general_with(&b.array, numbers, None, Some(dtype));
+        .general_product(&b.array, numbers, Some(dtype), out_sharding);
     Term { array, labels }
 }
 

@@ -1,7 +1,7 @@
 //! NumPy's products of arrays over `dot_general`.
 
 use crate::prim::dot::DotDimensionNumbers;
-use crate::{Array, DType, Dims, IntoArray, ShapeError};
+use crate::{Array, DType, Dims, IntoArray, PartitionSpec, ShapeError};
 
 /// Both operands in their common type, with shapes as they are.
 #[track_caller]
@@ -19,12 +19,13 @@ fn product(
     b: &Array,
     contracting: [&[usize]; 2],
     batch: [&[usize]; 2],
+    out_sharding: Option<PartitionSpec>,
 ) -> Array {
     let numbers = DotDimensionNumbers::new(contracting, batch);
     if let Err(error) = numbers.check(a.aval(), b.aval()) {
         refuse(operation, &error, a, b);
     }
-    a.dot_general_with(b, numbers, None, Some(a.dtype()))
+    a.general_product(b, numbers, Some(a.dtype()), out_sharding)
 }
 
 #[track_caller]
@@ -53,7 +54,39 @@ impl Array {
     /// broadcast.
     #[track_caller]
     pub fn matmul(&self, rhs: impl IntoArray) -> Array {
-        let (a, b, _) = promote_types(self, &rhs.into_array());
+        self.matrix_product(&rhs.into_array(), None)
+    }
+
+    /// [`matmul`](Array::matmul) with the result sharded by `out_sharding` over
+    /// explicit axes of a mesh (`jnp.matmul(.., out_sharding=..)`). Where the
+    /// summed axis of both operands is sharded, a result sharded along the same
+    /// mesh axis takes a reduce-scatter, and one that is whole along it an
+    /// all-reduce.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, AxisType, DType, P, make_mesh_with, set_mesh};
+    /// let _current = set_mesh(make_mesh_with(&[4, 2], &["X", "Y"], AxisType::Explicit)?);
+    /// let x = Array::zeros_sharded(&[8, 16], DType::F32, P!["X", "Y"]);
+    /// let w = Array::zeros_sharded(&[16, 8], DType::F32, P!["Y", None]);
+    /// let out = x.matmul_sharded(&w, P!["X", "Y"]);
+    /// assert_eq!(out.aval().to_string(), "f32[8@X,8@Y]");
+    /// # Ok::<(), ramie_core::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// As `matmul`, or if `out_sharding` does not fit the mesh or the shape.
+    #[track_caller]
+    pub fn matmul_sharded(
+        &self,
+        rhs: impl IntoArray,
+        out_sharding: impl Into<PartitionSpec>,
+    ) -> Array {
+        self.matrix_product(&rhs.into_array(), Some(out_sharding.into()))
+    }
+
+    #[track_caller]
+    fn matrix_product(&self, rhs: &Array, out_sharding: Option<PartitionSpec>) -> Array {
+        let (a, b, _) = promote_types(self, rhs);
         if a.ndim() == 0 || b.ndim() == 0 {
             let error = ShapeError::new("operands must have at least one axis")
                 .help("multiply by a scalar with `*`");
@@ -102,13 +135,6 @@ impl Array {
         let batch_a: Dims = both.iter().map(|&(_, i, _)| after(&squeeze_a, i)).collect();
         let batch_b: Dims = both.iter().map(|&(_, _, j)| after(&squeeze_b, j)).collect();
         let contract_b = y.ndim() - own_b;
-        let out = product(
-            "matmul",
-            &x,
-            &y,
-            [&[x.ndim() - 1], &[contract_b]],
-            [&batch_a, &batch_b],
-        );
         // The product has the paired axes, then those of each operand.
         let mut places: Vec<usize> = both.iter().map(|&(axis, ..)| axis).collect();
         places.extend(&only_a);
@@ -119,6 +145,14 @@ impl Array {
         for (from, &to) in places.iter().enumerate() {
             permutation[to] = from as isize;
         }
+        let out = product(
+            "matmul",
+            &x,
+            &y,
+            [&[x.ndim() - 1], &[contract_b]],
+            [&batch_a, &batch_b],
+            out_sharding.map(|s| s.gathered(&places)),
+        );
         if permutation.is_sorted() {
             out
         } else {
@@ -134,12 +168,35 @@ impl Array {
     /// If the summed sizes differ.
     #[track_caller]
     pub fn dot(&self, rhs: impl IntoArray) -> Array {
-        let (a, b, _) = promote_types(self, &rhs.into_array());
+        self.inner_product(&rhs.into_array(), None)
+    }
+
+    /// [`dot`](Array::dot) with the result sharded by `out_sharding` over explicit
+    /// axes of a mesh.
+    ///
+    /// # Panics
+    /// As `dot`, or if `out_sharding` does not fit the mesh or the shape.
+    #[track_caller]
+    pub fn dot_sharded(
+        &self,
+        rhs: impl IntoArray,
+        out_sharding: impl Into<PartitionSpec>,
+    ) -> Array {
+        self.inner_product(&rhs.into_array(), Some(out_sharding.into()))
+    }
+
+    #[track_caller]
+    fn inner_product(&self, rhs: &Array, out_sharding: Option<PartitionSpec>) -> Array {
+        let (a, b, _) = promote_types(self, rhs);
         if a.ndim() == 0 || b.ndim() == 0 {
-            return a.mul(&b);
+            let scaled = a.mul(&b);
+            return match out_sharding {
+                Some(spec) => crate::reshard(&scaled, spec),
+                None => scaled,
+            };
         }
         let summed = [&[a.ndim() - 1][..], &[b.ndim().saturating_sub(2)]];
-        product("dot", &a, &b, summed, [&[], &[]])
+        product("dot", &a, &b, summed, [&[], &[]], out_sharding)
     }
 
     /// The sum of products over the last `n` axes of `self` and the first `n` of
@@ -157,7 +214,7 @@ impl Array {
         }
         let left: Dims = (a.ndim() - n..a.ndim()).collect();
         let right: Dims = (0..n).collect();
-        product("tensordot", &a, &b, [&left, &right], [&[], &[]])
+        product("tensordot", &a, &b, [&left, &right], [&[], &[]], None)
     }
 
     /// The sum of products over the named axes of `self`, each with its partner
@@ -176,7 +233,7 @@ impl Array {
         let (a, b, _) = promote_types(self, &rhs.into_array());
         let left = a.axes("tensordot", lhs_axes);
         let right = b.axes("tensordot", rhs_axes);
-        product("tensordot_axes", &a, &b, [&left, &right], [&[], &[]])
+        product("tensordot_axes", &a, &b, [&left, &right], [&[], &[]], None)
     }
 
     /// The sum of products over the last axes of both arrays; a scalar operand
@@ -191,7 +248,7 @@ impl Array {
             return a.mul(&b);
         }
         let summed = [&[a.ndim() - 1][..], &[b.ndim() - 1]];
-        product("inner", &a, &b, summed, [&[], &[]])
+        product("inner", &a, &b, summed, [&[], &[]], None)
     }
 
     /// The sum of products of all elements, in row-major order.
@@ -202,7 +259,7 @@ impl Array {
     pub fn vdot(&self, rhs: impl IntoArray) -> Array {
         let rhs = rhs.into_array();
         let (a, b, _) = promote_types(&self.flatten(..), &rhs.flatten(..));
-        product("vdot", &a, &b, [&[0], &[0]], [&[], &[]])
+        product("vdot", &a, &b, [&[0], &[0]], [&[], &[]], None)
     }
 
     /// The products of each element of `self` with each of `rhs`, both in

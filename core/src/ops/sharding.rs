@@ -23,7 +23,7 @@ pub(crate) fn constrain(x: &Array, sharding: NamedSharding) -> Array {
 
 /// The value with its type sharded so.
 #[track_caller]
-pub(super) fn resharded(x: &Array, axes: AbstractMesh, spec: &PartitionSpec) -> Array {
+pub(crate) fn resharded(x: &Array, axes: AbstractMesh, spec: &PartitionSpec) -> Array {
     let reshard = Reshard {
         axes,
         mesh: Context::current().mesh,
@@ -119,6 +119,51 @@ pub fn reshard(x: &Array, spec: impl Into<PartitionSpec>) -> Array {
         ));
     }
     resharded(x, axes, &spec)
+}
+
+/// A result that the compiler shards by `spec`, computed from operands with all
+/// axes in its hands: for operations whose types alone do not say how to.
+#[track_caller]
+pub(crate) fn placed_by_compiler(
+    operation: &str,
+    operands: &[&Array],
+    spec: &PartitionSpec,
+    f: impl FnOnce(&[Array]) -> Array,
+) -> Array {
+    let found = operands.iter().find_map(|x| x.aval().sharding());
+    let context = Context::current();
+    let Some(outside) = found.map(|s| s.mesh()).or(context.axes) else {
+        fail(&format!(
+            "{operation}: out_sharding is {spec}, and no mesh is current\n  help: make a mesh with \
+             explicit axes current with `set_mesh(mesh)`"
+        ))
+    };
+    let inside = outside.with_types(|_, t| match t {
+        AxisType::Explicit => AxisType::Auto,
+        other => other,
+    });
+    let cast = |x: &Array, axes: AbstractMesh, spec: &PartitionSpec| {
+        let cast = Reshard {
+            axes,
+            mesh: context.mesh,
+            spec: spec.clone(),
+            cast: true,
+        };
+        bind1(cast, &[x])
+    };
+    let given: Vec<Array> = operands
+        .iter()
+        .map(|x| cast(x, inside, &x.aval().spec()))
+        .collect();
+    let within = Context {
+        axes: Some(inside),
+        ..context
+    };
+    let out = within.within(|| f(&given));
+    if let Err(e) = crate::sharding::check_out(outside, spec, out.ndim()) {
+        fail(&e.render(operation, &[]));
+    }
+    cast(&out, outside, spec)
 }
 
 /// The array's type (`jax.typeof`): shape, element type, and on a mesh how it is

@@ -4,7 +4,7 @@ use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, move_b
 use crate::callback::{HostFunction, VmapMethod};
 use crate::lower::{Lowering, Value, order};
 use crate::trace::{self, bind};
-use crate::{Array, Aval, Outputs, Result, ShapeError};
+use crate::{Array, Aval, Outputs, Result, ShapeError, ShardingRule};
 use ramie_pjrt::Callback;
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
@@ -140,6 +140,12 @@ impl Primitive for HostCallback {
             );
         }
         Ok(self.outs())
+    }
+    fn sharding(&self, _: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(match outs.is_empty() {
+            true => ShardingRule::Specs(Vec::new()),
+            false => ShardingRule::Unknown,
+        })
     }
     fn differentiation(&self) -> Differentiation<'_> {
         match self.kind {

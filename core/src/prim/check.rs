@@ -4,7 +4,7 @@ use super::{Avals, BatchAxis, Batched, Differentiation, Primitive, move_batch_ax
 use crate::checkify::Error;
 use crate::lower::{Lowering, Value};
 use crate::trace::bind;
-use crate::{Array, Aval, DType, Outputs, Result, ShapeError, ensure_shape};
+use crate::{Array, Aval, DType, Outputs, Result, ShapeError, ShardingRule, ensure_shape};
 use std::panic::Location;
 
 /// The first operand is the number of a failure, 0 for none, with an axis for
@@ -45,6 +45,9 @@ impl Primitive for Check {
             );
         }
         Ok(Avals::new())
+    }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Specs(Vec::new()))
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero

@@ -5,7 +5,7 @@ use crate::lower::{Lowering, Region, Value, dims_array, padding_attribute};
 use crate::prim::elementwise::Class;
 use crate::prim::reduce::{highest, lowest};
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, Dims, Scalar, ShapeError};
+use crate::{Array, Aval, DType, Dims, Scalar, ShapeError, ShardingRule};
 
 /// A row of the table of running reductions, for tests and documentation.
 pub struct CumulativeRow {
@@ -64,6 +64,9 @@ macro_rules! cumulative {
                     "axis {} is out of range for {}", self.axis, args[0]
                 );
                 one(args[0])
+            }
+            fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+                Ok(ShardingRule::along(args, outs, &[self.axis]))
             }
             fn differentiation(&self) -> Differentiation<'_> { differentiation!(self, $($diff)+) }
             fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {

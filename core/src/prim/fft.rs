@@ -5,7 +5,7 @@ use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, Dims, ShapeError, concatenate};
+use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule, concatenate};
 
 /// Which transform [`Fft`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -125,6 +125,9 @@ impl Primitive for Fft {
         };
         one(Aval::new(&[front, &out].concat(), dtype))
     }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::linear(|ct, operand| {
             let count: usize = self.fft_lengths.iter().product();
@@ -143,7 +146,7 @@ impl Primitive for Fft {
         })
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let front = move_batch_axis(&args[0], axes[0], 0, axis.size);
+        let front = move_batch_axis(&args[0], axes[0], 0, axis);
         batched(bind1(self.clone(), &[&front]), Some(0))
     }
     fn lower(

@@ -29,7 +29,7 @@ pub mod sort;
 pub mod window;
 
 use crate::lower::{Lowering, Value};
-use crate::{Array, Aval, AxisName, Mesh, Outputs, ShapeError, ShardingRule};
+use crate::{Array, Aval, AxisName, Mesh, OutSharding, Outputs, ShapeError, ShardingRule};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::fmt::Debug;
@@ -102,9 +102,15 @@ pub trait Primitive: Debug + DynPrimitive + Send + Sync + 'static {
         false
     }
 
+    /// How the caller wants the result sharded, for operations that can be
+    /// told.
+    fn out_sharding(&self) -> Option<OutSharding> {
+        None
+    }
+
     /// The mesh whose devices the operation runs on, for those that know it.
     fn mesh(&self) -> Option<Mesh> {
-        None
+        self.out_sharding().and_then(|out| out.mesh())
     }
 
     /// The lowering to StableHLO.
@@ -224,7 +230,8 @@ impl<T: Primitive + Clone + PartialEq + Hash> DynPrimitive for T {
 
 /// The types of a primitive's results, weak types included.
 pub(crate) fn infer(primitive: &dyn Primitive, args: &[Aval]) -> Result<Avals, ShapeError> {
-    let placed = !primitive.places_results() && args.iter().any(Aval::is_placed);
+    let placed = !primitive.places_results()
+        && (args.iter().any(Aval::is_placed) || primitive.out_sharding().is_some());
     let mut outs = match placed {
         // Rules of shapes compare types, which must not differ by placement.
         true => primitive.infer(&args.iter().map(Aval::unplaced).collect::<Avals>())?,

@@ -56,7 +56,7 @@ pub(super) fn batched(
             let to = place(i, at);
             places.push(to);
             match to {
-                Some(to) => move_batch_axis(&out, at, to, axis.size),
+                Some(to) => move_batch_axis(&out, at, to, axis),
                 None => {
                     assert!(at.is_none(), "internal error: result {i} is batched");
                     out

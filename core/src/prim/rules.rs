@@ -1,6 +1,6 @@
 //! The vocabulary of rules, and helpers that rules share.
 
-use crate::{Array, Aval, AxisName, Outputs};
+use crate::{Array, Aval, AxisName, OutSharding, Outputs};
 use smallvec::SmallVec;
 
 /// The axis that a batching pass adds.
@@ -12,6 +12,9 @@ pub struct BatchAxis {
     pub name: Option<AxisName>,
     /// The mesh axes along which the examples are sharded (`spmd_axis_name`).
     pub spmd: &'static [AxisName],
+    /// The explicit mesh axes along which the examples are sharded, in the types
+    /// of all arrays that are batched.
+    pub explicit: &'static [AxisName],
 }
 
 impl From<usize> for BatchAxis {
@@ -21,6 +24,7 @@ impl From<usize> for BatchAxis {
             size,
             name: None,
             spmd: &[],
+            explicit: &[],
         }
     }
 }
@@ -153,16 +157,23 @@ pub trait NestedDifferentiation {
 }
 
 /// The array with its batch axis at `to`; one that has none gets it by
-/// broadcasting over `size` examples.
-pub fn move_batch_axis(array: &Array, axis: Option<usize>, to: usize, size: usize) -> Array {
-    match axis {
+/// broadcasting over the examples of `axis`, sharded as these are.
+pub fn move_batch_axis(
+    array: &Array,
+    from: Option<usize>,
+    to: usize,
+    axis: impl Into<BatchAxis>,
+) -> Array {
+    match from {
         Some(from) if from == to => array.clone(),
         Some(from) => array.move_axis(from as isize, to as isize),
         None => {
+            let axis = axis.into();
             let mut shape = array.shape().to_vec();
-            shape.insert(to, size);
+            shape.insert(to, axis.size);
             let kept: Vec<usize> = (0..shape.len()).filter(|&d| d != to).collect();
-            array.broadcast_in_dim(&shape, &kept)
+            let sharding = OutSharding::with_examples(array, to, axis.explicit);
+            array.repeated(&shape, &kept, sharding)
         }
     }
 }

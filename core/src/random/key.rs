@@ -201,7 +201,7 @@ impl Key {
         &data[..data.len() - 1]
     }
 
-    fn wrap(&self, data: Array) -> Key {
+    pub(super) fn wrap(&self, data: Array) -> Key {
         Key::of(data, self.kind)
     }
 

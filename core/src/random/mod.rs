@@ -30,7 +30,7 @@ mod key;
 mod matrix;
 mod uniform;
 
-use crate::{Array, DType, Dims, IntoArray, ops};
+use crate::{Array, DType, Dims, IntoArray, PartitionSpec, ops};
 use std::hash::Hash;
 
 pub use crate::prim::random::KeyLayout;
@@ -55,6 +55,36 @@ pub use key::{
 };
 pub use matrix::{CovarianceRoot, multivariate_normal, orthogonal};
 pub use uniform::{uniform, uniform_range};
+
+/// What `sampler` draws with the key, sharded by `out_sharding` over explicit axes
+/// of the current mesh: each device draws its part
+/// (`jax.random.normal(.., out_sharding=..)`, and so for every sampler). The
+/// numbers are those that one device would draw.
+///
+/// ```no_run
+/// use ramie_core::{AxisType, DType, P, make_mesh_with, random, set_mesh};
+/// let _current = set_mesh(make_mesh_with(&[4, 2], &["X", "Y"], AxisType::Explicit)?);
+/// let w = random::sharded(&random::key(0), P!["X", "Y"], |key| {
+///     random::normal(key, &[8, 16], DType::F32)
+/// });
+/// assert_eq!(w.aval().to_string(), "f32[8@X,16@Y]");
+/// # Ok::<(), ramie_core::Error>(())
+/// ```
+///
+/// # Panics
+/// As the sampler does, if no mesh is current, or if `out_sharding` does not fit
+/// it or the shape.
+#[track_caller]
+pub fn sharded(
+    key: &Key,
+    out_sharding: impl Into<PartitionSpec>,
+    sampler: impl FnOnce(&Key) -> Array,
+) -> Array {
+    let spec = out_sharding.into();
+    ops::sharding::placed_by_compiler("random::sharded", &[key_data(key)], &spec, |given| {
+        sampler(&key.wrap(given[0].clone()))
+    })
+}
 
 /// One program that draws from a single key: `name` and `fixed` tell programs
 /// apart, `args` are its other operands.

@@ -2,8 +2,8 @@
 //! where shardings are part of types.
 
 use super::{AbstractMesh, AxisSet, PartitionSpec, SpecEntry, TypeSharding};
-use crate::prim::{Avals, Primitive};
-use crate::{Aval, ShapeError};
+use crate::prim::{Avals, Differentiation, Primitive};
+use crate::{Aval, AxisName, ShapeError};
 
 /// Where a dimension of an operand goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,42 @@ impl ShardingRule {
         }
     }
 
+    /// The first operand's dimensions but those in `gone` are the results', and
+    /// those are reduced. Operands of no dimensions say nothing.
+    pub fn without(args: &[Aval], outs: &[Aval], gone: &[usize]) -> ShardingRule {
+        let places = |a: &Aval| {
+            let mut next = 0;
+            let place = |d| match gone.contains(&d) {
+                true => Place::Reduced,
+                false => {
+                    next += 1;
+                    Place::Axis(next - 1)
+                }
+            };
+            (0..a.ndim()).map(place).collect()
+        };
+        let axes = |a: &Aval| (0..a.ndim()).map(Place::Axis).collect();
+        ShardingRule::Dimensions {
+            operands: args.iter().map(places).collect(),
+            results: outs.iter().map(axes).collect(),
+        }
+    }
+
+    /// The first dimensions of all operands and results are a batch; the last
+    /// ones of each operand, `core` many, are whole, as are those of results.
+    pub fn batch(args: &[Aval], outs: &[Aval], core: &[usize]) -> ShardingRule {
+        let batch = args.first().map_or(0, Aval::ndim) - core.first().unwrap_or(&0);
+        let place = |d| match d < batch {
+            true => Place::Axis(d),
+            false => Place::Whole,
+        };
+        let places = |a: &Aval| (0..a.ndim()).map(place).collect();
+        ShardingRule::Dimensions {
+            operands: args.iter().map(places).collect(),
+            results: outs.iter().map(places).collect(),
+        }
+    }
+
     /// All operands and results have their dimensions in common, of which those
     /// in `whole` must be whole. Operands of no dimensions are none of these.
     pub fn along(args: &[Aval], outs: &[Aval], whole: &[usize]) -> ShardingRule {
@@ -79,11 +115,22 @@ pub(crate) fn place_results(
             *out = out.with_varying(varying);
         }
     }
-    let Some(mesh) = mesh_of(args)? else {
+    let mesh = match (mesh_of(args)?, primitive.out_sharding()) {
+        (Some(mesh), Some(out)) if mesh != out.axes() => {
+            return Err(ShapeError::new(format!(
+                "operands are sharded over {mesh:?}, and out_sharding is over {:?}",
+                out.axes()
+            ))
+            .help("reshard the operands to the other mesh before"));
+        }
+        (mesh, out) => mesh.or(out.map(|o| o.axes())),
+    };
+    let Some(mesh) = mesh else {
         return Ok(());
     };
+    let (unreduced, reduced) = sums(primitive, args)?;
     let specs = match primitive.sharding(args, outs)? {
-        ShardingRule::Unknown => return refuse(args),
+        ShardingRule::Unknown => return refuse(primitive, args),
         ShardingRule::Elementwise => {
             let places = |a: &Aval| (0..a.ndim()).map(Place::Axis).collect();
             let operands: Vec<Vec<Place>> = args.iter().map(places).collect();
@@ -94,7 +141,15 @@ pub(crate) fn place_results(
         ShardingRule::Specs(specs) => specs,
     };
     for (out, spec) in outs.iter_mut().zip(specs) {
-        super::check_spec(mesh, &spec).map_err(|_| duplicate(&spec))?;
+        let spec = match unreduced.is_empty() && reduced.is_empty() {
+            true => spec,
+            false => spec
+                .with_unreduced(&unreduced[..])
+                .with_reduced(&reduced[..]),
+        };
+        if super::check_spec(mesh, &spec).is_err() {
+            return Err(duplicate(primitive, args, *out, mesh, &spec));
+        }
         super::shard_shape(mesh, &spec, out.shape())?;
         *out = out.with_sharding(Some(TypeSharding::new(mesh, &spec, out.ndim())));
     }
@@ -119,15 +174,57 @@ pub(crate) fn mesh_of(args: &[Aval]) -> Result<Option<AbstractMesh>, ShapeError>
     Ok(found)
 }
 
-fn refuse(args: &[Aval]) -> Result<(), ShapeError> {
-    let sharded: Vec<String> = args
+/// The axes over which a result is still to be summed, and those over which its
+/// cotangent is: where a primitive is linear, those of its operands.
+fn sums(
+    primitive: &dyn Primitive,
+    args: &[Aval],
+) -> Result<(Vec<AxisName>, Vec<AxisName>), ShapeError> {
+    let specs: Vec<PartitionSpec> = args.iter().map(Aval::spec).collect();
+    let mut reduced: Vec<AxisName> = Vec::new();
+    for name in specs.iter().flat_map(|s| s.reduced()) {
+        if !reduced.contains(name) {
+            reduced.push(*name);
+        }
+    }
+    let Some(first) = specs.iter().find(|s| !s.unreduced().is_empty()) else {
+        return Ok((Vec::new(), reduced));
+    };
+    let any = primitive.as_any();
+    let linear = matches!(primitive.differentiation(), Differentiation::Linear(_))
+        || any.is::<crate::prim::elementwise::Add>()
+        || any.is::<crate::prim::elementwise::Sub>()
+        || any.is::<crate::prim::elementwise::AddAny>();
+    let agree = args
+        .iter()
+        .zip(&specs)
+        .all(|(a, s)| a.ndim() == 0 || s.unreduced() == first.unreduced());
+    if linear && agree {
+        return Ok((first.unreduced().to_vec(), reduced));
+    }
+    let why = match linear {
+        true => "all operands must be unreduced over the same axes".to_string(),
+        false => format!("unreduced rule for {} is not implemented", primitive.name()),
+    };
+    Err(ShapeError::new(format!("{why}; got {}", types(args)))
+        .help("sum first: `reshard` to a spec without unreduced axes"))
+}
+
+fn types(args: &[Aval]) -> String {
+    let types: Vec<String> = args.iter().map(Aval::to_string).collect();
+    types.join(", ")
+}
+
+fn refuse(primitive: &dyn Primitive, args: &[Aval]) -> Result<(), ShapeError> {
+    let sharded: Vec<Aval> = args
         .iter()
         .filter(|a| a.sharding().is_some())
-        .map(Aval::to_string)
+        .copied()
         .collect();
     Err(ShapeError::new(format!(
-        "no sharding rule says how results are sharded for operands {}",
-        sharded.join(", ")
+        "sharding rule for {} is not implemented, and operands are sharded: {}",
+        primitive.name(),
+        types(&sharded)
     ))
     .help(
         "make the operands whole with `reshard(x, P![])`, or let the compiler decide: call the \
@@ -135,11 +232,23 @@ fn refuse(args: &[Aval]) -> Result<(), ShapeError> {
     ))
 }
 
-fn duplicate(spec: &PartitionSpec) -> ShapeError {
+fn duplicate(
+    primitive: &dyn Primitive,
+    args: &[Aval],
+    out: Aval,
+    mesh: AbstractMesh,
+    spec: &PartitionSpec,
+) -> ShapeError {
+    let out = out.with_sharding(Some(TypeSharding::new(mesh, spec, out.ndim())));
     ShapeError::new(format!(
-        "the result would be sharded as {spec}, where a mesh axis shards two dimensions"
+        "{} operation with inputs: {} produces an illegally sharded result: {out}",
+        primitive.name(),
+        types(args)
     ))
-    .help("reshard an operand, or say how the result is sharded with `out_sharding`")
+    .help(
+        "a mesh axis can shard one dimension: reshard an operand, or say how the result is sharded \
+         with `out_sharding`",
+    )
 }
 
 /// The specs of results, each dimension as the operands' dimensions that run
@@ -155,13 +264,6 @@ fn follow(
             continue;
         };
         let spec = sharding.spec();
-        if !spec.unreduced().is_empty() {
-            return Err(ShapeError::new(format!(
-                "{aval} is still to be summed over {:?}",
-                spec.unreduced()
-            ))
-            .help("sum it first with `reshard`, to a spec without unreduced axes"));
-        }
         for (d, place) in places.iter().enumerate() {
             let entry = spec.entry(d);
             if entry.axes().is_empty() {
@@ -182,11 +284,10 @@ fn follow(
                     None => axes.push((*axis, entry.clone())),
                     Some((_, other)) if other == entry => {}
                     Some((_, other)) => {
-                        let types: Vec<String> = args.iter().map(Aval::to_string).collect();
                         return Err(ShapeError::new(format!(
                             "incompatible shardings: a dimension is sharded over {other} in one \
                              operand and over {entry} in another; got {}",
-                            types.join(" and ")
+                            types(args)
                         ))
                         .help("reshard one of them as the other with `reshard`"));
                     }

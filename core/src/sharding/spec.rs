@@ -177,6 +177,11 @@ impl PartitionSpec {
         }
     }
 
+    /// The spec of a value whose dimension `d` becomes `to[d]`.
+    pub(crate) fn gathered(&self, to: &[usize]) -> PartitionSpec {
+        self.with_entries(to.iter().map(|&d| self.entry(d).clone()))
+    }
+
     /// Entries for all of `rank` dimensions, with only the axes that `keep`
     /// admits.
     pub(crate) fn filtered(&self, rank: usize, keep: impl Fn(AxisName) -> bool) -> PartitionSpec {
@@ -189,6 +194,15 @@ impl PartitionSpec {
             entries: (0..rank).map(entry).collect(),
             unreduced: names(&self.unreduced),
             reduced: names(&self.reduced),
+        }
+    }
+
+    /// The same with an entry for each of `rank` dimensions.
+    pub(crate) fn filled(&self, rank: usize) -> PartitionSpec {
+        match rank.checked_sub(self.entries.len()) {
+            _ if self.is_trivial() => PartitionSpec::default(),
+            Some(_) => self.gathered(&(0..rank).collect::<Vec<_>>()),
+            None => self.clone(),
         }
     }
 

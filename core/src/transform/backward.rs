@@ -5,7 +5,7 @@ use crate::jaxpr::{Atom, ClosedJaxpr, Jaxpr};
 use crate::prim::elementwise::add_any;
 use crate::prim::{Differentiation, Operand};
 use crate::trace::{self, OpenTrace, at_equation};
-use crate::{Array, Literal};
+use crate::{Array, Aval, Literal};
 use smallvec::SmallVec;
 
 /// The cotangents of a linear program's inputs, given those of its outputs;
@@ -87,11 +87,24 @@ pub(crate) fn backward(program: &ClosedJaxpr, cts: &[Option<Array>]) -> Vec<Opti
                     grad.as_ref().map(Array::aval),
                     operand.aval()
                 );
+                let grad = grad.map(|g| placed_as(g, operand.aval()));
                 accumulate(&mut env, atom, grad);
             }
         });
     }
     jaxpr.invars.iter().map(|v| env[v.index()].take()).collect()
+}
+
+/// The cotangent of an operand, sharded over explicit axes as the operand is.
+fn placed_as(ct: Array, operand: Aval) -> Array {
+    let wanted = operand.spec().of_cotangent();
+    let Some(mesh) = operand.sharding().or(ct.aval().sharding()) else {
+        return ct;
+    };
+    match ct.aval().spec() == wanted || !ct.is_tracer() && ct.aval().sharding().is_none() {
+        true => ct,
+        false => crate::ops::sharding::resharded(&ct, mesh.mesh(), &wanted),
+    }
 }
 
 /// [`backward`] for a program some of whose inputs are known: what depends on

@@ -5,8 +5,9 @@ use super::{ArgTuple, Function};
 use crate::array::Repr;
 use crate::jaxpr::{Atom, Jaxpr, read};
 use crate::prim::BatchAxis;
+use crate::sharding::SpecEntry;
 use crate::trace::{self, at_equation, bind_arc};
-use crate::{Array, Tree, axis, tree};
+use crate::{Array, AxisName, Tree, axis, tree};
 use smallvec::SmallVec;
 use std::panic::Location;
 
@@ -155,6 +156,7 @@ fn apply<F: Function<M>, M>(
             Some(names) => crate::axis::kept(names.as_slice()),
             None => &[],
         },
+        explicit: explicit_axes(&leaves, &paths, &axes, at),
     };
     let traced = axis::with_axis(axis.name, size, || {
         trace::at_location(at, || super::grad::trace(&examples, |args| f.call(args)))
@@ -191,7 +193,7 @@ fn apply<F: Function<M>, M>(
                 -rank,
                 rank - 1
             );
-            crate::prim::move_batch_axis(out, found, to as usize, size)
+            crate::prim::move_batch_axis(out, found, to as usize, axis)
         })
         .collect();
     tree::with_leaves(&traced.result, outs)
@@ -205,6 +207,42 @@ impl std::fmt::Display for At {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} was called at {}", self.0, self.1)
     }
+}
+
+/// The explicit mesh axes along which examples are sharded, the same for all
+/// arrays that are batched.
+fn explicit_axes(
+    leaves: &[Array],
+    paths: &[String],
+    axes: &[Option<usize>],
+    at: &'static Location<'static>,
+) -> &'static [AxisName] {
+    let mut found: Option<(SpecEntry, &String)> = None;
+    for ((leaf, axis), path) in leaves.iter().zip(axes).zip(paths) {
+        let Some(axis) = *axis else { continue };
+        let entry = leaf.aval().spec().entry(axis).clone();
+        match &found {
+            Some((other, who)) if *other != entry => panic!(
+                "vmap: Mapped away dimension of inputs passed to vmap should be sharded the same. Got \
+                 inconsistent axis specs: {other} of argument `{who}` vs {entry} of argument \
+                 `{path}`\n  vmap was called at {at}\n  help: reshard one of them as the other with \
+                 `reshard`"
+            ),
+            Some(_) => {}
+            None => found = Some((entry, path)),
+        }
+    }
+    let names = found.map_or(&[][..], |(entry, _)| crate::axis::kept(entry.axes()));
+    for ((leaf, axis), path) in leaves.iter().zip(axes).zip(paths) {
+        let aval = leaf.aval();
+        assert!(
+            axis.is_some() || !aval.spec().axes().any(|a| names.contains(&a)),
+            "vmap: Unmapped values passed to vmap cannot be sharded along the mesh axis you are \
+             vmapping over. Argument `{path}` is {aval}, the examples are sharded over {names:?}\n  \
+             vmap was called at {at}\n  help: make it whole along that axis with `reshard`"
+        );
+    }
+    names
 }
 
 /// The batch axis of each array, and the number of examples.

@@ -58,7 +58,11 @@ impl fmt::Debug for Array {
         } else {
             ""
         };
-        let dtype = format!("dtype={}{weak}", self.dtype().numpy_name());
+        let sharding = match self.sharding().and_then(|s| s.named()) {
+            Some(named) => format!(", sharding={}", named.spec()),
+            None => String::new(),
+        };
+        let dtype = format!("dtype={}{weak}{sharding}", self.dtype().numpy_name());
         let body = match Elements::of(self) {
             None => return f.write_str(&without_elements(self)),
             Some(Err(e)) => return write!(f, "{PREFIX}<{} without elements: {e}>)", self.aval()),

@@ -5,7 +5,7 @@ use super::plan::{self, Plan};
 use super::resolve::{Entry, resolve};
 use super::{IndexItem, value_for};
 use crate::prim::index::{Gather, GatherScatterMode, Scatter, ScatterMethod};
-use crate::{Array, DType, Dims, IntoArray, Literal, Scalar};
+use crate::{Array, DType, Dims, IntoArray, Literal, PartitionSpec, Scalar};
 
 /// A place in an array, named by an index; see [`Array::at`].
 ///
@@ -101,6 +101,47 @@ impl<'a> At<'a> {
         };
         let found = self.array.gather(&plan.indices, gather);
         found.reshape(&plan.full_shape)
+    }
+
+    /// The elements at the place, sharded by `out_sharding` over explicit axes of a
+    /// mesh (`x.at[..].get(out_sharding=..)`). The compiler finds a way, also
+    /// where dimensions that are indexed are sharded.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, AxisType, DType, P, make_mesh_with, set_mesh};
+    /// let _current = set_mesh(make_mesh_with(&[4, 2], &["X", "Y"], AxisType::Explicit)?);
+    /// let x = Array::zeros_sharded(&[8, 16], DType::F32, P!["X", "Y"]);
+    /// let rows = x.at(Array::from([0, 5])).get_sharded(P![None, "Y"]);
+    /// assert_eq!(rows.aval().to_string(), "f32[2,16@Y]");
+    /// # Ok::<(), ramie_core::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// As [`Array::index`], or if `out_sharding` does not fit the mesh or the
+    /// shape.
+    #[track_caller]
+    pub fn get_sharded(&self, out_sharding: impl Into<PartitionSpec>) -> Array {
+        let spec = out_sharding.into();
+        // Only what types speak of changes hands.
+        let sharded = |item: &IndexItem| match item {
+            IndexItem::Array(x) if x.aval().sharding().is_some() => Some(x.clone()),
+            _ => None,
+        };
+        let arrays: Vec<Array> = self.items.iter().filter_map(sharded).collect();
+        let operands: Vec<&Array> = std::iter::once(self.array).chain(&arrays).collect();
+        crate::ops::sharding::placed_by_compiler("at(…).get", &operands, &spec, |given| {
+            let mut indices = given[1..].iter();
+            let items = self.items.iter().map(|item| match sharded(item) {
+                Some(_) => IndexItem::Array(indices.next().expect("one for each").clone()),
+                None => item.clone(),
+            });
+            let inside = At {
+                array: &given[0],
+                items: items.collect(),
+                ..self.clone()
+            };
+            inside.get()
+        })
     }
 
     /// A box at a computed place.

@@ -6,7 +6,7 @@ use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::trace::bind1;
-use crate::{Array, Aval, AxisName, Dims, ShapeError};
+use crate::{Array, Aval, AxisName, Dims, ShapeError, ShardingRule};
 
 /// Parts of an axis go to the examples, one to each, and each example
 /// concatenates what it gets along another axis.
@@ -68,6 +68,9 @@ impl Primitive for AllToAll {
         shape[self.concat] *= self.size;
         one(args[0].with_shape(&shape))
     }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::along(args, outs, &[self.split, self.concat]))
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::linear(|ct, _| {
             let back = AllToAll {
@@ -83,7 +86,7 @@ impl Primitive for AllToAll {
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let Some(name) = axis.name.filter(|n| self.uses_axis(*n)) else {
-            let x = move_batch_axis(&args[0], axes[0], 0, axis.size);
+            let x = move_batch_axis(&args[0], axes[0], 0, axis);
             let inner = AllToAll {
                 split: self.split + 1,
                 concat: self.concat + 1,
@@ -96,7 +99,7 @@ impl Primitive for AllToAll {
         let inner = self.size / (outer * axis.size).max(1);
         // One axis of parts for each group of mapped axes, in front of the
         // axis that is split; what arrives lies there in their stead.
-        let x = move_batch_axis(&args[0], axes[0], 0, axis.size);
+        let x = move_batch_axis(&args[0], axes[0], 0, axis);
         let mut x = divide(&x, 1 + self.split, outer);
         x = divide(&x, 2 + self.split, axis.size);
         x = divide(&x, 3 + self.split, inner);
@@ -202,6 +205,9 @@ impl Primitive for Ppermute {
         }
         one(args[0])
     }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::linear(|ct, _| {
             let back = Ppermute {
@@ -218,7 +224,7 @@ impl Primitive for Ppermute {
         let Some(name) = axis.name.filter(|n| self.uses_axis(*n)) else {
             return batched(bind1(self.clone(), &[&args[0]]), axes[0]);
         };
-        let x = move_batch_axis(&args[0], axes[0], 0, axis.size);
+        let x = move_batch_axis(&args[0], axes[0], 0, axis);
         if self.axes.len() == 1 {
             return batched(self.exchanged(&x), Some(0));
         }

@@ -5,8 +5,9 @@ use crate::lower::{Lowering, Value, collective_attributes};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
+use crate::sharding::Place;
 use crate::trace::bind1;
-use crate::{Array, Aval, AxisName, Dims, ShapeError};
+use crate::{Array, Aval, AxisName, Dims, ShapeError, ShardingRule};
 
 /// The values of all examples, along an axis; all of them get the result.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -128,6 +129,17 @@ impl Primitive for AllGather {
     fn places_results(&self) -> bool {
         self.to_invariant
     }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        let to = |d| match (self.tiled, d >= self.dimension) {
+            (true, _) if d == self.dimension => Place::Whole,
+            (true, _) | (false, false) => Place::Axis(d),
+            (false, true) => Place::Axis(d + 1),
+        };
+        Ok(ShardingRule::Dimensions {
+            operands: vec![(0..args[0].ndim()).map(to).collect()],
+            results: vec![(0..outs[0].ndim()).map(Place::Axis).collect()],
+        })
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::linear(|ct, _| {
             if self.to_invariant {
@@ -175,7 +187,7 @@ impl Primitive for AllGather {
                 None => out = bind1(gather, &[&out]),
             }
         }
-        out = move_batch_axis(&out, at, self.dimension, axis.size);
+        out = move_batch_axis(&out, at, self.dimension, axis);
         let mut merges = usize::from(!faster.is_empty());
         if !slower.is_empty() {
             let outer = self.size / (inner * axis.size);
@@ -248,6 +260,18 @@ impl Primitive for ReduceScatter {
             }
         }
         one(args[0].with_shape(&shape))
+    }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        let from = |d| match (self.tiled, d >= self.dimension) {
+            (true, _) | (false, false) => Place::Axis(d),
+            (false, true) => Place::Axis(d + 1),
+        };
+        let operand = ShardingRule::along(args, &[], &[self.dimension]);
+        let ShardingRule::Dimensions { operands, .. } = operand else {
+            return Ok(operand);
+        };
+        let results = vec![(0..outs[0].ndim()).map(from).collect()];
+        Ok(ShardingRule::Dimensions { operands, results })
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::linear(|ct, _| {

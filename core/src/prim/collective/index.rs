@@ -110,7 +110,7 @@ impl Primitive for Pvary {
         }
         if axis.is_used_by(self) {
             let to = at.unwrap_or(0);
-            (x, at) = (move_batch_axis(&x, at, to, axis.size), Some(to));
+            (x, at) = (move_batch_axis(&x, at, to, axis), Some(to));
         }
         batched(x, at)
     }

@@ -168,7 +168,7 @@ impl Primitive for Cond {
         Differentiation::Nested(self)
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let front = |i: usize| move_batch_axis(&args[i], axes[i], 0, axis.size);
+        let front = |i: usize| move_batch_axis(&args[i], axes[i], 0, axis);
         if axes[0].is_some() {
             return self.select_all(
                 &front(0),

@@ -36,11 +36,7 @@ pub(super) fn batched(
         .zip(axes)
         .map(|(aval, at)| match at {
             None => aval,
-            Some(at) => {
-                let mut shape = aval.shape().to_vec();
-                shape.insert(*at, axis.size);
-                aval.with_shape(&shape)
-            }
+            Some(at) => aval.with_dimension(*at, axis.size, axis.explicit),
         })
         .collect();
     nested::batched(jaxpr, &avals, axes, axis, place)

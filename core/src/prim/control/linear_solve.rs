@@ -162,7 +162,7 @@ impl Primitive for CustomLinearSolve {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let first = args.len() - self.size();
         let sides: Vec<Array> = (first..args.len())
-            .map(|i| move_batch_axis(&args[i], axes[i], 0, axis.size))
+            .map(|i| move_batch_axis(&args[i], axes[i], 0, axis))
             .collect();
         let mut programs = Vec::new();
         let mut operands = Vec::new();

@@ -92,7 +92,7 @@ impl Scan {
         if i < self.num_carry {
             return aval;
         }
-        aval.with_dimension(0, self.length)
+        aval.with_dimension(0, self.length, &[])
     }
 }
 
@@ -171,7 +171,7 @@ impl Primitive for Scan {
             at.carry = found[..n].to_vec();
         };
         let place = |x: &Array, from: &Option<usize>, to: Option<usize>| match to {
-            Some(to) => move_batch_axis(x, *from, to, axis.size),
+            Some(to) => move_batch_axis(x, *from, to, axis),
             None => x.clone(),
         };
         let consts = args.consts.iter().zip(&from.consts);

@@ -190,7 +190,7 @@ impl Primitive for While {
             .zip(init_axes)
             .zip(&carry)
             .map(|((x, from), to)| match to {
-                Some(to) => move_batch_axis(x, *from, *to, axis.size),
+                Some(to) => move_batch_axis(x, *from, *to, axis),
                 None => x.clone(),
             })
             .collect();

@@ -14,8 +14,9 @@ pub(crate) use transpose::turned;
 use crate::lower::{Lowering, Value, dims_array, padding_attribute};
 use crate::prim::elementwise::{Class, add_tangents};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
+use crate::sharding::{PartitionSpec, SpecEntry};
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, Dims, Precision, ShapeError};
+use crate::{Array, Aval, DType, Dims, OutSharding, Precision, ShapeError, ShardingRule};
 
 /// Elements added before and after each spatial axis; negative numbers cut
 /// elements off.
@@ -48,6 +49,9 @@ pub struct ConvGeneralDilated {
     /// The type of the result, in which products are summed; `None` is the
     /// operands'.
     pub preferred_element_type: Option<DType>,
+    /// How the result is sharded; without it as the left operand is, if that
+    /// leaves no choice.
+    pub out_sharding: Option<OutSharding>,
 }
 
 /// The sizes at `places`.
@@ -186,6 +190,29 @@ impl Primitive for ConvGeneralDilated {
         self.check_groups(lhs, rhs)?;
         let shape = self.shape(lhs.shape(), rhs.shape())?;
         one(Aval::new(&shape, self.result_type(lhs.dtype())))
+    }
+    fn out_sharding(&self) -> Option<OutSharding> {
+        self.out_sharding
+    }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        if let Some(out) = self.out_sharding {
+            return Ok(ShardingRule::Specs(vec![out.spec().clone()]));
+        }
+        let (n, lhs) = (&self.dimension_numbers, args[0].spec());
+        if args[1].sharding().is_some() || !lhs.entry(n.lhs.feature).axes().is_empty() {
+            return Err(ShapeError::new(format!(
+                "Please specify the output sharding via `out_sharding` parameter of \
+                 `conv_general_dilated`; got {} and {}",
+                args[0], args[1]
+            ))
+            .help("make kernels and features whole with `reshard`, or use `auto_axes`"));
+        }
+        let mut spec = vec![SpecEntry::None; outs[0].ndim()];
+        spec[n.out.batch] = lhs.entry(n.lhs.batch).clone();
+        for (&from, &to) in n.lhs.spatial.iter().zip(&n.out.spatial) {
+            spec[to] = lhs.entry(from).clone();
+        }
+        Ok(ShardingRule::Specs(vec![PartitionSpec::new(spec)]))
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::bilinear(

@@ -8,7 +8,7 @@
 use super::padding::{dilated, lhs_cotangent_padding, rhs_cotangent_padding};
 use super::{ConvGeneralDilated, Pads};
 use crate::trace::bind1;
-use crate::{Array, Aval, Dims};
+use crate::{Array, Aval, Dims, OutSharding};
 
 /// Splits axis `at` in two, the first of `outer` elements.
 pub(super) fn split_axis(x: &Array, at: usize, outer: usize) -> Array {
@@ -84,6 +84,7 @@ impl ConvGeneralDilated {
             dimension_numbers: n.transposed_lhs(),
             feature_group_count: groups,
             batch_group_count: 1,
+            out_sharding: OutSharding::of_cotangent(lhs, &[ct, &kernel]),
             ..self.clone()
         };
         let mut out = bind1(convolution, &[ct, &kernel]).astype(lhs.dtype());
@@ -111,6 +112,7 @@ impl ConvGeneralDilated {
             dimension_numbers: self.dimension_numbers.transposed_rhs(),
             feature_group_count: self.batch_group_count,
             batch_group_count: self.feature_group_count,
+            out_sharding: OutSharding::of_cotangent(rhs, &[ct, lhs]),
             ..self.clone()
         };
         let image = lhs.astype(ct.dtype());

@@ -54,7 +54,7 @@ impl BackwardRule {
                 .map(|(nonzero, wanted)| {
                     let (grad, found) = if *nonzero { grads.next()? } else { return None };
                     let to = wanted.unwrap_or(0);
-                    let all = move_batch_axis(&grad, found, to, axis.size);
+                    let all = move_batch_axis(&grad, found, to, axis);
                     Some(match wanted {
                         Some(_) => all,
                         None => all.reduce_sum(&[0]),
@@ -140,6 +140,9 @@ impl Primitive for CustomLin {
         );
         let outs = self.out_avals.iter().filter(|a| a.dtype().is_inexact());
         Ok(outs.map(Aval::strong).collect())
+    }
+    fn places_results(&self) -> bool {
+        true
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Nested(self)

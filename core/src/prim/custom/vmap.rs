@@ -139,7 +139,7 @@ impl Primitive for CustomVmapCall {
         let given = args.iter().zip(axes).skip(self.num_consts);
         let (args, batched): (Arrays, Vec<bool>) = given
             .map(|(x, at)| match at {
-                Some(at) => (move_batch_axis(x, Some(*at), 0, axis.size), true),
+                Some(at) => (move_batch_axis(x, Some(*at), 0, axis), true),
                 None => (x.clone(), false),
             })
             .unzip();

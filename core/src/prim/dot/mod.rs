@@ -2,6 +2,7 @@
 
 mod collapse;
 mod ragged;
+mod sharding;
 
 pub use ragged::{RaggedDotDimensionNumbers, RaggedDotGeneral};
 
@@ -9,7 +10,7 @@ use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::{Class, add_tangents};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, Dims, ShapeError};
+use crate::{Array, Aval, DType, Dims, OutSharding, PartitionSpec, ShapeError, ShardingRule};
 use std::fmt;
 
 /// How exactly a product of matrices is computed, where the hardware offers
@@ -205,6 +206,9 @@ pub struct DotGeneral {
     /// The type of the result, in which products are summed; `None` is the
     /// operands'.
     pub preferred_element_type: Option<DType>,
+    /// How the result is sharded; without it as the operands are, if that leaves
+    /// no choice.
+    pub out_sharding: Option<OutSharding>,
 }
 
 impl DotGeneral {
@@ -235,11 +239,17 @@ impl DotGeneral {
             lhs_batch: (0..batch).collect(),
             rhs_batch: n.rhs_batch.clone(),
         };
-        let product = bind1(self.with(numbers), &[ct, y]);
         // Its axes are those of x: batch, free, and contracted in y's order.
         let contracted = partners(&n.rhs_contracting, &n.lhs_contracting);
         let axes = n.lhs_batch.iter().copied().chain(x_free).chain(contracted);
-        ordered(&product, axes).astype(x.dtype())
+        let axes: Dims = axes.collect();
+        let out = OutSharding::of_cotangent(x, &[ct, y]);
+        let dot = DotGeneral {
+            out_sharding: out.map(|out| out.gathered(&axes)),
+            ..self.with(numbers)
+        };
+        let product = bind1(dot, &[ct, y]);
+        ordered(&product, axes.into_iter()).astype(x.dtype())
     }
 }
 
@@ -290,6 +300,12 @@ impl Primitive for DotGeneral {
             &self.dimension_numbers.shape(lhs.shape(), rhs.shape()),
             dtype,
         ))
+    }
+    fn out_sharding(&self) -> Option<OutSharding> {
+        self.out_sharding
+    }
+    fn sharding(&self, args: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        self.rule(args[0], args[1])
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::bilinear(
@@ -345,8 +361,15 @@ impl Primitive for DotGeneral {
                 left + before(numbers.rhs_free(args[1].ndim()), r)
             }
         };
-        let product = bind1(self.with(numbers), &[&args[0], &args[1]]);
-        batched(product, Some(out))
+        let (operand, from) = match axes[0] {
+            Some(at) => (&args[0], at),
+            None => (&args[1], axes[1].expect("a batched operand")),
+        };
+        let dot = DotGeneral {
+            out_sharding: self.out_sharding.map(|s| s.batched(out, operand, from)),
+            ..self.with(numbers)
+        };
+        batched(bind1(dot, &[&args[0], &args[1]]), Some(out))
     }
     fn lower(
         &self,
@@ -404,6 +427,46 @@ impl Array {
             dimension_numbers,
             precision,
             preferred_element_type,
+            out_sharding: None,
+        };
+        bind1(dot, &[self, rhs])
+    }
+
+    /// [`dot_general`](Array::dot_general) with the result sharded by
+    /// `out_sharding` over explicit axes of a mesh.
+    ///
+    /// # Panics
+    /// As `dot_general`, or if `out_sharding` does not fit the mesh or the shape.
+    #[track_caller]
+    pub fn dot_general_sharded(
+        &self,
+        rhs: &Array,
+        dimension_numbers: DotDimensionNumbers,
+        out_sharding: impl Into<PartitionSpec>,
+    ) -> Array {
+        let spec = Some(out_sharding.into());
+        self.general_product(rhs, dimension_numbers, None, spec)
+    }
+
+    /// The product, summed in the given type and sharded so.
+    #[track_caller]
+    pub(crate) fn general_product(
+        &self,
+        rhs: &Array,
+        dimension_numbers: DotDimensionNumbers,
+        preferred_element_type: Option<DType>,
+        out_sharding: Option<PartitionSpec>,
+    ) -> Array {
+        let n = &dimension_numbers;
+        let rank = self.ndim() + rhs.ndim()
+            - (2 * n.lhs_contracting.len() + n.lhs_batch.len()).min(self.ndim() + rhs.ndim());
+        let out_sharding =
+            out_sharding.map(|s| OutSharding::new("dot_general", &[self, rhs], &s, rank));
+        let dot = DotGeneral {
+            dimension_numbers,
+            precision: None,
+            preferred_element_type,
+            out_sharding,
         };
         bind1(dot, &[self, rhs])
     }

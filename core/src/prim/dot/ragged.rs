@@ -165,6 +165,7 @@ impl RaggedDotGeneral {
             dimension_numbers,
             precision: self.precision,
             preferred_element_type: self.preferred_element_type,
+            out_sharding: None,
         }
     }
 
@@ -413,7 +414,7 @@ impl Primitive for RaggedDotGeneral {
             .iter()
             .map(|&d| lhs[d])
             .collect();
-        let mut sizes = move_batch_axis(&args[2], axes[2], 0, axis.size);
+        let mut sizes = move_batch_axis(&args[2], axes[2], 0, axis);
         if sizes.ndim() == 2 && !prefix.is_empty() {
             let groups = sizes.shape()[1];
             let shape: Dims = [axis.size]
@@ -433,8 +434,8 @@ impl Primitive for RaggedDotGeneral {
             lhs_ragged: numbers.lhs_ragged + 1,
             rhs_group: numbers.rhs_group.map(|d| d + 1),
         };
-        let lhs = move_batch_axis(&args[0], axes[0], 0, axis.size);
-        let rhs = move_batch_axis(&args[1], axes[1], 0, axis.size);
+        let lhs = move_batch_axis(&args[0], axes[0], 0, axis);
+        let rhs = move_batch_axis(&args[1], axes[1], 0, axis);
         let out = bind1(self.with(moved), &[&lhs, &rhs, &sizes]);
         batched(out, Some(usize::from(numbers.sums_groups())))
     }

@@ -4,7 +4,7 @@ use super::{Class, add_tangents, batch_elementwise, fit, infer_same, spread};
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Operand, Primitive, sum_to_shape};
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, IntoArray, ShapeError};
+use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
 
 /// A row of a table of binary operators, for tests and documentation.
 pub struct BinaryRow {
@@ -125,6 +125,9 @@ macro_rules! binary {
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 infer_same(Class::$class, args, 2)
             }
+            fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+                Ok(ShardingRule::Elementwise)
+            }
             fn differentiation(&self) -> Differentiation<'_> { differentiation!($($diff)+) }
             fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
                 batch_elementwise(args, axes, |a| bind1(self.clone(), a))
@@ -244,6 +247,9 @@ impl Primitive for AddAny {
         }
         infer_same(Class::Number, args, 2)
     }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::bilinear(
             |_, t, _| vec![add_tangents(t[0].clone(), t[1].clone())],
@@ -259,7 +265,7 @@ impl Primitive for AddAny {
         let moved: Vec<Array> = args
             .iter()
             .zip(axes)
-            .map(|(a, ax)| crate::prim::move_batch_axis(a, *ax, 0, axis.size))
+            .map(|(a, ax)| crate::prim::move_batch_axis(a, *ax, 0, axis))
             .collect();
         crate::prim::batched(add_any(&moved[0], &moved[1]), Some(0))
     }

@@ -4,7 +4,7 @@ use super::{Class, batch_elementwise, infer_same, spread};
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, IntoArray, ShapeError};
+use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
 
 /// A row of the table of comparisons, for tests and documentation.
 pub struct CompareRow {
@@ -27,6 +27,9 @@ macro_rules! compare {
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 let class = if matches!($name, "eq" | "ne") { Class::Any } else { Class::Ordered };
                 one(infer_same(class, args, 2)?[0].with_dtype(DType::Bool))
+            }
+            fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+                Ok(ShardingRule::Elementwise)
             }
             fn differentiation(&self) -> Differentiation<'_> { Differentiation::Zero }
             fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {

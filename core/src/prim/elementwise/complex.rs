@@ -8,7 +8,7 @@ use super::{batch_elementwise, broadcast_rule, fit, spread};
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one, sum_to_shape};
 use crate::trace::bind1;
-use crate::{Array, Aval, IntoArray, ShapeError};
+use crate::{Array, Aval, IntoArray, ShapeError, ShardingRule};
 use num_complex::Complex as Number;
 
 /// Refuses operands that are not complex.
@@ -36,6 +36,9 @@ macro_rules! part {
                 expect_complex(args)?;
                 let $aval = args[0];
                 one($out)
+            }
+            fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+                Ok(ShardingRule::Elementwise)
             }
             fn differentiation(&self) -> Differentiation<'_> {
                 Differentiation::linear(|ct, _| $transpose(ct))
@@ -91,6 +94,9 @@ impl Primitive for Complex {
             .help("convert first: x.astype(DType::F32)"));
         }
         one(Aval::new(&broadcast_rule(args)?, dtype.complex()))
+    }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::bilinear(

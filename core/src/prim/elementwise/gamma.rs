@@ -4,7 +4,7 @@ use super::{Class, batch_elementwise, fit, infer_same, spread};
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::trace::bind1;
-use crate::{Array, Aval, IntoArray, ShapeError};
+use crate::{Array, Aval, IntoArray, ShapeError, ShardingRule};
 
 /// Derivatives of the digamma function: operand 0 tells which, operand 1 where.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -16,6 +16,9 @@ impl Primitive for Polygamma {
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         infer_same(Class::Float, args, 2)
+    }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
     }
     fn differentiation(&self) -> Differentiation<'_> {
         // The order is a whole number: no derivative is taken in it.

@@ -5,7 +5,7 @@ use super::{Class, add_tangents, batch_elementwise, infer_same};
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, IntoArray, ShapeError, where_};
+use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule, where_};
 
 /// `log(eᵃ + eᵇ)` of two operands of one shape.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -24,6 +24,9 @@ impl Primitive for LogAddExp {
             args[1]
         );
         Ok(outs)
+    }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
     }
     fn differentiation(&self) -> Differentiation<'_> {
         // e^(a - z) is at most 1; the infinite a = z has the weight 1.

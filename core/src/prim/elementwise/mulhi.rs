@@ -4,7 +4,7 @@ use super::{Class, batch_elementwise, infer_same, spread};
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, IntoArray, ShapeError};
+use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
 
 /// The upper half of the product of two integers, as many bits as they have.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -16,6 +16,9 @@ impl Primitive for Mulhi {
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         infer_same(Class::Integer, args, 2)
+    }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero

@@ -4,7 +4,7 @@ use super::{Class, add_tangents, batch_elementwise, broadcast_rule, fit, infer_s
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
 use crate::trace::bind1;
-use crate::{Array, Aval, IntoArray, ShapeError};
+use crate::{Array, Aval, IntoArray, ShapeError, ShardingRule};
 
 /// Floats to a power: of their own type, or integers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -26,6 +26,9 @@ impl Primitive for Pow {
         }
         Class::Inexact.check(args[0].dtype())?;
         one(args[0].with_shape(&broadcast_rule(args)?))
+    }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::jvp(|p, t, outs| {

@@ -6,7 +6,7 @@ use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, IntoArray, ShapeError};
+use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
 
 /// Picks, for each element, one of several arrays of one shape and type: the
 /// first operand tells which (`false`/0 is the first case). The selector has
@@ -47,6 +47,9 @@ impl Primitive for SelectN {
         let weak = cases.iter().all(Aval::weak_type);
         one(cases[0].with_weak_type(weak))
     }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::bilinear(
             |p, t, outs| {
@@ -79,7 +82,7 @@ impl Primitive for SelectN {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         if args[0].ndim() == 0 && axes[0].is_none() {
             let moved: Vec<Array> = (1..args.len())
-                .map(|i| move_batch_axis(&args[i], axes[i], 0, axis.size))
+                .map(|i| move_batch_axis(&args[i], axes[i], 0, axis))
                 .collect();
             let mut refs = vec![&args[0]];
             refs.extend(&moved);
@@ -88,7 +91,7 @@ impl Primitive for SelectN {
         let mut moved: Vec<Array> = args
             .iter()
             .zip(axes)
-            .map(|(a, ax)| move_batch_axis(a, *ax, 0, axis.size))
+            .map(|(a, ax)| move_batch_axis(a, *ax, 0, axis))
             .collect();
         if moved[0].ndim() < moved[1].ndim() {
             moved[0] = moved[0].broadcast_in_dim(moved[1].shape(), &[0]);
@@ -140,6 +143,9 @@ impl Primitive for Clamp {
         );
         one(args[1])
     }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::jvp(|p, t, outs| {
             let (lo, x, hi) = (&p[0], &p[1], &p[2]);
@@ -156,11 +162,11 @@ impl Primitive for Clamp {
         })
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let x = move_batch_axis(&args[1], axes[1], 0, axis.size);
+        let x = move_batch_axis(&args[1], axes[1], 0, axis);
         let bound = |i: usize| match axes[i] {
             None if args[i].ndim() == 0 => args[i].clone(),
             ax => {
-                let b = move_batch_axis(&args[i], ax, 0, axis.size);
+                let b = move_batch_axis(&args[i], ax, 0, axis);
                 if b.ndim() < x.ndim() {
                     b.broadcast_in_dim(x.shape(), &[0])
                 } else {
@@ -215,6 +221,9 @@ impl Primitive for ConvertElementType {
         one(args[0]
             .with_dtype(self.new_dtype)
             .with_weak_type(self.weak_type))
+    }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
     }
     fn differentiation(&self) -> Differentiation<'_> {
         if !self.new_dtype.is_inexact() {

@@ -4,7 +4,7 @@ use super::{Class, batch_elementwise, infer_same};
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::trace::bind1;
-use crate::{Array, Aval, ShapeError};
+use crate::{Array, Aval, ShapeError, ShardingRule};
 
 /// The operand itself, with a tangent of zero.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -16,6 +16,9 @@ impl Primitive for StopGradient {
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         infer_same(Class::Any, args, 1)
+    }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero

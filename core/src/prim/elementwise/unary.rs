@@ -4,7 +4,7 @@ use super::{Class, batch_elementwise, infer_same};
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, ShapeError};
+use crate::{Array, Aval, DType, ShapeError, ShardingRule};
 
 /// A row of a table of unary operators, for tests and documentation.
 pub struct UnaryRow {
@@ -46,6 +46,9 @@ macro_rules! unary {
             fn name(&self) -> &'static str { $name }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 infer_unary($name, Class::$class, args)
+            }
+            fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+                Ok(ShardingRule::Elementwise)
             }
             fn differentiation(&self) -> Differentiation<'_> { differentiation!($($($diff)*)+) }
             fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
@@ -229,6 +232,9 @@ impl Primitive for Round {
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         infer_same(Class::Float, args, 1)
     }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
     }
@@ -264,6 +270,9 @@ impl Primitive for IsFinite {
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         let same = infer_same(Class::Float, args, 1)?;
         one(same[0].with_dtype(DType::Bool))
+    }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
@@ -303,6 +312,9 @@ impl Primitive for IntegerPow {
             .help("convert first: x.astype(DType::F32)"));
         }
         Ok(outs)
+    }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
     }
     fn differentiation(&self) -> Differentiation<'_> {
         let y = self.0;

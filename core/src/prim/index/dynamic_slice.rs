@@ -4,7 +4,7 @@ use super::{Gather, GatherDimensionNumbers, GatherScatterMode, check_starts, sta
 use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
-use crate::{Array, Aval, Dims, IntoArray, ShapeError};
+use crate::{Array, Aval, Dims, IntoArray, ShapeError, ShardingRule};
 
 /// A box of `slice_sizes` of the first operand. The other operands are its
 /// start along each axis, moved so that the box is within the array.
@@ -37,6 +37,9 @@ impl Primitive for DynamicSlice {
         }
         one(args[0].with_shape(sizes))
     }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::bilinear(
             |p, t, _| {
@@ -48,7 +51,7 @@ impl Primitive for DynamicSlice {
             |cts, operands| {
                 let mut out = vec![None; operands.len()];
                 if let (Some(ct), true) = (&cts[0], operands[0].is_linear()) {
-                    let zeros = Array::zeros(operands[0].aval().shape(), ct.dtype());
+                    let zeros = Array::zeros_of(operands[0].aval().with_dtype(ct.dtype()));
                     let starts = operands[1..].iter().filter_map(|o| o.known());
                     let args: Vec<&Array> = [&zeros, ct].into_iter().chain(starts).collect();
                     out[0] = Some(bind1(super::DynamicUpdateSlice, &args));

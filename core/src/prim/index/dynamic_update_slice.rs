@@ -8,7 +8,7 @@ use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Primitive, batched, move_batch_axis, one,
 };
 use crate::trace::bind1;
-use crate::{Array, Aval, Dims, IntoArray, ShapeError};
+use crate::{Array, Aval, Dims, IntoArray, ShapeError, ShardingRule};
 
 /// The first operand with the box at a computed place replaced by the second.
 /// The other operands are its start along each axis, moved so that the box is
@@ -49,6 +49,9 @@ impl Primitive for DynamicUpdateSlice {
         }
         one(operand)
     }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::bilinear(
             |p, t, _| {
@@ -66,7 +69,7 @@ impl Primitive for DynamicUpdateSlice {
                 let update = operands[1].aval();
                 let starts: Vec<&Array> = operands[2..].iter().filter_map(|o| o.known()).collect();
                 if operands[0].is_linear() {
-                    let zeros = Array::zeros(update.shape(), ct.dtype());
+                    let zeros = Array::zeros_of(update.with_dtype(ct.dtype()));
                     let args: Vec<&Array> = [ct, &zeros]
                         .into_iter()
                         .chain(starts.iter().copied())
@@ -85,8 +88,8 @@ impl Primitive for DynamicUpdateSlice {
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         if axes[2..].iter().all(Option::is_none) {
-            let operand = move_batch_axis(&args[0], axes[0], 0, axis.size);
-            let update = move_batch_axis(&args[1], axes[1], 0, axis.size);
+            let operand = move_batch_axis(&args[0], axes[0], 0, axis);
+            let update = move_batch_axis(&args[1], axes[1], 0, axis);
             let zero = Array::scalar(0, args.get(2).map_or(crate::DType::I32, Array::dtype));
             let refs: Vec<&Array> = [&operand, &update, &zero]
                 .into_iter()

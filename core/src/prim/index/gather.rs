@@ -7,7 +7,7 @@ use super::{
 use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, Dims, Literal, ShapeError};
+use crate::{Array, Aval, DType, Dims, Literal, ShapeError, ShardingRule};
 
 /// Slices of the first operand, one for each index vector along the last axis
 /// of the second.
@@ -179,13 +179,16 @@ impl Primitive for Gather {
             .collect();
         one(operand.with_shape(&shape.expect("as many axes as the two have together")))
     }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        self.rule(args[0], args[1], outs[0])
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::bilinear(
             |p, t, _| vec![t[0].as_ref().map(|t| self.of_tangent(t, &p[1]))],
             |cts, operands| {
                 let grad = match (&cts[0], &operands[0], operands[1].known()) {
                     (Some(ct), operand, Some(indices)) if operand.is_linear() => {
-                        let zeros = Array::zeros(operand.aval().shape(), ct.dtype());
+                        let zeros = Array::zeros_of(operand.aval().with_dtype(ct.dtype()));
                         let scatter = Scatter {
                             method: ScatterMethod::Add,
                             dimension_numbers: self.dimension_numbers.inverse(),

@@ -7,6 +7,7 @@ mod dynamic_update_slice;
 mod gather;
 mod scatter;
 mod scatter_rules;
+mod sharding;
 
 pub use dimension_numbers::*;
 pub use dynamic_slice::*;

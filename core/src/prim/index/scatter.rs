@@ -12,7 +12,7 @@ use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, Dims, ShapeError};
+use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 use std::panic::Location;
 use std::sync::{Arc, Mutex};
 
@@ -240,14 +240,16 @@ impl Primitive for Scatter {
         }
         one(operand)
     }
+    fn sharding(&self, args: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        self.rule(args[0], args[1], args[2])
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         self.derivative()
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let size = axis.size;
         let numbers = &self.dimension_numbers;
-        let operand = move_batch_axis(&args[0], axes[0], 0, size);
-        let updates = move_batch_axis(&args[2], axes[2], 0, size);
+        let operand = move_batch_axis(&args[0], axes[0], 0, axis);
+        let updates = move_batch_axis(&args[2], axes[2], 0, axis);
         let mut dimension_numbers = ScatterDimensionNumbers {
             update_window_dims: shifted(&numbers.update_window_dims),
             inserted_window_dims: shifted(&numbers.inserted_window_dims),

@@ -104,7 +104,7 @@ impl Scatter {
         };
         let aval = operands[2].aval();
         let operand = operands[0].is_linear().then(|| {
-            let zeros = Array::zeros(aval.shape(), ct.dtype());
+            let zeros = Array::zeros_of(aval.with_dtype(ct.dtype()));
             bind1(self.clone(), &[ct, indices, &zeros])
         });
         let updates = operands[2].is_linear();
@@ -163,7 +163,7 @@ impl Scatter {
         let count: usize = shape.iter().product();
         let numbers = (&Array::iota(&[count], 0, DType::U32) + 1).reshape(&shape);
         let numbers = numbers.broadcast_to(updates.shape());
-        let nobody = Array::zeros(operand.shape(), DType::U32);
+        let nobody = Array::zeros_of(operand.aval().with_dtype(DType::U32));
         let stayed = bind1(self.clone(), &[&nobody, indices, &numbers]);
         let untouched = stayed.eq(0);
         let winner = self.read(&stayed, indices, updates.aval()).eq(&numbers);

@@ -5,7 +5,7 @@ use crate::linalg::matrix::{identity, product};
 use crate::linalg::triangular_solve;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
-use crate::{Array, Aval, ShapeError};
+use crate::{Array, Aval, ShapeError, ShardingRule};
 
 /// The lower triangular `L` with `A = L Lᵀ`, from the lower triangle of `A`.
 /// What stands above its diagonal is open. A matrix that is not positive
@@ -21,6 +21,9 @@ impl Primitive for Cholesky {
         crate::ensure_shape!(args.len() == 1, "expects 1 operand, got {}", args.len());
         square(args[0])?;
         one(args[0])
+    }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::batch(args, outs, &[2]))
     }
     fn differentiation(&self) -> Differentiation<'_> {
         // Murray, Differentiation of the Cholesky decomposition (2016):

@@ -7,7 +7,7 @@ use crate::linalg::matrix::{
 };
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
-use crate::{Array, Aval, DType, ShapeError, concatenate, where_};
+use crate::{Array, Aval, DType, ShapeError, ShardingRule, concatenate, where_};
 
 /// Orthonormal eigenvectors of symmetric matrices, as columns, and their
 /// eigenvalues in increasing order.
@@ -33,6 +33,9 @@ impl Primitive for Eigh {
         crate::ensure_shape!(args.len() == 1, "expects 1 operand, got {}", args.len());
         let n = square(args[0])?;
         Ok([args[0], with_last(args[0], &[n])].into_iter().collect())
+    }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::batch(args, outs, &[2]))
     }
     fn differentiation(&self) -> Differentiation<'_> {
         // Perturbation theory for eigenvalues that are apart: w' is the diagonal

@@ -6,7 +6,7 @@ use crate::linalg::solve_by_factors;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, ShapeError};
+use crate::{Array, Aval, DType, ShapeError, ShardingRule};
 
 /// The `X` with `A X = B`, or `Aᵀ X = B`, for matrices `A` of which the LU
 /// decomposition is known.
@@ -53,6 +53,9 @@ impl Primitive for LinearSolve {
             .help("they are columns, and have the batch axes of the matrices"));
         }
         one(b)
+    }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::batch(args, outs, &[2, 2, 1, 2]))
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::bilinear(

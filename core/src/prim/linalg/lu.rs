@@ -6,7 +6,7 @@ use crate::linalg::triangular_solve;
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::Class;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
-use crate::{Array, Aval, DType, ShapeError, fori_loop, where_};
+use crate::{Array, Aval, DType, ShapeError, ShardingRule, fori_loop, where_};
 
 /// `L` below the diagonal, its ones left out, and `U` on and above it, with
 /// `P A = L U`; the row that each row was exchanged with, in turn; and the
@@ -27,6 +27,9 @@ impl Primitive for Lu {
     }
     fn propagates_weak_type(&self) -> bool {
         false
+    }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::batch(args, outs, &[2]))
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::jvp(|_, tangents, results| {
@@ -203,6 +206,9 @@ impl Primitive for LuPivotsToPermutation {
             self.permutation_size
         );
         one(pivots.with_shape(&[batch, &[self.permutation_size]].concat()))
+    }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::batch(args, outs, &[1]))
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero

@@ -6,7 +6,7 @@ use crate::linalg::{householder_product, triangular_solve};
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::trace::bind;
-use crate::{Array, Aval, ShapeError};
+use crate::{Array, Aval, ShapeError, ShardingRule};
 
 use super::TriangularSolve;
 
@@ -24,6 +24,9 @@ impl Primitive for Geqrf {
         let (rows, columns) = matrix(args[0])?;
         let factors = with_last(args[0], &[rows.min(columns)]);
         Ok([args[0], factors].into_iter().collect())
+    }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::batch(args, outs, &[2]))
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Undefined(
@@ -83,6 +86,9 @@ impl Primitive for HouseholderProduct {
         }
         one(a)
     }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::batch(args, outs, &[2, 1]))
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Undefined(
             "reflectors have no derivative rule; differentiate `qr`, which has",
@@ -129,6 +135,9 @@ impl Primitive for Qr {
         let q = with_last(args[0], &[rows, middle]);
         let r = with_last(args[0], &[middle, columns]);
         Ok([q, r].into_iter().collect())
+    }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::batch(args, outs, &[2]))
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::jvp(|primals, tangents, results| match &tangents[0] {

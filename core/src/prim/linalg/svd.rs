@@ -8,7 +8,7 @@ use crate::linalg::matrix::{
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::trace::bind;
-use crate::{Array, Aval, ShapeError, concatenate, where_};
+use crate::{Array, Aval, ShapeError, ShardingRule, concatenate, where_};
 
 /// Singular values in decreasing order and, unless left out, left singular
 /// vectors as columns and right ones as rows.
@@ -43,6 +43,9 @@ impl Primitive for Svd {
             outs.push(with_last(args[0], &[sizes[1], n]));
         }
         Ok(outs)
+    }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::batch(args, outs, &[2]))
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::jvp(|primals, tangents, results| {

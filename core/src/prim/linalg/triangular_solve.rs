@@ -7,7 +7,7 @@ use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::add_tangents;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::trace::bind1;
-use crate::{Array, Aval, ShapeError};
+use crate::{Array, Aval, ShapeError, ShardingRule};
 
 /// The `X` with `X op(A) = B`, or `op(A) X = B`, for triangular matrices `A`.
 ///
@@ -133,6 +133,9 @@ impl Primitive for TriangularSolve {
             .help("with `left_side`, A X = B is solved, without it X A = B"));
         }
         one(b)
+    }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::batch(args, outs, &[2, 2]))
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::bilinear(

@@ -6,8 +6,9 @@ use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::random::{KeyImpl, KeyLayout, gamma_sample, gamma_slope};
+use crate::sharding::Place;
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, ShapeError};
+use crate::{Array, Aval, DType, ShapeError, ShardingRule};
 
 /// Samples of gamma distributions with scale 1. Operands: key data of `[…keys,
 /// words]` and the parameters `[…keys, …shape]`; each element of a key's part
@@ -57,6 +58,16 @@ impl Primitive for RandomGamma {
         );
         one(a.strong())
     }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        let places = |a: &Aval| (0..a.ndim()).map(Place::Axis).collect::<Vec<_>>();
+        let mut keys = places(&args[0]);
+        keys.pop();
+        keys.push(Place::Whole);
+        Ok(ShardingRule::Dimensions {
+            operands: vec![keys, places(&args[1])],
+            results: vec![places(&outs[0])],
+        })
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         // Implicit differentiation: how a sample moves with the distribution
         // when its place in the cumulative distribution stays.
@@ -66,8 +77,8 @@ impl Primitive for RandomGamma {
         })
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let keys = move_batch_axis(&args[0], axes[0], 0, axis.size);
-        let a = move_batch_axis(&args[1], axes[1], 0, axis.size);
+        let keys = move_batch_axis(&args[0], axes[0], 0, axis);
+        let a = move_batch_axis(&args[1], axes[1], 0, axis);
         batched(bind1(self.clone(), &[&keys, &a]), Some(0))
     }
     fn lower(

@@ -3,7 +3,7 @@
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, move_batch_axis};
 use crate::trace::bind;
-use crate::{Array, Aval, DType, Dims, ShapeError, concatenate};
+use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule, concatenate};
 use smallvec::smallvec;
 use std::fmt;
 
@@ -81,11 +81,14 @@ impl Primitive for RngBitGenerator {
             Aval::new(&self.shape, self.dtype)
         ])
     }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::batch(args, outs, &[1]))
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let states = move_batch_axis(&args[0], axes[0], 0, axis.size);
+        let states = move_batch_axis(&args[0], axes[0], 0, axis);
         let shape: Dims = std::iter::once(axis.size)
             .chain(self.shape.iter().copied())
             .collect();

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::lower::{Lowering, Value};
 use crate::trace::bind;
-use crate::{Array, Aval, DType, Dims, ShapeError};
+use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 use smallvec::smallvec;
 
 pub use gamma::RandomGamma;
@@ -64,6 +64,9 @@ impl Primitive for Threefry2x32 {
         };
         let out = Aval::new(&shape, DType::U32);
         Ok(smallvec![out, out])
+    }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
@@ -151,11 +154,14 @@ impl Primitive for RandomSeed {
         let shape: Dims = args[0].shape().iter().copied().chain([2]).collect();
         one(Aval::new(&shape, DType::U32))
     }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::batch(args, outs, &[0]))
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let seeds = move_batch_axis(&args[0], axes[0], 0, axis.size);
+        let seeds = move_batch_axis(&args[0], axes[0], 0, axis);
         (bind(RandomSeed, &[&seeds]), smallvec![Some(0)])
     }
     fn lower(
@@ -213,11 +219,14 @@ impl Primitive for RandomSplit {
         let shape: Dims = keys.iter().chain(&self.shape).copied().chain([2]).collect();
         one(Aval::new(&shape, DType::U32))
     }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::batch(args, outs, &[1]))
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let keys = move_batch_axis(&args[0], axes[0], 0, axis.size);
+        let keys = move_batch_axis(&args[0], axes[0], 0, axis);
         (bind(self.clone(), &[&keys]), smallvec![Some(0)])
     }
     fn lower(
@@ -262,12 +271,15 @@ impl Primitive for RandomFoldIn {
         );
         one(args[0])
     }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::batch(args, outs, &[1, 0]))
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let keys = move_batch_axis(&args[0], axes[0], 0, axis.size);
-        let data = move_batch_axis(&args[1], axes[1], 0, axis.size);
+        let keys = move_batch_axis(&args[0], axes[0], 0, axis);
+        let data = move_batch_axis(&args[1], axes[1], 0, axis);
         (bind(RandomFoldIn, &[&keys, &data]), smallvec![Some(0)])
     }
     fn lower(
@@ -325,11 +337,14 @@ impl Primitive for RandomBits {
         let shape: Dims = keys.iter().chain(&self.shape).copied().collect();
         one(Aval::new(&shape, self.dtype()?))
     }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::batch(args, outs, &[1]))
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let keys = move_batch_axis(&args[0], axes[0], 0, axis.size);
+        let keys = move_batch_axis(&args[0], axes[0], 0, axis);
         let bits = bind(self.clone(), &[&keys]).pop().expect("one result");
         batched(bits, Some(0))
     }

@@ -4,7 +4,7 @@ use super::{batched_axes, highest, lowest, reduced_shape};
 use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, ShapeError};
+use crate::{Array, Aval, DType, ShapeError, ShardingRule};
 
 macro_rules! arg_reductions {
     ($( $(#[$doc:meta])* $ty:ident $f:ident $word:literal $direction:literal $identity:expr; )*) => { $(
@@ -27,6 +27,9 @@ macro_rules! arg_reductions {
             fn propagates_weak_type(&self) -> bool { false }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 infer(args[0], self.axis, self.index_dtype)
+            }
+            fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+                Ok(ShardingRule::without(args, outs, &[self.axis]))
             }
             fn differentiation(&self) -> Differentiation<'_> { Differentiation::Zero }
             fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {

@@ -10,7 +10,7 @@ use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::trace::{bind, bind1};
-use crate::{Array, Aval, DType, Dims, IntoArray, Literal, Scalar, ShapeError};
+use crate::{Array, Aval, DType, Dims, IntoArray, Literal, Scalar, ShapeError, ShardingRule};
 use std::sync::Arc;
 
 /// Combines elements over axes by a program; several arrays are reduced
@@ -98,6 +98,9 @@ impl Primitive for Reduce {
         let shape = reduced_shape(args[0], &self.dimensions)?;
         let arrays = args[..args.len() / 2].iter();
         Ok(arrays.map(|a| a.with_shape(&shape)).collect())
+    }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::without(args, outs, &self.dimensions))
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::jvp(|p, t, _| tangents(|args| self.by_halves(args), p, t))

@@ -5,7 +5,7 @@ use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::elementwise::Class;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, Dims, Scalar, ShapeError};
+use crate::{Array, Aval, DType, Dims, OutSharding, Scalar, ShapeError, ShardingRule};
 
 /// A row of the table of reductions, for tests and documentation.
 pub struct ReduceRow {
@@ -26,7 +26,8 @@ fn kept(rank: usize, axes: &[usize]) -> Dims {
 
 /// A reduction's result, repeated along the reduced axes again.
 fn spread(reduced: &Array, operand: Aval, axes: &[usize]) -> Array {
-    reduced.broadcast_in_dim(operand.shape(), &kept(operand.ndim(), axes))
+    let sharding = OutSharding::of(operand);
+    reduced.repeated(operand.shape(), &kept(operand.ndim(), axes), sharding)
 }
 
 /// The tangent of a choice: that of the chosen element; where several tie,
@@ -73,6 +74,9 @@ macro_rules! reductions {
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 Class::$class.check(args[0].dtype())?;
                 one(args[0].with_shape(&reduced_shape(args[0], &self.axes)?))
+            }
+            fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+                Ok(ShardingRule::without(args, outs, &self.axes))
             }
             fn differentiation(&self) -> Differentiation<'_> { differentiation!(self, $($diff)+) }
             fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {

@@ -3,7 +3,7 @@
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::{self, bind1};
-use crate::{Array, Aval, Outputs, Result, ShapeError, Tree, tree};
+use crate::{Array, Aval, Outputs, Result, ShapeError, ShardingRule, Tree, tree};
 use std::sync::Arc;
 
 /// The operand itself, under a name.
@@ -25,6 +25,9 @@ impl Primitive for Name {
         one(args[0])
     }
     // The tangent has no name.
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::bilinear(|_, tangents, _| tangents.to_vec(), |cts, _| cts.to_vec())
     }

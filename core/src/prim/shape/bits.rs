@@ -7,7 +7,7 @@ use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, Dims, ShapeError};
+use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 
 /// The same bits, read as another type. An element of a wider type becomes a
 /// last axis of narrower ones, the lowest bits first, and the other way round.
@@ -57,6 +57,13 @@ impl Primitive for BitcastConvertType {
             .help("reshape, so that the elements to be joined are the last axis")),
         }
     }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        let joined = args[0]
+            .ndim()
+            .checked_sub(1)
+            .filter(|&d| d == outs[0].ndim());
+        Ok(ShardingRule::along(args, outs, joined.as_slice()))
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
     }
@@ -102,6 +109,9 @@ impl Primitive for ReducePrecision {
             "a format needs at least one exponent bit"
         );
         infer_same(Class::Float, args, 1)
+    }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::linear(|ct, _| bind1(self.clone(), &[ct]))

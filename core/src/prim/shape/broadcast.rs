@@ -3,7 +3,7 @@
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
-use crate::{Array, Aval, Dims, ShapeError};
+use crate::{Array, Aval, Dims, OutSharding, PartitionSpec, ShapeError, ShardingRule};
 
 /// Repeats the operand to `shape`: its axis `i` becomes axis
 /// `broadcast_dimensions[i]`, repeated where its size is 1.
@@ -13,6 +13,9 @@ pub struct BroadcastInDim {
     pub shape: Dims,
     /// Where the operand's axes go, in increasing order.
     pub broadcast_dimensions: Dims,
+    /// How the result is sharded; without it as the operand is, and not along
+    /// what is new.
+    pub sharding: Option<OutSharding>,
 }
 
 impl Primitive for BroadcastInDim {
@@ -45,6 +48,16 @@ impl Primitive for BroadcastInDim {
         }
         one(args[0].with_shape(&self.shape))
     }
+    fn out_sharding(&self) -> Option<OutSharding> {
+        self.sharding
+    }
+    fn sharding(&self, _: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        if let Some(sharding) = self.sharding {
+            return Ok(ShardingRule::Specs(vec![sharding.spec().clone()]));
+        }
+        let to = self.broadcast_dimensions.iter().map(|&d| Some(d));
+        Ok(ShardingRule::moved(to, outs[0].ndim()))
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::linear(|ct, operand| {
             let from = operand.shape();
@@ -61,13 +74,14 @@ impl Primitive for BroadcastInDim {
         })
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let x = crate::prim::move_batch_axis(&args[0], axes[0], 0, axis.size);
+        let x = crate::prim::move_batch_axis(&args[0], axes[0], 0, axis);
+        let sharding = self.sharding.map(|s| s.batched(0, &x, 0));
         let mut shape = self.shape.clone();
         shape.insert(0, axis.size);
         let dims: Dims = std::iter::once(0)
             .chain(self.broadcast_dimensions.iter().map(|d| d + 1))
             .collect();
-        batched(x.broadcast_in_dim(&shape, &dims), Some(0))
+        batched(x.repeated(&shape, &dims, sharding), Some(0))
     }
     fn lower(
         &self,
@@ -87,7 +101,36 @@ impl Array {
     /// If an axis has neither its old size nor was 1, or axes change order.
     #[track_caller]
     pub fn broadcast_in_dim(&self, shape: &[usize], dims: &[usize]) -> Array {
-        if self.shape() == shape && dims.iter().enumerate().all(|(i, &d)| i == d) {
+        self.repeated(shape, dims, None)
+    }
+
+    /// [`broadcast_in_dim`](Array::broadcast_in_dim) with the result sharded by
+    /// `out_sharding` over explicit axes of a mesh.
+    ///
+    /// # Panics
+    /// As `broadcast_in_dim`, or if `out_sharding` does not fit the mesh or the
+    /// shape.
+    #[track_caller]
+    pub fn broadcast_in_dim_sharded(
+        &self,
+        shape: &[usize],
+        dims: &[usize],
+        out_sharding: impl Into<PartitionSpec>,
+    ) -> Array {
+        let spec = out_sharding.into();
+        let sharding = OutSharding::new("broadcast_in_dim", &[self], &spec, shape.len());
+        self.repeated(shape, dims, Some(sharding))
+    }
+
+    #[track_caller]
+    pub(crate) fn repeated(
+        &self,
+        shape: &[usize],
+        dims: &[usize],
+        sharding: Option<OutSharding>,
+    ) -> Array {
+        let same = self.shape() == shape && dims.iter().enumerate().all(|(i, &d)| i == d);
+        if same && sharding.is_none_or(|s| *s.spec() == self.aval().spec()) {
             return self.clone();
         }
         let (shape, broadcast_dimensions) = (shape.into(), dims.into());
@@ -95,6 +138,7 @@ impl Array {
             BroadcastInDim {
                 shape,
                 broadcast_dimensions,
+                sharding,
             },
             &[self],
         )
@@ -115,6 +159,27 @@ impl Array {
         let lead = shape.len() - self.ndim();
         let dims: Dims = (lead..shape.len()).collect();
         self.broadcast_in_dim(shape, &dims)
+    }
+
+    /// [`broadcast_to`](Array::broadcast_to) with the result sharded by
+    /// `out_sharding` over explicit axes of a mesh.
+    ///
+    /// # Panics
+    /// As `broadcast_to`, or if `out_sharding` does not fit the mesh or the shape.
+    #[track_caller]
+    pub fn broadcast_to_sharded(
+        &self,
+        shape: &[usize],
+        out_sharding: impl Into<PartitionSpec>,
+    ) -> Array {
+        assert!(
+            crate::broadcast_shapes(&[self.shape(), shape]).is_some_and(|s| s.as_slice() == shape),
+            "broadcast_to: {} does not broadcast to {shape:?}\n  help: shapes are aligned at their \
+             last axes; each axis keeps its size or has size 1",
+            self.aval()
+        );
+        let dims: Dims = (shape.len() - self.ndim()..shape.len()).collect();
+        self.broadcast_in_dim_sharded(shape, &dims, out_sharding)
     }
 
     /// The array with new axes of size 1 at these places of the result.

@@ -5,7 +5,7 @@ use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::trace::bind1;
-use crate::{Array, Aval, Dims, ShapeError};
+use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
 
 /// Joins arrays along an axis; other dimensions agree.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -52,6 +52,9 @@ impl Primitive for Concatenate {
         }
         one(first.with_shape(&shape))
     }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Linear(Box::new(|cts, operands| {
             let mut start = 0;
@@ -71,7 +74,7 @@ impl Primitive for Concatenate {
         let moved: Vec<Array> = args
             .iter()
             .zip(axes)
-            .map(|(a, ax)| move_batch_axis(a, *ax, 0, axis.size))
+            .map(|(a, ax)| move_batch_axis(a, *ax, 0, axis))
             .collect();
         let refs: Vec<&Array> = moved.iter().collect();
         let dimension = self.dimension + 1;

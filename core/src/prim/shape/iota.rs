@@ -3,7 +3,7 @@
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::Class;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
-use crate::{Array, Aval, DType, Dims, ShapeError};
+use crate::{Array, Aval, DType, Dims, OutSharding, ShapeError, ShardingRule};
 
 /// Each element's own position along an axis.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -14,6 +14,8 @@ pub struct Iota {
     pub dimension: usize,
     /// Element type of the result.
     pub dtype: DType,
+    /// How the result is sharded.
+    pub sharding: Option<OutSharding>,
 }
 
 impl Primitive for Iota {
@@ -25,7 +27,7 @@ impl Primitive for Iota {
             ("dimension", Param::new(self.dimension)),
             ("dtype", Param::new(self.dtype.numpy_name())),
             ("shape", Param::tuple(&self.shape)),
-            ("sharding", Param::new("None")),
+            ("sharding", Param::optional(self.sharding)),
         ]
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
@@ -41,6 +43,13 @@ impl Primitive for Iota {
             "bool cannot count positions"
         );
         one(Aval::new(&self.shape, self.dtype))
+    }
+    fn out_sharding(&self) -> Option<OutSharding> {
+        self.sharding
+    }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        let spec = self.sharding.map(|s| s.spec().clone());
+        Ok(ShardingRule::Specs(vec![spec.unwrap_or_default()]))
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero

@@ -6,6 +6,7 @@ mod concatenate;
 mod iota;
 mod pad;
 mod reshape;
+mod reshape_sharding;
 mod rev;
 mod slice;
 mod split;

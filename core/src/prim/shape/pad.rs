@@ -5,7 +5,7 @@ use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::trace::bind1;
-use crate::{Array, Aval, Dims, IntoArray, ShapeError};
+use crate::{Array, Aval, Dims, IntoArray, ShapeError, ShardingRule};
 use smallvec::SmallVec;
 
 /// For each axis: elements added before, after, and between each two. Negative
@@ -66,6 +66,9 @@ impl Primitive for Pad {
             shape.push(size as usize);
         }
         one(operand.with_shape(&shape))
+    }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Linear(Box::new(|cts, operands| {

@@ -1,15 +1,19 @@
 //! `reshape` and `squeeze`.
 
+use super::reshape_sharding::reshaped_spec;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
-use crate::{Array, Aval, Dims, ShapeError};
+use crate::{Array, Aval, Dims, OutSharding, PartitionSpec, ShapeError, ShardingRule};
 
 /// The same elements, in row-major order, under another shape.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Reshape {
     /// The new shape.
     pub new_sizes: Dims,
+    /// How the result is sharded; without it as the operand is, if that leaves
+    /// no choice.
+    pub sharding: Option<OutSharding>,
 }
 
 impl Primitive for Reshape {
@@ -20,7 +24,7 @@ impl Primitive for Reshape {
         vec![
             ("dimensions", Param::new("None")),
             ("new_sizes", Param::tuple(&self.new_sizes)),
-            ("sharding", Param::new("None")),
+            ("sharding", Param::optional(self.sharding)),
         ]
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
@@ -35,14 +39,25 @@ impl Primitive for Reshape {
         }
         one(args[0].with_shape(&self.new_sizes))
     }
+    fn out_sharding(&self) -> Option<OutSharding> {
+        self.sharding
+    }
+    fn sharding(&self, args: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        let spec = match self.sharding {
+            Some(sharding) => sharding.spec().clone(),
+            None => reshaped_spec(args[0], &self.new_sizes)?,
+        };
+        Ok(ShardingRule::Specs(vec![spec]))
+    }
     fn differentiation(&self) -> Differentiation<'_> {
-        Differentiation::linear(|ct, operand| ct.reshape(operand.shape()))
+        Differentiation::linear(|ct, operand| ct.reshaped_as(operand))
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let x = crate::prim::move_batch_axis(&args[0], axes[0], 0, axis.size);
+        let x = crate::prim::move_batch_axis(&args[0], axes[0], 0, axis);
+        let sharding = self.sharding.map(|s| s.batched(0, &x, 0));
         let mut shape = self.new_sizes.clone();
         shape.insert(0, axis.size);
-        batched(x.reshape(&shape), Some(0))
+        batched(x.reshaped(&shape, sharding), Some(0))
     }
     fn lower(
         &self,
@@ -84,11 +99,20 @@ impl Primitive for Squeeze {
             .collect();
         one(args[0].with_shape(&kept))
     }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        let kept = (0..args[0].ndim()).map(|d| !self.dimensions.contains(&d));
+        let mut next = 0;
+        let to = kept.map(|kept| {
+            next += usize::from(kept);
+            kept.then(|| next - 1)
+        });
+        Ok(ShardingRule::moved(to.collect::<Vec<_>>(), outs[0].ndim()))
+    }
     fn differentiation(&self) -> Differentiation<'_> {
-        Differentiation::linear(|ct, operand| ct.reshape(operand.shape()))
+        Differentiation::linear(|ct, operand| ct.reshaped_as(operand))
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let x = crate::prim::move_batch_axis(&args[0], axes[0], 0, axis.size);
+        let x = crate::prim::move_batch_axis(&args[0], axes[0], 0, axis);
         let dimensions = self.dimensions.iter().map(|d| d + 1).collect();
         batched(bind1(Squeeze { dimensions }, &[&x]), Some(0))
     }
@@ -110,11 +134,43 @@ impl Array {
     /// If the shapes have different numbers of elements.
     #[track_caller]
     pub fn reshape(&self, shape: &[usize]) -> Array {
-        if self.shape() == shape {
+        self.reshaped(shape, None)
+    }
+
+    /// [`reshape`](Array::reshape) with the result sharded by `out_sharding` over
+    /// explicit axes of a mesh.
+    ///
+    /// # Panics
+    /// As `reshape`, or if `out_sharding` does not fit the mesh or the shape.
+    #[track_caller]
+    pub fn reshape_sharded(
+        &self,
+        shape: &[usize],
+        out_sharding: impl Into<PartitionSpec>,
+    ) -> Array {
+        let sharding = OutSharding::new("reshape", &[self], &out_sharding.into(), shape.len());
+        self.reshaped(shape, Some(sharding))
+    }
+
+    #[track_caller]
+    fn reshaped(&self, shape: &[usize], sharding: Option<OutSharding>) -> Array {
+        let placed = sharding.is_none_or(|s| *s.spec() == self.aval().spec());
+        if self.shape() == shape && placed {
             return self.clone();
         }
         let new_sizes = shape.into();
-        bind1(Reshape { new_sizes }, &[self])
+        let reshape = Reshape {
+            new_sizes,
+            sharding,
+        };
+        bind1(reshape, &[self])
+    }
+
+    /// A cotangent in the shape of the operand that it belongs to, and sharded as
+    /// that is.
+    #[track_caller]
+    pub(crate) fn reshaped_as(&self, operand: Aval) -> Array {
+        self.reshaped(operand.shape(), OutSharding::of_cotangent(operand, &[self]))
     }
 
     /// Joins the axes of a range into one: `x.flatten(1..)` keeps the first

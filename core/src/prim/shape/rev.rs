@@ -3,7 +3,7 @@
 use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
-use crate::{Array, Aval, Dims, ShapeError};
+use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
 
 /// Reverses the order of the elements along axes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -31,6 +31,9 @@ impl Primitive for Rev {
             .help("name each axis to reverse once"));
         }
         one(args[0])
+    }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::linear(|ct, _| bind1(self.clone(), &[ct]))

@@ -3,7 +3,7 @@
 use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
-use crate::{Array, Aval, Dims, ShapeError};
+use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
 
 /// The elements from `start_indices` to before `limit_indices`, taken by
 /// `strides`.
@@ -71,6 +71,9 @@ impl Primitive for Slice {
             shape.push((limit[d] - start[d]).div_ceil(stride));
         }
         one(operand.with_shape(&shape))
+    }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::linear(|ct, operand| {

@@ -4,7 +4,7 @@ use super::{Concatenate, Slice};
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::trace::{bind, bind1};
-use crate::{Array, Aval, Dims, ShapeError};
+use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
 
 /// Parts of given sizes along an axis, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -46,6 +46,9 @@ impl Primitive for Split {
             operand.with_shape(&shape)
         };
         Ok(self.sizes.iter().map(part).collect())
+    }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Linear(Box::new(|cts, operands| {

@@ -3,7 +3,7 @@
 use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
-use crate::{Array, Aval, Dims, ShapeError};
+use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
 
 /// Permutes axes: result axis `i` is operand axis `permutation[i]`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -36,6 +36,13 @@ impl Primitive for Transpose {
             .map(|&d| args[0].shape()[d])
             .collect();
         one(args[0].with_shape(&shape))
+    }
+    fn sharding(&self, _: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        let to = |d| self.permutation.iter().position(|p| *p == d);
+        Ok(ShardingRule::moved(
+            (0..outs[0].ndim()).map(to),
+            outs[0].ndim(),
+        ))
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::linear(|ct, _| {

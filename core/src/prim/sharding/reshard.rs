@@ -2,7 +2,7 @@
 //! what types say and what the compiler decides.
 
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, batched, one};
 use crate::sharding::{
     AbstractMesh, AxisType, Mesh, PartitionSpec, SpecEntry, TypeSharding, shard_shape,
 };
@@ -20,25 +20,13 @@ pub struct Reshard {
     /// How the value is sharded.
     pub spec: PartitionSpec,
     /// Whether only the type changes, for a value that passes between explicit
-    /// and automatic axes (`mesh_cast`).
+    /// and automatic axes.
     pub cast: bool,
 }
 
 impl Primitive for Reshard {
     fn name(&self) -> &'static str {
-        match self.cast {
-            true => "mesh_cast",
-            false => "reshard",
-        }
-    }
-    fn params(&self) -> Vec<(&'static str, Param)> {
-        vec![(
-            "dst_sharding",
-            Param::new(format_args!(
-                "NamedSharding({:?}, {})",
-                self.axes, self.spec
-            )),
-        )]
+        "reshard"
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         shard_shape(self.axes, &self.spec, args[0].shape())?;

@@ -8,7 +8,7 @@ use super::index::{Gather, GatherDimensionNumbers, GatherScatterMode};
 use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, move_batch_axis};
 use crate::lower::{Lowering, Region, Value};
 use crate::trace::bind;
-use crate::{Array, Aval, DType, Dims, ShapeError};
+use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 use smallvec::SmallVec;
 
 /// Sorts several arrays of one shape together along an axis, by the first
@@ -56,6 +56,9 @@ impl Primitive for Sort {
         );
         Ok(args.into())
     }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::along(args, outs, &[self.dimension]))
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::jvp(|primals, tangents, _| {
             let shape = primals[0].shape();
@@ -73,7 +76,7 @@ impl Primitive for Sort {
         let moved: SmallVec<[Array; 4]> = args
             .iter()
             .zip(axes)
-            .map(|(a, ax)| move_batch_axis(a, *ax, 0, axis.size))
+            .map(|(a, ax)| move_batch_axis(a, *ax, 0, axis))
             .collect();
         let refs: SmallVec<[&Array; 4]> = moved.iter().collect();
         let sort = Sort {

@@ -4,7 +4,7 @@ use super::along;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::trace::bind;
-use crate::{Array, Aval, DType, Dims, ShapeError};
+use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 use smallvec::SmallVec;
 
 /// The `k` largest elements along an axis, in decreasing order, and their
@@ -46,6 +46,9 @@ impl Primitive for TopK {
         let values = args[0].with_shape(&shape);
         let positions = Aval::new(&shape, DType::I32);
         Ok(Avals::from_iter([values, positions]))
+    }
+    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::along(args, outs, &[self.axis]))
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::jvp(|_, tangents, outs| {

@@ -7,7 +7,7 @@ use crate::prim::reduce::check_operands;
 use crate::prim::reduce::computation::{batched_reduction, combine, region, repeated, tangents};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::trace::bind;
-use crate::{Array, Aval, Dims, ShapeError};
+use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
 use std::sync::Arc;
 
 /// Combines the elements in each place of a window by a program; several arrays
@@ -75,6 +75,9 @@ impl Primitive for ReduceWindow {
         let shape: Dims = self.window.shape(args[0])?;
         let arrays = args[..args.len() / 2].iter();
         Ok(arrays.map(|a| a.with_shape(&shape)).collect())
+    }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::jvp(|p, t, _| tangents(|args| self.by_places(args), p, t))

@@ -7,7 +7,7 @@ use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, Dims, ShapeError};
+use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 
 /// For each place of a window over the second operand, finds the largest or
 /// smallest element, and gives the element of the first operand that is at its
@@ -66,6 +66,9 @@ impl Primitive for SelectAndGatherAdd {
         Class::Float.check(args[0].dtype())?;
         one(args[0].with_shape(&self.window.shape(args[1])?))
     }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         // The choice jumps: there is no derivative in the second operand.
         Differentiation::bilinear(
@@ -80,8 +83,8 @@ impl Primitive for SelectAndGatherAdd {
         )
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let tangents = move_batch_axis(&args[0], axes[0], 0, axis.size);
-        let operand = move_batch_axis(&args[1], axes[1], 0, axis.size);
+        let tangents = move_batch_axis(&args[0], axes[0], 0, axis);
+        let operand = move_batch_axis(&args[1], axes[1], 0, axis);
         let choice = SelectAndGatherAdd {
             select: self.select,
             window: self.window.batched(0),

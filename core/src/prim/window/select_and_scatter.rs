@@ -9,7 +9,7 @@ use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, ShapeError};
+use crate::{Array, Aval, DType, ShapeError, ShardingRule};
 use std::sync::Arc;
 
 /// For each place of a window over the first operand, one program chooses an
@@ -66,6 +66,9 @@ impl Primitive for SelectAndScatter {
         }
         one(operand)
     }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Undefined(
             "programs choose and combine; use reduce_window_max or reduce_window_min, whose \
@@ -79,8 +82,8 @@ impl Primitive for SelectAndScatter {
                  start with the combination's identity, and combine the result with that value",
             );
         }
-        let operand = move_batch_axis(&args[0], axes[0], 0, axis.size);
-        let source = move_batch_axis(&args[1], axes[1], 0, axis.size);
+        let operand = move_batch_axis(&args[0], axes[0], 0, axis);
+        let source = move_batch_axis(&args[1], axes[1], 0, axis);
         let scatter = SelectAndScatter {
             window: self.window.batched(0),
             ..self.clone()

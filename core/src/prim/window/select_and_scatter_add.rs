@@ -7,7 +7,7 @@ use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, Dims, ShapeError};
+use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 
 /// For each place of a window over the second operand, finds the largest or
 /// smallest element, and adds that place's element of the first operand to a
@@ -78,6 +78,9 @@ impl Primitive for SelectAndScatterAdd {
         );
         one(operand)
     }
+    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+        Ok(ShardingRule::Elementwise)
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         // The choice jumps: there is no derivative in the second operand.
         Differentiation::bilinear(
@@ -99,8 +102,8 @@ impl Primitive for SelectAndScatterAdd {
         )
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let source = move_batch_axis(&args[0], axes[0], 0, axis.size);
-        let operand = move_batch_axis(&args[1], axes[1], 0, axis.size);
+        let source = move_batch_axis(&args[0], axes[0], 0, axis);
+        let operand = move_batch_axis(&args[1], axes[1], 0, axis);
         let scatter = SelectAndScatterAdd {
             select: self.select,
             window: self.window.batched(0),

@@ -7,7 +7,7 @@ use crate::prim::elementwise::Class;
 use crate::prim::reduce::{highest, lowest};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, Dims, Scalar, ShapeError};
+use crate::{Array, Aval, DType, Dims, Scalar, ShapeError, ShardingRule};
 
 /// A row of the table of reductions of windows, for tests and documentation.
 pub struct ReduceWindowRow {
@@ -84,6 +84,9 @@ macro_rules! reduce_windows {
                 Class::$class.check(args[0].dtype())?;
                 let shape: Dims = self.window.shape(args[0])?;
                 one(args[0].with_shape(&shape))
+            }
+            fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+                Ok(ShardingRule::Elementwise)
             }
             fn differentiation(&self) -> Differentiation<'_> { differentiation!(self, $($diff)+) }
             fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {

@@ -9,7 +9,7 @@ use super::{Class, add_tangents, batch_elementwise, fit, infer_same, spread};
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, IntoArray, ShapeError};
+use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
 
 /// The operands in the type that is computed in: 16-bit floats are too short.
 fn computed_in(dtype: DType) -> DType {
@@ -84,6 +84,9 @@ macro_rules! special {
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 let operands = ["self", $(stringify!($other)),*];
                 infer_same(Class::Float, args, operands.len())
+            }
+            fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
+                Ok(ShardingRule::Elementwise)
             }
             fn differentiation(&self) -> Differentiation<'_> { $diff }
             fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {

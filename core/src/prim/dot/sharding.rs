@@ -1,0 +1,125 @@
+//! How a product is sharded.
+
+use super::{DotDimensionNumbers, DotGeneral};
+use crate::sharding::{PartitionSpec, SpecEntry};
+use crate::{Aval, AxisName, ShapeError, ShardingRule};
+
+/// Entries of a spec, as Python prints a tuple of them.
+fn tuple(spec: &PartitionSpec, dims: &[usize]) -> String {
+    let entries: Vec<String> = dims.iter().map(|&d| spec.entry(d).to_string()).collect();
+    match &entries[..] {
+        [one] => format!("({one},)"),
+        many => format!("({})", many.join(", ")),
+    }
+}
+
+fn sharded(entry: &SpecEntry) -> bool {
+    !entry.axes().is_empty()
+}
+
+/// Whether dimensions that run together are sharded in two ways.
+fn differ(lhs: &PartitionSpec, l: &[usize], rhs: &PartitionSpec, r: &[usize]) -> bool {
+    l.iter().zip(r).any(|(&l, &r)| {
+        let (l, r) = (lhs.entry(l), rhs.entry(r));
+        sharded(l) && sharded(r) && l != r
+    })
+}
+
+impl DotGeneral {
+    /// The result has the shardings of batch dimensions, and of those that one
+    /// operand has alone. Where both operands are sharded along a summed
+    /// dimension, the caller must say how the sum is.
+    pub(super) fn rule(&self, lhs: Aval, rhs: Aval) -> Result<ShardingRule, ShapeError> {
+        let n = &self.dimension_numbers;
+        let (l, r) = (lhs.spec(), rhs.spec());
+        let contracting = [tuple(&l, &n.lhs_contracting), tuple(&r, &n.rhs_contracting)];
+        if let Some(out) = self.out_sharding {
+            check_unreduced(n, &l, &r, out.spec().unreduced(), &contracting)?;
+            return Ok(ShardingRule::Specs(vec![out.spec().clone()]));
+        }
+        if differ(&l, &n.lhs_batch, &r, &n.rhs_batch) {
+            return Err(ShapeError::new(format!(
+                "dot_general requires lhs batch dimensions and rhs batch dimensions to have the \
+                 consistent sharding, got {} and {}.",
+                tuple(&l, &n.lhs_batch),
+                tuple(&r, &n.rhs_batch)
+            ))
+            .help("reshard one of the operands as the other with `reshard`"));
+        }
+        if differ(&l, &n.lhs_contracting, &r, &n.rhs_contracting) {
+            return Err(ShapeError::new(format!(
+                "dot_general requires contracting dimensions to have consistent sharding, got {} \
+                 and {}.",
+                contracting[0], contracting[1]
+            ))
+            .help("reshard one of the operands as the other with `reshard`"));
+        }
+        let summed = n.lhs_contracting.iter().zip(&n.rhs_contracting);
+        let mut summed = summed.map(|(&l_at, &r_at)| (l.entry(l_at), r.entry(r_at)));
+        if summed.any(|(l, r)| sharded(l) && sharded(r)) {
+            return Err(ShapeError::new(format!(
+                "Contracting dimensions are sharded and it is ambiguous how the output should be \
+                 sharded. Please specify the output sharding via the `out_sharding` parameter. Got \
+                 lhs_contracting_spec={} and rhs_contracting_spec={}",
+                contracting[0], contracting[1]
+            ))
+            .help(
+                "call the function whose name ends in `_sharded`, such as x.matmul_sharded(&w, \
+                 P![...]): a result sharded along the same axis takes a reduce-scatter, one that \
+                 is whole along it an all-reduce",
+            ));
+        }
+        let batch = n.lhs_batch.iter().zip(&n.rhs_batch);
+        let batch = batch.map(|(&l_at, &r_at)| match l.entry(l_at) {
+            SpecEntry::None => r.entry(r_at).clone(),
+            entry => entry.clone(),
+        });
+        let left = n
+            .lhs_free(lhs.ndim())
+            .into_iter()
+            .map(|d| l.entry(d).clone());
+        let right = n
+            .rhs_free(rhs.ndim())
+            .into_iter()
+            .map(|d| r.entry(d).clone());
+        let spec = PartitionSpec::new(batch.chain(left).chain(right));
+        Ok(ShardingRule::Specs(vec![spec]))
+    }
+}
+
+/// A result that is left unreduced must be so over the axes of the summed
+/// dimensions.
+fn check_unreduced(
+    n: &DotDimensionNumbers,
+    l: &PartitionSpec,
+    r: &PartitionSpec,
+    unreduced: &[AxisName],
+    contracting: &[String; 2],
+) -> Result<(), ShapeError> {
+    if unreduced.is_empty() {
+        return Ok(());
+    }
+    let axes = |spec: &PartitionSpec, dims: &[usize]| -> Vec<AxisName> {
+        let axes = dims.iter().flat_map(|&d| spec.entry(d).axes());
+        axes.copied().collect()
+    };
+    let mut summed = axes(l, &n.lhs_contracting);
+    if summed != axes(r, &n.rhs_contracting) {
+        return Err(ShapeError::new(format!(
+            "lhs and rhs contracting dims should be sharded identically when out_sharding mentions \
+             unreduced axes. Got lhs_contracting_spec={}, rhs_contracting_spec={}",
+            contracting[0], contracting[1]
+        ))
+        .help("reshard one of the operands as the other with `reshard`"));
+    }
+    summed.sort_unstable();
+    if summed != unreduced {
+        return Err(ShapeError::new(format!(
+            "out_sharding's unreduced axes should be equal to the contracting specs. Got unreduced \
+             axes={unreduced:?} and contracting spec={}",
+            contracting[0]
+        ))
+        .help("leave unreduced what the product sums over"));
+    }
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! How the caller wants a result sharded, said to an operation.
+
+use super::{
+    AbstractMesh, AxisType, Context, Mesh, PartitionSpec, SpecEntry, TypeSharding, check_spec,
+};
+use crate::{Array, Aval, AxisName, ShapeError};
+use std::fmt;
+
+/// How a result is to be sharded (`out_sharding`): a parameter of operations
+/// whose operands do not say it.
+///
+/// The functions that take one are those whose names end in `_sharded`, such as
+/// [`Array::matmul_sharded`]; they take a [`PartitionSpec`] over the explicit axes
+/// of the current mesh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct OutSharding {
+    sharding: TypeSharding,
+    mesh: Option<Mesh>,
+}
+
+impl OutSharding {
+    /// By `spec` over the mesh that the operands' types speak of, or else the
+    /// current one, for a result of `rank` dimensions.
+    ///
+    /// # Panics
+    /// If there is no mesh, or `spec` does not fit it or names axes that are not
+    /// explicit.
+    #[track_caller]
+    pub fn new(operation: &str, operands: &[&Array], spec: &PartitionSpec, rank: usize) -> Self {
+        let context = Context::current();
+        let found = operands.iter().find_map(|x| x.aval().sharding());
+        let Some(axes) = found.map(|s| s.mesh()).or(context.axes) else {
+            crate::trace::fail(&format!(
+                "{operation}: out_sharding is {spec}, and no mesh is current\n  help: make a mesh \
+                 with explicit axes current with `set_mesh(mesh)`"
+            ))
+        };
+        if let Err(e) = check(axes, spec, rank) {
+            crate::trace::fail(&e.render(operation, &[]));
+        }
+        OutSharding::over(axes, spec, rank)
+    }
+
+    fn over(axes: AbstractMesh, spec: &PartitionSpec, rank: usize) -> OutSharding {
+        OutSharding {
+            sharding: TypeSharding::new(axes, spec, rank),
+            mesh: Context::current().mesh,
+        }
+    }
+
+    /// As a type is sharded, if it is.
+    pub(crate) fn of(aval: Aval) -> Option<OutSharding> {
+        let sharding = aval.sharding()?;
+        Some(OutSharding::over(
+            sharding.mesh(),
+            sharding.spec(),
+            aval.ndim(),
+        ))
+    }
+
+    /// As the cotangent of a value of this type is sharded, where the type or
+    /// one of the operands is sharded.
+    pub(crate) fn of_cotangent(aval: Aval, operands: &[&Array]) -> Option<OutSharding> {
+        let mut types = operands.iter().map(|x| x.aval()).chain([aval]);
+        let mesh = types.find_map(|a| a.sharding()).map(|s| s.mesh())?;
+        Some(OutSharding::over(
+            mesh,
+            &aval.spec().of_cotangent(),
+            aval.ndim(),
+        ))
+    }
+
+    /// As an array is with a new axis at `at` that is sharded over `axes` of the
+    /// current mesh, if it names any.
+    pub(crate) fn with_examples(array: &Array, at: usize, axes: &[AxisName]) -> Option<Self> {
+        if axes.is_empty() {
+            return None;
+        }
+        let aval = array.aval();
+        let here = aval.sharding().map(|s| s.mesh());
+        let mesh = here.or(Context::current().axes)?;
+        let spec = aval.spec().inserted(at, SpecEntry::from(axes));
+        Some(OutSharding::over(mesh, &spec, aval.ndim() + 1))
+    }
+
+    /// The same for a result with a batch axis at `at`, sharded as that of
+    /// `operand` is at its `from`.
+    pub(crate) fn batched(&self, at: usize, operand: &Array, from: usize) -> OutSharding {
+        let entry = operand.aval().spec().entry(from).clone();
+        let spec = self.spec().inserted(at, entry);
+        OutSharding {
+            sharding: TypeSharding::new(self.axes(), &spec, spec.entries().len()),
+            mesh: self.mesh,
+        }
+    }
+
+    /// The same for a result whose dimension `d` becomes `to[d]`.
+    pub(crate) fn gathered(&self, to: &[usize]) -> OutSharding {
+        let spec = self.spec().gathered(to);
+        OutSharding {
+            sharding: TypeSharding::new(self.axes(), &spec, to.len()),
+            mesh: self.mesh,
+        }
+    }
+
+    /// The sharding that the result's type has.
+    pub fn sharding(&self) -> TypeSharding {
+        self.sharding
+    }
+
+    /// The axes of the mesh.
+    pub(crate) fn axes(&self) -> AbstractMesh {
+        self.sharding.mesh()
+    }
+
+    /// The mesh with its devices, where it is known.
+    pub(crate) fn mesh(&self) -> Option<Mesh> {
+        self.mesh
+    }
+
+    /// An entry for every dimension.
+    pub fn spec(&self) -> &'static PartitionSpec {
+        self.sharding.spec()
+    }
+}
+
+/// Whether types can say that a value of `rank` dimensions is sharded so.
+pub(crate) fn check(
+    axes: AbstractMesh,
+    spec: &PartitionSpec,
+    rank: usize,
+) -> Result<(), ShapeError> {
+    check_spec(axes, spec)?;
+    if spec.entries().len() > rank {
+        return Err(ShapeError::new(format!(
+            "out_sharding {spec} has {} entries for a result of {rank} dimensions",
+            spec.entries().len()
+        ))
+        .help("give one entry for each dimension at most"));
+    }
+    let implicit = |n: &AxisName| axes.axis_type(*n) != Some(AxisType::Explicit);
+    match spec.axes().find(implicit) {
+        None => Ok(()),
+        Some(name) => Err(ShapeError::new(format!(
+            "out_sharding {spec} names the axis {name:?} of the mesh ({}), which is not explicit",
+            axes.describe()
+        ))
+        .help(
+            "types speak of explicit axes: make it one with make_mesh_with or explicit_axes, or \
+             leave it to with_sharding_constraint",
+        )),
+    }
+}
+
+/// As JAX prints it.
+impl fmt::Display for OutSharding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let spec = match self.spec().to_string() {
+            // A tuple of one, as Python prints it.
+            text if self.spec().entries().len() == 1 => text.replace(')', ",)"),
+            text => text,
+        };
+        write!(f, "NamedSharding(mesh={:?}, spec={spec})", self.axes())
+    }
+}
