@@ -14,7 +14,7 @@ mod alias;
 mod chain;
 mod clip;
 mod decay;
-mod losses;
+pub mod losses;
 mod masked;
 mod momentum;
 mod numerics;
@@ -28,7 +28,9 @@ pub use chain::{Transformations, chain};
 pub use clip::{clip, clip_by_global_norm};
 pub use decay::add_decayed_weights;
 pub use losses::{
-    l2_loss, sigmoid_binary_cross_entropy, softmax_cross_entropy,
+    cosine_distance, cosine_similarity, ctc_loss, hinge_loss, huber_loss, kl_divergence, l2_loss,
+    log_cosh, poly_loss_cross_entropy, safe_softmax_cross_entropy, sigmoid_binary_cross_entropy,
+    sigmoid_focal_loss, smooth_labels, softmax_cross_entropy,
     softmax_cross_entropy_with_integer_labels, squared_error,
 };
 pub use masked::masked;

@@ -1,4 +1,4 @@
-"""Writes data/optim.json: optimizers of Optax on a small problem, and losses.
+"""Writes data/optim.json: optimizers of Optax on a small problem.
 
 The parameters are a vector and a matrix; the objective is a quadratic bowl with
 a coupling, written out below, so that gradients change from step to step.
@@ -56,26 +56,8 @@ def trajectory(tx):
     return out
 
 
-def losses():
-    logits = np.array([[1.2, -0.8, -0.5, 30.0], [0.9, -1.2, 1.1, -40.0], [0.0, 0.0, 0.0, 0.0]], np.float32)
-    soft = np.array([[1.0, 0.0, 0.0, 0.0], [0.1, 0.2, 0.3, 0.4], [0.0, 0.5, 0.5, 0.0]], np.float32)
-    hard = np.array([3, 1, 0], np.int32)
-    cases = {
-        "softmax_cross_entropy": lambda x: optax.softmax_cross_entropy(x, soft),
-        "softmax_cross_entropy_with_integer_labels": lambda x: optax.softmax_cross_entropy_with_integer_labels(x, hard),
-        "sigmoid_binary_cross_entropy": lambda x: optax.sigmoid_binary_cross_entropy(x, soft),
-        "squared_error": lambda x: optax.squared_error(x, soft),
-        "l2_loss": lambda x: optax.l2_loss(x, soft),
-    }
-    out = {"logits": logits.tolist(), "soft": soft.tolist(), "hard": hard.tolist(), "values": {}, "gradients": {}}
-    for name, f in cases.items():
-        out["values"][name] = np.asarray(f(jnp.asarray(logits))).ravel().tolist()
-        out["gradients"][name] = np.asarray(jax.grad(lambda x: f(x).sum())(jnp.asarray(logits))).ravel().tolist()
-    return out
-
-
 def main():
-    document = {"optax": optax.__version__, "jax": jax.__version__, "losses": losses(),
+    document = {"optax": optax.__version__, "jax": jax.__version__,
                 "trajectories": {name: trajectory(tx) for name, tx in OPTIMIZERS.items()}}
     path = pathlib.Path(__file__).parent / "data" / "optim.json"
     path.write_text(json.dumps(document, separators=(",", ":")) + "\n")

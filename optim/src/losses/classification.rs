@@ -1,0 +1,236 @@
+//! Cross entropies.
+
+use super::{Over, check_floats, check_integers};
+use ramie_core::{Array, custom_jvp, where_};
+
+/// The cross entropy of logits `[…, classes]` and target probabilities of the
+/// same shape: `[…]` (`optax.softmax_cross_entropy`).
+///
+/// # Panics
+/// If the logits are not floats, or the shapes do not broadcast.
+#[track_caller]
+pub fn softmax_cross_entropy(logits: &Array, labels: &Array) -> Array {
+    softmax_cross_entropy_over(logits, labels, &Over::default())
+}
+
+/// [`softmax_cross_entropy`] with classes along other axes, or a mask.
+///
+/// # Panics
+/// As [`softmax_cross_entropy`], and if an axis is out of range.
+#[track_caller]
+pub fn softmax_cross_entropy_over(logits: &Array, labels: &Array, over: &Over) -> Array {
+    check_floats("softmax_cross_entropy", "logits", logits);
+    let logs = match over.mask_for(logits) {
+        Some(mask) => logits.log_softmax_where(&over.axes, &mask),
+        None => logits.log_softmax_axes(&over.axes),
+    };
+    -over.sum(&(labels * logs))
+}
+
+/// [`softmax_cross_entropy`] where a class of probability 0 adds nothing, also
+/// where its logit is negative infinity (`optax.safe_softmax_cross_entropy`).
+///
+/// # Panics
+/// If the logits are not floats, or the shapes do not broadcast.
+#[track_caller]
+pub fn safe_softmax_cross_entropy(logits: &Array, labels: &Array) -> Array {
+    check_floats("safe_softmax_cross_entropy", "logits", logits);
+    let weighted = |x: &Array, weights: &Array| {
+        let logs = x.log_softmax(-1);
+        where_(&weights.ne(0), weights * &logs, logs.zeros_like())
+    };
+    let f = custom_jvp(
+        move |(x, weights): (Array, Array)| weighted(&x, &weights),
+        move |(x, weights): (Array, Array), (dx, dweights): (Array, Array)| {
+            let mean = (&dx * x.softmax(-1)).sum_keepdims(&[-1]);
+            let tangent = &weights * dx - &weights * mean + dweights * x.log_softmax(-1);
+            (weighted(&x, &weights), tangent)
+        },
+    );
+    let labels = labels.astype(logits.dtype());
+    -f((logits.clone(), labels)).sum_axes(&[-1])
+}
+
+/// The cross entropy of logits `[…, classes]` and the classes `[…]`, integers
+/// from 0: `[…]` (`optax.softmax_cross_entropy_with_integer_labels`). Negative
+/// classes count from the end; a number that is no class gives NaN.
+///
+/// ```no_run
+/// use ramie_core::Array;
+/// use ramie_optim::softmax_cross_entropy_with_integer_labels;
+/// let logits = Array::from([[1.2f32, -0.8, -0.5], [0.9, -1.2, 1.1]]);
+/// let loss = softmax_cross_entropy_with_integer_labels(&logits, &Array::from([0i32, 1]));
+/// assert_eq!(loss.shape(), [2]);
+/// ```
+///
+/// # Panics
+/// If the logits are not floats, the labels not integers, or their shapes do
+/// not match.
+#[track_caller]
+pub fn softmax_cross_entropy_with_integer_labels(logits: &Array, labels: &Array) -> Array {
+    softmax_cross_entropy_with_integer_labels_over(logits, labels, &Over::default())
+}
+
+/// [`softmax_cross_entropy_with_integer_labels`] with classes along other axes,
+/// or a mask. Several axes are one axis of classes, row by row. Examples none of
+/// whose classes count have no loss.
+///
+/// # Panics
+/// As [`softmax_cross_entropy_with_integer_labels`], and if an axis is out of
+/// range.
+#[track_caller]
+pub fn softmax_cross_entropy_with_integer_labels_over(
+    logits: &Array,
+    labels: &Array,
+    over: &Over,
+) -> Array {
+    const LOSS: &str = "softmax_cross_entropy_with_integer_labels";
+    check_floats(LOSS, "logits", logits);
+    check_integers(
+        LOSS,
+        "labels",
+        labels,
+        "for probabilities use softmax_cross_entropy",
+    );
+    assert!(
+        logits.ndim() > 0,
+        "{LOSS}: the logits are 0-d, expected a last axis of classes"
+    );
+    let mask = over.mask_for(logits);
+    let logits = classes_last(logits, &over.axes);
+    let mask = mask.map(|m| classes_last(&m, &over.axes));
+    let (&classes, batch) = logits.shape().split_last().expect("an axis of classes");
+    assert!(
+        labels.shape() == batch,
+        "{LOSS}: shapes do not match\n  logits {}\n  labels {}\n  help: labels have the shape of the \
+         logits without their last axis, {batch:?}",
+        logits.aval(),
+        labels.aval()
+    );
+    let places = where_(&labels.lt(0), labels + classes, labels);
+    let unknown = places.lt(0) | places.ge(classes);
+    // Choosing by comparison, not by gathering: the derivative is then a
+    // choice too, where that of a gather would be a scatter.
+    let places = where_(&unknown, 0, places).expand_dims(&[-1]);
+    let chosen = Array::iota(&[classes], 0, places.dtype()).eq(&places);
+    let label_logits = where_(&chosen, &logits, 0).sum_axes(&[-1]);
+    let Some(mask) = mask else {
+        let loss = logits.logsumexp(-1) - label_logits;
+        return where_(&unknown, f64::NAN, loss);
+    };
+    let how = ramie_core::Reduction::over(&[-1]).mask(&mask);
+    let loss = where_(
+        &unknown,
+        f64::NAN,
+        logits.logsumexp_with(&how) - label_logits,
+    );
+    where_(&mask.any_axes(&[-1]), loss, 0)
+}
+
+/// The array with these axes, as one, behind the others.
+#[track_caller]
+fn classes_last(x: &Array, axes: &[isize]) -> Array {
+    if let &[axis] = axes {
+        return x.move_axis(axis, -1);
+    }
+    let to: Vec<isize> = (0..axes.len())
+        .map(|i| i as isize - axes.len() as isize)
+        .collect();
+    let moved = x.move_axes(axes, &to);
+    let batch = moved.ndim() - axes.len();
+    let mut shape = moved.shape()[..batch].to_vec();
+    shape.push(moved.shape()[batch..].iter().product());
+    moved.reshape(&shape)
+}
+
+/// The cross entropy of logits and the probabilities of "yes", element by
+/// element (`optax.sigmoid_binary_cross_entropy`).
+///
+/// # Panics
+/// If the logits are not floats, or the shapes do not broadcast.
+#[track_caller]
+pub fn sigmoid_binary_cross_entropy(logits: &Array, labels: &Array) -> Array {
+    check_floats("sigmoid_binary_cross_entropy", "logits", logits);
+    let labels = labels.astype(logits.dtype());
+    let yes = &labels * logits.log_sigmoid();
+    let no = (1.0_f64 - &labels) * (-logits).log_sigmoid();
+    -yes - no
+}
+
+/// The focal loss of logits and the probabilities of "yes", element by element:
+/// the cross entropy, of which well classified examples have less by the power
+/// `gamma` of their error. With `alpha`, "yes" counts so much, and "no" the rest
+/// (`optax.sigmoid_focal_loss`; Lin et al., 2017).
+///
+/// # Panics
+/// If the logits are not floats, or the shapes do not broadcast.
+#[track_caller]
+pub fn sigmoid_focal_loss(logits: &Array, labels: &Array, alpha: Option<f64>, gamma: f64) -> Array {
+    check_floats("sigmoid_focal_loss", "logits", logits);
+    let labels = labels.astype(logits.dtype());
+    let entropy = sigmoid_binary_cross_entropy(logits, &labels);
+    let (yes, no) = (logits.log_sigmoid(), (-logits).log_sigmoid());
+    let rest = 1.0_f64 - &labels;
+    // The logarithm of how wrong the prediction is.
+    let logs = ramie_core::stack(&[&yes, &no], -1);
+    let weights = ramie_core::stack(&[&rest, &labels], -1);
+    let wrong = logs.logsumexp_weighted(weights, &ramie_core::Reduction::over(&[-1]));
+    let loss = entropy * (wrong * gamma).exp();
+    match alpha {
+        None => loss,
+        Some(alpha) => (&labels * alpha + &rest * (1.0 - alpha)) * loss,
+    }
+}
+
+/// [`softmax_cross_entropy`] with `epsilon` times the first term of its series
+/// added (`optax.poly_loss_cross_entropy`; Leng et al., 2022). Optax takes
+/// `epsilon` as 2.
+///
+/// # Panics
+/// If logits or labels are not floats, or the shapes do not broadcast.
+#[track_caller]
+pub fn poly_loss_cross_entropy(logits: &Array, labels: &Array, epsilon: f64) -> Array {
+    poly_loss_cross_entropy_over(logits, labels, epsilon, &Over::default())
+}
+
+/// [`poly_loss_cross_entropy`] with classes along other axes, or a mask.
+///
+/// # Panics
+/// As [`poly_loss_cross_entropy`], and if an axis is out of range.
+#[track_caller]
+pub fn poly_loss_cross_entropy_over(
+    logits: &Array,
+    labels: &Array,
+    epsilon: f64,
+    over: &Over,
+) -> Array {
+    check_floats("poly_loss_cross_entropy", "logits", logits);
+    check_floats("poly_loss_cross_entropy", "labels", labels);
+    let p = match over.mask_for(logits) {
+        Some(mask) => logits.softmax_where(&over.axes, &mask),
+        None => logits.softmax_axes(&over.axes),
+    };
+    let missed = over.sum(&(labels * (1.0_f64 - p)));
+    softmax_cross_entropy_over(logits, labels, over) + missed * epsilon
+}
+
+/// Probabilities `[…, classes]` of which a share `alpha` goes to all classes
+/// equally (`optax.smooth_labels`).
+///
+/// # Panics
+/// If the labels are not floats.
+#[track_caller]
+pub fn smooth_labels(labels: &Array, alpha: f64) -> Array {
+    smooth_labels_over(labels, alpha, &Over::default())
+}
+
+/// [`smooth_labels`] with classes along other axes, or a mask.
+///
+/// # Panics
+/// If the labels are not floats, or an axis is out of range.
+#[track_caller]
+pub fn smooth_labels_over(labels: &Array, alpha: f64, over: &Over) -> Array {
+    check_floats("smooth_labels", "labels", labels);
+    let classes = over.sum_keepdims(&labels.ones_like());
+    labels * (1.0 - alpha) + alpha / classes
+}

@@ -1,0 +1,134 @@
+//! The loss of sequences that are not aligned: connectionist temporal
+//! classification.
+
+use super::{check_floats, check_integers};
+use ramie_core::{Array, DType, concatenate, einsum, scan};
+
+/// Options of [`ctc_loss`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CtcOptions {
+    /// The class that stands for no label.
+    pub blank_id: usize,
+    /// The logarithm of a probability that counts as 0.
+    pub log_epsilon: f64,
+}
+
+impl Default for CtcOptions {
+    fn default() -> Self {
+        CtcOptions {
+            blank_id: 0,
+            log_epsilon: -1e5,
+        }
+    }
+}
+
+/// The negative logarithm of the probability that frames of logits
+/// `[batch, frames, classes]` say the labels `[batch, labels]`, in whatever
+/// alignment: `[batch]` (`optax.ctc_loss`; Graves et al., 2006). Paddings are 1
+/// where a frame or label does not count, and 0 elsewhere; those that do not
+/// count are at the end.
+///
+/// # Panics
+/// If the logits are not floats, the labels not integers, or the shapes do not
+/// match.
+#[track_caller]
+pub fn ctc_loss(
+    logits: &Array,
+    logit_paddings: &Array,
+    labels: &Array,
+    label_paddings: &Array,
+    options: &CtcOptions,
+) -> Array {
+    ctc_loss_with_forward_probs(logits, logit_paddings, labels, label_paddings, options).0
+}
+
+/// [`ctc_loss`], and the logarithms of the probabilities of the labels so far: of
+/// those alignments in which a frame says no label, `[frames, batch, labels + 1]`,
+/// and of those in which it says one, `[frames, batch, labels]`
+/// (`optax.ctc_loss_with_forward_probs`).
+///
+/// # Panics
+/// As [`ctc_loss`].
+#[track_caller]
+pub fn ctc_loss_with_forward_probs(
+    logits: &Array,
+    logit_paddings: &Array,
+    labels: &Array,
+    label_paddings: &Array,
+    options: &CtcOptions,
+) -> (Array, Array, Array) {
+    check_floats("ctc_loss", "logits", logits);
+    check_integers(
+        "ctc_loss",
+        "labels",
+        labels,
+        "name the classes by numbers from 0",
+    );
+    let fits = logits.ndim() == 3
+        && labels.ndim() == 2
+        && labels.shape() == label_paddings.shape()
+        && logit_paddings.shape() == &logits.shape()[..2]
+        && labels.shape()[0] == logits.shape()[0];
+    assert!(
+        fits,
+        "ctc_loss: shapes do not match\n  logits {}\n  logit_paddings {}\n  labels {}\n  label_paddings \
+         {}\n  help: they are [batch, frames, classes], [batch, frames], [batch, labels] and \
+         [batch, labels]",
+        logits.aval(),
+        logit_paddings.aval(),
+        labels.aval(),
+        label_paddings.aval()
+    );
+    let &[batch, frames, classes] = logits.shape() else {
+        unreachable!("the rank was checked")
+    };
+    let count = labels.shape()[1];
+    let blank = options.blank_id;
+    assert!(
+        blank < classes,
+        "ctc_loss: blank_id is {blank}, and there are {classes} classes\n  help: name one of the classes"
+    );
+    let epsilon = options.log_epsilon;
+    let dtype = logits.dtype();
+    let logs = logits.log_softmax(-1);
+    let padded = label_paddings.sum_axes(&[1]).astype(DType::I32);
+    let lengths = -padded + count as i32;
+    // Between equal labels a frame without one must come.
+    let repeat = labels
+        .slice_in_dim(0, count.saturating_sub(1), 1, 1)
+        .eq(labels.slice_in_dim(count.min(1), count, 1, 1))
+        .astype(dtype)
+        .pad(&[(0, 0), (0, count.min(1))], 0.0);
+    let blanks = logs.slice_in_dim(blank, blank + 1, 1, 2).swap_axes(0, 1);
+    let rows = labels.one_hot(classes, dtype);
+    let emits = einsum("btk,bnk->tbn", &[&logs, &rows]);
+    let with_score = |phi: &Array, score: &Array| {
+        let first = phi.slice_in_dim(0, 1, 1, 1);
+        let rest = phi.slice_in_dim(1, count + 1, 1, 1).logaddexp(score);
+        concatenate(&[&first, &rest], 1)
+    };
+    let start = Array::full(&[batch, count], epsilon, dtype);
+    let phi = concatenate(&[&Array::zeros(&[batch, 1], dtype), &start], 1);
+    let pads = logit_paddings.astype(dtype).swap_axes(0, 1);
+    let step = |(before, emitted): (Array, Array), (emit, none, pad): (Array, Array, Array)| {
+        let phi = with_score(&before, &(&emitted + &repeat * epsilon));
+        let shorter = phi.slice_in_dim(0, count, 1, 1);
+        let next_emit = (shorter + &emit).logaddexp(&emitted + &emit);
+        let open = (1.0_f64 - &repeat) * epsilon;
+        let next_phi = with_score(&(&phi + &none), &(&emitted + &none + open));
+        let pad = pad.expand_dims(&[1]);
+        let keep = 1.0_f64 - &pad;
+        let next_emit = &pad * &emitted + &keep * next_emit;
+        let next_phi = &pad * &before + &keep * next_phi;
+        let now = (next_phi, next_emit);
+        (now.clone(), now)
+    };
+    let (_, (phis, emitted)) = scan(step, (phi, start), (emits, blanks, pads));
+    let of_last = |x: &Array| x.slice_in_dim(frames - 1, frames, 1, 0).squeeze(&[0]);
+    let last = with_score(&of_last(&phis), &of_last(&emitted));
+    let before = phis.slice_in_dim(0, frames - 1, 1, 0);
+    let phis = concatenate(&[&before, &last.expand_dims(&[0])], 0);
+    let chosen = lengths.one_hot(count + 1, dtype);
+    let loss = -(last * chosen).sum_axes(&[-1]);
+    (loss, phis, emitted)
+}

@@ -1,0 +1,143 @@
+//! Losses, example by example: take the mean for a training objective.
+//!
+//! Those of Optax (`optax.losses`), by its names. A loss that goes over an axis
+//! of classes takes the last one; its variant `…_over` takes [`Over`], with other
+//! axes and a mask.
+
+mod classification;
+mod ctc;
+mod divergence;
+mod fenchel_young;
+mod hinge;
+mod ranking;
+mod regression;
+mod segmentation;
+mod self_supervised;
+
+pub use classification::{
+    poly_loss_cross_entropy, poly_loss_cross_entropy_over, safe_softmax_cross_entropy,
+    sigmoid_binary_cross_entropy, sigmoid_focal_loss, smooth_labels, smooth_labels_over,
+    softmax_cross_entropy, softmax_cross_entropy_over, softmax_cross_entropy_with_integer_labels,
+    softmax_cross_entropy_with_integer_labels_over,
+};
+pub use ctc::{CtcOptions, ctc_loss, ctc_loss_with_forward_probs};
+pub use divergence::{
+    generalized_kl_divergence, generalized_kl_divergence_over, kl_divergence, kl_divergence_over,
+    kl_divergence_with_log_targets, kl_divergence_with_log_targets_over,
+};
+pub use fenchel_young::make_fenchel_young_loss;
+pub use hinge::{
+    hinge_loss, multiclass_hinge_loss, multiclass_perceptron_loss, perceptron_loss, sparsemax_loss,
+};
+pub use ranking::ranking_softmax_loss;
+pub use regression::{
+    cosine_distance, cosine_distance_over, cosine_similarity, cosine_similarity_over, huber_loss,
+    l2_loss, log_cosh, squared_error,
+};
+pub use segmentation::{
+    DiceOptions, binary_dice_loss, dice_loss, multiclass_generalized_dice_loss,
+};
+pub use self_supervised::{TripletOptions, ntxent, triplet_margin_loss};
+
+use ramie_core::{Array, Reduction};
+
+/// The axes that a loss goes over, and which elements of them count.
+///
+/// ```no_run
+/// use ramie_core::Array;
+/// use ramie_optim::losses::{Over, softmax_cross_entropy_over};
+/// # let (logits, labels, mask) = (Array::from(1.0f32), Array::from(1.0f32), Array::from(true));
+/// // Classes along the second axis, of which some do not count.
+/// let loss = softmax_cross_entropy_over(&logits, &labels, &Over::axes(&[1]).mask(&mask));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Over {
+    axes: Vec<isize>,
+    mask: Option<Array>,
+}
+
+impl Default for Over {
+    /// The last axis, all of it.
+    fn default() -> Over {
+        Over::axes(&[-1])
+    }
+}
+
+impl Over {
+    /// These axes together; negative ones count from the last.
+    pub fn axes(axes: &[isize]) -> Over {
+        Over {
+            axes: axes.to_vec(),
+            mask: None,
+        }
+    }
+
+    /// Only the elements where `mask` is true (`where=` of Optax). It has the
+    /// shape of the array, or lacks the axes that the loss goes over.
+    #[must_use]
+    pub fn mask(mut self, mask: &Array) -> Over {
+        self.mask = Some(mask.clone());
+        self
+    }
+
+    /// The mask with as many axes as `x`.
+    fn mask_for(&self, x: &Array) -> Option<Array> {
+        let mask = self.mask.as_ref()?;
+        Some(match mask.ndim() == x.ndim() {
+            true => mask.clone(),
+            false => mask.expand_dims(&self.axes),
+        })
+    }
+
+    /// The sum of `x` over the axes.
+    fn sum(&self, x: &Array) -> Array {
+        let how = Reduction::over(&self.axes);
+        match self.mask_for(x) {
+            Some(mask) => x.sum_with(&how.mask(&mask)),
+            None => x.sum_with(&how),
+        }
+    }
+
+    /// The sum of `x` over the axes, which stay with size 1.
+    fn sum_keepdims(&self, x: &Array) -> Array {
+        let how = Reduction::over(&self.axes).keepdims();
+        match self.mask_for(x) {
+            Some(mask) => x.sum_with(&how.mask(&mask)),
+            None => x.sum_with(&how),
+        }
+    }
+}
+
+/// Fails unless the array holds floats.
+#[track_caller]
+fn check_floats(loss: &str, what: &str, x: &Array) {
+    assert!(
+        x.dtype().is_float(),
+        "{loss}: the {what} are {}, expected floats\n  help: convert them with astype(DType::F32)",
+        x.aval()
+    );
+}
+
+/// Fails unless the array holds integers.
+#[track_caller]
+fn check_integers(loss: &str, what: &str, x: &Array, instead: &str) {
+    assert!(
+        x.dtype().is_integer(),
+        "{loss}: the {what} are {}, expected integers\n  help: {instead}",
+        x.aval()
+    );
+}
+
+/// Fails unless both arrays have one shape.
+#[track_caller]
+fn check_same_shape(loss: &str, names: [&str; 2], a: &Array, b: &Array) {
+    assert!(
+        a.shape() == b.shape(),
+        "{loss}: shapes do not match\n  {} {}\n  {} {}\n  help: they must be equal; reshape or broadcast \
+         one of them first",
+        names[0],
+        a.aval(),
+        names[1],
+        b.aval()
+    );
+}

@@ -1,0 +1,97 @@
+//! Losses of embeddings.
+
+use super::{check_floats, cosine_similarity};
+use ramie_core::{Array, concatenate, finfo, where_};
+
+/// The normalised temperature-scaled cross entropy of embeddings `[n, features]`:
+/// those with equal labels `[n]` are drawn together, others apart: `[]`
+/// (`optax.losses.ntxent`; Chen et al., 2020, SimCLR). Optax takes the temperature
+/// as 0.07.
+///
+/// # Panics
+/// If the embeddings are not floats, or there are not as many labels.
+#[track_caller]
+pub fn ntxent(embeddings: &Array, labels: &Array, temperature: f64) -> Array {
+    check_floats("ntxent", "embeddings", embeddings);
+    assert!(
+        embeddings.ndim() == 2 && labels.shape() == &embeddings.shape()[..1],
+        "ntxent: shapes do not match\n  embeddings {}\n  labels {}\n  help: embeddings are [n, features] \
+         and labels [n]",
+        embeddings.aval(),
+        labels.aval()
+    );
+    let n = labels.shape()[0];
+    let epsilon = finfo(embeddings.dtype()).eps;
+    let pairs = cosine_similarity(
+        &embeddings.expand_dims(&[0]),
+        &embeddings.expand_dims(&[1]),
+        epsilon,
+    ) / temperature;
+    let same = labels.expand_dims(&[1]).eq(labels.expand_dims(&[0]));
+    let itself = Array::eye(n, ramie_core::DType::Bool);
+    let matches = &same & !itself;
+    let away = where_(&same, f64::NEG_INFINITY, &pairs);
+    let together = where_(&matches, &pairs, f64::NEG_INFINITY);
+    let greatest = concatenate(&[&away, &together], -1)
+        .max_axes(&[1])
+        .expand_dims(&[1])
+        .stop_gradient();
+    let (away, together) = (away - &greatest, together - &greatest);
+    let others = away.exp().sum_keepdims(&[1]);
+    let logs = &together - (others + together.exp()).log();
+    let count = matches.astype(embeddings.dtype()).sum();
+    -where_(&matches, logs, 0).sum() / count
+}
+
+/// Options of [`triplet_margin_loss`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TripletOptions {
+    /// The axis of features.
+    pub axis: isize,
+    /// The degree of the norm that measures distances.
+    pub norm_degree: i32,
+    /// By how much the negative is to be further away than the positive.
+    pub margin: f64,
+    /// Added to the sum of powers, so that distances have derivatives at 0.
+    pub eps: f64,
+}
+
+impl Default for TripletOptions {
+    fn default() -> Self {
+        TripletOptions {
+            axis: -1,
+            norm_degree: 2,
+            margin: 1.0,
+            eps: 1e-6,
+        }
+    }
+}
+
+/// How far the distance of anchors from positives exceeds that from negatives,
+/// less a margin (`optax.losses.triplet_margin_loss`; Schroff et al., 2015).
+///
+/// # Panics
+/// If an array does not hold floats, or the shapes do not broadcast.
+#[track_caller]
+pub fn triplet_margin_loss(
+    anchors: &Array,
+    positives: &Array,
+    negatives: &Array,
+    options: &TripletOptions,
+) -> Array {
+    for (what, x) in [
+        ("anchors", anchors),
+        ("positives", positives),
+        ("negatives", negatives),
+    ] {
+        check_floats("triplet_margin_loss", what, x);
+    }
+    let degree = options.norm_degree;
+    let distance = |other: &Array| {
+        let powers = (anchors - other)
+            .integer_pow(degree)
+            .sum_axes(&[options.axis]);
+        (powers + options.eps).power(1.0 / f64::from(degree))
+    };
+    (distance(positives) - distance(negatives) + options.margin).maximum(0)
+}
