@@ -185,8 +185,14 @@ pub use ramie_core::{
     reshard, set_mesh, shard_map, shard_map_with, type_of, visualize_sharding, with_mesh,
     with_sharding_constraint,
 };
+// Names of dimensions, and rules for them.
 #[doc(inline)]
 pub use ramie_core::{Error, Result, ShapeError};
+#[doc(inline)]
+pub use ramie_core::{
+    LogicalAxisRules, logical_to_mesh, set_logical_axis_rules, with_logical_axis_rules,
+    with_logical_constraint,
+};
 #[doc(inline)]
 pub use ramie_core::{PlatformFn, clear_caches, platform_dependent};
 

@@ -110,6 +110,10 @@ pub use sharding::{
     get_abstract_mesh, get_mesh, make_array_from_callback, make_array_from_process_local_data,
     make_mesh, make_mesh_with, set_mesh, visualize_sharding, with_mesh,
 };
+pub use sharding::{
+    LogicalAxisRules, logical_to_mesh, set_logical_axis_rules, with_logical_axis_rules,
+    with_logical_constraint,
+};
 pub use state::{State, StateMismatch};
 pub use trace::{Outputs, bind, bind_arc, bind1, compile_time_eval, is_tracing};
 pub use transform::{

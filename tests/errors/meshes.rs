@@ -115,5 +115,11 @@ pub fn cases() -> Vec<Case> {
             let sharding = NamedSharding::new(mesh(), P!["x"]);
             make_array_from_callback(&[8], sharding, |_| vec![0.0f32; 3])
         }),
+        case("Two dimensions of one name", || {
+            logical_to_mesh(&P!["batch", "batch"])
+        }),
+        case("A dimension of two names", || {
+            LogicalAxisRules::new().to_mesh(&P![("batch", "length")])
+        }),
     ]
 }

@@ -1,6 +1,6 @@
 //! The mesh that is current on a thread, and how its axes are used there.
 
-use super::{AbstractMesh, AxisType, Mesh};
+use super::{AbstractMesh, AxisType, LogicalAxisRules, Mesh};
 use std::cell::Cell;
 use std::marker::PhantomData;
 
@@ -13,11 +13,13 @@ pub(crate) struct Context {
     pub axes: Option<AbstractMesh>,
     /// Whether types say over which manual axes values vary.
     pub checks_varying: bool,
+    /// What names of dimensions mean here.
+    pub rules: Option<LogicalAxisRules>,
 }
 
 thread_local! {
     static CONTEXT: Cell<Context> = const {
-        Cell::new(Context { mesh: None, axes: None, checks_varying: false })
+        Cell::new(Context { mesh: None, axes: None, checks_varying: false, rules: None })
     };
 }
 
@@ -44,12 +46,22 @@ impl Context {
     pub fn fingerprint(self) -> usize {
         let mesh = self.mesh.map_or(0, |m| m.address());
         let axes = self.axes.map_or(0, |a| a.address());
-        mesh ^ axes.rotate_left(17) ^ usize::from(self.checks_varying)
+        let rules = self.rules.map_or(0, |r| r.address());
+        mesh ^ axes.rotate_left(17) ^ rules.rotate_left(34) ^ usize::from(self.checks_varying)
+    }
+
+    /// Makes it current as long as the result lives.
+    pub fn enter(self) -> MeshGuard {
+        MeshGuard {
+            _restore: Restore(CONTEXT.replace(self)),
+            _thread: PhantomData,
+        }
     }
 }
 
-/// Keeps a mesh current until it is dropped; from [`set_mesh`].
-#[must_use = "the mesh is current until this is dropped"]
+/// Keeps a mesh, or logical axis rules, current until it is dropped; from
+/// [`set_mesh`] and [`set_logical_axis_rules`](crate::set_logical_axis_rules).
+#[must_use = "what was made current is so until this is dropped"]
 pub struct MeshGuard {
     _restore: Restore,
     /// What is current is a matter of one thread.
@@ -69,15 +81,13 @@ pub struct MeshGuard {
 /// # Ok::<(), ramie_core::Error>(())
 /// ```
 pub fn set_mesh(mesh: Mesh) -> MeshGuard {
-    let context = Context {
+    Context {
         mesh: Some(mesh),
         axes: Some(mesh.abstract_mesh()),
         checks_varying: false,
-    };
-    MeshGuard {
-        _restore: Restore(CONTEXT.replace(context)),
-        _thread: PhantomData,
+        rules: Context::current().rules,
     }
+    .enter()
 }
 
 /// Runs `f` with `mesh` current (`with jax.set_mesh(mesh):`).

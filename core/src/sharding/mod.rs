@@ -5,6 +5,7 @@ mod axis_set;
 mod context;
 mod infer;
 mod intern;
+mod logical;
 mod mesh;
 mod named;
 mod out;
@@ -20,6 +21,10 @@ pub(crate) use axis_set::AxisSet;
 pub(crate) use context::{Context, any_manual};
 pub use context::{MeshGuard, get_abstract_mesh, get_mesh, set_mesh, with_mesh};
 pub(crate) use infer::spec_of_tiles;
+pub use logical::{
+    LogicalAxisRules, logical_to_mesh, set_logical_axis_rules, with_logical_axis_rules,
+    with_logical_constraint,
+};
 pub use mesh::{AbstractMesh, AxisType, Mesh, make_mesh, make_mesh_with};
 pub use named::{NamedSharding, TypeSharding};
 pub(crate) use named::{check_spec, sdy_sharding, shard_shape};

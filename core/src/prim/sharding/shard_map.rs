@@ -50,6 +50,7 @@ impl ShardMap {
             mesh: self.mesh.or(Context::current().mesh),
             axes: Some(self.inner_axes()),
             checks_varying: self.check_vma,
+            ..Context::current()
         };
         context.within(|| axis::with_axes(&axes, f))
     }

@@ -1,0 +1,172 @@
+//! Logical axes: names that a model gives to the dimensions of its arrays, and
+//! rules that say which axes of a mesh these are sharded along.
+
+use super::context::{Context, MeshGuard};
+use super::intern::{Table, by_address};
+use super::{AxisType, PartitionSpec, SpecEntry};
+use crate::{Array, AxisName};
+use std::fmt;
+
+#[derive(PartialEq, Eq, Hash)]
+struct Rules(Vec<(AxisName, SpecEntry)>);
+
+static RULES: Table<Rules> = Table::new();
+
+/// Rules from names of dimensions to axes of a mesh, the most important first
+/// (the rules of Flax's `logical_axis_rules`).
+///
+/// A model says what its dimensions are, `P!["batch", "length", "embed"]`. How it
+/// is spread over devices is said in one place, apart from it, and another mesh
+/// needs other rules only.
+///
+/// ```
+/// use ramie_core::{LogicalAxisRules, P};
+/// let rules = LogicalAxisRules::new()
+///     .rule("batch", "x")
+///     .rule("features", "x")
+///     .rule("heads", "y")
+///     .rule("batch", "z");
+/// let spec = rules.to_mesh(&P!["batch", "length", "heads", "features"]);
+/// // `x` shards one dimension only; the first rule that can has it.
+/// assert_eq!(spec, P!["x", None, "y", None]);
+/// ```
+#[derive(Clone, Copy)]
+pub struct LogicalAxisRules(&'static Rules);
+by_address!(LogicalAxisRules);
+crate::fixed_tree!(LogicalAxisRules);
+
+impl Default for LogicalAxisRules {
+    fn default() -> Self {
+        LogicalAxisRules::new()
+    }
+}
+
+impl LogicalAxisRules {
+    /// No rules: nothing is sharded.
+    pub fn new() -> LogicalAxisRules {
+        LogicalAxisRules(RULES.keep(Rules(Vec::new())))
+    }
+
+    /// The rules with one more, after the others: dimensions of this name are
+    /// sharded over these axes of the mesh, or with `SpecEntry::None` over none,
+    /// whatever later rules say.
+    #[must_use]
+    pub fn rule(self, logical: &str, mesh: impl Into<SpecEntry>) -> LogicalAxisRules {
+        let mut rules = self.0.0.clone();
+        rules.push((logical.into(), mesh.into()));
+        LogicalAxisRules(RULES.keep(Rules(rules)))
+    }
+
+    /// A spec of axes of the mesh for one of names of dimensions
+    /// (`logical_to_mesh_axes` of Flax). Rules are followed in their order; one is
+    /// passed over if its dimension has its axes already, or if another dimension
+    /// has one of the axes. Dimensions without a rule are not sharded.
+    ///
+    /// # Panics
+    /// If a name occurs twice, or an entry has several.
+    #[track_caller]
+    pub fn to_mesh(&self, logical: &PartitionSpec) -> PartitionSpec {
+        let entries = logical.entries();
+        let mut names = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let name = match entry.axes() {
+                [] => None,
+                [one] => Some(*one),
+                _ => crate::trace::fail(&format!(
+                    "logical_to_mesh: the entry {entry} of {logical} has several names\n  help: give \
+                     each dimension one name; its rule may name several axes of the mesh"
+                )),
+            };
+            if name.is_some() && names.contains(&name) {
+                crate::trace::fail(&format!(
+                    "logical_to_mesh: {entry} occurs more than once in {logical}\n  help: give every \
+                     dimension a name of its own"
+                ));
+            }
+            names.push(name);
+        }
+        let unassigned = |(entry, name): (&SpecEntry, &Option<AxisName>)| match name {
+            Some(_) => None,
+            None => Some(entry.clone()),
+        };
+        let mut out: Vec<Option<SpecEntry>> = entries.iter().zip(&names).map(unassigned).collect();
+        for (logical, mesh) in &self.0.0 {
+            let taken = |axis: &AxisName| out.iter().flatten().any(|e| e.axes().contains(axis));
+            let free = !mesh.axes().iter().any(taken);
+            if let Some(at) = names.iter().position(|n| n.as_ref() == Some(logical))
+                && free
+                && out[at].is_none()
+            {
+                out[at] = Some(mesh.clone());
+            }
+        }
+        PartitionSpec::new(out.into_iter().map(Option::unwrap_or_default))
+    }
+}
+
+impl fmt::Debug for LogicalAxisRules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.0.0).finish()
+    }
+}
+
+/// Makes these rules current on this thread, as long as the result lives
+/// (`flax.linen.logical_axis_rules`).
+pub fn set_logical_axis_rules(rules: LogicalAxisRules) -> MeshGuard {
+    Context {
+        rules: Some(rules),
+        ..Context::current()
+    }
+    .enter()
+}
+
+/// Runs `f` with these rules current
+/// (`with flax.linen.logical_axis_rules(rules):`).
+pub fn with_logical_axis_rules<R>(rules: LogicalAxisRules, f: impl FnOnce() -> R) -> R {
+    let _current = set_logical_axis_rules(rules);
+    f()
+}
+
+/// The spec of axes of the mesh for one of names of dimensions, by the current
+/// rules; without rules nothing is sharded (`flax.linen.logical_to_mesh`).
+///
+/// # Panics
+/// As [`LogicalAxisRules::to_mesh`].
+#[track_caller]
+pub fn logical_to_mesh(logical: &PartitionSpec) -> PartitionSpec {
+    let rules = Context::current().rules.unwrap_or_default();
+    rules.to_mesh(logical)
+}
+
+/// The array sharded by the compiler as the current rules say of its dimensions'
+/// names (`flax.linen.with_logical_constraint`). Where no rules or no mesh are
+/// current it stays as it is, so that a model runs on one device unchanged; in a
+/// [`shard_map`](crate::shard_map) axes that are manual are left out.
+///
+/// ```no_run
+/// use ramie_core::{
+///     Array, LogicalAxisRules, P, jit, make_mesh, set_logical_axis_rules, set_mesh,
+///     with_logical_constraint,
+/// };
+/// let _mesh = set_mesh(make_mesh(&[4, 2], &["data", "model"])?);
+/// let rules = LogicalAxisRules::new().rule("batch", "data").rule("mlp", "model");
+/// let _rules = set_logical_axis_rules(rules);
+/// let hidden = jit(|x: Array, w: Array| {
+///     with_logical_constraint(&x.matmul(&w), P!["batch", "mlp"])
+/// });
+/// # Ok::<(), ramie_core::Error>(())
+/// ```
+///
+/// # Panics
+/// As [`LogicalAxisRules::to_mesh`] and
+/// [`with_sharding_constraint`](crate::with_sharding_constraint).
+#[track_caller]
+pub fn with_logical_constraint(x: &Array, logical: PartitionSpec) -> Array {
+    let context = Context::current();
+    let (Some(rules), Some(axes)) = (context.rules, context.axes) else {
+        return x.clone();
+    };
+    let spec = rules.to_mesh(&logical);
+    let free = |axis| axes.axis_type(axis) != Some(AxisType::Manual);
+    crate::with_sharding_constraint(x, spec.filtered(spec.entries().len(), free))
+}

@@ -1,0 +1,181 @@
+//! Products of matrices that are sharded along the axis `Y` of a mesh, for use in
+//! `shard_map`: what the devices send around a ring overlaps with what they
+//! multiply.
+//!
+//! Wang et al., *Overlap Communication with Dependent Computation via
+//! Decomposition in Large Deep Learning Models*, 2023.
+
+use ramie::{
+    Array, ForiLoopOptions, axis_index, axis_size, concatenate, fori_loop_with, ppermute, psum,
+    pvary,
+};
+
+/// The axis of the mesh around which the devices send.
+const AXIS: &str = "Y";
+
+/// Which way parts travel: each device sends to the one before it in the ring,
+/// or to the one after it.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Way {
+    Back,
+    Forth,
+}
+
+/// All parts go the same way.
+pub const ONE_WAY: &[Way] = &[Way::Back];
+/// One half goes one way, the other half the other, at the same time.
+pub const BOTH_WAYS: &[Way] = &[Way::Back, Way::Forth];
+
+impl Way {
+    fn send(self, x: &Array) -> Array {
+        let n = axis_size(AXIS);
+        let to = |i: usize| match self {
+            Way::Back => (i + n - 1) % n,
+            Way::Forth => (i + 1) % n,
+        };
+        let pairs: Vec<(usize, usize)> = (0..n).map(|i| (i, to(i))).collect();
+        ppermute(x, AXIS, &pairs)
+    }
+
+    /// The device that is `steps` further against this way: what it has now is
+    /// here after that many steps.
+    fn source(self, steps: &Array) -> Array {
+        let n = axis_size(AXIS) as i32;
+        let here = axis_index(AXIS);
+        match self {
+            Way::Back => (here + steps) % n,
+            Way::Forth => (here - steps + n) % n,
+        }
+    }
+}
+
+/// The steps of a ring, written out, so that the compiler can start a step's
+/// sending before the last one's multiplying has ended.
+fn around(steps: usize, body: impl Fn(Array, Parts) -> Parts, init: Parts) -> Parts {
+    let unrolled = ForiLoopOptions { unroll: 0 };
+    fori_loop_with(0, steps as i32, body, init, unrolled)
+}
+
+/// For each way the sums so far, and what travels.
+type Parts = Vec<(Array, Array)>;
+
+fn zeros(rows: usize, columns: usize, like: &Array) -> Array {
+    pvary(&Array::zeros(&[rows, columns], like.dtype()), ["X", AXIS])
+}
+
+/// `A[X, D/Y] · W[D, F/Y] → [X, F/Y]`: parts of the rows of `A` travel, and each
+/// device multiplies those that have come with the rows of `W` that they meet.
+pub fn all_gather_matmul(lhs: &Array, rhs: &Array, ways: &[Way]) -> Array {
+    let n = axis_size(AXIS);
+    let chunk = lhs.shape()[1];
+    let rows = lhs.shape()[0] / ways.len();
+    let product = |way: Way, step: &Array, lhs: &Array| {
+        let start = way.source(step) * (chunk as i32);
+        lhs.matmul(rhs.dynamic_slice_in_dim(start, chunk, 0))
+    };
+    let step = |i: Array, parts: Parts| -> Parts {
+        let each = ways.iter().zip(parts);
+        each.map(|(way, (sum, lhs))| (sum + product(*way, &i, &lhs), way.send(&lhs)))
+            .collect()
+    };
+    let part = |w: usize| lhs.slice_in_dim(w * rows, (w + 1) * rows, 1, 0);
+    let init: Parts = (0..ways.len())
+        .map(|w| (zeros(rows, rhs.shape()[1], lhs), part(w)))
+        .collect();
+    // What the last step would send nobody needs.
+    let last = Array::from(n as i32 - 1);
+    let parts = around(n - 1, step, init);
+    let each = ways.iter().zip(&parts);
+    let sums: Vec<Array> = each
+        .map(|(way, (sum, lhs))| sum + product(*way, &last, lhs))
+        .collect();
+    concatenate(&sums.iter().collect::<Vec<_>>(), 0)
+}
+
+/// The sums that are this device's after a ring, for each way: its columns of
+/// `A · W` summed over all devices, as many as there are divided by those of the
+/// ring, and of these one part for each way.
+fn scattered(lhs: &Array, rhs: &Array, ways: &[Way]) -> Vec<Array> {
+    let n = axis_size(AXIS);
+    let chunk = rhs.shape()[1] / n;
+    let columns = chunk / ways.len();
+    let product = |w: usize, left: &Array| {
+        // The sum here now is for the device that it reaches in `left` steps.
+        let to = match ways[w] {
+            Way::Back => Way::Forth.source(left),
+            Way::Forth => Way::Back.source(left),
+        };
+        let start = to * (chunk as i32) + (w * columns) as i32;
+        lhs.matmul(rhs.dynamic_slice_in_dim(start, columns, 1))
+    };
+    let step = |i: Array, parts: Parts| -> Parts {
+        let left = Array::from(n as i32 - 1) - i;
+        let each = parts.into_iter().enumerate();
+        each.map(|(w, (sum, none))| (ways[w].send(&(sum + product(w, &left))), none))
+            .collect()
+    };
+    let nothing = Array::zeros(&[0], lhs.dtype());
+    let init: Parts = (0..ways.len())
+        .map(|_| (zeros(lhs.shape()[0], columns, lhs), nothing.clone()))
+        .collect();
+    let parts = around(n - 1, step, init);
+    let each = parts.iter().enumerate();
+    each.map(|(w, (sum, _))| sum + product(w, &Array::from(0)))
+        .collect()
+}
+
+/// `A[X, F/Y] · W[F/Y, D] → [X, D/Y]`: sums travel, and each device adds its
+/// products to those that come by.
+pub fn reduce_scatter_matmul(lhs: &Array, rhs: &Array, ways: &[Way]) -> Array {
+    let sums = scattered(lhs, rhs, ways);
+    concatenate(&sums.iter().collect::<Vec<_>>(), 1)
+}
+
+/// `A[X, D/Y] · W[D/Y, F] → [X, F]`, `tiles` parts of the columns one after the
+/// other: while one is summed over the devices, the next is multiplied.
+pub fn all_reduce_matmul(lhs: &Array, rhs: &Array, tiles: usize) -> Array {
+    let columns = rhs.shape()[1] / tiles;
+    let tile = |t| lhs.matmul(rhs.slice_in_dim(t * columns, (t + 1) * columns, 1, 1));
+    let sums: Vec<Array> = (0..tiles).map(|t| psum(&tile(t), AXIS)).collect();
+    concatenate(&sums.iter().collect::<Vec<_>>(), 1)
+}
+
+/// The same as [`all_reduce_matmul`] around the ring, both ways: sums travel until
+/// each device has those of its columns, and these travel on until all have all.
+///
+/// The result is the same on all devices of the ring, which types cannot tell.
+pub fn all_reduce_matmul_ring(lhs: &Array, rhs: &Array, ways: &[Way]) -> Array {
+    let n = axis_size(AXIS);
+    let (rows, chunk) = (lhs.shape()[0], rhs.shape()[1] / n);
+    let columns = chunk / ways.len();
+    let put = |w: usize, out: &Array, part: &Array, step: &Array| {
+        let start = ways[w].source(step) * (chunk as i32) + (w * columns) as i32;
+        out.dynamic_update_slice_in_dim(part, start, 1)
+    };
+    let step = |i: Array, parts: Parts| -> Parts {
+        // The output is one; each way writes its own columns, and carries them.
+        let each = parts.into_iter().enumerate();
+        each.map(|(w, (out, part))| (put(w, &out, &part, &i), ways[w].send(&part)))
+            .collect()
+    };
+    let sums = scattered(lhs, rhs, ways);
+    let init: Parts = sums
+        .into_iter()
+        .map(|sum| (zeros(rows, n * chunk, lhs), sum))
+        .collect();
+    let last = Array::from(n as i32 - 1);
+    let parts = around(n - 1, step, init);
+    let outs = parts
+        .iter()
+        .enumerate()
+        .map(|(w, (out, part))| put(w, out, part, &last));
+    // Each way has zeros where the other has written.
+    outs.reduce(|a, b| a + b).expect("there is a way")
+}
+
+/// `In[X, D/Y] · W_in[D, F/Y] → relu → · W_out[F/Y, D] → [X, D/Y]`: the two
+/// products of a transformer's block.
+pub fn block(x: &Array, w_in: &Array, w_out: &Array, ways: &[Way]) -> Array {
+    let hidden = all_gather_matmul(x, w_in, ways).relu();
+    reduce_scatter_matmul(&hidden, w_out, ways)
+}

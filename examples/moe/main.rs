@@ -1,0 +1,106 @@
+//! A layer of experts over 8 virtual CPU devices, each of which has some of the
+//! experts and some of the tokens.
+//!
+//! `cargo run --release --example moe -- --tokens 4096 --experts 16 --top-k 2`
+#![forbid(unsafe_code)]
+
+mod experts;
+
+use clap::Parser;
+use experts::{moe_all_gather, moe_all_to_all, moe_grouped, moe_masked, top_k};
+use ramie::{
+    Array, DType, NamedSharding, P, RuntimeOptions, configure, device_put, jit, make_mesh, random,
+    shard_map,
+};
+use std::error::Error;
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Send tokens to experts, in four ways.
+#[derive(Parser)]
+struct Options {
+    /// Tokens; a multiple of 8.
+    #[arg(long, default_value_t = 1024)]
+    tokens: usize,
+    /// Experts; a multiple of 8.
+    #[arg(long, default_value_t = 16)]
+    experts: usize,
+    /// Experts that each token is sent to.
+    #[arg(long, default_value_t = 2)]
+    top_k: usize,
+    /// The length of a token's vector, and of an expert's result.
+    #[arg(long, default_value_t = 64)]
+    width: usize,
+    /// Tokens that a device sends to each other device in a round.
+    #[arg(long, default_value_t = 32)]
+    chunk: usize,
+}
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("error: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    if options.tokens % 8 != 0 || options.experts % 8 != 0 {
+        return Err("--tokens and --experts are to be multiples of 8, one part a device".into());
+    }
+    if !(1..=options.experts).contains(&options.top_k) || options.chunk == 0 {
+        return Err("--top-k goes from 1 to --experts, and --chunk is 1 or more".into());
+    }
+    configure(RuntimeOptions {
+        cpu_devices: Some(8),
+        ..Default::default()
+    })?;
+    let mesh = make_mesh(&[8], &["X"])?;
+    let (tokens, width, chunk) = (options.tokens, options.width, options.chunk);
+    let key = random::key(0);
+    let w = random::normal(&key, &[options.experts, width, width], DType::F32);
+    let a = random::normal(&key.fold_in(1), &[tokens, width], DType::F32);
+    // The router is one more product; each token goes to the best of its scores.
+    let router = random::normal(&key.fold_in(2), &[width, options.experts], DType::F32);
+    let (_, b) = a.matmul(&router).top_k(options.top_k);
+
+    let one_device = top_k(moe_masked)(w.clone(), a.clone(), b.clone()).to_vec::<f32>();
+    let sharded = NamedSharding::new(mesh, P!["X"]);
+    let (w, a, b) = device_put(&(w, a, b), sharded);
+    let exchanging = top_k(move |w, a, b| moe_all_to_all(w, a, b, chunk));
+    let programs = [
+        ("compiler, masked", jit(top_k(moe_masked))),
+        ("compiler, grouped", jit(top_k(moe_grouped))),
+        (
+            "all_gather",
+            jit(shard_map(top_k(moe_all_gather), mesh, P!["X"], P!["X"])),
+        ),
+        (
+            "all_to_all",
+            jit(shard_map(exchanging, mesh, P!["X"], P!["X"])),
+        ),
+    ];
+    for (name, moe) in &programs {
+        moe(w.clone(), a.clone(), b.clone()).block_until_ready();
+        let start = Instant::now();
+        let out: Array = moe(w.clone(), a.clone(), b.clone());
+        out.block_until_ready();
+        let seconds = start.elapsed().as_secs_f64();
+        let apart = out
+            .to_vec::<f32>()
+            .iter()
+            .zip(&one_device)
+            .map(|(a, b)| (a - b).abs())
+            .fold(0.0, f32::max);
+        println!(
+            "{name:<18} {:8.3} ms, at most {apart:.1e} from one device",
+            seconds * 1e3
+        );
+        if apart > 1e-3 {
+            return Err(format!("{name}: the results differ by {apart}").into());
+        }
+    }
+    Ok(())
+}

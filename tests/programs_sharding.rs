@@ -1,0 +1,43 @@
+//! The reference programs, part E: programs on many devices, here on 8 virtual
+//! ones. Explicit sharding has tests of its own.
+
+#[path = "../examples/collective_matmul/matmul.rs"]
+mod matmul;
+#[path = "programs_sharding/modes.rs"]
+mod modes;
+#[path = "programs_sharding/moe.rs"]
+mod moe;
+#[path = "programs_sharding/products.rs"]
+mod products;
+
+use ramie::*;
+
+/// A mesh of the 8 devices, its axes left to the compiler.
+fn mesh(sizes: &[usize], names: &[&str]) -> Mesh {
+    let options = RuntimeOptions {
+        cpu_devices: Some(8),
+        ..RuntimeOptions::default()
+    };
+    configure(options).expect("the same options for all tests");
+    make_mesh(sizes, names).expect("there are 8 devices")
+}
+
+/// Small whole numbers, whose products and sums are exact in any order.
+fn whole(seed: usize, shape: &[usize]) -> Array {
+    let n: usize = shape.iter().product();
+    let at = |i: usize| ((i * 7 + seed * 3) % 11) as f32 - 5.0;
+    Array::from_vec((0..n).map(at).collect(), shape)
+}
+
+fn on(mesh: Mesh, x: &Array, spec: PartitionSpec) -> Array {
+    device_put(x, NamedSharding::new(mesh, spec))
+}
+
+#[track_caller]
+fn assert_equal(got: &Array, want: &Array) {
+    assert_eq!(got.shape(), want.shape());
+    assert!(
+        got.to_vec::<f32>() == want.to_vec::<f32>(),
+        "the results differ"
+    );
+}

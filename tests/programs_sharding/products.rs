@@ -1,0 +1,127 @@
+//! Products that send while they multiply, equal to those that the compiler
+//! shards.
+
+use crate::matmul::{
+    BOTH_WAYS, ONE_WAY, Way, all_gather_matmul, all_reduce_matmul, all_reduce_matmul_ring, block,
+    reduce_scatter_matmul,
+};
+use crate::{assert_equal, mesh, on, whole};
+use ramie::*;
+
+/// The operands over a mesh (2, 4), and a function of their parts.
+fn run(
+    (lhs, lhs_spec): (&Array, PartitionSpec),
+    (rhs, rhs_spec): (&Array, PartitionSpec),
+    out_spec: PartitionSpec,
+    check_vma: bool,
+    f: impl Fn(Array, Array) -> Array + Send + Sync,
+) -> (Array, String) {
+    let mesh = mesh(&[2, 4], &["X", "Y"]);
+    let options = ShardMapOptions {
+        mesh: Some(mesh),
+        check_vma,
+        ..ShardMapOptions::new([lhs_spec.clone(), rhs_spec.clone()], out_spec)
+    };
+    let f = jit(shard_map_with(f, options));
+    let (lhs, rhs) = (on(mesh, lhs, lhs_spec), on(mesh, rhs, rhs_spec));
+    let compiled = f.compile((lhs.clone(), rhs.clone())).unwrap();
+    (f(lhs, rhs), compiled.as_text().unwrap())
+}
+
+#[test]
+fn gathering_the_left_operand() {
+    let mesh = mesh(&[2, 4], &["X", "Y"]);
+    let (a, w) = (whole(0, &[64, 128]), whole(1, &[128, 256]));
+    let options = JitOptions {
+        out_shardings: Some(NamedSharding::new(mesh, P!["X", "Y"]).into()),
+        ..JitOptions::default()
+    };
+    let plain = jit_with(|a: Array, w: Array| a.matmul(&w), options);
+    let want = plain(on(mesh, &a, P!["X", "Y"]), on(mesh, &w, P![None, "Y"]));
+    assert_equal(&want, &a.matmul(&w));
+    for ways in [ONE_WAY, BOTH_WAYS] {
+        let f = |a: Array, w: Array| all_gather_matmul(&a, &w, ways);
+        let specs = ((&a, P!["X", "Y"]), (&w, P![None, "Y"]));
+        let (out, text) = run(specs.0, specs.1, P!["X", "Y"], true, f);
+        assert_equal(&out, &want);
+        assert!(text.contains("collective-permute"));
+        assert!(!text.contains("all-gather"), "{text}");
+    }
+}
+
+#[test]
+fn scattering_the_sums() {
+    let (a, w) = (whole(0, &[64, 128]), whole(1, &[128, 64]));
+    for ways in [ONE_WAY, BOTH_WAYS] {
+        let f = |a: Array, w: Array| reduce_scatter_matmul(&a, &w, ways);
+        let specs = ((&a, P!["X", "Y"]), (&w, P!["Y", None]));
+        let (out, text) = run(specs.0, specs.1, P!["X", "Y"], true, f);
+        assert_equal(&out, &a.matmul(&w));
+        assert!(text.contains("collective-permute"));
+        assert!(!text.contains("reduce-scatter") && !text.contains("all-reduce"));
+        // What travels is one device's columns of the result, or half of them.
+        let columns = if ways.len() == 1 {
+            "f32[32,16]"
+        } else {
+            "f32[32,8]"
+        };
+        assert!(text.contains(columns), "{text}");
+    }
+}
+
+#[test]
+fn all_devices_have_all_sums() {
+    let (a, w) = (whole(0, &[64, 128]), whole(1, &[128, 64]));
+    let specs = || ((&a, P!["X", "Y"]), (&w, P!["Y", None]));
+    let want = a.matmul(&w);
+    let tiled = |a: Array, w: Array| all_reduce_matmul(&a, &w, 4);
+    let (out, text) = run(specs().0, specs().1, P!["X"], true, tiled);
+    assert_equal(&out, &want);
+    assert!(text.contains("all-reduce"));
+    for ways in [ONE_WAY, BOTH_WAYS] {
+        let f = |a: Array, w: Array| all_reduce_matmul_ring(&a, &w, ways);
+        let (out, text) = run(specs().0, specs().1, P!["X"], false, f);
+        assert_equal(&out, &want);
+        assert!(text.contains("collective-permute") && !text.contains("all-reduce"));
+        // Not only the copy that is read first.
+        for shard in out.addressable_shards() {
+            let rows = shard.index()[0].clone();
+            assert_equal(shard.data(), &want.index(rows));
+        }
+    }
+}
+
+#[test]
+fn a_block_of_a_transformer() {
+    let mesh = mesh(&[2, 4], &["X", "Y"]);
+    let (x, w_in) = (whole(0, &[16, 32]), whole(1, &[32, 64]));
+    let w_out = whole(2, &[64, 32]);
+    let want = x.matmul(&w_in).relu().matmul(&w_out);
+    let specs = [P!["X", "Y"], P![None, "Y"], P!["Y", None]];
+    let plain = |x: Array, w_in: Array, w_out: Array| x.matmul(&w_in).relu().matmul(&w_out);
+    let ring = |ways: &'static [Way]| {
+        let f = move |x: Array, w_in: Array, w_out: Array| block(&x, &w_in, &w_out, ways);
+        shard_map(f, mesh, specs.clone(), P!["X", "Y"])
+    };
+    let args = (
+        on(mesh, &x, specs[0].clone()),
+        on(mesh, &w_in, specs[1].clone()),
+        on(mesh, &w_out, specs[2].clone()),
+    );
+    for program in [jit(plain), jit(ring(ONE_WAY)), jit(ring(BOTH_WAYS))] {
+        let (x, w_in, w_out) = args.clone();
+        assert_equal(&program(x, w_in, w_out), &want);
+    }
+
+    // Derivatives go around the ring, too.
+    let block = ring(BOTH_WAYS);
+    let loss = move |(x, a, b): (Array, Array, Array)| block(x, a, b).square().sum();
+    let got = jit(grad(loss))(args);
+    let loss = |(x, a, b): (Array, Array, Array)| plain(x, a, b).square().sum();
+    let want = grad(loss)((x, w_in, w_out));
+    for (g, w) in [(&got.0, &want.0), (&got.1, &want.1), (&got.2, &want.2)] {
+        for (g, w) in g.to_vec::<f32>().iter().zip(w.to_vec::<f32>()) {
+            assert!((g - w).abs() <= 1e-5 * w.abs().max(1.0), "{g} {w}");
+        }
+    }
+}
