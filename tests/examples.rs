@@ -97,3 +97,41 @@ fn digits_says_what_is_wrong_with_its_arguments() {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(text.contains("abacus") && text.contains("cpu"), "{text}");
 }
+
+/// The example's lines, if it ended well: each checks its results itself.
+fn checked(name: &str, arguments: &[&str]) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = run(&example(name), arguments, folder.path());
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{text}{errors}");
+    text.lines().map(String::from).collect()
+}
+
+#[test]
+fn products_over_a_ring_are_those_of_the_compiler() {
+    let sizes = ["--batch", "16", "--width", "32", "--repeat", "1"];
+    let lines = checked("collective_matmul", &sizes);
+    assert_eq!(lines.len(), 9, "{lines:?}");
+    assert!(lines[3].starts_with("  both ways") && lines[8].starts_with("  ring, both ways"));
+}
+
+#[test]
+fn experts_on_many_devices_give_what_they_give_on_one() {
+    let sizes = [
+        "--tokens",
+        "64",
+        "--experts",
+        "8",
+        "--width",
+        "8",
+        "--chunk",
+        "4",
+    ];
+    let lines = checked("moe", &sizes);
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    let output = run(&example("moe"), &["--experts", "9"], Path::new("cache"));
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.starts_with("error: --tokens and --experts"), "{text}");
+}
