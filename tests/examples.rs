@@ -129,9 +129,20 @@ fn experts_on_many_devices_give_what_they_give_on_one() {
         "4",
     ];
     let lines = checked("moe", &sizes);
-    assert_eq!(lines.len(), 4, "{lines:?}");
+    assert_eq!(lines.len(), 5, "{lines:?}");
     let output = run(&example("moe"), &["--experts", "9"], Path::new("cache"));
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(text.starts_with("error: --tokens and --experts"), "{text}");
+}
+
+#[test]
+fn a_sharded_decoder_learns_as_on_one_device() {
+    let lines = checked("fsdp", &["--steps", "2", "--layers", "1", "--batch", "8"]);
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    let numbers = lines[0]
+        .split_whitespace()
+        .filter_map(|w| w.parse::<usize>().ok());
+    let numbers: Vec<usize> = numbers.collect();
+    assert_eq!(numbers[0], 8 * numbers[1], "{lines:?}");
 }

@@ -6,8 +6,8 @@
 //! first dimension of all three: each device has its experts and its tokens.
 
 use ramie::{
-    Array, DType, all_gather_tiled, all_to_all, axis_index, axis_size, pmax, psum_scatter_tiled,
-    pvary, scan, where_, while_loop,
+    Array, DType, all_gather_tiled, all_to_all, axis_index, axis_size, fori_loop, pmax,
+    psum_scatter_tiled, pvary, scan, where_, while_loop,
 };
 
 const AXIS: &str = "X";
@@ -66,6 +66,15 @@ pub fn moe_all_to_all(w: Array, a: Array, b: Array, chunk: usize) -> Array {
         (Array::from(0i32), out),
     );
     out
+}
+
+/// The same in as many rounds as could be needed, a number that is known before,
+/// so that it has derivatives in both modes.
+pub fn moe_exchange(w: Array, a: Array, b: Array, chunk: usize) -> Array {
+    let rounds = a.shape()[0].div_ceil(chunk);
+    let exchange = Exchange::new(w, a, b, chunk);
+    let out = exchange.nothing();
+    fori_loop(0, rounds as i32, |i, out| exchange.round(&i, out), out)
 }
 
 /// What a device knows of its tokens before the first round.

@@ -4,7 +4,7 @@
 mod experts;
 
 use crate::{assert_equal, mesh, on, whole};
-use experts::{moe_all_gather, moe_all_to_all, moe_grouped, moe_masked, top_k};
+use experts::{moe_all_gather, moe_all_to_all, moe_exchange, moe_grouped, moe_masked, top_k};
 use ramie::*;
 
 const TOKENS: usize = 128;
@@ -64,13 +64,14 @@ fn each_token_meets_its_expert() {
             on(mesh, &b, P!["X"]),
         )
     };
-    let programs: [Moe; 5] = [
+    let programs: [Moe; 6] = [
         Box::new(moe_masked),
         Box::new(moe_grouped),
         sharded(moe_all_gather),
         // One round for the fullest pair of devices, and several.
         sharded(|w, a, b| moe_all_to_all(w, a, b, 16)),
         sharded(|w, a, b| moe_all_to_all(w, a, b, 3)),
+        sharded(|w, a, b| moe_exchange(w, a, b, 5)),
     ];
     for program in programs {
         let (w, a, b) = args();

@@ -1,0 +1,108 @@
+//! Trains a decoder over 8 virtual CPU devices: parameters, gradients and moments
+//! fully sharded along one axis of the mesh, heads and hidden layers along the
+//! other, and compares the losses with those of one device.
+//!
+//! `cargo run --release --example fsdp -- --steps 20`
+#![forbid(unsafe_code)]
+
+mod model;
+
+use clap::Parser;
+use model::{Sizes, Trainer, sequences, shardings, train_step};
+use ramie::{
+    Array, JitOptions, LogicalAxisRules, NamedSharding, P, RuntimeOptions, configure, device_put,
+    jit, jit_with, make_mesh, random, set_logical_axis_rules, set_mesh, tree,
+};
+use std::error::Error;
+use std::process::ExitCode;
+
+/// Train a decoder that is sharded over 8 devices.
+#[derive(Parser)]
+struct Options {
+    /// How many steps to train.
+    #[arg(long, default_value_t = 20)]
+    steps: usize,
+    /// Sequences in a batch; a multiple of 4.
+    #[arg(long, default_value_t = 16)]
+    batch: usize,
+    /// Blocks of the decoder.
+    #[arg(long, default_value_t = 2)]
+    layers: usize,
+}
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("error: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    if options.batch == 0 || !options.batch.is_multiple_of(4) {
+        return Err("--batch is to be a multiple of 4, one part for each row of the mesh".into());
+    }
+    configure(RuntimeOptions {
+        cpu_devices: Some(8),
+        ..Default::default()
+    })?;
+    let sizes = Sizes {
+        vocabulary: 64,
+        embed: 32,
+        heads: 4,
+        depth: 8,
+        mlp: 128,
+        layers: options.layers,
+        length: 16,
+    };
+    let batch = |i: usize| sequences(sizes, options.batch, i);
+    let init = move |key| Trainer::new(sizes, key);
+
+    let mut alone = jit(init)(random::key(0));
+    let step = jit(train_step);
+    let expected: Vec<f32> = (0..options.steps)
+        .map(|i| step(&mut alone, batch(i)).item())
+        .collect();
+
+    let mesh = make_mesh(&[4, 2], &["data", "model"])?;
+    let rules = LogicalAxisRules::new()
+        .rule("batch", "data")
+        .rule("heads", "model")
+        .rule("mlp", "model")
+        .rule("vocab", "model")
+        .rule("position", "model")
+        .rule("embed", "data")
+        .rule("norm", ("data", "model"));
+    let _mesh = set_mesh(mesh);
+    let _rules = set_logical_axis_rules(rules);
+    // Each device makes its parts only.
+    let sharded = JitOptions {
+        out_shardings: Some(shardings(mesh, rules)),
+        ..JitOptions::default()
+    };
+    let mut trainer = jit_with(init, sharded)(random::key(0));
+    let bytes = |arrays: &[Array]| {
+        arrays
+            .iter()
+            .map(|a| a.addressable_bytes()[0].1)
+            .sum::<usize>()
+    };
+    let (whole, part) = (
+        bytes(&tree::leaves(&alone.model)),
+        bytes(&tree::leaves(&trainer.model)),
+    );
+    println!("Parameters: {whole} bytes, of which each device has {part}");
+
+    let step = jit(train_step);
+    for (i, expected) in expected.iter().enumerate() {
+        let tokens = device_put(&batch(i), NamedSharding::new(mesh, P!["data"]));
+        let loss: f32 = step(&mut trainer, tokens).item();
+        println!("Step {i}: loss {loss:.5}, on one device {expected:.5}");
+        if (loss - expected).abs() > 1e-4 * expected.abs() {
+            return Err(format!("step {i}: the losses differ: {loss} and {expected}").into());
+        }
+    }
+    Ok(())
+}
