@@ -9,6 +9,8 @@ mod modes;
 mod moe;
 #[path = "programs_sharding/products.rs"]
 mod products;
+#[path = "../benches/steps/traffic.rs"]
+mod traffic;
 
 use ramie::*;
 

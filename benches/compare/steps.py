@@ -29,16 +29,20 @@ def since_process_start():
     return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
 
 
-def start_client(client, library):
-    """Selects the client before JAX creates one."""
+def start_client(client, library, devices=1):
+    """Selects the client, with so many devices, before JAX creates one."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ["JAX_PLATFORMS"] = "xla_cpu" if client == "plugin" else "cpu"
     if client == "plugin":
         from jax._src import xla_bridge
 
         logging.getLogger("jax._src.xla_bridge").setLevel(logging.ERROR)
-        # One device, as jaxlib's client has; the plugin would make four.
-        xla_bridge.register_plugin("xla_cpu", priority=500, library_path=library, options={"cpu_device_count": 1})
+        # Without the option the plugin would make four.
+        xla_bridge.register_plugin("xla_cpu", priority=500, library_path=library, options={"cpu_device_count": devices})
+    elif devices > 1:
+        import jax
+
+        jax.config.update("jax_num_cpu_devices", devices)
 
 
 def default_library():

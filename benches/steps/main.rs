@@ -4,18 +4,29 @@
 //!
 //! Every workload runs in a process of its own, so that peak memory is its own.
 
+mod collectives;
 mod decoder;
 mod digits;
 mod first_step;
+#[path = "../../examples/collective_matmul/matmul.rs"]
+mod matmul;
 mod measure;
 mod ops;
 mod scalar;
 mod trace;
+mod traffic;
 
 use measure::{Plan, measure};
 use std::process::Command;
 
-const WORKLOADS: [&str; 5] = ["scalar", "digits", "ops", "trace", "first_step"];
+const WORKLOADS: [&str; 6] = [
+    "scalar",
+    "digits",
+    "ops",
+    "trace",
+    "collectives",
+    "first_step",
+];
 
 fn run(name: &str, plan: &Plan) -> ramie::core::Result<()> {
     match name {
@@ -23,6 +34,7 @@ fn run(name: &str, plan: &Plan) -> ramie::core::Result<()> {
         "digits" => measure(name, plan, 100, digits::build),
         "ops" => ops::measure(plan),
         "trace" => trace::measure(plan),
+        "collectives" => collectives::measure(plan),
         "first_step" => {
             first_step::inside();
             Ok(())

@@ -6,8 +6,8 @@
 //! Decomposition in Large Deep Learning Models*, 2023.
 
 use ramie::{
-    Array, ForiLoopOptions, axis_index, axis_size, concatenate, fori_loop_with, ppermute, psum,
-    pvary,
+    Array, ForiLoopOptions, Tree, axis_index, axis_size, concatenate, fori_loop_with, ppermute,
+    psum, pvary,
 };
 
 /// The axis of the mesh around which the devices send.
@@ -51,13 +51,10 @@ impl Way {
 
 /// The steps of a ring, written out, so that the compiler can start a step's
 /// sending before the last one's multiplying has ended.
-fn around(steps: usize, body: impl Fn(Array, Parts) -> Parts, init: Parts) -> Parts {
+fn around<C: Tree>(steps: usize, body: impl Fn(Array, C) -> C, init: C) -> C {
     let unrolled = ForiLoopOptions { unroll: 0 };
     fori_loop_with(0, steps as i32, body, init, unrolled)
 }
-
-/// For each way the sums so far, and what travels.
-type Parts = Vec<(Array, Array)>;
 
 fn zeros(rows: usize, columns: usize, like: &Array) -> Array {
     pvary(&Array::zeros(&[rows, columns], like.dtype()), ["X", AXIS])
@@ -73,13 +70,14 @@ pub fn all_gather_matmul(lhs: &Array, rhs: &Array, ways: &[Way]) -> Array {
         let start = way.source(step) * (chunk as i32);
         lhs.matmul(rhs.dynamic_slice_in_dim(start, chunk, 0))
     };
-    let step = |i: Array, parts: Parts| -> Parts {
+    // For each way the sums so far, and what travels.
+    let step = |i: Array, parts: Vec<(Array, Array)>| {
         let each = ways.iter().zip(parts);
         each.map(|(way, (sum, lhs))| (sum + product(*way, &i, &lhs), way.send(&lhs)))
             .collect()
     };
     let part = |w: usize| lhs.slice_in_dim(w * rows, (w + 1) * rows, 1, 0);
-    let init: Parts = (0..ways.len())
+    let init: Vec<(Array, Array)> = (0..ways.len())
         .map(|w| (zeros(rows, rhs.shape()[1], lhs), part(w)))
         .collect();
     // What the last step would send nobody needs.
@@ -108,19 +106,16 @@ fn scattered(lhs: &Array, rhs: &Array, ways: &[Way]) -> Vec<Array> {
         let start = to * (chunk as i32) + (w * columns) as i32;
         lhs.matmul(rhs.dynamic_slice_in_dim(start, columns, 1))
     };
-    let step = |i: Array, parts: Parts| -> Parts {
+    let step = |i: Array, sums: Vec<Array>| {
         let left = Array::from(n as i32 - 1) - i;
-        let each = parts.into_iter().enumerate();
-        each.map(|(w, (sum, none))| (ways[w].send(&(sum + product(w, &left))), none))
+        let each = sums.into_iter().enumerate();
+        each.map(|(w, sum)| ways[w].send(&(sum + product(w, &left))))
             .collect()
     };
-    let nothing = Array::zeros(&[0], lhs.dtype());
-    let init: Parts = (0..ways.len())
-        .map(|_| (zeros(lhs.shape()[0], columns, lhs), nothing.clone()))
-        .collect();
-    let parts = around(n - 1, step, init);
-    let each = parts.iter().enumerate();
-    each.map(|(w, (sum, _))| sum + product(w, &Array::from(0)))
+    let none = zeros(lhs.shape()[0], columns, lhs);
+    let sums = around(n - 1, step, vec![none; ways.len()]);
+    let each = sums.iter().enumerate();
+    each.map(|(w, sum)| sum + product(w, &Array::from(0)))
         .collect()
 }
 
@@ -148,29 +143,19 @@ pub fn all_reduce_matmul_ring(lhs: &Array, rhs: &Array, ways: &[Way]) -> Array {
     let n = axis_size(AXIS);
     let (rows, chunk) = (lhs.shape()[0], rhs.shape()[1] / n);
     let columns = chunk / ways.len();
-    let put = |w: usize, out: &Array, part: &Array, step: &Array| {
-        let start = ways[w].source(step) * (chunk as i32) + (w * columns) as i32;
-        out.dynamic_update_slice_in_dim(part, start, 1)
+    let put = |out: Array, parts: &[Array], step: &Array| {
+        parts.iter().enumerate().fold(out, |out, (w, part)| {
+            let start = ways[w].source(step) * (chunk as i32) + (w * columns) as i32;
+            out.dynamic_update_slice_in_dim(part, start, 1)
+        })
     };
-    let step = |i: Array, parts: Parts| -> Parts {
-        // The output is one; each way writes its own columns, and carries them.
-        let each = parts.into_iter().enumerate();
-        each.map(|(w, (out, part))| (put(w, &out, &part, &i), ways[w].send(&part)))
-            .collect()
+    let step = |i: Array, (out, parts): (Array, Vec<Array>)| {
+        let sent = ways.iter().zip(&parts).map(|(way, part)| way.send(part));
+        (put(out, &parts, &i), sent.collect())
     };
-    let sums = scattered(lhs, rhs, ways);
-    let init: Parts = sums
-        .into_iter()
-        .map(|sum| (zeros(rows, n * chunk, lhs), sum))
-        .collect();
-    let last = Array::from(n as i32 - 1);
-    let parts = around(n - 1, step, init);
-    let outs = parts
-        .iter()
-        .enumerate()
-        .map(|(w, (out, part))| put(w, out, part, &last));
-    // Each way has zeros where the other has written.
-    outs.reduce(|a, b| a + b).expect("there is a way")
+    let init = (zeros(rows, n * chunk, lhs), scattered(lhs, rhs, ways));
+    let (out, parts) = around(n - 1, step, init);
+    put(out, &parts, &Array::from(n as i32 - 1))
 }
 
 /// `In[X, D/Y] · W_in[D, F/Y] → relu → · W_out[F/Y, D] → [X, D/Y]`: the two

@@ -5,6 +5,7 @@ use crate::matmul::{
     BOTH_WAYS, ONE_WAY, Way, all_gather_matmul, all_reduce_matmul, all_reduce_matmul_ring, block,
     reduce_scatter_matmul,
 };
+use crate::traffic::{Traffic, traffic};
 use crate::{assert_equal, mesh, on, whole};
 use ramie::*;
 
@@ -44,8 +45,65 @@ fn gathering_the_left_operand() {
         let specs = ((&a, P!["X", "Y"]), (&w, P![None, "Y"]));
         let (out, text) = run(specs.0, specs.1, P!["X", "Y"], true, f);
         assert_equal(&out, &want);
-        assert!(text.contains("collective-permute"));
-        assert!(!text.contains("all-gather"), "{text}");
+        // Three other parts of [32, 32] come by, whole or in halves: as many bytes
+        // as gathering them takes.
+        let permutes = Traffic {
+            collective: "collective-permute",
+            count: 3 * ways.len(),
+            bytes: 3 * 32 * 32 * 4,
+        };
+
+        assert_eq!(traffic(&text, 4), Ok(vec![permutes]));
+    }
+    let text = plain.compile((on(mesh, &a, P!["X", "Y"]), on(mesh, &w, P![None, "Y"])));
+    let text = text.unwrap().as_text().unwrap();
+
+    let moved = traffic(&text, 4).unwrap();
+    assert_eq!(
+        moved.iter().map(|t| t.bytes).sum::<usize>(),
+        3 * 32 * 32 * 4,
+        "{moved:?}"
+    );
+}
+
+#[test]
+fn traffic_is_read_from_programs() {
+    let line = |text: &str| traffic(&format!("ENTRY main {{\n  y = {text}\n}}"), 4);
+    let one = |collective, bytes| {
+        Ok(vec![Traffic {
+            collective,
+            count: 1,
+            bytes,
+        }])
+    };
+    let gather = "bf16[4,8]{1,0} all-gather(x), dimensions={0}";
+    assert_eq!(line(gather), one("all-gather", 48));
+    let reduce = "(f32[8]{0}, f32[]) all-reduce(a, b), to_apply=add";
+    assert_eq!(line(reduce), one("all-reduce", 2 * 36 * 3 / 4));
+    let scatter = "f32[8]{0} reduce-scatter(a), dimensions={0}, to_apply=add";
+    assert_eq!(line(scatter), one("reduce-scatter", 32 * 3));
+    let permute = "pred[6]{0} collective-permute(a)";
+    assert_eq!(line(permute), one("collective-permute", 6));
+    assert_eq!(line("f32[8]{0} add(all-reduce, b)"), Ok(vec![]));
+    assert!(line("f32[8]{0} all-reduce-start(a)").is_err());
+    // What is called twice is run twice; how often a loop runs is not known.
+    let inside = |call: &str| {
+        let part = format!("part (a: pred[6]) -> pred[6] {{\n  y = {permute}\n}}\n\n");
+        traffic(
+            &format!("{part}ENTRY %main {{\n  y = pred[6] {call}\n  z = pred[6] {call}\n}}"),
+            4,
+        )
+    };
+    assert_eq!(inside("call(a), calls=part").unwrap()[0].bytes, 12);
+    assert_eq!(inside("call(a), to_apply=%part").unwrap()[0].count, 2);
+    for often in [
+        "while(a), condition=less, body=part",
+        "conditional(a), branch_computations={part, other}",
+    ] {
+        assert!(
+            inside(often).unwrap_err().contains("loop or a branch"),
+            "{often}"
+        );
     }
 }
 
