@@ -125,13 +125,13 @@ fn measure_one(
     by: &str,
     program: Program,
     options: JitOptions,
-    args: &Vec<Array>,
+    args: &[Array],
 ) -> Result<Array> {
     let steps = plan.steps.unwrap_or(CALLS);
-    let program = jit_with(program, options).compile((args.clone(),))?;
+    let program = jit_with(program, options).compile((args.to_vec(),))?;
     // All collectives of these programs go along `Y`.
     let moved = traffic(&program.as_text()?, 4).map_err(Error::Configuration)?;
-    let run = || program.run((args.clone(),));
+    let run = || program.run((args.to_vec(),));
     let mut out = run()?;
     for _ in 1..plan.warmup.max(1) {
         out = run()?;
