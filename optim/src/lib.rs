@@ -19,7 +19,7 @@ mod masked;
 mod momentum;
 mod numerics;
 mod scale;
-mod schedule;
+pub mod schedules;
 mod transformation;
 
 pub use adam::{ScaleByAdam, ScaleByAdamState, scale_by_adam};
@@ -37,5 +37,9 @@ pub use masked::masked;
 pub use momentum::{TraceState, trace};
 pub use numerics::{global_norm, safe_increment};
 pub use scale::{ScaleByScheduleState, scale, scale_by_learning_rate, scale_by_schedule};
-pub use schedule::Schedule;
+pub use schedules::{
+    Schedule, constant_schedule, cosine_decay_schedule, exponential_decay, join_schedules,
+    linear_schedule, piecewise_constant_schedule, polynomial_schedule,
+    warmup_cosine_decay_schedule,
+};
 pub use transformation::{GradientTransformation, OptState, apply_updates, identity};

@@ -1,0 +1,189 @@
+//! Schedules that go from one value to another.
+
+use super::Schedule;
+use ramie_core::{Array, DType, where_};
+
+/// Fails unless `steps` is positive.
+#[track_caller]
+pub(super) fn check_steps(schedule: &str, what: &str, steps: usize) {
+    assert!(
+        steps > 0,
+        "{schedule}: {what} is 0, expected a positive number of steps\n  help: for a value that does \
+         not change use constant_schedule"
+    );
+}
+
+/// The number of steps as a float.
+pub(super) fn float(count: &Array) -> Array {
+    match count.dtype().is_float() {
+        true => count.clone(),
+        false => count.astype(DType::F32),
+    }
+}
+
+/// The same value at every step (`optax.constant_schedule`).
+pub fn constant_schedule(value: f64) -> Schedule {
+    Schedule::constant(value)
+}
+
+/// From `init_value` to `end_value`, of whose distance the given power of the steps
+/// that are left remains, from step `transition_begin` on
+/// (`optax.polynomial_schedule`).
+///
+/// # Panics
+/// If `transition_steps` is 0.
+#[track_caller]
+pub fn polynomial_schedule(
+    init_value: f64,
+    end_value: f64,
+    power: f64,
+    transition_steps: usize,
+    transition_begin: usize,
+) -> Schedule {
+    check_steps("polynomial_schedule", "transition_steps", transition_steps);
+    Schedule::new(move |count| {
+        let steps = transition_steps as f64;
+        let done = (float(count) - transition_begin as f64).clip(0.0, steps);
+        let left = 1.0_f64 - done / steps;
+        let left = if power == 1.0 {
+            left
+        } else {
+            left.power(power)
+        };
+        left * (init_value - end_value) + end_value
+    })
+}
+
+/// From `init_value` to `end_value` in equal steps (`optax.linear_schedule`).
+///
+/// ```
+/// use ramie_core::Array;
+/// use ramie_optim::schedules::linear_schedule;
+/// let rate = linear_schedule(1.0, 0.0, 10);
+/// assert_eq!(rate.at(&Array::from(5i32)).item::<f32>(), 0.5);
+/// ```
+///
+/// # Panics
+/// If `transition_steps` is 0.
+#[track_caller]
+pub fn linear_schedule(init_value: f64, end_value: f64, transition_steps: usize) -> Schedule {
+    linear_schedule_from(init_value, end_value, transition_steps, 0)
+}
+
+/// [`linear_schedule`] from step `transition_begin` on.
+///
+/// # Panics
+/// If `transition_steps` is 0.
+#[track_caller]
+pub fn linear_schedule_from(
+    init_value: f64,
+    end_value: f64,
+    transition_steps: usize,
+    transition_begin: usize,
+) -> Schedule {
+    check_steps("linear_schedule", "transition_steps", transition_steps);
+    polynomial_schedule(
+        init_value,
+        end_value,
+        1.0,
+        transition_steps,
+        transition_begin,
+    )
+}
+
+/// From `init_value` down to `alpha` times it, along the first half of a wave of
+/// cosine to the given power (`optax.cosine_decay_schedule`; Loshchilov and Hutter,
+/// 2017).
+///
+/// # Panics
+/// If `decay_steps` is 0.
+#[track_caller]
+pub fn cosine_decay_schedule(
+    init_value: f64,
+    decay_steps: usize,
+    alpha: f64,
+    exponent: f64,
+) -> Schedule {
+    check_steps("cosine_decay_schedule", "decay_steps", decay_steps);
+    Schedule::new(move |count| {
+        let steps = decay_steps as f64;
+        let done = float(count).minimum(steps);
+        let cosine = ((done * std::f64::consts::PI / steps).cos() + 1.0) * 0.5;
+        let cosine = match exponent == 1.0 {
+            true => cosine,
+            false => cosine.power(exponent),
+        };
+        (cosine * (1.0 - alpha) + alpha) * init_value
+    })
+}
+
+/// An exponential decay; see [`exponential_decay`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ExponentialDecay {
+    /// The value at the first step.
+    pub init_value: f64,
+    /// After how many steps the value is `decay_rate` times what it was.
+    pub transition_steps: usize,
+    /// The factor.
+    pub decay_rate: f64,
+    /// The step from which on the value decays.
+    pub transition_begin: usize,
+    /// Whether the value changes every `transition_steps` only.
+    pub staircase: bool,
+    /// Where the value stops.
+    pub end_value: Option<f64>,
+}
+
+/// A value that is multiplied by `decay_rate` every so many steps
+/// (`optax.exponential_decay`).
+///
+/// # Panics
+/// If `transition_steps` is 0, or `decay_rate` is not positive.
+#[track_caller]
+pub fn exponential_decay(decay: ExponentialDecay) -> Schedule {
+    check_steps(
+        "exponential_decay",
+        "transition_steps",
+        decay.transition_steps,
+    );
+    assert!(
+        decay.decay_rate > 0.0,
+        "exponential_decay: decay_rate is {}, expected a positive number\n  help: for a value that does \
+         not change use constant_schedule",
+        decay.decay_rate
+    );
+    Schedule::new(move |count| {
+        let done = float(count) - decay.transition_begin as f64;
+        let periods = &done / decay.transition_steps as f64;
+        let periods = if decay.staircase {
+            periods.floor()
+        } else {
+            periods
+        };
+        let rate = Array::scalar(decay.decay_rate, DType::F32);
+        let decayed = rate.power(periods) * decay.init_value;
+        let value = where_(&done.le(0), decay.init_value, decayed);
+        match decay.end_value {
+            None => value,
+            Some(end) if decay.decay_rate < 1.0 => value.maximum(end),
+            Some(end) => value.minimum(end),
+        }
+    })
+}
+
+/// Up to `peak_value` in `warmup_steps` equal steps, and then down with the inverse
+/// square root of the step (Vaswani et al., 2017).
+///
+/// # Panics
+/// If `warmup_steps` is 0.
+#[track_caller]
+pub fn inverse_sqrt_schedule(peak_value: f64, warmup_steps: usize) -> Schedule {
+    check_steps("inverse_sqrt_schedule", "warmup_steps", warmup_steps);
+    Schedule::new(move |count| {
+        let warmup = warmup_steps as f64;
+        let count = float(count);
+        let rising = &count / warmup;
+        let falling = (count.maximum(warmup) / warmup).rsqrt();
+        rising.minimum(falling) * peak_value
+    })
+}

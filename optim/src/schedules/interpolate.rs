@@ -1,0 +1,193 @@
+//! Schedules of several pieces.
+
+use super::Schedule;
+use super::decay::{check_steps, float};
+use ramie_core::{Array, DType, where_};
+
+/// How a value goes from one boundary to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interpolation {
+    /// In equal steps.
+    Linear,
+    /// Along half a wave of cosine.
+    Cosine,
+}
+
+/// Boundaries in order, each once, with factors that are not negative.
+#[track_caller]
+fn in_order(schedule: &str, boundaries_and_scales: &[(usize, f64)]) -> Vec<(usize, f64)> {
+    for (boundary, scale) in boundaries_and_scales {
+        assert!(
+            *scale >= 0.0,
+            "{schedule}: the factor at step {boundary} is {scale}, expected none below 0"
+        );
+    }
+    // As in a dictionary, of several factors for one step the last counts.
+    let mut kept: Vec<(usize, f64)> = Vec::new();
+    for &(boundary, scale) in boundaries_and_scales {
+        match kept.iter_mut().find(|(b, _)| *b == boundary) {
+            Some(known) => known.1 = scale,
+            None => kept.push((boundary, scale)),
+        }
+    }
+    kept.sort_by_key(|(boundary, _)| *boundary);
+    kept
+}
+
+/// A value that is multiplied by a factor behind each boundary
+/// (`optax.piecewise_constant_schedule`).
+///
+/// # Panics
+/// If a factor is negative.
+#[track_caller]
+pub fn piecewise_constant_schedule(
+    init_value: f64,
+    boundaries_and_scales: &[(usize, f64)],
+) -> Schedule {
+    let pieces = in_order("piecewise_constant_schedule", boundaries_and_scales);
+    Schedule::new(move |count| {
+        let mut value = Array::scalar(init_value, DType::F32);
+        for &(boundary, scale) in &pieces {
+            value = where_(&count.lt(boundary), &value, &value * scale);
+        }
+        value
+    })
+}
+
+/// A value that goes from boundary to boundary, at each of which it has been
+/// multiplied by a factor (`optax.piecewise_interpolate_schedule`).
+///
+/// # Panics
+/// If a factor is negative.
+#[track_caller]
+pub fn piecewise_interpolate_schedule(
+    interpolation: Interpolation,
+    init_value: f64,
+    boundaries_and_scales: &[(usize, f64)],
+) -> Schedule {
+    let pieces = in_order("piecewise_interpolate_schedule", boundaries_and_scales);
+    Schedule::new(move |count| {
+        let now = float(count);
+        let (mut begin, mut start) = (0.0, init_value);
+        let mut value = Array::scalar(init_value, DType::F32);
+        for &(boundary, scale) in &pieces {
+            let (end, stop) = (boundary as f64, start * scale);
+            let share = (&now - begin) / (end - begin).max(1.0);
+            let between = match interpolation {
+                Interpolation::Linear => share * (stop - start) + start,
+                Interpolation::Cosine => {
+                    let cosine = (share * std::f64::consts::PI).cos() + 1.0;
+                    cosine * ((start - stop) / 2.0) + stop
+                }
+            };
+            let here = now.ge(begin) & now.lt(end);
+            value = where_(&here, between, value);
+            value = where_(&now.ge(end), stop, value);
+            (begin, start) = (end, stop);
+        }
+        value
+    })
+}
+
+/// One cycle up and down; see [`linear_onecycle_schedule`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinearOnecycle {
+    /// The share of the steps in which the value rises.
+    pub pct_start: f64,
+    /// The share of the steps after which it has come down again.
+    pub pct_final: f64,
+    /// The peak divided by the first value.
+    pub div_factor: f64,
+    /// The first value divided by the last.
+    pub final_div_factor: f64,
+}
+
+impl Default for LinearOnecycle {
+    fn default() -> Self {
+        LinearOnecycle {
+            pct_start: 0.3,
+            pct_final: 0.85,
+            div_factor: 25.0,
+            final_div_factor: 1e4,
+        }
+    }
+}
+
+/// Up to `peak_value`, down again, and then further down, in straight lines
+/// (`optax.linear_onecycle_schedule`; Smith and Topin, 2019).
+///
+/// # Panics
+/// If `transition_steps` is 0.
+#[track_caller]
+pub fn linear_onecycle_schedule(
+    transition_steps: usize,
+    peak_value: f64,
+    cycle: LinearOnecycle,
+) -> Schedule {
+    check_steps(
+        "linear_onecycle_schedule",
+        "transition_steps",
+        transition_steps,
+    );
+    let at = |share: f64| (share * transition_steps as f64) as usize;
+    piecewise_interpolate_schedule(
+        Interpolation::Linear,
+        peak_value / cycle.div_factor,
+        &[
+            (at(cycle.pct_start), cycle.div_factor),
+            (at(cycle.pct_final), 1.0 / cycle.div_factor),
+            (transition_steps, 1.0 / cycle.final_div_factor),
+        ],
+    )
+}
+
+/// One cycle up and down; see [`cosine_onecycle_schedule`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CosineOnecycle {
+    /// The share of the steps in which the value rises.
+    pub pct_start: f64,
+    /// The peak divided by the first value.
+    pub div_factor: f64,
+    /// The first value divided by the last.
+    pub final_div_factor: f64,
+}
+
+impl Default for CosineOnecycle {
+    fn default() -> Self {
+        CosineOnecycle {
+            pct_start: 0.3,
+            div_factor: 25.0,
+            final_div_factor: 1e4,
+        }
+    }
+}
+
+/// Up to `peak_value` and down below the first value, along waves of cosine
+/// (`optax.cosine_onecycle_schedule`; Smith and Topin, 2019).
+///
+/// # Panics
+/// If `transition_steps` is 0.
+#[track_caller]
+pub fn cosine_onecycle_schedule(
+    transition_steps: usize,
+    peak_value: f64,
+    cycle: CosineOnecycle,
+) -> Schedule {
+    check_steps(
+        "cosine_onecycle_schedule",
+        "transition_steps",
+        transition_steps,
+    );
+    let rise = (cycle.pct_start * transition_steps as f64) as usize;
+    piecewise_interpolate_schedule(
+        Interpolation::Cosine,
+        peak_value / cycle.div_factor,
+        &[
+            (rise, cycle.div_factor),
+            (
+                transition_steps,
+                1.0 / (cycle.div_factor * cycle.final_div_factor),
+            ),
+        ],
+    )
+}

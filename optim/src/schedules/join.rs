@@ -1,0 +1,141 @@
+//! Schedules one after the other.
+
+use super::decay::check_steps;
+use super::{
+    ExponentialDecay, Schedule, cosine_decay_schedule, exponential_decay, linear_schedule,
+};
+use ramie_core::where_;
+
+/// Schedules one after the other, the next one from each boundary on, with steps
+/// counted from there (`optax.join_schedules`).
+///
+/// # Panics
+/// If there is no schedule, or not one boundary less than schedules.
+#[track_caller]
+pub fn join_schedules(schedules: Vec<Schedule>, boundaries: &[usize]) -> Schedule {
+    assert!(
+        schedules.len() == boundaries.len() + 1,
+        "join_schedules: {} schedules and {} boundaries\n  help: give one boundary between each two \
+         schedules",
+        schedules.len(),
+        boundaries.len()
+    );
+    let boundaries = boundaries.to_vec();
+    Schedule::new(move |count| {
+        let mut value = schedules[0].at(count);
+        for (&boundary, next) in boundaries.iter().zip(&schedules[1..]) {
+            value = where_(&count.lt(boundary), value, next.at(&(count - boundary)));
+        }
+        value
+    })
+}
+
+/// Up to `peak_value` in equal steps, and then constant
+/// (`optax.warmup_constant_schedule`).
+///
+/// # Panics
+/// If `warmup_steps` is 0.
+#[track_caller]
+pub fn warmup_constant_schedule(init_value: f64, peak_value: f64, warmup_steps: usize) -> Schedule {
+    check_steps("warmup_constant_schedule", "warmup_steps", warmup_steps);
+    linear_schedule(init_value, peak_value, warmup_steps)
+}
+
+/// A rise and a cosine decay; see [`warmup_cosine_decay_schedule`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WarmupCosineDecay {
+    /// The value at the first step.
+    pub init_value: f64,
+    /// The value after the rise.
+    pub peak_value: f64,
+    /// Steps of the rise.
+    pub warmup_steps: usize,
+    /// Steps in all, those of the rise included.
+    pub decay_steps: usize,
+    /// The value at the end.
+    pub end_value: f64,
+    /// The power of the cosine.
+    pub exponent: f64,
+}
+
+impl Default for WarmupCosineDecay {
+    fn default() -> Self {
+        WarmupCosineDecay {
+            init_value: 0.0,
+            peak_value: 1.0,
+            warmup_steps: 1,
+            decay_steps: 2,
+            end_value: 0.0,
+            exponent: 1.0,
+        }
+    }
+}
+
+/// Up in equal steps, and down along a wave of cosine
+/// (`optax.warmup_cosine_decay_schedule`).
+///
+/// # Panics
+/// If `warmup_steps` is 0, or `decay_steps` is not more than that.
+#[track_caller]
+pub fn warmup_cosine_decay_schedule(w: WarmupCosineDecay) -> Schedule {
+    const SCHEDULE: &str = "warmup_cosine_decay_schedule";
+    check_steps(SCHEDULE, "warmup_steps", w.warmup_steps);
+    assert!(
+        w.decay_steps > w.warmup_steps,
+        "{SCHEDULE}: decay_steps is {}, expected more than warmup_steps, {}\n  help: decay_steps counts all \
+         steps, those of the rise included",
+        w.decay_steps,
+        w.warmup_steps
+    );
+    let alpha = match w.peak_value == 0.0 {
+        true => 0.0,
+        false => w.end_value / w.peak_value,
+    };
+    let rise = linear_schedule(w.init_value, w.peak_value, w.warmup_steps);
+    let steps = w.decay_steps - w.warmup_steps;
+    let fall = cosine_decay_schedule(w.peak_value, steps, alpha, w.exponent);
+    join_schedules(vec![rise, fall], &[w.warmup_steps])
+}
+
+/// Up in equal steps from `init_value` to the first value of `decay`, which then
+/// decays (`optax.warmup_exponential_decay_schedule`).
+///
+/// # Panics
+/// If `warmup_steps` is 0; as [`exponential_decay`].
+#[track_caller]
+pub fn warmup_exponential_decay_schedule(
+    init_value: f64,
+    warmup_steps: usize,
+    decay: ExponentialDecay,
+) -> Schedule {
+    check_steps(
+        "warmup_exponential_decay_schedule",
+        "warmup_steps",
+        warmup_steps,
+    );
+    let rise = linear_schedule(init_value, decay.init_value, warmup_steps);
+    join_schedules(vec![rise, exponential_decay(decay)], &[warmup_steps])
+}
+
+/// Rises and cosine decays one after the other (`optax.sgdr_schedule`; Loshchilov
+/// and Hutter, 2017).
+///
+/// # Panics
+/// If there is none; as [`warmup_cosine_decay_schedule`].
+#[track_caller]
+pub fn sgdr_schedule(cycles: &[WarmupCosineDecay]) -> Schedule {
+    assert!(
+        !cycles.is_empty(),
+        "sgdr_schedule: there is no cycle\n  help: give at least one"
+    );
+    let mut schedules = Vec::with_capacity(cycles.len());
+    let mut boundaries = Vec::with_capacity(cycles.len());
+    let mut step = 0;
+    for cycle in cycles {
+        schedules.push(warmup_cosine_decay_schedule(*cycle));
+        step += cycle.decay_steps;
+        boundaries.push(step);
+    }
+    boundaries.pop();
+    join_schedules(schedules, &boundaries)
+}
