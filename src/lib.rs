@@ -144,6 +144,9 @@ pub use ramie_core::{
     JvpTerm, Tangents, custom_jvp, custom_jvp_nondiff, custom_jvp_symbolic_zeros, custom_jvp_terms,
     custom_vjp, custom_vjp_nondiff, custom_vjp_symbolic_zeros,
 };
+// Operations of one's own, by name.
+#[doc(inline)]
+pub use ramie_core::{CompositeAttribute, CompositeName, composite};
 // Batches of one's own.
 #[doc(inline)]
 pub use ramie_core::{BatchedResults, Mapped, custom_vmap, sequential_vmap};

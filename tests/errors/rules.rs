@@ -72,6 +72,13 @@ pub fn cases() -> Vec<Case> {
                 })(f32(&[3]))
             },
         ),
+        case("The gradient through a composite", || {
+            let f = composite(|x: Array| x.sin(), "my.sine");
+            grad(move |x: Array| f(x))(f32(&[]))
+        }),
+        case("A composite without a dialect", || {
+            composite(|x: Array| x.sin(), "sine")
+        }),
         case("A sum over an axis that has no name", || {
             psum(&f32(&[3]), "i")
         }),

@@ -1,5 +1,6 @@
 //! Lowering: a jaxpr to StableHLO text.
 
+mod composite;
 mod module;
 pub(crate) mod order;
 mod partition;

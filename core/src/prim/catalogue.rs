@@ -191,6 +191,12 @@ const LISTED: &[CatalogueEntry] = &[
     entry("Threefry2x32", "threefry2x32", Class::Word),
     // Programs
     entry("Call", "jit", Class::Any),
+    CatalogueEntry {
+        exempt: Some(
+            "it has no derivative, and its batch is that of other operations: core/tests/composite.rs",
+        ),
+        ..entry("Composite", "composite", Class::Any)
+    },
     entry("CustomJvpCall", "custom_jvp_call", Class::Any),
     CatalogueEntry {
         exempt: Some(

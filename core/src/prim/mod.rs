@@ -9,6 +9,7 @@ pub mod callback;
 mod catalogue;
 pub mod check;
 pub mod collective;
+pub mod composite;
 pub mod control;
 pub mod conv;
 pub mod cumulative;

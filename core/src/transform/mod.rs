@@ -3,6 +3,7 @@
 mod backward;
 mod checkpoint;
 mod closure_convert;
+mod composite;
 mod custom;
 mod custom_jvp;
 mod custom_vjp;
@@ -26,6 +27,7 @@ pub use checkpoint::{
     saved_residuals,
 };
 pub use closure_convert::closure_convert;
+pub use composite::{CompositeName, composite};
 pub use custom_jvp::{
     JvpTerm, custom_jvp, custom_jvp_nondiff, custom_jvp_symbolic_zeros, custom_jvp_terms,
 };

@@ -1,0 +1,36 @@
+//! Calls of functions under a name that a compiler may know.
+
+use super::{Lowering, Value};
+use crate::Jaxpr;
+use std::sync::Arc;
+
+impl Lowering<'_> {
+    /// The call of a program as `stablehlo.composite`: an operation of the given
+    /// name and further attributes (`version`, `composite_attributes`), which a
+    /// compiler that does not know it replaces by the program.
+    pub fn composite(
+        &mut self,
+        name: &str,
+        jaxpr: &Arc<Jaxpr>,
+        args: &[Value],
+        attributes: &str,
+    ) -> Vec<Value> {
+        let callee = self.module.function(name, jaxpr, self.axes);
+        if callee.ordered {
+            // An operation of that name has no operand for the order of effects.
+            return self.call(name, jaxpr, args);
+        }
+        let attributes = format!(
+            "name = {name:?}, decomposition = @{}, {attributes}",
+            callee.name
+        );
+        self.op(
+            "composite",
+            args,
+            &jaxpr.in_avals(),
+            &jaxpr.out_avals(),
+            &attributes,
+            &[],
+        )
+    }
+}

@@ -1,0 +1,142 @@
+//! `composite`: a function under the name of an operation.
+
+use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
+use crate::lower::{Lowering, Value};
+use crate::transform::batch_eval;
+use crate::{Array, Aval, AxisName, Jaxpr, Outputs, Result, ShapeError};
+use std::fmt;
+use std::sync::Arc;
+
+/// The value of an attribute of a [`Composite`].
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CompositeAttribute {
+    /// A truth value.
+    Bool(bool),
+    /// An integer, of 64 bits.
+    Int(i64),
+    /// A float, `f32` by its bits.
+    Float(u32),
+    /// Text.
+    Text(String),
+}
+
+impl fmt::Display for CompositeAttribute {
+    /// As MLIR writes it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CompositeAttribute::Bool(value) => write!(f, "{value}"),
+            CompositeAttribute::Int(value) => write!(f, "{value} : i64"),
+            CompositeAttribute::Float(bits) => write!(f, "0x{bits:08X} : f32"),
+            CompositeAttribute::Text(text) => quoted(f, text),
+        }
+    }
+}
+
+/// Text as MLIR quotes it: whatever is not plain by the numbers of its bytes.
+fn quoted(f: &mut impl fmt::Write, text: &str) -> fmt::Result {
+    f.write_char('"')?;
+    for byte in text.bytes() {
+        match byte {
+            b' '..=b'~' if byte != b'"' && byte != b'\\' => f.write_char(byte.into())?,
+            _ => write!(f, "\\{byte:02X}")?,
+        }
+    }
+    f.write_char('"')
+}
+
+impl From<bool> for CompositeAttribute {
+    fn from(value: bool) -> Self {
+        CompositeAttribute::Bool(value)
+    }
+}
+
+impl From<i64> for CompositeAttribute {
+    fn from(value: i64) -> Self {
+        CompositeAttribute::Int(value)
+    }
+}
+
+impl From<f32> for CompositeAttribute {
+    fn from(value: f32) -> Self {
+        CompositeAttribute::Float(value.to_bits())
+    }
+}
+
+impl From<&str> for CompositeAttribute {
+    fn from(value: &str) -> Self {
+        CompositeAttribute::Text(value.into())
+    }
+}
+
+/// A program as one operation, which a compiler may know by its name.
+///
+/// It runs as the program. Under `vmap` it comes apart: nothing says what an
+/// operation of that name does to a batch.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Composite {
+    /// The operation's name, with that of its dialect: `my.gelu`.
+    pub name: Arc<str>,
+    /// The version of what the name means.
+    pub version: i32,
+    /// Named values that are part of the operation.
+    pub attributes: Vec<(String, CompositeAttribute)>,
+    /// What it does.
+    pub jaxpr: Arc<Jaxpr>,
+}
+
+impl Primitive for Composite {
+    fn name(&self) -> &'static str {
+        "composite"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        let attributes = self.attributes.iter().map(|(k, v)| format!("{k}={v}"));
+        vec![
+            ("attributes", Param::tuple(attributes)),
+            ("jaxpr", Param::Jaxpr(self.jaxpr.clone())),
+            ("name", Param::new(&self.name)),
+            ("version", Param::new(self.version)),
+        ]
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn has_effects(&self) -> bool {
+        self.jaxpr.has_effects()
+    }
+    fn uses_axis(&self, name: AxisName) -> bool {
+        self.jaxpr.uses_axis(name)
+    }
+    fn infer(&self, args: &[Aval]) -> std::result::Result<Avals, ShapeError> {
+        let expected = self.jaxpr.in_avals();
+        let fits = args.len() == expected.len()
+            && args
+                .iter()
+                .zip(&expected)
+                .all(|(a, e)| a.strong() == e.strong());
+        crate::ensure_shape!(fits, "`{}` takes {expected:?}, got {args:?}", self.name);
+        Ok(self.jaxpr.out_avals().into())
+    }
+    fn evaluate(&self, args: &[&Array]) -> Option<Result<Outputs>> {
+        let args: Vec<Array> = args.iter().map(|a| (*a).clone()).collect();
+        crate::jit::jit_is_disabled().then(|| Ok(self.jaxpr.eval(&[], &args).into()))
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Undefined(
+            "nothing says what the derivative of an operation of that name is; give the function a \
+             rule of its own with custom_jvp or custom_vjp",
+        )
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let (outs, places) = batch_eval(&self.jaxpr, &[], args, axes, axis);
+        (outs.into(), places.into())
+    }
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+        let attributes = self.attributes.iter().map(|(k, v)| format!("{k} = {v}"));
+        let attributes = format!(
+            "composite_attributes = {{{}}}, version = {} : i32",
+            attributes.collect::<Vec<_>>().join(", "),
+            self.version
+        );
+        ctx.composite(&self.name, &self.jaxpr, args, &attributes)
+    }
+}
