@@ -151,7 +151,7 @@ impl Array {
             return q;
         }
         let r = a.lax_rem(&b);
-        let inexact = r.ne(0).bitwise_and(a.lt(0).ne(b.lt(0)));
+        let inexact = r.ne(0).bitwise_and(a.sign().ne(b.sign()));
         crate::where_(&inexact, &q - 1, &q)
     }
 
