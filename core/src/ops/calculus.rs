@@ -131,19 +131,20 @@ impl Array {
     /// broadcasts to the differences along the axis.
     ///
     /// # Panics
-    /// If the axis is out of range or empty, or the distances do not fit.
+    /// If the axis is out of range, or empty for one distance, or the distances do
+    /// not fit.
     #[track_caller]
     pub fn trapezoid_spaced(&self, dx: impl IntoArray, axis: isize) -> Array {
         self.axis("trapezoid", axis);
         let dx = dx.into_array();
         let y = self.to_inexact().move_axis(axis, -1);
         let (rank, n) = (y.ndim(), y.shape()[y.ndim() - 1]);
-        assert!(
-            n > 0,
-            "trapezoid: axis {axis} of {} has no elements\n  help: an integral needs a sample",
-            self.aval()
-        );
         if dx.ndim() == 0 {
+            assert!(
+                n > 0,
+                "trapezoid: axis {axis} of {} has no elements\n  help: an integral needs a sample",
+                self.aval()
+            );
             let ends = y.slice_axis(rank - 1, 0, 1) + y.slice_axis(rank - 1, n - 1, n);
             return (y.sum_axes(&[-1]) - ends.squeeze(&[-1]) * 0.5) * dx;
         }
@@ -151,7 +152,8 @@ impl Array {
             1 => dx,
             _ => super::lead(&dx, rank.max(dx.ndim())).move_axis(axis, -1),
         };
-        let pairs = y.slice_axis(rank - 1, 1, n) + y.slice_axis(rank - 1, 0, n - 1);
+        let inner = n.saturating_sub(1);
+        let pairs = y.slice_axis(rank - 1, n - inner, n) + y.slice_axis(rank - 1, 0, inner);
         (dx * pairs).sum_axes(&[-1]) * 0.5
     }
 
@@ -159,7 +161,7 @@ impl Array {
     /// a 1-d array or one in the shape of this.
     ///
     /// # Panics
-    /// If the axis is out of range or empty, or the places do not fit.
+    /// If the axis is out of range, or the places do not fit.
     #[track_caller]
     pub fn trapezoid_at(&self, x: &Array, axis: isize) -> Array {
         let along = if x.ndim() == 1 { 0 } else { axis };

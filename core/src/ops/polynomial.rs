@@ -93,14 +93,18 @@ impl Array {
         a - b
     }
 
-    /// The product of two polynomials.
+    /// The product of two polynomials; one without coefficients is 0.
     ///
     /// # Panics
-    /// If an array is not 1-d, or empty.
+    /// If an array is not 1-d.
     #[track_caller]
     pub fn polymul(&self, other: impl IntoArray) -> Array {
-        let other = other.into_array().to_inexact();
-        self.to_inexact().convolve(other, ConvolveMode::Full)
+        let some = |p: Array| match p.shape() {
+            [0] => Array::zeros(&[1], p.dtype()),
+            _ => p,
+        };
+        let other = some(other.into_array().to_inexact());
+        some(self.to_inexact()).convolve(other, ConvolveMode::Full)
     }
 
     /// Quotient and remainder of two polynomials; the remainder has as many
@@ -129,14 +133,18 @@ impl Array {
         (stack(&quotient, 0), rest)
     }
 
-    /// The polynomial with these zeros and 1 as its first coefficient.
+    /// The polynomial with these zeros and 1 as its first coefficient. A 0-d array
+    /// is one zero; that of none is the number 1, 0-d.
     ///
     /// # Panics
-    /// If the array is not 1-d.
+    /// If the array has several axes.
     #[track_caller]
     pub fn poly(&self) -> Array {
-        self.require_vector("poly");
-        let zeros = self.to_inexact();
+        let zeros = super::at_least(&self.to_inexact(), 1);
+        zeros.require_vector("poly");
+        if zeros.size() == 0 {
+            return Array::ones(&[], zeros.dtype());
+        }
         let one = Array::ones(&[1], zeros.dtype());
         zeros.unstack(0).iter().fold(one.clone(), |p, zero| {
             let factor = concatenate(&[one.clone(), -zero.reshape(&[1])], 0);

@@ -60,7 +60,7 @@ impl Unique {
     }
 
     /// As many values, which a traced program needs to know: the first ones, or
-    /// filled up.
+    /// filled up. Of an array without elements there are no places and counts.
     #[must_use]
     pub fn size(self, size: usize) -> Unique {
         Unique {
@@ -135,7 +135,7 @@ impl Unique {
         Distinct {
             values: taken.move_axis(0, axis as isize),
             indices: if n == 0 {
-                Array::zeros(&[count], DType::I32)
+                order
             } else {
                 order.take(&places, 0)
             },
@@ -193,7 +193,7 @@ impl Unique {
 #[track_caller]
 fn counts(mask: &Array, count: usize, n: usize) -> Array {
     if mask.size() == 0 {
-        return Array::zeros(&[count], DType::I32);
+        return Array::zeros(&[0], DType::I32);
     }
     let starts = mask.flatnonzero_sized(count + 1, n as i64);
     starts.slice_axis(0, 1, count + 1) - starts.slice_axis(0, 0, count)
