@@ -76,6 +76,7 @@ fn numbers(row: &Row) -> Applied {
             false => f(Spacing::new(5), a, b),
         })
     };
+    let n = row.params["n"].as_u64().unwrap_or(0) as usize;
     match row.op.as_str() {
         "vecdot" => two(|a, b| a.vecdot(b)),
         "matvec" => two(|a, b| a.matvec(b)),
@@ -101,13 +102,13 @@ fn numbers(row: &Row) -> Applied {
             vec![quotient, rest]
         })),
         "poly" => one(Array::poly),
-        "bartlett" => Some(Box::new(|_| vec![Array::bartlett(5)])),
-        "blackman" => Some(Box::new(|_| vec![Array::blackman(5)])),
-        "hamming" => Some(Box::new(|_| vec![Array::hamming(5)])),
-        "hanning" => Some(Box::new(|_| vec![Array::hanning(5)])),
-        "packbits" => one(|x| x.packbits(0, BitOrder::Big)),
+        "bartlett" => Some(Box::new(move |_| vec![Array::bartlett(n)])),
+        "blackman" => Some(Box::new(move |_| vec![Array::blackman(n)])),
+        "hamming" => Some(Box::new(move |_| vec![Array::hamming(n)])),
+        "hanning" => Some(Box::new(move |_| vec![Array::hanning(n)])),
+        "packbits" => one(|x| x.ravel().packbits(0, BitOrder::Big)),
         "packbits_little" => one(|x| x.packbits(1, BitOrder::Little)),
-        "unpackbits" => one(|x| x.unpackbits(0, BitOrder::Big)),
+        "unpackbits" => one(|x| x.ravel().unpackbits(0, BitOrder::Big)),
         "gcd" => two(|a, b| a.gcd(b)),
         "lcm" => two(|a, b| a.lcm(b)),
         _ => None,

@@ -84,7 +84,10 @@ fn special_functions(row: &Row) -> Applied {
         "i1" => one(Array::i1),
         "i0e" => one(Array::i0e),
         "i1e" => one(Array::i1e),
-        "kaiser" => Some(Box::new(|_| vec![Array::kaiser(6, 2.5)])),
+        "kaiser" => {
+            let n = row.params["n"].as_u64().expect("a count") as usize;
+            Some(Box::new(move |_| vec![Array::kaiser(n, 2.5)]))
+        }
         "gammainc" => two(|a, x| a.gammainc(x)),
         "gammaincc" => two(|a, x| a.gammaincc(x)),
         "xlogy" => two(|x, y| x.xlogy(y)),

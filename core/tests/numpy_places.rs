@@ -19,7 +19,10 @@ fn searches(row: &Row) -> Applied {
         "argwhere" => one(|x| x.argwhere_sized(5, 7)),
         "compress" => two(|c, x| x.compress_sized(c, 0, 3, 5)),
         "compress_last" => two(|c, x| x.compress_sized(c, -1, 1, 5)),
-        "extract" => two(|c, x| x.extract_sized(c, 7, -2)),
+        "extract" => {
+            let size = row.outputs[0].size();
+            two(move |c, x| x.extract_sized(c, size, -2))
+        }
         "bincount" => one(|x| x.bincount_sized(4)),
         "bincount_weighted" => two(|x, w| x.bincount_weighted(w, 6)),
         "isin" => two(|x, set| x.isin(set)),

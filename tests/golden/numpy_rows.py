@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-__all__ = ["draw", "mask_of", "of", "ones", "p", "rng_of", "row", "specials", "zeros"]
+__all__ = ["case_of", "draw", "mask_of", "of", "ones", "p", "refuses", "rng_of", "row", "specials", "zeros"]
 
 
 def of(*shape, dtype="f32", low=-2.0, high=2.0):
