@@ -107,6 +107,18 @@ pub const EXEMPTIONS: &[Exemption] = &[
         ],
     },
     Exemption {
+        recording: "pmap",
+        gap: Scalar,
+        reason: "a mapped operand has an axis: it is 0-d within",
+        functions: &["pmap"],
+    },
+    Exemption {
+        recording: "pmap",
+        gap: Empty,
+        reason: "JAX fails to read an array without elements from several devices",
+        functions: &["pmap"],
+    },
+    Exemption {
         recording: "roots",
         gap: Scalar,
         reason: "of a matrix or a batch",
