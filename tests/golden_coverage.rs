@@ -79,8 +79,8 @@ fn arrays(row: &Value) -> Vec<&Value> {
     }
 }
 
-/// All indices of rows. Others (programs' text, a training run) hold no
-/// functions of arrays.
+/// All indices of rows of JAX's functions. Others hold no functions of arrays
+/// (programs' text, a training run), or Optax's, which are of samples.
 fn recordings() -> Recordings {
     let mut found = Recordings::new();
     for entry in std::fs::read_dir(folder()).expect("the folder of recordings") {
@@ -93,6 +93,9 @@ fn recordings() -> Recordings {
         let Some(rows) = index["rows"].as_array() else {
             continue;
         };
+        if !index["optax"].is_null() {
+            continue;
+        }
         let tensors = tensors(&path);
         let name = path.file_stem().expect("a name").to_string_lossy();
         let functions = found.entry(name.into_owned()).or_default();
