@@ -12,6 +12,8 @@
 //! RAMIE_RANDOM_PROGRAMS_SEED=1234 cargo test --test random_programs   # this one
 //! ```
 //!
+//! With both, it is as many from that one on.
+//!
 //! A case that fails is made smaller as long as it fails, and shown.
 
 #[path = "random_programs/device.rs"]
@@ -195,10 +197,13 @@ fn transformed_programs_compute_what_the_interpreter_computes() {
             hook(info);
         }
     }));
-    let seeds = match variable("RAMIE_RANDOM_PROGRAMS_SEED") {
-        Some(seed) => seed..seed + 1,
-        None => 0..variable("RAMIE_RANDOM_PROGRAMS").unwrap_or(CASES),
-    };
+    let (first, many) = (
+        variable("RAMIE_RANDOM_PROGRAMS_SEED"),
+        variable("RAMIE_RANDOM_PROGRAMS"),
+    );
+    let many = many.unwrap_or(if first.is_some() { 1 } else { CASES });
+    let first = first.unwrap_or(0);
+    let seeds = first..first + many;
     let count = seeds.end - seeds.start;
     let (mut skipped, mut wrong) = (0, Vec::new());
     for seed in seeds {
