@@ -71,6 +71,82 @@ pub fn cases() -> Vec<Case> {
                 x + y
             })
         }),
+        case("A product whose result may be sharded in two ways", || {
+            with_mesh(explicit(), || {
+                let x = device_put(&f32(&[8, 16]), P!["x", "y"]);
+                let w = device_put(&f32(&[16, 8]), P!["y"]);
+                einsum("bd,df->bf", &[&x, &w])
+            })
+        }),
+        case(
+            "A product whose summed axes are sharded differently",
+            || {
+                with_mesh(explicit(), || {
+                    let x = device_put(&f32(&[8, 16]), P![None, "x"]);
+                    x.matmul(device_put(&f32(&[16, 8]), P!["y"]))
+                })
+            },
+        ),
+        case("A product sharded twice over one axis", || {
+            with_mesh(explicit(), || {
+                let x = device_put(&f32(&[8, 16]), P!["x"]);
+                x.matmul(device_put(&f32(&[16, 8]), P![None, "x"]))
+            })
+        }),
+        case("A reshape of a sharded dimension", || {
+            with_mesh(explicit(), || {
+                device_put(&f32(&[8, 16]), P!["x"]).reshape(&[16, 8])
+            })
+        }),
+        case("Rows at indices, of rows that are sharded", || {
+            with_mesh(explicit(), || {
+                let rows = array([0, 5]);
+                device_put(&f32(&[8, 16]), P!["x"]).index(rows)
+            })
+        }),
+        case(
+            "A part of a sharded dimension that does not come apart",
+            || with_mesh(explicit(), || device_put(&f32(&[8]), P!["x"]).index(0)),
+        ),
+        case("Sums along a sharded dimension", || {
+            with_mesh(explicit(), || device_put(&f32(&[8]), P!["x"]).cumsum(0))
+        }),
+        case("A scan along a sharded dimension", || {
+            with_mesh(explicit(), || {
+                let xs = device_put(&f32(&[8]), P!["x"]);
+                scan(|sum: Array, x: Array| (sum + x, ()), array(0.0), xs).0
+            })
+        }),
+        case("vmap over dimensions that are sharded differently", || {
+            with_mesh(explicit(), || {
+                let x = device_put(&f32(&[8]), P!["x"]);
+                let y = device_put(&f32(&[8]), P!["y"]);
+                vmap(|x: Array, y: Array| x + y)(x, y)
+            })
+        }),
+        case("An operation on values that are still to be summed", || {
+            with_mesh(explicit(), || {
+                let x = device_put(&f32(&[8, 16]), P!["x", "y"]);
+                let w = device_put(&f32(&[16, 8]), P!["y"]);
+                let f = |x: Array, w: Array| {
+                    let parts = x.matmul_sharded(&w, P!["x"].with_unreduced("y"));
+                    parts.sin()
+                };
+                make_jaxpr(f)(x, w)
+            })
+        }),
+        case("out_sharding where no mesh is current", || {
+            Array::zeros_sharded(&[8], DType::F32, P!["x"])
+        }),
+        case(
+            "out_sharding over an axis that types do not speak of",
+            || with_mesh(mesh(), || Array::zeros_sharded(&[8], DType::F32, P!["x"])),
+        ),
+        case("out_sharding for more dimensions than there are", || {
+            with_mesh(explicit(), || {
+                f32(&[8, 16]).reshape_sharded(&[128], P!["x", "y"])
+            })
+        }),
         case("reshard over an axis that types do not speak of", || {
             with_mesh(mesh(), || reshard(&f32(&[8]), P!["x"]))
         }),

@@ -150,7 +150,9 @@ pub(crate) fn place_results(
         if super::check_spec(mesh, &spec).is_err() {
             return Err(duplicate(primitive, args, *out, mesh, &spec));
         }
-        super::shard_shape(mesh, &spec, out.shape())?;
+        if super::shard_shape(mesh, &spec, out.shape()).is_err() {
+            return Err(uneven(primitive, args, *out, mesh, &spec));
+        }
         *out = out.with_sharding(Some(TypeSharding::new(mesh, &spec, out.ndim())));
     }
     Ok(())
@@ -249,6 +251,32 @@ fn duplicate(
         "a mesh axis can shard one dimension: reshard an operand, or say how the result is sharded \
          with `out_sharding`",
     )
+}
+
+fn uneven(
+    primitive: &dyn Primitive,
+    args: &[Aval],
+    out: Aval,
+    mesh: AbstractMesh,
+    spec: &PartitionSpec,
+) -> ShapeError {
+    let parts = |d: usize| -> usize {
+        let axes = spec.entry(d).axes().iter();
+        axes.map(|n| mesh.axis_size(*n).unwrap_or(1)).product()
+    };
+    let whole = |d: &usize| out.shape()[*d].is_multiple_of(parts(*d));
+    let d = (0..out.ndim()).find(|d| !whole(d)).unwrap_or(0);
+    ShapeError::new(format!(
+        "{} on sharded dims where out dim ({}) is not divisible by mesh axes ({}) with spec ({}) is \
+         not implemented. Got input type={} and output shape={:?}",
+        primitive.name(),
+        out.shape().get(d).copied().unwrap_or(1),
+        parts(d),
+        spec.entry(d),
+        types(args),
+        out.shape()
+    ))
+    .help("make the dimension whole before with `reshard`")
 }
 
 /// The specs of results, each dimension as the operands' dimensions that run
