@@ -154,6 +154,7 @@ pub use ramie_core::{BatchedResults, Mapped, custom_vmap, sequential_vmap};
 #[doc(inline)]
 pub use ramie_core::{
     PcastTo, PmapOptions, all_gather_invariant, all_gather_invariant_tiled, pcast, pmap, pmap_with,
+    ragged_all_to_all, smap,
 };
 #[doc(inline)]
 pub use ramie_core::{

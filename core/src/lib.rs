@@ -88,6 +88,7 @@ pub use ops::{PlatformFn, platform_dependent};
 pub use ops::{Window, avg_pool, max_pool, min_pool, pool, reduce_window, select_and_scatter};
 pub use ops::{auto_axes, explicit_axes, reshard, type_of, with_sharding_constraint};
 pub use prim::Primitive;
+pub use prim::collective::ragged_all_to_all;
 pub use prim::composite::CompositeAttribute;
 pub use prim::conv::{ConvDimensionNumbers, ConvGeneralDilated, ConvLayout, Padding};
 pub use prim::cumulative::associative_scan;
@@ -136,5 +137,5 @@ pub use transform::{
     JvpTerm, Tangents, custom_jvp, custom_jvp_nondiff, custom_jvp_symbolic_zeros, custom_jvp_terms,
     custom_vjp, custom_vjp_nondiff, custom_vjp_symbolic_zeros,
 };
-pub use transform::{PmapOptions, pmap, pmap_with};
+pub use transform::{PmapOptions, pmap, pmap_with, smap};
 pub use tree::Tree;

@@ -8,9 +8,9 @@ use common::apply::Operation;
 use common::golden::{Golden, Row};
 use ramie_core::{
     Array, DType, VmapOptions, all_gather, all_gather_stacked, all_gather_tiled, all_to_all,
-    all_to_all_tiled, array, axis_index, axis_size, grad, jit, linear_transpose, linearize,
-    make_jaxpr, pbroadcast, pmax, pmean, pmin, ppermute, pshuffle, psum, psum_scatter,
-    psum_scatter_tiled, pswapaxes, pvary, vmap_with,
+    all_to_all_tiled, array, axis_index, axis_size, concatenate, grad, jit, jvp, linear_transpose,
+    linearize, make_jaxpr, pbroadcast, pmax, pmean, pmin, ppermute, pshuffle, psum, psum_scatter,
+    psum_scatter_tiled, pswapaxes, pvary, ragged_all_to_all, vjp, vmap_with,
 };
 
 fn named(name: &str) -> VmapOptions {
@@ -267,4 +267,74 @@ fn two_values_for_one_example() {
 #[should_panic(expected = "expected the number of examples, 3")]
 fn parts_that_do_not_fit() {
     one(|x| all_to_all(&x, "i", 0, 0), &numbers(&[3, 4]));
+}
+
+/// Runs of rows of 3 examples: to whom each sends how many of its rows, from
+/// where, and where they land.
+const SENT: [[i32; 3]; 3] = [[1, 2, 0], [0, 1, 2], [2, 0, 1]];
+const FROM: [[i32; 3]; 3] = [[3, 0, 0], [0, 2, 0], [1, 0, 0]];
+const TO: [[i32; 3]; 3] = [[4, 0, 0], [0, 3, 2], [1, 0, 0]];
+
+fn exchange(x: &Array, out: &Array, several: bool) -> Array {
+    let runs = |v: [[i32; 3]; 3]| Array::from(v);
+    let received = runs(SENT).transpose(&[1, 0]);
+    let body = move |(x, out): (Array, Array), from: Array, sent: Array, to: Array, got: Array| {
+        let one = |x: Array, out: Array| ragged_all_to_all(&x, &out, &from, &sent, &to, &got, "i");
+        match several {
+            true => ramie_core::vmap(one)(x, out),
+            false => one(x, out),
+        }
+    };
+    vmap_with(body, named("i"))(
+        (x.clone(), out.clone()),
+        runs(FROM),
+        runs(SENT),
+        runs(TO),
+        received,
+    )
+}
+
+/// The rows by their definition.
+fn exchanged(x: &Array, out: &Array) -> Vec<f32> {
+    let (x, mut out, width) = (x.to_vec::<f32>(), out.to_vec::<f32>(), 2);
+    for s in 0..3 {
+        for r in 0..3 {
+            for k in 0..SENT[s][r] as usize {
+                let from = (s * 4 + FROM[s][r] as usize + k) * width;
+                let to = (r * 5 + TO[s][r] as usize + k) * width;
+                out[to..to + width].copy_from_slice(&x[from..from + width]);
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn runs_of_rows() {
+    let (x, out) = (numbers(&[3, 4, 2]), -numbers(&[3, 5, 2]) - 1.0);
+    assert_eq!(
+        exchange(&x, &out, false).to_vec::<f32>(),
+        exchanged(&x, &out)
+    );
+    // It is linear in both.
+    type Two = (Array, Array);
+    let f = |(x, out): Two| exchange(&x, &out, false);
+    let tangents = (x.sin(), out.cos());
+    let (_, dot) = jvp(f, (x.clone(), out.clone()), (x.sin(), out.cos()));
+    assert_eq!(dot.to_vec::<f32>(), exchanged(&tangents.0, &tangents.1));
+    // And its transpose is that of the linear map.
+    let ct = (&out * 0.3).sin();
+    let (_, pull) = vjp(f, (x.clone(), out.clone()));
+    let (x_bar, out_bar) = pull(ct.clone());
+    let inner = |a: &Array, b: &Array| (a * b).sum().item::<f32>();
+    let forward = inner(&dot, &ct);
+    let reverse = inner(&x_bar, &tangents.0) + inner(&out_bar, &tangents.1);
+    assert!((forward - reverse).abs() < 1e-4, "{forward} {reverse}");
+    // Batches of examples are exchanged together.
+    let (xs, outs) = (x.reshape(&[3, 1, 4, 2]), out.reshape(&[3, 1, 5, 2]));
+    let xs = concatenate(&[xs.clone(), &xs * 2.0], 1);
+    let outs = concatenate(&[outs.clone(), &outs * 2.0], 1);
+    let both = exchange(&xs, &outs, true);
+    let second = both.index((.., 1)).to_vec::<f32>();
+    assert_eq!(second, exchanged(&(x * 2.0), &(out * 2.0)));
 }

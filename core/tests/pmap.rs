@@ -31,7 +31,6 @@ fn function(name: &str, x: &Array) -> Array {
 }
 
 fn operation(row: &Row) -> Option<Box<Operation>> {
-    eight_devices();
     let name = row.params["function"].as_str()?.to_string();
     let axis = |v: &serde_json::Value| v.as_i64().map(|n| n as isize);
     let axes = row.params["in_axes"].as_array()?.iter().map(axis);
@@ -59,6 +58,7 @@ fn operation(row: &Row) -> Option<Box<Operation>> {
 
 #[test]
 fn functions_agree_with_jax() {
+    eight_devices();
     let golden = Golden::open("pmap");
     let mut failures = common::check::Failures::default();
     let cases = common::recorded(&golden, &["pmap"], &operation, &mut failures);

@@ -534,3 +534,32 @@ fn what_is_gathered_is_the_same() {
     let plain = |x: Array| x.reshape(&[4, 2]).transpose(&[1, 0]) * x.sum();
     same(&vmap(|x: Array| f(x))(xs.clone()), &vmap(plain)(xs));
 }
+
+#[test]
+fn one_axis_at_a_time() {
+    let rows = |x: Array, w: Array| {
+        assert_eq!(x.shape(), [2, 6]);
+        let columns = |x: Array| {
+            assert_eq!(x.shape(), [2, 3]);
+            &x - pmax(&x.stop_gradient(), ["x", "y"])
+        };
+        (smap(columns, 1, 1, "y")(x.clone()) * &w, psum(&x, "x"))
+    };
+    let (x, w) = (numbers(&[8, 6]), numbers(&[6]));
+    let (out, sums) = with_mesh(mesh(), || {
+        smap(rows, [Some(0), None], [Some(0), None], "x")(x.clone(), w.clone())
+    });
+    let most = x.reshape(&[4, 2, 2, 3]).max_axes(&[0, 2]);
+    let shifted = x.reshape(&[4, 2, 2, 3]) - most.reshape(&[1, 2, 1, 3]);
+    same(&out, &(shifted.reshape(&[8, 6]) * w));
+    same(&sums, &x.reshape(&[4, 2, 6]).sum_axes(&[0]));
+}
+
+#[test]
+#[should_panic(expected = "ragged_all_to_all: XLA has no such operation on CPUs")]
+fn runs_of_rows_on_cpus() {
+    of_parts(|x| {
+        let none = Array::zeros(&[4], DType::I32);
+        ragged_all_to_all(&x, &x, &none, &none, &none, &none, "x")
+    });
+}

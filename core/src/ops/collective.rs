@@ -368,6 +368,9 @@ pub fn pswapaxes(x: &Array, axes: impl Into<AxisNames>, axis: isize) -> Array {
 /// example `to` gets the value of `from`. Examples that nobody sends to get
 /// zeros (`jax.lax.ppermute`).
 ///
+/// Over several axes of a mesh devices are counted in the order of the mesh's
+/// axes, whatever the order of the names, as in JAX.
+///
 /// # Panics
 /// If an axis of that name is not mapped here, or an example sends or receives
 /// twice.
@@ -381,7 +384,8 @@ pub fn ppermute<T: Tree>(x: &T, axes: impl Into<AxisNames>, permutation: &[(usiz
 }
 
 /// The arrays of a tree sent between examples: example `i` gets the value of
-/// `sources[i]` (`jax.lax.pshuffle`).
+/// `sources[i]` (`jax.lax.pshuffle`). Over several axes of a mesh devices are
+/// counted as for [`ppermute`].
 ///
 /// # Panics
 /// If an axis of that name is not mapped here, or `sources` is not a

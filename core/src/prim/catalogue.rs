@@ -97,6 +97,7 @@ const LISTED: &[CatalogueEntry] = &[
     collective("AxisIndex", "axis_index"),
     collective("Ppermute", "ppermute"),
     collective("Pvary", "pvary"),
+    collective("RaggedAllToAll", "ragged_all_to_all"),
     collective("ReduceScatter", "reduce_scatter"),
     elsewhere("Reshard", "reshard", MESHES),
     elsewhere("ShardMap", "shard_map", MESHES),

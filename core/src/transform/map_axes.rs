@@ -1,5 +1,6 @@
 //! Which axes `vmap` maps over, and under which name.
 
+use crate::sharding::{PartitionSpec, SpecEntry, Specs};
 use crate::{Aval, AxisName, AxisNames, Tree, tree};
 use std::fmt;
 use std::sync::Arc;
@@ -87,6 +88,27 @@ impl MapAxes {
                 .flat_map(|(n, axis)| std::iter::repeat_n(*axis, *n))
                 .collect(),
             _ => self.of_paths(paths),
+        }
+    }
+
+    /// Specs that shard these axes along `name`.
+    pub(super) fn specs(&self, name: AxisName) -> Specs {
+        let along = move |axis: Option<isize>| match axis {
+            None => PartitionSpec::default(),
+            Some(axis) => match usize::try_from(axis) {
+                Ok(at) => PartitionSpec::default().inserted(at, SpecEntry::from(&[name][..])),
+                Err(_) => crate::trace::fail(&format!(
+                    "smap: axis {axis} is counted from the end\n  help: count it from the start"
+                )),
+            },
+        };
+        match &self.0 {
+            Spec::All(axis) => Specs::all(along(*axis)),
+            Spec::Each(axes) => Specs::each(axes.iter().map(|a| Specs::all(along(*a)))),
+            Spec::ByPath(axis) => {
+                let axis = axis.clone();
+                Specs::by_path(move |path| along(axis(path)))
+            }
         }
     }
 

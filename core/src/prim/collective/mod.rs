@@ -7,11 +7,13 @@
 mod exchange;
 mod gather;
 mod index;
+mod ragged;
 mod reduce;
 
 pub use exchange::{AllToAll, Ppermute};
 pub use gather::{AllGather, ReduceScatter};
 pub use index::{AxisIndex, Pvary};
+pub use ragged::{RaggedAllToAll, ragged_all_to_all};
 pub use reduce::{AllReduce, Combine};
 
 use super::{Param, Primitive};

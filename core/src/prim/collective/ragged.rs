@@ -1,0 +1,285 @@
+//! `ragged_all_to_all`: rows go to other examples, as many as each one says.
+
+use super::{Names, groups, size_of, tuple};
+use crate::lower::{Lowering, Value};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, Operand, Param, Primitive, batched,
+    move_batch_axis, one,
+};
+use crate::runtime::runtime;
+use crate::trace::{self, bind1};
+use crate::{Array, Aval, AxisName, DType, ShapeError, all_to_all_tiled};
+use ramie_pjrt::discover::Platform;
+
+/// Each example sends to every example a run of rows of its operand, which lands
+/// in that one's output. Operands are the rows to send, the output to write to,
+/// and of each example's runs the offsets in the operand, the sizes, the offsets
+/// in the receivers' outputs, and the sizes of what is received.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RaggedAllToAll {
+    /// The mapped axes.
+    pub axes: Names,
+    /// The number of examples.
+    pub size: usize,
+}
+
+/// Which of `rows` rows are in a run, for runs along the first axis: `bool` of
+/// the runs and then the rows. Offsets and sizes are of equal shapes.
+fn within(offsets: &Array, sizes: &Array, rows: usize) -> Array {
+    let last = offsets.ndim() as isize;
+    let (from, size) = (offsets.expand_dims(&[last]), sizes.expand_dims(&[last]));
+    let row = Array::iota(&[rows], 0, offsets.dtype());
+    row.ge(&from) & row.lt(from + size)
+}
+
+impl RaggedAllToAll {
+    /// The same of the values of all examples, along the first axes.
+    fn exchanged(&self, args: &[Array]) -> Array {
+        let [operand, output, starts, sizes, ends] = [0, 1, 2, 3, 4].map(|i| &args[i]);
+        let (n, rows, room) = (self.size, operand.shape()[1], output.shape()[1]);
+        if rows == 0 {
+            return output.clone();
+        }
+        // Runs by sender, receiver, and number among those of the two.
+        let each = starts.shape()[1] / n;
+        let runs = |x: &Array| x.reshape(&[n, n, each]);
+        let (starts, sizes, ends) = (runs(starts), runs(sizes), runs(ends));
+        let there = within(&ends, &sizes, room);
+        let place = Array::iota(&[room], 0, starts.dtype());
+        let from = place + (starts - ends).expand_dims(&[3]);
+        let from = from.clip(0, rows as i32 - 1);
+        let sender = Array::iota(&[n, 1, 1, 1], 0, from.dtype()) * rows as i32;
+        let flat = [&[n * rows][..], &operand.shape()[2..]].concat();
+        let sent = operand.reshape(&flat).take(&(from + sender), 0);
+        let mut out = output.clone();
+        for s in 0..n {
+            for run in 0..each {
+                let mask = there.index((s, .., run));
+                let mask = mask.broadcast_in_dim(out.shape(), &[0, 1]);
+                out = crate::where_(&mask, sent.index((s, .., run)), &out);
+            }
+        }
+        out
+    }
+}
+
+impl Primitive for RaggedAllToAll {
+    fn name(&self) -> &'static str {
+        "ragged_all_to_all"
+    }
+    fn params(&self) -> Vec<(&'static str, Param)> {
+        vec![
+            ("axis_index_groups", Param::new("None")),
+            ("axis_name", tuple(&self.axes)),
+        ]
+    }
+    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        let size = size_of(&self.axes)?;
+        let names = [
+            "input_offsets",
+            "send_sizes",
+            "output_offsets",
+            "recv_sizes",
+        ];
+        let (operand, output) = (args[0], args[1]);
+        let rows = operand.ndim() > 0 && output.ndim() > 0;
+        crate::ensure_shape!(
+            rows && operand.dtype() == output.dtype()
+                && operand.shape()[1..] == output.shape()[1..],
+            "the operand is {operand} and the output {output}, expected rows of one shape and type"
+        );
+        for (aval, name) in args[2..].iter().zip(names) {
+            crate::ensure_shape!(
+                aval.dtype().is_integer() && aval.ndim() == 1 && aval.shape() == args[2].shape(),
+                "{name} is {aval}, expected integers along one axis, as many as input_offsets, which \
+                 is {}",
+                args[2]
+            );
+        }
+        let count = args[2].shape()[0];
+        if count == 0 || !count.is_multiple_of(size) {
+            return Err(ShapeError::new(format!(
+                "there are {count} offsets, expected a multiple of the number of examples, {size}"
+            ))
+            .help("give an offset and a size for each example that rows are sent to"));
+        }
+        one(output.strong())
+    }
+    fn propagates_weak_type(&self) -> bool {
+        false
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::bilinear(
+            |primals, tangents, _| {
+                let dot = |i: usize| {
+                    tangents[i]
+                        .clone()
+                        .unwrap_or_else(|| primals[i].zeros_like())
+                };
+                if tangents[0].is_none() && tangents[1].is_none() {
+                    return vec![None];
+                }
+                let (operand, output) = (dot(0), dot(1));
+                let args = [&[&operand, &output][..], &refs(&primals[2..])].concat();
+                vec![Some(trace::bind(self.clone(), &args).remove(0))]
+            },
+            |cts, operands| {
+                let Some(ct) = &cts[0] else {
+                    return vec![None; operands.len()];
+                };
+                let known = |i: usize| match &operands[i] {
+                    Operand::Known(x) => x,
+                    Operand::Linear(_) => unreachable!("offsets and sizes are integers"),
+                };
+                let [starts, sent, ends, received] = [2, 3, 4, 5].map(known);
+                // What each receives, in its own terms.
+                let back = |x: &Array| all_to_all_tiled(x, &self.axes[..], 0, 0);
+                let mut out = vec![None; operands.len()];
+                let ends = back(ends);
+                if let Operand::Linear(aval) = &operands[0] {
+                    let zeros = Array::zeros_of(*aval);
+                    let args = [ct, &zeros, &ends, received, &back(starts), sent];
+                    out[0] = Some(trace::bind(self.clone(), &args).remove(0));
+                }
+                if operands[1].is_linear() {
+                    let written = within(&ends, received, ct.shape()[0]).reduce_or(&[0]);
+                    let written = written.broadcast_in_dim(ct.shape(), &[0]);
+                    out[1] = Some(crate::where_(&written, ct.zeros_like(), ct));
+                }
+                out
+            },
+        )
+    }
+    fn uses_axis(&self, name: AxisName) -> bool {
+        self.axes.contains(&name)
+    }
+    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+        let all = args.iter().zip(axes);
+        let all: Vec<Array> = all
+            .map(|(x, at)| move_batch_axis(x, *at, 0, axis.size))
+            .collect();
+        if axis.is_used_by(self) {
+            if self.axes.len() > 1 {
+                trace::fail(&format!(
+                    "ragged_all_to_all: one of the axes {:?} is that of a `vmap`\n  help: exchange over \
+                     one axis at a time, or over axes of a mesh",
+                    self.axes
+                ));
+            }
+            return batched(self.exchanged(&all), Some(0));
+        }
+        // One exchange of the rows of all examples, whose runs are apart by the
+        // rows of one.
+        let (n, m) = (all[0].shape()[1] as i32, all[1].shape()[1] as i32);
+        let number = Array::iota(&[axis.size, 1], 0, all[2].dtype());
+        let runs = |x: &Array, step: i32| {
+            let apart = x + &number * step;
+            // Those to one receiver stay together.
+            let count = x.shape()[1];
+            let shape = [axis.size, self.size, count / self.size];
+            apart
+                .reshape(&shape)
+                .transpose(&[1, 0, 2])
+                .reshape(&[axis.size * count])
+        };
+        let rows = |x: &Array| super::merge(x, 0);
+        let merged = [
+            rows(&all[0]),
+            rows(&all[1]),
+            runs(&all[2], n),
+            runs(&all[3], 0),
+            runs(&all[4], m),
+            runs(&all[5], 0),
+        ];
+        let out = trace::bind(self.clone(), &refs(&merged)).remove(0);
+        batched(super::divide(&out, 0, axis.size), Some(0))
+    }
+    fn lower(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
+        if runtime().is_ok_and(|r| r.plugin().platform == Platform::Cpu) {
+            trace::fail(
+                "ragged_all_to_all: XLA has no such operation on CPUs\n  help: send runs of one size, \
+                 padded, with `all_to_all`, or gather all rows with `all_gather` and choose",
+            );
+        }
+        let groups = groups(ctx, "ragged_all_to_all", &self.axes);
+        let attributes = format!(
+            "api_version = 4 : i32, call_target_name = \"ragged_all_to_all\", backend_config = \
+             {{channel_id = 1 : i64, replica_groups = dense<{groups:?}> : tensor<{}x{}xi64>}}",
+            groups.len(),
+            groups[0].len()
+        );
+        ctx.op("custom_call", args, ins, outs, &attributes, &[])
+    }
+}
+
+fn refs(arrays: &[Array]) -> Vec<&Array> {
+    arrays.iter().collect()
+}
+
+/// Runs of rows sent between examples (`jax.lax.ragged_all_to_all`).
+///
+/// To example `j` goes the run of `send_sizes[j]` rows of `operand` from row
+/// `input_offsets[j]` on; it lands in that example's `output` from its row
+/// `output_offsets[j]` on. `recv_sizes[j]` is the size of the run that comes from
+/// example `j`. Rows of `output` where nothing lands stay as they are. Offsets
+/// and sizes are integers, one for each example, or several where several runs go
+/// to each.
+///
+/// XLA has this operation on GPUs and TPUs. On CPUs only axes of a
+/// [`vmap`](crate::vmap) can be exchanged over.
+///
+/// ```
+/// use ramie_core::{Array, VmapOptions, ragged_all_to_all, vmap_with};
+/// // Example 0 keeps row 0 and sends rows 1 and 2; example 1 sends its row 0.
+/// let send = |x: Array, start: Array, size: Array, to: Array, got: Array| {
+///     let out = Array::from([0.0f32, 0.0, 0.0]);
+///     ragged_all_to_all(&x, &out, &start, &size, &to, &got, "i")
+/// };
+/// let options = VmapOptions { axis_name: Some("i".into()), ..VmapOptions::default() };
+/// let rows = Array::from([[1.0f32, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+/// let out = vmap_with(send, options)(
+///     rows,
+///     Array::from([[0, 1], [0, 0]]),
+///     Array::from([[1, 2], [1, 0]]),
+///     Array::from([[0, 0], [2, 0]]),
+///     Array::from([[1, 1], [2, 0]]),
+/// );
+/// assert_eq!(out.to_vec::<f32>(), [1.0, 0.0, 4.0, 2.0, 3.0, 0.0]);
+/// ```
+///
+/// # Panics
+/// If an axis of that name is not mapped here, rows are of other shapes or types,
+/// or offsets and sizes are not as many integers as there are examples; when the
+/// program is compiled for CPUs.
+#[track_caller]
+pub fn ragged_all_to_all(
+    operand: &Array,
+    output: &Array,
+    input_offsets: &Array,
+    send_sizes: &Array,
+    output_offsets: &Array,
+    recv_sizes: &Array,
+    axes: impl Into<crate::AxisNames>,
+) -> Array {
+    let axes: Names = axes.into().as_slice().into();
+    let size = match size_of(&axes) {
+        Ok(size) => size,
+        Err(e) => trace::fail(&e.render("ragged_all_to_all", &[])),
+    };
+    // Of one type, so that rules can compute with them; what are no integers
+    // are refused below.
+    let index = |x: &Array| match x.dtype().is_integer() && x.dtype() != DType::I64 {
+        true => x.astype(DType::I32),
+        false => x.clone(),
+    };
+    let runs = [input_offsets, send_sizes, output_offsets, recv_sizes].map(index);
+    let [starts, sizes, ends, received] = &runs;
+    let args = [operand, output, starts, sizes, ends, received].map(|x| super::vary(x, &axes));
+    bind1(RaggedAllToAll { axes, size }, &refs(&args))
+}
