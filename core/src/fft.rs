@@ -255,10 +255,11 @@ pub fn ihfft(x: &Array, n: Option<usize>, axis: isize, norm: Norm) -> Array {
 /// ```
 ///
 /// # Panics
-/// If `n` is 0, or `dtype` is not a floating-point type.
+/// If `dtype` is not a floating-point type.
 #[track_caller]
 pub fn fftfreq(n: usize, d: f64, dtype: DType) -> Array {
-    expect_samples("fftfreq", n, dtype);
+    // No samples have no frequencies.
+    expect_samples("fftfreq", n.max(1), dtype);
     let up = n.div_ceil(2);
     let low = Array::iota(&[up], 0, dtype);
     let high = Array::iota(&[n - up], 0, dtype) - (n / 2) as f64;

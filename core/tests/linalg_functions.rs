@@ -32,15 +32,26 @@ fn order(params: &Value) -> NormOrder {
     }
 }
 
-/// Maps from `[6]` to `[2, 3]`.
+/// A map from vectors to arrays, as a tensor.
 fn map(x: &Array) -> Array {
-    turned(&x.reshape(&[6, 6])).reshape(&[2, 3, 6])
+    let n = x.shape().last().copied().unwrap_or(1);
+    turned(&x.reshape(&[n, n])).reshape(x.shape())
+}
+
+/// What makes a row's operand of what is recorded: nothing where that is taken
+/// as it is.
+fn made(row: &Row, make: fn(&Array) -> Array) -> fn(&Array) -> Array {
+    match row.params["as_is"].as_bool() {
+        Some(true) => Array::clone,
+        _ => make,
+    }
 }
 
 fn function(row: &Row) -> Applied {
     let p = &row.params;
     let flag = |name: &str| p[name].as_bool().unwrap_or(false);
     let offset = p["offset"].as_i64().unwrap_or(0) as isize;
+    let turn = made(row, turned);
     match row.op.as_str() {
         "norm" => {
             let axes: Vec<isize> = numbers(&p["axes"]).iter().map(|&d| d as isize).collect();
@@ -53,7 +64,7 @@ fn function(row: &Row) -> Applied {
         }
         "cond" => {
             let order = order(p);
-            on(move |x| la::cond(&turned(x), order))
+            on(move |x| la::cond(&turn(x), order))
         }
         "det" => on(|x| la::det(&turned(x))),
         "det_as_is" => on(la::det),
@@ -65,8 +76,8 @@ fn function(row: &Row) -> Applied {
             let (sign, value) = la::slogdet(&x[0]);
             vec![sign, value]
         })),
-        "solve" => system(|a, b| la::solve(&turned(a), b)),
-        "inv" => on(|x| la::inv(&turned(x))),
+        "solve" => system(move |a, b| la::solve(&turn(a), b)),
+        "inv" => on(move |x| la::inv(&turn(x))),
         "pinv" => on(|x| la::pinv(&apart(x), None)),
         "pinv_as_is" => on(|x| la::pinv(x, None)),
         "lu_solve" => {
@@ -79,20 +90,23 @@ fn function(row: &Row) -> Applied {
         }
         "solve_triangular" => {
             let lower = flag("lower");
-            system(move |a, b| la::solve_triangular(&apart(a), b, lower))
+            let make = made(row, apart);
+            system(move |a, b| la::solve_triangular(&make(a), b, lower))
         }
-        "tensorinv" => on(|x| la::tensorinv(&map(x), 2)),
+        "tensorinv" => on(|x| la::tensorinv(&map(x), x.ndim() - 1)),
         "tensorsolve" => system(|a, b| la::tensorsolve(&map(a), b)),
         "matrix_rank" => on(|x| la::matrix_rank(x, None)),
         "matrix_power" => {
             let n = p["n"].as_i64()?;
-            on(move |x| la::matrix_power(&(turned(x) / 4), n))
+            let make = made(row, |x| turned(x) / 4);
+            on(move |x| la::matrix_power(&make(x), n))
         }
         "multi_dot" => Some(Box::new(|x| vec![la::multi_dot(x)])),
         "diagonal" => on(move |x| la::diagonal(x, offset)),
         "trace" => on(move |x| la::trace(x, offset)),
         "block_diag" => Some(Box::new(|x| vec![la::block_diag(x)])),
         "toeplitz" => system(la::toeplitz),
+        "expm" if flag("as_is") => on(la::expm),
         "expm" => {
             let scale = p["scale"].as_f64()? / 20.0;
             on(move |x| la::expm(&(turned(x) * scale)))
@@ -111,15 +125,16 @@ fn function(row: &Row) -> Applied {
                 "eigh" => CovarianceRoot::Eigh,
                 _ => CovarianceRoot::Svd,
             };
+            let shape = numbers(&p["shape"]);
             Some(Box::new(move |x| {
                 let (mean, dtype) = (&x[0], x[0].dtype());
                 let covariance = match root {
                     CovarianceRoot::Cholesky => positive(&x[1]),
-                    _ => x[1].abs() * Array::eye(3, dtype),
+                    _ => x[1].abs() * Array::eye(mean.shape()[mean.ndim() - 1], dtype),
                 };
                 let (key, zero) = (random::key(7), mean.zeros_like());
                 let draw =
-                    random::multivariate_normal(&key, &zero, &covariance, &[2, 2], dtype, root);
+                    random::multivariate_normal(&key, &zero, &covariance, &shape, dtype, root);
                 vec![draw.abs() + mean]
             }))
         }

@@ -14,6 +14,7 @@ pub fn apply(row: &Row) -> Applied {
     match row.op.as_str() {
         "cholesky" if flag("as_is") => on(|x| vec![linalg::cholesky(x)]),
         "cholesky" => on(|x| vec![linalg::cholesky(&positive(x))]),
+        "qr" if flag("as_is") => on(|x| pair(linalg::qr(x, QrMode::Reduced))),
         "qr" => {
             let mode = match flag("full_matrices") {
                 true => QrMode::Complete,
@@ -26,15 +27,23 @@ pub fn apply(row: &Row) -> Applied {
             let (packed, factors) = linalg::geqrf(x);
             vec![linalg::householder_product(&packed, &factors)]
         }),
-        "lu" => on(|x| {
-            let factors = linalg::lu(&turned(x));
-            vec![factors.lu, factors.pivots, factors.permutation]
-        }),
+        "lu" => {
+            let given = flag("as_is");
+            on(move |x| {
+                let factors = match given {
+                    true => linalg::lu(x),
+                    false => linalg::lu(&turned(x)),
+                };
+                vec![factors.lu, factors.pivots, factors.permutation]
+            })
+        }
         "lu_pivots_to_permutation" => {
             let size = super::apply::number(&row.params, "permutation_size");
             on(move |x| vec![linalg::lu_pivots_to_permutation(x, size)])
         }
+        "linear_solve" if flag("as_is") => Some(Box::new(|x| vec![linalg::solve(&x[0], &x[1])])),
         "linear_solve" => Some(Box::new(|x| vec![linalg::solve(&turned(&x[0]), &x[1])])),
+        "eigh" if flag("as_is") => on(|x| vec![linalg::eigh(x).0]),
         "eigh" => on(|x| {
             let (w, v) = linalg::eigh(&symmetric(x));
             vec![&v * signs(&v), w]
@@ -44,6 +53,7 @@ pub fn apply(row: &Row) -> Applied {
             let signs = signs(&svd.u);
             vec![svd.s, svd.u * &signs, svd.vt * signs.swap_axes(-2, -1)]
         }),
+        "svd" if flag("as_is") => on(|x| vec![linalg::svdvals(x)]),
         "svd" => on(|x| vec![linalg::svdvals(&apart(x))]),
         "triangular_solve" => {
             let options = TriangularSolve {
@@ -53,8 +63,13 @@ pub fn apply(row: &Row) -> Applied {
                 conjugate_a: false,
                 unit_diagonal: flag("unit_diagonal"),
             };
+            let given = flag("as_is");
             Some(Box::new(move |x| {
-                vec![linalg::triangular_solve(&apart(&x[0]), &x[1], options)]
+                let a = match given {
+                    true => x[0].clone(),
+                    false => apart(&x[0]),
+                };
+                vec![linalg::triangular_solve(&a, &x[1], options)]
             }))
         }
         "tridiagonal_solve" => {

@@ -60,9 +60,9 @@ def matrices(op, fun, shapes, params=None, derivative=True):
             record(op, fun, [x], params, case, derivative)
 
 
-def bad(op, fun, values, params=None):
+def bad(op, fun, values, params=None, case="special"):
     for dtype in WIDE:
-        record(op, fun, [np.array(values).astype(SHORT[dtype])], params, "special")
+        record(op, fun, [np.array(values).astype(SHORT[dtype])], params, case, derivative=False)
 
 
 def factorizations():
@@ -75,6 +75,25 @@ def factorizations():
     matrices("geqrf", geqrf, ANY, derivative=False)
     tall = [s for s in ANY if s[1][-2] >= s[1][-1]]
     matrices("householder_product", lambda x: ll.householder_product(*geqrf(x)), tall, derivative=False)
+
+
+# A singular matrix, one with NaN, one with an infinity, and one of zeros.
+SPECIAL = [[[1.0, 2.0], [2.0, 4.0]], [[1.0, np.nan], [2.0, 4.0]], [[np.inf, 1.0], [1.0, 1.0]], [[0.0, 0.0], [0.0, -0.0]]]
+
+
+def special():
+    as_is = {"as_is": True}
+    bad("lu", ll.lu, SPECIAL, as_is)
+    bad("svd", lambda x: ll.svd(x, compute_uv=False), [SPECIAL[1], SPECIAL[3]], as_is | {"compute_uv": False})
+    # Libraries choose signs of zeros here, which `special` rows would compare.
+    bad("qr", ll.qr, SPECIAL[3], as_is | {"full_matrices": False}, "edge")
+    bad("eigh", lambda x: ll.eigh(x)[1], [SPECIAL[1], SPECIAL[3]], as_is, "edge")
+    params = {"left_side": True, "lower": True, "transpose_a": False, "unit_diagonal": False}
+    for dtype in WIDE:
+        # JAX's libraries divide by a pivot of zero; XLA, which solves here, gives NaN for the whole system.
+        a, b = np.array(SPECIAL[1]).astype(SHORT[dtype]), np.ones((2, 1), SHORT[dtype])
+        record("triangular_solve", lambda a, b: ll.triangular_solve(a, b, **params), [a, b], params | as_is, "special")
+        record("linear_solve", jnp.linalg.solve, [a, b], as_is, "special")
 
 
 def with_signs_of_eigh(x):
@@ -136,7 +155,7 @@ def tridiagonal():
 
 def main():
     data = pathlib.Path(__file__).parent / "data"
-    for part in (factorizations, spectra, triangular, tridiagonal):
+    for part in (factorizations, spectra, triangular, tridiagonal, special):
         part()
     p.write(data / "linalg")
 

@@ -23,7 +23,10 @@ pub fn slogdet(a: &Array) -> (Array, Array) {
     let mut parts = fused("slogdet", (), &[a], |args| {
         // The logarithm's derivative is the trace of A⁻¹ A'; the sign's is zero.
         let f = custom_jvp(
-            |a: Array| slogdet_by_lu(&a),
+            |a: Array| match matrix_shape(&a).0 {
+                1 | 2 => slogdet_of_few(&a),
+                _ => slogdet_by_lu(&a),
+            },
             |a: Array, tangent: Array| {
                 let (sign, value) = slogdet(&a);
                 let value_dot = diagonals(&solve(&a, &tangent)).sum_axes(&[-1]);
@@ -37,6 +40,15 @@ pub fn slogdet(a: &Array) -> (Array, Array) {
     .into_iter();
     let mut next = || parts.next().expect("two results");
     (next(), next())
+}
+
+/// Of matrices of one or two rows, by their elements.
+fn slogdet_of_few(a: &Array) -> (Array, Array) {
+    let value = match matrix_shape(a).0 {
+        1 => a.squeeze(&[-2, -1]),
+        _ => det_of(a),
+    };
+    (value.sign(), value.abs().log())
 }
 
 fn slogdet_by_lu(a: &Array) -> (Array, Array) {

@@ -2,6 +2,7 @@
 
 use super::matrix::{diagonals, identity, matrix_shape, product};
 use super::{expect_square, inexact, solve};
+use crate::aval::broadcast_shapes;
 use crate::ops::fused1;
 use crate::{Array, DType, concatenate, fori_loop, where_};
 use std::borrow::Borrow;
@@ -159,9 +160,10 @@ pub fn block_diag<A: Borrow<Array>>(arrays: &[A]) -> Array {
     concatenate(&rows, 0)
 }
 
-/// The matrix with constant diagonals that has `column` as its first column and
-/// `row` as its first row (`jax.scipy.linalg.toeplitz`), whose first element is
-/// not used.
+/// The matrices with constant diagonals that have `column` as their first column
+/// and `row` as their first row (`jax.scipy.linalg.toeplitz`), whose first
+/// element is not used: `[.., m]` and `[.., n]` give `[.., m, n]`, where the axes
+/// in front broadcast. A 0-d operand is one element.
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg};
@@ -170,22 +172,32 @@ pub fn block_diag<A: Borrow<Array>>(arrays: &[A]) -> Array {
 /// ```
 ///
 /// # Panics
-/// If an operand has not one axis.
+/// If the axes in front do not broadcast.
 #[track_caller]
 pub fn toeplitz(column: &Array, row: &Array) -> Array {
-    assert!(
-        column.ndim() == 1 && row.ndim() == 1,
-        "toeplitz: expects vectors, got {} and {}\n  help: x.ravel()",
-        column.aval(),
-        row.aval()
-    );
-    let (m, n) = (column.size(), row.size());
+    let [(column_batch, m), (row_batch, n)] = [column, row].map(|x| match x.shape() {
+        [batch @ .., size] => (batch, *size),
+        [] => (&[][..], 1),
+    });
+    let batch = broadcast_shapes(&[column_batch, row_batch]).unwrap_or_else(|| {
+        panic!(
+            "toeplitz: the axes in front of the last do not broadcast, {} and {}\n  help: give \
+             both the same, or none",
+            column.aval(),
+            row.aval()
+        )
+    });
+    let shaped = |sizes: &[usize]| [&batch, sizes].concat();
     if m == 0 || n == 0 {
-        return Array::zeros(&[m, n], column.dtype());
+        return Array::zeros(&shaped(&[m, n]), column.dtype());
     }
-    let elements = concatenate(&[column.flip(&[0]), row.slice_in_dim(1, n, 1, 0)], 0);
+    let (column, row) = (
+        column.broadcast_to(&shaped(&[m])),
+        row.broadcast_to(&shaped(&[n])),
+    );
+    let elements = concatenate(&[column.flip(&[-1]), row.slice_in_dim(1, n, 1, -1)], -1);
     let place = Array::iota(&[m, n], 1, DType::I32) - Array::iota(&[m, n], 0, DType::I32);
-    elements.take(&(place + (m - 1)), 0)
+    elements.take(&(place + (m - 1)), -1)
 }
 
 /// How often a matrix is squared at most.

@@ -183,13 +183,13 @@ fn norm_of_matrices(x: &Array, order: NormOrder, axes: &[isize], keepdims: bool)
 /// ```
 ///
 /// # Panics
-/// If `x` has fewer than two axes or no elements, matrices have no such norm, or
-/// are not square and the order is not 2 or -2.
+/// If `x` has fewer than two axes or matrices without elements, matrices have no
+/// such norm, or are not square and the order is not 2 or -2.
 #[track_caller]
 pub fn cond(x: &Array, order: impl Into<NormOrder>) -> Array {
     let (x, order) = (inexact(x), order.into());
     assert!(
-        x.ndim() >= 2 && x.size() > 0,
+        x.ndim() >= 2 && !x.shape()[x.ndim() - 2..].contains(&0),
         "cond: {} holds no matrix with elements\n  help: matrices lie along the last two axes",
         x.aval()
     );
