@@ -14,8 +14,21 @@ fn number(v: &Value) -> f64 {
     }
 }
 
+/// The numbers of a list, or of an array with its shape.
 fn numbers(v: &Value) -> Vec<f64> {
-    v.as_array().expect("numbers").iter().map(number).collect()
+    let list = v.as_array().or_else(|| v["values"].as_array());
+    list.expect("numbers").iter().map(number).collect()
+}
+
+fn shape(v: &Value) -> Vec<usize> {
+    match (v.as_array(), v["shape"].as_array()) {
+        (Some(list), _) => vec![list.len()],
+        (_, Some(sizes)) => sizes
+            .iter()
+            .map(|n| n.as_u64().expect("a size") as usize)
+            .collect(),
+        _ => panic!("no array: {v}"),
+    }
 }
 
 fn narrow(name: &str) -> DType {
@@ -34,15 +47,12 @@ fn wide(x: &Array) -> Vec<f64> {
 
 fn apply(row: &Value) -> Array {
     let dtype = narrow(row["dtype"].as_str().expect("a type"));
-    let x = |i: usize| Array::from(numbers(&row["inputs"][i])).astype(dtype);
+    let given = |i: usize| &row["inputs"][i];
+    let wide = |i: usize| Array::from(numbers(given(i))).reshape(&shape(given(i)));
+    let x = |i: usize| wide(i).astype(dtype);
     match row["fn"].as_str().expect("a name") {
-        "convert" if dtype.is_integer() => {
-            let values = numbers(&row["inputs"][0]).into_iter().map(|v| v as i32);
-            Array::from(values.collect::<Vec<_>>()).astype(dtype)
-        }
-        "convert" => Array::from(numbers(&row["inputs"][0]))
-            .astype(DType::F32)
-            .astype(dtype),
+        "convert" if dtype.is_integer() => wide(0).astype(DType::I32).astype(dtype),
+        "convert" => wide(0).astype(DType::F32).astype(dtype),
         "reduce_max" => x(0).reduce_max(&[0]),
         "reduce_min" => x(0).reduce_min(&[0]),
         "nothing_max" => Array::zeros(&[0], dtype).reduce_max(&[0]),
@@ -86,7 +96,10 @@ fn narrow_types_are_those_of_jax() {
     for row in rows {
         let dtype = narrow(row["dtype"].as_str().expect("a type"));
         if let Some(text) = row["output"].as_str() {
-            let x = Array::from(numbers(&row["inputs"][0])).astype(dtype);
+            let given = &row["inputs"][0];
+            let x = Array::from(numbers(given))
+                .reshape(&shape(given))
+                .astype(dtype);
             let got = match row["fn"].as_str() {
                 Some("repr") => format!("{x:?}"),
                 Some("scalar") => x.reshape(&[]).to_string(),
@@ -103,17 +116,17 @@ fn narrow_types_are_those_of_jax() {
             }
             continue;
         }
-        let got = match catch_unwind(AssertUnwindSafe(|| apply(row))) {
-            Ok(got) => wide(&got),
-            Err(_) => Vec::new(),
+        let (got, of) = match catch_unwind(AssertUnwindSafe(|| apply(row))) {
+            Ok(got) => (wide(&got), got.shape().to_vec()),
+            Err(_) => (Vec::new(), vec![usize::MAX]),
         };
         let want = numbers(&row["output"]);
         let same = |(a, b): (&f64, &f64)| {
             // Numbers in JSON are read to within a rounding.
             (*a as f32).to_bits() == (*b as f32).to_bits() || (a.is_nan() && b.is_nan())
         };
-        if got.len() != want.len() || !got.iter().zip(&want).all(same) {
-            failures.push(format!("{got:?}: {row}"));
+        if of != shape(&row["output"]) || !got.iter().zip(&want).all(same) {
+            failures.push(format!("{got:?} of {of:?}: {row}"));
         }
     }
     let count = failures.len();

@@ -82,7 +82,7 @@ fn draw(row: &Value) -> Array {
         "normal" => random::normal(&key, &shape, dtype),
         "bits_of_each" => {
             let keys = key.split_array(&[3]);
-            vmap(|k: Key| random::bits(&k, &[4], DType::U32))(keys)
+            vmap(|k: Key| random::bits(&k, &shape, DType::U32))(keys)
         }
         "rng_bit_generator" => {
             let algorithm = match row["args"][0].as_str() {

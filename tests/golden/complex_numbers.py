@@ -132,10 +132,74 @@ def transforms(z, x):
             rows.append({"op": name, "args": {"n": n, "d": 0.5}, "inputs": [], "output": plain(getattr(fft, name)(n, 0.5))})
 
 
+def other_shapes():
+    """Operations and transforms at empty, 0-d and more shapes, in one type."""
+    z = lambda *shape: (rng.uniform(-1.5, 1.5, shape) + 1j * rng.uniform(-1.5, 1.5, shape)).astype(np.complex64)
+    x = lambda *shape: rng.uniform(-1.5, 1.5, shape).astype(np.float32)
+    lax = jax.lax
+    shapes = [(), (0, 2), (1, 3)]
+    # Others are recorded at them above.
+    unary = ("neg", "expm1", "log", "log1p", "sqrt", "rsqrt", "sin", "cos", "tan", "tanh", "sinh", "cosh", "asin", "acos",
+             "atan", "asinh", "acosh", "atanh", "logistic", "square", "sign")
+    functions = {op: getattr(lax, op) for op in unary} | {
+        "conj": jnp.conj, "angle": jnp.angle, "integer_pow": lambda a: lax.integer_pow(a, 3)}
+    for op, f in functions.items():
+        for shape in shapes:
+            record(op, f, [z(*shape)], {"y": 3} if op == "integer_pow" else None, derivative=False)
+    for shape in shapes:
+        record("to_complex", lambda a: a.astype(np.complex64), [x(*shape)])
+        record("complex", lax.complex, [x(*shape), x(*shape)])
+        for op in ("add", "sub", "mul", "div", "pow", "eq", "ne"):
+            record(op, getattr(lax, op), [z(*shape), z(*shape)], derivative=False)
+    infinite = np.array([complex(np.inf, 0), complex(0, -np.inf), complex(np.nan, 1), 0, complex(1e30, 1e30)], np.complex64)
+    for op in ("add", "sub", "mul"):
+        record(op, getattr(lax, op), [infinite, infinite[::-1]], {"special": True}, derivative=False)
+    for op, f in {"cumsum": lax.cumsum, "cumprod": lax.cumprod}.items():
+        for shape in ((0, 2), (2, 3)):
+            record(op, f, [z(*shape)])
+    for op, f in {"sum": lambda a: jnp.sum(a, 1), "prod": lambda a: jnp.prod(a, 1)}.items():
+        for shape in ((0, 3), (2, 0)):
+            record(op, f, [z(*shape)])
+    for left, right in (((0, 2), (2, 3)), ((2, 0), (0, 2))):
+        record("matmul", jnp.matmul, [z(*left), z(*right)])
+    for shape in ((0, 2), (1, 3)):
+        record("transpose", lambda a: a.T, [z(*shape)])
+    for left, right in (((0,), (2,)), ((1, 2), (2, 2))):
+        record("concatenate", lambda a, b: jnp.concatenate([a, b]), [z(*left), z(*right)])
+    for shape in ((), (2, 3), (0, 3)):
+        record("where", lambda a, b: jnp.where(jnp.array([True, False, True]), a, b), [z(*shape), z(*shape)])
+    for shape in ((3, 2), (3, 0)):
+        record("take", lambda a: a[jnp.array([2, 0, 2])], [z(*shape)])
+    real_valued = {"norm": lambda a: jnp.sum(jnp.abs(a) ** 2), "part": lambda a: jnp.sum(jnp.real(a * a * (1 + 2j)))}
+    for name, f in real_valued.items():
+        for shape in shapes:
+            a = jnp.asarray(z(*shape))
+            rows.append({"op": "grad", "args": {"f": name}, "inputs": [plain(a)], "output": plain(jax.grad(f)(a))})
+    for shape in ((), (0, 2)):
+        value = jnp.asarray(z(*shape))
+        rows.append({"op": "text", "inputs": [plain(value)], "repr": repr(value), "str": str(value),
+                     "scalar": str(value) if value.ndim == 0 else None})
+    fft = jnp.fft
+    of_complex = ("fft", "ifft", "irfft", "hfft", "fft2", "ifft2", "irfft2", "fftn", "ifftn", "irfftn")
+    for name in (*of_complex, "rfft", "ihfft", "rfft2", "rfftn", "fftshift", "ifftshift"):
+        one = {"n": None, "axis": -1, "norm": None} if name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft") else None
+        for shape in ((0, 4), (3, 5), *([()] if name in ("fftn", "ifftn", "fftshift", "ifftshift") else [])):
+            # Of nothing JAX has not all derivatives.
+            record(name, getattr(fft, name), [z(*shape) if name in of_complex else x(*shape)], one, 0 not in shape)
+    for name in ("fft", "ifft"):
+        values = np.array([[1, np.inf, 0, 2], [np.nan, 1, 2, 3]], np.float32)
+        record(name, getattr(fft, name), [values], {"n": None, "axis": -1, "norm": None, "special": True}, derivative=False)
+    for n in (0, 1):
+        rows.append({"op": "fftfreq", "args": {"n": n, "d": 0.5}, "inputs": [], "output": plain(fft.fftfreq(n, 0.5))})
+    for n in (1, 8):
+        rows.append({"op": "rfftfreq", "args": {"n": n, "d": 0.5}, "inputs": [], "output": plain(fft.rfftfreq(n, 0.5))})
+
+
 def main():
     operations(np.float32, np.complex64)
     with jax.enable_x64(True):
         operations(np.float64, np.complex128)
+    other_shapes()
     data = pathlib.Path(__file__).parent / "data" / "complex.json"
     lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
     data.write_text(f'{{"jax":"{jax.__version__}","rows":[\n{lines}\n]}}\n')

@@ -97,6 +97,7 @@ def transposed():
         ((1, 3, 4, 3), (3, 2, 2, 3), {"strides": [2, 2], "padding": "SAME", "transpose_kernel": True}),
         ((1, 2, 3, 2), (2, 3, 3, 2), {"strides": [2, 2], "padding": "VALID", "layout": FIRST, "transpose_kernel": True}),
         ((2, 3), (3, 2), {"strides": [], "padding": "VALID"}),
+        ((0, 3, 1), (2, 1, 2), {"strides": [3], "padding": "SAME"}),
     ]
     for dtype in ("f32", "f64"):
         for index, (left, right, params) in enumerate(configs):
@@ -110,7 +111,8 @@ def transposed():
             if layout:
                 native["dimension_numbers"] = tuple(layout)
             fun = lambda a, b: lax.conv_transpose(a, b, **native)
-            record(op, fun, [draw(rng, dtype, left), draw(rng, dtype, right)], params)
+            case = "empty" if 0 in left else "regular"
+            record(op, fun, [draw(rng, dtype, left), draw(rng, dtype, right)], params, case)
 
 
 def made_of_it():
@@ -118,6 +120,7 @@ def made_of_it():
         ((1, 4, 4, 2), [2, 3], {"layout": LAST, "strides": [1, 1], "padding": "VALID"}),
         ((2, 5, 2), [3], {"layout": LINE, "strides": [2], "padding": "SAME"}),
         ((2, 2, 4, 3), [2, 2], {"layout": ["NCHW", "HIWO", "CNHW"], "strides": [2, 1], "padding": [[1, 0], [0, 1]]}),
+        ((0, 5, 2), [3], {"layout": LINE, "strides": [2], "padding": "SAME"}),
     ]
     for dtype in ("f32", "f64"):
         for index, (shape, window, params) in enumerate(patches):
@@ -129,14 +132,15 @@ def made_of_it():
             native["window_strides"] = native.pop("strides")
             fun = lambda a: lax.conv_general_dilated_patches(a, window, **native)
             params = params | {"filter_shape": window}
-            record("conv_general_dilated_patches", fun, [x], params)
+            case = "empty" if 0 in shape else "regular"
+            record("conv_general_dilated_patches", fun, [x], params, case)
             spec = native["dimension_numbers"][1]
             out = np.shape(fun(x))
             outs = dict(zip(native["dimension_numbers"][2], out))
             right = tuple(2 if c == "O" else outs["C"] if c == "I" else outs[c] for c in spec)
             y = draw(rng_of("local", dtype, index), dtype, right)
             fun = lambda a, b: lax.conv_general_dilated_local(a, b, filter_shape=window, **native)
-            record("conv_general_dilated_local", fun, [x, y], params)
+            record("conv_general_dilated_local", fun, [x, y], params, case)
     for op, fun in (("convolve", jnp.convolve), ("correlate", jnp.correlate)):
         for dtype in ("f32", "f64", "bf16", "i32", "bool"):
             for mode in ("full", "same", "valid"):
@@ -144,6 +148,8 @@ def made_of_it():
                     rng = rng_of(op, dtype, left, right)
                     x, y = draw(rng, dtype, (left,)), draw(rng, dtype, (right,))
                     record(op, lambda a, b: fun(a, b, mode=mode), [x, y], {"mode": mode})
+        values = specials("f32")
+        record(op, lambda a, b: fun(a, b, mode="same"), [values, np.array([1, 1], np.float32)], {"mode": "same"}, "special")
 
 
 def main():

@@ -35,6 +35,22 @@ def main():
                 record("scale_and_translate",
                        lambda x, s, t: jax.image.scale_and_translate(x, new, [a % x.ndim for a in axes], s, t, method, antialias),
                        [x, scale, move], {"shape": new, "axes": axes, "method": method, "antialias": antialias})
+    for method in ("nearest", "linear", "cubic"):
+        params = {"method": method, "antialias": True}
+        for case, old, new in (("scalar", (), ()), ("empty", (3, 2), (0, 2))):
+            x = draw(rng_of(method, old), "f32", old)
+            record("resize", lambda x: jax.image.resize(x, new, method), [x], params | {"shape": new}, case)
+        if method == "nearest":
+            continue
+        for case, old, new, axes in (("scalar", (), (), []), ("empty", (0, 4), (0, 6), [1])):
+            x, scale, move = draw(rng_of(method, old), "f32", old), np.full(len(axes), 1.3, np.float32), np.full(len(axes), 0.4, np.float32)
+            record("scale_and_translate", lambda x, s, t: jax.image.scale_and_translate(x, new, axes, s, t, method),
+                   [x, scale, move], params | {"shape": new, "axes": axes}, case)
+    # Colours beyond the numbers: an infinity next to numbers, and NaN.
+    x = np.array([1, np.inf, 2, 3, np.nan, 4], np.float32)
+    for method in ("nearest", "linear"):
+        record("resize", lambda x: jax.image.resize(x, (3,), method, antialias=False), [x],
+               {"method": method, "antialias": False, "shape": [3]}, "special")
     p.write(pathlib.Path(__file__).parent / "data" / "images")
 
 

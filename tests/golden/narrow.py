@@ -2,7 +2,8 @@
 of eight and four bits and of integers of four and two.
 
 Every row: `fn`, `dtype`, `inputs` and `output`. Values are numbers, which every
-narrow type has exactly in f32, or the words nan, inf and -inf.
+narrow type has exactly in f32, or the words nan, inf and -inf; those of other
+than one axis are with their shape.
 """
 
 import json
@@ -22,8 +23,10 @@ rows = []
 
 
 def numbers(x):
-    values = np.asarray(x).astype(np.float32).reshape(-1)
-    return [float(v) if np.isfinite(v) else str(v) for v in values]
+    """A list of the numbers of one axis; of other arrays the shape and the numbers."""
+    x = np.asarray(x).astype(np.float32)
+    values = [float(v) if np.isfinite(v) else str(v) for v in x.reshape(-1)]
+    return values if x.ndim == 1 else {"shape": list(x.shape), "values": values}
 
 
 def record(fn, dtype, inputs, output):
@@ -82,10 +85,44 @@ def arithmetic(short, long):
     record("type", short, [x], str(jax.make_jaxpr(lambda x: x)(x)))
 
 
+def other_shapes(short, long):
+    """The same at empty, 0-d and more shapes."""
+    lax = jax.lax
+    wide = np.asarray([[1.0, 0.5, 1.5], [6.0, 3.0, 0.0]], np.float32)
+    unary = {"neg": lax.neg, "abs": lax.abs, "sign": lax.sign, "exp": lax.exp, "log": lax.log, "tanh": lax.tanh,
+             "sqrt": lax.sqrt, "floor": lax.floor} if short in FLOATS else {}
+    binary = {"add": lax.add, "sub": lax.sub, "mul": lax.mul, "max": lax.max, "min": lax.min, "eq": lax.eq, "lt": lax.lt}
+    if short in FLOATS:
+        binary["div"] = lax.div
+    for some in (wide, wide[0, 2], wide[:0]):
+        given = some if short in FLOATS else some.astype(np.int32)
+        x = jnp.asarray(given).astype(long)
+        record("convert", short, [given], x)
+        for fn, f in unary.items():
+            record(fn, short, [x], f(x))
+        for fn, f in binary.items():
+            record(fn, short, [x, x], f(x, x))
+        for fn, f in (("repr", repr), ("str", str)):
+            record(fn, short, [x], f(x))
+        record("type", short, [x], str(jax.make_jaxpr(lambda x: x)(x)))
+        if short in FLOATS:
+            record("bits", short, [x], lax.bitcast_convert_type(x, jnp.uint8))
+    x = jnp.asarray(wide).astype(long)
+    for some in (x, x[:, :0]):
+        record("reduce_max", short, [some], jnp.max(some, 0))
+        record("reduce_min", short, [some], jnp.min(some, 0))
+        record("sort", short, [some], jnp.sort(some, 0))
+        if short in FLOATS:
+            record("dot_f32", short, [some, x], lax.dot_general(some, x, (((0,), (0,)), ((), ())), preferred_element_type=jnp.float32))
+
+
 def main():
     for short, long in (FLOATS | INTEGERS).items():
         conversions(short, long)
         arithmetic(short, long)
+    # Rules do not look at the type: one of each kind.
+    for short in ("f8_e4m3fn", "i4"):
+        other_shapes(short, (FLOATS | INTEGERS)[short])
     data = pathlib.Path(__file__).parent / "data" / "narrow.json"
     lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
     data.write_text(f'{{"jax":"{jax.__version__}","rows":[\n{lines}\n]}}\n')

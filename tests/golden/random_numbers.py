@@ -49,7 +49,7 @@ def record(fn, layout, key, args, output, inputs=(), x64=None, summary=False):
         # Large results: the first 64 values in row-major order and the sum in f64.
         row["sum"] = float(output.astype(np.float64).sum())
         row["shape"] = list(output.shape)
-        output = output.reshape(-1)[:64]
+        output = output.reshape(-1)[:64] if output.size > 64 else output
     row["output"] = put(f"{prefix}/out", output)
     rows.append(row)
 
@@ -73,6 +73,8 @@ def blocks():
                       [0, 42, 0, 0], [0, 42, 0, 1], [1, 5, 7, 9]], np.uint32)
     out = jnp.stack(threefry2x32_p.bind(*map(jnp.asarray, words.T)), axis=1)
     record("threefry2x32", None, None, {}, out, [words])
+    for some in (words[:1], words[:0]):
+        record("threefry2x32", None, None, {}, jnp.stack(threefry2x32_p.bind(*map(jnp.asarray, some.T)), axis=1), [some])
 
 
 def dtypes(*names):
@@ -169,6 +171,30 @@ def layouts_apart(layout):
         record("poisson", layout, key, {"lam": 4.0, "shape": [8]}, random.poisson(key, 4.0, (8,)))
 
 
+def other_shapes(layout):
+    """Draws at empty, 0-d and more shapes, in one type."""
+    key = random.key(42)
+    for shape in ((), (0,)):
+        args = {"shape": list(shape), "dtype": "f32"}
+        for fn in ("exponential", "laplace", "gumbel", "logistic", "cauchy"):
+            record(fn, layout, key, args, getattr(random, fn)(key, shape=shape, dtype="float32"))
+        record("truncated_normal", layout, key, {"lower": -1.0, "upper": 0.5} | args,
+               random.truncated_normal(key, -1.0, 0.5, shape, "float32"))
+        record("rademacher", layout, key, args | {"dtype": "i32"}, random.rademacher(key, shape, "int32"))
+        record("gamma", layout, key, {"a": 0.5} | args, random.gamma(key, 0.5, shape, "float32"))
+        record("beta", layout, key, {"a": 2.0, "b": 0.5} | args, random.beta(key, 2.0, 0.5, shape, "float32"))
+        record("poisson", layout, key, {"lam": 4.0, "shape": list(shape)}, random.poisson(key, 4.0, shape))
+    empty = {"shape": [0]}
+    record("split", layout, key, empty, random.key_data(random.split(key, 0)))
+    record("bernoulli", layout, key, {"p": 0.5, "p_dtype": "f32", "mode": "low"} | empty, random.bernoulli(key, jnp.float32(0.5), (0,)))
+    record("randint", layout, key, {"minval": 0, "maxval": 10, "dtype": "i32"} | empty, random.randint(key, (0,), 0, 10, "int32"))
+    record("permutation", layout, key, {"n": 0}, random.permutation(key, 0))
+    record("choice", layout, key, {"n": 5, "replace": True, "weighted": False} | empty, random.choice(key, 5, (0,)))
+    for shape in ((4,), (0, 3)):
+        logits = np.linspace(-1, 1, int(np.prod(shape)), dtype=np.float32).reshape(shape)
+        record("categorical", layout, key, {"replace": True, "axis": -1}, random.categorical(key, logits), [logits])
+
+
 def initializers():
     init = jax.nn.initializers
     made = [(name, {}, getattr(init, name)()) for name in (
@@ -190,11 +216,21 @@ def initializers():
         record(f"init.{name}", True, key, {"shape": [64, 128], "dtype": "bf16"}, fn(key, (64, 128), jnp.bfloat16), summary=True)
     record("init.lecun_normal", True, key, {"in_axis": [0], "out_axis": [1, 2], "shape": [16, 4, 8], "dtype": "f32"},
            init.lecun_normal(in_axis=(0,), out_axis=(1, 2))(key, (16, 4, 8), jnp.float32), summary=True)
+    for name, args, fn in made:
+        plain = name in ("normal", "truncated_normal", "uniform")
+        if args.get("mode", "fan_in") == "fan_in":
+            # The others divide by the sizes of axes, of which there are two at least.
+            for shape in ((), (0,)) if plain else ((3, 2), (1, 4)):
+                record(f"init.{name}", True, key, args | {"shape": list(shape), "dtype": "f32"},
+                       fn(key, shape, jnp.float32), summary=True)
     # These need a QR decomposition; signs are fixed by the diagonal of R.
     record("init.orthogonal", True, key, {"shape": [8, 5], "dtype": "f32", "needs": "qr"}, init.orthogonal()(key, (8, 5), jnp.float32))
     record("init.orthogonal", True, key, {"shape": [5, 8], "dtype": "f32", "needs": "qr"}, init.orthogonal()(key, (5, 8), jnp.float32))
-    record("init.delta_orthogonal", True, key, {"shape": [3, 4, 6], "dtype": "f32", "needs": "qr"},
-           init.delta_orthogonal()(key, (3, 4, 6), jnp.float32))
+    for shape in ((2, 2, 3), (0, 2)):
+        record("init.orthogonal", True, key, {"shape": list(shape), "dtype": "f32", "needs": "qr"}, init.orthogonal()(key, shape, jnp.float32))
+    for shape in ((3, 4, 6), (1, 2, 2), (3, 2, 1, 3), (1, 0, 2)):
+        record("init.delta_orthogonal", True, key, {"shape": list(shape), "dtype": "f32", "needs": "qr"},
+               init.delta_orthogonal()(key, shape, jnp.float32))
 
 
 def programs():
@@ -220,6 +256,8 @@ def main():
     for layout in (True, False):
         with jax.threefry_partitionable(layout):
             layouts_apart(layout)
+            if not X64:
+                other_shapes(layout)
     if X64:
         save_file(tensors, sys.argv[1] + ".safetensors")
         pathlib.Path(sys.argv[1] + ".json").write_text(json.dumps(rows))

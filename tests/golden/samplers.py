@@ -54,6 +54,18 @@ def samplers(dtype):
             sample(fn, [2.0], (0,), dtype)
     if dtype in ("f16", "bf16"):
         return
+    if dtype == "f32":
+        for shape in ((), (0,)):
+            sample("double_sided_maxwell", [1.0, 2.0], shape, dtype)
+            sample("beta", [0.5, 3.0], shape, dtype)
+            sample("dirichlet", [[1.0, 2.0, 0.5]], shape, dtype)
+            sample("chisquare", [3.0], shape, dtype)
+            sample("t", [1.5], shape, dtype)
+            sample("f", [1.5, 4.0], shape, dtype)
+            sample("binomial", [20.0, 0.4], shape, dtype)
+            key = random.key(42)
+            record("generalized_normal", key, [0.7], shape, dtype, random.generalized_normal(key, 0.7, shape, LONG[dtype]))
+            record("ball", key, [3, 2.0], shape, dtype, random.ball(key, 3, 2.0, shape, LONG[dtype]))
     sample("beta", [[0.5, 5.0], 3.0], (3, 2), dtype)
     sample("dirichlet", [[[1.0, 2.0, 0.5], [9.0, 9.0, 9.0]]], (4, 2), dtype)
     sample("chisquare", [[1.0, 10.0]], (3, 2), dtype)
@@ -70,7 +82,7 @@ def samplers(dtype):
         sample("binomial", [[20.0, 1000.0], [0.9, 0.95]], (3, 2), dtype)
         sample("binomial", [[-1.0, "inf", 7.0, 7.0, 0.0, 7.5], [0.5, 0.5, 0.0, 1.0, 0.5, -0.5]], (6,), dtype)
         wide = np.float64 if dtype == "f64" else np.float32
-        for n, p in ((20.0, [0.2, 0.3, 0.5]), ([5.0, 500.0], [[0.25, 0.25, 0.5], [0.1, 0.9, 0.0]])):
+        for n, p in ((20.0, [0.2, 0.3, 0.5]), (4.0, [1.0]), ([5.0, 500.0], [[0.25, 0.25, 0.5], [0.1, 0.9, 0.0]])):
             out = random.multinomial(key, np.asarray(n, wide), np.asarray(p, wide), dtype=LONG[dtype])
             record("multinomial", key, [n, p], np.shape(p), dtype, out)
 
@@ -96,15 +108,18 @@ def generators():
         for dtype in ("u8", "u16", "u32"):
             for shape in ((), (5,), (4, 3), (0,)):
                 record("bits", key, [], shape, dtype, random.bits(key, shape, LONG[dtype]))
-        for dtype in ("f32", "bf16"):
-            record("normal", key, [], (7,), dtype, random.normal(key, (7,), LONG[dtype]))
+        record("split", key, [], (0,), "u32", random.key_data(random.split(key, 0)))
+        for dtype, shape in (("f32", (7,)), ("bf16", (7,)), ("f32", ()), ("f32", (0,))):
+            record("normal", key, [], shape, dtype, random.normal(key, shape, LONG[dtype]))
         keys = random.split(key, 3)
-        record("bits_of_each", key, [], (4,), "u32", jax.vmap(lambda k: random.bits(k, (4,)))(keys))
+        for shape in ((4,), (), (0,)):
+            record("bits_of_each", key, [], shape, "u32", jax.vmap(lambda k: random.bits(k, shape))(keys))
     for algorithm in ("DEFAULT", "THREE_FRY", "PHILOX"):
         key = random.key(7, impl="rbg")
         chosen = getattr(jax.lax.RandomAlgorithm, "RNG_" + algorithm)
-        after, bits = jax.lax.rng_bit_generator(random.key_data(key), (5,), np.uint32, chosen)
-        record("rng_bit_generator", key, [algorithm], (5,), "u32", jnp.concatenate([after, bits]))
+        for shape in ((5,), (1,), (0,)):
+            after, bits = jax.lax.rng_bit_generator(random.key_data(key), shape, np.uint32, chosen)
+            record("rng_bit_generator", key, [algorithm], shape, "u32", jnp.concatenate([after, bits]))
 
 
 def main():

@@ -152,6 +152,10 @@ def general():
         axes_of = [("regular", (2, 3), [0]), ("regular", (2, 5), [1]), ("regular", (2, 3, 2), [0, 2]),
                    ("regular", (2, 3), [0, 1]), ("regular", (2, 3), []), ("scalar", (), []),
                    ("empty", (0, 3), [0]), ("empty", (0, 3), [1])]
+        if dtype == "f32":
+            case, shape, params = WINDOWS[8]
+            record("reduce_window", lambda x: reduce_by(x, np.float32(1), lax.mul, params), [np.float32(-2.5)],
+                   params | {"computation": "product", "init": [1]}, case, derivative=False)
         for case, shape, axes in axes_of if full else axes_of[1:2]:
             rng = rng_of("reduce", dtype, shape, axes)
             x, y = draw(rng, dtype, shape), draw(rng, dtype, shape)
