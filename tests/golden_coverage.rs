@@ -73,6 +73,9 @@ fn shape(array: &Value, tensors: &BTreeMap<String, Vec<usize>>) -> Vec<usize> {
 /// the results.
 fn arrays(row: &Value) -> Vec<&Value> {
     let list = |field: &str| row[field].as_array().filter(|l| !l.is_empty());
+    if let Some(named) = row["inputs"].as_object() {
+        return named.values().collect();
+    }
     match list("inputs").or_else(|| list("outputs")) {
         Some(list) => list.iter().collect(),
         None => vec![&row["output"]],
@@ -100,7 +103,8 @@ fn recordings() -> Recordings {
         let name = path.file_stem().expect("a name").to_string_lossy();
         let functions = found.entry(name.into_owned()).or_default();
         for row in rows {
-            let function = row["op"].as_str().or_else(|| row["fn"].as_str());
+            let names = ["op", "fn", "case"].into_iter();
+            let function = names.filter_map(|field| row[field].as_str()).next();
             let shapes = arrays(row).into_iter().map(|a| shape(a, &tensors));
             functions
                 .entry(function.expect("a function's name").to_string())
