@@ -190,6 +190,8 @@ fn items_of_the_table_exist() {
         DTypeKind::SignedInteger,
         DTypeKind::UnsignedInteger,
         DTypeKind::Floating,
+        DTypeKind::ComplexFloating,
+        DTypeKind::Inexact,
         DTypeKind::Number,
     ];
     for name in kinds {
