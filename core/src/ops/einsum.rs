@@ -12,7 +12,8 @@ use std::borrow::Borrow;
 /// order. A letter repeated in one operand takes its diagonal; `...` stands for
 /// any number of leading axes, which broadcast together. Spaces are ignored.
 ///
-/// Several operands are multiplied two at a time, smallest growth first.
+/// Several operands are multiplied two at a time, those first whose product takes
+/// the fewest multiplications.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, einsum};
@@ -364,23 +365,25 @@ impl Plan {
         };
     }
 
-    /// The pair whose product grows least over its operands.
+    /// The pair whose product takes the fewest multiplications, and of several the
+    /// one that grows least over its operands.
     fn next_pair(&self, terms: &[Term]) -> (usize, usize) {
         let volume =
             |labels: &[Label]| -> f64 { labels.iter().map(|&l| self.size(l) as f64).product() };
-        let mut best = (f64::INFINITY, (0, 1));
+        let mut best = ((f64::INFINITY, f64::INFINITY), (0, 1));
         for i in 0..terms.len() {
             for j in i + 1..terms.len() {
                 let (a, b) = (&terms[i].labels, &terms[j].labels);
                 let mut out: Vec<Label> = a.clone();
                 out.extend(b.iter().filter(|l| !a.contains(l)));
+                let multiplications = volume(&out);
                 out.retain(|l| {
                     self.output.contains(l)
                         || (0..terms.len()).any(|k| k != i && k != j && terms[k].labels.contains(l))
                 });
                 let growth = volume(&out) - volume(a) - volume(b);
-                if growth < best.0 {
-                    best = (growth, (i, j));
+                if (multiplications, growth) < best.0 {
+                    best = ((multiplications, growth), (i, j));
                 }
             }
         }
