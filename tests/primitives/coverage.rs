@@ -36,7 +36,6 @@ const NEED_AN_AXIS: &[&str] = &[
     "random_fold_in",
     "random_split",
     "reduce",
-    "rev",
     "scatter",
     "scatter-add",
     "scatter-max",
@@ -45,10 +44,10 @@ const NEED_AN_AXIS: &[&str] = &[
     "scatter-sub",
     "sort",
     "split",
-    "squeeze",
     "svd",
     "top_k",
     "triangular_solve",
+    "tridiagonal_solve",
 ];
 
 /// What cases cover of one primitive.
