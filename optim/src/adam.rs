@@ -1,11 +1,13 @@
 //! Rescaling by estimates of the first two moments.
 
-use crate::GradientTransformation;
-use crate::numerics::safe_increment;
-use ramie_core::{Array, DType, IntoArray, State};
+use crate::moments::{bias_correction, corrected_mean, update_moment, update_moment_per_elem_norm};
+use crate::numerics::{count_zero, safe_increment};
+use crate::options::options;
+use crate::{GradientTransformation, tree};
+use ramie_core::{Array, State};
 use ramie_derive::Tree;
 
-/// The state of [`scale_by_adam`].
+/// The state of [`scale_by_adam`] and its kin.
 #[derive(Tree)]
 pub struct ScaleByAdamState {
     /// Steps made, 0-d `i32`.
@@ -16,73 +18,226 @@ pub struct ScaleByAdamState {
     pub nu: State,
 }
 
-/// The numbers of [`scale_by_adam`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ScaleByAdam {
-    /// Decay of the mean of the updates.
-    pub b1: f64,
-    /// Decay of the mean of their squares.
-    pub b2: f64,
-    /// Added to the denominator outside the square root.
-    pub eps: f64,
-    /// Added inside the square root, which keeps its derivative finite.
-    pub eps_root: f64,
-    /// Looks one step ahead, as Nesterov's momentum does.
-    pub nesterov: bool,
-}
-
-impl Default for ScaleByAdam {
-    fn default() -> Self {
-        ScaleByAdam {
-            b1: 0.9,
-            b2: 0.999,
-            eps: 1e-8,
-            eps_root: 0.0,
-            nesterov: false,
-        }
+options! {
+    /// Divides the mean of past updates by the root of the mean of their
+    /// squares, both corrected for starting at zero.
+    ///
+    /// ```
+    /// use ramie_optim::{chain, scale, scale_by_adam};
+    /// let tx = chain((scale_by_adam().b2(0.99), scale(-1e-3)));
+    /// ```
+    ///
+    /// Kingma and Ba, *Adam: A Method for Stochastic Optimization*, 2014; Dozat,
+    /// *Incorporating Nesterov Momentum into Adam*, 2016.
+    scale_by_adam() -> ScaleByAdam {
+        /// Decay of the mean of the updates.
+        b1: num = 0.9,
+        /// Decay of the mean of their squares.
+        b2: num = 0.999,
+        /// Added to the denominator outside the square root.
+        eps: num = 1e-8,
+        /// Added inside the square root, which keeps its derivative finite.
+        eps_root: num = 0.0,
+        /// The element type of the mean, by default that of the parameters.
+        mu_dtype: dtype,
+        /// Looks one step ahead, as Nesterov's momentum does.
+        nesterov: flag,
+    }
+    |o| {
+        let mu_dtype = o.mu_dtype;
+        GradientTransformation::new(
+            move |params| ScaleByAdamState {
+                count: count_zero(),
+                mu: tree::zeros_like(params, mu_dtype),
+                nu: params.zeros_like(),
+            },
+            move |updates, state: ScaleByAdamState, _| {
+                let mu = update_moment(&updates, &state.mu, &o.b1, 1);
+                let nu = update_moment_per_elem_norm(&updates, &state.nu, &o.b2, 2);
+                let count = safe_increment(&state.count);
+                let mu_hat = corrected_mean(&updates, &mu, &o.b1, &count, o.nesterov);
+                let nu_hat = bias_correction(&nu, &o.b2, &count);
+                let updates = mu_hat.zip(&nu_hat, |m, n| m / ((n + &o.eps_root).sqrt() + &o.eps));
+                let mu = tree::cast(&mu, mu_dtype);
+                let nu = tree::cast_like(&nu, &state.nu);
+                (updates, ScaleByAdamState { count, mu, nu })
+            },
+        )
     }
 }
 
-/// Divides the mean of past updates by the root of the mean of their squares,
-/// both corrected for starting at zero.
-///
-/// Kingma and Ba, *Adam: A Method for Stochastic Optimization*, 2014; Dozat,
-/// *Incorporating Nesterov Momentum into Adam*, 2016.
-pub fn scale_by_adam(options: ScaleByAdam) -> GradientTransformation {
-    let ScaleByAdam {
-        b1,
-        b2,
-        eps,
-        eps_root,
-        nesterov,
-    } = options;
-    GradientTransformation::new(
-        |params| ScaleByAdamState {
-            count: Array::scalar(0, DType::I32),
-            mu: params.zeros_like(),
-            nu: params.zeros_like(),
-        },
-        move |updates, state: ScaleByAdamState, _| {
-            let mu = updates.zip(&state.mu, |g, m| g * (1.0 - b1) + m * b1);
-            let nu = updates.zip(&state.nu, |g, n| g.square() * (1.0 - b2) + n * b2);
-            let count = safe_increment(&state.count);
-            let mu_hat = if nesterov {
-                let ahead = bias_correction(&mu, b1, &safe_increment(&count));
-                let now = bias_correction(&updates, b1, &count);
-                ahead.zip(&now, |m, g| m * b1 + g * (1.0 - b1))
-            } else {
-                bias_correction(&mu, b1, &count)
-            };
-            let nu_hat = bias_correction(&nu, b2, &count);
-            let updates = mu_hat.zip(&nu_hat, |m, n| m / ((n + eps_root).sqrt() + eps));
-            (updates, ScaleByAdamState { count, mu, nu })
-        },
-    )
+/// The state of [`scale_by_amsgrad`].
+#[derive(Tree)]
+pub struct ScaleByAmsgradState {
+    /// Steps made, 0-d `i32`.
+    pub count: Array,
+    /// Decaying mean of the updates.
+    pub mu: State,
+    /// Decaying mean of their squares.
+    pub nu: State,
+    /// The greatest value that the mean of squares has had.
+    pub nu_max: State,
 }
 
-/// A decaying mean that started at zero, divided by the weight that it has
-/// gathered.
-fn bias_correction(moment: &State, decay: f64, count: &Array) -> State {
-    let weight = 1.0_f64 - decay.into_array().power(count);
-    moment.map(|m| m / weight.astype(m.dtype()))
+options! {
+    /// [`scale_by_adam`] with a denominator that never shrinks.
+    ///
+    /// Reddi et al., *On the Convergence of Adam and Beyond*, 2018.
+    scale_by_amsgrad() -> ScaleByAmsgrad {
+        /// Decay of the mean of the updates.
+        b1: num = 0.9,
+        /// Decay of the mean of their squares.
+        b2: num = 0.999,
+        /// Added to the denominator outside the square root.
+        eps: num = 1e-8,
+        /// Added inside the square root.
+        eps_root: num = 0.0,
+        /// The element type of the mean, by default that of the parameters.
+        mu_dtype: dtype,
+        /// Whether the mean is corrected for starting at zero.
+        bias_correction_mu: toggle = true,
+        /// Whether the mean of squares is.
+        bias_correction_nu: toggle = true,
+    }
+    |o| {
+        let mu_dtype = o.mu_dtype;
+        GradientTransformation::new(
+            move |params| ScaleByAmsgradState {
+                count: count_zero(),
+                mu: tree::zeros_like(params, mu_dtype),
+                nu: params.zeros_like(),
+                nu_max: params.zeros_like(),
+            },
+            move |updates, state: ScaleByAmsgradState, _| {
+                let mu = update_moment(&updates, &state.mu, &o.b1, 1);
+                let nu = update_moment_per_elem_norm(&updates, &state.nu, &o.b2, 2);
+                let count = safe_increment(&state.count);
+                let mu_hat = match o.bias_correction_mu {
+                    true => bias_correction(&mu, &o.b1, &count),
+                    false => mu.clone(),
+                };
+                let nu_hat = match o.bias_correction_nu {
+                    true => bias_correction(&nu, &o.b2, &count),
+                    false => nu.clone(),
+                };
+                let nu_max = state.nu_max.zip(&nu_hat, |a, b| a.maximum(b));
+                let updates = mu_hat.zip(&nu_max, |m, n| m / ((n + &o.eps_root).sqrt() + &o.eps));
+                let mu = tree::cast(&mu, mu_dtype);
+                (updates, ScaleByAmsgradState { count, mu, nu, nu_max })
+            },
+        )
+    }
+}
+
+options! {
+    /// Divides the mean of past updates by the greatest of their decayed
+    /// magnitudes.
+    ///
+    /// Kingma and Ba, *Adam: A Method for Stochastic Optimization*, 2014,
+    /// section 7.1.
+    scale_by_adamax() -> ScaleByAdamax {
+        /// Decay of the mean of the updates.
+        b1: num = 0.9,
+        /// Decay of their greatest magnitude.
+        b2: num = 0.999,
+        /// Added to each magnitude.
+        eps: num = 1e-8,
+    }
+    |o| GradientTransformation::new(adam_init, move |updates, state: ScaleByAdamState, _| {
+        let count = safe_increment(&state.count);
+        let mu = update_moment(&updates, &state.mu, &o.b1, 1);
+        let nu = crate::update_infinity_moment(&updates, &state.nu, &o.b2, &o.eps);
+        let updates = tree::div(&bias_correction(&mu, &o.b1, &count), &nu);
+        (updates, ScaleByAdamState { count, mu, nu })
+    })
+}
+
+pub(crate) fn adam_init(params: &State) -> ScaleByAdamState {
+    ScaleByAdamState {
+        count: count_zero(),
+        mu: params.zeros_like(),
+        nu: params.zeros_like(),
+    }
+}
+
+options! {
+    /// [`scale_by_adam`] with a mean of squares that changes by additions, and
+    /// so grows no faster than it shrinks.
+    ///
+    /// Zaheer et al., *Adaptive Methods for Nonconvex Optimization*, 2018.
+    scale_by_yogi() -> ScaleByYogi {
+        /// Decay of the mean of the updates.
+        b1: num = 0.9,
+        /// Decay of the mean of their squares.
+        b2: num = 0.999,
+        /// Added to the denominator outside the square root.
+        eps: num = 1e-3,
+        /// Added inside the square root.
+        eps_root: num = 0.0,
+        /// Where both means begin.
+        initial_accumulator_value: num = 1e-6,
+    }
+    |o| {
+        let initial = o.initial_accumulator_value.clone();
+        GradientTransformation::new(
+            move |params| ScaleByAdamState {
+                count: count_zero(),
+                mu: tree::full_like(params, &initial, None),
+                nu: tree::full_like(params, &initial, None),
+            },
+            move |updates, state: ScaleByAdamState, _| {
+                let mu = update_moment(&updates, &state.mu, &o.b1, 1);
+                let rest = o.b2.rest();
+                let nu = updates.zip(&state.nu, |g, v| {
+                    let square = tree::abs_sq(g);
+                    v - (v - &square).sign() * &rest * square
+                });
+                let count = safe_increment(&state.count);
+                let mu_hat = bias_correction(&mu, &o.b1, &count);
+                let nu_hat = bias_correction(&nu, &o.b2, &count);
+                let updates = mu_hat.zip(&nu_hat, |m, n| m / ((n + &o.eps_root).sqrt() + &o.eps));
+                (updates, ScaleByAdamState { count, mu, nu })
+            },
+        )
+    }
+}
+
+options! {
+    /// [`scale_by_adam`] that uses the mean of squares only once it is known
+    /// well enough.
+    ///
+    /// Liu et al., *On the Variance of the Adaptive Learning Rate and Beyond*,
+    /// 2020.
+    scale_by_radam() -> ScaleByRadam {
+        /// Decay of the mean of the updates.
+        b1: num = 0.9,
+        /// Decay of the mean of their squares.
+        b2: num = 0.999,
+        /// Added to the denominator outside the square root.
+        eps: num = 1e-8,
+        /// Added inside the square root.
+        eps_root: num = 0.0,
+        /// From how many effective samples on the mean of squares is used.
+        threshold: num = 5.0,
+        /// Looks one step ahead.
+        nesterov: flag,
+    }
+    |o| GradientTransformation::new(adam_init, move |updates, state: ScaleByAdamState, _| {
+        let most = o.b2.rest().with(2.0, |r, two| two / r - 1.0, |r, two| two / r - 1.0);
+        let mu = update_moment(&updates, &state.mu, &o.b1, 1);
+        let nu = update_moment_per_elem_norm(&updates, &state.nu, &o.b2, 2);
+        let count = safe_increment(&state.count);
+        let b2t = o.b2.power(&count);
+        let samples = -((&count * 2) * &b2t / (1.0_f64 - &b2t)) + &most;
+        let mu_hat = corrected_mean(&updates, &mu, &o.b1, &count, o.nesterov);
+        let nu_hat = bias_correction(&nu, &o.b2, &count);
+        let bound = most.with(4.0, |m, four| (m - four) * (m - 2.0), |m, four| (&m - four) * (m - 2.0));
+        let r = ((&samples - 4.0) * (&samples - 2.0) * &most / (&samples * &bound)).sqrt();
+        let known = samples.ge(&o.threshold);
+        let updates = mu_hat.zip(&nu_hat, |m, n| {
+            let scaled = r.astype(m.dtype()) * m / ((n + &o.eps_root).sqrt() + &o.eps);
+            ramie_core::where_(&known, scaled, m)
+        });
+        (updates, ScaleByAdamState { count, mu, nu })
+    })
 }

@@ -1,6 +1,7 @@
 //! `chain`: one transformation after another.
 
-use crate::{GradientTransformation, OptState};
+use crate::{ExtraArgs, GradientTransformation, OptState};
+use std::collections::BTreeMap;
 
 /// Several transformations: an array or a vector of one type, or a tuple of
 /// several.
@@ -53,16 +54,81 @@ tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
 pub fn chain(transformations: impl Transformations) -> GradientTransformation {
     let list = transformations.into_list();
     let first = list.clone();
-    GradientTransformation::new(
+    GradientTransformation::with_extra_args(
         move |params| first.iter().map(|t| t.init(params)).collect::<Vec<_>>(),
-        move |mut updates, states: Vec<OptState>, params| {
+        move |mut updates, states: Vec<OptState>, params, extra: &ExtraArgs<'_>| {
+            assert!(
+                states.len() == list.len(),
+                "chain: the state has {} parts, the chain {} transformations\n  help: pass the \
+                 state that this transformation's `init` or last `update` returned",
+                states.len(),
+                list.len()
+            );
             let mut next = Vec::with_capacity(states.len());
             for (t, state) in list.iter().zip(states) {
-                let (u, s) = t.update(updates, state, params);
+                let (u, s) = t.update_with(updates, state, params, extra);
                 updates = u;
                 next.push(s);
             }
             (updates, next)
+        },
+    )
+}
+
+/// [`chain`] with a name for each transformation, which its state has in the
+/// paths instead of a number.
+///
+/// ```
+/// use ramie_optim::{GradientTransformation, adam, clip, named_chain};
+/// let parts: [(&str, GradientTransformation); 2] = [("clip", clip(1.0)), ("adam", adam(1e-3).into())];
+/// let tx = named_chain(parts);
+/// ```
+///
+/// # Panics
+/// If two have one name.
+#[track_caller]
+pub fn named_chain<N: Into<String>, T: Into<GradientTransformation>>(
+    transformations: impl IntoIterator<Item = (N, T)>,
+) -> GradientTransformation {
+    let list: Vec<(String, GradientTransformation)> = transformations
+        .into_iter()
+        .map(|(name, t)| (name.into(), t.into()))
+        .collect();
+    let names: Vec<&str> = list.iter().map(|(name, _)| name.as_str()).collect();
+    for (i, name) in names.iter().enumerate() {
+        assert!(
+            !names[..i].contains(name),
+            "named_chain: two transformations are called `{name}`\n  help: give each a name of its \
+             own, here they are {}",
+            names.join(", ")
+        );
+    }
+    let first = list.clone();
+    GradientTransformation::with_extra_args(
+        move |params| {
+            let init =
+                |(name, t): &(String, GradientTransformation)| (name.clone(), t.init(params));
+            first
+                .iter()
+                .map(init)
+                .collect::<BTreeMap<String, OptState>>()
+        },
+        move |mut updates,
+              mut states: BTreeMap<String, OptState>,
+              params,
+              extra: &ExtraArgs<'_>| {
+            for (name, t) in &list {
+                let Some(state) = states.remove(name) else {
+                    panic!(
+                        "named_chain: the state has nothing for `{name}`\n  help: pass the state that \
+                         this transformation's `init` or last `update` returned"
+                    )
+                };
+                let (u, s) = t.update_with(updates, state, params, extra);
+                updates = u;
+                states.insert(name.clone(), s);
+            }
+            (updates, states)
         },
     )
 }

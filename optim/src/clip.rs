@@ -1,12 +1,16 @@
 //! Limits on the size of updates.
 
-use crate::{GradientTransformation, global_norm};
-use ramie_core::where_;
+use crate::extra_args::expect_params;
+use crate::options::options;
+use crate::tree::abs_sq;
+use crate::{GradientTransformation, Hyperparam, global_norm, tree};
+use ramie_core::{Array, IntoArray, State, vmap, where_};
 
 /// Limits each element to the interval from `-max_delta` to `max_delta`.
-pub fn clip(max_delta: f64) -> GradientTransformation {
+pub fn clip(max_delta: impl Into<Hyperparam>) -> GradientTransformation {
+    let max_delta = max_delta.into();
     GradientTransformation::stateless(move |updates, _| {
-        updates.map(|u| u.clip(-max_delta, max_delta))
+        tree::clip(&updates, max_delta.negative(), &max_delta)
     })
 }
 
@@ -15,13 +19,156 @@ pub fn clip(max_delta: f64) -> GradientTransformation {
 ///
 /// Pascanu et al., *On the difficulty of training recurrent neural networks*,
 /// 2013.
-pub fn clip_by_global_norm(max_norm: f64) -> GradientTransformation {
+pub fn clip_by_global_norm(max_norm: impl Into<Hyperparam>) -> GradientTransformation {
+    let max_norm = max_norm.into();
     GradientTransformation::stateless(move |updates, _| {
         if updates.is_empty() {
             return updates;
         }
         let norm = global_norm(&updates);
-        let small = norm.lt(max_norm);
-        updates.map(|u| where_(&small, u, (u / norm.astype(u.dtype())) * max_norm))
+        let small = norm.lt(&max_norm);
+        updates.map(|u| where_(&small, u, (u / norm.astype(u.dtype())) * &max_norm))
     })
+}
+
+/// Scales each array down so that its root mean square is at most `threshold`.
+///
+/// Shazeer and Stern, *Adafactor*, 2018.
+pub fn clip_by_block_rms(threshold: impl Into<Hyperparam>) -> GradientTransformation {
+    let threshold = threshold.into();
+    GradientTransformation::stateless(move |updates, _| {
+        updates.map(|u| u / (abs_sq(u).mean().sqrt() / &threshold).maximum(1.0))
+    })
+}
+
+/// The norm of each unit of an array, in the shape of the array: over `axes`, or
+/// over all axes but the last (the outputs), and over everything for vectors.
+///
+/// # Panics
+/// If an array of more than five axes comes without `axes`.
+#[track_caller]
+fn unitwise_norm(x: &Array, axes: Option<&[isize]>) -> Array {
+    let square = abs_sq(x);
+    let sum = match axes {
+        Some(axes) => square.sum_keepdims(axes),
+        None if x.shape().iter().filter(|d| **d != 1).count() <= 1 => square.sum(),
+        None => match x.ndim() {
+            2 | 3 => square.sum_keepdims(&[0]),
+            4 => square.sum_keepdims(&[0, 1, 2]),
+            5 => square.sum_keepdims(&[0, 1, 2, 3]),
+            _ => panic!(
+                "adaptive_grad_clip: no units are known for {}\n  help: name the axes of a unit, \
+                 AdaptiveGradClip::axes",
+                x.aval()
+            ),
+        },
+    };
+    sum.sqrt().broadcast_to(x.shape())
+}
+
+/// Axes, where they are given.
+type Axes = Option<Vec<isize>>;
+
+options! {
+    /// Scales the updates of each unit (a neuron's weights, say) down to
+    /// `clipping` times the norm of its parameters.
+    ///
+    /// Its `update` panics if it is not given the parameters.
+    ///
+    /// ```
+    /// use ramie_optim::{adaptive_grad_clip, chain, sgd};
+    /// let tx = chain((adaptive_grad_clip(0.01), sgd(0.1)));
+    /// ```
+    ///
+    /// Brock et al., *High-Performance Large-Scale Image Recognition Without
+    /// Normalization*, 2021.
+    adaptive_grad_clip(clipping: num) -> AdaptiveGradClip {
+        /// The least norm of parameters that counts.
+        eps: num = 1e-3,
+        /// The axes of a unit, over which norms are taken; by default all but
+        /// the last.
+        axes: Axes = None,
+    }
+    |o| GradientTransformation::stateless(move |updates, params| {
+        let params = expect_params("adaptive_grad_clip", params);
+        let axes = o.axes.as_deref();
+        updates.zip(params, |g, p| {
+            let norm = unitwise_norm(g, axes);
+            let limit = unitwise_norm(p, axes).maximum(&o.eps) * &o.clipping;
+            let clipped = g * (&limit / norm.maximum(1e-6));
+            where_(&norm.lt(&limit), g, clipped)
+        })
+    })
+}
+
+/// The first axis of all arrays, which must be of one length.
+#[track_caller]
+fn batch_size(operation: &str, grads: &State) -> usize {
+    let lengths = grads.arrays().iter().map(|g| g.shape().first().copied());
+    let mut lengths: Vec<Option<usize>> = lengths.collect();
+    lengths.dedup();
+    match lengths[..] {
+        [Some(n)] => n,
+        _ => panic!(
+            "{operation}: the gradients of each example are stacked along the first axis of every \
+             array, got {grads:?}\n  help: take them with vmap(grad(loss))"
+        ),
+    }
+}
+
+/// Clips the gradients of each example, stacked along the first axis, to the
+/// norm `l2_norm_clip`, and adds them up. Returns the sums and how many
+/// examples were clipped.
+///
+/// Abadi et al., *Deep Learning with Differential Privacy*, 2016.
+///
+/// # Panics
+/// If the arrays do not have one first axis.
+#[track_caller]
+pub fn per_example_global_norm_clip(
+    grads: &State,
+    l2_norm_clip: impl Into<Hyperparam>,
+) -> (State, Array) {
+    batch_size("per_example_global_norm_clip", grads);
+    let limit = l2_norm_clip.into();
+    let norms = vmap(|g: State| tree::norm(&g))(grads.clone());
+    let ratio = (&limit).into_array() / &norms;
+    let multipliers = ratio.minimum(1.0);
+    let multipliers = where_(&multipliers.is_nan(), 1.0, multipliers);
+    let clipped = multipliers.lt(1.0).astype(ramie_core::DType::I32).sum();
+    (grads.map(|g| multipliers.tensordot(g, 1)), clipped)
+}
+
+/// [`per_example_global_norm_clip`] for each array by itself, to norms that
+/// together make `global_l2_norm_clip`: the same for all arrays if `uniform`,
+/// else by their sizes. Returns the sums, and how many examples were clipped
+/// in each array.
+///
+/// McMahan et al., *Learning Differentially Private Recurrent Language
+/// Models*, 2018.
+///
+/// # Panics
+/// If the arrays do not have one first axis.
+#[track_caller]
+pub fn per_example_layer_norm_clip(
+    grads: &State,
+    global_l2_norm_clip: f64,
+    uniform: bool,
+) -> (State, State) {
+    let n = batch_size("per_example_layer_norm_clip", grads);
+    let total = tree::size(grads) as f64 / n as f64;
+    let clip = |path: &str, g: &Array| {
+        let share = match uniform {
+            true => 1.0 / grads.len() as f64,
+            false => (g.size() as f64 / n as f64) / total,
+        };
+        let alone = State::from_iter([(path, g.clone())]);
+        let (sum, clipped) =
+            per_example_global_norm_clip(&alone, global_l2_norm_clip * share.sqrt());
+        (sum.arrays()[0].clone(), clipped)
+    };
+    (
+        grads.map_with_path(|path, g| clip(path, g).0),
+        grads.map_with_path(|path, g| clip(path, g).1),
+    )
 }

@@ -4,42 +4,136 @@
 //! An optimizer is a [`GradientTransformation`]: `init` makes its state from
 //! the parameters, `update` turns gradients into updates. Big ones are chains
 //! of small ones: [`adamw`] is
-//! `chain((scale_by_adam(…), add_decayed_weights(…), scale_by_learning_rate(…)))`.
+//! `chain((scale_by_adam(), add_decayed_weights(…), scale_by_learning_rate(…)))`.
+//!
+//! Functions with options return a type named after them, which has a method
+//! for each option and converts into a transformation:
+//! `adam(1e-3).b2(0.99)`.
 //!
 //! Most users take this crate through `ramie`, which re-exports it.
 #![forbid(unsafe_code)]
 
 mod adam;
+mod adan;
 mod alias;
+mod belief;
 mod chain;
 mod clip;
+mod condition;
+mod constrain;
+pub mod contrib;
 mod decay;
+mod distance;
+mod extra_args;
+mod factored;
+mod flatten;
+mod hyperparam;
+mod inject;
+mod lbfgs;
+mod linesearch;
+mod lion;
+mod lookahead;
 pub mod losses;
 mod masked;
+mod moments;
 mod momentum;
+mod monitor;
+mod multi_steps;
+mod noise;
+mod novograd;
 mod numerics;
+mod optimistic;
+mod options;
+mod partition;
+mod polyak;
+pub mod projections;
+mod rms;
+mod rprop;
 mod scale;
 pub mod schedules;
+mod sm3;
 mod transformation;
+pub mod tree;
+mod update;
 
-pub use adam::{ScaleByAdam, ScaleByAdamState, scale_by_adam};
-pub use alias::{Adam, AdamW, Sgd, adam, adamw, sgd};
-pub use chain::{Transformations, chain};
-pub use clip::{clip, clip_by_global_norm};
-pub use decay::add_decayed_weights;
+pub use adam::{
+    ScaleByAdam, ScaleByAdamState, ScaleByAdamax, ScaleByAmsgrad, ScaleByAmsgradState,
+    ScaleByRadam, ScaleByYogi, scale_by_adam, scale_by_adamax, scale_by_amsgrad, scale_by_radam,
+    scale_by_yogi,
+};
+pub use adan::{ScaleByAdan, ScaleByAdanState, scale_by_adan};
+pub use alias::*;
+pub use belief::{ScaleByBelief, ScaleByBeliefState, scale_by_belief};
+pub use chain::{Transformations, chain, named_chain};
+pub use clip::{
+    AdaptiveGradClip, adaptive_grad_clip, clip, clip_by_block_rms, clip_by_global_norm,
+    per_example_global_norm_clip, per_example_layer_norm_clip,
+};
+pub use condition::{
+    ApplyIfFiniteState, ConditionalState, apply_if_finite, conditionally_mask,
+    conditionally_transform,
+};
+pub use constrain::{ZeroNansState, keep_params_nonnegative, zero_nans};
+pub use decay::{WeightDecaySchedule, add_decayed_weights};
+pub use distance::{
+    ScaleByDistanceOverGradients, ScaleByDistanceOverGradientsState,
+    scale_by_distance_over_gradients,
+};
+pub use extra_args::ExtraArgs;
+pub use factored::{FactoredState, ScaleByFactoredRms, scale_by_factored_rms};
+pub use flatten::flatten;
+pub use hyperparam::Hyperparam;
+pub use inject::{Hyperparams, InjectHyperparams, InjectHyperparamsState, inject_hyperparams};
+pub use lbfgs::{ScaleByLbfgs, ScaleByLbfgsState, scale_by_lbfgs};
+pub use linesearch::{
+    BacktrackingLinesearchInfo, InitialGuess, ScaleByBacktrackingLinesearch,
+    ScaleByBacktrackingLinesearchState, ScaleByZoomLinesearch, ScaleByZoomLinesearchState,
+    ZoomLinesearchInfo, scale_by_backtracking_linesearch, scale_by_zoom_linesearch,
+    value_and_grad_from_state,
+};
+pub use lion::{LionMode, ScaleByLion, ScaleByLionState, scale_by_lion};
+pub use lookahead::{Lookahead, LookaheadParams, LookaheadState, SyncPeriod, lookahead};
 pub use losses::{
     cosine_distance, cosine_similarity, ctc_loss, hinge_loss, huber_loss, kl_divergence, l2_loss,
     log_cosh, poly_loss_cross_entropy, safe_softmax_cross_entropy, sigmoid_binary_cross_entropy,
     sigmoid_focal_loss, smooth_labels, softmax_cross_entropy,
     softmax_cross_entropy_with_integer_labels, squared_error,
 };
-pub use masked::masked;
-pub use momentum::{TraceState, trace};
-pub use numerics::{global_norm, safe_increment};
-pub use scale::{ScaleByScheduleState, scale, scale_by_learning_rate, scale_by_schedule};
+pub use masked::{Mask, MaskedState, freeze, masked, masked_by};
+pub use moments::{
+    bias_correction, update_infinity_moment, update_moment, update_moment_per_elem_norm,
+};
+pub use momentum::{ApplyEveryState, Ema, EmaState, Trace, TraceState, apply_every, ema, trace};
+pub use monitor::{MonitorState, SnapshotState, measure, measure_with_ema, monitor, snapshot};
+pub use multi_steps::{
+    MultiSteps, MultiStepsState, multi_steps, multi_steps_by, skip_large_updates, skip_not_finite,
+};
+pub use noise::{AddNoiseState, add_noise};
+pub use novograd::{ScaleByNovograd, ScaleByNovogradState, scale_by_novograd};
+pub use numerics::{
+    global_norm, safe_increment, safe_norm, safe_root_mean_squares, scale_gradient,
+};
+pub use optimistic::{
+    ScaleByOptimisticGradient, ScaleByOptimisticGradientState, scale_by_optimistic_gradient,
+};
+pub use partition::{PartitionState, partition, selective_transform};
+pub use polyak::{PolyakVariant, ScaleByPolyak, scale_by_polyak};
+pub use rms::{
+    ScaleByAdaDeltaState, ScaleByAdadelta, ScaleByRStdDevState, ScaleByRms, ScaleByRmsState,
+    ScaleByRss, ScaleByRssState, ScaleByStddev, scale_by_adadelta, scale_by_rms, scale_by_rss,
+    scale_by_stddev,
+};
+pub use rprop::{ScaleByRprop, ScaleByRpropState, scale_by_rprop};
+pub use scale::{
+    NormalizeByUpdateNorm, ScaleByScheduleState, ScaleByTrustRatio, centralize,
+    normalize_by_update_norm, scale, scale_by_learning_rate, scale_by_param_block_norm,
+    scale_by_param_block_rms, scale_by_schedule, scale_by_sign, scale_by_trust_ratio,
+};
 pub use schedules::{
     Schedule, constant_schedule, cosine_decay_schedule, exponential_decay, join_schedules,
     linear_schedule, piecewise_constant_schedule, polynomial_schedule,
     warmup_cosine_decay_schedule,
 };
-pub use transformation::{GradientTransformation, OptState, apply_updates, identity};
+pub use sm3::{ScaleBySm3, ScaleBySm3State, scale_by_sm3};
+pub use transformation::{GradientTransformation, OptState, identity, set_to_zero};
+pub use update::{apply_updates, incremental_update, periodic_update};

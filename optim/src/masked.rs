@@ -1,11 +1,85 @@
 //! `masked`: a transformation for some of the parameters.
 
-use crate::{GradientTransformation, OptState};
+use crate::{ExtraArgs, GradientTransformation, OptState, set_to_zero};
 use ramie_core::{Array, State};
+use ramie_derive::Tree;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The state of [`masked`].
+#[derive(Tree)]
+pub struct MaskedState {
+    /// The state of the transformation, for the parameters that it sees.
+    pub inner_state: OptState,
+}
+
+/// Which parameters a transformation is for, path by path: what a mask is as a
+/// tree in Optax.
+///
+/// An entry is for the parameter at its path and for those below it. Every
+/// parameter must have one, and every entry a parameter.
+///
+/// ```
+/// use ramie_optim::{Mask, add_decayed_weights, masked_by};
+/// let mask = Mask::from_iter([("encoder", true), ("head.kernel", true), ("head.bias", false)]);
+/// let tx = masked_by(add_decayed_weights(1e-4), mask);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mask(BTreeMap<String, bool>);
+
+impl<P: Into<String>> FromIterator<(P, bool)> for Mask {
+    fn from_iter<I: IntoIterator<Item = (P, bool)>>(entries: I) -> Mask {
+        Mask(entries.into_iter().map(|(p, m)| (p.into(), m)).collect())
+    }
+}
+
+impl Mask {
+    /// The entry for a path: its own, or that of the nearest node above.
+    fn entry(&self, path: &str) -> Option<(&str, bool)> {
+        let mut at = path;
+        loop {
+            if let Some((path, accepts)) = self.0.get_key_value(at) {
+                return Some((path, *accepts));
+            }
+            at = at.rsplit_once('.')?.0;
+        }
+    }
+
+    #[track_caller]
+    fn check(&self, tree: &State) {
+        let without: Vec<&str> = tree.paths().filter(|p| self.entry(p).is_none()).collect();
+        let used: Vec<&str> = tree
+            .paths()
+            .filter_map(|p| Some(self.entry(p)?.0))
+            .collect();
+        let unused = self
+            .0
+            .keys()
+            .map(String::as_str)
+            .filter(|e| !used.contains(e));
+        let unused: Vec<&str> = unused.collect();
+        if !without.is_empty() || !unused.is_empty() {
+            let listed = |names: &[&str]| match names {
+                [] => "nothing".to_owned(),
+                names => names.join(", "),
+            };
+            panic!(
+                "masked_by: the mask has another structure than the parameters\n  parameters \
+                 without an entry: {}\n  entries without a parameter: {}\n  help: give an entry for \
+                 each parameter or for a node above it, or use `masked` with a function of the path",
+                listed(&without),
+                listed(&unused)
+            );
+        }
+    }
+}
 
 /// Applies a transformation to the updates that the predicate accepts by path
 /// and array; the others pass unchanged. The transformation's state has no
 /// place for them.
+///
+/// The predicate must not depend on values: it sees the parameters in `init`
+/// and the updates in `update`.
 ///
 /// ```
 /// use ramie_optim::{add_decayed_weights, masked};
@@ -15,21 +89,65 @@ pub fn masked(
     inner: impl Into<GradientTransformation>,
     mask: impl Fn(&str, &Array) -> bool + Send + Sync + 'static,
 ) -> GradientTransformation {
-    let inner = inner.into();
-    let mask = std::sync::Arc::new(mask);
-    let (first, first_mask) = (inner.clone(), mask.clone());
-    GradientTransformation::new(
-        move |params| first.init(&params.filter(|path, _| accepts(&*first_mask, params, path))),
-        move |updates, state: OptState, params| {
-            let chosen = updates.filter(|path, _| accepts(&*mask, &updates, path));
-            let params = params.map(|p| p.filter(|path, _| chosen.get(path).is_some()));
-            let (new, state) = inner.update(chosen, state, params.as_ref());
+    masked_where(inner.into(), Arc::new(mask), |_| {})
+}
+
+/// [`masked`] with a mask that names the parameters.
+///
+/// The transformation's `init` and `update` panic if the mask has another
+/// structure than the parameters.
+pub fn masked_by(inner: impl Into<GradientTransformation>, mask: Mask) -> GradientTransformation {
+    let shared = Arc::new(mask);
+    let accepts = shared.clone();
+    masked_where(
+        inner.into(),
+        Arc::new(move |path, _| accepts.entry(path).is_some_and(|(_, m)| m)),
+        move |tree| shared.check(tree),
+    )
+}
+
+type Accepts = dyn Fn(&str, &Array) -> bool + Send + Sync;
+
+fn masked_where(
+    inner: GradientTransformation,
+    mask: Arc<Accepts>,
+    check: impl Fn(&State) + Send + Sync + 'static,
+) -> GradientTransformation {
+    let check = Arc::new(check);
+    let (first, first_mask, first_check) = (inner.clone(), mask.clone(), check.clone());
+    GradientTransformation::with_extra_args(
+        move |params| {
+            first_check(params);
+            MaskedState {
+                inner_state: first.init(&accepted(&*first_mask, params)),
+            }
+        },
+        move |updates, state: MaskedState, params, extra: &ExtraArgs<'_>| {
+            check(&updates);
+            let chosen = accepted(&*mask, &updates);
+            let among = |all: &State| all.filter(|path, _| chosen.get(path).is_some());
+            let params = params.map(among);
+            let extra = extra.map_grad(among);
+            let (new, inner_state) =
+                inner.update_with(chosen.clone(), state.inner_state, params.as_ref(), &extra);
             let merged = updates.map_with_path(|path, u| new.get(path).unwrap_or(u).clone());
-            (merged, state)
+            (merged, MaskedState { inner_state })
         },
     )
 }
 
-fn accepts(mask: &dyn Fn(&str, &Array) -> bool, state: &State, path: &str) -> bool {
-    state.get(path).is_some_and(|array| mask(path, array))
+fn accepted(mask: &Accepts, state: &State) -> State {
+    state.filter(|path, _| state.get(path).is_some_and(|array| mask(path, array)))
+}
+
+/// Makes the updates zero that the predicate accepts by path and array.
+///
+/// ```
+/// use ramie_optim::{adam, chain, freeze};
+/// let tx = chain((adam(1e-3), freeze(|path, _| path.starts_with("backbone"))));
+/// ```
+pub fn freeze(
+    mask: impl Fn(&str, &Array) -> bool + Send + Sync + 'static,
+) -> GradientTransformation {
+    masked(set_to_zero(), mask)
 }

@@ -1,7 +1,10 @@
-//! Momentum.
+//! Momentum, and other sums of past updates.
 
-use crate::GradientTransformation;
-use ramie_core::State;
+use crate::moments::{bias_correction, update_moment};
+use crate::numerics::{count_zero, safe_increment};
+use crate::options::options;
+use crate::{GradientTransformation, tree};
+use ramie_core::{Array, State, where_};
 use ramie_derive::Tree;
 
 /// The state of [`trace`].
@@ -11,22 +14,119 @@ pub struct TraceState {
     pub trace: State,
 }
 
-/// Adds a decaying sum of past updates, `t ← g + decay · t`; with `nesterov`
-/// the updates are `g + decay · t` for the new `t`, else `t`.
-pub fn trace(decay: f64, nesterov: bool) -> GradientTransformation {
+options! {
+    /// Adds a decaying sum of past updates, `t ← g + decay · t`; with
+    /// `nesterov` the updates are `g + decay · t` for the new `t`, else `t`.
+    ///
+    /// ```
+    /// use ramie_optim::{chain, scale, trace};
+    /// let tx = chain((trace(0.9).nesterov(), scale(-0.1)));
+    /// ```
+    trace(decay: num) -> Trace {
+        /// Looks one step ahead.
+        nesterov: flag,
+        /// The element type of the sum, by default that of the parameters.
+        accumulator_dtype: dtype,
+    }
+    |o| {
+        let dtype = o.accumulator_dtype;
+        GradientTransformation::new(
+            move |params| TraceState { trace: tree::zeros_like(params, dtype) },
+            move |updates, state: TraceState, _| {
+                let add = |updates: &State, trace: &State| updates.zip(trace, |g, t| g + t * &o.decay);
+                let trace = add(&updates, &state.trace);
+                let updates = if o.nesterov { add(&updates, &trace) } else { trace.clone() };
+                (updates, TraceState { trace: tree::cast(&trace, dtype) })
+            },
+        )
+    }
+}
+
+/// The state of [`ema`].
+#[derive(Tree)]
+pub struct EmaState {
+    /// Steps made, 0-d `i32`.
+    pub count: Array,
+    /// The decaying mean.
+    pub ema: State,
+}
+
+options! {
+    /// The decaying mean of past updates.
+    ///
+    /// Applied to parameters instead of updates it is their moving average:
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, State};
+    /// use ramie_optim::{GradientTransformation, ema};
+    /// let params = State::from_iter([("w", Array::from(2.0f32))]);
+    /// let average: GradientTransformation = ema(0.99).into();
+    /// let state = average.init(&params);
+    /// let (averaged, state) = average.update(params, state, None);
+    /// assert_eq!(averaged.arrays()[0].item::<f32>(), 2.0);
+    /// ```
+    ema(decay: num) -> Ema {
+        /// Whether the mean is corrected for starting at zero.
+        debias: toggle = true,
+        /// The element type of the mean, by default that of the parameters.
+        accumulator_dtype: dtype,
+    }
+    |o| {
+        let dtype = o.accumulator_dtype;
+        GradientTransformation::new(
+            move |params| EmaState {
+                count: count_zero(),
+                ema: tree::zeros_like(params, dtype),
+            },
+            move |updates, state: EmaState, _| {
+                let ema = update_moment(&updates, &state.ema, &o.decay, 1);
+                let count = safe_increment(&state.count);
+                let updates = match o.debias {
+                    true => bias_correction(&ema, &o.decay, &count),
+                    false => ema.clone(),
+                };
+                (updates, EmaState { count, ema: tree::cast(&ema, dtype) })
+            },
+        )
+    }
+}
+
+/// The state of [`apply_every`].
+#[derive(Tree)]
+pub struct ApplyEveryState {
+    /// Updates added up so far, 0-d `i32`.
+    pub count: Array,
+    /// Their sum.
+    pub grad_acc: State,
+}
+
+/// Adds `k` updates up and then lets their sum through; the updates in between
+/// are zero. [`multi_steps`](crate::multi_steps) leaves the transformations after it alone in
+/// between, which this does not.
+///
+/// # Panics
+/// If `k` is 0.
+#[track_caller]
+pub fn apply_every(k: usize) -> GradientTransformation {
+    assert!(
+        k > 0,
+        "apply_every: k is 0\n  help: 1 lets every update through"
+    );
+    let k = i32::try_from(k).expect("fewer than 2^31 steps");
     GradientTransformation::new(
-        |params| TraceState {
-            trace: params.zeros_like(),
+        |params| ApplyEveryState {
+            count: count_zero(),
+            grad_acc: params.zeros_like(),
         },
-        move |updates, state: TraceState, _| {
-            let add = |updates: &State, trace: &State| updates.zip(trace, |g, t| g + t * decay);
-            let trace = add(&updates, &state.trace);
-            let updates = if nesterov {
-                add(&updates, &trace)
-            } else {
-                trace.clone()
-            };
-            (updates, TraceState { trace })
+        move |updates, state: ApplyEveryState, _| {
+            let place = state.count.remainder(k);
+            let (adds, emits) = (place.ne(0), place.eq(k - 1));
+            let grad_acc = updates.zip(&state.grad_acc, |g, sum| {
+                where_(&adds, sum, sum.zeros_like()) + g
+            });
+            let updates = grad_acc.map(|sum| where_(&emits, sum, sum.zeros_like()));
+            let count = safe_increment(&state.count).remainder(k);
+            (updates, ApplyEveryState { count, grad_acc })
         },
     )
 }

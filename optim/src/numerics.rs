@@ -1,5 +1,7 @@
 //! Arithmetic that transformations share.
 
+use crate::tree::abs_sq;
+use crate::{Hyperparam, tree};
 use ramie_core::{Array, DType, State, where_};
 
 /// The count plus one; a count at the greatest value stays there.
@@ -16,22 +18,52 @@ pub fn safe_increment(count: &Array) -> Array {
     where_(&count.lt(i32::MAX), count + 1, i32::MAX)
 }
 
+/// A count of no steps.
+pub(crate) fn count_zero() -> Array {
+    Array::scalar(0, DType::I32)
+}
+
 /// The Euclidean norm of all arrays together, 0-d.
 ///
 /// # Panics
 /// If the state is empty.
 #[track_caller]
 pub fn global_norm(updates: &State) -> Array {
-    let squares = updates.arrays().iter().map(|u| total(&u.square()));
-    match squares.reduce(|a, b| a + b) {
-        Some(sum) => sum.sqrt(),
-        None => panic!("global_norm: the state has no arrays"),
-    }
+    assert!(!updates.is_empty(), "global_norm: the state has no arrays");
+    tree::norm(updates)
 }
 
-/// The sum over all axes.
+/// The Euclidean norm of an array, 0-d, or `min_norm` where it is less; its
+/// derivative is finite everywhere.
 #[track_caller]
-fn total(x: &Array) -> Array {
-    let axes: Vec<isize> = (0..x.ndim() as isize).collect();
-    x.sum_axes(&axes)
+pub fn safe_norm(x: &Array, min_norm: impl Into<Hyperparam>) -> Array {
+    at_least(x, min_norm.into(), |x| abs_sq(x).sum().sqrt())
+}
+
+/// The root mean square of an array, 0-d, or `min_rms` where it is less; its
+/// derivative is finite everywhere.
+#[track_caller]
+pub fn safe_root_mean_squares(x: &Array, min_rms: impl Into<Hyperparam>) -> Array {
+    at_least(x, min_rms.into(), |x| abs_sq(x).mean().sqrt())
+}
+
+#[track_caller]
+fn at_least(x: &Array, least: Hyperparam, size: impl Fn(&Array) -> Array) -> Array {
+    let small = size(x).le(&least);
+    let safe = where_(&small, x.ones_like(), x);
+    where_(&small, &least, size(&safe))
+}
+
+/// The gradient of what follows times `scale`; the value stays as it is.
+///
+/// ```no_run
+/// use ramie_core::{Array, grad};
+/// use ramie_optim::scale_gradient;
+/// let f = |x: Array| scale_gradient(&x, 0.5) * 3.0;
+/// assert_eq!(grad(f)(Array::from(1.0f32)).item::<f32>(), 1.5);
+/// ```
+#[track_caller]
+pub fn scale_gradient(x: &Array, scale: impl Into<Hyperparam>) -> Array {
+    let passed = x * &scale.into();
+    (x - &passed).stop_gradient() + passed
 }

@@ -1,13 +1,16 @@
 //! Scaling by a step size.
 
-use crate::numerics::safe_increment;
-use crate::{GradientTransformation, Schedule};
-use ramie_core::{Array, DType};
+use crate::extra_args::expect_params;
+use crate::numerics::{count_zero, safe_increment, safe_norm, safe_root_mean_squares};
+use crate::options::options;
+use crate::{GradientTransformation, Hyperparam, Schedule, tree};
+use ramie_core::{Array, where_};
 use ramie_derive::Tree;
 
 /// Multiplies updates by a number.
-pub fn scale(step_size: f64) -> GradientTransformation {
-    GradientTransformation::stateless(move |updates, _| updates.map(|u| u * step_size))
+pub fn scale(step_size: impl Into<Hyperparam>) -> GradientTransformation {
+    let step_size = step_size.into();
+    GradientTransformation::stateless(move |updates, _| updates.map(|u| u * &step_size))
 }
 
 /// The state of [`scale_by_schedule`].
@@ -22,7 +25,7 @@ pub fn scale_by_schedule(step_size: impl Into<Schedule>) -> GradientTransformati
     let step_size = step_size.into();
     GradientTransformation::new(
         |_| ScaleByScheduleState {
-            count: Array::scalar(0, DType::I32),
+            count: count_zero(),
         },
         move |updates, state: ScaleByScheduleState, _| {
             let step_size = step_size.at(&state.count);
@@ -36,9 +39,104 @@ pub fn scale_by_schedule(step_size: impl Into<Schedule>) -> GradientTransformati
 /// Multiplies updates by the negative learning rate, the last step of a
 /// minimizer: a constant, or a schedule with a count of its own.
 pub fn scale_by_learning_rate(learning_rate: impl Into<Schedule>) -> GradientTransformation {
-    let schedule = learning_rate.into();
+    scale_by_rate(learning_rate.into(), true)
+}
+
+/// A constant, or a schedule with a count of its own; `flip` negates it.
+pub(crate) fn scale_by_rate(schedule: Schedule, flip: bool) -> GradientTransformation {
     match schedule.as_constant() {
-        Some(rate) => scale(-rate),
-        None => scale_by_schedule(Schedule::new(move |count| -schedule.at(count))),
+        Some(rate) if flip => scale(rate.negative()),
+        Some(rate) => scale(rate),
+        None if flip => scale_by_schedule(Schedule::new(move |count| -schedule.at(count))),
+        None => scale_by_schedule(schedule),
     }
+}
+
+/// Replaces updates by their signs.
+///
+/// Bernstein et al., *signSGD: Compressed Optimisation for Non-Convex
+/// Problems*, 2018.
+pub fn scale_by_sign() -> GradientTransformation {
+    GradientTransformation::stateless(|updates, _| updates.map(|u| u.sign()))
+}
+
+/// Multiplies each array's update by the norm of its parameter, at least
+/// `min_scale`.
+///
+/// Its `update` panics if it is not given the parameters.
+pub fn scale_by_param_block_norm(min_scale: impl Into<Hyperparam>) -> GradientTransformation {
+    let min_scale = min_scale.into();
+    GradientTransformation::stateless(move |updates, params| {
+        let params = expect_params("scale_by_param_block_norm", params);
+        updates.zip(params, |u, p| u * safe_norm(p, &min_scale))
+    })
+}
+
+/// Multiplies each array's update by the root mean square of its parameter, at
+/// least `min_scale`.
+///
+/// Its `update` panics if it is not given the parameters.
+pub fn scale_by_param_block_rms(min_scale: impl Into<Hyperparam>) -> GradientTransformation {
+    let min_scale = min_scale.into();
+    GradientTransformation::stateless(move |updates, params| {
+        let params = expect_params("scale_by_param_block_rms", params);
+        updates.zip(params, |u, p| u * safe_root_mean_squares(p, &min_scale))
+    })
+}
+
+options! {
+    /// Scales each array's update to the norm of its parameter: by
+    /// `trust_coefficient · ‖p‖ / (‖u‖ + eps)`, and not at all where one of the
+    /// norms is zero.
+    ///
+    /// Its `update` panics if it is not given the parameters.
+    ///
+    /// You et al., *Large Batch Optimization for Deep Learning*, 2019.
+    scale_by_trust_ratio() -> ScaleByTrustRatio {
+        /// The least norm that counts.
+        min_norm: num = 0.0,
+        /// Multiplies the ratio.
+        trust_coefficient: num = 1.0,
+        /// Added to the norm of the update.
+        eps: num = 0.0,
+    }
+    |o| GradientTransformation::stateless(move |updates, params| {
+        let params = expect_params("scale_by_trust_ratio", params);
+        updates.zip(params, |u, p| {
+            let (p_norm, u_norm) = (safe_norm(p, &o.min_norm), safe_norm(u, &o.min_norm));
+            let ratio = &p_norm * &o.trust_coefficient / (&u_norm + &o.eps);
+            let zero = p_norm.eq(0.0).bitwise_or(u_norm.eq(0.0));
+            u * where_(&zero, Array::scalar(1.0, p.dtype()), ratio)
+        })
+    })
+}
+
+options! {
+    /// Divides all updates by their norm together, `(‖u‖ + eps) / scale_factor`.
+    normalize_by_update_norm() -> NormalizeByUpdateNorm {
+        /// The norm that updates then have.
+        scale_factor: num = 1.0,
+        /// Added to the norm.
+        eps: num = 1e-6,
+    }
+    |o| GradientTransformation::stateless(move |updates, _| {
+        let norm = (tree::norm(&updates) + &o.eps) / &o.scale_factor;
+        updates.map(|u| u / &norm)
+    })
+}
+
+/// Subtracts the mean over all axes but the first from arrays of two axes or
+/// more.
+///
+/// Yong et al., *Gradient Centralization*, 2020.
+pub fn centralize() -> GradientTransformation {
+    GradientTransformation::stateless(|updates, _| {
+        updates.map(|u| {
+            let axes: Vec<isize> = (1..u.ndim() as isize).collect();
+            match axes.is_empty() {
+                true => u.clone(),
+                false => u - u.mean_keepdims(&axes),
+            }
+        })
+    })
 }

@@ -1,6 +1,8 @@
 //! `GradientTransformation`: an `init` and an `update` function, and the state
 //! between them.
 
+use crate::ExtraArgs;
+use crate::extra_args::expect_params;
 use ramie_core::tree::{Tree, Visitor};
 use ramie_core::{Array, State};
 use std::any::{Any, TypeId, type_name};
@@ -10,7 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 type Init = dyn Fn(&State) -> OptState + Send + Sync;
-type Update = dyn Fn(State, OptState, Option<&State>) -> (State, OptState) + Send + Sync;
+type Update =
+    dyn Fn(State, OptState, Option<&State>, &ExtraArgs<'_>) -> (State, OptState) + Send + Sync;
 
 /// Turns gradients into updates of the parameters, with a state of its own
 /// between steps (Optax's type of the same name).
@@ -46,12 +49,36 @@ impl GradientTransformation {
         init: impl Fn(&State) -> S + Send + Sync + 'static,
         update: impl Fn(State, S, Option<&State>) -> (State, S) + Send + Sync + 'static,
     ) -> GradientTransformation {
+        GradientTransformation::with_extra_args(init, move |updates, state, params, _| {
+            update(updates, state, params)
+        })
+    }
+
+    /// A transformation whose `update` also takes what the caller gave to
+    /// [`update_with`](GradientTransformation::update_with)
+    /// (`GradientTransformationExtraArgs`).
+    ///
+    /// ```
+    /// use ramie_core::State;
+    /// use ramie_optim::{ExtraArgs, GradientTransformation};
+    /// let by_loss = GradientTransformation::with_extra_args(
+    ///     |_: &State| (),
+    ///     |updates: State, (), _params: Option<&State>, extra: &ExtraArgs<'_>| {
+    ///         let loss = extra.expect_value("by_loss");
+    ///         (updates.map(|u| u * loss), ())
+    ///     },
+    /// );
+    /// ```
+    pub fn with_extra_args<S: Tree>(
+        init: impl Fn(&State) -> S + Send + Sync + 'static,
+        update: impl Fn(State, S, Option<&State>, &ExtraArgs<'_>) -> (State, S) + Send + Sync + 'static,
+    ) -> GradientTransformation {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         GradientTransformation {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             init: Arc::new(move |params| OptState::new(init(params))),
-            update: Arc::new(move |updates, state, params| {
-                let (updates, state) = update(updates, state.into::<S>(), params);
+            update: Arc::new(move |updates, state, params, extra| {
+                let (updates, state) = update(updates, state.into::<S>(), params, extra);
                 (updates, OptState::new(state))
             }),
         }
@@ -65,6 +92,24 @@ impl GradientTransformation {
             |_| (),
             move |updates, (), params| (update(updates, params), ()),
         )
+    }
+
+    /// A transformation without state, for each array by itself: of its update
+    /// and its parameter.
+    ///
+    /// Its `update` panics if it is not given the parameters.
+    ///
+    /// ```
+    /// use ramie_core::Array;
+    /// use ramie_optim::GradientTransformation;
+    /// let towards_zero = GradientTransformation::stateless_with_tree_map(|_update, param| param * -0.1);
+    /// ```
+    pub fn stateless_with_tree_map(
+        f: impl Fn(&Array, &Array) -> Array + Send + Sync + 'static,
+    ) -> GradientTransformation {
+        GradientTransformation::stateless(move |updates, params| {
+            updates.zip(expect_params("stateless_with_tree_map", params), &f)
+        })
     }
 
     /// The state before the first step.
@@ -86,7 +131,24 @@ impl GradientTransformation {
         state: OptState,
         params: Option<&State>,
     ) -> (State, OptState) {
-        (self.update)(updates, state, params)
+        (self.update)(updates, state, params, &ExtraArgs::new())
+    }
+
+    /// [`update`](GradientTransformation::update) with what some
+    /// transformations need besides.
+    ///
+    /// # Panics
+    /// As `update` does, and if the transformation needs an extra argument that
+    /// is not given.
+    #[track_caller]
+    pub fn update_with(
+        &self,
+        updates: State,
+        state: OptState,
+        params: Option<&State>,
+        extra: &ExtraArgs<'_>,
+    ) -> (State, OptState) {
+        (self.update)(updates, state, params, extra)
     }
 }
 
@@ -122,6 +184,16 @@ impl OptState {
         (*self.0).as_any().downcast_ref()
     }
 
+    /// The state to change, if it has the type `S`.
+    pub fn get_mut<S: Tree>(&mut self) -> Option<&mut S> {
+        (*self.0).as_any_mut().downcast_mut()
+    }
+
+    /// Whether the state has no arrays.
+    pub fn is_empty(&self) -> bool {
+        ramie_core::tree::leaves(self).is_empty()
+    }
+
     #[track_caller]
     fn into<S: Tree>(self) -> S {
         let found = (*self.0).type_name();
@@ -142,6 +214,7 @@ trait AnyTree: Send + Sync {
     fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array));
     fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Box<dyn AnyTree>;
     fn as_any(&self) -> &dyn Any;
+    fn as_any_mut(&mut self) -> &mut dyn Any;
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
     fn type_name(&self) -> &'static str;
 }
@@ -158,6 +231,9 @@ impl<T: Tree> AnyTree for T {
         Box::new(Tree::rebuild(self, leaf))
     }
     fn as_any(&self) -> &dyn Any {
+        self
+    }
+    fn as_any_mut(&mut self) -> &mut dyn Any {
         self
     }
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
@@ -180,6 +256,12 @@ impl Tree for OptState {
     }
 }
 
+impl Clone for OptState {
+    fn clone(&self) -> OptState {
+        ramie_core::tree::map(self, Array::clone)
+    }
+}
+
 impl fmt::Debug for OptState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut map = f.debug_map();
@@ -195,11 +277,7 @@ pub fn identity() -> GradientTransformation {
     GradientTransformation::stateless(|updates, _| updates)
 }
 
-/// Parameters plus updates, in the parameters' element types.
-///
-/// # Panics
-/// If the states have different paths.
-#[track_caller]
-pub fn apply_updates(params: &State, updates: &State) -> State {
-    params.zip(updates, |p, u| (p + u).astype(p.dtype()))
+/// The transformation that makes all updates zero.
+pub fn set_to_zero() -> GradientTransformation {
+    GradientTransformation::stateless(|updates, _| updates.zeros_like())
 }

@@ -1,6 +1,7 @@
 //! `Schedule`: a hyperparameter that depends on the step.
 
-use ramie_core::{Array, DType};
+use crate::Hyperparam;
+use ramie_core::{Array, DType, IntoArray};
 use std::fmt;
 use std::sync::Arc;
 
@@ -20,14 +21,14 @@ pub struct Schedule(Kind);
 
 #[derive(Clone)]
 enum Kind {
-    Constant(f64),
+    Constant(Hyperparam),
     Function(Arc<dyn Fn(&Array) -> Array + Send + Sync>),
 }
 
 impl Schedule {
     /// The same number at every step.
-    pub fn constant(value: f64) -> Schedule {
-        Schedule(Kind::Constant(value))
+    pub fn constant(value: impl Into<Hyperparam>) -> Schedule {
+        Schedule(Kind::Constant(value.into()))
     }
 
     /// A function of the number of steps made, a 0-d `i32`. It may be traced.
@@ -35,39 +36,50 @@ impl Schedule {
         Schedule(Kind::Function(Arc::new(f)))
     }
 
+    /// The number for arithmetic: the constant as it is, or the value at a step.
+    pub(crate) fn number(&self, count: &Array) -> Hyperparam {
+        match &self.0 {
+            Kind::Constant(value) => value.clone(),
+            Kind::Function(f) => f(count).into(),
+        }
+    }
+
     /// The value at a step, 0-d.
     #[track_caller]
     pub fn at(&self, count: &Array) -> Array {
         match &self.0 {
-            Kind::Constant(value) => Array::scalar(*value, DType::F32),
+            Kind::Constant(value) => match value.as_number() {
+                Some(number) => Array::scalar(number, DType::F32),
+                None => value.into_array(),
+            },
             Kind::Function(f) => f(count),
         }
     }
 
     /// The number, for a constant schedule.
-    pub fn as_constant(&self) -> Option<f64> {
+    pub fn as_constant(&self) -> Option<&Hyperparam> {
         match &self.0 {
-            Kind::Constant(value) => Some(*value),
+            Kind::Constant(value) => Some(value),
             Kind::Function(_) => None,
         }
     }
 }
 
-impl From<f64> for Schedule {
-    fn from(value: f64) -> Schedule {
-        Schedule::constant(value)
-    }
+macro_rules! constant {
+    ($($t:ty),*) => { $(
+        impl From<$t> for Schedule {
+            fn from(value: $t) -> Schedule {
+                Schedule::constant(value)
+            }
+        }
+    )* };
 }
-impl From<f32> for Schedule {
-    fn from(value: f32) -> Schedule {
-        Schedule::constant(value.into())
-    }
-}
+constant!(f64, f32, i32, Hyperparam, &Hyperparam, Array, &Array);
 
 impl fmt::Debug for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Kind::Constant(value) => write!(f, "Schedule({value})"),
+            Kind::Constant(value) => write!(f, "Schedule({value:?})"),
             Kind::Function(_) => f.write_str("Schedule(function of the step)"),
         }
     }

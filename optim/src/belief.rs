@@ -1,0 +1,57 @@
+//! Rescaling by the variance of updates around their mean.
+
+use crate::moments::{bias_correction, corrected_mean, update_moment, update_moment_per_elem_norm};
+use crate::numerics::{count_zero, safe_increment};
+use crate::options::options;
+use crate::{GradientTransformation, tree};
+use ramie_core::{Array, State};
+use ramie_derive::Tree;
+
+/// The state of [`scale_by_belief`].
+#[derive(Tree)]
+pub struct ScaleByBeliefState {
+    /// Steps made, 0-d `i32`.
+    pub count: Array,
+    /// Decaying mean of the updates.
+    pub mu: State,
+    /// Decaying mean of the squares of their distance to it.
+    pub nu: State,
+}
+
+pub(crate) fn belief_init(params: &State) -> ScaleByBeliefState {
+    ScaleByBeliefState {
+        count: count_zero(),
+        mu: params.zeros_like(),
+        nu: params.zeros_like(),
+    }
+}
+
+options! {
+    /// Divides the mean of past updates by how far they are from it: large
+    /// steps where updates are as foreseen.
+    ///
+    /// Zhuang et al., *AdaBelief Optimizer*, 2020.
+    scale_by_belief() -> ScaleByBelief {
+        /// Decay of the mean of the updates.
+        b1: num = 0.9,
+        /// Decay of the variance.
+        b2: num = 0.999,
+        /// Added to the denominator outside the square root.
+        eps: num = 1e-16,
+        /// Added to the variance in every step.
+        eps_root: num = 1e-16,
+        /// Looks one step ahead.
+        nesterov: flag,
+    }
+    |o| GradientTransformation::new(belief_init, move |updates, state: ScaleByBeliefState, _| {
+        let mu = update_moment(&updates, &state.mu, &o.b1, 1);
+        let error = tree::sub(&updates, &mu);
+        let nu = update_moment_per_elem_norm(&error, &state.nu, &o.b2, 2);
+        let nu = nu.map(|v| v + &o.eps_root);
+        let count = safe_increment(&state.count);
+        let mu_hat = corrected_mean(&updates, &mu, &o.b1, &count, o.nesterov);
+        let nu_hat = bias_correction(&nu, &o.b2, &count);
+        let updates = mu_hat.zip(&nu_hat, |m, v| m / (v.sqrt() + &o.eps));
+        (updates, ScaleByBeliefState { count, mu, nu })
+    })
+}

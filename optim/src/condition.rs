@@ -1,0 +1,142 @@
+//! Transformations that are applied under a condition.
+
+use crate::numerics::{count_zero, safe_increment};
+use crate::{ExtraArgs, GradientTransformation, OptState};
+use ramie_core::{Array, DType, State, cond, where_};
+use ramie_derive::Tree;
+
+/// The state of [`conditionally_transform`] and [`conditionally_mask`].
+#[derive(Tree)]
+pub struct ConditionalState {
+    /// The state of the transformation.
+    pub inner_state: OptState,
+    /// Calls of `update`, 0-d `i32`.
+    pub step: Array,
+}
+
+/// Applies a transformation in the steps for which the predicate holds; in the
+/// others updates pass unchanged and its state stays.
+///
+/// The predicate sees the number of the step, 0-d `i32`, and the extra
+/// arguments of `update_with`.
+///
+/// ```
+/// use ramie_optim::{clip, conditionally_transform};
+/// let only_at_first = conditionally_transform(clip(1.0), |step, _| step.lt(1000));
+/// ```
+pub fn conditionally_transform(
+    inner: impl Into<GradientTransformation>,
+    should_transform: impl Fn(&Array, &ExtraArgs<'_>) -> Array + Send + Sync + 'static,
+) -> GradientTransformation {
+    conditional(inner.into(), should_transform, |updates| updates)
+}
+
+/// Applies a transformation in the steps for which the predicate holds; in the
+/// others updates are zero and its state stays.
+///
+/// The predicate sees the number of the step, 0-d `i32`, and the extra
+/// arguments of `update_with`.
+pub fn conditionally_mask(
+    inner: impl Into<GradientTransformation>,
+    should_transform: impl Fn(&Array, &ExtraArgs<'_>) -> Array + Send + Sync + 'static,
+) -> GradientTransformation {
+    conditional(inner.into(), should_transform, |updates| {
+        updates.zeros_like()
+    })
+}
+
+fn conditional(
+    inner: GradientTransformation,
+    holds: impl Fn(&Array, &ExtraArgs<'_>) -> Array + Send + Sync + 'static,
+    otherwise: fn(State) -> State,
+) -> GradientTransformation {
+    let first = inner.clone();
+    GradientTransformation::with_extra_args(
+        move |params| ConditionalState {
+            inner_state: first.init(params),
+            step: count_zero(),
+        },
+        move |updates, state: ConditionalState, params, extra: &ExtraArgs<'_>| {
+            let ConditionalState { inner_state, step } = state;
+            let (updates, inner_state) = cond(
+                holds(&step, extra),
+                |(u, s)| inner.update_with(u, s, params, extra),
+                |(u, s)| (otherwise(u), s),
+                (updates, inner_state),
+            );
+            let step = safe_increment(&step);
+            (updates, ConditionalState { inner_state, step })
+        },
+    )
+}
+
+/// The state of [`apply_if_finite`].
+#[derive(Tree)]
+pub struct ApplyIfFiniteState {
+    /// Updates in a row that were not finite, 0-d `i32`.
+    pub notfinite_count: Array,
+    /// Whether the last updates were finite, 0-d `bool`.
+    pub last_finite: Array,
+    /// Updates that were not finite since the beginning, 0-d `i32`.
+    pub total_notfinite: Array,
+    /// The state of the transformation.
+    pub inner_state: OptState,
+}
+
+/// Applies a transformation unless an update is infinite or NaN: then updates
+/// are zero and its state stays. After `max_consecutive_errors` such steps in
+/// a row they are let through.
+///
+/// ```
+/// use ramie_optim::{adam, apply_if_finite};
+/// let tx = apply_if_finite(adam(1e-3), 5);
+/// ```
+pub fn apply_if_finite(
+    inner: impl Into<GradientTransformation>,
+    max_consecutive_errors: u32,
+) -> GradientTransformation {
+    let inner = inner.into();
+    let first = inner.clone();
+    let most = i64::from(max_consecutive_errors);
+    GradientTransformation::with_extra_args(
+        move |params| ApplyIfFiniteState {
+            notfinite_count: count_zero(),
+            last_finite: Array::scalar(true, DType::Bool),
+            total_notfinite: count_zero(),
+            inner_state: first.init(params),
+        },
+        move |updates, state: ApplyIfFiniteState, params, extra: &ExtraArgs<'_>| {
+            let last_finite = all_finite(&updates);
+            let zero = count_zero();
+            let notfinite_count =
+                where_(&last_finite, zero, safe_increment(&state.notfinite_count));
+            let total_notfinite = where_(
+                &last_finite,
+                &state.total_notfinite,
+                safe_increment(&state.total_notfinite),
+            );
+            let (updates, inner_state) = cond(
+                last_finite.bitwise_or(notfinite_count.gt(most)),
+                |(u, s): (State, OptState)| inner.update_with(u, s, params, extra),
+                |(u, s)| (u.zeros_like(), s),
+                (updates, state.inner_state),
+            );
+            let state = ApplyIfFiniteState {
+                notfinite_count,
+                last_finite,
+                total_notfinite,
+                inner_state,
+            };
+            (updates, state)
+        },
+    )
+}
+
+/// Whether no element is infinite or NaN, 0-d `bool`.
+#[track_caller]
+fn all_finite(x: &State) -> Array {
+    let finite = x.arrays().iter().map(|a| a.is_finite().all());
+    finite
+        .reduce(|a, b| a.bitwise_and(b))
+        .unwrap_or_else(|| Array::scalar(true, DType::Bool))
+}

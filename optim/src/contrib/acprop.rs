@@ -1,0 +1,71 @@
+//! ACProp: asynchronous, centred proximation.
+
+use crate::belief::{ScaleByBeliefState, belief_init};
+use crate::decay::decay;
+use crate::moments::{bias_correction, update_moment, update_moment_per_elem_norm};
+use crate::options::options;
+use crate::{GradientTransformation, chain, safe_increment, scale_by_learning_rate, tree};
+use ramie_core::where_;
+
+options! {
+    /// Divides updates by their deviation from the mean, as known before the
+    /// step.
+    ///
+    /// Zhuang et al., *Momentum Centering and Asynchronous Update for Adaptive
+    /// Gradient Methods*, 2021.
+    scale_by_acprop() -> ScaleByAcprop {
+        /// Decay of the mean of the updates.
+        b1: num = 0.9,
+        /// Decay of the variance.
+        b2: num = 0.999,
+        /// Added to the denominator outside the square root.
+        eps: num = 1e-16,
+        /// Added to the variance in every step.
+        eps_root: num = 1e-16,
+    }
+    |o| GradientTransformation::new(belief_init, move |updates, state: ScaleByBeliefState, _| {
+        let mu = update_moment(&updates, &state.mu, &o.b1, 1);
+        let error = tree::sub(&updates, &state.mu);
+        let nu = update_moment_per_elem_norm(&error, &state.nu, &o.b2, 2);
+        let nu = nu.map(|v| v + &o.eps_root);
+        let count = safe_increment(&state.count);
+        let first = state.count.eq(0);
+        let known = bias_correction(&state.nu, &o.b2, &where_(&first, &count, &state.count));
+        let updates = updates.zip(&known, |g, v| {
+            g / (where_(&first, v.ones_like(), v).sqrt() + &o.eps)
+        });
+        (updates, ScaleByBeliefState { count, mu, nu })
+    })
+}
+
+options! {
+    /// ACProp: gradients divided by their deviation from the mean, as known
+    /// before the step.
+    ///
+    /// ```
+    /// use ramie_optim::contrib::acprop;
+    /// let tx = acprop(1e-3);
+    /// ```
+    ///
+    /// Zhuang et al., *Momentum Centering and Asynchronous Update for Adaptive
+    /// Gradient Methods*, 2021.
+    acprop(learning_rate: schedule) -> Acprop {
+        /// Decay of the mean of gradients.
+        b1: num = 0.9,
+        /// Decay of the variance.
+        b2: num = 0.999,
+        /// Added to the denominator outside the square root.
+        eps: num = 1e-16,
+        /// Added to the variance in every step.
+        eps_root: num = 1e-16,
+        /// The strength of weight decay.
+        weight_decay: schedule = 0.0,
+        /// Which parameters decay, by path and value; by default all.
+        mask: mask,
+    }
+    |o| chain((
+        ScaleByAcprop { b1: o.b1, b2: o.b2, eps: o.eps, eps_root: o.eps_root },
+        decay(o.weight_decay, o.mask),
+        scale_by_learning_rate(o.learning_rate),
+    ))
+}

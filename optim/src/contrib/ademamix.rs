@@ -1,0 +1,211 @@
+//! AdEMAMix: two means of gradients, a fast and a slow one.
+
+use crate::decay::decay;
+use crate::moments::{bias_correction, update_moment, update_moment_per_elem_norm};
+use crate::numerics::{count_zero, safe_increment};
+use crate::options::options;
+use crate::{GradientTransformation, chain, scale_by_learning_rate, tree};
+use ramie_core::{Array, State};
+use ramie_derive::Tree;
+
+/// The state of [`scale_by_ademamix`].
+#[derive(Tree)]
+pub struct ScaleByAdemamixState {
+    /// Steps made, 0-d `i32`.
+    pub count: Array,
+    /// Steps of the slow mean, 0-d `i32`.
+    pub count_m2: Array,
+    /// The fast mean of the updates.
+    pub m1: State,
+    /// The slow mean.
+    pub m2: State,
+    /// Decaying mean of squares.
+    pub nu: State,
+}
+
+options! {
+    /// Mixes a fast and a slow mean of updates, over the root of the mean of
+    /// squares.
+    ///
+    /// Pagliardini et al., *The AdEMAMix Optimizer: Better, Faster, Older*,
+    /// 2024.
+    scale_by_ademamix() -> ScaleByAdemamix {
+        /// Decay of the fast mean.
+        b1: num = 0.9,
+        /// Decay of the mean of squares.
+        b2: num = 0.999,
+        /// Decay of the slow mean.
+        b3: schedule = 0.9999,
+        /// Weight of the slow mean.
+        alpha: schedule = 6.0,
+        /// Added to the denominator outside the square root.
+        eps: num = 1e-8,
+        /// Added inside the square root.
+        eps_root: num = 0.0,
+        /// The element type of the means, by default that of the parameters.
+        mu_dtype: dtype,
+    }
+    |o| {
+        let dtype = o.mu_dtype;
+        GradientTransformation::new(
+            move |params| ScaleByAdemamixState {
+                count: count_zero(),
+                count_m2: count_zero(),
+                m1: tree::zeros_like(params, dtype),
+                m2: tree::zeros_like(params, dtype),
+                nu: tree::zeros_like(params, dtype),
+            },
+            move |updates, state: ScaleByAdemamixState, _| {
+                let (b3, alpha) = (o.b3.number(&state.count_m2), o.alpha.number(&state.count_m2));
+                let m1 = update_moment(&updates, &state.m1, &o.b1, 1);
+                let m2 = update_moment(&updates, &state.m2, b3, 1);
+                let nu = update_moment_per_elem_norm(&updates, &state.nu, &o.b2, 2);
+                let count = safe_increment(&state.count);
+                let mixed = tree::add_scale(&bias_correction(&m1, &o.b1, &count), alpha, &m2);
+                let nu_hat = bias_correction(&nu, &o.b2, &count);
+                let updates = mixed.zip(&nu_hat, |m, v| m / ((v + &o.eps_root).sqrt() + &o.eps));
+                let state = ScaleByAdemamixState {
+                    count,
+                    count_m2: safe_increment(&state.count_m2),
+                    m1: tree::cast(&m1, dtype),
+                    m2: tree::cast(&m2, dtype),
+                    nu: tree::cast(&nu, dtype),
+                };
+                (updates, state)
+            },
+        )
+    }
+}
+
+options! {
+    /// AdEMAMix: [`adamw`](crate::adamw) with a second, slow mean of gradients.
+    ///
+    /// ```
+    /// use ramie_optim::contrib::ademamix;
+    /// let tx = ademamix(1e-3).alpha(8.0);
+    /// ```
+    ///
+    /// Pagliardini et al., *The AdEMAMix Optimizer: Better, Faster, Older*,
+    /// 2024.
+    ademamix(learning_rate: schedule) -> Ademamix {
+        /// Decay of the fast mean.
+        b1: num = 0.9,
+        /// Decay of the mean of squares.
+        b2: num = 0.999,
+        /// Decay of the slow mean.
+        b3: schedule = 0.9999,
+        /// Weight of the slow mean.
+        alpha: schedule = 5.0,
+        /// Added to the denominator outside the square root.
+        eps: num = 1e-8,
+        /// Added inside the square root.
+        eps_root: num = 0.0,
+        /// The element type of the means, by default that of the parameters.
+        mu_dtype: dtype,
+        /// The strength of weight decay.
+        weight_decay: schedule = 0.0,
+        /// Which parameters decay, by path and value; by default all.
+        mask: mask,
+    }
+    |o| chain((
+        ScaleByAdemamix {
+            b1: o.b1,
+            b2: o.b2,
+            b3: o.b3,
+            alpha: o.alpha,
+            eps: o.eps,
+            eps_root: o.eps_root,
+            mu_dtype: o.mu_dtype,
+        },
+        decay(o.weight_decay, o.mask),
+        scale_by_learning_rate(o.learning_rate),
+    ))
+}
+
+/// The state of [`scale_by_simplified_ademamix`].
+#[derive(Tree)]
+pub struct ScaleBySimplifiedAdemamixState {
+    /// Steps made, 0-d `i32`.
+    pub t: Array,
+    /// Decaying sum of the updates.
+    pub m: State,
+    /// Decaying mean of squares.
+    pub n: State,
+}
+
+options! {
+    /// The update itself beside a decaying sum of them, over the root of the
+    /// mean of squares.
+    ///
+    /// Morwani et al., *Connections between Schedule-Free Optimizers, AdEMAMix,
+    /// and Accelerated SGD Variants*, 2025.
+    scale_by_simplified_ademamix() -> ScaleBySimplifiedAdemamix {
+        /// Decay of the sum.
+        b1: num = 0.99,
+        /// Decay of the mean of squares.
+        b2: num = 0.95,
+        /// Weight of the update itself.
+        alpha: schedule = 0.0,
+        /// Added to the denominator outside the square root.
+        eps: num = 1e-8,
+        /// Added inside the square root.
+        eps_root: num = 0.0,
+    }
+    |o| GradientTransformation::new(
+        |params| ScaleBySimplifiedAdemamixState {
+            t: count_zero(),
+            m: params.zeros_like(),
+            n: params.zeros_like(),
+        },
+        move |g, state: ScaleBySimplifiedAdemamixState, _| {
+            let alpha = o.alpha.number(&state.t);
+            let m = tree::add_scale(&g, &o.b1, &state.m);
+            let squares = tree::mul(&g, &g);
+            let n = tree::add_scale(&squares, &o.b2, &tree::sub(&state.n, &squares));
+            let t = safe_increment(&state.t);
+            let n_hat = bias_correction(&n, &o.b2, &t);
+            let above = tree::add_scale(&m, alpha, &g);
+            let updates = above.zip(&n_hat, |u, n| u / ((n + &o.eps_root).sqrt() + &o.eps));
+            (updates, ScaleBySimplifiedAdemamixState { t, m, n })
+        },
+    )
+}
+
+options! {
+    /// AdEMAMix with one mean, the gradient itself being the fast one.
+    ///
+    /// ```
+    /// use ramie_optim::contrib::simplified_ademamix;
+    /// let tx = simplified_ademamix(1e-4).alpha(10.0);
+    /// ```
+    ///
+    /// Morwani et al., *Connections between Schedule-Free Optimizers, AdEMAMix,
+    /// and Accelerated SGD Variants*, 2025.
+    simplified_ademamix(learning_rate: schedule) -> SimplifiedAdemamix {
+        /// Decay of the sum.
+        b1: num = 0.99,
+        /// Decay of the mean of squares.
+        b2: num = 0.95,
+        /// Weight of the gradient itself.
+        alpha: schedule = 0.0,
+        /// Added to the denominator outside the square root.
+        eps: num = 1e-8,
+        /// Added inside the square root.
+        eps_root: num = 0.0,
+        /// The strength of weight decay.
+        weight_decay: schedule = 0.0,
+        /// Which parameters decay, by path and value; by default all.
+        mask: mask,
+    }
+    |o| chain((
+        ScaleBySimplifiedAdemamix {
+            b1: o.b1,
+            b2: o.b2,
+            alpha: o.alpha,
+            eps: o.eps,
+            eps_root: o.eps_root,
+        },
+        decay(o.weight_decay, o.mask),
+        scale_by_learning_rate(o.learning_rate),
+    ))
+}

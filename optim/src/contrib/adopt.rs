@@ -1,0 +1,101 @@
+//! ADOPT: Adam that divides before it averages.
+
+use crate::adam::ScaleByAdamState;
+use crate::moments::{update_moment, update_moment_per_elem_norm};
+use crate::numerics::{count_zero, safe_increment};
+use crate::options::options;
+use crate::{GradientTransformation, Hyperparam, chain, scale_by_learning_rate, tree};
+use ramie_core::where_;
+
+options! {
+    /// The mean of updates that are divided by the root of the mean of squares
+    /// known before the step, and limited to the fourth root of the step's
+    /// number.
+    ///
+    /// Taniguchi et al., *ADOPT: Modified Adam Can Converge with Any β₂ with
+    /// the Optimal Rate*, 2024.
+    scale_by_adopt() -> ScaleByAdopt {
+        /// Decay of the mean of the updates.
+        b1: num = 0.9,
+        /// Decay of the mean of squares.
+        b2: num = 0.9999,
+        /// The least denominator.
+        eps: num = 1e-6,
+        /// The element type of the mean, by default that of the parameters.
+        mu_dtype: dtype,
+        /// Looks one step ahead.
+        nesterov: flag,
+        /// Whether divided updates are limited.
+        use_clipping: toggle = true,
+    }
+    |o| {
+        let dtype = o.mu_dtype;
+        GradientTransformation::new(
+            move |params| ScaleByAdamState {
+                count: count_zero(),
+                mu: tree::zeros_like(params, dtype),
+                nu: params.zeros_like(),
+            },
+            move |updates, state: ScaleByAdamState, _| {
+                let begun = state.count.gt(0);
+                // In the first step both means take the update as it is.
+                let b2 = Hyperparam::from(where_(&begun, &o.b2, 0.0).astype(ramie_core::DType::F32));
+                let b1 = Hyperparam::from(where_(&begun, &o.b1, 1.0).astype(ramie_core::DType::F32));
+                let nu = update_moment_per_elem_norm(&updates, &state.nu, b2, 2);
+                let limit = state.count.astype(ramie_core::DType::F32).power(0.25);
+                let divided = updates.zip(&state.nu, |u, n| {
+                    let u = u / n.sqrt().maximum(&o.eps);
+                    match o.use_clipping {
+                        true => u.clip(-&limit, &limit),
+                        false => u,
+                    }
+                });
+                let mu = update_moment(&divided, &state.mu, &b1, 1);
+                let updates = match o.nesterov {
+                    true => update_moment(&divided, &mu, &b1, 1),
+                    false => mu.clone(),
+                };
+                let count = safe_increment(&state.count);
+                (updates, ScaleByAdamState { count, mu: tree::cast(&mu, dtype), nu })
+            },
+        )
+    }
+}
+
+options! {
+    /// ADOPT: [`adam`](crate::adam) that divides before it averages, and
+    /// converges for any `b2`.
+    ///
+    /// ```
+    /// use ramie_optim::contrib::adopt;
+    /// let tx = adopt(1e-3);
+    /// ```
+    ///
+    /// Taniguchi et al., *ADOPT: Modified Adam Can Converge with Any β₂ with
+    /// the Optimal Rate*, 2024.
+    adopt(learning_rate: schedule) -> Adopt {
+        /// Decay of the mean of gradients.
+        b1: num = 0.9,
+        /// Decay of the mean of squares.
+        b2: num = 0.9999,
+        /// The least denominator.
+        eps: num = 1e-6,
+        /// The element type of the mean, by default that of the parameters.
+        mu_dtype: dtype,
+        /// Looks one step ahead.
+        nesterov: flag,
+        /// Whether divided gradients are limited.
+        use_clipping: toggle = true,
+    }
+    |o| chain((
+        ScaleByAdopt {
+            b1: o.b1,
+            b2: o.b2,
+            eps: o.eps,
+            mu_dtype: o.mu_dtype,
+            nesterov: o.nesterov,
+            use_clipping: o.use_clipping,
+        },
+        scale_by_learning_rate(o.learning_rate),
+    ))
+}

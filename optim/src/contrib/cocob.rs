@@ -1,0 +1,104 @@
+//! COCOB: steps found by betting on the direction of gradients.
+
+use crate::decay::decay;
+use crate::extra_args::expect_params;
+use crate::options::options;
+use crate::scale::scale_by_rate;
+use crate::{GradientTransformation, chain, tree};
+use ramie_core::{Array, State};
+use ramie_derive::Tree;
+
+/// The state of [`scale_by_cocob`].
+#[derive(Tree)]
+pub struct CocobState {
+    /// The parameters of the beginning.
+    pub init_particles: State,
+    /// The sum of negative gradients.
+    pub cumulative_gradients: State,
+    /// The greatest magnitude of gradients.
+    pub scale: State,
+    /// The sum of magnitudes.
+    pub subgradients: State,
+    /// What was won.
+    pub reward: State,
+}
+
+options! {
+    /// Updates by betting on the direction of gradients, without a learning
+    /// rate.
+    ///
+    /// Its `update` panics if it is not given the parameters.
+    ///
+    /// Orabona and Tommasi, *Training Deep Networks without Learning Rates
+    /// Through Coin Betting*, 2017.
+    scale_by_cocob() -> ScaleByCocob {
+        /// Limits the first steps.
+        alpha: num = 100.0,
+        /// The first greatest magnitude.
+        eps: num = 1e-8,
+    }
+    |o| {
+        let eps = o.eps.clone();
+        GradientTransformation::new(
+            move |params| CocobState {
+                init_particles: params.clone(),
+                cumulative_gradients: params.zeros_like(),
+                scale: tree::full_like(params, &eps, None),
+                subgradients: params.zeros_like(),
+                reward: params.zeros_like(),
+            },
+            move |updates, state: CocobState, params| {
+                let params = expect_params("scale_by_cocob", params);
+                let scale = state.scale.zip(&updates, |l, c| l.maximum(c.abs()));
+                let subgradients = state.subgradients.zip(&updates, |g, c| g + c.abs());
+                let gone = tree::sub(params, &state.init_particles);
+                let won = tree::mul(&updates, &gone);
+                let reward = state.reward.zip(&won, |r, w| (r - w).maximum(0.0));
+                let cumulative_gradients = tree::sub(&state.cumulative_gradients, &updates);
+                let limit = |l: &Array, g: &Array| l * (g + l).maximum(l * &o.alpha);
+                let bet = tree::div(&cumulative_gradients, &scale.zip(&subgradients, limit));
+                let stake = tree::mul(&bet, &tree::add(&scale, &reward));
+                let new = tree::add(&state.init_particles, &stake);
+                let state = CocobState {
+                    init_particles: state.init_particles,
+                    cumulative_gradients,
+                    scale,
+                    subgradients,
+                    reward,
+                };
+                (tree::sub(&new, params), state)
+            },
+        )
+    }
+}
+
+options! {
+    /// COCOB: steps found by betting on the direction of gradients.
+    ///
+    /// Its `update` panics if it is not given the parameters.
+    ///
+    /// ```
+    /// use ramie_optim::contrib::cocob;
+    /// let tx = cocob();
+    /// ```
+    ///
+    /// Orabona and Tommasi, *Training Deep Networks without Learning Rates
+    /// Through Coin Betting*, 2017.
+    cocob() -> Cocob {
+        /// Multiplies gradients.
+        learning_rate: schedule = 1.0,
+        /// Limits the first steps.
+        alpha: num = 100.0,
+        /// The first greatest magnitude.
+        eps: num = 1e-8,
+        /// The strength of weight decay.
+        weight_decay: schedule = 0.0,
+        /// Which parameters decay, by path and value; by default all.
+        mask: mask,
+    }
+    |o| chain((
+        decay(o.weight_decay, o.mask),
+        scale_by_rate(o.learning_rate, false),
+        ScaleByCocob { alpha: o.alpha, eps: o.eps },
+    ))
+}

@@ -1,0 +1,207 @@
+//! Step sizes by the distance from the beginning, for all parameters together.
+
+use crate::extra_args::expect_params;
+use crate::options::{Predicate, options};
+use crate::{
+    GradientTransformation, Hyperparam, Schedule, chain, identity, scale_by_learning_rate, tree,
+};
+use ramie_core::{Array, DType, IntoArray, State, where_};
+use ramie_derive::Tree;
+
+/// The state of [`scale_by_dog`].
+#[derive(Tree)]
+pub struct DogState {
+    /// Whether no step was made yet, 0-d `bool`.
+    pub is_init_step: Array,
+    /// The parameters of the beginning.
+    pub init_params: State,
+    /// The greatest distance from there, 0-d.
+    pub max_dist: Array,
+    /// The sum of the squared norms of all gradients, 0-d.
+    pub sum_sq_norm_grads: Array,
+}
+
+/// The first step of [`scale_by_dog`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum DogInit {
+    /// The distance that counts before there is one.
+    Distance(f64),
+    /// The first learning rate.
+    LearningRate(f64),
+    /// That distance as a part of one plus the norm of the parameters.
+    Heuristic(f64),
+}
+
+fn number(value: impl Into<Hyperparam>, dtype: DType) -> Array {
+    value.into().into_array().astype(dtype)
+}
+
+options! {
+    /// Scales updates by the greatest distance from the beginning over the root
+    /// of the sum of squared gradients.
+    ///
+    /// Its `update` panics if it is not given the parameters.
+    ///
+    /// Ivgi et al., *DoG is SGD's Best Friend*, 2023.
+    scale_by_dog() -> ScaleByDog {
+        /// The first step.
+        init_step: DogInit = DogInit::Heuristic(1e-6),
+        /// Added inside the square root.
+        eps: num = 1e-8,
+    }
+    |o| {
+        let init_step = o.init_step;
+        GradientTransformation::new(
+            move |params| {
+                let dtype = tree::lowest_dtype(params);
+                DogState {
+                    is_init_step: Array::scalar(true, DType::Bool),
+                    init_params: params.clone(),
+                    max_dist: match init_step {
+                        DogInit::Distance(d) => number(d, dtype),
+                        DogInit::LearningRate(_) => number(0.0, dtype),
+                        DogInit::Heuristic(part) => ((tree::norm(params) + 1.0) * part).astype(dtype),
+                    },
+                    sum_sq_norm_grads: number(0.0, dtype),
+                }
+            },
+            move |updates, state: DogState, params| {
+                let params = expect_params("scale_by_dog", params);
+                let max_dist = state.max_dist.maximum(tree::norm(&tree::sub(&state.init_params, params)));
+                let sum_sq_norm_grads = &state.sum_sq_norm_grads + tree::squared_norm(&updates);
+                let rate = &max_dist / (&sum_sq_norm_grads + &o.eps).sqrt();
+                let rate = match init_step {
+                    DogInit::LearningRate(first) => where_(&state.is_init_step, first, rate),
+                    _ => rate,
+                };
+                let state = DogState {
+                    is_init_step: Array::scalar(false, DType::Bool),
+                    init_params: state.init_params,
+                    max_dist,
+                    sum_sq_norm_grads,
+                };
+                (tree::scale(rate, &updates), state)
+            },
+        )
+    }
+}
+
+/// Weight decay, where there is one.
+fn maybe_decay(strength: Option<Hyperparam>, mask: Option<Predicate>) -> GradientTransformation {
+    match strength {
+        Some(strength) => crate::decay::decay(Schedule::from(strength), mask),
+        None => identity(),
+    }
+}
+
+options! {
+    /// DoG: gradient descent whose learning rate follows from the distance
+    /// gone. The parameters used in the end should be an average.
+    ///
+    /// Its `update` panics if it is not given the parameters.
+    ///
+    /// ```
+    /// use ramie_optim::contrib::dog;
+    /// let tx = dog();
+    /// ```
+    ///
+    /// Ivgi et al., *DoG is SGD's Best Friend*, 2023.
+    dog() -> Dog {
+        /// Multiplies the learning rate found.
+        learning_rate: schedule = 1.0,
+        /// The first step.
+        init_step: DogInit = DogInit::Heuristic(1e-6),
+        /// Added inside the square root.
+        eps: num = 1e-8,
+        /// The strength of weight decay.
+        weight_decay: optional,
+        /// Which parameters decay, by path and value; by default all.
+        mask: mask,
+    }
+    |o| chain((
+        maybe_decay(o.weight_decay, o.mask),
+        ScaleByDog { init_step: o.init_step, eps: o.eps },
+        scale_by_learning_rate(o.learning_rate),
+    ))
+}
+
+/// The state of [`scale_by_dowg`].
+#[derive(Tree)]
+pub struct DowgState {
+    /// The parameters of the beginning.
+    pub init_params: State,
+    /// The weighted sum of the squared norms of all gradients, 0-d.
+    pub weighted_sq_norm_grads: Array,
+    /// The greatest squared distance from the beginning, 0-d.
+    pub estim_sq_dist: Array,
+}
+
+options! {
+    /// [`scale_by_dog`] with gradients weighted by the distance.
+    ///
+    /// Its `update` panics if it is not given the parameters.
+    ///
+    /// Khaled et al., *DoWG Unleashed*, 2023.
+    scale_by_dowg() -> ScaleByDowg {
+        /// The squared distance that counts before there is one, by default
+        /// `eps`.
+        init_estim_sq_dist: optional,
+        /// Added to the denominator.
+        eps: num = 1e-4,
+    }
+    |o| {
+        let first = o.init_estim_sq_dist.clone().unwrap_or_else(|| o.eps.clone());
+        GradientTransformation::new(
+            move |params| {
+                let dtype = tree::lowest_dtype(params);
+                DowgState {
+                    init_params: params.clone(),
+                    weighted_sq_norm_grads: number(0.0, dtype),
+                    estim_sq_dist: number(&first, dtype),
+                }
+            },
+            move |updates, state: DowgState, params| {
+                let params = expect_params("scale_by_dowg", params);
+                let gone = tree::squared_norm(&tree::sub(&state.init_params, params));
+                let estim_sq_dist = state.estim_sq_dist.maximum(gone);
+                let weighted_sq_norm_grads =
+                    &estim_sq_dist * tree::squared_norm(&updates) + &state.weighted_sq_norm_grads;
+                let rate = &estim_sq_dist / (weighted_sq_norm_grads.sqrt() + &o.eps);
+                let init_params = state.init_params;
+                let state = DowgState { init_params, weighted_sq_norm_grads, estim_sq_dist };
+                (tree::scale(rate, &updates), state)
+            },
+        )
+    }
+}
+
+options! {
+    /// DoWG: [`dog`] with gradients weighted by the distance.
+    ///
+    /// Its `update` panics if it is not given the parameters.
+    ///
+    /// ```
+    /// use ramie_optim::contrib::dowg;
+    /// let tx = dowg();
+    /// ```
+    ///
+    /// Khaled et al., *DoWG Unleashed*, 2023.
+    dowg() -> Dowg {
+        /// Multiplies the learning rate found.
+        learning_rate: schedule = 1.0,
+        /// The squared distance that counts before there is one, by default
+        /// `eps`.
+        init_estim_sq_dist: optional,
+        /// Added to the denominator.
+        eps: num = 1e-4,
+        /// The strength of weight decay.
+        weight_decay: optional,
+        /// Which parameters decay, by path and value; by default all.
+        mask: mask,
+    }
+    |o| chain((
+        maybe_decay(o.weight_decay, o.mask),
+        ScaleByDowg { init_estim_sq_dist: o.init_estim_sq_dist, eps: o.eps },
+        scale_by_learning_rate(o.learning_rate),
+    ))
+}

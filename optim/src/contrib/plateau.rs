@@ -1,0 +1,118 @@
+//! Learning rates that shrink when the objective stops to.
+
+use crate::numerics::{count_zero, safe_increment};
+use crate::options::options;
+use crate::{ExtraArgs, GradientTransformation, tree};
+use ramie_core::{Array, where_};
+use ramie_derive::Tree;
+
+/// The state of [`reduce_on_plateau`].
+#[derive(Clone, Tree)]
+pub struct ReduceLrOnPlateauState {
+    /// What updates are multiplied by, 0-d.
+    pub scale: Array,
+    /// The least value so far, 0-d.
+    pub best_value: Array,
+    /// Values since the last improvement, 0-d `i32`.
+    pub plateau_count: Array,
+    /// Values until improvements are asked for again, 0-d `i32`.
+    pub cooldown_count: Array,
+    /// Values gathered for the next mean, 0-d `i32`.
+    pub count: Array,
+    /// Their mean, 0-d.
+    pub avg_value: Array,
+}
+
+options! {
+    /// Multiplies updates by a number that shrinks when the value of the
+    /// objective has not improved for a while.
+    ///
+    /// Its `update` panics if [`ExtraArgs::value`] is not given: the training
+    /// loss, or better that of a validation set.
+    ///
+    /// ```
+    /// use ramie_optim::{adam, chain, contrib::reduce_on_plateau};
+    /// let tx = chain((adam(1e-3), reduce_on_plateau().patience(5).accumulation_size(100)));
+    /// ```
+    ///
+    /// The conversion into a transformation panics if `factor` is not between
+    /// 0 and 1 or the tolerances are negative or both zero.
+    reduce_on_plateau() -> ReduceOnPlateau {
+        /// Multiplies the number.
+        factor: f64 = 0.1,
+        /// Values without an improvement until it shrinks.
+        patience: count = 10,
+        /// The improvement asked for, as a part of the best value.
+        rtol: f64 = 1e-4,
+        /// The improvement asked for.
+        atol: f64 = 0.0,
+        /// Values after it shrank for which no improvement is asked for.
+        cooldown: count = 0,
+        /// Calls of `update` whose mean makes one value.
+        accumulation_size: count = 1,
+        /// The least number.
+        min_scale: f64 = 0.0,
+    }
+    |o| {
+        assert!(
+            o.factor > 0.0 && o.factor < 1.0,
+            "reduce_on_plateau: the factor is {}, expected one between 0 and 1",
+            o.factor
+        );
+        assert!(
+            o.rtol >= 0.0 && o.atol >= 0.0 && o.rtol + o.atol > 0.0 && o.rtol <= 1.0,
+            "reduce_on_plateau: the tolerances are rtol = {} and atol = {}\n  help: neither may be \
+             negative, one must be positive, and rtol at most 1",
+            o.rtol,
+            o.atol
+        );
+        GradientTransformation::with_extra_args(
+            |params| {
+                let (low, high) = (tree::lowest_dtype(params), tree::highest_dtype(params));
+                ReduceLrOnPlateauState {
+                    scale: Array::scalar(1.0, low),
+                    best_value: Array::scalar(f64::INFINITY, high),
+                    plateau_count: count_zero(),
+                    cooldown_count: count_zero(),
+                    count: count_zero(),
+                    avg_value: Array::scalar(0.0, high),
+                }
+            },
+            move |updates, state: ReduceLrOnPlateauState, _, extra: &ExtraArgs<'_>| {
+                let value = extra.expect_value("reduce_on_plateau").astype(state.avg_value.dtype());
+                let count = safe_increment(&state.count);
+                let avg_value = (&state.avg_value * &state.count + value) / &count;
+                let avg_value = avg_value.astype(state.avg_value.dtype());
+                let complete = count.eq(o.accumulation_size as i32);
+                let gathered = ReduceLrOnPlateauState { count, avg_value, ..state };
+                let judged = o.judge(&gathered);
+                let state = ramie_core::tree::map2(&judged, &gathered, |a, b| where_(&complete, a, b));
+                (updates.map(|u| u * &state.scale), state)
+            },
+        )
+    }
+}
+
+impl ReduceOnPlateau {
+    /// The state after a mean is complete.
+    fn judge(&self, state: &ReduceLrOnPlateauState) -> ReduceLrOnPlateauState {
+        let (mean, best) = (&state.avg_value, &state.best_value);
+        let improved = mean.lt(best * (1.0 - self.rtol) - self.atol);
+        let waited = where_(&improved, 0, safe_increment(&state.plateau_count));
+        let cooling = state.cooldown_count.gt(0);
+        let shrinks = waited
+            .eq(self.patience as i32)
+            .bitwise_and(cooling.logical_not());
+        let scale = where_(&shrinks, &state.scale * self.factor, &state.scale);
+        let scale = where_(&cooling, &state.scale, scale.maximum(self.min_scale));
+        let cooldown = where_(&shrinks, self.cooldown as i32, 0);
+        ReduceLrOnPlateauState {
+            scale,
+            best_value: where_(&improved, mean, best),
+            plateau_count: where_(&cooling.bitwise_or(&shrinks), 0, waited),
+            cooldown_count: where_(&cooling, &state.cooldown_count - 1, cooldown),
+            count: count_zero(),
+            avg_value: mean.zeros_like(),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Gradients that keep training examples private.
+
+use crate::options::options;
+use crate::{
+    GradientTransformation, Trace, chain, identity, per_example_global_norm_clip,
+    scale_by_learning_rate,
+};
+use ramie_core::State;
+use ramie_core::random::{self, Key};
+use ramie_derive::Tree;
+
+/// The state of [`differentially_private_aggregate`].
+#[derive(Tree)]
+pub struct DifferentiallyPrivateAggregateState {
+    /// The key of the noise to come.
+    pub rng_key: Key,
+}
+
+/// Clips the gradients of each example, stacked along the first axis, to the
+/// norm `l2_norm_clip`, adds them up with normal noise of the deviation
+/// `l2_norm_clip · noise_multiplier`, and divides by their number.
+///
+/// Abadi et al., *Deep Learning with Differential Privacy*, 2016.
+pub fn differentially_private_aggregate(
+    l2_norm_clip: f64,
+    noise_multiplier: f64,
+    key: Key,
+) -> GradientTransformation {
+    let deviation = l2_norm_clip * noise_multiplier;
+    GradientTransformation::new(
+        move |_| DifferentiallyPrivateAggregateState {
+            rng_key: key.clone(),
+        },
+        move |grads: State, state: DifferentiallyPrivateAggregateState, _| {
+            let (sums, _) = per_example_global_norm_clip(&grads, l2_norm_clip);
+            let examples = grads.arrays()[0].shape()[0] as f64;
+            let mut keys = state.rng_key.split(grads.len() + 1).into_iter();
+            let rng_key = keys.next().expect("a key more than arrays");
+            let noised = sums.map(|g| {
+                let key = keys.next().expect("a key for each array");
+                (g + random::normal(&key, g.shape(), g.dtype()) * deviation) / examples
+            });
+            (noised, DifferentiallyPrivateAggregateState { rng_key })
+        },
+    )
+}
+
+/// The key of the noise.
+type NoiseKey = Key;
+
+options! {
+    /// Differentially private gradient descent: for gradients of each example,
+    /// stacked along the first axis of each array.
+    ///
+    /// ```
+    /// use ramie_core::random;
+    /// use ramie_optim::contrib::dpsgd;
+    /// let tx = dpsgd(0.1).l2_norm_clip(1.0).noise_multiplier(1.1).key(random::key(7));
+    /// ```
+    ///
+    /// Abadi et al., *Deep Learning with Differential Privacy*, 2016.
+    dpsgd(learning_rate: schedule) -> Dpsgd {
+        /// The greatest norm of an example's gradients.
+        l2_norm_clip: f64 = 1.0,
+        /// The deviation of the noise, as a part of that norm.
+        noise_multiplier: f64 = 1.0,
+        /// What decides the noise.
+        key: NoiseKey = random::key(0),
+        /// Follows a decaying sum of past updates.
+        momentum: optional,
+        /// Looks one step ahead, where there is a momentum.
+        nesterov: flag,
+    }
+    |o| chain((
+        differentially_private_aggregate(o.l2_norm_clip, o.noise_multiplier, o.key),
+        match o.momentum {
+            Some(decay) => Trace { decay, nesterov: o.nesterov, accumulator_dtype: None }.into(),
+            None => identity(),
+        },
+        scale_by_learning_rate(o.learning_rate),
+    ))
+}

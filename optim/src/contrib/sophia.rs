@@ -1,0 +1,178 @@
+//! Sophia: clipped steps over the Hessian's diagonal.
+
+use crate::decay::decay;
+use crate::extra_args::expect_params;
+use crate::moments::{bias_correction, update_moment};
+use crate::numerics::{count_zero, safe_increment};
+use crate::options::options;
+use crate::{ExtraArgs, GradientTransformation, OptState, chain, scale_by_learning_rate, tree};
+use ramie_core::random::{self, Key};
+use ramie_core::{Array, DType, State, cond, grad, jvp};
+use ramie_derive::Tree;
+
+/// The state of [`hutchinson_estimator_diag_hessian`].
+#[derive(Tree)]
+pub struct HutchinsonState {
+    /// The key of the signs to come.
+    pub key: Key,
+}
+
+/// Replaces updates by an estimate of the diagonal of the objective's Hessian:
+/// `r · (H r)` for random signs `r`.
+///
+/// Its `update` panics if parameters or [`ExtraArgs::value_fn`] are not given.
+///
+/// Hutchinson, *A stochastic estimator of the trace of the influence matrix*,
+/// 1989.
+pub fn hutchinson_estimator_diag_hessian(key: Key) -> GradientTransformation {
+    const NAME: &str = "hutchinson_estimator_diag_hessian";
+    GradientTransformation::with_extra_args(
+        move |_| HutchinsonState { key: key.clone() },
+        |_, state: HutchinsonState, params, extra: &ExtraArgs<'_>| {
+            let params = expect_params(NAME, params);
+            let value_fn = extra.expect_value_fn(NAME);
+            let [key, sub] = state.key.split_into::<2>();
+            let signs = tree::random_like(&sub, params, |key, p| {
+                random::rademacher(key, p.shape(), DType::F32).astype(p.dtype())
+            });
+            let gradient = |p: State| grad(|p: State| value_fn(&p))(p);
+            let (_, product) = jvp(gradient, params.clone(), signs.clone());
+            (tree::mul(&product, &signs), HutchinsonState { key })
+        },
+    )
+}
+
+/// The state of [`scale_by_sophia`].
+#[derive(Tree)]
+pub struct SophiaState {
+    /// Steps made, 0-d `i32`.
+    pub count: Array,
+    /// Decaying mean of the updates.
+    pub mu: State,
+    /// Decaying mean of the Hessian's diagonal.
+    pub nu: State,
+    /// The state of what estimates it.
+    pub hessian_fn_state: OptState,
+}
+
+fn hutchinson() -> GradientTransformation {
+    hutchinson_estimator_diag_hessian(random::key(0))
+}
+
+/// A number, where there is one.
+type MaybeNumber = Option<f64>;
+
+options! {
+    /// Divides the mean of updates by the diagonal of the Hessian, and limits
+    /// the steps.
+    ///
+    /// Its `update` panics if parameters or [`ExtraArgs::value_fn`] are not
+    /// given.
+    ///
+    /// Liu et al., *Sophia: A Scalable Stochastic Second-order Optimizer for
+    /// Language Model Pre-training*, 2023.
+    scale_by_sophia() -> ScaleBySophia {
+        /// Decay of the mean of the updates.
+        b1: num = 0.965,
+        /// Decay of the mean of the diagonal.
+        b2: num = 0.99,
+        /// The least denominator.
+        eps: num = 1e-8,
+        /// Multiplies the diagonal.
+        gamma: num = 0.01,
+        /// The greatest step of an element; `None` for no limit.
+        clip_threshold: MaybeNumber = Some(1.0),
+        /// The diagonal is estimated anew after this many steps.
+        update_interval: count = 10,
+        /// What estimates the diagonal.
+        hessian_diagonal_fn: tx = hutchinson(),
+        /// The element type of the mean, by default that of the parameters.
+        mu_dtype: dtype,
+    }
+    |o| {
+        let (first, dtype) = (o.hessian_diagonal_fn.clone(), o.mu_dtype);
+        GradientTransformation::with_extra_args(
+            move |params| SophiaState {
+                count: count_zero(),
+                mu: tree::zeros_like(params, dtype),
+                nu: params.zeros_like(),
+                hessian_fn_state: first.init(params),
+            },
+            move |grads, state: SophiaState, params, extra: &ExtraArgs<'_>| {
+                let params = expect_params("scale_by_sophia", params);
+                let count = safe_increment(&state.count);
+                let mu = update_moment(&grads, &state.mu, &o.b1, 1);
+                let mean = bias_correction(&mu, &o.b1, &count);
+                let steps = mean.zip(&state.nu, |m, h| m / (h * &o.gamma).maximum(&o.eps));
+                let steps = match o.clip_threshold {
+                    Some(most) => tree::clip(&steps, -most, most),
+                    None => steps,
+                };
+                let due = state.count.remainder(o.update_interval as i32).eq(0);
+                let (hessian_fn_state, nu) = cond(
+                    due,
+                    |(h, nu): (OptState, State)| {
+                        let (diagonal, h) =
+                            o.hessian_diagonal_fn.update_with(grads.clone(), h, Some(params), extra);
+                        (h, update_moment(&diagonal, &nu, &o.b2, 1))
+                    },
+                    |s| s,
+                    (state.hessian_fn_state, state.nu),
+                );
+                let mu = tree::cast(&mu, dtype);
+                (steps, SophiaState { count, mu, nu, hessian_fn_state })
+            },
+        )
+    }
+}
+
+options! {
+    /// Sophia: clipped steps over an estimate of the Hessian's diagonal.
+    ///
+    /// Its `update` panics if parameters or [`ExtraArgs::value_fn`] are not
+    /// given.
+    ///
+    /// ```
+    /// use ramie_optim::contrib::sophia;
+    /// let tx = sophia(1e-3);
+    /// ```
+    ///
+    /// Liu et al., *Sophia: A Scalable Stochastic Second-order Optimizer for
+    /// Language Model Pre-training*, 2023.
+    sophia(learning_rate: schedule) -> Sophia {
+        /// Decay of the mean of gradients.
+        b1: num = 0.965,
+        /// Decay of the mean of the diagonal.
+        b2: num = 0.99,
+        /// The least denominator.
+        eps: num = 1e-8,
+        /// The strength of weight decay.
+        weight_decay: schedule = 1e-4,
+        /// Which parameters decay, by path and value; by default all.
+        mask: mask,
+        /// Multiplies the diagonal.
+        gamma: num = 0.01,
+        /// The greatest step of an element; `None` for no limit.
+        clip_threshold: MaybeNumber = Some(1.0),
+        /// The diagonal is estimated anew after this many steps.
+        update_interval: count = 10,
+        /// What estimates the diagonal.
+        hessian_diagonal_fn: tx = hutchinson(),
+        /// The element type of the mean, by default that of the parameters.
+        mu_dtype: dtype,
+    }
+    |o| chain((
+        ScaleBySophia {
+            b1: o.b1,
+            b2: o.b2,
+            eps: o.eps,
+            gamma: o.gamma,
+            clip_threshold: o.clip_threshold,
+            update_interval: o.update_interval,
+            hessian_diagonal_fn: o.hessian_diagonal_fn,
+            mu_dtype: o.mu_dtype,
+        },
+        decay(o.weight_decay, o.mask),
+        scale_by_learning_rate(o.learning_rate),
+    ))
+}

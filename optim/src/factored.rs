@@ -1,0 +1,116 @@
+//! Second moments kept as the product of a row and a column.
+
+use crate::extra_args::expect_params;
+use crate::numerics::{count_zero, safe_increment};
+use crate::options::options;
+use crate::{GradientTransformation, tree};
+use ramie_core::{Array, DType, IntoArray, State};
+use ramie_derive::Tree;
+
+/// The state of [`scale_by_factored_rms`]. An array has either row and column
+/// or the whole moment; what it does not have is one zero.
+#[derive(Tree)]
+pub struct FactoredState {
+    /// Steps made, 0-d `i32`.
+    pub count: Array,
+    /// Decaying means of squares over the longest axis.
+    pub v_row: State,
+    /// Decaying means of squares over the second longest axis.
+    pub v_col: State,
+    /// Decaying means of squares, where they are not factored.
+    pub v: State,
+}
+
+/// The second longest and the longest axis, where both are long enough.
+fn factored_axes(shape: &[usize], least: Option<usize>) -> Option<(usize, usize)> {
+    let least = least?;
+    let mut axes: Vec<usize> = (0..shape.len()).collect();
+    axes.sort_by_key(|a| shape[*a]);
+    match axes[..] {
+        [.., second, first] if shape[second] >= least => Some((second, first)),
+        _ => None,
+    }
+}
+
+options! {
+    /// Divides by the root of a decaying mean of squares, which for large
+    /// matrices is kept as a row and a column.
+    ///
+    /// Its `update` panics if it is not given the parameters.
+    ///
+    /// Shazeer and Stern, *Adafactor: Adaptive Learning Rates with Sublinear
+    /// Memory Cost*, 2018.
+    scale_by_factored_rms() -> ScaleByFactoredRms {
+        /// Whether large arrays are factored at all.
+        factored: toggle = true,
+        /// The mean decays by `1 - tᵉ` with this negative exponent in step `t`.
+        decay_rate: num = 0.8,
+        /// Subtracted from the number of the step, for training that goes on.
+        step_offset: count = 0,
+        /// The length that the second longest axis of a factored array has at
+        /// least.
+        min_dim_size_to_factor: count = 128,
+        /// Added to squares.
+        epsilon: num = 1e-30,
+    }
+    |o| {
+        let least = o.factored.then_some(o.min_dim_size_to_factor);
+        let nothing = |p: &Array| Array::zeros(&[1], p.dtype());
+        let without = |p: &Array, axis: usize| {
+            let mut shape = p.shape().to_vec();
+            shape.remove(axis);
+            Array::zeros(&shape, p.dtype())
+        };
+        GradientTransformation::new(
+            move |params| FactoredState {
+                count: count_zero(),
+                v_row: params.map(|p| match factored_axes(p.shape(), least) {
+                    Some((_, first)) => without(p, first),
+                    None => nothing(p),
+                }),
+                v_col: params.map(|p| match factored_axes(p.shape(), least) {
+                    Some((second, _)) => without(p, second),
+                    None => nothing(p),
+                }),
+                v: params.map(|p| match factored_axes(p.shape(), least) {
+                    Some(_) => nothing(p),
+                    None => p.zeros_like(),
+                }),
+            },
+            move |updates, state: FactoredState, params| {
+                let params = expect_params("scale_by_factored_rms", params);
+                let t = (&state.count - o.step_offset as i32 + 1).astype(DType::F32);
+                let decay = 1.0_f64 - t.power(o.decay_rate.negative());
+                let rest = 1.0_f64 - &decay;
+                let mean = |old: &Array, new: Array| (old * &decay + new * &rest).astype(old.dtype());
+                let squares = updates.map(|g| tree::abs_sq(g) + &o.epsilon);
+                let axes = |path: &str| factored_axes(params.get(path)?.shape(), least);
+                let whole = |s: &State, path: &str| s.get(path).expect("the paths of the updates").clone();
+                let v_row = state.v_row.map_with_path(|path, old| match axes(path) {
+                    Some((_, first)) => mean(old, whole(&squares, path).mean_axes(&[first as isize])),
+                    None => old.clone(),
+                });
+                let v_col = state.v_col.map_with_path(|path, old| match axes(path) {
+                    Some((second, _)) => mean(old, whole(&squares, path).mean_axes(&[second as isize])),
+                    None => old.clone(),
+                });
+                let v = state.v.map_with_path(|path, old| match axes(path) {
+                    Some(_) => old.clone(),
+                    None => mean(old, whole(&squares, path)),
+                });
+                let updates = updates.map_with_path(|path, g| match axes(path) {
+                    Some((second, first)) => {
+                        let (row, col) = (whole(&v_row, path), whole(&v_col, path));
+                        let kept = if second > first { second - 1 } else { second };
+                        let row = (&row / row.mean_keepdims(&[kept as isize])).power(-0.5);
+                        let col = col.power(-0.5);
+                        g * row.expand_dims(&[first as isize]) * col.expand_dims(&[second as isize])
+                    }
+                    None => g * whole(&v, path).power((-0.5).into_array()),
+                });
+                let count = safe_increment(&state.count);
+                (updates, FactoredState { count, v_row, v_col, v })
+            },
+        )
+    }
+}

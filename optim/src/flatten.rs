@@ -1,0 +1,45 @@
+//! `flatten`: all parameters as one vector.
+
+use crate::{ExtraArgs, GradientTransformation, OptState};
+use ramie_core::{Array, State, concatenate};
+
+/// Gives a transformation all arrays as one vector, and takes its updates
+/// apart again. One large array is faster to update than many small ones.
+///
+/// Arrays lie in the order of the state. The transformation's state has one
+/// array, without a path, where it would have one for each parameter.
+///
+/// ```
+/// use ramie_optim::{adam, flatten};
+/// let tx = flatten(adam(1e-3));
+/// ```
+pub fn flatten(inner: impl Into<GradientTransformation>) -> GradientTransformation {
+    let inner = inner.into();
+    let first = inner.clone();
+    GradientTransformation::with_extra_args(
+        move |params| first.init(&vector(params)),
+        move |updates, state: OptState, params, extra: &ExtraArgs<'_>| {
+            let params = params.map(vector);
+            let flat = vector(&updates);
+            let (new, state) =
+                inner.update_with(flat, state, params.as_ref(), &extra.map_grad(vector));
+            let new = &new.arrays()[0];
+            let mut start = 0;
+            let updates = updates.map(|u| {
+                let end = start + u.size();
+                let part = new.index(start as isize..end as isize).reshape(u.shape());
+                start = end;
+                part
+            });
+            (updates, state)
+        },
+    )
+}
+
+/// All arrays after one another, at the empty path.
+#[track_caller]
+fn vector(x: &State) -> State {
+    assert!(!x.is_empty(), "flatten: there are no parameters");
+    let flat: Vec<Array> = x.arrays().iter().map(Array::ravel).collect();
+    State::of(&concatenate(&flat, 0))
+}

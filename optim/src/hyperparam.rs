@@ -1,0 +1,147 @@
+//! `Hyperparam`: a number of a transformation.
+
+use ramie_core::{Array, IntoArray};
+use std::fmt;
+
+/// A number of a transformation: one that is known when the transformation is
+/// made, or a 0-d array, which may be traced.
+///
+/// Numbers and arrays convert. Arrays let a program change a hyperparameter
+/// without being compiled anew (see [`inject_hyperparams`](crate::inject_hyperparams)), and
+/// train with several at once:
+///
+/// ```no_run
+/// use ramie_core::{Array, State, vmap};
+/// use ramie_optim::{GradientTransformation, sgd};
+/// let grads = State::from_iter([("w", Array::from(2.0f32))]);
+/// let step = |rate: Array| {
+///     let tx: GradientTransformation = sgd(rate).into();
+///     tx.update(grads.clone(), tx.init(&grads), None).0
+/// };
+/// let updates = vmap(step)(Array::from([0.1f32, 0.5]));
+/// assert_eq!(updates.arrays()[0].to_vec::<f32>(), [-0.2, -1.0]);
+/// ```
+#[derive(Clone)]
+pub struct Hyperparam(Value);
+
+#[derive(Clone)]
+enum Value {
+    Number(f64),
+    Array(Array),
+}
+
+impl Hyperparam {
+    /// The number, where it is known.
+    pub fn as_number(&self) -> Option<f64> {
+        match &self.0 {
+            Value::Number(n) => Some(*n),
+            Value::Array(_) => None,
+        }
+    }
+
+    /// Known numbers are combined as `f64`, others as arrays.
+    pub(crate) fn with(
+        &self,
+        other: impl Into<Hyperparam>,
+        numbers: impl Fn(f64, f64) -> f64,
+        arrays: impl Fn(Array, Array) -> Array,
+    ) -> Hyperparam {
+        let other = other.into();
+        match (&self.0, &other.0) {
+            (Value::Number(a), Value::Number(b)) => numbers(*a, *b).into(),
+            _ => arrays(self.into_array(), other.into_array()).into(),
+        }
+    }
+
+    /// `1 - x`.
+    pub(crate) fn rest(&self) -> Hyperparam {
+        self.with(1.0, |a, one| one - a, |a, one| one - a)
+    }
+
+    /// `-x`.
+    pub(crate) fn negative(&self) -> Hyperparam {
+        match &self.0 {
+            Value::Number(n) => (-n).into(),
+            Value::Array(a) => (-a).into(),
+        }
+    }
+
+    /// `x · y`.
+    pub(crate) fn times(&self, other: impl Into<Hyperparam>) -> Hyperparam {
+        self.with(other, |a, b| a * b, |a, b| a * b)
+    }
+
+    /// `x + y`.
+    pub(crate) fn plus(&self, other: impl Into<Hyperparam>) -> Hyperparam {
+        self.with(other, |a, b| a + b, |a, b| a + b)
+    }
+
+    /// `xʸ`.
+    pub(crate) fn to_the(&self, exponent: f64) -> Hyperparam {
+        self.with(exponent, f64::powf, |a, b| a.power(b))
+    }
+
+    /// `xⁿ` for a count.
+    #[track_caller]
+    pub(crate) fn power(&self, count: &Array) -> Array {
+        self.into_array().power(count)
+    }
+}
+
+impl IntoArray for &Hyperparam {
+    fn into_array(self) -> Array {
+        match &self.0 {
+            Value::Number(n) => n.into_array(),
+            Value::Array(a) => a.clone(),
+        }
+    }
+}
+impl IntoArray for Hyperparam {
+    fn into_array(self) -> Array {
+        (&self).into_array()
+    }
+}
+
+macro_rules! number {
+    ($($t:ty),*) => { $(
+        impl From<$t> for Hyperparam {
+            fn from(value: $t) -> Hyperparam {
+                Hyperparam(Value::Number(value.into()))
+            }
+        }
+    )* };
+}
+number!(f64, f32, i32, u32);
+
+impl From<Array> for Hyperparam {
+    #[track_caller]
+    fn from(array: Array) -> Hyperparam {
+        assert!(
+            array.ndim() == 0,
+            "a hyperparameter must be a number, it is {}\n  help: use vmap to train with several \
+             values at once",
+            array.aval()
+        );
+        Hyperparam(Value::Array(array))
+    }
+}
+impl From<&Array> for Hyperparam {
+    #[track_caller]
+    fn from(array: &Array) -> Hyperparam {
+        array.clone().into()
+    }
+}
+impl From<&Hyperparam> for Hyperparam {
+    fn from(other: &Hyperparam) -> Hyperparam {
+        other.clone()
+    }
+}
+
+impl fmt::Debug for Hyperparam {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Value::Number(n) => n.fmt(f),
+            Value::Array(a) => write!(f, "{}", a.aval()),
+        }
+    }
+}

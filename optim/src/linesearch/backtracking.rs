@@ -1,0 +1,171 @@
+//! Backtracking line search.
+
+use crate::extra_args::expect_params;
+use crate::numerics::count_zero;
+use crate::options::options;
+use crate::{ExtraArgs, GradientTransformation, tree};
+use ramie_core::{Array, DType, State, value_and_grad, where_, while_loop};
+use ramie_derive::Tree;
+
+/// The state of [`scale_by_backtracking_linesearch`].
+#[derive(Tree)]
+pub struct ScaleByBacktrackingLinesearchState {
+    /// The step found last, 0-d.
+    pub learning_rate: Array,
+    /// The value of the objective after it, 0-d.
+    pub value: Array,
+    /// The gradients after it, where they are kept.
+    pub grad: Option<State>,
+    /// How the search went.
+    pub info: BacktrackingLinesearchInfo,
+}
+
+/// How a backtracking line search went.
+#[derive(Tree)]
+pub struct BacktrackingLinesearchInfo {
+    /// Evaluations of the objective, 0-d `i32`.
+    pub num_linesearch_steps: Array,
+    /// By how much the objective missed the decrease asked for, 0-d.
+    pub decrease_error: Array,
+}
+
+/// A search under way.
+#[derive(Tree)]
+struct Search {
+    learning_rate: Array,
+    new_value: Array,
+    new_grad: Option<State>,
+    decrease_error: Array,
+    iter_num: Array,
+}
+
+options! {
+    /// Scales updates by the first step, of ever shorter ones, that decreases
+    /// the objective enough (Armijo's condition).
+    ///
+    /// Its `update` panics if parameters, [`ExtraArgs::value`],
+    /// [`ExtraArgs::grad`] or [`ExtraArgs::value_fn`] are not given.
+    ///
+    /// ```
+    /// use ramie_optim::{chain, scale_by_backtracking_linesearch, sgd};
+    /// let tx = chain((sgd(1.0), scale_by_backtracking_linesearch().max_backtracking_steps(15)));
+    /// ```
+    ///
+    /// Nocedal and Wright, *Numerical Optimization*, 1999, section 3.1;
+    /// Vaswani et al., *Painless SGD*, 2019.
+    scale_by_backtracking_linesearch() -> ScaleByBacktrackingLinesearch {
+        /// The most steps tried.
+        max_backtracking_steps: count = 15,
+        /// How much of the decrease that the slope promises is asked for.
+        slope_rtol: num = 1e-4,
+        /// Multiplies a step that did not decrease the objective enough.
+        decrease_factor: num = 0.8,
+        /// Multiplies the last step for the first trial of the next search.
+        increase_factor: num = 1.5,
+        /// The greatest step.
+        max_learning_rate: num = 1.0,
+        /// The error allowed.
+        atol: num = 0.0,
+        /// The error allowed, as a part of the value.
+        rtol: num = 0.0,
+        /// Keeps the gradients at the end of the step, so that they need not be
+        /// taken again: see
+        /// [`value_and_grad_from_state`](crate::value_and_grad_from_state).
+        store_grad: flag,
+    }
+    |o| {
+        let store = o.store_grad;
+        GradientTransformation::with_extra_args(
+            move |params| {
+                let dtype = params.arrays().first().map_or(DType::F32, Array::dtype);
+                ScaleByBacktrackingLinesearchState {
+                    learning_rate: Array::scalar(1.0, dtype),
+                    value: Array::scalar(f64::INFINITY, dtype),
+                    grad: store.then(|| params.zeros_like()),
+                    info: BacktrackingLinesearchInfo {
+                        num_linesearch_steps: count_zero(),
+                        decrease_error: Array::scalar(f64::INFINITY, dtype),
+                    },
+                }
+            },
+            move |updates, state: ScaleByBacktrackingLinesearchState, params, extra: &ExtraArgs<'_>| {
+                o.search(updates, state, params, extra)
+            },
+        )
+    }
+}
+
+const NAME: &str = "scale_by_backtracking_linesearch";
+
+impl ScaleByBacktrackingLinesearch {
+    fn search(
+        &self,
+        updates: State,
+        state: ScaleByBacktrackingLinesearchState,
+        params: Option<&State>,
+        extra: &ExtraArgs<'_>,
+    ) -> (State, ScaleByBacktrackingLinesearchState) {
+        let params = expect_params(NAME, params);
+        let (value, grad) = (extra.expect_value(NAME), extra.expect_grad(NAME));
+        let value_fn = extra.expect_value_fn(NAME);
+        let dtype = state.value.dtype();
+        let slope = tree::vdot(&tree::conj(&updates), &tree::conj(grad));
+        let allowed = value * &self.rtol.plus(1.0);
+        let most = self.max_backtracking_steps as i32;
+        let error = |step: &Array, new: &Array| {
+            let error = new - &allowed - step * &self.slope_rtol * &slope;
+            let error = where_(&error.is_nan(), f64::INFINITY, error);
+            error.maximum(0.0).astype(dtype)
+        };
+        let body = |s: Search| {
+            let shorter = &s.learning_rate * &self.decrease_factor;
+            let learning_rate = where_(&s.iter_num.gt(0), shorter, &s.learning_rate).astype(dtype);
+            let at = tree::cast_like(&tree::add_scale(params, &learning_rate, &updates), params);
+            let (new_value, new_grad) = match &s.new_grad {
+                Some(_) => {
+                    let (v, g) = value_and_grad(|p: State| value_fn(&p))(at);
+                    (v, Some(tree::cast_like(&g, params)))
+                }
+                None => (value_fn(&at), None),
+            };
+            Search {
+                decrease_error: error(&learning_rate, &new_value),
+                learning_rate,
+                new_value: new_value.astype(dtype),
+                new_grad,
+                iter_num: s.iter_num + 1,
+            }
+        };
+        let longer =
+            (&state.learning_rate * &self.increase_factor).minimum(&self.max_learning_rate);
+        let first = Search {
+            learning_rate: longer.astype(dtype),
+            new_value: value.astype(dtype),
+            new_grad: self.store_grad.then(|| params.zeros_like()),
+            decrease_error: Array::scalar(f64::INFINITY, dtype),
+            iter_num: count_zero(),
+        };
+        let goes_on = |s: Search| {
+            let bad = s.decrease_error.le(&self.atol).logical_not();
+            bad.bitwise_and(s.iter_num.le(most))
+        };
+        let found = while_loop(goes_on, body, first);
+        // Outside of the objective's domain no step is made.
+        let outside = found.decrease_error.is_inf();
+        let rate = where_(
+            &outside,
+            found.learning_rate.zeros_like(),
+            &found.learning_rate,
+        );
+        let state = ScaleByBacktrackingLinesearchState {
+            learning_rate: rate.clone(),
+            value: found.new_value,
+            grad: found.new_grad,
+            info: BacktrackingLinesearchInfo {
+                num_linesearch_steps: found.iter_num,
+                decrease_error: found.decrease_error,
+            },
+        };
+        (tree::scale(rate, &updates), state)
+    }
+}

@@ -1,0 +1,136 @@
+//! `lookahead`: slow parameters that follow fast ones.
+
+use crate::numerics::count_zero;
+use crate::options::options;
+use crate::{GradientTransformation, OptState};
+use ramie_core::{Array, State, tree, where_};
+use ramie_derive::Tree;
+
+/// The state of [`lookahead`].
+#[derive(Tree)]
+pub struct LookaheadState {
+    /// The state of the fast optimizer.
+    pub fast_state: OptState,
+    /// Steps since fast and slow parameters were the same, 0-d `i32`.
+    pub steps_since_sync: Array,
+}
+
+/// Fast and slow parameters.
+#[derive(Clone, Tree)]
+pub struct LookaheadParams {
+    /// Those that gradients are taken at.
+    pub fast: State,
+    /// Those that follow them, and are used in the end.
+    pub slow: State,
+}
+
+impl LookaheadParams {
+    /// Both the same.
+    pub fn init_synced(params: &State) -> LookaheadParams {
+        LookaheadParams {
+            fast: params.clone(),
+            slow: params.clone(),
+        }
+    }
+
+    /// Both in one state, below `fast` and `slow`: what the transformation
+    /// takes for parameters, and returns as updates.
+    pub fn to_state(&self) -> State {
+        State::of(self)
+    }
+
+    /// The parameters in a state made by [`to_state`](LookaheadParams::to_state).
+    ///
+    /// # Panics
+    /// If the state has nothing below `fast`.
+    #[track_caller]
+    pub fn from_state(state: &State) -> LookaheadParams {
+        let (fast, slow) = (state.subtree("fast"), state.subtree("slow"));
+        assert!(
+            !fast.is_empty() && fast.len() == slow.len(),
+            "lookahead: the parameters have no fast and slow half, they are {state:?}\n  help: make \
+             them with LookaheadParams::init_synced(&params).to_state()"
+        );
+        LookaheadParams { fast, slow }
+    }
+}
+
+/// How many steps lie between two meetings.
+type Period = SyncPeriod;
+
+/// Steps between two meetings of fast and slow parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct SyncPeriod(i32);
+
+impl SyncPeriod {
+    /// The number of steps.
+    pub fn steps(self) -> i32 {
+        self.0
+    }
+}
+
+impl From<usize> for SyncPeriod {
+    #[track_caller]
+    fn from(steps: usize) -> SyncPeriod {
+        assert!(
+            steps > 0,
+            "a synchronization period is at least 1, got 0\n  help: 1 synchronizes in every step"
+        );
+        SyncPeriod(i32::try_from(steps).expect("fewer than 2^31 steps"))
+    }
+}
+
+options! {
+    /// Lets slow parameters step towards fast ones every `sync_period` steps,
+    /// and the fast ones start from there.
+    ///
+    /// Gradients are for the fast parameters, without `fast` in their paths;
+    /// parameters and updates are [`LookaheadParams`] as a state.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, State};
+    /// use ramie_optim::{GradientTransformation, LookaheadParams, apply_updates, lookahead, sgd};
+    /// let tx: GradientTransformation = lookahead(sgd(0.1), 5usize, 0.5).into();
+    /// let params = State::from_iter([("w", Array::from(1.0f32))]);
+    /// let mut params = LookaheadParams::init_synced(&params).to_state();
+    /// let state = tx.init(&params);
+    /// let grads = State::from_iter([("w", Array::from(2.0f32))]);
+    /// let (updates, state) = tx.update(grads, state, Some(&params));
+    /// params = apply_updates(&params, &updates);
+    /// assert_eq!(params.get("fast.w").map(|w| w.item::<f32>()), Some(0.8));
+    /// ```
+    ///
+    /// Zhang et al., *Lookahead Optimizer: k steps forward, 1 step back*, 2019.
+    lookahead(fast_optimizer: tx, sync_period: Period, slow_step_size: num) -> Lookahead {
+        /// Starts the fast optimizer anew at each meeting.
+        reset_state: flag,
+    }
+    |o| {
+        let first = o.fast_optimizer.clone();
+        GradientTransformation::new(
+            move |params| LookaheadState {
+                fast_state: first.init(&LookaheadParams::from_state(params).fast),
+                steps_since_sync: count_zero(),
+            },
+            move |updates, state: LookaheadState, params| {
+                let params = crate::extra_args::expect_params("lookahead", params);
+                let LookaheadParams { fast, slow } = LookaheadParams::from_state(params);
+                let (updates, fast_state) = o.fast_optimizer.update(updates, state.fast_state, Some(&fast));
+                let sync = state.steps_since_sync.eq(o.sync_period.0 - 1);
+                let ahead = fast.zip(&updates, |f, u| f + u).zip(&slow, |f, s| f - s);
+                let slow_updates = ahead.map(|d| d * (sync.astype(d.dtype()) * &o.slow_step_size));
+                let back = o.slow_step_size.rest();
+                let fast_updates = updates.zip(&ahead, |u, d| u - sync.astype(d.dtype()) * &back * d);
+                let fast_state = if o.reset_state {
+                    let initial = o.fast_optimizer.init(&fast);
+                    tree::map2(&fast_state, &initial, |now, first| where_(&sync, first, now))
+                } else {
+                    fast_state
+                };
+                let updates = LookaheadParams { fast: fast_updates, slow: slow_updates };
+                let steps_since_sync = (&state.steps_since_sync + 1).remainder(o.sync_period.0);
+                (updates.to_state(), LookaheadState { fast_state, steps_since_sync })
+            },
+        )
+    }
+}

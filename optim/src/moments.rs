@@ -1,0 +1,94 @@
+//! Decaying means, which many optimizers keep.
+
+use crate::tree::abs_sq;
+use crate::{Hyperparam, safe_increment};
+use ramie_core::{Array, State};
+
+/// The decaying mean `(1 - decay) · gᵒʳᵈᵉʳ + decay · m`.
+///
+/// # Panics
+/// If the states have different paths.
+#[track_caller]
+pub fn update_moment(
+    updates: &State,
+    moments: &State,
+    decay: impl Into<Hyperparam>,
+    order: i32,
+) -> State {
+    let decay = decay.into();
+    let rest = decay.rest();
+    updates.zip(moments, |g, m| raised(g, order) * &rest + m * &decay)
+}
+
+fn raised(g: &Array, order: i32) -> Array {
+    match order {
+        1 => g.clone(),
+        2 => g.square(),
+        n => g.integer_pow(n),
+    }
+}
+
+/// [`update_moment`] of the elements' magnitudes: for complex numbers of
+/// `|g|ᵒʳᵈᵉʳ`, which is real.
+///
+/// # Panics
+/// If the states have different paths, or for an odd order of complex numbers.
+#[track_caller]
+pub fn update_moment_per_elem_norm(
+    updates: &State,
+    moments: &State,
+    decay: impl Into<Hyperparam>,
+    order: i32,
+) -> State {
+    let decay = decay.into();
+    let rest = decay.rest();
+    updates.zip(moments, |g, m| {
+        let raised = if g.dtype().is_complex() {
+            raised(&abs_sq(g), order / 2)
+        } else {
+            raised(g, order)
+        };
+        raised * &rest + m * &decay
+    })
+}
+
+/// The decaying greatest magnitude, `max(|g| + eps, decay · m)`.
+///
+/// # Panics
+/// If the states have different paths.
+#[track_caller]
+pub fn update_infinity_moment(
+    updates: &State,
+    moments: &State,
+    decay: impl Into<Hyperparam>,
+    eps: impl Into<Hyperparam>,
+) -> State {
+    let (decay, eps) = (decay.into(), eps.into());
+    updates.zip(moments, |g, m| (g.abs() + &eps).maximum(m * &decay))
+}
+
+/// A decaying mean that started at zero, divided by the weight that it has
+/// gathered, `1 - decayᶜᵒᵘⁿᵗ`.
+#[track_caller]
+pub fn bias_correction(moment: &State, decay: impl Into<Hyperparam>, count: &Array) -> State {
+    let weight = 1.0_f64 - decay.into().power(count);
+    moment.map(|m| m / weight.astype(m.dtype()))
+}
+
+/// The corrected mean after `count` steps; with `nesterov` that of the step
+/// after, `decay · m + (1 - decay) · g`.
+pub(crate) fn corrected_mean(
+    updates: &State,
+    mu: &State,
+    decay: &Hyperparam,
+    count: &Array,
+    nesterov: bool,
+) -> State {
+    if !nesterov {
+        return bias_correction(mu, decay, count);
+    }
+    let ahead = bias_correction(mu, decay, &safe_increment(count));
+    let now = bias_correction(updates, decay, count);
+    let rest = decay.rest();
+    ahead.zip(&now, |m, g| m * decay + g * &rest)
+}

@@ -1,0 +1,124 @@
+//! Measurements of updates, kept in the state.
+
+use crate::{ExtraArgs, GradientTransformation, OptState, ema};
+use ramie_core::State;
+use ramie_derive::Tree;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The state of [`snapshot`].
+#[derive(Tree)]
+pub struct SnapshotState {
+    /// What was measured last, below its name.
+    pub measurement: BTreeMap<String, State>,
+}
+
+/// Keeps what `measure` says of the updates in the state, under a name, and
+/// lets them pass.
+///
+/// ```
+/// use ramie_core::State;
+/// use ramie_optim::{adam, chain, global_norm, snapshot};
+/// let norm = |updates: &State| State::of(&global_norm(updates));
+/// let tx = chain((snapshot("norm before", norm), adam(1e-3), snapshot("norm after", norm)));
+/// ```
+pub fn snapshot(
+    name: &str,
+    measure: impl Fn(&State) -> State + Send + Sync + 'static,
+) -> GradientTransformation {
+    let measure = Arc::new(measure);
+    let name = name.to_owned();
+    let state = move |updates: &State| SnapshotState {
+        measurement: BTreeMap::from([(name.clone(), measure(updates))]),
+    };
+    let first = state.clone();
+    GradientTransformation::new(first, move |updates, _: SnapshotState, _| {
+        let next = state(&updates);
+        (updates, next)
+    })
+}
+
+/// The state of [`monitor`].
+#[derive(Tree)]
+pub struct MonitorState {
+    /// What was measured last, by name.
+    pub measurements: BTreeMap<String, State>,
+    /// The states of the measures, in the order that they were given.
+    pub measure_states: Vec<OptState>,
+}
+
+/// Keeps several measurements of the updates in the state, and lets them pass.
+/// A measure is a transformation, whose updates are the measurement: see
+/// [`measure`] and [`measure_with_ema`].
+///
+/// ```
+/// use ramie_core::State;
+/// use ramie_optim::{global_norm, measure, measure_with_ema, monitor};
+/// let norm = |updates: &State| State::of(&global_norm(updates));
+/// let tx = monitor([("norm", measure(norm)), ("mean norm", measure_with_ema(norm, 0.9))]);
+/// ```
+pub fn monitor<N: Into<String>, T: Into<GradientTransformation>>(
+    measures: impl IntoIterator<Item = (N, T)>,
+) -> GradientTransformation {
+    let named = |(name, tx): (N, T)| (name.into(), tx.into());
+    let measures: Vec<(String, GradientTransformation)> = measures.into_iter().map(named).collect();
+    let first = measures.clone();
+    GradientTransformation::with_extra_args(
+        move |params| {
+            let mut state = MonitorState {
+                measurements: BTreeMap::new(),
+                measure_states: Vec::new(),
+            };
+            for (name, tx) in &first {
+                // A measurement of nothing yet, so that the state keeps its
+                // structure.
+                let (now, _) = tx.update(params.zeros_like(), tx.init(params), Some(params));
+                state.measurements.insert(name.clone(), now.zeros_like());
+                state.measure_states.push(tx.init(params));
+            }
+            state
+        },
+        move |updates, mut state: MonitorState, params, extra: &ExtraArgs<'_>| {
+            assert!(
+                state.measure_states.len() == measures.len(),
+                "monitor: the state has {} measures, the monitor {}\n  help: pass the state that \
+                 this transformation's `init` or last `update` returned",
+                state.measure_states.len(),
+                measures.len()
+            );
+            for ((name, tx), before) in measures.iter().zip(&mut state.measure_states) {
+                let taken = std::mem::replace(before, OptState::new(()));
+                let (now, next) = tx.update_with(updates.clone(), taken, params, extra);
+                state.measurements.insert(name.clone(), now);
+                *before = next;
+            }
+            (updates, state)
+        },
+    )
+}
+
+/// A function of the updates as a measure for [`monitor`].
+pub fn measure(f: impl Fn(&State) -> State + Send + Sync + 'static) -> GradientTransformation {
+    GradientTransformation::stateless(move |updates, _| f(&updates))
+}
+
+/// The decaying mean of what a function says of the updates, as a measure for
+/// [`monitor`].
+pub fn measure_with_ema(
+    f: impl Fn(&State) -> State + Send + Sync + 'static,
+    decay: impl Into<crate::Hyperparam>,
+) -> GradientTransformation {
+    let average: GradientTransformation = ema(decay).into();
+    let f = Arc::new(f);
+    let (first, first_f) = (average.clone(), f.clone());
+    // The state is that of a chain of the function and the mean.
+    GradientTransformation::new(
+        move |params| vec![OptState::new(()), first.init(&first_f(params))],
+        move |updates, mut state: Vec<OptState>, params| {
+            let before = state.pop().expect("the state of the mean");
+            let (mean, next) = average.update(f(&updates), before, params);
+            state.push(next);
+            (mean, state)
+        },
+    )
+}

@@ -1,0 +1,68 @@
+//! Normalisation of gradients layer by layer.
+
+use crate::extra_args::expect_params;
+use crate::numerics::{count_zero, safe_increment};
+use crate::options::options;
+use crate::{GradientTransformation, tree};
+use ramie_core::{Array, State, where_};
+use ramie_derive::Tree;
+
+/// The state of [`scale_by_novograd`].
+#[derive(Tree)]
+pub struct ScaleByNovogradState {
+    /// Steps made, 0-d `i32`.
+    pub count: Array,
+    /// Decaying sum of the normalised gradients.
+    pub mu: State,
+    /// Decaying mean of the squared norm of each array's gradients, 0-d each.
+    pub nu: State,
+}
+
+options! {
+    /// The decaying sum of gradients divided by the norm of their array.
+    ///
+    /// Its `update` panics if it is not given the parameters.
+    ///
+    /// Ginsburg et al., *Stochastic Gradient Methods with Layer-wise Adaptive
+    /// Moments*, 2019.
+    scale_by_novograd() -> ScaleByNovograd {
+        /// Decay of the sum of gradients.
+        b1: num = 0.9,
+        /// Decay of the mean of squared norms.
+        b2: num = 0.25,
+        /// Added to the denominator outside the square root.
+        eps: num = 1e-8,
+        /// Added inside the square root.
+        eps_root: num = 0.0,
+        /// The strength of weight decay.
+        weight_decay: num = 0.0,
+        /// The element type of the sum, by default that of the parameters.
+        mu_dtype: dtype,
+    }
+    |o| {
+        let mu_dtype = o.mu_dtype;
+        GradientTransformation::new(
+            move |params| ScaleByNovogradState {
+                count: count_zero(),
+                mu: tree::zeros_like(params, mu_dtype),
+                nu: params.map(|p| Array::scalar(0.0, p.dtype())),
+            },
+            move |updates, state: ScaleByNovogradState, params| {
+                let params = expect_params("scale_by_novograd", params);
+                let count = safe_increment(&state.count);
+                let first = count.eq(1);
+                let rest = o.b2.rest();
+                let nu = updates.zip(&state.nu, |g, n| {
+                    let square = tree::abs_sq(g).sum().sqrt().square();
+                    let square = square.astype(n.dtype());
+                    where_(&first, &square, &square * &rest + n * &o.b2)
+                });
+                let scaled = updates.zip(&nu, |g, n| g / ((n + &o.eps_root).sqrt() + &o.eps));
+                let added = scaled.zip(params, |g, p| g + p * &o.weight_decay);
+                let mu = added.zip(&state.mu, |a, m| where_(&first, a, m * &o.b1 + a));
+                let mu = tree::cast(&mu, mu_dtype);
+                (mu.clone(), ScaleByNovogradState { count, mu, nu })
+            },
+        )
+    }
+}

@@ -1,0 +1,49 @@
+//! Optimistic gradients.
+
+use crate::options::options;
+use crate::{GradientTransformation, Hyperparam};
+use ramie_core::{Array, DType, State, where_};
+use ramie_derive::Tree;
+
+/// The state of [`scale_by_optimistic_gradient`].
+#[derive(Tree)]
+pub struct ScaleByOptimisticGradientState {
+    /// Whether no step was made yet, 0-d `bool`.
+    pub is_initial_step: Array,
+    /// The updates of the step before.
+    pub previous_gradient: State,
+}
+
+options! {
+    /// `(alpha + beta) · g - beta · g'`, with the update `g'` of the step
+    /// before: what the next gradient would be if it went on as it did.
+    ///
+    /// Mokhtari et al., *A Unified Analysis of Extra-gradient and Optimistic
+    /// Gradient Methods for Saddle Point Problems*, 2019.
+    scale_by_optimistic_gradient() -> ScaleByOptimisticGradient {
+        /// Weight of the gradient.
+        alpha: num = 1.0,
+        /// Weight of its change.
+        beta: num = 1.0,
+    }
+    |o| {
+        let both: Hyperparam = o.alpha.plus(&o.beta);
+        GradientTransformation::new(
+            |params| ScaleByOptimisticGradientState {
+                is_initial_step: Array::scalar(true, DType::Bool),
+                previous_gradient: params.zeros_like(),
+            },
+            move |updates, state: ScaleByOptimisticGradientState, _| {
+                let new = updates.zip(&state.previous_gradient, |g, before| {
+                    let before = where_(&state.is_initial_step, g, before);
+                    g * &both - before * &o.beta
+                });
+                let state = ScaleByOptimisticGradientState {
+                    is_initial_step: Array::scalar(false, DType::Bool),
+                    previous_gradient: updates,
+                };
+                (new, state)
+            },
+        )
+    }
+}

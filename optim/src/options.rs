@@ -1,0 +1,174 @@
+//! The form that options of transformations and optimizers have.
+
+use ramie_core::Array;
+use std::fmt;
+use std::sync::Arc;
+
+/// Says by path and array whether something applies to a parameter.
+#[derive(Clone)]
+pub(crate) struct Predicate(pub Arc<dyn Fn(&str, &Array) -> bool + Send + Sync>);
+
+impl fmt::Debug for Predicate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("mask(..)")
+    }
+}
+
+/// The type of an option, and how it is given.
+macro_rules! option_type {
+    (num) => { $crate::Hyperparam };
+    (schedule) => { $crate::Schedule };
+    (optional) => { Option<$crate::Hyperparam> };
+    (flag) => { bool };
+    (toggle) => { bool };
+    (count) => { usize };
+    (dtype) => { Option<ramie_core::DType> };
+    (mask) => { Option<$crate::options::Predicate> };
+    (tx) => { $crate::GradientTransformation };
+    ($other:ident) => { $other };
+}
+
+macro_rules! option_setter {
+    ($(#[$doc:meta])* $field:ident num $default:expr) => {
+        $(#[$doc])*
+        #[doc = concat!("\n\nBy default `", stringify!($default), "`.")]
+        #[must_use]
+        pub fn $field(mut self, $field: impl Into<$crate::Hyperparam>) -> Self {
+            self.$field = $field.into();
+            self
+        }
+    };
+    ($(#[$doc:meta])* $field:ident schedule $default:expr) => {
+        $(#[$doc])*
+        #[doc = concat!("\n\nBy default `", stringify!($default), "`.")]
+        #[must_use]
+        pub fn $field(mut self, $field: impl Into<$crate::Schedule>) -> Self {
+            self.$field = $field.into();
+            self
+        }
+    };
+    ($(#[$doc:meta])* $field:ident optional) => {
+        $(#[$doc])*
+        #[must_use]
+        pub fn $field(mut self, $field: impl Into<$crate::Hyperparam>) -> Self {
+            self.$field = Some($field.into());
+            self
+        }
+    };
+    ($(#[$doc:meta])* $field:ident flag) => {
+        $(#[$doc])*
+        #[must_use]
+        pub fn $field(mut self) -> Self {
+            self.$field = true;
+            self
+        }
+    };
+    ($(#[$doc:meta])* $field:ident dtype) => {
+        $(#[$doc])*
+        #[must_use]
+        pub fn $field(mut self, $field: ramie_core::DType) -> Self {
+            self.$field = Some($field);
+            self
+        }
+    };
+    ($(#[$doc:meta])* $field:ident mask) => {
+        $(#[$doc])*
+        #[must_use]
+        pub fn $field(
+            mut self,
+            $field: impl Fn(&str, &ramie_core::Array) -> bool + Send + Sync + 'static,
+        ) -> Self {
+            self.$field = Some($crate::options::Predicate(std::sync::Arc::new($field)));
+            self
+        }
+    };
+    ($(#[$doc:meta])* $field:ident tx $default:expr) => {
+        $(#[$doc])*
+        #[must_use]
+        pub fn $field(mut self, $field: impl Into<$crate::GradientTransformation>) -> Self {
+            self.$field = $field.into();
+            self
+        }
+    };
+    ($(#[$doc:meta])* $field:ident $kind:ident $default:expr) => {
+        $(#[$doc])*
+        #[doc = concat!("\n\nBy default `", stringify!($default), "`.")]
+        #[must_use]
+        pub fn $field(mut self, $field: $crate::options::option_type!($kind)) -> Self {
+            self.$field = $field;
+            self
+        }
+    };
+}
+
+macro_rules! option_default {
+    (num $default:expr) => {
+        $crate::Hyperparam::from($default)
+    };
+    (schedule $default:expr) => {
+        $crate::Schedule::from($default)
+    };
+    (tx $default:expr) => {
+        $crate::GradientTransformation::from($default)
+    };
+    (optional) => {
+        None
+    };
+    (dtype) => {
+        None
+    };
+    (mask) => {
+        None
+    };
+    (flag) => {
+        false
+    };
+    ($kind:ident $default:expr) => {
+        $default
+    };
+}
+
+/// A function with what must be given, the type it returns with a method for
+/// everything else, and the transformation that the whole stands for.
+///
+/// Kinds of options: `num` (a [`Hyperparam`](crate::Hyperparam)), `schedule`,
+/// `optional` (a number that may be left out), `flag` (off until asked for),
+/// `toggle`, `count`, `dtype`, `mask`, `tx`, or a type's name.
+macro_rules! options {
+    (
+        $(#[$doc:meta])*
+        $ctor:ident($($req:ident: $rkind:ident),* $(,)?) -> $name:ident {
+            $( $(#[$fdoc:meta])* $field:ident: $kind:ident $(= $default:expr)?, )*
+        }
+        |$this:ident| $body:expr
+    ) => {
+        #[doc = concat!("The options of [`", stringify!($ctor), "`].")]
+        #[derive(Clone, Debug)]
+        pub struct $name {
+            $( pub(crate) $req: $crate::options::option_type!($rkind), )*
+            $( pub(crate) $field: $crate::options::option_type!($kind), )*
+        }
+
+        $(#[$doc])*
+        pub fn $ctor(
+            $( $req: impl Into<$crate::options::option_type!($rkind)> ),*
+        ) -> $name {
+            $name {
+                $( $req: $req.into(), )*
+                $( $field: $crate::options::option_default!($kind $($default)?), )*
+            }
+        }
+
+        impl $name {
+            $( $crate::options::option_setter! { $(#[$fdoc])* $field $kind $($default)? } )*
+        }
+
+        impl From<$name> for $crate::GradientTransformation {
+            fn from($this: $name) -> $crate::GradientTransformation {
+                $crate::GradientTransformation::from($body)
+            }
+        }
+    };
+}
+
+pub(crate) use {option_default, option_setter, option_type, options};

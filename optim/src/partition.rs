@@ -1,0 +1,122 @@
+//! `partition`: different transformations for different parameters.
+
+use crate::{ExtraArgs, GradientTransformation, MaskedState, OptState, masked, set_to_zero};
+use ramie_core::{Array, State};
+use ramie_derive::Tree;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The state of [`partition`].
+#[derive(Tree)]
+pub struct PartitionState {
+    /// The state of each transformation, by its label: a [`MaskedState`].
+    pub inner_states: BTreeMap<String, OptState>,
+}
+
+/// Applies to each parameter the transformation with the label that
+/// `param_label` gives for its path and array (`optax.partition`, of old
+/// `optax.multi_transform`).
+///
+/// ```
+/// use ramie_optim::{GradientTransformation, adam, partition, sgd};
+/// let groups: [(&str, GradientTransformation); 2] =
+///     [("slow", sgd(1e-4).into()), ("fast", adam(1e-3).into())];
+/// let tx = partition(groups, |path, _| {
+///     if path.starts_with("backbone") { "slow" } else { "fast" }.to_owned()
+/// });
+/// ```
+///
+/// The transformation's `init` and `update` panic if a parameter has a label
+/// without a transformation.
+pub fn partition<L: Into<String>, T: Into<GradientTransformation>>(
+    transforms: impl IntoIterator<Item = (L, T)>,
+    param_label: impl Fn(&str, &Array) -> String + Send + Sync + 'static,
+) -> GradientTransformation {
+    let label = Arc::new(param_label);
+    let masks: BTreeMap<String, GradientTransformation> = transforms
+        .into_iter()
+        .map(|(own, tx)| {
+            let (own, label) = (own.into(), label.clone());
+            let mine = own.clone();
+            (
+                own,
+                masked(tx, move |path, array| label(path, array) == mine),
+            )
+        })
+        .collect();
+    let (first, first_label) = (masks.clone(), label.clone());
+    GradientTransformation::with_extra_args(
+        move |params| {
+            check(&first, params, &*first_label);
+            let init =
+                |(own, tx): (&String, &GradientTransformation)| (own.clone(), tx.init(params));
+            PartitionState {
+                inner_states: first.iter().map(init).collect(),
+            }
+        },
+        move |mut updates, state: PartitionState, params, extra: &ExtraArgs<'_>| {
+            check(&masks, &updates, &*label);
+            let mut inner_states = BTreeMap::new();
+            let mut states = state.inner_states;
+            for (own, tx) in &masks {
+                let Some(state) = states.remove(own) else {
+                    panic!(
+                        "partition: the state has nothing for the label `{own}`\n  help: pass the \
+                         state that this transformation's `init` or last `update` returned"
+                    )
+                };
+                let (u, s) = tx.update_with(updates, state, params, extra);
+                updates = u;
+                inner_states.insert(own.clone(), s);
+            }
+            (updates, PartitionState { inner_states })
+        },
+    )
+}
+
+#[track_caller]
+fn check(
+    known: &BTreeMap<String, GradientTransformation>,
+    params: &State,
+    label: &dyn Fn(&str, &Array) -> String,
+) {
+    for (path, array) in params.iter() {
+        let found = label(path, array);
+        assert!(
+            known.contains_key(&found),
+            "partition: `{path}` has the label `{found}`, for which there is no transformation\n  \
+             help: there are transformations for {}",
+            known.keys().cloned().collect::<Vec<_>>().join(", ")
+        );
+    }
+}
+
+/// `optimizer` for the parameters that `frozen` does not accept by path and
+/// array; the others get zero updates, and no place in its state.
+///
+/// ```
+/// use ramie_optim::{adam, selective_transform};
+/// let tx = selective_transform(adam(1e-3), |path, _| path.starts_with("backbone"));
+/// ```
+pub fn selective_transform(
+    optimizer: impl Into<GradientTransformation>,
+    frozen: impl Fn(&str, &Array) -> bool + Send + Sync + 'static,
+) -> GradientTransformation {
+    let groups = [("train", optimizer.into()), ("freeze", set_to_zero())];
+    partition(groups, move |path, array| {
+        if frozen(path, array) {
+            "freeze"
+        } else {
+            "train"
+        }
+        .to_owned()
+    })
+}
+
+impl PartitionState {
+    /// The state of the transformation with a label, if there is one.
+    pub fn of(&self, label: &str) -> Option<&OptState> {
+        let masked = self.inner_states.get(label)?.get::<MaskedState>()?;
+        Some(&masked.inner_state)
+    }
+}

@@ -1,0 +1,145 @@
+//! Projections of parameters onto sets (`optax.projections`).
+
+use crate::{Hyperparam, tree};
+use ramie_core::{Array, IntoArray, State, concatenate, cond, where_};
+
+/// The nearest state without negative elements.
+#[track_caller]
+pub fn projection_non_negative(x: &State) -> State {
+    x.map(|a| a.relu())
+}
+
+/// The nearest state between two others.
+///
+/// # Panics
+/// If the states have different paths.
+#[track_caller]
+pub fn projection_box(x: &State, lower: &State, upper: &State) -> State {
+    let above = x.zip(lower, |a, lo| a.maximum(lo));
+    above.zip(upper, |a, hi| a.minimum(hi))
+}
+
+/// The nearest state with elements from 0 to `scale`.
+#[track_caller]
+pub fn projection_hypercube(x: &State, scale: impl Into<Hyperparam>) -> State {
+    tree::clip(x, 0.0, scale)
+}
+
+/// The nearest vector without negative elements that sums up to 1. The choice
+/// of the elements that are not zero is held fixed in derivatives, as that of
+/// a maximum is.
+fn unit_simplex(values: &Array) -> Array {
+    let n = values.size();
+    let fixed = values.stop_gradient();
+    let sorted = fixed.sort_descending(0);
+    let sums = sorted.cumsum(0);
+    let place = (Array::iota(&[n], 0, ramie_core::DType::I32) + 1).astype(values.dtype());
+    let reached = (1.0_f64 / &place + (&sorted - &sums / &place)).gt(0.0);
+    let count = reached.astype(values.dtype()).sum();
+    let chosen = place.eq(&count);
+    let sum = where_(&chosen, &sums, sums.zeros_like()).sum();
+    let threshold = (&sum - 1.0) / &count;
+    let support = fixed.gt(&threshold);
+    let kept = where_(&support, values, values.zeros_like());
+    let shift = (kept.sum() - 1.0) / support.astype(values.dtype()).sum();
+    where_(&support, values - shift, values.zeros_like())
+}
+
+/// The nearest state without negative elements whose sum is `scale`.
+///
+/// ```no_run
+/// use ramie_core::{Array, State};
+/// use ramie_optim::projections::projection_simplex;
+/// let x = State::from_iter([("p", Array::from([2.0f32, 0.5, -1.0]))]);
+/// let p = projection_simplex(&x, 1.0);
+/// assert_eq!(p.arrays()[0].to_vec::<f32>(), [1.0, 0.0, 0.0]);
+/// ```
+///
+/// # Panics
+/// If the state has no arrays.
+#[track_caller]
+pub fn projection_simplex(x: &State, scale: impl Into<Hyperparam>) -> State {
+    let scale = scale.into();
+    assert!(!x.is_empty(), "projection_simplex: the state has no arrays");
+    let flat: Vec<Array> = x.arrays().iter().map(|a| a.ravel() / &scale).collect();
+    let projected = unit_simplex(&concatenate(&flat, 0)) * &scale;
+    let mut start = 0;
+    x.map(|a| {
+        let end = start + a.size();
+        let part = projected
+            .index(start as isize..end as isize)
+            .reshape(a.shape());
+        start = end;
+        part
+    })
+}
+
+/// The nearest state whose magnitudes sum up to `scale`.
+#[track_caller]
+pub fn projection_l1_sphere(x: &State, scale: impl Into<Hyperparam>) -> State {
+    let magnitudes = projection_simplex(&x.map(|a| a.abs()), scale);
+    x.zip(&magnitudes, |a, m| a.sign() * m)
+}
+
+/// The nearest state whose magnitudes sum up to at most `scale`.
+#[track_caller]
+pub fn projection_l1_ball(x: &State, scale: impl Into<Hyperparam>) -> State {
+    let scale = scale.into();
+    let inside = tree::l1_norm(x).le(&scale);
+    cond(
+        inside,
+        |x| x,
+        |x: State| projection_l1_sphere(&x, &scale),
+        x.clone(),
+    )
+}
+
+/// The nearest state of the norm `scale`.
+#[track_caller]
+pub fn projection_l2_sphere(x: &State, scale: impl Into<Hyperparam>) -> State {
+    tree::scale(scale.into().into_array() / tree::norm(x), x)
+}
+
+/// The nearest state whose norm is at most `scale`.
+#[track_caller]
+pub fn projection_l2_ball(x: &State, scale: impl Into<Hyperparam>) -> State {
+    let scale = scale.into();
+    let squared = tree::squared_norm(x).maximum(scale.times(&scale));
+    tree::scale((&scale).into_array() / squared.sqrt(), x)
+}
+
+/// The nearest state whose elements are from `-scale` to `scale`.
+#[track_caller]
+pub fn projection_linf_ball(x: &State, scale: impl Into<Hyperparam>) -> State {
+    let scale = scale.into();
+    tree::clip(x, scale.negative(), &scale)
+}
+
+/// The nearest multiple of `a`.
+///
+/// # Panics
+/// If the states have different paths.
+#[track_caller]
+pub fn projection_vector(x: &State, a: &State) -> State {
+    tree::scale(tree::vdot(x, a) / tree::vdot(a, a), a)
+}
+
+/// The nearest state whose inner product with `a` is `b`.
+///
+/// # Panics
+/// If the states have different paths.
+#[track_caller]
+pub fn projection_hyperplane(x: &State, a: &State, b: impl IntoArray) -> State {
+    let scalar = (b.into_array() - tree::vdot(x, a)) / tree::vdot(a, a);
+    tree::add_scale(x, scalar, a)
+}
+
+/// The nearest state whose inner product with `a` is at most `b`.
+///
+/// # Panics
+/// If the states have different paths.
+#[track_caller]
+pub fn projection_halfspace(x: &State, a: &State, b: impl IntoArray) -> State {
+    let scalar = (b.into_array() - tree::vdot(x, a)) / tree::vdot(a, a);
+    tree::add_scale(x, scalar.minimum(0.0), a)
+}

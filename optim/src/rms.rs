@@ -1,0 +1,184 @@
+//! Rescaling by the size of past updates: their squares' sum, mean or variance.
+
+use crate::moments::{bias_correction, update_moment, update_moment_per_elem_norm};
+use crate::numerics::{count_zero, safe_increment};
+use crate::options::options;
+use crate::{GradientTransformation, tree};
+use ramie_core::{Array, State, where_};
+use ramie_derive::Tree;
+
+/// The state of [`scale_by_rss`].
+#[derive(Tree)]
+pub struct ScaleByRssState {
+    /// The sum of the squares of all updates.
+    pub sum_of_squares: State,
+}
+
+options! {
+    /// Divides by the root of the sum of all squares so far.
+    ///
+    /// Duchi et al., *Adaptive Subgradient Methods for Online Learning and
+    /// Stochastic Optimization*, 2011.
+    scale_by_rss() -> ScaleByRss {
+        /// Where the sum begins.
+        initial_accumulator_value: num = 0.1,
+        /// Added inside the square root.
+        eps: num = 1e-7,
+    }
+    |o| {
+        let initial = o.initial_accumulator_value.clone();
+        GradientTransformation::new(
+            move |params| ScaleByRssState {
+                sum_of_squares: tree::full_like(params, &initial, None),
+            },
+            move |updates, state: ScaleByRssState, _| {
+                let sum_of_squares = updates.zip(&state.sum_of_squares, |g, t| tree::abs_sq(g) + t);
+                let updates = sum_of_squares.zip(&updates, |t, g| {
+                    where_(&t.gt(0.0), (t + &o.eps).rsqrt(), 0.0) * g
+                });
+                (updates, ScaleByRssState { sum_of_squares })
+            },
+        )
+    }
+}
+
+/// The state of [`scale_by_rms`].
+#[derive(Tree)]
+pub struct ScaleByRmsState {
+    /// Steps made, 0-d `i32`, where the mean is corrected.
+    pub count: Option<Array>,
+    /// Decaying mean of squares.
+    pub nu: State,
+}
+
+options! {
+    /// Divides by the root of a decaying mean of squares.
+    ///
+    /// Tieleman and Hinton, *Lecture 6.5: RMSProp*, 2012.
+    scale_by_rms() -> ScaleByRms {
+        /// Decay of the mean of squares.
+        decay: num = 0.9,
+        /// Added to the denominator.
+        eps: num = 1e-8,
+        /// Where the mean begins.
+        initial_scale: num = 0.0,
+        /// Whether `eps` is added inside the square root.
+        eps_in_sqrt: toggle = true,
+        /// Whether the mean is corrected for where it began.
+        bias_correction: toggle = false,
+    }
+    |o| {
+        let (initial, counts) = (o.initial_scale.clone(), o.bias_correction);
+        GradientTransformation::new(
+            move |params| ScaleByRmsState {
+                count: counts.then(count_zero),
+                nu: tree::full_like(params, &initial, None),
+            },
+            move |updates, state: ScaleByRmsState, _| {
+                let nu = update_moment_per_elem_norm(&updates, &state.nu, &o.decay, 2);
+                let count = state.count.as_ref().map(safe_increment);
+                let nu_hat = match &count {
+                    Some(count) => bias_correction(&nu, &o.decay, count),
+                    None => nu.clone(),
+                };
+                let updates = nu_hat.zip(&updates, |n, g| match o.eps_in_sqrt {
+                    true => (n + &o.eps).rsqrt() * g,
+                    false => 1.0_f64 / (n.sqrt() + &o.eps) * g,
+                });
+                (updates, ScaleByRmsState { count, nu })
+            },
+        )
+    }
+}
+
+/// The state of [`scale_by_stddev`].
+#[derive(Tree)]
+pub struct ScaleByRStdDevState {
+    /// Steps made, 0-d `i32`, where the means are corrected.
+    pub count: Option<Array>,
+    /// Decaying mean.
+    pub mu: State,
+    /// Decaying mean of squares.
+    pub nu: State,
+}
+
+options! {
+    /// Divides by the standard deviation of past updates.
+    ///
+    /// Graves, *Generating Sequences With Recurrent Neural Networks*, 2013.
+    scale_by_stddev() -> ScaleByStddev {
+        /// Decay of both means.
+        decay: num = 0.9,
+        /// Added to the denominator.
+        eps: num = 1e-8,
+        /// Where the mean of squares begins.
+        initial_scale: num = 0.0,
+        /// Whether `eps` is added inside the square root.
+        eps_in_sqrt: toggle = true,
+        /// Whether the means are corrected for where they began.
+        bias_correction: toggle = false,
+    }
+    |o| {
+        let (initial, counts) = (o.initial_scale.clone(), o.bias_correction);
+        GradientTransformation::new(
+            move |params| ScaleByRStdDevState {
+                count: counts.then(count_zero),
+                mu: params.zeros_like(),
+                nu: tree::full_like(params, &initial, None),
+            },
+            move |updates, state: ScaleByRStdDevState, _| {
+                let mu = update_moment(&updates, &state.mu, &o.decay, 1);
+                let nu = update_moment_per_elem_norm(&updates, &state.nu, &o.decay, 2);
+                let count = state.count.as_ref().map(safe_increment);
+                let (mu_hat, nu_hat) = match &count {
+                    Some(count) => (
+                        bias_correction(&mu, &o.decay, count),
+                        bias_correction(&nu, &o.decay, count),
+                    ),
+                    None => (mu.clone(), nu.clone()),
+                };
+                let variance = nu_hat.zip(&mu_hat, |n, m| n - tree::abs_sq(m));
+                let updates = variance.zip(&updates, |v, g| match o.eps_in_sqrt {
+                    true => (v + &o.eps).rsqrt() * g,
+                    false => 1.0_f64 / (v.sqrt() + &o.eps) * g,
+                });
+                (updates, ScaleByRStdDevState { count, mu, nu })
+            },
+        )
+    }
+}
+
+/// The state of [`scale_by_adadelta`].
+#[derive(Tree)]
+pub struct ScaleByAdaDeltaState {
+    /// Decaying mean of the squares of gradients.
+    pub e_g: State,
+    /// Decaying mean of the squares of updates.
+    pub e_x: State,
+}
+
+options! {
+    /// Divides by the root mean square of gradients and multiplies by that of
+    /// updates, so that units agree.
+    ///
+    /// Zeiler, *Adadelta: An Adaptive Learning Rate Method*, 2012.
+    scale_by_adadelta() -> ScaleByAdadelta {
+        /// Decay of both means.
+        rho: num = 0.9,
+        /// Added inside the square roots.
+        eps: num = 1e-6,
+    }
+    |o| GradientTransformation::new(
+        |params| ScaleByAdaDeltaState {
+            e_g: params.zeros_like(),
+            e_x: params.zeros_like(),
+        },
+        move |updates, state: ScaleByAdaDeltaState, _| {
+            let e_g = update_moment(&updates, &state.e_g, &o.rho, 2);
+            let ratio = e_g.zip(&state.e_x, |g, x| (x + &o.eps).sqrt() / (g + &o.eps).sqrt());
+            let updates = tree::mul(&ratio, &updates);
+            let e_x = update_moment(&updates, &state.e_x, &o.rho, 2);
+            (updates, ScaleByAdaDeltaState { e_g, e_x })
+        },
+    )
+}

@@ -1,0 +1,103 @@
+//! Second moments in memory that grows with the axes of an array, not with its
+//! elements.
+
+use crate::moments::update_moment;
+use crate::options::options;
+use crate::{GradientTransformation, Hyperparam};
+use ramie_core::{Array, State, where_};
+use ramie_derive::Tree;
+
+/// The state of [`scale_by_sm3`].
+#[derive(Tree)]
+pub struct ScaleBySm3State {
+    /// For each axis of each array, as `path.axis`, the greatest sums of
+    /// squares along it.
+    pub mu: State,
+    /// Decaying mean of the updates made.
+    pub nu: State,
+}
+
+options! {
+    /// Divides by the root of sums of squares, of which only the greatest along
+    /// each axis is kept.
+    ///
+    /// Anil et al., *Memory-Efficient Adaptive Optimization*, 2019.
+    scale_by_sm3() -> ScaleBySm3 {
+        /// Decay of the mean of updates.
+        b1: num = 0.9,
+        /// Decay of the sums of squares; 1 for none.
+        b2: num = 1.0,
+        /// Added inside the square root.
+        eps: num = 1e-8,
+    }
+    |o| GradientTransformation::new(
+        |params| ScaleBySm3State {
+            mu: per_axis(params, |p, axis| Array::zeros(&[p.shape()[axis]], p.dtype())),
+            nu: params.zeros_like(),
+        },
+        move |updates, state: ScaleBySm3State, _| {
+            let added = match o.b2.as_number() {
+                Some(1.0) => Hyperparam::from(1.0),
+                _ => o.b2.rest(),
+            };
+            let sums = updates.map_with_path(|path, g| {
+                let kept = (0..g.ndim()).map(|axis| {
+                    let mut shape = vec![1; g.ndim()];
+                    shape[axis] = g.shape()[axis];
+                    of_axis(&state.mu, path, axis).reshape(&shape)
+                });
+                let least = kept.reduce(|a, b| a.minimum(b));
+                g.square() * &added + least.expect("an axis") * &o.b2
+            });
+            let scaled = updates.zip(&sums, |g, t| {
+                g * where_(&t.gt(0.0), (t + &o.eps).rsqrt(), 0.0)
+            });
+            let nu = update_moment(&scaled, &state.nu, &o.b1, 1);
+            let mu = per_axis(&sums, |sum, axis| match sum.ndim() {
+                1 => sum.clone(),
+                n => {
+                    let others: Vec<isize> = (0..n).filter(|a| *a != axis).map(|a| a as isize).collect();
+                    sum.max_axes(&others)
+                }
+            });
+            (nu.clone(), ScaleBySm3State { mu, nu })
+        },
+    )
+}
+
+/// An array for each axis of each array of a state.
+#[track_caller]
+fn per_axis(x: &State, f: impl Fn(&Array, usize) -> Array) -> State {
+    let mut out = State::new();
+    for (path, array) in x.iter() {
+        assert!(
+            array.ndim() > 0 && array.dtype().is_float(),
+            "scale_by_sm3: `{path}` is {}, expected floats of one axis or more\n  help: use another \
+             optimizer for it with `partition`",
+            array.aval()
+        );
+        for axis in 0..array.ndim() {
+            out.insert(&place(path, axis), f(array, axis));
+        }
+    }
+    out
+}
+
+fn place(path: &str, axis: usize) -> String {
+    if path.is_empty() {
+        axis.to_string()
+    } else {
+        format!("{path}.{axis}")
+    }
+}
+
+#[track_caller]
+fn of_axis(mu: &State, path: &str, axis: usize) -> Array {
+    match mu.get(&place(path, axis)) {
+        Some(array) => array.clone(),
+        None => panic!(
+            "scale_by_sm3: the state has nothing for `{path}`\n  help: pass updates of the \
+             parameters that `init` saw"
+        ),
+    }
+}

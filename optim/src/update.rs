@@ -1,0 +1,53 @@
+//! From updates to parameters.
+
+use crate::Hyperparam;
+use ramie_core::{Array, IntoArray, State, cond};
+
+/// Parameters plus updates, in the parameters' element types.
+///
+/// # Panics
+/// If the states have different paths.
+#[track_caller]
+pub fn apply_updates(params: &State, updates: &State) -> State {
+    params.zip(updates, |p, u| (p + u).astype(p.dtype()))
+}
+
+/// A step of `step_size` from the old arrays to the new ones: a moving average
+/// of parameters, as target networks follow.
+///
+/// # Panics
+/// If the states have different paths.
+///
+/// ```no_run
+/// use ramie_core::{Array, State};
+/// use ramie_optim::incremental_update;
+/// let at = |x: f32| State::from_iter([("w", Array::from(x))]);
+/// assert_eq!(incremental_update(&at(1.0), &at(0.0), 0.25).arrays()[0].item::<f32>(), 0.25);
+/// ```
+#[track_caller]
+pub fn incremental_update(new: &State, old: &State, step_size: impl Into<Hyperparam>) -> State {
+    let step_size = step_size.into();
+    let rest = step_size.rest();
+    new.zip(old, |n, o| n * &step_size + o * &rest)
+}
+
+/// The new arrays in every step whose number is a multiple of `update_period`,
+/// else the old ones.
+///
+/// # Panics
+/// If the states have different paths or types.
+#[track_caller]
+pub fn periodic_update(
+    new: &State,
+    old: &State,
+    steps: &Array,
+    update_period: impl IntoArray,
+) -> State {
+    let due = steps.remainder(update_period).eq(0);
+    cond(
+        due,
+        |s: (State, State)| s.0,
+        |s| s.1,
+        (new.clone(), old.clone()),
+    )
+}
