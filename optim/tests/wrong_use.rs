@@ -1,0 +1,196 @@
+//! Mistakes are explained: what was expected, what came, and what to do.
+
+use ramie_core::{Array, DType, State};
+use ramie_optim::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+fn params() -> State {
+    State::from_iter([
+        ("a", Array::from([1.0f32, -2.0])),
+        ("b", Array::from([[0.5f32, 1.0], [2.0, 3.0]])),
+    ])
+}
+
+#[track_caller]
+fn explained(f: impl FnOnce(), parts: &[&str]) {
+    let error = catch_unwind(AssertUnwindSafe(f)).expect_err("it must be refused");
+    let message = match error.downcast::<String>() {
+        Ok(text) => *text,
+        Err(error) => (*error.downcast::<&str>().expect("a message")).to_owned(),
+    };
+    for part in parts {
+        assert!(
+            message.contains(part),
+            "`{part}` is not in the message:\n{message}"
+        );
+    }
+}
+
+/// A step without parameters or extra arguments.
+fn step(tx: impl Into<GradientTransformation>) {
+    let tx = tx.into();
+    tx.update(params(), tx.init(&params()), None);
+}
+
+#[test]
+fn parameters_that_are_needed() {
+    let needing: Vec<(&str, GradientTransformation)> = vec![
+        ("add_decayed_weights", add_decayed_weights(0.1)),
+        ("scale_by_trust_ratio", scale_by_trust_ratio().into()),
+        ("scale_by_factored_rms", scale_by_factored_rms().into()),
+        ("scale_by_novograd", scale_by_novograd().into()),
+        ("adaptive_grad_clip", adaptive_grad_clip(0.1).into()),
+        ("keep_params_nonnegative", keep_params_nonnegative()),
+        ("scale_by_param_block_rms", scale_by_param_block_rms(1e-3)),
+        ("scale_by_lbfgs", scale_by_lbfgs().into()),
+        ("prodigy", contrib::prodigy().into()),
+        ("schedule_free", contrib::schedule_free_sgd(0.1).into()),
+        ("sam", contrib::sam(sgd(0.1), sgd(0.1)).into()),
+    ];
+    for (name, tx) in needing {
+        explained(
+            || step(tx),
+            &[
+                &format!("{name}: `update` was called without parameters"),
+                "help: pass Some(&params)",
+            ],
+        );
+    }
+}
+
+#[test]
+fn extra_arguments_that_are_needed() {
+    explained(
+        || step(polyak_sgd()),
+        &[
+            "scale_by_polyak: `update` was called without the value of the objective",
+            "ExtraArgs::new().value(&loss)",
+        ],
+    );
+    let tx: GradientTransformation = lbfgs().into();
+    let with_value = || {
+        let extra = ExtraArgs::new().value(&Array::scalar(1.0, DType::F32));
+        tx.update_with(params(), tx.init(&params()), Some(&params()), &extra);
+    };
+    explained(
+        with_value,
+        &[
+            "scale_by_zoom_linesearch",
+            "without the gradients",
+            "grad(&grads)",
+        ],
+    );
+}
+
+#[test]
+fn states_of_others() {
+    let other = GradientTransformation::from(sgd(0.1)).init(&params());
+    let tx: GradientTransformation = adam(0.1).into();
+    let state = scale(1.0).init(&params());
+    explained(
+        || drop(tx.update(params(), state, None)),
+        &[
+            "the state is that of another transformation",
+            "help: pass the state that this",
+        ],
+    );
+    let long = chain((adam(0.1), scale(1.0), scale(1.0)));
+    explained(
+        || drop(long.update(params(), other, None)),
+        &["chain: the state has 2 parts, the chain 3 transformations"],
+    );
+}
+
+#[test]
+fn updates_of_other_parameters() {
+    let tx: GradientTransformation = adam(0.1).into();
+    let state = tx.init(&params());
+    let other = State::from_iter([("c", Array::from(1.0f32))]);
+    explained(
+        || drop(tx.update(other, state, None)),
+        &[
+            "the states have different paths",
+            "only in the first: c",
+            "only in the second: a, b",
+        ],
+    );
+}
+
+#[test]
+fn masks_of_another_structure() {
+    let missing = masked_by(trace(0.9), Mask::from_iter([("a", true)]));
+    explained(
+        || drop(missing.init(&params())),
+        &[
+            "masked_by: the mask has another structure",
+            "parameters without an entry: b",
+            "help:",
+        ],
+    );
+    let unused = masked_by(
+        trace(0.9),
+        Mask::from_iter([("a", true), ("b", false), ("c.d", true)]),
+    );
+    explained(
+        || drop(unused.init(&params())),
+        &["entries without a parameter: c.d"],
+    );
+    let fits = masked_by(trace(0.9), Mask::from_iter([("a", true), ("b", false)]));
+    let state = fits.init(&params());
+    assert_eq!(ramie_core::tree::paths(&state), ["inner_state.trace.a"]);
+}
+
+#[test]
+fn names_and_labels() {
+    let twice: [(&str, GradientTransformation); 2] = [("x", clip(1.0)), ("x", scale(2.0))];
+    explained(
+        || drop(named_chain(twice)),
+        &["named_chain: two transformations are called `x`"],
+    );
+    let groups: [(&str, GradientTransformation); 1] = [("known", clip(1.0))];
+    let tx = partition(groups, |path, _| path.to_owned());
+    explained(
+        || drop(tx.init(&params())),
+        &[
+            "partition: `a` has the label `a`",
+            "there are transformations for known",
+        ],
+    );
+    let tx: GradientTransformation =
+        inject_hyperparams([("rate", 0.1)], |h| sgd(h.get("learning_rate"))).into();
+    explained(
+        || drop(tx.init(&params())),
+        &[
+            "there is no hyperparameter `learning_rate`",
+            "there are rate",
+        ],
+    );
+    let mut state = GradientTransformation::from(adam(0.1)).init(&params());
+    explained(
+        || tree::set(&mut state, "nothing", 1),
+        &["no array is called `nothing`", "0.count"],
+    );
+}
+
+#[test]
+fn numbers_out_of_range() {
+    explained(
+        || drop(multi_steps(sgd(0.1), 0)),
+        &["multi_steps: updates every 0 steps"],
+    );
+    explained(|| drop(apply_every(0)), &["apply_every: k is 0"]);
+    explained(
+        || drop(sgd(Array::from([0.1f32, 0.2]))),
+        &["a hyperparameter must be a number", "vmap"],
+    );
+    let plateau = contrib::reduce_on_plateau().factor(2.0);
+    explained(
+        || drop(GradientTransformation::from(plateau)),
+        &["the factor is 2"],
+    );
+    let ahead: GradientTransformation = lookahead(sgd(0.1), 5usize, 0.5).into();
+    explained(
+        || drop(ahead.init(&params())),
+        &["no fast and slow half", "init_synced"],
+    );
+}
