@@ -20,7 +20,7 @@ pub struct WeightDecaySchedule {
 /// The transformation's `update` panics if it is not given the parameters.
 pub fn add_decayed_weights(weight_decay: impl Into<Schedule>) -> GradientTransformation {
     let weight_decay = weight_decay.into();
-    let counts = weight_decay.as_constant().is_none();
+    let counts = weight_decay.as_hyperparam().is_none();
     GradientTransformation::new(
         move |_| WeightDecaySchedule {
             count: counts.then(count_zero),

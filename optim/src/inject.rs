@@ -100,7 +100,7 @@ impl InjectHyperparams {
     fn values(&self, last: Option<&State>, counts: &State, like: &State) -> State {
         let dtype = self.dtype.unwrap_or_else(|| tree::highest_dtype(like));
         let value = |(name, schedule): (&String, &Schedule)| {
-            let value = match (schedule.as_constant(), last) {
+            let value = match (schedule.as_hyperparam(), last) {
                 (Some(_), Some(last)) => kept(last, name),
                 _ => schedule.at(counts.get(&counter(name)).unwrap_or(&count_zero())),
             };
@@ -133,7 +133,7 @@ impl From<InjectHyperparams> for GradientTransformation {
                 let scheduled = first
                     .schedules
                     .iter()
-                    .filter(|(_, s)| s.as_constant().is_none());
+                    .filter(|(_, s)| s.as_hyperparam().is_none());
                 let hyperparams_states: State = scheduled
                     .map(|(name, _)| (counter(name), count_zero()))
                     .collect();

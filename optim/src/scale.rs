@@ -44,7 +44,7 @@ pub fn scale_by_learning_rate(learning_rate: impl Into<Schedule>) -> GradientTra
 
 /// A constant, or a schedule with a count of its own; `flip` negates it.
 pub(crate) fn scale_by_rate(schedule: Schedule, flip: bool) -> GradientTransformation {
-    match schedule.as_constant() {
+    match schedule.as_hyperparam() {
         Some(rate) if flip => scale(rate.negative()),
         Some(rate) => scale(rate),
         None if flip => scale_by_schedule(Schedule::new(move |count| -schedule.at(count))),

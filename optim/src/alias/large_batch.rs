@@ -109,7 +109,7 @@ options! {
     }
     |o| {
         let rate = o.learning_rate;
-        let (step, shrink): (Schedule, Schedule) = match rate.as_constant() {
+        let (step, shrink): (Schedule, Schedule) = match rate.as_hyperparam() {
             Some(rate) => {
                 let factor = rate.times(rate).plus(1.0).to_the(0.5);
                 let factor = factor.with(1.0, |f, one| one / f, |f, one| one / f);

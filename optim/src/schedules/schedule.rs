@@ -56,8 +56,13 @@ impl Schedule {
         }
     }
 
-    /// The number, for a constant schedule.
-    pub fn as_constant(&self) -> Option<&Hyperparam> {
+    /// The number, for a constant schedule of a known number.
+    pub fn as_constant(&self) -> Option<f64> {
+        self.as_hyperparam()?.as_number()
+    }
+
+    /// The number or array, for a constant schedule.
+    pub(crate) fn as_hyperparam(&self) -> Option<&Hyperparam> {
         match &self.0 {
             Kind::Constant(value) => Some(value),
             Kind::Function(_) => None,
