@@ -85,7 +85,12 @@ fn paths_are_those_of_sums_of_products() {
         .collect();
     for (i, j) in einsum_path("ij,jk,kl->il", &ones) {
         let (right, left) = (terms.remove(j), terms.remove(i));
-        let out = format!("{}{}", &left.0[..1], &right.0[1..]);
+        // What both have is summed over; the rest is in the order of the alphabet.
+        let both = |c: &char| left.0.contains(*c) && right.0.contains(*c);
+        let mut out: Vec<char> = left.0.chars().chain(right.0.chars()).collect();
+        out.retain(|c| !both(c));
+        out.sort_unstable();
+        let out: String = out.into_iter().collect();
         let spec = format!("{},{}->{out}", left.0, right.0);
         terms.push((out, einsum(&spec, &[left.1, right.1])));
     }
