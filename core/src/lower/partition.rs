@@ -171,7 +171,8 @@ impl Lowering<'_> {
         let local = jaxpr.in_avals();
         let outer = self.axes.replace(inner);
         let region = self.region(&local, |ctx, args| {
-            let values = ctx.call("shmap_body", jaxpr, args);
+            // In place: the compiler optimizes calls less well.
+            let values = ctx.inline(jaxpr, args);
             values.into_iter().zip(jaxpr.out_avals()).collect()
         });
         self.axes = outer;
