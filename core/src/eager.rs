@@ -227,7 +227,8 @@ fn lookup_sharded(
     let jaxpr = single(shared.clone(), &avals, &outs);
     let shardings = ins.iter().map(|(_, s)| *s).collect();
     let partition = sharded::partition(&jaxpr, mesh, shardings, &[]);
-    let program = sharded::compile(primitive.name(), &jaxpr, &[], partition, mesh, &[])?;
+    let program = Program::lower(primitive.name(), &jaxpr, &[], partition);
+    let program = sharded::compile(program, &jaxpr, &[], mesh, &[])?;
     let entry = Arc::new(ShardedEntry {
         primitive: shared,
         ins,

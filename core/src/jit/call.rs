@@ -208,13 +208,11 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         let trace = self.trace(state, args, at);
         let wanted = self.options.out_shardings.as_ref();
         let plan = plan(&trace, site, state, args, wanted)?;
+        let jaxpr = &trace.program.jaxpr;
+        let program = plan.lower(&self.name, jaxpr);
         let traced = start.elapsed();
-        let (made, origin) = Made::compile(
-            &self.name,
-            &trace.program.jaxpr,
-            plan,
-            &self.options.compiler_options,
-        )?;
+        let flags = &self.options.compiler_options;
+        let (made, origin) = Made::compile(program, jaxpr, &plan, flags)?;
         let total = start.elapsed();
         let why = reason.as_deref().unwrap_or("first call");
         let what = match origin {

@@ -16,16 +16,15 @@ pub(crate) struct Made {
 }
 
 impl Made {
-    /// Compiles, or loads what an earlier process compiled.
+    /// Compiles the program of a plan, or loads what an earlier process compiled.
     pub fn compile(
-        name: &str,
+        program: Program,
         jaxpr: &Jaxpr,
-        plan: Plan,
+        plan: &Plan,
         flags: &[(String, OptionOverride)],
     ) -> Result<(Made, Origin)> {
         match plan.site {
             Site::Device(device) => {
-                let program = Program::lower(name, jaxpr, &plan.attributes, plan.partition);
                 let (executable, origin) = runtime::compile_or_load(&program, device, flags)?;
                 let made = Made {
                     executable,
@@ -36,8 +35,7 @@ impl Made {
                 Ok((made, origin))
             }
             Site::Mesh(mesh) => {
-                let compiled =
-                    sharded::compile(name, jaxpr, &plan.attributes, plan.partition, mesh, flags)?;
+                let compiled = sharded::compile(program, jaxpr, &plan.attributes, mesh, flags)?;
                 let made = Made {
                     executable: compiled.executable,
                     ordered: false,

@@ -4,6 +4,7 @@ use super::call::Trace;
 use crate::array::Repr;
 use crate::jaxpr::Jaxpr;
 use crate::lower::{ArgumentAttribute, Partition};
+use crate::runtime::Program;
 use crate::runtime::sharded::{self, Site, SiteFinder, input_sharding};
 use crate::sharding::{NamedSharding, Placed, Sharding, Shardings};
 use crate::{Array, Error, Result, Tree, tree};
@@ -60,6 +61,13 @@ pub(super) struct Plan {
     pub site: Site,
     pub attributes: Vec<ArgumentAttribute>,
     pub partition: Partition,
+}
+
+impl Plan {
+    /// The text of the call's program.
+    pub fn lower(&self, name: &str, jaxpr: &Jaxpr) -> Program {
+        Program::lower(name, jaxpr, &self.attributes, self.partition.clone())
+    }
 }
 
 /// The plan of a call at `site`.

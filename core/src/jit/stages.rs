@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub struct Lowered<S, A, R> {
     name: Arc<str>,
     trace: Trace<S, R>,
-    text: String,
+    program: Program,
     plan: Plan,
     key: Signature,
     description: super::signature::Description,
@@ -46,12 +46,11 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
         let site = site_of(state, &args)?;
         let trace = jit.trace(state, &args, at);
         let plan = plan(&trace, site, state, &args, jit.out_shardings())?;
-        let jaxpr = &trace.program.jaxpr;
-        let program = Program::lower(&jit.name, jaxpr, &plan.attributes, plan.partition.clone());
+        let program = plan.lower(&jit.name, &trace.program.jaxpr);
         Ok(Lowered {
             name: jit.name.clone(),
             trace,
-            text: program.text,
+            program,
             plan,
             key: signature(state, &args),
             description: describe(state, &args),
@@ -77,12 +76,12 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
 
     /// The program in StableHLO.
     pub fn as_text(&self) -> String {
-        strip_locations(&self.text)
+        strip_locations(&self.program.text)
     }
 
     /// The program in StableHLO with the source line of every operation.
     pub fn as_text_with_locations(&self) -> &str {
-        &self.text
+        &self.program.text
     }
 
     /// Compiles the program.
@@ -91,7 +90,7 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
     /// If XLA refuses it.
     pub fn compile(self) -> Result<Compiled<S, A, R>> {
         let jaxpr = &self.trace.program.jaxpr;
-        let (made, _) = Made::compile(&self.name, jaxpr, self.plan, &self.compiler_options)?;
+        let (made, _) = Made::compile(self.program, jaxpr, &self.plan, &self.compiler_options)?;
         Ok(Compiled {
             name: self.name,
             description: self.description.clone(),

@@ -207,24 +207,24 @@ pub(crate) fn partition(
 
 /// Compiles a program for the devices of a mesh.
 pub(crate) fn compile(
-    name: &str,
+    mut program: Program,
     jaxpr: &Jaxpr,
     attributes: &[ArgumentAttribute],
-    mut partition: Partition,
     mesh: Mesh,
     flags: &[(String, OptionOverride)],
 ) -> Result<Compiled> {
     loop {
-        let program = Program::lower(name, jaxpr, attributes, partition.clone());
         if program.ordered {
             return Err(Error::Configuration(format!(
-                "{name}: ordered effects are for programs on one device, and this one runs on {}\n  \
+                "{}: ordered effects are for programs on one device, and this one runs on {}\n  \
                  help: use unordered callbacks, or call the function on arrays of one device",
+                program.name,
                 mesh.size()
             )));
         }
         let device = mesh.devices()[0];
         let (executable, origin) = compile_or_load(&program, device, flags)?;
+        let mut partition = std::mem::take(&mut program.partition);
         if let Some(outs) = outs(&executable, jaxpr, &mut partition, mesh)? {
             let layout = Layout {
                 orders: partition
@@ -242,6 +242,7 @@ pub(crate) fn compile(
                 layout,
             });
         }
+        program = Program::lower(&program.name, jaxpr, attributes, partition);
     }
 }
 
