@@ -1,5 +1,6 @@
 //! Axes with names: those that `vmap` gives a name, and who may speak of them.
 
+use crate::intern::Table;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -93,17 +94,12 @@ impl From<&[AxisName]> for AxisNames {
     }
 }
 
-static LISTS: Mutex<BTreeSet<&'static [AxisName]>> = Mutex::new(BTreeSet::new());
+static LISTS: Table<Box<[AxisName]>> = Table::new();
 
-/// Names that are kept for good, so that copying the list is free.
+/// Names that are kept for good, so that copying the list is free; equal lists
+/// are one.
 pub(crate) fn kept(names: &[AxisName]) -> &'static [AxisName] {
-    let mut lists = LISTS.lock().unwrap_or_else(|e| e.into_inner());
-    if let Some(known) = lists.get(names) {
-        return known;
-    }
-    let kept: &'static [AxisName] = Box::leak(names.into());
-    lists.insert(kept);
-    kept
+    LISTS.keep(names.into())
 }
 
 thread_local! {

@@ -22,6 +22,7 @@ pub mod export;
 pub mod fft;
 mod hash;
 pub mod image;
+mod intern;
 mod jaxpr;
 mod jit;
 pub mod linalg;

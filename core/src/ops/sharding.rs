@@ -24,11 +24,23 @@ pub(crate) fn constrain(x: &Array, sharding: NamedSharding) -> Array {
 /// The value with its type sharded so.
 #[track_caller]
 pub(crate) fn resharded(x: &Array, axes: AbstractMesh, spec: &PartitionSpec) -> Array {
+    retyped(x, axes, spec, false)
+}
+
+/// The value as it passes between axes that types speak of and those that the
+/// compiler sees to.
+#[track_caller]
+fn cast(x: &Array, axes: AbstractMesh, spec: &PartitionSpec) -> Array {
+    retyped(x, axes, spec, true)
+}
+
+#[track_caller]
+fn retyped(x: &Array, axes: AbstractMesh, spec: &PartitionSpec, cast: bool) -> Array {
     let reshard = Reshard {
         axes,
         mesh: Context::current().mesh,
         spec: spec.clone(),
-        cast: false,
+        cast,
     };
     bind1(reshard, &[x])
 }
@@ -142,15 +154,6 @@ pub(crate) fn placed_by_compiler(
         AxisType::Explicit => AxisType::Auto,
         other => other,
     });
-    let cast = |x: &Array, axes: AbstractMesh, spec: &PartitionSpec| {
-        let cast = Reshard {
-            axes,
-            mesh: context.mesh,
-            spec: spec.clone(),
-            cast: true,
-        };
-        bind1(cast, &[x])
-    };
     let given: Vec<Array> = operands
         .iter()
         .map(|x| cast(x, inside, &x.aval().spec()))
@@ -199,21 +202,7 @@ where
             true => to,
             false => t,
         });
-        let cast = |x: &Array, axes: AbstractMesh, spec: &PartitionSpec| {
-            let cast = Reshard {
-                axes,
-                mesh: Context::current().mesh,
-                spec: spec.clone(),
-                cast: true,
-            };
-            bind1(cast, &[x])
-        };
-        let of = |x: &Array| {
-            x.aval()
-                .sharding()
-                .map(|s| s.spec().clone())
-                .unwrap_or_default()
-        };
+        let of = |x: &Array| x.aval().spec();
         let told = |what: &str, paths: &[String]| match specs.of_paths(what, paths) {
             Ok(specs) => specs,
             Err(e) => fail(&format!("{operation}: {e}")),

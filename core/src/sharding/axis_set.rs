@@ -1,14 +1,13 @@
 //! Sets of axes.
 
-use super::intern::Table;
 use crate::AxisName;
+use crate::axis::kept;
 use std::hash::{Hash, Hasher};
 
 /// A set of named axes.
 #[derive(Clone, Copy)]
 pub(crate) struct AxisSet(&'static [AxisName]);
 
-static SETS: Table<Box<[AxisName]>> = Table::new();
 const NONE: &[AxisName] = &[];
 
 impl AxisSet {
@@ -19,7 +18,7 @@ impl AxisSet {
         }
         names.sort_unstable();
         names.dedup();
-        AxisSet(SETS.keep(names.into()))
+        AxisSet(kept(&names))
     }
 
     pub fn as_slice(self) -> &'static [AxisName] {

@@ -2,8 +2,8 @@
 //! rules that say which axes of a mesh these are sharded along.
 
 use super::context::{Context, MeshGuard};
-use super::intern::{Table, by_address};
 use super::{AxisType, PartitionSpec, SpecEntry};
+use crate::intern::{Table, by_address};
 use crate::{Array, AxisName};
 use std::fmt;
 

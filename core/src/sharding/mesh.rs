@@ -1,6 +1,6 @@
 //! Meshes: devices in a grid whose axes have names.
 
-use super::intern::{Table, by_address};
+use crate::intern::{Table, by_address};
 use crate::{AxisName, Error, Result, runtime};
 use ramie_pjrt::Device;
 use std::fmt;

@@ -4,7 +4,6 @@
 mod axis_set;
 mod context;
 mod infer;
-mod intern;
 mod logical;
 mod mesh;
 mod named;

@@ -1,7 +1,7 @@
 //! Shardings over a mesh, of arrays and of types.
 
-use super::intern::{Table, by_address};
 use super::{AbstractMesh, AxisType, Mesh, PartitionSpec, SpecEntry};
+use crate::intern::{Table, by_address};
 use crate::{Dims, ShapeError};
 use std::fmt::{self, Write};
 use std::ops::Range;

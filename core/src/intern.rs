@@ -8,7 +8,7 @@ use std::hash::Hash;
 use std::sync::Mutex;
 
 /// The values of one type.
-pub(super) struct Table<T: 'static>(Mutex<Option<HashSet<&'static T>>>);
+pub(crate) struct Table<T: 'static>(Mutex<Option<HashSet<&'static T>>>);
 
 impl<T: Eq + Hash> Table<T> {
     pub const fn new() -> Table<T> {
@@ -50,4 +50,4 @@ macro_rules! by_address {
         }
     };
 }
-pub(super) use by_address;
+pub(crate) use by_address;
