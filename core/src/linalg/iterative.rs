@@ -64,6 +64,20 @@ impl<T: Tree> Iteration<T> {
             None => zeros(b),
         }
     }
+
+    /// The first solution, and its residual.
+    fn start(&self, matvec: impl Fn(T) -> T, b: &T) -> (T, T) {
+        let x = self.first(b);
+        let moved = matvec(tree::map(&x, Array::clone));
+        let r = plus(b, &Array::from(-1.0f32), &moved);
+        (x, r)
+    }
+
+    /// Whether a loop over `((x, residual, direction), _, steps)` goes on.
+    fn goes_on(&self, b: &T) -> impl Fn(((T, T, T), Array, Array)) -> Array + use<T> {
+        let (enough, most) = self.limits(b);
+        move |((_, r, _), _, k)| dot(&r, &r).gt(&enough) & k.lt(most)
+    }
 }
 
 /// Conjugate gradients (Hestenes and Stiefel 1952): the `x` with
@@ -100,13 +114,10 @@ pub fn cg_with<T: Tree>(
 ) -> T {
     let copy = |x: &T| tree::map(x, Array::clone);
     let solve = |matvec: LinearFn<'_, T>, b: T| {
-        let (enough, most) = options.limits(&b);
-        let x = options.first(&b);
-        let r = plus(&b, &Array::from(-1.0f32), &matvec(copy(&x)));
+        let goes_on = options.goes_on(&b);
+        let (x, r) = options.start(&matvec, &b);
         let z = preconditioner(copy(&r));
         let (gamma, k) = (dot(&r, &z), Array::from(0i32));
-        let goes_on =
-            |((_, r, _), _, k): ((T, T, T), Array, Array)| dot(&r, &r).gt(&enough) & k.lt(most);
         let step = |((x, r, p), gamma, k): ((T, T, T), Array, Array)| {
             let moved = matvec(copy(&p));
             let alpha = &gamma / dot(&p, &moved);
@@ -155,13 +166,10 @@ pub fn bicgstab_with<T: Tree>(
 ) -> T {
     let copy = |x: &T| tree::map(x, Array::clone);
     let solve = |matvec: LinearFn<'_, T>, b: T| {
-        let (enough, most) = options.limits(&b);
-        let x = options.first(&b);
-        let r = plus(&b, &Array::from(-1.0f32), &matvec(copy(&x)));
+        let goes_on = options.goes_on(&b);
+        let (x, r) = options.start(&matvec, &b);
         let shadow = copy(&r);
         let rho = dot(&r, &r);
-        let goes_on =
-            |((_, r, _), _, k): ((T, T, T), Array, Array)| dot(&r, &r).gt(&enough) & k.lt(most);
         let step = |((x, r, p), rho, k): ((T, T, T), Array, Array)| {
             let p_hat = preconditioner(copy(&p));
             let v = matvec(copy(&p_hat));
