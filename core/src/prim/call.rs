@@ -127,11 +127,7 @@ impl NestedDifferentiation for Call {
         primals: &[Array],
         tangents: &[Option<Array>],
     ) -> (Vec<Array>, Vec<Option<Array>>) {
-        let args: Vec<Array> = primals
-            .iter()
-            .chain(tangents.iter().flatten())
-            .cloned()
-            .collect();
+        let args = nested::with_tangents(primals, tangents);
         let perturbed = nested::given(tangents);
         let (program, nonzero) =
             nested::pushed(&self.jaxpr, &nested::avals(&args), &perturbed, &[]);

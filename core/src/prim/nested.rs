@@ -85,6 +85,13 @@ pub(super) fn jvp(
     (outs, dots)
 }
 
+/// The operands of a program of results and tangents: the values, then those
+/// tangents that are there.
+pub(super) fn with_tangents(primals: &[Array], tangents: &[Option<Array>]) -> Vec<Array> {
+    let all = primals.iter().chain(tangents.iter().flatten());
+    all.cloned().collect()
+}
+
 /// The program of results and tangents, and which results have one: from
 /// arguments and the tangents of those in `perturbed`, of the given types, to the
 /// results and then their tangents.

@@ -74,11 +74,7 @@ impl NestedDifferentiation for ShardMap {
         tangents: &[Option<Array>],
     ) -> (Vec<Array>, Vec<Option<Array>>) {
         let perturbed = nested::given(tangents);
-        let args: Vec<Array> = primals
-            .iter()
-            .chain(tangents.iter().flatten())
-            .cloned()
-            .collect();
+        let args = nested::with_tangents(primals, tangents);
         let mut in_specs = self.in_specs.clone();
         in_specs.extend(picked(&self.in_specs, &perturbed, true));
         let locals = self.locals(&in_specs, &nested::avals(&args));
