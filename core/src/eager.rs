@@ -29,16 +29,77 @@ impl From<Error> for Failure {
 
 type Operands = SmallVec<[Arc<DeviceArray>; 4]>;
 
-struct Entry {
+/// A program of one primitive, for operands like these at one place.
+struct Entry<I, P, T> {
     primitive: Arc<dyn Primitive>,
-    ins: SmallVec<[Aval; 4]>,
-    device: Device,
+    ins: SmallVec<[I; 4]>,
+    place: P,
+    program: T,
+}
+
+/// The programs made so far, by what they are for.
+struct Programs<I, P, T>(RwLock<Option<Table<I, P, T>>>);
+type Table<I, P, T> = FastMap<u64, SmallVec<[Arc<Entry<I, P, T>>; 1]>>;
+
+impl<I: Hash + Eq, P: Hash + Eq, T> Programs<I, P, T> {
+    const fn new() -> Self {
+        Programs(RwLock::new(None))
+    }
+
+    /// The program of a primitive for such operands there, made at first use.
+    fn get_or_make(
+        &self,
+        primitive: &dyn Primitive,
+        ins: SmallVec<[I; 4]>,
+        place: P,
+        make: impl FnOnce(Arc<dyn Primitive>, &[I], &P) -> Result<T, Failure>,
+    ) -> Result<Arc<Entry<I, P, T>>, Failure> {
+        let mut hasher = FastHasher::default();
+        primitive.dyn_hash(&mut hasher);
+        ins.hash(&mut hasher);
+        place.hash(&mut hasher);
+        let key = hasher.finish();
+        if let Ok(table) = self.0.read()
+            && let Some(entries) = table.as_ref().and_then(|t| t.get(&key))
+        {
+            let found = entries.iter().find(|e| {
+                e.place == place && e.ins == ins && e.primitive.dyn_eq(primitive.as_any())
+            });
+            if let Some(entry) = found {
+                return Ok(entry.clone());
+            }
+        }
+        let primitive = primitive.to_arc();
+        let program = make(primitive.clone(), &ins, &place)?;
+        let entry = Arc::new(Entry {
+            primitive,
+            ins,
+            place,
+            program,
+        });
+        let mut table = self.0.write().unwrap_or_else(|e| e.into_inner());
+        table
+            .get_or_insert_default()
+            .entry(key)
+            .or_default()
+            .push(entry.clone());
+        Ok(entry)
+    }
+
+    fn clear(&self) {
+        *self.0.write().unwrap_or_else(|e| e.into_inner()) = None;
+    }
+}
+
+/// A program for one device.
+struct OnDevice {
     outs: prim::Avals,
     executable: Executable,
     ordered: bool,
 }
 
-static CACHE: RwLock<Option<FastMap<u64, SmallVec<[Arc<Entry>; 1]>>>> = RwLock::new(None);
+static ON_DEVICES: Programs<Aval, Device, OnDevice> = Programs::new();
+static ON_MESHES: Programs<(Aval, NamedSharding), Mesh, sharded::Compiled> = Programs::new();
 
 /// The device that holds all operands, or the mesh that they are on.
 fn site(operation: &str, primitive: &dyn Primitive, args: &[&Array]) -> Result<Site, Error> {
@@ -118,68 +179,43 @@ pub(crate) fn run(primitive: &dyn Primitive, args: &[&Array]) -> Result<Outputs,
         Site::Mesh(mesh) => return run_sharded(primitive, args, mesh),
     };
     let (device, operands) = place_on(device, args)?;
-    let entry = lookup(primitive, args, device)?;
+    let entry = on_device(primitive, args, device)?;
+    let program = &entry.program;
     let buffers: SmallVec<[&Buffer; 4]> = operands.iter().map(|o| &o.buffers[0]).collect();
-    let mut outs = Vec::with_capacity(entry.outs.len());
-    runtime::ordered::execute(&entry.executable, entry.ordered, &buffers, &[], &mut outs)?;
+    let mut outs = Vec::with_capacity(program.outs.len());
+    runtime::ordered::execute(
+        &program.executable,
+        program.ordered,
+        &buffers,
+        &[],
+        &mut outs,
+    )?;
     Ok(outs
         .into_iter()
-        .zip(&entry.outs)
+        .zip(&program.outs)
         .map(|(b, a)| Array::from_device(*a, b, Sharding::SingleDevice(device)))
         .collect())
 }
 
-fn lookup(
+/// The program that runs a primitive on a device.
+fn on_device(
     primitive: &dyn Primitive,
     args: &[&Array],
     device: Device,
-) -> Result<Arc<Entry>, Failure> {
-    let ins: SmallVec<[Aval; 4]> = args.iter().map(|a| a.aval()).collect();
-    let mut hasher = FastHasher::default();
-    primitive.dyn_hash(&mut hasher);
-    ins.hash(&mut hasher);
-    device.hash(&mut hasher);
-    let key = hasher.finish();
-    if let Ok(cache) = CACHE.read()
-        && let Some(entries) = cache.as_ref().and_then(|c| c.get(&key))
-    {
-        let found = entries
-            .iter()
-            .find(|e| e.device == device && e.ins == ins && e.primitive.dyn_eq(primitive.as_any()));
-        if let Some(entry) = found {
-            return Ok(entry.clone());
-        }
-    }
-    let outs = prim::infer(primitive, &ins).map_err(Failure::Shape)?;
-    let shared = primitive.to_arc();
-    let jaxpr = single(shared.clone(), &ins, &outs);
-    let program = Program::lower(primitive.name(), &jaxpr, &[], Partition::default());
-    let entry = Arc::new(Entry {
-        primitive: shared,
-        ins,
-        device,
-        outs,
-        executable: runtime::compile(&program, device, &[])?,
-        ordered: program.ordered,
-    });
-    let mut cache = CACHE.write().unwrap_or_else(|e| e.into_inner());
-    cache
-        .get_or_insert_default()
-        .entry(key)
-        .or_default()
-        .push(entry.clone());
-    Ok(entry)
+) -> Result<Arc<Entry<Aval, Device, OnDevice>>, Failure> {
+    let ins = args.iter().map(|a| a.aval()).collect();
+    ON_DEVICES.get_or_make(primitive, ins, device, |primitive, ins, &device| {
+        let outs = prim::infer(&*primitive, ins).map_err(Failure::Shape)?;
+        let name = primitive.name();
+        let jaxpr = single(primitive, ins, &outs);
+        let program = Program::lower(name, &jaxpr, &[], Partition::default());
+        Ok(OnDevice {
+            outs,
+            executable: runtime::compile(&program, device, &[])?,
+            ordered: program.ordered,
+        })
+    })
 }
-
-struct ShardedEntry {
-    primitive: Arc<dyn Primitive>,
-    ins: SmallVec<[(Aval, NamedSharding); 4]>,
-    mesh: Mesh,
-    program: sharded::Compiled,
-}
-
-type ShardedCache = FastMap<u64, SmallVec<[Arc<ShardedEntry>; 1]>>;
-static SHARDED: RwLock<Option<ShardedCache>> = RwLock::new(None);
 
 /// Runs one primitive on the devices of a mesh.
 fn run_sharded(primitive: &dyn Primitive, args: &[&Array], mesh: Mesh) -> Result<Outputs, Failure> {
@@ -187,7 +223,7 @@ fn run_sharded(primitive: &dyn Primitive, args: &[&Array], mesh: Mesh) -> Result
         .iter()
         .map(|a| (a.aval(), sharded::input_sharding(a, mesh)))
         .collect();
-    let entry = lookup_sharded(primitive, ins, mesh)?;
+    let entry = on_mesh(primitive, ins, mesh)?;
     let held: SmallVec<[Arc<DeviceArray>; 4]> = args
         .iter()
         .zip(&entry.program.layout.ins)
@@ -202,46 +238,22 @@ fn run_sharded(primitive: &dyn Primitive, args: &[&Array], mesh: Mesh) -> Result
     Ok(outs)
 }
 
-fn lookup_sharded(
+/// The program that runs a primitive on the devices of a mesh.
+fn on_mesh(
     primitive: &dyn Primitive,
     ins: SmallVec<[(Aval, NamedSharding); 4]>,
     mesh: Mesh,
-) -> Result<Arc<ShardedEntry>, Failure> {
-    let mut hasher = FastHasher::default();
-    primitive.dyn_hash(&mut hasher);
-    ins.hash(&mut hasher);
-    mesh.hash(&mut hasher);
-    let key = hasher.finish();
-    let same = |e: &&Arc<ShardedEntry>| {
-        e.mesh == mesh && e.ins == ins && e.primitive.dyn_eq(primitive.as_any())
-    };
-    if let Ok(cache) = SHARDED.read()
-        && let Some(entries) = cache.as_ref().and_then(|c| c.get(&key))
-        && let Some(entry) = entries.iter().find(same)
-    {
-        return Ok(entry.clone());
-    }
-    let avals: SmallVec<[Aval; 4]> = ins.iter().map(|(a, _)| *a).collect();
-    let outs = prim::infer(primitive, &avals).map_err(Failure::Shape)?;
-    let shared = primitive.to_arc();
-    let jaxpr = single(shared.clone(), &avals, &outs);
-    let shardings = ins.iter().map(|(_, s)| *s).collect();
-    let partition = sharded::partition(&jaxpr, mesh, shardings, &[]);
-    let program = Program::lower(primitive.name(), &jaxpr, &[], partition);
-    let program = sharded::compile(program, &jaxpr, &[], mesh, &[])?;
-    let entry = Arc::new(ShardedEntry {
-        primitive: shared,
-        ins,
-        mesh,
-        program,
-    });
-    let mut cache = SHARDED.write().unwrap_or_else(|e| e.into_inner());
-    cache
-        .get_or_insert_default()
-        .entry(key)
-        .or_default()
-        .push(entry.clone());
-    Ok(entry)
+) -> Result<Arc<Entry<(Aval, NamedSharding), Mesh, sharded::Compiled>>, Failure> {
+    ON_MESHES.get_or_make(primitive, ins, mesh, |primitive, ins, &mesh| {
+        let avals: SmallVec<[Aval; 4]> = ins.iter().map(|(a, _)| *a).collect();
+        let outs = prim::infer(&*primitive, &avals).map_err(Failure::Shape)?;
+        let name = primitive.name();
+        let jaxpr = single(primitive, &avals, &outs);
+        let shardings = ins.iter().map(|(_, s)| *s).collect();
+        let partition = sharded::partition(&jaxpr, mesh, shardings, &[]);
+        let program = Program::lower(name, &jaxpr, &[], partition);
+        Ok(sharded::compile(program, &jaxpr, &[], mesh, &[])?)
+    })
 }
 
 /// The array laid out otherwise over the same devices, by a program.
@@ -258,7 +270,7 @@ pub(crate) fn reshard(array: &Array, to: Sharding) -> crate::Result<Array> {
         Failure::Runtime(e) => e,
         Failure::Shape(e) => Error::Configuration(e.render("device_put", &[])),
     };
-    let entry = lookup_sharded(&primitive, ins, sharding.mesh()).map_err(internal)?;
+    let entry = on_mesh(&primitive, ins, sharding.mesh()).map_err(internal)?;
     let held = array.device_array()?;
     let mut out = None;
     let program = &entry.program;
@@ -272,8 +284,8 @@ pub(crate) fn reshard(array: &Array, to: Sharding) -> crate::Result<Array> {
 /// (`jax.clear_caches`). A jitted function forgets its own with
 /// [`clear_cache`](crate::Jitted::clear_cache).
 pub fn clear_caches() {
-    *CACHE.write().unwrap_or_else(|e| e.into_inner()) = None;
-    *SHARDED.write().unwrap_or_else(|e| e.into_inner()) = None;
+    ON_DEVICES.clear();
+    ON_MESHES.clear();
 }
 
 /// A program of one equation.
