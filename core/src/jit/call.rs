@@ -208,9 +208,9 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         let trace = self.trace(state, args, at);
         let wanted = self.options.out_shardings.as_ref();
         let plan = plan(&trace, site, state, args, wanted)?;
+        let traced = start.elapsed();
         let jaxpr = &trace.program.jaxpr;
         let program = plan.lower(&self.name, jaxpr);
-        let traced = start.elapsed();
         let flags = &self.options.compiler_options;
         let (made, origin) = Made::compile(program, jaxpr, &plan, flags)?;
         let total = start.elapsed();
