@@ -5,10 +5,8 @@
 mod common;
 
 use common::apply::{Operation, number, numbers};
-use common::check::{self, Failures};
 use common::golden::{Golden, Row};
 use common::linalg::{apart, positive, signs, symmetric, turned};
-use common::plan::Batches;
 use ramie_core::linalg::{self as la, NormOrder};
 use ramie_core::random::{self, CovarianceRoot};
 use ramie_core::{Array, DType};
@@ -147,16 +145,9 @@ fn functions_agree_with_jax() {
     let golden = Golden::open("linalg_functions");
     let ops = golden.ops();
     assert!(ops.len() >= 25);
-    let mut failures = Failures::default();
-    let mut cases = common::recorded(&golden, &ops, &function, &mut failures);
-    for case in &mut cases {
-        // Programs of these are long, and their primitives are checked for
-        // second order and batches.
-        case.smooth = false;
-        case.batches = Batches::None;
-    }
-    check::cases(&cases, &mut failures);
-    failures.finish();
+    // Programs of these are long, and their primitives are checked for
+    // second order and batches.
+    common::walk_recorded(&golden, &ops, &function);
 }
 
 /// Functions that tests/golden/hermitian.py describes.
@@ -181,14 +172,7 @@ fn symmetric_matrices_agree_with_jax() {
     let golden = Golden::open("hermitian");
     let ops = golden.ops();
     assert_eq!(ops.len(), 5);
-    let mut failures = Failures::default();
-    let mut cases = common::recorded(&golden, &ops, &hermitian, &mut failures);
-    for case in &mut cases {
-        case.smooth = false;
-        case.batches = Batches::None;
-    }
-    check::cases(&cases, &mut failures);
-    failures.finish();
+    common::walk_recorded(&golden, &ops, &hermitian);
 }
 
 #[test]

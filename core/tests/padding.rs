@@ -4,9 +4,7 @@
 mod common;
 
 use common::apply::Operation;
-use common::check::{self, Failures};
 use common::golden::{Golden, Row};
-use common::plan::Batches;
 use ramie_core::{Array, DType, PadMode, PadStatistic, einsum, einsum_path};
 
 fn function(row: &Row) -> Option<Box<Operation>> {
@@ -37,15 +35,8 @@ fn padding_agrees_with_jax() {
     let golden = Golden::open("padding");
     let ops = golden.ops();
     assert_eq!(ops.len(), 5);
-    let mut failures = Failures::default();
-    let mut cases = common::recorded(&golden, &ops, &function, &mut failures);
-    for case in &mut cases {
-        // Programs of reductions and concatenations, which are checked for both.
-        case.smooth = false;
-        case.batches = Batches::None;
-    }
-    check::cases(&cases, &mut failures);
-    failures.finish();
+    // Programs of reductions and concatenations, which are checked for both.
+    common::walk_recorded(&golden, &ops, &function);
 }
 
 #[test]

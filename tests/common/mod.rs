@@ -23,6 +23,7 @@ use apply::Operation;
 use case::Case;
 use check::Failures;
 use golden::{Golden, Row};
+use plan::Batches;
 use ramie_core::{Array, DType};
 
 /// Checks every recorded row of the named operations; `apply` makes an
@@ -34,6 +35,27 @@ use ramie_core::{Array, DType};
 pub fn walk(golden: &Golden, ops: &[&str], apply: &dyn Fn(&Row) -> Option<Box<Operation>>) {
     let mut failures = Failures::default();
     let cases = recorded(golden, ops, apply, &mut failures);
+    check::cases(&cases, &mut failures);
+    failures.finish();
+}
+
+/// Checks what is recorded of every row of the named operations, and neither
+/// differences nor batches.
+///
+/// # Panics
+/// As [`walk`] does.
+#[track_caller]
+pub fn walk_recorded(
+    golden: &Golden,
+    ops: &[&str],
+    apply: &dyn Fn(&Row) -> Option<Box<Operation>>,
+) {
+    let mut failures = Failures::default();
+    let mut cases = recorded(golden, ops, apply, &mut failures);
+    for case in &mut cases {
+        case.smooth = false;
+        case.batches = Batches::None;
+    }
     check::cases(&cases, &mut failures);
     failures.finish();
 }
