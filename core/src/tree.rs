@@ -4,6 +4,7 @@ mod per_array;
 mod ravel;
 
 use crate::{Array, hash::WideHasher};
+use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
@@ -69,6 +70,16 @@ pub trait Visitor {
     fn kind(&mut self, kind: &'static str) {
         let _ = kind;
     }
+    /// Says whose parts come next: the type's name, and the value itself.
+    /// Structs and enums that derive [`Tree`] call it before their parts.
+    fn node(&mut self, name: &'static str, node: &dyn Any) {
+        let _ = (name, node);
+    }
+    /// Says what else is known of the leaves below, until the matching `exit`:
+    /// module variables call it with their metadata between `enter` and `leaf`.
+    fn metadata(&mut self, metadata: &dyn Any) {
+        let _ = metadata;
+    }
 }
 
 /// A value made of arrays, that can be walked and rebuilt.
@@ -97,6 +108,23 @@ pub trait Tree: Sized + Send + Sync + 'static {
     /// The same structure and fixed values with other arrays, asked for in the
     /// order of [`walk`](Tree::walk).
     fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self;
+
+    /// Lets the parts be changed, whatever their types: each field, entry or
+    /// element, and then the parts of it. So does a module switch all of its
+    /// layers from training to evaluation.
+    ///
+    /// Arrays and numbers have no parts. Fixed values are parts like others: a
+    /// part that was changed must still fit what holds it.
+    fn visit_parts(&mut self, visit: &mut dyn FnMut(&mut dyn Any)) {
+        let _ = visit;
+    }
+}
+
+/// Visits a part and the parts of it; what implementations of
+/// [`Tree::visit_parts`] call.
+pub fn part<T: Tree>(value: &mut T, visit: &mut dyn FnMut(&mut dyn Any)) {
+    visit(value);
+    value.visit_parts(visit);
 }
 
 impl Tree for Array {
@@ -219,6 +247,9 @@ macro_rules! tuple {
             fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
                 ($( self.$i.rebuild(leaf), )+)
             }
+            fn visit_parts(&mut self, visit: &mut dyn FnMut(&mut dyn Any)) {
+                $( part(&mut self.$i, visit); )+
+            }
         }
     };
 }
@@ -257,6 +288,11 @@ impl<T: Tree> Tree for Vec<T> {
     fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
         self.iter().map(|x| x.rebuild(leaf)).collect()
     }
+    fn visit_parts(&mut self, visit: &mut dyn FnMut(&mut dyn Any)) {
+        for x in self {
+            part(x, visit);
+        }
+    }
 }
 
 impl<T: Tree, const N: usize> Tree for [T; N] {
@@ -272,6 +308,11 @@ impl<T: Tree, const N: usize> Tree for [T; N] {
     }
     fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
         std::array::from_fn(|i| self[i].rebuild(leaf))
+    }
+    fn visit_parts(&mut self, visit: &mut dyn FnMut(&mut dyn Any)) {
+        for x in self {
+            part(x, visit);
+        }
     }
 }
 
@@ -290,6 +331,11 @@ impl<T: Tree> Tree for Option<T> {
     fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
         self.as_ref().map(|x| x.rebuild(leaf))
     }
+    fn visit_parts(&mut self, visit: &mut dyn FnMut(&mut dyn Any)) {
+        if let Some(x) = self {
+            part(x, visit);
+        }
+    }
 }
 
 impl<T: Tree> Tree for Box<T> {
@@ -301,6 +347,9 @@ impl<T: Tree> Tree for Box<T> {
     }
     fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
         Box::new((**self).rebuild(leaf))
+    }
+    fn visit_parts(&mut self, visit: &mut dyn FnMut(&mut dyn Any)) {
+        part(&mut **self, visit);
     }
 }
 
@@ -353,6 +402,11 @@ impl<K: MapKey, T: Tree> Tree for BTreeMap<K, T> {
             .map(|(k, x)| (k.clone(), x.rebuild(leaf)))
             .collect()
     }
+    fn visit_parts(&mut self, visit: &mut dyn FnMut(&mut dyn Any)) {
+        for x in self.values_mut() {
+            part(x, visit);
+        }
+    }
 }
 
 /// In the order of the keys, whatever the table's own order.
@@ -376,6 +430,13 @@ impl<K: MapKey, T: Tree> Tree for HashMap<K, T> {
             .into_iter()
             .map(|(k, x)| (k.clone(), x.rebuild(leaf)))
             .collect()
+    }
+    fn visit_parts(&mut self, visit: &mut dyn FnMut(&mut dyn Any)) {
+        let mut entries: Vec<_> = self.iter_mut().collect();
+        entries.sort_by_key(|(k, _)| *k);
+        for (_, x) in entries {
+            part(x, visit);
+        }
     }
 }
 

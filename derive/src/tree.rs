@@ -58,6 +58,7 @@ fn tree_impl(input: &Input, core: &TokenStream) -> TokenStream {
         walk,
         walk_mut,
         rebuild,
+        visit,
     } = arms;
     // A value of an enum without variants does not exist; matching on the
     // place, not the reference, lets the compiler see that.
@@ -66,11 +67,13 @@ fn tree_impl(input: &Input, core: &TokenStream) -> TokenStream {
     } else {
         (quote!(self), quote!(self))
     };
+    let label = syn::ext::IdentExt::unraw(name).to_string();
     quote! {
         #[automatically_derived]
         #[allow(unused_variables, clippy::all)]
         impl #params #core::tree::Tree for #name #arguments #clause {
             fn walk(&self, __visitor: &mut dyn #core::tree::Visitor) {
+                #core::tree::Visitor::node(__visitor, #label, self);
                 match #shared { #(#walk)* }
             }
             fn walk_mut(&mut self, __visit: &mut dyn ::core::ops::FnMut(&mut #core::Array)) {
@@ -82,6 +85,12 @@ fn tree_impl(input: &Input, core: &TokenStream) -> TokenStream {
             ) -> Self {
                 match #shared { #(#rebuild)* }
             }
+            fn visit_parts(
+                &mut self,
+                __visit: &mut dyn ::core::ops::FnMut(&mut dyn ::core::any::Any),
+            ) {
+                match #unique { #(#visit)* }
+            }
         }
     }
 }
@@ -92,6 +101,7 @@ struct Arms {
     walk: Vec<TokenStream>,
     walk_mut: Vec<TokenStream>,
     rebuild: Vec<TokenStream>,
+    visit: Vec<TokenStream>,
 }
 
 impl Arms {
@@ -99,6 +109,7 @@ impl Arms {
         self.walk.extend(other.walk);
         self.walk_mut.extend(other.walk_mut);
         self.rebuild.extend(other.rebuild);
+        self.visit.extend(other.visit);
     }
 
     fn of(core: &TokenStream, path: TokenStream, tag: Option<TokenStream>, parts: &[Part]) -> Arms {
@@ -145,7 +156,16 @@ impl Arms {
                 quote_spanned!(span=> #member: #core::tree::Tree::rebuild(#binding, __leaf))
             }
         });
+        let visits = parts.iter().zip(&bindings).map(|(part, binding)| {
+            let span = part.ty.span();
+            if part.fixed {
+                quote_spanned!(span=> __visit(#binding);)
+            } else {
+                quote_spanned!(span=> #core::tree::part(#binding, __visit);)
+            }
+        });
         Arms {
+            visit: vec![quote!(#pattern => { #(#visits)* })],
             walk: vec![quote!(#pattern => { #tag #(#walks)* })],
             walk_mut: vec![quote!(#pattern => { #(#walks_mut)* })],
             rebuild: vec![quote!(#pattern => #path { #(#rebuilds),* },)],

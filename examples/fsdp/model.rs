@@ -75,12 +75,12 @@ fn draw(key: &mut Key, shape: &[usize], fan_in: usize) -> Param {
     let [next, mine] = key.split_into();
     *key = next;
     let scale = 1.0 / (fan_in as f64).sqrt();
-    Param(random::normal(&mine, shape, DType::F32) * scale)
+    Param::new(random::normal(&mine, shape, DType::F32) * scale)
 }
 
 impl Norm {
     fn new(width: usize) -> Norm {
-        let scale = Param(Array::ones(&[width], DType::F32));
+        let scale = Param::new(Array::ones(&[width], DType::F32));
         Norm { scale }
     }
 

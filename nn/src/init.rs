@@ -1,8 +1,9 @@
 //! Initializers: how parameters get their first values, with the numbers of
 //! `jax.nn.initializers` for the same key.
 
+use crate::Metadata;
 use ramie_core::random::{self, Key};
-use ramie_core::{Array, DType, Literal, Scalar};
+use ramie_core::{Array, DType, Literal, PartitionSpec, Scalar};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -20,7 +21,19 @@ use std::sync::Arc;
 /// assert_eq!(kernel.shape(), [64, 128]);
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Initializer(Kind);
+pub struct Initializer {
+    kind: Kind,
+    metadata: Option<Arc<Metadata>>,
+}
+
+impl From<Kind> for Initializer {
+    fn from(kind: Kind) -> Initializer {
+        Initializer {
+            kind,
+            metadata: None,
+        }
+    }
+}
 
 ramie_core::fixed_tree!(Initializer);
 
@@ -106,7 +119,7 @@ impl fmt::Debug for Function {
 
 impl fmt::Debug for Initializer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.kind.fmt(f)
     }
 }
 
@@ -151,7 +164,7 @@ impl Initializer {
     /// let heavy = Initializer::new(|key, shape, dtype| random::laplace(key, shape, dtype) * 0.1);
     /// ```
     pub fn new(f: impl Fn(&Key, &[usize], DType) -> Array + Send + Sync + 'static) -> Initializer {
-        Initializer(Kind::Function(Function(Arc::new(f))))
+        Kind::Function(Function(Arc::new(f))).into()
     }
 
     /// Draws a value.
@@ -161,7 +174,7 @@ impl Initializer {
     /// numbers, or a scaling one cannot find its axes in the shape.
     #[track_caller]
     pub fn draw(&self, key: &Key, shape: &[usize], dtype: DType) -> Array {
-        match &self.0 {
+        match &self.kind {
             Kind::Constant(value) => Array::full(shape, value.value(), dtype),
             Kind::Uniform { scale } => random::uniform(key, shape, dtype) * scale.get(),
             Kind::Normal { stddev } => random::normal(key, shape, dtype) * stddev.get(),
@@ -184,6 +197,37 @@ impl Initializer {
             },
             Kind::Function(f) => (f.0)(key, shape, dtype),
         }
+    }
+
+    /// The initializer of parameters with these metadata
+    /// (`nnx.with_metadata`).
+    #[must_use]
+    pub fn with_metadata(mut self, metadata: Metadata) -> Initializer {
+        self.metadata = (!metadata.is_empty()).then(|| Arc::new(metadata));
+        self
+    }
+
+    /// The initializer of parameters whose dimensions have these names: axes of
+    /// a mesh, or logical names that rules translate
+    /// (`nnx.with_partitioning`, `nn.with_partitioning`,
+    /// `nn.with_logical_partitioning`).
+    ///
+    /// ```
+    /// use ramie_core::P;
+    /// use ramie_nn::{Linear, init};
+    /// let init = init::lecun_normal().with_partitioning(P![None, "model"]);
+    /// let config = Linear::features(8).kernel_init(init);
+    /// ```
+    #[must_use]
+    pub fn with_partitioning(self, names: PartitionSpec) -> Initializer {
+        let mut metadata = self.metadata().cloned().unwrap_or_default();
+        metadata.sharding = Some(names);
+        self.with_metadata(metadata)
+    }
+
+    /// The metadata of the parameters that it makes.
+    pub fn metadata(&self) -> Option<&Metadata> {
+        self.metadata.as_deref()
     }
 
     /// A scaling initializer that counts these axes as the inputs'; by default
@@ -219,7 +263,7 @@ impl Initializer {
 
     #[track_caller]
     fn scaling(mut self, method: &str, change: impl FnOnce(&mut VarianceScaling)) -> Initializer {
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::VarianceScaling(scaling) => change(scaling),
             other => panic!(
                 "{method}: {other:?} does not scale with the number of connections\n  help: axes \
@@ -280,7 +324,7 @@ impl VarianceScaling {
 /// Every element `value`.
 pub fn constant(value: impl Into<Scalar>) -> Initializer {
     let value = value.into();
-    Initializer(Kind::Constant(Literal::weak(value, value.weak_dtype())))
+    Kind::Constant(Literal::weak(value, value.weak_dtype())).into()
 }
 
 /// Zeros.
@@ -296,23 +340,24 @@ pub fn ones() -> Initializer {
 /// Uniform in `[0, scale)`. JAX's own scale is 0.01.
 pub fn uniform(scale: f64) -> Initializer {
     let scale = Number::new(scale);
-    Initializer(Kind::Uniform { scale })
+    Kind::Uniform { scale }.into()
 }
 
 /// Normal with mean 0. JAX's own standard deviation is 0.01.
 pub fn normal(stddev: f64) -> Initializer {
     let stddev = Number::new(stddev);
-    Initializer(Kind::Normal { stddev })
+    Kind::Normal { stddev }.into()
 }
 
 /// Normal, cut at `lower` and `upper` and then multiplied by `stddev`. JAX's
 /// own parameters are 0.01, -2 and 2.
 pub fn truncated_normal(stddev: f64, lower: f64, upper: f64) -> Initializer {
-    Initializer(Kind::TruncatedNormal {
+    Kind::TruncatedNormal {
         stddev: Number::new(stddev),
         lower: Number::new(lower),
         upper: Number::new(upper),
-    })
+    }
+    .into()
 }
 
 /// Of variance `scale / n`, where `n` is the number of connections that `mode`
@@ -325,14 +370,15 @@ pub fn truncated_normal(stddev: f64, lower: f64, upper: f64) -> Initializer {
 /// let heads = init::lecun_normal().in_axes(&[0]).out_axes(&[1, 2]);
 /// ```
 pub fn variance_scaling(scale: f64, mode: FanMode, distribution: Distribution) -> Initializer {
-    Initializer(Kind::VarianceScaling(VarianceScaling {
+    Kind::VarianceScaling(VarianceScaling {
         scale: Number::new(scale),
         mode,
         distribution,
         in_axes: vec![-2],
         out_axes: vec![-1],
         batch_axes: Vec::new(),
-    }))
+    })
+    .into()
 }
 
 macro_rules! scaling {
@@ -373,22 +419,24 @@ scaling! {
 /// assert_eq!(kernel.shape(), [8, 4]);
 /// ```
 pub fn orthogonal(scale: f64, column_axis: isize) -> Initializer {
-    Initializer(Kind::Orthogonal {
+    Kind::Orthogonal {
         scale: Number::new(scale),
         column_axis,
         delta: false,
-    })
+    }
+    .into()
 }
 
 /// For kernels of convolutions, `[window.., inputs, outputs]`: zero but for the
 /// middle of the window, which is [`orthogonal`] (Xiao and others, 2018). There
 /// must be at least as many outputs as inputs.
 pub fn delta_orthogonal(scale: f64, column_axis: isize) -> Initializer {
-    Initializer(Kind::Orthogonal {
+    Kind::Orthogonal {
         scale: Number::new(scale),
         column_axis,
         delta: true,
-    })
+    }
+    .into()
 }
 
 #[track_caller]

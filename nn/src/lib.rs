@@ -1,4 +1,5 @@
-//! Layers, held as structs in the way of Flax's NNX.
+//! Layers once, held in two ways: as structs with their variables (Flax's NNX),
+//! and as pure functions of variables ([`linen`]).
 //!
 //! Most users take this crate through `ramie`, which re-exports it.
 #![forbid(unsafe_code)]
@@ -9,20 +10,28 @@ extern crate self as ramie_nn;
 
 pub mod init;
 mod layers;
+pub mod linen;
+mod metadata;
 mod module;
 mod optimizer;
 mod rngs;
 mod value_and_grad;
 mod variable;
+mod vars;
 
 pub use init::Initializer;
 pub use layers::{Linear, LinearConfig};
-pub use module::Module;
+pub use metadata::{Metadata, for_each_variable, get_partition_spec, metadata_of};
+pub use module::{Deterministic, Module, UseRunningAverage};
 pub use optimizer::{OptVariable, Optimizer};
 pub use ramie_derive::{Module, Tree};
 pub use rngs::{RngKey, RngStream, Rngs};
 pub use value_and_grad::{grad, value_and_grad, value_and_grad_wrt};
-pub use variable::{BatchStat, Cache, Intermediate, Param, RngCount};
+pub use variable::{
+    BatchStat, Cache, Intermediate, LoraParam, Param, Perturbation, RngCount, Variable,
+    collection_of,
+};
+pub use vars::Vars;
 
 /// What derived code needs; not part of the interface.
 #[doc(hidden)]

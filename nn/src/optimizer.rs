@@ -53,7 +53,7 @@ impl Optimizer {
         let tx = tx.into();
         let params = State::of(model).filter(wrt);
         Optimizer {
-            step: OptVariable(Array::scalar(0, DType::I32)),
+            step: OptVariable::new(Array::scalar(0, DType::I32)),
             opt_state: tx.init(&params.with_kind(Some(OptVariable::KIND))),
             tx,
         }
@@ -76,6 +76,6 @@ impl Optimizer {
         if let Err(e) = apply_updates(&params, &updates).update(model) {
             panic!("Optimizer::update: {e}");
         }
-        self.step = OptVariable(safe_increment(&self.step));
+        self.step = OptVariable::new(safe_increment(&self.step));
     }
 }

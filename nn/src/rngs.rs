@@ -44,7 +44,7 @@ impl RngStream {
     pub fn new(key: Key) -> RngStream {
         RngStream {
             key: RngKey(key),
-            count: RngCount(Array::scalar(0, DType::U32)),
+            count: RngCount::new(Array::scalar(0, DType::U32)),
         }
     }
 
@@ -52,7 +52,7 @@ impl RngStream {
     #[track_caller]
     pub fn next_key(&mut self) -> Key {
         let key = self.key.0.fold_in(&self.count);
-        self.count = RngCount(&*self.count + 1);
+        self.count = RngCount::new(&*self.count + 1);
         key
     }
 

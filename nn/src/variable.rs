@@ -1,5 +1,34 @@
 //! Variables: arrays that know what they are for.
 
+use crate::Metadata;
+use ramie_core::{Array, Tree};
+use std::borrow::Cow;
+use std::ops::DerefMut;
+
+/// A kind of variable: an array in a wrapper that filters see
+/// (`nnx.Variable`). [`variables!`](crate::variables) defines kinds.
+pub trait Variable: Tree + Clone + From<Array> + DerefMut<Target = Array> {
+    /// The name of the kind, by which filters and
+    /// [`State::of_kind`](ramie_core::State::of_kind) find the leaves.
+    const KIND: &'static str;
+
+    /// The variable with other metadata.
+    #[must_use]
+    fn with_metadata(self, metadata: Metadata) -> Self;
+
+    /// What is known beside the value.
+    fn metadata(&self) -> Option<&Metadata>;
+}
+
+/// The name of the Linen collection for variables of a kind: `params` for
+/// `param`, `batch_stats` for `batch_stat`, `cache` for `cache`.
+pub fn collection_of(kind: &str) -> Cow<'_, str> {
+    match kind {
+        "cache" => Cow::Borrowed("cache"),
+        kind => Cow::Owned(format!("{kind}s")),
+    }
+}
+
 /// Defines kinds of variables: arrays in a wrapper that filters see.
 ///
 /// Each entry gives the type and the name of its kind, by which
@@ -7,8 +36,8 @@
 ///
 /// ```
 /// ramie_nn::variables! {
-///     /// The low-rank part of an adapted kernel.
-///     LoraParam = "lora_param";
+///     /// A statistic of the gradients.
+///     GradientStat = "gradient_stat";
 /// }
 /// # fn main() {}
 /// ```
@@ -17,7 +46,10 @@ macro_rules! variables {
     ($($(#[$doc:meta])* $name:ident = $kind:literal;)*) => { $(
         $(#[$doc])*
         #[derive(Clone)]
-        pub struct $name(pub $crate::__private::ramie_core::Array);
+        pub struct $name {
+            value: $crate::__private::ramie_core::Array,
+            metadata: ::std::option::Option<::std::sync::Arc<$crate::Metadata>>,
+        }
 
         impl $name {
             /// The name of this kind of variable.
@@ -25,20 +57,56 @@ macro_rules! variables {
 
             /// A variable with a first value.
             pub fn new(value: $crate::__private::ramie_core::Array) -> Self {
-                $name(value)
+                $name { value, metadata: ::std::option::Option::None }
+            }
+
+            /// The value.
+            pub fn value(&self) -> &$crate::__private::ramie_core::Array {
+                &self.value
+            }
+
+            /// Another value in the place of this one; the metadata stay.
+            pub fn set(&mut self, value: impl $crate::__private::ramie_core::IntoArray) {
+                self.value = value.into_array();
+            }
+
+            /// The variable with other metadata.
+            #[must_use]
+            pub fn with_metadata(mut self, metadata: $crate::Metadata) -> Self {
+                self.metadata = (!metadata.is_empty()).then(|| ::std::sync::Arc::new(metadata));
+                self
+            }
+
+            /// What is known beside the value.
+            pub fn metadata(&self) -> ::std::option::Option<&$crate::Metadata> {
+                self.metadata.as_deref()
+            }
+        }
+
+        impl $crate::Variable for $name {
+            const KIND: &'static str = $kind;
+            fn with_metadata(self, metadata: $crate::Metadata) -> Self {
+                $name::with_metadata(self, metadata)
+            }
+            fn metadata(&self) -> ::std::option::Option<&$crate::Metadata> {
+                $name::metadata(self)
             }
         }
 
         impl $crate::__private::ramie_core::Tree for $name {
             fn walk(&self, visitor: &mut dyn $crate::__private::ramie_core::tree::Visitor) {
                 visitor.kind($kind);
-                visitor.leaf(&self.0);
+                if let ::std::option::Option::Some(metadata) = self.metadata() {
+                    visitor.fixed(metadata);
+                    visitor.metadata(metadata);
+                }
+                visitor.leaf(&self.value);
             }
             fn walk_mut(
                 &mut self,
                 visit: &mut dyn FnMut(&mut $crate::__private::ramie_core::Array),
             ) {
-                visit(&mut self.0);
+                visit(&mut self.value);
             }
             fn rebuild(
                 &self,
@@ -46,34 +114,34 @@ macro_rules! variables {
                     &$crate::__private::ramie_core::Array,
                 ) -> $crate::__private::ramie_core::Array,
             ) -> Self {
-                $name(leaf(&self.0))
+                $name { value: leaf(&self.value), metadata: self.metadata.clone() }
             }
         }
 
         impl ::std::ops::Deref for $name {
             type Target = $crate::__private::ramie_core::Array;
             fn deref(&self) -> &Self::Target {
-                &self.0
+                &self.value
             }
         }
         impl ::std::ops::DerefMut for $name {
             fn deref_mut(&mut self) -> &mut Self::Target {
-                &mut self.0
+                &mut self.value
             }
         }
         impl From<$crate::__private::ramie_core::Array> for $name {
             fn from(value: $crate::__private::ramie_core::Array) -> Self {
-                $name(value)
+                $name::new(value)
             }
         }
         impl $crate::__private::ramie_core::IntoArray for &$name {
             fn into_array(self) -> $crate::__private::ramie_core::Array {
-                self.0.clone()
+                self.value.clone()
             }
         }
         impl ::std::fmt::Debug for $name {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                write!(f, "{}({})", stringify!($name), self.0.aval())
+                write!(f, "{}({})", stringify!($name), self.value.aval())
             }
         }
     )* };
@@ -100,6 +168,12 @@ variables! {
 
     /// A value kept for inspection.
     Intermediate = "intermediate";
+
+    /// Zeros added to a value, whose gradient is the gradient of the value.
+    Perturbation = "perturbation";
+
+    /// The low-rank part of an adapted kernel (`nnx.LoRAParam`).
+    LoraParam = "lora_param";
 
     /// How many keys a stream has given, 0-d `u32`.
     RngCount = "rng_count";

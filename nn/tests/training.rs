@@ -23,15 +23,15 @@ struct Line {
 impl Line {
     fn new(slope: f32) -> Line {
         Line {
-            slope: Param(scalar(slope)),
-            offset: Param(scalar(0.0)),
-            mean: BatchStat(scalar(0.0)),
+            slope: Param::new(scalar(slope)),
+            offset: Param::new(scalar(0.0)),
+            mean: BatchStat::new(scalar(0.0)),
             calls: 0,
         }
     }
 
     fn forward(&mut self, x: &Array) -> Array {
-        self.mean.0 = x.sum_axes(&[0]) / x.size();
+        self.mean.set(x.sum_axes(&[0]) / x.size());
         self.calls += 1;
         x * &self.slope + &self.offset
     }
@@ -167,7 +167,10 @@ fn a_loss_that_is_not_a_scalar_is_refused() {
 #[test]
 #[should_panic(expected = "`0` is i32[], which holds no floating-point numbers")]
 fn a_parameter_of_integers_is_refused() {
-    let mut model = (Param(Array::scalar(1, DType::I32)), Param(scalar(1.0)));
+    let mut model = (
+        Param::new(Array::scalar(1, DType::I32)),
+        Param::new(scalar(1.0)),
+    );
     value_and_grad(&mut model, |m| m.1.square());
 }
 

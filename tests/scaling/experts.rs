@@ -28,8 +28,10 @@ struct Trainer {
 fn trainer() -> Trainer {
     let key = random::key(0);
     let model = Moe {
-        router: Param(random::normal(&key, &[WIDTH, EXPERTS], DType::F32)),
-        experts: Param(random::normal(&key.fold_in(1), &[EXPERTS, WIDTH, WIDTH], DType::F32) * 0.1),
+        router: Param::new(random::normal(&key, &[WIDTH, EXPERTS], DType::F32)),
+        experts: Param::new(
+            random::normal(&key.fold_in(1), &[EXPERTS, WIDTH, WIDTH], DType::F32) * 0.1,
+        ),
     };
     let optimizer = Optimizer::new(&model, adam(1e-2));
     Trainer { model, optimizer }

@@ -121,6 +121,18 @@ impl Array {
         }
     }
 
+    /// `true` if both handles stand for the same elements, or for the same value
+    /// of a program; arrays with equal elements may well be different.
+    pub fn same(&self, other: &Array) -> bool {
+        match (&self.0, &other.0) {
+            (Repr::Device(a), Repr::Device(b)) => Arc::ptr_eq(a, b),
+            (Repr::Literal(a), Repr::Literal(b)) => Arc::ptr_eq(a, b),
+            (Repr::Tracer(a), Repr::Tracer(b)) => a.trace == b.trace && a.var == b.var,
+            (Repr::Abstract(a, x), Repr::Abstract(b, y)) => a == b && x == y,
+            _ => false,
+        }
+    }
+
     /// Dimensions, outermost first.
     pub fn shape(&self) -> &'static [usize] {
         self.aval().shape()

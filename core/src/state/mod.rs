@@ -89,10 +89,20 @@ impl State {
     /// Sets the array at a path and returns the one that was there. A new path
     /// goes to the end, without a kind.
     pub fn insert(&mut self, path: &str, array: Array) -> Option<Array> {
+        self.insert_of_kind(path, None, array)
+    }
+
+    /// [`insert`](State::insert), where a new path gets a kind.
+    pub fn insert_of_kind(
+        &mut self,
+        path: &str,
+        kind: Option<&'static str>,
+        array: Array,
+    ) -> Option<Array> {
         if let Some(at) = self.layout.position(path) {
             return Some(std::mem::replace(&mut self.arrays[at], array));
         }
-        Arc::make_mut(&mut self.layout).push(Entry::new(path, None));
+        Arc::make_mut(&mut self.layout).push(Entry::new(path, kind));
         self.arrays.push(array);
         None
     }

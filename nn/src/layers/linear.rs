@@ -1,10 +1,15 @@
 //! `Linear`: a matrix and a bias.
 
+use super::hyperparameters::hyperparameters;
+use super::promote::{computed_in, promote};
 use crate::init::{self, Initializer};
-use crate::{Module, Param, Rngs};
-use ramie_core::{Array, DType};
+use crate::linen;
+use crate::{Module, Param, Rngs, Vars};
+use ramie_core::{Array, DType, DotDimensionNumbers, Precision};
+use std::borrow::Cow;
 
-/// An affine map of the last axis: `y = x · kernel + bias`.
+/// An affine map of the last axis: `y = x · kernel + bias`
+/// (`nnx.Linear`, `nn.Dense`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -22,17 +27,36 @@ pub struct Linear {
     /// The element type of the computation; by default the one that input and
     /// parameters promote to.
     pub dtype: Option<DType>,
+    /// The precision of the product.
+    #[tree(fixed)]
+    pub precision: Option<Precision>,
 }
 
-/// The hyperparameters of a [`Linear`] layer; see [`Linear::features`].
-#[derive(Clone)]
-pub struct LinearConfig {
-    features: usize,
-    use_bias: bool,
-    dtype: Option<DType>,
-    param_dtype: DType,
-    kernel_init: Initializer,
-    bias_init: Initializer,
+hyperparameters! {
+    /// The hyperparameters of a [`Linear`] layer, which is Linen's module
+    /// `Dense`.
+    ///
+    /// ```no_run
+    /// use ramie_core::DType;
+    /// use ramie_nn::{Linear, Rngs};
+    /// let layer = Linear::features(10).without_bias().dtype(DType::BF16).init(64, &mut Rngs::new(0));
+    /// ```
+    LinearConfig as "Dense" (features: usize) {
+        /// Whether there is a bias; there is by default.
+        use_bias: [bool] = true,
+        /// The element type of the computation; by default the one that input
+        /// and parameters promote to.
+        dtype: [Option<DType>] = None,
+        /// The element type of the parameters, `f32` by default.
+        param_dtype: [DType] = DType::F32,
+        /// The precision of the product.
+        precision: [Option<Precision>] = None,
+        /// How the kernel is drawn, [`lecun_normal`](init::lecun_normal) by
+        /// default.
+        kernel_init: [Initializer] = init::lecun_normal(),
+        /// How the bias is drawn, zeros by default.
+        bias_init: [Initializer] = init::zeros(),
+    }
 }
 
 impl Linear {
@@ -45,21 +69,8 @@ impl Linear {
 
     /// The hyperparameters of a layer to `out_features`, to be changed before
     /// [`init`](LinearConfig::init) makes the layer.
-    ///
-    /// ```no_run
-    /// use ramie_core::DType;
-    /// use ramie_nn::{Linear, Rngs};
-    /// let layer = Linear::features(10).without_bias().dtype(DType::BF16).init(64, &mut Rngs::new(0));
-    /// ```
     pub fn features(out_features: usize) -> LinearConfig {
-        LinearConfig {
-            features: out_features,
-            use_bias: true,
-            dtype: None,
-            param_dtype: DType::F32,
-            kernel_init: init::lecun_normal(),
-            bias_init: init::zeros(),
-        }
+        LinearConfig::new(out_features)
     }
 
     /// `[…, in_features]` to `[…, out_features]`.
@@ -76,13 +87,18 @@ impl Linear {
             x.aval(),
             self.kernel.aval()
         );
-        let cast = |a: &Array| match self.dtype {
-            Some(dtype) => a.astype(dtype),
-            None => a.clone(),
+        let mut operands = vec![x, &*self.kernel];
+        operands.extend(self.bias.as_deref());
+        let dtype = computed_in(self.dtype, &operands);
+        let [x, kernel] = promote(Some(dtype), [x, &self.kernel]);
+        let last = DotDimensionNumbers {
+            lhs_contracting: [x.ndim() - 1].into_iter().collect(),
+            rhs_contracting: [0].into_iter().collect(),
+            ..DotDimensionNumbers::default()
         };
-        let y = cast(x).matmul(cast(&self.kernel));
+        let y = x.dot_general_with(&kernel, last, self.precision, None);
         match &self.bias {
-            Some(bias) => y + cast(bias),
+            Some(bias) => y + bias.astype(dtype),
             None => y,
         }
     }
@@ -91,37 +107,8 @@ impl Linear {
 impl LinearConfig {
     /// No bias.
     #[must_use]
-    pub fn without_bias(mut self) -> LinearConfig {
-        self.use_bias = false;
-        self
-    }
-
-    /// The element type of the computation.
-    #[must_use]
-    pub fn dtype(mut self, dtype: DType) -> LinearConfig {
-        self.dtype = Some(dtype);
-        self
-    }
-
-    /// The element type of the parameters, `f32` by default.
-    #[must_use]
-    pub fn param_dtype(mut self, dtype: DType) -> LinearConfig {
-        self.param_dtype = dtype;
-        self
-    }
-
-    /// How the kernel is drawn.
-    #[must_use]
-    pub fn kernel_init(mut self, init: Initializer) -> LinearConfig {
-        self.kernel_init = init;
-        self
-    }
-
-    /// How the bias is drawn.
-    #[must_use]
-    pub fn bias_init(mut self, init: Initializer) -> LinearConfig {
-        self.bias_init = init;
-        self
+    pub fn without_bias(self) -> LinearConfig {
+        self.use_bias(false)
     }
 
     /// The layer, for inputs of `in_features`.
@@ -129,17 +116,33 @@ impl LinearConfig {
     /// Kernel and bias each take a key of the stream `params`.
     #[track_caller]
     pub fn init(&self, in_features: usize, rngs: &mut Rngs) -> Linear {
-        let mut draw = |init: &Initializer, shape: &[usize]| {
-            Param(init.draw(&rngs.params(), shape, self.param_dtype))
-        };
-        let kernel = draw(&self.kernel_init, &[in_features, self.features]);
-        let bias = self
-            .use_bias
-            .then(|| draw(&self.bias_init, &[self.features]));
+        self.build(in_features, &mut Vars::from(rngs))
+    }
+
+    /// The layer, with variables from where `vars` says.
+    #[track_caller]
+    pub fn build(&self, in_features: usize, vars: &mut Vars<'_>) -> Linear {
+        let kernel = [in_features, self.features];
         Linear {
-            kernel,
-            bias,
+            kernel: vars.param("kernel", &self.kernel_init, &kernel, self.param_dtype),
+            bias: self
+                .use_bias
+                .then(|| vars.param("bias", &self.bias_init, &kernel[1..], self.param_dtype)),
             dtype: self.dtype,
+            precision: self.precision,
         }
+    }
+}
+
+impl linen::Module for LinearConfig {
+    fn call(&self, scope: &mut linen::Scope, x: Array) -> Array {
+        let in_features = x.shape().last().copied().unwrap_or(1);
+        scope.layer(
+            |vars| self.build(in_features, vars),
+            |layer| layer.forward(&x),
+        )
+    }
+    fn class_name(&self) -> Cow<'static, str> {
+        Cow::Borrowed(LinearConfig::CLASS)
     }
 }

@@ -1,0 +1,69 @@
+//! `hyperparameters!`: the configurations of layers.
+
+/// The parameter of the setter of a hyperparameter.
+macro_rules! setter {
+    ($(#[$doc:meta])* $field:ident: Option<$ty:ty>) => {
+        $(#[$doc])*
+        #[must_use]
+        pub fn $field(mut self, $field: $ty) -> Self {
+            self.$field = Some($field);
+            self
+        }
+    };
+    ($(#[$doc:meta])* $field:ident: Vec<$ty:ty>) => {
+        $(#[$doc])*
+        #[must_use]
+        pub fn $field(mut self, $field: &[$ty]) -> Self {
+            self.$field = $field.to_vec();
+            self
+        }
+    };
+    ($(#[$doc:meta])* $field:ident: $($ty:tt)+) => {
+        $(#[$doc])*
+        #[must_use]
+        pub fn $field(mut self, $field: $($ty)+) -> Self {
+            self.$field = $field;
+            self
+        }
+    };
+}
+
+/// Defines the configuration of a layer: what must be given goes to `new`,
+/// everything else has a default and a method that sets it.
+///
+/// The setter of an `Option<T>` takes a `T`, that of a `Vec<T>` a `&[T]`. The
+/// string is the name of Linen's class, from which automatic names are made.
+macro_rules! hyperparameters {
+    (
+        $(#[$doc:meta])*
+        $name:ident as $class:literal ( $( $(#[$rdoc:meta])* $req:ident: $rty:ty ),* $(,)? ) {
+            $( $(#[$fdoc:meta])* $field:ident: [$($fty:tt)+] = $default:expr, )*
+        }
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug)]
+        pub struct $name {
+            $( pub(crate) $req: $rty, )*
+            $( pub(crate) $field: $($fty)+, )*
+        }
+
+        impl $name {
+            /// The name of the class in Linen.
+            pub const CLASS: &'static str = $class;
+
+            /// With the defaults for everything else.
+            pub fn new($($req: $rty),*) -> $name {
+                $name {
+                    $( $req, )*
+                    $( $field: $default, )*
+                }
+            }
+
+            $( $crate::layers::hyperparameters::setter! {
+                $(#[$fdoc])* $field: $($fty)+
+            } )*
+        }
+    };
+}
+
+pub(crate) use {hyperparameters, setter};

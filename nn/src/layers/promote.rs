@@ -1,0 +1,25 @@
+//! Element types that layers compute in.
+
+use ramie_core::{Array, DType, result_type};
+
+/// The element type that a layer computes in: the one it was given, else the
+/// one that its arrays promote to, `f32` for integers
+/// (`flax.linen.dtypes.canonicalize_dtype`).
+#[track_caller]
+pub(crate) fn computed_in(dtype: Option<DType>, arrays: &[&Array]) -> DType {
+    dtype.unwrap_or_else(|| {
+        let common = result_type(arrays);
+        match common.is_float() || common.is_complex() {
+            true => common,
+            false => DType::F32,
+        }
+    })
+}
+
+/// Arrays in the element type that a layer computes in
+/// (`flax.linen.dtypes.promote_dtype`).
+#[track_caller]
+pub(crate) fn promote<const N: usize>(dtype: Option<DType>, arrays: [&Array; N]) -> [Array; N] {
+    let dtype = computed_in(dtype, &arrays);
+    arrays.map(|a| a.astype(dtype))
+}

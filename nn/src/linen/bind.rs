@@ -1,0 +1,61 @@
+//! `Bound`: a module with its variables.
+
+use super::{Apply, Module, Scope, Variables};
+use ramie_core::Tree;
+
+/// A module with its variables, to be looked at and called
+/// (`Module.bind`).
+///
+/// What calls change of mutable collections stays in it.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, random};
+/// use ramie_nn::linen::{Apply, Dense, Module};
+/// let x = Array::ones(&[2, 4], DType::F32);
+/// let variables = Dense::new(3).init(random::key(0), x.clone());
+/// let mut dense = Dense::new(3).bind(&variables, &Apply::new());
+/// assert_eq!(dense.call(x).shape(), [2, 3]);
+/// let (module, variables) = dense.unbind();
+/// ```
+pub struct Bound<M> {
+    module: M,
+    scope: Scope,
+}
+
+impl<M> Bound<M> {
+    pub(crate) fn new(module: M, variables: &Variables, options: &Apply) -> Bound<M> {
+        Bound {
+            module,
+            scope: Scope::of(options.root(variables.clone())),
+        }
+    }
+
+    /// Calls the module.
+    ///
+    /// # Panics
+    /// As [`Module::apply`].
+    #[track_caller]
+    pub fn call<A: Tree, O: Tree>(&mut self, args: A) -> O
+    where
+        M: Module<A, O>,
+    {
+        self.scope.run(&self.module, args)
+    }
+
+    /// Calls another method of the module.
+    pub fn with<R>(&mut self, method: impl FnOnce(&M, &mut Scope) -> R) -> R {
+        self.scope.root_mut().begin(&[]);
+        method(&self.module, &mut self.scope)
+    }
+
+    /// The variables as they are now.
+    pub fn variables(&self) -> Variables {
+        self.scope.root().variables.clone()
+    }
+
+    /// The module and its variables, apart again.
+    pub fn unbind(self) -> (M, Variables) {
+        let variables = self.variables();
+        (self.module, variables)
+    }
+}

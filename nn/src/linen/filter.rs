@@ -1,0 +1,57 @@
+//! `CollectionFilter`: which collections, or which streams.
+
+/// Which collections of variables, or which streams of keys.
+///
+/// ```
+/// use ramie_nn::linen::CollectionFilter;
+/// let mutable = CollectionFilter::from(["batch_stats", "cache"]);
+/// assert!(mutable.accepts("cache") && !mutable.accepts("params"));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CollectionFilter {
+    /// No collection.
+    #[default]
+    None,
+    /// Every collection.
+    All,
+    /// Those with these names.
+    Only(Vec<String>),
+    /// All but those with these names (`DenyList`).
+    AllBut(Vec<String>),
+}
+
+impl CollectionFilter {
+    /// All collections but those with these names.
+    pub fn all_but<'a>(names: impl IntoIterator<Item = &'a str>) -> CollectionFilter {
+        CollectionFilter::AllBut(names.into_iter().map(str::to_owned).collect())
+    }
+
+    /// Whether a collection is among them.
+    pub fn accepts(&self, collection: &str) -> bool {
+        match self {
+            CollectionFilter::None => false,
+            CollectionFilter::All => true,
+            CollectionFilter::Only(names) => names.iter().any(|n| n == collection),
+            CollectionFilter::AllBut(names) => names.iter().all(|n| n != collection),
+        }
+    }
+}
+
+impl From<&str> for CollectionFilter {
+    fn from(name: &str) -> CollectionFilter {
+        CollectionFilter::Only(vec![name.to_owned()])
+    }
+}
+impl<const N: usize> From<[&str; N]> for CollectionFilter {
+    fn from(names: [&str; N]) -> CollectionFilter {
+        CollectionFilter::Only(names.map(str::to_owned).to_vec())
+    }
+}
+impl From<bool> for CollectionFilter {
+    fn from(all: bool) -> CollectionFilter {
+        match all {
+            true => CollectionFilter::All,
+            false => CollectionFilter::None,
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Models in the way of Flax's Linen: a module is its hyperparameters, and its
+//! variables are a value that pure functions take and return.
+//!
+//! A module asks a [`Scope`] for its parameters, or calls other modules in it.
+//! [`init`](Module::init) makes the [`Variables`], [`apply`](Module::apply)
+//! computes with them. Names, shapes and, with the same key, first values are
+//! those of Flax, so that its parameter files load unchanged.
+//!
+//! ```no_run
+//! use ramie_core::{Array, DType, random};
+//! use ramie_nn::linen::{Dense, Module, Scope};
+//!
+//! #[derive(Clone)]
+//! struct Classifier { hidden: usize, classes: usize }
+//!
+//! impl Module for Classifier {
+//!     fn call(&self, scope: &mut Scope, x: Array) -> Array {
+//!         let x = scope.child(&Dense::new(self.hidden), x).tanh();
+//!         scope.child(&Dense::new(self.classes), x)
+//!     }
+//! }
+//!
+//! let model = Classifier { hidden: 8, classes: 1 };
+//! let x = Array::zeros(&[8, 2], DType::F32);
+//! let variables = model.init(random::key(0), x.clone());
+//! assert_eq!(variables["params"]["Dense_0.kernel"].shape(), [2, 8]);
+//! assert_eq!(model.apply(&variables, x).shape(), [8, 1]);
+//! ```
+//!
+//! Layers are configured by the same structs in both ways: [`Dense`] is the
+//! configuration of [`Linear`](crate::Linear).
+
+mod apply;
+mod bind;
+mod filter;
+mod module;
+mod root;
+mod scope;
+mod streams;
+mod variables;
+
+pub use crate::layers::LinearConfig as Dense;
+pub use apply::{Apply, apply, init, init_with_output};
+pub use bind::Bound;
+pub use filter::CollectionFilter;
+pub use module::{Child, Module};
+pub use scope::Scope;
+pub use streams::Streams;
+pub use variables::Variables;

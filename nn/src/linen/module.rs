@@ -1,0 +1,177 @@
+//! `Module`: a computation with variables that a scope holds.
+
+use super::{Apply, Bound, Scope, Streams, Variables, apply, init_with_output};
+use ramie_core::Array;
+use ramie_core::Tree;
+use std::borrow::Cow;
+
+/// A computation with variables that a [`Scope`] holds: its own value is only
+/// hyperparameters (`flax.linen.Module`).
+///
+/// `Args` is what it is called with, an array or a tree such as a tuple; `Out`
+/// what it returns. A type may be a module of several kinds of arguments.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, random};
+/// use ramie_nn::init;
+/// use ramie_nn::linen::{Module, Scope};
+///
+/// /// A scale for each feature, kept positive.
+/// #[derive(Clone)]
+/// struct Scale;
+///
+/// impl Module for Scale {
+///     fn call(&self, scope: &mut Scope, x: Array) -> Array {
+///         let features = x.shape()[x.ndim() - 1];
+///         let scale = scope.param("scale", &init::zeros(), &[features], DType::F32);
+///         x * scale.exp()
+///     }
+/// }
+///
+/// let x = Array::ones(&[2, 3], DType::F32);
+/// let variables = Scale.init(random::key(0), x.clone());
+/// assert_eq!(Scale.apply(&variables, x).shape(), [2, 3]);
+/// ```
+///
+/// A module cannot be called without a scope, which is what Flax calls an
+/// unbound module:
+/// ```compile_fail,E0061
+/// # use ramie_core::{Array, DType};
+/// # use ramie_nn::linen::{Dense, Module};
+/// let y = Dense::new(3).call(Array::ones(&[2, 3], DType::F32));
+/// ```
+pub trait Module<Args: Tree = Array, Out: Tree = Array> {
+    /// Computes in a scope.
+    #[track_caller]
+    fn call(&self, scope: &mut Scope, args: Args) -> Out;
+
+    /// The name of the type, from which automatic names are made.
+    fn class_name(&self) -> Cow<'static, str> {
+        let name = std::any::type_name::<Self>();
+        let name = name.split('<').next().unwrap_or(name);
+        Cow::Borrowed(name.rsplit("::").next().unwrap_or(name))
+    }
+
+    /// Makes the variables, for arguments like these. Intermediate values are
+    /// not among them.
+    ///
+    /// # Panics
+    /// If a stream of keys is missing; and as the module.
+    #[track_caller]
+    fn init(&self, rngs: impl Into<Streams>, args: Args) -> Variables
+    where
+        Self: Sized,
+    {
+        self.init_with_output(rngs, args).1
+    }
+
+    /// Makes the variables, and computes with them.
+    ///
+    /// # Panics
+    /// As [`init`](Module::init).
+    #[track_caller]
+    fn init_with_output(&self, rngs: impl Into<Streams>, args: Args) -> (Out, Variables)
+    where
+        Self: Sized,
+    {
+        init_with_output(rngs, &Apply::initializing(), |scope| scope.run(self, args))
+    }
+
+    /// Computes with variables, which stay as they are.
+    ///
+    /// # Panics
+    /// If a variable is missing, has another shape or would be changed, or a
+    /// stream of keys is missing; and as the module.
+    #[track_caller]
+    fn apply(&self, variables: &Variables, args: Args) -> Out
+    where
+        Self: Sized,
+    {
+        self.apply_with(variables, args, &Apply::new()).0
+    }
+
+    /// Computes with variables; also returns the collections that
+    /// [`Apply::mutable`] names, with what changed in them.
+    ///
+    /// # Panics
+    /// As [`apply`](Module::apply).
+    #[track_caller]
+    fn apply_with(&self, variables: &Variables, args: Args, options: &Apply) -> (Out, Variables)
+    where
+        Self: Sized,
+    {
+        apply(variables, options, |scope| scope.run(self, args))
+    }
+
+    /// The module with its variables, to be called again and again.
+    fn bind(&self, variables: &Variables, options: &Apply) -> Bound<Self>
+    where
+        Self: Sized + Clone,
+    {
+        Bound::new(self.clone(), variables, options)
+    }
+}
+
+impl<A: Tree, O: Tree, M: Module<A, O> + ?Sized> Module<A, O> for &M {
+    fn call(&self, scope: &mut Scope, args: A) -> O {
+        (**self).call(scope, args)
+    }
+    fn class_name(&self) -> Cow<'static, str> {
+        (**self).class_name()
+    }
+}
+
+impl<A: Tree, O: Tree, M: Module<A, O> + ?Sized> Module<A, O> for Box<M> {
+    fn call(&self, scope: &mut Scope, args: A) -> O {
+        (**self).call(scope, args)
+    }
+    fn class_name(&self) -> Cow<'static, str> {
+        (**self).class_name()
+    }
+}
+
+/// A part of a module, which may be called several times with the same
+/// variables; see [`Scope::setup`].
+pub struct Child<M> {
+    scope: Scope,
+    module: M,
+}
+
+impl<M> Child<M> {
+    pub(crate) fn new(scope: Scope, module: M) -> Child<M> {
+        Child { scope, module }
+    }
+
+    /// Calls the module.
+    ///
+    /// # Panics
+    /// As the module.
+    #[track_caller]
+    pub fn call<A: Tree, O: Tree>(&mut self, args: A) -> O
+    where
+        M: Module<A, O>,
+    {
+        self.scope.run(&self.module, args)
+    }
+
+    /// Calls another method of the module, in the module's scope.
+    ///
+    /// ```no_run
+    /// # use ramie_core::Array;
+    /// # use ramie_nn::linen::{Dense, Module, Scope};
+    /// # fn f(scope: &mut Scope, x: Array) {
+    /// let mut decoder = scope.setup("decoder", &Dense::new(8));
+    /// let y: Array = decoder.with(|dense, scope| dense.call(scope, x) * 2.0);
+    /// # }
+    /// ```
+    pub fn with<R>(&mut self, method: impl FnOnce(&M, &mut Scope) -> R) -> R {
+        let mut scope = self.scope.handle();
+        scope.root_mut().begin(self.scope.names());
+        method(&self.module, &mut scope)
+    }
+
+    /// The module.
+    pub fn module(&self) -> &M {
+        &self.module
+    }
+}

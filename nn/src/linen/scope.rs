@@ -1,0 +1,502 @@
+//! `Scope`: where a module finds its variables and its parts.
+
+use super::root::{Call, Root};
+use super::{Child, CollectionFilter, Module};
+use crate::{Initializer, Metadata, Param, Vars, collection_of, for_each_variable};
+use ramie_core::random::Key;
+use ramie_core::{Array, DType, State, Tree, tree};
+use std::cell::{Ref, RefCell, RefMut};
+use std::rc::Rc;
+
+/// Where a module finds its variables, its keys and its parts while it is
+/// called.
+///
+/// Handles of one scope share its state. A scope ends with the `init` or
+/// `apply` that made it.
+pub struct Scope {
+    root: Rc<RefCell<Root>>,
+    path: Vec<String>,
+}
+
+impl Scope {
+    pub(crate) fn of(root: Root) -> Scope {
+        Scope {
+            root: Rc::new(RefCell::new(root)),
+            path: Vec::new(),
+        }
+    }
+
+    pub(crate) fn root(&self) -> Ref<'_, Root> {
+        self.root.borrow()
+    }
+
+    pub(crate) fn root_mut(&self) -> RefMut<'_, Root> {
+        self.root.borrow_mut()
+    }
+
+    /// Another handle of the same scope.
+    pub(crate) fn handle(&self) -> Scope {
+        Scope {
+            root: self.root.clone(),
+            path: self.path.clone(),
+        }
+    }
+
+    pub(crate) fn names(&self) -> &[String] {
+        &self.path
+    }
+
+    /// The dotted path of the module; empty for the outermost.
+    pub fn path(&self) -> String {
+        self.path.join(".")
+    }
+
+    /// The path for messages.
+    fn shown(&self) -> String {
+        match self.path.is_empty() {
+            true => "the outermost module".into(),
+            false => format!("module `{}`", self.path()),
+        }
+    }
+
+    fn path_of(&self, name: &str) -> String {
+        match self.path.is_empty() {
+            true => name.to_owned(),
+            false => format!("{}.{name}", self.path()),
+        }
+    }
+
+    /// `true` while variables are being made by `init`.
+    pub fn is_initializing(&self) -> bool {
+        self.root().initializing
+    }
+
+    /// Whether variables of a collection may be changed.
+    pub fn is_mutable_collection(&self, collection: &str) -> bool {
+        self.root().mutable.accepts(collection)
+    }
+
+    /// Whether the module has a variable.
+    pub fn has_variable(&self, collection: &str, name: &str) -> bool {
+        self.get_variable(collection, name).is_some()
+    }
+
+    /// A variable of the module.
+    pub fn get_variable(&self, collection: &str, name: &str) -> Option<Array> {
+        let root = self.root();
+        root.variables.at(collection, &self.path_of(name)).cloned()
+    }
+
+    /// The module's variables of a collection, by the paths from here.
+    pub fn variables(&self, collection: &str) -> State {
+        let root = self.root();
+        let all = root.variables.get(collection);
+        match self.path.is_empty() {
+            true => all.cloned().unwrap_or_default(),
+            false => all.map_or_else(State::new, |s| s.subtree(&self.path())),
+        }
+    }
+
+    /// Sets a variable of the module.
+    ///
+    /// # Panics
+    /// If the collection may not be changed.
+    #[track_caller]
+    pub fn put_variable(&mut self, collection: &str, name: &str, value: Array) {
+        if !self.is_mutable_collection(collection) {
+            panic!(
+                "Scope::put_variable: `{name}` in {} cannot be changed, because the collection \
+                 `{collection}` is immutable\n  help: ask for its new value: \
+                 model.apply_with(&variables, x, &Apply::new().mutable(\"{collection}\")), which \
+                 returns (output, updates); or have the layer not update it, for example with \
+                 use_running_average(true)",
+                self.shown()
+            );
+        }
+        let path = self.path_of(name);
+        self.root_mut().variables.put(collection, &path, value);
+    }
+
+    #[track_caller]
+    fn reserve(&self, name: &str, collection: Option<&str>) {
+        assert!(
+            !name.is_empty() && !name.contains('.'),
+            "Scope: `{name}` is no name for a part of {}\n  help: names are not empty and have no \
+             dots, which separate the names of a path",
+            self.shown()
+        );
+        let free = self.root_mut().reserve(&self.path, name, collection);
+        let what = match collection {
+            None => "a module".to_owned(),
+            Some(c) => format!("a variable of `{c}`"),
+        };
+        assert!(
+            free,
+            "Scope: the name `{name}` is in use already in {}, and {what} cannot have it too\n  \
+             help: give each part its own name; to call one module several times, make it once \
+             with scope.setup(\"{name}\", &module) and call that",
+            self.shown()
+        );
+    }
+
+    /// A parameter: that of the variables, or a new one while initializing,
+    /// which takes a key of the stream `params`.
+    ///
+    /// # Panics
+    /// If there is no such parameter and none may be made, or it has another
+    /// shape, or the name is in use.
+    #[track_caller]
+    pub fn param(
+        &mut self,
+        name: &str,
+        init: &Initializer,
+        shape: &[usize],
+        dtype: DType,
+    ) -> Param {
+        let metadata = init.metadata().cloned();
+        let value = self.param_with(name, metadata.as_ref(), |key| init.draw(&key, shape, dtype));
+        assert!(
+            value.shape() == shape,
+            "Scope::param: `{}` has shape {:?} in the variables given, expected {shape:?}\n  help: \
+             give the module the hyperparameters and the input that these variables were made \
+             for, or load other variables",
+            self.path_of(name),
+            value.shape(),
+        );
+        match metadata {
+            Some(metadata) => Param::new(value).with_metadata(metadata),
+            None => Param::new(value),
+        }
+    }
+
+    /// A parameter whose first value is a function of a key.
+    ///
+    /// # Panics
+    /// If there is no such parameter and none may be made, or the name is in
+    /// use.
+    #[track_caller]
+    pub fn param_with(
+        &mut self,
+        name: &str,
+        metadata: Option<&Metadata>,
+        init: impl FnOnce(Key) -> Array,
+    ) -> Array {
+        self.reserve(name, Some("params"));
+        if let Some(value) = self.get_variable("params", name) {
+            return value;
+        }
+        self.may_make("params", name);
+        let key = self.make_rng("params");
+        let value = init(key);
+        self.make("params", name, value.clone(), metadata);
+        value
+    }
+
+    /// A variable of a collection, or a new one while the collection may be
+    /// changed.
+    ///
+    /// # Panics
+    /// If there is no such variable and none may be made, or the name is in
+    /// use.
+    #[track_caller]
+    pub fn variable(
+        &mut self,
+        collection: &str,
+        name: &str,
+        init: impl FnOnce() -> Array,
+    ) -> Array {
+        self.reserve(name, Some(collection));
+        if let Some(value) = self.get_variable(collection, name) {
+            return value;
+        }
+        self.may_make(collection, name);
+        let value = init();
+        self.make(collection, name, value.clone(), None);
+        value
+    }
+
+    fn make(&mut self, collection: &str, name: &str, value: Array, metadata: Option<&Metadata>) {
+        let path = self.path_of(name);
+        let mut root = self.root_mut();
+        root.variables.put(collection, &path, value);
+        if let Some(metadata) = metadata {
+            root.variables
+                .set_metadata(collection, &path, metadata.clone());
+        }
+    }
+
+    #[track_caller]
+    fn may_make(&self, collection: &str, name: &str) {
+        let root = self.root();
+        if root.mutable.accepts(collection) {
+            return;
+        }
+        let path = self.path_of(name);
+        let Some(state) = root.variables.get(collection).filter(|s| !s.is_empty()) else {
+            let there = root.variables.names().collect::<Vec<_>>().join(", ");
+            panic!(
+                "Scope: {} asks for `{name}` of the collection `{collection}`, which the variables \
+                 given do not have; they have: {there}\n  help: pass all that init returned, or \
+                 make it: Variables::with(\"{collection}\", ..)",
+                self.shown()
+            )
+        };
+        let mut near: Vec<&str> = state.paths().filter(|p| p.ends_with(name)).collect();
+        near.truncate(6);
+        panic!(
+            "Scope: the variables have no `{path}` in `{collection}`\n  of that name there are: {}\n  \
+             help: were they made by this module, with the same names of its parts?",
+            if near.is_empty() {
+                "none".to_owned()
+            } else {
+                near.join(", ")
+            }
+        )
+    }
+
+    /// Whether there is a stream of keys of this name, or `params` in its
+    /// place.
+    pub fn has_rng(&self, stream: &str) -> bool {
+        self.root().streams.get(stream).is_some()
+    }
+
+    /// The next key of a stream.
+    ///
+    /// # Panics
+    /// If neither the stream nor `params` is there.
+    #[track_caller]
+    pub fn make_rng(&mut self, stream: &str) -> Key {
+        let key = self.root_mut().next_key(&self.path, stream);
+        key.unwrap_or_else(|| {
+            let root = self.root();
+            let there: Vec<&str> = root.streams.names().collect();
+            panic!(
+                "Scope::make_rng: {} needs a key of the stream `{stream}`, and the streams given \
+                 are: {}\n  help: pass one: model.apply_with(&variables, x, \
+                 &Apply::new().rngs([(\"{stream}\", key)])){}",
+                self.shown(),
+                if there.is_empty() {
+                    "none".to_owned()
+                } else {
+                    there.join(", ")
+                },
+                if stream == "dropout" {
+                    "; or evaluate without dropout: deterministic(true)"
+                } else {
+                    ""
+                }
+            )
+        })
+    }
+
+    /// Keeps a value in a collection, after those kept under the same name
+    /// before; nothing happens, and the result is `false`, unless the
+    /// collection may be changed.
+    pub fn sow(&mut self, collection: &str, name: &str, value: &Array) -> bool {
+        if !self.is_mutable_collection(collection) {
+            return false;
+        }
+        let path = self.path_of(name);
+        self.root_mut().sow(collection, &path, value.clone());
+        true
+    }
+
+    /// Keeps the result of a function of what was kept before, `init` the first
+    /// time, and the value (`sow` with `reduce_fn` and `init_fn`).
+    pub fn sow_with(
+        &mut self,
+        collection: &str,
+        name: &str,
+        value: &Array,
+        init: impl FnOnce() -> Array,
+        reduce: impl FnOnce(Array, &Array) -> Array,
+    ) -> bool {
+        if !self.is_mutable_collection(collection) {
+            return false;
+        }
+        let before = self.get_variable(collection, name).unwrap_or_else(init);
+        self.put_variable(collection, name, reduce(before, value));
+        true
+    }
+
+    /// The value plus a variable of the collection `perturbations`, which is
+    /// zero: its gradient is the gradient of the value. Without the collection
+    /// it is the value.
+    ///
+    /// # Panics
+    /// If the collection is there without the variable.
+    #[track_caller]
+    pub fn perturb(&mut self, name: &str, value: Array) -> Array {
+        const COLLECTION: &str = "perturbations";
+        if self.is_mutable_collection(COLLECTION) && !self.has_variable(COLLECTION, name) {
+            self.reserve(name, Some(COLLECTION));
+            let path = self.path_of(name);
+            let zeros = value.zeros_like();
+            self.root_mut().variables.put(COLLECTION, &path, zeros);
+        }
+        if self.root().variables.get(COLLECTION).is_none() {
+            return value;
+        }
+        match self.get_variable(COLLECTION, name) {
+            Some(perturbation) => value + perturbation,
+            None => panic!(
+                "Scope::perturb: the collection `{COLLECTION}` is there, without `{}`\n  help: pass \
+                 the perturbations that init returned, or leave the collection out",
+                self.path_of(name)
+            ),
+        }
+    }
+
+    /// Calls a module as a part of this one, under an automatic name: `Dense_0`,
+    /// `Dense_1` and so on, in the order of the calls.
+    ///
+    /// # Panics
+    /// As the module.
+    #[track_caller]
+    pub fn child<M, A: Tree, O: Tree>(&mut self, module: &M, args: A) -> O
+    where
+        M: Module<A, O> + ?Sized,
+    {
+        let class = module.class_name();
+        let name = self.root_mut().automatic_name(&self.path, &class);
+        self.named(&name, module, args)
+    }
+
+    /// Calls a module as a part of this one, under a name.
+    ///
+    /// # Panics
+    /// If the name is in use; and as the module.
+    #[track_caller]
+    pub fn named<M, A: Tree, O: Tree>(&mut self, name: &str, module: &M, args: A) -> O
+    where
+        M: Module<A, O> + ?Sized,
+    {
+        let mut scope = self.enter(name);
+        scope.run(module, args)
+    }
+
+    /// A part of this module under a name, to be called several times with the
+    /// same variables, or by other methods than `call`: what `setup` is for in
+    /// Flax.
+    ///
+    /// # Panics
+    /// If the name is in use.
+    #[track_caller]
+    pub fn setup<M: Clone>(&mut self, name: &str, module: &M) -> Child<M> {
+        Child::new(self.enter(name), module.clone())
+    }
+
+    /// The scope of a part of this module. Prefer [`child`](Scope::child) and
+    /// [`setup`](Scope::setup), which call a module in it.
+    ///
+    /// # Panics
+    /// If the name is in use.
+    #[track_caller]
+    pub fn enter(&mut self, name: &str) -> Scope {
+        self.reserve(name, None);
+        let mut path = self.path.clone();
+        path.push(name.to_owned());
+        self.root_mut().begin(&path);
+        Scope {
+            root: self.root.clone(),
+            path,
+        }
+    }
+
+    /// Calls a module in this scope.
+    #[track_caller]
+    pub(crate) fn run<M, A: Tree, O: Tree>(&mut self, module: &M, args: A) -> O
+    where
+        M: Module<A, O> + ?Sized,
+    {
+        self.root_mut().begin(&self.path);
+        let avals = |leaves: Vec<Array>| leaves.iter().map(Array::aval).collect();
+        let observed = self.root().calls.is_some();
+        let inputs: Vec<_> = match observed {
+            true => avals(tree::leaves(&args)),
+            false => Vec::new(),
+        };
+        let place = observed.then(|| {
+            let call = Call {
+                path: self.path.clone(),
+                class: module.class_name().into_owned(),
+                inputs,
+                outputs: Vec::new(),
+            };
+            let mut root = self.root_mut();
+            let calls = root.calls.as_mut().expect("calls are listed");
+            calls.push(call);
+            calls.len() - 1
+        });
+        let out = module.call(self, args);
+        if let Some(place) = place {
+            let mut root = self.root_mut();
+            if let Some(call) = root.calls.as_mut().and_then(|calls| calls.get_mut(place)) {
+                call.outputs = avals(tree::leaves(&out));
+            }
+        }
+        self.capture(module.class_name().as_ref(), &out);
+        out
+    }
+
+    /// Keeps the output of a call if that was asked for.
+    fn capture<O: Tree>(&self, class: &str, out: &O) {
+        let wanted = self.root().capture.clone();
+        let path = self.path();
+        if !wanted.is_some_and(|wanted| wanted(&path, class)) {
+            return;
+        }
+        let place = self.path_of("__call__");
+        tree::for_each_with_path(out, |leaf, _, array| {
+            let place = match leaf.is_empty() {
+                true => place.clone(),
+                false => format!("{place}.{leaf}"),
+            };
+            self.root_mut().sow("intermediates", &place, array.clone());
+        });
+    }
+
+    /// Makes a layer with the variables of this scope and calls it; what the
+    /// call changed of them is put back. This is how the layers of this crate
+    /// serve as Linen's.
+    ///
+    /// While initializing nothing is put back: variables keep their first
+    /// values.
+    ///
+    /// # Panics
+    /// If a variable changed whose collection may not be.
+    #[track_caller]
+    pub fn layer<L: Tree, R>(
+        &mut self,
+        make: impl FnOnce(&mut Vars<'_>) -> L,
+        call: impl FnOnce(&mut L) -> R,
+    ) -> R {
+        let mut layer = make(&mut Vars::from(&mut *self));
+        let before = tree::leaves(&layer);
+        let out = call(&mut layer);
+        if self.is_initializing() {
+            return out;
+        }
+        let mut before = before.into_iter();
+        let mut changed = Vec::new();
+        for_each_variable(&layer, |path, kind, _, array| {
+            let same = before.next().is_some_and(|old| old.same(array));
+            if let Some(kind) = kind.filter(|_| !same) {
+                changed.push((
+                    collection_of(kind).into_owned(),
+                    path.to_owned(),
+                    array.clone(),
+                ));
+            }
+        });
+        for (collection, path, value) in changed {
+            self.put_variable(&collection, &path, value);
+        }
+        out
+    }
+
+    /// The collections that may be changed.
+    pub fn mutable(&self) -> CollectionFilter {
+        self.root().mutable.clone()
+    }
+}

@@ -1,0 +1,244 @@
+//! `Variables`: the arrays of a model by collection and path.
+
+use crate::{Metadata, get_partition_spec};
+use ramie_core::tree::{Key, Tree, Visitor};
+use ramie_core::{Array, PartitionSpec, State};
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Index;
+
+/// The arrays of a model: a [`State`] for each collection, such as `params` and
+/// `batch_stats`.
+///
+/// It is a tree whose paths begin with the collection:
+/// `params.Dense_0.kernel`.
+///
+/// ```
+/// use ramie_core::{Array, DType, State};
+/// use ramie_nn::linen::Variables;
+/// let params = State::from_iter([("Dense_0.bias", Array::zeros(&[3], DType::F32))]);
+/// let variables = Variables::from_params(params);
+/// assert_eq!(variables["params"]["Dense_0.bias"].shape(), [3]);
+/// ```
+#[derive(Clone, Default)]
+pub struct Variables {
+    collections: BTreeMap<String, State>,
+    /// By collection and path.
+    metadata: BTreeMap<String, Metadata>,
+}
+
+/// What filters and optimizers take the variables of a collection for.
+pub(crate) fn kind_of(collection: &str) -> Option<&'static str> {
+    Some(match collection {
+        "params" => crate::Param::KIND,
+        "batch_stats" => crate::BatchStat::KIND,
+        "cache" => crate::Cache::KIND,
+        "intermediates" => crate::Intermediate::KIND,
+        "perturbations" => crate::Perturbation::KIND,
+        _ => return None,
+    })
+}
+
+impl Variables {
+    /// Without collections.
+    pub fn new() -> Variables {
+        Variables::default()
+    }
+
+    /// Only the collection `params`.
+    pub fn from_params(params: State) -> Variables {
+        Variables::new().with("params", params)
+    }
+
+    /// Adds or replaces a collection.
+    #[must_use]
+    pub fn with(mut self, collection: &str, state: State) -> Variables {
+        self.set(collection, state);
+        self
+    }
+
+    /// Adds or replaces a collection.
+    pub fn set(&mut self, collection: &str, state: State) {
+        let state = match kind_of(collection) {
+            Some(kind) => state.with_kind(Some(kind)),
+            None => state,
+        };
+        self.collections.insert(collection.to_owned(), state);
+    }
+
+    /// A collection.
+    pub fn get(&self, collection: &str) -> Option<&State> {
+        self.collections.get(collection)
+    }
+
+    /// Takes a collection out.
+    pub fn remove(&mut self, collection: &str) -> Option<State> {
+        self.collections.remove(collection)
+    }
+
+    /// The collection `params`, empty if it is not there.
+    pub fn params(&self) -> State {
+        self.get("params").cloned().unwrap_or_default()
+    }
+
+    /// The names of the collections.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.collections.keys().map(String::as_str)
+    }
+
+    /// The collections, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &State)> {
+        self.collections.iter().map(|(n, s)| (n.as_str(), s))
+    }
+
+    /// `true` if there are no collections.
+    pub fn is_empty(&self) -> bool {
+        self.collections.is_empty()
+    }
+
+    /// These variables with the collections of others in the place of their
+    /// own: how the updates that [`apply_with`](super::Module::apply_with)
+    /// returns come back.
+    ///
+    /// ```no_run
+    /// # use ramie_nn::linen::Variables;
+    /// # let (variables, updates) = (Variables::new(), Variables::new());
+    /// let variables = variables.updated(updates);
+    /// ```
+    #[must_use]
+    pub fn updated(mut self, updates: Variables) -> Variables {
+        self.collections.extend(updates.collections);
+        self.metadata.extend(updates.metadata);
+        self
+    }
+
+    /// The sharding that each variable asks for (`nn.get_partition_spec`), by
+    /// collection and path: `params.Dense_0.kernel`.
+    pub fn partition_spec(&self) -> BTreeMap<String, PartitionSpec> {
+        get_partition_spec(self)
+    }
+
+    /// What is known of a variable beside its value.
+    pub fn metadata(&self, collection: &str, path: &str) -> Option<&Metadata> {
+        self.metadata.get(&format!("{collection}.{path}"))
+    }
+
+    /// Sets what is known of a variable beside its value.
+    pub fn set_metadata(&mut self, collection: &str, path: &str, metadata: Metadata) {
+        let path = format!("{collection}.{path}");
+        match metadata.is_empty() {
+            true => self.metadata.remove(&path),
+            false => self.metadata.insert(path, metadata),
+        };
+    }
+
+    /// The variable at a path of a collection.
+    pub(crate) fn at(&self, collection: &str, path: &str) -> Option<&Array> {
+        self.get(collection)?.get(path)
+    }
+
+    /// Sets the variable at a path of a collection.
+    pub(crate) fn put(&mut self, collection: &str, path: &str, value: Array) {
+        let state = self.collections.entry(collection.to_owned()).or_default();
+        state.insert_of_kind(path, kind_of(collection), value);
+    }
+}
+
+/// A collection by name.
+///
+/// # Panics
+/// If it is not there.
+impl Index<&str> for Variables {
+    type Output = State;
+    #[track_caller]
+    fn index(&self, collection: &str) -> &State {
+        self.get(collection).unwrap_or_else(|| {
+            let there = self.names().collect::<Vec<_>>().join(", ");
+            panic!(
+                "Variables: there is no collection `{collection}`, there are: {there}\n  help: \
+                 collections other than `params` appear when a module asks for them"
+            )
+        })
+    }
+}
+
+impl Tree for Variables {
+    fn walk(&self, visitor: &mut dyn Visitor) {
+        visitor.node("Variables", self);
+        visitor.fixed(&self.collections.len());
+        for (name, state) in &self.collections {
+            visitor.fixed(name);
+            visitor.enter(Key::Name(name));
+            if self.metadata.is_empty() {
+                state.walk(visitor);
+            } else {
+                state.walk(&mut Annotated {
+                    visitor: &mut *visitor,
+                    collection: name,
+                    path: String::new(),
+                    metadata: &self.metadata,
+                });
+            }
+            visitor.exit();
+        }
+    }
+    fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
+        for state in self.collections.values_mut() {
+            state.walk_mut(visit);
+        }
+    }
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
+        let collections = self.collections.iter();
+        Variables {
+            collections: collections
+                .map(|(n, s)| (n.clone(), s.rebuild(leaf)))
+                .collect(),
+            metadata: self.metadata.clone(),
+        }
+    }
+}
+
+/// Shows a collection with the metadata of its variables.
+struct Annotated<'a> {
+    visitor: &'a mut dyn Visitor,
+    collection: &'a str,
+    path: String,
+    metadata: &'a BTreeMap<String, Metadata>,
+}
+
+impl Visitor for Annotated<'_> {
+    fn leaf(&mut self, array: &Array) {
+        let path = format!("{}.{}", self.collection, self.path);
+        if let Some(metadata) = self.metadata.get(&path) {
+            self.visitor.fixed(metadata);
+            self.visitor.metadata(metadata);
+        }
+        self.visitor.leaf(array);
+    }
+    fn fixed(&mut self, value: &dyn ramie_core::tree::Fixed) {
+        self.visitor.fixed(value);
+    }
+    fn enter(&mut self, key: Key<'_>) {
+        // A state's steps are whole paths.
+        self.path = key.to_string();
+        self.visitor.enter(key);
+    }
+    fn exit(&mut self) {
+        self.path.clear();
+        self.visitor.exit();
+    }
+    fn kind(&mut self, kind: &'static str) {
+        self.visitor.kind(kind);
+    }
+    fn metadata(&mut self, metadata: &dyn Any) {
+        self.visitor.metadata(metadata);
+    }
+}
+
+impl fmt::Debug for Variables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Variables ")?;
+        f.debug_map().entries(&self.collections).finish()
+    }
+}

@@ -1,0 +1,136 @@
+//! `Metadata`: what is known of a variable beside its value.
+
+use ramie_core::Array;
+use ramie_core::PartitionSpec;
+use ramie_core::tree::{Key, Tree, Visitor};
+use std::any::Any;
+use std::collections::BTreeMap;
+
+/// What is known of a variable beside its value: how it is to be sharded, and
+/// entries of one's own, by name.
+///
+/// A compiled function is compiled for the metadata of the variables that it
+/// takes.
+///
+/// ```
+/// use ramie_core::P;
+/// use ramie_nn::Metadata;
+/// let metadata = Metadata::sharded(P![None, "model"]).with("decayed", "no");
+/// assert_eq!(metadata.get("decayed"), Some("no"));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Metadata {
+    /// The names of the dimensions: axes of a mesh, or logical names that rules
+    /// translate (`nnx.with_partitioning`, `nn.Partitioned`).
+    pub sharding: Option<PartitionSpec>,
+    entries: BTreeMap<String, String>,
+}
+
+impl Metadata {
+    /// Only a sharding.
+    pub fn sharded(sharding: PartitionSpec) -> Metadata {
+        Metadata {
+            sharding: Some(sharding),
+            ..Metadata::default()
+        }
+    }
+
+    /// Adds or replaces an entry.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<String>) -> Metadata {
+        self.entries.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// The value of an entry.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.entries.get(name).map(String::as_str)
+    }
+
+    /// The entries, by name.
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.entries.iter().map(|(n, v)| (n.as_str(), v.as_str()))
+    }
+
+    /// `true` if nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.sharding.is_none() && self.entries.is_empty()
+    }
+}
+
+/// Calls `f` with the dotted path, the kind, the metadata and the array of each
+/// leaf of a tree.
+pub fn for_each_variable<T: Tree>(
+    tree: &T,
+    f: impl FnMut(&str, Option<&'static str>, Option<&Metadata>, &Array),
+) {
+    struct Variables<F> {
+        path: String,
+        open: Vec<(usize, Option<&'static str>)>,
+        kind: Option<&'static str>,
+        metadata: Option<Metadata>,
+        f: F,
+    }
+    impl<F: FnMut(&str, Option<&'static str>, Option<&Metadata>, &Array)> Visitor for Variables<F> {
+        fn leaf(&mut self, array: &Array) {
+            let metadata = self.metadata.take();
+            (self.f)(&self.path, self.kind, metadata.as_ref(), array);
+        }
+        fn enter(&mut self, key: Key<'_>) {
+            self.open.push((self.path.len(), self.kind));
+            if !self.path.is_empty() {
+                self.path.push('.');
+            }
+            self.path.push_str(&key.to_string());
+        }
+        fn exit(&mut self) {
+            if let Some((length, kind)) = self.open.pop() {
+                self.path.truncate(length);
+                self.kind = kind;
+            }
+        }
+        fn kind(&mut self, kind: &'static str) {
+            self.kind = Some(kind);
+        }
+        fn metadata(&mut self, metadata: &dyn Any) {
+            self.metadata = metadata.downcast_ref::<Metadata>().cloned();
+        }
+    }
+    tree.walk(&mut Variables {
+        path: String::new(),
+        open: Vec::new(),
+        kind: None,
+        metadata: None,
+        f,
+    });
+}
+
+/// The sharding that each variable of a model asks for in its metadata, whole
+/// where it asks for none (`nnx.get_partition_spec`), by path.
+///
+/// ```
+/// use ramie_core::{Array, DType, P};
+/// use ramie_nn::{Metadata, Param, get_partition_spec};
+/// let kernel = Param::new(Array::zeros(&[4, 8], DType::F32));
+/// let model = vec![kernel.with_metadata(Metadata::sharded(P![None, "model"]))];
+/// assert_eq!(get_partition_spec(&model)["0"], P![None, "model"]);
+/// ```
+pub fn get_partition_spec<T: Tree>(model: &T) -> BTreeMap<String, PartitionSpec> {
+    let mut specs = BTreeMap::new();
+    for_each_variable(model, |path, _, metadata, _| {
+        let spec = metadata.and_then(|m| m.sharding.clone());
+        specs.insert(path.to_owned(), spec.unwrap_or_default());
+    });
+    specs
+}
+
+/// The metadata of those variables of a tree that have some, by path.
+pub fn metadata_of<T: Tree>(tree: &T) -> BTreeMap<String, Metadata> {
+    let mut all = BTreeMap::new();
+    for_each_variable(tree, |path, _, metadata, _| {
+        if let Some(metadata) = metadata {
+            all.insert(path.to_owned(), metadata.clone());
+        }
+    });
+    all
+}

@@ -1,0 +1,114 @@
+//! `Vars`: where a layer's variables come from while it is made.
+
+use crate::linen::Scope;
+use crate::{Initializer, Param, RngStream, Rngs, Variable};
+use ramie_core::{Array, DType};
+
+/// Where a layer's variables come from while it is made.
+///
+/// A layer is made in one way, by a function of its hyperparameters that asks
+/// for variables by name. In the way of NNX they are drawn from [`Rngs`], and
+/// the layer keeps them. In the way of Linen they are those of a [`Scope`]:
+/// found there, or drawn and put there when a model is initialized.
+///
+/// ```no_run
+/// use ramie_core::DType;
+/// use ramie_nn::{Param, Rngs, Vars, init};
+/// let mut rngs = Rngs::new(0);
+/// let mut vars = Vars::from(&mut rngs);
+/// let kernel: Param = vars.param("kernel", &init::lecun_normal(), &[4, 8], DType::F32);
+/// ```
+pub struct Vars<'a>(Source<'a>);
+
+enum Source<'a> {
+    Rngs(&'a mut Rngs),
+    Scope(&'a mut Scope),
+}
+
+impl<'a> From<&'a mut Rngs> for Vars<'a> {
+    fn from(rngs: &'a mut Rngs) -> Vars<'a> {
+        Vars(Source::Rngs(rngs))
+    }
+}
+
+impl<'a> From<&'a mut Scope> for Vars<'a> {
+    fn from(scope: &'a mut Scope) -> Vars<'a> {
+        Vars(Source::Scope(scope))
+    }
+}
+
+impl Vars<'_> {
+    /// A parameter. A new one takes a key of the stream `params`.
+    ///
+    /// # Panics
+    /// If the scope has no such parameter and may not make one, or has one of
+    /// another shape.
+    #[track_caller]
+    pub fn param(
+        &mut self,
+        name: &str,
+        init: &Initializer,
+        shape: &[usize],
+        dtype: DType,
+    ) -> Param {
+        match &mut self.0 {
+            Source::Rngs(rngs) => {
+                let value = Param::new(init.draw(&rngs.params(), shape, dtype));
+                match init.metadata() {
+                    Some(metadata) => value.with_metadata(metadata.clone()),
+                    None => value,
+                }
+            }
+            Source::Scope(scope) => scope.param(name, init, shape, dtype),
+        }
+    }
+
+    /// A variable of another kind, whose first value takes no key.
+    ///
+    /// # Panics
+    /// If the scope has no such variable and may not make one.
+    #[track_caller]
+    pub fn variable<V: Variable>(&mut self, name: &str, init: impl FnOnce() -> Array) -> V {
+        match &mut self.0 {
+            Source::Rngs(_) => V::from(init()),
+            Source::Scope(scope) => V::from(scope.variable(V::KIND, name, init)),
+        }
+    }
+
+    /// `true` if the scope holds this variable, or could: `false` for the
+    /// state of decoding that was not asked for. Always `false` with `Rngs`.
+    pub fn has<V: Variable>(&self, name: &str) -> bool {
+        match &self.0 {
+            Source::Rngs(_) => false,
+            Source::Scope(scope) => scope.has_variable(&crate::collection_of(V::KIND), name),
+        }
+    }
+
+    /// A part of the layer under a name of its own: in a scope, its variables
+    /// are below that name.
+    #[track_caller]
+    pub fn child<R>(&mut self, name: &str, f: impl FnOnce(&mut Vars<'_>) -> R) -> R {
+        match &mut self.0 {
+            Source::Rngs(rngs) => f(&mut Vars(Source::Rngs(rngs))),
+            Source::Scope(scope) => f(&mut Vars(Source::Scope(&mut scope.enter(name)))),
+        }
+    }
+
+    /// A stream of keys that the layer keeps, made from the stream of a name;
+    /// none in a scope, which has its own ([`Scope::make_rng`]).
+    ///
+    /// # Panics
+    /// If neither the stream nor `default` is there.
+    #[track_caller]
+    pub fn fork_rng(&mut self, stream: &str) -> Option<RngStream> {
+        match &mut self.0 {
+            Source::Rngs(rngs) => Some(rngs.get(stream).fork()),
+            Source::Scope(_) => None,
+        }
+    }
+
+    /// `true` if the variables belong to a Linen scope.
+    pub fn in_scope(&self) -> bool {
+        matches!(self.0, Source::Scope(_))
+    }
+}

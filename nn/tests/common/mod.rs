@@ -1,0 +1,342 @@
+//! Recorded modules of Flax; `tests/golden/flax_layers.py` says how they are laid
+//! out.
+#![allow(dead_code)]
+
+use ramie_core::{Array, DType, Element, State, Tree, random, tree, value_and_grad};
+use ramie_nn::linen::{self, Apply, CollectionFilter, Scope, Variables};
+use ramie_nn::{Param, metadata_of};
+use safetensors::{SafeTensors, tensor::TensorView};
+use std::path::PathBuf;
+
+/// The cases of a recording.
+pub struct Golden {
+    arrays: Vec<(String, Array)>,
+}
+
+fn array(view: &TensorView<'_>) -> Array {
+    fn read<T: Element>(view: &TensorView<'_>) -> Array {
+        Array::try_from_bytes(view.data(), view.shape(), T::DTYPE).expect("whole arrays")
+    }
+    use safetensors::Dtype::*;
+    match view.dtype() {
+        BOOL => read::<bool>(view),
+        I32 => read::<i32>(view),
+        U32 => read::<u32>(view),
+        BF16 => read::<half::bf16>(view),
+        F16 => read::<half::f16>(view),
+        F32 => read::<f32>(view),
+        other => panic!("unknown element type {other:?}"),
+    }
+}
+
+impl Golden {
+    /// Reads the recording of this name.
+    pub fn open(name: &str) -> Golden {
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data");
+        let file = folder.join(format!("{name}.safetensors"));
+        let bytes = std::fs::read(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        let tensors = SafeTensors::deserialize(&bytes).expect("tensors");
+        let mut arrays: Vec<_> = tensors
+            .iter()
+            .map(|(name, view)| (name.to_owned(), array(&view)))
+            .collect();
+        arrays.sort_by(|a, b| a.0.cmp(&b.0));
+        Golden { arrays }
+    }
+
+    /// The names of the cases.
+    pub fn cases(&self) -> Vec<String> {
+        let mut names: Vec<String> = self
+            .arrays
+            .iter()
+            .map(|(n, _)| n.split('/').next().unwrap_or(n).to_owned())
+            .collect();
+        names.dedup();
+        names
+    }
+
+    /// A case, compared to within 1e-5 of the greatest number in each array.
+    ///
+    /// # Panics
+    /// If there is none of this name.
+    pub fn case(&self, name: &str) -> Case {
+        let below = format!("{name}/");
+        let arrays: Vec<(String, Array)> = self
+            .arrays
+            .iter()
+            .filter_map(|(n, a)| Some((n.strip_prefix(&below)?.to_owned(), a.clone())))
+            .collect();
+        assert!(!arrays.is_empty(), "there is no case {name}");
+        Case {
+            name: name.to_owned(),
+            arrays,
+            tolerance: 1e-5,
+            init_tolerance: 0.0,
+            options: Apply::new(),
+        }
+    }
+}
+
+/// One recorded module.
+pub struct Case {
+    name: String,
+    arrays: Vec<(String, Array)>,
+    tolerance: f64,
+    init_tolerance: f64,
+    options: Apply,
+}
+
+/// The greatest difference of two arrays, as a part of the greatest number.
+fn distance(got: &Array, expected: &Array) -> f64 {
+    let numbers = |a: &Array| a.astype(DType::F32).to_vec::<f32>();
+    let (got, expected) = (numbers(got), numbers(expected));
+    let greatest = expected.iter().fold(1e-30f64, |m, v| {
+        if v.is_finite() {
+            m.max(f64::from(v.abs()))
+        } else {
+            m
+        }
+    });
+    let mut worst = 0.0f64;
+    for (g, e) in got.iter().zip(&expected) {
+        if g == e || (g.is_nan() && e.is_nan()) {
+            continue;
+        }
+        let d = f64::from((g - e).abs()) / greatest;
+        worst = if d.is_nan() {
+            f64::INFINITY
+        } else {
+            worst.max(d)
+        };
+    }
+    worst
+}
+
+impl Case {
+    /// Compares outputs, gradients and what is afterwards to within this part
+    /// of the greatest number in each array.
+    pub fn tolerance(mut self, tolerance: f64) -> Case {
+        self.tolerance = tolerance;
+        self
+    }
+
+    /// Compares first values to within this part of the greatest number, where
+    /// they are not equal bit for bit.
+    pub fn init_tolerance(mut self, tolerance: f64) -> Case {
+        self.init_tolerance = tolerance;
+        self
+    }
+
+    /// The recorded arrays below a name, by the rest of their names.
+    pub fn below(&self, part: &str) -> State {
+        let below = format!("{part}/");
+        let named = self.arrays.iter();
+        named
+            .filter_map(|(n, a)| Some((n.strip_prefix(&below)?.to_owned(), a.clone())))
+            .collect()
+    }
+
+    fn listed(&self, part: &str) -> Vec<Array> {
+        let state = self.below(part);
+        let get = |i: usize| state.get(&i.to_string()).cloned();
+        (0..state.len()).map(|i| get(i).expect("a list")).collect()
+    }
+
+    /// The inputs.
+    pub fn inputs(&self) -> Vec<Array> {
+        self.listed("in")
+    }
+
+    fn close(&self, what: &str, got: &Array, expected: &Array, tolerance: f64) {
+        assert_eq!(
+            (got.shape(), got.dtype()),
+            (expected.shape(), expected.dtype()),
+            "{}: type of {what}",
+            self.name
+        );
+        let d = distance(got, expected);
+        assert!(
+            d <= tolerance,
+            "{}: {what} differs by {d:.2e}, more than {tolerance:.0e}\n  got      {}\n  expected {}",
+            self.name,
+            shown(got),
+            shown(expected),
+        );
+    }
+
+    /// The same paths, and close arrays.
+    fn same(&self, what: &str, got: &State, expected: &State, tolerance: f64) {
+        let sorted = |s: &State| {
+            let mut paths: Vec<String> = s.paths().map(str::to_owned).collect();
+            paths.sort();
+            paths
+        };
+        assert_eq!(
+            sorted(got),
+            sorted(expected),
+            "{}: paths of {what}",
+            self.name
+        );
+        for (path, e) in expected.iter() {
+            let g = got.get(path).expect("the same paths");
+            self.close(&format!("{what} {path}"), g, e, tolerance);
+        }
+    }
+
+    fn weighed(&self, outputs: &[Array]) -> Array {
+        let weights = self.listed("weight");
+        let mut total = Array::scalar(0.0, DType::F32);
+        for (o, w) in outputs.iter().zip(&weights) {
+            if o.dtype().is_float() {
+                total = total + (o.astype(DType::F32) * w).sum();
+            }
+        }
+        total
+    }
+
+    fn check_outputs(&self, outputs: &[Array]) {
+        let expected = self.listed("out");
+        assert_eq!(outputs.len(), expected.len(), "{}: outputs", self.name);
+        for (i, (g, e)) in outputs.iter().zip(&expected).enumerate() {
+            self.close(&format!("output {i}"), g, e, self.tolerance);
+        }
+    }
+
+    fn check_grads_in(&self, grads: &[(usize, Array)]) {
+        let expected = self.below("grad_in");
+        for (i, g) in grads {
+            let e = expected.get(&i.to_string()).expect("a gradient");
+            self.close(&format!("gradient of input {i}"), g, e, self.tolerance);
+        }
+    }
+
+    /// Checks a function of a scope: first variables, outputs, gradients, and
+    /// collections afterwards.
+    pub fn linen(self, f: impl Fn(&mut Scope, &[Array]) -> Vec<Array> + Sync) {
+        let start = |scope: &mut Scope, inputs: &[Array]| f(scope, inputs);
+        self.linen_from(start, &f);
+    }
+
+    /// [`linen`](Case::linen) with another function to initialize with.
+    pub fn linen_from(
+        self,
+        start: impl Fn(&mut Scope, &[Array]) -> Vec<Array> + Sync,
+        f: impl Fn(&mut Scope, &[Array]) -> Vec<Array> + Sync,
+    ) {
+        let inputs = self.inputs();
+        let keys = [("params", random::key(0)), ("dropout", random::key(1))];
+        let made = linen::init(keys, |s| start(s, &inputs));
+        self.same(
+            "first",
+            &State::of(&made),
+            &self.dotted("init"),
+            self.init_tolerance,
+        );
+        // What was recorded is what is applied.
+        let mut variables = Variables::new();
+        let mut all = self.dotted("init");
+        for (path, a) in self.below("changed").iter() {
+            all.insert(path, a.clone());
+        }
+        for (path, a) in all.iter() {
+            let (collection, _) = path.split_once('.').expect("a collection");
+            let mut state = variables.get(collection).cloned().unwrap_or_default();
+            state.insert(&path[collection.len() + 1..], a.clone());
+            variables.set(collection, state);
+        }
+        for (path, metadata) in metadata_of(&made) {
+            let (collection, rest) = path.split_once('.').expect("a collection");
+            variables.set_metadata(collection, rest, metadata);
+        }
+        let params = variables.params();
+        let floats: Vec<usize> = (0..inputs.len())
+            .filter(|&i| inputs[i].dtype().is_float())
+            .collect();
+        let some: Vec<Array> = floats.iter().map(|&i| inputs[i].clone()).collect();
+        let options = self
+            .options
+            .clone()
+            .rngs([("dropout", random::key(2))])
+            .mutable(CollectionFilter::all_but([
+                "params",
+                "intermediates",
+                "perturbations",
+            ]));
+        let loss = |(params, some): (State, Vec<Array>)| {
+            let mut inputs = inputs.clone();
+            for (&i, x) in floats.iter().zip(&some) {
+                inputs[i] = x.clone();
+            }
+            let variables = variables.clone().with("params", params);
+            let (outputs, updates) = linen::apply(&variables, &options, |s| f(s, &inputs));
+            (self.weighed(&outputs), (outputs, updates))
+        };
+        let ((_, (outputs, updates)), (grads, grads_in)) = value_and_grad(loss)((params, some));
+        self.check_outputs(&outputs);
+        self.same("gradient", &grads, &self.below("grad"), self.tolerance);
+        let grads_in: Vec<_> = floats.iter().copied().zip(grads_in).collect();
+        self.check_grads_in(&grads_in);
+        self.same(
+            "afterwards",
+            &State::of(&updates),
+            &self.dotted("after"),
+            self.tolerance,
+        );
+    }
+
+    /// The arrays below a part, with the collection as the first name of the
+    /// path.
+    fn dotted(&self, part: &str) -> State {
+        let state = self.below(part);
+        state
+            .iter()
+            .map(|(p, a)| (p.replacen('/', ".", 1), a.clone()))
+            .collect()
+    }
+
+    /// Checks a model that was made with `Rngs::new(0)`: first state, outputs,
+    /// gradients, and state afterwards.
+    pub fn nnx<M: Tree>(self, mut model: M, f: impl Fn(&mut M, &[Array]) -> Vec<Array> + Sync) {
+        self.same(
+            "first",
+            &State::of(&model),
+            &self.below("init"),
+            self.init_tolerance,
+        );
+        let changed = self.below("changed");
+        let start = match changed.is_empty() {
+            true => self.below("init"),
+            false => changed,
+        };
+        start.apply_to(&mut model).expect("the recorded state");
+        let inputs = self.inputs();
+        let floats: Vec<usize> = (0..inputs.len())
+            .filter(|&i| inputs[i].dtype().is_float())
+            .collect();
+        let some: Vec<Array> = floats.iter().map(|&i| inputs[i].clone()).collect();
+        let params = State::of(&model).of_kind(Param::KIND);
+        let template = tree::map(&model, Array::clone);
+        let loss = |(params, some): (State, Vec<Array>)| {
+            let mut inputs = inputs.clone();
+            for (&i, x) in floats.iter().zip(&some) {
+                inputs[i] = x.clone();
+            }
+            let mut model = tree::map(&template, Array::clone);
+            params.update(&mut model).expect("the model's own paths");
+            let outputs = f(&mut model, &inputs);
+            let after = State::of(&model).filter(|_, kind| kind != Some(Param::KIND));
+            (self.weighed(&outputs), (outputs, after))
+        };
+        let ((_, (outputs, after)), (grads, grads_in)) = value_and_grad(loss)((params, some));
+        self.check_outputs(&outputs);
+        self.same("gradient", &grads, &self.below("grad"), self.tolerance);
+        let grads_in: Vec<_> = floats.iter().copied().zip(grads_in).collect();
+        self.check_grads_in(&grads_in);
+        self.same("afterwards", &after, &self.below("after"), self.tolerance);
+    }
+}
+
+fn shown(a: &Array) -> String {
+    let text = format!("{:?}", a.astype(DType::F32).to_vec::<f32>());
+    text.chars().take(300).collect()
+}
