@@ -37,6 +37,15 @@ impl<'a> From<&'a mut Scope> for Vars<'a> {
     }
 }
 
+impl<'a> From<&'a mut Vars<'_>> for Vars<'a> {
+    fn from(vars: &'a mut Vars<'_>) -> Vars<'a> {
+        Vars(match &mut vars.0 {
+            Source::Rngs(rngs) => Source::Rngs(rngs),
+            Source::Scope(scope) => Source::Scope(scope),
+        })
+    }
+}
+
 impl Vars<'_> {
     /// A parameter. A new one takes a key of the stream `params`.
     ///

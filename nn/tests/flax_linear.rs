@@ -74,11 +74,11 @@ fn nnx() {
     let rngs = || Rngs::new(0);
     golden
         .case("linear")
-        .nnx(config().init(3, &mut rngs()), forward);
+        .nnx(config().build(3, &mut rngs()), forward);
     golden
         .case("linear_no_bias")
-        .nnx(config().without_bias().init(3, &mut rngs()), forward);
-    let bf16 = config().dtype(DType::BF16).init(3, &mut rngs());
+        .nnx(config().without_bias().build(3, &mut rngs()), forward);
+    let bf16 = config().dtype(DType::BF16).build(3, &mut rngs());
     golden
         .case("linear_bf16")
         .tolerance(BF16)

@@ -77,7 +77,7 @@ fn linear_is_that_of_flax() {
 #[test]
 fn linear_has_options() {
     let config = Linear::features(2).without_bias().param_dtype(DType::BF16);
-    let layer = config.init(3, &mut Rngs::new(0));
+    let layer = config.build(3, &mut Rngs::new(0));
     let kernel = [
         0.70703125,
         -0.225_585_94,
@@ -93,7 +93,7 @@ fn linear_has_options() {
     assert_eq!((y.shape(), y.dtype()), (&[4, 5, 2][..], DType::F32));
     let y = config
         .dtype(DType::BF16)
-        .init(3, &mut Rngs::new(0))
+        .build(3, &mut Rngs::new(0))
         .forward(&x);
     assert_eq!(y.dtype(), DType::BF16);
 }

@@ -47,7 +47,7 @@ fn losses(
         let (loss, grads) = value_and_grad(&mut t.model, |m| {
             let probability = x.matmul(&*m.router).softmax(-1);
             let (gate, chosen) = probability.top_k(1);
-            let out = moe(m.experts.0.clone(), x.clone(), chosen.squeeze(&[1]));
+            let out = moe(m.experts.value().clone(), x.clone(), chosen.squeeze(&[1]));
             (&x + out * gate - &y).square().mean()
         });
         t.optimizer.update(&mut t.model, grads);
@@ -80,7 +80,7 @@ fn experts_on_their_devices_train_as_on_one() {
     // What was trained answers in other ways, too, here by two experts each.
     let x = random::normal(&random::key(3), &[TOKENS, WIDTH], DType::F32);
     let (_, chosen) = x.matmul(&*sharded.model.router).top_k(2);
-    let experts = sharded.model.experts.0;
+    let experts = sharded.model.experts.value().clone();
     let exchange = top_k(|w, a, b| moe_all_to_all(w, a, b, 4));
     let exchange = jit(shard_map(exchange, mesh, P!["X"], P!["X"]));
     let gather = jit(shard_map(top_k(moe_all_gather), mesh, P!["X"], P!["X"]));

@@ -356,6 +356,25 @@ impl State {
     }
 }
 
+/// The array at a path.
+///
+/// # Panics
+/// If there is none; the message names some that there are.
+impl std::ops::Index<&str> for State {
+    type Output = Array;
+    #[track_caller]
+    fn index(&self, path: &str) -> &Array {
+        self.get(path).unwrap_or_else(|| {
+            let there: Vec<String> = self.paths().map(String::from).collect();
+            panic!(
+                "State: there is no array at `{path}`, there are: {}\n  help: paths are dotted, as \
+                 tree::paths gives them; `get` asks whether one is there",
+                mismatch::listed(&there)
+            )
+        })
+    }
+}
+
 impl Tree for State {
     fn walk(&self, visitor: &mut dyn Visitor) {
         visitor.fixed(&*self.layout);

@@ -39,7 +39,7 @@ hyperparameters! {
     /// ```no_run
     /// use ramie_core::DType;
     /// use ramie_nn::{Linear, Rngs};
-    /// let layer = Linear::features(10).without_bias().dtype(DType::BF16).init(64, &mut Rngs::new(0));
+    /// let layer = Linear::features(10).without_bias().dtype(DType::BF16).build(64, &mut Rngs::new(0));
     /// ```
     LinearConfig as "Dense" (features: usize) {
         /// Whether there is a bias; there is by default.
@@ -64,11 +64,11 @@ impl Linear {
     /// [`lecun_normal`](init::lecun_normal), its bias zero.
     #[track_caller]
     pub fn new(in_features: usize, out_features: usize, rngs: &mut Rngs) -> Linear {
-        Linear::features(out_features).init(in_features, rngs)
+        Linear::features(out_features).build(in_features, rngs)
     }
 
     /// The hyperparameters of a layer to `out_features`, to be changed before
-    /// [`init`](LinearConfig::init) makes the layer.
+    /// [`build`](LinearConfig::build) makes the layer.
     pub fn features(out_features: usize) -> LinearConfig {
         LinearConfig::new(out_features)
     }
@@ -111,17 +111,13 @@ impl LinearConfig {
         self.use_bias(false)
     }
 
-    /// The layer, for inputs of `in_features`.
+    /// The layer, for inputs of `in_features`, its variables from `Rngs` or a
+    /// scope.
     ///
-    /// Kernel and bias each take a key of the stream `params`.
+    /// New parameters each take a key of the stream `params`.
     #[track_caller]
-    pub fn init(&self, in_features: usize, rngs: &mut Rngs) -> Linear {
-        self.build(in_features, &mut Vars::from(rngs))
-    }
-
-    /// The layer, with variables from where `vars` says.
-    #[track_caller]
-    pub fn build(&self, in_features: usize, vars: &mut Vars<'_>) -> Linear {
+    pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> Linear {
+        let vars = &mut vars.into();
         let kernel = [in_features, self.features];
         Linear {
             kernel: vars.param("kernel", &self.kernel_init, &kernel, self.param_dtype),

@@ -188,7 +188,7 @@ impl Case {
         let mut total = Array::scalar(0.0, DType::F32);
         for (o, w) in outputs.iter().zip(&weights) {
             if o.dtype().is_float() {
-                total = total + (o.astype(DType::F32) * w).sum();
+                total += (o.astype(DType::F32) * w).sum();
             }
         }
         total
