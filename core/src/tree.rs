@@ -59,6 +59,13 @@ pub trait Visitor {
     fn fixed(&mut self, value: &dyn Fixed) {
         let _ = value;
     }
+    /// A child that is one fixed value: a number, a text, a field marked as
+    /// fixed. Not told otherwise it is [`fixed`](Visitor::fixed).
+    fn value(&mut self, value: &dyn Fixed) {
+        self.fixed(value);
+    }
+    /// Says that an optional part is not there.
+    fn none(&mut self) {}
     /// Descends to a child.
     fn enter(&mut self, key: Key<'_>) {
         let _ = key;
@@ -144,7 +151,7 @@ impl Tree for Array {
 macro_rules! fixed_tree {
     ($($t:ty),* $(,)?) => { $(
         impl $crate::tree::Tree for $t {
-            fn walk(&self, visitor: &mut dyn $crate::tree::Visitor) { visitor.fixed(self); }
+            fn walk(&self, visitor: &mut dyn $crate::tree::Visitor) { visitor.value(self); }
             fn walk_mut(&mut self, _: &mut dyn FnMut(&mut $crate::Array)) {}
             fn rebuild(&self, _: &mut dyn FnMut(&$crate::Array) -> $crate::Array) -> Self { self.clone() }
         }
@@ -176,7 +183,7 @@ fixed_tree!(
 macro_rules! fixed_float {
     ($($t:ty),*) => { $(
         impl Tree for $t {
-            fn walk(&self, visitor: &mut dyn Visitor) { visitor.fixed(&Float(f64::from(*self))); }
+            fn walk(&self, visitor: &mut dyn Visitor) { visitor.value(&Float(f64::from(*self))); }
             fn walk_mut(&mut self, _: &mut dyn FnMut(&mut Array)) {}
             fn rebuild(&self, _: &mut dyn FnMut(&Array) -> Array) -> Self { *self }
         }
@@ -319,8 +326,9 @@ impl<T: Tree, const N: usize> Tree for [T; N] {
 impl<T: Tree> Tree for Option<T> {
     fn walk(&self, visitor: &mut dyn Visitor) {
         visitor.fixed(&self.is_some());
-        if let Some(x) = self {
-            x.walk(visitor);
+        match self {
+            Some(x) => x.walk(visitor),
+            None => visitor.none(),
         }
     }
     fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {

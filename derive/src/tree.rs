@@ -120,7 +120,7 @@ impl Arms {
         let walks = parts.iter().zip(&bindings).map(|(part, binding)| {
             let span = part.ty.span();
             let walk = if part.fixed {
-                quote_spanned!(span=> #core::tree::Visitor::fixed(__visitor, #binding);)
+                quote_spanned!(span=> #core::tree::Visitor::value(__visitor, #binding);)
             } else {
                 quote_spanned!(span=> #core::tree::Tree::walk(#binding, __visitor);)
             };
