@@ -5,7 +5,8 @@ use std::fmt::{self, Write};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A checkpoint that cannot be written or read. Every message names the file.
+/// A checkpoint that cannot be written or read. Every message names the file, if
+/// there is one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -37,12 +38,25 @@ pub enum Error {
         /// What is wrong, and what to do.
         message: String,
     },
-    /// The file belongs to another tree.
-    #[error("{}: {}", path.display(), Difference(mismatch))]
+    /// A part of a state dict, or of the bytes of one.
+    #[error("{}{}", File(path), Part(at, message))]
+    StateDict {
+        /// The file, if the bytes are those of one.
+        path: Option<PathBuf>,
+        /// The part's path in the tree.
+        at: String,
+        /// What is wrong, and what to do.
+        message: String,
+    },
+    /// The writer of a state dict refused.
+    #[error("cannot be written: {0}")]
+    Write(io::Error),
+    /// The arrays belong to another tree.
+    #[error("{}{}", File(path), Difference(mismatch, path.is_some()))]
     Mismatch {
-        /// The file.
-        path: PathBuf,
-        /// How the file and the tree differ; the file is the state.
+        /// The file, if they come from one.
+        path: Option<PathBuf>,
+        /// How they and the tree differ; they are the state.
         mismatch: StateMismatch,
     },
 }
@@ -73,13 +87,62 @@ impl Error {
             message: message.to_string(),
         }
     }
+
+    pub(crate) fn state_dict(at: &str, message: impl Into<String>) -> Error {
+        Error::StateDict {
+            path: None,
+            at: at.into(),
+            message: message.into(),
+        }
+    }
+
+    /// The error of bytes as one of the file that they are in.
+    pub(crate) fn in_file(self, path: &Path) -> Error {
+        match self {
+            Error::StateDict { at, message, .. } => Error::StateDict {
+                path: Some(path.into()),
+                at,
+                message,
+            },
+            Error::Mismatch { mismatch, .. } => Error::Mismatch {
+                path: Some(path.into()),
+                mismatch,
+            },
+            Error::Write(e) => Error::io(path, "be written", e),
+            other => other,
+        }
+    }
+}
+
+/// The start of a message about a file.
+struct File<'a>(&'a Option<PathBuf>);
+
+impl fmt::Display for File<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(path) => write!(f, "{}: ", path.display()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A message about a part of a state dict.
+struct Part<'a>(&'a str, &'a str);
+
+impl fmt::Display for Part<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Part("", message) => write!(f, "state dict: {message}"),
+            Part(at, message) => write!(f, "state dict: `{at}`: {message}"),
+        }
+    }
 }
 
 /// The most paths that a message lists.
 const LISTED: usize = 10;
 
-/// The text of a difference between a file and a tree.
-struct Difference<'a>(&'a StateMismatch);
+/// The text of a difference between a file, or a state dict, and a tree.
+struct Difference<'a>(&'a StateMismatch, bool);
 
 impl fmt::Display for Difference<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -97,20 +160,26 @@ impl fmt::Display for Difference<'_> {
                 more => write!(f, " and {more} more"),
             }
         };
-        f.write_str("the file does not fit the tree")?;
-        list(f, "missing from the file", &self.0.missing)?;
+        let source = if self.1 { "file" } else { "state dict" };
+        write!(f, "the {source} does not fit the tree")?;
+        list(f, &format!("missing from the {source}"), &self.0.missing)?;
         list(f, "not in the tree", &self.0.unexpected)?;
         let mistyped = &self.0.mistyped;
         for (path, expected, got) in mistyped.iter().take(LISTED) {
-            write!(f, "\n  `{path}`: the tree has {expected}, the file {got}")?;
+            write!(
+                f,
+                "\n  `{path}`: the tree has {expected}, the {source} {got}"
+            )?;
         }
         if mistyped.len() > LISTED {
             write!(f, "\n  and {} more", mistyped.len() - LISTED)?;
         }
         f.write_char('\n')?;
-        f.write_str(
-            "  help: load into a tree of the structure that was saved, or take the file as it is \
-             with `load_state` and use what fits: `filter` and `astype` change a state, `update` \
+        let as_it_is = if self.1 { "load_state" } else { "to_state" };
+        write!(
+            f,
+            "  help: load into a tree of the structure that was saved, or take the {source} as it is \
+             with `{as_it_is}` and use what fits: `filter` and `astype` change a state, `update` \
              puts it into a tree",
         )
     }

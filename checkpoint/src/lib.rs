@@ -13,13 +13,23 @@
 //! # }
 //! ```
 //!
+//! These are [`mod@safetensors`] files. [`serialization`] reads and writes those of
+//! Flax, and [`checkpoints`] keeps one for each of the last steps.
+//!
 //! A file is replaced as a whole: whoever stops a program while it saves, and be
 //! it by pulling the plug, finds the old file or the new one.
 #![forbid(unsafe_code)]
 
 mod atomic;
+pub mod checkpoints;
 mod error;
+mod natural_sort;
 pub mod safetensors;
+pub mod serialization;
 
+pub use checkpoints::{latest_checkpoint, restore_checkpoint, save_checkpoint};
 pub use error::{Error, Result};
-pub use safetensors::{load_into, load_metadata, load_state, save, save_with_metadata};
+pub use safetensors::{
+    load_into, load_metadata, load_state, save, save_sharded, save_with_metadata,
+};
+pub use serialization::{from_bytes, from_state_dict, to_bytes, to_state_dict};

@@ -2,6 +2,7 @@
 
 use super::Metadata;
 use super::header::{Header, LARGEST, Tensor};
+use super::index;
 use crate::{Error, Result};
 use ramie_core::{AlignedBytes, Array, State, Tree, tree};
 use std::fs::File;
@@ -9,7 +10,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// An open file whose header has been read.
-struct Reader {
+pub(super) struct Reader {
     path: PathBuf,
     file: File,
     header: Header,
@@ -20,7 +21,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn open(path: &Path) -> Result<Reader> {
+    pub fn open(path: &Path) -> Result<Reader> {
         let failed = |e| Error::io(path, "be read", e);
         let mut file = File::open(path).map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
@@ -58,7 +59,7 @@ impl Reader {
         })
     }
 
-    fn tensors(&self) -> Result<Vec<Tensor>> {
+    pub fn tensors(&self) -> Result<Vec<Tensor>> {
         self.header.tensors(&self.path, self.available)
     }
 
@@ -75,58 +76,91 @@ impl Reader {
     }
 }
 
+/// The arrays that a path leads to: those of a file, or of the shards that an
+/// index names.
+pub(super) struct Arrays {
+    pub shards: Vec<Reader>,
+    /// The arrays in the order of their names, each with the place of its shard.
+    pub tensors: Vec<(Tensor, usize)>,
+}
+
+impl Arrays {
+    fn open(path: &Path) -> Result<Arrays> {
+        if index::is_index(path) {
+            return index::open(path);
+        }
+        let reader = Reader::open(path)?;
+        // The header's entries are in the order of their names.
+        let tensors = reader.tensors()?.into_iter().map(|t| (t, 0)).collect();
+        Ok(Arrays {
+            shards: vec![reader],
+            tensors,
+        })
+    }
+
+    /// Puts the array at a place on the default device.
+    fn array(&mut self, at: usize) -> Result<Array> {
+        let (tensor, shard) = &self.tensors[at];
+        self.shards[*shard].array(tensor)
+    }
+}
+
 /// The arrays of a file by their paths, on the default device.
 ///
+/// The path may also be that of an index of several files, such as
+/// `model.safetensors.index.json`; the arrays are then those that it lists.
+///
 /// # Errors
-/// If the file cannot be read, is no whole safetensors file, holds an element
-/// type that Ramie does not have, or there is no working plugin.
+/// If a file cannot be read, is no whole safetensors file or index, holds an
+/// element type that Ramie does not have, or there is no working plugin.
 pub fn load_state(path: impl AsRef<Path>) -> Result<State> {
-    let mut reader = Reader::open(path.as_ref())?;
-    let tensors = reader.tensors()?;
-    tensors
-        .iter()
-        .map(|tensor| Ok((tensor.name.as_str(), reader.array(tensor)?)))
+    let mut arrays = Arrays::open(path.as_ref())?;
+    (0..arrays.tensors.len())
+        .map(|at| Ok((arrays.tensors[at].0.name.clone(), arrays.array(at)?)))
         .collect()
 }
 
-/// Replaces all arrays of a tree by those that a file has at their paths.
+/// Replaces all arrays of a tree by those that a file, or the files of an index,
+/// have at their paths.
 ///
 /// # Errors
-/// If the file cannot be read, is no whole safetensors file, lacks an array of
-/// the tree or has one too many, or an array differs in shape or element type.
+/// If a file cannot be read, is no whole safetensors file or index, lacks an array
+/// of the tree or has one too many, or an array differs in shape or element type.
 /// The tree is then left as it was.
 pub fn load_into<T: Tree>(path: impl AsRef<Path>, tree: &mut T) -> Result<()> {
     let path = path.as_ref();
-    let mut reader = Reader::open(path)?;
-    let tensors = reader.tensors()?;
+    let mut arrays = Arrays::open(path)?;
     // Compared before any array is read.
-    let types: State = tensors
+    let types: State = arrays
+        .tensors
         .iter()
-        .map(|t| (&t.name, Array::shape_dtype_struct(&t.shape, t.dtype)))
+        .map(|(t, _)| (&t.name, Array::shape_dtype_struct(&t.shape, t.dtype)))
         .collect();
     let mut like = tree::map(tree, Array::clone);
     types
         .apply_to(&mut like)
         .map_err(|mismatch| Error::Mismatch {
-            path: path.into(),
+            path: Some(path.into()),
             mismatch,
         })?;
-    let mut arrays = Vec::with_capacity(tensors.len());
+    let mut new = Vec::with_capacity(arrays.tensors.len());
     for name in tree::paths(tree) {
-        // Tensors are in the order of their names.
-        let at = tensors.binary_search_by(|t| t.name.cmp(&name));
-        let at = at.expect("the file has an array for every leaf");
-        arrays.push(reader.array(&tensors[at])?);
+        let at = arrays.tensors.binary_search_by(|(t, _)| t.name.cmp(&name));
+        new.push(arrays.array(at.expect("the file has an array for every leaf"))?);
     }
-    let mut arrays = arrays.into_iter();
-    tree.walk_mut(&mut |leaf| *leaf = arrays.next().expect("an array for every leaf"));
+    let mut new = new.into_iter();
+    tree.walk_mut(&mut |leaf| *leaf = new.next().expect("an array for every leaf"));
     Ok(())
 }
 
-/// The notes of a file.
+/// The notes of a file, or of an index.
 ///
 /// # Errors
-/// If the file cannot be read or is no safetensors file.
+/// If the file cannot be read or is neither a safetensors file nor an index.
 pub fn load_metadata(path: impl AsRef<Path>) -> Result<Metadata> {
-    Ok(Reader::open(path.as_ref())?.header.metadata)
+    let path = path.as_ref();
+    if index::is_index(path) {
+        return index::metadata(path);
+    }
+    Ok(Reader::open(path)?.header.metadata)
 }

@@ -33,9 +33,16 @@ pub fn save_with_metadata<T: Tree>(
     tree: &T,
     metadata: &Metadata,
 ) -> Result<()> {
-    let path = path.as_ref();
     let state = State::of(tree);
-    let mut arrays: Vec<(&str, &Array)> = state.iter().collect();
+    write(path.as_ref(), state.iter().collect(), metadata)
+}
+
+/// Writes a file of arrays, which are put in the order of the format.
+pub(super) fn write(
+    path: &Path,
+    mut arrays: Vec<(&str, &Array)>,
+    metadata: &Metadata,
+) -> Result<()> {
     arrays.sort_by_key(|(name, array)| (dtype_name(array.dtype()).map(|d| d.0), *name));
     let mut header = Header {
         metadata: metadata.clone(),

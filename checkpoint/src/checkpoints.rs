@@ -1,0 +1,367 @@
+//! A folder of files, one for each saved step: `flax.training.checkpoints`
+//! without Orbax.
+//!
+//! ```no_run
+//! use ramie_checkpoint::checkpoints::{SaveOptions, restore_checkpoint, save_checkpoint_with};
+//! use ramie_core::{Array, DType};
+//! # fn main() -> Result<(), ramie_checkpoint::Error> {
+//! let mut state = Array::zeros(&[3], DType::F32);
+//! restore_checkpoint("run", &mut state)?; // the last one, if there is one
+//! for step in 0..1000 {
+//!     // …
+//!     save_checkpoint_with("run", &state, step, &SaveOptions::new().keep(3))?;
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+pub use crate::natural_sort::natural_sort;
+
+use crate::natural_sort::{compare, last_number};
+use crate::{Error, Result, serialization};
+use ramie_core::Tree;
+use std::fmt;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// The number of a checkpoint: of steps, or another one that grows.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub enum Step {
+    /// A whole number.
+    Int(i64),
+    /// A number.
+    Float(f64),
+}
+
+macro_rules! step {
+    ($($v:ident: $($t:ty)*;)*) => { $($(
+        impl From<$t> for Step {
+            fn from(n: $t) -> Step { Step::$v(n.into()) }
+        }
+    )*)* };
+}
+step! { Int: i32 u32 i64; Float: f32 f64; }
+
+/// The number as Python writes it.
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let x = match self {
+            Step::Int(n) => return write!(f, "{n}"),
+            Step::Float(x) => *x,
+        };
+        let scientific = format!("{x:e}");
+        match scientific.split_once('e') {
+            Some((digits, exponent)) if x != 0.0 && !(1e-4..1e16).contains(&x.abs()) => {
+                let (sign, exponent) = match exponent.strip_prefix('-') {
+                    Some(exponent) => ('-', exponent),
+                    None => ('+', exponent),
+                };
+                write!(f, "{digits}e{sign}{exponent:0>2}")
+            }
+            _ if x.fract() == 0.0 => write!(f, "{x:.1}"),
+            _ => write!(f, "{x}"),
+        }
+    }
+}
+
+/// How [`save_checkpoint_with`] names files, and which it keeps.
+#[derive(Clone, Debug)]
+pub struct SaveOptions {
+    prefix: String,
+    keep: usize,
+    overwrite: bool,
+    keep_every_n_steps: Option<u64>,
+}
+
+impl Default for SaveOptions {
+    fn default() -> SaveOptions {
+        SaveOptions {
+            prefix: PREFIX.into(),
+            keep: 1,
+            overwrite: false,
+            keep_every_n_steps: None,
+        }
+    }
+}
+
+/// What names of files begin with, if nothing else is said.
+const PREFIX: &str = "checkpoint_";
+
+impl SaveOptions {
+    /// Flax's defaults: files `checkpoint_<step>`, of which the last is kept.
+    pub fn new() -> SaveOptions {
+        SaveOptions::default()
+    }
+
+    /// What the name of a file begins with, before the step.
+    ///
+    /// # Panics
+    /// If the text holds a separator of folders.
+    #[track_caller]
+    pub fn prefix(mut self, prefix: impl Into<String>) -> SaveOptions {
+        self.prefix = checked(prefix.into());
+        self
+    }
+
+    /// How many files are kept, the last ones; 1 if not set.
+    ///
+    /// # Panics
+    /// If `files` is 0.
+    #[track_caller]
+    pub fn keep(mut self, files: usize) -> SaveOptions {
+        assert!(
+            files > 0,
+            "SaveOptions::keep: 0 would not keep the file that is saved\n  help: keep 1 at least"
+        );
+        self.keep = files;
+        self
+    }
+
+    /// Whether a file of this step may be replaced; those of later steps are then
+    /// removed. If not, both are errors.
+    pub fn overwrite(mut self, overwrite: bool) -> SaveOptions {
+        self.overwrite = overwrite;
+        self
+    }
+
+    /// Keeps of the older files one for about every `steps` steps, too.
+    ///
+    /// # Panics
+    /// If `steps` is 0.
+    #[track_caller]
+    pub fn keep_every_n_steps(mut self, steps: u64) -> SaveOptions {
+        assert!(
+            steps > 0,
+            "SaveOptions::keep_every_n_steps: every 0 steps\n  help: give 1 at least; without the \
+             option only the last files are kept"
+        );
+        self.keep_every_n_steps = Some(steps);
+        self
+    }
+}
+
+#[track_caller]
+fn checked(prefix: String) -> String {
+    assert!(
+        !prefix.contains(std::path::is_separator),
+        "prefix: `{prefix}` names a folder\n  help: put the folder into the argument of this name"
+    );
+    prefix
+}
+
+/// Saves the arrays of a tree in the file `checkpoint_<step>` of a folder, which
+/// is made if need be, and removes the files of earlier steps. Returns its path.
+///
+/// The file has Flax's msgpack format. It takes its name when it is whole and on
+/// the disk.
+///
+/// # Errors
+/// If there is a file of this or a later step, a file cannot be written or
+/// removed, or an array cannot be read.
+///
+/// # Panics
+/// As [`to_state_dict`](crate::serialization::to_state_dict).
+#[track_caller]
+pub fn save_checkpoint<T: Tree>(
+    folder: impl AsRef<Path>,
+    tree: &T,
+    step: impl Into<Step>,
+) -> Result<PathBuf> {
+    save_checkpoint_with(folder, tree, step, &SaveOptions::new())
+}
+
+/// [`save_checkpoint`] with names and files to keep that are set.
+///
+/// # Errors
+/// As [`save_checkpoint`].
+///
+/// # Panics
+/// As [`save_checkpoint`].
+#[track_caller]
+pub fn save_checkpoint_with<T: Tree>(
+    folder: impl AsRef<Path>,
+    tree: &T,
+    step: impl Into<Step>,
+    options: &SaveOptions,
+) -> Result<PathBuf> {
+    let folder = folder.as_ref();
+    std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, "be made", e))?;
+    let name = format!("{}{}", options.prefix, step.into());
+    let path = folder.join(&name);
+    let there = checkpoints(folder, &options.prefix)?;
+    let later = |other: &String| compare(other, &name).is_gt();
+    let obstacle = there.iter().find(|n| **n == name || later(n));
+    if let Some(other) = obstacle.filter(|_| !options.overwrite) {
+        return Err(Error::format(
+            &path,
+            format!(
+                "is not saved, {other} is there already\n  help: save a later step, or set \
+                 `overwrite`, which replaces the file and removes those of later steps"
+            ),
+        ));
+    }
+    serialization::save(&path, tree)?;
+    let (later, mut kept): (Vec<String>, Vec<String>) = there
+        .into_iter()
+        .filter(|other| *other != name && folder.join(other).is_file())
+        .partition(later);
+    for other in later {
+        remove(&folder.join(other))?;
+    }
+    kept.push(name);
+    let old = kept.len().saturating_sub(options.keep);
+    let mut last_kept = f64::NEG_INFINITY;
+    for other in &kept[..old] {
+        if let Some(steps) = options.keep_every_n_steps {
+            // As in Flax, step 0 is none to keep.
+            let step = last_number(other).filter(|step| *step != 0.0);
+            if let Some(step) = step.filter(|step| step - last_kept >= steps as f64) {
+                last_kept = step;
+                continue;
+            }
+        }
+        remove(&folder.join(other))?;
+    }
+    Ok(path)
+}
+
+fn remove(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(Error::io(path, "be removed", e)),
+        _ => Ok(()),
+    }
+}
+
+/// The names of a folder's checkpoints, in order; none if there is no folder.
+fn checkpoints(folder: &Path, prefix: &str) -> Result<Vec<String>> {
+    let failed = |e| Error::io(folder, "be listed", e);
+    let entries = match std::fs::read_dir(folder) {
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.map_err(failed)?,
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        // Names that are no text are none of ours.
+        if let Ok(name) = entry.map_err(failed)?.file_name().into_string() {
+            let temporary = name.strip_prefix(prefix) == Some("tmp") || name.ends_with(".tmp");
+            if name.starts_with(prefix) && !temporary {
+                names.push(name);
+            }
+        }
+    }
+    natural_sort(&mut names);
+    Ok(names)
+}
+
+/// The file with the greatest number of those in a folder whose names begin with
+/// `prefix`, in [natural order](natural_sort); nothing, if there is none.
+///
+/// # Errors
+/// If the folder cannot be listed.
+///
+/// ```no_run
+/// # fn main() -> Result<(), ramie_checkpoint::Error> {
+/// let last = ramie_checkpoint::checkpoints::latest_checkpoint("run", "checkpoint_")?;
+/// # Ok(())
+/// # }
+/// ```
+pub fn latest_checkpoint(folder: impl AsRef<Path>, prefix: &str) -> Result<Option<PathBuf>> {
+    let folder = folder.as_ref();
+    let last = checkpoints(folder, prefix)?.pop();
+    Ok(last.map(|name| folder.join(name)))
+}
+
+/// The steps of a folder's checkpoints, in order. Files whose names do not end in
+/// a number after `prefix` are passed over.
+///
+/// # Errors
+/// If the folder cannot be listed.
+pub fn available_steps(folder: impl AsRef<Path>, prefix: &str) -> Result<Vec<Step>> {
+    let names = checkpoints(folder.as_ref(), prefix)?;
+    let step = |name: &String| {
+        let number = &name[prefix.len()..];
+        let whole = number.parse().map(Step::Int);
+        whole.or_else(|_| number.parse().map(Step::Float)).ok()
+    };
+    Ok(names.iter().filter_map(step).collect())
+}
+
+/// Which file [`restore_checkpoint_with`] takes.
+#[derive(Clone, Debug)]
+pub struct RestoreOptions {
+    prefix: String,
+    step: Option<Step>,
+}
+
+impl Default for RestoreOptions {
+    fn default() -> RestoreOptions {
+        RestoreOptions {
+            prefix: PREFIX.into(),
+            step: None,
+        }
+    }
+}
+
+impl RestoreOptions {
+    /// The last of the files `checkpoint_<step>`.
+    pub fn new() -> RestoreOptions {
+        RestoreOptions::default()
+    }
+
+    /// What the name of a file begins with, before the step.
+    ///
+    /// # Panics
+    /// If the text holds a separator of folders.
+    #[track_caller]
+    pub fn prefix(mut self, prefix: impl Into<String>) -> RestoreOptions {
+        self.prefix = checked(prefix.into());
+        self
+    }
+
+    /// The file of this step, which must be there.
+    pub fn step(mut self, step: impl Into<Step>) -> RestoreOptions {
+        self.step = Some(step.into());
+        self
+    }
+}
+
+/// Replaces all arrays of a tree by those of the last checkpoint in a folder, or
+/// of the one file that is named. Returns the path of the file; nothing, if there
+/// is none, and the tree is then as it was.
+///
+/// # Errors
+/// If the file cannot be read or does not fit, as
+/// [`serialization::load_into`]. The tree is then left as it was.
+pub fn restore_checkpoint<T: Tree>(
+    folder: impl AsRef<Path>,
+    tree: &mut T,
+) -> Result<Option<PathBuf>> {
+    restore_checkpoint_with(folder, tree, &RestoreOptions::new())
+}
+
+/// [`restore_checkpoint`] with names that are set, or a step.
+///
+/// # Errors
+/// As [`restore_checkpoint`]; and if there is no file of the step that is set.
+pub fn restore_checkpoint_with<T: Tree>(
+    folder: impl AsRef<Path>,
+    tree: &mut T,
+    options: &RestoreOptions,
+) -> Result<Option<PathBuf>> {
+    let folder = folder.as_ref();
+    let path = match options.step {
+        Some(step) => Some(folder.join(format!("{}{step}", options.prefix))),
+        None if folder.is_file() => Some(folder.to_owned()),
+        None => latest_checkpoint(folder, &options.prefix)?,
+    };
+    if let Some(path) = &path {
+        if path.is_dir() {
+            return Err(Error::format(
+                path,
+                "is a folder, as Orbax writes, not a file of Flax",
+            ));
+        }
+        serialization::load_into(path, tree)?;
+    }
+    Ok(path)
+}

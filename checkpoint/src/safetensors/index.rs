@@ -1,0 +1,198 @@
+//! The index of a model in several files, as Hugging Face's programs keep it.
+
+use super::Metadata;
+use super::read::{Arrays, Reader};
+use super::write::write;
+use crate::{Error, Result, atomic};
+use ramie_core::{Array, State, Tree};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Component, Path};
+
+/// The end of an index's name; what is before it begins the names of the shards.
+const ENDING: &str = ".safetensors.index.json";
+
+/// The content of an index.
+#[derive(Serialize, Deserialize)]
+struct Index {
+    /// Notes, the number of all bytes of arrays among them.
+    #[serde(default)]
+    metadata: BTreeMap<String, Value>,
+    /// The shard of each array.
+    weight_map: BTreeMap<String, String>,
+}
+
+/// Whether a path is that of an index.
+pub fn is_index(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "json")
+}
+
+fn read(path: &Path) -> Result<Index> {
+    let text = std::fs::read(path).map_err(|e| Error::io(path, "be read", e))?;
+    serde_json::from_slice(&text).map_err(|e| {
+        Error::format(
+            path,
+            format!(
+                "is no index of safetensors files: {e}\n  help: name an index, such as \
+                 model{ENDING}, or a safetensors file"
+            ),
+        )
+    })
+}
+
+/// The notes of an index, numbers among them as texts.
+pub fn metadata(path: &Path) -> Result<Metadata> {
+    let text = |value: Value| match value {
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    let metadata = read(path)?.metadata.into_iter();
+    Ok(metadata.map(|(k, v)| (k, text(v))).collect())
+}
+
+/// Opens the shards that an index names.
+pub fn open(path: &Path) -> Result<Arrays> {
+    let index = read(path)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut shards = BTreeMap::new();
+    for (name, file) in &index.weight_map {
+        // A file of the same folder, or of one below.
+        let mut steps = Path::new(file).components().peekable();
+        let below = steps.peek().is_some() && steps.all(|c| matches!(c, Component::Normal(_)));
+        if !below {
+            let message = format!("is in `{file}`, which is no file in the folder of the index");
+            return Err(Error::tensor(path, name, message));
+        }
+        shards.entry(file).or_insert_with(Vec::new).push(name);
+    }
+    let mut arrays = Arrays {
+        shards: Vec::with_capacity(shards.len()),
+        tensors: Vec::with_capacity(index.weight_map.len()),
+    };
+    for (file, names) in shards {
+        let shard = folder.join(file);
+        let reader = Reader::open(&shard)?;
+        let mut there = reader.tensors()?;
+        for name in names {
+            // Both the names and the tensors of a shard are sorted.
+            let at = there.binary_search_by(|t| t.name.cmp(name)).map_err(|_| {
+                let message = format!("is not in the file, though {} says so", path.display());
+                Error::tensor(&shard, name, message)
+            })?;
+            arrays.tensors.push((there.remove(at), arrays.shards.len()));
+        }
+        arrays.shards.push(reader);
+    }
+    arrays.tensors.sort_by(|a, b| a.0.name.cmp(&b.0.name));
+    Ok(arrays)
+}
+
+/// Saves the arrays of a tree in several files of at most `max_shard_size` bytes
+/// of arrays, an array that has more alone in one, and an index of them.
+///
+/// `index` is the path of the index and must end in `.safetensors.index.json`;
+/// the files are called after it, `model-00001-of-00003.safetensors`. Each file is
+/// replaced as a whole, the index last, but not all of them at once: whoever must
+/// not lose an older model saves into another folder.
+///
+/// # Errors
+/// If a file cannot be written, or an array cannot be read: because its
+/// computation failed, or because it is traced.
+///
+/// # Panics
+/// If two leaves of the tree have the same path, or the path of the index has
+/// another end.
+///
+/// ```no_run
+/// # fn main() -> Result<(), ramie_checkpoint::Error> {
+/// # let model = ramie_core::Array::from(0.0f32);
+/// use ramie_checkpoint::{load_state, save_sharded};
+/// save_sharded("llama/model.safetensors.index.json", &model, 5_000_000_000)?;
+/// let arrays = load_state("llama/model.safetensors.index.json")?;
+/// # Ok(())
+/// # }
+/// ```
+#[track_caller]
+pub fn save_sharded<T: Tree>(
+    index: impl AsRef<Path>,
+    tree: &T,
+    max_shard_size: usize,
+) -> Result<()> {
+    save_sharded_with_metadata(index, tree, max_shard_size, &Metadata::new())
+}
+
+/// [`save_sharded`], with notes for the index and each file.
+///
+/// # Errors
+/// As [`save_sharded`].
+///
+/// # Panics
+/// As [`save_sharded`].
+#[track_caller]
+pub fn save_sharded_with_metadata<T: Tree>(
+    index: impl AsRef<Path>,
+    tree: &T,
+    max_shard_size: usize,
+    metadata: &Metadata,
+) -> Result<()> {
+    let path = index.as_ref();
+    let stem = path.file_name().and_then(|name| name.to_str());
+    let Some(stem) = stem.and_then(|name| name.strip_suffix(ENDING)) else {
+        panic!(
+            "save_sharded: {} is no name of an index\n  help: let it end in `{ENDING}`, as \
+             model{ENDING} does",
+            path.display()
+        );
+    };
+    let state = State::of(tree);
+    let shards = split(&state, max_shard_size);
+    let mut index = Index {
+        metadata: metadata
+            .iter()
+            .map(|(k, v)| (k.clone(), v.clone().into()))
+            .collect(),
+        weight_map: BTreeMap::new(),
+    };
+    let size: usize = state.arrays().iter().map(Array::nbytes).sum();
+    index.metadata.insert("total_size".into(), size.into());
+    let count = shards.len();
+    for (i, shard) in shards.into_iter().enumerate() {
+        let file = format!("{stem}-{:05}-of-{count:05}.safetensors", i + 1);
+        for (name, _) in &shard {
+            index.weight_map.insert(name.to_string(), file.clone());
+        }
+        write(&path.with_file_name(file), shard, metadata)?;
+    }
+    let mut text = serde_json::to_vec_pretty(&index)
+        .map_err(|e| Error::format(path, format!("the index cannot be written: {e}")))?;
+    text.push(b'\n');
+    atomic::replace(path, |file| {
+        let written = file.write_all(&text);
+        written.map_err(|e| Error::io(path, "be written", e))
+    })
+}
+
+/// The arrays of each file, in their order.
+fn split(state: &State, largest: usize) -> Vec<Vec<(&str, &Array)>> {
+    let mut shards = Vec::new();
+    let (mut shard, mut size) = (Vec::new(), 0);
+    for (name, array) in state.iter() {
+        let bytes = array.nbytes();
+        if bytes > largest {
+            shards.push(vec![(name, array)]);
+            continue;
+        }
+        if size + bytes > largest {
+            shards.push(std::mem::take(&mut shard));
+            size = 0;
+        }
+        shard.push((name, array));
+        size += bytes;
+    }
+    if !shard.is_empty() {
+        shards.push(shard);
+    }
+    shards
+}

@@ -1,0 +1,428 @@
+//! From msgpack to state dicts.
+//!
+//! Nothing is allocated for lengths that the bytes only claim: a part takes at
+//! least one byte, and elements of arrays stay where they are until the whole
+//! has been read.
+
+use super::StateDict;
+use super::array::{CHUNKED, Encoded, MAX_AXES, Stored, code, dtype};
+use crate::{Error, Result};
+use ramie_core::Scalar;
+use rmp::Marker;
+use std::collections::HashSet;
+
+/// The state dict that [`msgpack_serialize`](super::msgpack_serialize), or Flax's
+/// function of that name, wrote (`flax.serialization.msgpack_restore`).
+///
+/// Arrays are put on the default device. Names that are whole numbers become
+/// texts, as the names of state dicts are.
+///
+/// # Errors
+/// If the bytes are not one whole value in msgpack, hold extensions other than
+/// Flax's, or element types that Ramie does not have; or there is no working
+/// plugin.
+pub fn msgpack_restore(bytes: &[u8]) -> Result<StateDict> {
+    load(parse(bytes)?, &mut Vec::new())
+}
+
+/// The state dict with its arrays put on the default device.
+fn load(dict: StateDict<Encoded<'_>>, path: &mut Vec<String>) -> Result<StateDict> {
+    let array = |a: &Encoded<'_>, path: &[String]| {
+        let failed = |message| Error::state_dict(&path.join("."), message);
+        a.load().map_err(failed)
+    };
+    let mut below = |name: String, part| {
+        path.push(name.clone());
+        let part = load(part, path)?;
+        path.pop();
+        Ok((name, part))
+    };
+    Ok(match dict {
+        StateDict::Dict(parts) => {
+            let parts = parts.into_iter().map(|(name, part)| below(name, part));
+            StateDict::Dict(parts.collect::<Result<_>>()?)
+        }
+        StateDict::List(parts) => {
+            let parts = parts.into_iter().enumerate();
+            let parts = parts.map(|(i, part)| Ok(below(i.to_string(), part)?.1));
+            StateDict::List(parts.collect::<Result<_>>()?)
+        }
+        StateDict::Array(a) => StateDict::Array(array(&a, path)?),
+        StateDict::NumpyScalar(a) => StateDict::NumpyScalar(array(&a, path)?),
+        StateDict::Number(n) => StateDict::Number(n),
+        StateDict::Str(s) => StateDict::Str(s),
+        StateDict::Bytes(b) => StateDict::Bytes(b),
+        StateDict::None => StateDict::None,
+    })
+}
+
+/// The state dict in bytes, which keep the elements of arrays.
+pub(super) fn parse(bytes: &[u8]) -> Result<StateDict<Encoded<'_>>> {
+    let mut parser = Parser {
+        all: bytes.len(),
+        rest: bytes,
+        path: Vec::new(),
+        help: DAMAGED,
+    };
+    let dict = parser.part().and_then(|dict| match parser.rest.len() {
+        0 => Ok(dict),
+        more => Err(format!("{more} bytes follow the end of the value")),
+    });
+    dict.map_err(|message| {
+        let at = parser.all - parser.rest.len();
+        Error::state_dict(
+            &parser.path.join("."),
+            format!("{message} (byte {at})\n  help: {}", parser.help),
+        )
+    })
+}
+
+/// What to do about bytes that make no sense.
+const DAMAGED: &str = "these are no bytes of `flax.serialization`, or they were damaged or cut short; \
+                       copy the file anew, or take an older checkpoint";
+
+/// How deep parts may be nested.
+const DEEPEST: usize = 256;
+
+struct Parser<'a> {
+    all: usize,
+    rest: &'a [u8],
+    /// The names on the way to the part that is read.
+    path: Vec<String>,
+    /// What to do if there is an error.
+    help: &'static str,
+}
+
+type Parsed<T> = std::result::Result<T, String>;
+
+impl<'a> Parser<'a> {
+    fn take(&mut self, length: usize) -> Parsed<&'a [u8]> {
+        let Some((start, rest)) = self.rest.split_at_checked(length) else {
+            return Err(format!(
+                "{length} bytes should follow, {} do",
+                self.rest.len()
+            ));
+        };
+        self.rest = rest;
+        Ok(start)
+    }
+
+    fn bytes<const N: usize>(&mut self) -> Parsed<[u8; N]> {
+        let bytes = self.take(N)?;
+        Ok(bytes.try_into().expect("as many bytes as were taken"))
+    }
+
+    /// A length of `width` bytes.
+    fn length(&mut self, width: usize) -> Parsed<usize> {
+        let bytes = self.take(width)?;
+        Ok(bytes.iter().fold(0, |n, b| n << 8 | usize::from(*b)))
+    }
+
+    fn marker(&mut self) -> Parsed<Marker> {
+        Ok(Marker::from_u8(self.bytes::<1>()?[0]))
+    }
+
+    fn part(&mut self) -> Parsed<StateDict<Encoded<'a>>> {
+        let marker = self.marker()?;
+        let number = |n| Ok(StateDict::Number(n));
+        match marker {
+            Marker::Null => Ok(StateDict::None),
+            Marker::True => number(Scalar::Bool(true)),
+            Marker::False => number(Scalar::Bool(false)),
+            Marker::F32 => number(Scalar::Float(f32::from_be_bytes(self.bytes()?).into())),
+            Marker::F64 => number(Scalar::Float(f64::from_be_bytes(self.bytes()?))),
+            Marker::FixMap(n) => self.dict(n.into()),
+            Marker::Map16 | Marker::Map32 => {
+                let length = self.length(if marker == Marker::Map16 { 2 } else { 4 })?;
+                self.dict(length)
+            }
+            Marker::FixArray(n) => self.list(n.into()),
+            Marker::Array16 | Marker::Array32 => {
+                let length = self.length(if marker == Marker::Array16 { 2 } else { 4 })?;
+                self.list(length)
+            }
+            Marker::Bin8 => self.binary(1),
+            Marker::Bin16 => self.binary(2),
+            Marker::Bin32 => self.binary(4),
+            Marker::FixExt1 => self.extension(1),
+            Marker::FixExt2 => self.extension(2),
+            Marker::FixExt4 => self.extension(4),
+            Marker::FixExt8 => self.extension(8),
+            Marker::FixExt16 => self.extension(16),
+            Marker::Ext8 | Marker::Ext16 | Marker::Ext32 => {
+                let length = self.length(match marker {
+                    Marker::Ext8 => 1,
+                    Marker::Ext16 => 2,
+                    _ => 4,
+                })?;
+                self.extension(length)
+            }
+            Marker::Reserved => Err("0xc1 is no value of msgpack".into()),
+            other => match self.integer(other)? {
+                Some(n) => number(n),
+                None => Ok(StateDict::Str(self.text(other)?.to_owned())),
+            },
+        }
+    }
+
+    /// The integer after a marker, if it is one of integers.
+    fn integer(&mut self, marker: Marker) -> Parsed<Option<Scalar>> {
+        Ok(Some(match marker {
+            Marker::FixPos(n) => Scalar::Int(n.into()),
+            Marker::FixNeg(n) => Scalar::Int(n.into()),
+            Marker::U8 => Scalar::Int(u8::from_be_bytes(self.bytes()?).into()),
+            Marker::U16 => Scalar::Int(u16::from_be_bytes(self.bytes()?).into()),
+            Marker::U32 => Scalar::Int(u32::from_be_bytes(self.bytes()?).into()),
+            Marker::U64 => {
+                let n = u64::from_be_bytes(self.bytes()?);
+                i64::try_from(n).map_or(Scalar::Uint(n), Scalar::Int)
+            }
+            Marker::I8 => Scalar::Int(i8::from_be_bytes(self.bytes()?).into()),
+            Marker::I16 => Scalar::Int(i16::from_be_bytes(self.bytes()?).into()),
+            Marker::I32 => Scalar::Int(i32::from_be_bytes(self.bytes()?).into()),
+            Marker::I64 => Scalar::Int(i64::from_be_bytes(self.bytes()?)),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// The text after a marker.
+    fn text(&mut self, marker: Marker) -> Parsed<&'a str> {
+        let length = match marker {
+            Marker::FixStr(n) => n.into(),
+            Marker::Str8 => self.length(1)?,
+            Marker::Str16 => self.length(2)?,
+            Marker::Str32 => self.length(4)?,
+            other => return Err(format!("a text should be here, {other:?} is")),
+        };
+        let text = self.take(length)?;
+        std::str::from_utf8(text).map_err(|e| format!("a text is not UTF-8: {e}"))
+    }
+
+    fn binary(&mut self, width: usize) -> Parsed<StateDict<Encoded<'a>>> {
+        let length = self.length(width)?;
+        Ok(StateDict::Bytes(self.take(length)?.to_vec()))
+    }
+
+    fn check_depth(&self) -> Parsed<()> {
+        if self.path.len() < DEEPEST {
+            return Ok(());
+        }
+        Err(format!("parts are nested more than {DEEPEST} deep"))
+    }
+
+    fn list(&mut self, length: usize) -> Parsed<StateDict<Encoded<'a>>> {
+        self.check_depth()?;
+        let mut parts = Vec::new();
+        for i in 0..length {
+            self.path.push(i.to_string());
+            parts.push(self.part()?);
+            self.path.pop();
+        }
+        Ok(StateDict::List(parts))
+    }
+
+    fn dict(&mut self, length: usize) -> Parsed<StateDict<Encoded<'a>>> {
+        self.check_depth()?;
+        let mut parts = Vec::new();
+        let mut names = HashSet::new();
+        for _ in 0..length {
+            let marker = self.marker()?;
+            let name = match self.integer(marker)? {
+                Some(Scalar::Uint(n)) => n.to_string(),
+                Some(Scalar::Int(n)) => n.to_string(),
+                _ => self.text(marker)?.to_owned(),
+            };
+            if !names.insert(name.clone()) {
+                return Err(format!("the name `{name}` is there twice"));
+            }
+            self.path.push(name.clone());
+            let part = self.part()?;
+            self.path.pop();
+            parts.push((name, part));
+        }
+        if names.contains(CHUNKED) {
+            return joined(&parts).map(StateDict::Array);
+        }
+        Ok(StateDict::Dict(parts))
+    }
+
+    fn extension(&mut self, length: usize) -> Parsed<StateDict<Encoded<'a>>> {
+        let code = i8::from_be_bytes(self.bytes()?);
+        let content = self.take(length)?;
+        let mut inner = Parser {
+            all: content.len(),
+            rest: content,
+            path: Vec::new(),
+            help: DAMAGED,
+        };
+        let part = match code {
+            code::NDARRAY => inner.array().map(StateDict::Array),
+            code::NPSCALAR => inner.array().map(StateDict::NumpyScalar),
+            code::NATIVE_COMPLEX => inner.complex().map(StateDict::Number),
+            other => Err(format!(
+                "an extension of code {other} is here, Flax writes 1, 2 and 3"
+            )),
+        };
+        self.help = inner.help;
+        let part = part?;
+        match inner.rest.len() {
+            0 => Ok(part),
+            more => Err(format!("{more} bytes follow the end of an array or number")),
+        }
+    }
+
+    /// A list's length.
+    fn list_length(&mut self) -> Parsed<usize> {
+        match self.marker()? {
+            Marker::FixArray(n) => Ok(n.into()),
+            Marker::Array16 => self.length(2),
+            Marker::Array32 => self.length(4),
+            other => Err(format!("a list should be here, {other:?} is")),
+        }
+    }
+
+    fn complex(&mut self) -> Parsed<Scalar> {
+        let length = self.list_length()?;
+        if length != 2 {
+            return Err(format!("a complex number has two parts, this has {length}"));
+        }
+        let mut part = || match self.part()? {
+            StateDict::Number(n @ (Scalar::Float(_) | Scalar::Int(_))) => Ok(n.to_f64()),
+            other => Err(format!(
+                "{} is a part of a complex number",
+                other.describe()
+            )),
+        };
+        Ok(Scalar::Complex(part()?, part()?))
+    }
+
+    /// Shape, name of the element type and bytes.
+    fn array(&mut self) -> Parsed<Encoded<'a>> {
+        let length = self.list_length()?;
+        if length != 3 {
+            return Err(format!(
+                "an array is kept as shape, element type and bytes; here are {length} parts"
+            ));
+        }
+        let axes = self.list_length()?;
+        check_axes(axes)?;
+        let mut shape = Vec::with_capacity(axes);
+        for _ in 0..axes {
+            let marker = self.marker()?;
+            match self.integer(marker)? {
+                Some(n) => shape.push(dimension(n)?),
+                None => return Err(format!("a dimension should be here, {marker:?} is")),
+            }
+        }
+        let marker = self.marker()?;
+        let name = match marker {
+            // Python keeps the name as bytes where it is told to.
+            Marker::Bin8 => {
+                let length = self.length(1)?;
+                let text = self.take(length)?;
+                std::str::from_utf8(text).map_err(|e| format!("a text is not UTF-8: {e}"))?
+            }
+            other => self.text(other)?,
+        };
+        let Some(dtype) = dtype(name) else {
+            self.help = "convert the array to another type, for example float32, where the file is \
+                         written";
+            return Err(format!(
+                "has the element type `{name}`, which Ramie does not have"
+            ));
+        };
+        let marker = self.marker()?;
+        let length = match marker {
+            Marker::Bin8 => self.length(1)?,
+            Marker::Bin16 => self.length(2)?,
+            Marker::Bin32 => self.length(4)?,
+            other => return Err(format!("an array's bytes should be here, {other:?} is")),
+        };
+        let bytes = self.take(length)?;
+        check_size(&shape, dtype.size(), length, name)?;
+        Ok(Encoded {
+            shape,
+            dtype,
+            pieces: vec![bytes],
+        })
+    }
+}
+
+fn check_axes(axes: usize) -> Parsed<()> {
+    if axes <= MAX_AXES {
+        return Ok(());
+    }
+    Err(format!(
+        "has {axes} axes, arrays of NumPy have at most {MAX_AXES}"
+    ))
+}
+
+fn dimension(n: Scalar) -> Parsed<usize> {
+    match n {
+        Scalar::Int(n) => usize::try_from(n).map_err(|_| format!("{n} is no dimension")),
+        other => Err(format!("{other:?} is no dimension")),
+    }
+}
+
+/// Whether an array of this shape has so many bytes, and its dimensions can be
+/// multiplied in any order.
+fn check_size(shape: &[usize], size: usize, length: usize, name: &str) -> Parsed<()> {
+    let mut dimensions = shape.iter().filter(|&&d| d > 0);
+    let bound = dimensions.try_fold(size, |n, &d| n.checked_mul(d));
+    let expected = match bound {
+        Some(_) if shape.contains(&0) => Some(0),
+        bound => bound,
+    };
+    if bound.is_some_and(|n| isize::try_from(n).is_ok()) && expected == Some(length) {
+        return Ok(());
+    }
+    Err(format!("{length} bytes are not those of {name}{shape:?}"))
+}
+
+/// The array whose chunks a dictionary holds.
+fn joined<'a>(parts: &[(String, StateDict<Encoded<'a>>)]) -> Parsed<Encoded<'a>> {
+    // The parts of the dictionary of that name, which are called "0", "1", ….
+    let numbered = |name: &str| {
+        let part = parts.iter().find(|(n, _)| n == name).map(|(_, part)| part);
+        let Some(StateDict::Dict(parts)) = part else {
+            return Err(format!("an array in chunks has no dictionary `{name}`"));
+        };
+        let mut sorted: Vec<Option<&StateDict<Encoded<'a>>>> = vec![None; parts.len()];
+        for (name, part) in parts {
+            match name.parse().ok().and_then(|i: usize| sorted.get_mut(i)) {
+                Some(place) => *place = Some(part),
+                None => return Err(format!("an array in chunks has a part `{name}`")),
+            }
+        }
+        let sorted: Option<Vec<_>> = sorted.into_iter().collect();
+        sorted.ok_or_else(|| "an array in chunks lacks a part".to_owned())
+    };
+    let dimensions = numbered("shape")?;
+    check_axes(dimensions.len())?;
+    let shape = dimensions.into_iter().map(|part| match part {
+        StateDict::Number(n) => dimension(*n),
+        other => Err(format!("{} is no dimension", other.describe())),
+    });
+    let shape = shape.collect::<Parsed<Vec<usize>>>()?;
+    let mut dtype = None;
+    let mut pieces = Vec::new();
+    for part in numbered("chunks")? {
+        let StateDict::Array(chunk) = part else {
+            return Err(format!("{} is no chunk of an array", part.describe()));
+        };
+        if *dtype.get_or_insert(chunk.dtype) != chunk.dtype {
+            return Err("chunks of one array have different element types".into());
+        }
+        pieces.extend(&chunk.pieces);
+    }
+    let Some(dtype) = dtype else {
+        return Err("an array in chunks has none".into());
+    };
+    let length = pieces.iter().map(|p: &&[u8]| p.len()).sum();
+    check_size(&shape, dtype.size(), length, dtype.numpy_name())?;
+    Ok(Encoded {
+        shape,
+        dtype,
+        pieces,
+    })
+}

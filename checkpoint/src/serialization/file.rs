@@ -1,0 +1,75 @@
+//! Files of Flax's msgpack format.
+
+use super::{StateDict, decode, encode, fit, state_dict, to_state_dict};
+use crate::{Error, Result, atomic};
+use ramie_core::{State, Tree};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// Saves the arrays of a tree in a file, in the place of one that may be there:
+/// what [`to_bytes`](super::to_bytes) gives.
+///
+/// # Errors
+/// If the file cannot be written, or an array cannot be read: because its
+/// computation failed, or because it is traced.
+///
+/// # Panics
+/// As [`to_state_dict`].
+///
+/// ```no_run
+/// use ramie_checkpoint::serialization;
+/// use ramie_core::{Array, State};
+/// # fn main() -> Result<(), ramie_checkpoint::Error> {
+/// let mut params = State::from_iter([("Dense_0.bias", Array::from([1.0f32, 2.0]))]);
+/// serialization::save("params.msgpack", &params)?;
+/// serialization::load_into("params.msgpack", &mut params)?;
+/// # Ok(())
+/// # }
+/// ```
+#[track_caller]
+pub fn save<T: Tree>(path: impl AsRef<Path>, tree: &T) -> Result<()> {
+    let path = path.as_ref();
+    let dict = to_state_dict(tree);
+    atomic::replace(path, |file| {
+        let mut out = BufWriter::new(file);
+        encode::write(&dict, encode::Order::AsIs, &mut out).map_err(|e| e.in_file(path))?;
+        out.flush().map_err(|e| Error::io(path, "be written", e))
+    })
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|e| Error::io(path, "be read", e))
+}
+
+/// The state dict in a file.
+///
+/// # Errors
+/// If the file cannot be read, or as [`msgpack_restore`](super::msgpack_restore).
+pub fn load(path: impl AsRef<Path>) -> Result<StateDict> {
+    let path = path.as_ref();
+    decode::msgpack_restore(&read(path)?).map_err(|e| e.in_file(path))
+}
+
+/// The arrays in a file by their dotted paths, on the default device.
+///
+/// # Errors
+/// If the file cannot be read, as [`msgpack_restore`](super::msgpack_restore), or
+/// as [`StateDict::to_state`].
+pub fn load_state(path: impl AsRef<Path>) -> Result<State> {
+    let path = path.as_ref();
+    let bytes = read(path)?;
+    let state = decode::parse(&bytes).and_then(|dict| state_dict::state(&dict));
+    state.map_err(|e| e.in_file(path))
+}
+
+/// Replaces all arrays of a tree by those that a file has at their paths.
+///
+/// # Errors
+/// If the file cannot be read, or as [`from_bytes`](super::from_bytes). The tree is
+/// then left as it was.
+pub fn load_into<T: Tree>(path: impl AsRef<Path>, tree: &mut T) -> Result<()> {
+    let path = path.as_ref();
+    let bytes = read(path)?;
+    let restored = decode::parse(&bytes).and_then(|dict| fit::restore(tree, &dict));
+    restored.map_err(|e| e.in_file(path))
+}

@@ -1,0 +1,108 @@
+//! From state dicts to trees.
+
+use super::StateDict;
+use super::array::Stored;
+use crate::{Error, Result};
+use ramie_core::{Array, Aval, DType, Scalar, State, Tree, iinfo, tree};
+use std::collections::HashMap;
+
+/// Replaces all arrays of a tree by those of a state dict, by path
+/// (`flax.serialization.from_state_dict`).
+///
+/// A number takes the element type of the array in whose place it is put.
+///
+/// # Errors
+/// If the state dict lacks an array of the tree or has a leaf too many, or a leaf
+/// differs in shape or element type. The tree is then left as it was. (Flax
+/// checks neither types nor, in dictionaries, whether there are too many.)
+///
+/// ```
+/// use ramie_checkpoint::serialization::{StateDict, from_state_dict};
+/// use ramie_core::{Array, Scalar};
+/// let dict = StateDict::Dict(vec![("0".into(), StateDict::Number(Scalar::Int(7)))]);
+/// let mut tree = (Array::from(0.0f32),);
+/// from_state_dict(&mut tree, &dict).unwrap();
+/// assert_eq!(tree.0.item::<f32>(), 7.0);
+/// ```
+pub fn from_state_dict<T: Tree>(tree: &mut T, dict: &StateDict) -> Result<()> {
+    restore(tree, dict)
+}
+
+/// [`from_state_dict`], for arrays that are still to be made.
+pub(super) fn restore<T: Tree, A: Stored>(tree: &mut T, dict: &StateDict<A>) -> Result<()> {
+    let leaves = dict.leaves()?;
+    let places: HashMap<&str, &StateDict<A>> =
+        leaves.iter().map(|(path, leaf)| (&**path, *leaf)).collect();
+    let mut wanted = HashMap::new();
+    tree::for_each_with_path(tree, |path, _, array| {
+        wanted.insert(path.to_owned(), array.aval());
+    });
+    // Compared before any array is made.
+    let mut types = State::new();
+    for (path, leaf) in &leaves {
+        let aval = match (leaf, wanted.get(path)) {
+            (StateDict::Array(a) | StateDict::NumpyScalar(a), _) => a.aval(),
+            (StateDict::Number(n), Some(aval)) if takes(*n, aval) => *aval,
+            (StateDict::Number(n), None) => Aval::new(&[], n.weak_dtype()),
+            (other, Some(aval)) => {
+                let message = format!("the tree has {}, the state dict {}", aval, text(other));
+                return Err(Error::state_dict(path, message));
+            }
+            (other, None) => {
+                let message = format!("the tree has nothing here, the state dict {}", text(other));
+                return Err(Error::state_dict(path, message));
+            }
+        };
+        types.insert(path, Array::shape_dtype_struct(aval.shape(), aval.dtype()));
+    }
+    let mut like = tree::map(tree, |a| Array::shape_dtype_struct(a.shape(), a.dtype()));
+    types
+        .apply_to(&mut like)
+        .map_err(|mismatch| Error::Mismatch {
+            path: None,
+            mismatch,
+        })?;
+    let mut arrays = Vec::with_capacity(leaves.len());
+    for path in tree::paths(tree) {
+        arrays.push(match places[&*path] {
+            StateDict::Array(a) | StateDict::NumpyScalar(a) => a
+                .load()
+                .map_err(|message| Error::state_dict(&path, message))?,
+            StateDict::Number(n) => Array::scalar(*n, wanted[&path].dtype()),
+            _ => unreachable!("other leaves have been refused"),
+        });
+    }
+    let mut arrays = arrays.into_iter();
+    tree.walk_mut(&mut |leaf| *leaf = arrays.next().expect("an array for every leaf"));
+    Ok(())
+}
+
+/// Whether an array of type `aval` can hold a number as it is, but for rounding.
+fn takes(number: Scalar, aval: &Aval) -> bool {
+    let dtype = aval.dtype();
+    let holds = match number {
+        Scalar::Bool(_) => dtype == DType::Bool,
+        Scalar::Int(n) if dtype.is_integer() => in_range(n.into(), dtype),
+        Scalar::Uint(n) if dtype.is_integer() => in_range(n.into(), dtype),
+        Scalar::Int(_) | Scalar::Uint(_) | Scalar::Float(_) => dtype.is_inexact(),
+        Scalar::Complex(..) => dtype.is_complex(),
+    };
+    holds && aval.shape().is_empty()
+}
+
+fn in_range(n: i128, dtype: DType) -> bool {
+    let limits = iinfo(dtype);
+    (limits.min..=limits.max).contains(&n)
+}
+
+/// A leaf that is no array, for messages.
+fn text<A>(leaf: &StateDict<A>) -> String {
+    match leaf {
+        StateDict::Number(Scalar::Bool(v)) => format!("the truth value {v}"),
+        StateDict::Number(Scalar::Int(v)) => format!("the number {v}"),
+        StateDict::Number(Scalar::Uint(v)) => format!("the number {v}"),
+        StateDict::Number(Scalar::Float(v)) => format!("the number {v:?}"),
+        StateDict::Number(Scalar::Complex(re, im)) => format!("the number {re:?} + {im:?}i"),
+        other => other.describe().to_owned(),
+    }
+}
