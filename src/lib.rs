@@ -220,6 +220,10 @@ mod documents {
     struct Core;
     #[doc = include_str!("../docs/adding-a-primitive.md")]
     struct AddingAPrimitive;
+    #[doc = include_str!("../docs/adding-a-layer.md")]
+    struct AddingALayer;
+    #[doc = include_str!("../docs/adding-an-optimizer.md")]
+    struct AddingAnOptimizer;
     #[doc = include_str!("../docs/scaling.md")]
     struct Scaling;
 }

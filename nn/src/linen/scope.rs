@@ -386,6 +386,14 @@ impl Scope {
         Child::new(self.enter(name), module.clone())
     }
 
+    /// [`setup`](Scope::setup) under an automatic name.
+    #[track_caller]
+    pub fn share<M: Clone + Module<A, O>, A: Tree, O: Tree>(&mut self, module: &M) -> Child<M> {
+        let class = module.class_name();
+        let name = self.root_mut().automatic_name(&self.path, &class);
+        self.setup(&name, module)
+    }
+
     /// The scope of a part of this module. Prefer [`child`](Scope::child) and
     /// [`setup`](Scope::setup), which call a module in it.
     ///
