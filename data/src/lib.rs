@@ -3,8 +3,32 @@
 //! Part of Ramie; see the `ramie` crate.
 #![forbid(unsafe_code)]
 
+pub mod collate;
+mod device;
 pub mod digits;
 mod error;
+mod generator;
+mod loader;
+mod panic;
+mod permutation;
+mod progress;
+mod resumable;
+mod sample;
+mod shard;
+pub mod source;
+pub mod stream;
 
+pub use device::{DevicePrefetch, HostArray, Placement, ToDevice};
 pub use digits::{Digits, Split};
 pub use error::{Error, Result};
+pub use generator::Generator;
+pub use loader::{
+    BatchSampler, BucketSampler, DataLoader, LoaderIter, LoaderState, Masked, Order, RandomSampler,
+    Sampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler,
+};
+pub use permutation::Permutation;
+pub use resumable::Resumable;
+pub use sample::Sample;
+pub use shard::{LastBatch, Shard};
+pub use source::{IntoSource, Source};
+pub use stream::{Buckets, Stream};

@@ -1,0 +1,213 @@
+//! Arrays on the host whose element type a file tells.
+
+use super::{Placement, ToDevice};
+use crate::{Error, Result, Sample};
+use ndarray::ArrayD;
+use ramie_core::{Array, DType, Element};
+
+/// An array on the host whose element type is known only when the program runs:
+/// what files of arrays hold.
+///
+/// ```
+/// use ramie_core::DType;
+/// use ramie_data::HostArray;
+/// let x = HostArray::from(ndarray::array![[1.0f32, 2.0]].into_dyn());
+/// assert_eq!((x.dtype(), x.shape()), (DType::F32, &[1, 2][..]));
+/// assert_eq!(x.to_ndarray::<f32>()?[[0, 1]], 2.0);
+/// # Ok::<(), ramie_data::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostArray {
+    dtype: DType,
+    shape: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+/// Calls `$f::<T>` with the element type of a dtype.
+macro_rules! with_element {
+    ($dtype:expr, $t:ident => $body:expr, $other:expr) => {
+        match $dtype {
+            DType::Bool => {
+                type $t = bool;
+                $body
+            }
+            DType::I8 => {
+                type $t = i8;
+                $body
+            }
+            DType::I16 => {
+                type $t = i16;
+                $body
+            }
+            DType::I32 => {
+                type $t = i32;
+                $body
+            }
+            DType::I64 => {
+                type $t = i64;
+                $body
+            }
+            DType::U8 => {
+                type $t = u8;
+                $body
+            }
+            DType::U16 => {
+                type $t = u16;
+                $body
+            }
+            DType::U32 => {
+                type $t = u32;
+                $body
+            }
+            DType::U64 => {
+                type $t = u64;
+                $body
+            }
+            DType::F32 => {
+                type $t = f32;
+                $body
+            }
+            DType::F64 => {
+                type $t = f64;
+                $body
+            }
+            DType::F16 => {
+                type $t = half::f16;
+                $body
+            }
+            DType::BF16 => {
+                type $t = half::bf16;
+                $body
+            }
+            _ => $other,
+        }
+    };
+}
+
+impl HostArray {
+    /// An array of the bytes of its elements, row-major and little-endian.
+    ///
+    /// # Errors
+    /// If there are not as many as the shape says, or a truth value is neither 0
+    /// nor 1.
+    pub fn new(dtype: DType, shape: &[usize], bytes: Vec<u8>) -> Result<HostArray> {
+        let count = shape
+            .iter()
+            .try_fold(dtype.size(), |n, d| n.checked_mul(*d));
+        if count != Some(bytes.len()) {
+            return Err(Error::Other(format!(
+                "{} bytes are not those of a {dtype} array of shape {shape:?}",
+                bytes.len()
+            )));
+        }
+        if dtype == DType::Bool
+            && let Some(i) = bytes.iter().position(|b| *b > 1)
+        {
+            return Err(Error::Other(format!(
+                "truth value {i} is {}, expected 0 or 1",
+                bytes[i]
+            )));
+        }
+        Ok(HostArray {
+            dtype,
+            shape: shape.to_vec(),
+            bytes,
+        })
+    }
+
+    /// The type of the elements.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The sizes of the dimensions.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The bytes of the elements, row-major and little-endian.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The elements, if they are of this type.
+    ///
+    /// # Errors
+    /// If they are of another.
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        if T::DTYPE != self.dtype {
+            return Err(Error::Other(format!(
+                "the array holds {}, not {}; ask for what it holds, and convert",
+                self.dtype,
+                T::DTYPE
+            )));
+        }
+        T::read_with(self.bytes.len() / self.dtype.size(), |bytes| {
+            bytes.copy_from_slice(&self.bytes);
+            Ok(())
+        })
+    }
+
+    /// The elements as an array of the `ndarray` crate, if they are of this type.
+    ///
+    /// # Errors
+    /// If they are of another.
+    pub fn to_ndarray<T: Element>(&self) -> Result<ArrayD<T>> {
+        let array = ArrayD::from_shape_vec(self.shape.clone(), self.to_vec()?);
+        Ok(array.expect("as many elements as the shape says"))
+    }
+}
+
+impl<T: Element> From<ArrayD<T>> for HostArray {
+    fn from(array: ArrayD<T>) -> HostArray {
+        let shape = array.shape().to_vec();
+        let bytes = match array.as_slice() {
+            Some(elements) => bytemuck::cast_slice(elements).to_vec(),
+            None => bytemuck::cast_slice(&array.iter().copied().collect::<Vec<T>>()).to_vec(),
+        };
+        HostArray {
+            dtype: T::DTYPE,
+            shape,
+            bytes,
+        }
+    }
+}
+
+impl Sample for HostArray {
+    type Batch = HostArray;
+    fn collate(items: Vec<HostArray>) -> Result<HostArray> {
+        let Some(first) = items.first() else {
+            return Err(Error::Collate(
+                "a batch of no arrays has no element type; leave it out".into(),
+            ));
+        };
+        let (dtype, shape) = (first.dtype, first.shape.clone());
+        let mut bytes = Vec::with_capacity(items.len() * first.bytes.len());
+        for (i, item) in items.iter().enumerate() {
+            if item.dtype != dtype || item.shape != shape {
+                return Err(Error::Collate(format!(
+                    "item {i} of the batch is {}{:?}, item 0 is {dtype}{shape:?}; make them alike",
+                    item.dtype, item.shape
+                )));
+            }
+            bytes.extend_from_slice(&item.bytes);
+        }
+        let shape = [&[items.len()], &shape[..]].concat();
+        Ok(HostArray {
+            dtype,
+            shape,
+            bytes,
+        })
+    }
+}
+
+impl ToDevice for HostArray {
+    type Device = Array;
+    fn to_device(self, place: &Placement) -> Result<Array> {
+        with_element!(
+            self.dtype,
+            T => place.put(self.to_vec::<T>()?, &self.shape),
+            Err(Error::Device(format!("a batch of {} cannot be put there", self.dtype)))
+        )
+    }
+}

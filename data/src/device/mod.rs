@@ -1,0 +1,11 @@
+//! Batches on devices.
+
+mod host_array;
+mod place;
+mod prefetch;
+mod to_device;
+
+pub use host_array::HostArray;
+pub use place::Placement;
+pub use prefetch::DevicePrefetch;
+pub use to_device::ToDevice;

@@ -1,0 +1,95 @@
+//! Where batches go.
+
+use crate::loader::Rows;
+use crate::{Error, Result};
+use ramie_core::{
+    Array, Device, Element, NamedSharding, PartitionSpec, get_mesh,
+    make_array_from_process_local_data, runtime, with_default_device,
+};
+
+/// Where batches go: a device, or the devices of a mesh.
+#[derive(Clone, Debug, Default)]
+pub struct Placement(Place);
+
+#[derive(Clone, Debug, Default)]
+enum Place {
+    #[default]
+    Default,
+    Device(Device),
+    Sharded(NamedSharding),
+}
+
+impl From<Device> for Placement {
+    fn from(device: Device) -> Placement {
+        Placement(Place::Device(device))
+    }
+}
+
+/// Rows over the axes of the first entry; further dimensions of a batch's arrays
+/// by the further entries, as far as they have them.
+impl From<NamedSharding> for Placement {
+    fn from(sharding: NamedSharding) -> Placement {
+        Placement(Place::Sharded(sharding))
+    }
+}
+
+/// On the mesh that is current.
+///
+/// # Panics
+/// If there is none.
+impl From<PartitionSpec> for Placement {
+    #[track_caller]
+    fn from(spec: PartitionSpec) -> Placement {
+        let Some(mesh) = get_mesh() else {
+            panic!(
+                "Placement: {spec} speaks of the axes of a mesh, and none is current\n  help: make one \
+                 current with `set_mesh(mesh)`, or give `NamedSharding::new(mesh, {spec})`"
+            )
+        };
+        Placement(Place::Sharded(NamedSharding::new(mesh, spec)))
+    }
+}
+
+impl Placement {
+    /// The same place, whichever thread asks: the default device is that of the
+    /// thread that asks first.
+    pub(crate) fn settle(self) -> Result<Placement> {
+        match self.0 {
+            Place::Default => Ok(Placement::from(runtime()?.default_device())),
+            _ => Ok(self),
+        }
+    }
+
+    /// An array there, of elements in row-major order. Over a mesh they are the
+    /// rows of this process's devices.
+    ///
+    /// # Errors
+    /// If the rows do not come apart, or the device is out of memory.
+    pub fn put<T: Element>(&self, elements: Vec<T>, shape: &[usize]) -> Result<Array> {
+        let array = match self.0 {
+            Place::Default => Array::try_from_vec(elements, shape),
+            Place::Device(device) => {
+                with_default_device(device, || Array::try_from_vec(elements, shape))
+            }
+            Place::Sharded(sharding) => {
+                let spec = sharding.spec();
+                let entries = spec.entries().iter().take(shape.len()).cloned();
+                let here = NamedSharding::new(sharding.mesh(), PartitionSpec::new(entries));
+                let mut whole = shape.to_vec();
+                if let Some(rows) = whole.first_mut() {
+                    let tiles = Rows::on_mesh(sharding);
+                    if tiles.own.is_empty() || *rows % tiles.own.len() != 0 {
+                        return Err(Error::Device(format!(
+                            "a batch of {rows} rows does not come apart over {} parts of {spec} on this \
+                             process; give a batch size that does, and drop or mask the last batch",
+                            tiles.own.len()
+                        )));
+                    }
+                    *rows = *rows / tiles.own.len() * tiles.tiles;
+                }
+                make_array_from_process_local_data(&elements, &whole, here)
+            }
+        };
+        Ok(array?)
+    }
+}

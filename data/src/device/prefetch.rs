@@ -1,0 +1,84 @@
+//! Batches on their way to devices while a step runs.
+
+use super::{Placement, ToDevice};
+use crate::panic::message_of;
+use crate::{Error, Result, Resumable};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::{self, JoinHandle};
+
+/// Batches on devices; see [`Resumable::prefetch_to_device`]. Dropping it stops
+/// the thread, once it has the batch that it waits for.
+pub struct DevicePrefetch<D, S> {
+    /// `None` once it is being dropped.
+    ahead: Option<Receiver<(Result<D>, S)>>,
+    thread: Option<JoinHandle<()>>,
+    state: S,
+}
+
+impl<D: Send + 'static, S: Clone + Send + 'static> DevicePrefetch<D, S> {
+    #[track_caller]
+    pub(crate) fn new<I, B>(mut batches: I, count: usize, place: Placement) -> Self
+    where
+        I: Resumable<State = S> + Iterator<Item = Result<B>> + Send + 'static,
+        B: ToDevice<Device = D>,
+    {
+        assert!(
+            count > 0,
+            "prefetch_to_device: 0 batches ahead\n  help: give at least 1; 2 are double buffering"
+        );
+        let state = batches.state();
+        let place = place.settle();
+        // One more is in the thread's hands.
+        let (sender, ahead) = sync_channel(count - 1);
+        let run = move || {
+            loop {
+                let next = || {
+                    batches
+                        .next()
+                        .map(|b| b?.to_device(place.as_ref().map_err(Error::clone)?))
+                };
+                let (batch, ended) = match catch_unwind(AssertUnwindSafe(next)) {
+                    Ok(Some(batch)) => (batch, false),
+                    Ok(None) => return,
+                    Err(panic) => (Err(Error::Panic(message_of(&*panic))), true),
+                };
+                if sender.send((batch, batches.state())).is_err() || ended {
+                    return;
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("data to device".into());
+        DevicePrefetch {
+            ahead: Some(ahead),
+            thread: Some(thread.spawn(run).expect("a thread for batches to devices")),
+            state,
+        }
+    }
+}
+
+impl<D, S> Iterator for DevicePrefetch<D, S> {
+    type Item = Result<D>;
+    fn next(&mut self) -> Option<Result<D>> {
+        let (batch, state) = self.ahead.as_ref()?.recv().ok()?;
+        self.state = state;
+        Some(batch)
+    }
+}
+
+impl<D, S: Clone + Send + 'static> Resumable for DevicePrefetch<D, S> {
+    type State = S;
+    /// Behind the last batch that was given here, whatever is on its way.
+    fn state(&self) -> S {
+        self.state.clone()
+    }
+}
+
+impl<D, S> Drop for DevicePrefetch<D, S> {
+    fn drop(&mut self) {
+        self.ahead = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

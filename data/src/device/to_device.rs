@@ -1,0 +1,102 @@
+//! Host batches to devices.
+
+use super::Placement;
+use crate::Result;
+use crate::collate::{Padded, Ragged};
+use crate::loader::Masked;
+use ndarray::Dimension;
+use ramie_core::{Array, Element, Tree};
+use std::collections::BTreeMap;
+
+/// A batch on the host that becomes a tree of arrays on devices.
+///
+/// Arrays of the `ndarray` crate do, and tuples, vectors and maps of such; a
+/// struct of one's own goes part by part.
+pub trait ToDevice: Send + 'static {
+    /// The batch on devices.
+    type Device: Tree;
+
+    /// Brings it there. The memory is given away: a CPU device uses it as it is.
+    ///
+    /// # Errors
+    /// If its rows do not come apart over the mesh, or a device is out of memory.
+    fn to_device(self, place: &Placement) -> Result<Self::Device>;
+}
+
+impl<T: Element, D: Dimension + 'static> ToDevice for ndarray::Array<T, D> {
+    type Device = Array;
+    fn to_device(self, place: &Placement) -> Result<Array> {
+        let shape = self.shape().to_vec();
+        if !self.is_standard_layout() {
+            return place.put(self.iter().copied().collect(), &shape);
+        }
+        match self.into_raw_vec_and_offset() {
+            (elements, None | Some(0)) if elements.len() == shape.iter().product::<usize>() => {
+                place.put(elements, &shape)
+            }
+            (elements, offset) => {
+                let start = offset.unwrap_or(0);
+                let end = start + shape.iter().product::<usize>();
+                place.put(elements[start..end].to_vec(), &shape)
+            }
+        }
+    }
+}
+
+impl<B: ToDevice> ToDevice for Vec<B> {
+    type Device = Vec<B::Device>;
+    fn to_device(self, place: &Placement) -> Result<Self::Device> {
+        self.into_iter().map(|b| b.to_device(place)).collect()
+    }
+}
+
+impl<B: ToDevice> ToDevice for BTreeMap<String, B> {
+    type Device = BTreeMap<String, B::Device>;
+    fn to_device(self, place: &Placement) -> Result<Self::Device> {
+        let put = |(name, b): (String, B)| Ok((name, b.to_device(place)?));
+        self.into_iter().map(put).collect()
+    }
+}
+
+macro_rules! tuples {
+    ($($($t:ident $s:tt),+;)*) => { $(
+        impl<$($t: ToDevice),+> ToDevice for ($($t,)+) {
+            type Device = ($($t::Device,)+);
+            fn to_device(self, place: &Placement) -> Result<Self::Device> {
+                Ok(($(self.$s.to_device(place)?,)+))
+            }
+        }
+    )* };
+}
+tuples! {
+    A 0;
+    A 0, B 1;
+    A 0, B 1, C 2;
+    A 0, B 1, C 2, D 3;
+    A 0, B 1, C 2, D 3, E 4;
+    A 0, B 1, C 2, D 3, E 4, F 5;
+}
+
+/// The batch, and the mask.
+impl<B: ToDevice> ToDevice for Masked<B> {
+    type Device = (B::Device, Array);
+    fn to_device(self, place: &Placement) -> Result<Self::Device> {
+        (self.batch, self.mask).to_device(place)
+    }
+}
+
+/// The values, and the lengths.
+impl<T: Element> ToDevice for Padded<T> {
+    type Device = (Array, Array);
+    fn to_device(self, place: &Placement) -> Result<Self::Device> {
+        (self.values, self.lengths).to_device(place)
+    }
+}
+
+/// The values, and where the rows begin.
+impl<T: Element> ToDevice for Ragged<T> {
+    type Device = (Array, Array);
+    fn to_device(self, place: &Placement) -> Result<Self::Device> {
+        (self.values, self.row_splits).to_device(place)
+    }
+}

@@ -1,0 +1,465 @@
+//! Batches from worker threads.
+
+mod batch_sampler;
+mod iter;
+mod pool;
+mod rows;
+mod sampler;
+mod state;
+
+pub use batch_sampler::{BatchSampler, BucketSampler};
+pub use iter::LoaderIter;
+pub use sampler::{
+    Order, RandomSampler, Sampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler,
+};
+pub use state::LoaderState;
+
+use crate::source::{IntoSource, Source, get_all};
+use crate::{LastBatch, Result, Sample, Shard};
+use batch_sampler::Plan;
+use iter::{Task, Tasks};
+use ndarray::Array1;
+use pool::{Init, Pool};
+use ramie_core::NamedSharding;
+pub(crate) use rows::Rows;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Batches of a [`Source`], made by worker threads while the program goes on
+/// (`torch.utils.data.DataLoader`).
+///
+/// The batches and their order depend on the source, the sampler, the seed and
+/// the epoch, and on nothing else: not on the number of workers, nor on which is
+/// faster. Where an iteration stands is a small value, from which another one
+/// goes on exactly: [`LoaderIter::state`], [`resume`](DataLoader::resume).
+///
+/// An element that cannot be read, or whose function panics, comes as the error
+/// of its batch, with the element's index; the iteration goes on behind it.
+///
+/// ```
+/// use ndarray::Array;
+/// use ramie_data::DataLoader;
+///
+/// let images = Array::<f32, _>::zeros((1000, 8, 8));
+/// let labels = vec![0i32; 1000];
+/// let loader = DataLoader::new((images, labels))
+///     .batch_size(32)
+///     .shuffle(42)
+///     .drop_last()
+///     .workers(2);
+/// for epoch in 0..3 {
+///     for batch in loader.epoch(epoch) {
+///         let (images, labels) = batch?;
+///         assert_eq!((images.dim(), labels.dim()), ((32, 8, 8), 32));
+///     }
+/// }
+/// # Ok::<(), ramie_data::Error>(())
+/// ```
+pub struct DataLoader<B> {
+    fetch: Arc<dyn Fetch<B>>,
+    len: usize,
+    order: OrderBy,
+    batch_size: usize,
+    last: LastBatch,
+    /// Whether the last batch is filled up.
+    fill: bool,
+    rows: Rows,
+    workers: usize,
+    prefetch_factor: usize,
+    timeout: Option<Duration>,
+    epochs: u64,
+    persistent: bool,
+    init: Option<Init>,
+    /// The workers that outlive an iteration.
+    pool: Mutex<Option<Arc<Pool>>>,
+}
+
+/// What decides about the order; a sampler knows its length only later.
+#[derive(Clone)]
+enum OrderBy {
+    Sequential,
+    Shuffled(u64),
+    Sampler(Arc<dyn Sampler>),
+    Batches(Arc<dyn BatchSampler>),
+}
+
+/// Makes batches; every worker calls it.
+trait Fetch<B>: Send + Sync {
+    fn fetch(&self, task: &Task) -> Result<B>;
+}
+
+impl<B, F: Fn(&Task) -> Result<B> + Send + Sync> Fetch<B> for F {
+    fn fetch(&self, task: &Task) -> Result<B> {
+        self(task)
+    }
+}
+
+/// A batch that is filled up with elements that do not count.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Masked<B> {
+    /// The batch, always of the same size.
+    pub batch: B,
+    /// Which of its rows count: `[n]`.
+    pub mask: Array1<bool>,
+}
+
+impl<B: Send + 'static> DataLoader<B> {
+    /// A loader of the elements of a source, first to last, in batches of one.
+    ///
+    /// # Panics
+    /// If the parts of the source have different lengths.
+    #[track_caller]
+    pub fn new<S>(source: S) -> DataLoader<B>
+    where
+        S: IntoSource<Source: 'static>,
+        <S::Source as Source>::Item: Sample<Batch = B>,
+    {
+        let source = source.into_source();
+        let len = source.len();
+        DataLoader::made_by(len, move |task: &Task| {
+            source.get_batch(&task.indices, task.epoch)
+        })
+    }
+
+    /// A loader whose batches a function makes, such as
+    /// [`collate::padded`](crate::collate::padded).
+    ///
+    /// ```
+    /// use ramie_data::{DataLoader, collate};
+    /// let texts = vec![vec![1, 2, 3], vec![4], vec![5, 6]];
+    /// let loader = DataLoader::with_collate(texts, collate::padded(&[4, 16], 0)).batch_size(2);
+    /// let batch = loader.iter().next().unwrap()?;
+    /// assert_eq!(batch.values, ndarray::array![[1, 2, 3, 0], [4, 0, 0, 0]]);
+    /// # Ok::<(), ramie_data::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the parts of the source have different lengths.
+    #[track_caller]
+    pub fn with_collate<S, C>(source: S, collate: C) -> DataLoader<B>
+    where
+        S: IntoSource<Source: 'static>,
+        C: Fn(Vec<<S::Source as Source>::Item>) -> Result<B> + Send + Sync + 'static,
+    {
+        let source = source.into_source();
+        let len = source.len();
+        DataLoader::made_by(len, move |task: &Task| {
+            collate(get_all(&source, &task.indices, task.epoch)?)
+        })
+    }
+
+    /// A loader of single elements, which are not made into batches
+    /// (`batch_size=None`).
+    ///
+    /// # Panics
+    /// If the parts of the source have different lengths.
+    #[track_caller]
+    pub fn unbatched<S>(source: S) -> DataLoader<B>
+    where
+        S: IntoSource<Source: 'static + Source<Item = B>>,
+    {
+        DataLoader::with_collate(source, |mut items: Vec<B>| {
+            Ok(items.pop().expect("batches of one element"))
+        })
+    }
+
+    fn made_by(len: usize, fetch: impl Fetch<B> + 'static) -> DataLoader<B> {
+        DataLoader {
+            fetch: Arc::new(fetch),
+            len,
+            order: OrderBy::Sequential,
+            batch_size: 1,
+            last: LastBatch::Keep,
+            fill: false,
+            rows: Rows::all(),
+            workers: 0,
+            prefetch_factor: 2,
+            timeout: None,
+            epochs: 1,
+            persistent: false,
+            init: None,
+            pool: Mutex::new(None),
+        }
+    }
+
+    /// How many elements make a batch: 1 by default. With
+    /// [`shard`](DataLoader::shard) it is the size of the whole batch, of which
+    /// each process has its part.
+    ///
+    /// # Panics
+    /// If it is 0.
+    #[must_use]
+    #[track_caller]
+    pub fn batch_size(mut self, size: usize) -> Self {
+        assert!(
+            size > 0,
+            "DataLoader::batch_size: batches of 0 elements\n  help: give at least 1"
+        );
+        self.batch_size = size;
+        self
+    }
+
+    /// Every epoch in a random order of its own, by this seed. It takes next
+    /// to no memory, however many elements there are.
+    #[must_use]
+    pub fn shuffle(mut self, seed: u64) -> Self {
+        self.order = OrderBy::Shuffled(seed);
+        self
+    }
+
+    /// The elements in the order of a sampler.
+    #[must_use]
+    pub fn sampler(mut self, sampler: impl Sampler + 'static) -> Self {
+        self.order = OrderBy::Sampler(Arc::new(sampler));
+        self
+    }
+
+    /// The batches that a batch sampler lists, whatever their sizes.
+    #[must_use]
+    pub fn batch_sampler(mut self, sampler: impl BatchSampler + 'static) -> Self {
+        self.order = OrderBy::Batches(Arc::new(sampler));
+        self
+    }
+
+    /// Leaves the elements out that do not fill a batch at the end of an epoch.
+    #[must_use]
+    pub fn drop_last(mut self) -> Self {
+        self.last = LastBatch::Drop;
+        self
+    }
+
+    /// Fills the last batch up with elements of its own, and says which rows
+    /// count: all batches have one shape, and a compiled step compiles once.
+    ///
+    /// ```
+    /// use ramie_data::DataLoader;
+    /// let loader = DataLoader::new(vec![1.0f32, 2.0, 3.0]).batch_size(2).masked();
+    /// let last = loader.iter().last().unwrap()?;
+    /// assert_eq!((last.batch.len(), last.mask.to_vec()), (2, vec![true, false]));
+    /// # Ok::<(), ramie_data::Error>(())
+    /// ```
+    #[must_use]
+    pub fn masked(self) -> DataLoader<Masked<B>> {
+        let fetch = self.fetch;
+        let masked = move |task: &Task| {
+            Ok(Masked {
+                batch: fetch.fetch(task)?,
+                mask: task.counts.clone().into(),
+            })
+        };
+        DataLoader {
+            fetch: Arc::new(masked),
+            len: self.len,
+            order: self.order,
+            batch_size: self.batch_size,
+            last: self.last,
+            fill: true,
+            rows: self.rows,
+            workers: self.workers,
+            prefetch_factor: self.prefetch_factor,
+            timeout: self.timeout,
+            epochs: self.epochs,
+            persistent: self.persistent,
+            init: self.init,
+            pool: Mutex::new(None),
+        }
+    }
+
+    /// How many threads make batches: by default none, and the caller's own does.
+    #[must_use]
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = workers;
+        self
+    }
+
+    /// How many batches each worker is ahead, at most: 2 by default.
+    ///
+    /// # Panics
+    /// If it is 0.
+    #[must_use]
+    #[track_caller]
+    pub fn prefetch_factor(mut self, batches: usize) -> Self {
+        assert!(
+            batches > 0,
+            "DataLoader::prefetch_factor: workers that make no batch\n  help: give at least 1, or \
+             workers(0)"
+        );
+        self.prefetch_factor = batches;
+        self
+    }
+
+    /// How long a batch may take: then comes [`Error::Timeout`](crate::Error), and
+    /// the next call waits on. It needs workers; the caller's own thread waits for
+    /// itself however long it takes.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// How many epochs [`iter`](DataLoader::iter) goes through: 1 by default.
+    /// Workers go over from one epoch to the next without a pause.
+    #[must_use]
+    pub fn epochs(mut self, epochs: u64) -> Self {
+        self.epochs = epochs;
+        self
+    }
+
+    /// Keeps the workers for the next iteration, instead of starting others.
+    #[must_use]
+    pub fn persistent_workers(mut self) -> Self {
+        self.persistent = true;
+        self
+    }
+
+    /// Calls a function with each worker's number, in its thread, before its
+    /// first batch (`worker_init_fn`). If it panics, that is the error of every
+    /// batch the worker takes.
+    #[must_use]
+    pub fn worker_init(mut self, init: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        self.init = Some(Arc::new(init));
+        self
+    }
+
+    /// This part of each batch only: the rows from `index / count` to
+    /// `(index + 1) / count`. Together the parts are the batches that one process
+    /// has alone, row by row. A last batch that does not come apart is filled up
+    /// with its first elements, so that all processes have one number of rows.
+    ///
+    /// ```
+    /// use ramie_data::{DataLoader, Shard};
+    /// let loader = DataLoader::new(0..8).batch_size(4).shard(Shard::new(1, 2));
+    /// let batches: Vec<_> = loader.iter().map(|b| b.map(|b| b.to_vec())).collect::<Result<_, _>>()?;
+    /// assert_eq!(batches, [[2, 3], [6, 7]]);
+    /// # Ok::<(), ramie_data::Error>(())
+    /// ```
+    #[must_use]
+    pub fn shard(mut self, shard: Shard) -> Self {
+        self.rows = Rows::of(shard);
+        self
+    }
+
+    /// The rows of each batch that this process's devices have, of arrays that
+    /// are sharded so: what
+    /// [`prefetch_to_device`](crate::Resumable::prefetch_to_device) makes one
+    /// global array of.
+    #[must_use]
+    pub fn shard_for(mut self, sharding: NamedSharding) -> Self {
+        self.rows = Rows::on_mesh(sharding);
+        self
+    }
+
+    /// How many batches an epoch has; with a sampler, the first one.
+    pub fn len(&self) -> usize {
+        self.plan().epoch(0).count()
+    }
+
+    /// Whether there are no batches.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The batches from epoch 0 on, as many epochs as [`epochs`] says.
+    ///
+    /// # Panics
+    /// If the batch size does not come apart into the parts of the processes.
+    ///
+    /// [`epochs`]: DataLoader::epochs
+    #[track_caller]
+    pub fn iter(&self) -> LoaderIter<B> {
+        self.start(0, self.epochs, 0)
+    }
+
+    /// The batches of one epoch.
+    ///
+    /// # Panics
+    /// If the batch size does not come apart into the parts of the processes.
+    #[track_caller]
+    pub fn epoch(&self, epoch: u64) -> LoaderIter<B> {
+        self.start(epoch, epoch + 1, 0)
+    }
+
+    /// The batches that were left when a state was taken: those of its epoch, and
+    /// of the epochs that [`iter`](DataLoader::iter) has behind it. The number of
+    /// workers may be another one, and so may that of processes.
+    ///
+    /// ```
+    /// use ramie_data::{DataLoader, LoaderState};
+    /// let loader = DataLoader::new(0..100).batch_size(8).shuffle(1).epochs(2).workers(2);
+    /// let mut batches = loader.iter();
+    /// batches.by_ref().take(5).for_each(drop);
+    /// let saved = serde_json::to_string(&batches.state())?;
+    ///
+    /// let state: LoaderState = serde_json::from_str(&saved)?;
+    /// let rest: Vec<_> = loader.workers(0).resume(&state)?.collect::<Result<_, _>>()?;
+    /// assert_eq!(rest, batches.collect::<Result<Vec<_>, _>>()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the state is that of other data, or of another order.
+    ///
+    /// # Panics
+    /// If the batch size does not come apart into the parts of the processes.
+    #[track_caller]
+    pub fn resume(&self, state: &LoaderState) -> Result<LoaderIter<B>> {
+        let epoch = state.epoch();
+        let batches = self.plan().epoch(epoch);
+        let position = state.check(batches.len(), batches.fingerprint())?;
+        Ok(self.start(epoch, self.epochs.max(epoch + 1), position))
+    }
+
+    fn plan(&self) -> Plan {
+        let sampler: Arc<dyn Sampler> = match &self.order {
+            OrderBy::Sequential => Arc::new(SequentialSampler(self.len)),
+            OrderBy::Shuffled(seed) => Arc::new(RandomSampler::new(self.len, *seed)),
+            OrderBy::Sampler(sampler) => sampler.clone(),
+            OrderBy::Batches(sampler) => return Plan::Listed(sampler.clone()),
+        };
+        Plan::Neighbours {
+            sampler,
+            size: self.batch_size,
+            last: self.last,
+        }
+    }
+
+    #[track_caller]
+    fn start(&self, epoch: u64, end: u64, position: usize) -> LoaderIter<B> {
+        let listed = matches!(self.order, OrderBy::Batches(_));
+        assert!(
+            listed || self.batch_size.is_multiple_of(self.rows.tiles),
+            "DataLoader: batches of {} elements do not come apart into {} equal parts\n  help: \
+             batch_size is that of all processes together; give a multiple of their number",
+            self.batch_size,
+            self.rows.tiles
+        );
+        let fill = match (self.fill, listed) {
+            (false, _) => None,
+            (true, true) => Some(1),
+            (true, false) => Some(self.batch_size),
+        };
+        let tasks = Tasks::new(self.plan(), self.rows.clone(), fill, epoch, end, position);
+        let pool = NonZeroUsize::new(self.workers).map(|n| self.workers_of(n.get()));
+        let ahead = self.workers * self.prefetch_factor;
+        LoaderIter::new(self.fetch.clone(), tasks, pool, ahead, self.timeout)
+    }
+
+    fn workers_of(&self, workers: usize) -> Arc<Pool> {
+        let start = || Arc::new(Pool::new(workers, self.init.clone()));
+        if !self.persistent {
+            return start();
+        }
+        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        pool.get_or_insert_with(start).clone()
+    }
+}
+
+impl<B: Send + 'static> IntoIterator for &DataLoader<B> {
+    type Item = Result<B>;
+    type IntoIter = LoaderIter<B>;
+    #[track_caller]
+    fn into_iter(self) -> LoaderIter<B> {
+        self.iter()
+    }
+}

@@ -1,0 +1,143 @@
+//! Threads that make batches.
+
+use crate::panic::message_of;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// What a worker does; it is told whether its start failed, and why. It does not
+/// panic.
+pub(super) type Job = Box<dyn FnOnce(Option<&str>) + Send>;
+
+/// What every worker calls with its number before its first batch.
+pub(super) type Init = Arc<dyn Fn(usize) + Send + Sync>;
+
+/// Worker threads with a queue of jobs. They end when it is dropped: each
+/// finishes what it is doing, and the rest of the queue is left.
+pub(super) struct Pool {
+    queue: Arc<Queue>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Queue {
+    jobs: Mutex<Jobs>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Jobs {
+    waiting: VecDeque<Job>,
+    closed: bool,
+}
+
+/// No code that can panic runs under these locks.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Pool {
+    pub(super) fn new(workers: usize, init: Option<Init>) -> Pool {
+        let queue = Arc::new(Queue::default());
+        let start = |worker| {
+            let (queue, init) = (queue.clone(), init.clone());
+            let thread = thread::Builder::new().name(format!("data worker {worker}"));
+            let run = move || work(&queue, worker, init);
+            thread.spawn(run).expect("a thread for a data worker")
+        };
+        let threads = (0..workers).map(start).collect();
+        Pool { queue, threads }
+    }
+
+    pub(super) fn submit(&self, job: Job) {
+        lock(&self.queue.jobs).waiting.push_back(job);
+        self.queue.changed.notify_one();
+    }
+}
+
+fn work(queue: &Queue, worker: usize, init: Option<Init>) {
+    let started = init.map(|init| catch_unwind(AssertUnwindSafe(|| init(worker))));
+    let failure = started.and_then(|s| s.err().map(|panic| message_of(&*panic)));
+    loop {
+        let mut jobs = lock(&queue.jobs);
+        let job = loop {
+            if jobs.closed {
+                return;
+            }
+            match jobs.waiting.pop_front() {
+                Some(job) => break job,
+                None => {
+                    let woken = queue.changed.wait(jobs);
+                    jobs = woken.unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+        };
+        drop(jobs);
+        job(failure.as_deref());
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        let left = {
+            let mut jobs = lock(&self.queue.jobs);
+            jobs.closed = true;
+            std::mem::take(&mut jobs.waiting)
+        };
+        self.queue.changed.notify_all();
+        drop(left);
+        for thread in self.threads.drain(..) {
+            // The last holder may be a worker's own job.
+            if thread.thread().id() != thread::current().id() {
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+/// Where a worker leaves a result, and the loader waits for it.
+pub(super) struct Slot<T> {
+    value: Mutex<Option<T>>,
+    filled: Condvar,
+}
+
+impl<T> Slot<T> {
+    pub(super) fn new() -> Slot<T> {
+        Slot {
+            value: Mutex::new(None),
+            filled: Condvar::new(),
+        }
+    }
+
+    pub(super) fn fill(&self, value: T) {
+        *lock(&self.value) = Some(value);
+        self.filled.notify_one();
+    }
+
+    /// The result, once it is there; `None` if it does not come in time.
+    pub(super) fn wait(&self, timeout: Option<Duration>) -> Option<T> {
+        let deadline = timeout.map(|timeout| Instant::now() + timeout);
+        let mut value = lock(&self.value);
+        loop {
+            if let Some(value) = value.take() {
+                return Some(value);
+            }
+            value = match deadline {
+                None => {
+                    let woken = self.filled.wait(value);
+                    woken.unwrap_or_else(PoisonError::into_inner)
+                }
+                Some(deadline) => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return None;
+                    }
+                    let woken = self.filled.wait_timeout(value, left);
+                    woken.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! In which order a loader asks for elements.
+
+use crate::{Generator, Permutation};
+use std::sync::Arc;
+
+/// The order of the elements of an epoch (`torch.utils.data.Sampler`).
+pub trait Sampler: Send + Sync {
+    /// The indices of an epoch: a pure function of its number.
+    fn order(&self, epoch: u64) -> Order;
+}
+
+/// The indices of an epoch, in their order.
+#[derive(Clone, Debug)]
+pub struct Order(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Sequential(usize),
+    Permuted(Permutation),
+    List(Arc<[usize]>),
+    Picked(Arc<[usize]>, Permutation),
+    Drawn {
+        len: usize,
+        count: usize,
+        seed: Generator,
+    },
+}
+
+impl Order {
+    /// `0`, `1`, up to `len - 1`.
+    pub fn sequential(len: usize) -> Order {
+        Order(Kind::Sequential(len))
+    }
+
+    /// All of these, in their order.
+    pub fn list(indices: impl Into<Arc<[usize]>>) -> Order {
+        Order(Kind::List(indices.into()))
+    }
+
+    /// All numbers below the permutation's length in its order.
+    pub fn permuted(permutation: Permutation) -> Order {
+        Order(Kind::Permuted(permutation))
+    }
+
+    /// How many indices there are.
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Kind::Sequential(len) => *len,
+            Kind::Permuted(permutation) | Kind::Picked(_, permutation) => permutation.len(),
+            Kind::List(indices) => indices.len(),
+            Kind::Drawn { count, .. } => *count,
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The index at a place.
+    ///
+    /// # Panics
+    /// If there is no such place.
+    #[track_caller]
+    pub fn get(&self, place: usize) -> usize {
+        assert!(
+            place < self.len(),
+            "Order::get: there is no place {place} among {}\n  help: places count from 0",
+            self.len()
+        );
+        match &self.0 {
+            Kind::Sequential(_) => place,
+            Kind::Permuted(permutation) => permutation.get(place),
+            Kind::List(indices) => indices[place],
+            Kind::Picked(indices, permutation) => indices[permutation.get(place)],
+            Kind::Drawn { len, seed, .. } => seed.fold_in(place as u64).below(*len),
+        }
+    }
+
+    /// The indices.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
+        (0..self.len()).map(|place| self.get(place))
+    }
+}
+
+/// First to last.
+#[derive(Clone, Debug)]
+pub struct SequentialSampler(pub usize);
+
+impl Sampler for SequentialSampler {
+    fn order(&self, _: u64) -> Order {
+        Order::sequential(self.0)
+    }
+}
+
+/// Every element once, in a random order; or draws with replacement.
+///
+/// ```
+/// use ramie_data::{RandomSampler, Sampler};
+/// let every = RandomSampler::new(10, 42);
+/// assert_eq!(every.order(0).iter().sum::<usize>(), 45);
+/// let drawn = RandomSampler::with_replacement(10, 1000, 42);
+/// assert_eq!(drawn.order(0).len(), 1000);
+/// ```
+#[derive(Clone, Debug)]
+pub struct RandomSampler {
+    len: usize,
+    draws: Option<usize>,
+    seed: u64,
+}
+
+impl RandomSampler {
+    /// Every one of `len` elements once.
+    pub fn new(len: usize, seed: u64) -> RandomSampler {
+        RandomSampler {
+            len,
+            draws: None,
+            seed,
+        }
+    }
+
+    /// So many draws of `len` elements, each of any of them.
+    ///
+    /// # Panics
+    /// If there is nothing to draw from.
+    #[track_caller]
+    pub fn with_replacement(len: usize, draws: usize, seed: u64) -> RandomSampler {
+        assert!(
+            len > 0 || draws == 0,
+            "RandomSampler: {draws} draws of no elements\n  help: give a source that has some"
+        );
+        RandomSampler {
+            len,
+            draws: Some(draws),
+            seed,
+        }
+    }
+}
+
+impl Sampler for RandomSampler {
+    fn order(&self, epoch: u64) -> Order {
+        match self.draws {
+            None => Order::permuted(Permutation::new(self.len, self.seed, epoch)),
+            Some(count) => Order(Kind::Drawn {
+                len: self.len,
+                count,
+                seed: Generator::new(self.seed).fold_in(epoch),
+            }),
+        }
+    }
+}
+
+/// Some of the elements, each once, in a random order.
+#[derive(Clone, Debug)]
+pub struct SubsetRandomSampler {
+    indices: Arc<[usize]>,
+    seed: u64,
+}
+
+impl SubsetRandomSampler {
+    /// These elements.
+    pub fn new(indices: impl Into<Arc<[usize]>>, seed: u64) -> SubsetRandomSampler {
+        SubsetRandomSampler {
+            indices: indices.into(),
+            seed,
+        }
+    }
+}
+
+impl Sampler for SubsetRandomSampler {
+    fn order(&self, epoch: u64) -> Order {
+        let permutation = Permutation::new(self.indices.len(), self.seed, epoch);
+        Order(Kind::Picked(self.indices.clone(), permutation))
+    }
+}
+
+/// Elements drawn with probabilities in proportion to weights.
+///
+/// ```
+/// use ramie_data::{Sampler, WeightedRandomSampler};
+/// // Nine of one class, one of the other: each is drawn half of the time.
+/// let weights = (0..10).map(|i| if i == 9 { 9.0 } else { 1.0 });
+/// let order = WeightedRandomSampler::new(weights, 1000, 0).order(0);
+/// let rare = order.iter().filter(|i| *i == 9).count();
+/// assert!((430..570).contains(&rare));
+/// ```
+#[derive(Clone, Debug)]
+pub struct WeightedRandomSampler {
+    weights: Arc<[f64]>,
+    /// Sums of the weights up to each.
+    sums: Arc<[f64]>,
+    count: usize,
+    replacement: bool,
+    seed: u64,
+}
+
+impl WeightedRandomSampler {
+    /// So many draws, each of any element.
+    ///
+    /// # Panics
+    /// If a weight is negative or not finite, or all are 0.
+    #[track_caller]
+    pub fn new(weights: impl IntoIterator<Item = f64>, count: usize, seed: u64) -> Self {
+        let weights: Arc<[f64]> = weights.into_iter().collect();
+        if let Some(i) = weights.iter().position(|w| !(*w >= 0.0 && w.is_finite())) {
+            panic!(
+                "WeightedRandomSampler: weight {i} is {}\n  help: weights are finite, and not negative",
+                weights[i]
+            );
+        }
+        let sum = |sum: &mut f64, w: &f64| {
+            *sum += w;
+            Some(*sum)
+        };
+        let sums: Arc<[f64]> = weights.iter().scan(0.0, sum).collect();
+        assert!(
+            sums.last().is_some_and(|total| *total > 0.0),
+            "WeightedRandomSampler: all of the {} weights are 0\n  help: give one that is positive",
+            weights.len()
+        );
+        WeightedRandomSampler {
+            weights,
+            sums,
+            count,
+            replacement: true,
+            seed,
+        }
+    }
+
+    /// Draws no element twice: the next is drawn of those that are left.
+    ///
+    /// # Panics
+    /// If there are fewer elements of positive weight than draws.
+    #[must_use]
+    #[track_caller]
+    pub fn without_replacement(mut self) -> Self {
+        let positive = self.weights.iter().filter(|w| **w > 0.0).count();
+        assert!(
+            self.count <= positive,
+            "WeightedRandomSampler: {} draws without replacement of {positive} elements of positive \
+             weight\n  help: draw at most as many",
+            self.count
+        );
+        self.replacement = false;
+        self
+    }
+}
+
+impl Sampler for WeightedRandomSampler {
+    fn order(&self, epoch: u64) -> Order {
+        let mut generator = Generator::new(self.seed).fold_in(epoch);
+        if self.replacement {
+            let total = self.sums[self.sums.len() - 1];
+            let draw = |_| {
+                let at = generator.uniform() * total;
+                // Rounding may give the total itself: then the last of all that weigh.
+                let i = self.sums.partition_point(|sum| *sum <= at);
+                i.min(self.sums.partition_point(|sum| *sum < total))
+            };
+            return Order::list((0..self.count).map(draw).collect::<Vec<_>>());
+        }
+        // The elements whose exponential clocks ring first (Efraimidis and Spirakis 2006).
+        let mut rings: Vec<(f64, usize)> = Vec::with_capacity(self.weights.len());
+        for (i, w) in self.weights.iter().enumerate() {
+            let ring = -(1.0 - generator.uniform()).ln() / w;
+            if *w > 0.0 {
+                rings.push((ring, i));
+            }
+        }
+        rings.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        Order::list(rings[..self.count].iter().map(|r| r.1).collect::<Vec<_>>())
+    }
+}
+
+/// A function of the epoch that lists its indices is a sampler.
+impl<F: Fn(u64) -> Vec<usize> + Send + Sync> Sampler for F {
+    fn order(&self, epoch: u64) -> Order {
+        Order::list(self(epoch))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_samplers_give_what_they_say() {
+        let order = |s: &dyn Sampler, epoch| s.order(epoch).iter().collect::<Vec<_>>();
+        let subset = SubsetRandomSampler::new([3, 5, 9], 1);
+        let mut one = order(&subset, 0);
+        one.sort_unstable();
+        assert_eq!(one, [3, 5, 9]);
+        let drawn = RandomSampler::with_replacement(4, 40, 0);
+        assert!((0..4).all(|i| order(&drawn, 0).contains(&i)));
+        assert_ne!(order(&drawn, 0), order(&drawn, 1));
+        assert_eq!(order(&|epoch| vec![epoch as usize; 2], 7), [7, 7]);
+    }
+
+    #[test]
+    fn draws_without_replacement_follow_the_weights() {
+        let sampler = |seed| WeightedRandomSampler::new([1.0, 0.0, 2.0, 5.0], 3, seed);
+        let mut first = [0; 4];
+        for seed in 0..4000 {
+            let order = sampler(seed).without_replacement().order(0);
+            let mut indices: Vec<usize> = order.iter().collect();
+            first[indices[0]] += 1;
+            indices.sort_unstable();
+            assert_eq!(indices, [0, 2, 3]);
+        }
+        for (i, expected) in [(0, 500.0), (2, 1000.0), (3, 2500.0)] {
+            let off = f64::from(first[i]) - expected;
+            assert!(off.abs() < 5.0 * f64::sqrt(expected), "{first:?}");
+        }
+    }
+
+    #[test]
+    fn weight_zero_is_never_drawn() {
+        let order = WeightedRandomSampler::new([0.0, 1.0, 0.0], 500, 3).order(0);
+        assert!(order.iter().all(|i| i == 1));
+    }
+}

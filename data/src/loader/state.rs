@@ -1,0 +1,74 @@
+//! Where a loader stands.
+
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// Where an iteration of a [`DataLoader`](crate::DataLoader) stands: behind the
+/// last batch that was given. A few numbers, to be saved with every checkpoint.
+///
+/// The position counts elements of the whole data set. It says nothing of
+/// workers, and nothing of how many processes share the batches: a run goes on
+/// from it with other numbers of both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LoaderState {
+    version: u32,
+    epoch: u64,
+    position: u64,
+    len: u64,
+    fingerprint: u64,
+}
+
+const VERSION: u32 = 1;
+
+impl LoaderState {
+    pub(super) fn new(epoch: u64, position: usize, len: usize, fingerprint: u64) -> LoaderState {
+        LoaderState {
+            version: VERSION,
+            epoch,
+            position: position as u64,
+            len: len as u64,
+            fingerprint,
+        }
+    }
+
+    /// The epoch of the last batch.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// How many elements of the epoch's order are behind; for a batch sampler, how
+    /// many batches.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// The position, if the order of its epoch is what it was.
+    pub(super) fn check(&self, len: usize, fingerprint: u64) -> Result<usize> {
+        if self.version != VERSION {
+            return Err(Error::Position(format!(
+                "it is of version {}, and this program reads version {VERSION}",
+                self.version
+            )));
+        }
+        if self.len != len as u64 {
+            return Err(Error::Position(format!(
+                "the epoch had {} elements, and now has {len}; restore it with the data of the run that \
+                 saved it",
+                self.len
+            )));
+        }
+        if self.fingerprint != fingerprint {
+            return Err(Error::Position(format!(
+                "epoch {} has another order; give the loader the sampler and the seed that it had",
+                self.epoch
+            )));
+        }
+        match usize::try_from(self.position) {
+            Ok(position) if position <= len => Ok(position),
+            _ => Err(Error::Position(format!(
+                "it is behind element {} of {len}",
+                self.position
+            ))),
+        }
+    }
+}

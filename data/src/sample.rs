@@ -1,0 +1,221 @@
+//! How items become batches.
+
+use crate::{Error, Result};
+use ndarray::{Array, Array1, Array2, ArrayD, Axis, Dimension, RemoveAxis};
+use ramie_core::Element;
+use std::collections::BTreeMap;
+
+/// An item that many of which make a batch (PyTorch's `default_collate`).
+///
+/// Numbers become a vector, arrays one array with an axis more in front, tuples
+/// and maps the same of their parts. Batches stay on the host: workers make
+/// them, and [`ToDevice`](crate::ToDevice) brings them to a device at the end.
+///
+/// ```
+/// use ndarray::array;
+/// use ramie_data::Sample;
+/// let items = vec![(array![1.0f32, 2.0], 0i32), (array![3.0, 4.0], 1)];
+/// let (x, y) = Sample::collate(items)?;
+/// assert_eq!(x, array![[1.0, 2.0], [3.0, 4.0]]);
+/// assert_eq!(y, array![0, 1]);
+/// # Ok::<(), ramie_data::Error>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not known to make batches",
+    note = "numbers, `ndarray` arrays, vectors, and tuples and maps of them do; for other items give the \
+            function yourself: `DataLoader::with_collate`, `batch_with`"
+)]
+pub trait Sample: Sized + Send + 'static {
+    /// What many of them make.
+    type Batch: Send + 'static;
+
+    /// The batch of some items, in their order.
+    ///
+    /// # Errors
+    /// If the items differ in shape.
+    fn collate(items: Vec<Self>) -> Result<Self::Batch>;
+}
+
+macro_rules! scalar_samples {
+    ($($t:ty),*) => { $(
+        impl Sample for $t {
+            type Batch = Array1<$t>;
+            fn collate(items: Vec<$t>) -> Result<Array1<$t>> {
+                Ok(Array1::from_vec(items))
+            }
+        }
+    )* };
+}
+scalar_samples!(bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, usize);
+
+impl Sample for String {
+    type Batch = Vec<String>;
+    fn collate(items: Vec<String>) -> Result<Vec<String>> {
+        Ok(items)
+    }
+}
+
+impl<T: Element, const N: usize> Sample for [T; N] {
+    type Batch = Array2<T>;
+    fn collate(items: Vec<[T; N]>) -> Result<Array2<T>> {
+        let n = items.len();
+        let array = Array2::from_shape_vec((n, N), items.into_flattened());
+        Ok(array.expect("N elements for each item"))
+    }
+}
+
+impl<T: Element> Sample for Vec<T> {
+    type Batch = Array2<T>;
+    fn collate(items: Vec<Vec<T>>) -> Result<Array2<T>> {
+        let length = items.first().map_or(0, Vec::len);
+        let mut elements = Vec::with_capacity(items.len() * length);
+        for (i, item) in items.iter().enumerate() {
+            if item.len() != length {
+                return Err(Error::Collate(format!(
+                    "item {i} of the batch has {} elements, item 0 has {length}; pad them: \
+                     collate::padded, or keep them ragged: collate::ragged",
+                    item.len()
+                )));
+            }
+            elements.extend_from_slice(item);
+        }
+        let array = Array2::from_shape_vec((items.len(), length), elements);
+        Ok(array.expect("`length` elements for each item"))
+    }
+}
+
+impl<T: Element, D: Dimension + 'static> Sample for Array<T, D>
+where
+    D::Larger: RemoveAxis + 'static,
+{
+    type Batch = Array<T, D::Larger>;
+    fn collate(items: Vec<Array<T, D>>) -> Result<Array<T, D::Larger>> {
+        let shape: Vec<usize> = items.first().map_or_else(
+            || vec![0; D::NDIM.unwrap_or(0)],
+            |first| first.shape().to_vec(),
+        );
+        let mut elements = Vec::with_capacity(items.len() * shape.iter().product::<usize>());
+        for (i, item) in items.iter().enumerate() {
+            if item.shape() != shape {
+                return Err(Error::Collate(format!(
+                    "item {i} of the batch has the shape {:?}, item 0 has {shape:?}; crop, resize or \
+                     pad them to one shape",
+                    item.shape()
+                )));
+            }
+            match item.as_slice() {
+                Some(row) => elements.extend_from_slice(row),
+                None => elements.extend(item.iter().copied()),
+            }
+        }
+        let whole: Vec<usize> = [&[items.len()], &shape[..]].concat();
+        let array = ArrayD::from_shape_vec(whole, elements).expect("as many elements");
+        Ok(array.into_dimensionality().expect("one axis more"))
+    }
+}
+
+macro_rules! tuple_samples {
+    ($($($t:ident $items:ident),+;)*) => { $(
+        impl<$($t: Sample),+> Sample for ($($t,)+) {
+            type Batch = ($($t::Batch,)+);
+            #[allow(non_snake_case)]
+            fn collate(items: Vec<Self>) -> Result<Self::Batch> {
+                $(let mut $items = Vec::with_capacity(items.len());)+
+                for ($($t,)+) in items {
+                    $($items.push($t);)+
+                }
+                Ok(($($t::collate($items)?,)+))
+            }
+        }
+    )* };
+}
+tuple_samples! {
+    A a;
+    A a, B b;
+    A a, B b, C c;
+    A a, B b, C c, D d;
+    A a, B b, C c, D d, E e;
+    A a, B b, C c, D d, E e, F f;
+}
+
+impl<S: Sample> Sample for BTreeMap<String, S> {
+    type Batch = BTreeMap<String, S::Batch>;
+    fn collate(items: Vec<Self>) -> Result<Self::Batch> {
+        let mut columns: BTreeMap<String, Vec<S>> = BTreeMap::new();
+        let count = items.len();
+        for (i, item) in items.into_iter().enumerate() {
+            for (name, value) in item {
+                let column = columns.entry(name).or_default();
+                if column.len() < i {
+                    // The name is found below, where every column is checked.
+                    continue;
+                }
+                column.push(value);
+            }
+        }
+        let whole = |(name, column): (String, Vec<S>)| match column.len() == count {
+            true => Ok((name, S::collate(column)?)),
+            false => Err(Error::Collate(format!(
+                "`{name}` is missing in some items of the batch; give every item the same names"
+            ))),
+        };
+        columns.into_iter().map(whole).collect()
+    }
+}
+
+/// The part of an array at a place of its first axis, as an array of its own.
+pub(crate) fn row<T: Element, D: RemoveAxis>(
+    array: &Array<T, D>,
+    index: usize,
+) -> Array<T, D::Smaller> {
+    array.index_axis(Axis(0), index).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn shapes_that_differ_are_refused() {
+        let e = Sample::collate(vec![vec![1, 2], vec![3]]).unwrap_err();
+        assert!(
+            e.to_string()
+                .starts_with("item 1 of the batch has 1 elements, item 0 has 2; pad")
+        );
+        let e = Sample::collate(vec![array![1, 2], array![3]]).unwrap_err();
+        assert!(
+            e.to_string()
+                .starts_with("item 1 of the batch has the shape [1], item 0 has [2]")
+        );
+    }
+
+    #[test]
+    fn maps_need_the_same_names() {
+        let map = |names: &[&str]| names.iter().map(|n| (n.to_string(), 1i32)).collect();
+        let batch: BTreeMap<String, Array1<i32>> =
+            Sample::collate(vec![map(&["a", "b"]), map(&["a", "b"])]).unwrap();
+        assert_eq!(batch["b"], array![1, 1]);
+        for items in [
+            vec![map(&["a", "b"]), map(&["a"])],
+            vec![map(&["a"]), map(&["a", "b"])],
+            vec![map(&["b"]), map(&["a"]), map(&["b"])],
+        ] {
+            let e = <BTreeMap<String, i32> as Sample>::collate(items).unwrap_err();
+            assert!(e.to_string().contains("is missing in some items"), "{e}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_in_row_major_order_is_put_in_order() {
+        let x = array![[1, 2], [3, 4]];
+        let batch = Sample::collate(vec![x.t().to_owned(), x]).unwrap();
+        assert_eq!(batch, array![[[1, 3], [2, 4]], [[1, 2], [3, 4]]]);
+    }
+
+    #[test]
+    fn nothing_is_a_batch_of_nothing() {
+        assert_eq!(<[f32; 3]>::collate(vec![]).unwrap().shape(), [0, 3]);
+        assert_eq!(<Array2<f32>>::collate(vec![]).unwrap().shape(), [0, 0, 0]);
+    }
+}

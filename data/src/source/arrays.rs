@@ -1,0 +1,198 @@
+//! Sources of what is in memory.
+
+use super::{IntoSource, Source, check};
+use crate::progress::Progress;
+use crate::sample::row;
+use crate::{Result, Sample};
+use ndarray::{Array, Axis, Dimension, RemoveAxis};
+use ramie_core::Element;
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// The rows of an array: its parts along the first axis.
+#[derive(Clone, Debug)]
+pub struct ArraySource<T, D: Dimension> {
+    array: Array<T, D>,
+    /// Elements in a row; rows follow one another.
+    row_length: usize,
+}
+
+impl<T: Element, D: RemoveAxis> ArraySource<T, D> {
+    /// The rows of an array.
+    ///
+    /// # Panics
+    /// If the array has no dimensions.
+    #[track_caller]
+    pub fn new(array: Array<T, D>) -> Self {
+        assert!(
+            array.ndim() > 0,
+            "ArraySource::new: a 0-d array has no rows\n  help: give it an axis of elements in front"
+        );
+        let array = match array.is_standard_layout() {
+            true => array,
+            false => array.as_standard_layout().into_owned(),
+        };
+        let row_length = array.shape()[1..].iter().product();
+        ArraySource { array, row_length }
+    }
+
+    /// The array.
+    pub fn array(&self) -> &Array<T, D> {
+        &self.array
+    }
+}
+
+impl<T: Element, D: RemoveAxis + 'static> Source for ArraySource<T, D>
+where
+    Array<T, D::Smaller>: Sample<Batch = Array<T, D>>,
+{
+    type Item = Array<T, D::Smaller>;
+    fn len(&self) -> usize {
+        self.array.len_of(Axis(0))
+    }
+    fn get(&self, index: usize) -> Result<Self::Item> {
+        check(index, self.len())?;
+        Ok(row(&self.array, index))
+    }
+    /// Copies the rows to where they belong, without an array for each.
+    fn gather(&self, indices: &[usize], _: u64) -> Option<Result<Box<dyn Any + Send>>> {
+        let batch = self.rows(indices);
+        Some(batch.map(|batch| Box::new(batch) as Box<dyn Any + Send>))
+    }
+}
+
+impl<T: Element, D: RemoveAxis> ArraySource<T, D> {
+    fn rows(&self, indices: &[usize]) -> Result<Array<T, D>> {
+        let len = self.array.len_of(Axis(0));
+        let progress = Progress::new();
+        let all = self.array.as_slice().expect("row-major, as made by `new`");
+        let mut elements = Vec::with_capacity(indices.len() * self.row_length);
+        for (place, &index) in indices.iter().enumerate() {
+            progress.at(place);
+            check(index, len)?;
+            let start = index * self.row_length;
+            elements.extend_from_slice(&all[start..start + self.row_length]);
+        }
+        progress.done();
+        let mut shape = self.array.raw_dim();
+        shape[0] = indices.len();
+        Ok(Array::from_shape_vec(shape, elements).expect("a row for each index"))
+    }
+}
+
+/// The elements of a vector.
+#[derive(Clone, Debug)]
+pub struct Items<T>(Vec<T>);
+
+impl<T> Items<T> {
+    /// The elements of a vector.
+    pub fn new(items: Vec<T>) -> Items<T> {
+        Items(items)
+    }
+}
+
+impl<T: Clone + Send + Sync> Source for Items<T> {
+    type Item = T;
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    fn get(&self, index: usize) -> Result<T> {
+        check(index, self.0.len())?;
+        Ok(self.0[index].clone())
+    }
+}
+
+/// Whole numbers.
+#[derive(Clone, Debug)]
+pub struct RangeSource(Range<usize>);
+
+impl Source for RangeSource {
+    type Item = usize;
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    fn get(&self, index: usize) -> Result<usize> {
+        check(index, self.0.len())?;
+        Ok(self.0.start + index)
+    }
+}
+
+/// Maps with an element of every source by its name.
+#[derive(Clone, Debug)]
+pub struct MapSource<S>(BTreeMap<String, S>);
+
+impl<S: Source> MapSource<S> {
+    /// The elements of several sources together, by name.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    #[track_caller]
+    pub fn new(sources: BTreeMap<String, S>) -> MapSource<S> {
+        if let Some((first, source)) = sources.iter().next() {
+            for (name, other) in &sources {
+                assert!(
+                    other.len() == source.len(),
+                    "MapSource::new: `{name}` has {} elements and `{first}` {}\n  help: give sources of \
+                     one length; `slice` cuts the longer one",
+                    other.len(),
+                    source.len()
+                );
+            }
+        }
+        MapSource(sources)
+    }
+}
+
+impl<S: Source> Source for MapSource<S> {
+    type Item = BTreeMap<String, S::Item>;
+    fn len(&self) -> usize {
+        self.0.values().next().map_or(0, Source::len)
+    }
+    fn get(&self, index: usize) -> Result<Self::Item> {
+        self.get_in_epoch(index, 0)
+    }
+    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<Self::Item> {
+        check(index, self.len())?;
+        let item =
+            |(name, source): (&String, &S)| Ok((name.clone(), source.get_in_epoch(index, epoch)?));
+        self.0.iter().map(item).collect()
+    }
+}
+
+impl<T: Element, D: RemoveAxis + 'static> IntoSource for Array<T, D>
+where
+    Array<T, D::Smaller>: Sample<Batch = Array<T, D>>,
+{
+    type Source = ArraySource<T, D>;
+    #[track_caller]
+    fn into_source(self) -> Self::Source {
+        ArraySource::new(self)
+    }
+}
+
+impl<T: Clone + Send + Sync> IntoSource for Vec<T> {
+    type Source = Items<T>;
+    fn into_source(self) -> Items<T> {
+        Items(self)
+    }
+}
+
+impl IntoSource for Range<usize> {
+    type Source = RangeSource;
+    fn into_source(self) -> RangeSource {
+        RangeSource(self)
+    }
+}
+
+impl<S: IntoSource> IntoSource for BTreeMap<String, S> {
+    type Source = MapSource<S::Source>;
+    #[track_caller]
+    fn into_source(self) -> Self::Source {
+        MapSource::new(
+            self.into_iter()
+                .map(|(n, s)| (n, s.into_source()))
+                .collect(),
+        )
+    }
+}

@@ -1,0 +1,123 @@
+//! Sources put one after the other, and side by side.
+
+use super::{IntoSource, Source, check};
+use crate::{Result, Sample};
+use std::any::Any;
+
+/// The elements of one source, then those of another.
+#[derive(Clone, Debug)]
+pub struct Concat<A, B> {
+    first: A,
+    second: B,
+}
+
+impl<A: Source, B: Source<Item = A::Item>> Concat<A, B> {
+    pub(super) fn new(first: A, second: B) -> Self {
+        Concat { first, second }
+    }
+}
+
+impl<A: Source, B: Source<Item = A::Item>> Source for Concat<A, B> {
+    type Item = A::Item;
+    fn len(&self) -> usize {
+        self.first.len() + self.second.len()
+    }
+    fn get(&self, index: usize) -> Result<A::Item> {
+        self.get_in_epoch(index, 0)
+    }
+    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<A::Item> {
+        check(index, self.len())?;
+        match index.checked_sub(self.first.len()) {
+            None => self.first.get_in_epoch(index, epoch),
+            Some(index) => self.second.get_in_epoch(index, epoch),
+        }
+    }
+}
+
+/// Pairs of the elements of two sources.
+#[derive(Clone, Debug)]
+pub struct Zip<A, B>(A, B);
+
+impl<A: Source, B: Source> Zip<A, B> {
+    #[track_caller]
+    pub(super) fn new(a: A, b: B) -> Self {
+        check_lengths("zip", &[a.len(), b.len()]);
+        Zip(a, b)
+    }
+}
+
+#[track_caller]
+fn check_lengths(operation: &str, lengths: &[usize]) {
+    assert!(
+        lengths.iter().all(|n| *n == lengths[0]),
+        "{operation}: the sources have {lengths:?} elements\n  help: give sources of one length; `slice` \
+         cuts the longer ones"
+    );
+}
+
+impl<A: Source, B: Source> Source for Zip<A, B> {
+    type Item = (A::Item, B::Item);
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    fn get(&self, index: usize) -> Result<Self::Item> {
+        self.get_in_epoch(index, 0)
+    }
+    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<Self::Item> {
+        let item = self.0.get_in_epoch(index, epoch)?;
+        Ok((item, self.1.get_in_epoch(index, epoch)?))
+    }
+}
+
+/// Sources side by side: their elements as tuples.
+#[derive(Clone, Debug)]
+pub struct Together<T>(T);
+
+macro_rules! tuple_sources {
+    ($($($t:ident $s:tt),+;)*) => { $(
+        impl<$($t: IntoSource),+> IntoSource for ($($t,)+)
+        where
+            $(<$t::Source as Source>::Item: Sample,)+
+        {
+            type Source = Together<($($t::Source,)+)>;
+            #[track_caller]
+            fn into_source(self) -> Self::Source {
+                let sources = ($(self.$s.into_source(),)+);
+                check_lengths("into_source", &[$(sources.$s.len()),+]);
+                Together(sources)
+            }
+        }
+
+        impl<$($t: Source),+> Source for Together<($($t,)+)>
+        where
+            $($t::Item: Sample,)+
+        {
+            type Item = ($($t::Item,)+);
+            fn len(&self) -> usize {
+                self.0.0.len()
+            }
+            fn get(&self, index: usize) -> Result<Self::Item> {
+                self.get_in_epoch(index, 0)
+            }
+            fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<Self::Item> {
+                Ok(($(self.0.$s.get_in_epoch(index, epoch)?,)+))
+            }
+            fn gather(
+                &self,
+                indices: &[usize],
+                epoch: u64,
+            ) -> Option<Result<Box<dyn Any + Send>>> {
+                let batches = || Ok(($(self.0.$s.get_batch(indices, epoch)?,)+));
+                let batches: Result<($(<$t::Item as Sample>::Batch,)+)> = batches();
+                Some(batches.map(|batches| Box::new(batches) as Box<dyn Any + Send>))
+            }
+        }
+    )* };
+}
+tuple_sources! {
+    A 0, B 1;
+    A 0, B 1, C 2;
+    A 0, B 1, C 2, D 3;
+    A 0, B 1, C 2, D 3, E 4;
+    A 0, B 1, C 2, D 3, E 4, F 5;
+}

@@ -1,0 +1,94 @@
+//! Elements through functions.
+
+use super::Source;
+use crate::{Generator, Result};
+
+/// Every element through a function.
+#[derive(Clone, Debug)]
+pub struct Map<S, F> {
+    source: S,
+    f: F,
+}
+
+impl<S, F> Map<S, F> {
+    pub(super) fn new(source: S, f: F) -> Self {
+        Map { source, f }
+    }
+}
+
+impl<S: Source, U: Send, F: Fn(S::Item) -> Result<U> + Send + Sync> Source for Map<S, F> {
+    type Item = U;
+    fn len(&self) -> usize {
+        self.source.len()
+    }
+    fn get(&self, index: usize) -> Result<U> {
+        self.get_in_epoch(index, 0)
+    }
+    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<U> {
+        (self.f)(self.source.get_in_epoch(index, epoch)?)
+    }
+}
+
+/// Every element with its index through a function.
+#[derive(Clone, Debug)]
+pub struct MapWithIndex<S, F> {
+    source: S,
+    f: F,
+}
+
+impl<S, F> MapWithIndex<S, F> {
+    pub(super) fn new(source: S, f: F) -> Self {
+        MapWithIndex { source, f }
+    }
+}
+
+impl<S: Source, U: Send, F: Fn(usize, S::Item) -> U + Send + Sync> Source for MapWithIndex<S, F> {
+    type Item = U;
+    fn len(&self) -> usize {
+        self.source.len()
+    }
+    fn get(&self, index: usize) -> Result<U> {
+        self.get_in_epoch(index, 0)
+    }
+    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<U> {
+        Ok((self.f)(index, self.source.get_in_epoch(index, epoch)?))
+    }
+}
+
+/// Every element through a function that draws random numbers.
+#[derive(Clone, Debug)]
+pub struct MapRandom<S, F> {
+    source: S,
+    generator: Generator,
+    f: F,
+}
+
+impl<S, F> MapRandom<S, F> {
+    pub(super) fn new(source: S, seed: u64, f: F) -> Self {
+        MapRandom {
+            source,
+            generator: Generator::new(seed),
+            f,
+        }
+    }
+}
+
+impl<S, U, F> Source for MapRandom<S, F>
+where
+    S: Source,
+    U: Send,
+    F: Fn(S::Item, &mut Generator) -> U + Send + Sync,
+{
+    type Item = U;
+    fn len(&self) -> usize {
+        self.source.len()
+    }
+    fn get(&self, index: usize) -> Result<U> {
+        self.get_in_epoch(index, 0)
+    }
+    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<U> {
+        let item = self.source.get_in_epoch(index, epoch)?;
+        let mut generator = self.generator.fold_in(epoch).fold_in(index as u64);
+        Ok((self.f)(item, &mut generator))
+    }
+}

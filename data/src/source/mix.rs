@@ -1,0 +1,137 @@
+//! Several sources in given proportions.
+
+use super::{Source, check};
+use crate::{Error, Result};
+use std::sync::Arc;
+
+/// Sources of one type of element mixed in proportion to weights; see [`mix`].
+pub struct Mix<T> {
+    sources: Vec<Arc<dyn Source<Item = T>>>,
+    /// Of what is left for the sources from this one on, its own part, in parts
+    /// of 2^32. That of the last is everything.
+    parts: Vec<u64>,
+    len: usize,
+}
+
+/// Elements of several sources in proportion to weights, evenly interleaved,
+/// until one of the sources has no more (`grain.MapDataset.mix`). Sources that
+/// are to last longer are [repeated](Source::repeat) first.
+///
+/// ```
+/// use ramie_data::{IntoSource, Source, source::mix};
+/// let of = |c: char, n| vec![c; n].into_source();
+/// let mixed = mix([(of('a', 30), 3.0), (of('b', 90), 1.0)]);
+/// let text = mixed.slice(..8).iter().collect::<Result<String, _>>()?;
+/// assert_eq!(text, "baaabaaa");
+/// # Ok::<(), ramie_data::Error>(())
+/// ```
+///
+/// # Panics
+/// If there is no source, or a weight is not positive and finite.
+#[track_caller]
+pub fn mix<S: Source + 'static>(sources: impl IntoIterator<Item = (S, f64)>) -> Mix<S::Item> {
+    let sources = sources.into_iter();
+    let boxed = sources.map(|(s, w)| (Arc::new(s) as Arc<dyn Source<Item = S::Item>>, w));
+    Mix::new(boxed.collect())
+}
+
+impl<T: Send> Mix<T> {
+    /// [`mix`] of sources of different types.
+    ///
+    /// # Panics
+    /// If there is no source, or a weight is not positive and finite.
+    #[track_caller]
+    pub fn new(sources: Vec<(Arc<dyn Source<Item = T>>, f64)>) -> Mix<T> {
+        let (sources, weights): (Vec<_>, Vec<f64>) = sources.into_iter().unzip();
+        assert!(
+            !weights.is_empty() && weights.iter().all(|w| *w > 0.0 && w.is_finite()),
+            "mix: the weights are {weights:?}\n  help: give at least one source, and positive weights"
+        );
+        let mut left: f64 = weights.iter().sum();
+        let mut parts = Vec::with_capacity(weights.len());
+        for w in &weights {
+            let part = (w / left).min(1.0) * WHOLE as f64;
+            parts.push((part.round() as u64).clamp(1, WHOLE));
+            left -= w;
+        }
+        parts[weights.len() - 1] = WHOLE;
+        let mut mix = Mix {
+            sources,
+            parts,
+            len: 0,
+        };
+        // Counts grow with the index: find the first that one source lacks.
+        let has = |mix: &Mix<T>, n: usize| {
+            let counts = mix.counts(n);
+            counts.iter().zip(&mix.sources).all(|(c, s)| *c <= s.len())
+        };
+        let total = mix
+            .sources
+            .iter()
+            .map(|s| s.len())
+            .fold(0, usize::saturating_add);
+        let (mut enough, mut beyond) = (0, total.saturating_add(1));
+        while beyond - enough > 1 {
+            let middle = enough + (beyond - enough) / 2;
+            match has(&mix, middle) {
+                true => enough = middle,
+                false => beyond = middle,
+            }
+        }
+        mix.len = enough;
+        mix
+    }
+
+    /// How many elements of each source are among the first `n`.
+    fn counts(&self, n: usize) -> Vec<usize> {
+        let mut left = n;
+        let count = |part: &u64| {
+            let own = share(left, *part);
+            left -= own;
+            own
+        };
+        self.parts.iter().map(count).collect()
+    }
+
+    /// Which source the element is of, and its index there.
+    fn place(&self, index: usize) -> (usize, usize) {
+        let mut index = index;
+        for (s, &part) in self.parts.iter().enumerate() {
+            let before = share(index, part);
+            if share(index + 1, part) > before {
+                return (s, before);
+            }
+            index -= before;
+        }
+        unreachable!("the last source takes all that is left")
+    }
+}
+
+const WHOLE: u64 = 1 << 32;
+
+/// How many of the first `n` places belong to a part: evenly spaced, the first
+/// at the end of its first share. Whole numbers, so that none is left out.
+fn share(n: usize, part: u64) -> usize {
+    (n as u128 * u128::from(part) / u128::from(WHOLE)) as usize
+}
+
+impl<T: Send> Source for Mix<T> {
+    type Item = T;
+    fn len(&self) -> usize {
+        self.len
+    }
+    fn get(&self, index: usize) -> Result<T> {
+        self.get_in_epoch(index, 0)
+    }
+    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<T> {
+        check(index, self.len)?;
+        let (source, index) = self.place(index);
+        let item = self.sources[source].get_in_epoch(index, epoch);
+        item.map_err(|e| {
+            Error::Other(format!(
+                "source {source} of the mix, {}",
+                Error::element(index, e)
+            ))
+        })
+    }
+}

@@ -1,0 +1,97 @@
+//! Elements in random orders, and again.
+
+use super::select::checked;
+use super::{Source, check};
+use crate::{Permutation, Result};
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The elements in a random order that is another in each epoch.
+#[derive(Debug)]
+pub struct Shuffle<S> {
+    source: S,
+    seed: u64,
+    /// The order of the epoch that was asked for last.
+    last: Mutex<(u64, Arc<Permutation>)>,
+}
+
+impl<S: Source> Shuffle<S> {
+    pub(super) fn new(source: S, seed: u64) -> Self {
+        let order = Permutation::new(source.len(), seed, 0);
+        Shuffle {
+            source,
+            seed,
+            last: Mutex::new((0, Arc::new(order))),
+        }
+    }
+
+    /// The order of an epoch.
+    fn order(&self, epoch: u64) -> Arc<Permutation> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.0 != epoch {
+            let order = Permutation::new(self.source.len(), self.seed, epoch);
+            *last = (epoch, Arc::new(order));
+        }
+        last.1.clone()
+    }
+}
+
+impl<S: Source> Source for Shuffle<S> {
+    type Item = S::Item;
+    fn len(&self) -> usize {
+        self.source.len()
+    }
+    fn get(&self, index: usize) -> Result<S::Item> {
+        self.get_in_epoch(index, 0)
+    }
+    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<S::Item> {
+        check(index, self.len())?;
+        self.source
+            .get_in_epoch(self.order(epoch).get(index), epoch)
+    }
+    fn gather(&self, indices: &[usize], epoch: u64) -> Option<Result<Box<dyn Any + Send>>> {
+        let order = self.order(epoch);
+        let mapped = checked(indices, self.len(), |i| order.get(i));
+        match mapped {
+            Ok(mapped) => self.source.gather(&mapped, epoch),
+            Err(e) => Some(Err(e)),
+        }
+    }
+}
+
+/// A source several times, each time in a later epoch.
+#[derive(Clone, Debug)]
+pub struct Repeat<S> {
+    source: S,
+    epochs: usize,
+}
+
+impl<S: Source> Repeat<S> {
+    #[track_caller]
+    pub(super) fn new(source: S, epochs: usize) -> Self {
+        assert!(
+            source.len().checked_mul(epochs).is_some(),
+            "repeat: {} elements {epochs} times are more than a usize counts\n  help: repeat less often",
+            source.len()
+        );
+        Repeat { source, epochs }
+    }
+}
+
+impl<S: Source> Source for Repeat<S> {
+    type Item = S::Item;
+    fn len(&self) -> usize {
+        self.source.len() * self.epochs
+    }
+    fn get(&self, index: usize) -> Result<S::Item> {
+        self.get_in_epoch(index, 0)
+    }
+    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<S::Item> {
+        check(index, self.len())?;
+        let n = self.source.len();
+        let epoch = epoch
+            .wrapping_mul(self.epochs as u64)
+            .wrapping_add((index / n) as u64);
+        self.source.get_in_epoch(index % n, epoch)
+    }
+}

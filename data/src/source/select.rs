@@ -1,0 +1,176 @@
+//! Some of the elements of a source.
+
+use super::{Source, check};
+use crate::progress::Progress;
+use crate::{Permutation, Result, Shard};
+use std::any::Any;
+use std::ops::{Bound, RangeBounds};
+use std::sync::Arc;
+
+/// Some of the elements of a source, in some order.
+#[derive(Clone, Debug)]
+pub struct Subset<S> {
+    source: S,
+    indices: Indices,
+}
+
+#[derive(Clone, Debug)]
+enum Indices {
+    List(Arc<[usize]>),
+    /// `len` of them from `start`, `step` apart.
+    Steps {
+        start: usize,
+        step: usize,
+        len: usize,
+    },
+}
+
+impl Indices {
+    fn len(&self) -> usize {
+        match self {
+            Indices::List(list) => list.len(),
+            Indices::Steps { len, .. } => *len,
+        }
+    }
+
+    fn get(&self, place: usize) -> usize {
+        match self {
+            Indices::List(list) => list[place],
+            Indices::Steps { start, step, .. } => start + place * step,
+        }
+    }
+}
+
+impl<S: Source> Subset<S> {
+    #[track_caller]
+    pub(super) fn new(source: S, indices: Vec<usize>) -> Self {
+        let len = source.len();
+        if let Some(place) = indices.iter().position(|&i| i >= len) {
+            panic!(
+                "subset: index {} at place {place} of the indices, of a source with {len} elements\n  \
+                 help: indices count from 0",
+                indices[place]
+            );
+        }
+        let indices = Indices::List(indices.into());
+        Subset { source, indices }
+    }
+
+    #[track_caller]
+    pub(super) fn range(source: S, range: impl RangeBounds<usize>) -> Self {
+        let len = source.len();
+        let start = match range.start_bound() {
+            Bound::Included(&n) => n,
+            Bound::Excluded(&n) => n + 1,
+            Bound::Unbounded => 0,
+        };
+        let end = match range.end_bound() {
+            Bound::Included(&n) => n + 1,
+            Bound::Excluded(&n) => n,
+            Bound::Unbounded => len,
+        };
+        assert!(
+            start <= end && end <= len,
+            "slice: {start}..{end} of a source with {len} elements\n  help: a range ends at the length at \
+             most"
+        );
+        let indices = Indices::Steps {
+            start,
+            step: 1,
+            len: end - start,
+        };
+        Subset { source, indices }
+    }
+
+    pub(super) fn shard(source: S, shard: Shard) -> Self {
+        let (index, count) = (shard.index(), shard.count());
+        let indices = Indices::Steps {
+            start: index,
+            step: count,
+            len: source.len().saturating_sub(index).div_ceil(count),
+        };
+        Subset { source, indices }
+    }
+
+    #[track_caller]
+    pub(super) fn random_split<const N: usize>(
+        source: S,
+        lengths: [usize; N],
+        seed: u64,
+    ) -> [Subset<Arc<S>>; N] {
+        let len = source.len();
+        assert!(
+            lengths.iter().sum::<usize>() == len,
+            "random_split: the lengths {lengths:?} sum to {}, and the source has {len} elements\n  help: \
+             every element goes to one part",
+            lengths.iter().sum::<usize>()
+        );
+        let order = Permutation::new(len, seed, 0);
+        let mut indices = order.iter();
+        let source = Arc::new(source);
+        lengths.map(|n| Subset {
+            source: source.clone(),
+            indices: Indices::List(indices.by_ref().take(n).collect()),
+        })
+    }
+
+    /// The indices of the elements in the source that they are from.
+    pub fn indices(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
+        (0..self.indices.len()).map(|place| self.indices.get(place))
+    }
+}
+
+/// The lengths of parts with these fractions of `len`.
+#[track_caller]
+pub(super) fn lengths_of<const N: usize>(len: usize, fractions: [f64; N]) -> [usize; N] {
+    let sum: f64 = fractions.iter().sum();
+    assert!(
+        (sum - 1.0).abs() < 1e-6 && fractions.iter().all(|f| *f >= 0.0),
+        "random_split_fractions: the fractions {fractions:?} sum to {sum}\n  help: give fractions of the \
+         whole, such as [0.8, 0.2]"
+    );
+    let mut lengths = fractions.map(|f| (f * len as f64).floor() as usize);
+    let left = len - lengths.iter().sum::<usize>();
+    for i in 0..left {
+        lengths[i % N] += 1;
+    }
+    lengths
+}
+
+impl<S: Source> Source for Subset<S> {
+    type Item = S::Item;
+    fn len(&self) -> usize {
+        self.indices.len()
+    }
+    fn get(&self, index: usize) -> Result<S::Item> {
+        self.get_in_epoch(index, 0)
+    }
+    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<S::Item> {
+        check(index, self.len())?;
+        self.source.get_in_epoch(self.indices.get(index), epoch)
+    }
+    fn gather(&self, indices: &[usize], epoch: u64) -> Option<Result<Box<dyn Any + Send>>> {
+        let mapped = checked(indices, self.len(), |i| self.indices.get(i));
+        match mapped {
+            Ok(mapped) => self.source.gather(&mapped, epoch),
+            Err(e) => Some(Err(e)),
+        }
+    }
+}
+
+/// The indices through a function, once they are known to be there.
+pub(super) fn checked(
+    indices: &[usize],
+    len: usize,
+    to: impl Fn(usize) -> usize,
+) -> Result<Vec<usize>> {
+    let progress = Progress::new();
+    let mut mapped = Vec::with_capacity(indices.len());
+    for (place, &index) in indices.iter().enumerate() {
+        progress.at(place);
+        check(index, len)?;
+        mapped.push(to(index));
+    }
+    progress.done();
+    Ok(mapped)
+}

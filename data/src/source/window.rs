@@ -1,0 +1,46 @@
+//! Neighbours together.
+
+use super::{Source, check, get_all};
+use crate::Result;
+
+/// Windows of neighbours.
+#[derive(Clone, Debug)]
+pub struct Windows<S> {
+    source: S,
+    size: usize,
+    stride: usize,
+}
+
+impl<S: Source> Windows<S> {
+    #[track_caller]
+    pub(super) fn new(source: S, size: usize, stride: usize) -> Self {
+        assert!(
+            size > 0 && stride > 0,
+            "window: size {size}, stride {stride}\n  help: both are at least 1"
+        );
+        Windows {
+            source,
+            size,
+            stride,
+        }
+    }
+}
+
+impl<S: Source> Source for Windows<S> {
+    type Item = Vec<S::Item>;
+    fn len(&self) -> usize {
+        match self.source.len().checked_sub(self.size) {
+            Some(rest) => rest / self.stride + 1,
+            None => 0,
+        }
+    }
+    fn get(&self, index: usize) -> Result<Self::Item> {
+        self.get_in_epoch(index, 0)
+    }
+    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<Self::Item> {
+        check(index, self.len())?;
+        let start = index * self.stride;
+        let indices: Vec<usize> = (start..start + self.size).collect();
+        get_all(&self.source, &indices, epoch)
+    }
+}

@@ -1,0 +1,73 @@
+//! Streams one after the other, and side by side.
+
+use super::{Position, Stream};
+use crate::Result;
+
+/// The elements of one stream, then those of another.
+#[derive(Clone, Debug)]
+pub struct Chain<A, B> {
+    first: A,
+    second: B,
+    in_second: bool,
+}
+
+impl<A, B> Chain<A, B> {
+    pub(super) fn new(first: A, second: B) -> Self {
+        Chain {
+            first,
+            second,
+            in_second: false,
+        }
+    }
+}
+
+impl<A: Stream, B: Stream<Item = A::Item>> Stream for Chain<A, B> {
+    type Item = A::Item;
+    fn next(&mut self) -> Option<Result<A::Item>> {
+        if !self.in_second {
+            if let Some(item) = self.first.next() {
+                return Some(item);
+            }
+            self.in_second = true;
+        }
+        self.second.next()
+    }
+    fn position(&self) -> Position {
+        let from = [self.first.position(), self.second.position()];
+        Position::new("chain", [u64::from(self.in_second)], from)
+    }
+    fn restore(&mut self, position: &Position) -> Result<()> {
+        let ([in_second], [first, second]) = position.of("chain")?;
+        self.first.restore(first)?;
+        self.second.restore(second)?;
+        self.in_second = in_second != 0;
+        Ok(())
+    }
+}
+
+/// Pairs of the elements of two streams, until one has no more.
+#[derive(Clone, Debug)]
+pub struct ZipStream<A, B>(A, B);
+
+impl<A, B> ZipStream<A, B> {
+    pub(super) fn new(a: A, b: B) -> Self {
+        ZipStream(a, b)
+    }
+}
+
+impl<A: Stream, B: Stream> Stream for ZipStream<A, B> {
+    type Item = (A::Item, B::Item);
+    fn next(&mut self) -> Option<Result<Self::Item>> {
+        // Both are read, so that an error in one leaves them side by side.
+        let (a, b) = (self.0.next()?, self.1.next()?);
+        Some(a.and_then(|a| Ok((a, b?))))
+    }
+    fn position(&self) -> Position {
+        Position::new("zip", [], [self.0.position(), self.1.position()])
+    }
+    fn restore(&mut self, position: &Position) -> Result<()> {
+        let ([], [a, b]) = position.of("zip")?;
+        self.0.restore(a)?;
+        self.1.restore(b)
+    }
+}

@@ -1,0 +1,102 @@
+//! Elements through functions.
+
+use super::{Position, Stream};
+use crate::{Error, Result};
+
+/// Every element through a function.
+#[derive(Clone, Debug)]
+pub struct MapStream<S, F> {
+    stream: S,
+    f: F,
+}
+
+impl<S, F> MapStream<S, F> {
+    pub(super) fn new(stream: S, f: F) -> Self {
+        MapStream { stream, f }
+    }
+}
+
+impl<S: Stream, U: Send, F: FnMut(S::Item) -> Result<U> + Send> Stream for MapStream<S, F> {
+    type Item = U;
+    fn next(&mut self) -> Option<Result<U>> {
+        Some(self.stream.next()?.and_then(&mut self.f))
+    }
+    fn position(&self) -> Position {
+        self.stream.position()
+    }
+    fn restore(&mut self, position: &Position) -> Result<()> {
+        self.stream.restore(position)
+    }
+}
+
+/// All that a function makes of each element.
+pub struct FlatMap<S, I: IntoIterator, F> {
+    stream: S,
+    f: F,
+    /// What is left of the last element, where it began, and how many were taken.
+    rest: Option<(Position, I::IntoIter, u64)>,
+}
+
+impl<S, I: IntoIterator, F> FlatMap<S, I, F> {
+    pub(super) fn new(stream: S, f: F) -> Self {
+        FlatMap {
+            stream,
+            f,
+            rest: None,
+        }
+    }
+}
+
+impl<S, I, F> Stream for FlatMap<S, I, F>
+where
+    S: Stream,
+    I: IntoIterator<IntoIter: Send, Item: Send>,
+    F: FnMut(S::Item) -> I + Send,
+{
+    type Item = I::Item;
+    fn next(&mut self) -> Option<Result<I::Item>> {
+        loop {
+            if let Some((_, rest, taken)) = &mut self.rest {
+                if let Some(item) = rest.next() {
+                    *taken += 1;
+                    return Some(Ok(item));
+                }
+                self.rest = None;
+            }
+            let before = self.stream.position();
+            match self.stream.next()? {
+                Ok(item) => self.rest = Some((before, (self.f)(item).into_iter(), 0)),
+                Err(e) => return Some(Err(e)),
+            }
+        }
+    }
+    fn position(&self) -> Position {
+        match &self.rest {
+            Some((before, _, taken)) => Position::new("flat_map", [1, *taken], [before.clone()]),
+            None => Position::new("flat_map", [0, 0], [self.stream.position()]),
+        }
+    }
+    fn restore(&mut self, position: &Position) -> Result<()> {
+        let ([inside, taken], [from]) = position.of("flat_map")?;
+        self.stream.restore(from)?;
+        self.rest = None;
+        if inside == 0 {
+            return Ok(());
+        }
+        let Some(item) = self.stream.next().transpose()? else {
+            return Err(Error::Position(
+                "it is inside of an element behind the end".into(),
+            ));
+        };
+        let mut rest = (self.f)(item).into_iter();
+        for before in 0..taken {
+            if rest.next().is_none() {
+                return Err(Error::Position(format!(
+                    "it is behind {taken} parts of an element that has {before}"
+                )));
+            }
+        }
+        self.rest = Some((from.clone(), rest, taken));
+        Ok(())
+    }
+}

@@ -1,0 +1,150 @@
+//! Elements in random orders, and again.
+
+use super::{Position, Stream};
+use crate::{Generator, Result};
+use std::collections::VecDeque;
+
+/// The elements of each `size` neighbours in a random order.
+#[derive(Clone, Debug)]
+pub struct WindowShuffle<S: Stream> {
+    stream: S,
+    size: usize,
+    seed: u64,
+    /// Which window it is, and where it began.
+    window: u64,
+    start: Position,
+    /// What is left of it, and how many were given.
+    left: VecDeque<Result<S::Item>>,
+    given: u64,
+}
+
+impl<S: Stream> WindowShuffle<S> {
+    #[track_caller]
+    pub(super) fn new(stream: S, size: usize, seed: u64) -> Self {
+        assert!(
+            size > 0,
+            "window_shuffle: windows of 0 elements\n  help: give at least 1"
+        );
+        let start = stream.position();
+        WindowShuffle {
+            stream,
+            size,
+            seed,
+            window: 0,
+            start,
+            left: VecDeque::new(),
+            given: 0,
+        }
+    }
+
+    /// Reads the window that begins here.
+    fn fill(&mut self) {
+        self.start = self.stream.position();
+        self.given = 0;
+        let mut window: Vec<_> = self.stream_items().collect();
+        Generator::new(self.seed)
+            .fold_in(self.window)
+            .shuffle(&mut window);
+        self.left = window.into();
+    }
+
+    fn stream_items(&mut self) -> impl Iterator<Item = Result<S::Item>> + '_ {
+        let stream = &mut self.stream;
+        std::iter::from_fn(|| stream.next()).take(self.size)
+    }
+}
+
+impl<S: Stream> Stream for WindowShuffle<S> {
+    type Item = S::Item;
+    fn next(&mut self) -> Option<Result<S::Item>> {
+        if self.left.is_empty() {
+            if self.given > 0 {
+                self.window += 1;
+            }
+            self.fill();
+        }
+        let item = self.left.pop_front()?;
+        self.given += 1;
+        Some(item)
+    }
+    fn position(&self) -> Position {
+        let numbers = [self.window, self.given];
+        Position::new("window_shuffle", numbers, [self.start.clone()])
+    }
+    fn restore(&mut self, position: &Position) -> Result<()> {
+        let ([window, given], [from]) = position.of("window_shuffle")?;
+        self.stream.restore(from)?;
+        self.window = window;
+        self.left.clear();
+        self.given = 0;
+        self.start = from.clone();
+        if given > 0 {
+            self.fill();
+            let given = given.min(self.left.len() as u64);
+            self.left.drain(..given as usize);
+            self.given = given;
+        }
+        Ok(())
+    }
+}
+
+/// A stream several times.
+#[derive(Clone, Debug)]
+pub struct RepeatStream<S> {
+    stream: S,
+    start: Position,
+    times: Option<u64>,
+    round: u64,
+    /// Whether this round has given anything: an endless repetition of nothing
+    /// ends.
+    given: bool,
+}
+
+impl<S: Stream> RepeatStream<S> {
+    pub(super) fn new(stream: S, times: Option<u64>) -> Self {
+        let start = stream.position();
+        RepeatStream {
+            stream,
+            start,
+            times,
+            round: 0,
+            given: false,
+        }
+    }
+}
+
+impl<S: Stream> Stream for RepeatStream<S> {
+    type Item = S::Item;
+    fn next(&mut self) -> Option<Result<S::Item>> {
+        loop {
+            if self.times.is_some_and(|times| self.round >= times) {
+                return None;
+            }
+            if let Some(item) = self.stream.next() {
+                self.given = true;
+                return Some(item);
+            }
+            if !self.given {
+                return None;
+            }
+            self.round += 1;
+            self.given = false;
+            if self.times.is_none_or(|times| self.round < times)
+                && let Err(e) = self.stream.restore(&self.start)
+            {
+                return Some(Err(e));
+            }
+        }
+    }
+    fn position(&self) -> Position {
+        let numbers = [self.round, u64::from(self.given)];
+        Position::new("repeat", numbers, [self.stream.position()])
+    }
+    fn restore(&mut self, position: &Position) -> Result<()> {
+        let ([round, given], [from]) = position.of("repeat")?;
+        self.stream.restore(from)?;
+        self.round = round;
+        self.given = given != 0;
+        Ok(())
+    }
+}

@@ -1,0 +1,134 @@
+//! Reading ahead.
+
+use super::{Position, Stream};
+use crate::panic::message_of;
+use crate::{Error, Result};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::{self, JoinHandle};
+
+/// Reads ahead in a thread of its own.
+///
+/// The thread begins with the first element that is asked for, and ends with the
+/// stream, or with this. A panic in it comes as an error, and ends the stream.
+pub struct Prefetch<S: Stream> {
+    count: usize,
+    state: State<S>,
+    position: Position,
+}
+
+type Ahead<T> = (Option<Result<T>>, Position);
+
+enum State<S: Stream> {
+    Idle(S),
+    Running {
+        ahead: Receiver<Ahead<S::Item>>,
+        /// Gives the stream back; `None` if it panicked.
+        thread: JoinHandle<Option<S>>,
+    },
+    Ended,
+}
+
+impl<S: Stream + 'static> Prefetch<S> {
+    #[track_caller]
+    pub(super) fn new(stream: S, count: usize) -> Self {
+        assert!(
+            count > 0,
+            "prefetch: 0 elements ahead\n  help: give at least 1, or leave the stage out"
+        );
+        Prefetch {
+            count,
+            position: stream.position(),
+            state: State::Idle(stream),
+        }
+    }
+
+    fn start(&mut self) {
+        let State::Idle(mut stream) = std::mem::replace(&mut self.state, State::Ended) else {
+            unreachable!("only an idle stream is started");
+        };
+        let (sender, ahead) = sync_channel(self.count - 1);
+        let run = move || {
+            loop {
+                let read = AssertUnwindSafe(|| (stream.next(), stream.position()));
+                let (item, panicked) = match catch_unwind(read) {
+                    Ok(item) => (item, false),
+                    Err(panic) => {
+                        let e = Error::Panic(message_of(&*panic));
+                        ((Some(Err(e)), Position::new("panicked", [], [])), true)
+                    }
+                };
+                let last = item.0.is_none();
+                // Nobody listens any more, or there is nothing more to say.
+                if sender.send(item).is_err() || last {
+                    return Some(stream);
+                }
+                if panicked {
+                    return None;
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("data prefetch".into());
+        let thread = thread.spawn(run).expect("a thread for reading ahead");
+        self.state = State::Running { ahead, thread };
+    }
+
+    /// Stops the thread and takes the stream back.
+    fn stop(&mut self) -> Option<S> {
+        match std::mem::replace(&mut self.state, State::Ended) {
+            State::Idle(stream) => Some(stream),
+            State::Running { ahead, thread } => {
+                drop(ahead);
+                thread.join().ok().flatten()
+            }
+            State::Ended => None,
+        }
+    }
+}
+
+impl<S: Stream + 'static> Stream for Prefetch<S> {
+    type Item = S::Item;
+    fn next(&mut self) -> Option<Result<S::Item>> {
+        if let State::Idle(_) = self.state {
+            self.start();
+        }
+        let State::Running { ahead, .. } = &self.state else {
+            return None;
+        };
+        let Ok((item, position)) = ahead.recv() else {
+            return None;
+        };
+        if item.is_none() {
+            // Idle again, at the end: it can be restored.
+            if let Some(stream) = self.stop() {
+                self.state = State::Idle(stream);
+            }
+        }
+        self.position = position;
+        item
+    }
+    fn position(&self) -> Position {
+        self.position.clone()
+    }
+    fn restore(&mut self, position: &Position) -> Result<()> {
+        let Some(mut stream) = self.stop() else {
+            return Err(Error::Position(
+                "the stream panicked, and cannot go on; build it anew".into(),
+            ));
+        };
+        let restored = stream.restore(position);
+        self.position = stream.position();
+        self.state = State::Idle(stream);
+        restored
+    }
+}
+
+impl<S: Stream> Drop for Prefetch<S> {
+    fn drop(&mut self) {
+        if let State::Running { ahead, thread } = std::mem::replace(&mut self.state, State::Ended) {
+            drop(ahead);
+            // A panic of the stream was reported, or nobody asked.
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Some of the elements.
+
+use super::{Position, Stream};
+use crate::{Result, Shard};
+
+/// The elements that a predicate holds for.
+#[derive(Clone, Debug)]
+pub struct Filter<S, F> {
+    stream: S,
+    predicate: F,
+}
+
+impl<S, F> Filter<S, F> {
+    pub(super) fn new(stream: S, predicate: F) -> Self {
+        Filter { stream, predicate }
+    }
+}
+
+impl<S: Stream, F: FnMut(&S::Item) -> bool + Send> Stream for Filter<S, F> {
+    type Item = S::Item;
+    fn next(&mut self) -> Option<Result<S::Item>> {
+        loop {
+            match self.stream.next()? {
+                Ok(item) if !(self.predicate)(&item) => {}
+                item => return Some(item),
+            }
+        }
+    }
+    fn position(&self) -> Position {
+        self.stream.position()
+    }
+    fn restore(&mut self, position: &Position) -> Result<()> {
+        self.stream.restore(position)
+    }
+}
+
+/// The first elements.
+#[derive(Clone, Debug)]
+pub struct Take<S> {
+    stream: S,
+    count: u64,
+    taken: u64,
+}
+
+impl<S> Take<S> {
+    pub(super) fn new(stream: S, count: usize) -> Self {
+        Take {
+            stream,
+            count: count as u64,
+            taken: 0,
+        }
+    }
+}
+
+impl<S: Stream> Stream for Take<S> {
+    type Item = S::Item;
+    fn next(&mut self) -> Option<Result<S::Item>> {
+        if self.taken == self.count {
+            return None;
+        }
+        let item = self.stream.next()?;
+        self.taken += 1;
+        Some(item)
+    }
+    fn position(&self) -> Position {
+        Position::new("take", [self.taken], [self.stream.position()])
+    }
+    fn restore(&mut self, position: &Position) -> Result<()> {
+        let ([taken], [from]) = position.of("take")?;
+        self.stream.restore(from)?;
+        self.taken = taken.min(self.count);
+        Ok(())
+    }
+}
+
+/// All but the first elements.
+#[derive(Clone, Debug)]
+pub struct Skip<S> {
+    stream: S,
+    count: u64,
+    skipped: u64,
+}
+
+impl<S> Skip<S> {
+    pub(super) fn new(stream: S, count: usize) -> Self {
+        Skip {
+            stream,
+            count: count as u64,
+            skipped: 0,
+        }
+    }
+}
+
+impl<S: Stream> Stream for Skip<S> {
+    type Item = S::Item;
+    fn next(&mut self) -> Option<Result<S::Item>> {
+        while self.skipped < self.count {
+            self.skipped += 1;
+            if let Err(e) = self.stream.next()? {
+                return Some(Err(e));
+            }
+        }
+        self.stream.next()
+    }
+    fn position(&self) -> Position {
+        Position::new("skip", [self.skipped], [self.stream.position()])
+    }
+    fn restore(&mut self, position: &Position) -> Result<()> {
+        let ([skipped], [from]) = position.of("skip")?;
+        self.stream.restore(from)?;
+        self.skipped = skipped;
+        Ok(())
+    }
+}
+
+/// Every `count`-th element.
+#[derive(Clone, Debug)]
+pub struct ShardStream<S> {
+    stream: S,
+    shard: Shard,
+    /// How many elements of the whole are behind, modulo the count.
+    behind: usize,
+}
+
+impl<S> ShardStream<S> {
+    pub(super) fn new(stream: S, shard: Shard) -> Self {
+        ShardStream {
+            stream,
+            shard,
+            behind: 0,
+        }
+    }
+}
+
+impl<S: Stream> Stream for ShardStream<S> {
+    type Item = S::Item;
+    fn next(&mut self) -> Option<Result<S::Item>> {
+        loop {
+            let item = self.stream.next()?;
+            let own = self.behind == self.shard.index();
+            self.behind = (self.behind + 1) % self.shard.count();
+            // What cannot be read may be anybody's.
+            if own || item.is_err() {
+                return Some(item);
+            }
+        }
+    }
+    fn position(&self) -> Position {
+        Position::new("shard", [self.behind as u64], [self.stream.position()])
+    }
+    fn restore(&mut self, position: &Position) -> Result<()> {
+        let ([behind], [from]) = position.of("shard")?;
+        self.stream.restore(from)?;
+        self.behind = behind as usize % self.shard.count();
+        Ok(())
+    }
+}

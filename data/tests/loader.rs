@@ -1,0 +1,394 @@
+//! `DataLoader`: the same batches whatever the workers, errors with the element,
+//! a clean stop, and going on from a state.
+
+use ndarray::{Array, Array1, Array2};
+use proptest::prelude::*;
+use ramie_data::{
+    BucketSampler, Buckets, DataLoader, Error, IntoSource, LoaderState, Result, Resumable, Shard,
+    Source, SubsetRandomSampler, WeightedRandomSampler, collate,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+fn all<B>(batches: impl Iterator<Item = Result<B>>) -> Vec<B> {
+    batches.collect::<Result<_>>().unwrap()
+}
+
+fn lists(batches: impl Iterator<Item = Result<Array1<usize>>>) -> Vec<Vec<usize>> {
+    all(batches).into_iter().map(|b| b.to_vec()).collect()
+}
+
+/// Elements that take their time, early ones longer.
+fn slow(n: usize) -> impl Source<Item = usize> + 'static {
+    (0..n).into_source().map(move |i| {
+        sleep(Duration::from_micros(((n - i) % 7 * 150) as u64));
+        i
+    })
+}
+
+#[test]
+fn batches_are_the_same_whatever_the_workers() {
+    let batches = |workers| {
+        let loader = DataLoader::new(slow(60)).batch_size(7).shuffle(3).epochs(2);
+        lists(loader.workers(workers).iter())
+    };
+    let expected = batches(0);
+    assert_eq!(expected.len(), 18);
+    assert_ne!(expected[..9], expected[9..]);
+    for workers in [1, 2, 5] {
+        assert_eq!(batches(workers), expected, "{workers} workers");
+    }
+}
+
+#[test]
+fn the_last_batch_is_kept_dropped_or_masked() {
+    let loader = || DataLoader::new(0..5).batch_size(2);
+    assert_eq!(loader().len(), 3);
+    assert_eq!(lists(loader().iter()), [vec![0, 1], vec![2, 3], vec![4]]);
+    assert_eq!(loader().drop_last().len(), 2);
+    assert_eq!(lists(loader().drop_last().iter()), [[0, 1], [2, 3]]);
+    let masked = all(loader().masked().workers(1).iter());
+    let sizes: Vec<usize> = masked.iter().map(|b| b.batch.len()).collect();
+    assert_eq!(sizes, [2, 2, 2]);
+    let counted = masked
+        .iter()
+        .flat_map(|b| b.batch.iter().zip(&b.mask))
+        .filter(|(_, m)| **m);
+    assert_eq!(
+        counted.map(|(i, _)| *i).collect::<Vec<_>>(),
+        [0, 1, 2, 3, 4]
+    );
+    // Fewer elements than a batch has.
+    let small = all(DataLoader::new(0..1).batch_size(3).masked().iter());
+    assert_eq!(small[0].batch.to_vec(), [0, 0, 0]);
+    assert_eq!(small[0].mask.to_vec(), [true, false, false]);
+    assert!(DataLoader::new(0..0).iter().next().is_none());
+    assert_eq!(all(DataLoader::unbatched(0..3).iter()), [0, 1, 2]);
+}
+
+#[test]
+fn samplers_decide_what_comes() {
+    let loader = || DataLoader::new(0..10).batch_size(3);
+    let subset = lists(
+        loader()
+            .sampler(SubsetRandomSampler::new([1, 5, 7], 0))
+            .iter(),
+    );
+    let mut subset = subset.concat();
+    subset.sort_unstable();
+    assert_eq!(subset, [1, 5, 7]);
+    let weights = (0..10).map(|i| f64::from(i == 4));
+    let four = lists(
+        loader()
+            .sampler(WeightedRandomSampler::new(weights, 5, 0))
+            .iter(),
+    );
+    assert_eq!(four, [vec![4; 3], vec![4; 2]]);
+    let listed = loader().batch_sampler(|epoch: u64| vec![vec![epoch as usize; 2], vec![3]]);
+    assert_eq!(lists(listed.epoch(2)), [vec![2, 2], vec![3]]);
+}
+
+#[test]
+fn buckets_bound_the_shapes() {
+    let texts: Vec<Vec<u8>> = (0..50).map(|i| vec![b'x'; i * 7 % 30]).collect();
+    let lengths: Vec<usize> = texts.iter().map(Vec::len).collect();
+    let buckets = Buckets::new([8, 16, 32], 4);
+    let sampler = BucketSampler::new(&lengths, buckets.clone(), 1)
+        .unwrap()
+        .drop_last();
+    let loader = DataLoader::with_collate(texts, collate::padded(buckets.lengths(), 0))
+        .batch_sampler(sampler)
+        .workers(2);
+    let (first, second) = (all(loader.epoch(0)), all(loader.epoch(1)));
+    assert_ne!(first, second);
+    for batch in first.iter().chain(&second) {
+        let (rows, length) = batch.values.dim();
+        assert!(rows == 4 && [8, 16, 32].contains(&length));
+        // The shortest length that suffices: nothing is padded more than needed.
+        let longest = batch.lengths.iter().max().copied().unwrap() as usize;
+        assert!(longest > length / 2 || length == 8);
+    }
+}
+
+#[test]
+fn what_is_random_in_elements_is_the_same_whatever_the_workers() {
+    let noisy = || {
+        vec![0.0f64; 30]
+            .into_source()
+            .map_random(5, |x, g| x + g.normal())
+    };
+    let batches = |workers, epoch| {
+        all(DataLoader::new(noisy())
+            .batch_size(4)
+            .workers(workers)
+            .epoch(epoch))
+    };
+    assert_eq!(batches(0, 1), batches(3, 1));
+    assert_ne!(batches(0, 1), batches(0, 2));
+}
+
+#[test]
+fn an_error_comes_with_its_element_and_the_rest_goes_on() {
+    for workers in [0, 1, 3] {
+        let faulty = (0..10).into_source().try_map(|i| match i {
+            3 => Err(Error::other("unreadable")),
+            7 => panic!("element {i} bites"),
+            i => Ok(i),
+        });
+        let loader = DataLoader::new(faulty.slice(1..))
+            .batch_size(3)
+            .workers(workers);
+        let got: Vec<_> = loader.iter().collect();
+        let error = |index, e| {
+            Err(Error::Element {
+                index,
+                source: Box::new(e),
+            })
+        };
+        assert_eq!(
+            got[0],
+            error(2, Error::other("unreadable")),
+            "{workers} workers"
+        );
+        assert_eq!(got[1], Ok(Array1::from_vec(vec![4, 5, 6])));
+        assert_eq!(got[2], error(6, Error::Panic("element 7 bites".into())));
+        assert_eq!(got.len(), 3);
+    }
+    let out = |n: usize| format!("element {n}: there is no element {n}: the source has 4");
+    let rows = Array2::<f32>::zeros((4, 2));
+    let loader = DataLoader::new((rows, 0..4))
+        .batch_size(2)
+        .sampler(|_| vec![0, 1, 2, 9]);
+    assert_eq!(
+        loader.iter().nth(1).unwrap().unwrap_err().to_string(),
+        out(9)
+    );
+}
+
+#[test]
+fn a_batch_that_cannot_be_made_names_its_elements() {
+    let ragged = vec![vec![1], vec![2], vec![3, 4]];
+    let e = DataLoader::new(ragged)
+        .batch_size(3)
+        .workers(1)
+        .iter()
+        .next()
+        .unwrap()
+        .unwrap_err();
+    let e = e.to_string();
+    assert!(
+        e.starts_with(
+            "the batch of the elements 0, 1, 2: item 2 of the batch has 2 elements, item 0 has 1"
+        ),
+        "{e}"
+    );
+    let bitten = DataLoader::with_collate(0..2, |_| -> Result<()> { panic!("collate bites") });
+    let e = bitten
+        .batch_size(2)
+        .workers(1)
+        .iter()
+        .next()
+        .unwrap()
+        .unwrap_err();
+    assert_eq!(
+        e.to_string(),
+        "the batch of the elements 0, 1: panicked: collate bites"
+    );
+}
+
+#[test]
+fn a_worker_that_cannot_start_says_so() {
+    let loader = DataLoader::new(0..2)
+        .workers(1)
+        .worker_init(|w| panic!("worker {w} is ill"));
+    let e = loader.iter().next().unwrap().unwrap_err();
+    assert_eq!(
+        e,
+        Error::Panic("the worker's start: worker 0 is ill".into())
+    );
+    let started = Arc::new(AtomicUsize::new(0));
+    let counter = started.clone();
+    let loader = DataLoader::new(0..6)
+        .workers(2)
+        .persistent_workers()
+        .worker_init(move |w| {
+            counter.fetch_add(w + 1, Ordering::SeqCst);
+        });
+    all(loader.epoch(0));
+    all(loader.epoch(1));
+    drop(loader);
+    assert_eq!(started.load(Ordering::SeqCst), 3);
+}
+
+#[test]
+fn queues_are_bounded_and_dropping_stops_the_workers() {
+    for persistent in [false, true] {
+        let made = Arc::new(AtomicUsize::new(0));
+        let counter = made.clone();
+        let source = (0..1000).into_source().map(move |i| {
+            counter.fetch_add(1, Ordering::SeqCst);
+            i
+        });
+        let mut loader = DataLoader::new(source).workers(2).prefetch_factor(3);
+        if persistent {
+            loader = loader.persistent_workers();
+        }
+        let mut batches = loader.iter();
+        assert_eq!(batches.next(), Some(Ok(Array1::from_vec(vec![0]))));
+        sleep(Duration::from_millis(50));
+        // The one that was given, and two workers' three each.
+        assert_eq!(made.load(Ordering::SeqCst), 7);
+        drop(batches);
+        sleep(Duration::from_millis(20));
+        assert_eq!(made.load(Ordering::SeqCst), 7);
+        assert_eq!(lists(loader.iter()).len(), 1000);
+        drop(loader);
+        assert_eq!(Arc::strong_count(&made), 1, "no worker holds the source");
+    }
+}
+
+#[test]
+fn dropping_waits_for_the_batch_at_hand_only() {
+    let source = (0..1000).into_source().map(|i| {
+        sleep(Duration::from_millis(20));
+        i
+    });
+    let mut batches = DataLoader::new(source)
+        .workers(2)
+        .prefetch_factor(50)
+        .iter();
+    batches.next();
+    let start = Instant::now();
+    drop(batches);
+    assert!(start.elapsed() < Duration::from_millis(500));
+}
+
+#[test]
+fn a_slow_batch_times_out_and_is_waited_for_again() {
+    let source = (0..2).into_source().map(|i| {
+        sleep(Duration::from_millis(if i == 0 { 150 } else { 0 }));
+        i
+    });
+    let timeout = Duration::from_millis(30);
+    let loader = DataLoader::new(source).workers(1).timeout(timeout);
+    let mut batches = loader.iter();
+    let start = batches.state();
+    assert_eq!(batches.next(), Some(Err(Error::Timeout(timeout))));
+    assert_eq!(batches.state(), start);
+    let rest: Vec<_> = batches
+        .filter(|b| *b != Err(Error::Timeout(timeout)))
+        .collect();
+    assert_eq!(rest.len(), 2);
+    assert_eq!(rest[0], Ok(Array1::from_vec(vec![0])));
+}
+
+#[test]
+fn shards_are_the_parts_of_the_whole_batches() {
+    let x = Array::from_shape_fn((23, 2), |(i, j)| (10 * i + j) as f32);
+    let loader = || {
+        DataLoader::new(x.clone())
+            .batch_size(8)
+            .shuffle(4)
+            .epochs(2)
+    };
+    let whole = all(loader().iter());
+    let parts: Vec<Vec<Array2<f32>>> = (0..4)
+        .map(|i| all(loader().shard(Shard::new(i, 4)).workers(2).iter()))
+        .collect();
+    for (k, batch) in whole.iter().enumerate() {
+        let rows: Vec<_> = parts.iter().map(|p| p[k].view()).collect();
+        let together = ndarray::concatenate(ndarray::Axis(0), &rows).unwrap();
+        assert_eq!(together.slice(ndarray::s![..batch.nrows(), ..]), batch);
+        // The last is filled up with its first element.
+        for filled in together.rows().into_iter().skip(batch.nrows()) {
+            assert_eq!(filled, batch.row(0));
+        }
+        assert_eq!(together.nrows(), 8);
+    }
+}
+
+#[test]
+fn states_of_other_data_are_refused() {
+    let state = |n: usize, seed| {
+        DataLoader::new(0..n)
+            .batch_size(2)
+            .shuffle(seed)
+            .iter()
+            .state()
+    };
+    let loader = DataLoader::new(0..20).batch_size(2).shuffle(1);
+    assert!(loader.resume(&state(20, 1)).is_ok());
+    let refused = |state: &LoaderState| loader.resume(state).err().unwrap().to_string();
+    assert!(refused(&state(21, 1)).contains("the epoch had 21 elements, and now has 20"));
+    assert!(refused(&state(20, 2)).contains("epoch 0 has another order"));
+    let mut saved = serde_json::to_value(state(20, 1)).unwrap();
+    saved["position"] = 21.into();
+    let state: LoaderState = serde_json::from_value(saved.clone()).unwrap();
+    assert!(refused(&state).contains("behind element 21 of 20"));
+    saved["version"] = 9.into();
+    let state: LoaderState = serde_json::from_value(saved).unwrap();
+    assert!(refused(&state).contains("it is of version 9"));
+}
+
+#[test]
+fn batches_that_do_not_come_apart_are_a_mistake() {
+    let panic = std::panic::catch_unwind(|| {
+        DataLoader::new(0..9)
+            .batch_size(4)
+            .shard(Shard::new(0, 3))
+            .iter()
+            .next()
+    });
+    let message = panic.unwrap_err().downcast_ref::<String>().unwrap().clone();
+    assert!(
+        message.starts_with(
+            "DataLoader: batches of 4 elements do not come apart into 3 equal parts\n  help: "
+        ),
+        "{message}"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+    /// A state taken anywhere, by any number of workers and processes, gives what
+    /// was left to any other number of both.
+    #[test]
+    fn what_was_left_is_left(
+        n in 1usize..60, seed: u64, drop_last: bool, listed: bool, taken in 0usize..20,
+        before in (0usize..4, 1usize..4), after in (0usize..4, 1usize..4),
+    ) {
+        let loader = |workers: usize, shard: Shard| {
+            // Six comes apart into 1, 2 and 3.
+            let loader = DataLoader::new(0..n).batch_size(6).shuffle(seed).epochs(3);
+            let loader = loader.workers(workers).shard(shard);
+            let loader = if drop_last { loader.drop_last() } else { loader };
+            match listed {
+                true => loader.batch_sampler(move |e: u64| {
+                    (0..n).map(|i| vec![(i + e as usize) % n; 1 + i % 4]).collect()
+                }),
+                false => loader,
+            }
+        };
+        // Rows of all processes, batch by batch, without what fills them up.
+        let sizes = lists(loader(0, Shard::whole()).iter()).iter().map(Vec::len).collect::<Vec<_>>();
+        let together = |parts: Vec<Vec<Vec<usize>>>, from: usize| {
+            let row = |k: usize| {
+                let mut rows: Vec<usize> = parts.iter().flat_map(|p| p[k].clone()).collect();
+                rows.truncate(sizes[from + k]);
+                rows
+            };
+            (0..parts[0].len()).map(row).collect::<Vec<_>>()
+        };
+        let mut iter = loader(before.0, Shard::new(0, before.1)).iter();
+        let taken = iter.by_ref().take(taken).count();
+        let saved = serde_json::to_string(&Resumable::state(&iter)).unwrap();
+        let state: LoaderState = serde_json::from_str(&saved).unwrap();
+        let rest = (0..after.1).map(|i| {
+            lists(loader(after.0, Shard::new(i, after.1)).resume(&state).unwrap())
+        });
+        let whole = lists(loader(0, Shard::whole()).iter());
+        prop_assert_eq!(together(rest.collect(), taken), whole[taken..].to_vec());
+    }
+}

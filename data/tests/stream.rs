@@ -1,0 +1,226 @@
+//! Streams, what combines them, and going on from a position.
+
+use ramie_data::stream::{self, MixStream, Position, from_fn};
+use ramie_data::{Buckets, Error, IntoSource, LastBatch, Result, Shard, Source, Stream};
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+fn numbers(n: usize) -> impl Stream<Item = usize> + 'static {
+    (0..n).into_source().stream()
+}
+
+/// Numbers of which every seventh cannot be read.
+fn faulty(n: usize) -> impl Stream<Item = usize> + 'static {
+    from_fn(move || {
+        (0..n).map(|i| match i % 7 {
+            3 => Err(Error::other(format!("{i} is bad"))),
+            _ => Ok(i),
+        })
+    })
+}
+
+fn rest<S: Stream + ?Sized>(stream: &mut S) -> Vec<Result<S::Item>> {
+    std::iter::from_fn(|| stream.next()).collect()
+}
+
+/// Saves the position before every element, restores it into another stream that
+/// is built alike, and into this one, and compares what is left.
+fn check<S: Stream<Item: Debug + PartialEq>>(build: impl Fn() -> S, count: usize) {
+    let whole = rest(&mut build());
+    assert_eq!(whole.len(), count);
+    let mut stream = build();
+    for given in 0..=whole.len() {
+        let saved = serde_json::to_string(&stream.position()).unwrap();
+        let position: Position = serde_json::from_str(&saved).unwrap();
+        let mut again = build();
+        again.restore(&position).unwrap();
+        assert_eq!(again.position(), position, "after {given}");
+        assert_eq!(rest(&mut again), whole[given..], "after {given}: {saved}");
+        assert!(again.next().is_none());
+        // A stream that has ended, too.
+        again.restore(&position).unwrap();
+        assert_eq!(rest(&mut again), whole[given..], "after {given}, again");
+        let item = stream.next();
+        assert_eq!(item.as_ref(), whole.get(given));
+    }
+}
+
+#[test]
+fn every_stage_goes_on_where_it_was() {
+    check(|| numbers(5), 5);
+    check(|| faulty(10), 10);
+    check(|| numbers(6).map(|x| x + 1).filter(|x| x % 3 > 0), 4);
+    check(|| numbers(5).flat_map(|x| (0..x).map(move |y| (x, y))), 10);
+    check(|| faulty(9).flat_map(|x| vec![x; x % 3]), 10);
+    check(|| numbers(3).chain(numbers(4)), 7);
+    check(|| numbers(3).zip(faulty(5)), 3);
+    check(|| numbers(9).take(4).chain(numbers(9).skip(7)), 6);
+    check(|| numbers(11).shard(Shard::new(1, 3)), 4);
+    check(|| numbers(9).window(3, 2), 4);
+    check(|| numbers(9).window(2, 4), 2);
+    check(|| faulty(9).window(2, 1), 8);
+    check(|| numbers(7).batch(3), 3);
+    check(|| numbers(7).batch_drop_last(3), 2);
+    check(|| faulty(7).batch_with(2, LastBatch::Keep, Ok), 4);
+    check(|| numbers(10).window_shuffle(4, 7), 10);
+    check(|| faulty(10).window_shuffle(4, 7), 10);
+    check(|| numbers(4).repeat(3), 12);
+    check(|| numbers(4).repeat(3).window_shuffle(5, 0).batch(2), 6);
+    check(|| numbers(4).cache().repeat(2), 8);
+    check(|| numbers(0).repeat(None), 0);
+    check(|| numbers(20).prefetch(3), 20);
+    check(|| faulty(20).window_shuffle(6, 1).prefetch(1).batch(3), 7);
+    let buckets = || Buckets::with_sizes([2, 4, 8], [3, 2, 1]);
+    check(|| numbers(20).bucket(buckets(), |x| x * 5 % 8), 13);
+    check(
+        || stream::mix([(numbers(5), 1.0), (numbers(9), 2.0)], 3),
+        14,
+    );
+    let boxed = |n| Box::new(numbers(n)) as Box<dyn Stream<Item = usize>>;
+    check(
+        || MixStream::new(vec![(boxed(2), 1.0), (boxed(3), 1.0)], 0),
+        5,
+    );
+}
+
+fn values<S: Stream>(mut stream: S) -> Vec<S::Item> {
+    rest(&mut stream)
+        .into_iter()
+        .collect::<Result<_>>()
+        .unwrap()
+}
+
+#[test]
+fn windows_are_shuffled_and_keep_their_elements() {
+    let shuffled = values(numbers(1000).window_shuffle(100, 5));
+    assert_ne!(shuffled[..100], values(numbers(100)));
+    for (w, window) in shuffled.chunks(100).enumerate() {
+        let mut window = window.to_vec();
+        window.sort_unstable();
+        assert_eq!(window, (100 * w..100 * w + 100).collect::<Vec<_>>());
+    }
+    let order = |w: usize| {
+        shuffled[100 * w..][..100]
+            .iter()
+            .map(|x| x % 100)
+            .collect::<Vec<_>>()
+    };
+    assert_ne!(order(0), order(1));
+}
+
+#[test]
+fn buckets_give_batches_of_similar_lengths() {
+    let buckets = Buckets::with_sizes([4, 16], [3, 2]);
+    let batches = values(numbers(17).bucket(buckets, |x| *x));
+    assert_eq!(
+        batches,
+        [
+            vec![0, 1, 2],
+            vec![5, 6],
+            vec![7, 8],
+            vec![9, 10],
+            vec![11, 12],
+            vec![13, 14],
+            vec![15, 16],
+            vec![3, 4],
+        ]
+    );
+    let mut long = numbers(4).bucket(Buckets::new([2], 2), |x| *x);
+    assert_eq!(long.next(), Some(Ok(vec![0, 1])));
+    let e = long.next().unwrap().unwrap_err().to_string();
+    assert!(
+        e.starts_with("an element of length 3 is longer than the longest bucket, 2"),
+        "{e}"
+    );
+    assert_eq!(long.next(), Some(Ok(vec![2])));
+}
+
+#[test]
+fn mixes_draw_by_weight() {
+    let tagged = |tag| from_fn(move || std::iter::repeat_n(Ok(tag), 5000));
+    let mut mixed = stream::mix([(tagged(0usize), 3.0), (tagged(1), 1.0)], 9);
+    let ones: usize = mixed.iter().take(4000).map(|x| x.unwrap()).sum();
+    assert!((900..1100).contains(&ones), "{ones}");
+}
+
+#[test]
+fn cached_elements_are_read_once() {
+    let reads = Arc::new(AtomicUsize::new(0));
+    let counter = reads.clone();
+    let read = numbers(3).map(move |x| {
+        counter.fetch_add(1, Ordering::Relaxed);
+        x
+    });
+    assert_eq!(values(read.cache().repeat(3)), [0, 1, 2, 0, 1, 2, 0, 1, 2]);
+    assert_eq!(reads.load(Ordering::Relaxed), 3);
+}
+
+#[test]
+fn reading_ahead_is_bounded_and_stops() {
+    let reads = Arc::new(AtomicUsize::new(0));
+    let counter = reads.clone();
+    let mut ahead = numbers(1000)
+        .map(move |x| {
+            counter.fetch_add(1, Ordering::SeqCst);
+            x
+        })
+        .prefetch(3);
+    assert_eq!(ahead.next(), Some(Ok(0)));
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    assert!(reads.load(Ordering::SeqCst) <= 4);
+    drop(ahead);
+    // Nobody else holds the counter: the thread has ended.
+    assert_eq!(Arc::strong_count(&reads), 1);
+}
+
+#[test]
+fn a_panic_while_reading_ahead_is_an_error() {
+    let mut stream = numbers(5).map(|x| assert!(x < 2, "two")).prefetch(2);
+    assert_eq!(stream.next(), Some(Ok(())));
+    assert_eq!(stream.next(), Some(Ok(())));
+    assert_eq!(stream.next(), Some(Err(Error::Panic("two".into()))));
+    assert_eq!(stream.next(), None);
+    let e = stream
+        .restore(&numbers(5).position())
+        .unwrap_err()
+        .to_string();
+    assert!(e.contains("panicked"), "{e}");
+}
+
+#[test]
+fn positions_of_other_streams_are_refused() {
+    let refused = |stream: &mut dyn Stream<Item = usize>, position: Position, expected: &str| {
+        let e = stream.restore(&position).unwrap_err().to_string();
+        assert!(
+            e.starts_with("the saved position does not fit: ") && e.contains(expected),
+            "{e}"
+        );
+    };
+    let shuffled = numbers(5).window_shuffle(2, 0).position();
+    refused(
+        &mut numbers(5),
+        shuffled,
+        "that of a stage `window_shuffle`",
+    );
+    let mut behind = numbers(9);
+    rest(&mut behind);
+    refused(
+        &mut numbers(5),
+        behind.position(),
+        "behind element 9, and the source has 5",
+    );
+    let mut behind = faulty(9);
+    rest(&mut behind);
+    refused(
+        &mut faulty(5),
+        behind.position(),
+        "behind 9 elements, and the iterator has 5",
+    );
+    let mixed = stream::mix([(numbers(5), 1.0)], 0).position();
+    refused(
+        &mut stream::mix([(numbers(5), 1.0), (numbers(5), 1.0)], 0),
+        mixed,
+        "that of 1 mixed streams, and here are 2",
+    );
+}
