@@ -16,6 +16,7 @@
 mod adam;
 mod adan;
 mod alias;
+pub mod assignment;
 mod belief;
 mod chain;
 mod clip;
@@ -30,11 +31,13 @@ mod flatten;
 mod hyperparam;
 mod inject;
 mod lbfgs;
+mod linear_algebra;
 mod linesearch;
 mod lion;
 mod lookahead;
 pub mod losses;
 mod masked;
+pub mod microbatching;
 mod moments;
 mod momentum;
 mod monitor;
@@ -45,12 +48,14 @@ mod numerics;
 mod optimistic;
 mod options;
 mod partition;
+pub mod perturbations;
 mod polyak;
 pub mod projections;
 mod rms;
 mod rprop;
 mod scale;
 pub mod schedules;
+pub mod second_order;
 mod sm3;
 mod transformation;
 pub mod tree;
@@ -85,6 +90,10 @@ pub use flatten::flatten;
 pub use hyperparam::Hyperparam;
 pub use inject::{Hyperparams, InjectHyperparams, InjectHyperparamsState, inject_hyperparams};
 pub use lbfgs::{ScaleByLbfgs, ScaleByLbfgsState, scale_by_lbfgs};
+pub use linear_algebra::{
+    InversePthRoot, PowerIteration, matrix_inverse_pth_root, nnls, power_iteration,
+    power_iteration_of,
+};
 pub use linesearch::{
     BacktrackingLinesearchInfo, InitialGuess, ScaleByBacktrackingLinesearch,
     ScaleByBacktrackingLinesearchState, ScaleByZoomLinesearch, ScaleByZoomLinesearchState,
@@ -100,6 +109,7 @@ pub use losses::{
     softmax_cross_entropy_with_integer_labels, squared_error,
 };
 pub use masked::{Mask, MaskedState, freeze, masked, masked_by};
+pub use microbatching::microbatch;
 pub use moments::{
     bias_correction, update_infinity_moment, update_moment, update_moment_per_elem_norm,
 };

@@ -25,6 +25,7 @@ macro_rules! option_type {
     (dtype) => { Option<ramie_core::DType> };
     (mask) => { Option<$crate::options::Predicate> };
     (tx) => { $crate::GradientTransformation };
+    (dimensions) => { Option<$crate::contrib::DimensionNumbers> };
     ($other:ident) => { $other };
 }
 
@@ -82,6 +83,20 @@ macro_rules! option_setter {
             self
         }
     };
+    ($(#[$doc:meta])* $field:ident dimensions) => {
+        $(#[$doc])*
+        #[must_use]
+        pub fn $field(
+            mut self,
+            $field: impl Fn(&str, &ramie_core::Array) -> Option<$crate::contrib::WeightDimensionNumbers>
+            + Send
+            + Sync
+            + 'static,
+        ) -> Self {
+            self.$field = Some($crate::contrib::DimensionNumbers(std::sync::Arc::new($field)));
+            self
+        }
+    };
     ($(#[$doc:meta])* $field:ident tx $default:expr) => {
         $(#[$doc])*
         #[must_use]
@@ -120,6 +135,9 @@ macro_rules! option_default {
     (mask) => {
         None
     };
+    (dimensions) => {
+        None
+    };
     (flag) => {
         false
     };
@@ -133,7 +151,7 @@ macro_rules! option_default {
 ///
 /// Kinds of options: `num` (a [`Hyperparam`](crate::Hyperparam)), `schedule`,
 /// `optional` (a number that may be left out), `flag` (off until asked for),
-/// `toggle`, `count`, `dtype`, `mask`, `tx`, or a type's name.
+/// `toggle`, `count`, `dtype`, `mask`, `dimensions`, `tx`, or a type's name.
 macro_rules! options {
     (
         $(#[$doc:meta])*

@@ -105,23 +105,18 @@ pub fn vdot(x: &State, y: &State) -> Array {
             a.aval(),
             b.aval()
         );
-        a.conj_of() * b
+        conj_of(a) * b
     });
     sum(&products)
 }
 
-/// Conjugates complex numbers.
-trait Conjugate {
-    fn conj_of(&self) -> Array;
-}
-impl Conjugate for Array {
-    #[track_caller]
-    fn conj_of(&self) -> Array {
-        if self.dtype().is_complex() {
-            self.conj()
-        } else {
-            self.clone()
-        }
+/// The conjugates of complex numbers; real ones as they are.
+#[track_caller]
+pub(crate) fn conj_of(x: &Array) -> Array {
+    if x.dtype().is_complex() {
+        x.conj()
+    } else {
+        x.clone()
     }
 }
 
@@ -273,7 +268,7 @@ pub fn real(x: &State) -> State {
 /// The conjugates.
 #[track_caller]
 pub fn conj(x: &State) -> State {
-    x.map(|a| a.conj_of())
+    x.map(conj_of)
 }
 
 /// The arrays' paths in the order of Optax, which sorts the names of a

@@ -271,6 +271,32 @@ fn of_contrib() {
             "schedule_free_sgd" => schedule_free_sgd(0.05).weight_decay(0.01),
             "schedule_free_adamw" => schedule_free_adamw(0.05).weight_decay(0.01),
             "sophia" => sophia(0.02).update_interval(3),
+            "momo" => momo().learning_rate(0.1).weight_decay(0.01),
+            "momo_adapting" => momo().learning_rate(0.1).lower_bound(-1.0).adapt_lower_bound(),
+            "momo_adam" => momo_adam().learning_rate(0.05).weight_decay(0.01),
+            "momo_adam_adapting" => momo_adam()
+                .learning_rate(0.05)
+                .lower_bound(-1.0)
+                .adapt_lower_bound(),
+            "mechanize" => mechanize(sgd(1.0).momentum(0.9)).s_init(1e-2),
+            "mechanize_schedule" => mechanize(adam(decaying()))
+                .weight_decay(0.0)
+                .num_betas(3)
+                .s_init(1e-2),
+            "galore" => galore(0.05).rank(2).weight_decay(0.01),
+            "galore_gap" => galore(0.01).rank(2).update_proj_gap(3).base_optimizer(identity()),
+            "galore_lion" => galore(0.02).rank(1).scale(0.5).base_optimizer(scale_by_lion()),
+            "muon_spectral" => muon(0.02).preconditioning(Preconditioning::Spectral),
+            "muon_aol" => muon(0.02).preconditioning(Preconditioning::Aol),
+            "muon_schatten" => muon(0.02)
+                .preconditioning(Preconditioning::Schatten)
+                .ns_steps(3),
+            "muon_dion" => muon(0.02).ns_coeffs(NsCoefficients::dion()),
+            "muon_dimensions" => muon(0.02)
+                .weight_dimension_numbers(|_, p| {
+                    (p.shape() == [4, 5]).then(|| WeightDimensionNumbers::new([1], [0]))
+                })
+                .consistent_rms(Some(0.2)),
             "muon" => muon(0.02).weight_decay(0.01),
             "muon_adaptive" => muon(0.02).nesterov(false).adaptive().consistent_rms(Some(0.2)),
         },

@@ -77,6 +77,10 @@ def labels(params):
     return jax.tree.map(lambda p: "matrix" if p.ndim > 1 else "vector", params)
 
 
+def dimensions(params):
+    return jax.tree.map(lambda p: contrib.MuonDimensionNumbers((1,), (0,)) if p.shape == (4, 5) else None, params)
+
+
 def first_steps(step, **_):
     return step < 7
 
@@ -207,6 +211,20 @@ GROUPS = {
         "schedule_free_sgd": contrib.schedule_free_sgd(0.05, weight_decay=0.01),
         "schedule_free_adamw": contrib.schedule_free_adamw(0.05, weight_decay=0.01),
         "sophia": contrib.sophia(0.02, update_interval=3),
+        "momo": contrib.momo(0.1, weight_decay=0.01),
+        "momo_adapting": contrib.momo(0.1, lower_bound=-1.0, adapt_lower_bound=True),
+        "momo_adam": contrib.momo_adam(0.05, weight_decay=0.01),
+        "momo_adam_adapting": contrib.momo_adam(0.05, lower_bound=-1.0, adapt_lower_bound=True),
+        "mechanize": contrib.mechanize(optax.sgd(1.0, momentum=0.9), s_init=1e-2),
+        "mechanize_schedule": contrib.mechanize(optax.adam(decaying), weight_decay=0.0, num_betas=3, s_init=1e-2),
+        "galore": contrib.galore(0.05, rank=2, weight_decay=0.01),
+        "galore_gap": contrib.galore(0.01, rank=2, update_proj_gap=3, base_optimizer=optax.identity()),
+        "galore_lion": contrib.galore(0.02, rank=1, scale=0.5, base_optimizer=optax.scale_by_lion()),
+        "muon_spectral": contrib.muon(0.02, preconditioning="spectral"),
+        "muon_aol": contrib.muon(0.02, preconditioning="aol"),
+        "muon_schatten": contrib.muon(0.02, preconditioning="schatten", ns_steps=3),
+        "muon_dion": contrib.muon(0.02, ns_coeffs="dion"),
+        "muon_dimensions": contrib.muon(0.02, muon_weight_dimension_numbers=dimensions, consistent_rms=0.2),
         "muon": contrib.muon(0.02, weight_decay=0.01),
         "muon_adaptive": contrib.muon(0.02, nesterov=False, adaptive=True, consistent_rms=0.2),
     },
@@ -291,18 +309,21 @@ def finite(data):
 
 
 def main():
-    """Names of groups as arguments: only those are made anew."""
+    """Names of groups, or of optimizers, as arguments: only those are made anew."""
     path = pathlib.Path(__file__).parent / "data" / "optimizers.json"
     groups = {}
-    for group in sys.argv[1:] or GROUPS:
+    asked = sys.argv[1:]
+    old = json.loads(path.read_text())["groups"] if asked else {}
+    for group, optimizers in GROUPS.items():
         groups[group] = {}
-        for name, tx in GROUPS[group].items():
+        for name, tx in optimizers.items():
+            if asked and group not in asked and name not in asked:
+                groups[group][name] = old[group][name]
+                continue
             found = {problem: trajectory(tx, *given, takes=TAKES.get(name, "all"), group=group) for problem, given in problems().items()}
             bad = [problem for problem, data in found.items() if not finite(data)]
             print(name, "is not finite on " + ", ".join(bad) if bad else "", flush=True)
             groups[group][name] = found
-    if sys.argv[1:]:
-        groups = json.loads(path.read_text())["groups"] | groups
     document = {"optax": optax.__version__, "jax": jax.__version__, "groups": groups}
     path.write_text(json.dumps(document, separators=(",", ":")) + "\n")
 

@@ -4,9 +4,14 @@ mod acprop;
 mod ademamix;
 mod adopt;
 mod cocob;
+mod complex_valued;
+mod dimension_numbers;
 mod dog;
+mod galore;
 mod learning_rate_free;
 mod madgrad;
+mod mechanic;
+mod momo;
 mod muon;
 mod plateau;
 mod privacy;
@@ -22,16 +27,23 @@ pub use ademamix::{
 };
 pub use adopt::{Adopt, ScaleByAdopt, adopt, scale_by_adopt};
 pub use cocob::{Cocob, CocobState, ScaleByCocob, cocob, scale_by_cocob};
+pub use complex_valued::{SplitRealAndImaginaryState, split_real_and_imaginary};
+pub(crate) use dimension_numbers::DimensionNumbers;
+pub use dimension_numbers::WeightDimensionNumbers;
 pub use dog::{
     Dog, DogInit, DogState, Dowg, DowgState, ScaleByDog, ScaleByDowg, dog, dowg, scale_by_dog,
     scale_by_dowg,
 };
+pub use galore::{GaLore, GaLoreState, ScaleByGalore, galore, scale_by_galore};
 pub use learning_rate_free::{
     DadaptAdamW, DadaptAdamWState, Prodigy, ProdigyState, dadapt_adamw, prodigy,
 };
 pub use madgrad::{Madgrad, MadgradState, ScaleByMadgrad, madgrad, scale_by_madgrad};
+pub use mechanic::{MechanicState, Mechanize, mechanize};
+pub use momo::{Momo, MomoAdam, MomoAdamState, MomoState, momo, momo_adam};
 pub use muon::{
-    Muon, MuonState, ScaleByMuon, muon, orthogonalize_via_newton_schulz, scale_by_muon,
+    Muon, MuonState, NsCoefficients, Preconditioning, ScaleByMuon, muon,
+    orthogonalize_via_newton_schulz, scale_by_muon,
 };
 pub use plateau::{ReduceLrOnPlateauState, ReduceOnPlateau, reduce_on_plateau};
 pub use privacy::{

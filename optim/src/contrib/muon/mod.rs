@@ -1,5 +1,10 @@
 //! Muon: orthogonal steps for matrices.
 
+mod newton_schulz;
+
+pub use newton_schulz::{NsCoefficients, Preconditioning, orthogonalize_via_newton_schulz};
+
+use super::dimension_numbers::DimensionNumbers;
 use crate::decay::decay;
 use crate::moments::{corrected_mean, update_moment};
 use crate::numerics::{count_zero, safe_increment};
@@ -17,64 +22,22 @@ pub struct MuonState {
     pub count: Array,
     /// Decaying mean of the updates.
     pub mu: State,
-    /// The coefficients of the iteration, `[3]`.
+    /// The coefficients of the iterations, `[3]` or `[iterations, 3]`.
     pub ns_coeffs: Array,
-}
-
-/// Coefficients of a polynomial of degree five: of `x`, `x³` and `x⁵`.
-type Coefficients = [f64; 3];
-
-const STANDARD: Coefficients = [3.4445, -4.775, 2.0315];
-
-/// The nearest matrix with orthogonal rows or columns, about: `steps` times
-/// `a · x + (b · xxᵀ + c · (xxᵀ)²) x` from the matrix over its norm.
-///
-/// # Panics
-/// If `x` is not a matrix, or `coefficients` is not `[3]`.
-#[track_caller]
-pub fn orthogonalize_via_newton_schulz(
-    x: &Array,
-    coefficients: &Array,
-    steps: usize,
-    eps: f64,
-) -> Array {
-    assert!(
-        x.ndim() == 2,
-        "orthogonalize_via_newton_schulz: expected a matrix, got {}\n  help: reshape it, or leave it \
-         to another optimizer with `partition`",
-        x.aval()
-    );
-    assert!(
-        coefficients.shape() == [3],
-        "orthogonalize_via_newton_schulz: there are three coefficients, got {}",
-        coefficients.aval()
-    );
-    let tall = x.shape()[0] > x.shape()[1];
-    let mut x = if tall {
-        x.matrix_transpose()
-    } else {
-        x.clone()
-    };
-    x = &x / (tree::abs_sq(&x).sum().sqrt() + eps);
-    let coefficients = coefficients.astype(x.dtype());
-    let of = |i: isize| coefficients.index(i);
-    for _ in 0..steps {
-        let a = x.matmul(x.matrix_transpose());
-        let b = &a * of(1) + (&a * of(2)).matmul(&a);
-        x = &x * of(0) + b.matmul(&x);
-    }
-    if tall { x.matrix_transpose() } else { x }
 }
 
 options! {
     /// Replaces the decaying mean of updates, which must be matrices, by the
     /// nearest orthogonal matrix.
     ///
+    /// Making it a transformation panics if there are more rows of coefficients
+    /// than `ns_steps`.
+    ///
     /// Jordan, *Muon: An optimizer for hidden layers in neural networks*, 2024.
     scale_by_muon() -> ScaleByMuon {
-        /// The coefficients of the iteration.
-        ns_coeffs: Coefficients = STANDARD,
-        /// The number of iterations.
+        /// The coefficients of the iterations.
+        ns_coeffs: NsCoefficients = NsCoefficients::standard(),
+        /// The number of iterations, where the coefficients do not say it.
         ns_steps: count = 5,
         /// Decay of the mean.
         beta: num = 0.95,
@@ -86,22 +49,36 @@ options! {
         nesterov: toggle = true,
         /// Scales steps by their inner product with the mean.
         adaptive: flag,
+        /// How matrices are scaled before the iteration.
+        preconditioning: Preconditioning = Preconditioning::Frobenius,
+        /// Which axes of a parameter make a matrix, by path and array; by
+        /// default all parameters must be matrices.
+        weight_dimension_numbers: dimensions,
     }
     |o| {
-        let (dtype, coefficients) = (o.mu_dtype, o.ns_coeffs.map(|c| c as f32));
+        let dtype = o.mu_dtype;
+        let coefficients = o.checked_coefficients();
         GradientTransformation::new(
             move |params| MuonState {
                 count: count_zero(),
                 mu: tree::zeros_like(params, dtype),
-                ns_coeffs: Array::from(coefficients),
+                ns_coeffs: coefficients.array(),
             },
             move |updates, state: MuonState, _| {
                 let mu = update_moment(&updates, &state.mu, &o.beta, 1);
                 let count = safe_increment(&state.count);
                 let mean = corrected_mean(&updates, &mu, &o.beta, &count, o.nesterov);
-                let updates = mean.map(|m| {
-                    let x = orthogonalize_via_newton_schulz(m, &state.ns_coeffs, o.ns_steps, o.eps);
-                    if o.adaptive { (m * &x).sum() * x } else { x }
+                let updates = mean.map_with_path(|path, m| {
+                    let numbers = o.weight_dimension_numbers.as_ref().and_then(|d| (d.0)(path, m));
+                    let x = orthogonalize_via_newton_schulz(
+                        m,
+                        &state.ns_coeffs,
+                        o.ns_steps,
+                        o.preconditioning,
+                        o.eps,
+                        numbers.as_ref(),
+                    );
+                    if o.adaptive { (tree::conj_of(m) * &x).sum() * x } else { x }
                 });
                 let state = MuonState { count, mu: tree::cast(&mu, dtype), ns_coeffs: state.ns_coeffs };
                 (updates, state)
@@ -115,12 +92,33 @@ type MaybeNumber = Option<f64>;
 /// A schedule, where there is one.
 type MaybeSchedule = Option<Schedule>;
 
+impl ScaleByMuon {
+    #[track_caller]
+    fn checked_coefficients(&self) -> NsCoefficients {
+        if let NsCoefficients::Each(rows) = &self.ns_coeffs {
+            assert!(
+                !rows.is_empty() && rows.len() <= self.ns_steps,
+                "scale_by_muon: there are coefficients for {} iterations, of which {} are made\n  \
+                 help: set ns_steps to the number of rows",
+                rows.len(),
+                self.ns_steps
+            );
+        }
+        self.ns_coeffs.clone()
+    }
+}
+
 /// Scales matrices by their shape, so that rates suit layers of any width; to
 /// a root mean square where that is given.
-fn scale_by_shape(consistent_rms: MaybeNumber) -> GradientTransformation {
+fn scale_by_shape(
+    consistent_rms: MaybeNumber,
+    dimensions: DimensionNumbers,
+) -> GradientTransformation {
     GradientTransformation::stateless(move |updates, _| {
-        updates.map(|u| {
-            let (inputs, outputs) = (u.shape()[0] as f32, u.shape()[1] as f32);
+        updates.map_with_path(|path, u| {
+            let numbers = (dimensions.0)(path, u).unwrap_or_default();
+            let matrices = numbers.place("muon", u);
+            let (inputs, outputs) = (matrices.rows as f32, matrices.columns as f32);
             match consistent_rms {
                 Some(rms) => u * (inputs.max(outputs).sqrt() * rms as f32),
                 None => u * (outputs / inputs).max(1.0).sqrt(),
@@ -131,7 +129,8 @@ fn scale_by_shape(consistent_rms: MaybeNumber) -> GradientTransformation {
 
 options! {
     /// Muon: orthogonal steps for matrices, and [`adamw`](crate::adamw) for all
-    /// other parameters.
+    /// other parameters. Parameters of more axes become matrices by
+    /// `weight_dimension_numbers`.
     ///
     /// Its `update` panics if it is not given the parameters.
     ///
@@ -143,9 +142,9 @@ options! {
     /// Jordan, *Muon: An optimizer for hidden layers in neural networks*, 2024;
     /// Liu et al., *Muon is Scalable for LLM Training*, 2025.
     muon(learning_rate: schedule) -> Muon {
-        /// The coefficients of the iteration.
-        ns_coeffs: Coefficients = STANDARD,
-        /// The number of iterations.
+        /// The coefficients of the iterations.
+        ns_coeffs: NsCoefficients = NsCoefficients::standard(),
+        /// The number of iterations, where the coefficients do not say it.
         ns_steps: count = 5,
         /// Decay of the mean.
         beta: num = 0.95,
@@ -173,8 +172,17 @@ options! {
         adam_learning_rate: MaybeSchedule = None,
         /// The root mean square that steps are scaled to.
         consistent_rms: MaybeNumber = None,
+        /// How matrices are scaled before the iteration.
+        preconditioning: Preconditioning = Preconditioning::Frobenius,
+        /// Which parameters are for Muon, and which of their axes make a matrix,
+        /// by path and array: `None` leaves one to Adam. By default the matrices
+        /// are for Muon.
+        weight_dimension_numbers: dimensions,
     }
     |o| {
+        let dimensions = o
+            .weight_dimension_numbers
+            .unwrap_or_else(DimensionNumbers::of_matrices);
         let orthogonal = ScaleByMuon {
             ns_coeffs: o.ns_coeffs,
             ns_steps: o.ns_steps,
@@ -183,10 +191,12 @@ options! {
             mu_dtype: o.mu_dtype,
             nesterov: o.nesterov,
             adaptive: o.adaptive,
+            preconditioning: o.preconditioning,
+            weight_dimension_numbers: Some(dimensions.clone()),
         };
         let matrices = chain((
             orthogonal,
-            scale_by_shape(o.consistent_rms),
+            scale_by_shape(o.consistent_rms, dimensions.clone()),
             decay(o.weight_decay, o.mask),
             scale_by_learning_rate(o.learning_rate.clone()),
         ));
@@ -201,8 +211,9 @@ options! {
             mask: None,
             nesterov: o.nesterov,
         };
-        partition([("muon", matrices), ("adam", others.into())], |_, array| {
-            if array.ndim() == 2 { "muon" } else { "adam" }.to_owned()
+        partition([("muon", matrices), ("adam", others.into())], move |path, array| {
+            let matrix = (dimensions.0)(path, array).is_some();
+            if matrix { "muon" } else { "adam" }.to_owned()
         })
     }
 }

@@ -1,0 +1,72 @@
+//! Complex parameters as pairs of real ones.
+
+use crate::{ExtraArgs, GradientTransformation, OptState};
+use ramie_core::{Array, State, complex};
+use ramie_derive::Tree;
+
+/// The state of [`split_real_and_imaginary`].
+#[derive(Tree)]
+pub struct SplitRealAndImaginaryState {
+    /// The state of the transformation, for the real arrays.
+    pub inner_state: OptState,
+}
+
+/// Lets a transformation see each complex array as two real ones, whose paths
+/// are those of the array with `real` and `imaginary` at the end; real arrays
+/// pass as they are.
+///
+/// The gradient of a real function that [`grad`](ramie_core::grad()) returns
+/// for complex numbers is the conjugate of the direction of steepest ascent:
+/// conjugate it first ([`tree::conj`](crate::tree::conj)).
+///
+/// ```
+/// use ramie_optim::{adam, contrib::split_real_and_imaginary};
+/// let tx = split_real_and_imaginary(adam(1e-3));
+/// ```
+pub fn split_real_and_imaginary(
+    inner: impl Into<GradientTransformation>,
+) -> GradientTransformation {
+    let inner = inner.into();
+    let first = inner.clone();
+    GradientTransformation::with_extra_args(
+        move |params| SplitRealAndImaginaryState {
+            inner_state: first.init(&split(params)),
+        },
+        move |updates, state: SplitRealAndImaginaryState, params, extra: &ExtraArgs<'_>| {
+            let params = params.map(split);
+            let extra = extra.map_grad(split);
+            let (new, inner_state) =
+                inner.update_with(split(&updates), state.inner_state, params.as_ref(), &extra);
+            let merged = updates.map_with_path(|path, u| merge(&new, path, u));
+            (merged, SplitRealAndImaginaryState { inner_state })
+        },
+    )
+}
+
+fn split(state: &State) -> State {
+    let parts = state.iter().flat_map(|(path, a)| {
+        if a.dtype().is_complex() {
+            vec![
+                (format!("{path}.real"), a.real()),
+                (format!("{path}.imaginary"), a.imag()),
+            ]
+        } else {
+            vec![(path.to_owned(), a.clone())]
+        }
+    });
+    parts.collect()
+}
+
+fn merge(parts: &State, path: &str, like: &Array) -> Array {
+    let part = |name: &str| {
+        let found = parts.get(name);
+        found.expect("the paths that the updates had").clone()
+    };
+    match like.dtype().is_complex() {
+        true => complex(
+            part(&format!("{path}.real")),
+            part(&format!("{path}.imaginary")),
+        ),
+        false => part(path),
+    }
+}

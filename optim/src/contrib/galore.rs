@@ -1,0 +1,235 @@
+//! GaLore: optimizers that see gradients of few dimensions.
+
+use super::dimension_numbers::{DimensionNumbers, Matrices};
+use crate::decay::decay;
+use crate::numerics::{count_zero, safe_increment};
+use crate::options::options;
+use crate::{GradientTransformation, OptState, chain, scale_by_adam, scale_by_learning_rate};
+use ramie_core::linalg::svd;
+use ramie_core::{Array, DType, State, cond};
+use ramie_derive::Tree;
+
+/// The state of [`scale_by_galore`].
+#[derive(Tree)]
+pub struct GaLoreState {
+    /// Steps made, 0-d `i32`.
+    pub count: Array,
+    /// The state of the optimizer, for gradients of few dimensions.
+    pub base_optimizer_state: OptState,
+    /// What projects the gradients of each matrix: `[larger side, rank]`, and
+    /// `[0, 0]` for parameters that are no matrices.
+    pub projector: State,
+}
+
+options! {
+    /// Projects gradients of matrices onto their greatest singular vectors, of
+    /// the longer side, and gives the optimizer what is left, so that its state
+    /// is small; its updates are projected back.
+    ///
+    /// The optimizer must not need parameters: [`scale_by_adam`](crate::scale_by_adam())
+    /// or [`scale_by_lion`](crate::scale_by_lion()), say. Its `update` is not
+    /// given them.
+    ///
+    /// Zhao et al., *GaLore: Memory-Efficient LLM Training by Gradient Low-Rank
+    /// Projection*, 2024.
+    scale_by_galore() -> ScaleByGalore {
+        /// How many singular vectors are kept.
+        rank: count = 128,
+        /// Steps until they are found anew.
+        update_proj_gap: count = 200,
+        /// Multiplies the updates of matrices.
+        scale: num = 1.0,
+        /// The optimizer.
+        base_optimizer: tx = scale_by_adam(),
+        /// Which axes of a parameter make a matrix, by path and array; by
+        /// default arrays with two axes are matrices.
+        weight_dimension_numbers: dimensions,
+    }
+    |o| {
+        o.check();
+        let first = o.clone();
+        GradientTransformation::new(
+            move |params| first.init(params),
+            move |updates, state: GaLoreState, _| o.update(&updates, state),
+        )
+    }
+}
+
+/// A matrix to project.
+struct Projection {
+    matrices: Matrices,
+    rank: usize,
+}
+
+impl Projection {
+    /// Whether the rows are more than the columns, or as many.
+    fn tall(&self) -> bool {
+        self.matrices.rows >= self.matrices.columns
+    }
+
+    fn matrix(&self, x: &Array) -> Array {
+        let sizes = [self.matrices.rows, self.matrices.columns];
+        self.matrices.of(x).reshape(&sizes)
+    }
+
+    fn sizes(&self) -> ([usize; 2], [usize; 2]) {
+        let (rows, columns) = (self.matrices.rows, self.matrices.columns);
+        match self.tall() {
+            true => ([rows, self.rank], [self.rank, columns]),
+            false => ([columns, self.rank], [rows, self.rank]),
+        }
+    }
+
+    /// The greatest singular vectors of a gradient.
+    fn find(&self, gradient: &Array) -> Array {
+        let factors = svd(&gradient.astype(DType::F32), false);
+        let vectors = match self.tall() {
+            true => factors.u,
+            false => factors.vt.matrix_transpose(),
+        };
+        let kept = vectors.index((.., ..self.rank as isize));
+        kept.astype(gradient.dtype())
+    }
+
+    fn down(&self, gradient: &Array, projector: &Array) -> Array {
+        match self.tall() {
+            true => projector.matrix_transpose().matmul(gradient),
+            false => gradient.matmul(projector),
+        }
+    }
+
+    fn up(&self, update: &Array, projector: &Array) -> Array {
+        let full = match self.tall() {
+            true => projector.matmul(update),
+            false => update.matmul(projector.matrix_transpose()),
+        };
+        self.matrices.restore(&full)
+    }
+}
+
+impl ScaleByGalore {
+    #[track_caller]
+    fn check(&self) {
+        assert!(
+            self.rank > 0 && self.update_proj_gap > 0,
+            "scale_by_galore: the rank is {} and the gap {}\n  help: both are at least 1",
+            self.rank,
+            self.update_proj_gap
+        );
+    }
+
+    #[track_caller]
+    fn projection(&self, path: &str, x: &Array) -> Option<Projection> {
+        let rule = self.weight_dimension_numbers.clone();
+        let rule = rule.unwrap_or_else(DimensionNumbers::of_matrices);
+        let matrices = (rule.0)(path, x)?.place("scale_by_galore", x);
+        assert!(
+            matrices.count == 1,
+            "scale_by_galore: the dimension numbers of `{path}` make {} matrices of {}\n  help: name \
+             every axis, in one of the two lists",
+            matrices.count,
+            x.aval()
+        );
+        let rank = self.rank.min(matrices.rows).min(matrices.columns);
+        Some(Projection { matrices, rank })
+    }
+
+    fn init(&self, params: &State) -> GaLoreState {
+        let small = params.map_with_path(|path, p| match self.projection(path, p) {
+            Some(projection) => Array::zeros(&projection.sizes().1, p.dtype()),
+            None => p.clone(),
+        });
+        GaLoreState {
+            count: count_zero(),
+            base_optimizer_state: self.base_optimizer.init(&small),
+            projector: params.map_with_path(|path, p| match self.projection(path, p) {
+                Some(projection) => Array::zeros(&projection.sizes().0, p.dtype()),
+                None => Array::zeros(&[0, 0], p.dtype()),
+            }),
+        }
+    }
+
+    fn update(&self, updates: &State, state: GaLoreState) -> (State, GaLoreState) {
+        let gap = i32::try_from(self.update_proj_gap).expect("fewer than 2^31 steps");
+        let due = state.count.remainder(gap).eq(0);
+        let of = |all: &State, path: &str| all.get(path).expect("a path of the updates").clone();
+        let projector = updates.map_with_path(|path, g| {
+            let old = of(&state.projector, path);
+            match self.projection(path, g) {
+                Some(projection) => cond(
+                    &due,
+                    |(g, _): (Array, Array)| projection.find(&g),
+                    |(_, old)| old,
+                    (projection.matrix(g), old),
+                ),
+                None => old,
+            }
+        });
+        let small = updates.map_with_path(|path, g| match self.projection(path, g) {
+            Some(projection) => projection.down(&projection.matrix(g), &of(&projector, path)),
+            None => g.clone(),
+        });
+        let (small, base_optimizer_state) =
+            self.base_optimizer
+                .update(small, state.base_optimizer_state, None);
+        let full = updates.map_with_path(|path, g| {
+            let update = of(&small, path);
+            match self.projection(path, g) {
+                Some(projection) => {
+                    let full = projection.up(&update, &of(&projector, path));
+                    (full * &self.scale).astype(g.dtype())
+                }
+                None => update,
+            }
+        });
+        let state = GaLoreState {
+            count: safe_increment(&state.count),
+            base_optimizer_state,
+            projector,
+        };
+        (full, state)
+    }
+}
+
+options! {
+    /// GaLore: [`scale_by_galore`] with weight decay and a learning rate.
+    ///
+    /// Its `update` panics if it is not given the parameters and there is a
+    /// weight decay.
+    ///
+    /// ```
+    /// use ramie_optim::{contrib::galore, scale_by_lion};
+    /// let tx = galore(1e-3).rank(64).weight_decay(0.01);
+    /// let with_lion = galore(1e-4).base_optimizer(scale_by_lion());
+    /// ```
+    ///
+    /// Zhao et al., *GaLore: Memory-Efficient LLM Training by Gradient Low-Rank
+    /// Projection*, 2024.
+    galore(learning_rate: schedule) -> GaLore {
+        /// How many singular vectors are kept.
+        rank: count = 128,
+        /// Steps until they are found anew.
+        update_proj_gap: count = 200,
+        /// Multiplies the updates of matrices.
+        scale: num = 1.0,
+        /// The optimizer, which must not need parameters.
+        base_optimizer: tx = scale_by_adam(),
+        /// The strength of weight decay.
+        weight_decay: schedule = 0.0,
+        /// Which parameters decay, by path and value; by default all.
+        mask: mask,
+        /// Which axes of a parameter make a matrix, by path and array; by
+        /// default arrays with two axes are matrices.
+        weight_dimension_numbers: dimensions,
+    }
+    |o| {
+        let projected = ScaleByGalore {
+            rank: o.rank,
+            update_proj_gap: o.update_proj_gap,
+            scale: o.scale,
+            base_optimizer: o.base_optimizer,
+            weight_dimension_numbers: o.weight_dimension_numbers,
+        };
+        chain((projected, decay(o.weight_decay, o.mask), scale_by_learning_rate(o.learning_rate)))
+    }
+}

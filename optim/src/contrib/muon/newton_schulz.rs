@@ -1,0 +1,184 @@
+//! Orthogonal matrices by iterated multiplication.
+
+use super::super::WeightDimensionNumbers;
+use crate::tree;
+use ramie_core::linalg::{NormOrder, matrix_norm};
+use ramie_core::{Array, Reduction};
+
+/// How a matrix is scaled before the iteration, which needs singular values of
+/// at most about 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preconditioning {
+    /// By its Frobenius norm.
+    #[default]
+    Frobenius,
+    /// By its greatest singular value.
+    Spectral,
+    /// Row by row, by the sums of magnitudes of its product with its transpose
+    /// ("almost orthogonal layers"; Boissin et al., 2025).
+    Aol,
+    /// By its Schatten norm of order four.
+    Schatten,
+}
+
+/// The coefficients of `x`, `x³` and `x⁵` in each iteration.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NsCoefficients {
+    /// The same in every iteration.
+    Same([f64; 3]),
+    /// For each iteration its own.
+    Each(Vec<[f64; 3]>),
+}
+
+impl NsCoefficients {
+    /// Those that are steepest at zero (`"standard"` of Optax).
+    pub fn standard() -> NsCoefficients {
+        NsCoefficients::Same([3.4445, -4.775, 2.0315])
+    }
+
+    /// Those of Dion for five iterations (`"dion"` of Optax; Ahn et al., 2025).
+    pub fn dion() -> NsCoefficients {
+        NsCoefficients::Each(vec![
+            [4.0848, -6.8946, 2.9270],
+            [3.9505, -6.3029, 2.6377],
+            [3.7418, -5.5913, 2.3037],
+            [2.8769, -3.1427, 1.2046],
+            [2.8366, -3.0525, 1.2012],
+        ])
+    }
+
+    /// As an array, `[3]` or `[iterations, 3]`.
+    pub(super) fn array(&self) -> Array {
+        match self {
+            NsCoefficients::Same(row) => Array::from(row.map(|c| c as f32)),
+            NsCoefficients::Each(rows) => {
+                let flat: Vec<f32> = rows.iter().flatten().map(|c| *c as f32).collect();
+                Array::from(flat).reshape(&[rows.len(), 3])
+            }
+        }
+    }
+}
+
+impl From<[f64; 3]> for NsCoefficients {
+    fn from(row: [f64; 3]) -> NsCoefficients {
+        NsCoefficients::Same(row)
+    }
+}
+
+/// The nearest matrix with orthogonal rows or columns, about: `steps` times
+/// `a · x + (b · xxᵀ + c · (xxᵀ)²) x` from the scaled matrix.
+///
+/// `ns_coeffs` is `[3]`, or `[n, 3]` for `n` iterations, and `steps` is not
+/// looked at then. `eps` is added to the norm of a matrix. Of an array that is
+/// not a matrix `dimension_numbers` says where its matrices are.
+///
+/// ```no_run
+/// use ramie_core::Array;
+/// use ramie_optim::contrib::{Preconditioning, orthogonalize_via_newton_schulz};
+/// let x = Array::from([[3.0f32, 0.0], [0.0, 4.0]]);
+/// let coefficients = Array::from([1.5f32, -0.5, 0.0]);
+/// let how = Preconditioning::Frobenius;
+/// let q = orthogonalize_via_newton_schulz(&x, &coefficients, 20, how, 1e-8, None);
+/// assert!(q.allclose(&Array::from([[1.0f32, 0.0], [0.0, 1.0]])).item::<bool>());
+/// ```
+///
+/// # Panics
+/// If `x` is not a matrix and there are no dimension numbers, or `ns_coeffs`
+/// has another shape.
+#[track_caller]
+pub fn orthogonalize_via_newton_schulz(
+    x: &Array,
+    ns_coeffs: &Array,
+    steps: usize,
+    preconditioning: Preconditioning,
+    eps: f64,
+    dimension_numbers: Option<&WeightDimensionNumbers>,
+) -> Array {
+    let operation = "orthogonalize_via_newton_schulz";
+    assert!(
+        x.ndim() == 2 || dimension_numbers.is_some(),
+        "{operation}: expected a matrix, got {}\n  help: give the dimension numbers that make it \
+         one, or leave it to another optimizer with `partition`",
+        x.aval()
+    );
+    assert!(
+        matches!(ns_coeffs.shape(), [3] | [_, 3]),
+        "{operation}: the coefficients are {}\n  help: there are three, or three for each \
+         iteration",
+        ns_coeffs.aval()
+    );
+    let of_matrix = WeightDimensionNumbers::default();
+    let numbers = match x.ndim() {
+        2 => &of_matrix,
+        _ => dimension_numbers.expect("checked above"),
+    };
+    let matrices = numbers.place(operation, x);
+    let stacked = matrices.of(x);
+    let tall = matrices.rows > matrices.columns;
+    let mut x = if tall {
+        stacked.matrix_transpose()
+    } else {
+        stacked
+    };
+    match preconditioning {
+        Preconditioning::Frobenius => x = &x / (frobenius(&x) + eps),
+        Preconditioning::Spectral => x = &x / (matrix_norm(&x, NormOrder::P(2.0), true) + eps),
+        Preconditioning::Aol | Preconditioning::Schatten => {}
+    }
+    let coefficients = ns_coeffs.astype(x.dtype());
+    let rounds = match coefficients.shape() {
+        [rounds, _] => *rounds,
+        _ => steps,
+    };
+    for i in 0..rounds {
+        let row = match coefficients.ndim() {
+            2 => coefficients.index(i as isize),
+            _ => coefficients.clone(),
+        };
+        let mut a = x.matmul(adjoint(&x));
+        if i == 0 {
+            (x, a) = scaled(&x, a, preconditioning);
+        }
+        let of = |k: isize| row.index(k);
+        let b = &a * of(1) + (&a * of(2)).matmul(&a);
+        x = &x * of(0) + b.matmul(&x);
+    }
+    matrices.restore(&if tall { x.matrix_transpose() } else { x })
+}
+
+/// The conjugate transpose of each matrix.
+fn adjoint(x: &Array) -> Array {
+    match x.dtype().is_complex() {
+        true => x.matrix_transpose().conj(),
+        false => x.matrix_transpose(),
+    }
+}
+
+/// Sums over axes that stay with size 1.
+fn sums(x: &Array, axes: &[isize]) -> Array {
+    x.sum_with(&Reduction::over(axes).keepdims())
+}
+
+/// The Frobenius norm of each matrix, `[count, 1, 1]`.
+fn frobenius(x: &Array) -> Array {
+    sums(&tree::abs_sq(x), &[-2, -1]).sqrt()
+}
+
+/// The least number that the first iteration divides by.
+const SMALLEST: f64 = 1e-8;
+
+/// `x` and `x xᴴ` scaled by what the latter says.
+fn scaled(x: &Array, a: Array, preconditioning: Preconditioning) -> (Array, Array) {
+    match preconditioning {
+        Preconditioning::Frobenius | Preconditioning::Spectral => (x.clone(), a),
+        Preconditioning::Aol => {
+            let sizes = sums(&a.abs(), &[-1]);
+            let s = sizes.maximum(SMALLEST).rsqrt();
+            (x * &s, a * &s * s.matrix_transpose())
+        }
+        Preconditioning::Schatten => {
+            let s = frobenius(&a).maximum(SMALLEST).rsqrt();
+            (x * &s, a * s.square())
+        }
+    }
+}

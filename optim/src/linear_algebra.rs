@@ -1,0 +1,297 @@
+//! Eigenvalues, roots of matrices, and least squares, as optimizers need them.
+
+use crate::tree;
+use ramie_core::linalg::{NormOrder, matrix_norm};
+use ramie_core::random::{self, Key};
+use ramie_core::{
+    Array, DType, DotDimensionNumbers, IntoArray, Precision, State, scan_with, where_, while_loop,
+};
+use ramie_derive::Tree;
+
+/// The product of a matrix with a vector or matrix, in full precision.
+#[track_caller]
+fn product(a: &Array, b: &Array) -> Array {
+    let numbers = DotDimensionNumbers {
+        lhs_contracting: [1].into_iter().collect(),
+        rhs_contracting: [0].into_iter().collect(),
+        ..DotDimensionNumbers::default()
+    };
+    a.dot_general_with(b, numbers, Some(Precision::Highest), None)
+}
+
+#[track_caller]
+fn check_square(operation: &str, matrix: &Array) {
+    assert!(
+        matches!(matrix.shape(), [rows, columns] if rows == columns && *rows > 0),
+        "{operation}: expected a square matrix, got {}\n  help: the shape is [n, n]; use vmap for a \
+         batch of matrices",
+        matrix.aval()
+    );
+}
+
+/// When [`power_iteration`] ends, and where it begins.
+#[derive(Clone, Debug)]
+pub struct PowerIteration {
+    /// The most iterations.
+    pub num_iters: i32,
+    /// It ends where the eigenvector is mapped to its multiple but for this part.
+    pub error_tolerance: f64,
+    /// What decides the first vector, uniform from -1 to 1.
+    pub key: Key,
+}
+
+impl Default for PowerIteration {
+    fn default() -> PowerIteration {
+        PowerIteration {
+            num_iters: 100,
+            error_tolerance: 1e-6,
+            key: random::key(0),
+        }
+    }
+}
+
+#[derive(Tree)]
+struct Iterate {
+    vector: State,
+    image: State,
+    value: Array,
+    count: Array,
+}
+
+fn normalized(x: &State) -> State {
+    tree::scale(1.0_f64 / tree::norm(x), x)
+}
+
+/// The eigenvalue of the greatest magnitude of a matrix `[n, n]` that can be
+/// diagonalised, 0-d, and its eigenvector `[n]` of length 1
+/// (`optax.power_iteration`).
+///
+/// ```no_run
+/// use ramie_core::Array;
+/// use ramie_optim::{PowerIteration, power_iteration};
+/// let matrix = Array::from([[2.0f32, 1.0], [1.0, 2.0]]);
+/// let (value, _vector) = power_iteration(&matrix, &PowerIteration::default());
+/// assert!((value.item::<f32>() - 3.0).abs() < 1e-5);
+/// ```
+///
+/// # Panics
+/// If the array is not a square matrix of floats.
+#[track_caller]
+pub fn power_iteration(matrix: &Array, options: &PowerIteration) -> (Array, Array) {
+    check_square("power_iteration", matrix);
+    let n = matrix.shape()[0];
+    let first = random::uniform_range(&options.key, &[n], matrix.dtype(), -1.0, 1.0);
+    let first = State::from_iter([("vector", first)]);
+    let map = |v: &State| v.map(|v| product(matrix, v));
+    let (value, vector) = power_iteration_of(map, &first, options);
+    (value, vector.arrays()[0].clone())
+}
+
+/// [`power_iteration`] of a linear map of states, from a first state on; the
+/// options' key is not looked at.
+///
+/// ```no_run
+/// use ramie_core::{Array, State, hvp};
+/// use ramie_optim::{PowerIteration, power_iteration_of};
+/// // The sharpest curvature of a loss.
+/// let loss = |p: State| p.arrays()[0].square().sum() * 3.0;
+/// let params = State::from_iter([("w", Array::from([1.0f32, 2.0]))]);
+/// let map = |v: &State| hvp(loss, params.clone(), v.clone());
+/// let (sharpness, _) = power_iteration_of(map, &params, &PowerIteration::default());
+/// assert_eq!(sharpness.item::<f32>(), 6.0);
+/// ```
+///
+/// # Panics
+/// If the map gives a state of other paths or types.
+#[track_caller]
+pub fn power_iteration_of(
+    map: impl Fn(&State) -> State,
+    v0: &State,
+    options: &PowerIteration,
+) -> (Array, State) {
+    let vector = normalized(v0);
+    let image = map(&vector);
+    let first = Iterate {
+        value: Array::scalar(0.0, tree::vdot(&vector, &image).dtype()),
+        vector,
+        image,
+        count: crate::numerics::count_zero(),
+    };
+    let goes_on = |s: Iterate| {
+        let residual = tree::sub(&s.image, &tree::scale(&s.value, &s.vector));
+        let part = (tree::norm(&residual) / &s.value).abs();
+        let converged = part.lt(options.error_tolerance);
+        converged
+            .logical_not()
+            .bitwise_and(s.count.lt(options.num_iters))
+    };
+    let body = |s: Iterate| {
+        let vector = normalized(&s.image);
+        let image = map(&vector);
+        Iterate {
+            value: tree::vdot(&vector, &image),
+            vector,
+            image,
+            count: s.count + 1,
+        }
+    };
+    let found = while_loop(goes_on, body, first);
+    (found.value, normalized(&found.image))
+}
+
+/// The options of [`matrix_inverse_pth_root`].
+#[derive(Clone, Copy, Debug)]
+pub struct InversePthRoot {
+    /// The most iterations.
+    pub num_iters: i32,
+    /// Added to the diagonal, as a part of the greatest eigenvalue.
+    pub ridge_epsilon: f64,
+    /// It ends where no element is further from the identity.
+    pub error_tolerance: f64,
+}
+
+impl Default for InversePthRoot {
+    fn default() -> InversePthRoot {
+        InversePthRoot {
+            num_iters: 100,
+            ridge_epsilon: 1e-6,
+            error_tolerance: 1e-6,
+        }
+    }
+}
+
+#[derive(Tree)]
+struct Newton {
+    count: Array,
+    m: Array,
+    root: Array,
+    last_root: Array,
+    error: Array,
+    falls: Array,
+}
+
+/// `matrix^(-1/p)` of a symmetric positive semidefinite matrix `[n, n]`, in
+/// `f32`, and how far its iteration ended from the identity, 0-d
+/// (`optax.matrix_inverse_pth_root`): what Shampoo preconditions with.
+///
+/// Coupled Newton iterations; Higham, *Functions of Matrices*, 2008, equation
+/// 7.18.
+///
+/// ```no_run
+/// use ramie_core::Array;
+/// use ramie_optim::{InversePthRoot, matrix_inverse_pth_root};
+/// let matrix = Array::from([[16.0f32, 0.0], [0.0, 81.0]]);
+/// let (root, _error) = matrix_inverse_pth_root(&matrix, 4, &InversePthRoot::default());
+/// assert!((root.to_vec::<f32>()[0] - 0.5).abs() < 1e-4);
+/// ```
+///
+/// # Panics
+/// If the array is not a square matrix of floats, or `p` is not 1, 2, 4 or 8.
+#[track_caller]
+pub fn matrix_inverse_pth_root(matrix: &Array, p: u32, options: &InversePthRoot) -> (Array, Array) {
+    check_square("matrix_inverse_pth_root", matrix);
+    assert!(
+        matches!(p, 1 | 2 | 4 | 8),
+        "matrix_inverse_pth_root: p is {p}\n  help: it is 1, 2, 4 or 8"
+    );
+    let n = matrix.shape()[0];
+    let alpha = -1.0 / f64::from(p);
+    let (greatest, _) = power_iteration(matrix, &PowerIteration::default());
+    let ridge = greatest.maximum(1e-16) * options.ridge_epsilon;
+    if n == 1 {
+        let root = (matrix + ridge).power(alpha);
+        return (root, Array::scalar(0.0, DType::F32));
+    }
+    let identity = Array::eye(n, DType::F32);
+    let damped = matrix + ridge * &identity;
+    let z = (1.0 + f64::from(p)) / (damped.square().sum().sqrt() * 2.0);
+    let away = |m: &Array| (m - &identity).abs().max();
+    let m = &damped * &z;
+    let root = &identity * z.power(1.0 / f64::from(p));
+    let first = Newton {
+        count: crate::numerics::count_zero(),
+        error: away(&m),
+        m,
+        last_root: root.clone(),
+        root,
+        falls: Array::from(true),
+    };
+    let goes_on = |s: Newton| {
+        let far = s.error.gt(options.error_tolerance).bitwise_and(&s.falls);
+        s.count.lt(options.num_iters).bitwise_and(&far)
+    };
+    let body = |s: Newton| {
+        let step = &identity * (1.0 - alpha) + &s.m * alpha;
+        let mut raised = step.clone();
+        for _ in 0..p.trailing_zeros() {
+            raised = product(&raised, &raised);
+        }
+        let m = product(&raised, &s.m);
+        let error = away(&m);
+        Newton {
+            count: s.count + 1,
+            root: product(&s.root, &step),
+            last_root: s.root,
+            m,
+            // It may rise a little before it falls.
+            falls: error.lt(&s.error * 1.2),
+            error,
+        }
+    };
+    let found = while_loop(goes_on, body, first);
+    let root = where_(&found.falls, &found.root, &found.last_root);
+    (root.astype(matrix.dtype()), away(&found.m))
+}
+
+/// The `x ≥ 0` that makes `|a · x - b|` least, after `iters` iterations of fast
+/// projected gradients (`optax.nnls`; Polyak, 2015): `[n]` or `[n, k]` for `a`
+/// `[m, n]` and `b` `[m]` or `[m, k]`.
+///
+/// `bound` is at least the greatest eigenvalue of `aᵀ a`; without it, norms of
+/// that matrix are taken.
+///
+/// ```no_run
+/// use ramie_core::Array;
+/// use ramie_optim::nnls;
+/// let (a, b) = (Array::from([[1.0f32, 2.0], [3.0, 4.0]]), Array::from([5.0f32, 6.0]));
+/// let x = nnls(&a, &b, 1000, None).to_vec::<f32>();
+/// assert!(x[0] == 0.0 && (x[1] - 1.7).abs() < 1e-4);
+/// ```
+///
+/// # Panics
+/// If `a` is no matrix, or `b` no vector or matrix of as many rows.
+#[track_caller]
+pub fn nnls(a: &Array, b: &Array, iters: usize, bound: Option<&Array>) -> Array {
+    assert!(
+        a.ndim() == 2 && matches!(b.ndim(), 1 | 2) && a.shape()[0] == b.shape()[0],
+        "nnls: a is {}, b is {}\n  help: a is a matrix [m, n], b a vector [m] or a matrix [m, k]",
+        a.aval(),
+        b.aval()
+    );
+    let q = a.matrix_transpose().matmul(a);
+    let target = a.matrix_transpose().matmul(b);
+    let bound = match bound {
+        Some(bound) => bound.clone(),
+        None if q.size() == 0 => Array::scalar(0.0, q.dtype()),
+        None => {
+            let columns = matrix_norm(&q, NormOrder::P(1.0), false);
+            matrix_norm(&q, NormOrder::Frobenius, false).minimum(columns)
+        }
+    };
+    let bound = where_(&bound.eq(0.0), 1.0, bound);
+    let start = target.zeros_like();
+    let body = |(x, p, c): (Array, Array, Array), ()| {
+        let next_c = ((c.square() * 4.0 + 1.0).sqrt() + 1.0) / 2.0;
+        let slide = (c - 1.0) / &next_c;
+        let next = (&p - (q.matmul(&p) - &target) / &bound).maximum(0.0.into_array());
+        let ahead = &next + slide * (&next - x);
+        ((next, ahead, next_c), ())
+    };
+    let options = ramie_core::ScanOptions {
+        length: Some(iters),
+        ..Default::default()
+    };
+    let c = Array::scalar(0.0, start.dtype());
+    let ((x, _, _), ()) = scan_with(body, (start.clone(), start, c), (), options);
+    x
+}

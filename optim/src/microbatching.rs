@@ -1,0 +1,391 @@
+//! Functions of large batches, a part of the batch at a time
+//! (`optax.microbatching`).
+
+use ramie_core::tree::{self, Tree};
+use ramie_core::{Array, DType, Objective, eval_shape, fori_loop, value_and_grad, vmap};
+use std::fmt;
+use std::sync::Arc;
+
+/// How the results for parts of a batch become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccumulationType {
+    /// Their mean.
+    Mean,
+    /// Their sum.
+    Sum,
+    /// Their mean, updated part by part: with early ends, that of the parts
+    /// that were looked at.
+    RunningMean,
+    /// One after another along the first axis, as the batch has its examples.
+    Concat,
+}
+
+/// An [`AccumulationType`] for all arrays of a result, or by their paths.
+///
+/// ```
+/// use ramie_optim::microbatching::{AccumulationType, Accumulators};
+/// let sums = Accumulators::from(AccumulationType::Sum);
+/// // Of a pair, the first is gathered and the second added up.
+/// let both = Accumulators::by_path(|path| match path.starts_with('0') {
+///     true => AccumulationType::Concat,
+///     false => AccumulationType::Sum,
+/// });
+/// ```
+#[derive(Clone)]
+pub struct Accumulators(Arc<dyn Fn(&str) -> AccumulationType + Send + Sync>);
+
+impl Accumulators {
+    /// For each array what the function says of its path.
+    pub fn by_path(
+        choose: impl Fn(&str) -> AccumulationType + Send + Sync + 'static,
+    ) -> Accumulators {
+        Accumulators(Arc::new(choose))
+    }
+}
+
+impl From<AccumulationType> for Accumulators {
+    fn from(all: AccumulationType) -> Accumulators {
+        Accumulators::by_path(move |_| all)
+    }
+}
+
+impl fmt::Debug for Accumulators {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Accumulators(..)")
+    }
+}
+
+/// How a batch is taken apart.
+#[derive(Clone, Debug)]
+pub struct Microbatch {
+    size: usize,
+    axis: usize,
+    accumulators: Accumulators,
+    real: Option<Array>,
+}
+
+impl Microbatch {
+    /// Parts of `size` examples, whose results are added up.
+    ///
+    /// # Panics
+    /// If `size` is 0.
+    #[track_caller]
+    pub fn of(size: usize) -> Microbatch {
+        assert!(
+            size > 0,
+            "microbatch: parts of 0 examples\n  help: 1 looks at one example at a time"
+        );
+        Microbatch {
+            size,
+            axis: 0,
+            accumulators: AccumulationType::Sum.into(),
+            real: None,
+        }
+    }
+
+    /// How results become one.
+    #[must_use]
+    pub fn accumulator(mut self, accumulators: impl Into<Accumulators>) -> Microbatch {
+        self.accumulators = accumulators.into();
+        self
+    }
+
+    /// The axis of the examples, by default the first.
+    #[must_use]
+    pub fn axis(mut self, axis: usize) -> Microbatch {
+        self.axis = axis;
+        self
+    }
+
+    /// The number of parts that are looked at, a 0-d integer that may be
+    /// traced: for batches whose rest is padding, without a new program.
+    #[must_use]
+    pub fn num_real_microbatches(mut self, parts: impl Into<Array>) -> Microbatch {
+        self.real = Some(parts.into());
+        self
+    }
+}
+
+/// The number of parts of a batch.
+#[track_caller]
+fn parts<B: Tree>(batch: &B, size: usize, axis: usize) -> usize {
+    let mut sizes: Vec<usize> = Vec::new();
+    tree::for_each_with_path(batch, |path, _, a| {
+        assert!(
+            a.ndim() > axis,
+            "microbatch: `{path}` of the batch is {}, without an axis {axis} of examples\n  help: \
+             capture what is not batched in the function instead",
+            a.aval()
+        );
+        sizes.push(a.shape()[axis]);
+    });
+    let Some(&examples) = sizes.first() else {
+        panic!("microbatch: the batch has no arrays\n  help: give it what has an axis of examples")
+    };
+    assert!(
+        sizes.iter().all(|s| *s == examples),
+        "microbatch: the arrays of the batch have different numbers of examples, {sizes:?}\n  help: \
+         axis {axis} of each must be that of the examples"
+    );
+    assert!(
+        examples % size == 0 && examples > 0,
+        "microbatch: {examples} examples do not come apart into parts of {size}\n  help: choose a \
+         size that divides the batch, or pad it and set num_real_microbatches"
+    );
+    examples / size
+}
+
+/// The axis of examples as two, `[parts, size]`: part `i` of `n` has the
+/// examples `i`, `i + n`, `i + 2n` and so on, so that one that is sharded over
+/// examples still is so part by part (`reshape_batch_axis`).
+///
+/// # Panics
+/// If an array lacks the axis, or its size is no multiple of `size`.
+#[track_caller]
+pub fn reshape_batch_axis<B: Tree>(batch: &B, size: usize, axis: usize) -> B {
+    let n = parts(batch, size, axis);
+    tree::map(batch, |a| {
+        let mut shape = a.shape().to_vec();
+        shape.splice(axis..=axis, [size, n]);
+        let mut order: Vec<isize> = (0..shape.len() as isize).collect();
+        order.swap(axis, axis + 1);
+        a.reshape(&shape).transpose(&order)
+    })
+}
+
+/// `fun` of a batch, evaluated part by part in a loop, so that it needs the
+/// memory of one part (`optax.microbatching.microbatch`). What is not batched
+/// `fun` captures.
+///
+/// ```no_run
+/// use ramie_core::Array;
+/// use ramie_optim::microbatching::{Microbatch, microbatch};
+/// let sum_of_squares = |x: Array| x.square().sum();
+/// let by_parts = microbatch(sum_of_squares, Microbatch::of(2));
+/// assert_eq!(by_parts(Array::from([1.0f32, 2.0, 3.0, 4.0])).item::<f32>(), 30.0);
+/// ```
+///
+/// # Panics
+/// The returned function panics if the arrays of the batch differ in their
+/// number of examples, or parts of this size do not make it up, or means are
+/// to be taken of results that are no floats.
+pub fn microbatch<B: Tree, R: Tree>(
+    fun: impl Fn(B) -> R + Send + Sync,
+    options: Microbatch,
+) -> impl Fn(B) -> R + Send + Sync {
+    #[track_caller]
+    fn run<B: Tree, R: Tree>(fun: &impl Fn(B) -> R, options: &Microbatch, batch: &B) -> R {
+        let n = parts(batch, options.size, options.axis);
+        let apart = reshape_batch_axis(batch, options.size, options.axis);
+        let part = |index: &Array| {
+            let at = |a: &Array| a.dynamic_index_in_dim(index, options.axis as isize, false);
+            fun(tree::map(&apart, at))
+        };
+        let one = eval_shape(|index: Array| part(&index), Array::scalar(0, DType::I32));
+        let mut kinds = Vec::new();
+        tree::for_each_with_path(&one, |path, _, a| {
+            let kind = (options.accumulators.0)(path);
+            let mean = matches!(kind, AccumulationType::Mean | AccumulationType::RunningMean);
+            assert!(
+                !mean || a.dtype().is_float(),
+                "microbatch: the mean of `{path}`, which is {}\n  help: means are of floats; use Sum \
+                 or Concat",
+                a.aval()
+            );
+            kinds.push(kind);
+        });
+        let like = tree::leaves(&one);
+        let first: Vec<Array> = like
+            .iter()
+            .zip(&kinds)
+            .map(|(a, kind)| match kind {
+                AccumulationType::Concat => Array::zeros(&[&[n], a.shape()].concat(), a.dtype()),
+                _ => Array::zeros(a.shape(), a.dtype()),
+            })
+            .collect();
+        let count = i32::try_from(n).expect("fewer than 2^31 parts");
+        let end = match &options.real {
+            Some(parts) => parts.astype(DType::I32),
+            None => Array::scalar(count, DType::I32),
+        };
+        let body = |index: Array, carry: Vec<Array>| -> Vec<Array> {
+            let results = tree::leaves(&part(&index));
+            let all = carry.iter().zip(&results).zip(&kinds);
+            all.map(|((carry, value), kind)| match kind {
+                AccumulationType::Sum | AccumulationType::Mean => carry + value,
+                AccumulationType::RunningMean => {
+                    let made = index.astype(carry.dtype());
+                    let old = &made / (&made + 1.0);
+                    carry * &old + value * (1.0_f64 - &old)
+                }
+                AccumulationType::Concat => {
+                    carry.dynamic_update_index_in_dim(&value.expand_dims(&[0]), &index, 0)
+                }
+            })
+            .collect()
+        };
+        let start = Array::scalar(0, DType::I32);
+        let sums = match options.real {
+            Some(_) => fori_loop(start, end, body, first),
+            None => fori_loop(0, count, body, first),
+        };
+        let finished = sums.iter().zip(&kinds).map(|(a, kind)| match kind {
+            AccumulationType::Mean => a / f64::from(count),
+            AccumulationType::Concat => in_order(a),
+            _ => a.clone(),
+        });
+        tree::with_leaves(&one, finished)
+    }
+    move |batch| run(&fun, &options, &batch)
+}
+
+/// The results `[parts, size, …]` of parts in the order of the batch.
+#[track_caller]
+fn in_order(a: &Array) -> Array {
+    assert!(
+        a.ndim() > 1,
+        "microbatch: results without an axis of examples cannot be put one after another\n  help: \
+         use Sum or Mean for them"
+    );
+    let mut order: Vec<isize> = (0..a.ndim() as isize).collect();
+    order.swap(0, 1);
+    let (n, size) = (a.shape()[0], a.shape()[1]);
+    let shape = [&[n * size], &a.shape()[2..]].concat();
+    a.transpose(&order).reshape(&shape)
+}
+
+/// [`vmap`] of a function of one example along the first axis, part by part
+/// (`optax.microbatching.micro_vmap`). Results are put one after another unless
+/// the options' accumulators say otherwise, or, without options, all at once.
+///
+/// ```no_run
+/// use ramie_core::Array;
+/// use ramie_optim::microbatching::{AccumulationType, Microbatch, micro_vmap};
+/// let parts = Microbatch::of(4).accumulator(AccumulationType::Concat);
+/// let squares = micro_vmap(|x: Array| x.square(), Some(parts));
+/// assert_eq!(squares(Array::from([1.0f32, 2.0, 3.0, 4.0])).shape(), [4]);
+/// ```
+///
+/// # Panics
+/// As [`microbatch`], and if the options name another axis than the first.
+#[track_caller]
+pub fn micro_vmap<B: Tree, R: Tree>(
+    fun: impl Fn(B) -> R + Send + Sync + 'static,
+    options: Option<Microbatch>,
+) -> impl Fn(B) -> R + Send + Sync {
+    if let Some(options) = &options {
+        assert!(
+            options.axis == 0,
+            "micro_vmap: the axis of examples is {}\n  help: move it to the front",
+            options.axis
+        );
+    }
+    let accumulators = options.as_ref().map(|o| o.accumulators.clone());
+    let mapped = move |batch: B| {
+        let all = vmap(|one: B| fun(one))(batch);
+        let Some(accumulators) = &accumulators else {
+            return all;
+        };
+        tree::map_with_path(&all, |path, a| match (accumulators.0)(path) {
+            AccumulationType::Concat => a.clone(),
+            AccumulationType::Sum => a.sum_axes(&[0]),
+            AccumulationType::Mean | AccumulationType::RunningMean => a.mean_axes(&[0]),
+        })
+    };
+    move |batch| match &options {
+        Some(options) => microbatch(&mapped, options.clone())(batch),
+        None => mapped(batch),
+    }
+}
+
+/// What [`micro_grad`] says about each example.
+#[derive(Clone, Debug)]
+pub struct IndividualOutputs<R, M> {
+    /// What the objective returned, with an axis of examples in front.
+    pub values: R,
+    /// What the measure of gradients returned, likewise.
+    pub metrics: M,
+}
+
+/// What [`micro_grad`] does with the gradients of an example.
+#[derive(Clone, Debug)]
+pub struct PerExample {
+    /// How the transformed gradients of all examples become one.
+    pub accumulator: AccumulationType,
+    /// Examples at a time; `None` for all at once.
+    pub microbatch_size: Option<usize>,
+    /// The objective sees each example as a batch of one.
+    pub keep_batch_dim: bool,
+    /// The number of parts that are looked at; `None` for all.
+    pub num_real_microbatches: Option<Array>,
+}
+
+impl Default for PerExample {
+    fn default() -> PerExample {
+        PerExample {
+            accumulator: AccumulationType::Sum,
+            microbatch_size: None,
+            keep_batch_dim: true,
+            num_real_microbatches: None,
+        }
+    }
+}
+
+/// The gradients of each example by itself, transformed and put together: for
+/// clipping example by example, for their moments, or to measure them
+/// (`optax.microbatching.micro_grad`).
+///
+/// The returned function takes the parameters and a batch whose arrays have
+/// examples along their first axis. `transform` changes the gradients of an
+/// example, which are then put together; `metrics` measures them.
+///
+/// ```no_run
+/// use ramie_core::{Array, State};
+/// use ramie_optim::microbatching::{PerExample, micro_grad};
+/// use ramie_optim::tree;
+/// let loss = |p: State, x: Array| (x.matmul(&p.arrays()[0]) - 1.0).square().mean();
+/// let squares = |g: State| g.map(Array::square);
+/// let of_batch = micro_grad(loss, squares, |g: &State| tree::norm(g), PerExample::default());
+/// let params = State::from_iter([("w", Array::from([0.0f32, 0.0]))]);
+/// let (sum_of_squares, each) = of_batch(params, Array::from([[1.0f32, 2.0], [3.0, 4.0]]));
+/// assert_eq!(each.metrics.shape(), [2]);
+/// ```
+///
+/// # Panics
+/// As [`microbatch`].
+pub fn micro_grad<P: Tree, B: Tree, R: Objective, G: Tree, M: Tree>(
+    fun: impl Fn(P, B) -> R + Send + Sync + 'static,
+    transform: impl Fn(P) -> G + Send + Sync + 'static,
+    metrics: impl Fn(&P) -> M + Send + Sync + 'static,
+    options: PerExample,
+) -> impl Fn(P, B) -> (G, IndividualOutputs<R, M>) + Send + Sync {
+    let shared = Arc::new((fun, transform, metrics));
+    move |params, batch| {
+        let (own, kept) = (shared.clone(), options.keep_batch_dim);
+        let one = move |example: B| {
+            let (fun, transform, metrics) = &*own;
+            let params = tree::map(&params, Array::clone);
+            let example = match kept {
+                true => tree::map(&example, |a| a.expand_dims(&[0])),
+                false => example,
+            };
+            let (value, grads) =
+                value_and_grad(|p: P| fun(p, tree::map(&example, Array::clone)))(params);
+            let measured = metrics(&grads);
+            (transform(grads), value, measured)
+        };
+        let accumulator = options.accumulator;
+        let by_path = Accumulators::by_path(move |path| match path.split('.').next() {
+            Some("0") => accumulator,
+            _ => AccumulationType::Concat,
+        });
+        let size = match options.microbatch_size {
+            Some(size) => size,
+            None => parts(&batch, 1, 0),
+        };
+        let mut parts = Microbatch::of(size).accumulator(by_path);
+        parts.real = options.num_real_microbatches.clone();
+        let (grads, values, metrics) = micro_vmap(one, Some(parts))(batch);
+        (grads, IndividualOutputs { values, metrics })
+    }
+}
