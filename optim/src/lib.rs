@@ -121,12 +121,12 @@ pub use multi_steps::{
 pub use noise::{AddNoiseState, add_noise};
 pub use novograd::{ScaleByNovograd, ScaleByNovogradState, scale_by_novograd};
 pub use numerics::{
-    global_norm, safe_increment, safe_norm, safe_root_mean_squares, scale_gradient,
+    global_norm, safe_increment, safe_norm, safe_norm_of, safe_root_mean_squares, scale_gradient,
 };
 pub use optimistic::{
     ScaleByOptimisticGradient, ScaleByOptimisticGradientState, scale_by_optimistic_gradient,
 };
-pub use partition::{PartitionState, partition, selective_transform};
+pub use partition::{PartitionState, multi_transform, partition, selective_transform};
 pub use polyak::{PolyakVariant, ScaleByPolyak, scale_by_polyak};
 pub use rms::{
     ScaleByAdaDeltaState, ScaleByAdadelta, ScaleByRStdDevState, ScaleByRms, ScaleByRmsState,

@@ -2,7 +2,8 @@
 
 use crate::tree::abs_sq;
 use crate::{Hyperparam, tree};
-use ramie_core::{Array, DType, State, where_};
+use ramie_core::linalg::{self, NormOrder};
+use ramie_core::{Array, DType, IntoArray, State, custom_jvp, where_};
 
 /// The count plus one; a count at the greatest value stays there.
 ///
@@ -40,6 +41,36 @@ pub fn safe_norm(x: &Array, min_norm: impl Into<Hyperparam>) -> Array {
     at_least(x, min_norm.into(), |x| abs_sq(x).sum().sqrt())
 }
 
+/// [`safe_norm`] of another order, and along some axes only: one or more for
+/// vectors, and for matrices of orders such as [`NormOrder::Nuclear`] two
+/// (`optax.safe_norm` with `ord`, `axis` and `keepdims`).
+///
+/// ```no_run
+/// use ramie_core::Array;
+/// use ramie_core::linalg::NormOrder;
+/// use ramie_optim::safe_norm_of;
+/// let x = Array::from([[3.0f32, -4.0], [0.0, 0.0]]);
+/// assert_eq!(safe_norm_of(&x, 0.5, NormOrder::P(1.0), &[1], false).to_vec::<f32>(), [7.0, 0.5]);
+/// ```
+///
+/// # Panics
+/// As [`norm`](ramie_core::linalg::norm).
+#[track_caller]
+pub fn safe_norm_of(
+    x: &Array,
+    min_norm: impl Into<Hyperparam>,
+    order: NormOrder,
+    axes: &[isize],
+    keepdims: bool,
+) -> Array {
+    let least = min_norm.into();
+    let size = |x: &Array, keepdims: bool| linalg::norm(x, order, axes, keepdims);
+    let kept = size(x, true);
+    let safe = where_(&kept.le(&least), 1.0, x);
+    let small = size(x, keepdims).le(&least);
+    where_(&small, &least, size(&safe, keepdims))
+}
+
 /// The root mean square of an array, 0-d, or `min_rms` where it is less; its
 /// derivative is finite everywhere.
 #[track_caller]
@@ -64,6 +95,12 @@ fn at_least(x: &Array, least: Hyperparam, size: impl Fn(&Array) -> Array) -> Arr
 /// ```
 #[track_caller]
 pub fn scale_gradient(x: &Array, scale: impl Into<Hyperparam>) -> Array {
-    let passed = x * &scale.into();
-    (x - &passed).stop_gradient() + passed
+    let scaled = custom_jvp(
+        |x: Array, _scale: Array| x,
+        |(x, scale): (Array, Array), (slope, _): (Array, Array)| {
+            let slope = slope * scale.astype(x.dtype());
+            (x, slope)
+        },
+    );
+    scaled(x.clone(), scale.into().into_array())
 }

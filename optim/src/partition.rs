@@ -74,6 +74,14 @@ pub fn partition<L: Into<String>, T: Into<GradientTransformation>>(
     )
 }
 
+/// [`partition`] by its former name (`optax.multi_transform`).
+pub fn multi_transform<L: Into<String>, T: Into<GradientTransformation>>(
+    transforms: impl IntoIterator<Item = (L, T)>,
+    param_label: impl Fn(&str, &Array) -> String + Send + Sync + 'static,
+) -> GradientTransformation {
+    partition(transforms, param_label)
+}
+
 #[track_caller]
 fn check(
     known: &BTreeMap<String, GradientTransformation>,

@@ -28,7 +28,7 @@ pub fn projection_hypercube(x: &State, scale: impl Into<Hyperparam>) -> State {
 /// The nearest vector without negative elements that sums up to 1. The choice
 /// of the elements that are not zero is held fixed in derivatives, as that of
 /// a maximum is.
-fn unit_simplex(values: &Array) -> Array {
+pub(crate) fn unit_simplex(values: &Array) -> Array {
     let n = values.size();
     let fixed = values.stop_gradient();
     let sorted = fixed.sort_descending(0);

@@ -1,9 +1,16 @@
 //! Arithmetic on whole states, and arrays found in them by name (`optax.tree`).
 
+mod lookup;
+
+pub use crate::moments::{
+    bias_correction, update_infinity_moment, update_moment, update_moment_per_elem_norm,
+};
+pub use lookup::{get, get_all_with_path, get_where, map_params, map_params_or, set, set_where};
+
 use crate::Hyperparam;
 use ramie_core::random::Key;
-use ramie_core::tree::{self, Tree};
 use ramie_core::{Array, DType, IntoArray, State, where_};
+use std::collections::BTreeMap;
 
 macro_rules! pointwise {
     ($( $(#[$doc:meta])* $f:ident |$a:ident, $b:ident| $body:expr; )*) => { $(
@@ -205,20 +212,49 @@ pub fn cast(x: &State, dtype: Option<DType>) -> State {
     }
 }
 
-/// The element type that all arrays can be converted to without a loss, of
-/// those they have.
+/// The element type of all arrays, `f32` for none (`optax.tree.dtype`). Where
+/// they differ, see [`lowest_dtype`] and its like.
+///
+/// # Panics
+/// If they differ.
 #[track_caller]
-pub(crate) fn lowest_dtype(x: &State) -> DType {
-    narrowest(x, |a, b| a.bits() < b.bits())
+pub fn dtype(x: &State) -> DType {
+    let mut dtypes = x.iter().map(|(path, a)| (path, a.dtype()));
+    let Some((first, dtype)) = dtypes.next() else {
+        return DType::F32;
+    };
+    if let Some((other, found)) = dtypes.find(|(_, d)| *d != dtype) {
+        panic!(
+            "tree::dtype: `{first}` is {dtype}, `{other}` is {found}\n  help: ask for \
+             tree::lowest_dtype, highest_dtype or promoted_dtype"
+        );
+    }
+    dtype
 }
 
-/// The widest of the arrays' element types.
+/// The element type to which those of all arrays promote
+/// (`optax.tree.dtype(x, "promote")`).
 #[track_caller]
-pub(crate) fn highest_dtype(x: &State) -> DType {
-    narrowest(x, |a, b| a.bits() > b.bits())
+pub fn promoted_dtype(x: &State) -> DType {
+    let dtypes = x.arrays().iter().map(Array::dtype);
+    dtypes
+        .reduce(ramie_core::promote_types)
+        .unwrap_or(DType::F32)
 }
 
-fn narrowest(x: &State, before: impl Fn(DType, DType) -> bool) -> DType {
+/// The narrowest of the arrays' element types, `f32` for none
+/// (`optax.tree.dtype(x, "lowest")`).
+pub fn lowest_dtype(x: &State) -> DType {
+    first_dtype(x, |a, b| a.bits() < b.bits())
+}
+
+/// The widest of the arrays' element types, `f32` for none
+/// (`optax.tree.dtype(x, "highest")`).
+pub fn highest_dtype(x: &State) -> DType {
+    first_dtype(x, |a, b| a.bits() > b.bits())
+}
+
+fn first_dtype(x: &State, before: impl Fn(DType, DType) -> bool) -> DType {
     let dtypes = x.arrays().iter().map(Array::dtype);
     dtypes
         .reduce(|a, b| if before(b, a) { b } else { a })
@@ -273,7 +309,7 @@ pub fn conj(x: &State) -> State {
 
 /// The arrays' paths in the order of Optax, which sorts the names of a
 /// dictionary at each level.
-fn sorted_paths(x: &State) -> Vec<&str> {
+pub(crate) fn sorted_paths(x: &State) -> Vec<&str> {
     let mut paths: Vec<&str> = x.paths().collect();
     paths.sort_by(|a, b| a.split('.').cmp(b.split('.')));
     paths
@@ -302,90 +338,10 @@ pub fn random_like(key: &Key, x: &State, sampler: impl Fn(&Key, &Array) -> Array
     })
 }
 
-/// `true` for the paths that are `key` or end in it.
-fn named(path: &str, key: &str) -> bool {
-    path == key
-        || path
-            .strip_suffix(key)
-            .is_some_and(|front| front.ends_with('.'))
-}
-
-/// The arrays of any tree whose path ends in `key`, with their paths
-/// (`optax.tree.get_all_with_path`).
-pub fn get_all_with_path<T: Tree>(x: &T, key: &str) -> Vec<(String, Array)> {
-    let mut found = Vec::new();
-    tree::for_each_with_path(x, |path, _, array| {
-        if named(path, key) {
-            found.push((path.to_owned(), array.clone()));
-        }
-    });
-    found
-}
-
-/// The only array of a tree whose path ends in `key`: what is called
-/// `learning_rate` in the state of an optimizer, say (`optax.tree.get`).
-///
-/// ```no_run
-/// use ramie_core::{Array, State};
-/// use ramie_optim::{GradientTransformation, inject_hyperparams, sgd, tree};
-/// let params = State::from_iter([("w", Array::from(1.0f32))]);
-/// let tx = inject_hyperparams([("learning_rate", 0.1)], |h| sgd(h.get("learning_rate")));
-/// let state = GradientTransformation::from(tx).init(&params);
-/// let rate = tree::get(&state, "learning_rate").expect("it is there");
-/// assert_eq!(rate.item::<f32>(), 0.1);
-/// ```
-///
-/// # Panics
-/// If there are several; the message lists them.
+/// A key for each array, by its path, dealt in the order of the sorted paths
+/// (`optax.tree.split_key_like`).
 #[track_caller]
-pub fn get<T: Tree>(x: &T, key: &str) -> Option<Array> {
-    let mut found = get_all_with_path(x, key);
-    assert!(
-        found.len() < 2,
-        "tree::get: several arrays are called `{key}`: {}\n  help: give more of the path, `{}`",
-        found
-            .iter()
-            .map(|(p, _)| p.as_str())
-            .collect::<Vec<_>>()
-            .join(", "),
-        found[0].0
-    );
-    found.pop().map(|(_, array)| array)
-}
-
-/// Sets every array of a tree whose path ends in `key`, in the array's element
-/// type (`optax.tree.set`).
-///
-/// ```no_run
-/// # use ramie_core::{Array, State};
-/// # use ramie_optim::{GradientTransformation, adam, tree};
-/// # let params = State::from_iter([("w", Array::from(1.0f32))]);
-/// let mut state = GradientTransformation::from(adam(0.1)).init(&params);
-/// tree::set(&mut state, "count", 10);
-/// ```
-///
-/// # Panics
-/// If there is none, or a shape differs.
-#[track_caller]
-pub fn set<T: Tree>(x: &mut T, key: &str, value: impl IntoArray) {
-    let value = value.into_array();
-    let paths = tree::paths(x);
-    let places: Vec<bool> = paths.iter().map(|p| named(p, key)).collect();
-    assert!(
-        places.contains(&true),
-        "tree::set: no array is called `{key}`\n  help: there are {}",
-        paths.join(", ")
-    );
-    let mut next = places.into_iter();
-    x.walk_mut(&mut |array| {
-        if next.next() == Some(true) {
-            assert!(
-                array.shape() == value.shape(),
-                "tree::set: `{key}` is {}, the new value {}",
-                array.aval(),
-                value.aval()
-            );
-            *array = value.astype(array.dtype());
-        }
-    });
+pub fn split_key_like(key: &Key, x: &State) -> BTreeMap<String, Key> {
+    let paths = sorted_paths(x).into_iter().map(str::to_owned);
+    paths.zip(key.split(x.len())).collect()
 }

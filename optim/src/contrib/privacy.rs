@@ -3,7 +3,7 @@
 use crate::options::options;
 use crate::{
     GradientTransformation, Trace, chain, identity, per_example_global_norm_clip,
-    scale_by_learning_rate,
+    scale_by_learning_rate, tree,
 };
 use ramie_core::State;
 use ramie_core::random::{self, Key};
@@ -18,7 +18,8 @@ pub struct DifferentiallyPrivateAggregateState {
 
 /// Clips the gradients of each example, stacked along the first axis, to the
 /// norm `l2_norm_clip`, adds them up with normal noise of the deviation
-/// `l2_norm_clip · noise_multiplier`, and divides by their number.
+/// `l2_norm_clip · noise_multiplier`, and divides by their number. Keys are
+/// dealt in the order of the sorted paths.
 ///
 /// Abadi et al., *Deep Learning with Differential Privacy*, 2016.
 pub fn differentially_private_aggregate(
@@ -34,11 +35,13 @@ pub fn differentially_private_aggregate(
         move |grads: State, state: DifferentiallyPrivateAggregateState, _| {
             let (sums, _) = per_example_global_norm_clip(&grads, l2_norm_clip);
             let examples = grads.arrays()[0].shape()[0] as f64;
-            let mut keys = state.rng_key.split(grads.len() + 1).into_iter();
-            let rng_key = keys.next().expect("a key more than arrays");
-            let noised = sums.map(|g| {
-                let key = keys.next().expect("a key for each array");
-                (g + random::normal(&key, g.shape(), g.dtype()) * deviation) / examples
+            let mut keys = state.rng_key.split(grads.len() + 1);
+            let rng_key = keys.remove(0);
+            let order = tree::sorted_paths(&sums);
+            let noised = sums.map_with_path(|path, g| {
+                let at = order.iter().position(|p| *p == path);
+                let key = &keys[at.expect("a path of the state")];
+                (g + random::normal(key, g.shape(), g.dtype()) * deviation) / examples
             });
             (noised, DifferentiallyPrivateAggregateState { rng_key })
         },

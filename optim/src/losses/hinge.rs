@@ -1,7 +1,8 @@
 //! Losses of margins.
 
 use super::{check_integers, check_same_shape};
-use ramie_core::{Array, where_};
+use crate::projections::unit_simplex;
+use ramie_core::{Array, vmap, where_};
 
 /// How far a score falls short of 1 on the side of its target, -1 or 1, element
 /// by element (`optax.hinge_loss`).
@@ -64,4 +65,23 @@ pub fn multiclass_perceptron_loss(scores: &Array, labels: &Array) -> Array {
 #[track_caller]
 pub fn sparsemax_loss(logits: &Array, labels: &Array) -> Array {
     where_(&labels.ne(0), -logits, logits).sparse_plus()
+}
+
+/// The sparsemax loss of scores `[…, classes]` and classes `[…]`: `[…]`
+/// (`optax.losses.multiclass_sparsemax_loss`; Martins and Astudillo, 2016).
+///
+/// # Panics
+/// If the labels are not integers, or the shapes do not match.
+#[track_caller]
+pub fn multiclass_sparsemax_loss(scores: &Array, labels: &Array) -> Array {
+    let (own, rows) = of_class("multiclass_sparsemax_loss", scores, labels);
+    let classes = scores.shape().last().copied().unwrap_or(0);
+    let above = where_(&rows.ne(0), 0.0, scores - own.expand_dims(&[-1]));
+    let of_example = |scores: Array, above: Array| {
+        let chances = unit_simplex(&scores);
+        let kept = where_(&chances.ne(0), above, 0.0);
+        (&chances * kept).sum() + (1.0_f64 - chances.square().sum()) * 0.5
+    };
+    let list = |x: &Array| x.reshape(&[labels.size(), classes]);
+    vmap(of_example)(list(scores), list(&above)).reshape(labels.shape())
 }

@@ -27,7 +27,8 @@ pub use divergence::{
 };
 pub use fenchel_young::make_fenchel_young_loss;
 pub use hinge::{
-    hinge_loss, multiclass_hinge_loss, multiclass_perceptron_loss, perceptron_loss, sparsemax_loss,
+    hinge_loss, multiclass_hinge_loss, multiclass_perceptron_loss, multiclass_sparsemax_loss,
+    perceptron_loss, sparsemax_loss,
 };
 pub use ranking::ranking_softmax_loss;
 pub use regression::{

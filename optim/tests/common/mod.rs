@@ -58,14 +58,24 @@ pub fn problems() -> [(&'static str, Objective, State); 3] {
 }
 
 pub fn golden() -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data/optimizers.json");
-    let text = std::fs::read_to_string(path).expect("the file is in the repository");
-    serde_json::from_str(&text).expect("valid JSON")
+    golden_of("optimizers")
 }
 
-fn numbers(value: &Value) -> Vec<f64> {
+/// The document of a script.
+pub fn golden_of(name: &str) -> Value {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data");
+    let text = std::fs::read_to_string(data.join(format!("{name}.json")));
+    serde_json::from_str(&text.expect("the file is in the repository")).expect("valid JSON")
+}
+
+/// The numbers of a list.
+pub fn numbers(value: &Value) -> Vec<f64> {
     let list = value.as_array().expect("a list");
-    list.iter().map(|x| x.as_f64().expect("a number")).collect()
+    let number = |x: &Value| match x {
+        Value::Bool(yes) => f64::from(u8::from(*yes)),
+        x => x.as_f64().expect("a number"),
+    };
+    list.iter().map(number).collect()
 }
 
 /// A path without that of a parameter at its end: what the arrays of a moment
@@ -133,7 +143,11 @@ pub fn compare(
                 .push(format!("{what}: `{path}` is {array}, not {n} numbers"));
             continue;
         }
-        let own = spread[path].as_f64().expect("a number");
+        // Where it is not recorded, only the field counts.
+        let own = match spread {
+            Value::Null => f64::INFINITY,
+            spread => spread[path].as_f64().expect("a number"),
+        };
         let most = tolerance.map_or(f64::INFINITY, |t| t * greatest(family(path)) + 1e-30);
         let mut worst: Option<(f64, String)> = None;
         for (g, e) in got.iter().zip(&expected) {
