@@ -1,7 +1,12 @@
 //! Attention by scaled products.
 
+mod blockwise;
+mod tree;
+mod visible;
+
 use crate::prim::dot::DotDimensionNumbers;
-use crate::{Array, DType, Reduction, finfo, promote_types, where_};
+use crate::{Array, DType, Reduction, promote_types};
+use visible::{Columns, within};
 
 /// What attention sees, and how it weighs it; see [`dot_product_attention`].
 ///
@@ -20,6 +25,8 @@ pub struct Attention {
     query_lengths: Option<Array>,
     key_value_lengths: Option<Array>,
     window: Option<(usize, usize)>,
+    segments: Option<[Array; 2]>,
+    block: Option<usize>,
 }
 
 /// Attention of queries to keys, by the softmax of their products, divided by
@@ -114,6 +121,49 @@ impl Attention {
         }
     }
 
+    /// To which segment each query and each key belongs, integers of shapes
+    /// `[B, T]` and `[B, S]`: queries see the keys of their own segment. So can
+    /// several sequences share a row of a batch.
+    #[must_use]
+    pub fn segments(self, queries: &Array, keys: &Array) -> Attention {
+        Attention {
+            segments: Some([queries.clone(), keys.clone()]),
+            ..self
+        }
+    }
+
+    /// Goes through this many keys at a time, so that the memory needed grows
+    /// with the length of the sequences and not with its square. The gradient
+    /// computes the weights of each block again.
+    ///
+    /// The result is the same but for rounding. There is no forward mode.
+    ///
+    /// Rabe and Staats, *Self-attention Does Not Need O(n²) Memory*, 2021; Dao,
+    /// *FlashAttention-2*, 2023.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, Attention, DType};
+    /// let x = Array::ones(&[1, 4096, 8, 64], DType::F32);
+    /// let y = Attention::new().causal().blockwise(256).of(&x, &x, &x);
+    /// assert_eq!(y.shape(), x.shape());
+    /// ```
+    ///
+    /// # Panics
+    /// If `keys` is 0.
+    #[must_use]
+    #[track_caller]
+    pub fn blockwise(self, keys: usize) -> Attention {
+        assert!(
+            keys > 0,
+            "Attention::blockwise: blocks of 0 keys were asked for\n  help: give a block at least \
+             one key; 128 to 1024 are common"
+        );
+        Attention {
+            block: Some(keys),
+            ..self
+        }
+    }
+
     /// The mean of the values for each query, in the shape of the queries.
     ///
     /// # Panics
@@ -132,10 +182,39 @@ impl Attention {
     pub fn with_residual(&self, query: &Array, key: &Array, value: &Array) -> (Array, Array) {
         let (q, k, v) = (batched(query), batched(key), batched(value));
         self.check(&q, &k, &v);
-        let &[b, t, n, h] = q.shape() else {
-            unreachable!("checked to have four axes")
+        let (mean, residual) = match self.block {
+            Some(block) if k.shape()[1] > 0 => self.in_blocks(&q, &k, &v, block),
+            _ => self.at_once(&q, &k, &v),
         };
-        let &[_, _, heads, _] = k.shape() else {
+        let mean = match &self.query_lengths {
+            None => mean,
+            Some(lengths) => {
+                let &[b, t, ..] = q.shape() else {
+                    unreachable!("checked to have four axes")
+                };
+                let counts = within(lengths, t).reshape(&[b, t, 1, 1]);
+                mean * counts.astype(k.dtype())
+            }
+        };
+        let shape = query.shape();
+        (
+            mean.reshape(shape),
+            residual
+                .astype(k.dtype())
+                .reshape(&shape[..shape.len() - 1])
+                .stop_gradient(),
+        )
+    }
+
+    /// What products are multiplied by, for heads of a size.
+    fn factor(&self, h: usize) -> f64 {
+        self.scale.unwrap_or(1.0 / (h as f64).sqrt())
+    }
+
+    /// With all products in memory; the residual is `[B, T, N]` in `f32`.
+    #[track_caller]
+    fn at_once(&self, q: &Array, k: &Array, v: &Array) -> (Array, Array) {
+        let (&[b, t, n, h], &[_, s, heads, _]) = (q.shape(), k.shape()) else {
             unreachable!("checked to have four axes")
         };
         let group = n / heads;
@@ -144,74 +223,23 @@ impl Attention {
         let numbers = DotDimensionNumbers::new([&[4], &[3]], [&[0, 2], &[0, 2]]);
         let wide = promote_types(q.dtype(), DType::F32);
         let logits = grouped
-            .dot_general_with(&k, numbers, None, Some(wide))
+            .dot_general_with(k, numbers, None, Some(wide))
             .swap_axes(2, 3);
-        let logits = logits * self.scale.unwrap_or(1.0 / (h as f64).sqrt());
-        let logits = match &self.bias {
-            None => logits,
-            Some(bias) => (&logits + per_group(&batched(bias), heads, group)).astype(wide),
+        let columns = Columns {
+            start: None,
+            width: s,
+            all: s,
         };
-        let logits = match self.visible(&logits, heads, group) {
-            None => logits,
-            // Not infinite: a query that sees nothing has equal weights.
-            Some(seen) => {
-                let least = -0.7 * finfo(wide).max.min(f64::from(f32::MAX));
-                where_(&seen, &logits, least)
-            }
-        };
-        let logits = logits.astype(DType::F32);
+        let logits = self.biased(logits * self.factor(h), heads, group, &columns);
+        let seen = self.visible(logits.shape(), &columns);
+        let logits = self.hidden(logits, seen.as_ref()).astype(DType::F32);
         let weights = logits.softmax(-1).astype(k.dtype());
         let numbers = DotDimensionNumbers::new([&[4], &[1]], [&[0, 1], &[0, 2]]);
-        let mean = weights.dot_general_with(&v, numbers, None, Some(k.dtype()));
+        let mean = weights.dot_general_with(v, numbers, None, Some(k.dtype()));
         let mean = mean.transpose(&[0, 3, 1, 2, 4]).reshape(&[b, t, n, h]);
-        let mean = match &self.query_lengths {
-            None => mean,
-            Some(lengths) => {
-                let counts = within(lengths, t).reshape(&[b, t, 1, 1]);
-                mean * counts.astype(k.dtype())
-            }
-        };
-        let residual = logits
-            .logsumexp_with(&Reduction::over(&[-1]))
-            .astype(k.dtype())
-            .transpose(&[0, 3, 1, 2])
-            .stop_gradient();
-        let shape = query.shape();
-        (
-            mean.reshape(shape),
-            residual.reshape(&shape[..shape.len() - 1]),
-        )
-    }
-
-    /// Which keys each query sees, in a shape that broadcasts to that of the
-    /// products; `None` for all.
-    #[track_caller]
-    fn visible(&self, logits: &Array, heads: usize, group: usize) -> Option<Array> {
-        let &[b, .., t, s] = logits.shape() else {
-            unreachable!("products have five axes")
-        };
-        let (row, column) = (
-            || Array::iota(&[1, 1, 1, t, s], 3, DType::I32),
-            || Array::iota(&[1, 1, 1, t, s], 4, DType::I32),
-        );
-        let mut seen: Vec<Array> = Vec::new();
-        if let Some(mask) = &self.mask {
-            seen.push(per_group(&batched(mask), heads, group));
-        }
-        if self.causal {
-            seen.push(row().ge(column()));
-        }
-        if let Some((before, after)) = self.window {
-            let near = row().le(column() + before as i64);
-            seen.push(near.bitwise_and(row().ge(column() - after as i64)));
-        }
-        if let Some(lengths) = &self.query_lengths {
-            seen.push(within(lengths, t).reshape(&[b, 1, 1, t, 1]));
-        }
-        if let Some(lengths) = &self.key_value_lengths {
-            seen.push(within(lengths, s).reshape(&[b, 1, 1, 1, s]));
-        }
-        seen.into_iter().reduce(|a, b| a.bitwise_and(b))
+        let residual = logits.logsumexp_with(&Reduction::over(&[-1]));
+        let residual = residual.transpose(&[0, 3, 1, 2]).reshape(&[b, t, n]);
+        (mean, residual)
     }
 
     #[track_caller]
@@ -240,6 +268,37 @@ impl Attention {
                 mask.aval()
             );
         }
+        let (&[b, t, n, _], &[_, s, ..]) = (q.shape(), k.shape()) else {
+            unreachable!("checked to have four axes")
+        };
+        for (what, x) in [("mask", &self.mask), ("bias", &self.bias)] {
+            let Some(x) = x else { continue };
+            let full = [b, n, t, s];
+            let fits = x.ndim() <= 4
+                && (x.shape().iter().rev())
+                    .zip(full.iter().rev())
+                    .all(|(x, n)| x == n || *x == 1);
+            assert!(
+                fits,
+                "dot_product_attention: the {what} is {}, which does not broadcast to [B, N, T, S] = \
+                 {full:?}\n  help: give size 1 for axes that it does not depend on: one of [B, T, S] \
+                 needs an axis for the heads, expand_dims(&[1])",
+                x.aval()
+            );
+        }
+        if let Some([queries, keys]) = &self.segments {
+            assert!(
+                queries.shape() == [b, t]
+                    && keys.shape() == [b, s]
+                    && queries.dtype() == keys.dtype()
+                    && queries.dtype().is_integer(),
+                "dot_product_attention: segments of queries {} and of keys {} are not integers of the \
+                 shapes [{b}, {t}] and [{b}, {s}]\n  help: give one number for each place of each \
+                 sequence",
+                queries.aval(),
+                keys.aval()
+            );
+        }
         for lengths in self.query_lengths.iter().chain(&self.key_value_lengths) {
             assert!(
                 lengths.shape() == [q.shape()[0]] && lengths.dtype().is_integer(),
@@ -256,31 +315,4 @@ impl Attention {
 #[track_caller]
 fn batched(x: &Array) -> Array {
     super::at_least(x, 4)
-}
-
-/// What is given per head, `[B, N or 1, T, S]`, per group of heads.
-#[track_caller]
-fn per_group(x: &Array, heads: usize, group: usize) -> Array {
-    let fits = x.ndim() == 4 && (x.shape()[1] == 1 || x.shape()[1] == heads * group);
-    assert!(
-        fits,
-        "dot_product_attention: a mask or bias {} does not broadcast to [B, N, T, S] for {} heads\n  \
-         help: give size 1 for axes that it does not depend on",
-        x.aval(),
-        heads * group
-    );
-    let &[b, n, t, s] = x.shape() else {
-        unreachable!("checked to have four axes")
-    };
-    match n {
-        1 => x.reshape(&[b, 1, 1, t, s]),
-        _ => x.reshape(&[b, heads, group, t, s]),
-    }
-}
-
-/// For each sequence, which of `size` places are before its length: `[B, size]`.
-#[track_caller]
-fn within(lengths: &Array, size: usize) -> Array {
-    let place = Array::iota(&[1, size], 1, lengths.dtype());
-    place.lt(lengths.expand_dims(&[1]))
 }

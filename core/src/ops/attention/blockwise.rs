@@ -1,0 +1,284 @@
+//! Attention with a block of keys in memory at a time, and its gradient.
+//!
+//! Softmax is computed as blocks come: the greatest product so far, the sum of
+//! exponentials relative to it and the sum of values weighed by them are
+//! carried, and scaled down whenever a greater product appears. The gradient
+//! keeps the first two, from which the weights of any block follow.
+
+use super::Attention;
+use super::visible::{Columns, per_group};
+use crate::prim::dot::DotDimensionNumbers;
+use crate::{Array, DType, Reduction, custom_vjp, promote_types, scan, where_};
+
+/// What the backward rule is given: the arguments, the result, and for each
+/// query the greatest product and the sum of exponentials.
+type Kept = ((Array, Array, Array, Attention), [Array; 3]);
+
+/// Sizes: batch, heads of keys, query heads for each, queries, keys, size of a
+/// head.
+#[derive(Clone, Copy)]
+struct Sizes {
+    b: usize,
+    heads: usize,
+    group: usize,
+    t: usize,
+    s: usize,
+    h: usize,
+    block: usize,
+}
+
+impl Sizes {
+    fn of(q: &Array, k: &Array, block: usize) -> Sizes {
+        let (&[b, t, n, h], &[_, s, heads, _]) = (q.shape(), k.shape()) else {
+            unreachable!("checked to have four axes")
+        };
+        Sizes {
+            b,
+            heads,
+            group: n / heads,
+            t,
+            s,
+            h,
+            block: block.min(s),
+        }
+    }
+
+    /// Keys with those that fill the last block.
+    fn padded(&self) -> usize {
+        self.s.next_multiple_of(self.block)
+    }
+
+    /// Where blocks begin.
+    fn starts(&self) -> Array {
+        Array::arange(self.padded() / self.block).astype(DType::I32) * self.block as i64
+    }
+
+    /// `[B, T, N, H]` as `[B, K, G, T, H]`.
+    fn grouped(&self, x: &Array) -> Array {
+        x.reshape(&[self.b, self.t, self.heads, self.group, x.shape()[3]])
+            .transpose(&[0, 2, 3, 1, 4])
+    }
+
+    /// `[B, K, G, T, H]` as `[B, T, N, H]`.
+    fn ungrouped(&self, x: &Array) -> Array {
+        let h = x.shape()[4];
+        x.transpose(&[0, 3, 1, 2, 4])
+            .reshape(&[self.b, self.t, self.heads * self.group, h])
+    }
+
+    /// Keys or values with zeros that fill the last block.
+    fn filled(&self, x: &Array) -> Array {
+        match self.padded() - self.s {
+            0 => x.clone(),
+            more => x.pad(&[(0, 0), (0, more), (0, 0), (0, 0)], 0.0),
+        }
+    }
+
+    /// Stacked blocks `[blocks, B, width, K, H]` as `[B, S, K, H]`.
+    fn joined(&self, blocks: &Array) -> Array {
+        let h = blocks.shape()[4];
+        blocks
+            .move_axis(0, 1)
+            .reshape(&[self.b, self.padded(), self.heads, h])
+            .slice_in_dim(0, self.s, 1, 1)
+    }
+}
+
+/// `[B, K, G, T, x]` with `[B, c, K, x]`: `[B, K, G, T, c]`.
+fn with_keys(x: &Array, keys: &Array, wide: DType) -> Array {
+    let numbers = DotDimensionNumbers::new([&[4], &[3]], [&[0, 1], &[0, 2]]);
+    x.dot_general_with(keys, numbers, None, Some(wide))
+}
+
+/// `[B, K, G, T, c]` with `[B, c, K, x]`: `[B, K, G, T, x]`.
+fn of_values(weights: &Array, values: &Array, wide: DType) -> Array {
+    let numbers = DotDimensionNumbers::new([&[4], &[1]], [&[0, 1], &[0, 2]]);
+    weights.dot_general_with(values, numbers, None, Some(wide))
+}
+
+/// `[B, K, G, T, c]` with `[B, K, G, T, x]`: `[B, c, K, x]`.
+fn over_queries(x: &Array, y: &Array, wide: DType) -> Array {
+    let numbers = DotDimensionNumbers::new([&[2, 3], &[2, 3]], [&[0, 1], &[0, 1]]);
+    x.dot_general_with(y, numbers, None, Some(wide))
+        .transpose(&[0, 2, 1, 3])
+}
+
+impl Attention {
+    /// The mean of the values, `[B, T, N, H]`, and the residual `[B, T, N]`.
+    #[track_caller]
+    pub(super) fn in_blocks(
+        &self,
+        q: &Array,
+        k: &Array,
+        v: &Array,
+        block: usize,
+    ) -> (Array, Array) {
+        let how = Attention {
+            block: Some(block),
+            ..self.clone()
+        };
+        let attend = custom_vjp(
+            |q: Array, k: Array, v: Array, how: Attention| {
+                let (out, m, l) = how.forward(&q, &k, &v);
+                let residual = residual(&m, &l, &q);
+                (out, residual)
+            },
+            |(q, k, v, how): (Array, Array, Array, Attention)| {
+                let (out, m, l) = how.forward(&q, &k, &v);
+                let residual = residual(&m, &l, &q);
+                ((out.clone(), residual), ((q, k, v, how), [out, m, l]))
+            },
+            |kept: Kept, (ct, _): (Array, Array)| backward(kept, &ct),
+        );
+        attend(q.clone(), k.clone(), v.clone(), how)
+    }
+
+    /// Products of queries with a block of keys, minus infinity for keys that
+    /// only fill the block; and which of them are seen.
+    fn products(
+        &self,
+        q: &Array,
+        keys: &Array,
+        columns: &Columns<'_>,
+        sizes: &Sizes,
+    ) -> (Array, Option<Array>) {
+        let wide = promote_types(q.dtype(), DType::F32);
+        let logits = with_keys(q, keys, wide) * self.factor(sizes.h);
+        let logits = self.biased(logits, sizes.heads, sizes.group, columns);
+        let seen = self.visible(logits.shape(), columns);
+        let logits = self.hidden(logits, seen.as_ref()).astype(DType::F32);
+        match columns.filling() {
+            None => (logits, seen),
+            Some(real) => (where_(&real, logits, f64::NEG_INFINITY), seen),
+        }
+    }
+
+    /// The mean of the values, and for each query the greatest product and the
+    /// sum of exponentials, `[B, K, G, T]`.
+    fn forward(&self, q: &Array, k: &Array, v: &Array) -> (Array, Array, Array) {
+        let sizes = Sizes::of(q, k, self.block.unwrap_or(usize::MAX));
+        let how = self.padded(sizes.s, sizes.padded());
+        let (query, keys, values) = (sizes.grouped(q), sizes.filled(k), sizes.filled(v));
+        let wide = promote_types(q.dtype(), DType::F32);
+        let rows = [sizes.b, sizes.heads, sizes.group, sizes.t];
+        let start = (
+            Array::full(&rows, f64::NEG_INFINITY, DType::F32),
+            Array::zeros(&rows, DType::F32),
+            Array::zeros(&[&rows[..], &[v.shape()[3]]].concat(), wide),
+        );
+        let step = |(m, l, sum): (Array, Array, Array), at: Array| {
+            let columns = Columns {
+                start: Some(&at),
+                width: sizes.block,
+                all: sizes.s,
+            };
+            let keys = keys.dynamic_slice_in_dim(&at, sizes.block, 1);
+            let values = values.dynamic_slice_in_dim(&at, sizes.block, 1);
+            let (logits, _) = how.products(&query, &keys, &columns, &sizes);
+            let greatest = m.maximum(logits.max_axes(&[-1]));
+            let weights = (logits - greatest.expand_dims(&[-1])).exp();
+            let shrunk = (m - &greatest).exp();
+            let l = l * &shrunk + weights.sum_axes(&[-1]);
+            let sum = sum * shrunk.expand_dims(&[-1]).astype(wide)
+                + of_values(&weights.astype(values.dtype()), &values, wide);
+            ((greatest, l, sum), ())
+        };
+        let ((m, l, sum), ()) = scan(step, start, sizes.starts());
+        let mean = sum / l.expand_dims(&[-1]).astype(wide);
+        (sizes.ungrouped(&mean.astype(k.dtype())), m, l)
+    }
+}
+
+impl Columns<'_> {
+    /// Which places of a block have a key, where some may not.
+    fn filling(&self) -> Option<Array> {
+        let start = self
+            .start
+            .filter(|_| !self.all.is_multiple_of(self.width))?;
+        let place = Array::iota(&[1, 1, 1, 1, self.width], 4, DType::I32);
+        Some((place + start).lt(self.all as i64))
+    }
+}
+
+/// The logarithm of the sum of exponentials, `[B, T, N]`.
+fn residual(m: &Array, l: &Array, q: &Array) -> Array {
+    let residual = (m + l.log()).transpose(&[0, 3, 1, 2]);
+    residual.reshape(&q.shape()[..3])
+}
+
+fn backward(kept: Kept, ct: &Array) -> (Array, Array, Array, Attention) {
+    let ((q, k, v, how), [out, m, l]) = kept;
+    let sizes = Sizes::of(&q, &k, how.block.unwrap_or(usize::MAX));
+    let wide = promote_types(q.dtype(), DType::F32);
+    let full = how.padded(sizes.s, sizes.padded());
+    let (query, keys, values) = (sizes.grouped(&q), sizes.filled(&k), sizes.filled(&v));
+    let ct = sizes.grouped(ct);
+    // What all weights of a query have in common in their cotangents.
+    let common = (ct.astype(wide) * sizes.grouped(&out).astype(wide))
+        .sum_with(&Reduction::over(&[-1]).keepdims());
+    let (m, l) = (m.expand_dims(&[-1]), l.expand_dims(&[-1]));
+    // A bias that is the same for all keys has the sum over all blocks.
+    let bias = how
+        .bias
+        .as_ref()
+        .map(|b| per_group(b, sizes.heads, sizes.group));
+    let shared = bias.as_ref().filter(|b| b.shape()[4] == 1);
+    let start = (
+        query.astype(wide).zeros_like(),
+        shared.map(|b| Array::zeros(b.shape(), wide)),
+    );
+    let step = |(dq, shared): (Array, Option<Array>), at: Array| {
+        let columns = Columns {
+            start: Some(&at),
+            width: sizes.block,
+            all: sizes.s,
+        };
+        let keys = keys.dynamic_slice_in_dim(&at, sizes.block, 1);
+        let values = values.dynamic_slice_in_dim(&at, sizes.block, 1);
+        let (logits, seen) = full.products(&query, &keys, &columns, &sizes);
+        let weights = (logits - &m).exp() / &l;
+        let dv = over_queries(&weights.astype(ct.dtype()), &ct, wide);
+        let weights = weights.astype(wide);
+        let dlogits = &weights * (with_keys(&ct, &values, wide) - &common);
+        let dlogits = match &seen {
+            None => dlogits,
+            Some(seen) => where_(seen, dlogits, 0.0),
+        };
+        let dbias = bias.as_ref().map(|b| {
+            let whole = dlogits.shape().iter().zip(b.shape());
+            let axes: Vec<isize> = (0isize..)
+                .zip(whole)
+                .filter(|(_, (x, y))| x != y && **y == 1)
+                .map(|(axis, _)| axis)
+                .collect();
+            dlogits.sum_with(&Reduction::over(&axes).keepdims())
+        });
+        let dlogits = (dlogits * full.factor(sizes.h)).astype(q.dtype());
+        let dq = dq + of_values(&dlogits, &keys, wide);
+        let dk = over_queries(&dlogits, &query, wide);
+        let grads = (dk.astype(k.dtype()), dv.astype(v.dtype()));
+        match shared {
+            Some(sum) => {
+                let more = dbias.expect("there is a bias");
+                ((dq, Some(sum + more)), (grads, None))
+            }
+            None => ((dq, None), (grads, dbias)),
+        }
+    };
+    let ((dq, shared), ((dk, dv), blocks)) = scan(step, start, sizes.starts());
+    let dbias = shared.or_else(|| {
+        let blocks = blocks?.move_axis(0, -2);
+        let shape = blocks.shape();
+        let mut joined = shape[..4].to_vec();
+        joined.push(sizes.padded());
+        Some(blocks.reshape(&joined).slice_in_dim(0, sizes.s, 1, -1))
+    });
+    let mut zeros = crate::tree::map(&how, Array::zeros_like);
+    zeros.bias = how
+        .bias
+        .as_ref()
+        .zip(dbias)
+        .map(|(b, d)| d.reshape(b.shape()).astype(b.dtype()));
+    let dq = sizes.ungrouped(&dq.astype(q.dtype()));
+    (dq, sizes.joined(&dk), sizes.joined(&dv), zeros)
+}

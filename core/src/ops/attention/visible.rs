@@ -1,0 +1,153 @@
+//! Which keys a query sees, and what is added to its products, for some of the
+//! keys at a time.
+
+use super::Attention;
+use crate::{Array, DType, where_};
+
+/// The keys that products are with: all of them, or a block.
+pub(super) struct Columns<'a> {
+    /// Where the block begins, a 0-d `i32`; `None` for all keys.
+    pub(super) start: Option<&'a Array>,
+    /// How many keys there are in the block.
+    pub(super) width: usize,
+    /// How many keys there are.
+    pub(super) all: usize,
+}
+
+impl Columns<'_> {
+    /// The places of the keys, `[1, 1, 1, t, width]`.
+    fn places(&self, t: usize) -> Array {
+        let place = Array::iota(&[1, 1, 1, t, self.width], 4, DType::I32);
+        match self.start {
+            None => place,
+            Some(start) => place + start,
+        }
+    }
+
+    /// The part of an array along its last axis, which is of size 1 or that of
+    /// all keys and what was added to fill the last block.
+    fn part(&self, x: &Array) -> Array {
+        match self.start {
+            Some(start) if x.shape().last() != Some(&1) => {
+                x.dynamic_slice_in_dim(start, self.width, -1)
+            }
+            _ => x.clone(),
+        }
+    }
+}
+
+impl Attention {
+    /// Products with bias, in the type of the products.
+    #[track_caller]
+    pub(super) fn biased(
+        &self,
+        logits: Array,
+        heads: usize,
+        group: usize,
+        c: &Columns<'_>,
+    ) -> Array {
+        let wide = logits.dtype();
+        match &self.bias {
+            None => logits,
+            Some(bias) => (logits + c.part(&per_group(bias, heads, group))).astype(wide),
+        }
+    }
+
+    /// Products with the least number where the query does not see the key. Not
+    /// minus infinity: a query that sees nothing has equal weights.
+    pub(super) fn hidden(&self, logits: Array, seen: Option<&Array>) -> Array {
+        match seen {
+            None => logits,
+            Some(seen) => {
+                let largest = crate::finfo(logits.dtype()).max.min(f64::from(f32::MAX));
+                where_(seen, &logits, -0.7 * largest)
+            }
+        }
+    }
+
+    /// Which keys each query sees, in a shape that broadcasts to that of the
+    /// products, `[b, heads, group, t, width]`; `None` for all.
+    #[track_caller]
+    pub(super) fn visible(&self, shape: &[usize], c: &Columns<'_>) -> Option<Array> {
+        let &[b, heads, group, t, _] = shape else {
+            unreachable!("products have five axes")
+        };
+        let row = || Array::iota(&[1, 1, 1, t, c.width], 3, DType::I32);
+        let mut seen: Vec<Array> = Vec::new();
+        if let Some(mask) = &self.mask {
+            seen.push(c.part(&per_group(mask, heads, group)));
+        }
+        if self.causal {
+            seen.push(row().ge(c.places(t)));
+        }
+        if let Some((before, after)) = self.window {
+            let near = row().le(c.places(t) + before as i64);
+            seen.push(near.bitwise_and(row().ge(c.places(t) - after as i64)));
+        }
+        if let Some(lengths) = &self.query_lengths {
+            seen.push(within(lengths, t).reshape(&[b, 1, 1, t, 1]));
+        }
+        if let Some(lengths) = &self.key_value_lengths {
+            let places = c.places(1).astype(lengths.dtype());
+            seen.push(places.lt(lengths.reshape(&[b, 1, 1, 1, 1])));
+        }
+        if let Some([queries, keys]) = &self.segments {
+            let keys = c.part(&keys.expand_dims(&[1, 2, 3]));
+            seen.push(queries.reshape(&[b, 1, 1, t, 1]).eq(keys));
+        }
+        seen.into_iter().reduce(|a, b| a.bitwise_and(b))
+    }
+
+    /// With keys that no query sees added to what is said of keys, to make them
+    /// `to` in all.
+    pub(super) fn padded(&self, from: usize, to: usize) -> Attention {
+        let fill = |x: &Array| {
+            if x.shape().last() != Some(&from) || from == 1 && to > 1 {
+                return x.clone();
+            }
+            let mut widths = vec![(0, 0); x.ndim()];
+            widths[x.ndim() - 1].1 = to - from;
+            match x.dtype() {
+                DType::Bool => x.pad(&widths, false),
+                _ => x.pad(&widths, 0),
+            }
+        };
+        Attention {
+            bias: self.bias.as_ref().map(fill),
+            mask: self.mask.as_ref().map(fill),
+            segments: self
+                .segments
+                .as_ref()
+                .map(|[queries, keys]| [queries.clone(), fill(keys)]),
+            ..self.clone()
+        }
+    }
+}
+
+/// What is given per head, `[B, N or 1, T, S]`, per group of heads.
+#[track_caller]
+pub(super) fn per_group(x: &Array, heads: usize, group: usize) -> Array {
+    let x = crate::ops::at_least(x, 4);
+    let fits = x.ndim() == 4 && (x.shape()[1] == 1 || x.shape()[1] == heads * group);
+    assert!(
+        fits,
+        "dot_product_attention: a mask or bias {} does not broadcast to [B, N, T, S] for {} heads\n  \
+         help: give size 1 for axes that it does not depend on",
+        x.aval(),
+        heads * group
+    );
+    let &[b, n, t, s] = x.shape() else {
+        unreachable!("checked to have four axes")
+    };
+    match n {
+        1 => x.reshape(&[b, 1, 1, t, s]),
+        _ => x.reshape(&[b, heads, group, t, s]),
+    }
+}
+
+/// For each sequence, which of `size` places are before its length: `[B, size]`.
+#[track_caller]
+pub(super) fn within(lengths: &Array, size: usize) -> Array {
+    let place = Array::iota(&[1, size], 1, lengths.dtype());
+    place.lt(lengths.expand_dims(&[1]))
+}
