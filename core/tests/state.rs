@@ -191,3 +191,46 @@ fn merge_refuses_a_path_twice() {
     let a = State::from_iter([("x", scalar(1.0))]);
     let _ = a.clone().merge(a);
 }
+
+/// The children that walking a state shows, `-` before those without an array.
+fn children(state: &State) -> Vec<String> {
+    #[derive(Default)]
+    struct Children(Vec<String>);
+    impl Visitor for Children {
+        fn leaf(&mut self, _: &Array) {
+            let last = self.0.last_mut().expect("entered");
+            last.remove(0);
+        }
+        fn enter(&mut self, key: tree::Key<'_>) {
+            self.0.push(format!("-{key}"));
+        }
+    }
+    let mut v = Children::default();
+    state.walk(&mut v);
+    v.0
+}
+
+#[test]
+fn masked_leaves_keep_their_places() {
+    let paths = ["a", "b", "c", "d", "e"];
+    let state = State::from_iter(paths.map(|p| (p, scalar(1.0))));
+    let masked = state.masked(|path, _| path != "a" && path != "c");
+    assert_eq!(masked.paths().collect::<Vec<_>>(), ["b", "d", "e"]);
+    assert_eq!(children(&masked), ["-a", "b", "-c", "d", "e"]);
+    // Whatever is made of it keeps them, and masking again adds to them.
+    let twice = masked.map(|_| scalar(2.0)).masked(|path, _| path == "d");
+    assert_eq!(children(&twice), ["-a", "-b", "-c", "d", "-e"]);
+    assert_eq!(children(&tree::map(&twice, Array::clone)), children(&twice));
+    assert_eq!(
+        children(&masked.zip(&state.filter(|p, _| "bde".contains(p)), |a, _| a.clone())),
+        children(&masked)
+    );
+    let mut changed = masked.clone();
+    changed.remove("b");
+    changed.insert("f", scalar(1.0));
+    assert_eq!(children(&changed), ["-a", "-c", "d", "e", "f"]);
+    // They are a part of the structure, as of what a function is compiled for.
+    let filtered = state.filter(|path, _| masked.get(path).is_some());
+    assert_eq!(children(&filtered), ["b", "d", "e"]);
+    assert_ne!(signature(&filtered), signature(&masked));
+}

@@ -27,7 +27,11 @@ pub(super) struct Layout {
     entries: Vec<Entry>,
     /// Places of the entries in the order of their paths.
     sorted: Vec<u32>,
-    /// What `hash` feeds, computed once: of the paths alone, and of the kinds.
+    /// Paths of leaves that have been masked, each with the number of entries
+    /// before it.
+    holes: Vec<(usize, Arc<str>)>,
+    /// What `hash` feeds, computed once: of the paths alone, and of the kinds and
+    /// holes.
     fingerprint: OnceLock<Fingerprint>,
 }
 
@@ -52,8 +56,34 @@ impl Layout {
         Ok(Layout {
             entries,
             sorted,
-            fingerprint: OnceLock::new(),
+            ..Layout::default()
         })
+    }
+
+    /// The layout without the entries that the predicate does not accept, whose
+    /// places become holes.
+    pub fn masked(&self, mut accepts: impl FnMut(usize) -> bool) -> Layout {
+        let (mut entries, mut holes) = (Vec::new(), Vec::new());
+        let mut old = self.holes.iter().peekable();
+        for (i, entry) in self.entries.iter().enumerate() {
+            while let Some((_, path)) = old.next_if(|(place, _)| *place <= i) {
+                holes.push((entries.len(), path.clone()));
+            }
+            if accepts(i) {
+                entries.push(entry.clone());
+            } else {
+                holes.push((entries.len(), entry.path.clone()));
+            }
+        }
+        holes.extend(old.map(|(_, path)| (entries.len(), path.clone())));
+        let layout = Layout::new(entries).expect("paths of one state differ");
+        Layout { holes, ..layout }
+    }
+
+    /// Paths of leaves that have been masked, each with the number of entries
+    /// before it.
+    pub fn holes(&self) -> &[(usize, Arc<str>)] {
+        &self.holes
     }
 
     pub fn entries(&self) -> &[Entry] {
@@ -85,6 +115,9 @@ impl Layout {
         for i in &mut self.sorted {
             *i -= u32::from(*i as usize > at);
         }
+        for (place, _) in &mut self.holes {
+            *place -= usize::from(*place > at);
+        }
         self.fingerprint = OnceLock::new();
     }
 
@@ -100,6 +133,7 @@ impl Layout {
         Arc::new(Layout {
             entries: self.entries.iter().map(path).collect(),
             sorted: self.sorted.clone(),
+            holes: self.holes.clone(),
             fingerprint: OnceLock::new(),
         })
     }
@@ -116,6 +150,7 @@ impl Layout {
                 entry.path.hash(&mut paths);
                 entry.kind.hash(&mut kinds);
             }
+            self.holes.hash(&mut kinds);
             Fingerprint {
                 paths: paths.finish_wide(),
                 kinds: kinds.finish(),

@@ -209,6 +209,29 @@ impl State {
         self.split(predicate).0
     }
 
+    /// The leaves whose path and array the predicate accepts. Each of the others
+    /// leaves an empty part in its place: walking the state shows a child without
+    /// arrays there, as that of a tree with Optax's `MaskedNode` does, and so do
+    /// the states that [`map`](State::map) and [`zip`](State::zip) make of it.
+    ///
+    /// ```
+    /// use ramie_core::{Array, State};
+    /// let state = State::from_iter([("a", Array::from(1.0f32)), ("b", Array::from(2.0f32))]);
+    /// let masked = state.masked(|path, _| path == "b");
+    /// assert_eq!(masked.paths().collect::<Vec<_>>(), ["b"]);
+    /// ```
+    pub fn masked(&self, mut predicate: impl FnMut(&str, &Array) -> bool) -> State {
+        let accepts: Vec<bool> = self.iter().map(|(path, a)| predicate(path, a)).collect();
+        let arrays = self.arrays.iter().zip(&accepts);
+        State {
+            layout: Arc::new(self.layout.masked(|i| accepts[i])),
+            arrays: arrays
+                .filter(|(_, yes)| **yes)
+                .map(|(a, _)| a.clone())
+                .collect(),
+        }
+    }
+
     /// The leaves of one kind.
     pub fn of_kind(&self, kind: &str) -> State {
         self.filter(|_, k| k == Some(kind))
@@ -378,7 +401,16 @@ impl std::ops::Index<&str> for State {
 impl Tree for State {
     fn walk(&self, visitor: &mut dyn Visitor) {
         visitor.fixed(&*self.layout);
-        for (entry, array) in self.layout.entries().iter().zip(&self.arrays) {
+        let empty = |visitor: &mut dyn Visitor, path: &str| {
+            visitor.enter(Key::Name(path));
+            visitor.exit();
+        };
+        let mut holes = self.layout.holes().iter().peekable();
+        let entries = self.layout.entries().iter().zip(&self.arrays);
+        for (i, (entry, array)) in entries.enumerate() {
+            while let Some((_, path)) = holes.next_if(|(place, _)| *place <= i) {
+                empty(visitor, path);
+            }
             // The state of a tree that is one leaf has the empty path, which
             // is no step.
             let step = !entry.path.is_empty();
@@ -392,6 +424,9 @@ impl Tree for State {
             if step {
                 visitor.exit();
             }
+        }
+        for (_, path) in holes {
+            empty(visitor, path);
         }
     }
     fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
