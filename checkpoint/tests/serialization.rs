@@ -9,6 +9,7 @@ use ramie_checkpoint::serialization::{
 use ramie_core::{Array, DType, Scalar, State};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::process::Command;
 
 fn golden(name: &str) -> PathBuf {
     let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/golden/data");
@@ -77,6 +78,19 @@ fn a_train_state_is_read_and_written_as_by_flax() {
     };
     assert_eq!((kernel.dtype(), kernel.shape()), (DType::F32, &[4, 3][..]));
     assert!(restored.to_bytes().unwrap() == std::fs::read(&path).unwrap());
+
+    // Flax reads what is written, where there is one.
+    if let Some(python) = std::env::var_os("RAMIE_PYTHON") {
+        let folder = tempfile::tempdir().unwrap();
+        let written = folder.path().join("state.msgpack");
+        std::fs::write(&written, restored.to_bytes().unwrap()).unwrap();
+        let mut check = Command::new(python);
+        check
+            .arg(golden("../flax_msgpack.py"))
+            .arg("--check")
+            .arg(&written);
+        assert!(check.status().unwrap().success());
+    }
 
     // The same as a tree: of step, parameters, and the states of a chain.
     let state = serialization::load_state(&path).unwrap();

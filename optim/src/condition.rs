@@ -5,13 +5,22 @@ use crate::{ExtraArgs, GradientTransformation, OptState};
 use ramie_core::{Array, DType, State, cond, where_};
 use ramie_derive::Tree;
 
-/// The state of [`conditionally_transform`] and [`conditionally_mask`].
+/// The state of [`conditionally_transform`].
 #[derive(Tree)]
-pub struct ConditionalState {
+pub struct ConditionallyTransformState {
     /// The state of the transformation.
     pub inner_state: OptState,
     /// Calls of `update`, 0-d `i32`.
     pub step: Array,
+}
+
+/// The state of [`conditionally_mask`].
+#[derive(Tree)]
+pub struct ConditionallyMaskState {
+    /// Calls of `update`, 0-d `i32`.
+    pub step: Array,
+    /// The state of the transformation.
+    pub inner_state: OptState,
 }
 
 /// Applies a transformation in the steps for which the predicate holds; in the
@@ -28,7 +37,24 @@ pub fn conditionally_transform(
     inner: impl Into<GradientTransformation>,
     should_transform: impl Fn(&Array, &ExtraArgs<'_>) -> Array + Send + Sync + 'static,
 ) -> GradientTransformation {
-    conditional(inner.into(), should_transform, |updates| updates)
+    let inner = inner.into();
+    let first = inner.clone();
+    GradientTransformation::with_extra_args(
+        move |params| ConditionallyTransformState {
+            inner_state: first.init(params),
+            step: count_zero(),
+        },
+        move |updates, state: ConditionallyTransformState, params, extra: &ExtraArgs<'_>| {
+            let (updates, inner_state) = cond(
+                should_transform(&state.step, extra),
+                |(u, s)| inner.update_with(u, s, params, extra),
+                |unchanged| unchanged,
+                (updates, state.inner_state),
+            );
+            let step = safe_increment(&state.step);
+            (updates, ConditionallyTransformState { inner_state, step })
+        },
+    )
 }
 
 /// Applies a transformation in the steps for which the predicate holds; in the
@@ -40,32 +66,22 @@ pub fn conditionally_mask(
     inner: impl Into<GradientTransformation>,
     should_transform: impl Fn(&Array, &ExtraArgs<'_>) -> Array + Send + Sync + 'static,
 ) -> GradientTransformation {
-    conditional(inner.into(), should_transform, |updates| {
-        updates.zeros_like()
-    })
-}
-
-fn conditional(
-    inner: GradientTransformation,
-    holds: impl Fn(&Array, &ExtraArgs<'_>) -> Array + Send + Sync + 'static,
-    otherwise: fn(State) -> State,
-) -> GradientTransformation {
+    let inner = inner.into();
     let first = inner.clone();
     GradientTransformation::with_extra_args(
-        move |params| ConditionalState {
-            inner_state: first.init(params),
+        move |params| ConditionallyMaskState {
             step: count_zero(),
+            inner_state: first.init(params),
         },
-        move |updates, state: ConditionalState, params, extra: &ExtraArgs<'_>| {
-            let ConditionalState { inner_state, step } = state;
+        move |updates, state: ConditionallyMaskState, params, extra: &ExtraArgs<'_>| {
             let (updates, inner_state) = cond(
-                holds(&step, extra),
+                should_transform(&state.step, extra),
                 |(u, s)| inner.update_with(u, s, params, extra),
-                |(u, s)| (otherwise(u), s),
-                (updates, inner_state),
+                |(u, s): (State, OptState)| (u.zeros_like(), s),
+                (updates, state.inner_state),
             );
-            let step = safe_increment(&step);
-            (updates, ConditionalState { inner_state, step })
+            let step = safe_increment(&state.step);
+            (updates, ConditionallyMaskState { step, inner_state })
         },
     )
 }

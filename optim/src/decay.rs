@@ -3,42 +3,50 @@
 use crate::extra_args::expect_params;
 use crate::numerics::{count_zero, safe_increment};
 use crate::options::Predicate;
-use crate::{GradientTransformation, Schedule, masked};
-use ramie_core::Array;
+use crate::{GradientTransformation, Hyperparam, Schedule, masked};
+use ramie_core::{Array, State};
 use ramie_derive::Tree;
 
-/// The state of [`add_decayed_weights`].
+/// The state of [`add_decayed_weights`], where the strength depends on the step.
 #[derive(Tree)]
 pub struct WeightDecaySchedule {
-    /// Steps made, 0-d `i32`, where the strength depends on the step.
-    pub count: Option<Array>,
+    /// Steps made, 0-d `i32`.
+    pub count: Array,
 }
 
 /// Adds the parameters times `weight_decay` to the updates. See
 /// [`masked`](crate::masked) to leave some parameters out.
 ///
-/// The transformation's `update` panics if it is not given the parameters.
+/// The transformation has a state if the strength depends on the step. Its
+/// `update` panics if it is not given the parameters.
 pub fn add_decayed_weights(weight_decay: impl Into<Schedule>) -> GradientTransformation {
     let weight_decay = weight_decay.into();
-    let counts = weight_decay.as_hyperparam().is_none();
+    if weight_decay.as_hyperparam().is_some() {
+        let strength = weight_decay.number(&count_zero());
+        return GradientTransformation::stateless(move |updates, params| {
+            add_decayed(updates, params, &strength)
+        });
+    }
     GradientTransformation::new(
-        move |_| WeightDecaySchedule {
-            count: counts.then(count_zero),
+        |_| WeightDecaySchedule {
+            count: count_zero(),
         },
         move |updates, state: WeightDecaySchedule, params| {
-            let params = expect_params("add_decayed_weights", params);
-            let strength = match &state.count {
-                Some(count) => weight_decay.number(count),
-                None => weight_decay.number(&count_zero()),
-            };
-            let count = state.count.as_ref().map(safe_increment);
-            if strength.as_number() == Some(0.0) {
-                return (updates, WeightDecaySchedule { count });
-            }
-            let updates = updates.zip(params, |u, p| u + p * &strength);
+            let strength = weight_decay.number(&state.count);
+            let count = safe_increment(&state.count);
+            let updates = add_decayed(updates, params, &strength);
             (updates, WeightDecaySchedule { count })
         },
     )
+}
+
+#[track_caller]
+fn add_decayed(updates: State, params: Option<&State>, strength: &Hyperparam) -> State {
+    let params = expect_params("add_decayed_weights", params);
+    if strength.as_number() == Some(0.0) {
+        return updates;
+    }
+    updates.zip(params, |u, p| u + p * strength)
 }
 
 /// Weight decay of the parameters that a mask accepts.

@@ -75,8 +75,8 @@ pub use clip::{
     per_example_global_norm_clip, per_example_layer_norm_clip,
 };
 pub use condition::{
-    ApplyIfFiniteState, ConditionalState, apply_if_finite, conditionally_mask,
-    conditionally_transform,
+    ApplyIfFiniteState, ConditionallyMaskState, ConditionallyTransformState, apply_if_finite,
+    conditionally_mask, conditionally_transform,
 };
 pub use constrain::{ZeroNansState, keep_params_nonnegative, zero_nans};
 pub use decay::{WeightDecaySchedule, add_decayed_weights};
@@ -129,9 +129,9 @@ pub use optimistic::{
 pub use partition::{PartitionState, multi_transform, partition, selective_transform};
 pub use polyak::{PolyakVariant, ScaleByPolyak, scale_by_polyak};
 pub use rms::{
-    ScaleByAdaDeltaState, ScaleByAdadelta, ScaleByRStdDevState, ScaleByRms, ScaleByRmsState,
-    ScaleByRss, ScaleByRssState, ScaleByStddev, scale_by_adadelta, scale_by_rms, scale_by_rss,
-    scale_by_stddev,
+    ScaleByAdaDeltaState, ScaleByAdadelta, ScaleByRStdDevState, ScaleByRStdDevWithCountState,
+    ScaleByRms, ScaleByRmsState, ScaleByRmsWithCountState, ScaleByRss, ScaleByRssState,
+    ScaleByStddev, scale_by_adadelta, scale_by_rms, scale_by_rss, scale_by_stddev,
 };
 pub use rprop::{ScaleByRprop, ScaleByRpropState, scale_by_rprop};
 pub use scale::{

@@ -76,7 +76,7 @@ impl Mask {
 
 /// Applies a transformation to the updates that the predicate accepts by path
 /// and array; the others pass unchanged. The transformation's state has no
-/// place for them.
+/// arrays for them.
 ///
 /// The predicate must not depend on values: it sees the parameters in `init`
 /// and the updates in `update`.
@@ -125,7 +125,7 @@ fn masked_where(
         move |updates, state: MaskedState, params, extra: &ExtraArgs<'_>| {
             check(&updates);
             let chosen = accepted(&*mask, &updates);
-            let among = |all: &State| all.filter(|path, _| chosen.get(path).is_some());
+            let among = |all: &State| all.masked(|path, _| chosen.get(path).is_some());
             let params = params.map(among);
             let extra = extra.map_grad(among);
             let (new, inner_state) =
@@ -137,7 +137,7 @@ fn masked_where(
 }
 
 fn accepted(mask: &Accepts, state: &State) -> State {
-    state.filter(|path, _| state.get(path).is_some_and(|array| mask(path, array)))
+    state.masked(|path, array| mask(path, array))
 }
 
 /// Makes the updates zero that the predicate accepts by path and array.

@@ -226,8 +226,8 @@ pub fn skip_not_finite(updates: &State, _: &Array, _: Option<&State>) -> (Array,
     let num_not_finite = bad.reduce(|a, b| a + b).unwrap_or_else(count_zero);
     let should_skip = num_not_finite.gt(0);
     let state = [
-        ("should_skip", should_skip.clone()),
         ("num_not_finite", num_not_finite),
+        ("should_skip", should_skip.clone()),
     ];
     (should_skip, State::from_iter(state))
 }
@@ -246,8 +246,8 @@ pub fn skip_large_updates(
         let norm_squared = tree::squared_norm(updates);
         let should_skip = norm_squared.lt(max_squared_norm).logical_not();
         let state = [
-            ("should_skip", should_skip.clone()),
             ("norm_squared", norm_squared),
+            ("should_skip", should_skip.clone()),
         ];
         (should_skip, State::from_iter(state))
     }

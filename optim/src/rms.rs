@@ -3,7 +3,7 @@
 use crate::moments::{bias_correction, update_moment, update_moment_per_elem_norm};
 use crate::numerics::{count_zero, safe_increment};
 use crate::options::options;
-use crate::{GradientTransformation, tree};
+use crate::{GradientTransformation, Hyperparam, tree};
 use ramie_core::{Array, State, where_};
 use ramie_derive::Tree;
 
@@ -45,8 +45,15 @@ options! {
 /// The state of [`scale_by_rms`].
 #[derive(Tree)]
 pub struct ScaleByRmsState {
-    /// Steps made, 0-d `i32`, where the mean is corrected.
-    pub count: Option<Array>,
+    /// Decaying mean of squares.
+    pub nu: State,
+}
+
+/// The state of [`scale_by_rms`] with bias correction.
+#[derive(Tree)]
+pub struct ScaleByRmsWithCountState {
+    /// Steps made, 0-d `i32`.
+    pub count: Array,
     /// Decaying mean of squares.
     pub nu: State,
 }
@@ -68,34 +75,67 @@ options! {
         bias_correction: toggle = false,
     }
     |o| {
-        let (initial, counts) = (o.initial_scale.clone(), o.bias_correction);
-        GradientTransformation::new(
-            move |params| ScaleByRmsState {
-                count: counts.then(count_zero),
-                nu: tree::full_like(params, &initial, None),
-            },
-            move |updates, state: ScaleByRmsState, _| {
-                let nu = update_moment_per_elem_norm(&updates, &state.nu, &o.decay, 2);
-                let count = state.count.as_ref().map(safe_increment);
-                let nu_hat = match &count {
-                    Some(count) => bias_correction(&nu, &o.decay, count),
-                    None => nu.clone(),
-                };
-                let updates = nu_hat.zip(&updates, |n, g| match o.eps_in_sqrt {
-                    true => (n + &o.eps).rsqrt() * g,
-                    false => 1.0_f64 / (n.sqrt() + &o.eps) * g,
-                });
-                (updates, ScaleByRmsState { count, nu })
-            },
-        )
+        let initial = o.initial_scale.clone();
+        let nu = move |params: &State| tree::full_like(params, &initial, None);
+        if o.bias_correction {
+            GradientTransformation::new(
+                move |params| ScaleByRmsWithCountState {
+                    count: count_zero(),
+                    nu: nu(params),
+                },
+                move |updates, state: ScaleByRmsWithCountState, _| {
+                    let count = safe_increment(&state.count);
+                    let (updates, nu) = o.step(&updates, &state.nu, Some(&count));
+                    (updates, ScaleByRmsWithCountState { count, nu })
+                },
+            )
+        } else {
+            GradientTransformation::new(
+                move |params| ScaleByRmsState { nu: nu(params) },
+                move |updates, state: ScaleByRmsState, _| {
+                    let (updates, nu) = o.step(&updates, &state.nu, None);
+                    (updates, ScaleByRmsState { nu })
+                },
+            )
+        }
+    }
+}
+
+impl ScaleByRms {
+    /// The new updates and mean.
+    fn step(&self, updates: &State, nu: &State, count: Option<&Array>) -> (State, State) {
+        let nu = update_moment_per_elem_norm(updates, nu, &self.decay, 2);
+        let nu_hat = corrected(&nu, &self.decay, count);
+        let updates = nu_hat.zip(updates, |n, g| match self.eps_in_sqrt {
+            true => (n + &self.eps).rsqrt() * g,
+            false => 1.0_f64 / (n.sqrt() + &self.eps) * g,
+        });
+        (updates, nu)
+    }
+}
+
+/// The moment corrected for starting at zero, if steps are counted.
+fn corrected(moment: &State, decay: &Hyperparam, count: Option<&Array>) -> State {
+    match count {
+        Some(count) => bias_correction(moment, decay, count),
+        None => moment.clone(),
     }
 }
 
 /// The state of [`scale_by_stddev`].
 #[derive(Tree)]
 pub struct ScaleByRStdDevState {
-    /// Steps made, 0-d `i32`, where the means are corrected.
-    pub count: Option<Array>,
+    /// Decaying mean.
+    pub mu: State,
+    /// Decaying mean of squares.
+    pub nu: State,
+}
+
+/// The state of [`scale_by_stddev`] with bias correction.
+#[derive(Tree)]
+pub struct ScaleByRStdDevWithCountState {
+    /// Steps made, 0-d `i32`.
+    pub count: Array,
     /// Decaying mean.
     pub mu: State,
     /// Decaying mean of squares.
@@ -119,32 +159,55 @@ options! {
         bias_correction: toggle = false,
     }
     |o| {
-        let (initial, counts) = (o.initial_scale.clone(), o.bias_correction);
-        GradientTransformation::new(
-            move |params| ScaleByRStdDevState {
-                count: counts.then(count_zero),
-                mu: params.zeros_like(),
-                nu: tree::full_like(params, &initial, None),
-            },
-            move |updates, state: ScaleByRStdDevState, _| {
-                let mu = update_moment(&updates, &state.mu, &o.decay, 1);
-                let nu = update_moment_per_elem_norm(&updates, &state.nu, &o.decay, 2);
-                let count = state.count.as_ref().map(safe_increment);
-                let (mu_hat, nu_hat) = match &count {
-                    Some(count) => (
-                        bias_correction(&mu, &o.decay, count),
-                        bias_correction(&nu, &o.decay, count),
-                    ),
-                    None => (mu.clone(), nu.clone()),
-                };
-                let variance = nu_hat.zip(&mu_hat, |n, m| n - tree::abs_sq(m));
-                let updates = variance.zip(&updates, |v, g| match o.eps_in_sqrt {
-                    true => (v + &o.eps).rsqrt() * g,
-                    false => 1.0_f64 / (v.sqrt() + &o.eps) * g,
-                });
-                (updates, ScaleByRStdDevState { count, mu, nu })
-            },
-        )
+        let initial = o.initial_scale.clone();
+        let nu = move |params: &State| tree::full_like(params, &initial, None);
+        if o.bias_correction {
+            GradientTransformation::new(
+                move |params| ScaleByRStdDevWithCountState {
+                    count: count_zero(),
+                    mu: params.zeros_like(),
+                    nu: nu(params),
+                },
+                move |updates, state: ScaleByRStdDevWithCountState, _| {
+                    let count = safe_increment(&state.count);
+                    let (updates, mu, nu) = o.step(&updates, &state.mu, &state.nu, Some(&count));
+                    (updates, ScaleByRStdDevWithCountState { count, mu, nu })
+                },
+            )
+        } else {
+            GradientTransformation::new(
+                move |params| ScaleByRStdDevState {
+                    mu: params.zeros_like(),
+                    nu: nu(params),
+                },
+                move |updates, state: ScaleByRStdDevState, _| {
+                    let (updates, mu, nu) = o.step(&updates, &state.mu, &state.nu, None);
+                    (updates, ScaleByRStdDevState { mu, nu })
+                },
+            )
+        }
+    }
+}
+
+impl ScaleByStddev {
+    /// The new updates and means.
+    fn step(
+        &self,
+        updates: &State,
+        mu: &State,
+        nu: &State,
+        count: Option<&Array>,
+    ) -> (State, State, State) {
+        let mu = update_moment(updates, mu, &self.decay, 1);
+        let nu = update_moment_per_elem_norm(updates, nu, &self.decay, 2);
+        let mu_hat = corrected(&mu, &self.decay, count);
+        let nu_hat = corrected(&nu, &self.decay, count);
+        let variance = nu_hat.zip(&mu_hat, |n, m| n - tree::abs_sq(m));
+        let updates = variance.zip(updates, |v, g| match self.eps_in_sqrt {
+            true => (v + &self.eps).rsqrt() * g,
+            false => 1.0_f64 / (v.sqrt() + &self.eps) * g,
+        });
+        (updates, mu, nu)
     }
 }
 

@@ -2,11 +2,16 @@
 //! made the numbers and states the problems.
 #![allow(dead_code)] // Each test binary uses a part.
 
+mod skeleton;
+
+use ramie_checkpoint::to_state_dict;
 use ramie_core::{Array, DType, State, Tree, jit, tree, value_and_grad};
 use ramie_derive::Tree;
 use ramie_optim::*;
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+pub use skeleton::skeleton;
 
 pub fn grid(shape: &[usize], scale: f64, shift: f64) -> Array {
     let n: usize = shape.iter().product();
@@ -61,10 +66,15 @@ pub fn golden() -> Value {
     golden_of("optimizers")
 }
 
+/// A file of a script.
+pub fn golden_path(name: &str) -> PathBuf {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data");
+    data.join(name)
+}
+
 /// The document of a script.
 pub fn golden_of(name: &str) -> Value {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data");
-    let text = std::fs::read_to_string(data.join(format!("{name}.json")));
+    let text = std::fs::read_to_string(golden_path(&format!("{name}.json")));
     serde_json::from_str(&text.expect("the file is in the repository")).expect("valid JSON")
 }
 
@@ -282,6 +292,7 @@ fn without_signs(state: &Value) -> Value {
 /// batch only.
 pub fn follow_group(group: &str, further: f64, optimizers: Vec<(&str, GradientTransformation)>) {
     let batches = if group == "linesearches" { 1 } else { 3 };
+    let states = &golden_of("optax_states")["groups"][group];
     let golden = &golden()["groups"][group];
     let mut expected: Vec<&String> = golden
         .as_object()
@@ -294,6 +305,13 @@ pub fn follow_group(group: &str, further: f64, optimizers: Vec<(&str, GradientTr
     assert_eq!(given, expected, "the optimizers of the group {group}");
     let mut tally = Tally::default();
     for (name, tx) in optimizers {
+        let [_, _, (_, _, network)] = problems();
+        let state = skeleton(&to_state_dict(&tx.init(&network)));
+        if states[name] != *state {
+            let theirs = &states[name];
+            let text = format!("{name}: the state is {state}, in Optax {theirs}");
+            tally.differences.push(text);
+        }
         let mut runs: Vec<Run> = problems()
             .iter()
             .map(|(_, _, p)| Run::new(&tx, p))
