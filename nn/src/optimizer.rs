@@ -1,9 +1,11 @@
 //! `Optimizer`: a gradient transformation bound to the parameters of a model.
 
+use crate::nnx::{self, Filter, listed, of_type};
 use crate::{Param, variables};
 use ramie_core::{Array, DType, State, Tree};
 use ramie_derive::Tree;
-use ramie_optim::{GradientTransformation, OptState, apply_updates, safe_increment};
+use ramie_optim::{ExtraArgs, GradientTransformation, OptState, apply_updates, safe_increment};
+use std::sync::Arc;
 
 variables! {
     /// An array of an optimizer's state.
@@ -32,50 +34,203 @@ pub struct Optimizer {
     pub tx: GradientTransformation,
     /// Its state.
     pub opt_state: OptState,
+    /// The paths that it was made for.
+    #[tree(fixed)]
+    wrt: Arc<[String]>,
 }
 
 impl Optimizer {
     /// An optimizer of a model's parameters.
+    ///
+    /// # Panics
+    /// If the model has no parameters.
     #[track_caller]
     pub fn new<M: Tree>(model: &M, tx: impl Into<GradientTransformation>) -> Optimizer {
-        Optimizer::wrt(model, tx, |_, kind| kind == Some(Param::KIND))
+        Optimizer::wrt(model, tx, of_type::<Param>())
     }
 
-    /// An optimizer of the leaves that a predicate accepts by path and kind,
-    /// for gradients from
+    /// An optimizer of the leaves that a filter accepts, for gradients from
     /// [`value_and_grad_wrt`](crate::value_and_grad_wrt) with the same one.
+    ///
+    /// # Panics
+    /// If the filter accepts no leaf.
     #[track_caller]
     pub fn wrt<M: Tree>(
         model: &M,
         tx: impl Into<GradientTransformation>,
-        wrt: impl FnMut(&str, Option<&'static str>) -> bool,
+        wrt: impl Filter,
     ) -> Optimizer {
         let tx = tx.into();
-        let params = State::of(model).filter(wrt);
+        let params = nnx::state(model, wrt);
+        assert!(
+            !params.is_empty(),
+            "Optimizer: the filter accepts no leaf of the model, so there is nothing to optimize\n  \
+             help: hold parameters in `Param`, derive Tree or Module for the layers that own them, \
+             and look at nnx::state(&model, filter)"
+        );
         Optimizer {
             step: OptVariable::new(Array::scalar(0, DType::I32)),
             opt_state: tx.init(&params.with_kind(Some(OptVariable::KIND))),
             tx,
+            wrt: params.paths().map(str::to_owned).collect(),
         }
+    }
+
+    /// The paths of the leaves that it optimizes.
+    pub fn paths(&self) -> &[String] {
+        &self.wrt
     }
 
     /// Makes one step: the model's parameters are replaced by new ones.
     ///
     /// # Panics
     /// If the gradients are not those of the parameters that the optimizer was
-    /// made for.
+    /// made for; the message names those that are missing or too many.
     #[track_caller]
     pub fn update<M: Tree>(&mut self, model: &mut M, grads: State) {
+        self.update_with(model, grads, &ExtraArgs::new());
+    }
+
+    /// [`update`](Optimizer::update) with what some transformations need
+    /// besides the gradients: line searches the loss and its function, plateau
+    /// schedules the loss. Returns the updates that were added to the
+    /// parameters.
+    ///
+    /// ```
+    /// use ramie_core::{Array, State};
+    /// use ramie_nn::{Optimizer, Param, nnx, value_and_grad};
+    /// use ramie_optim::{ExtraArgs, lbfgs};
+    /// let mut model = (Param::new(Array::from([3.0f32, -2.0])),);
+    /// let loss = |m: &(Param,)| m.0.square().sum();
+    /// let mut optimizer = Optimizer::new(&model, lbfgs());
+    /// let (value, grads) = value_and_grad(&mut model, |m| loss(m));
+    /// let graphdef = nnx::graphdef(&model);
+    /// let at = move |params: &State| loss(&nnx::merge(&graphdef, params));
+    /// let extra = ExtraArgs::new().value(&value).grad(&grads).value_fn(&at);
+    /// optimizer.update_with(&mut model, grads.clone(), &extra);
+    /// assert!(loss(&model).item::<f32>() < value.item::<f32>());
+    /// ```
+    ///
+    /// # Panics
+    /// As [`update`](Optimizer::update); and if the transformation needs an
+    /// extra argument that is not given.
+    #[track_caller]
+    pub fn update_with<M: Tree>(
+        &mut self,
+        model: &mut M,
+        grads: State,
+        extra: &ExtraArgs<'_>,
+    ) -> State {
+        self.check(&grads);
         let grads = grads.with_kind(Some(OptVariable::KIND));
         let params = State::of(model)
             .filter(|path, _| grads.get(path).is_some())
             .with_kind(Some(OptVariable::KIND));
+        let missing: Vec<&String> = self
+            .wrt
+            .iter()
+            .filter(|p| params.get(p).is_none())
+            .collect();
+        assert!(
+            missing.is_empty(),
+            "Optimizer::update: the model has no {}, which the optimizer was made for\n  help: give \
+             the model that the optimizer was made for",
+            listed(&missing)
+        );
         let state = std::mem::replace(&mut self.opt_state, OptState::new(()));
-        let (updates, state) = self.tx.update(grads, state, Some(&params));
+        let extra = extra.clone().with_kind(Some(OptVariable::KIND));
+        let (updates, state) = self.tx.update_with(grads, state, Some(&params), &extra);
         self.opt_state = state;
         if let Err(e) = apply_updates(&params, &updates).update(model) {
             panic!("Optimizer::update: {e}");
         }
         self.step = OptVariable::new(safe_increment(&self.step));
+        updates
+    }
+
+    #[track_caller]
+    fn check(&self, grads: &State) {
+        let missing: Vec<&String> = self.wrt.iter().filter(|p| grads.get(p).is_none()).collect();
+        let extra: Vec<&str> = grads
+            .paths()
+            .filter(|p| !self.wrt.iter().any(|w| w == p))
+            .collect();
+        if missing.is_empty() && extra.is_empty() {
+            return;
+        }
+        let line = |what: &str, paths: String| match paths.is_empty() {
+            true => String::new(),
+            false => format!("\n  {what}: {paths}"),
+        };
+        panic!(
+            "Optimizer::update: the gradients are not those of the leaves that the optimizer was made \
+             for{}{}\n  help: take gradients of the same model with respect to the same filter: \
+             value_and_grad for Optimizer::new, value_and_grad_wrt for Optimizer::wrt",
+            line("without gradient", listed(&missing)),
+            line("unknown to the optimizer", listed(&extra)),
+        )
+    }
+}
+
+/// A model with its optimizer (`nnx.ModelAndOptimizer`).
+///
+/// ```
+/// use ramie_core::Array;
+/// use ramie_nn::{ModelAndOptimizer, Param, value_and_grad};
+/// use ramie_optim::sgd;
+/// let mut both = ModelAndOptimizer::new((Param::new(Array::from(1.0f32)),), sgd(0.25));
+/// let (_, grads) = value_and_grad(&mut both.model, |m| m.0.square());
+/// both.update(grads);
+/// assert_eq!(both.model.0.item::<f32>(), 0.5);
+/// ```
+#[derive(Tree)]
+pub struct ModelAndOptimizer<M> {
+    /// The model.
+    pub model: M,
+    /// Its optimizer.
+    pub optimizer: Optimizer,
+}
+
+impl<M: Tree> ModelAndOptimizer<M> {
+    /// A model with an optimizer of its parameters.
+    ///
+    /// # Panics
+    /// If the model has no parameters.
+    #[track_caller]
+    pub fn new(model: M, tx: impl Into<GradientTransformation>) -> ModelAndOptimizer<M> {
+        let optimizer = Optimizer::new(&model, tx);
+        ModelAndOptimizer { model, optimizer }
+    }
+
+    /// A model with an optimizer of the leaves that a filter accepts.
+    ///
+    /// # Panics
+    /// If the filter accepts no leaf.
+    #[track_caller]
+    pub fn wrt(
+        model: M,
+        tx: impl Into<GradientTransformation>,
+        wrt: impl Filter,
+    ) -> ModelAndOptimizer<M> {
+        let optimizer = Optimizer::wrt(&model, tx, wrt);
+        ModelAndOptimizer { model, optimizer }
+    }
+
+    /// Makes one step; see [`Optimizer::update`].
+    ///
+    /// # Panics
+    /// As [`Optimizer::update`].
+    #[track_caller]
+    pub fn update(&mut self, grads: State) {
+        self.optimizer.update(&mut self.model, grads);
+    }
+
+    /// Makes one step with extra arguments; see [`Optimizer::update_with`].
+    ///
+    /// # Panics
+    /// As [`Optimizer::update_with`].
+    #[track_caller]
+    pub fn update_with(&mut self, grads: State, extra: &ExtraArgs<'_>) -> State {
+        self.optimizer.update_with(&mut self.model, grads, extra)
     }
 }

@@ -1,9 +1,9 @@
 //! `Rngs`: named streams of keys.
 
 use crate::RngCount;
-use ramie_core::random::{self, Key, Seed};
-use ramie_core::tree::{Tree, Visitor};
-use ramie_core::{Array, DType};
+use ramie_core::random::{self, Key, Population, Seed};
+use ramie_core::tree::{self, Tree, Visitor};
+use ramie_core::{Array, DType, IntoArray};
 use ramie_derive::Tree;
 use std::collections::BTreeMap;
 
@@ -33,24 +33,51 @@ impl Tree for RngKey {
 /// count folded in (`nnx.RngStream`).
 #[derive(Clone, Debug, Tree)]
 pub struct RngStream {
+    /// The name of the stream that it comes from; empty if it has none.
+    pub tag: String,
     /// What decides all keys of the stream.
     pub key: RngKey,
-    /// How many keys were given, 0-d `u32`.
+    /// How many keys were given, 0-d `u32`; with an array of keys, for `vmap`,
+    /// of that shape.
     pub count: RngCount,
 }
 
 impl RngStream {
     /// A stream that has given no keys.
     pub fn new(key: Key) -> RngStream {
+        let count = match key.shape() {
+            [] => Array::scalar(0, DType::U32),
+            shape => Array::zeros(shape, DType::U32),
+        };
         RngStream {
+            tag: String::new(),
             key: RngKey(key),
-            count: RngCount::new(Array::scalar(0, DType::U32)),
+            count: RngCount::new(count),
         }
     }
 
+    /// The stream under another name.
+    #[must_use]
+    pub fn with_tag(mut self, tag: &str) -> RngStream {
+        tag.clone_into(&mut self.tag);
+        self
+    }
+
     /// The next key.
+    ///
+    /// # Panics
+    /// If the stream has an array of keys: each example of
+    /// [`nnx::vmap`](crate::nnx::vmap) has one of them.
     #[track_caller]
     pub fn next_key(&mut self) -> Key {
+        let shape = self.key.0.shape();
+        assert!(
+            shape.is_empty(),
+            "RngStream: the stream `{}` has an array of keys, of shape {shape:?}, and a key is asked \
+             for\n  help: call the layer within nnx::vmap or nnx::scan, which give each example or \
+             step its own key",
+            self.tag
+        );
         let key = self.key.0.fold_in(&self.count);
         self.count = RngCount::new(&*self.count + 1);
         key
@@ -59,7 +86,22 @@ impl RngStream {
     /// A new stream, from the next key.
     #[track_caller]
     pub fn fork(&mut self) -> RngStream {
-        RngStream::new(self.next_key())
+        RngStream::new(self.next_key()).with_tag(&self.tag)
+    }
+
+    /// A new stream with an array of keys, split from the next key.
+    #[track_caller]
+    pub fn split(&mut self, shape: &[usize]) -> RngStream {
+        RngStream::new(self.next_key().split_array(shape)).with_tag(&self.tag)
+    }
+
+    /// A new stream with the next key at every place of an array.
+    #[track_caller]
+    pub fn broadcast(&mut self, shape: &[usize]) -> RngStream {
+        let key = self.next_key();
+        let words: Vec<usize> = [shape, random::key_data(&key).shape()].concat();
+        let keys = tree::map(&key, |data| data.broadcast_to(&words));
+        RngStream::new(keys).with_tag(&self.tag)
     }
 }
 
@@ -119,7 +161,8 @@ impl Rngs {
     /// Adds or replaces the stream of a name by one of a key.
     #[must_use]
     pub fn stream_of_key(mut self, name: &str, key: Key) -> Rngs {
-        self.streams.insert(name.to_owned(), RngStream::new(key));
+        let stream = RngStream::new(key).with_tag(name);
+        self.streams.insert(name.to_owned(), stream);
         self
     }
 
@@ -129,20 +172,19 @@ impl Rngs {
     /// If neither is there.
     #[track_caller]
     pub fn get(&mut self, name: &str) -> &mut RngStream {
-        let name = if self.streams.contains_key(name) {
-            name
-        } else {
-            DEFAULT
+        let found = match self.streams.contains_key(name) {
+            true => name,
+            false => DEFAULT,
         };
-        let there = || self.streams.keys().cloned().collect::<Vec<_>>().join(", ");
-        if !self.streams.contains_key(name) {
+        if !self.streams.contains_key(found) {
+            let there = self.streams.keys().cloned().collect::<Vec<_>>().join(", ");
             panic!(
-                "Rngs: there is no such stream, and none named `default`; there are: {}\n  help: \
-                 add it with Rngs::stream, or make a default one with Rngs::new(seed)",
-                there()
+                "Rngs: there is no stream `{name}`, and none named `default` in its place; there \
+                 are: {there}\n  help: add it with Rngs::stream(\"{name}\", seed), or make a default \
+                 one with Rngs::new(seed)"
             );
         }
-        self.streams.get_mut(name).expect("it is there")
+        self.streams.get_mut(found).expect("it is there")
     }
 
     /// The next key of a stream, for what is random under that name.
@@ -171,4 +213,128 @@ impl Rngs {
     pub fn dropout(&mut self) -> Key {
         self.key("dropout")
     }
+
+    /// The names of the streams and the streams (`Rngs.items`).
+    pub fn items(&self) -> impl Iterator<Item = (&str, &RngStream)> {
+        self.streams.iter().map(|(n, s)| (n.as_str(), s))
+    }
+
+    /// Whether there is a stream of this name.
+    pub fn contains(&self, name: &str) -> bool {
+        self.streams.contains_key(name)
+    }
+
+    /// The number of streams.
+    pub fn len(&self) -> usize {
+        self.streams.len()
+    }
+
+    /// `true` if there are no streams.
+    pub fn is_empty(&self) -> bool {
+        self.streams.is_empty()
+    }
+
+    fn each(&mut self, mut f: impl FnMut(&str, &mut RngStream) -> RngStream) -> Rngs {
+        let streams = self.streams.iter_mut();
+        Rngs {
+            streams: streams.map(|(n, s)| (n.clone(), f(n, s))).collect(),
+        }
+    }
+
+    /// New streams, each from the next key of the one of its name.
+    #[track_caller]
+    pub fn fork(&mut self) -> Rngs {
+        self.each(|_, stream| stream.fork())
+    }
+
+    /// New streams with `n` keys each, for `vmap`.
+    ///
+    /// ```no_run
+    /// use ramie_core::random;
+    /// use ramie_nn::Rngs;
+    /// let mut rngs = Rngs::new(0).split(5);
+    /// assert_eq!(rngs.get("default").key.0.shape(), [5]);
+    /// ```
+    #[track_caller]
+    pub fn split(&mut self, n: usize) -> Rngs {
+        self.each(|_, stream| stream.split(&[n]))
+    }
+
+    /// New streams with arrays of keys of the shape that a function gives for
+    /// each name; `None` is the stream from its start.
+    #[track_caller]
+    pub fn split_by(&mut self, shape: impl Fn(&str) -> Option<Vec<usize>>) -> Rngs {
+        self.each(|name, stream| match shape(name) {
+            Some(shape) => stream.split(&shape),
+            None => RngStream::new(stream.key.0.clone()).with_tag(name),
+        })
+    }
+
+    /// New streams with one key `n` times each, for `vmap`.
+    #[track_caller]
+    pub fn broadcast(&mut self, n: usize) -> Rngs {
+        self.each(|_, stream| stream.broadcast(&[n]))
+    }
+
+    /// New streams with arrays of one key of the shape that a function gives for
+    /// each name; `None` is the stream from its start.
+    #[track_caller]
+    pub fn broadcast_by(&mut self, shape: impl Fn(&str) -> Option<Vec<usize>>) -> Rngs {
+        self.each(|name, stream| match shape(name) {
+            Some(shape) => stream.broadcast(&shape),
+            None => RngStream::new(stream.key.0.clone()).with_tag(name),
+        })
+    }
+}
+
+macro_rules! samplers {
+    ($( $f:ident ( $($arg:ident: $ty:ty),* ); )*) => {
+        impl RngStream { $(
+            #[doc = concat!("[`random::", stringify!($f), "`] with the next key.")]
+            #[track_caller]
+            pub fn $f(&mut self, $($arg: $ty),*) -> Array {
+                random::$f(&self.next_key(), $($arg),*)
+            }
+        )* }
+        impl Rngs { $(
+            #[doc = concat!("[`random::", stringify!($f), "`] with the next key of the stream \
+                `default`.")]
+            ///
+            /// # Panics
+            /// If that stream is not there.
+            #[track_caller]
+            pub fn $f(&mut self, $($arg: $ty),*) -> Array {
+                self.get(DEFAULT).$f($($arg),*)
+            }
+        )* }
+    };
+}
+
+samplers! {
+    bernoulli(p: impl IntoArray, shape: &[usize]);
+    beta(a: impl IntoArray, b: impl IntoArray, shape: &[usize], dtype: DType);
+    bits(shape: &[usize], dtype: DType);
+    categorical(logits: &Array, axis: isize);
+    cauchy(shape: &[usize], dtype: DType);
+    choice(a: impl Into<Population>, shape: &[usize]);
+    dirichlet(alpha: impl IntoArray, shape: &[usize], dtype: DType);
+    exponential(shape: &[usize], dtype: DType);
+    gamma(a: impl IntoArray, shape: &[usize], dtype: DType);
+    gumbel(shape: &[usize], dtype: DType);
+    laplace(shape: &[usize], dtype: DType);
+    logistic(shape: &[usize], dtype: DType);
+    normal(shape: &[usize], dtype: DType);
+    orthogonal(n: usize, m: usize, shape: &[usize], dtype: DType);
+    permutation(x: impl Into<Population>);
+    poisson(lam: impl IntoArray, shape: &[usize], dtype: DType);
+    rademacher(shape: &[usize], dtype: DType);
+    randint(shape: &[usize], minval: impl IntoArray, maxval: impl IntoArray, dtype: DType);
+    truncated_normal(lower: impl IntoArray, upper: impl IntoArray, shape: &[usize], dtype: DType);
+    uniform(shape: &[usize], dtype: DType);
+    uniform_range(
+        shape: &[usize],
+        dtype: DType,
+        minval: impl IntoArray,
+        maxval: impl IntoArray
+    );
 }

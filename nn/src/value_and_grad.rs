@@ -1,6 +1,7 @@
 //! Gradients of models.
 
 use crate::Param;
+use crate::nnx::{self, Filter, of_type};
 use ramie_core::{Array, DType, Objective, State, Tree, tree, vjp_with_aux};
 use std::panic::Location;
 
@@ -36,7 +37,7 @@ pub fn value_and_grad<M: Tree, R: Objective>(
     model: &mut M,
     f: impl FnOnce(&mut M) -> R,
 ) -> (R, State) {
-    value_and_grad_wrt(model, |_, kind| kind == Some(Param::KIND), f)
+    value_and_grad_wrt(model, of_type::<Param>(), f)
 }
 
 /// The gradient of a function of a model with respect to the model's
@@ -49,19 +50,19 @@ pub fn grad<M: Tree, R: Objective>(model: &mut M, f: impl FnOnce(&mut M) -> R) -
     value_and_grad(model, f).1
 }
 
-/// [`value_and_grad`] with respect to the leaves that a predicate accepts by
-/// path and kind.
+/// [`value_and_grad`] with respect to the leaves that a filter accepts
+/// (`nnx.value_and_grad` with `wrt`).
 ///
 /// # Panics
 /// As [`value_and_grad`], for the accepted leaves.
 #[track_caller]
 pub fn value_and_grad_wrt<M: Tree, R: Objective>(
     model: &mut M,
-    wrt: impl FnMut(&str, Option<&'static str>) -> bool,
+    wrt: impl Filter,
     f: impl FnOnce(&mut M) -> R,
 ) -> (R, State) {
     let at = Location::caller();
-    let params = State::of(model).filter(wrt);
+    let params = nnx::state(model, wrt);
     assert!(
         !params.is_empty(),
         "value_and_grad: the model has nothing to differentiate with respect to\n  help: hold \

@@ -116,6 +116,12 @@ macro_rules! variables {
             ) -> Self {
                 $name { value: leaf(&self.value), metadata: self.metadata.clone() }
             }
+            fn visit_parts(
+                &mut self,
+                visit: &mut dyn FnMut(&mut dyn ::std::any::Any),
+            ) {
+                visit(&mut self.metadata);
+            }
         }
 
         impl ::std::ops::Deref for $name {

@@ -2,6 +2,7 @@
 //! compiled.
 
 use ramie_core::{Array, DType, State, jit, tree};
+use ramie_nn::nnx::predicate;
 use ramie_nn::{
     BatchStat, Module, Optimizer, Param, Tree, grad, value_and_grad, value_and_grad_wrt,
 };
@@ -70,11 +71,9 @@ fn gradients_are_those_of_parameters_and_state_is_carried_out() {
 
     let only = grad(&mut line, |m| loss(&m.forward(&x), &y));
     assert_eq!(only.get("slope").map(Array::item::<f32>), Some(-16.0));
-    let (_, some) = value_and_grad_wrt(
-        &mut line,
-        |path, _| path == "offset",
-        |m| loss(&m.forward(&x), &y),
-    );
+    let (_, some) = value_and_grad_wrt(&mut line, predicate(|path, _| path == "offset"), |m| {
+        loss(&m.forward(&x), &y)
+    });
     assert_eq!(some.paths().collect::<Vec<_>>(), ["offset"]);
 }
 

@@ -46,6 +46,14 @@ impl<'a> ExtraArgs<'a> {
         self
     }
 
+    /// The same, with gradients of leaves of another kind: that of the
+    /// parameters and updates that they go with.
+    #[must_use]
+    pub fn with_kind(mut self, kind: Option<&'static str>) -> ExtraArgs<'a> {
+        self.grad = self.grad.map(|grad| grad.with_kind(kind));
+        self
+    }
+
     /// The objective: line searches evaluate it at other parameters.
     #[must_use]
     pub fn value_fn(

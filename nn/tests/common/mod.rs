@@ -136,6 +136,12 @@ impl Case {
             .collect()
     }
 
+    /// The recorded array of this name.
+    pub fn array(&self, name: &str) -> Array {
+        let found = self.arrays.iter().find(|(n, _)| n == name);
+        found.unwrap_or_else(|| panic!("no {name}")).1.clone()
+    }
+
     fn listed(&self, part: &str) -> Vec<Array> {
         let state = self.below(part);
         let get = |i: usize| state.get(&i.to_string()).cloned();

@@ -1,0 +1,175 @@
+//! `Average` and `Accuracy`.
+
+use super::{Metric, MetricArgs, MetricState};
+use ramie_core::{Array, AxisNames, DType, psum};
+use ramie_derive::Tree;
+
+/// The mean of all values seen (`nnx.metrics.Average`): not a number before the
+/// first.
+///
+/// ```
+/// use ramie_core::Array;
+/// use ramie_nn::metrics::{Average, Metric};
+/// let mut loss = Average::new();
+/// loss.update(&(&Array::from([1.0f32, 2.0, 3.0, 4.0])).into());
+/// loss.update(&(&Array::from([3.0f32, 2.0, 1.0, 0.0])).into());
+/// assert_eq!(loss.compute().item::<f32>(), 2.0);
+/// ```
+#[derive(Clone, Debug, Tree)]
+pub struct Average {
+    /// The name of the argument of `update` that it takes.
+    pub argname: String,
+    /// The sum, 0-d `f32`.
+    pub total: MetricState,
+    /// How many there were, 0-d `i32`.
+    pub count: MetricState,
+}
+
+impl Default for Average {
+    fn default() -> Self {
+        Average::new()
+    }
+}
+
+impl Average {
+    /// The average of the argument `values`.
+    pub fn new() -> Average {
+        Average::of("values")
+    }
+
+    /// The average of the argument of this name.
+    pub fn of(argname: &str) -> Average {
+        Average {
+            argname: argname.to_owned(),
+            total: MetricState::new(Array::scalar(0.0, DType::F32)),
+            count: MetricState::new(Array::scalar(0, DType::I32)),
+        }
+    }
+
+    #[track_caller]
+    fn add(&mut self, values: &Array, mask: Option<&Array>) {
+        let values = match values.dtype() {
+            DType::Bool => values.astype(DType::I32),
+            _ => values.clone(),
+        };
+        match mask {
+            None => {
+                self.total.set(&*self.total + values.sum());
+                self.count.set(&*self.count + values.size() as i32);
+            }
+            Some(mask) => {
+                let kept = &values * mask.astype(values.dtype());
+                self.total.set(&*self.total + kept.sum());
+                let kept = mask.astype(DType::I32).sum().astype(DType::I32);
+                self.count.set(&*self.count + kept);
+            }
+        }
+    }
+}
+
+impl Metric for Average {
+    type Value = Array;
+
+    fn update(&mut self, args: &MetricArgs) {
+        let values = args.expect("Average", &self.argname);
+        self.add(values, args.get("mask"));
+    }
+
+    fn compute(&self) -> Array {
+        &*self.total / &*self.count
+    }
+
+    fn reset(&mut self) {
+        *self = Average::of(&self.argname);
+    }
+
+    fn reduce(&mut self, axes: &AxisNames) {
+        self.total.set(psum(&*self.total, axes.clone()));
+        self.count.set(psum(&*self.count, axes.clone()));
+    }
+}
+
+/// The part of predictions that are right (`nnx.metrics.Accuracy`), from the
+/// arguments `logits` and `labels`.
+///
+/// ```
+/// use ramie_core::Array;
+/// use ramie_nn::metrics::{Accuracy, Metric, MetricArgs};
+/// let mut accuracy = Accuracy::with_threshold(0.5);
+/// let (logits, labels) = (Array::from([0.9f32, 0.2, 0.7]), Array::from([1, 1, 1]));
+/// accuracy.update(&MetricArgs::new().logits(&logits).labels(&labels));
+/// assert_eq!(accuracy.compute().item::<f32>(), 2.0 / 3.0);
+/// ```
+#[derive(Clone, Debug, Default, Tree)]
+pub struct Accuracy {
+    /// For two classes: from which score on the prediction is positive. `None`
+    /// for many classes, of which the one with the highest score is predicted.
+    pub threshold: Option<f64>,
+    /// The average of what is right.
+    pub average: Average,
+}
+
+impl Accuracy {
+    /// For scores of many classes along the last axis.
+    pub fn new() -> Accuracy {
+        Accuracy::default()
+    }
+
+    /// For two classes: scores from the threshold on are positive.
+    pub fn with_threshold(threshold: f64) -> Accuracy {
+        Accuracy {
+            threshold: Some(threshold),
+            ..Accuracy::default()
+        }
+    }
+}
+
+impl Metric for Accuracy {
+    type Value = Array;
+
+    fn update(&mut self, args: &MetricArgs) {
+        let logits = args.expect("Accuracy", "logits");
+        let labels = args.expect("Accuracy", "labels");
+        let scores = usize::from(self.threshold.is_none());
+        assert!(
+            logits.ndim() == labels.ndim() + scores,
+            "Accuracy::update: the logits are {}, the labels {}; expected {}\n  help: {}",
+            logits.aval(),
+            labels.aval(),
+            match scores {
+                0 => "one logit for each label",
+                _ => "an axis of classes after those of the labels",
+            },
+            match scores {
+                0 => "for many classes leave the threshold away: Accuracy::new()",
+                _ => "for two classes give a threshold: Accuracy::with_threshold(0.5)",
+            }
+        );
+        assert!(
+            labels.dtype().is_integer(),
+            "Accuracy::update: the labels are {}, expected integers\n  help: labels are the numbers \
+             of classes; convert them with astype(DType::I32)",
+            labels.aval()
+        );
+        let right = match self.threshold {
+            Some(threshold) => logits.ge(threshold).eq(labels.gt(0)),
+            None => logits
+                .argmax(-1)
+                .astype(DType::I32)
+                .eq(labels.astype(DType::I32)),
+        };
+        self.average.add(&right, args.get("mask"));
+    }
+
+    fn compute(&self) -> Array {
+        self.average.compute()
+    }
+
+    fn reset(&mut self) {
+        self.average.reset();
+    }
+
+    fn reduce(&mut self, axes: &AxisNames) {
+        self.average.reduce(axes);
+    }
+}

@@ -1,0 +1,111 @@
+//! `Welford`: mean and variance in one pass.
+
+use super::{Metric, MetricArgs, MetricState};
+use ramie_core::{Array, AxisNames, DType, psum};
+use ramie_derive::Tree;
+
+/// What [`Welford`] gives.
+#[derive(Clone, Debug, Tree)]
+pub struct Statistics {
+    /// The mean.
+    pub mean: Array,
+    /// The standard deviation divided by the root of the number of values.
+    pub standard_error_of_mean: Array,
+    /// The standard deviation.
+    pub standard_deviation: Array,
+}
+
+/// Mean and standard deviation of all values seen, by Welford's method
+/// (`nnx.metrics.Welford`).
+///
+/// ```
+/// use ramie_core::Array;
+/// use ramie_nn::metrics::{Metric, Welford};
+/// let mut statistics = Welford::new();
+/// statistics.update(&(&Array::from([1.0f32, 3.0])).into());
+/// assert_eq!(statistics.compute().mean.item::<f32>(), 2.0);
+/// assert_eq!(statistics.compute().standard_deviation.item::<f32>(), 1.0);
+/// ```
+#[derive(Clone, Debug, Tree)]
+pub struct Welford {
+    /// The name of the argument of `update` that it takes.
+    pub argname: String,
+    /// How many there were, 0-d `i32`.
+    pub count: MetricState,
+    /// Their mean, 0-d `f32`.
+    pub mean: MetricState,
+    /// The sum of their squared distances from the mean, 0-d `f32`.
+    pub m2: MetricState,
+}
+
+impl Default for Welford {
+    fn default() -> Self {
+        Welford::new()
+    }
+}
+
+impl Welford {
+    /// The statistics of the argument `values`.
+    pub fn new() -> Welford {
+        Welford::of("values")
+    }
+
+    /// The statistics of the argument of this name.
+    pub fn of(argname: &str) -> Welford {
+        let zero = || MetricState::new(Array::scalar(0.0, DType::F32));
+        Welford {
+            argname: argname.to_owned(),
+            count: MetricState::new(Array::scalar(0, DType::I32)),
+            mean: zero(),
+            m2: zero(),
+        }
+    }
+}
+
+impl Metric for Welford {
+    type Value = Statistics;
+
+    fn update(&mut self, args: &MetricArgs) {
+        let values = args.expect("Welford", &self.argname);
+        let values = match values.dtype().is_float() {
+            true => values.clone(),
+            false => values.astype(DType::F32),
+        };
+        let n = values.size() as i32;
+        let before = self.count.value().clone();
+        let count = &before + n;
+        let delta = values.mean() - &*self.mean;
+        self.mean.set(&*self.mean + &delta * n / &count);
+        let within = values.var() * n;
+        let between = &delta * &delta * n * &before / &count;
+        self.m2.set(&*self.m2 + (within + between));
+        self.count.set(count);
+    }
+
+    fn compute(&self) -> Statistics {
+        let variance = &*self.m2 / &*self.count;
+        let deviation = variance.sqrt();
+        Statistics {
+            mean: self.mean.value().clone(),
+            standard_error_of_mean: &deviation / self.count.astype(DType::F32).sqrt(),
+            standard_deviation: deviation,
+        }
+    }
+
+    fn reset(&mut self) {
+        *self = Welford::of(&self.argname);
+    }
+
+    fn reduce(&mut self, axes: &AxisNames) {
+        let sum = |a: Array| psum(&a, axes.clone());
+        let count = sum(self.count.value().clone());
+        // Before the first value there is nothing to divide by.
+        let divisor = count.maximum(1);
+        let mean = sum(&*self.mean * &*self.count) / divisor;
+        let off = &*self.mean - &mean;
+        let m2 = sum(&*self.m2 + off.square() * &*self.count);
+        self.count.set(count);
+        self.mean.set(mean);
+        self.m2.set(m2);
+    }
+}

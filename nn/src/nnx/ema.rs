@@ -1,0 +1,158 @@
+//! `Ema`: averaged variables. `TrainState`: what a train step changes.
+
+use super::filter::{Filter, of_type};
+use super::graph::{self, GraphDef, listed};
+use crate::{OptVariable, Param};
+use ramie_core::{Array, DType, State, Tree};
+use ramie_derive::Tree;
+use ramie_optim::{GradientTransformation, OptState, apply_updates, safe_increment};
+
+/// An exponential moving average of a model's variables (`nnx.EMA`).
+///
+/// ```
+/// use ramie_core::Array;
+/// use ramie_nn::Param;
+/// use ramie_nn::nnx::{Ema, of_type};
+/// let mut model = (Param::new(Array::from(1.0f32)),);
+/// let mut ema = Ema::new(&model, 0.75, of_type::<Param>());
+/// model.0.set(3.0f32);
+/// ema.update(&model);
+/// assert_eq!(ema.apply_to(&model).0.item::<f32>(), 1.5);
+/// ```
+#[derive(Tree)]
+pub struct Ema {
+    /// How much of the average stays at each update.
+    pub decay: f64,
+    /// The averages, by the paths of the model.
+    pub params: State,
+}
+
+impl Ema {
+    /// Averages of those leaves of a model that a filter accepts, beginning with
+    /// their values.
+    ///
+    /// # Panics
+    /// If the filter accepts no leaf, or one that is no variable.
+    #[track_caller]
+    pub fn new<M: Tree>(model: &M, decay: f64, only: impl Filter) -> Ema {
+        let params = graph::state(model, only);
+        let plain: Vec<&str> = params
+            .paths()
+            .filter(|p| params.kind(p).is_none())
+            .collect();
+        assert!(
+            plain.is_empty() && !params.is_empty(),
+            "Ema: {}\n  help: average variables, for example of_type::<Param>()",
+            match params.is_empty() {
+                true => "the filter accepts no leaf of the model".to_owned(),
+                false => format!("{} are arrays, no variables", listed(&plain)),
+            }
+        );
+        Ema { decay, params }
+    }
+
+    /// Moves the averages towards the variables:
+    /// `average = decay * average + (1 - decay) * variable`.
+    ///
+    /// # Panics
+    /// If the model lacks one of the variables.
+    #[track_caller]
+    pub fn update<M: Tree>(&mut self, model: &M) {
+        let values = State::of(model).filter(|path, _| self.params.get(path).is_some());
+        self.params = self.params.zip(&values, |average, value| {
+            average * self.decay + value * (1.0 - self.decay)
+        });
+    }
+
+    /// The model with the averages in the place of its variables.
+    ///
+    /// # Panics
+    /// If the model lacks one of the variables.
+    #[track_caller]
+    pub fn apply_to<M: Tree>(&self, model: &M) -> M {
+        let mut averaged = graph::clone(model);
+        graph::update(&mut averaged, &self.params);
+        averaged
+    }
+}
+
+/// What a train step changes, with the model taken apart (`nnx.TrainState`): the
+/// structure, the parameters, all other arrays, and the optimizer's state.
+///
+/// ```
+/// use ramie_core::Array;
+/// use ramie_nn::{Param, grad, nnx::TrainState};
+/// use ramie_optim::sgd;
+/// let mut state = TrainState::create(&(Param::new(Array::from(1.0f32)),), sgd(0.25));
+/// let grads = grad(&mut state.model(), |m| m.0.square());
+/// state.apply_gradients(grads);
+/// assert_eq!(state.model().0.item::<f32>(), 0.5);
+/// ```
+#[derive(Tree)]
+pub struct TrainState<M: Tree> {
+    /// The structure of the model.
+    pub graphdef: GraphDef<M>,
+    /// The parameters.
+    pub params: State,
+    /// All other arrays of the model.
+    pub others: State,
+    /// What turns gradients into updates.
+    pub tx: GradientTransformation,
+    /// Its state.
+    pub opt_state: OptState,
+    /// Steps made, 0-d `i32`.
+    pub step: OptVariable,
+}
+
+impl<M: Tree> TrainState<M> {
+    /// The state before the first step.
+    ///
+    /// # Panics
+    /// If the model has no parameters.
+    #[track_caller]
+    pub fn create(model: &M, tx: impl Into<GradientTransformation>) -> TrainState<M> {
+        let (graphdef, (params, others)) = graph::split(model, (of_type::<Param>(), true));
+        assert!(
+            !params.is_empty(),
+            "nnx::TrainState: the model has no parameters\n  help: hold them in `Param`, and derive \
+             Tree or Module for the layers that own them"
+        );
+        let tx = tx.into();
+        TrainState {
+            opt_state: tx.init(&params),
+            graphdef,
+            params,
+            others,
+            tx,
+            step: OptVariable::new(Array::scalar(0, DType::I32)),
+        }
+    }
+
+    /// The model.
+    pub fn model(&self) -> M {
+        graph::merge(&self.graphdef, (self.params.clone(), self.others.clone()))
+    }
+
+    /// Takes over what a call changed of the model besides its parameters.
+    ///
+    /// # Panics
+    /// If it is not such a model.
+    #[track_caller]
+    pub fn update_others(&mut self, model: &M) {
+        let others = State::of(model).filter(|path, _| self.others.get(path).is_some());
+        self.others = self.others.zip(&others, |_, new| new.clone());
+    }
+
+    /// Makes one step.
+    ///
+    /// # Panics
+    /// If the gradients are not those of the parameters.
+    #[track_caller]
+    pub fn apply_gradients(&mut self, grads: State) {
+        let state = std::mem::replace(&mut self.opt_state, OptState::new(()));
+        let (updates, state) = self.tx.update(grads, state, Some(&self.params));
+        self.opt_state = state;
+        self.params = apply_updates(&self.params, &updates);
+        self.step = OptVariable::new(safe_increment(&self.step));
+    }
+}

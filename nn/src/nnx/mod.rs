@@ -1,0 +1,73 @@
+//! Models in the way of Flax's NNX: structs that hold their variables.
+//!
+//! A model is a value: a struct that derives [`Module`](crate::Module), whose
+//! fields are variables, layers and hyperparameters. [`split`] takes it apart
+//! into its structure and its arrays, by [`Filter`]; [`merge`] puts it together
+//! again. Functions of `&mut model` are transformed by the functions of this
+//! module, and what they change of the model comes out.
+//!
+//! ```no_run
+//! use ramie_core::{Array, DType};
+//! use ramie_nn::nnx::{self, Carry, Everything, RngState, StateAxes, of_type};
+//! use ramie_nn::{Linear, Module, Param, Rngs};
+//!
+//! // Five layers as one, each with its own parameters.
+//! let mut rngs = Rngs::new(0).split(5);
+//! let mut layers = nnx::vmap(&mut rngs, (), 0, |rngs, ()| Linear::new(4, 4, rngs));
+//!
+//! // The gradient through all of them.
+//! let x = Array::ones(&[2, 4], DType::F32);
+//! let grads = nnx::grad(&mut layers, |layers| {
+//!     let (y, ()) = nnx::scan(layers, x.clone(), (), 0, |l, x, ()| (l.forward(&x).tanh(), ()));
+//!     y.square().mean()
+//! });
+//! assert_eq!(grads["kernel"].shape(), [5, 4, 4]);
+//! ```
+//!
+//! # Shared variables
+//! A struct owns its variables, so that no two layers hold the same one. Weights
+//! are tied where they are used: the output layer of a language model takes the
+//! embedding that the input layer holds, and the gradient is the sum of both
+//! uses.
+//!
+//! ```no_run
+//! use ramie_core::Array;
+//! use ramie_nn::{Module, Param};
+//! #[derive(Module)]
+//! struct Tied { embedding: Param }
+//! impl Tied {
+//!     fn logits(&self, tokens: &Array) -> Array {
+//!         let hidden = self.embedding.take(tokens, 0);
+//!         hidden.matmul(&self.embedding.t())
+//!     }
+//! }
+//! ```
+
+mod ema;
+mod filter;
+mod graph;
+mod parts;
+mod rng_state;
+mod state;
+mod transforms;
+
+pub use crate::{ModelAndOptimizer, Optimizer};
+pub use ema::{Ema, TrainState};
+pub use filter::{
+    All, Any, Everything, Filter, HasTag, Kind, KindOf, Leaf, Not, Nothing, OfType, PathContains,
+    PathContainsPart, PathIn, RngState, WithTag, of_type, predicate,
+};
+pub(crate) use graph::listed;
+pub use graph::{Filters, GraphDef, States, clone, graphdef, merge, split, state, update};
+pub use parts::{Node, for_each, for_each_mut, iter_children, iter_modules, set_attributes};
+pub use ramie_core::{JitOptions, jit, jit_with, make_jaxpr};
+pub use rng_state::{ReseedPolicy, RngBackups, fork_rngs, reseed, restore_rngs, split_rngs};
+pub use state::{
+    FlatState, PureDict, filter_state, from_flat_state, map_state, merge_state,
+    replace_by_pure_dict, split_state, to_flat_state, to_pure_dict,
+};
+pub use transforms::{
+    Axis, Carry, DiffState, Models, ScanOptions, StateAxes, VmapOptions, cond, custom_vjp,
+    eval_shape, fori_loop, grad, grad_wrt, jvp, remat, remat_with, scan, switch, together,
+    value_and_grad, value_and_grad_wrt, vjp, vmap, while_loop,
+};

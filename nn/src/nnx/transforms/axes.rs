@@ -1,0 +1,185 @@
+//! `StateAxes`: along which axis a transformation goes through each leaf.
+
+use crate::nnx::filter::{Filter, Leaf};
+use crate::{Metadata, for_each_variable};
+use ramie_core::{Array, AxisName, PartitionSpec, SpecEntry, Tree, tree};
+use std::fmt;
+use std::sync::Arc;
+
+/// What a transformation does with a leaf of the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Axis {
+    /// Goes through it along this axis: each example, or each step, has a slice.
+    At(isize),
+    /// All examples, or all steps, have the same.
+    Broadcast,
+    /// Each step gets it from the one before it. For [`scan`](super::scan).
+    Carry,
+}
+
+/// The axis of leaves that are carried from step to step (`nnx.Carry`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Carry;
+
+impl From<Carry> for Axis {
+    fn from(_: Carry) -> Axis {
+        Axis::Carry
+    }
+}
+impl From<isize> for Axis {
+    fn from(axis: isize) -> Axis {
+        Axis::At(axis)
+    }
+}
+impl From<Option<isize>> for Axis {
+    fn from(axis: Option<isize>) -> Axis {
+        axis.map_or(Axis::Broadcast, Axis::At)
+    }
+}
+
+/// For each leaf of a model, along which axis a transformation goes through it
+/// (`nnx.StateAxes`): that of the first filter that accepts the leaf.
+///
+/// ```
+/// use ramie_nn::Param;
+/// use ramie_nn::nnx::{Carry, Everything, RngState, StateAxes, of_type};
+/// let axes = StateAxes::new()
+///     .with(of_type::<Param>(), 0)
+///     .with(of_type::<RngState>(), Carry)
+///     .with(Everything, None);
+/// ```
+#[derive(Clone, Default)]
+pub struct StateAxes {
+    rules: Vec<(Arc<dyn Filter>, Axis)>,
+}
+
+impl fmt::Debug for StateAxes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StateAxes ")?;
+        f.debug_list()
+            .entries(self.rules.iter().map(|(_, axis)| axis))
+            .finish()
+    }
+}
+
+impl<A: Into<Axis>> From<A> for StateAxes {
+    fn from(axis: A) -> StateAxes {
+        StateAxes::all(axis)
+    }
+}
+
+impl StateAxes {
+    /// No filters yet.
+    pub fn new() -> StateAxes {
+        StateAxes::default()
+    }
+
+    /// One axis for all leaves.
+    pub fn all(axis: impl Into<Axis>) -> StateAxes {
+        StateAxes::new().with(true, axis)
+    }
+
+    /// Adds a filter after those that are there.
+    #[must_use]
+    pub fn with(mut self, filter: impl Filter + 'static, axis: impl Into<Axis>) -> StateAxes {
+        self.rules.push((Arc::new(filter), axis.into()));
+        self
+    }
+
+    /// The axis of each leaf of a tree, in order.
+    #[track_caller]
+    pub(super) fn of<T: Tree>(&self, operation: &str, tree: &T) -> Vec<Axis> {
+        let mut axes = Vec::new();
+        let mut without = None;
+        for_each_variable(tree, |path, kind, metadata, array| {
+            let leaf = Leaf {
+                path,
+                kind,
+                metadata,
+                array,
+            };
+            let rule = self.rules.iter().find(|(filter, _)| filter.accepts(&leaf));
+            if rule.is_none() && without.is_none() {
+                without = Some(format!("`{path}` ({})", kind.unwrap_or("no variable")));
+            }
+            axes.push(rule.map_or(Axis::Broadcast, |(_, axis)| *axis));
+        });
+        if let Some(leaf) = without {
+            panic!(
+                "{operation}: no filter of the StateAxes accepts {leaf}\n  help: say what happens to \
+                 all others: .with(Everything, None)"
+            );
+        }
+        axes
+    }
+}
+
+/// Leaves of a tree that are mapped over, with axes that count from the start.
+#[track_caller]
+pub(super) fn checked_axis(operation: &str, path: &str, array: &Array, axis: isize) -> usize {
+    let rank = array.ndim() as isize;
+    let from_start = if axis < 0 { axis + rank } else { axis };
+    assert!(
+        (0..rank).contains(&from_start),
+        "{operation}: `{path}` is {}, which has no axis {axis}\n  help: make stacked layers with \
+         nnx::vmap of their constructor over split streams, or choose another axis in the StateAxes",
+        array.aval()
+    );
+    from_start as usize
+}
+
+/// Adds, or takes away, the name of an axis of stacked variables in the metadata
+/// of those that have names for their dimensions.
+#[track_caller]
+pub(super) fn rename_axes<T: Tree>(
+    operation: &str,
+    tree: &mut T,
+    axes: &[Axis],
+    name: AxisName,
+    add: bool,
+) {
+    // One entry for each variable with metadata, in the order of the walk, in
+    // which `visit_parts` shows the metadata, too.
+    let mut places = Vec::new();
+    let mut next = axes.iter();
+    for_each_variable(tree, |path, _, metadata, array| {
+        let axis = next.next();
+        if metadata.is_some() {
+            places.push((path.to_owned(), axis.copied(), array.ndim()));
+        }
+    });
+    if places.is_empty() {
+        return;
+    }
+    let mut places = places.into_iter();
+    tree::part(tree, &mut |part| {
+        let Some(Some(metadata)) = part.downcast_mut::<Option<Arc<Metadata>>>() else {
+            return;
+        };
+        let Some((path, Some(Axis::At(axis)), rank)) = places.next() else {
+            return;
+        };
+        let Some(sharding) = &metadata.sharding else {
+            return;
+        };
+        // Names are taken away of slices, which have the axis no more.
+        let rank = rank as isize + isize::from(!add);
+        let at = if axis < 0 { axis + rank } else { axis } as usize;
+        let mut entries = sharding.entries().to_vec();
+        if add {
+            while entries.len() < at {
+                entries.push(SpecEntry::default());
+            }
+            entries.insert(at, SpecEntry::from(name));
+        } else if at < entries.len() {
+            let removed = entries.remove(at);
+            assert!(
+                removed == SpecEntry::from(name),
+                "{operation}: the metadata of `{path}` name the axis {axis} that is mapped over \
+                 {removed}, expected {name}\n  help: give the partition_name that the layers were \
+                 stacked with"
+            );
+        }
+        Arc::make_mut(metadata).sharding = Some(PartitionSpec::new(entries));
+    });
+}

@@ -1,0 +1,166 @@
+//! Control flow over functions that change a model, and `eval_shape`.
+
+use super::copy;
+use crate::nnx::graph::difference;
+use ramie_core::{Array, IntoArray, Tree};
+
+/// Panics if a branch left the model with another structure than it had.
+#[track_caller]
+fn same_structure<M: Tree>(operation: &str, branch: &str, before: &M, after: &M) {
+    if let Some(what) = difference(before, after) {
+        panic!(
+            "{operation}: {branch} changed the structure of the model: {what}\n  help: branches and \
+             loops may change the model's arrays; change hyperparameters, modes and what is sown \
+             before or after"
+        );
+    }
+}
+
+/// One of two functions of a model, chosen by a scalar (`nnx.cond`). The model
+/// has the state that the chosen one left.
+///
+/// ```
+/// use ramie_core::Array;
+/// use ramie_nn::{BatchStat, nnx};
+/// let mut count = BatchStat::new(Array::from(1));
+/// nnx::cond(Array::from(true), &mut count, |c| **c += 1, |_| ());
+/// assert_eq!(count.item::<i32>(), 2);
+/// ```
+///
+/// # Panics
+/// If the predicate is not a scalar, the functions return other structures or
+/// types, or one of them changes the structure of the model.
+#[track_caller]
+pub fn cond<M: Tree, R: Tree>(
+    pred: impl IntoArray,
+    model: &mut M,
+    true_fn: impl FnOnce(&mut M) -> R,
+    false_fn: impl FnOnce(&mut M) -> R,
+) -> R {
+    let before = copy(model);
+    let check = |branch: &str, out: R, model: M| {
+        same_structure("nnx::cond", branch, &before, &model);
+        (out, model)
+    };
+    let (out, after) = ramie_core::cond(
+        pred,
+        |mut m: M| {
+            let out = true_fn(&mut m);
+            check("true_fn", out, m)
+        },
+        |mut m| {
+            let out = false_fn(&mut m);
+            check("false_fn", out, m)
+        },
+        copy(model),
+    );
+    *model = after;
+    out
+}
+
+/// One of several functions of a model, chosen by its number (`nnx.switch`).
+///
+/// # Panics
+/// As [`cond`]; and if there are no functions.
+#[track_caller]
+pub fn switch<M: Tree, R: Tree>(
+    index: impl IntoArray,
+    model: &mut M,
+    branches: &[&dyn Fn(&mut M) -> R],
+) -> R {
+    let before = copy(model);
+    let checked: Vec<_> = branches
+        .iter()
+        .enumerate()
+        .map(|(i, f)| {
+            let before = &before;
+            move |mut model: M| {
+                let out = f(&mut model);
+                same_structure("nnx::switch", &format!("branch {i}"), before, &model);
+                (out, model)
+            }
+        })
+        .collect();
+    let branches: Vec<&dyn Fn(M) -> (R, M)> = checked.iter().map(|f| f as _).collect();
+    let (out, after) = ramie_core::switch(index, &branches, copy(model));
+    *model = after;
+    out
+}
+
+/// A function of a model, again and again while a condition on it holds
+/// (`nnx.while_loop`).
+///
+/// ```
+/// use ramie_core::Array;
+/// use ramie_nn::{BatchStat, nnx};
+/// let mut n = BatchStat::new(Array::from(1));
+/// nnx::while_loop(&mut n, |n| n.lt(100), |n| **n *= 2);
+/// assert_eq!(n.item::<i32>(), 128);
+/// ```
+///
+/// # Panics
+/// If the condition is not a scalar boolean, or the function changes the
+/// structure or the types of the model.
+#[track_caller]
+pub fn while_loop<M: Tree>(model: &mut M, condition: impl Fn(&M) -> Array, body: impl Fn(&mut M)) {
+    let before = copy(model);
+    *model = ramie_core::while_loop(
+        |m: M| condition(&m),
+        |mut m| {
+            body(&mut m);
+            same_structure("nnx::while_loop", "the body", &before, &m);
+            m
+        },
+        copy(model),
+    );
+}
+
+/// A function of a number and a model, for each number from `lower` up to
+/// `upper` (`nnx.fori_loop`).
+///
+/// ```
+/// use ramie_core::Array;
+/// use ramie_nn::{BatchStat, nnx};
+/// let mut sum = BatchStat::new(Array::from(0));
+/// nnx::fori_loop(0, 5, &mut sum, |i, sum| **sum += i);
+/// assert_eq!(sum.item::<i32>(), 10);
+/// ```
+///
+/// # Panics
+/// If the function changes the structure or the types of the model.
+#[track_caller]
+pub fn fori_loop<M: Tree>(
+    lower: impl IntoArray,
+    upper: impl IntoArray,
+    model: &mut M,
+    body: impl Fn(Array, &mut M),
+) {
+    let before = copy(model);
+    *model = ramie_core::fori_loop(
+        lower,
+        upper,
+        |i, mut m: M| {
+            body(i, &mut m);
+            same_structure("nnx::fori_loop", "the body", &before, &m);
+            m
+        },
+        copy(model),
+    );
+}
+
+/// What a function gives, with types in the place of elements: nothing is
+/// computed (`nnx.eval_shape`). So a model is known by its shapes before it is
+/// made.
+///
+/// ```
+/// use ramie_nn::{Linear, Rngs, nnx};
+/// let model = nnx::eval_shape(|| Linear::new(4, 3, &mut Rngs::new(0)));
+/// assert_eq!(model.kernel.aval().to_string(), "f32[4,3]");
+/// ```
+///
+/// # Panics
+/// Where the function does.
+#[track_caller]
+pub fn eval_shape<R: Tree>(f: impl FnOnce() -> R) -> R {
+    ramie_core::eval_shape(|()| f(), ())
+}

@@ -1,0 +1,84 @@
+//! `custom_vjp` of functions that change a model.
+
+use super::{copy, pure};
+use crate::nnx::graph::listed;
+use ramie_core::{Array, State, Tree, tree};
+
+/// A function of a model and arguments with a reverse rule of its own
+/// (`nnx.custom_vjp`).
+///
+/// `fwd` computes the result and residuals; `bwd` gives the cotangents of the
+/// model, as a [`State`] with those of some leaves, and of the arguments, from
+/// the residuals and the cotangent of the result. Leaves that the state lacks
+/// have none. `f` and `fwd` may change the model.
+///
+/// ```
+/// use ramie_core::{Array, State};
+/// use ramie_nn::{Param, grad, nnx};
+/// let mut w = (Param::new(Array::from(3.0f32)),);
+/// // The gradient of the parameter is kept between -1 and 1.
+/// let grads = grad(&mut w, |w| {
+///     nnx::custom_vjp(
+///         w,
+///         Array::from(5.0f32),
+///         |w: &mut (Param,), x: Array| &*w.0 * x,
+///         |w, x| (&*w.0 * &x, (w.0.value().clone(), x)),
+///         |(w, x), ct: Array| {
+///             let for_w = (&ct * x).clip(-1.0, 1.0);
+///             (State::from_iter([("0", for_w)]), ct * w)
+///         },
+///     )
+/// });
+/// assert_eq!(grads["0"].item::<f32>(), 1.0);
+/// ```
+///
+/// # Panics
+/// The derivative panics where a rule gives other types than those of arguments
+/// and result, or a cotangent for a path that the model lacks.
+#[track_caller]
+pub fn custom_vjp<M: Tree, A: Tree, R: Tree, S: Tree>(
+    model: &mut M,
+    args: A,
+    f: impl Fn(&mut M, A) -> R + Send + Sync,
+    fwd: impl Fn(&mut M, A) -> (R, S) + Send + Sync + 'static,
+    bwd: impl Fn(S, R) -> (State, A) + Send + Sync + 'static,
+) -> R {
+    let f = pure(f);
+    // Types alone: the rules outlive the trace that the model may be of.
+    let like = tree::map(model, |a| Array::shape_dtype_struct(a.shape(), a.dtype()));
+    let with_rule = ramie_core::custom_vjp(
+        move |m: M, a: A| f(m, a),
+        move |(mut m, a): (M, A)| {
+            let (out, residuals) = fwd(&mut m, a);
+            ((out, m), residuals)
+        },
+        move |residuals: S, (ct, _): (R, M)| {
+            let (grads, args) = bwd(residuals, ct);
+            (cotangents(&like, &grads), args)
+        },
+    );
+    let (out, after) = with_rule(copy(model), args);
+    *model = after;
+    out
+}
+
+/// A model of cotangents: those of a state, and zeros.
+#[track_caller]
+fn cotangents<M: Tree>(like: &M, grads: &State) -> M {
+    let paths = tree::paths(like);
+    let unknown: Vec<&str> = grads
+        .paths()
+        .filter(|p| !paths.iter().any(|q| q == p))
+        .collect();
+    assert!(
+        unknown.is_empty(),
+        "nnx::custom_vjp: the backward rule gives cotangents for {}, which the model does not have\n  \
+         help: the model has {}",
+        listed(&unknown),
+        listed(&paths)
+    );
+    tree::map_with_path(like, |path, leaf| {
+        let zeros = || Array::zeros(leaf.shape(), leaf.dtype());
+        grads.get(path).cloned().unwrap_or_else(zeros)
+    })
+}

@@ -1,0 +1,134 @@
+//! Derivatives of functions that change a model.
+
+use super::copy;
+use crate::Param;
+use crate::nnx::filter::{Filter, Leaf, of_type};
+use crate::nnx::graph::{self, listed};
+use ramie_core::{Objective, State, Tree, vjp_with_aux};
+
+pub use crate::value_and_grad::{grad, value_and_grad, value_and_grad_wrt};
+
+/// The leaves of one of several models that a filter accepts
+/// (`nnx.DiffState`); the filter sees paths within that model.
+///
+/// ```
+/// use ramie_core::Array;
+/// use ramie_nn::nnx::{self, DiffState, of_type};
+/// use ramie_nn::Param;
+/// let mut a = Param::new(Array::from(2.0f32));
+/// let mut b = Param::new(Array::from(3.0f32));
+/// let only_b = DiffState::new(1, of_type::<Param>());
+/// let grads = nnx::together((&mut a, &mut b), |both| {
+///     nnx::grad_wrt(both, only_b, |(a, b)| &**a * &**b)
+/// });
+/// assert_eq!(grads.paths().collect::<Vec<_>>(), ["1"]);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct DiffState<F> {
+    model: usize,
+    filter: F,
+}
+
+impl<F: Filter> DiffState<F> {
+    /// The leaves of the model at this place of a tuple.
+    pub fn new(model: usize, filter: F) -> DiffState<F> {
+        DiffState { model, filter }
+    }
+}
+
+impl<F: Filter> Filter for DiffState<F> {
+    fn accepts(&self, leaf: &Leaf<'_>) -> bool {
+        let (first, path) = leaf.path.split_once('.').unwrap_or((leaf.path, ""));
+        first == self.model.to_string() && self.filter.accepts(&Leaf { path, ..*leaf })
+    }
+}
+
+/// The gradient of a function of a model with respect to the leaves that a
+/// filter accepts (`nnx.grad` with `DiffState`).
+///
+/// # Panics
+/// As [`value_and_grad`].
+#[track_caller]
+pub fn grad_wrt<M: Tree, R: Objective>(
+    model: &mut M,
+    wrt: impl Filter,
+    f: impl FnOnce(&mut M) -> R,
+) -> State {
+    value_and_grad_wrt(model, wrt, f).1
+}
+
+/// The result of a function of a model, and the function that pulls cotangents
+/// of it back to the model's parameters (`nnx.vjp`).
+///
+/// ```
+/// use ramie_core::Array;
+/// use ramie_nn::{Param, nnx};
+/// let mut w = (Param::new(Array::from([2.0f32, 3.0])),);
+/// let (y, pull) = nnx::vjp(&mut w, |w| w.0.square());
+/// assert_eq!(pull(Array::from([1.0f32, 10.0]))["0"].to_vec::<f32>(), [4.0, 60.0]);
+/// ```
+///
+/// # Panics
+/// If the model has no parameters. The returned function panics if its argument
+/// does not have the types of the result.
+#[track_caller]
+pub fn vjp<M: Tree, R: Tree, F: FnOnce(&mut M) -> R>(
+    model: &mut M,
+    f: F,
+) -> (R, impl Fn(R) -> State + Send + Sync + use<M, R, F>) {
+    let params = graph::state(model, of_type::<Param>());
+    assert!(
+        !params.is_empty(),
+        "nnx::vjp: the model has nothing to differentiate with respect to\n  help: hold parameters \
+         in `Param`, and derive Tree or Module for the layers that own them"
+    );
+    let mut inside = copy(model);
+    let traced = move |params: State| {
+        graph::update(&mut inside, params);
+        let out = f(&mut inside);
+        (out, inside)
+    };
+    let (out, pull, after) = vjp_with_aux(traced, params);
+    *model = after;
+    (out, pull)
+}
+
+/// The result of a function of a model, and its derivative in the direction of
+/// tangents for some of the model's leaves (`nnx.jvp`).
+///
+/// ```
+/// use ramie_core::{Array, State};
+/// use ramie_nn::{Param, nnx};
+/// let mut w = (Param::new(Array::from(3.0f32)),);
+/// let tangents = State::from_iter([("0", Array::from(1.0f32))]);
+/// let (y, dy) = nnx::jvp(&mut w, tangents, |w| w.0.square());
+/// assert_eq!((y.item::<f32>(), dy.item::<f32>()), (9.0, 6.0));
+/// ```
+///
+/// # Panics
+/// If a tangent is of no leaf of the model, or of another type than its leaf.
+#[track_caller]
+pub fn jvp<M: Tree, R: Tree>(
+    model: &mut M,
+    tangents: State,
+    f: impl FnOnce(&mut M) -> R,
+) -> (R, R) {
+    let all = State::of(model);
+    let unknown: Vec<&str> = tangents.paths().filter(|p| all.get(p).is_none()).collect();
+    assert!(
+        unknown.is_empty(),
+        "nnx::jvp: the model has no {} that there are tangents for\n  help: tangents are a State \
+         with paths of the model, such as nnx::state(&model, of_type::<Param>())",
+        listed(&unknown)
+    );
+    let primals = tangents.map_with_path(|path, _| all[path].clone());
+    let mut inside = copy(model);
+    let traced = move |primals: State| {
+        graph::update(&mut inside, primals);
+        let out = f(&mut inside);
+        (out, inside)
+    };
+    let (out, tangent, after) = ramie_core::jvp_with_aux(traced, primals, tangents);
+    *model = after;
+    (out, tangent)
+}

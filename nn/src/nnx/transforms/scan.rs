@@ -1,0 +1,213 @@
+//! `scan` of functions that change a model.
+
+use super::axes::{Axis, StateAxes, checked_axis, rename_axes};
+use super::copy;
+use crate::nnx::graph::difference;
+use ramie_core::{Array, AxisName, Tree, scan_with, tree};
+
+/// How [`scan`] goes through the model, and how the loop runs.
+///
+/// It is made of the axes of the model, [`StateAxes`] or one axis for all; the
+/// rest has defaults.
+///
+/// ```
+/// use ramie_nn::nnx::{Carry, Everything, RngState, ScanOptions, StateAxes, of_type};
+/// let axes = StateAxes::new().with(of_type::<RngState>(), Carry).with(Everything, 0);
+/// let options = ScanOptions::from(axes).reverse(true);
+/// ```
+#[derive(Clone, Debug)]
+pub struct ScanOptions {
+    state: StateAxes,
+    loop_options: ramie_core::ScanOptions,
+    partition_name: Option<AxisName>,
+}
+
+impl<A: Into<StateAxes>> From<A> for ScanOptions {
+    fn from(state: A) -> ScanOptions {
+        ScanOptions {
+            state: state.into(),
+            loop_options: ramie_core::ScanOptions::default(),
+            partition_name: None,
+        }
+    }
+}
+
+impl ScanOptions {
+    /// The number of steps, needed where no array is gone through.
+    #[must_use]
+    pub fn length(mut self, length: usize) -> ScanOptions {
+        self.loop_options.length = Some(length);
+        self
+    }
+
+    /// Whether to go from the last slice to the first.
+    #[must_use]
+    pub fn reverse(mut self, reverse: bool) -> ScanOptions {
+        self.loop_options.reverse = reverse;
+        self
+    }
+
+    /// How many steps are written out in each round of the loop.
+    #[must_use]
+    pub fn unroll(mut self, unroll: usize) -> ScanOptions {
+        self.loop_options.unroll = unroll;
+        self
+    }
+
+    /// What the axis of the steps is called in the metadata of variables that
+    /// have names for their dimensions (`nnx.PARTITION_NAME`).
+    #[must_use]
+    pub fn partition_name(mut self, name: impl Into<AxisName>) -> ScanOptions {
+        self.partition_name = Some(name.into());
+        self
+    }
+}
+
+/// The leaves of a model by what happens to them.
+struct Leaves {
+    axes: Vec<Axis>,
+    carried: Vec<Array>,
+    scanned: Vec<Array>,
+    shared: Vec<Array>,
+}
+
+impl Leaves {
+    /// Of a whole model; slices to be gone through along the first axis.
+    #[track_caller]
+    fn of<M: Tree>(model: &M, axes: Vec<Axis>) -> Leaves {
+        let paths = tree::paths(model);
+        let mut leaves = Leaves {
+            axes: Vec::new(),
+            carried: Vec::new(),
+            scanned: Vec::new(),
+            shared: Vec::new(),
+        };
+        for ((array, axis), path) in tree::leaves(model).iter().zip(&axes).zip(&paths) {
+            match axis {
+                Axis::Carry => leaves.carried.push(array.clone()),
+                Axis::Broadcast => leaves.shared.push(array.clone()),
+                Axis::At(axis) => {
+                    let from = checked_axis("nnx::scan", path, array, *axis);
+                    leaves.scanned.push(array.move_axis(from as isize, 0));
+                }
+            }
+        }
+        leaves.axes = axes;
+        leaves
+    }
+
+    /// A model like `like` with these leaves.
+    fn put<M: Tree>(&self, like: &M, carried: Vec<Array>, scanned: Vec<Array>) -> M {
+        let (mut carried, mut scanned) = (carried.into_iter(), scanned.into_iter());
+        let mut shared = self.shared.iter().cloned();
+        let mut axes = self.axes.iter();
+        tree::map(like, |_| {
+            let from: &mut dyn Iterator<Item = Array> = match axes.next() {
+                Some(Axis::Carry) => &mut carried,
+                Some(Axis::At(_)) => &mut scanned,
+                _ => &mut shared,
+            };
+            from.next().expect("a leaf for each axis")
+        })
+    }
+
+    /// What a step leaves of the model, without what is shared.
+    #[track_caller]
+    fn after_step<M: Tree>(&self, before: &M, after: &M) -> (Vec<Array>, Vec<Array>) {
+        if let Some(what) = difference(before, after) {
+            panic!(
+                "nnx::scan: a step changed the structure of the model: {what}\n  help: steps may \
+                 change the model's arrays; change hyperparameters and modes before"
+            );
+        }
+        let (mut carried, mut scanned) = (Vec::new(), Vec::new());
+        let mut shared = self.shared.iter();
+        let paths = tree::paths(after);
+        for ((array, axis), path) in tree::leaves(after).into_iter().zip(&self.axes).zip(paths) {
+            match axis {
+                Axis::Carry => carried.push(array),
+                Axis::At(_) => scanned.push(array),
+                Axis::Broadcast => assert!(
+                    shared.next().is_some_and(|s| s.same(&array)),
+                    "nnx::scan: a step changed `{path}`, which all steps share\n  help: give it the \
+                     axis `Carry`, so that each step gets it from the one before, or an axis to be \
+                     stacked along"
+                ),
+            }
+        }
+        (carried, scanned)
+    }
+}
+
+/// A function of a model, a carry and an element, step by step (`nnx.scan`): with
+/// the slices of stacked layers for the model it runs the input through all of
+/// them, and is compiled once.
+///
+/// The axes say which leaves of the model have a slice for each step, which are
+/// carried from step to step ([`Carry`](super::Carry)), and which all steps
+/// share. The result is the last carry and the stacked results of the steps; the
+/// model has its new state.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::nnx;
+/// use ramie_nn::{Linear, Rngs};
+/// let mut rngs = Rngs::new(0).split(5);
+/// let mut layers = nnx::vmap(&mut rngs, (), 0, |rngs, ()| Linear::new(4, 4, rngs));
+/// let x = Array::ones(&[2, 4], DType::F32);
+/// let (y, ()) = nnx::scan(&mut layers, x, (), 0, |layer, x, ()| (layer.forward(&x).tanh(), ()));
+/// assert_eq!(y.shape(), [2, 4]);
+/// ```
+///
+/// # Panics
+/// If a leaf has no axis in the options, or lacks it, sizes differ, a step
+/// changes what all steps share, or the structure or types of what is carried.
+#[track_caller]
+pub fn scan<M: Tree, C: Tree, X: Tree, Y: Tree>(
+    model: &mut M,
+    init: C,
+    xs: X,
+    options: impl Into<ScanOptions>,
+    f: impl Fn(&mut M, C, X) -> (C, Y),
+) -> (C, Y) {
+    const OPERATION: &str = "nnx::scan";
+    let options = options.into();
+    let axes = options.state.of(OPERATION, model);
+    let leaves = Leaves::of(model, axes);
+    let mut like = copy(model);
+    if let Some(name) = options.partition_name {
+        // The slices' metadata count dimensions as the slices have them.
+        let slices = leaves.put(
+            &like,
+            leaves.carried.clone(),
+            leaves.scanned.iter().map(slice_type).collect(),
+        );
+        like = slices;
+        rename_axes(OPERATION, &mut like, &leaves.axes, name, false);
+    }
+    let step = |(carry, carried): (C, Vec<Array>), (x, scanned): (X, Vec<Array>)| {
+        let before = leaves.put(&like, carried, scanned);
+        let mut inside = copy(&before);
+        let (carry, y) = f(&mut inside, carry, x);
+        let (carried, scanned) = leaves.after_step(&before, &inside);
+        ((carry, carried), (y, scanned))
+    };
+    let ((carry, carried), (ys, scanned)) = scan_with(
+        step,
+        (init, leaves.carried.clone()),
+        (xs, leaves.scanned.clone()),
+        options.loop_options.clone(),
+    );
+    let mut scanned = scanned.into_iter();
+    let back = leaves.axes.iter().filter_map(|axis| match axis {
+        Axis::At(axis) => scanned.next().map(|array| array.move_axis(0, *axis)),
+        _ => None,
+    });
+    *model = leaves.put(model, carried, back.collect());
+    (carry, ys)
+}
+
+/// The type of one slice along the first axis.
+fn slice_type(array: &Array) -> Array {
+    Array::shape_dtype_struct(&array.shape()[1..], array.dtype())
+}
