@@ -80,7 +80,9 @@ impl Vars<'_> {
     pub fn variable<V: Variable>(&mut self, name: &str, init: impl FnOnce() -> Array) -> V {
         match &mut self.0 {
             Source::Rngs(_) => V::from(init()),
-            Source::Scope(scope) => V::from(scope.variable(V::KIND, name, init)),
+            Source::Scope(scope) => {
+                V::from(scope.variable(&crate::collection_of(V::KIND), name, init))
+            }
         }
     }
 
