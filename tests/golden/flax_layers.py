@@ -149,7 +149,7 @@ class Recorder:
             args = list(inputs)
             for i, x in zip(floats, some):
                 args[i] = x
-            m = nnx.merge(graph, params, rest)
+            m = nnx.merge(graph, params, rest, copy=True)
             outputs = listed(call(m, *args))
             after = nnx.state(m, nnx.Not(nnx.Param))
             return weighed(outputs), (outputs, nnx.to_pure_dict(after))
