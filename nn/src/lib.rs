@@ -22,6 +22,11 @@ mod variable;
 mod vars;
 
 pub use init::Initializer;
+pub use layers::{
+    BatchNorm, BatchNormConfig, GroupNorm, GroupNormConfig, InstanceNorm, InstanceNormConfig,
+    LayerNorm, LayerNormConfig, RMSNorm, RMSNormConfig, Statistics,
+};
+pub use layers::{Dropout, DropoutConfig};
 pub use layers::{Linear, LinearConfig};
 pub use metadata::{Metadata, for_each_variable, get_partition_spec, metadata_of};
 pub use module::{Deterministic, Module, UseRunningAverage};

@@ -39,7 +39,12 @@ mod scope;
 mod streams;
 mod variables;
 
+pub use crate::layers::DropoutConfig as Dropout;
 pub use crate::layers::LinearConfig as Dense;
+pub use crate::layers::{
+    BatchNormConfig as BatchNorm, GroupNormConfig as GroupNorm, InstanceNormConfig as InstanceNorm,
+    LayerNormConfig as LayerNorm, RMSNormConfig as RMSNorm,
+};
 pub use apply::{Apply, apply, init, init_with_output};
 pub use bind::Bound;
 pub use filter::CollectionFilter;

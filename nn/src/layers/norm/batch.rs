@@ -1,0 +1,245 @@
+//! `BatchNorm`.
+
+use super::biased_norm_hyperparameters;
+use super::statistics::{Normalization, Sample, Statistics, positive_axes};
+use crate::layers::mode::Mode;
+use crate::{BatchStat, Module, Param, Rngs, UseRunningAverage, Vars, linen};
+use ramie_core::{Array, DType};
+use std::borrow::Cow;
+
+/// Normalizes each feature by mean and variance over the batch, or by their
+/// running averages (`nnx.BatchNorm`, `nn.BatchNorm`).
+///
+/// In training it uses the statistics of the batch and updates the running
+/// ones; [`Module::eval`] has it use the running ones.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::{BatchNorm, Module, Rngs};
+/// let mut norm = BatchNorm::new(3, &mut Rngs::new(0));
+/// let x = Array::ones(&[8, 16, 16, 3], DType::F32);
+/// let y = norm.forward(&x);
+/// norm.eval();
+/// let y = norm.forward(&x);
+/// ```
+#[derive(Clone, Debug, Module)]
+pub struct BatchNorm {
+    /// The running mean of each feature.
+    pub mean: BatchStat,
+    /// The running variance of each feature.
+    pub var: BatchStat,
+    /// A factor for each feature, if there is one.
+    pub scale: Option<Param>,
+    /// What is added to each feature, if there is one.
+    pub bias: Option<Param>,
+    /// Whether running statistics are used, instead of those of the batch.
+    pub use_running_average: UseRunningAverage,
+    /// The axis that features are on.
+    pub axis: isize,
+    /// How much of the running statistics an update keeps.
+    pub momentum: f64,
+    /// What is added to the variance before its root is taken.
+    pub epsilon: f64,
+    /// The element type of the result; by default the one that input and
+    /// parameters promote to.
+    pub dtype: Option<DType>,
+    /// How statistics are taken.
+    #[tree(fixed)]
+    pub statistics: Statistics,
+}
+
+biased_norm_hyperparameters! {
+    /// The hyperparameters of a [`BatchNorm`].
+    ///
+    /// As Linen's module it is called with an array, with `(x,
+    /// UseRunningAverage(!train))`, or with an array, that, and a mask. Its
+    /// running statistics are `mean` and `var` of the collection
+    /// `batch_stats`, which must be mutable in training.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType, random};
+    /// use ramie_nn::UseRunningAverage;
+    /// use ramie_nn::linen::{Apply, BatchNorm, Module};
+    /// let x = Array::ones(&[8, 3], DType::F32);
+    /// let train = (x, UseRunningAverage(false));
+    /// let variables = BatchNorm::new().init(random::key(0), train.clone());
+    /// let options = Apply::new().mutable("batch_stats");
+    /// let (y, updates) = BatchNorm::new().apply_with(&variables, train, &options);
+    /// let variables = variables.updated(updates);
+    /// ```
+    BatchNormConfig as "BatchNorm", epsilon 1e-5 {
+        /// Whether running statistics are used. In the way of NNX those of the
+        /// batch are by default, in that of Linen it must be said here or at
+        /// the call.
+        use_running_average: [Option<bool>] = None,
+        /// The axis that features are on, the last one by default.
+        axis: [isize] = -1,
+        /// How much of the running statistics an update keeps, 0.99 by
+        /// default.
+        momentum: [f64] = 0.99,
+    }
+}
+
+const MODE: Mode = Mode {
+    class: "BatchNorm",
+    name: "use_running_average",
+    argument: "UseRunningAverage",
+    decides: "whether the running statistics are used, as in evaluation, or those of the batch",
+};
+
+impl BatchNorm {
+    /// A layer for inputs of `num_features`, its scale one, its bias zero.
+    #[track_caller]
+    pub fn new(num_features: usize, rngs: &mut Rngs) -> BatchNorm {
+        BatchNorm::config().build(num_features, rngs)
+    }
+
+    /// The hyperparameters, to be changed before
+    /// [`build`](BatchNormConfig::build) makes the layer.
+    pub fn config() -> BatchNormConfig {
+        BatchNormConfig::new()
+    }
+
+    /// The normalized input, of the same shape. Running statistics are updated
+    /// unless they are used.
+    ///
+    /// # Panics
+    /// If the input does not have the layer's features.
+    #[track_caller]
+    pub fn forward(&mut self, x: &Array) -> Array {
+        self.forward_with(x, None, None)
+    }
+
+    /// [`forward`](BatchNorm::forward) in another mode than the layer's, and
+    /// with statistics of those elements where a mask, which broadcasts to the
+    /// input, is true.
+    ///
+    /// # Panics
+    /// As [`forward`](BatchNorm::forward), and if the mask does not broadcast.
+    #[track_caller]
+    pub fn forward_with(
+        &mut self,
+        x: &Array,
+        use_running_average: Option<bool>,
+        mask: Option<&Array>,
+    ) -> Array {
+        let class = BatchNormConfig::CLASS;
+        let features = positive_axes(class, x, &[self.axis]);
+        Normalization::expect_features(class, "mean", &self.mean, x, &features);
+        let axes: Vec<usize> = (0..x.ndim()).filter(|a| !features.contains(a)).collect();
+        let (mean, var) = match use_running_average.unwrap_or(self.use_running_average.0) {
+            true => (self.mean.value().clone(), self.var.value().clone()),
+            false => {
+                let sample = Sample {
+                    x,
+                    axes: &axes,
+                    mask,
+                    dtype: self.dtype,
+                };
+                let (mean, var) = self.statistics.of(&sample, true);
+                let kept = |old: &BatchStat, new: &Array| {
+                    old.value() * self.momentum + new * (1.0 - self.momentum)
+                };
+                let (running_mean, running_var) = (kept(&self.mean, &mean), kept(&self.var, &var));
+                self.mean.set(running_mean);
+                self.var.set(running_var);
+                (mean, var)
+            }
+        };
+        let normalization = Normalization {
+            class,
+            reduction_axes: &axes,
+            feature_axes: &features,
+            scale: self.scale.as_ref(),
+            bias: self.bias.as_ref(),
+            epsilon: self.epsilon,
+            dtype: self.dtype,
+        };
+        normalization.of(x, &mean, &var)
+    }
+}
+
+impl BatchNormConfig {
+    /// The layer, for inputs of `num_features`, its running mean zero, its
+    /// running variance one.
+    ///
+    /// New parameters each take a key of the stream `params`.
+    #[track_caller]
+    pub fn build<'a>(&self, num_features: usize, vars: impl Into<Vars<'a>>) -> BatchNorm {
+        let vars = &mut vars.into();
+        let features = [num_features];
+        let kept_in = match self.force_float32_reductions {
+            true => DType::F32,
+            false => self.param_dtype,
+        };
+        BatchNorm {
+            mean: vars.variable("mean", || Array::zeros(&features, kept_in)),
+            var: vars.variable("var", || Array::ones(&features, kept_in)),
+            scale: self.scale(vars, &features),
+            bias: self.bias(vars, &features),
+            use_running_average: UseRunningAverage(self.use_running_average.unwrap_or(false)),
+            axis: self.axis,
+            momentum: self.momentum,
+            epsilon: self.epsilon,
+            dtype: self.dtype,
+            statistics: self.statistics(),
+        }
+    }
+
+    #[track_caller]
+    fn call_in(
+        &self,
+        scope: &mut linen::Scope,
+        x: &Array,
+        use_running_average: Option<bool>,
+        mask: Option<&Array>,
+    ) -> Array {
+        let running = MODE.merged(self.use_running_average, use_running_average);
+        let axis = positive_axes(Self::CLASS, x, &[self.axis])[0];
+        let initializing = scope.is_initializing();
+        scope.layer(
+            |vars| self.build(x.shape()[axis], vars),
+            |layer| {
+                // A model is initialized outside of the mapped function.
+                if initializing {
+                    layer.statistics.axis_name = None;
+                }
+                layer.forward_with(x, Some(running), mask)
+            },
+        )
+    }
+}
+
+impl linen::Module for BatchNormConfig {
+    fn call(&self, scope: &mut linen::Scope, x: Array) -> Array {
+        self.call_in(scope, &x, None, None)
+    }
+    fn class_name(&self) -> Cow<'static, str> {
+        Cow::Borrowed(BatchNormConfig::CLASS)
+    }
+}
+
+/// With whether running statistics are used.
+impl linen::Module<(Array, UseRunningAverage)> for BatchNormConfig {
+    fn call(&self, scope: &mut linen::Scope, (x, mode): (Array, UseRunningAverage)) -> Array {
+        self.call_in(scope, &x, Some(mode.0), None)
+    }
+    fn class_name(&self) -> Cow<'static, str> {
+        Cow::Borrowed(BatchNormConfig::CLASS)
+    }
+}
+
+/// With whether running statistics are used, and a mask: statistics are of the
+/// elements where it is true.
+impl linen::Module<(Array, UseRunningAverage, Array)> for BatchNormConfig {
+    fn call(
+        &self,
+        scope: &mut linen::Scope,
+        (x, mode, mask): (Array, UseRunningAverage, Array),
+    ) -> Array {
+        self.call_in(scope, &x, Some(mode.0), Some(&mask))
+    }
+    fn class_name(&self) -> Cow<'static, str> {
+        Cow::Borrowed(BatchNormConfig::CLASS)
+    }
+}

@@ -1,0 +1,217 @@
+//! `GroupNorm`.
+
+use super::statistics::{Normalization, Sample, Statistics, positive_axes};
+use super::{biased_norm_hyperparameters, linen_norm};
+use crate::{Module, Param, Rngs, Vars, linen};
+use ramie_core::{Array, DType};
+
+/// Normalizes groups of channels of each example by their own mean and variance
+/// (`nnx.GroupNorm`, `nn.GroupNorm`). Channels are on the last axis, the first
+/// is the batch.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::{GroupNorm, Rngs};
+/// let norm = GroupNorm::new(64, 8, &mut Rngs::new(0));
+/// let x = Array::zeros(&[2, 16, 16, 64], DType::F32);
+/// assert_eq!(norm.forward(&x).shape(), x.shape());
+/// ```
+#[derive(Clone, Debug, Module)]
+pub struct GroupNorm {
+    /// A factor for each channel, if there is one.
+    pub scale: Option<Param>,
+    /// What is added to each channel, if there is one.
+    pub bias: Option<Param>,
+    /// How many groups the channels are divided into.
+    pub num_groups: usize,
+    /// The axes that statistics are taken over, of which the last axis is one;
+    /// by default all but the first.
+    pub reduction_axes: Option<Vec<isize>>,
+    /// What is added to the variance before its root is taken.
+    pub epsilon: f64,
+    /// The element type of the result; by default the one that input and
+    /// parameters promote to.
+    pub dtype: Option<DType>,
+    /// How statistics are taken.
+    #[tree(fixed)]
+    pub statistics: Statistics,
+}
+
+biased_norm_hyperparameters! {
+    /// The hyperparameters of a [`GroupNorm`].
+    ///
+    /// As Linen's module it is called with an array, or with an array and a
+    /// mask.
+    GroupNormConfig as "GroupNorm", epsilon 1e-6 {
+        /// How many groups the channels are divided into, 32 by default.
+        num_groups: [Option<usize>] = None,
+        /// How many channels a group has, instead of how many groups there
+        /// are.
+        group_size: [Option<usize>] = None,
+        /// The axes that statistics are taken over, of which the last axis is
+        /// one; by default all but the first.
+        reduction_axes: [Option<Vec<isize>>] = None,
+    }
+}
+
+impl GroupNorm {
+    /// A layer for inputs of `num_features` channels in `num_groups` groups,
+    /// its scale one, its bias zero.
+    ///
+    /// # Panics
+    /// If the channels cannot be divided into that many groups.
+    #[track_caller]
+    pub fn new(num_features: usize, num_groups: usize, rngs: &mut Rngs) -> GroupNorm {
+        GroupNorm::config()
+            .num_groups(num_groups)
+            .build(num_features, rngs)
+    }
+
+    /// The hyperparameters, to be changed before
+    /// [`build`](GroupNormConfig::build) makes the layer.
+    pub fn config() -> GroupNormConfig {
+        GroupNormConfig::new()
+    }
+
+    /// The normalized input, of the same shape.
+    ///
+    /// # Panics
+    /// If the input does not have the layer's channels, lacks an axis, or the
+    /// last axis is not reduced.
+    #[track_caller]
+    pub fn forward(&self, x: &Array) -> Array {
+        self.forward_masked(x, None)
+    }
+
+    /// [`forward`](GroupNorm::forward) with statistics of those elements where
+    /// a mask is true, whose last axis is that of the input.
+    ///
+    /// # Panics
+    /// As [`forward`](GroupNorm::forward), and if the mask does not broadcast.
+    #[track_caller]
+    pub fn forward_masked(&self, x: &Array, mask: Option<&Array>) -> Array {
+        let class = GroupNormConfig::CLASS;
+        assert!(
+            x.ndim() >= 2,
+            "{class}: the input is {}, expected a batch axis and a channel axis\n  help: add the \
+             axis of the batch: x.expand_dims(&[0])",
+            x.aval()
+        );
+        let last = x.ndim() - 1;
+        let axes = match &self.reduction_axes {
+            Some(axes) => positive_axes(class, x, axes),
+            None => (1..=last).collect(),
+        };
+        assert!(
+            axes.last() == Some(&last),
+            "{class}: statistics are taken over {axes:?} of the input, {}, expected the last axis \
+             among them\n  help: it is the axis of the channels",
+            x.aval()
+        );
+        let outer = &axes[..axes.len() - 1];
+        let channels = x.shape()[last];
+        expect_groups(channels, self.num_groups);
+        let size = channels / self.num_groups;
+        let grouped = |x: &Array| {
+            let mut shape = x.shape().to_vec();
+            shape.pop();
+            shape.extend([self.num_groups, size]);
+            x.reshape(&shape)
+        };
+        let mask = mask.map(|mask| {
+            assert!(
+                mask.shape().last() == Some(&channels),
+                "{class}: the mask is {}, expected a last axis of {channels}, as that of the \
+                 input, {}\n  help: broadcast it: mask.broadcast_to(x.shape())",
+                mask.aval(),
+                x.aval()
+            );
+            grouped(mask)
+        });
+        let mut reduced = outer.to_vec();
+        reduced.push(last + 1);
+        let groups = grouped(x);
+        let sample = Sample {
+            x: &groups,
+            axes: &reduced,
+            mask: mask.as_ref(),
+            dtype: self.dtype,
+        };
+        let (mean, var) = self.statistics.of(&sample, true);
+        let (mean, var) = (mean.repeat(size, -1), var.repeat(size, -1));
+        let normalization = Normalization {
+            class,
+            reduction_axes: outer,
+            feature_axes: &[last],
+            scale: self.scale.as_ref(),
+            bias: self.bias.as_ref(),
+            epsilon: self.epsilon,
+            dtype: self.dtype,
+        };
+        normalization.of(x, &mean, &var)
+    }
+}
+
+#[track_caller]
+fn expect_groups(channels: usize, groups: usize) {
+    assert!(
+        groups > 0 && channels.is_multiple_of(groups),
+        "GroupNorm: {channels} channels cannot be divided into {groups} groups\n  help: choose a \
+         number of groups that divides them, num_groups(n), or the size of a group, group_size(n)"
+    );
+}
+
+impl GroupNormConfig {
+    /// The number of groups that so many channels are divided into.
+    #[track_caller]
+    fn groups(&self, channels: usize) -> usize {
+        let groups = match (self.num_groups, self.group_size) {
+            (Some(_), Some(_)) => panic!(
+                "GroupNorm: num_groups and group_size are both given\n  help: give one of them"
+            ),
+            (None, Some(size)) => {
+                assert!(
+                    size > 0 && channels.is_multiple_of(size),
+                    "GroupNorm: {channels} channels are no multiple of the group size {size}\n  \
+                     help: choose a size that divides them"
+                );
+                channels / size
+            }
+            (groups, None) => groups.unwrap_or(32),
+        };
+        expect_groups(channels, groups);
+        groups
+    }
+
+    /// The layer, for inputs of `num_features` channels.
+    ///
+    /// New parameters each take a key of the stream `params`.
+    ///
+    /// # Panics
+    /// If the channels cannot be divided into the groups asked for.
+    #[track_caller]
+    pub fn build<'a>(&self, num_features: usize, vars: impl Into<Vars<'a>>) -> GroupNorm {
+        let vars = &mut vars.into();
+        let num_groups = self.groups(num_features);
+        GroupNorm {
+            scale: self.scale(vars, &[num_features]),
+            bias: self.bias(vars, &[num_features]),
+            num_groups,
+            reduction_axes: self.reduction_axes.clone(),
+            epsilon: self.epsilon,
+            dtype: self.dtype,
+            statistics: self.statistics(),
+        }
+    }
+
+    #[track_caller]
+    fn call_in(&self, scope: &mut linen::Scope, x: &Array, mask: Option<&Array>) -> Array {
+        let channels = x.shape().last().copied().unwrap_or(1);
+        scope.layer(
+            |vars| self.build(channels, vars),
+            |layer| layer.forward_masked(x, mask),
+        )
+    }
+}
+
+linen_norm!(GroupNormConfig);

@@ -1,0 +1,138 @@
+//! `InstanceNorm`.
+
+use super::statistics::{Normalization, Sample, Statistics, positive_axes};
+use super::{biased_norm_hyperparameters, linen_norm};
+use crate::{Module, Param, Rngs, Vars, linen};
+use ramie_core::{Array, DType};
+
+/// Normalizes each channel of each example by its own mean and variance
+/// (`nnx.InstanceNorm`, `nn.InstanceNorm`). The first axis is the batch.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::{InstanceNorm, Rngs};
+/// let norm = InstanceNorm::new(3, &mut Rngs::new(0));
+/// let x = Array::zeros(&[8, 16, 16, 3], DType::F32);
+/// assert_eq!(norm.forward(&x).shape(), x.shape());
+/// ```
+#[derive(Clone, Debug, Module)]
+pub struct InstanceNorm {
+    /// A factor for each feature, if there is one.
+    pub scale: Option<Param>,
+    /// What is added to each feature, if there is one.
+    pub bias: Option<Param>,
+    /// The axes that features are on.
+    pub feature_axes: Vec<isize>,
+    /// What is added to the variance before its root is taken.
+    pub epsilon: f64,
+    /// The element type of the result; by default the one that input and
+    /// parameters promote to.
+    pub dtype: Option<DType>,
+    /// How statistics are taken.
+    #[tree(fixed)]
+    pub statistics: Statistics,
+}
+
+biased_norm_hyperparameters! {
+    /// The hyperparameters of an [`InstanceNorm`].
+    ///
+    /// As Linen's module it is called with an array, or with an array and a
+    /// mask.
+    InstanceNormConfig as "InstanceNorm", epsilon 1e-6 {
+        /// The axes that features are on, the last one by default.
+        feature_axes: [Vec<isize>] = vec![-1],
+    }
+}
+
+impl InstanceNorm {
+    /// A layer for inputs of `num_features`, its scale one, its bias zero.
+    #[track_caller]
+    pub fn new(num_features: usize, rngs: &mut Rngs) -> InstanceNorm {
+        InstanceNorm::config().build(num_features, rngs)
+    }
+
+    /// The hyperparameters, to be changed before
+    /// [`build`](InstanceNormConfig::build) makes the layer.
+    pub fn config() -> InstanceNormConfig {
+        InstanceNormConfig::new()
+    }
+
+    /// The normalized input, of the same shape.
+    ///
+    /// # Panics
+    /// If the input does not have the layer's features, lacks an axis, or its
+    /// first axis is one of the features.
+    #[track_caller]
+    pub fn forward(&self, x: &Array) -> Array {
+        self.forward_masked(x, None)
+    }
+
+    /// [`forward`](InstanceNorm::forward) with statistics of those elements
+    /// where a mask, which broadcasts to the input, is true.
+    ///
+    /// # Panics
+    /// As [`forward`](InstanceNorm::forward), and if the mask does not
+    /// broadcast.
+    #[track_caller]
+    pub fn forward_masked(&self, x: &Array, mask: Option<&Array>) -> Array {
+        let class = InstanceNormConfig::CLASS;
+        let features = positive_axes(class, x, &self.feature_axes);
+        assert!(
+            !features.contains(&0),
+            "{class}: the first axis of the input, {}, cannot be one of the features\n  help: it is \
+             the batch; put the features on another axis",
+            x.aval()
+        );
+        let axes: Vec<usize> = (1..x.ndim()).filter(|a| !features.contains(a)).collect();
+        let sample = Sample {
+            x,
+            axes: &axes,
+            mask,
+            dtype: self.dtype,
+        };
+        let (mean, var) = self.statistics.of(&sample, true);
+        let normalization = Normalization {
+            class,
+            reduction_axes: &axes,
+            feature_axes: &features,
+            scale: self.scale.as_ref(),
+            bias: self.bias.as_ref(),
+            epsilon: self.epsilon,
+            dtype: self.dtype,
+        };
+        normalization.of(x, &mean, &var)
+    }
+}
+
+impl InstanceNormConfig {
+    /// The layer, for inputs of `num_features`.
+    ///
+    /// New parameters each take a key of the stream `params`.
+    #[track_caller]
+    pub fn build<'a>(&self, num_features: usize, vars: impl Into<Vars<'a>>) -> InstanceNorm {
+        self.build_for(&[num_features], &mut vars.into())
+    }
+
+    #[track_caller]
+    fn build_for(&self, features: &[usize], vars: &mut Vars<'_>) -> InstanceNorm {
+        InstanceNorm {
+            scale: self.scale(vars, features),
+            bias: self.bias(vars, features),
+            feature_axes: self.feature_axes.clone(),
+            epsilon: self.epsilon,
+            dtype: self.dtype,
+            statistics: self.statistics(),
+        }
+    }
+
+    #[track_caller]
+    fn call_in(&self, scope: &mut linen::Scope, x: &Array, mask: Option<&Array>) -> Array {
+        let axes = positive_axes(Self::CLASS, x, &self.feature_axes);
+        scope.layer(
+            |vars| self.build_for(&Normalization::features(x, &axes), vars),
+            |layer| layer.forward_masked(x, mask),
+        )
+    }
+}
+
+linen_norm!(InstanceNormConfig);

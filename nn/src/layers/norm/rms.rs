@@ -1,0 +1,131 @@
+//! `RMSNorm`.
+
+use super::statistics::{Normalization, Sample, Statistics, positive_axes};
+use super::{linen_norm, norm_hyperparameters};
+use crate::{Module, Param, Rngs, Vars, linen};
+use ramie_core::{Array, DType};
+
+/// Divides each example by the root of the mean of its squares
+/// (`nnx.RMSNorm`, `nn.RMSNorm`).
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::{RMSNorm, Rngs};
+/// let norm = RMSNorm::new(64, &mut Rngs::new(0));
+/// let x = Array::ones(&[32, 64], DType::F32);
+/// assert_eq!(norm.forward(&x).shape(), [32, 64]);
+/// ```
+#[derive(Clone, Debug, Module)]
+pub struct RMSNorm {
+    /// A factor for each feature, if there is one.
+    pub scale: Option<Param>,
+    /// The axes that statistics are taken over.
+    pub reduction_axes: Vec<isize>,
+    /// The axes that features are on.
+    pub feature_axes: Vec<isize>,
+    /// What is added to the mean of squares before its root is taken.
+    pub epsilon: f64,
+    /// The element type of the result; by default the one that input and
+    /// parameters promote to.
+    pub dtype: Option<DType>,
+    /// How statistics are taken.
+    #[tree(fixed)]
+    pub statistics: Statistics,
+}
+
+norm_hyperparameters! {
+    /// The hyperparameters of an [`RMSNorm`].
+    ///
+    /// As Linen's module it is called with an array, or with an array and a
+    /// mask.
+    RMSNormConfig as "RMSNorm", epsilon 1e-6 {
+        /// The axes that statistics are taken over, the last one by default.
+        reduction_axes: [Vec<isize>] = vec![-1],
+        /// The axes that features are on, the last one by default.
+        feature_axes: [Vec<isize>] = vec![-1],
+    }
+}
+
+impl RMSNorm {
+    /// A layer for inputs of `num_features`, its scale one.
+    #[track_caller]
+    pub fn new(num_features: usize, rngs: &mut Rngs) -> RMSNorm {
+        RMSNorm::config().build(num_features, rngs)
+    }
+
+    /// The hyperparameters, to be changed before
+    /// [`build`](RMSNormConfig::build) makes the layer.
+    pub fn config() -> RMSNormConfig {
+        RMSNormConfig::new()
+    }
+
+    /// The normalized input, of the same shape.
+    ///
+    /// # Panics
+    /// If the input does not have the layer's features, or lacks an axis.
+    #[track_caller]
+    pub fn forward(&self, x: &Array) -> Array {
+        self.forward_masked(x, None)
+    }
+
+    /// [`forward`](RMSNorm::forward) with statistics of those elements where a
+    /// mask, which broadcasts to the input, is true.
+    ///
+    /// # Panics
+    /// As [`forward`](RMSNorm::forward), and if the mask does not broadcast.
+    #[track_caller]
+    pub fn forward_masked(&self, x: &Array, mask: Option<&Array>) -> Array {
+        let class = RMSNormConfig::CLASS;
+        let axes = positive_axes(class, x, &self.reduction_axes);
+        let sample = Sample {
+            x,
+            axes: &axes,
+            mask,
+            dtype: self.dtype,
+        };
+        let (mean, var) = self.statistics.of(&sample, false);
+        let normalization = Normalization {
+            class,
+            reduction_axes: &axes,
+            feature_axes: &positive_axes(class, x, &self.feature_axes),
+            scale: self.scale.as_ref(),
+            bias: None,
+            epsilon: self.epsilon,
+            dtype: self.dtype,
+        };
+        normalization.of(x, &mean, &var)
+    }
+}
+
+impl RMSNormConfig {
+    /// The layer, for inputs of `num_features`.
+    ///
+    /// A new scale takes a key of the stream `params`.
+    #[track_caller]
+    pub fn build<'a>(&self, num_features: usize, vars: impl Into<Vars<'a>>) -> RMSNorm {
+        self.build_for(&[num_features], &mut vars.into())
+    }
+
+    #[track_caller]
+    fn build_for(&self, features: &[usize], vars: &mut Vars<'_>) -> RMSNorm {
+        RMSNorm {
+            scale: self.scale(vars, features),
+            reduction_axes: self.reduction_axes.clone(),
+            feature_axes: self.feature_axes.clone(),
+            epsilon: self.epsilon,
+            dtype: self.dtype,
+            statistics: self.statistics(),
+        }
+    }
+
+    #[track_caller]
+    fn call_in(&self, scope: &mut linen::Scope, x: &Array, mask: Option<&Array>) -> Array {
+        let axes = positive_axes(Self::CLASS, x, &self.feature_axes);
+        scope.layer(
+            |vars| self.build_for(&Normalization::features(x, &axes), vars),
+            |layer| layer.forward_masked(x, mask),
+        )
+    }
+}
+
+linen_norm!(RMSNormConfig);

@@ -1,0 +1,172 @@
+//! Mean and variance, and what normalizations do with them.
+
+use crate::Param;
+use crate::layers::promote::computed_in;
+use ramie_core::{Array, AxisName, DType, Reduction, pmean, promote_types, result_type, stack};
+
+/// How a normalization takes mean and variance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Statistics {
+    /// A mapped axis, over whose devices or examples statistics are averaged.
+    pub axis_name: Option<AxisName>,
+    /// Whether the variance is the mean of squares less the squared mean,
+    /// which needs one pass over the input, instead of the mean of squared
+    /// distances from the mean, which loses fewer digits.
+    pub use_fast_variance: bool,
+    /// Whether statistics are at least of `f32` whatever the input is.
+    pub force_float32_reductions: bool,
+}
+
+/// The input of statistics.
+pub(crate) struct Sample<'a> {
+    pub x: &'a Array,
+    /// From 0, in order.
+    pub axes: &'a [usize],
+    pub mask: Option<&'a Array>,
+    /// The element type that the layer was given.
+    pub dtype: Option<DType>,
+}
+
+/// Axes from 0, in order, without those named twice.
+#[track_caller]
+pub(crate) fn positive_axes(class: &str, x: &Array, axes: &[isize]) -> Vec<usize> {
+    let rank = x.ndim() as isize;
+    let mut all: Vec<usize> = axes
+        .iter()
+        .map(|&axis| {
+            assert!(
+                (-rank..rank).contains(&axis),
+                "{class}: there is no axis {axis} in the input, {}\n  help: axes are counted from \
+                 0, or from the last one as -1",
+                x.aval()
+            );
+            axis.rem_euclid(rank) as usize
+        })
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+fn signed(axes: &[usize]) -> Vec<isize> {
+    axes.iter().map(|&a| a as isize).collect()
+}
+
+/// `|x|²` of each element.
+fn abs_sq(x: &Array) -> Array {
+    match x.dtype().is_complex() {
+        true => x.real().square() + x.imag().square(),
+        false => x.square(),
+    }
+}
+
+impl Statistics {
+    /// Mean and variance, in the order of operations of Flax's
+    /// `_compute_stats`. Without a mean it is taken for zero.
+    #[track_caller]
+    pub(crate) fn of(&self, sample: &Sample<'_>, use_mean: bool) -> (Array, Array) {
+        let mut dtype = sample.dtype.unwrap_or_else(|| result_type(&[sample.x]));
+        if self.force_float32_reductions {
+            dtype = promote_types(dtype, DType::F32);
+        }
+        let x = &sample.x.astype(dtype);
+        let axes = signed(sample.axes);
+        let mut over = Reduction::over(&axes);
+        if let Some(mask) = sample.mask {
+            over = over.mask(&mask.astype(DType::Bool));
+        }
+        let mean = |x: &Array| x.mean_with(&over);
+        let shared = |mean: Array| match self.axis_name {
+            Some(axis) => pmean(&mean, axis),
+            None => mean,
+        };
+        if !use_mean {
+            let var = shared(mean(&abs_sq(x)));
+            return (var.zeros_like(), var);
+        }
+        if self.use_fast_variance {
+            let (mu, mu2) = (mean(x), mean(&abs_sq(x)));
+            let (mu, mu2) = match self.axis_name {
+                // One message for both.
+                Some(axis) => {
+                    let both = pmean(&stack(&[mu, mu2], 0), axis);
+                    let at = |i| both.index_in_dim(i, 0, false);
+                    (at(0), at(1))
+                }
+                None => (mu, mu2),
+            };
+            // Rounding can make the difference negative.
+            let var = (mu2 - abs_sq(&mu)).maximum(0.0);
+            return (mu, var);
+        }
+        let mu = shared(mean(x));
+        let var = shared(mean(&abs_sq(&(x - mu.expand_dims(&axes)))));
+        (mu, var)
+    }
+}
+
+/// What is done with statistics.
+pub(crate) struct Normalization<'a> {
+    pub class: &'static str,
+    pub reduction_axes: &'a [usize],
+    pub feature_axes: &'a [usize],
+    pub scale: Option<&'a Param>,
+    pub bias: Option<&'a Param>,
+    pub epsilon: f64,
+    pub dtype: Option<DType>,
+}
+
+impl Normalization<'_> {
+    /// The sizes of the features of an input.
+    pub fn features(x: &Array, feature_axes: &[usize]) -> Vec<usize> {
+        feature_axes.iter().map(|&a| x.shape()[a]).collect()
+    }
+
+    /// Checks that something of the layer has an element for each feature.
+    #[track_caller]
+    pub fn expect_features(class: &str, name: &str, value: &Array, x: &Array, axes: &[usize]) {
+        let features = Self::features(x, axes);
+        let count = |shape: &[usize]| shape.iter().product::<usize>();
+        assert!(
+            count(value.shape()) == count(&features),
+            "{class}: the input is {}, which has {features:?} features along {axes:?}, expected \
+             {:?}\n  {name} {}\n  help: give the layer the number of features of its input, or the \
+             axis that they are on",
+            x.aval(),
+            value.shape(),
+            value.aval()
+        );
+    }
+
+    /// The input less the mean, divided by the deviation, scaled and moved, in
+    /// the order of operations of Flax's `_normalize`.
+    #[track_caller]
+    pub fn of(&self, x: &Array, mean: &Array, var: &Array) -> Array {
+        let axes = signed(self.reduction_axes);
+        let mut shape = vec![1; x.ndim()];
+        for &axis in self.feature_axes {
+            shape[axis] = x.shape()[axis];
+        }
+        let learned = |name: &str, param: &Param| {
+            Self::expect_features(self.class, name, param, x, self.feature_axes);
+            param.reshape(&shape)
+        };
+        let (mean, var) = (mean.expand_dims(&axes), var.expand_dims(&axes));
+        let mut y = x - mean;
+        let mut by = (var + self.epsilon).rsqrt();
+        let mut operands = vec![x.clone()];
+        if let Some(scale) = self.scale {
+            let scale = learned("scale", scale);
+            by *= &scale;
+            operands.push(scale);
+        }
+        y *= by;
+        if let Some(bias) = self.bias {
+            let bias = learned("bias", bias);
+            y += &bias;
+            operands.push(bias);
+        }
+        let operands: Vec<&Array> = operands.iter().collect();
+        y.astype(computed_in(self.dtype, &operands))
+    }
+}
