@@ -107,6 +107,8 @@ pub use ramie_core::{
     conv_general_dilated_local, conv_general_dilated_patches, conv_transpose,
     conv_with_general_padding, max_pool, min_pool, pool, reduce, reduce_window, select_and_scatter,
 };
+#[doc(inline)]
+pub use ramie_core::{EinsumOptions, einsum_with};
 // Control flow on values.
 #[doc(inline)]
 pub use ramie_core::{

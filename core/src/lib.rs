@@ -84,6 +84,7 @@ pub use ops::{
     conv_with_general_padding, pbroadcast, pmax, pmean, pmin, ppermute, pshuffle, psum,
     psum_scatter, psum_scatter_tiled, pswapaxes, pvary,
 };
+pub use ops::{EinsumOptions, einsum_with};
 pub use ops::{PcastTo, all_gather_invariant, all_gather_invariant_tiled, pcast};
 pub use ops::{PlatformFn, platform_dependent};
 pub use ops::{Window, avg_pool, max_pool, min_pool, pool, reduce_window, select_and_scatter};

@@ -199,6 +199,16 @@ impl Initializer {
         }
     }
 
+    /// An initializer that draws this one in another shape of as many elements,
+    /// and reshapes it.
+    pub(crate) fn drawn_as(&self, drawn: Vec<usize>) -> Initializer {
+        let (inner, metadata) = (self.clone(), self.metadata.clone());
+        let whole = Initializer::new(move |key, shape, dtype| {
+            inner.draw(key, &drawn, dtype).reshape(shape)
+        });
+        Initializer { metadata, ..whole }
+    }
+
     /// The initializer of parameters with these metadata
     /// (`nnx.with_metadata`).
     #[must_use]

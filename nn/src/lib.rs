@@ -26,11 +26,19 @@ pub use layers::{
     BatchNorm, BatchNormConfig, GroupNorm, GroupNormConfig, InstanceNorm, InstanceNormConfig,
     LayerNorm, LayerNormConfig, RMSNorm, RMSNormConfig, Statistics,
 };
+pub use layers::{
+    Conv, ConvConfig, ConvLocal, ConvLocalConfig, ConvPadding, ConvTranspose, ConvTransposeConfig,
+};
+pub use layers::{DotGeneralFn, Sizes};
 pub use layers::{Dropout, DropoutConfig};
+pub use layers::{Einsum, EinsumConfig, Embed, EmbedConfig};
 pub use layers::{Linear, LinearConfig};
+pub use layers::{LinearGeneral, LinearGeneralConfig};
 pub use metadata::{Metadata, for_each_variable, get_partition_spec, metadata_of};
 pub use module::{Deterministic, Module, UseRunningAverage};
 pub use optimizer::{ModelAndOptimizer, OptVariable, Optimizer};
+#[doc(inline)]
+pub use ramie_core::{avg_pool, max_pool, min_pool, pool};
 pub use ramie_derive::{Module, Tree};
 pub use rngs::{RngKey, RngStream, Rngs};
 pub use value_and_grad::{grad, value_and_grad, value_and_grad_wrt};

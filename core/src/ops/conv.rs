@@ -1,8 +1,9 @@
 //! Convolutions (`jax.lax.conv_general_dilated` and its kin).
 
 use crate::prim::conv::{ConvGeneralDilated, ConvLayout, Padding, dilated};
+use crate::sharding::OutSharding;
 use crate::trace::bind1;
-use crate::{Array, DType, Dims, DotDimensionNumbers, Precision};
+use crate::{Array, DType, Dims, DotDimensionNumbers, PartitionSpec, Precision};
 
 /// How a convolution is done: layout, strides, padding and so on.
 ///
@@ -31,6 +32,7 @@ pub struct Convolution {
     batch_group_count: usize,
     precision: Option<Precision>,
     preferred_element_type: Option<DType>,
+    out_sharding: Option<PartitionSpec>,
 }
 
 impl Default for Convolution {
@@ -45,6 +47,7 @@ impl Default for Convolution {
             batch_group_count: 1,
             precision: None,
             preferred_element_type: None,
+            out_sharding: None,
         }
     }
 }
@@ -112,9 +115,16 @@ impl Convolution {
         self
     }
 
-    /// The primitive for an operand and a kernel of these shapes.
+    /// How the result is sharded over explicit axes of a mesh.
+    pub fn out_sharding(mut self, out_sharding: impl Into<PartitionSpec>) -> Convolution {
+        self.out_sharding = Some(out_sharding.into());
+        self
+    }
+
+    /// The primitive for an operand and a kernel.
     #[track_caller]
-    fn primitive(&self, lhs: &[usize], rhs: &[usize]) -> ConvGeneralDilated {
+    fn primitive(&self, operands: [&Array; 2]) -> ConvGeneralDilated {
+        let [lhs, rhs] = operands.map(Array::shape);
         let numbers = self.layout.dimension_numbers(lhs.len());
         let spatial = lhs.len() - 2;
         let given = |list: &Option<Dims>| match list {
@@ -148,7 +158,10 @@ impl Convolution {
             batch_group_count: self.batch_group_count,
             precision: self.precision,
             preferred_element_type: self.preferred_element_type,
-            out_sharding: None,
+            out_sharding: self
+                .out_sharding
+                .as_ref()
+                .map(|spec| OutSharding::new("conv_general_dilated", &operands, spec, lhs.len())),
         }
     }
 }
@@ -164,7 +177,7 @@ impl Convolution {
 /// dilation per spatial axis, or groups do not divide sizes.
 #[track_caller]
 pub fn conv_general_dilated(lhs: &Array, rhs: &Array, how: &Convolution) -> Array {
-    bind1(how.primitive(lhs.shape(), rhs.shape()), &[lhs, rhs])
+    bind1(how.primitive([lhs, rhs]), &[lhs, rhs])
 }
 
 /// A convolution in the layout `NCHW`, `OIHW`, `NCHW` (`jax.lax.conv`).

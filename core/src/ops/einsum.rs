@@ -1,8 +1,50 @@
 //! Einstein summation over `dot_general`, transposes and reductions.
 
 use crate::prim::dot::DotDimensionNumbers;
-use crate::{Array, DType, PartitionSpec, ShapeError};
+use crate::{Array, DType, PartitionSpec, Precision, ShapeError};
 use std::borrow::Borrow;
+
+/// How the products of an [`einsum`] are computed, and how its result is
+/// sharded: what [`einsum_with`] takes.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, EinsumOptions, Precision, einsum_with};
+/// let (a, b) = (Array::ones(&[4, 8], DType::BF16), Array::ones(&[8, 2], DType::BF16));
+/// let how = EinsumOptions::new().precision(Precision::Highest).preferred_element_type(DType::F32);
+/// assert_eq!(einsum_with("ij,jk->ik", &[a, b], &how).dtype(), DType::F32);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[must_use]
+pub struct EinsumOptions {
+    precision: Option<Precision>,
+    preferred_element_type: Option<DType>,
+    out_sharding: Option<PartitionSpec>,
+}
+
+impl EinsumOptions {
+    /// As [`einsum`] does it.
+    pub fn new() -> EinsumOptions {
+        EinsumOptions::default()
+    }
+
+    /// How exactly products are computed.
+    pub fn precision(mut self, precision: Precision) -> EinsumOptions {
+        self.precision = Some(precision);
+        self
+    }
+
+    /// The type of the result, in which products are summed.
+    pub fn preferred_element_type(mut self, dtype: DType) -> EinsumOptions {
+        self.preferred_element_type = Some(dtype);
+        self
+    }
+
+    /// How the result is sharded over explicit axes of a mesh.
+    pub fn out_sharding(mut self, out_sharding: impl Into<PartitionSpec>) -> EinsumOptions {
+        self.out_sharding = Some(out_sharding.into());
+        self
+    }
+}
 
 /// The sum of products of arrays whose axes are named by letters.
 ///
@@ -27,7 +69,22 @@ use std::borrow::Borrow;
 /// has or that it has twice.
 #[track_caller]
 pub fn einsum<A: Borrow<Array>>(spec: &str, operands: &[A]) -> Array {
-    summed(spec, operands, None)
+    einsum_with(spec, operands, &EinsumOptions::new())
+}
+
+/// [`einsum`] with a precision, a type to sum in, and a sharding of the result.
+///
+/// # Panics
+/// As [`einsum`], or if the sharding does not fit the mesh or the shape.
+#[track_caller]
+pub fn einsum_with<A: Borrow<Array>>(spec: &str, operands: &[A], how: &EinsumOptions) -> Array {
+    let arrays: Vec<&Array> = operands.iter().map(Borrow::borrow).collect();
+    let out = plan("einsum", spec, &arrays).run(&arrays, how);
+    match how.preferred_element_type {
+        // Sums of one operand, and sums after the last product.
+        Some(dtype) => out.astype(dtype),
+        None => out,
+    }
 }
 
 /// [`einsum`] with the result sharded by `out_sharding` over explicit axes of a
@@ -51,17 +108,11 @@ pub fn einsum_sharded<A: Borrow<Array>>(
     operands: &[A],
     out_sharding: impl Into<PartitionSpec>,
 ) -> Array {
-    summed(spec, operands, Some(out_sharding.into()))
-}
-
-#[track_caller]
-fn summed<A: Borrow<Array>>(
-    spec: &str,
-    operands: &[A],
-    out_sharding: Option<PartitionSpec>,
-) -> Array {
-    let arrays: Vec<&Array> = operands.iter().map(Borrow::borrow).collect();
-    plan("einsum", spec, &arrays).run(&arrays, out_sharding)
+    einsum_with(
+        spec,
+        operands,
+        &EinsumOptions::new().out_sharding(out_sharding),
+    )
 }
 
 /// The order in which [`einsum`] multiplies its operands (`jnp.einsum_path`): for
@@ -87,7 +138,7 @@ pub fn einsum_path<A: Borrow<Array>>(spec: &str, operands: &[A]) -> Vec<(usize, 
     let mut path = Vec::new();
     crate::trace::trace_to_jaxpr(&types, |arrays| {
         let refs: Vec<&Array> = arrays.iter().collect();
-        vec![plan.run_along(&refs, None, |pair| path.push(pair))]
+        vec![plan.run_along(&refs, &EinsumOptions::new(), |pair| path.push(pair))]
     });
     path
 }
@@ -255,8 +306,8 @@ impl Plan {
     }
 
     #[track_caller]
-    fn run(self, arrays: &[&Array], out_sharding: Option<PartitionSpec>) -> Array {
-        self.run_along(arrays, out_sharding, |_| ())
+    fn run(self, arrays: &[&Array], how: &EinsumOptions) -> Array {
+        self.run_along(arrays, how, |_| ())
     }
 
     /// The result; `visit` is told which two terms each product is of.
@@ -264,7 +315,7 @@ impl Plan {
     fn run_along(
         self,
         arrays: &[&Array],
-        out_sharding: Option<PartitionSpec>,
+        how: &EinsumOptions,
         mut visit: impl FnMut((usize, usize)),
     ) -> Array {
         let types = arrays.iter().map(|a| (a.dtype(), a.aval().weak_type()));
@@ -285,8 +336,8 @@ impl Plan {
             let right = terms.remove(j);
             let left = terms.remove(i);
             let others: Vec<Label> = terms.iter().flat_map(|t| t.labels.clone()).collect();
-            let out = out_sharding.as_ref().filter(|_| terms.is_empty());
-            let product = self.multiply(left, right, &others, out);
+            let out = how.out_sharding.as_ref().filter(|_| terms.is_empty());
+            let product = self.multiply(left, right, &others, how, out);
             terms.push(product);
         }
         let last = terms.pop().expect("one is left");
@@ -301,10 +352,10 @@ impl Plan {
         } else {
             last.array.transpose(&permutation)
         };
-        match out_sharding {
+        match &how.out_sharding {
             // One operand, or an axis that was summed alone after the product.
             Some(spec) if out.aval().spec() != spec.filled(out.ndim()) => {
-                crate::reshard(&out, spec)
+                crate::reshard(&out, spec.clone())
             }
             _ => out,
         }
@@ -398,6 +449,7 @@ impl Plan {
         left: Term,
         right: Term,
         others: &[Label],
+        how: &EinsumOptions,
         out_sharding: Option<&PartitionSpec>,
     ) -> Term {
         // The spec of the product, whose labels are still to be transposed.
@@ -422,20 +474,20 @@ impl Plan {
         let exchanged = [&batch[..], &free_right, &free_left].concat();
         if exchanged == self.output && !free_left.is_empty() {
             let spec = spec(&exchanged);
-            return product([&right, &left], &batch, &summed, exchanged, spec);
+            return product([&right, &left], [&batch, &summed], exchanged, how, spec);
         }
         let labels = [&batch[..], &free_left, &free_right].concat();
         let spec = spec(&labels);
-        product([&left, &right], &batch, &summed, labels, spec)
+        product([&left, &right], [&batch, &summed], labels, how, spec)
     }
 }
 
 #[track_caller]
 fn product(
     [a, b]: [&Term; 2],
-    batch: &[Label],
-    summed: &[Label],
+    [batch, summed]: [&[Label]; 2],
     labels: Vec<Label>,
+    how: &EinsumOptions,
     out_sharding: Option<PartitionSpec>,
 ) -> Term {
     let axes = |t: &Term, of: &[Label]| -> Vec<usize> {
@@ -447,10 +499,13 @@ fn product(
         [&axes(a, summed), &axes(b, summed)],
         [&axes(a, batch), &axes(b, batch)],
     );
-    let dtype = a.array.dtype();
-    let array = a
-        .array
-        .general_product(&b.array, numbers, Some(dtype), out_sharding);
+    // Products of several operands go on in the type that was asked for.
+    let dtype = how.preferred_element_type.unwrap_or(a.array.dtype());
+    let (left, right) = match a.array.dtype() == b.array.dtype() {
+        true => (a.array.clone(), b.array.clone()),
+        false => (a.array.astype(dtype), b.array.astype(dtype)),
+    };
+    let array = left.general_product(&right, numbers, how.precision, Some(dtype), out_sharding);
     Term { array, labels }
 }
 

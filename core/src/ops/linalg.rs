@@ -25,7 +25,7 @@ fn product(
     if let Err(error) = numbers.check(a.aval(), b.aval()) {
         refuse(operation, &error, a, b);
     }
-    a.general_product(b, numbers, Some(a.dtype()), out_sharding)
+    a.general_product(b, numbers, None, Some(a.dtype()), out_sharding)
 }
 
 #[track_caller]

@@ -56,7 +56,7 @@ pub use collective::*;
 pub use conv::*;
 pub use conv_transpose::{ConvTranspose, conv_transpose};
 pub use convolve::ConvolveMode;
-pub use einsum::{einsum, einsum_path, einsum_sharded};
+pub use einsum::{EinsumOptions, einsum, einsum_path, einsum_sharded, einsum_with};
 pub(crate) use fused::{fused, fused1};
 pub use index::*;
 pub use pad::{PadMode, PadStatistic};

@@ -18,6 +18,22 @@ macro_rules! setter {
             self
         }
     };
+    ($(#[$doc:meta])* $field:ident: Sizes) => {
+        $(#[$doc])*
+        #[must_use]
+        pub fn $field(mut self, $field: impl Into<$crate::Sizes>) -> Self {
+            self.$field = $field.into();
+            self
+        }
+    };
+    ($(#[$doc:meta])* $field:ident: ConvPadding) => {
+        $(#[$doc])*
+        #[must_use]
+        pub fn $field(mut self, $field: impl Into<$crate::ConvPadding>) -> Self {
+            self.$field = $field.into();
+            self
+        }
+    };
     ($(#[$doc:meta])* $field:ident: $($ty:tt)+) => {
         $(#[$doc])*
         #[must_use]
@@ -28,15 +44,22 @@ macro_rules! setter {
     };
 }
 
+/// The type of a parameter of `new`: the field's, or what becomes it.
+macro_rules! taken {
+    ($ty:ty) => { $ty };
+    ($ty:ty, into) => { impl Into<$ty> };
+}
+
 /// Defines the configuration of a layer: what must be given goes to `new`,
 /// everything else has a default and a method that sets it.
 ///
-/// The setter of an `Option<T>` takes a `T`, that of a `Vec<T>` a `&[T]`. The
+/// The setter of an `Option<T>` takes a `T`, that of a `Vec<T>` a `&[T]`, that of
+/// `Sizes` what becomes `Sizes`; `new` does so for `name: Type as into`. The
 /// string is the name of Linen's class, from which automatic names are made.
 macro_rules! hyperparameters {
     (
         $(#[$doc:meta])*
-        $name:ident as $class:literal ( $( $(#[$rdoc:meta])* $req:ident: $rty:ty ),* $(,)? ) {
+        $name:ident as $class:literal ( $( $(#[$rdoc:meta])* $req:ident: $rty:ty $(as $into:ident)? ),* $(,)? ) {
             $( $(#[$fdoc:meta])* $field:ident: [$($fty:tt)+] = $default:expr, )*
         }
     ) => {
@@ -52,9 +75,9 @@ macro_rules! hyperparameters {
             pub const CLASS: &'static str = $class;
 
             /// With the defaults for everything else.
-            pub fn new($($req: $rty),*) -> $name {
+            pub fn new($($req: $crate::layers::hyperparameters::taken!($rty $(, $into)?)),*) -> $name {
                 $name {
-                    $( $req, )*
+                    $( $req: $req.into(), )*
                     $( $field: $default, )*
                 }
             }
@@ -66,4 +89,4 @@ macro_rules! hyperparameters {
     };
 }
 
-pub(crate) use {hyperparameters, setter};
+pub(crate) use {hyperparameters, setter, taken};

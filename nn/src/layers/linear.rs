@@ -1,11 +1,12 @@
 //! `Linear`: a matrix and a bias.
 
+use super::dot_general::{DotGeneralFn, Multiply};
 use super::hyperparameters::hyperparameters;
 use super::promote::{computed_in, promote};
 use crate::init::{self, Initializer};
 use crate::linen;
 use crate::{Module, Param, Rngs, Vars};
-use ramie_core::{Array, DType, DotDimensionNumbers, Precision};
+use ramie_core::{Array, DType, DotDimensionNumbers, PartitionSpec, Precision};
 use std::borrow::Cow;
 
 /// An affine map of the last axis: `y = x · kernel + bias`
@@ -30,6 +31,11 @@ pub struct Linear {
     /// The precision of the product.
     #[tree(fixed)]
     pub precision: Option<Precision>,
+    /// The element type that products are summed in, and the result has.
+    pub preferred_element_type: Option<DType>,
+    /// Another product in the place of `dot_general`.
+    #[tree(fixed)]
+    pub dot_general: Option<DotGeneralFn>,
 }
 
 hyperparameters! {
@@ -51,6 +57,10 @@ hyperparameters! {
         param_dtype: [DType] = DType::F32,
         /// The precision of the product.
         precision: [Option<Precision>] = None,
+        /// The element type that products are summed in, and the result has.
+        preferred_element_type: [Option<DType>] = None,
+        /// Another product in the place of `dot_general`.
+        dot_general: [Option<DotGeneralFn>] = None,
         /// How the kernel is drawn, [`lecun_normal`](init::lecun_normal) by
         /// default.
         kernel_init: [Initializer] = init::lecun_normal(),
@@ -79,28 +89,68 @@ impl Linear {
     /// If the last axis of the input is not `in_features`.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
-        let in_features = self.kernel.shape()[0];
-        assert!(
-            x.shape().last() == Some(&in_features),
-            "Linear: the input is {}, expected a last axis of {in_features}\n  kernel {}\n  help: \
-             give the layer the features of its input, or flatten the input first: x.flatten(1..)",
-            x.aval(),
-            self.kernel.aval()
-        );
-        let mut operands = vec![x, &*self.kernel];
-        operands.extend(self.bias.as_deref());
-        let dtype = computed_in(self.dtype, &operands);
-        let [x, kernel] = promote(Some(dtype), [x, &self.kernel]);
-        let last = DotDimensionNumbers {
-            lhs_contracting: [x.ndim() - 1].into_iter().collect(),
-            rhs_contracting: [0].into_iter().collect(),
-            ..DotDimensionNumbers::default()
+        self.multiply(x, None)
+    }
+
+    /// [`forward`](Linear::forward) with the result sharded by `out_sharding`
+    /// over explicit axes of a mesh.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, AxisType, DType, P, make_mesh_with, set_mesh};
+    /// use ramie_nn::{Linear, Rngs};
+    /// let _current = set_mesh(make_mesh_with(&[2, 4], &["data", "model"], AxisType::Explicit)?);
+    /// let layer = Linear::new(64, 32, &mut Rngs::new(0));
+    /// let x = Array::zeros_sharded(&[8, 64], DType::F32, P!["data", "model"]);
+    /// let y = layer.forward_sharded(&x, P!["data", None]);
+    /// # Ok::<(), ramie_core::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// As `forward`, or if `out_sharding` does not fit the mesh or the shape.
+    #[track_caller]
+    pub fn forward_sharded(&self, x: &Array, out_sharding: impl Into<PartitionSpec>) -> Array {
+        self.multiply(x, Some(&out_sharding.into()))
+    }
+
+    #[track_caller]
+    fn multiply(&self, x: &Array, out_sharding: Option<&PartitionSpec>) -> Array {
+        let how = Multiply {
+            dtype: self.dtype,
+            precision: self.precision,
+            preferred_element_type: self.preferred_element_type,
+            dot_general: self.dot_general.as_ref(),
+            out_sharding,
         };
-        let y = x.dot_general_with(&kernel, last, self.precision, None);
-        match &self.bias {
-            Some(bias) => y + bias.astype(dtype),
-            None => y,
-        }
+        affine("Linear", x, &self.kernel, self.bias.as_deref(), how)
+    }
+}
+
+/// `x · kernel + bias` over the last axis.
+#[track_caller]
+pub(crate) fn affine(
+    layer: &str,
+    x: &Array,
+    kernel: &Array,
+    bias: Option<&Array>,
+    how: Multiply<'_>,
+) -> Array {
+    let in_features = kernel.shape()[0];
+    assert!(
+        x.shape().last() == Some(&in_features),
+        "{layer}: the input is {}, expected a last axis of {in_features}\n  kernel {}\n  help: give \
+         the layer the features of its input, or flatten the input first: x.flatten(1..)",
+        x.aval(),
+        kernel.aval()
+    );
+    let mut operands = vec![x, kernel];
+    operands.extend(bias);
+    let dtype = computed_in(how.dtype, &operands);
+    let [x, kernel] = promote(Some(dtype), [x, kernel]);
+    let last = DotDimensionNumbers::new([&[x.ndim() - 1], &[0]], [&[], &[]]);
+    let y = how.product(&x, &kernel, last);
+    match bias {
+        Some(bias) => y + bias.astype(dtype),
+        None => y,
     }
 }
 
@@ -126,6 +176,8 @@ impl LinearConfig {
                 .then(|| vars.param("bias", &self.bias_init, &kernel[1..], self.param_dtype)),
             dtype: self.dtype,
             precision: self.precision,
+            preferred_element_type: self.preferred_element_type,
+            dot_general: self.dot_general.clone(),
         }
     }
 }

@@ -1,16 +1,30 @@
 //! Layers: the mathematics once, for structs that hold their variables and for
 //! Linen's scopes.
 
+mod conv;
+pub(crate) mod dot_general;
 mod dropout;
+mod einsum;
+mod embed;
 pub(crate) mod hyperparameters;
 mod linear;
+mod linear_general;
 pub(crate) mod mode;
 mod norm;
 pub(crate) mod promote;
+mod sizes;
 
+pub use conv::{
+    Conv, ConvConfig, ConvLocal, ConvLocalConfig, ConvPadding, ConvTranspose, ConvTransposeConfig,
+};
+pub use dot_general::DotGeneralFn;
 pub use dropout::{Dropout, DropoutConfig};
+pub use einsum::{Einsum, EinsumConfig};
+pub use embed::{Embed, EmbedConfig};
 pub use linear::{Linear, LinearConfig};
+pub use linear_general::{LinearGeneral, LinearGeneralConfig};
 pub use norm::{
     BatchNorm, BatchNormConfig, GroupNorm, GroupNormConfig, InstanceNorm, InstanceNormConfig,
     LayerNorm, LayerNormConfig, RMSNorm, RMSNormConfig, Statistics,
 };
+pub use sizes::Sizes;

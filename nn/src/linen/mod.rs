@@ -39,8 +39,14 @@ mod scope;
 mod streams;
 mod variables;
 
+pub use crate::layers::ConvConfig as Conv;
+pub use crate::layers::ConvLocalConfig as ConvLocal;
+pub use crate::layers::ConvTransposeConfig as ConvTranspose;
 pub use crate::layers::DropoutConfig as Dropout;
+pub use crate::layers::EinsumConfig as Einsum;
+pub use crate::layers::EmbedConfig as Embed;
 pub use crate::layers::LinearConfig as Dense;
+pub use crate::layers::LinearGeneralConfig as DenseGeneral;
 pub use crate::layers::{
     BatchNormConfig as BatchNorm, GroupNormConfig as GroupNorm, InstanceNormConfig as InstanceNorm,
     LayerNormConfig as LayerNorm, RMSNormConfig as RMSNorm,

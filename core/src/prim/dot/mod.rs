@@ -444,8 +444,30 @@ impl Array {
         dimension_numbers: DotDimensionNumbers,
         out_sharding: impl Into<PartitionSpec>,
     ) -> Array {
-        let spec = Some(out_sharding.into());
-        self.general_product(rhs, dimension_numbers, None, spec)
+        self.dot_general_sharded_with(rhs, dimension_numbers, None, None, out_sharding)
+    }
+
+    /// [`dot_general_sharded`](Array::dot_general_sharded) with a precision and
+    /// a type to sum in, which the result has.
+    ///
+    /// # Panics
+    /// As `dot_general_with` and `dot_general_sharded`.
+    #[track_caller]
+    pub fn dot_general_sharded_with(
+        &self,
+        rhs: &Array,
+        dimension_numbers: DotDimensionNumbers,
+        precision: Option<Precision>,
+        preferred_element_type: Option<DType>,
+        out_sharding: impl Into<PartitionSpec>,
+    ) -> Array {
+        self.general_product(
+            rhs,
+            dimension_numbers,
+            precision,
+            preferred_element_type,
+            Some(out_sharding.into()),
+        )
     }
 
     /// The product, summed in the given type and sharded so.
@@ -454,6 +476,7 @@ impl Array {
         &self,
         rhs: &Array,
         dimension_numbers: DotDimensionNumbers,
+        precision: Option<Precision>,
         preferred_element_type: Option<DType>,
         out_sharding: Option<PartitionSpec>,
     ) -> Array {
@@ -464,7 +487,7 @@ impl Array {
             out_sharding.map(|s| OutSharding::new("dot_general", &[self, rhs], &s, rank));
         let dot = DotGeneral {
             dimension_numbers,
-            precision: None,
+            precision,
             preferred_element_type,
             out_sharding,
         };

@@ -1,0 +1,228 @@
+//! `Conv`: a kernel moved over images.
+
+use super::ConvPadding;
+use super::window::{Batch, Windows, for_axes, masked};
+use crate::init::{self, Initializer};
+use crate::layers::hyperparameters::hyperparameters;
+use crate::layers::promote::{computed_in, promote};
+use crate::linen;
+use crate::{Module, Param, Rngs, Sizes, Vars};
+use ramie_core::{Array, DType, PartitionSpec, Precision, conv_general_dilated};
+use std::borrow::Cow;
+
+/// A convolution over one to three spatial axes, or more (`nnx.Conv`,
+/// `nn.Conv`).
+///
+/// Features come last: inputs are `[batch.., spatial.., in_features]`. There may
+/// be any number of axes of examples, or none.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::{Conv, Rngs};
+/// let rngs = &mut Rngs::new(0);
+/// let layer = Conv::new(3, 16, [3, 3], rngs);
+/// let images = Array::zeros(&[8, 28, 28, 3], DType::F32);
+/// assert_eq!(layer.forward(&images).shape(), [8, 28, 28, 16]);
+/// let halved = Conv::features(32, [3, 3]).strides(2).build(16, rngs);
+/// ```
+#[derive(Clone, Debug, Module)]
+pub struct Conv {
+    /// `[window.., in_features / feature_group_count, out_features]`.
+    pub kernel: Param,
+    /// `[out_features]`, if there is one.
+    pub bias: Option<Param>,
+    /// What the kernel is multiplied by, of its shape.
+    pub mask: Option<Array>,
+    /// How far windows are apart along each spatial axis.
+    pub strides: Vec<usize>,
+    /// What is added around the spatial axes.
+    #[tree(fixed)]
+    pub padding: ConvPadding,
+    /// How far the elements of the input are spread along each spatial axis.
+    pub input_dilation: Vec<usize>,
+    /// How far the elements of the kernel are spread along each spatial axis.
+    pub kernel_dilation: Vec<usize>,
+    /// The number of groups of features, each with kernels of its own.
+    pub feature_group_count: usize,
+    /// The element type of the computation; by default the one that input and
+    /// parameters promote to.
+    pub dtype: Option<DType>,
+    /// The precision of products.
+    #[tree(fixed)]
+    pub precision: Option<Precision>,
+    /// The element type that products are summed in, and the result has.
+    pub preferred_element_type: Option<DType>,
+}
+
+hyperparameters! {
+    /// The hyperparameters of a [`Conv`] layer, which is Linen's module `Conv`.
+    ///
+    /// What is said for each spatial axis, one number may say for all:
+    /// `.strides(2)` or `.strides([2, 1])`.
+    ConvConfig as "Conv" (features: usize, kernel_size: Sizes as into) {
+        /// How far windows are apart, 1 by default.
+        strides: [Sizes] = Sizes::One(1),
+        /// What is added around the spatial axes, [`ConvPadding::Same`] by
+        /// default.
+        padding: [ConvPadding] = ConvPadding::Same,
+        /// How far the elements of the input are spread (transposed
+        /// convolutions), 1 by default.
+        input_dilation: [Sizes] = Sizes::One(1),
+        /// How far the elements of the kernel are spread (atrous convolutions),
+        /// 1 by default.
+        kernel_dilation: [Sizes] = Sizes::One(1),
+        /// The number of groups of features, each with kernels of its own; as
+        /// many as input features is a depthwise convolution.
+        feature_group_count: [usize] = 1,
+        /// Whether there is a bias; there is by default.
+        use_bias: [bool] = true,
+        /// What the kernel is multiplied by, of its shape.
+        mask: [Option<Array>] = None,
+        /// The element type of the computation; by default the one that input
+        /// and parameters promote to.
+        dtype: [Option<DType>] = None,
+        /// The element type of the parameters, `f32` by default.
+        param_dtype: [DType] = DType::F32,
+        /// The precision of products.
+        precision: [Option<Precision>] = None,
+        /// The element type that products are summed in, and the result has.
+        preferred_element_type: [Option<DType>] = None,
+        /// How the kernel is drawn, [`lecun_normal`](init::lecun_normal) by
+        /// default.
+        kernel_init: [Initializer] = init::lecun_normal(),
+        /// How the bias is drawn, zeros by default.
+        bias_init: [Initializer] = init::zeros(),
+    }
+}
+
+impl Conv {
+    /// A layer from `in_features` to `out_features` with windows of
+    /// `kernel_size`, a number for each spatial axis, next to each other; the
+    /// result is as large as the input.
+    #[track_caller]
+    pub fn new(
+        in_features: usize,
+        out_features: usize,
+        kernel_size: impl Into<Sizes>,
+        rngs: &mut Rngs,
+    ) -> Conv {
+        Conv::features(out_features, kernel_size).build(in_features, rngs)
+    }
+
+    /// The hyperparameters of a layer to `out_features` with windows of
+    /// `kernel_size`, to be changed before [`build`](ConvConfig::build) makes the
+    /// layer.
+    pub fn features(out_features: usize, kernel_size: impl Into<Sizes>) -> ConvConfig {
+        ConvConfig::new(out_features, kernel_size)
+    }
+
+    /// `[batch.., spatial.., in_features]` to `[batch.., spatial.., out_features]`.
+    ///
+    /// # Panics
+    /// If the input has too few axes or other features, or mask or padding do
+    /// not fit.
+    #[track_caller]
+    pub fn forward(&self, x: &Array) -> Array {
+        self.convolve(x, None)
+    }
+
+    /// [`forward`](Conv::forward) with the result, of one axis of examples,
+    /// sharded by `out_sharding` over explicit axes of a mesh.
+    ///
+    /// # Panics
+    /// As `forward`, or if `out_sharding` does not fit the mesh or the shape.
+    #[track_caller]
+    pub fn forward_sharded(&self, x: &Array, out_sharding: impl Into<PartitionSpec>) -> Array {
+        self.convolve(x, Some(&out_sharding.into()))
+    }
+
+    #[track_caller]
+    fn convolve(&self, x: &Array, out_sharding: Option<&PartitionSpec>) -> Array {
+        let axes = self.kernel.ndim() - 2;
+        let windows = Windows {
+            layer: "Conv",
+            kernel_size: &self.kernel.shape()[..axes],
+            strides: &self.strides,
+            padding: &self.padding,
+            input_dilation: &self.input_dilation,
+            kernel_dilation: &self.kernel_dilation,
+            precision: self.precision,
+            preferred_element_type: self.preferred_element_type,
+            out_sharding,
+        };
+        let in_features = self.kernel.shape()[axes] * self.feature_group_count;
+        let batch = Batch::of("Conv", x, axes, in_features);
+        let kernel = masked("Conv", &self.kernel, self.mask.as_ref());
+        let mut operands = vec![&batch.x, &kernel];
+        operands.extend(self.bias.as_deref());
+        let dtype = computed_in(self.dtype, &operands);
+        let (x, padding) = windows.padded(batch.x.clone());
+        let [x, kernel] = promote(Some(dtype), [&x, &kernel]);
+        let how = windows
+            .convolution(padding)
+            .feature_group_count(self.feature_group_count);
+        let mut y = conv_general_dilated(&x, &kernel, &how);
+        if let Some(bias) = &self.bias {
+            y = y + bias.astype(dtype);
+        }
+        batch.restore(y)
+    }
+}
+
+impl ConvConfig {
+    /// No bias.
+    #[must_use]
+    pub fn without_bias(self) -> ConvConfig {
+        self.use_bias(false)
+    }
+
+    /// The layer, for inputs of `in_features`, its variables from `Rngs` or a
+    /// scope.
+    ///
+    /// # Panics
+    /// If the groups do not divide the features, or something is said for
+    /// another number of axes than the window has.
+    #[track_caller]
+    pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> Conv {
+        let groups = self.feature_group_count;
+        assert!(
+            groups > 0 && in_features % groups == 0 && self.features % groups == 0,
+            "Conv: {groups} groups of {in_features} input and {} output features\n  help: \
+             feature_group_count divides both",
+            self.features
+        );
+        let vars = &mut vars.into();
+        let mut kernel = self.kernel_size.list();
+        let axes = kernel.len();
+        kernel.extend([in_features / groups, self.features]);
+        let each = |what: &str, sizes: &Sizes| for_axes("Conv", what, sizes, axes);
+        Conv {
+            kernel: vars.param("kernel", &self.kernel_init, &kernel, self.param_dtype),
+            bias: self
+                .use_bias
+                .then(|| vars.param("bias", &self.bias_init, &[self.features], self.param_dtype)),
+            mask: self.mask.clone(),
+            strides: each("strides", &self.strides),
+            padding: self.padding.clone(),
+            input_dilation: each("input_dilation", &self.input_dilation),
+            kernel_dilation: each("kernel_dilation", &self.kernel_dilation),
+            feature_group_count: groups,
+            dtype: self.dtype,
+            precision: self.precision,
+            preferred_element_type: self.preferred_element_type,
+        }
+    }
+}
+
+impl linen::Module for ConvConfig {
+    fn call(&self, scope: &mut linen::Scope, x: Array) -> Array {
+        let in_features = x.shape().last().copied().unwrap_or(1);
+        scope.layer(
+            |vars| self.build(in_features, vars),
+            |layer| layer.forward(&x),
+        )
+    }
+    fn class_name(&self) -> Cow<'static, str> {
+        Cow::Borrowed(ConvConfig::CLASS)
+    }
+}

@@ -1,0 +1,214 @@
+//! `ConvLocal`: a kernel of its own for each place.
+
+use super::ConvPadding;
+use super::window::{Batch, Windows, for_axes, masked};
+use crate::init::{self, Initializer};
+use crate::layers::hyperparameters::hyperparameters;
+use crate::layers::promote::{computed_in, promote};
+use crate::linen;
+use crate::{Module, Param, Sizes, Vars};
+use ramie_core::{Array, DType, Precision, conv_general_dilated_local};
+use std::borrow::Cow;
+
+/// A convolution with a kernel of its own for each place of the result
+/// (`nn.ConvLocal`; NNX has none).
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::{ConvLocal, Rngs};
+/// let layer = ConvLocal::features(4, [3, 3]).build(&[6, 6, 8], &mut Rngs::new(0));
+/// assert_eq!(layer.kernel.shape(), [6, 6, 72, 4]);
+/// let images = Array::zeros(&[2, 6, 6, 8], DType::F32);
+/// assert_eq!(layer.forward(&images).shape(), [2, 6, 6, 4]);
+/// ```
+#[derive(Clone, Debug, Module)]
+pub struct ConvLocal {
+    /// `[spatial.., window · in_features, out_features]`, the features and
+    /// elements of a window as
+    /// [`conv_general_dilated_patches`](ramie_core::conv_general_dilated_patches)
+    /// orders them.
+    pub kernel: Param,
+    /// `[spatial.., out_features]`, if there is one.
+    pub bias: Option<Param>,
+    /// What the kernel is multiplied by, of its shape.
+    pub mask: Option<Array>,
+    /// The size of the window along each spatial axis.
+    pub kernel_size: Vec<usize>,
+    /// How far windows are apart along each spatial axis.
+    pub strides: Vec<usize>,
+    /// What is added around the spatial axes.
+    #[tree(fixed)]
+    pub padding: ConvPadding,
+    /// How far the elements of the input are spread along each spatial axis.
+    pub input_dilation: Vec<usize>,
+    /// How far the elements of the kernel are spread along each spatial axis.
+    pub kernel_dilation: Vec<usize>,
+    /// The element type of the computation; by default the one that input and
+    /// parameters promote to.
+    pub dtype: Option<DType>,
+    /// The precision of products.
+    #[tree(fixed)]
+    pub precision: Option<Precision>,
+}
+
+hyperparameters! {
+    /// The hyperparameters of a [`ConvLocal`] layer, which is Linen's module
+    /// `ConvLocal`.
+    ConvLocalConfig as "ConvLocal" (features: usize, kernel_size: Sizes as into) {
+        /// How far windows are apart, 1 by default.
+        strides: [Sizes] = Sizes::One(1),
+        /// What is added around the spatial axes, [`ConvPadding::Same`] by
+        /// default.
+        padding: [ConvPadding] = ConvPadding::Same,
+        /// How far the elements of the input are spread, 1 by default.
+        input_dilation: [Sizes] = Sizes::One(1),
+        /// How far the elements of the kernel are spread, 1 by default.
+        kernel_dilation: [Sizes] = Sizes::One(1),
+        /// Whether there is a bias; there is by default.
+        use_bias: [bool] = true,
+        /// What the kernel is multiplied by, of its shape.
+        mask: [Option<Array>] = None,
+        /// The element type of the computation; by default the one that input
+        /// and parameters promote to.
+        dtype: [Option<DType>] = None,
+        /// The element type of the parameters, `f32` by default.
+        param_dtype: [DType] = DType::F32,
+        /// The precision of products.
+        precision: [Option<Precision>] = None,
+        /// How the kernel is drawn, [`lecun_normal`](init::lecun_normal) by
+        /// default.
+        kernel_init: [Initializer] = init::lecun_normal(),
+        /// How the bias is drawn, zeros by default.
+        bias_init: [Initializer] = init::zeros(),
+    }
+}
+
+impl ConvLocal {
+    /// The hyperparameters of a layer to `out_features` with windows of
+    /// `kernel_size`.
+    pub fn features(out_features: usize, kernel_size: impl Into<Sizes>) -> ConvLocalConfig {
+        ConvLocalConfig::new(out_features, kernel_size)
+    }
+
+    /// `[batch.., spatial.., in_features]` to `[batch.., spatial.., out_features]`.
+    ///
+    /// # Panics
+    /// If the input has other spatial axes or features than those that the layer
+    /// was made for.
+    #[track_caller]
+    pub fn forward(&self, x: &Array) -> Array {
+        const LAYER: &str = "ConvLocal";
+        let axes = self.kernel_size.len();
+        let places = self.kernel.shape();
+        let in_features = places[axes] / self.kernel_size.iter().product::<usize>().max(1);
+        let batch = Batch::of(LAYER, x, axes, in_features);
+        let windows = self.windows();
+        let (x, padding) = windows.padded(batch.x.clone());
+        let got = windows.places(&batch.x.shape()[1..]);
+        assert!(
+            got == places[..axes],
+            "ConvLocal: the input {} has windows at {got:?} places, expected {:?}\n  kernel {}\n  \
+             help: a layer with a kernel for each place takes inputs of one size only",
+            batch.x.aval(),
+            &places[..axes],
+            self.kernel.aval()
+        );
+        let kernel = masked(LAYER, &self.kernel, self.mask.as_ref());
+        let mut operands = vec![&x, &kernel];
+        operands.extend(self.bias.as_deref());
+        let dtype = computed_in(self.dtype, &operands);
+        let [x, kernel] = promote(Some(dtype), [&x, &kernel]);
+        let how = windows.convolution(padding);
+        let mut y = conv_general_dilated_local(&x, &kernel, &self.kernel_size, &how);
+        if let Some(bias) = &self.bias {
+            y = y + bias.astype(dtype);
+        }
+        batch.restore(y)
+    }
+
+    fn windows(&self) -> Windows<'_> {
+        Windows {
+            layer: "ConvLocal",
+            kernel_size: &self.kernel_size,
+            strides: &self.strides,
+            padding: &self.padding,
+            input_dilation: &self.input_dilation,
+            kernel_dilation: &self.kernel_dilation,
+            precision: self.precision,
+            preferred_element_type: None,
+            out_sharding: None,
+        }
+    }
+}
+
+impl ConvLocalConfig {
+    /// No bias.
+    #[must_use]
+    pub fn without_bias(self) -> ConvLocalConfig {
+        self.use_bias(false)
+    }
+
+    /// The layer, for inputs whose spatial axes and features are those of
+    /// `image`, its variables from `Rngs` or a scope.
+    ///
+    /// # Panics
+    /// If `image` is not of a size for each axis of the window and the features,
+    /// or something is said for another number of axes.
+    #[track_caller]
+    pub fn build<'a>(&self, image: &[usize], vars: impl Into<Vars<'a>>) -> ConvLocal {
+        let kernel_size = self.kernel_size.list();
+        let axes = kernel_size.len();
+        assert!(
+            image.len() == axes + 1,
+            "ConvLocal: an image of shape {image:?} for a window of {kernel_size:?}\n  help: give the \
+             sizes of the spatial axes and the number of features: build(&[28, 28, 3], rngs)"
+        );
+        let each = |what: &str, sizes: &Sizes| for_axes("ConvLocal", what, sizes, axes);
+        let (strides, input_dilation, kernel_dilation) = (
+            each("strides", &self.strides),
+            each("input_dilation", &self.input_dilation),
+            each("kernel_dilation", &self.kernel_dilation),
+        );
+        let windows = Windows {
+            layer: "ConvLocal",
+            kernel_size: &kernel_size,
+            strides: &strides,
+            padding: &self.padding,
+            input_dilation: &input_dilation,
+            kernel_dilation: &kernel_dilation,
+            precision: None,
+            preferred_element_type: None,
+            out_sharding: None,
+        };
+        let places = windows.places(image);
+        let window = kernel_size.iter().product::<usize>() * image[axes];
+        let kernel = [&places[..], &[window, self.features]].concat();
+        let bias = [&places[..], &[self.features]].concat();
+        let vars = &mut vars.into();
+        ConvLocal {
+            kernel: vars.param("kernel", &self.kernel_init, &kernel, self.param_dtype),
+            bias: self
+                .use_bias
+                .then(|| vars.param("bias", &self.bias_init, &bias, self.param_dtype)),
+            mask: self.mask.clone(),
+            kernel_size,
+            strides,
+            padding: self.padding.clone(),
+            input_dilation,
+            kernel_dilation,
+            dtype: self.dtype,
+            precision: self.precision,
+        }
+    }
+}
+
+impl linen::Module for ConvLocalConfig {
+    fn call(&self, scope: &mut linen::Scope, x: Array) -> Array {
+        let image = self.kernel_size.list().len() + 1;
+        let image = x.shape()[x.ndim().saturating_sub(image)..].to_vec();
+        scope.layer(|vars| self.build(&image, vars), |layer| layer.forward(&x))
+    }
+    fn class_name(&self) -> Cow<'static, str> {
+        Cow::Borrowed(ConvLocalConfig::CLASS)
+    }
+}

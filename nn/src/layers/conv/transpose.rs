@@ -1,0 +1,246 @@
+//! `ConvTranspose`: the way back of a convolution.
+
+use super::ConvPadding;
+use super::window::{Batch, for_axes, masked};
+use crate::init::{self, Initializer};
+use crate::layers::hyperparameters::hyperparameters;
+use crate::layers::promote::{computed_in, promote};
+use crate::linen;
+use crate::{Module, Param, Rngs, Sizes, Vars};
+use ramie_core::{Array, DType, Padding, Precision, conv_transpose};
+use std::borrow::Cow;
+
+/// A transposed convolution: each element of the input is spread over a window
+/// (`nnx.ConvTranspose`, `nn.ConvTranspose`).
+///
+/// The padding is that of the convolution whose way back it is, but for numbers,
+/// which are added around the spread input. Features come last; there may be any
+/// number of axes of examples, or none.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::{ConvTranspose, Rngs};
+/// let layer = ConvTranspose::features(8, [3, 3]).strides(2).build(16, &mut Rngs::new(0));
+/// let images = Array::zeros(&[2, 7, 7, 16], DType::F32);
+/// assert_eq!(layer.forward(&images).shape(), [2, 14, 14, 8]);
+/// ```
+#[derive(Clone, Debug, Module)]
+pub struct ConvTranspose {
+    /// `[window.., in_features, out_features]`, features exchanged with
+    /// `transpose_kernel`.
+    pub kernel: Param,
+    /// `[out_features]`, if there is one.
+    pub bias: Option<Param>,
+    /// What the kernel is multiplied by, of its shape.
+    pub mask: Option<Array>,
+    /// How far the elements of the input are spread along each spatial axis.
+    pub strides: Vec<usize>,
+    /// What is added around the spatial axes.
+    #[tree(fixed)]
+    pub padding: ConvPadding,
+    /// How far the elements of the kernel are spread along each spatial axis.
+    pub kernel_dilation: Vec<usize>,
+    /// Whether the kernel is that of the convolution whose way back this is: its
+    /// spatial axes are reversed, its features exchanged.
+    pub transpose_kernel: bool,
+    /// The element type of the computation; by default the one that input and
+    /// parameters promote to.
+    pub dtype: Option<DType>,
+    /// The precision of products.
+    #[tree(fixed)]
+    pub precision: Option<Precision>,
+    /// The element type that products are summed in, and the result has.
+    pub preferred_element_type: Option<DType>,
+}
+
+hyperparameters! {
+    /// The hyperparameters of a [`ConvTranspose`] layer, which is Linen's module
+    /// `ConvTranspose`.
+    ConvTransposeConfig as "ConvTranspose" (features: usize, kernel_size: Sizes as into) {
+        /// How far the elements of the input are spread, 1 by default.
+        strides: [Sizes] = Sizes::One(1),
+        /// What is added around the spatial axes, [`ConvPadding::Same`] by
+        /// default. There is no reflection and no causal padding of a transposed
+        /// convolution.
+        padding: [ConvPadding] = ConvPadding::Same,
+        /// How far the elements of the kernel are spread, 1 by default.
+        kernel_dilation: [Sizes] = Sizes::One(1),
+        /// Whether there is a bias; there is by default.
+        use_bias: [bool] = true,
+        /// What the kernel is multiplied by, of its shape.
+        mask: [Option<Array>] = None,
+        /// The element type of the computation; by default the one that input
+        /// and parameters promote to.
+        dtype: [Option<DType>] = None,
+        /// The element type of the parameters, `f32` by default.
+        param_dtype: [DType] = DType::F32,
+        /// The precision of products.
+        precision: [Option<Precision>] = None,
+        /// The element type that products are summed in, and the result has.
+        preferred_element_type: [Option<DType>] = None,
+        /// How the kernel is drawn, [`lecun_normal`](init::lecun_normal) by
+        /// default.
+        kernel_init: [Initializer] = init::lecun_normal(),
+        /// How the bias is drawn, zeros by default.
+        bias_init: [Initializer] = init::zeros(),
+        /// Whether the kernel is that of the convolution whose way back this is;
+        /// it is not by default.
+        transpose_kernel: [bool] = false,
+    }
+}
+
+impl ConvTranspose {
+    /// A layer from `in_features` to `out_features` with windows of
+    /// `kernel_size`, a number for each spatial axis.
+    #[track_caller]
+    pub fn new(
+        in_features: usize,
+        out_features: usize,
+        kernel_size: impl Into<Sizes>,
+        rngs: &mut Rngs,
+    ) -> ConvTranspose {
+        ConvTranspose::features(out_features, kernel_size).build(in_features, rngs)
+    }
+
+    /// The hyperparameters of a layer to `out_features` with windows of
+    /// `kernel_size`, to be changed before [`build`](ConvTransposeConfig::build)
+    /// makes the layer.
+    pub fn features(out_features: usize, kernel_size: impl Into<Sizes>) -> ConvTransposeConfig {
+        ConvTransposeConfig::new(out_features, kernel_size)
+    }
+
+    /// `[batch.., spatial.., in_features]` to `[batch.., spatial.., out_features]`.
+    ///
+    /// # Panics
+    /// If the input has too few axes or other features, or mask or padding do
+    /// not fit.
+    #[track_caller]
+    pub fn forward(&self, x: &Array) -> Array {
+        const LAYER: &str = "ConvTranspose";
+        let axes = self.kernel.ndim() - 2;
+        let in_features = self.kernel.shape()[axes + usize::from(self.transpose_kernel)];
+        let batch = Batch::of(LAYER, x, axes, in_features);
+        let kernel = masked(LAYER, &self.kernel, self.mask.as_ref());
+        let mut operands = vec![&batch.x, &kernel];
+        operands.extend(self.bias.as_deref());
+        let dtype = computed_in(self.dtype, &operands);
+        let [x, kernel] = promote(Some(dtype), [&batch.x, &kernel]);
+        let mut how = ramie_core::ConvTranspose::new()
+            .strides(&self.strides)
+            .padding(self.core_padding(axes))
+            .rhs_dilation(&self.kernel_dilation)
+            .transpose_kernel(self.transpose_kernel);
+        if let Some(precision) = self.precision {
+            how = how.precision(precision);
+        }
+        if let Some(dtype) = self.preferred_element_type {
+            how = how.preferred_element_type(dtype);
+        }
+        let mut y = conv_transpose(&x, &kernel, &how);
+        if self.padding == ConvPadding::Circular {
+            y = self.wrapped(&x, y);
+        }
+        if let Some(bias) = &self.bias {
+            y = y + bias.astype(dtype);
+        }
+        batch.restore(y)
+    }
+
+    #[track_caller]
+    fn core_padding(&self, axes: usize) -> Padding {
+        match &self.padding {
+            ConvPadding::Same => Padding::Same,
+            ConvPadding::Valid | ConvPadding::Circular => Padding::Valid,
+            other => match other.numbers("ConvTranspose", axes) {
+                Some(pairs) => Padding::Explicit(pairs.into_iter().collect()),
+                None => panic!(
+                    "ConvTranspose: there is no {other:?} padding of a transposed convolution\n  \
+                     help: use ConvPadding::Same, Valid or Circular, or give numbers"
+                ),
+            },
+        }
+    }
+
+    /// A result for all places that windows reach, wrapped to the period of the
+    /// spread input: what is beyond one end is added at the other.
+    fn wrapped(&self, x: &Array, y: Array) -> Array {
+        let spatial = 1..y.ndim() - 1;
+        let periods: Vec<usize> = spatial
+            .clone()
+            .map(|d| x.shape()[d] * self.strides[d - 1])
+            .collect();
+        // Zeros around the result make it a whole number of periods, half of
+        // them on either side, so that the first period starts where the window
+        // of the first element has its middle.
+        let mut widths = vec![(0, 0); y.ndim()];
+        for d in spatial.clone() {
+            let period = periods[d - 1] as isize;
+            let missing = (period - y.shape()[d] as isize).rem_euclid(2 * period) as usize;
+            let (less, more) = (missing / 2, missing.div_ceil(2));
+            widths[d] = match self.transpose_kernel {
+                true => (less, more),
+                false => (more, less),
+            };
+        }
+        let mut y = y.pad(&widths, 0);
+        for d in spatial {
+            let mut shape = y.shape().to_vec();
+            let period = periods[d - 1];
+            shape.splice(d..=d, [shape[d] / period.max(1), period]);
+            y = y.reshape(&shape).sum_axes(&[d as isize]);
+        }
+        y
+    }
+}
+
+impl ConvTransposeConfig {
+    /// No bias.
+    #[must_use]
+    pub fn without_bias(self) -> ConvTransposeConfig {
+        self.use_bias(false)
+    }
+
+    /// The layer, for inputs of `in_features`, its variables from `Rngs` or a
+    /// scope.
+    ///
+    /// # Panics
+    /// If something is said for another number of axes than the window has.
+    #[track_caller]
+    pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> ConvTranspose {
+        let vars = &mut vars.into();
+        let mut kernel = self.kernel_size.list();
+        let axes = kernel.len();
+        kernel.extend(match self.transpose_kernel {
+            true => [self.features, in_features],
+            false => [in_features, self.features],
+        });
+        let each = |what: &str, sizes: &Sizes| for_axes("ConvTranspose", what, sizes, axes);
+        ConvTranspose {
+            kernel: vars.param("kernel", &self.kernel_init, &kernel, self.param_dtype),
+            bias: self
+                .use_bias
+                .then(|| vars.param("bias", &self.bias_init, &[self.features], self.param_dtype)),
+            mask: self.mask.clone(),
+            strides: each("strides", &self.strides),
+            padding: self.padding.clone(),
+            kernel_dilation: each("kernel_dilation", &self.kernel_dilation),
+            transpose_kernel: self.transpose_kernel,
+            dtype: self.dtype,
+            precision: self.precision,
+            preferred_element_type: self.preferred_element_type,
+        }
+    }
+}
+
+impl linen::Module for ConvTransposeConfig {
+    fn call(&self, scope: &mut linen::Scope, x: Array) -> Array {
+        let in_features = x.shape().last().copied().unwrap_or(1);
+        scope.layer(
+            |vars| self.build(in_features, vars),
+            |layer| layer.forward(&x),
+        )
+    }
+    fn class_name(&self) -> Cow<'static, str> {
+        Cow::Borrowed(ConvTransposeConfig::CLASS)
+    }
+}

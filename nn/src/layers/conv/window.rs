@@ -1,0 +1,162 @@
+//! What the convolutions share: windows, batches and padding.
+
+use super::ConvPadding;
+use crate::Sizes;
+use ramie_core::{
+    Array, ConvLayout, Convolution, DType, PadMode, Padding, PartitionSpec, Precision,
+    conv_general_dilated, eval_shape,
+};
+
+/// A number for each spatial axis.
+#[track_caller]
+pub(super) fn for_axes(layer: &str, what: &str, sizes: &Sizes, axes: usize) -> Vec<usize> {
+    sizes.for_axes(axes).unwrap_or_else(|| {
+        panic!(
+            "{layer}: {what} {sizes:?} for a window of {axes} axes\n  help: give one number for each \
+             axis of the window, or one for all: {what}(2)"
+        )
+    })
+}
+
+/// An input with one axis of examples, and the axes that it had.
+pub(super) struct Batch {
+    pub x: Array,
+    lead: Option<Vec<usize>>,
+}
+
+impl Batch {
+    /// # Panics
+    /// If there are fewer axes than those of the window and the features, or the
+    /// features are not as many as the kernel takes.
+    #[track_caller]
+    pub fn of(layer: &str, x: &Array, axes: usize, in_features: usize) -> Batch {
+        assert!(
+            x.ndim() > axes && x.shape()[x.ndim() - 1] == in_features,
+            "{layer}: the input is {}, expected {axes} spatial axes and a last axis of \
+             {in_features}\n  help: features come last, [batch, height, width, features]; give the \
+             layer the features of its input",
+            x.aval()
+        );
+        let (lead, image) = x.shape().split_at(x.ndim() - axes - 1);
+        if lead.len() == 1 {
+            let x = x.clone();
+            return Batch { x, lead: None };
+        }
+        let examples: usize = lead.iter().product();
+        Batch {
+            x: x.reshape(&[&[examples], image].concat()),
+            lead: Some(lead.to_vec()),
+        }
+    }
+
+    /// A result with the axes of examples that the input had.
+    pub fn restore(&self, y: Array) -> Array {
+        match &self.lead {
+            None => y,
+            Some(lead) => y.reshape(&[lead, &y.shape()[1..]].concat()),
+        }
+    }
+}
+
+/// A window that moves over images whose features are last.
+pub(super) struct Windows<'a> {
+    pub layer: &'static str,
+    pub kernel_size: &'a [usize],
+    pub strides: &'a [usize],
+    pub padding: &'a ConvPadding,
+    pub input_dilation: &'a [usize],
+    pub kernel_dilation: &'a [usize],
+    pub precision: Option<Precision>,
+    pub preferred_element_type: Option<DType>,
+    pub out_sharding: Option<&'a PartitionSpec>,
+}
+
+impl Windows<'_> {
+    /// The input with what is added that is not zeros around a convolution, and
+    /// what is left for the convolution to add.
+    #[track_caller]
+    pub fn padded(&self, x: Array) -> (Array, Padding) {
+        let windows = self.kernel_size.iter().zip(self.kernel_dilation);
+        let spans: Vec<usize> = windows.map(|(k, d)| (k.max(&1) - 1) * d + 1).collect();
+        let around = |x: &Array, mode| {
+            let mut widths = vec![(0, 0)];
+            widths.extend(spans.iter().map(|span| ((span - 1) / 2, span / 2)));
+            widths.push((0, 0));
+            x.pad_with(&widths, mode)
+        };
+        let axes = spans.len();
+        let padding = match self.padding {
+            ConvPadding::Same => Padding::Same,
+            ConvPadding::SameLower => Padding::SameLower,
+            ConvPadding::Valid => Padding::Valid,
+            ConvPadding::Circular => return (around(&x, PadMode::Wrap), Padding::Valid),
+            ConvPadding::Reflect => return (around(&x, PadMode::Reflect), Padding::Valid),
+            ConvPadding::Causal => {
+                assert!(
+                    axes == 1,
+                    "{}: causal padding of {axes} spatial axes\n  help: only one axis can be time; \
+                     give the padding of each axis in numbers: padding([(2, 0), (1, 1)])",
+                    self.layer
+                );
+                let x = x.pad(&[(0, 0), (spans[0] - 1, 0), (0, 0)], 0);
+                return (x, Padding::Valid);
+            }
+            numbers => {
+                let pairs = numbers.numbers(self.layer, axes).unwrap_or_default();
+                Padding::Explicit(pairs.into_iter().collect())
+            }
+        };
+        (x, padding)
+    }
+
+    /// The convolution, with what [`padded`](Windows::padded) left to add.
+    pub fn convolution(&self, padding: Padding) -> Convolution {
+        let mut how = Convolution::new()
+            .layout(ConvLayout::ChannelsLast)
+            .strides(self.strides)
+            .padding(padding)
+            .lhs_dilation(self.input_dilation)
+            .rhs_dilation(self.kernel_dilation);
+        if let Some(precision) = self.precision {
+            how = how.precision(precision);
+        }
+        if let Some(dtype) = self.preferred_element_type {
+            how = how.preferred_element_type(dtype);
+        }
+        if let Some(spec) = self.out_sharding {
+            how = how.out_sharding(spec.clone());
+        }
+        how
+    }
+
+    /// How many windows there are along each spatial axis of an image, whose
+    /// last axis are features.
+    #[track_caller]
+    pub fn places(&self, image: &[usize]) -> Vec<usize> {
+        let features = &image[image.len() - 1..];
+        let of = |shape: &[usize]| Array::shape_dtype_struct(shape, DType::F32);
+        let kernel = of(&[self.kernel_size, features, &[1]].concat());
+        let x = of(&[&[1], image].concat());
+        let convolve = |(x, kernel): (Array, Array)| {
+            let (x, padding) = self.padded(x);
+            conv_general_dilated(&x, &kernel, &self.convolution(padding))
+        };
+        let out = eval_shape(convolve, (x, kernel));
+        out.shape()[1..out.ndim() - 1].to_vec()
+    }
+}
+
+/// A kernel with the elements that a mask does not have taken out.
+#[track_caller]
+pub(super) fn masked(layer: &str, kernel: &Array, mask: Option<&Array>) -> Array {
+    let Some(mask) = mask else {
+        return kernel.clone();
+    };
+    assert!(
+        mask.shape() == kernel.shape(),
+        "{layer}: the mask is {}, the kernel {}\n  help: a mask has the shape of the kernel",
+        mask.aval(),
+        kernel.aval()
+    );
+    kernel * mask
+}

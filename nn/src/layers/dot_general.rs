@@ -1,0 +1,92 @@
+//! `DotGeneralFn`: another product in the place of `dot_general`.
+
+use ramie_core::{Array, DType, DotDimensionNumbers, PartitionSpec, Precision};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// What a product is called with: the two operands, their axes, the precision,
+/// and the element type to sum in.
+type Product = dyn Fn(&Array, &Array, &DotDimensionNumbers, Option<Precision>, Option<DType>) -> Array
+    + Send
+    + Sync;
+
+/// A product for dense layers in the place of `dot_general`, such as one of
+/// quantized numbers (the field `dot_general` of Flax's dense layers).
+///
+/// It equals its clones, and no other.
+///
+/// ```no_run
+/// use ramie_core::DType;
+/// use ramie_nn::{DotGeneralFn, Linear, Rngs};
+/// let rounded = DotGeneralFn::new(|x, kernel, axes, precision, _| {
+///     let (x, kernel) = (x.astype(DType::F8E4M3Fn), kernel.astype(DType::F8E4M3Fn));
+///     x.dot_general_with(&kernel, axes.clone(), precision, Some(DType::F32))
+/// });
+/// let layer = Linear::features(10).dot_general(rounded).build(64, &mut Rngs::new(0));
+/// ```
+#[derive(Clone)]
+pub struct DotGeneralFn(Arc<Product>);
+
+impl DotGeneralFn {
+    /// A product from a function of two operands, their axes, the precision, and
+    /// the element type to sum in.
+    pub fn new(
+        f: impl Fn(&Array, &Array, &DotDimensionNumbers, Option<Precision>, Option<DType>) -> Array
+        + Send
+        + Sync
+        + 'static,
+    ) -> DotGeneralFn {
+        DotGeneralFn(Arc::new(f))
+    }
+
+    fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).cast::<()>().addr()
+    }
+}
+
+impl PartialEq for DotGeneralFn {
+    fn eq(&self, other: &Self) -> bool {
+        self.address() == other.address()
+    }
+}
+impl Eq for DotGeneralFn {}
+impl Hash for DotGeneralFn {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.address().hash(state);
+    }
+}
+impl fmt::Debug for DotGeneralFn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DotGeneralFn({:#x})", self.address())
+    }
+}
+
+/// How a dense layer multiplies.
+#[derive(Clone, Copy)]
+pub(crate) struct Multiply<'a> {
+    pub dtype: Option<DType>,
+    pub precision: Option<Precision>,
+    pub preferred_element_type: Option<DType>,
+    pub dot_general: Option<&'a DotGeneralFn>,
+    pub out_sharding: Option<&'a PartitionSpec>,
+}
+
+impl Multiply<'_> {
+    /// The product of operands that have the element type of the computation.
+    #[track_caller]
+    pub fn product(&self, x: &Array, kernel: &Array, axes: DotDimensionNumbers) -> Array {
+        let (precision, dtype) = (self.precision, self.preferred_element_type);
+        match (self.dot_general, self.out_sharding) {
+            (None, None) => x.dot_general_with(kernel, axes, precision, dtype),
+            (None, Some(spec)) => {
+                x.dot_general_sharded_with(kernel, axes, precision, dtype, spec.clone())
+            }
+            (Some(other), None) => (other.0)(x, kernel, &axes, precision, dtype),
+            (Some(other), Some(spec)) => {
+                let out = (other.0)(x, kernel, &axes, precision, dtype);
+                ramie_core::reshard(&out, spec.clone())
+            }
+        }
+    }
+}
