@@ -15,10 +15,7 @@ fn case(golden: &Golden, name: &str) -> Case {
 /// What rounding to eight bits of mantissa leaves.
 const BF16: f64 = 1e-2;
 
-fn one<M: Module>(module: M) -> impl Fn(&mut Scope, &[Array]) -> Vec<Array> + Sync
-where
-    M: Sync,
-{
+fn one<M: Module + Sync>(module: M) -> impl Fn(&mut Scope, &[Array]) -> Vec<Array> + Sync {
     move |scope, inputs| vec![module.call(scope, inputs[0].clone())]
 }
 

@@ -163,7 +163,7 @@ impl Conv {
             .feature_group_count(self.feature_group_count);
         let mut y = conv_general_dilated(&x, &kernel, &how);
         if let Some(bias) = &self.bias {
-            y = y + bias.astype(dtype);
+            y += bias.astype(dtype);
         }
         batch.restore(y)
     }
@@ -186,7 +186,9 @@ impl ConvConfig {
     pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> Conv {
         let groups = self.feature_group_count;
         assert!(
-            groups > 0 && in_features % groups == 0 && self.features % groups == 0,
+            groups > 0
+                && in_features.is_multiple_of(groups)
+                && self.features.is_multiple_of(groups),
             "Conv: {groups} groups of {in_features} input and {} output features\n  help: \
              feature_group_count divides both",
             self.features

@@ -121,7 +121,7 @@ impl ConvLocal {
         let how = windows.convolution(padding);
         let mut y = conv_general_dilated_local(&x, &kernel, &self.kernel_size, &how);
         if let Some(bias) = &self.bias {
-            y = y + bias.astype(dtype);
+            y += bias.astype(dtype);
         }
         batch.restore(y)
     }

@@ -141,7 +141,7 @@ impl ConvTranspose {
             y = self.wrapped(&x, y);
         }
         if let Some(bias) = &self.bias {
-            y = y + bias.astype(dtype);
+            y += bias.astype(dtype);
         }
         batch.restore(y)
     }
