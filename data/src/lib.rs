@@ -17,6 +17,7 @@ mod sample;
 mod shard;
 pub mod source;
 pub mod stream;
+pub mod synthetic;
 
 pub use device::{DevicePrefetch, HostArray, Placement, ToDevice};
 pub use digits::{Digits, Split};

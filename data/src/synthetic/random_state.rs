@@ -1,0 +1,234 @@
+//! NumPy's old generator, for data sets that are known by its numbers.
+
+/// The numbers of `numpy.random.RandomState(seed)`: the generator MT19937
+/// (Matsumoto and Nishimura 1998), and NumPy's frozen ways from its bits to
+/// draws. Data sets that were published with a seed come out the same.
+///
+/// For anything new there is [`Generator`](crate::Generator).
+///
+/// ```
+/// let mut r = ramie_data::synthetic::RandomState::new(42);
+/// assert_eq!(r.next_u32(), 1608637542);
+/// assert_eq!(r.randint(5, 10), 8);
+/// ```
+#[derive(Clone, Debug)]
+pub struct RandomState {
+    key: [u32; N],
+    position: usize,
+    /// Normal numbers come in pairs; the second waits here.
+    gauss: Option<f64>,
+}
+
+const N: usize = 624;
+const M: usize = 397;
+
+impl RandomState {
+    /// The generator of a seed.
+    pub fn new(seed: u32) -> RandomState {
+        let mut key = [seed; N];
+        for i in 1..N {
+            let before = key[i - 1];
+            key[i] = (before ^ (before >> 30))
+                .wrapping_mul(1_812_433_253)
+                .wrapping_add(i as u32);
+        }
+        RandomState {
+            key,
+            position: N,
+            gauss: None,
+        }
+    }
+
+    fn generate(&mut self) {
+        for i in 0..N {
+            let y = (self.key[i] & 0x8000_0000) | (self.key[(i + 1) % N] & 0x7fff_ffff);
+            let twist = if y & 1 == 1 { 0x9908_b0df } else { 0 };
+            self.key[i] = self.key[(i + M) % N] ^ (y >> 1) ^ twist;
+        }
+        self.position = 0;
+    }
+
+    /// 32 random bits.
+    pub fn next_u32(&mut self) -> u32 {
+        if self.position == N {
+            self.generate();
+        }
+        let mut y = self.key[self.position];
+        self.position += 1;
+        y ^= y >> 11;
+        y ^= (y << 7) & 0x9d2c_5680;
+        y ^= (y << 15) & 0xefc6_0000;
+        y ^ (y >> 18)
+    }
+
+    /// 64 random bits, the higher ones drawn first.
+    pub fn next_u64(&mut self) -> u64 {
+        u64::from(self.next_u32()) << 32 | u64::from(self.next_u32())
+    }
+
+    /// A number from 0 up to, not including, 1 (`random_sample`).
+    pub fn random(&mut self) -> f64 {
+        let (a, b) = (self.next_u32() >> 5, self.next_u32() >> 6);
+        (f64::from(a) * 67_108_864.0 + f64::from(b)) / 9_007_199_254_740_992.0
+    }
+
+    /// A number from `low` to `high`.
+    pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.random()
+    }
+
+    /// A number up to and including `greatest`: draws of just as many bits, until
+    /// one fits.
+    fn below_or_at(&mut self, greatest: u64) -> u64 {
+        if greatest == 0 {
+            return 0;
+        }
+        let mask = u64::MAX >> greatest.leading_zeros();
+        loop {
+            let bits = match greatest <= u64::from(u32::MAX) {
+                true => u64::from(self.next_u32()),
+                false => self.next_u64(),
+            };
+            if bits & mask <= greatest {
+                return bits & mask;
+            }
+        }
+    }
+
+    /// A whole number from `low` up to, not including, `high`.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[track_caller]
+    pub fn randint(&mut self, low: i64, high: i64) -> i64 {
+        assert!(
+            low < high,
+            "RandomState::randint: no whole number from {low} to below {high}\n  help: low is less than high"
+        );
+        let range = high.wrapping_sub(low) as u64 - 1;
+        low.wrapping_add(self.below_or_at(range) as i64)
+    }
+
+    /// A normal number of this mean and standard deviation (the polar method of
+    /// Marsaglia).
+    pub fn normal(&mut self, mean: f64, deviation: f64) -> f64 {
+        mean + deviation * self.standard_normal()
+    }
+
+    fn standard_normal(&mut self) -> f64 {
+        if let Some(second) = self.gauss.take() {
+            return second;
+        }
+        loop {
+            let x = 2.0 * self.random() - 1.0;
+            let y = 2.0 * self.random() - 1.0;
+            let square = x * x + y * y;
+            if square < 1.0 && square != 0.0 {
+                let f = (-2.0 * square.ln() / square).sqrt();
+                self.gauss = Some(f * x);
+                return f * y;
+            }
+        }
+    }
+
+    /// Puts the elements in a random order.
+    pub fn shuffle<T>(&mut self, elements: &mut [T]) {
+        for i in (1..elements.len()).rev() {
+            elements.swap(i, self.below_or_at(i as u64) as usize);
+        }
+    }
+
+    /// The numbers below `n` in a random order.
+    pub fn permutation(&mut self, n: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..n).collect();
+        self.shuffle(&mut order);
+        order
+    }
+
+    /// So many of the numbers below `n`, any of them again and again.
+    ///
+    /// # Panics
+    /// If `n` is 0, and any are asked for.
+    #[track_caller]
+    pub fn choice(&mut self, n: usize, count: usize) -> Vec<usize> {
+        (0..count)
+            .map(|_| self.randint(0, n as i64) as usize)
+            .collect()
+    }
+
+    /// So many of the numbers below `n`, none of them twice.
+    ///
+    /// # Panics
+    /// If there are not as many.
+    #[track_caller]
+    pub fn choice_without_replacement(&mut self, n: usize, count: usize) -> Vec<usize> {
+        assert!(
+            count <= n,
+            "RandomState::choice_without_replacement: {count} of {n}\n  help: ask for at most as many"
+        );
+        let mut order = self.permutation(n);
+        order.truncate(count);
+        order
+    }
+
+    /// So many numbers, each drawn with the probability at its place.
+    ///
+    /// # Panics
+    /// If there are no probabilities.
+    #[track_caller]
+    pub fn choice_weighted(&mut self, probabilities: &[f64], count: usize) -> Vec<usize> {
+        assert!(
+            !probabilities.is_empty(),
+            "RandomState::choice_weighted: no probabilities\n  help: give one for each number"
+        );
+        let sums = probabilities.iter().scan(0.0, |sum, p| {
+            *sum += p;
+            Some(*sum)
+        });
+        let sums: Vec<f64> = sums.collect();
+        let total = sums[sums.len() - 1];
+        let mut draw = || {
+            let at = self.random();
+            sums.partition_point(|sum| sum / total <= at)
+        };
+        (0..count).map(|_| draw()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Recorded from NumPy 2.4.6.
+    #[test]
+    fn draws_are_those_of_numpy() {
+        let mut r = RandomState::new(42);
+        let first = [(); 3].map(|()| r.randint(0, 1 << 32));
+        assert_eq!(first, [1_608_637_542, 3_421_126_067, 4_083_286_876]);
+        assert_eq!([(); 6].map(|()| r.randint(5, 10)), [7, 9, 9, 6, 7, 7]);
+        assert_eq!(
+            [(); 3].map(|()| r.normal(1.0, 2.0)),
+            [-3.021925779489256, 0.014393150073143679, 1.7851595008049186]
+        );
+        assert_eq!(
+            [(); 2].map(|()| r.uniform(-1.0, 1.0)),
+            [-0.8871768419457995, 0.4439975445336495]
+        );
+        assert_eq!(r.permutation(8), [2, 6, 4, 0, 3, 1, 7, 5]);
+        let wide = [(); 2].map(|()| r.randint(0, 1 << 40));
+        assert_eq!(wide, [247_066_947_605, 1_084_186_948_331]);
+        assert_eq!(r.choice(10, 4), [8, 0, 9, 2]);
+        assert_eq!(r.choice_without_replacement(10, 4), [1, 9, 8, 5]);
+        assert_eq!(
+            r.choice_weighted(&[0.1, 0.2, 0.3, 0.4], 6),
+            [2, 0, 3, 2, 2, 0]
+        );
+        let mut last = RandomState::new(u32::MAX);
+        let wide = [(); 2].map(|()| last.below_or_at(u64::MAX - 2));
+        assert_eq!(
+            wide,
+            [1_800_993_050_274_709_794, 16_830_492_821_160_766_535]
+        );
+        assert_eq!(last.normal(0.0, 1.0), 0.6484086742306527);
+    }
+}
