@@ -3,6 +3,7 @@
 //! Part of Ramie; see the `ramie` crate.
 #![forbid(unsafe_code)]
 
+mod augment;
 pub mod collate;
 mod device;
 pub mod digits;
@@ -12,6 +13,7 @@ mod loader;
 mod panic;
 mod permutation;
 mod progress;
+pub mod readers;
 mod resumable;
 mod sample;
 mod shard;
@@ -19,6 +21,7 @@ pub mod source;
 pub mod stream;
 pub mod synthetic;
 
+pub use augment::Augment;
 pub use device::{DevicePrefetch, HostArray, Placement, ToDevice};
 pub use digits::{Digits, Split};
 pub use error::{Error, Result};

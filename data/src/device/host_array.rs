@@ -79,6 +79,14 @@ macro_rules! with_element {
                 type $t = half::bf16;
                 $body
             }
+            DType::C64 => {
+                type $t = num_complex::Complex<f32>;
+                $body
+            }
+            DType::C128 => {
+                type $t = num_complex::Complex<f64>;
+                $body
+            }
             _ => $other,
         }
     };

@@ -1,0 +1,311 @@
+//! Images made different, so that a model sees more of them.
+
+use crate::Generator;
+use ndarray::{Array3, ArrayView3, Axis};
+
+/// What is done to an image, step by step, before it goes into a batch. Images
+/// are `[height, width, channels]`; bytes become numbers from 0 to 1.
+///
+/// ```
+/// use ndarray::Array;
+/// use ramie_data::{Augment, IntoSource, Source};
+/// let images = Array::<u8, _>::zeros((100, 32, 32, 3));
+/// let augment = Augment::new()
+///     .random_crop(32, 32, 4)
+///     .random_flip(0.5)
+///     .normalise(&[0.49, 0.48, 0.45], &[0.25, 0.24, 0.26]);
+/// let source = (images, 0..100).into_source().map_random(0, move |(image, label), g| {
+///     (augment.apply(&image.view(), g), label)
+/// });
+/// assert_eq!(source.get(0)?.0.shape(), [32, 32, 3]);
+/// # Ok::<(), ramie_data::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Augment(Vec<Step>);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Step {
+    CenterCrop(usize, usize),
+    RandomCrop(usize, usize, usize),
+    Flip(f64),
+    Resize(usize, usize),
+    Normalise(Vec<f32>, Vec<f32>),
+}
+
+impl Augment {
+    /// Nothing but numbers from 0 to 1.
+    pub fn new() -> Augment {
+        Augment::default()
+    }
+
+    fn then(mut self, step: Step) -> Augment {
+        self.0.push(step);
+        self
+    }
+
+    /// The middle of the image, with black around it where it is smaller.
+    #[must_use]
+    pub fn center_crop(self, height: usize, width: usize) -> Augment {
+        self.then(Step::CenterCrop(height, width))
+    }
+
+    /// A part of the image, anywhere in it, once it has `padding` black pixels on
+    /// each side.
+    #[must_use]
+    pub fn random_crop(self, height: usize, width: usize, padding: usize) -> Augment {
+        self.then(Step::RandomCrop(height, width, padding))
+    }
+
+    /// Left and right exchanged, with this probability.
+    #[must_use]
+    pub fn random_flip(self, probability: f64) -> Augment {
+        self.then(Step::Flip(probability))
+    }
+
+    /// Another size. Every pixel is the mean of those that it stands for, weighted
+    /// by distance (a triangle, widened where the image shrinks), as `jax.image`
+    /// does with `linear`.
+    ///
+    /// # Panics
+    /// If a size is 0.
+    #[must_use]
+    #[track_caller]
+    pub fn resize(self, height: usize, width: usize) -> Augment {
+        assert!(
+            height > 0 && width > 0,
+            "Augment::resize: to {height} by {width} pixels\n  help: give at least 1 by 1"
+        );
+        self.then(Step::Resize(height, width))
+    }
+
+    /// Every channel less its mean, over its standard deviation.
+    ///
+    /// # Panics
+    /// If there are not as many of both, or a standard deviation is 0.
+    #[must_use]
+    #[track_caller]
+    pub fn normalise(self, mean: &[f32], deviation: &[f32]) -> Augment {
+        assert!(
+            mean.len() == deviation.len() && !deviation.contains(&0.0),
+            "Augment::normalise: {} means, and the deviations {deviation:?}\n  help: give one of both for \
+             each channel, deviations that are not 0",
+            mean.len()
+        );
+        self.then(Step::Normalise(mean.to_vec(), deviation.to_vec()))
+    }
+
+    /// The image after all steps, with random numbers from a generator.
+    ///
+    /// # Panics
+    /// If the image has other channels than it is normalised by, or no pixels, and
+    /// is resized.
+    #[track_caller]
+    pub fn apply(&self, image: &ArrayView3<'_, u8>, generator: &mut Generator) -> Array3<f32> {
+        let mut image = image.mapv(|p| f32::from(p) / 255.0);
+        for step in &self.0 {
+            image = step.apply(image, generator);
+        }
+        image
+    }
+}
+
+impl Step {
+    #[track_caller]
+    fn apply(&self, mut image: Array3<f32>, generator: &mut Generator) -> Array3<f32> {
+        let (h, w, channels) = image.dim();
+        match self {
+            Step::CenterCrop(height, width) => {
+                let middle =
+                    |have: usize, want: usize| (have as isize - want as isize).div_euclid(2);
+                crop(
+                    &image,
+                    middle(h, *height),
+                    middle(w, *width),
+                    *height,
+                    *width,
+                )
+            }
+            Step::RandomCrop(height, width, padding) => {
+                let mut start = |have: usize, want: usize| {
+                    let room = (have + 2 * padding).saturating_sub(want);
+                    generator.below(room + 1) as isize - *padding as isize
+                };
+                let (top, left) = (start(h, *height), start(w, *width));
+                crop(&image, top, left, *height, *width)
+            }
+            Step::Flip(probability) => {
+                if generator.chance(*probability) {
+                    image.invert_axis(Axis(1));
+                }
+                image
+            }
+            Step::Resize(height, width) => {
+                assert!(
+                    h > 0 && w > 0,
+                    "Augment: an image of {h} by {w} pixels cannot be resized\n  help: leave it out"
+                );
+                let rows = weights(h, *height);
+                let columns = weights(w, *width);
+                let mut tall = Array3::zeros((*height, w, channels));
+                for (mut out, (first, weights)) in tall.outer_iter_mut().zip(&rows) {
+                    for (i, weight) in weights.iter().enumerate() {
+                        out.scaled_add(*weight, &image.index_axis(Axis(0), first + i));
+                    }
+                }
+                let mut out = Array3::zeros((*height, *width, channels));
+                for (mut out, (first, weights)) in out.axis_iter_mut(Axis(1)).zip(&columns) {
+                    for (i, weight) in weights.iter().enumerate() {
+                        out.scaled_add(*weight, &tall.index_axis(Axis(1), first + i));
+                    }
+                }
+                out
+            }
+            Step::Normalise(mean, deviation) => {
+                assert!(
+                    channels == mean.len(),
+                    "Augment: an image of {channels} channels, and {} to normalise by\n  help: give a mean \
+                     and a deviation for each channel",
+                    mean.len()
+                );
+                for c in 0..channels {
+                    let mut plane = image.index_axis_mut(Axis(2), c);
+                    plane.mapv_inplace(|p| (p - mean[c]) / deviation[c]);
+                }
+                image
+            }
+        }
+    }
+}
+
+/// A part of an image that may reach beyond it; there it is black.
+fn crop(image: &Array3<f32>, top: isize, left: isize, height: usize, width: usize) -> Array3<f32> {
+    let (h, w, channels) = image.dim();
+    let mut out = Array3::zeros((height, width, channels));
+    // What both have: from, to in the image.
+    let shared = |start: isize, have: usize, want: usize| {
+        let from = start.clamp(0, have as isize);
+        let to = (start + want as isize).clamp(from, have as isize);
+        (from as usize, to as usize)
+    };
+    let (y, x) = (shared(top, h, height), shared(left, w, width));
+    let (dy, dx) = (
+        (y.0 as isize - top) as usize,
+        (x.0 as isize - left) as usize,
+    );
+    if y.0 < y.1 && x.0 < x.1 {
+        let part = image.slice_axis(Axis(0), (y.0..y.1).into());
+        let part = part.slice_axis(Axis(1), (x.0..x.1).into());
+        let mut place = out.slice_axis_mut(Axis(0), (dy..dy + y.1 - y.0).into());
+        let mut place = place.slice_axis_mut(Axis(1), (dx..dx + x.1 - x.0).into());
+        place.assign(&part);
+    }
+    out
+}
+
+/// For each new pixel the first old one, and the weights from it on.
+fn weights(old: usize, new: usize) -> Vec<(usize, Vec<f32>)> {
+    let scale = old as f64 / new as f64;
+    let reach = scale.max(1.0);
+    let pixel = |i: usize| {
+        let centre = (i as f64 + 0.5) * scale - 0.5;
+        let first = (centre - reach).ceil().max(0.0) as usize;
+        let last = ((centre + reach).floor() as usize).min(old - 1);
+        let weight = |j: usize| (1.0 - (j as f64 - centre).abs() / reach).max(0.0);
+        let sum: f64 = (first..=last).map(weight).sum();
+        let weights = (first..=last).map(|j| (weight(j) / sum) as f32);
+        (first, weights.collect())
+    };
+    (0..new).map(pixel).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Array, Array2};
+
+    fn picture(h: usize, w: usize) -> Array3<u8> {
+        Array::from_shape_fn((h, w, 1), |(y, x, _)| (10 * y + x) as u8)
+    }
+
+    /// The pixels of one channel, as they were.
+    fn pixels(augment: &Augment, image: &Array3<u8>, seed: u64) -> Array2<i32> {
+        let out = augment.apply(&image.view(), &mut Generator::new(seed));
+        out.index_axis(Axis(2), 0)
+            .mapv(|p| (p * 255.0).round() as i32)
+    }
+
+    #[test]
+    fn crops_have_black_around_them() {
+        let center = |h, w| pixels(&Augment::new().center_crop(h, w), &picture(4, 4), 0);
+        assert_eq!(center(2, 2), ndarray::array![[11, 12], [21, 22]]);
+        assert_eq!(center(1, 6), ndarray::array![[0, 10, 11, 12, 13, 0]]);
+        let crop = Augment::new().random_crop(4, 4, 2);
+        let mut corners: Vec<i32> = (0..200)
+            .map(|seed| pixels(&crop, &picture(4, 4), seed)[[2, 2]])
+            .collect();
+        corners.sort_unstable();
+        corners.dedup();
+        // Any of the 5 by 5 places; black is also the pixel at 0, 0.
+        let expected: Vec<i32> = (0..4)
+            .flat_map(|y| (0..4).map(move |x| 10 * y + x))
+            .collect();
+        assert_eq!(corners, expected);
+        let tiny = pixels(&Augment::new().random_crop(3, 3, 0), &picture(1, 1), 0);
+        assert_eq!(tiny.dim(), (3, 3));
+    }
+
+    #[test]
+    fn flips_happen_as_often_as_they_should() {
+        let flip = |p| Augment::new().random_flip(p);
+        assert_eq!(
+            pixels(&flip(1.0), &picture(1, 3), 0),
+            ndarray::array![[2, 1, 0]]
+        );
+        assert_eq!(
+            pixels(&flip(0.0), &picture(1, 3), 0),
+            ndarray::array![[0, 1, 2]]
+        );
+        let flipped = (0..1000).filter(|s| pixels(&flip(0.3), &picture(1, 2), *s)[[0, 0]] == 1);
+        assert!((230..370).contains(&flipped.count()));
+    }
+
+    /// Recorded from `jax.image.resize(.., "linear")`, JAX 0.10.2.
+    #[test]
+    fn sizes_change_as_in_jax() {
+        let resized = |h, w, from: (usize, usize)| {
+            let image = picture(from.0, from.1);
+            let out = Augment::new()
+                .resize(h, w)
+                .apply(&image.view(), &mut Generator::new(0));
+            out.iter().map(|p| p * 255.0).collect::<Vec<f32>>()
+        };
+        for (got, expected) in [
+            (resized(1, 5, (1, 3)), RECORDED.0),
+            (resized(2, 2, (4, 5)), RECORDED.1),
+        ] {
+            assert_eq!(got.len(), expected.len());
+            for (a, b) in got.iter().zip(expected) {
+                assert!((a - b).abs() < 1e-4, "{got:?} {expected:?}");
+            }
+        }
+        let same = resized(4, 5, (4, 5));
+        assert!(
+            same.iter()
+                .zip(&picture(4, 5))
+                .all(|(a, b)| (a - f32::from(*b)).abs() < 1e-4)
+        );
+    }
+
+    const RECORDED: (&[f32], &[f32]) = (
+        &[0.0, 0.4, 1.0, 1.6, 2.0],
+        &[8.142859, 10.142858, 23.857147, 25.857143],
+    );
+
+    #[test]
+    fn channels_are_normalised_each() {
+        let image = Array::from_shape_fn((1, 1, 2), |(_, _, c)| 255 * c as u8);
+        let augment = Augment::new().normalise(&[0.5, 0.5], &[0.25, 0.5]);
+        let out = augment.apply(&image.view(), &mut Generator::new(0));
+        assert_eq!(out.iter().copied().collect::<Vec<_>>(), [-2.0, 1.0]);
+    }
+}

@@ -1,0 +1,233 @@
+//! Tables of text: comma-separated values.
+//!
+//! ```
+//! use ramie_data::{DataLoader, readers::csv};
+//! let text = "width,height,kind\n1.5,2,iris\n3,4,\"lily\"\n";
+//! let table = csv::parse("flowers.csv", text.as_bytes(), &csv::Options::default())?;
+//! let x = table.matrix::<f32>(&["width", "height"])?;
+//! let (labels, classes) = table.classes("kind")?;
+//! assert_eq!(x, ndarray::array![[1.5, 2.0], [3.0, 4.0]]);
+//! assert_eq!((labels.to_vec(), classes), (vec![0, 1], vec!["iris".to_string(), "lily".into()]));
+//! let loader = DataLoader::new((x, labels)).batch_size(2);
+//! # Ok::<(), ramie_data::Error>(())
+//! ```
+
+use super::file::{bad_file, bad_row, name_of, read};
+use crate::stream::{Stream, from_fn};
+use crate::{Error, Result, Source};
+use ::csv::{ReaderBuilder, StringRecord};
+use ndarray::{Array1, Array2};
+use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::path::Path;
+use std::str::FromStr;
+
+/// How a table is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// What stands between fields: a comma.
+    pub delimiter: u8,
+    /// Whether the first row has the names of the columns: it does. Else the
+    /// names are `0`, `1`, and so on.
+    pub header: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            delimiter: b',',
+            header: true,
+        }
+    }
+}
+
+/// A table in memory. As a source, its elements are rows of fields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    file: String,
+    names: Vec<String>,
+    rows: Vec<StringRecord>,
+}
+
+/// The table of a file.
+///
+/// # Errors
+/// If the file cannot be read, or a row has more or fewer fields than the others.
+pub fn load(path: impl AsRef<Path>, options: &Options) -> Result<Table> {
+    let path = path.as_ref();
+    parse(&name_of(path), &read(path)?, options)
+}
+
+fn builder(options: &Options) -> ReaderBuilder {
+    let mut builder = ReaderBuilder::new();
+    builder
+        .delimiter(options.delimiter)
+        .has_headers(options.header);
+    builder
+}
+
+/// The table of the bytes of a file; `file` is its name in errors.
+///
+/// # Errors
+/// If a row has more or fewer fields than the others, or is not UTF-8.
+pub fn parse(file: &str, bytes: &[u8], options: &Options) -> Result<Table> {
+    let mut reader = builder(options).from_reader(bytes);
+    let mut names: Vec<String> = match options.header {
+        true => {
+            let header = reader.headers().map_err(|e| error(file, &e))?;
+            header.iter().map(str::to_string).collect()
+        }
+        false => Vec::new(),
+    };
+    let mut rows = Vec::new();
+    for row in reader.records() {
+        rows.push(row.map_err(|e| error(file, &e))?);
+    }
+    if !options.header {
+        let columns = rows.first().map_or(0, StringRecord::len);
+        names = (0..columns).map(|i| i.to_string()).collect();
+    }
+    Ok(Table {
+        file: file.into(),
+        names,
+        rows,
+    })
+}
+
+/// The rows of a file one after the other, in memory one at a time.
+/// A row with more or fewer fields than the others is an error in its place.
+pub fn stream(path: &Path, options: &Options) -> impl Stream<Item = Vec<String>> + 'static + use<> {
+    let (path, builder) = (path.to_path_buf(), builder(options));
+    from_fn(move || {
+        let name = name_of(&path);
+        let opened = builder.from_path(&path);
+        let (rows, failure) = match opened {
+            Ok(reader) => (Some(reader.into_records()), None),
+            Err(e) => (None, Some(Err(error(&name, &e)))),
+        };
+        let rows = rows.into_iter().flatten().map(move |row| match row {
+            Ok(row) => Ok(fields(&row)),
+            Err(e) => Err(error(&name, &e)),
+        });
+        failure.into_iter().chain(rows)
+    })
+}
+
+fn fields(row: &StringRecord) -> Vec<String> {
+    row.iter().map(str::to_string).collect()
+}
+
+fn error(file: &str, e: &::csv::Error) -> Error {
+    let message = match e.kind() {
+        ::csv::ErrorKind::UnequalLengths {
+            expected_len, len, ..
+        } => format!("has {len} fields, expected {expected_len} as in the first row"),
+        ::csv::ErrorKind::Utf8 { err, .. } => format!("is not UTF-8: {err}"),
+        _ => format!("cannot be read: {e}"),
+    };
+    match e.position() {
+        Some(position) => bad_row(file, position.line() as usize, message),
+        None => bad_file(file, message),
+    }
+}
+
+impl Table {
+    /// The names of the columns.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The place of a column.
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    pub fn place(&self, name: &str) -> Result<usize> {
+        self.names.iter().position(|n| n == name).ok_or_else(|| {
+            let message = format!(
+                "has no column {name:?}; there are {}",
+                self.names.join(", ")
+            );
+            bad_file(&self.file, message)
+        })
+    }
+
+    /// The text of a column.
+    ///
+    /// # Errors
+    /// If there is no column of this name.
+    pub fn texts(&self, name: &str) -> Result<Vec<&str>> {
+        let place = self.place(name)?;
+        Ok(self.rows.iter().map(|row| &row[place]).collect())
+    }
+
+    /// The values of a column.
+    ///
+    /// # Errors
+    /// If there is no column of this name, or a field is no such value.
+    pub fn column<T>(&self, name: &str) -> Result<Array1<T>>
+    where
+        T: FromStr<Err: Display>,
+    {
+        let place = self.place(name)?;
+        let value = |row: &StringRecord| self.value(row, place);
+        self.rows.iter().map(value).collect()
+    }
+
+    /// The values of several columns side by side: `[rows, columns]`.
+    ///
+    /// # Errors
+    /// If there is no column of a name, or a field is no such value.
+    pub fn matrix<T>(&self, names: &[&str]) -> Result<Array2<T>>
+    where
+        T: FromStr<Err: Display>,
+    {
+        let places = names.iter().map(|name| self.place(name));
+        let places = places.collect::<Result<Vec<usize>>>()?;
+        let mut values = Vec::with_capacity(self.rows.len() * places.len());
+        for row in &self.rows {
+            for place in &places {
+                values.push(self.value(row, *place)?);
+            }
+        }
+        let matrix = Array2::from_shape_vec((self.rows.len(), places.len()), values);
+        Ok(matrix.expect("a value for each field"))
+    }
+
+    fn value<T: FromStr<Err: Display>>(&self, row: &StringRecord, place: usize) -> Result<T> {
+        let field = row[place].trim();
+        field.parse().map_err(|e| {
+            let line = row.position().map_or(0, |p| p.line()) as usize;
+            let name = &self.names[place];
+            bad_row(
+                &self.file,
+                line,
+                format!("column {name:?} is {field:?}: {e}"),
+            )
+        })
+    }
+
+    /// A column of names as numbers: the number of each row's class, and the
+    /// classes in the order of their names.
+    ///
+    /// # Errors
+    /// If there is no column of this name.
+    pub fn classes(&self, name: &str) -> Result<(Array1<i32>, Vec<String>)> {
+        let texts = self.texts(name)?;
+        let classes: BTreeSet<&str> = texts.iter().copied().collect();
+        let classes: Vec<&str> = classes.into_iter().collect();
+        let number = |text: &&str| classes.partition_point(|c| c < text) as i32;
+        let labels = texts.iter().map(number).collect();
+        Ok((labels, classes.into_iter().map(str::to_string).collect()))
+    }
+}
+
+impl Source for Table {
+    type Item = Vec<String>;
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+    fn get(&self, index: usize) -> Result<Vec<String>> {
+        crate::source::check(index, self.rows.len())?;
+        Ok(fields(&self.rows[index]))
+    }
+}

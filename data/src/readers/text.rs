@@ -1,0 +1,177 @@
+//! Text: lines of files, and characters and bytes as tokens.
+
+use super::file::{Positioned, bad_file, bad_row};
+use crate::{Error, Result, Source};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The lines of a text file, read when asked for; in memory are only their
+/// places. Line ends are not part of them.
+#[derive(Debug)]
+pub struct Lines {
+    file: Positioned,
+    /// Where each line begins and ends, and its number in the file.
+    lines: Vec<(u64, u64, usize)>,
+}
+
+/// How much is read at once to find the lines.
+const BLOCK: usize = 1 << 16;
+
+impl Lines {
+    /// The lines of a file. It is read once, to find them.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn open(path: impl AsRef<Path>) -> Result<Lines> {
+        let file = Positioned::open(path.as_ref())?;
+        let mut lines = Vec::new();
+        let (mut start, mut at) = (0, 0);
+        while at < file.len() {
+            let count = (file.len() - at).min(BLOCK as u64) as usize;
+            let block = file.read_at(at, count)?;
+            for (i, _) in block.iter().enumerate().filter(|(_, b)| **b == b'\n') {
+                let end = at + i as u64;
+                lines.push((start, end, lines.len() + 1));
+                start = end + 1;
+            }
+            at += count as u64;
+        }
+        if start < file.len() {
+            lines.push((start, file.len(), lines.len() + 1));
+        }
+        Ok(Lines { file, lines })
+    }
+
+    /// The lines that have more than spaces.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn without_blank(mut self) -> Result<Lines> {
+        let mut kept = Vec::with_capacity(self.lines.len());
+        for line in std::mem::take(&mut self.lines) {
+            if !self.bytes(line)?.trim_ascii().is_empty() {
+                kept.push(line);
+            }
+        }
+        self.lines = kept;
+        Ok(self)
+    }
+
+    pub(super) fn file(&self) -> &str {
+        self.file.name()
+    }
+
+    /// The number in the file of the line at an index, counted from 1.
+    pub(super) fn row(&self, index: usize) -> usize {
+        self.lines[index].2
+    }
+
+    fn bytes(&self, (start, end, row): (u64, u64, usize)) -> Result<Vec<u8>> {
+        let count = usize::try_from(end - start)
+            .map_err(|_| bad_row(self.file.name(), row, "is too long for this machine"))?;
+        self.file.read_at(start, count)
+    }
+}
+
+impl Source for Lines {
+    type Item = String;
+    fn len(&self) -> usize {
+        self.lines.len()
+    }
+    fn get(&self, index: usize) -> Result<String> {
+        crate::source::check(index, self.lines.len())?;
+        let mut bytes = self.bytes(self.lines[index])?;
+        if bytes.ends_with(b"\r") {
+            bytes.pop();
+        }
+        String::from_utf8(bytes).map_err(|e| {
+            bad_row(
+                self.file.name(),
+                self.row(index),
+                format!("is not UTF-8: {e}"),
+            )
+        })
+    }
+}
+
+/// The text of a file.
+///
+/// # Errors
+/// If it cannot be read, or is not UTF-8.
+pub fn load(path: impl AsRef<Path>) -> Result<String> {
+    let path = path.as_ref();
+    let text = String::from_utf8(super::file::read(path)?);
+    text.map_err(|e| bad_file(&super::file::name_of(path), format!("is not UTF-8: {e}")))
+}
+
+/// The bytes of a text as tokens, from 0 to 255.
+///
+/// ```
+/// assert_eq!(ramie_data::readers::text::bytes("aé"), [97, 195, 169]);
+/// ```
+pub fn bytes(text: &str) -> Vec<i32> {
+    text.bytes().map(i32::from).collect()
+}
+
+/// The characters that occur in a text, in their order, as tokens.
+///
+/// ```
+/// use ramie_data::readers::text::Characters;
+/// let characters = Characters::of("hello");
+/// assert_eq!(characters.len(), 4); // e h l o
+/// assert_eq!(characters.encode("hole")?, [1, 3, 2, 0]);
+/// assert_eq!(characters.decode(&[1, 3, 2, 0])?, "hole");
+/// # Ok::<(), ramie_data::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Characters(Vec<char>);
+
+impl Characters {
+    /// The characters of a text.
+    pub fn of(text: &str) -> Characters {
+        let all: BTreeSet<char> = text.chars().collect();
+        Characters(all.into_iter().collect())
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The tokens of a text.
+    ///
+    /// # Errors
+    /// If it has a character that is not among these.
+    pub fn encode(&self, text: &str) -> Result<Vec<i32>> {
+        let token = |(i, c): (usize, char)| match self.0.binary_search(&c) {
+            Ok(token) => Ok(token as i32),
+            Err(_) => Err(Error::Other(format!(
+                "character {i} of the text is {c:?}, which is not among the {} that are known",
+                self.len()
+            ))),
+        };
+        text.chars().enumerate().map(token).collect()
+    }
+
+    /// The text of tokens.
+    ///
+    /// # Errors
+    /// If a token is not that of a character.
+    pub fn decode(&self, tokens: &[i32]) -> Result<String> {
+        let character = |(i, token): (usize, &i32)| {
+            let place = usize::try_from(*token).ok();
+            place.and_then(|t| self.0.get(t)).ok_or_else(|| {
+                Error::Other(format!(
+                    "token {i} is {token}, expected less than {}",
+                    self.len()
+                ))
+            })
+        };
+        tokens.iter().enumerate().map(character).collect()
+    }
+}

@@ -1,0 +1,362 @@
+//! Files of tokens, and windows of them.
+
+use super::file::{Positioned, bad_file};
+use crate::source::{IntoSource, check};
+use crate::{Error, Result, Source};
+use std::path::Path;
+use std::sync::Arc;
+
+/// How the tokens of a file are written, little-endian.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TokenType {
+    /// One byte each.
+    U8,
+    /// Two bytes each: vocabularies up to 65,536.
+    U16,
+    /// Four bytes each.
+    U32,
+}
+
+impl TokenType {
+    fn size(self) -> usize {
+        match self {
+            TokenType::U8 => 1,
+            TokenType::U16 => 2,
+            TokenType::U32 => 4,
+        }
+    }
+}
+
+/// A file of nothing but tokens, read where it is asked for, so that it need not
+/// fit in memory.
+///
+/// ```no_run
+/// use ramie_data::{DataLoader, readers::tokens::{TokenFile, TokenType}};
+/// let file = TokenFile::open("train.bin", TokenType::U16)?;
+/// let loader = DataLoader::new(file.next_token_windows(1024)).batch_size(8).shuffle(0).workers(2);
+/// for batch in &loader {
+///     let (inputs, targets) = batch?; // [8, 1024] each, the targets one token on
+/// }
+/// # Ok::<(), ramie_data::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct TokenFile {
+    file: Arc<Positioned>,
+    kind: TokenType,
+    len: usize,
+}
+
+impl TokenFile {
+    /// The tokens of a file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or ends within a token.
+    pub fn open(path: impl AsRef<Path>, kind: TokenType) -> Result<TokenFile> {
+        let file = Positioned::open(path.as_ref())?;
+        let size = kind.size() as u64;
+        if !file.len().is_multiple_of(size) {
+            let message = format!(
+                "has {} bytes, expected tokens of {size}; it is cut short, or of another type",
+                file.len()
+            );
+            return Err(bad_file(file.name(), message));
+        }
+        let len = usize::try_from(file.len() / size);
+        let len = len.map_err(|_| bad_file(file.name(), "is too long for this machine"))?;
+        Ok(TokenFile {
+            file: Arc::new(file),
+            kind,
+            len,
+        })
+    }
+
+    /// How many tokens there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// `count` tokens from a place on.
+    ///
+    /// # Errors
+    /// If there are not as many, they cannot be read, or one is no `i32`.
+    pub fn read(&self, at: usize, count: usize) -> Result<Vec<i32>> {
+        if at.checked_add(count).is_none_or(|end| end > self.len) {
+            let message = format!(
+                "{count} tokens from {at} on are not there: it has {}",
+                self.len
+            );
+            return Err(bad_file(self.file.name(), message));
+        }
+        let size = self.kind.size();
+        let bytes = self.file.read_at((at * size) as u64, count * size)?;
+        let of_two = |b: &[u8]| i32::from(u16::from_le_bytes([b[0], b[1]]));
+        match self.kind {
+            TokenType::U8 => Ok(bytes.into_iter().map(i32::from).collect()),
+            TokenType::U16 => Ok(bytes.chunks_exact(2).map(of_two).collect()),
+            TokenType::U32 => {
+                let of_four = |(i, b): (usize, &[u8])| {
+                    let token = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
+                    let too_large = || {
+                        super::file::bad_record(
+                            self.file.name(),
+                            at + i,
+                            format!("the token is {token}, expected less than 2^31"),
+                        )
+                    };
+                    i32::try_from(token).map_err(|_| too_large())
+                };
+                bytes.chunks_exact(4).enumerate().map(of_four).collect()
+            }
+        }
+    }
+
+    /// Windows of `length` tokens side by side; the rest at the end is left out.
+    ///
+    /// # Panics
+    /// If the length is 0.
+    #[track_caller]
+    pub fn windows(&self, length: usize) -> TokenWindows {
+        TokenWindows::new(Tokens::File(self.clone()), length, length, length)
+    }
+
+    /// Windows for the prediction of the next token: `length` tokens, and those
+    /// one place on. Windows share no inputs; the rest at the end is left out.
+    ///
+    /// # Panics
+    /// If the length is 0.
+    #[track_caller]
+    pub fn next_token_windows(&self, length: usize) -> NextTokens {
+        NextTokens(TokenWindows::new(
+            Tokens::File(self.clone()),
+            length + 1,
+            length,
+            length,
+        ))
+    }
+}
+
+/// Windows for the prediction of the next token, of tokens in memory: `length`
+/// tokens, and those one place on.
+///
+/// ```
+/// use ramie_data::{Source, readers::tokens::next_token_windows};
+/// let windows = next_token_windows((0..10).collect::<Vec<i32>>(), 4);
+/// assert_eq!(windows.len(), 2);
+/// assert_eq!(windows.get(1)?, (vec![4, 5, 6, 7], vec![5, 6, 7, 8]));
+/// # Ok::<(), ramie_data::Error>(())
+/// ```
+///
+/// # Panics
+/// If the length is 0.
+#[track_caller]
+pub fn next_token_windows(tokens: impl Into<Arc<[i32]>>, length: usize) -> NextTokens {
+    let tokens = Tokens::Memory(tokens.into());
+    NextTokens(TokenWindows::new(tokens, length + 1, length, length))
+}
+
+#[derive(Clone, Debug)]
+enum Tokens {
+    File(TokenFile),
+    Memory(Arc<[i32]>),
+}
+
+/// Windows of tokens.
+#[derive(Clone, Debug)]
+pub struct TokenWindows {
+    tokens: Tokens,
+    size: usize,
+    stride: usize,
+}
+
+impl TokenWindows {
+    #[track_caller]
+    fn new(tokens: Tokens, size: usize, stride: usize, length: usize) -> TokenWindows {
+        assert!(
+            length > 0,
+            "windows: windows of 0 tokens\n  help: give at least 1"
+        );
+        TokenWindows {
+            tokens,
+            size,
+            stride,
+        }
+    }
+}
+
+impl Source for TokenWindows {
+    type Item = Vec<i32>;
+    fn len(&self) -> usize {
+        let tokens = match &self.tokens {
+            Tokens::File(file) => file.len,
+            Tokens::Memory(tokens) => tokens.len(),
+        };
+        match tokens.checked_sub(self.size) {
+            Some(rest) => rest / self.stride + 1,
+            None => 0,
+        }
+    }
+    fn get(&self, index: usize) -> Result<Vec<i32>> {
+        check(index, self.len())?;
+        let at = index * self.stride;
+        match &self.tokens {
+            Tokens::File(file) => file.read(at, self.size),
+            Tokens::Memory(tokens) => Ok(tokens[at..at + self.size].to_vec()),
+        }
+    }
+}
+
+/// Windows of tokens, each with the one that is a token on.
+#[derive(Clone, Debug)]
+pub struct NextTokens(TokenWindows);
+
+impl Source for NextTokens {
+    type Item = (Vec<i32>, Vec<i32>);
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    fn get(&self, index: usize) -> Result<(Vec<i32>, Vec<i32>)> {
+        let mut inputs = self.0.get(index)?;
+        let targets = inputs[1..].to_vec();
+        inputs.pop();
+        Ok((inputs, targets))
+    }
+}
+
+/// Sequences of different lengths packed into rows of one; see [`pack`].
+#[derive(Clone, Debug)]
+pub struct PackedSource<S> {
+    source: S,
+    length: usize,
+    /// The elements of each row.
+    rows: Vec<Vec<usize>>,
+}
+
+/// A row of sequences, one behind the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packed {
+    /// The tokens, and zeros behind the last sequence: `[length]`.
+    pub tokens: Vec<i32>,
+    /// Which sequence each token is of, counted from 1, and 0 where there is
+    /// none: `[length]`. Attention stays within a segment.
+    pub segment_ids: Vec<i32>,
+    /// The place of each token in its sequence: `[length]`.
+    pub positions: Vec<i32>,
+}
+
+/// How many rows are open at a time: an element goes to the first with room.
+const OPEN: usize = 64;
+
+/// Packs sequences of tokens into rows of `length`, so that little is padded
+/// (Grain's `FirstFitPackIterDataset`). Every sequence is asked for once, here,
+/// for its length; the rows have random access.
+///
+/// ```
+/// use ramie_data::{Source, readers::tokens::pack};
+/// let rows = pack(vec![vec![1, 2, 3], vec![4, 5, 6, 7], vec![8]], 5)?;
+/// assert_eq!(rows.len(), 2);
+/// let first = rows.get(0)?;
+/// assert_eq!(first.tokens, [1, 2, 3, 8, 0]);
+/// assert_eq!(first.segment_ids, [1, 1, 1, 2, 0]);
+/// assert_eq!(first.positions, [0, 1, 2, 0, 0]);
+/// # Ok::<(), ramie_data::Error>(())
+/// ```
+///
+/// # Errors
+/// If a sequence cannot be read, or is longer than a row.
+pub fn pack<S>(source: S, length: usize) -> Result<PackedSource<S::Source>>
+where
+    S: IntoSource<Source: Source<Item = Vec<i32>>>,
+{
+    let source = source.into_source();
+    let mut rows: Vec<Vec<usize>> = Vec::new();
+    // Rows that may still have room, with how much.
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    for index in 0..source.len() {
+        let tokens = source.get(index).map_err(|e| Error::element(index, e))?;
+        if tokens.len() > length {
+            let message = format!(
+                "has {} tokens, and rows have {length}; cut it first",
+                tokens.len()
+            );
+            return Err(Error::element(index, Error::Other(message)));
+        }
+        match open.iter_mut().find(|(_, room)| *room >= tokens.len()) {
+            Some((row, room)) => {
+                rows[*row].push(index);
+                *room -= tokens.len();
+            }
+            None => {
+                if open.len() == OPEN {
+                    open.remove(0);
+                }
+                open.push((rows.len(), length - tokens.len()));
+                rows.push(vec![index]);
+            }
+        }
+        open.retain(|(_, room)| *room > 0);
+    }
+    Ok(PackedSource {
+        source,
+        length,
+        rows,
+    })
+}
+
+impl<S: Source<Item = Vec<i32>>> Source for PackedSource<S> {
+    type Item = Packed;
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+    fn get(&self, index: usize) -> Result<Packed> {
+        self.get_in_epoch(index, 0)
+    }
+    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<Packed> {
+        check(index, self.rows.len())?;
+        let mut packed = Packed {
+            tokens: Vec::with_capacity(self.length),
+            segment_ids: Vec::with_capacity(self.length),
+            positions: Vec::with_capacity(self.length),
+        };
+        for (segment, element) in self.rows[index].iter().enumerate() {
+            let tokens = self.source.get_in_epoch(*element, epoch)?;
+            packed
+                .segment_ids
+                .extend(tokens.iter().map(|_| segment as i32 + 1));
+            packed.positions.extend(0..tokens.len() as i32);
+            packed.tokens.extend(tokens);
+        }
+        if packed.tokens.len() > self.length {
+            return Err(Error::Other(format!(
+                "row {index} has {} tokens, and was packed for {}: sequences grew since",
+                packed.tokens.len(),
+                self.length
+            )));
+        }
+        for list in [
+            &mut packed.tokens,
+            &mut packed.segment_ids,
+            &mut packed.positions,
+        ] {
+            list.resize(self.length, 0);
+        }
+        Ok(packed)
+    }
+}
+
+/// Rows one below the other: tokens, segments and positions, `[n, length]` each.
+impl crate::Sample for Packed {
+    type Batch = (
+        ndarray::Array2<i32>,
+        ndarray::Array2<i32>,
+        ndarray::Array2<i32>,
+    );
+    fn collate(items: Vec<Packed>) -> Result<Self::Batch> {
+        let parts = |p: Packed| (p.tokens, p.segment_ids, p.positions);
+        crate::Sample::collate(items.into_iter().map(parts).collect())
+    }
+}
