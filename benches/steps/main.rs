@@ -8,6 +8,7 @@ mod collectives;
 mod decoder;
 mod digits;
 mod first_step;
+mod loader;
 #[path = "../../examples/collective_matmul/matmul.rs"]
 mod matmul;
 mod measure;
@@ -19,13 +20,14 @@ mod traffic;
 use measure::{Plan, measure};
 use std::process::Command;
 
-const WORKLOADS: [&str; 6] = [
+const WORKLOADS: [&str; 7] = [
     "scalar",
     "digits",
     "ops",
     "trace",
     "collectives",
     "first_step",
+    "loader",
 ];
 
 fn run(name: &str, plan: &Plan) -> ramie::core::Result<()> {
@@ -37,6 +39,10 @@ fn run(name: &str, plan: &Plan) -> ramie::core::Result<()> {
         "collectives" => collectives::measure(plan),
         "first_step" => {
             first_step::inside();
+            Ok(())
+        }
+        "loader" => {
+            loader::measure(plan);
             Ok(())
         }
         other => {

@@ -1,0 +1,91 @@
+//! `loader`: epochs of a `DataLoader`, on the host, a line for each data set and
+//! number of workers.
+
+use crate::measure::Plan;
+use ndarray::{Array2, Array3, Array4, ArrayD, ArrayView1, ArrayViewD};
+use ramie::data::{DataLoader, IntoSource, Source};
+use std::hint::black_box;
+use std::time::Instant;
+
+const BATCH: usize = 128;
+
+/// Loads every case with no worker, one, and two.
+pub fn measure(plan: &Plan) {
+    let rows = (
+        Array2::<f32>::from_shape_fn((65_536, 64), |(i, j)| (i + j) as f32),
+        labels(65_536),
+    );
+    report(plan, "rows", 65_536, |workers| {
+        let loader = loaded(DataLoader::new(rows.clone()), workers);
+        move || {
+            loader
+                .iter()
+                .map(|b| b.expect("a batch"))
+                .map(|(x, y)| bytes(x.into_dyn().view(), y.view()))
+                .sum()
+        }
+    });
+    let images =
+        Array3::from_shape_fn((16_384, 28, 28), |(i, j, k)| (i + 3 * j + 5 * k) as u8).into_dyn();
+    pictures(plan, "images", images);
+    let images = Array4::from_shape_fn((1024, 96, 96, 3), |(i, j, k, c)| {
+        (i + 3 * j + 5 * k + c) as u8
+    });
+    pictures(plan, "pictures", images.into_dyn());
+}
+
+/// Brightness from -1 to 1, element by element.
+fn pictures(plan: &Plan, case: &str, images: ArrayD<u8>) {
+    let count = images.shape()[0];
+    report(plan, case, count, |workers| {
+        let source = (images.clone(), labels(count)).into_source();
+        let source = source.map(|(x, y)| (x.mapv(|p| f32::from(p) / 127.5 - 1.0), y));
+        let loader = loaded(DataLoader::new(source), workers);
+        move || {
+            loader
+                .iter()
+                .map(|b| b.expect("a batch"))
+                .map(|(x, y)| bytes(x.view(), y.view()))
+                .sum()
+        }
+    });
+}
+
+fn labels(count: usize) -> Vec<i32> {
+    (0..count as i32).map(|i| i % 10).collect()
+}
+
+fn loaded<B: Send + 'static>(loader: DataLoader<B>, workers: usize) -> DataLoader<B> {
+    let loader = loader.batch_size(BATCH).shuffle(0).drop_last();
+    loader.workers(workers).persistent_workers()
+}
+
+fn bytes(x: ArrayViewD<'_, f32>, y: ArrayView1<'_, i32>) -> usize {
+    black_box(4 * (x.len() + y.len()))
+}
+
+fn report<F: Fn() -> usize>(plan: &Plan, case: &str, count: usize, epoch: impl Fn(usize) -> F) {
+    for workers in [0, 1, 2] {
+        let epoch = epoch(workers);
+        let bytes = epoch();
+        let mut times: Vec<f64> = (0..plan.samples.max(1))
+            .map(|_| {
+                let start = Instant::now();
+                black_box(epoch());
+                start.elapsed().as_secs_f64()
+            })
+            .collect();
+        times.sort_by(f64::total_cmp);
+        let median = times[times.len() / 2];
+        let elements = (count / BATCH * BATCH) as f64;
+        println!(
+            "{{\"workload\": \"loader\", \"framework\": \"ramie\", \"case\": \"{case}\", \"workers\": {workers}, \
+             \"median_s\": {median:e}, \"best_s\": {:e}, \"elements_per_s\": {:.0}, \"bytes_per_s\": {:.0}, \
+             \"samples\": {}}}",
+            times[0],
+            elements / times[0],
+            bytes as f64 / times[0],
+            times.len(),
+        );
+    }
+}
