@@ -3,6 +3,7 @@
 mod check;
 mod dce;
 mod edit;
+mod known;
 mod layout;
 mod print;
 mod scope;

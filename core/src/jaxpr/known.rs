@@ -1,0 +1,69 @@
+//! What of a program is known without its arguments.
+
+use super::{Atom, ClosedJaxpr, read};
+use crate::Array;
+use crate::trace::{at_equation, bind_arc};
+use smallvec::SmallVec;
+
+impl ClosedJaxpr {
+    /// The results that do not depend on the arguments; `None` in the place of
+    /// those that do. Only what they need is computed.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType, make_jaxpr};
+    /// let f = |x: Array| (x.sin(), Array::ones(&[2], DType::F32) * 3.0);
+    /// let program = make_jaxpr(f)(Array::shape_dtype_struct(&[3], DType::F32));
+    /// let known = program.known();
+    /// assert!(known[0].is_none());
+    /// assert_eq!(known[1].as_ref().unwrap().to_vec::<f32>(), [3.0, 3.0]);
+    /// ```
+    pub fn known(&self) -> Vec<Option<Array>> {
+        let jaxpr = &*self.jaxpr;
+        let of = |table: &[bool], atom: &Atom| match atom {
+            Atom::Var(v) => table[v.index()],
+            Atom::Literal(_) => false,
+        };
+        let mut depends = vec![false; jaxpr.num_vars()];
+        for v in &jaxpr.invars {
+            depends[v.index()] = true;
+        }
+        for eqn in &jaxpr.eqns {
+            if eqn.inputs.iter().any(|a| of(&depends, a)) {
+                for v in &eqn.outputs {
+                    depends[v.index()] = true;
+                }
+            }
+        }
+        let mut needed = vec![false; jaxpr.num_vars()];
+        let mark = |needed: &mut [bool], atom: &Atom| {
+            if let Atom::Var(v) = atom {
+                needed[v.index()] = true;
+            }
+        };
+        for atom in jaxpr.outvars.iter().filter(|a| !of(&depends, a)) {
+            mark(&mut needed, atom);
+        }
+        for eqn in jaxpr.eqns.iter().rev() {
+            if eqn.outputs.iter().any(|v| needed[v.index()]) {
+                eqn.inputs.iter().for_each(|a| mark(&mut needed, a));
+            }
+        }
+        let mut env: Vec<Option<Array>> = vec![None; jaxpr.num_vars()];
+        for (v, a) in jaxpr.constvars.iter().zip(&self.consts) {
+            env[v.index()] = Some(a.clone());
+        }
+        for eqn in &jaxpr.eqns {
+            if !eqn.outputs.iter().any(|v| needed[v.index()]) {
+                continue;
+            }
+            let ins: SmallVec<[Array; 4]> = eqn.inputs.iter().map(|a| read(&env, a)).collect();
+            let refs: SmallVec<[&Array; 4]> = ins.iter().collect();
+            let outs = at_equation(eqn, || bind_arc(eqn.primitive.clone(), &refs));
+            for (v, a) in eqn.outputs.iter().zip(outs) {
+                env[v.index()] = Some(a);
+            }
+        }
+        let value = |atom: &Atom| (!of(&depends, atom)).then(|| read(&env, atom));
+        jaxpr.outvars.iter().map(value).collect()
+    }
+}
