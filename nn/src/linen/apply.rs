@@ -1,6 +1,6 @@
 //! `init` and `apply` of functions of a scope.
 
-use super::root::{Capture, Root};
+use super::root::{Calls, Capture, Root};
 use super::{CollectionFilter, Scope, Streams, Variables};
 use std::sync::Arc;
 
@@ -18,6 +18,7 @@ pub struct Apply {
     pub(crate) streams: Streams,
     pub(crate) mutable: CollectionFilter,
     pub(crate) capture: Option<Capture>,
+    pub(super) calls: Option<Calls>,
 }
 
 impl Apply {
@@ -78,6 +79,7 @@ impl Apply {
     pub(crate) fn root(&self, variables: Variables) -> Root {
         let mut root = Root::new(variables, self.streams.clone(), self.mutable.clone());
         root.capture = self.capture.clone();
+        root.calls = self.calls.clone();
         root
     }
 }

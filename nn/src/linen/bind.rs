@@ -2,6 +2,7 @@
 
 use super::{Apply, Module, Scope, Variables};
 use ramie_core::Tree;
+use std::fmt;
 
 /// A module with its variables, to be looked at and called
 /// (`Module.bind`).
@@ -57,5 +58,16 @@ impl<M> Bound<M> {
     pub fn unbind(self) -> (M, Variables) {
         let variables = self.variables();
         (self.module, variables)
+    }
+}
+
+/// The module with its hyperparameters, and the types of its variables.
+impl<M: fmt::Debug> fmt::Debug for Bound<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let root = self.scope.root();
+        let mut out = f.debug_struct("Bound");
+        out.field("module", &self.module)
+            .field("variables", &root.variables);
+        out.finish()
     }
 }

@@ -35,6 +35,39 @@ impl CollectionFilter {
             CollectionFilter::AllBut(names) => names.iter().all(|n| n != collection),
         }
     }
+
+    /// The collections that both accept (`intersect_filters`).
+    #[must_use]
+    pub fn and(&self, other: &CollectionFilter) -> CollectionFilter {
+        use CollectionFilter::{All, AllBut, None, Only};
+        let kept = |names: &[String], by: &CollectionFilter| -> CollectionFilter {
+            let names = names.iter().filter(|n| by.accepts(n));
+            Only(names.cloned().collect())
+        };
+        match (self, other) {
+            (None, _) | (_, None) => None,
+            (All, filter) | (filter, All) => filter.clone(),
+            (Only(names), by) | (by, Only(names)) => kept(names, by),
+            (AllBut(a), AllBut(b)) => AllBut(a.iter().chain(b).cloned().collect()),
+        }
+    }
+
+    /// The collections that this one does not accept.
+    #[must_use]
+    pub fn not(&self) -> CollectionFilter {
+        match self {
+            CollectionFilter::None => CollectionFilter::All,
+            CollectionFilter::All => CollectionFilter::None,
+            CollectionFilter::Only(names) => CollectionFilter::AllBut(names.clone()),
+            CollectionFilter::AllBut(names) => CollectionFilter::Only(names.clone()),
+        }
+    }
+
+    /// The collections that either accepts (`union_filters`).
+    #[must_use]
+    pub fn or(&self, other: &CollectionFilter) -> CollectionFilter {
+        self.not().and(&other.not()).not()
+    }
 }
 
 impl From<&str> for CollectionFilter {

@@ -33,10 +33,13 @@
 mod apply;
 mod bind;
 mod filter;
+mod lazy;
+mod lift;
 mod module;
 mod root;
 mod scope;
 mod streams;
+mod tabulate;
 mod variables;
 
 pub use crate::layers::ConvConfig as Conv;
@@ -54,7 +57,13 @@ pub use crate::layers::{
 pub use apply::{Apply, apply, init, init_with_output};
 pub use bind::Bound;
 pub use filter::CollectionFilter;
-pub use module::{Child, Module};
+pub use lift::{
+    Axes, FoldRngs, Jit, MapVariables, Method, Pullback, Remat, RematScan, Scan, VariableAxis,
+    Vmap, While, add_metadata_axis, cond, custom_vjp, fold_rngs, grad, jit, jvp, map_variables,
+    method, remat, remat_scan, scan, switch, value_and_grad, vjp, vmap, while_loop,
+};
+pub use module::{Child, Module, merge_param};
 pub use scope::Scope;
 pub use streams::Streams;
+pub use tabulate::{Summary, SummaryRow, SummarySize, Tabulate};
 pub use variables::Variables;

@@ -1,9 +1,12 @@
 //! `Module`: a computation with variables that a scope holds.
 
-use super::{Apply, Bound, Scope, Streams, Variables, apply, init_with_output};
+use super::{Apply, Bound, Scope, Streams, Summary, Tabulate, Variables};
+use super::{apply, init_with_output, lazy, tabulate};
 use ramie_core::Array;
 use ramie_core::Tree;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
 
 /// A computation with variables that a [`Scope`] holds: its own value is only
 /// hyperparameters (`flax.linen.Module`).
@@ -75,6 +78,66 @@ pub trait Module<Args: Tree = Array, Out: Tree = Array> {
         Self: Sized,
     {
         init_with_output(rngs, &Apply::initializing(), |scope| scope.run(self, args))
+    }
+
+    /// Makes the variables from the types of the arguments alone, whose arrays
+    /// need no elements ([`Array::shape_dtype_struct`]): only what first values
+    /// need is computed.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType};
+    /// use ramie_nn::linen::{Dense, Module};
+    /// let x = Array::shape_dtype_struct(&[2, 4], DType::F32);
+    /// let variables = Dense::new(3).lazy_init(0, x);
+    /// assert_eq!(variables["params"]["kernel"].shape(), [4, 3]);
+    /// ```
+    ///
+    /// # Panics
+    /// If a first value depends on values of the arguments; and as
+    /// [`init`](Module::init).
+    #[track_caller]
+    fn lazy_init(&self, rngs: impl Into<Streams>, args: Args) -> Variables
+    where
+        Self: Sized + Sync,
+    {
+        lazy::lazy_init(self, rngs.into(), args)
+    }
+
+    /// A table of the modules inside with their types and variables. Nothing is
+    /// computed; the arrays of the arguments need no elements.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType};
+    /// use ramie_nn::linen::{Dense, Module, Tabulate};
+    /// let x = Array::shape_dtype_struct(&[2, 4], DType::F32);
+    /// let summary = Dense::new(3).tabulate(0, x, &Tabulate::default());
+    /// println!("{summary}");
+    /// assert_eq!(summary.total("params").elements, 15);
+    /// ```
+    ///
+    /// # Panics
+    /// As [`init`](Module::init).
+    #[track_caller]
+    fn tabulate(&self, rngs: impl Into<Streams>, args: Args, options: &Tabulate) -> Summary
+    where
+        Self: Sized + Sync,
+    {
+        tabulate::summary(self, rngs.into(), args, options)
+    }
+
+    /// The dotted paths of the modules inside, and the names of their types; the
+    /// outermost is at the empty path. Nothing is computed.
+    ///
+    /// # Panics
+    /// As [`init`](Module::init).
+    #[track_caller]
+    fn module_paths(&self, rngs: impl Into<Streams>, args: Args) -> BTreeMap<String, String>
+    where
+        Self: Sized,
+    {
+        let (calls, _) = tabulate::calls_of(self, &rngs.into(), args);
+        let named = calls.into_iter().map(|c| (c.path.join("."), c.class));
+        named.collect()
     }
 
     /// Computes with variables, which stay as they are.
@@ -173,5 +236,39 @@ impl<M> Child<M> {
     /// The module.
     pub fn module(&self) -> &M {
         &self.module
+    }
+}
+
+impl<M: fmt::Debug> fmt::Debug for Child<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = f.debug_struct("Child");
+        out.field("path", &self.scope.path())
+            .field("module", &self.module);
+        out.finish_non_exhaustive()
+    }
+}
+
+/// A hyperparameter that is given either when a module is made or when it is
+/// called (`nn.merge_param`).
+///
+/// ```
+/// use ramie_nn::linen::merge_param;
+/// assert_eq!(merge_param("deterministic", None, Some(true)), true);
+/// ```
+///
+/// # Panics
+/// If it is given neither way, or both.
+#[track_caller]
+pub fn merge_param<T>(name: &str, made_with: Option<T>, called_with: Option<T>) -> T {
+    match (made_with, called_with) {
+        (Some(value), None) | (None, Some(value)) => value,
+        (None, None) => panic!(
+            "linen: `{name}` was not given\n  help: give it when the module is made or when it is \
+             called"
+        ),
+        (Some(_), Some(_)) => panic!(
+            "linen: `{name}` was given both when the module was made and when it was called\n  \
+             help: give it once"
+        ),
     }
 }

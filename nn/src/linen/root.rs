@@ -3,16 +3,15 @@
 use super::streams::{Streams, fold_in_path};
 use super::{CollectionFilter, Variables};
 use ramie_core::random::Key;
-use ramie_core::{Array, Aval};
+use ramie_core::{Aval, State};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Decides by the path of a module and the name of its class whether its
 /// output is kept.
 pub(crate) type Capture = Arc<dyn Fn(&str, &str) -> bool + Send + Sync>;
 
 /// What one call of a module took and gave; for tables.
-#[allow(dead_code)] // Read by tables.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     /// Names of the module, outermost first.
@@ -25,6 +24,40 @@ pub(crate) struct Call {
     pub outputs: Vec<Aval>,
 }
 
+/// The calls of an `init` or `apply`, in the order in which they began; shared
+/// with the scopes inside of transformations.
+#[derive(Clone, Default)]
+pub(crate) struct Calls(Arc<Mutex<Vec<Call>>>);
+
+impl Calls {
+    /// Adds a call, and returns its place.
+    pub fn push(&self, call: Call) -> usize {
+        let mut calls = locked(&self.0);
+        calls.push(call);
+        calls.len() - 1
+    }
+
+    /// Says what a call returned.
+    pub fn returned(&self, place: usize, outputs: Vec<Aval>) {
+        if let Some(call) = locked(&self.0).get_mut(place) {
+            call.outputs = outputs;
+        }
+    }
+
+    /// The calls so far.
+    pub fn to_vec(&self) -> Vec<Call> {
+        locked(&self.0).clone()
+    }
+}
+
+/// What a mutex holds, also after a panic elsewhere.
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// Keys given, by the names of the scope and the stream.
+type Counts = Arc<Mutex<HashMap<(Vec<String>, String), u32>>>;
+
 /// What all scopes of one `init` or `apply` share.
 pub(crate) struct Root {
     pub variables: Variables,
@@ -35,15 +68,21 @@ pub(crate) struct Root {
     /// How many names of a path are left out when keys are derived: those of
     /// the modules around a transformation, whose keys have them already.
     pub base: usize,
-    /// Keys given, by the names of the scope and the stream.
-    counts: HashMap<(Vec<String>, String), u32>,
+    /// How many names of a path are left out where variables are looked up:
+    /// inside of a transformation the variables are those of one module.
+    pub outer: usize,
+    /// The transformation that these scopes are inside of.
+    pub lent: Option<&'static str>,
+    /// Shared with the scopes inside of transformations: a module that is
+    /// called again gets other keys.
+    counts: Counts,
     /// The names in use in each scope: of modules (`None`), and of variables in
     /// each collection.
     names: HashMap<Vec<String>, BTreeMap<String, BTreeSet<Option<String>>>>,
     /// How many modules of each class got a name in each scope.
     cursors: HashMap<(Vec<String>, String), usize>,
     pub capture: Option<Capture>,
-    pub calls: Option<Vec<Call>>,
+    pub calls: Option<Calls>,
 }
 
 impl Root {
@@ -54,12 +93,40 @@ impl Root {
             mutable,
             streams,
             base: 0,
-            counts: HashMap::new(),
+            outer: 0,
+            lent: None,
+            counts: Counts::default(),
             names: HashMap::new(),
             cursors: HashMap::new(),
             capture: None,
             calls: None,
         }
+    }
+
+    /// A root for the scopes inside of a transformation of the module at a path,
+    /// with the variables and keys that it is given. Automatic names go on from
+    /// here, as do counts of keys; names in use here may be used again, for the
+    /// same parts.
+    pub fn inner(&self, path: &[String]) -> Root {
+        Root {
+            variables: Variables::new(),
+            initializing: self.initializing,
+            mutable: self.mutable.clone(),
+            streams: Streams::none(),
+            base: self.base,
+            outer: path.len(),
+            lent: None,
+            counts: self.counts.clone(),
+            names: HashMap::new(),
+            cursors: self.cursors.clone(),
+            capture: self.capture.clone(),
+            calls: self.calls.clone(),
+        }
+    }
+
+    /// Goes on with automatic names where the inside of a transformation ended.
+    pub fn take_names(&mut self, inner: Root) {
+        self.cursors = inner.cursors;
     }
 
     /// The collections that may have changed.
@@ -86,12 +153,15 @@ impl Root {
             None => "params",
         };
         let key = self.streams.get(stream)?;
-        let count = self
-            .counts
-            .entry((path.to_vec(), stream.to_owned()))
-            .or_insert(0);
-        *count += 1;
-        Some(fold_in_path(key, &path[self.base..], Some(*count)))
+        let count = {
+            let mut counts = locked(&self.counts);
+            let count = counts
+                .entry((path.to_vec(), stream.to_owned()))
+                .or_insert(0);
+            *count += 1;
+            *count
+        };
+        Some(fold_in_path(key, &path[self.base..], Some(count)))
     }
 
     /// Begins a call of the module at a path: its names are free again.
@@ -124,17 +194,15 @@ impl Root {
         name
     }
 
-    /// Keeps a value of a module's call, after those that were kept before.
-    pub fn sow(&mut self, collection: &str, path: &str, value: Array) {
-        let kept = self.variables.get(collection);
-        let count = kept.map_or(0, |state| {
-            let below = |p: &&str| {
-                p.strip_prefix(path)
-                    .is_some_and(|rest| rest.starts_with('.'))
-            };
-            state.paths().filter(below).count()
+    /// Where the next value that is kept under a name belongs: after those that
+    /// were kept before.
+    pub fn next_place(&self, collection: &str, path: &str) -> String {
+        let kept = self.variables.get(collection).into_iter();
+        let numbers = kept.flat_map(State::paths).filter_map(|p| {
+            let rest = p.strip_prefix(path)?.strip_prefix('.')?;
+            rest.split('.').next()?.parse::<usize>().ok()
         });
-        self.variables
-            .put(collection, &format!("{path}.{count}"), value);
+        let next = numbers.max().map_or(0, |last| last + 1);
+        format!("{path}.{next}")
     }
 }

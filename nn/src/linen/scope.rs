@@ -4,7 +4,7 @@ use super::root::{Call, Root};
 use super::{Child, CollectionFilter, Module};
 use crate::{Initializer, Metadata, Param, Vars, collection_of, for_each_variable};
 use ramie_core::random::Key;
-use ramie_core::{Array, DType, State, Tree, tree};
+use ramie_core::{Array, DType, State, Tree, named_scope, tree};
 use std::cell::{Ref, RefCell, RefMut};
 use std::rc::Rc;
 
@@ -20,18 +20,48 @@ pub struct Scope {
 
 impl Scope {
     pub(crate) fn of(root: Root) -> Scope {
+        Scope::at(root, Vec::new())
+    }
+
+    /// The scope of a module at a path.
+    pub(super) fn at(root: Root, path: Vec<String>) -> Scope {
         Scope {
             root: Rc::new(RefCell::new(root)),
-            path: Vec::new(),
+            path,
         }
     }
 
+    #[track_caller]
     pub(crate) fn root(&self) -> Ref<'_, Root> {
-        self.root.borrow()
+        let root = self.root.borrow();
+        self.check_not_lent(&root);
+        root
     }
 
+    #[track_caller]
     pub(crate) fn root_mut(&self) -> RefMut<'_, Root> {
-        self.root.borrow_mut()
+        let root = self.root.borrow_mut();
+        self.check_not_lent(&root);
+        root
+    }
+
+    #[track_caller]
+    fn check_not_lent(&self, root: &Root) {
+        if let Some(operation) = root.lent {
+            panic!(
+                "linen::{operation}: the function that is transformed uses the scope of {} from \
+                 outside of the transformation\n  help: use the scope that the function is given; \
+                 modules made outside with scope.setup are called inside under the same name: \
+                 scope.named(\"name\", &module, x)",
+                self.shown()
+            );
+        }
+    }
+
+    /// Says that a transformation has the variables of these scopes, or that it
+    /// has given them back.
+    pub(super) fn lend(&self, to: Option<&'static str>) {
+        self.root.borrow_mut().lent = to;
     }
 
     /// Another handle of the same scope.
@@ -51,6 +81,11 @@ impl Scope {
         self.path.join(".")
     }
 
+    /// The name of the module in the one around; none for the outermost.
+    pub fn name(&self) -> Option<&str> {
+        self.path.last().map(String::as_str)
+    }
+
     /// The path for messages.
     fn shown(&self) -> String {
         match self.path.is_empty() {
@@ -59,11 +94,18 @@ impl Scope {
         }
     }
 
-    fn path_of(&self, name: &str) -> String {
-        match self.path.is_empty() {
-            true => name.to_owned(),
-            false => format!("{}.{name}", self.path()),
+    /// The path of a variable of this module.
+    pub(super) fn path_of(&self, name: &str) -> String {
+        match self.place().as_str() {
+            "" => name.to_owned(),
+            place => format!("{place}.{name}"),
         }
+    }
+
+    /// Where the module's variables are: the path, or within a transformation
+    /// the part of it below the module that is transformed.
+    pub(super) fn place(&self) -> String {
+        self.path[self.root().outer..].join(".")
     }
 
     /// `true` while variables are being made by `init`.
@@ -83,17 +125,18 @@ impl Scope {
 
     /// A variable of the module.
     pub fn get_variable(&self, collection: &str, name: &str) -> Option<Array> {
-        let root = self.root();
-        root.variables.at(collection, &self.path_of(name)).cloned()
+        let path = self.path_of(name);
+        self.root().variables.at(collection, &path).cloned()
     }
 
     /// The module's variables of a collection, by the paths from here.
     pub fn variables(&self, collection: &str) -> State {
+        let place = self.place();
         let root = self.root();
         let all = root.variables.get(collection);
-        match self.path.is_empty() {
+        match place.is_empty() {
             true => all.cloned().unwrap_or_default(),
-            false => all.map_or_else(State::new, |s| s.subtree(&self.path())),
+            false => all.map_or_else(State::new, |s| s.subtree(&place)),
         }
     }
 
@@ -289,15 +332,23 @@ impl Scope {
         })
     }
 
-    /// Keeps a value in a collection, after those kept under the same name
-    /// before; nothing happens, and the result is `false`, unless the
-    /// collection may be changed.
-    pub fn sow(&mut self, collection: &str, name: &str, value: &Array) -> bool {
+    /// Keeps a value, an array or a tree, in a collection after those kept under
+    /// the same name before; nothing happens, and the result is `false`, unless
+    /// the collection may be changed.
+    pub fn sow<T: Tree>(&mut self, collection: &str, name: &str, value: &T) -> bool {
         if !self.is_mutable_collection(collection) {
             return false;
         }
         let path = self.path_of(name);
-        self.root_mut().sow(collection, &path, value.clone());
+        let mut root = self.root_mut();
+        let place = root.next_place(collection, &path);
+        tree::for_each_with_path(value, |leaf, _, array| {
+            let whole = match leaf.is_empty() {
+                true => place.clone(),
+                false => format!("{place}.{leaf}"),
+            };
+            root.variables.put(collection, &whole, array.clone());
+        });
         true
     }
 
@@ -418,50 +469,34 @@ impl Scope {
         M: Module<A, O> + ?Sized,
     {
         self.root_mut().begin(&self.path);
+        let class = module.class_name();
         let avals = |leaves: Vec<Array>| leaves.iter().map(Array::aval).collect();
-        let observed = self.root().calls.is_some();
-        let inputs: Vec<_> = match observed {
-            true => avals(tree::leaves(&args)),
-            false => Vec::new(),
-        };
-        let place = observed.then(|| {
-            let call = Call {
+        let calls = self.root().calls.clone();
+        let place = calls.as_ref().map(|calls| {
+            calls.push(Call {
                 path: self.path.clone(),
-                class: module.class_name().into_owned(),
-                inputs,
+                class: class.to_string(),
+                inputs: avals(tree::leaves(&args)),
                 outputs: Vec::new(),
-            };
-            let mut root = self.root_mut();
-            let calls = root.calls.as_mut().expect("calls are listed");
-            calls.push(call);
-            calls.len() - 1
+            })
         });
-        let out = module.call(self, args);
-        if let Some(place) = place {
-            let mut root = self.root_mut();
-            if let Some(call) = root.calls.as_mut().and_then(|calls| calls.get_mut(place)) {
-                call.outputs = avals(tree::leaves(&out));
-            }
+        // Profilers and compilers show the operations of a module under its name.
+        let name = self.path.last().map_or(class.as_ref(), String::as_str);
+        let name = name.to_owned();
+        let out = named_scope(&name, || module.call(self, args));
+        if let (Some(calls), Some(place)) = (&calls, place) {
+            calls.returned(place, avals(tree::leaves(&out)));
         }
-        self.capture(module.class_name().as_ref(), &out);
+        self.capture(&class, &out);
         out
     }
 
     /// Keeps the output of a call if that was asked for.
-    fn capture<O: Tree>(&self, class: &str, out: &O) {
+    fn capture<O: Tree>(&mut self, class: &str, out: &O) {
         let wanted = self.root().capture.clone();
-        let path = self.path();
-        if !wanted.is_some_and(|wanted| wanted(&path, class)) {
-            return;
+        if wanted.is_some_and(|wanted| wanted(&self.path(), class)) {
+            self.sow("intermediates", "__call__", out);
         }
-        let place = self.path_of("__call__");
-        tree::for_each_with_path(out, |leaf, _, array| {
-            let place = match leaf.is_empty() {
-                true => place.clone(),
-                false => format!("{place}.{leaf}"),
-            };
-            self.root_mut().sow("intermediates", &place, array.clone());
-        });
     }
 
     /// Makes a layer with the variables of this scope and calls it; what the

@@ -1,5 +1,6 @@
 //! `Streams`: the keys that a model is initialized or applied with.
 
+use super::CollectionFilter;
 use ramie_core::random::{self, Key};
 use ramie_core::{Array, DType};
 use ramie_derive::Tree;
@@ -43,6 +44,34 @@ impl Streams {
     /// The names of the streams.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.keys.keys().map(String::as_str)
+    }
+
+    /// The streams that a filter accepts.
+    #[must_use]
+    pub fn filter(&self, filter: &CollectionFilter) -> Streams {
+        let kept = self.keys.iter().filter(|(name, _)| filter.accepts(name));
+        Streams {
+            keys: kept.map(|(n, k)| (n.clone(), k.clone())).collect(),
+        }
+    }
+
+    /// The streams with other keys.
+    #[must_use]
+    pub fn map(&self, mut f: impl FnMut(&str, &Key) -> Key) -> Streams {
+        Streams {
+            keys: self
+                .keys
+                .iter()
+                .map(|(n, k)| (n.clone(), f(n, k)))
+                .collect(),
+        }
+    }
+
+    /// Both; streams of these are replaced by those of the others.
+    #[must_use]
+    pub(crate) fn joined_with(mut self, other: Streams) -> Streams {
+        self.keys.extend(other.keys);
+        self
     }
 
     /// Names and keys.

@@ -1,5 +1,6 @@
 //! `Variables`: the arrays of a model by collection and path.
 
+use super::CollectionFilter;
 use crate::{Metadata, get_partition_spec};
 use ramie_core::tree::{Key, Tree, Visitor};
 use ramie_core::{Array, PartitionSpec, State};
@@ -38,6 +39,14 @@ pub(crate) fn kind_of(collection: &str) -> Option<&'static str> {
         "perturbations" => crate::Perturbation::KIND,
         _ => return None,
     })
+}
+
+/// A path below a module; the outermost is at "".
+fn joined(place: &str, path: &str) -> String {
+    match place.is_empty() {
+        true => path.to_owned(),
+        false => format!("{place}.{path}"),
+    }
 }
 
 impl Variables {
@@ -131,6 +140,50 @@ impl Variables {
             true => self.metadata.remove(&path),
             false => self.metadata.insert(path, metadata),
         };
+    }
+
+    /// The variables of a module, by their paths from there, in the collections
+    /// that a filter accepts.
+    pub(crate) fn below(&self, place: &str, filter: &CollectionFilter) -> Variables {
+        let mut out = Variables::new();
+        for (name, state) in self.iter().filter(|(name, _)| filter.accepts(name)) {
+            let state = match place.is_empty() {
+                true => state.clone(),
+                false => state.subtree(place),
+            };
+            for path in state.paths() {
+                if let Some(metadata) = self.metadata(name, &joined(place, path)) {
+                    out.set_metadata(name, path, metadata.clone());
+                }
+            }
+            out.collections.insert(name.to_owned(), state);
+        }
+        out
+    }
+
+    /// Sets the variables of a module.
+    pub(crate) fn put_below(&mut self, place: &str, variables: &Variables) {
+        for (name, state) in variables.iter() {
+            for (path, array) in state.iter() {
+                let whole = joined(place, path);
+                self.put(name, &whole, array.clone());
+                if let Some(metadata) = variables.metadata(name, path) {
+                    self.set_metadata(name, &whole, metadata.clone());
+                }
+            }
+        }
+    }
+
+    /// The collections that a filter accepts, and the others.
+    pub(crate) fn split(&self, filter: &CollectionFilter) -> (Variables, Variables) {
+        (self.below("", filter), self.below("", &filter.not()))
+    }
+
+    /// Both, where no collection is in both.
+    pub(crate) fn joined_with(mut self, other: Variables) -> Variables {
+        self.collections.extend(other.collections);
+        self.metadata.extend(other.metadata);
+        self
     }
 
     /// The variable at a path of a collection.

@@ -194,6 +194,18 @@ impl Case {
         }
     }
 
+    /// Checks that a state has the paths and, to within the tolerance, the arrays
+    /// recorded below a name; a `/` in their names is a dot of the path.
+    pub fn expect(&self, part: &str, got: &State) {
+        self.same(part, got, &self.dotted(part), self.tolerance);
+    }
+
+    /// Checks that a state has the paths and exactly the arrays recorded below a
+    /// name.
+    pub fn expect_exactly(&self, part: &str, got: &State) {
+        self.same(part, got, &self.dotted(part), 0.0);
+    }
+
     fn weighed(&self, outputs: &[Array]) -> Array {
         let weights = self.listed("weight");
         let mut total = Array::scalar(0.0, DType::F32);

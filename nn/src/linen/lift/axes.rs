@@ -1,0 +1,252 @@
+//! Which axes of values and of variables a transformation goes along.
+
+use crate::linen::{CollectionFilter, Streams, Variables};
+use ramie_core::random::Key;
+use ramie_core::{AxisName, PartitionSpec, SpecEntry, State, Tree, tree};
+
+/// The axis of the arrays of arguments, or of results, that a lifted
+/// transformation goes along; `None` for what is the same for all steps or
+/// examples.
+///
+/// One number serves all arrays. A list has an entry for each component of a
+/// tuple.
+///
+/// ```
+/// use ramie_nn::linen::Axes;
+/// let axes: Axes = [Some(0), None].into();
+/// ```
+#[derive(Clone, Debug)]
+pub struct Axes(Spec);
+
+#[derive(Clone, Debug)]
+enum Spec {
+    All(Option<isize>),
+    Each(Vec<Option<isize>>),
+}
+
+impl From<isize> for Axes {
+    fn from(axis: isize) -> Axes {
+        Axes(Spec::All(Some(axis)))
+    }
+}
+impl From<Option<isize>> for Axes {
+    fn from(axis: Option<isize>) -> Axes {
+        Axes(Spec::All(axis))
+    }
+}
+impl<const N: usize> From<[Option<isize>; N]> for Axes {
+    fn from(axes: [Option<isize>; N]) -> Axes {
+        Axes(Spec::Each(axes.to_vec()))
+    }
+}
+
+impl Axes {
+    /// The axis of each array of a tree.
+    #[track_caller]
+    pub(super) fn of<T: Tree>(&self, operation: &str, what: &str, value: &T) -> Vec<Option<isize>> {
+        let paths = tree::paths(value);
+        let axes = match &self.0 {
+            Spec::All(axis) => return vec![*axis; paths.len()],
+            Spec::Each(axes) => axes,
+        };
+        let component = |path: &str| {
+            let first = path.split('.').next().unwrap_or("");
+            first.parse().ok().and_then(|i: usize| axes.get(i).copied())
+        };
+        let found: Option<Vec<Option<isize>>> = paths.iter().map(|p| component(p)).collect();
+        found.unwrap_or_else(|| {
+            panic!(
+                "linen::{operation}: {what} has {} axes, which are for the components of a tuple; \
+                 the arrays here are at: {}\n  help: give one axis for each component, or one axis \
+                 for all",
+                axes.len(),
+                paths.join(", ")
+            )
+        })
+    }
+}
+
+/// The axis of the variables of a collection that a lifted transformation goes
+/// along: one axis on the way in and out, `None` for variables that all
+/// examples share, or different ones
+/// ([`only_in`](VariableAxis::only_in), [`only_out`](VariableAxis::only_out)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VariableAxis {
+    pub(super) input: Option<Option<isize>>,
+    pub(super) output: Option<Option<isize>>,
+}
+
+impl VariableAxis {
+    /// Variables that go in and do not come out (`nn.In`).
+    pub fn only_in(axis: impl Into<Option<isize>>) -> VariableAxis {
+        VariableAxis {
+            input: Some(axis.into()),
+            output: None,
+        }
+    }
+
+    /// Variables that come out and do not go in (`nn.Out`).
+    pub fn only_out(axis: impl Into<Option<isize>>) -> VariableAxis {
+        VariableAxis {
+            input: None,
+            output: Some(axis.into()),
+        }
+    }
+}
+
+impl From<isize> for VariableAxis {
+    fn from(axis: isize) -> VariableAxis {
+        Some(axis).into()
+    }
+}
+impl From<Option<isize>> for VariableAxis {
+    fn from(axis: Option<isize>) -> VariableAxis {
+        VariableAxis {
+            input: Some(axis),
+            output: Some(axis),
+        }
+    }
+}
+
+/// The axes of collections, and the streams of keys, that a transformation
+/// takes inside.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lifted {
+    pub axes: Vec<(CollectionFilter, VariableAxis)>,
+    pub rngs: Vec<(CollectionFilter, bool)>,
+    /// The name that the new axis has in the shardings of variables.
+    pub partition_name: Option<AxisName>,
+}
+
+impl Lifted {
+    /// The axis of a collection on the way in; none if it does not go in.
+    pub fn input(&self, collection: &str) -> Option<Option<isize>> {
+        let mut groups = self.axes.iter();
+        groups.find_map(|(f, axis)| axis.input.filter(|_| f.accepts(collection)))
+    }
+
+    /// The axis of a collection on the way out; none if it does not come out.
+    pub fn output(&self, collection: &str) -> Option<Option<isize>> {
+        let mut groups = self.axes.iter();
+        groups.find_map(|(f, axis)| axis.output.filter(|_| f.accepts(collection)))
+    }
+
+    fn any(&self, direction: impl Fn(&VariableAxis) -> bool) -> CollectionFilter {
+        let groups = self.axes.iter().filter(|(_, axis)| direction(axis));
+        groups.fold(CollectionFilter::None, |all, (f, _)| all.or(f))
+    }
+
+    /// The collections that go in.
+    pub fn inputs(&self) -> CollectionFilter {
+        self.any(|axis| axis.input.is_some())
+    }
+
+    /// The collections that come out.
+    pub fn outputs(&self) -> CollectionFilter {
+        self.any(|axis| axis.output.is_some())
+    }
+
+    /// The streams that go in.
+    pub fn streams(&self) -> CollectionFilter {
+        let groups = self.rngs.iter();
+        groups.fold(CollectionFilter::None, |all, (f, _)| all.or(f))
+    }
+
+    /// Whether each step or example has its own keys of a stream.
+    pub fn splits(&self, stream: &str) -> bool {
+        let group = self.rngs.iter().find(|(f, _)| f.accepts(stream));
+        group.is_some_and(|(_, split)| *split)
+    }
+
+    /// The streams with as many keys as there are steps or examples, where they
+    /// are split.
+    pub fn split_streams(&self, streams: &Streams, size: usize) -> Streams {
+        streams.map(|name, key: &Key| match self.splits(name) {
+            true => key.split_array(&[size]),
+            false => key.clone(),
+        })
+    }
+
+    /// Variables whose shardings are those of one step or example.
+    #[track_caller]
+    pub fn without_axis(&self, operation: &str, variables: Variables) -> Variables {
+        let axis = |collection: &str| self.input(collection).flatten();
+        renamed(variables, axis, |path, spec, at, _| {
+            let name = self.name(operation, path);
+            let mut entries = spec.entries().to_vec();
+            let found = (at < entries.len()).then(|| entries.remove(at));
+            assert!(
+                found.as_ref().is_some_and(|e| e.axes() == [name]),
+                "linen::{operation}: the sharding {spec} of `{path}` does not have `{name}` at {at}, \
+                 the axis that is mapped over\n  help: give the partition name that the variables \
+                 were made with"
+            );
+            entries
+        })
+    }
+
+    /// Variables whose shardings have the name of the new axis.
+    #[track_caller]
+    pub fn with_axis(&self, operation: &str, variables: Variables) -> Variables {
+        let axis = |collection: &str| self.output(collection).flatten();
+        renamed(variables, axis, |path, spec, at, _| {
+            let name = self.name(operation, path);
+            let mut entries = spec.entries().to_vec();
+            while entries.len() < at {
+                entries.push(SpecEntry::None);
+            }
+            entries.insert(at, SpecEntry::from(&[name][..]));
+            entries
+        })
+    }
+
+    #[track_caller]
+    fn name(&self, operation: &str, path: &str) -> AxisName {
+        self.partition_name.unwrap_or_else(|| {
+            panic!(
+                "linen::{operation}: the variable `{path}` has a sharding, and the transformation \
+                 adds an axis to it that has no name\n  help: name it: .partition_name(\"layers\")"
+            )
+        })
+    }
+}
+
+/// Variables with other shardings, where a collection has an axis.
+fn renamed(
+    mut variables: Variables,
+    axis: impl Fn(&str) -> Option<isize>,
+    change: impl Fn(&str, &PartitionSpec, usize, usize) -> Vec<SpecEntry>,
+) -> Variables {
+    let mut changes = Vec::new();
+    for (name, state) in variables.iter() {
+        let Some(axis) = axis(name) else { continue };
+        for (path, array) in state.iter() {
+            let metadata = variables.metadata(name, path);
+            let Some(spec) = metadata.and_then(|m| m.sharding.as_ref()) else {
+                continue;
+            };
+            let rank = array.ndim();
+            let at = usize::try_from(axis).unwrap_or_else(|_| rank.saturating_add_signed(axis));
+            let mut changed = metadata.cloned().unwrap_or_default();
+            changed.sharding = Some(PartitionSpec::new(change(path, spec, at, rank)));
+            changes.push((name.to_owned(), path.to_owned(), changed));
+        }
+    }
+    for (name, path, metadata) in changes {
+        variables.set_metadata(&name, &path, metadata);
+    }
+    variables
+}
+
+/// The variables with each array changed, told its collection.
+pub(super) fn map_arrays(
+    variables: &Variables,
+    mut f: impl FnMut(&str, &str, &ramie_core::Array) -> ramie_core::Array,
+) -> Variables {
+    let mut out = variables.clone();
+    for (name, state) in variables.iter() {
+        let changed: State = state.map_with_path(|path, array| f(name, path, array));
+        out.set(name, changed);
+    }
+    out
+}

@@ -1,0 +1,215 @@
+//! `cond`, `switch` and `while_loop` over a scope.
+
+use super::pack::Pack;
+use crate::linen::{CollectionFilter, Scope, Streams, Variables};
+use ramie_core::{Array, DType, IntoArray, Tree};
+
+/// What the branches of a choice take.
+type Operands<A> = (Variables, Streams, A);
+
+/// One of two functions of a scope, as a value says (`flax.linen.cond`).
+///
+/// Both must make and change the same variables. To initialize parts that only
+/// one branch has, call both while
+/// [`is_initializing`](Scope::is_initializing).
+///
+/// ```no_run
+/// use ramie_core::Array;
+/// use ramie_nn::linen::{self, Dense, Scope};
+/// # fn f(scope: &mut Scope, large: Array, x: Array) -> Array {
+/// let branch = |scope: &mut Scope, x: Array| scope.named("dense", &Dense::new(8), x);
+/// let other = |scope: &mut Scope, x: Array| -scope.named("dense", &Dense::new(8), x);
+/// linen::cond(scope, large, branch, other, x)
+/// # }
+/// ```
+///
+/// # Panics
+/// If the predicate is no scalar, or results or variables of the branches
+/// differ in their types.
+#[track_caller]
+pub fn cond<A: Tree, R: Tree>(
+    scope: &mut Scope,
+    pred: impl IntoArray,
+    true_fn: impl FnOnce(&mut Scope, A) -> R,
+    false_fn: impl FnOnce(&mut Scope, A) -> R,
+    operands: A,
+) -> R {
+    let all = CollectionFilter::All;
+    let pack = Pack::of(scope, "cond");
+    let (variables, streams) = (pack.variables(&all), pack.streams(&all));
+    let (out, changed) = ramie_core::cond(
+        pred,
+        |(v, s, a): Operands<A>| pack.call(v, s, &all, |scope| true_fn(scope, a)),
+        |(v, s, a): Operands<A>| pack.call(v, s, &all, |scope| false_fn(scope, a)),
+        (variables, streams, operands),
+    );
+    pack.publish(scope, &changed);
+    out
+}
+
+/// One of several functions of a scope, as an integer says
+/// (`flax.linen.switch`); see [`cond`].
+///
+/// # Panics
+/// If there are no branches, the index is no integer scalar, or results or
+/// variables of the branches differ in their types.
+#[track_caller]
+pub fn switch<A: Tree, R: Tree>(
+    scope: &mut Scope,
+    index: impl IntoArray,
+    branches: &[&dyn Fn(&mut Scope, A) -> R],
+    operands: A,
+) -> R {
+    let all = CollectionFilter::All;
+    let pack = Pack::of(scope, "switch");
+    let (variables, streams) = (pack.variables(&all), pack.streams(&all));
+    let pure: Vec<_> = branches
+        .iter()
+        .map(|f| |(v, s, a): Operands<A>| pack.call(v, s, &all, |scope| f(scope, a)))
+        .collect();
+    let pure: Vec<&dyn Fn(Operands<A>) -> (R, Variables)> =
+        pure.iter().map(|f| f as &dyn Fn(_) -> _).collect();
+    let (out, changed) = ramie_core::switch(index, &pure, (variables, streams, operands));
+    pack.publish(scope, &changed);
+    out
+}
+
+/// Which variables a [`while_loop`] has, and its keys.
+///
+/// ```
+/// use ramie_nn::linen::While;
+/// let options = While::carrying("state").split_rngs("dropout", true);
+/// ```
+#[derive(Clone, Debug)]
+pub struct While {
+    carry: CollectionFilter,
+    broadcast: CollectionFilter,
+    rngs: Vec<(CollectionFilter, bool)>,
+}
+
+impl Default for While {
+    /// All variables are there, and none may be changed; no keys.
+    fn default() -> While {
+        While::carrying(CollectionFilter::None)
+    }
+}
+
+impl While {
+    /// A loop that changes the variables of these collections; the others are
+    /// there and stay as they are.
+    pub fn carrying(collections: impl Into<CollectionFilter>) -> While {
+        While {
+            carry: collections.into(),
+            broadcast: CollectionFilter::All,
+            rngs: Vec::new(),
+        }
+    }
+
+    /// The collections that are there and stay as they are; by default all that
+    /// do not change.
+    #[must_use]
+    pub fn broadcast(mut self, collections: impl Into<CollectionFilter>) -> While {
+        self.broadcast = collections.into();
+        self
+    }
+
+    /// Takes streams of keys inside; if they are split, each round has keys of
+    /// its own.
+    #[must_use]
+    pub fn split_rngs(mut self, streams: impl Into<CollectionFilter>, split: bool) -> While {
+        self.rngs.push((streams.into(), split));
+        self
+    }
+
+    fn streams(&self) -> CollectionFilter {
+        let groups = self.rngs.iter();
+        groups.fold(CollectionFilter::None, |all, (f, _)| all.or(f))
+    }
+
+    /// The keys of a round.
+    fn folded(&self, streams: &Streams, round: &Array) -> Streams {
+        streams.map(|name, key| {
+            let group = self.rngs.iter().find(|(f, _)| f.accepts(name));
+            match group {
+                Some((_, true)) => key.fold_in(round),
+                _ => key.clone(),
+            }
+        })
+    }
+}
+
+/// Calls a function of a scope as long as a condition holds
+/// (`flax.linen.while_loop`). No variables can be made inside: call the body
+/// once before where they are to be initialized.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::linen::{self, Dense, Scope, While};
+/// # fn f(scope: &mut Scope, x: Array) -> Array {
+/// scope.variable("state", "rounds", || Array::scalar(0, DType::I32));
+/// linen::while_loop(
+///     scope,
+///     &While::carrying("state"),
+///     |scope, _: Array| scope.get_variable("state", "rounds").unwrap().lt(3),
+///     |scope, x| {
+///         let rounds = scope.get_variable("state", "rounds").unwrap() + 1;
+///         scope.put_variable("state", "rounds", rounds);
+///         x * 2.0
+///     },
+///     x,
+/// )
+/// # }
+/// ```
+///
+/// # Panics
+/// If the condition gives no scalar bool, or the carry or a variable changes
+/// its type.
+#[track_caller]
+pub fn while_loop<C: Tree>(
+    scope: &mut Scope,
+    options: &While,
+    condition: impl Fn(&mut Scope, C) -> Array,
+    body: impl Fn(&mut Scope, C) -> C,
+    init: C,
+) -> C {
+    let pack = Pack::of(scope, "while_loop");
+    let carried = pack.variables(&options.carry);
+    let shared = pack.variables(&options.carry.not().and(&options.broadcast));
+    let streams = pack.streams(&options.streams());
+    let variables = |carried: Variables| shared.clone().joined_with(carried);
+    let start = Array::scalar(0, DType::I32);
+    let (_, carried, out) = ramie_core::while_loop(
+        |(round, carried, c): (Array, Variables, C)| {
+            let streams = options.folded(&streams, &-round);
+            let none = CollectionFilter::None;
+            let call = |scope: &mut Scope| condition(scope, c);
+            pack.call(variables(carried), streams, &none, call).0
+        },
+        |(round, carried, c): (Array, Variables, C)| {
+            let streams = options.folded(&streams, &round);
+            let call = |scope: &mut Scope| body(scope, c);
+            let before = carried.clone();
+            let (c, changed) = pack.call(variables(carried), streams, &options.carry, call);
+            check_made(&before, &changed);
+            (round + 1, before.joined_with(changed), c)
+        },
+        (start, carried, init),
+    );
+    pack.publish(scope, &carried);
+    out
+}
+
+/// Checks that a round made no variable.
+#[track_caller]
+fn check_made(before: &Variables, after: &Variables) {
+    for (name, state) in after.iter() {
+        for path in state.paths() {
+            assert!(
+                before.at(name, path).is_some(),
+                "linen::while_loop: the variable `{path}` of `{name}` was made in the loop, whose \
+                 variables go from round to round\n  help: make it before the loop, for example by \
+                 calling the body once while scope.is_initializing()"
+            );
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! `custom_vjp` of functions of a scope.
+
+use super::pack::Pack;
+use crate::linen::{CollectionFilter, Scope, Streams, Variables};
+use ramie_core::{Tree, custom_vjp_nondiff};
+
+/// Calls a function of a scope that has a rule of its own for reverse mode
+/// (`flax.linen.custom_vjp`).
+///
+/// `fwd` is called in the place of `f` where a gradient is taken. It also gives
+/// residuals, from which, and from the cotangent of the result, `bwd` computes
+/// the cotangents: of the variables of the collections `variables`, told by
+/// their paths from the scope in the order in which the scope has them, and of
+/// the argument. In `bwd` there is no scope; what it needs of the variables,
+/// [`Scope::variables`] in `fwd` gives.
+///
+/// ```no_run
+/// use ramie_core::{Array, State, vjp};
+/// use ramie_nn::linen::{self, Apply, Dense, Module, Scope, Variables};
+/// # fn f(scope: &mut Scope, x: Array) -> Array {
+/// // Gradients of the parameters are replaced by their signs.
+/// let dense = |scope: &mut Scope, x: Array| Dense::new(3).call(scope, x);
+/// linen::custom_vjp(
+///     scope,
+///     dense,
+///     move |scope, x| (dense(scope, x.clone()), (scope.variables("params"), x)),
+///     |(params, x): (State, Array), y_bar: Array| {
+///         let again = |(params, x): (State, Array)| {
+///             Dense::new(3).apply(&Variables::from_params(params), x)
+///         };
+///         let (params, x) = vjp(again, (params, x)).1(y_bar);
+///         (Variables::from_params(params.map(|g| g.sign())), x)
+///     },
+///     "params",
+///     x,
+/// )
+/// # }
+/// ```
+///
+/// # Panics
+/// The derivative panics where `bwd` gives other types than those of variables
+/// and argument, and where variables of other collections are differentiated.
+#[track_caller]
+pub fn custom_vjp<A: Tree, R: Tree, S: Tree>(
+    scope: &mut Scope,
+    f: impl Fn(&mut Scope, A) -> R + Send + Sync,
+    fwd: impl Fn(&mut Scope, A) -> (R, S) + Send + Sync + 'static,
+    bwd: impl Fn(S, R) -> (Variables, A) + Send + Sync + 'static,
+    variables: impl Into<CollectionFilter>,
+    args: A,
+) -> R {
+    let all = CollectionFilter::All;
+    let pack = Pack::of(scope, "custom_vjp");
+    let (differentiated, others) = pack.variables(&all).split(&variables.into());
+    let streams = pack.streams(&all);
+    // The rules are called after the scope has been given back.
+    let inside = pack.inside();
+    let (out, changed) = {
+        let f = |(variables, args): (Variables, A), others: Variables, streams: Streams| {
+            let variables = others.joined_with(variables);
+            pack.call(variables, streams, &CollectionFilter::All, |s| f(s, args))
+        };
+        let fwd = move |(variables, args): (Variables, A), rest: (Variables, Streams)| {
+            let variables = rest.0.joined_with(variables);
+            let ((out, kept), changed) =
+                inside.call(variables, rest.1, &CollectionFilter::All, |s| fwd(s, args));
+            ((out, changed), kept)
+        };
+        let bwd = move |kept: S, (out, _): (R, Variables)| bwd(kept, out);
+        custom_vjp_nondiff(f, fwd, bwd)((differentiated, args), others, streams)
+    };
+    pack.publish(scope, &changed);
+    out
+}

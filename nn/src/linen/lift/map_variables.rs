@@ -1,0 +1,178 @@
+//! `map_variables`: a module that sees other variables than those kept.
+
+use super::axes::Lifted;
+use super::pack::Pack;
+use crate::linen::{CollectionFilter, Module, Scope, Variables};
+use ramie_core::{Array, AxisName, Tree, tree};
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+type Change = Arc<dyn Fn(Variables) -> Variables + Send + Sync>;
+
+/// A module that sees other variables than those that are kept; made by
+/// [`map_variables`].
+#[derive(Clone)]
+pub struct MapVariables<M> {
+    module: M,
+    mapped: CollectionFilter,
+    change_in: Change,
+    change_out: Change,
+    init: bool,
+    mutable: bool,
+    rngs: CollectionFilter,
+    variables: CollectionFilter,
+}
+
+impl<M: fmt::Debug> fmt::Debug for MapVariables<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = f.debug_struct("MapVariables");
+        out.field("module", &self.module)
+            .field("mapped", &self.mapped);
+        out.finish_non_exhaustive()
+    }
+}
+
+/// A module that sees the variables of some collections changed by a function
+/// (`flax.linen.map_variables`), told by their paths from the module: kernels
+/// that are tied to one another, normalized, or quantized. The default name is
+/// that of the class with `Map_variables` before it.
+///
+/// By default they may not be changed, not even made; see
+/// [`initialized`](MapVariables::initialized) and [`mutable`](MapVariables::mutable).
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, random};
+/// use ramie_nn::linen::{self, Dense, Module};
+/// // A layer that computes with the signs of its parameters.
+/// let signs = linen::map_variables(Dense::new(3), "params", |mut variables| {
+///     let params = variables.params().map(|a| a.sign());
+///     variables.set("params", params);
+///     variables
+/// });
+/// let signs = signs.initialized();
+/// let variables = signs.init(random::key(0), Array::ones(&[2, 4], DType::F32));
+/// ```
+pub fn map_variables<M>(
+    module: M,
+    mapped: impl Into<CollectionFilter>,
+    change_in: impl Fn(Variables) -> Variables + Send + Sync + 'static,
+) -> MapVariables<M> {
+    MapVariables {
+        module,
+        mapped: mapped.into(),
+        change_in: Arc::new(change_in),
+        change_out: Arc::new(|variables| variables),
+        init: false,
+        mutable: false,
+        rngs: CollectionFilter::All,
+        variables: CollectionFilter::All,
+    }
+}
+
+impl<M> MapVariables<M> {
+    /// How variables that the module made or changed are kept; as they are by
+    /// default.
+    #[must_use]
+    pub fn change_out(
+        mut self,
+        change: impl Fn(Variables) -> Variables + Send + Sync + 'static,
+    ) -> Self {
+        self.change_out = Arc::new(change);
+        self
+    }
+
+    /// The variables are made before they are changed, by a first call of the
+    /// module.
+    #[must_use]
+    pub fn initialized(mut self) -> Self {
+        self.init = true;
+        self
+    }
+
+    /// The module may change and make the variables that it sees.
+    #[must_use]
+    pub fn mutable(mut self) -> Self {
+        self.mutable = true;
+        self
+    }
+
+    /// The streams of keys that are there inside; all by default.
+    #[must_use]
+    pub fn rngs(mut self, streams: impl Into<CollectionFilter>) -> Self {
+        self.rngs = streams.into();
+        self
+    }
+
+    /// The other collections that are there inside; all by default.
+    #[must_use]
+    pub fn variables(mut self, collections: impl Into<CollectionFilter>) -> Self {
+        self.variables = collections.into();
+        self
+    }
+}
+
+impl<A: Tree, O: Tree, M: Module<A, O>> Module<A, O> for MapVariables<M> {
+    fn call(&self, scope: &mut Scope, args: A) -> O {
+        let pack = Pack::of(scope, "map_variables");
+        let mut mapped = pack.variables(&self.mapped);
+        let others = pack.variables(&self.mapped.not().and(&self.variables));
+        let streams = pack.streams(&self.rngs);
+        let comes_out = self.init || self.mutable;
+        let all = self.mapped.or(&self.variables);
+        if self.init && *pack.mutable() != CollectionFilter::None {
+            let variables = mapped.clone().joined_with(others.clone());
+            let args = tree::map(&args, Array::clone);
+            let call = |scope: &mut Scope| self.module.call(scope, args);
+            let (_, made) = pack.call(variables, streams.clone(), &all, call);
+            let (made, _) = made.split(&self.mapped);
+            mapped = mapped.joined_with((self.change_out)(made));
+        }
+        let seen = (self.change_in)(mapped);
+        let mutable = match comes_out {
+            true => all,
+            false => all.and(&self.mapped.not()),
+        };
+        let variables = others.joined_with(seen);
+        let call = |scope: &mut Scope| self.module.call(scope, args);
+        let (out, changed) = pack.call(variables, streams, &mutable, call);
+        let (kept, rest) = changed.split(&self.mapped);
+        let changed = match comes_out {
+            true => rest.joined_with((self.change_out)(kept)),
+            false => rest,
+        };
+        pack.publish(scope, &changed);
+        out
+    }
+
+    fn class_name(&self) -> Cow<'static, str> {
+        Cow::Owned(format!("Map_variables{}", self.module.class_name()))
+    }
+}
+
+/// A module whose variables of some collections have shardings with one axis
+/// more outside than inside (`flax.linen.add_metadata_axis`): for a loop or a
+/// map over layers that is written out by hand.
+///
+/// ```no_run
+/// use ramie_nn::linen::{self, Dense};
+/// let layer = linen::add_metadata_axis(Dense::new(8), "params", 0, "layers");
+/// ```
+pub fn add_metadata_axis<M>(
+    module: M,
+    collections: impl Into<CollectionFilter>,
+    axis: isize,
+    partition_name: impl Into<AxisName>,
+) -> MapVariables<M> {
+    const NAME: &str = "add_metadata_axis";
+    let collections = collections.into();
+    let lifted = Lifted {
+        axes: vec![(collections.clone(), axis.into())],
+        rngs: Vec::new(),
+        partition_name: Some(partition_name.into()),
+    };
+    let outwards = lifted.clone();
+    map_variables(module, collections, move |v| lifted.without_axis(NAME, v))
+        .change_out(move |v| outwards.with_axis(NAME, v))
+        .mutable()
+}

@@ -1,0 +1,40 @@
+//! `Method`: a function of a scope as a module.
+
+use crate::linen::{Module, Scope};
+use ramie_core::Tree;
+use std::borrow::Cow;
+
+/// A function of a scope as a module; made by [`method`].
+#[derive(Clone, Debug)]
+pub struct Method<F>(F);
+
+/// A function of a scope as a module, for transformations of a part of a
+/// module's `call`, or of another method.
+///
+/// Called as `module.call(scope, args)` it computes in that same scope: the
+/// names of its parts are those that they would have without it.
+///
+/// ```no_run
+/// use ramie_core::Array;
+/// use ramie_nn::linen::{self, Dense, Module, Scope};
+/// # fn f(scope: &mut Scope, x: Array) -> Array {
+/// let two_layers = linen::method(|scope: &mut Scope, x: Array| {
+///     let x = scope.child(&Dense::new(8), x).tanh();
+///     scope.child(&Dense::new(8), x)
+/// });
+/// linen::remat(two_layers).call(scope, x)
+/// # }
+/// ```
+pub fn method<A: Tree, O: Tree, F: Fn(&mut Scope, A) -> O>(f: F) -> Method<F> {
+    Method(f)
+}
+
+impl<A: Tree, O: Tree, F: Fn(&mut Scope, A) -> O> Module<A, O> for Method<F> {
+    fn call(&self, scope: &mut Scope, args: A) -> O {
+        (self.0)(scope, args)
+    }
+
+    fn class_name(&self) -> Cow<'static, str> {
+        Cow::Borrowed("Method")
+    }
+}

@@ -1,0 +1,148 @@
+//! `Pack`: a part of a model as a pure function of its variables and keys.
+//!
+//! All lifted transformations are made in this way: the variables and keys that
+//! a scope has become arguments of a function that is transformed as any other,
+//! and the variables that it changed are results of it.
+
+use crate::linen::root::{Root, locked};
+use crate::linen::{CollectionFilter, Scope, Streams, Variables};
+use std::sync::Mutex;
+
+/// A scope whose variables and keys were taken for a transformation.
+pub(super) struct Pack {
+    path: Vec<String>,
+    /// What scopes inside are made of: all but variables and keys.
+    template: Root,
+    /// The names in use after the last call.
+    after: Mutex<Option<Root>>,
+    /// The variables below the scope, and the keys.
+    variables: Variables,
+    streams: Streams,
+}
+
+/// The part of a pack that holds no arrays.
+pub(super) struct Inside {
+    path: Vec<String>,
+    template: Root,
+}
+
+impl Inside {
+    /// Calls a function in a scope with these variables and keys. Returns its
+    /// result, and the collections that may have changed among the mutable.
+    pub fn call<R>(
+        &self,
+        variables: Variables,
+        streams: Streams,
+        mutable: &CollectionFilter,
+        f: impl FnOnce(&mut Scope) -> R,
+    ) -> (R, Variables) {
+        called(&self.template, &self.path, variables, streams, mutable, f).0
+    }
+}
+
+fn called<R>(
+    template: &Root,
+    path: &[String],
+    variables: Variables,
+    streams: Streams,
+    mutable: &CollectionFilter,
+    f: impl FnOnce(&mut Scope) -> R,
+) -> ((R, Variables), Root) {
+    let mut root = template.inner(path);
+    root.mutable = template.mutable.and(mutable);
+    root.variables = variables;
+    root.streams = streams;
+    let mut scope = Scope::at(root, path.to_vec());
+    let out = f(&mut scope);
+    let root = scope.root();
+    ((out, root.mutated()), root.inner(path))
+}
+
+impl Pack {
+    /// Takes the variables and keys of a scope, which cannot be used until
+    /// [`publish`](Pack::publish).
+    #[track_caller]
+    pub fn of(scope: &Scope, operation: &'static str) -> Pack {
+        let place = scope.place();
+        let path = scope.names().to_vec();
+        let pack = {
+            let root = scope.root();
+            Pack {
+                template: root.inner(&path),
+                after: Mutex::default(),
+                variables: root.variables.below(&place, &CollectionFilter::All),
+                streams: root.streams.clone(),
+                path,
+            }
+        };
+        scope.lend(Some(operation));
+        pack
+    }
+
+    /// As if a key of each stream had been asked for in the scope, and those
+    /// were the streams inside: what `jit` does, whose program must not depend
+    /// on where in a model it is.
+    pub fn fork(&mut self) {
+        let path = self.path.clone();
+        let names: Vec<String> = self.streams.names().map(str::to_owned).collect();
+        self.template.streams = self.streams.clone();
+        let mut forked = Streams::none();
+        for name in names {
+            let key = self.template.next_key(&path, &name);
+            forked = forked.with(&name, key.expect("a stream of this name"));
+        }
+        self.template.streams = Streams::none();
+        self.template.base = path.len();
+        self.streams = forked;
+    }
+
+    /// The variables of the collections that a filter accepts.
+    pub fn variables(&self, filter: &CollectionFilter) -> Variables {
+        self.variables.below("", filter)
+    }
+
+    /// The streams that a filter accepts.
+    pub fn streams(&self, filter: &CollectionFilter) -> Streams {
+        self.streams.filter(filter)
+    }
+
+    /// The collections that may be changed.
+    pub fn mutable(&self) -> &CollectionFilter {
+        &self.template.mutable
+    }
+
+    /// The part that holds no arrays, for functions that are called later.
+    pub fn inside(&self) -> Inside {
+        Inside {
+            path: self.path.clone(),
+            template: self.template.inner(&self.path),
+        }
+    }
+
+    /// Calls a function in a scope with these variables and keys, in which the
+    /// collections that `mutable` accepts may be changed, if they may outside.
+    /// Returns its result, and the collections that may have changed.
+    pub fn call<R>(
+        &self,
+        variables: Variables,
+        streams: Streams,
+        mutable: &CollectionFilter,
+        f: impl FnOnce(&mut Scope) -> R,
+    ) -> (R, Variables) {
+        let (result, names) = called(&self.template, &self.path, variables, streams, mutable, f);
+        *locked(&self.after) = Some(names);
+        result
+    }
+
+    /// Gives the scope back, with changed variables.
+    pub fn publish(self, scope: &mut Scope, changed: &Variables) {
+        scope.lend(None);
+        let place = scope.place();
+        let mut root = scope.root_mut();
+        let changed = changed.below("", &root.mutable);
+        root.variables.put_below(&place, &changed);
+        if let Some(names) = locked(&self.after).take() {
+            root.take_names(names);
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! `remat` of modules: derivatives that compute values again.
+
+use super::pack::Pack;
+use super::{Axes, VariableAxis, scan};
+use crate::linen::{CollectionFilter, Module, Scope, Streams, Variables};
+use ramie_core::{CheckpointOptions, CheckpointPolicy, Tree, checkpoint_with};
+use std::borrow::Cow;
+
+/// A module whose derivative computes its values again; made by [`remat`].
+#[derive(Clone)]
+pub struct Remat<M> {
+    module: M,
+    options: CheckpointOptions,
+    variables: CollectionFilter,
+    rngs: CollectionFilter,
+}
+
+/// A module whose derivative keeps the arguments and computes intermediate
+/// values again (`flax.linen.remat`, `flax.linen.checkpoint`). The default name
+/// is that of the class with `Checkpoint` before it.
+///
+/// ```no_run
+/// use ramie_core::{Array, CheckpointPolicy};
+/// use ramie_nn::linen::{self, Dense, Scope};
+/// # fn f(scope: &mut Scope, x: Array) -> Array {
+/// let x = scope.child(&linen::remat(Dense::new(8)), x);
+/// scope.child(&linen::remat(Dense::new(8)).policy(CheckpointPolicy::everything_saveable()), x)
+/// # }
+/// ```
+pub fn remat<M>(module: M) -> Remat<M> {
+    Remat {
+        module,
+        options: CheckpointOptions::default(),
+        variables: CollectionFilter::All,
+        rngs: CollectionFilter::All,
+    }
+}
+
+impl<M> Remat<M> {
+    /// Which values are kept.
+    #[must_use]
+    pub fn policy(mut self, policy: CheckpointPolicy) -> Self {
+        self.options.policy = Some(policy);
+        self
+    }
+
+    /// Whether the compiler is kept from merging the second computation with the
+    /// first; not needed within a scan.
+    #[must_use]
+    pub fn prevent_cse(mut self, prevent: bool) -> Self {
+        self.options.prevent_cse = prevent;
+        self
+    }
+
+    /// The collections that are there inside; all by default.
+    #[must_use]
+    pub fn variables(mut self, collections: impl Into<CollectionFilter>) -> Self {
+        self.variables = collections.into();
+        self
+    }
+
+    /// The streams of keys that are there inside; all by default.
+    #[must_use]
+    pub fn rngs(mut self, streams: impl Into<CollectionFilter>) -> Self {
+        self.rngs = streams.into();
+        self
+    }
+}
+
+impl<A: Tree, O: Tree, M: Module<A, O> + Send + Sync> Module<A, O> for Remat<M> {
+    fn call(&self, scope: &mut Scope, args: A) -> O {
+        let pack = Pack::of(scope, "remat");
+        let body = |variables: Variables, streams: Streams, args: A| {
+            let call = |scope: &mut Scope| self.module.call(scope, args);
+            pack.call(variables, streams, &self.variables, call)
+        };
+        let again = checkpoint_with(body, self.options.clone());
+        let variables = pack.variables(&self.variables);
+        let (out, changed) = again(variables, pack.streams(&self.rngs), args);
+        drop(again);
+        pack.publish(scope, &changed);
+        out
+    }
+
+    fn class_name(&self) -> Cow<'static, str> {
+        Cow::Owned(format!("Checkpoint{}", self.module.class_name()))
+    }
+}
+
+/// A module that is called many times over, with little memory; made by
+/// [`remat_scan`].
+#[derive(Clone)]
+pub struct RematScan<M> {
+    module: M,
+    lengths: Vec<usize>,
+    policy: Option<CheckpointPolicy>,
+    broadcast: CollectionFilter,
+    carry: CollectionFilter,
+    axes: Vec<(CollectionFilter, VariableAxis)>,
+    rngs: Vec<(CollectionFilter, bool)>,
+}
+
+/// A module called as often as the product of `lengths`, each time with what it
+/// returned before, in nested loops that compute values again
+/// (`flax.linen.remat_scan`): of `n` layers in two loops, about `sqrt(n)` keep
+/// values for the derivative. Each layer has variables and keys of its own.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, random};
+/// use ramie_nn::linen::{self, Dense, Module};
+/// let deep = linen::remat_scan(Dense::new(8), &[10, 10]);
+/// let variables = deep.init(random::key(0), Array::ones(&[2, 8], DType::F32));
+/// assert_eq!(variables["params"]["kernel"].shape(), [10, 10, 8, 8]);
+/// ```
+pub fn remat_scan<M>(module: M, lengths: &[usize]) -> RematScan<M> {
+    RematScan {
+        module,
+        lengths: lengths.to_vec(),
+        policy: None,
+        broadcast: CollectionFilter::None,
+        carry: CollectionFilter::None,
+        axes: vec![(CollectionFilter::All, 0.into())],
+        rngs: vec![(CollectionFilter::All, true)],
+    }
+}
+
+impl<M> RematScan<M> {
+    /// Which values are kept.
+    #[must_use]
+    pub fn policy(mut self, policy: CheckpointPolicy) -> Self {
+        self.policy = Some(policy);
+        self
+    }
+
+    /// Collections whose variables all layers share.
+    #[must_use]
+    pub fn variable_broadcast(mut self, collections: impl Into<CollectionFilter>) -> Self {
+        self.broadcast = collections.into();
+        self
+    }
+
+    /// Collections whose variables go from layer to layer.
+    #[must_use]
+    pub fn variable_carry(mut self, collections: impl Into<CollectionFilter>) -> Self {
+        self.carry = collections.into();
+        self
+    }
+
+    /// The collections of which each layer has its own, with their axes, in the
+    /// place of all at axis 0.
+    #[must_use]
+    pub fn variable_axes<const N: usize>(mut self, axes: [(&str, isize); N]) -> Self {
+        self.axes = axes.map(|(name, axis)| (name.into(), axis.into())).to_vec();
+        self
+    }
+
+    /// The streams of keys, and whether each layer has its own, in the place of
+    /// all split.
+    #[must_use]
+    pub fn split_rngs<const N: usize>(mut self, streams: [(&str, bool); N]) -> Self {
+        self.rngs = streams.map(|(name, split)| (name.into(), split)).to_vec();
+        self
+    }
+}
+
+/// One level of the loops.
+struct Level<'a, M> {
+    whole: &'a RematScan<M>,
+    lengths: &'a [usize],
+}
+
+impl<C: Tree, M: Module<C, C> + Send + Sync> Module<(C, ()), (C, ())> for Level<'_, M> {
+    fn call(&self, scope: &mut Scope, (carry, ()): (C, ())) -> (C, ()) {
+        let whole = self.whole;
+        let [_, inner @ ..] = self.lengths else {
+            return (whole.module.call(scope, carry), ());
+        };
+        let next = Level {
+            whole,
+            lengths: inner,
+        };
+        let body = super::method(|scope: &mut Scope, carry: C| next.looped(scope, carry));
+        let mut again = remat(body).prevent_cse(false);
+        again.options.policy = whole.policy.clone();
+        (again.call(scope, carry), ())
+    }
+}
+
+/// The innermost body, which has no loop around but that of its level.
+struct Body<'a, M>(&'a M);
+
+impl<C: Tree, M: Module<C, C>> Module<(C, ()), (C, ())> for Body<'_, M> {
+    fn call(&self, scope: &mut Scope, (carry, ()): (C, ())) -> (C, ()) {
+        (self.0.call(scope, carry), ())
+    }
+}
+
+impl<M> Level<'_, M> {
+    fn looped<C: Tree>(&self, scope: &mut Scope, carry: C) -> C
+    where
+        M: Module<C, C> + Send + Sync,
+    {
+        match self.lengths {
+            [last] => {
+                self.scanned(Body(&self.whole.module), *last)
+                    .call(scope, (carry, ()))
+                    .0
+            }
+            [first, ..] => {
+                self.scanned(
+                    Level {
+                        whole: self.whole,
+                        lengths: self.lengths,
+                    },
+                    *first,
+                )
+                .call(scope, (carry, ()))
+                .0
+            }
+            [] => self.whole.module.call(scope, carry),
+        }
+    }
+
+    fn scanned<B>(&self, body: B, length: usize) -> scan::Scan<B> {
+        let whole = self.whole;
+        let mut looped = scan::scan(body)
+            .variable_broadcast(whole.broadcast.clone())
+            .variable_carry(whole.carry.clone())
+            .in_axes(Axes::from(0))
+            .length(length);
+        for (filter, axis) in &whole.axes {
+            looped = looped.variable_axes(filter.clone(), *axis);
+        }
+        for (filter, split) in &whole.rngs {
+            looped = looped.split_rngs(filter.clone(), *split);
+        }
+        looped
+    }
+}
+
+impl<C: Tree, M: Module<C, C> + Send + Sync> Module<C, C> for RematScan<M> {
+    fn call(&self, scope: &mut Scope, carry: C) -> C {
+        let outermost = Level {
+            whole: self,
+            lengths: &self.lengths,
+        };
+        outermost.looped(scope, carry)
+    }
+
+    fn class_name(&self) -> Cow<'static, str> {
+        Cow::Owned(format!("Remat_scan{}", self.module.class_name()))
+    }
+}

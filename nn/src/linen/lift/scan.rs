@@ -1,0 +1,361 @@
+//! `scan` of modules: the same layer many times over.
+
+use super::axes::{Axes, Lifted, VariableAxis, map_arrays};
+use super::pack::Pack;
+use crate::linen::root::locked;
+use crate::linen::{CollectionFilter, Module, Scope, Streams, Variables};
+use ramie_core::{Array, AxisName, ScanOptions, Tree, make_jaxpr, scan_with, tree};
+use std::borrow::Cow;
+use std::sync::Mutex;
+
+/// A module that is called in a loop; made by [`scan`].
+#[derive(Clone, Debug)]
+pub struct Scan<M> {
+    module: M,
+    lifted: Lifted,
+    broadcast: CollectionFilter,
+    carry: CollectionFilter,
+    in_axes: Axes,
+    out_axes: Axes,
+    length: Option<usize>,
+    reverse: bool,
+    unroll: usize,
+}
+
+/// A module that is called in a loop (`flax.linen.scan`): with `(carry, x)` it
+/// returns `(carry, y)`; the whole is called with the first carry and all `x`,
+/// and returns the last carry and all `y`.
+///
+/// Variables are of one of three kinds: each step has its own
+/// ([`variable_axes`](Scan::variable_axes)), all steps share them
+/// ([`variable_broadcast`](Scan::variable_broadcast)), or each step changes
+/// those of the step before ([`variable_carry`](Scan::variable_carry)).
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, random};
+/// use ramie_nn::linen::{self, Dense, Module, Scope};
+///
+/// #[derive(Clone)]
+/// struct Block;
+///
+/// impl Module<(Array, ()), (Array, ())> for Block {
+///     fn call(&self, scope: &mut Scope, (x, ()): (Array, ())) -> (Array, ()) {
+///         (scope.child(&Dense::new(8), x).tanh(), ())
+///     }
+/// }
+///
+/// // Four layers, compiled as one.
+/// let deep = linen::scan(Block).variable_axes("params", 0).split_rngs("params", true).length(4);
+/// let x = Array::ones(&[2, 8], DType::F32);
+/// let variables = deep.init(random::key(0), (x, ()));
+/// assert_eq!(variables["params"]["Dense_0.kernel"].shape(), [4, 8, 8]);
+/// ```
+pub fn scan<M>(module: M) -> Scan<M> {
+    Scan {
+        module,
+        lifted: Lifted::default(),
+        broadcast: CollectionFilter::None,
+        carry: CollectionFilter::None,
+        in_axes: 0.into(),
+        out_axes: 0.into(),
+        length: None,
+        reverse: false,
+        unroll: 1,
+    }
+}
+
+impl<M> Scan<M> {
+    /// Collections of which each step has variables of its own, along an axis.
+    ///
+    /// # Panics
+    /// If there is no axis: variables that all steps share are those of
+    /// [`variable_broadcast`](Scan::variable_broadcast).
+    #[must_use]
+    #[track_caller]
+    pub fn variable_axes(
+        mut self,
+        collections: impl Into<CollectionFilter>,
+        axis: impl Into<VariableAxis>,
+    ) -> Self {
+        let axis = axis.into();
+        assert!(
+            axis.input != Some(None) && axis.output != Some(None),
+            "linen::scan: variable_axes takes an axis, got None\n  help: name collections that all \
+             steps share with .variable_broadcast(..)"
+        );
+        self.lifted.axes.push((collections.into(), axis));
+        self
+    }
+
+    /// Collections whose variables all steps share.
+    #[must_use]
+    pub fn variable_broadcast(mut self, collections: impl Into<CollectionFilter>) -> Self {
+        self.broadcast = collections.into();
+        self
+    }
+
+    /// Collections whose variables go from step to step.
+    #[must_use]
+    pub fn variable_carry(mut self, collections: impl Into<CollectionFilter>) -> Self {
+        self.carry = collections.into();
+        self
+    }
+
+    /// Takes streams of keys inside; if they are split, each step has keys of
+    /// its own.
+    #[must_use]
+    pub fn split_rngs(mut self, streams: impl Into<CollectionFilter>, split: bool) -> Self {
+        self.lifted.rngs.push((streams.into(), split));
+        self
+    }
+
+    /// The axis of the arguments after the carry; the first by default, `None`
+    /// for arguments that are the same in all steps.
+    #[must_use]
+    pub fn in_axes(mut self, axes: impl Into<Axes>) -> Self {
+        self.in_axes = axes.into();
+        self
+    }
+
+    /// The axis along which the results of the steps are stacked; the first by
+    /// default, `None` for results that do not depend on the step.
+    #[must_use]
+    pub fn out_axes(mut self, axes: impl Into<Axes>) -> Self {
+        self.out_axes = axes.into();
+        self
+    }
+
+    /// The number of steps, needed only where no argument tells it.
+    #[must_use]
+    pub fn length(mut self, length: usize) -> Self {
+        self.length = Some(length);
+        self
+    }
+
+    /// Goes from the last to the first.
+    #[must_use]
+    pub fn reverse(mut self) -> Self {
+        self.reverse = true;
+        self
+    }
+
+    /// How many steps are written out in each round of the compiled loop.
+    #[must_use]
+    pub fn unroll(mut self, steps: usize) -> Self {
+        self.unroll = steps;
+        self
+    }
+
+    /// The name of the new axis in the shardings of variables
+    /// (`metadata_params` of Flax).
+    #[must_use]
+    pub fn partition_name(mut self, name: impl Into<AxisName>) -> Self {
+        self.lifted.partition_name = Some(name.into());
+        self
+    }
+
+    #[track_caller]
+    fn steps<X: Tree>(&self, xs: &X, axes: &[Option<isize>]) -> usize {
+        let mut known = self.length.map(|n| (n, "length".to_owned()));
+        let leaves = tree::leaves(xs);
+        for ((path, x), axis) in tree::paths(xs).iter().zip(&leaves).zip(axes) {
+            let Some(axis) = *axis else { continue };
+            let rank = x.ndim();
+            let at = usize::try_from(axis).unwrap_or_else(|_| rank.saturating_add_signed(axis));
+            assert!(
+                at < rank,
+                "linen::scan: the argument `{path}` is {}, it has no axis {axis} to go along\n  \
+                 help: set in_axes to None for what is the same in all steps",
+                x.aval()
+            );
+            let n = x.shape()[at];
+            match &known {
+                Some((other, who)) if *other != n => panic!(
+                    "linen::scan: lengths differ: {who} says {other}, the argument `{path}` has \
+                     {n}\n  help: set in_axes to None for what is the same in all steps"
+                ),
+                Some(_) => {}
+                None => known = Some((n, format!("the argument `{path}`"))),
+            }
+        }
+        match known {
+            Some((n, _)) => n,
+            None => panic!(
+                "linen::scan: the number of steps is not known: no argument has an axis to go \
+                 along\n  help: give it: .length(n)"
+            ),
+        }
+    }
+}
+
+/// The arrays that have an axis, with it in front.
+fn in_front(leaves: &[Array], axes: &[Option<isize>]) -> Vec<Array> {
+    let pairs = leaves.iter().zip(axes);
+    pairs
+        .filter_map(|(x, axis)| axis.map(|axis| x.move_axis(axis, 0)))
+        .collect()
+}
+
+/// All arrays again: those of the step where there is an axis, else the others.
+fn merged(axes: &[Option<isize>], step: Vec<Array>, others: &[Array]) -> Vec<Array> {
+    let mut step = step.into_iter();
+    let pairs = axes.iter().zip(others);
+    pairs
+        .map(|(axis, other)| match axis {
+            Some(_) => step.next().expect("an array for each axis"),
+            None => other.clone(),
+        })
+        .collect()
+}
+
+/// The types of arrays of one step.
+fn element(array: &Array) -> Array {
+    Array::shape_dtype_struct(&array.shape()[1..], array.dtype())
+}
+
+/// What one step takes beside what all steps share.
+type Step = (Variables, Streams, Vec<Array>);
+
+impl<C, X, Y, M> Module<(C, X), (C, Y)> for Scan<M>
+where
+    C: Tree,
+    X: Tree,
+    Y: Tree,
+    M: Module<(C, X), (C, Y)> + Send + Sync,
+{
+    fn call(&self, scope: &mut Scope, (init, xs): (C, X)) -> (C, Y) {
+        const NAME: &str = "scan";
+        let axes = self.in_axes.of(NAME, "in_axes", &xs);
+        let length = self.steps(&xs, &axes);
+        let leaves = tree::leaves(&xs);
+        let pack = Pack::of(scope, NAME);
+        let carried = self.broadcast.not().and(&self.carry);
+        let stepped = self.broadcast.or(&self.carry).not();
+        let shared = pack.variables(&self.broadcast);
+        let carry = pack.variables(&carried);
+        let own = pack.variables(&stepped.and(&self.lifted.inputs()));
+        let own = self.lifted.without_axis(NAME, own);
+        let front = |name: &str, _: &str, a: &Array| match self.lifted.input(name).flatten() {
+            Some(axis) => a.move_axis(axis, 0),
+            None => a.clone(),
+        };
+        let own = map_arrays(&own, front);
+        let streams = pack.streams(&self.lifted.streams());
+        let splits = streams.names().filter(|name| self.lifted.splits(name));
+        let splits = CollectionFilter::Only(splits.map(str::to_owned).collect());
+        let common_streams = streams.filter(&splits.not());
+        let streams = self.lifted.split_streams(&streams.filter(&splits), length);
+        let all = self.broadcast.or(&self.carry).or(&self.lifted.outputs());
+
+        // One step: what changed of the shared variables, of the carried ones,
+        // of those of the step, and the results.
+        let step = |shared: &Variables, carry: Variables, c: C, (own, streams, x): Step| {
+            let x = merged(&axes, x, &leaves);
+            let x = tree::with_leaves(&xs, x);
+            let variables = shared.clone().joined_with(carry.clone()).joined_with(own);
+            let streams = common_streams.clone().joined_with(streams);
+            let body = |scope: &mut Scope| self.module.call(scope, (c, x));
+            let ((c, y), changed) = pack.call(variables, streams, &all, body);
+            let (shared, changed) = changed.split(&self.broadcast);
+            let (carried, own) = changed.split(&carried);
+            check_carry(&carry, &carried);
+            (shared, carry.joined_with(carried), c, own, y)
+        };
+
+        // What all steps share must not depend on the step. It is made before
+        // the loop, from a trace of one step.
+        let structure: Mutex<Option<(Variables, Y)>> = Mutex::default();
+        let probe = |carry: Variables, c: C, one: Step| {
+            let (shared, _, _, _, y) = step(&shared, carry, c, one);
+            let of_y = self.out_axes.of(NAME, "out_axes", &y);
+            let constant = tree::leaves(&y).into_iter().zip(of_y);
+            let constant = constant.filter(|(_, axis)| axis.is_none()).map(|(y, _)| y);
+            let out: Vec<Array> = tree::leaves(&shared).into_iter().chain(constant).collect();
+            *locked(&structure) = Some((shared, y));
+            out
+        };
+        let front_xs = in_front(&leaves, &axes);
+        let one: Step = (
+            map_arrays(&own, |_, _, a| element(a)),
+            tree::map(&streams, element),
+            front_xs.iter().map(element).collect(),
+        );
+        let type_of = |a: &Array| Array::shape_dtype_struct(a.shape(), a.dtype());
+        let known = make_jaxpr(probe)(tree::map(&carry, type_of), tree::map(&init, type_of), one);
+        let known = known.known();
+        let (made, y) = locked(&structure).take().expect("one step was traced");
+        let out_axes = self.out_axes.of(NAME, "out_axes", &y);
+        let names = tree::paths(&made);
+        let constants: Vec<Array> = known
+            .into_iter()
+            .enumerate()
+            .map(|(i, value)| {
+                value.unwrap_or_else(|| match names.get(i) {
+                    Some(path) => panic!(
+                        "linen::scan: the shared variable `{path}` depends on the carry or on what \
+                         the loop goes through\n  help: variables of variable_broadcast are made \
+                         once, before the loop; those that change from step to step belong to \
+                         .variable_carry(..) or .variable_axes(..)"
+                    ),
+                    None => panic!(
+                        "linen::scan: a result with out_axes None depends on the carry or on what \
+                         the loop goes through\n  help: give it an axis along which the results of \
+                         the steps are stacked"
+                    ),
+                })
+            })
+            .collect();
+        let (made_arrays, constants) = constants.split_at(names.len());
+        let made = tree::with_leaves(&made, made_arrays.iter().cloned());
+        let shared = shared.joined_with(made.clone());
+
+        let body = |(carry, c): (Variables, C), one: Step| {
+            let (_, carry, c, own, y) = step(&shared, carry, c, one);
+            let ys = tree::leaves(&y).into_iter().zip(&out_axes);
+            let ys: Vec<Array> = ys.filter(|(_, a)| a.is_some()).map(|(y, _)| y).collect();
+            ((carry, c), (ys, own))
+        };
+        let options = ScanOptions {
+            length: Some(length),
+            reverse: self.reverse,
+            unroll: self.unroll,
+        };
+        let ((carry, c), (ys, own)) =
+            scan_with(body, (carry, init), (own, streams, front_xs), options);
+
+        let back = |name: &str, _: &str, a: &Array| match self.lifted.output(name).flatten() {
+            Some(axis) => a.move_axis(0, axis),
+            None => a.clone(),
+        };
+        let own = self.lifted.with_axis(NAME, map_arrays(&own, back));
+        pack.publish(scope, &made.joined_with(carry).joined_with(own));
+        let (mut ys, mut constants) = (ys.into_iter(), constants.iter());
+        let ys: Vec<Array> = out_axes
+            .iter()
+            .map(|axis| match axis {
+                Some(axis) => ys.next().expect("a stacked result").move_axis(0, *axis),
+                None => constants.next().expect("a constant result").clone(),
+            })
+            .collect();
+        (c, tree::with_leaves(&y, ys))
+    }
+
+    fn class_name(&self) -> Cow<'static, str> {
+        Cow::Owned(format!("Scan{}", self.module.class_name()))
+    }
+}
+
+/// Checks that a step made no carried variable.
+#[track_caller]
+fn check_carry(before: &Variables, after: &Variables) {
+    for (name, state) in after.iter() {
+        for path in state.paths() {
+            assert!(
+                before.at(name, path).is_some(),
+                "linen::scan: the variable `{path}` of `{name}` was made in the loop, and variables \
+                 of variable_carry go from step to step, the first included\n  help: make it before \
+                 the loop, with scope.variable(..), or have each step own it: .variable_axes(..)"
+            );
+        }
+    }
+}

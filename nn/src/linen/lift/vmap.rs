@@ -1,0 +1,225 @@
+//! `vmap` of modules.
+
+use super::axes::{Axes, Lifted, VariableAxis};
+use super::pack::Pack;
+use crate::linen::root::locked;
+use crate::linen::{CollectionFilter, Module, Scope, Streams, Variables};
+use ramie_core::{Array, AxisName, AxisNames, MapAxes, Tree, VmapOptions, tree, vmap_with};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+/// A module that is applied to all examples of a batch at once; made by
+/// [`vmap`].
+#[derive(Clone, Debug)]
+pub struct Vmap<M> {
+    module: M,
+    lifted: Lifted,
+    in_axes: Axes,
+    out_axes: Axes,
+    axis_size: Option<usize>,
+    axis_name: Option<AxisName>,
+    spmd_axis_name: Option<AxisNames>,
+}
+
+/// A module that is applied to all examples of a batch at once
+/// (`flax.linen.vmap`).
+///
+/// Which collections it has, and whether each example has its own variables in
+/// them, say [`variable_axes`](Vmap::variable_axes); which streams of keys, and
+/// whether each example has its own keys, [`split_rngs`](Vmap::split_rngs). The
+/// default name of the module is that of the class with `Vmap` before it.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, random};
+/// use ramie_nn::linen::{self, Dense, Module};
+/// // Three models, each with an input of its own.
+/// let models = linen::vmap(Dense::new(2)).variable_axes("params", 0).split_rngs("params", true);
+/// let x = Array::ones(&[3, 4], DType::F32);
+/// let variables = models.init(random::key(0), x);
+/// assert_eq!(variables["params"]["kernel"].shape(), [3, 4, 2]);
+/// ```
+pub fn vmap<M>(module: M) -> Vmap<M> {
+    Vmap {
+        module,
+        lifted: Lifted::default(),
+        in_axes: 0.into(),
+        out_axes: 0.into(),
+        axis_size: None,
+        axis_name: None,
+        spmd_axis_name: None,
+    }
+}
+
+impl<M> Vmap<M> {
+    /// Takes collections inside: along an axis each example has variables of its
+    /// own, with `None` all share them.
+    #[must_use]
+    pub fn variable_axes(
+        mut self,
+        collections: impl Into<CollectionFilter>,
+        axis: impl Into<VariableAxis>,
+    ) -> Self {
+        self.lifted.axes.push((collections.into(), axis.into()));
+        self
+    }
+
+    /// Takes streams of keys inside; if they are split, each example has keys of
+    /// its own.
+    #[must_use]
+    pub fn split_rngs(mut self, streams: impl Into<CollectionFilter>, split: bool) -> Self {
+        self.lifted.rngs.push((streams.into(), split));
+        self
+    }
+
+    /// The batch axis of the arguments; the first by default.
+    #[must_use]
+    pub fn in_axes(mut self, axes: impl Into<Axes>) -> Self {
+        self.in_axes = axes.into();
+        self
+    }
+
+    /// Where results have their batch axis; the first by default.
+    #[must_use]
+    pub fn out_axes(mut self, axes: impl Into<Axes>) -> Self {
+        self.out_axes = axes.into();
+        self
+    }
+
+    /// The number of examples, needed only where no argument has a batch axis.
+    #[must_use]
+    pub fn axis_size(mut self, size: usize) -> Self {
+        self.axis_size = Some(size);
+        self
+    }
+
+    /// The name of the mapped axis, for collectives in the module.
+    #[must_use]
+    pub fn axis_name(mut self, name: impl Into<AxisName>) -> Self {
+        self.axis_name = Some(name.into());
+        self
+    }
+
+    /// The axes of a mesh along which the examples are sharded.
+    #[must_use]
+    pub fn spmd_axis_name(mut self, names: impl Into<AxisNames>) -> Self {
+        self.spmd_axis_name = Some(names.into());
+        self
+    }
+
+    /// The name of the new axis in the shardings of variables
+    /// (`metadata_params` of Flax).
+    #[must_use]
+    pub fn partition_name(mut self, name: impl Into<AxisName>) -> Self {
+        self.lifted.partition_name = Some(name.into());
+        self
+    }
+
+    /// The number of examples.
+    #[track_caller]
+    fn size<A: Tree>(&self, args: &A, axes: &[Option<isize>], variables: &Variables) -> usize {
+        let mut known = self.axis_size.map(|n| (n, "axis_size".to_owned()));
+        let mut check = |what: String, array: &Array, axis: isize| {
+            let rank = array.ndim();
+            let at = usize::try_from(axis).unwrap_or_else(|_| rank.saturating_add_signed(axis));
+            assert!(
+                at < rank,
+                "linen::vmap: {what} is {}, it has no axis {axis} to map over\n  help: set in_axes \
+                 or variable_axes to None for what is the same for all examples",
+                array.aval()
+            );
+            let n = array.shape()[at];
+            match &known {
+                Some((other, who)) if *other != n => panic!(
+                    "linen::vmap: batch sizes differ: {who} says {other}, {what} has {n}\n  help: \
+                     set in_axes or variable_axes to None for what is the same for all examples"
+                ),
+                Some(_) => {}
+                None => known = Some((n, what)),
+            }
+        };
+        for ((array, axis), path) in tree::leaves(args).iter().zip(axes).zip(tree::paths(args)) {
+            if let Some(axis) = axis {
+                check(format!("the argument `{path}`"), array, *axis);
+            }
+        }
+        for (collection, state) in variables.iter() {
+            let Some(Some(axis)) = self.lifted.input(collection) else {
+                continue;
+            };
+            for (path, array) in state.iter() {
+                check(
+                    format!("the variable `{path}` of `{collection}`"),
+                    array,
+                    axis,
+                );
+            }
+        }
+        match known {
+            Some((n, _)) => n,
+            None => panic!(
+                "linen::vmap: the number of examples is not known: no argument and no variable has \
+                 a batch axis\n  help: give it: .axis_size(n)"
+            ),
+        }
+    }
+}
+
+/// The collection of a path in the tree of variables: its first name.
+fn collection(path: &str) -> &str {
+    path.split('.').next().unwrap_or(path)
+}
+
+impl<A: Tree, O: Tree, M: Module<A, O> + Send + Sync> Module<A, O> for Vmap<M> {
+    fn call(&self, scope: &mut Scope, args: A) -> O {
+        let pack = Pack::of(scope, "vmap");
+        let variables = pack.variables(&self.lifted.inputs());
+        let of_args = self.in_axes.of("vmap", "in_axes", &args);
+        let size = self.size(&args, &of_args, &variables);
+        let variables = self.lifted.without_axis("vmap", variables);
+        let streams = pack.streams(&self.lifted.streams());
+        let streams = self.lifted.split_streams(&streams, size);
+        let mutable = self.lifted.outputs();
+
+        let arg_axes: HashMap<String, Option<isize>> =
+            tree::paths(&args).into_iter().zip(of_args).collect();
+        let lifted = self.lifted.clone();
+        let in_axes = MapAxes::by_path(move |path| match path.split_once('.') {
+            Some(("0", rest)) => lifted.input(collection(rest)).flatten(),
+            Some(("1", rest)) => {
+                let stream = rest.strip_prefix("keys.").unwrap_or(rest);
+                lifted.splits(stream).then_some(0)
+            }
+            Some(("2", rest)) => arg_axes.get(rest).copied().flatten(),
+            _ => arg_axes.get("").copied().flatten(),
+        });
+        let found: Arc<Mutex<HashMap<String, Option<isize>>>> = Arc::default();
+        let (lifted, of_out) = (self.lifted.clone(), found.clone());
+        let out_axes = MapAxes::by_path(move |path| match path.split_once('.') {
+            Some(("1", rest)) => lifted.output(collection(rest)).flatten(),
+            Some(("0", rest)) => locked(&of_out).get(rest).copied().flatten(),
+            _ => locked(&of_out).get("").copied().flatten(),
+        });
+        let body = |variables: Variables, streams: Streams, args: A| {
+            let call = |scope: &mut Scope| self.module.call(scope, args);
+            let (out, changed) = pack.call(variables, streams, &mutable, call);
+            let axes = self.out_axes.of("vmap", "out_axes", &out);
+            locked(&found).extend(tree::paths(&out).into_iter().zip(axes));
+            (out, changed)
+        };
+        let options = VmapOptions {
+            in_axes,
+            out_axes,
+            axis_name: self.axis_name,
+            spmd_axis_name: self.spmd_axis_name.clone(),
+            axis_size: Some(size),
+        };
+        let (out, changed): (O, Variables) = vmap_with(body, options)(variables, streams, args);
+        pack.publish(scope, &self.lifted.with_axis("vmap", changed));
+        out
+    }
+
+    fn class_name(&self) -> Cow<'static, str> {
+        Cow::Owned(format!("Vmap{}", self.module.class_name()))
+    }
+}

@@ -1,0 +1,251 @@
+//! `tabulate`: a table of the modules of a model.
+
+mod flops;
+mod show;
+
+use super::root::{Call, Calls};
+use super::{Apply, Module, Streams, Variables, init_with_output};
+use flops::Program;
+use ramie_core::{Aval, State, Tree, eval_shape};
+use std::collections::BTreeSet;
+
+/// What is shown of a model; see [`Module::tabulate`].
+///
+/// ```
+/// use ramie_nn::linen::Tabulate;
+/// let options = Tabulate::default().depth(1).flops();
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tabulate {
+    depth: Option<usize>,
+    repeated: bool,
+    flops: bool,
+    vjp_flops: bool,
+}
+
+impl Tabulate {
+    /// Shows modules up to this many names deep; their variables count those of
+    /// the modules below.
+    #[must_use]
+    pub fn depth(mut self, depth: usize) -> Tabulate {
+        self.depth = Some(depth);
+        self
+    }
+
+    /// Shows all calls of a module, not only the first.
+    #[must_use]
+    pub fn show_repeated(mut self) -> Tabulate {
+        self.repeated = true;
+        self
+    }
+
+    /// Counts the floating-point operations of each module: of the operations
+    /// that it does, compiled by themselves.
+    #[must_use]
+    pub fn flops(mut self) -> Tabulate {
+        self.flops = true;
+        self
+    }
+
+    /// Counts the floating-point operations of each module together with its
+    /// reverse mode.
+    #[must_use]
+    pub fn vjp_flops(mut self) -> Tabulate {
+        self.vjp_flops = true;
+        self
+    }
+}
+
+/// A table of the modules of a model; [`Display`](std::fmt::Display) draws it.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// The name of the outermost module's type.
+    pub class: String,
+    /// The collections that there are.
+    pub collections: Vec<String>,
+    /// A row for each module, in the order in which they are called.
+    pub rows: Vec<SummaryRow>,
+}
+
+/// A module in a [`Summary`].
+#[derive(Clone, Debug)]
+pub struct SummaryRow {
+    /// The dotted path; empty for the outermost.
+    pub path: String,
+    /// The name of its type.
+    pub class: String,
+    /// The types of the arrays that it takes.
+    pub inputs: Vec<Aval>,
+    /// The types of the arrays that it returns.
+    pub outputs: Vec<Aval>,
+    /// The types of its own variables, by collection and path from here.
+    pub variables: Vec<(String, Vec<(String, Aval)>)>,
+    /// Floating-point operations, where they were asked for.
+    pub flops: Option<u64>,
+    /// Floating-point operations together with those of reverse mode, where they
+    /// were asked for.
+    pub vjp_flops: Option<u64>,
+    /// The types of the variables that count for it.
+    counted: Vec<(String, Vec<Aval>)>,
+}
+
+/// How many numbers, and how many bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SummarySize {
+    /// Numbers.
+    pub elements: usize,
+    /// Bytes.
+    pub bytes: usize,
+}
+
+impl SummarySize {
+    fn of<'a>(types: impl IntoIterator<Item = &'a Aval>) -> SummarySize {
+        let mut size = SummarySize::default();
+        for aval in types {
+            size.elements += aval.size();
+            size.bytes += aval.size_bytes();
+        }
+        size
+    }
+}
+
+impl SummaryRow {
+    /// The size of the module's variables of a collection; at the greatest depth
+    /// that is shown, together with those of the modules below.
+    pub fn size(&self, collection: &str) -> SummarySize {
+        let counted = self.counted.iter().filter(|(name, _)| name == collection);
+        SummarySize::of(counted.flat_map(|(_, types)| types))
+    }
+}
+
+impl Summary {
+    /// The size of all variables of a collection.
+    pub fn total(&self, collection: &str) -> SummarySize {
+        let mut total = SummarySize::default();
+        for row in &self.rows {
+            let size = row.size(collection);
+            total.elements += size.elements;
+            total.bytes += size.bytes;
+        }
+        total
+    }
+
+    /// The row of a module.
+    pub fn row(&self, path: &str) -> Option<&SummaryRow> {
+        self.rows.iter().find(|row| row.path == path)
+    }
+}
+
+/// The calls of a module while it is initialized, and the types of the variables
+/// that it makes. Nothing is computed.
+#[track_caller]
+pub(super) fn calls_of<M: Module<A, O> + ?Sized, A: Tree, O: Tree>(
+    module: &M,
+    rngs: &Streams,
+    args: A,
+) -> (Vec<Call>, Variables) {
+    let calls = Calls::default();
+    let options = Apply {
+        calls: Some(calls.clone()),
+        ..Apply::initializing()
+    };
+    let variables = eval_shape(
+        |(rngs, args): (Streams, A)| {
+            let (_, made) = init_with_output(rngs, &options, |scope| scope.run(module, args));
+            made
+        },
+        (rngs.clone(), args),
+    );
+    (calls.to_vec(), variables)
+}
+
+/// Makes the table of a module.
+#[track_caller]
+pub(super) fn summary<M, A: Tree, O: Tree>(
+    module: &M,
+    rngs: Streams,
+    args: A,
+    options: &Tabulate,
+) -> Summary
+where
+    M: Module<A, O> + Sync,
+{
+    let types = |args: &A| {
+        let of =
+            |a: &ramie_core::Array| ramie_core::Array::shape_dtype_struct(a.shape(), a.dtype());
+        ramie_core::tree::map(args, of)
+    };
+    let (calls, variables) = calls_of(module, &rngs, types(&args));
+    let program = (options.flops || options.vjp_flops)
+        .then(|| Program::of(module, &variables, &rngs, types(&args)));
+    let places: BTreeSet<String> = calls.iter().map(|c| c.path.join(".")).collect();
+    let mut seen = BTreeSet::new();
+    let mut rows = Vec::new();
+    for call in calls {
+        let depth = call.path.len();
+        let path = call.path.join(".");
+        let again = !seen.insert(path.clone());
+        if again && !options.repeated || options.depth.is_some_and(|most| depth > most) {
+            continue;
+        }
+        let mut row = SummaryRow {
+            class: call.class,
+            inputs: call.inputs,
+            outputs: call.outputs,
+            variables: Vec::new(),
+            flops: None,
+            vjp_flops: None,
+            counted: Vec::new(),
+            path,
+        };
+        if let Some(program) = &program {
+            let part = program.part(&call.path);
+            row.flops = options.flops.then(|| part.flops());
+            row.vjp_flops = options.vjp_flops.then(|| part.vjp_flops());
+        }
+        if !again {
+            let whole = options.depth == Some(depth);
+            row.find_variables(&variables, &places, whole);
+        }
+        rows.push(row);
+    }
+    Summary {
+        class: module.class_name().into_owned(),
+        collections: variables.names().map(str::to_owned).collect(),
+        rows,
+    }
+}
+
+impl SummaryRow {
+    /// Finds the variables of the module: those below it that are not below
+    /// another module, unless all count.
+    fn find_variables(&mut self, variables: &Variables, places: &BTreeSet<String>, whole: bool) {
+        for (name, state) in variables.iter() {
+            let below: State = match self.path.is_empty() {
+                true => state.clone(),
+                false => state.subtree(&self.path),
+            };
+            let own = |path: &str| {
+                let first = path.split('.').next().unwrap_or(path);
+                let module = match self.path.is_empty() {
+                    true => first.to_owned(),
+                    false => format!("{}.{first}", self.path),
+                };
+                !places.contains(&module)
+            };
+            let mine: Vec<(String, Aval)> = below
+                .iter()
+                .filter(|(path, _)| own(path))
+                .map(|(path, a)| (path.to_owned(), a.aval()))
+                .collect();
+            let counted = match whole {
+                true => below.arrays().iter().map(|a| a.aval()).collect(),
+                false => mine.iter().map(|(_, aval)| *aval).collect(),
+            };
+            self.counted.push((name.to_owned(), counted));
+            if !mine.is_empty() {
+                self.variables.push((name.to_owned(), mine));
+            }
+        }
+    }
+}

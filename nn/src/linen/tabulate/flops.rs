@@ -1,0 +1,151 @@
+//! Floating-point operations of the parts of a model.
+
+use crate::linen::{Apply, CollectionFilter, Module, Streams, Variables, apply};
+use ramie_core::{
+    Array, Atom, Aval, ClosedJaxpr, DType, Eqn, Jaxpr, Tree, Value, Var, jit, make_jaxpr, vjp,
+};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// The program of a whole model, whose operations know their modules by the
+/// named scopes around them.
+pub(super) struct Program {
+    jaxpr: Arc<Jaxpr>,
+    /// The name of the outermost module in named scopes.
+    root: String,
+}
+
+/// The operations of one module.
+pub(super) struct Part {
+    program: ClosedJaxpr,
+    inputs: Vec<Aval>,
+}
+
+impl Program {
+    /// Traces a module at these types.
+    #[track_caller]
+    pub fn of<M, A: Tree, O: Tree>(
+        module: &M,
+        variables: &Variables,
+        rngs: &Streams,
+        args: A,
+    ) -> Program
+    where
+        M: Module<A, O> + Sync,
+    {
+        let run = |variables: Variables, rngs: Streams, args: A| {
+            let options = Apply::new().rngs(rngs).mutable(CollectionFilter::All);
+            let (out, changed) = apply(&variables, &options, |scope| scope.run(module, args));
+            (out, changed)
+        };
+        // The module need not be shared among threads to be traced on this one.
+        let program = make_jaxpr(run)(variables.clone(), rngs.clone(), args);
+        Program {
+            jaxpr: program.jaxpr,
+            root: module.class_name().into_owned(),
+        }
+    }
+
+    /// The operations of the module at a path.
+    pub fn part(&self, path: &[String]) -> Part {
+        let mut scope = self.root.clone();
+        for name in path {
+            scope.push('/');
+            scope.push_str(name);
+        }
+        let within = |eqn: &&Eqn| {
+            let rest = eqn.scope.name().strip_prefix(scope.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let eqns: Vec<Eqn> = self.jaxpr.eqns.iter().filter(within).cloned().collect();
+        let made: HashSet<Var> = eqns
+            .iter()
+            .flat_map(|e| e.outputs.iter().copied())
+            .collect();
+        let mut invars = Vec::new();
+        let mut seen = HashSet::new();
+        for atom in eqns.iter().flat_map(|e| &e.inputs) {
+            if let Atom::Var(v) = atom
+                && !made.contains(v)
+                && seen.insert(*v)
+            {
+                invars.push(*v);
+            }
+        }
+        let outside = self.jaxpr.eqns.iter().filter(|e| !within(e));
+        let used: HashSet<Var> = outside
+            .flat_map(|e| &e.inputs)
+            .chain(&self.jaxpr.outvars)
+            .filter_map(|atom| match atom {
+                Atom::Var(v) => Some(*v),
+                Atom::Literal(_) => None,
+            })
+            .collect();
+        let mut outvars: Vec<Var> = made.into_iter().filter(|v| used.contains(v)).collect();
+        outvars.sort();
+        let inputs = invars.iter().map(|v| self.jaxpr.var_aval(*v)).collect();
+        let outvars = outvars.into_iter().map(Atom::Var).collect();
+        let jaxpr = Jaxpr::new(Vec::new(), invars, eqns, outvars, self.types());
+        Part {
+            program: ClosedJaxpr {
+                jaxpr: Arc::new(jaxpr),
+                consts: Vec::new(),
+            },
+            inputs,
+        }
+    }
+
+    /// The table of types, by variable.
+    fn types(&self) -> Vec<Aval> {
+        let jaxpr = &self.jaxpr;
+        let bound = jaxpr.constvars.iter().chain(&jaxpr.invars);
+        let bound = bound.chain(jaxpr.eqns.iter().flat_map(|e| &e.outputs));
+        let mut types = vec![Aval::scalar(DType::F32); jaxpr.num_vars()];
+        for v in bound {
+            types[v.index()] = jaxpr.var_aval(*v);
+        }
+        types
+    }
+}
+
+impl Part {
+    fn arguments(&self) -> Vec<Array> {
+        let of = |a: &Aval| Array::shape_dtype_struct(a.shape(), a.dtype());
+        self.inputs.iter().map(of).collect()
+    }
+
+    /// The operations, compiled.
+    pub fn flops(&self) -> u64 {
+        let program = self.program.clone();
+        cost(
+            move |args: Vec<Array>| program.eval(&args),
+            self.arguments(),
+        )
+    }
+
+    /// The operations and those of reverse mode, compiled.
+    pub fn vjp_flops(&self) -> u64 {
+        let program = self.program.clone();
+        let run = move |args: Vec<Array>| {
+            let (out, pull) = vjp(|args: Vec<Array>| program.eval(&args), args);
+            pull(out)
+        };
+        cost(run, self.arguments())
+    }
+}
+
+/// The floating-point operations of a compiled function; none if the compiler
+/// does not tell.
+fn cost(f: impl Fn(Vec<Array>) -> Vec<Array> + Send + Sync, args: Vec<Array>) -> u64 {
+    let compiled = jit(f).compile((args,));
+    let properties = match compiled.and_then(|c| c.cost_analysis()) {
+        Ok(properties) => properties,
+        Err(_) => return 0,
+    };
+    let flops = properties.iter().find(|(name, _)| name == "flops");
+    match flops {
+        Some((_, Value::F32(n))) => *n as u64,
+        Some((_, Value::I64(n))) => u64::try_from(*n).unwrap_or(0),
+        _ => 0,
+    }
+}
