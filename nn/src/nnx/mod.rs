@@ -43,15 +43,21 @@
 //! }
 //! ```
 
+mod display;
 mod ema;
 mod filter;
 mod graph;
+mod observe;
 mod parts;
 mod rng_state;
+mod sow;
 mod state;
+mod table;
+mod tabulate;
 mod transforms;
 
 pub use crate::{ModelAndOptimizer, Optimizer};
+pub use display::{Summary, display, summary};
 pub use ema::{Ema, TrainState};
 pub use filter::{
     All, Any, Everything, Filter, HasTag, Kind, KindOf, Leaf, Not, Nothing, OfType, PathContains,
@@ -59,13 +65,16 @@ pub use filter::{
 };
 pub(crate) use graph::listed;
 pub use graph::{Filters, GraphDef, States, clone, graphdef, merge, split, state, update};
+pub use observe::observe;
 pub use parts::{Node, for_each, for_each_mut, iter_children, iter_modules, set_attributes};
 pub use ramie_core::{JitOptions, jit, jit_with, make_jaxpr};
 pub use rng_state::{ReseedPolicy, RngBackups, fork_rngs, reseed, restore_rngs, split_rngs};
+pub use sow::{Intermediates, Perturb, capture, capture_intermediates, init_perturbations, pop};
 pub use state::{
     FlatState, PureDict, filter_state, from_flat_state, map_state, merge_state,
     replace_by_pure_dict, split_state, to_flat_state, to_pure_dict,
 };
+pub use tabulate::{Row, TabulateOptions, tabulate};
 pub use transforms::{
     Axis, Carry, DiffState, Models, ScanOptions, StateAxes, VmapOptions, cond, custom_vjp,
     eval_shape, fori_loop, grad, grad_wrt, jvp, remat, remat_with, scan, switch, together,

@@ -1,0 +1,268 @@
+//! `display`: a model as text. `summary`: its size.
+
+use crate::RngKey;
+use ramie_core::tree::{Fixed, Key, Visitor};
+use ramie_core::{Array, Aval, Tree};
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::fmt::{self, Write};
+
+/// How many numbers there are, and how many bytes they take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Size {
+    pub count: usize,
+    pub bytes: usize,
+}
+
+impl Size {
+    fn of(kind: Option<&str>, aval: Aval) -> Size {
+        let elements: usize = aval.shape().iter().product();
+        // A key is one thing, of several words.
+        let words = match kind {
+            Some(RngKey::KIND) => aval.shape().last().copied().unwrap_or(1).max(1),
+            _ => 1,
+        };
+        Size {
+            count: elements / words,
+            bytes: (elements * aval.dtype().bits()).div_ceil(8),
+        }
+    }
+
+    pub fn add(&mut self, other: Size) {
+        self.count += other.count;
+        self.bytes += other.bytes;
+    }
+}
+
+/// `4,224 (16.9 KB)`.
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", grouped(self.count), bytes(self.bytes))
+    }
+}
+
+/// A number with commas between thousands.
+fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number of bytes, in units of thousands.
+fn bytes(n: usize) -> String {
+    let units = ["KB", "MB", "GB", "TB"];
+    if n < 1000 {
+        return format!("{n} B");
+    }
+    let mut value = n as f64 / 1000.0;
+    let mut unit = 0;
+    while value >= 1000.0 && unit + 1 < units.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    format!("{value:.1} {}", units[unit])
+}
+
+/// The name of a kind of variable as a type: `BatchStat` for `batch_stat`.
+pub(super) fn type_of_kind(kind: Option<&str>) -> String {
+    let Some(kind) = kind else {
+        return "Array".into();
+    };
+    let words = kind.split('_').map(|word| {
+        let mut letters = word.chars();
+        let first = letters.next().map(|c| c.to_ascii_uppercase());
+        first.into_iter().chain(letters).collect::<String>()
+    });
+    words.collect()
+}
+
+/// A part of a tree: what is below one step of a path.
+#[derive(Default)]
+pub(super) struct Item {
+    pub name: String,
+    /// The type, if it says one.
+    pub type_name: Option<&'static str>,
+    pub kind: Option<&'static str>,
+    /// A value that is not traced.
+    value: Option<String>,
+    /// The array that it is.
+    pub leaf: Option<Aval>,
+    pub children: Vec<Item>,
+    /// What is in it, by kind.
+    pub sizes: BTreeMap<String, Size>,
+}
+
+impl Item {
+    /// The parts of a tree.
+    pub fn of<T: Tree>(tree: &T) -> Item {
+        let mut items = Items(vec![Item::default()]);
+        tree.walk(&mut items);
+        items.0.pop().unwrap_or_default()
+    }
+
+    fn add(&mut self, kind: Option<&'static str>, size: Size) {
+        let name = match kind {
+            Some("rng_key" | "rng_count") => "RngState".to_owned(),
+            kind => type_of_kind(kind),
+        };
+        self.sizes.entry(name).or_default().add(size);
+    }
+
+    fn write(&self, text: &mut String, depth: usize) {
+        let indent = "  ".repeat(depth);
+        let _ = write!(text, "{indent}");
+        if depth > 0 {
+            let _ = write!(text, "{}=", self.name);
+        }
+        if let Some(aval) = self.leaf {
+            let _ = writeln!(text, "{}({aval}),", type_of_kind(self.kind));
+            return;
+        }
+        if self.children.is_empty() && self.type_name.is_none() {
+            let value = self.value.as_deref().unwrap_or("()");
+            let _ = writeln!(text, "{value},");
+            return;
+        }
+        let sizes: Vec<String> = self
+            .sizes
+            .iter()
+            .map(|(kind, size)| format!("{kind}: {size}"))
+            .collect();
+        let comment = match sizes.is_empty() {
+            true => String::new(),
+            false => format!(" # {}", sizes.join(", ")),
+        };
+        let (open, close) = match self.type_name {
+            Some(_) => ("(", ")"),
+            None => ("[", "]"),
+        };
+        let _ = writeln!(text, "{}{open}{comment}", self.type_name.unwrap_or(""));
+        for child in &self.children {
+            child.write(text, depth + 1);
+        }
+        let comma = if depth > 0 { "," } else { "" };
+        let _ = writeln!(text, "{indent}{close}{comma}");
+    }
+}
+
+/// Gathers items, the open ones in a list.
+struct Items(Vec<Item>);
+
+impl Items {
+    fn top(&mut self) -> &mut Item {
+        self.0.last_mut().expect("an open item")
+    }
+}
+
+impl Visitor for Items {
+    fn leaf(&mut self, array: &Array) {
+        let top = self.top();
+        let (kind, aval) = (top.kind, array.aval());
+        top.leaf = Some(aval);
+        top.add(kind, Size::of(kind, aval));
+    }
+    fn value(&mut self, value: &dyn Fixed) {
+        self.top().value = Some(value.describe());
+    }
+    fn none(&mut self) {
+        self.top().value = Some("None".into());
+    }
+    fn enter(&mut self, key: Key<'_>) {
+        // Leaves below are of the kind of what they are in.
+        let kind = self.top().kind;
+        self.0.push(Item {
+            name: key.to_string(),
+            kind,
+            ..Item::default()
+        });
+    }
+    fn exit(&mut self) {
+        let Some(item) = self.0.pop() else { return };
+        let top = self.top();
+        for (kind, size) in &item.sizes {
+            top.sizes.entry(kind.clone()).or_default().add(*size);
+        }
+        top.children.push(item);
+    }
+    fn kind(&mut self, kind: &'static str) {
+        self.top().kind = Some(kind);
+    }
+    fn node(&mut self, name: &'static str, _: &dyn Any) {
+        self.top().type_name = Some(name);
+    }
+}
+
+/// A model as text: the types of its parts, kinds, shapes and element types of
+/// its variables, and its hyperparameters (`nnx.display`).
+///
+/// ```no_run
+/// use ramie_nn::{Linear, Rngs, nnx};
+/// let text = nnx::display(&Linear::new(2, 3, &mut Rngs::new(0)));
+/// assert_eq!(text, "\
+/// Linear( # Param: 9 (36 B)
+///   kernel=Param(f32[2,3]),
+///   bias=Param(f32[3]),
+///   dtype=None,
+///   precision=None,
+/// )
+/// ");
+/// ```
+pub fn display<M: Tree>(model: &M) -> String {
+    let mut text = String::new();
+    Item::of(model).write(&mut text, 0);
+    text
+}
+
+/// How large a model is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    sizes: BTreeMap<String, Size>,
+}
+
+impl Summary {
+    /// How many parameters there are.
+    pub fn parameters(&self) -> usize {
+        self.count("Param")
+    }
+
+    /// How many numbers variables of a type have, `BatchStat` say; keys of
+    /// streams and their counts are `RngState`.
+    pub fn count(&self, type_name: &str) -> usize {
+        self.sizes.get(type_name).map_or(0, |s| s.count)
+    }
+
+    /// How many bytes all arrays take.
+    pub fn bytes(&self) -> usize {
+        self.sizes.values().map(|s| s.bytes).sum()
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut total = Size::default();
+        for (kind, size) in &self.sizes {
+            writeln!(f, "{kind}: {size}")?;
+            total.add(*size);
+        }
+        write!(f, "Total: {total}")
+    }
+}
+
+/// How large a model is, by the types of its variables.
+///
+/// ```no_run
+/// use ramie_nn::{Linear, Rngs, nnx};
+/// let summary = nnx::summary(&Linear::new(2, 3, &mut Rngs::new(0)));
+/// assert_eq!((summary.parameters(), summary.bytes()), (9, 36));
+/// ```
+pub fn summary<M: Tree>(model: &M) -> Summary {
+    Summary {
+        sizes: Item::of(model).sizes,
+    }
+}

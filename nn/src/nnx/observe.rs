@@ -1,0 +1,206 @@
+//! `observe`: calls of layers, as they report them.
+
+use super::parts::for_each_node;
+use ramie_core::tree::{self, Tree};
+use ramie_core::{Array, Compiled, Result, Value, jit, vjp};
+use std::any::TypeId;
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+/// What is kept of each call.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Recording {
+    outputs: bool,
+    flops: bool,
+    vjp_flops: bool,
+}
+
+impl Recording {
+    /// The values of the outputs.
+    pub fn outputs(mut self) -> Recording {
+        self.outputs = true;
+        self
+    }
+
+    /// How to compute what a call costs.
+    pub fn costs(mut self, flops: bool, vjp_flops: bool) -> Recording {
+        (self.flops, self.vjp_flops) = (flops, vjp_flops);
+        self
+    }
+}
+
+/// Floating-point operations of a call, and of it with its derivative.
+pub(super) type Costs = (Option<f64>, Option<f64>);
+
+/// A call that a layer reported.
+pub(super) struct Call {
+    pub path: String,
+    pub inputs: Vec<String>,
+    pub outputs: Vec<String>,
+    /// Outputs by their paths, if they are kept.
+    pub values: Vec<(String, Array)>,
+    pub costs: Option<Box<dyn FnOnce() -> Costs>>,
+}
+
+struct Recorder {
+    recording: Recording,
+    /// Where each node of the model is, by address and type.
+    places: HashMap<(usize, TypeId), String>,
+    calls: Vec<Call>,
+}
+
+thread_local! {
+    static RECORDERS: RefCell<Vec<Recorder>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Ends a recording when it is dropped.
+pub(super) struct Guard(());
+
+impl Guard {
+    /// The calls, in the order in which they began.
+    pub fn finish(self) -> Vec<Call> {
+        let recorder = RECORDERS.with_borrow_mut(Vec::pop);
+        std::mem::forget(self);
+        recorder.map_or_else(Vec::new, |r| r.calls)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        RECORDERS.with_borrow_mut(Vec::pop);
+    }
+}
+
+/// Records the calls of the parts of a model, which must stay where it is.
+pub(super) fn start<M: Tree>(model: &M, recording: Recording) -> Guard {
+    let mut places = HashMap::new();
+    for_each_node(model, |path, _, node| {
+        let address = std::ptr::from_ref(node).cast::<()>().addr();
+        places.insert((address, node.type_id()), path.to_owned());
+    });
+    RECORDERS.with_borrow_mut(|all| {
+        all.push(Recorder {
+            recording,
+            places,
+            calls: Vec::new(),
+        });
+    });
+    Guard(())
+}
+
+/// Types of the arrays of a tree.
+pub(super) fn types<T: Tree>(tree: &T) -> Vec<String> {
+    let leaves = tree::leaves(tree);
+    leaves.iter().map(|a| a.aval().to_string()).collect()
+}
+
+/// Reports a call of a layer to a table or a capture that is being made, and
+/// makes it; `None`, at next to no cost, where nobody asks.
+///
+/// The layers of this crate report their calls in this way; layers of one's own
+/// can, so that [`tabulate`](super::tabulate) knows what goes in and out of them.
+/// `compute` is a function, not a closure with captures, and must not report the
+/// same call again.
+///
+/// ```no_run
+/// use ramie_core::Array;
+/// use ramie_nn::{Linear, Module, nnx};
+/// #[derive(Module)]
+/// struct Block { linear: Linear }
+/// impl Block {
+///     fn forward(&self, x: &Array) -> Array {
+///         if let Some(y) = nnx::observe(self, x.clone(), |block, x| block.compute(&x)) {
+///             return y;
+///         }
+///         self.compute(x)
+///     }
+///     fn compute(&self, x: &Array) -> Array {
+///         self.linear.forward(x).tanh()
+///     }
+/// }
+/// ```
+pub fn observe<L: Tree, A: Tree, R: Tree>(
+    layer: &L,
+    args: A,
+    compute: fn(&L, A) -> R,
+) -> Option<R> {
+    let address = std::ptr::from_ref(layer).cast::<()>().addr();
+    let key = (address, TypeId::of::<L>());
+    let (place, recording) = RECORDERS.with_borrow_mut(|all| {
+        let recorder = all.last_mut()?;
+        let path = recorder.places.get(&key)?.clone();
+        let recording = recorder.recording;
+        let costs = (recording.flops || recording.vjp_flops).then(|| {
+            let (layer, args) = (abstracted(layer), abstracted(&args));
+            let costs = move || costs(layer, args, compute, recording);
+            Box::new(costs) as Box<dyn FnOnce() -> Costs>
+        });
+        recorder.calls.push(Call {
+            path,
+            inputs: types(&args),
+            outputs: Vec::new(),
+            values: Vec::new(),
+            costs,
+        });
+        Some((recorder.calls.len() - 1, recording))
+    })?;
+    let out = compute(layer, args);
+    RECORDERS.with_borrow_mut(|all| {
+        let Some(call) = all.last_mut().and_then(|r| r.calls.get_mut(place)) else {
+            return;
+        };
+        call.outputs = types(&out);
+        if recording.outputs {
+            let paths = tree::paths(&out);
+            call.values = paths.into_iter().zip(tree::leaves(&out)).collect();
+        }
+    });
+    Some(out)
+}
+
+/// The tree with types in the place of arrays.
+pub(super) fn abstracted<T: Tree>(tree: &T) -> T {
+    tree::map(tree, |a| Array::shape_dtype_struct(a.shape(), a.dtype()))
+}
+
+fn costs<L: Tree, A: Tree, R: Tree>(
+    layer: L,
+    args: A,
+    compute: fn(&L, A) -> R,
+    recording: Recording,
+) -> Costs {
+    let call = move |layer: L, args: A| compute(&layer, args);
+    program_costs(call, layer, args, recording)
+}
+
+/// What a function costs according to the compiler, where it knows.
+pub(super) fn program_costs<L: Tree, A: Tree, R: Tree>(
+    call: impl Fn(L, A) -> R + Send + Sync,
+    layer: L,
+    args: A,
+    recording: Recording,
+) -> Costs {
+    let copy = |layer: &L, args: &A| (abstracted(layer), abstracted(args));
+    let forward = recording.flops.then(|| {
+        let (layer, args) = copy(&layer, &args);
+        flops(jit(|l: L, a: A| call(l, a)).compile((layer, args)))
+    });
+    let both = recording.vjp_flops.then(|| {
+        let pulled = |l: L, a: A| {
+            let (out, pull) = vjp(|(l, a): (L, A)| call(l, a), (l, a));
+            pull(out)
+        };
+        flops(jit(pulled).compile((layer, args)))
+    });
+    (forward.flatten(), both.flatten())
+}
+
+fn flops<S: Tree, A: Tree, R: Tree>(compiled: Result<Compiled<S, A, R>>) -> Option<f64> {
+    let estimates = compiled.ok()?.cost_analysis().ok()?;
+    let (_, value) = estimates.into_iter().find(|(name, _)| name == "flops")?;
+    match value {
+        Value::F32(v) => Some(f64::from(v)),
+        Value::I64(v) => Some(v as f64),
+        _ => None,
+    }
+}
