@@ -82,6 +82,8 @@ Model( # BatchStat: 3 (12 B), Param: 21 (84 B), RngState: 2 (12 B)
         bias=Param(f32[3]),
         dtype=None,
         precision=None,
+        preferred_element_type=None,
+        dot_general=None,
       ),
       mean=BatchStat(f32[3]),
       noise=RngStream( # RngState: 2 (12 B)
@@ -103,6 +105,8 @@ Model( # BatchStat: 3 (12 B), Param: 21 (84 B), RngState: 2 (12 B)
     bias=None,
     dtype=None,
     precision=None,
+    preferred_element_type=None,
+    dot_general=None,
   ),
 )
 "

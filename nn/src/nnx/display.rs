@@ -210,6 +210,8 @@ impl Visitor for Items {
 ///   bias=Param(f32[3]),
 ///   dtype=None,
 ///   precision=None,
+///   preferred_element_type=None,
+///   dot_general=None,
 /// )
 /// ");
 /// ```

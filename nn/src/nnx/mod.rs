@@ -65,7 +65,7 @@ pub use filter::{
 };
 pub(crate) use graph::listed;
 pub use graph::{Filters, GraphDef, States, clone, graphdef, merge, split, state, update};
-pub use observe::observe;
+pub use observe::{observe, observe_mut};
 pub use parts::{Node, for_each, for_each_mut, iter_children, iter_modules, set_attributes};
 pub use ramie_core::{JitOptions, jit, jit_with, make_jaxpr};
 pub use rng_state::{ReseedPolicy, RngBackups, fork_rngs, reseed, restore_rngs, split_rngs};

@@ -124,53 +124,74 @@ pub fn observe<L: Tree, A: Tree, R: Tree>(
     args: A,
     compute: fn(&L, A) -> R,
 ) -> Option<R> {
+    let begun = begin(layer, &args, move |layer: L, args: A, recording| {
+        program_costs(move |l: L, a: A| compute(&l, a), layer, args, recording)
+    })?;
+    let out = compute(layer, args);
+    end(begun, &out);
+    Some(out)
+}
+
+/// [`observe`] for a layer that its call changes.
+pub fn observe_mut<L: Tree, A: Tree, R: Tree>(
+    layer: &mut L,
+    args: A,
+    compute: fn(&mut L, A) -> R,
+) -> Option<R> {
+    let begun = begin(layer, &args, move |layer: L, args: A, recording| {
+        let call = move |mut l: L, a: A| (compute(&mut l, a), l);
+        program_costs(call, layer, args, recording)
+    })?;
+    let out = compute(layer, args);
+    end(begun, &out);
+    Some(out)
+}
+
+/// A call that has begun: its place among the calls, and what is kept of it.
+type Begun = (usize, Recording);
+
+fn begin<L: Tree, A: Tree>(
+    layer: &L,
+    args: &A,
+    costs: impl FnOnce(L, A, Recording) -> Costs + 'static,
+) -> Option<Begun> {
     let address = std::ptr::from_ref(layer).cast::<()>().addr();
     let key = (address, TypeId::of::<L>());
-    let (place, recording) = RECORDERS.with_borrow_mut(|all| {
+    RECORDERS.with_borrow_mut(|all| {
         let recorder = all.last_mut()?;
         let path = recorder.places.get(&key)?.clone();
         let recording = recorder.recording;
         let costs = (recording.flops || recording.vjp_flops).then(|| {
-            let (layer, args) = (abstracted(layer), abstracted(&args));
-            let costs = move || costs(layer, args, compute, recording);
-            Box::new(costs) as Box<dyn FnOnce() -> Costs>
+            let (layer, args) = (abstracted(layer), abstracted(args));
+            Box::new(move || costs(layer, args, recording)) as Box<dyn FnOnce() -> Costs>
         });
         recorder.calls.push(Call {
             path,
-            inputs: types(&args),
+            inputs: types(args),
             outputs: Vec::new(),
             values: Vec::new(),
             costs,
         });
         Some((recorder.calls.len() - 1, recording))
-    })?;
-    let out = compute(layer, args);
+    })
+}
+
+fn end<R: Tree>((place, recording): Begun, out: &R) {
     RECORDERS.with_borrow_mut(|all| {
         let Some(call) = all.last_mut().and_then(|r| r.calls.get_mut(place)) else {
             return;
         };
-        call.outputs = types(&out);
+        call.outputs = types(out);
         if recording.outputs {
-            let paths = tree::paths(&out);
-            call.values = paths.into_iter().zip(tree::leaves(&out)).collect();
+            let paths = tree::paths(out);
+            call.values = paths.into_iter().zip(tree::leaves(out)).collect();
         }
     });
-    Some(out)
 }
 
 /// The tree with types in the place of arrays.
 pub(super) fn abstracted<T: Tree>(tree: &T) -> T {
     tree::map(tree, |a| Array::shape_dtype_struct(a.shape(), a.dtype()))
-}
-
-fn costs<L: Tree, A: Tree, R: Tree>(
-    layer: L,
-    args: A,
-    compute: fn(&L, A) -> R,
-    recording: Recording,
-) -> Costs {
-    let call = move |layer: L, args: A| compute(&layer, args);
-    program_costs(call, layer, args, recording)
 }
 
 /// What a function costs according to the compiler, where it knows.
