@@ -4,10 +4,12 @@
 //!
 //! Every workload runs in a process of its own, so that peak memory is its own.
 
+mod cnn;
 mod collectives;
 mod decoder;
 mod digits;
 mod first_step;
+mod linen_step;
 mod loader;
 #[path = "../../examples/collective_matmul/matmul.rs"]
 mod matmul;
@@ -16,13 +18,16 @@ mod ops;
 mod scalar;
 mod trace;
 mod traffic;
+mod xor;
 
 use measure::{Plan, measure};
 use std::process::Command;
 
-const WORKLOADS: [&str; 7] = [
+const WORKLOADS: [&str; 9] = [
     "scalar",
+    "xor",
     "digits",
+    "cnn",
     "ops",
     "trace",
     "collectives",
@@ -33,7 +38,9 @@ const WORKLOADS: [&str; 7] = [
 fn run(name: &str, plan: &Plan) -> ramie::core::Result<()> {
     match name {
         "scalar" => measure(name, plan, 2000, scalar::build),
+        "xor" => measure(name, plan, 1000, xor::build),
         "digits" => measure(name, plan, 100, digits::build),
+        "cnn" => measure(name, plan, 15, cnn::build),
         "ops" => ops::measure(plan),
         "trace" => trace::measure(plan),
         "collectives" => collectives::measure(plan),
