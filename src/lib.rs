@@ -224,6 +224,8 @@ mod documents {
     struct AddingAPrimitive;
     #[doc = include_str!("../docs/adding-a-layer.md")]
     struct AddingALayer;
+    #[doc = include_str!("../docs/models.md")]
+    struct Models;
     #[doc = include_str!("../docs/adding-an-optimizer.md")]
     struct AddingAnOptimizer;
     #[doc = include_str!("../docs/scaling.md")]
