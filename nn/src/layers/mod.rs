@@ -12,6 +12,7 @@ mod linear_general;
 pub(crate) mod mode;
 mod norm;
 pub(crate) mod promote;
+mod recurrent;
 mod sizes;
 
 pub use conv::{
@@ -26,5 +27,11 @@ pub use linear_general::{LinearGeneral, LinearGeneralConfig};
 pub use norm::{
     BatchNorm, BatchNormConfig, GroupNorm, GroupNormConfig, InstanceNorm, InstanceNormConfig,
     LayerNorm, LayerNormConfig, RMSNorm, RMSNormConfig, Statistics,
+};
+pub use recurrent::{
+    Bidirectional, BidirectionalConfig, CellFunction, GRUCell, GRUCellConfig, LSTMCell,
+    LSTMCellConfig, MGUCell, MGUCellConfig, MergeFunction, OptimizedLSTMCell,
+    OptimizedLSTMCellConfig, RNN, RNNCell, RNNCellConfig, RNNConfig, RNNInput, RNNOptions,
+    SimpleCell, SimpleCellConfig, flip_sequences,
 };
 pub use sizes::Sizes;

@@ -30,6 +30,7 @@
 //! Layers are configured by the same structs in both ways: [`Dense`] is the
 //! configuration of [`Linear`](crate::Linear).
 
+mod adopt;
 mod apply;
 mod bind;
 mod filter;
@@ -54,6 +55,12 @@ pub use crate::layers::{
     BatchNormConfig as BatchNorm, GroupNormConfig as GroupNorm, InstanceNormConfig as InstanceNorm,
     LayerNormConfig as LayerNorm, RMSNormConfig as RMSNorm,
 };
+pub use crate::layers::{
+    BidirectionalConfig as Bidirectional, GRUCellConfig as GRUCell, LSTMCellConfig as LSTMCell,
+    MGUCellConfig as MGUCell, OptimizedLSTMCellConfig as OptimizedLSTMCell, RNNConfig as RNN,
+    SimpleCellConfig as SimpleCell,
+};
+pub use adopt::Adopted;
 pub use apply::{Apply, apply, init, init_with_output};
 pub use bind::Bound;
 pub use filter::CollectionFilter;

@@ -1,6 +1,6 @@
 //! `Module`: a computation with variables that a scope holds.
 
-use super::{Apply, Bound, Scope, Streams, Summary, Tabulate, Variables};
+use super::{Adopted, Apply, Bound, Scope, Streams, Summary, Tabulate, Variables};
 use super::{apply, init_with_output, lazy, tabulate};
 use ramie_core::Array;
 use ramie_core::Tree;
@@ -53,6 +53,12 @@ pub trait Module<Args: Tree = Array, Out: Tree = Array> {
         let name = std::any::type_name::<Self>();
         let name = name.split('<').next().unwrap_or(name);
         Cow::Borrowed(name.rsplit("::").next().unwrap_or(name))
+    }
+
+    /// The modules that this one was made with, in the order of its fields,
+    /// for their names.
+    fn adopted(&self) -> Vec<Adopted> {
+        Vec::new()
     }
 
     /// Makes the variables, for arguments like these. Intermediate values are
@@ -182,6 +188,9 @@ impl<A: Tree, O: Tree, M: Module<A, O> + ?Sized> Module<A, O> for &M {
     fn class_name(&self) -> Cow<'static, str> {
         (**self).class_name()
     }
+    fn adopted(&self) -> Vec<Adopted> {
+        (**self).adopted()
+    }
 }
 
 impl<A: Tree, O: Tree, M: Module<A, O> + ?Sized> Module<A, O> for Box<M> {
@@ -190,6 +199,9 @@ impl<A: Tree, O: Tree, M: Module<A, O> + ?Sized> Module<A, O> for Box<M> {
     }
     fn class_name(&self) -> Cow<'static, str> {
         (**self).class_name()
+    }
+    fn adopted(&self) -> Vec<Adopted> {
+        (**self).adopted()
     }
 }
 

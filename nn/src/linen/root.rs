@@ -81,6 +81,8 @@ pub(crate) struct Root {
     names: HashMap<Vec<String>, BTreeMap<String, BTreeSet<Option<String>>>>,
     /// How many modules of each class got a name in each scope.
     cursors: HashMap<(Vec<String>, String), usize>,
+    /// Where parts of a module are that are not below it, by their names there.
+    pub adopted: HashMap<Vec<String>, Vec<(&'static str, Vec<String>)>>,
     pub capture: Option<Capture>,
     pub calls: Option<Calls>,
 }
@@ -98,6 +100,7 @@ impl Root {
             counts: Counts::default(),
             names: HashMap::new(),
             cursors: HashMap::new(),
+            adopted: HashMap::new(),
             capture: None,
             calls: None,
         }
@@ -119,6 +122,7 @@ impl Root {
             counts: self.counts.clone(),
             names: HashMap::new(),
             cursors: self.cursors.clone(),
+            adopted: self.adopted.clone(),
             capture: self.capture.clone(),
             calls: self.calls.clone(),
         }
@@ -162,6 +166,13 @@ impl Root {
             *count
         };
         Some(fold_in_path(key, &path[self.base..], Some(count)))
+    }
+
+    /// Where the part of a module is, if that is not below the module.
+    pub fn adopted_path(&self, path: &[String], name: &str) -> Option<Vec<String>> {
+        let parts = self.adopted.get(path)?;
+        let part = parts.iter().find(|(field, _)| *field == name);
+        part.map(|(_, path)| path.clone())
     }
 
     /// Begins a call of the module at a path: its names are free again.

@@ -408,9 +408,11 @@ impl Scope {
     where
         M: Module<A, O> + ?Sized,
     {
+        let adopted = self.adopt(module.adopted());
         let class = module.class_name();
         let name = self.root_mut().automatic_name(&self.path, &class);
-        self.named(&name, module, args)
+        let mut scope = self.enter_with(&name, adopted);
+        scope.run(module, args)
     }
 
     /// Calls a module as a part of this one, under a name.
@@ -422,7 +424,8 @@ impl Scope {
     where
         M: Module<A, O> + ?Sized,
     {
-        let mut scope = self.enter(name);
+        let adopted = self.adopt(module.adopted());
+        let mut scope = self.enter_with(name, adopted);
         scope.run(module, args)
     }
 
@@ -440,9 +443,10 @@ impl Scope {
     /// [`setup`](Scope::setup) under an automatic name.
     #[track_caller]
     pub fn share<M: Clone + Module<A, O>, A: Tree, O: Tree>(&mut self, module: &M) -> Child<M> {
+        let adopted = self.adopt(module.adopted());
         let class = module.class_name();
         let name = self.root_mut().automatic_name(&self.path, &class);
-        self.setup(&name, module)
+        Child::new(self.enter_with(&name, adopted), module.clone())
     }
 
     /// The scope of a part of this module. Prefer [`child`](Scope::child) and
@@ -453,13 +457,27 @@ impl Scope {
     #[track_caller]
     pub fn enter(&mut self, name: &str) -> Scope {
         self.reserve(name, None);
-        let mut path = self.path.clone();
-        path.push(name.to_owned());
+        let adopted = self.root().adopted_path(&self.path, name);
+        let path = adopted.unwrap_or_else(|| {
+            let mut path = self.path.clone();
+            path.push(name.to_owned());
+            path
+        });
         self.root_mut().begin(&path);
         Scope {
             root: self.root.clone(),
             path,
         }
+    }
+
+    /// The scope of a part whose own parts may be elsewhere.
+    #[track_caller]
+    fn enter_with(&mut self, name: &str, adopted: Vec<(&'static str, Vec<String>)>) -> Scope {
+        let scope = self.enter(name);
+        if !adopted.is_empty() {
+            self.root_mut().adopted.insert(scope.path.clone(), adopted);
+        }
+        scope
     }
 
     /// Calls a module in this scope.

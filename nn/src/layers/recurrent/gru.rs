@@ -1,0 +1,114 @@
+//! `GRUCell`.
+
+use super::cell::{CellFunction, First, RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
+use crate::{Initializer, Linear, Module, Rngs, Vars, init};
+use ramie_core::Array;
+use ramie_core::random::Key;
+
+/// Gated recurrent unit (`nnx.GRUCell`, `nn.GRUCell`). Its carry is its output.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::{GRUCell, RNN, Rngs};
+/// let mut rnn = RNN::new(GRUCell::new(3, 8, &mut Rngs::new(0)));
+/// let x = Array::zeros(&[2, 20, 3], DType::F32);
+/// assert_eq!(rnn.forward(&x).shape(), [2, 20, 8]);
+/// ```
+#[derive(Clone, Debug, Module)]
+pub struct GRUCell {
+    /// Reset gate, update gate and new value, of the input.
+    pub dense_i: Linear,
+    /// The same, of the carry. It has a bias, for the new value, only in the
+    /// way of Linen.
+    pub dense_h: Linear,
+    /// What is applied to gates.
+    #[tree(fixed)]
+    pub gate_fn: CellFunction,
+    /// What is applied to the new value.
+    #[tree(fixed)]
+    pub activation_fn: CellFunction,
+    /// How first carries are made.
+    #[tree(fixed)]
+    pub first: First,
+}
+
+cell_hyperparameters! {
+    /// The hyperparameters of a [`GRUCell`].
+    ///
+    /// As Linen's module it is called with carry and input, and its parameters
+    /// are those of `ir`, `iz`, `in`, `hr`, `hz` and `hn`.
+    GRUCellConfig as "GRUCell" {
+        /// What is applied to gates, `sigmoid` by default.
+        gate_fn: [CellFunction] = |x| x.sigmoid(),
+        /// How biases are drawn, zeros by default.
+        bias_init: [Initializer] = init::zeros(),
+    }
+}
+
+impl GRUCell {
+    /// A cell from `in_features` to `hidden_features`.
+    #[track_caller]
+    pub fn new(in_features: usize, hidden_features: usize, rngs: &mut Rngs) -> GRUCell {
+        GRUCell::features(hidden_features).build(in_features, rngs)
+    }
+
+    /// The hyperparameters of a cell of so many features.
+    pub fn features(hidden_features: usize) -> GRUCellConfig {
+        GRUCellConfig::new(hidden_features)
+    }
+}
+
+impl GRUCellConfig {
+    /// The cell for inputs of `in_features`.
+    #[track_caller]
+    pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> GRUCell {
+        self.cell(&[in_features], &mut vars.into())
+    }
+}
+
+impl RNNCellConfig for GRUCellConfig {
+    type Cell = GRUCell;
+
+    fn class(&self) -> &'static str {
+        GRUCellConfig::CLASS
+    }
+
+    fn cell(&self, input_shape: &[usize], vars: &mut Vars<'_>) -> GRUCell {
+        let inputs = input_shape.last().copied().unwrap_or(1);
+        let bias = Some(&self.bias_init);
+        // NNX's cell has no bias for the carry, Linen's has one where it is
+        // not added to that of the input.
+        let of_new = bias.filter(|_| vars.in_scope());
+        let of_input = ["ir", "iz", "in"].map(|name| (name, bias));
+        let of_carry = [("hr", None), ("hz", None), ("hn", of_new)];
+        GRUCell {
+            dense_i: self.of_input().side_by_side(&of_input, inputs, vars),
+            dense_h: self.of_carry().side_by_side(&of_carry, self.features, vars),
+            gate_fn: self.gate_fn,
+            activation_fn: self.activation_fn,
+            first: self.first(),
+        }
+    }
+}
+
+impl RNNCell for GRUCell {
+    type Carry = Array;
+
+    fn step(&self, h: Array, x: &Array) -> (Array, Array) {
+        self.first.expect(GRUCellConfig::CLASS, &h, x);
+        let three = |y: Array| -> [Array; 3] { y.split(3, -1).try_into().expect("three parts") };
+        let [ir, iz, i] = three(self.dense_i.forward(x));
+        let [hr, hz, n] = three(self.dense_h.forward(&h));
+        let r = (self.gate_fn)(&(ir + hr));
+        let z = (self.gate_fn)(&(iz + hz));
+        let n = (self.activation_fn)(&(i + r * n));
+        let h: Array = (1.0 - &z) * n + z * h;
+        (h.clone(), h)
+    }
+
+    fn first_carry(&self, input_shape: &[usize], next_key: &mut dyn FnMut() -> Key) -> Array {
+        self.first.draw(input_shape, next_key)
+    }
+}
+
+linen_cell!(GRUCellConfig, GRUCell, Array);

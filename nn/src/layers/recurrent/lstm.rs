@@ -1,0 +1,156 @@
+//! `LSTMCell`.
+
+use super::cell::{CellFunction, First, RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
+use crate::{Initializer, Linear, Module, Rngs, Vars, init};
+use ramie_core::Array;
+use ramie_core::random::Key;
+
+/// Long short-term memory (`nnx.LSTMCell`, `nn.LSTMCell`), with a kernel for
+/// each gate. The carry is memory and output.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::{LSTMCell, RNN, Rngs};
+/// let mut rnn = RNN::new(LSTMCell::new(3, 8, &mut Rngs::new(0)));
+/// let x = Array::zeros(&[2, 20, 3], DType::F32);
+/// assert_eq!(rnn.forward(&x).shape(), [2, 20, 8]);
+/// ```
+#[derive(Clone, Debug, Module)]
+pub struct LSTMCell {
+    /// The input gate, of the input.
+    pub ii: Linear,
+    /// The forget gate, of the input.
+    pub if_: Linear,
+    /// The new memory, of the input.
+    pub ig: Linear,
+    /// The output gate, of the input.
+    pub io: Linear,
+    /// The input gate, of the carry.
+    pub hi: Linear,
+    /// The forget gate, of the carry.
+    pub hf: Linear,
+    /// The new memory, of the carry.
+    pub hg: Linear,
+    /// The output gate, of the carry.
+    pub ho: Linear,
+    /// What is applied to gates.
+    #[tree(fixed)]
+    pub gate_fn: CellFunction,
+    /// What is applied to memory.
+    #[tree(fixed)]
+    pub activation_fn: CellFunction,
+    /// How first carries are made.
+    #[tree(fixed)]
+    pub first: First,
+}
+
+cell_hyperparameters! {
+    /// The hyperparameters of an [`LSTMCell`].
+    ///
+    /// As Linen's module it is called with carry and input.
+    LSTMCellConfig as "LSTMCell" {
+        /// What is applied to gates, `sigmoid` by default.
+        gate_fn: [CellFunction] = |x| x.sigmoid(),
+        /// How biases are drawn, zeros by default.
+        bias_init: [Initializer] = init::zeros(),
+    }
+}
+
+/// Memory and output after a step, from the sums of what input and carry say
+/// to gates and memory.
+pub(super) fn remember(
+    c: &Array,
+    [i, f, g, o]: [Array; 4],
+    gate: CellFunction,
+    activation: CellFunction,
+) -> ((Array, Array), Array) {
+    let (i, f, g, o) = (gate(&i), gate(&f), activation(&g), gate(&o));
+    let c = f * c + i * g;
+    let h = o * activation(&c);
+    ((c, h.clone()), h)
+}
+
+impl LSTMCell {
+    /// A cell from `in_features` to `hidden_features`.
+    #[track_caller]
+    pub fn new(in_features: usize, hidden_features: usize, rngs: &mut Rngs) -> LSTMCell {
+        LSTMCell::features(hidden_features).build(in_features, rngs)
+    }
+
+    /// The hyperparameters of a cell of so many features.
+    pub fn features(hidden_features: usize) -> LSTMCellConfig {
+        LSTMCellConfig::new(hidden_features)
+    }
+}
+
+impl LSTMCellConfig {
+    /// The cell for inputs of `in_features`.
+    #[track_caller]
+    pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> LSTMCell {
+        self.cell(&[in_features], &mut vars.into())
+    }
+}
+
+impl RNNCellConfig for LSTMCellConfig {
+    type Cell = LSTMCell;
+
+    fn class(&self) -> &'static str {
+        LSTMCellConfig::CLASS
+    }
+
+    fn cell(&self, input_shape: &[usize], vars: &mut Vars<'_>) -> LSTMCell {
+        let inputs = input_shape.last().copied().unwrap_or(1);
+        let bias = Some(&self.bias_init);
+        let mut of_input = |name| self.of_input().one(name, inputs, None, vars);
+        let (ii, if_, ig, io) = (
+            of_input("ii"),
+            of_input("if"),
+            of_input("ig"),
+            of_input("io"),
+        );
+        let mut of_carry = |name| self.of_carry().one(name, self.features, bias, vars);
+        LSTMCell {
+            ii,
+            if_,
+            ig,
+            io,
+            hi: of_carry("hi"),
+            hf: of_carry("hf"),
+            hg: of_carry("hg"),
+            ho: of_carry("ho"),
+            gate_fn: self.gate_fn,
+            activation_fn: self.activation_fn,
+            first: self.first(),
+        }
+    }
+}
+
+impl RNNCell for LSTMCell {
+    type Carry = (Array, Array);
+    const CARRIES: usize = 2;
+
+    fn step(&self, (c, h): (Array, Array), x: &Array) -> ((Array, Array), Array) {
+        for carry in [&c, &h] {
+            self.first.expect(LSTMCellConfig::CLASS, carry, x);
+        }
+        let sum = |i: &Linear, of_h: &Linear| i.forward(x) + of_h.forward(&h);
+        let sums = [
+            sum(&self.ii, &self.hi),
+            sum(&self.if_, &self.hf),
+            sum(&self.ig, &self.hg),
+            sum(&self.io, &self.ho),
+        ];
+        remember(&c, sums, self.gate_fn, self.activation_fn)
+    }
+
+    fn first_carry(
+        &self,
+        input_shape: &[usize],
+        next_key: &mut dyn FnMut() -> Key,
+    ) -> (Array, Array) {
+        let c = self.first.draw(input_shape, next_key);
+        (c, self.first.draw(input_shape, next_key))
+    }
+}
+
+linen_cell!(LSTMCellConfig, LSTMCell, (Array, Array));

@@ -1,0 +1,122 @@
+//! `MGUCell`.
+
+use super::cell::{CellFunction, First, RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
+use crate::{Initializer, Linear, Module, Rngs, Vars, init};
+use ramie_core::Array;
+use ramie_core::random::Key;
+
+/// Minimal gated unit (`nn.MGUCell`; Zhou and others, 2016). Its carry is its
+/// output.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::{MGUCell, RNN, Rngs};
+/// let mut rnn = RNN::new(MGUCell::new(3, 8, &mut Rngs::new(0)));
+/// let x = Array::zeros(&[2, 20, 3], DType::F32);
+/// assert_eq!(rnn.forward(&x).shape(), [2, 20, 8]);
+/// ```
+#[derive(Clone, Debug, Module)]
+pub struct MGUCell {
+    /// Forget gate and new value, of the input.
+    pub dense_i: Linear,
+    /// The same, of the carry.
+    pub dense_h: Linear,
+    /// What is applied to the gate.
+    #[tree(fixed)]
+    pub gate_fn: CellFunction,
+    /// What is applied to the new value.
+    #[tree(fixed)]
+    pub activation_fn: CellFunction,
+    /// Whether the gate is applied to the carry in the new value.
+    pub reset_gate: bool,
+    /// How first carries are made.
+    #[tree(fixed)]
+    pub first: First,
+}
+
+cell_hyperparameters! {
+    /// The hyperparameters of an [`MGUCell`].
+    ///
+    /// As Linen's module it is called with carry and input, and its parameters
+    /// are those of `if`, `in`, `hf` and `hn`.
+    MGUCellConfig as "MGUCell" {
+        /// What is applied to the gate, `sigmoid` by default.
+        gate_fn: [CellFunction] = |x| x.sigmoid(),
+        /// How the bias of the gate is drawn, ones by default.
+        forget_bias_init: [Initializer] = init::ones(),
+        /// How biases of the new value are drawn, zeros by default.
+        activation_bias_init: [Initializer] = init::zeros(),
+        /// Whether the gate is applied to the carry in the new value; it is by
+        /// default.
+        reset_gate: [bool] = true,
+    }
+}
+
+impl MGUCell {
+    /// A cell from `in_features` to `hidden_features`.
+    #[track_caller]
+    pub fn new(in_features: usize, hidden_features: usize, rngs: &mut Rngs) -> MGUCell {
+        MGUCell::features(hidden_features).build(in_features, rngs)
+    }
+
+    /// The hyperparameters of a cell of so many features.
+    pub fn features(hidden_features: usize) -> MGUCellConfig {
+        MGUCellConfig::new(hidden_features)
+    }
+}
+
+impl MGUCellConfig {
+    /// The cell for inputs of `in_features`.
+    #[track_caller]
+    pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> MGUCell {
+        self.cell(&[in_features], &mut vars.into())
+    }
+}
+
+impl RNNCellConfig for MGUCellConfig {
+    type Cell = MGUCell;
+
+    fn class(&self) -> &'static str {
+        MGUCellConfig::CLASS
+    }
+
+    fn cell(&self, input_shape: &[usize], vars: &mut Vars<'_>) -> MGUCell {
+        let inputs = input_shape.last().copied().unwrap_or(1);
+        let of_new = Some(&self.activation_bias_init);
+        let of_input = [("if", Some(&self.forget_bias_init)), ("in", of_new)];
+        // The sum needs no second bias, unless the gate comes in between.
+        let of_carry = [("hf", None), ("hn", of_new.filter(|_| self.reset_gate))];
+        MGUCell {
+            dense_i: self.of_input().side_by_side(&of_input, inputs, vars),
+            dense_h: self.of_carry().side_by_side(&of_carry, self.features, vars),
+            gate_fn: self.gate_fn,
+            activation_fn: self.activation_fn,
+            reset_gate: self.reset_gate,
+            first: self.first(),
+        }
+    }
+}
+
+impl RNNCell for MGUCell {
+    type Carry = Array;
+
+    fn step(&self, h: Array, x: &Array) -> (Array, Array) {
+        self.first.expect(MGUCellConfig::CLASS, &h, x);
+        let two = |y: Array| -> [Array; 2] { y.split(2, -1).try_into().expect("two parts") };
+        let [i_f, i_n] = two(self.dense_i.forward(x));
+        let [h_f, mut h_n] = two(self.dense_h.forward(&h));
+        let f = (self.gate_fn)(&(i_f + h_f));
+        if self.reset_gate {
+            h_n *= &f;
+        }
+        let n = (self.activation_fn)(&(i_n + h_n));
+        let h: Array = (1.0 - &f) * n + f * h;
+        (h.clone(), h)
+    }
+
+    fn first_carry(&self, input_shape: &[usize], next_key: &mut dyn FnMut() -> Key) -> Array {
+        self.first.draw(input_shape, next_key)
+    }
+}
+
+linen_cell!(MGUCellConfig, MGUCell, Array);

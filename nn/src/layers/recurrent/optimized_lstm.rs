@@ -1,0 +1,115 @@
+//! `OptimizedLSTMCell`.
+
+use super::cell::{CellFunction, First, RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
+use super::lstm::remember;
+use crate::{Initializer, Linear, Module, Rngs, Vars, init};
+use ramie_core::Array;
+use ramie_core::random::Key;
+
+/// Long short-term memory with one product for all gates
+/// (`nnx.OptimizedLSTMCell`, `nn.OptimizedLSTMCell`). The carry is memory and
+/// output.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::{OptimizedLSTMCell, RNN, Rngs};
+/// let mut rnn = RNN::new(OptimizedLSTMCell::new(3, 8, &mut Rngs::new(0)));
+/// let x = Array::zeros(&[2, 20, 3], DType::F32);
+/// assert_eq!(rnn.forward(&x).shape(), [2, 20, 8]);
+/// ```
+#[derive(Clone, Debug, Module)]
+pub struct OptimizedLSTMCell {
+    /// Input gate, forget gate, new memory and output gate, of the input.
+    pub dense_i: Linear,
+    /// The same, of the carry.
+    pub dense_h: Linear,
+    /// What is applied to gates.
+    #[tree(fixed)]
+    pub gate_fn: CellFunction,
+    /// What is applied to memory.
+    #[tree(fixed)]
+    pub activation_fn: CellFunction,
+    /// How first carries are made.
+    #[tree(fixed)]
+    pub first: First,
+}
+
+cell_hyperparameters! {
+    /// The hyperparameters of an [`OptimizedLSTMCell`].
+    ///
+    /// As Linen's module it is called with carry and input, and has the
+    /// parameters of an [`LSTMCell`](super::LSTMCell).
+    OptimizedLSTMCellConfig as "OptimizedLSTMCell" {
+        /// What is applied to gates, `sigmoid` by default.
+        gate_fn: [CellFunction] = |x| x.sigmoid(),
+        /// How biases are drawn, zeros by default.
+        bias_init: [Initializer] = init::zeros(),
+    }
+}
+
+impl OptimizedLSTMCell {
+    /// A cell from `in_features` to `hidden_features`.
+    #[track_caller]
+    pub fn new(in_features: usize, hidden_features: usize, rngs: &mut Rngs) -> OptimizedLSTMCell {
+        OptimizedLSTMCell::features(hidden_features).build(in_features, rngs)
+    }
+
+    /// The hyperparameters of a cell of so many features.
+    pub fn features(hidden_features: usize) -> OptimizedLSTMCellConfig {
+        OptimizedLSTMCellConfig::new(hidden_features)
+    }
+}
+
+impl OptimizedLSTMCellConfig {
+    /// The cell for inputs of `in_features`.
+    #[track_caller]
+    pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> OptimizedLSTMCell {
+        self.cell(&[in_features], &mut vars.into())
+    }
+}
+
+impl RNNCellConfig for OptimizedLSTMCellConfig {
+    type Cell = OptimizedLSTMCell;
+
+    fn class(&self) -> &'static str {
+        OptimizedLSTMCellConfig::CLASS
+    }
+
+    fn cell(&self, input_shape: &[usize], vars: &mut Vars<'_>) -> OptimizedLSTMCell {
+        let inputs = input_shape.last().copied().unwrap_or(1);
+        let of_input = ["ii", "if", "ig", "io"].map(|name| (name, None));
+        let of_carry = ["hi", "hf", "hg", "ho"].map(|name| (name, Some(&self.bias_init)));
+        OptimizedLSTMCell {
+            dense_i: self.of_input().side_by_side(&of_input, inputs, vars),
+            dense_h: self.of_carry().side_by_side(&of_carry, self.features, vars),
+            gate_fn: self.gate_fn,
+            activation_fn: self.activation_fn,
+            first: self.first(),
+        }
+    }
+}
+
+impl RNNCell for OptimizedLSTMCell {
+    type Carry = (Array, Array);
+    const CARRIES: usize = 2;
+
+    fn step(&self, (c, h): (Array, Array), x: &Array) -> ((Array, Array), Array) {
+        for carry in [&c, &h] {
+            self.first.expect(OptimizedLSTMCellConfig::CLASS, carry, x);
+        }
+        let y = self.dense_i.forward(x) + self.dense_h.forward(&h);
+        let sums = y.split(4, -1).try_into().expect("four parts");
+        remember(&c, sums, self.gate_fn, self.activation_fn)
+    }
+
+    fn first_carry(
+        &self,
+        input_shape: &[usize],
+        next_key: &mut dyn FnMut() -> Key,
+    ) -> (Array, Array) {
+        let c = self.first.draw(input_shape, next_key);
+        (c, self.first.draw(input_shape, next_key))
+    }
+}
+
+linen_cell!(OptimizedLSTMCellConfig, OptimizedLSTMCell, (Array, Array));

@@ -1,0 +1,306 @@
+//! `RNN`: a cell that goes through sequences.
+
+use super::cell::{RNNCell, RNNCellConfig};
+use super::sequence::{expect_lengths, flip_sequences, last_carry};
+use crate::linen::{self, Adopted};
+use crate::{Module, RngStream};
+use ramie_core::random::{self, Key};
+use ramie_core::{Array, ScanOptions, scan_with};
+use ramie_derive::Tree;
+use std::borrow::Cow;
+
+/// How an [`RNN`] goes through sequences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RNNOptions {
+    /// Whether the axis of time is the first one, instead of the one after the
+    /// batch.
+    pub time_major: bool,
+    /// Whether to go from the last element to the first.
+    pub reverse: bool,
+    /// Whether outputs in reverse are put back into the order of the inputs.
+    pub keep_order: bool,
+    /// How many steps are written out in each round of the loop.
+    pub unroll: usize,
+}
+
+impl Default for RNNOptions {
+    fn default() -> Self {
+        RNNOptions {
+            time_major: false,
+            reverse: false,
+            keep_order: false,
+            unroll: 1,
+        }
+    }
+}
+
+/// What an [`RNN`] is called with beside a sequence.
+#[derive(Clone, Debug, Tree)]
+pub struct RNNInput<C> {
+    /// The sequences.
+    pub inputs: Array,
+    /// The first carry; by default the cell makes one.
+    pub initial_carry: Option<C>,
+    /// How long each sequence is, of the shape of the batch axes; by default
+    /// all are as long as the axis of time.
+    pub seq_lengths: Option<Array>,
+    /// The key that the first carry is drawn with; by default, in the way of
+    /// NNX, one of the layer's stream, in that of Linen that of seed 0.
+    pub init_key: Option<Key>,
+}
+
+impl<C> From<Array> for RNNInput<C> {
+    fn from(inputs: Array) -> Self {
+        RNNInput {
+            inputs,
+            initial_carry: None,
+            seq_lengths: None,
+            init_key: None,
+        }
+    }
+}
+
+impl<C> RNNInput<C> {
+    /// Sequences.
+    pub fn new(inputs: Array) -> RNNInput<C> {
+        inputs.into()
+    }
+
+    /// With a first carry.
+    #[must_use]
+    pub fn initial_carry(mut self, carry: C) -> RNNInput<C> {
+        self.initial_carry = Some(carry);
+        self
+    }
+
+    /// With the length of each sequence.
+    #[must_use]
+    pub fn seq_lengths(mut self, lengths: Array) -> RNNInput<C> {
+        self.seq_lengths = Some(lengths);
+        self
+    }
+
+    /// With the key that the first carry is drawn with.
+    #[must_use]
+    pub fn init_key(mut self, key: Key) -> RNNInput<C> {
+        self.init_key = Some(key);
+        self
+    }
+}
+
+/// A cell that goes through sequences (`nnx.RNN`, `nn.RNN`): inputs
+/// `[batch.., time, features..]` to outputs of the same axes.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::{GRUCell, RNN, RNNInput, Rngs};
+/// let mut rnn = RNN::new(GRUCell::new(3, 8, &mut Rngs::new(0)));
+/// let x = Array::zeros(&[2, 20, 3], DType::F32);
+/// assert_eq!(rnn.forward(&x).shape(), [2, 20, 8]);
+/// let lengths = Array::from([20, 12]);
+/// let (carry, outputs) = rnn.forward_with(RNNInput::new(x).seq_lengths(lengths));
+/// assert_eq!(carry.shape(), [2, 8]);
+/// ```
+#[derive(Clone, Debug, Module)]
+pub struct RNN<C> {
+    /// What computes a step.
+    pub cell: C,
+    /// Where the keys of first carries come from.
+    pub rngs: Option<RngStream>,
+    /// How it goes through sequences.
+    #[tree(fixed)]
+    pub options: RNNOptions,
+}
+
+impl<C: RNNCell> RNN<C> {
+    /// A cell that goes through sequences; keys of first carries come from a
+    /// stream of seed 0.
+    pub fn new(cell: C) -> RNN<C> {
+        RNN {
+            cell,
+            rngs: Some(RngStream::new(random::key(0))),
+            options: RNNOptions::default(),
+        }
+    }
+
+    /// With another way through sequences.
+    #[must_use]
+    pub fn options(mut self, options: RNNOptions) -> RNN<C> {
+        self.options = options;
+        self
+    }
+
+    /// The outputs of all steps.
+    ///
+    /// # Panics
+    /// If the input has too few axes, or does not fit the cell.
+    #[track_caller]
+    pub fn forward(&mut self, x: &Array) -> Array {
+        self.forward_with(RNNInput::new(x.clone())).1
+    }
+
+    /// The last carry, of each sequence if they have lengths, and the outputs
+    /// of all steps.
+    ///
+    /// # Panics
+    /// As [`forward`](RNN::forward), and if the carry or the lengths do not fit
+    /// the input.
+    #[track_caller]
+    pub fn forward_with(&mut self, input: RNNInput<C::Carry>) -> (C::Carry, Array) {
+        go(&self.cell, &self.options, input, &mut self.rngs)
+    }
+}
+
+/// Goes through sequences with a cell. Keys of first carries are from the
+/// input, else from the stream, else that of seed 0.
+#[track_caller]
+pub(super) fn go<C: RNNCell>(
+    cell: &C,
+    options: &RNNOptions,
+    input: RNNInput<C::Carry>,
+    stream: &mut Option<RngStream>,
+) -> (C::Carry, Array) {
+    let RNNInput {
+        inputs,
+        initial_carry,
+        seq_lengths,
+        init_key,
+    } = input;
+    let features = cell.num_feature_axes();
+    assert!(
+        inputs.ndim() > features,
+        "RNN: the input is {}, expected an axis of time and {features} of features\n  help: batch \
+         axes come first, then time, then features: [batch, time, features]",
+        inputs.aval()
+    );
+    let batch_dims = inputs.ndim() - features - 1;
+    let time = match options.time_major {
+        true => 0,
+        false => batch_dims,
+    };
+    let lengths = seq_lengths.as_ref();
+    if let Some(lengths) = lengths {
+        let mut batch = inputs.shape()[..=batch_dims].to_vec();
+        batch.remove(time);
+        expect_lengths(lengths, &batch, &inputs);
+    }
+    let flip = |x: &Array| flip_sequences(x, lengths, batch_dims, options.time_major);
+    let xs = match options.reverse {
+        true => flip(&inputs),
+        false => inputs,
+    };
+    let xs = xs.move_axis(time as isize, 0);
+    let carry = initial_carry.unwrap_or_else(|| {
+        let shape = &xs.shape()[1..];
+        match (init_key, stream) {
+            (Some(key), _) => cell.initialize_carry_from(shape, &key),
+            (None, Some(stream)) => cell.initialize_carry(shape, stream),
+            (None, None) => cell.initialize_carry_from(shape, &random::key(0)),
+        }
+    });
+    let scan = ScanOptions {
+        unroll: options.unroll,
+        ..ScanOptions::default()
+    };
+    let (carry, outputs) = match lengths {
+        None => scan_with(|carry, x: Array| cell.step(carry, &x), carry, xs, scan),
+        Some(lengths) => {
+            let step = |carry: C::Carry, x: Array| {
+                let (carry, y) = cell.step(carry, &x);
+                (carry.clone(), (carry, y))
+            };
+            let (_, (carries, outputs)) = scan_with(step, carry, xs, scan);
+            (last_carry(&carries, lengths), outputs)
+        }
+    };
+    let outputs = outputs.move_axis(0, time as isize);
+    match options.reverse && options.keep_order {
+        true => (carry, flip(&outputs)),
+        false => (carry, outputs),
+    }
+}
+
+/// The hyperparameters of an [`RNN`] in the way of Linen, its cell the part
+/// `cell`.
+///
+/// It is called with sequences, and gives outputs; or with an [`RNNInput`], and
+/// gives the last carry too.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, random};
+/// use ramie_nn::linen::{GRUCell, Module, RNN};
+/// let x = Array::zeros(&[2, 20, 3], DType::F32);
+/// let rnn = RNN::new(GRUCell::new(8));
+/// let variables = rnn.init(random::key(0), x.clone());
+/// assert_eq!(variables["params"]["cell.hn.kernel"].shape(), [8, 8]);
+/// let y: Array = rnn.apply(&variables, x);
+/// assert_eq!(y.shape(), [2, 20, 8]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct RNNConfig<K> {
+    pub(super) cell: K,
+    pub(super) options: RNNOptions,
+}
+
+impl<K: RNNCellConfig> RNNConfig<K> {
+    /// The name of the class in Linen.
+    pub const CLASS: &'static str = "RNN";
+
+    /// A cell that goes through sequences.
+    pub fn new(cell: K) -> RNNConfig<K> {
+        RNNConfig {
+            cell,
+            options: RNNOptions::default(),
+        }
+    }
+
+    /// With another way through sequences.
+    #[must_use]
+    pub fn options(mut self, options: RNNOptions) -> RNNConfig<K> {
+        self.options = options;
+        self
+    }
+
+    #[track_caller]
+    pub(super) fn go(
+        &self,
+        scope: &mut linen::Scope,
+        options: &RNNOptions,
+        input: RNNInput<Carry<K>>,
+    ) -> (Carry<K>, Array) {
+        let inputs = &input.inputs;
+        let features = self.cell.num_feature_axes();
+        let shape = inputs.shape()[inputs.ndim().saturating_sub(features)..].to_vec();
+        scope.layer(
+            |vars| vars.child("cell", |vars| self.cell.cell(&shape, vars)),
+            |cell| go(cell, options, input, &mut None),
+        )
+    }
+}
+
+/// The carry of a configured cell.
+pub(super) type Carry<K> = <<K as RNNCellConfig>::Cell as RNNCell>::Carry;
+
+impl<K: RNNCellConfig> linen::Module<RNNInput<Carry<K>>, (Carry<K>, Array)> for RNNConfig<K> {
+    fn call(&self, scope: &mut linen::Scope, input: RNNInput<Carry<K>>) -> (Carry<K>, Array) {
+        self.go(scope, &self.options, input)
+    }
+    fn class_name(&self) -> Cow<'static, str> {
+        Cow::Borrowed(Self::CLASS)
+    }
+    fn adopted(&self) -> Vec<Adopted> {
+        vec![Adopted::new("cell", self.cell.class())]
+    }
+}
+
+impl<K: RNNCellConfig> linen::Module for RNNConfig<K> {
+    fn call(&self, scope: &mut linen::Scope, inputs: Array) -> Array {
+        self.go(scope, &self.options, inputs.into()).1
+    }
+    fn class_name(&self) -> Cow<'static, str> {
+        Cow::Borrowed(Self::CLASS)
+    }
+    fn adopted(&self) -> Vec<Adopted> {
+        vec![Adopted::new("cell", self.cell.class())]
+    }
+}

@@ -1,0 +1,77 @@
+//! Sequences of different lengths in one array.
+
+use ramie_core::{Array, DType, Tree, tree};
+
+/// Sequences in the opposite order along the axis of time, which is the first
+/// axis if `time_major`, else the one after `num_batch_dims` axes. With
+/// lengths, of the shape of the batch axes, each sequence is turned around by
+/// itself, and what fills it up stays behind it (`flip_sequences`).
+///
+/// ```no_run
+/// use ramie_core::Array;
+/// use ramie_nn::flip_sequences;
+/// let x = Array::from([[[1.0f32], [2.0], [3.0]], [[4.0], [5.0], [0.0]]]);
+/// let lengths = Array::from([3, 2]);
+/// let y = flip_sequences(&x, Some(&lengths), 1, false);
+/// assert_eq!(y.to_vec::<f32>(), [3.0, 2.0, 1.0, 5.0, 4.0, 0.0]);
+/// ```
+///
+/// # Panics
+/// If the array has too few axes, or the lengths another shape than the batch.
+#[track_caller]
+pub fn flip_sequences(
+    inputs: &Array,
+    seq_lengths: Option<&Array>,
+    num_batch_dims: usize,
+    time_major: bool,
+) -> Array {
+    let time = match time_major {
+        true => 0,
+        false => num_batch_dims,
+    };
+    assert!(
+        inputs.ndim() > num_batch_dims,
+        "flip_sequences: the input is {}, expected {num_batch_dims} batch axes and an axis of time",
+        inputs.aval()
+    );
+    let Some(lengths) = seq_lengths else {
+        return inputs.flip(&[time as isize]);
+    };
+    let steps = inputs.shape()[time];
+    let mut batch = inputs.shape()[..=num_batch_dims].to_vec();
+    batch.remove(time);
+    expect_lengths(lengths, &batch, inputs);
+    let mut shape = vec![1; num_batch_dims + 1];
+    shape[time] = steps;
+    let backwards = (steps as i32 - 1) - Array::arange(steps);
+    let lengths = lengths.astype(DType::I32).expand_dims(&[time as isize]);
+    let places = (backwards.reshape(&shape) + lengths) % (steps as i32);
+    let mut shape = places.shape().to_vec();
+    shape.resize(inputs.ndim(), 1);
+    inputs.take_along_axis(&places.reshape(&shape), time as isize)
+}
+
+#[track_caller]
+pub(super) fn expect_lengths(lengths: &Array, batch: &[usize], inputs: &Array) {
+    assert!(
+        lengths.dtype().is_integer() && lengths.shape() == batch,
+        "RNN: the lengths of the sequences are {}, expected integers of shape {batch:?}\n  input \
+         {}\n  help: give a length for each sequence of the batch",
+        lengths.aval(),
+        inputs.aval()
+    );
+}
+
+/// From carries stacked along a first axis of time the last one of each
+/// sequence.
+#[track_caller]
+pub(super) fn last_carry<C: Tree>(carries: &C, lengths: &Array) -> C {
+    let last = lengths.astype(DType::I32) - 1;
+    tree::map(carries, |x| {
+        let mut shape = vec![1];
+        shape.extend_from_slice(last.shape());
+        shape.resize(x.ndim(), 1);
+        let picked = x.take_along_axis(&last.reshape(&shape), 0);
+        picked.index_in_dim(0, 0, false)
+    })
+}

@@ -1,0 +1,106 @@
+//! `SimpleCell`.
+
+use super::cell::{CellFunction, First, RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
+use crate::{Initializer, Linear, Module, Rngs, Vars, init};
+use ramie_core::Array;
+use ramie_core::random::Key;
+
+/// The plain recurrent cell (`nnx.SimpleCell`, `nn.SimpleCell`): an affine map
+/// of input and carry, and an activation. Its carry is its output.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::{RNN, Rngs, SimpleCell};
+/// let mut rnn = RNN::new(SimpleCell::new(3, 8, &mut Rngs::new(0)));
+/// let x = Array::zeros(&[2, 20, 3], DType::F32);
+/// assert_eq!(rnn.forward(&x).shape(), [2, 20, 8]);
+/// ```
+#[derive(Clone, Debug, Module)]
+pub struct SimpleCell {
+    /// The map of the carry.
+    pub dense_h: Linear,
+    /// The map of the input.
+    pub dense_i: Linear,
+    /// What is applied to the sum.
+    #[tree(fixed)]
+    pub activation_fn: CellFunction,
+    /// Whether the carry is added before the activation.
+    pub residual: bool,
+    /// How first carries are made.
+    #[tree(fixed)]
+    pub first: First,
+}
+
+cell_hyperparameters! {
+    /// The hyperparameters of a [`SimpleCell`].
+    ///
+    /// As Linen's module it is called with carry and input.
+    SimpleCellConfig as "SimpleCell" {
+        /// How the bias is drawn, zeros by default.
+        bias_init: [Initializer] = init::zeros(),
+        /// Whether the carry is added before the activation; it is not by
+        /// default.
+        residual: [bool] = false,
+    }
+}
+
+impl SimpleCell {
+    /// A cell from `in_features` to `hidden_features`.
+    #[track_caller]
+    pub fn new(in_features: usize, hidden_features: usize, rngs: &mut Rngs) -> SimpleCell {
+        SimpleCell::features(hidden_features).build(in_features, rngs)
+    }
+
+    /// The hyperparameters of a cell of so many features.
+    pub fn features(hidden_features: usize) -> SimpleCellConfig {
+        SimpleCellConfig::new(hidden_features)
+    }
+}
+
+impl SimpleCellConfig {
+    /// The cell for inputs of `in_features`.
+    #[track_caller]
+    pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> SimpleCell {
+        self.cell(&[in_features], &mut vars.into())
+    }
+}
+
+impl RNNCellConfig for SimpleCellConfig {
+    type Cell = SimpleCell;
+
+    fn class(&self) -> &'static str {
+        SimpleCellConfig::CLASS
+    }
+
+    fn cell(&self, input_shape: &[usize], vars: &mut Vars<'_>) -> SimpleCell {
+        let inputs = input_shape.last().copied().unwrap_or(1);
+        let bias = Some(&self.bias_init);
+        SimpleCell {
+            dense_h: self.of_carry().one("h", self.features, None, vars),
+            dense_i: self.of_input().one("i", inputs, bias, vars),
+            activation_fn: self.activation_fn,
+            residual: self.residual,
+            first: self.first(),
+        }
+    }
+}
+
+impl RNNCell for SimpleCell {
+    type Carry = Array;
+
+    fn step(&self, carry: Array, x: &Array) -> (Array, Array) {
+        self.first.expect(SimpleCellConfig::CLASS, &carry, x);
+        let mut new = self.dense_i.forward(x) + self.dense_h.forward(&carry);
+        if self.residual {
+            new += &carry;
+        }
+        let new = (self.activation_fn)(&new);
+        (new.clone(), new)
+    }
+
+    fn first_carry(&self, input_shape: &[usize], next_key: &mut dyn FnMut() -> Key) -> Array {
+        self.first.draw(input_shape, next_key)
+    }
+}
+
+linen_cell!(SimpleCellConfig, SimpleCell, Array);
