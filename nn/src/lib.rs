@@ -23,6 +23,9 @@ mod vars;
 
 pub use init::Initializer;
 pub use layers::{
+    AnyLayer, ByCall, ByType, Forward, IntoLayer, IntoLayers, Sequential, batch_apply,
+};
+pub use layers::{
     BatchNorm, BatchNormConfig, GroupNorm, GroupNormConfig, InstanceNorm, InstanceNormConfig,
     LayerNorm, LayerNormConfig, RMSNorm, RMSNormConfig, Statistics,
 };
@@ -40,6 +43,7 @@ pub use layers::{Dropout, DropoutConfig};
 pub use layers::{Einsum, EinsumConfig, Embed, EmbedConfig};
 pub use layers::{Linear, LinearConfig};
 pub use layers::{LinearGeneral, LinearGeneralConfig};
+pub use layers::{Lora, LoraConfig, LoraLinear, LoraLinearConfig, PReLU, PReLUConfig};
 pub use metadata::{Metadata, for_each_variable, get_partition_spec, metadata_of};
 pub use module::{Deterministic, Module, UseRunningAverage};
 pub use optimizer::{ModelAndOptimizer, OptVariable, Optimizer};

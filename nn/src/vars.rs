@@ -72,6 +72,38 @@ impl Vars<'_> {
         }
     }
 
+    /// A variable of another kind that is drawn like a parameter: a new one
+    /// takes a key of the stream `params`.
+    ///
+    /// # Panics
+    /// If the scope has no such variable and may not make one.
+    #[track_caller]
+    pub fn drawn<V: Variable>(
+        &mut self,
+        name: &str,
+        init: &Initializer,
+        shape: &[usize],
+        dtype: DType,
+    ) -> V {
+        let value = match &mut self.0 {
+            Source::Rngs(rngs) => init.draw(&rngs.params(), shape, dtype),
+            Source::Scope(scope) => {
+                let collection = crate::collection_of(V::KIND);
+                let there = scope.has_variable(&collection, name);
+                let key = (!there && scope.is_mutable_collection(&collection))
+                    .then(|| scope.make_rng("params"));
+                scope.variable(&collection, name, || {
+                    let key = key.expect("a key for a variable that may be made");
+                    init.draw(&key, shape, dtype)
+                })
+            }
+        };
+        match init.metadata() {
+            Some(metadata) => V::from(value).with_metadata(metadata.clone()),
+            None => V::from(value),
+        }
+    }
+
     /// A variable of another kind, whose first value takes no key.
     ///
     /// # Panics

@@ -1,20 +1,26 @@
 //! Layers: the mathematics once, for structs that hold their variables and for
 //! Linen's scopes.
 
+mod batch_apply;
 mod conv;
 pub(crate) mod dot_general;
 mod dropout;
 mod einsum;
 mod embed;
+mod forward;
 pub(crate) mod hyperparameters;
 mod linear;
 mod linear_general;
+mod lora;
 pub(crate) mod mode;
 mod norm;
+mod prelu;
 pub(crate) mod promote;
 mod recurrent;
+mod sequential;
 mod sizes;
 
+pub use batch_apply::batch_apply;
 pub use conv::{
     Conv, ConvConfig, ConvLocal, ConvLocalConfig, ConvPadding, ConvTranspose, ConvTransposeConfig,
 };
@@ -22,16 +28,21 @@ pub use dot_general::DotGeneralFn;
 pub use dropout::{Dropout, DropoutConfig};
 pub use einsum::{Einsum, EinsumConfig};
 pub use embed::{Embed, EmbedConfig};
+pub use forward::Forward;
 pub use linear::{Linear, LinearConfig};
 pub use linear_general::{LinearGeneral, LinearGeneralConfig};
+pub use lora::{Lora, LoraConfig, LoraLinear, LoraLinearConfig};
 pub use norm::{
     BatchNorm, BatchNormConfig, GroupNorm, GroupNormConfig, InstanceNorm, InstanceNormConfig,
     LayerNorm, LayerNormConfig, RMSNorm, RMSNormConfig, Statistics,
 };
+pub use prelu::{PReLU, PReLUConfig};
 pub use recurrent::{
     Bidirectional, BidirectionalConfig, CellFunction, GRUCell, GRUCellConfig, LSTMCell,
     LSTMCellConfig, MGUCell, MGUCellConfig, MergeFunction, OptimizedLSTMCell,
     OptimizedLSTMCellConfig, RNN, RNNCell, RNNCellConfig, RNNConfig, RNNInput, RNNOptions,
     SimpleCell, SimpleCellConfig, flip_sequences,
 };
+pub use sequential::{AnyLayer, ByCall, ByType, IntoLayer, IntoLayers, Sequential};
+pub use sequential::{IntoStep, IntoSteps, LinenSequential};
 pub use sizes::Sizes;

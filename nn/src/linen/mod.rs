@@ -51,6 +51,9 @@ pub use crate::layers::EinsumConfig as Einsum;
 pub use crate::layers::EmbedConfig as Embed;
 pub use crate::layers::LinearConfig as Dense;
 pub use crate::layers::LinearGeneralConfig as DenseGeneral;
+pub use crate::layers::LoraConfig as Lora;
+pub use crate::layers::LoraLinearConfig as LoraLinear;
+pub use crate::layers::PReLUConfig as PReLU;
 pub use crate::layers::{
     BatchNormConfig as BatchNorm, GroupNormConfig as GroupNorm, InstanceNormConfig as InstanceNorm,
     LayerNormConfig as LayerNorm, RMSNormConfig as RMSNorm,
@@ -60,6 +63,7 @@ pub use crate::layers::{
     MGUCellConfig as MGUCell, OptimizedLSTMCellConfig as OptimizedLSTMCell, RNNConfig as RNN,
     SimpleCellConfig as SimpleCell,
 };
+pub use crate::layers::{IntoStep, IntoSteps, LinenSequential as Sequential};
 pub use adopt::Adopted;
 pub use apply::{Apply, apply, init, init_with_output};
 pub use bind::Bound;

@@ -4,7 +4,7 @@
 
 use ramie_core::{Array, DType, Element, State, Tree, random, tree, value_and_grad};
 use ramie_nn::linen::{self, Apply, CollectionFilter, Scope, Variables};
-use ramie_nn::{Param, metadata_of};
+use ramie_nn::{LoraParam, Param, metadata_of};
 use safetensors::{SafeTensors, tensor::TensorView};
 use std::path::PathBuf;
 
@@ -89,6 +89,11 @@ pub struct Case {
     tolerance: f64,
     init_tolerance: f64,
     options: Apply,
+}
+
+/// Whether a kind of variable is one of those that are parameters in Flax.
+fn is_param(kind: Option<&str>) -> bool {
+    [Some(Param::KIND), Some(LoraParam::KIND)].contains(&kind)
 }
 
 /// The greatest difference of two arrays, as a part of the greatest number.
@@ -337,7 +342,7 @@ impl Case {
             .filter(|&i| inputs[i].dtype().is_float())
             .collect();
         let some: Vec<Array> = floats.iter().map(|&i| inputs[i].clone()).collect();
-        let params = State::of(&model).of_kind(Param::KIND);
+        let params = State::of(&model).filter(|_, kind| is_param(kind));
         let template = tree::map(&model, Array::clone);
         let loss = |(params, some): (State, Vec<Array>)| {
             let mut inputs = inputs.clone();
@@ -347,7 +352,7 @@ impl Case {
             let mut model = tree::map(&template, Array::clone);
             params.update(&mut model).expect("the model's own paths");
             let outputs = f(&mut model, &inputs);
-            let after = State::of(&model).filter(|_, kind| kind != Some(Param::KIND));
+            let after = State::of(&model).filter(|_, kind| !is_param(kind));
             (self.weighed(&outputs), (outputs, after))
         };
         let ((_, (outputs, after)), (grads, grads_in)) = value_and_grad(loss)((params, some));

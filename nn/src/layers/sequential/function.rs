@@ -1,0 +1,50 @@
+//! `Function`: what is called between layers.
+
+use ramie_core::Array;
+use std::any::TypeId;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// A function of an array among layers.
+///
+/// As a fixed value a function without captures is known by its type, another
+/// one by where it is, so that it equals its clones only.
+#[derive(Clone)]
+pub(super) struct Function {
+    f: Arc<dyn Fn(&Array) -> Array + Send + Sync>,
+    of: TypeId,
+    captures: bool,
+    name: &'static str,
+}
+
+impl Function {
+    pub fn new<F: Fn(&Array) -> Array + Send + Sync + 'static>(f: F) -> Function {
+        Function {
+            f: Arc::new(f),
+            of: TypeId::of::<F>(),
+            captures: size_of::<F>() > 0,
+            name: std::any::type_name::<F>(),
+        }
+    }
+
+    #[track_caller]
+    pub fn call(&self, x: &Array) -> Array {
+        (self.f)(x)
+    }
+}
+
+impl Hash for Function {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.of.hash(state);
+        if self.captures {
+            Arc::as_ptr(&self.f).cast::<()>().addr().hash(state);
+        }
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}

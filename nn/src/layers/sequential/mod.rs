@@ -1,0 +1,123 @@
+//! `Sequential`: layers one after the other.
+
+mod any_layer;
+mod function;
+mod linen;
+
+use crate::Module;
+use ramie_core::Array;
+
+pub use any_layer::{AnyLayer, ByCall, ByType, IntoLayer};
+pub use linen::{IntoStep, IntoSteps, Sequential as LinenSequential};
+
+/// Layers one after the other, with functions between them (`nnx.Sequential`).
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::{Dropout, Linear, Module, Rngs, Sequential};
+/// let rngs = &mut Rngs::new(0);
+/// let mut net = Sequential::new((
+///     Linear::new(2, 8, rngs),
+///     Array::relu,
+///     Dropout::new(0.1, rngs),
+///     Linear::new(8, 1, rngs),
+/// ));
+/// net.eval();
+/// let y = net.forward(&Array::ones(&[4, 2], DType::F32));
+/// ```
+///
+/// One may be made step by step, in a loop for instance:
+///
+/// ```no_run
+/// use ramie_nn::{Linear, Rngs, Sequential};
+/// let rngs = &mut Rngs::new(0);
+/// let mut net = Sequential::default();
+/// for _ in 0..4 {
+///     net = net.then(Linear::new(8, 8, rngs)).function(|x| x.relu());
+/// }
+/// ```
+#[derive(Clone, Debug, Default, Module)]
+pub struct Sequential {
+    /// Layers and functions, in the order of calls. The paths of variables are
+    /// `layers.0.kernel` and so on; functions count.
+    pub layers: Vec<AnyLayer>,
+}
+
+impl Sequential {
+    /// From a tuple of up to sixteen layers and functions, or a list of layers of
+    /// one type.
+    pub fn new<M>(layers: impl IntoLayers<M>) -> Sequential {
+        let layers = layers.into_layers();
+        Sequential { layers }
+    }
+
+    /// With one more layer, or function, at the end.
+    #[must_use]
+    pub fn then<M>(mut self, layer: impl IntoLayer<M>) -> Sequential {
+        self.layers.push(layer.into_layer());
+        self
+    }
+
+    /// With a function at the end. It is as [`then`](Sequential::then), where a
+    /// closure would have to say the type of its argument.
+    #[must_use]
+    pub fn function(self, f: impl Fn(&Array) -> Array + Send + Sync + 'static) -> Sequential {
+        self.then::<ByCall>(f)
+    }
+
+    /// The input through all layers; the input itself if there are none.
+    ///
+    /// # Panics
+    /// As the layers.
+    #[track_caller]
+    pub fn forward(&mut self, x: &Array) -> Array {
+        let mut x = x.clone();
+        for layer in &mut self.layers {
+            x = crate::Forward::forward(layer, &x);
+        }
+        x
+    }
+}
+
+/// What becomes the layers of a [`Sequential`]: a tuple of layers and functions,
+/// or a list of layers.
+pub trait IntoLayers<Marker> {
+    /// The layers, in order.
+    fn into_layers(self) -> Vec<AnyLayer>;
+}
+
+impl<L: IntoLayer<M>, M> IntoLayers<Vec<M>> for Vec<L> {
+    fn into_layers(self) -> Vec<AnyLayer> {
+        self.into_iter().map(IntoLayer::into_layer).collect()
+    }
+}
+
+macro_rules! tuples {
+    ($first:ident $m:ident $(, $rest:ident $n:ident)*) => {
+        tuples!(@ $first $m $(, $rest $n)*);
+        tuples!($($rest $n),*);
+    };
+    () => {};
+    (@ $($layer:ident $marker:ident),*) => {
+        #[allow(non_snake_case)]
+        impl<$($layer: IntoLayer<$marker>, $marker),*> IntoLayers<($($marker,)*)>
+            for ($($layer,)*)
+        {
+            fn into_layers(self) -> Vec<AnyLayer> {
+                let ($($layer,)*) = self;
+                vec![$($layer.into_layer()),*]
+            }
+        }
+
+        #[allow(non_snake_case)]
+        impl<$($layer: IntoStep<$marker>, $marker),*> IntoSteps<($($marker,)*)>
+            for ($($layer,)*)
+        {
+            fn into_steps(self) -> Vec<linen::Step> {
+                let ($($layer,)*) = self;
+                vec![$($layer.into_step()),*]
+            }
+        }
+    };
+}
+tuples!(A MA, B MB, C MC, D MD, E ME, F MF, G MG, H MH, I MI, J MJ, K MK, L ML, M MM, N MN, O MO, P MP);
