@@ -17,6 +17,7 @@ mod module;
 pub mod nnx;
 mod optimizer;
 mod rngs;
+pub mod training;
 mod value_and_grad;
 mod variable;
 mod vars;

@@ -1,0 +1,111 @@
+//! Small helpers of training loops (`flax.training.common_utils`).
+
+use ramie_core::random::Key;
+use ramie_core::{Array, DType, Tree, devices, stack, tree, where_};
+
+/// Arrays with their first axis cut into one part for each device of this
+/// process, for [`pmap`](ramie_core::pmap).
+///
+/// # Panics
+/// If the number of devices does not divide the first axis of an array.
+#[track_caller]
+pub fn shard<T: Tree>(batch: &T) -> T {
+    shard_over(batch, devices().len())
+}
+
+/// Arrays with their first axis cut into parts.
+///
+/// ```
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::training::shard_over;
+/// let x = Array::zeros(&[6, 5], DType::F32);
+/// assert_eq!(shard_over(&x, 2).shape(), [2, 3, 5]);
+/// ```
+///
+/// # Panics
+/// If the number of parts does not divide the first axis of an array.
+#[track_caller]
+pub fn shard_over<T: Tree>(batch: &T, parts: usize) -> T {
+    tree::map(batch, |x| {
+        let n = x.shape().first().copied().unwrap_or(0);
+        assert!(
+            x.ndim() > 0 && n.is_multiple_of(parts),
+            "shard: {} cannot be cut into {parts} equal parts along its first axis\n  help: choose a \
+             batch size that is a multiple of the number of devices",
+            x.aval()
+        );
+        x.reshape(&[&[parts, n / parts], &x.shape()[1..]].concat())
+    })
+}
+
+/// A key for each device of this process, as an array of keys.
+#[track_caller]
+pub fn shard_prng_key(key: &Key) -> Key {
+    key.split_array(&[devices().len()])
+}
+
+/// Trees of one structure as one tree, each array of which has those of all
+/// trees stacked along a new first axis.
+///
+/// ```
+/// use ramie_core::Array;
+/// use ramie_nn::training::stack_forest;
+/// let metrics = [(Array::from(1.0f32),), (Array::from(2.0f32),)];
+/// assert_eq!(stack_forest(&metrics).0.to_vec::<f32>(), [1.0, 2.0]);
+/// ```
+///
+/// # Panics
+/// If there are no trees, or arrays at one place differ in shape.
+#[track_caller]
+pub fn stack_forest<T: Tree>(forest: &[T]) -> T {
+    let Some(first) = forest.first() else {
+        panic!("stack_forest: there are no trees\n  help: collect the metrics of at least one step")
+    };
+    let columns = tree::transpose(forest);
+    let stacked = columns.iter().map(|column| {
+        let column: Vec<&Array> = column.iter().collect();
+        stack(&column, 0)
+    });
+    tree::with_leaves(first, stacked.collect::<Vec<_>>())
+}
+
+/// Metrics of many steps of a [`pmap`](ramie_core::pmap)ped function, which
+/// every device has alike along the first axis: those of the first device,
+/// stacked over the steps.
+///
+/// # Panics
+/// If there are no steps, or a metric has no axis of devices.
+#[track_caller]
+pub fn get_metrics<T: Tree>(steps: &[T]) -> T {
+    let of_first = |metrics: &T| {
+        tree::map(metrics, |x| {
+            assert!(
+                x.ndim() > 0,
+                "get_metrics: a metric is {}, it has no axis of devices\n  help: use stack_forest \
+                 for metrics that were not mapped",
+                x.aval()
+            );
+            x.index_in_dim(0, 0, false)
+        })
+    };
+    let host: Vec<T> = steps.iter().map(of_first).collect();
+    stack_forest(&host)
+}
+
+/// Vectors that are `on` at the place that each label says and `off` elsewhere,
+/// along a new last axis, in `f32`.
+///
+/// ```
+/// use ramie_core::Array;
+/// use ramie_nn::training::onehot;
+/// let labels = Array::from(vec![1, 0]);
+/// assert_eq!(onehot(&labels, 2, 1.0, -1.0).to_vec::<f32>(), [-1.0, 1.0, 1.0, -1.0]);
+/// ```
+#[track_caller]
+pub fn onehot(labels: &Array, num_classes: usize, on: f32, off: f32) -> Array {
+    let mut shape = vec![1; labels.ndim()];
+    shape.push(num_classes);
+    let classes = Array::arange(num_classes).reshape(&shape);
+    let hit = labels.expand_dims(&[-1]).eq(classes.astype(labels.dtype()));
+    where_(&hit, on, off).astype(DType::F32)
+}

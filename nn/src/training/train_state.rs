@@ -1,0 +1,140 @@
+//! `TrainState`: parameters, optimizer and step count together.
+
+use crate::linen::Variables;
+use ramie_core::{Array, DType, State};
+use ramie_derive::Tree;
+use ramie_optim::{ExtraArgs, GradientTransformation, OptState, apply_updates, safe_increment};
+
+/// What a training run of a Linen model consists of
+/// (`flax.training.train_state.TrainState`): the step count, the parameters,
+/// the optimizer and its state, and in `extra` what else a model needs, such as
+/// batch statistics, averaged parameters, or a
+/// [`DynamicScale`](super::DynamicScale): a tuple, or a struct that derives
+/// [`Tree`](ramie_core::Tree).
+///
+/// It is a tree, and can be the state of a compiled train step.
+///
+/// ```
+/// use ramie_core::{Array, DType, jit, value_and_grad};
+/// use ramie_nn::linen::{Dense, Module, Variables};
+/// use ramie_nn::training::TrainState;
+/// use ramie_optim::sgd;
+///
+/// let model = Dense::new(2);
+/// let x = Array::ones(&[4, 3], DType::F32);
+/// let variables = model.init(0, x.clone());
+/// let mut state = TrainState::create(variables.params(), sgd(0.1));
+/// let step = jit(move |state: &mut TrainState, x: Array| {
+///     let loss = |params| model.apply(&Variables::from_params(params), x.clone()).square().mean();
+///     let (loss, grads) = value_and_grad(loss)(state.params.clone());
+///     state.apply_gradients(grads);
+///     loss
+/// });
+/// let before = step(&mut state, x.clone()).item::<f32>();
+/// let after = step(&mut state, x).item::<f32>();
+/// assert!(after < before);
+/// assert_eq!(state.step.item::<i32>(), 2);
+/// ```
+#[derive(Clone, Debug, Tree)]
+pub struct TrainState<X: ramie_core::Tree = ()> {
+    /// Updates made, 0-d `i32`.
+    pub step: Array,
+    /// The parameters.
+    pub params: State,
+    /// What turns gradients into updates.
+    pub tx: GradientTransformation,
+    /// Its state.
+    pub opt_state: OptState,
+    /// What else the model needs.
+    pub extra: X,
+}
+
+impl TrainState {
+    /// The state before the first step.
+    #[track_caller]
+    pub fn create(params: State, tx: impl Into<GradientTransformation>) -> TrainState {
+        TrainState::create_with(params, tx, ())
+    }
+}
+
+impl<X: ramie_core::Tree> TrainState<X> {
+    /// The state before the first step, of a model that needs more than
+    /// parameters.
+    ///
+    /// ```
+    /// use ramie_core::{Array, DType, State};
+    /// use ramie_nn::{Tree, training::TrainState};
+    /// use ramie_optim::sgd;
+    /// #[derive(Tree)]
+    /// struct Extra { batch_stats: State, ema: State }
+    /// # let (params, batch_stats) = (State::new(), State::new());
+    /// let extra = Extra { batch_stats, ema: params.clone() };
+    /// let state = TrainState::create_with(params, sgd(0.1), extra);
+    /// ```
+    #[track_caller]
+    pub fn create_with(
+        params: State,
+        tx: impl Into<GradientTransformation>,
+        extra: X,
+    ) -> TrainState<X> {
+        let tx = tx.into();
+        TrainState {
+            step: Array::scalar(0, DType::I32),
+            opt_state: tx.init(&params),
+            params,
+            tx,
+            extra,
+        }
+    }
+
+    /// The parameters as variables of a model.
+    pub fn variables(&self) -> Variables {
+        Variables::from_params(self.params.clone())
+    }
+
+    /// Makes one step: parameters, state of the optimizer and step count are
+    /// replaced by new ones.
+    ///
+    /// # Panics
+    /// If the gradients are not those of the parameters.
+    #[track_caller]
+    pub fn apply_gradients(&mut self, grads: State) {
+        self.apply_gradients_with(grads, &ExtraArgs::new());
+    }
+
+    /// [`apply_gradients`](TrainState::apply_gradients) with what some
+    /// transformations need besides: the value of the loss, or the loss itself.
+    ///
+    /// # Panics
+    /// If the gradients are not those of the parameters, or something is missing
+    /// that the optimizer needs.
+    #[track_caller]
+    pub fn apply_gradients_with(&mut self, grads: State, extra: &ExtraArgs<'_>) {
+        let missing = |a: &State, b: &State| -> Vec<String> {
+            let paths = a.paths().filter(|p| b.get(p).is_none());
+            paths.map(str::to_owned).take(6).collect()
+        };
+        let (without, other) = (missing(&self.params, &grads), missing(&grads, &self.params));
+        assert!(
+            without.is_empty() && other.is_empty(),
+            "TrainState::apply_gradients: the gradients are not those of the parameters\n  \
+             parameters without a gradient: {}\n  gradients without a parameter: {}\n  help: take \
+             the gradient with respect to state.params",
+            shown(&without),
+            shown(&other),
+        );
+        let state = std::mem::replace(&mut self.opt_state, OptState::new(()));
+        let params = Some(&self.params);
+        let (updates, state) = self.tx.update_with(grads, state, params, extra);
+        self.opt_state = state;
+        self.params = apply_updates(&self.params, &updates);
+        self.step = safe_increment(&self.step);
+    }
+}
+
+fn shown(names: &[String]) -> String {
+    match names {
+        [] => "none".into(),
+        names => names.join(", "),
+    }
+}
