@@ -3,7 +3,7 @@
 use super::CollectionFilter;
 use crate::{Metadata, get_partition_spec};
 use ramie_core::tree::{Key, Tree, Visitor};
-use ramie_core::{Array, PartitionSpec, State};
+use ramie_core::{Array, LogicalAxisRules, Mesh, NamedSharding, PartitionSpec, Shardings, State};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -126,6 +126,59 @@ impl Variables {
     /// collection and path: `params.Dense_0.kernel`.
     pub fn partition_spec(&self) -> BTreeMap<String, PartitionSpec> {
         get_partition_spec(self)
+    }
+
+    /// [`partition_spec`](Variables::partition_spec) with the axes of a mesh that
+    /// rules give for logical names
+    /// (`nn.logical_to_mesh(nn.get_partition_spec(variables), rules)`).
+    ///
+    /// ```
+    /// use ramie_core::{Array, DType, LogicalAxisRules, P, State};
+    /// use ramie_nn::Metadata;
+    /// use ramie_nn::linen::Variables;
+    /// let kernel = State::from_iter([("kernel", Array::zeros(&[4, 8], DType::F32))]);
+    /// let mut variables = Variables::from_params(kernel);
+    /// variables.set_metadata("params", "kernel", Metadata::sharded(P!["embed", "mlp"]));
+    /// let rules = LogicalAxisRules::new().rule("mlp", "model");
+    /// assert_eq!(variables.mesh_spec(rules)["params.kernel"], P![None, "model"]);
+    /// ```
+    ///
+    /// # Panics
+    /// If a name occurs twice in a spec.
+    #[track_caller]
+    pub fn mesh_spec(&self, rules: LogicalAxisRules) -> BTreeMap<String, PartitionSpec> {
+        let specs = self.partition_spec().into_iter();
+        specs
+            .map(|(path, spec)| (path, rules.to_mesh(&spec)))
+            .collect()
+    }
+
+    /// The sharding of each variable over a mesh (`nn.get_sharding`), for
+    /// [`JitOptions::out_shardings`](ramie_core::JitOptions) and
+    /// [`device_put`](ramie_core::device_put). Names that are no axes of the mesh
+    /// must be translated before, with rules.
+    ///
+    /// # Panics
+    /// If a spec has a name that is no axis of the mesh.
+    #[track_caller]
+    pub fn sharding(&self, mesh: Mesh, rules: Option<LogicalAxisRules>) -> Shardings {
+        let specs = match rules {
+            Some(rules) => self.mesh_spec(rules),
+            None => self.partition_spec(),
+        };
+        let named: BTreeMap<String, NamedSharding> = specs
+            .into_iter()
+            .map(|(path, spec)| (path, NamedSharding::new(mesh, spec)))
+            .collect();
+        let whole = NamedSharding::new(mesh, PartitionSpec::default());
+        Shardings::by_path(move |path| Some(named.get(path).copied().unwrap_or(whole).into()))
+    }
+
+    /// The variables without metadata (`nn.unbox`).
+    #[must_use]
+    pub fn unbox(mut self) -> Variables {
+        self.metadata.clear();
+        self
     }
 
     /// What is known of a variable beside its value.
