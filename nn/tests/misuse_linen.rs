@@ -1,0 +1,336 @@
+//! Wrong uses of Linen's modules are explained: what was done, where in the
+//! model, what was expected, and a remedy.
+
+use ramie_core::{Array, DType, P, State, random, stack};
+use ramie_nn::linen::{self, Apply, BatchNorm, Child, Dense, Dropout, Module, Scope, Variables};
+use ramie_nn::training::TrainState;
+use ramie_nn::{Deterministic, UseRunningAverage, init};
+use ramie_optim::sgd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The message of a panic.
+fn message(f: impl FnOnce()) -> String {
+    let panic = catch_unwind(AssertUnwindSafe(f)).expect_err("the call was not refused");
+    match panic.downcast::<String>() {
+        Ok(text) => *text,
+        Err(other) => (*other.downcast::<&str>().expect("a text")).to_owned(),
+    }
+}
+
+/// Checks that a call is refused with a message that has these parts.
+#[track_caller]
+fn refused(f: impl FnOnce(), parts: &[&str]) {
+    let text = message(f);
+    for part in parts.iter().chain(&["help: "]) {
+        assert!(
+            text.contains(part),
+            "`{part}` is not in the message:\n{text}"
+        );
+    }
+}
+
+fn x() -> Array {
+    Array::ones(&[2, 3], DType::F32)
+}
+
+/// A model with parts two names deep.
+#[derive(Clone)]
+struct Model;
+
+impl Module for Model {
+    fn call(&self, scope: &mut Scope, x: Array) -> Array {
+        let inner = linen::method(|scope: &mut Scope, x| scope.child(&Dense::new(4), x));
+        scope.named("encoder", &inner, x)
+    }
+}
+
+#[test]
+fn missing_streams() {
+    refused(
+        || drop(Model.init((), x())),
+        &[
+            "module `encoder.Dense_0`",
+            "stream `params`",
+            "given are: none",
+        ],
+    );
+    let dropout = Dropout::new(0.5);
+    let args = || (x(), Deterministic(false));
+    refused(
+        || drop(dropout.apply(&Variables::new(), args())),
+        &[
+            "the outermost module",
+            "stream `dropout`",
+            "deterministic(true)",
+        ],
+    );
+    let other = Apply::new().rngs([("noise", random::key(0))]);
+    refused(
+        || drop(dropout.apply_with(&Variables::new(), args(), &other)),
+        &["stream `dropout`", "given are: noise"],
+    );
+}
+
+#[test]
+fn missing_collections_and_parameters() {
+    let norm = BatchNorm::new();
+    let args = || (x(), UseRunningAverage(true));
+    let made = norm.init(0, args());
+    let params = Variables::from_params(made.params());
+    refused(
+        || drop(norm.apply(&params, args())),
+        &["`mean`", "collection `batch_stats`", "they have: params"],
+    );
+    let other = Dense::new(4).init(0, x());
+    refused(
+        || drop(Model.apply(&other, x())),
+        &["no `encoder.Dense_0.kernel` in `params`", "kernel"],
+    );
+    refused(
+        || drop(Model.apply(&Variables::new(), x())),
+        &[
+            "module `encoder.Dense_0`",
+            "`kernel`",
+            "collection `params`",
+        ],
+    );
+    refused(
+        || drop(other["cache"].clone()),
+        &["no collection `cache`", "params"],
+    );
+}
+
+#[test]
+fn immutable_collections() {
+    let norm = BatchNorm::new();
+    let args = || (x(), UseRunningAverage(false));
+    let made = norm.init(0, args());
+    refused(
+        || drop(norm.apply(&made, args())),
+        &[
+            "`mean`",
+            "`batch_stats` is immutable",
+            "mutable(\"batch_stats\")",
+        ],
+    );
+    let write = |scope: &mut Scope| scope.put_variable("state", "n", x());
+    refused(
+        || drop(linen::apply(&Variables::new(), &Apply::new(), write)),
+        &["`n`", "`state` is immutable"],
+    );
+}
+
+#[test]
+fn wrong_shapes_name_the_path() {
+    let made = Model.init(0, x());
+    refused(
+        || drop(Model.apply(&made, Array::ones(&[2, 5], DType::F32))),
+        &["`encoder.Dense_0.kernel`", "[3, 4]", "[5, 4]"],
+    );
+}
+
+#[test]
+fn names_in_use_and_names_with_dots() {
+    let build = |f: &dyn Fn(&mut Scope)| drop(linen::init(0, |scope| f(scope)));
+    let dense = Dense::new(3);
+    refused(
+        || {
+            build(&|scope| {
+                scope.named("a", &dense, x());
+                scope.named("a", &dense, x());
+            });
+        },
+        &[
+            "`a` is in use",
+            "a module cannot have it",
+            "scope.setup(\"a\"",
+        ],
+    );
+    refused(
+        || {
+            build(&|scope| {
+                scope.param("a", &init::ones(), &[3], DType::F32);
+                scope.named("a", &dense, x());
+            });
+        },
+        &["`a` is in use", "a module cannot have it"],
+    );
+    refused(
+        || {
+            build(&|scope| {
+                scope.named("a", &dense, x());
+                scope.param("a", &init::ones(), &[3], DType::F32);
+            });
+        },
+        &["`a` is in use", "a variable of `params` cannot have it"],
+    );
+    refused(
+        || build(&|scope| drop(scope.named::<_, _, Array>("a.b", &dense, x()))),
+        &["`a.b` is no name", "no dots"],
+    );
+    refused(
+        || build(&|scope| drop(scope.variable("state", "", x))),
+        &["`` is no name"],
+    );
+}
+
+#[test]
+fn forgotten_modes() {
+    refused(
+        || drop(Dropout::new(0.5).init(0, x())),
+        &["Dropout", "deterministic"],
+    );
+    refused(
+        || drop(BatchNorm::new().init(0, x())),
+        &["BatchNorm", "use_running_average"],
+    );
+    refused(
+        || _ = linen::merge_param::<bool>("train", None, None),
+        &["`train` was not given"],
+    );
+    refused(
+        || _ = linen::merge_param("train", Some(true), Some(true)),
+        &["`train` was given both"],
+    );
+}
+
+#[test]
+fn lazy_init_of_what_depends_on_data() {
+    let model = linen::method(|scope: &mut Scope, x: Array| {
+        scope.param_with("scale", None, |_| x.mean());
+        x
+    });
+    refused(
+        || drop(model.lazy_init(0, Array::shape_dtype_struct(&[3], DType::F32))),
+        &["`params.scale`", "depends on the values of the arguments"],
+    );
+}
+
+#[test]
+fn perturbations_that_are_missing() {
+    let model = linen::method(|scope: &mut Scope, x: Array| scope.perturb("h", x));
+    let variables = Variables::new().with("perturbations", State::from_iter([("other", x())]));
+    refused(
+        || drop(model.apply(&variables, x())),
+        &["`perturbations`", "without `h`"],
+    );
+}
+
+/// A step of a loop, which makes a variable.
+struct Step;
+
+impl Module<(Array, Array), (Array, Array)> for Step {
+    fn call(&self, scope: &mut Scope, (c, x): (Array, Array)) -> (Array, Array) {
+        let state = scope.variable("state", "h", || &c * 2.0);
+        (c + state, x)
+    }
+}
+
+#[test]
+fn lifted_loops() {
+    let args = || (x(), stack(&[&x(), &x()], 0));
+    let carried = linen::scan(Step).variable_carry("state");
+    refused(
+        || drop(carried.init(0, args())),
+        &["linen::scan", "`h` of `state` was made in the loop"],
+    );
+    let shared = linen::scan(Step).variable_broadcast("state");
+    refused(
+        || drop(shared.init(0, args())),
+        &["linen::scan", "`state.h` depends on the carry"],
+    );
+    let constant = linen::scan(Step).variable_axes("state", 0).out_axes(None);
+    refused(
+        || drop(constant.init(0, args())),
+        &["linen::scan", "out_axes None depends on"],
+    );
+    let nothing = linen::scan(Step).variable_axes("state", 0).in_axes(None);
+    refused(
+        || drop(nothing.init(0, args())),
+        &["the number of steps is not known", ".length(n)"],
+    );
+    let lengths = linen::scan(Step).variable_axes("state", 0).length(5);
+    refused(
+        || drop(lengths.init(0, args())),
+        &["length says 5", "has 2"],
+    );
+    refused(
+        || drop(linen::scan(Step).variable_axes("state", None)),
+        &["takes an axis", "variable_broadcast"],
+    );
+}
+
+#[test]
+fn lifted_maps() {
+    let dense = || linen::vmap(Dense::new(2)).split_rngs("params", true);
+    let mapped = dense().variable_axes("params", 0);
+    let made = mapped.init(0, x());
+    refused(
+        || drop(mapped.apply(&made, Array::ones(&[5, 3], DType::F32))),
+        &["batch sizes differ", "`kernel` of `params` has 2"],
+    );
+    refused(
+        || drop(mapped.clone().in_axes(7).init(0, x())),
+        &["linen::vmap", "no axis 7"],
+    );
+    refused(
+        || drop(mapped.clone().in_axes(None).init(0, x())),
+        &["the number of examples is not known", ".axis_size(n)"],
+    );
+    refused(
+        || drop(mapped.clone().in_axes([Some(0), None]).init(0, x())),
+        &["in_axes has 2 axes", "components of a tuple"],
+    );
+    // Collections that are not named are not there.
+    refused(
+        || drop(dense().init(0, x())),
+        &["`kernel`", "collection `params`"],
+    );
+    let kernel = init::ones().with_partitioning(P!["in", "out"]);
+    let sharded = linen::vmap(Dense::new(2).kernel_init(kernel))
+        .variable_axes("params", 0)
+        .split_rngs("params", true);
+    refused(
+        || drop(sharded.init(0, x())),
+        &["`kernel` has a sharding", "partition_name"],
+    );
+}
+
+#[test]
+fn scopes_from_outside_of_a_transformation() {
+    let model = linen::method(|scope: &mut Scope, x: Array| {
+        let mut dense: Child<Dense> = scope.setup("dense", &Dense::new(3));
+        let pred = x.sum().gt(0.0);
+        let dense = std::cell::RefCell::new(&mut dense);
+        let branch = |_: &mut Scope, x: Array| dense.borrow_mut().call::<_, Array>(x);
+        linen::cond(scope, pred, branch, branch, x)
+    });
+    refused(
+        || drop(model.init(0, x())),
+        &["linen::cond", "module `dense` from outside"],
+    );
+}
+
+#[test]
+fn branches_with_different_variables() {
+    let model = linen::method(|scope: &mut Scope, x: Array| {
+        let yes = |scope: &mut Scope, x: Array| scope.named("a", &Dense::new(2), x);
+        let no = |scope: &mut Scope, x: Array| scope.named("b", &Dense::new(2), x);
+        linen::cond(scope, x.sum().gt(0.0), yes, no, x)
+    });
+    refused(
+        || drop(model.init(0, x())),
+        &["cond", "results of one structure"],
+    );
+}
+
+#[test]
+fn gradients_of_other_parameters() {
+    let params = Dense::new(4).init(0, x()).params();
+    let mut state = TrainState::create(params.clone(), sgd(0.1));
+    let some = params.filter(|path, _| path == "bias");
+    refused(
+        || state.apply_gradients(some),
+        &["TrainState::apply_gradients", "without a gradient: kernel"],
+    );
+}
