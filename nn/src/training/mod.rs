@@ -1,9 +1,11 @@
-//! What training loops of Linen models are made of (`flax.training`).
+//! What training loops of Linen models are made of (`flax.training`), and
+//! writers of metrics.
 
 mod common_utils;
 mod dynamic_scale;
 mod early_stopping;
 mod train_state;
+pub mod writers;
 
 pub use common_utils::{get_metrics, onehot, shard, shard_over, shard_prng_key, stack_forest};
 pub use dynamic_scale::{DynamicScale, ScaledGradient};

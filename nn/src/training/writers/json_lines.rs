@@ -1,0 +1,125 @@
+//! `JsonLinesWriter`: an object for each step.
+
+use super::rows::{Row, Rows};
+use super::{MetricWriter, WriteError};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Writes metrics as JSON lines: for each step an object with `step` and the
+/// numbers of the step by name. Numbers that are not finite, which JSON cannot
+/// say, are `null`. Texts are objects of their own.
+///
+/// ```
+/// use ramie_nn::training::writers::{JsonLinesWriter, MetricWriter};
+/// # let path = std::env::temp_dir().join(format!("ramie-doc-{}.jsonl", std::process::id()));
+/// let mut writer = JsonLinesWriter::create(&path)?;
+/// writer.scalars(10, &[("loss", 0.5), ("accuracy", 0.75)])?;
+/// writer.flush()?;
+/// let text = std::fs::read_to_string(&path)?;
+/// assert_eq!(text, "{\"step\":10,\"loss\":0.5,\"accuracy\":0.75}\n");
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct JsonLinesWriter {
+    path: PathBuf,
+    file: BufWriter<File>,
+    rows: Rows,
+}
+
+impl JsonLinesWriter {
+    /// A new file, in the place of one that is there; its folder is made.
+    ///
+    /// # Errors
+    /// If the file cannot be made.
+    pub fn create(path: impl AsRef<Path>) -> Result<JsonLinesWriter, WriteError> {
+        JsonLinesWriter::open(path.as_ref(), File::options().write(true).truncate(true))
+    }
+
+    /// A file that is continued where it ends.
+    ///
+    /// # Errors
+    /// If the file cannot be opened.
+    pub fn append(path: impl AsRef<Path>) -> Result<JsonLinesWriter, WriteError> {
+        JsonLinesWriter::open(path.as_ref(), File::options().append(true))
+    }
+
+    fn open(path: &Path, options: &mut std::fs::OpenOptions) -> Result<Self, WriteError> {
+        make_folder(path)?;
+        let file = options.create(true).open(path);
+        Ok(JsonLinesWriter {
+            path: path.to_owned(),
+            file: BufWriter::new(file.map_err(WriteError::io(path))?),
+            rows: Rows::default(),
+        })
+    }
+
+    fn line(&mut self, line: &str) -> Result<(), WriteError> {
+        writeln!(self.file, "{line}").map_err(WriteError::io(&self.path))
+    }
+
+    fn write(&mut self, row: Option<Row>) -> Result<(), WriteError> {
+        let Some(row) = row else { return Ok(()) };
+        let values = row.values.iter().map(|(tag, value)| {
+            let value = match value.is_finite() {
+                true => format!("{value}"),
+                false => "null".into(),
+            };
+            format!(",{}:{value}", quoted(tag))
+        });
+        let line = format!("{{\"step\":{}{}}}", row.step, values.collect::<String>());
+        self.line(&line)
+    }
+}
+
+/// A text as JSON writes it.
+fn quoted(text: &str) -> String {
+    let mut out = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            c if u32::from(c) < 0x20 => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Makes the folder that a file is to be in.
+pub(super) fn make_folder(path: &Path) -> Result<(), WriteError> {
+    match path.parent() {
+        Some(folder) => std::fs::create_dir_all(folder).map_err(WriteError::io(path)),
+        None => Ok(()),
+    }
+}
+
+impl MetricWriter for JsonLinesWriter {
+    fn scalar(&mut self, step: u64, tag: &str, value: f64) -> Result<(), WriteError> {
+        let done = self.rows.add(step, tag, value);
+        self.write(done)
+    }
+
+    fn text(&mut self, step: u64, tag: &str, text: &str) -> Result<(), WriteError> {
+        self.line(&format!(
+            "{{\"step\":{step},{}:{}}}",
+            quoted(tag),
+            quoted(text)
+        ))
+    }
+
+    fn flush(&mut self) -> Result<(), WriteError> {
+        let row = self.rows.take();
+        self.write(row)?;
+        self.file.flush().map_err(WriteError::io(&self.path))
+    }
+}
+
+/// What is held back is written; an error can no longer be told.
+impl Drop for JsonLinesWriter {
+    fn drop(&mut self) {
+        let _ = self.flush();
+    }
+}

@@ -1,0 +1,148 @@
+//! Writers of metrics: TensorBoard's event files, JSON lines, CSV.
+//!
+//! ```no_run
+//! use ramie_nn::training::writers::{JsonLinesWriter, MetricWriter, MultiWriter, TensorBoardWriter};
+//! let mut writer = MultiWriter::new()
+//!     .with(TensorBoardWriter::create("logs/run1")?)
+//!     .with(JsonLinesWriter::create("logs/run1.jsonl")?);
+//! for step in 0..100 {
+//!     writer.scalars(step, &[("loss", 0.5), ("accuracy", 0.9)])?;
+//! }
+//! writer.flush()?;
+//! # Ok::<(), ramie_nn::training::writers::WriteError>(())
+//! ```
+
+mod csv;
+mod json_lines;
+mod multi;
+mod rows;
+mod tensorboard;
+
+pub use csv::CsvWriter;
+pub use json_lines::JsonLinesWriter;
+pub use multi::MultiWriter;
+pub use tensorboard::TensorBoardWriter;
+
+use ramie_core::{Array, DType, State};
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Metrics could not be written; says to which file.
+#[derive(Debug)]
+pub struct WriteError {
+    path: PathBuf,
+    what: What,
+}
+
+#[derive(Debug)]
+enum What {
+    Io(io::Error),
+    /// The metric has no column, and what columns there are.
+    Column(String, Vec<String>),
+}
+
+impl WriteError {
+    fn io(path: &Path) -> impl FnOnce(io::Error) -> WriteError + '_ {
+        move |error| WriteError {
+            path: path.to_owned(),
+            what: What::Io(error),
+        }
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match &self.what {
+            What::Io(error) => write!(f, "{path}: metrics cannot be written: {error}"),
+            What::Column(tag, columns) => write!(
+                f,
+                "{path}: there is no column for the metric `{tag}`, there are: {}\n  help: name all \
+                 metrics when the file is created",
+                columns.join(", ")
+            ),
+        }
+    }
+}
+
+impl std::error::Error for WriteError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.what {
+            What::Io(error) => Some(error),
+            What::Column(..) => None,
+        }
+    }
+}
+
+/// Writes metrics of steps somewhere.
+pub trait MetricWriter {
+    /// Writes a number.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    fn scalar(&mut self, step: u64, tag: &str, value: f64) -> Result<(), WriteError>;
+
+    /// Writes how values are distributed. Formats without a way to say that
+    /// write nothing.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    fn histogram(&mut self, step: u64, tag: &str, values: &Array) -> Result<(), WriteError> {
+        let _ = (step, tag, values);
+        Ok(())
+    }
+
+    /// Writes a text. Formats without a way to say that write nothing.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    fn text(&mut self, step: u64, tag: &str, text: &str) -> Result<(), WriteError> {
+        let _ = (step, tag, text);
+        Ok(())
+    }
+
+    /// Writes what is still held back.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    fn flush(&mut self) -> Result<(), WriteError>;
+
+    /// Writes several numbers of a step.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    fn scalars(&mut self, step: u64, values: &[(&str, f64)]) -> Result<(), WriteError> {
+        for (tag, value) in values {
+            self.scalar(step, tag, *value)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the scalars of a state under their paths: what
+    /// [`MultiMetric::compute`](crate::metrics::Metric::compute) gives. Waits
+    /// for their values.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    ///
+    /// # Panics
+    /// If an array is no scalar.
+    fn state(&mut self, step: u64, values: &State) -> Result<(), WriteError> {
+        for (path, array) in values.iter() {
+            assert!(
+                array.ndim() == 0,
+                "MetricWriter::state: `{path}` is {}, expected a scalar\n  help: reduce it, or write \
+                 it as a histogram",
+                array.aval()
+            );
+            self.scalar(step, path, array.astype(DType::F64).item::<f64>())?;
+        }
+        Ok(())
+    }
+}
