@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub enum Step {
     /// A whole number.
-    Int(i64),
+    Int(i128),
     /// A number.
     Float(f64),
 }
@@ -40,7 +40,13 @@ macro_rules! step {
         }
     )*)* };
 }
-step! { Int: i32 u32 i64; Float: f32 f64; }
+step! { Int: i32 u32 i64 u64; Float: f32 f64; }
+
+impl From<usize> for Step {
+    fn from(n: usize) -> Step {
+        Step::Int(n as i128)
+    }
+}
 
 /// The number as Python writes it.
 impl fmt::Display for Step {
