@@ -31,10 +31,10 @@ pub use layers::{
     LayerNorm, LayerNormConfig, RMSNorm, RMSNormConfig, Statistics,
 };
 pub use layers::{
-    Bidirectional, BidirectionalConfig, CellFunction, GRUCell, GRUCellConfig, LSTMCell,
-    LSTMCellConfig, MGUCell, MGUCellConfig, MergeFunction, OptimizedLSTMCell,
-    OptimizedLSTMCellConfig, RNN, RNNCell, RNNCellConfig, RNNConfig, RNNInput, RNNOptions,
-    SimpleCell, SimpleCellConfig, flip_sequences,
+    Bidirectional, BidirectionalConfig, CellFunction, ConvLSTMCell, ConvLSTMCellConfig, GRUCell,
+    GRUCellConfig, LSTMCell, LSTMCellConfig, MGUCell, MGUCellConfig, MergeFunction,
+    OptimizedLSTMCell, OptimizedLSTMCellConfig, RNN, RNNCell, RNNCellConfig, RNNConfig, RNNInput,
+    RNNOptions, SimpleCell, SimpleCellConfig, flip_sequences,
 };
 pub use layers::{
     Conv, ConvConfig, ConvLocal, ConvLocalConfig, ConvPadding, ConvTranspose, ConvTransposeConfig,

@@ -5,7 +5,8 @@ mod common;
 use common::{Case, Golden};
 use ramie_core::{Array, DType, random};
 use ramie_nn::linen::{
-    Bidirectional, GRUCell, LSTMCell, MGUCell, Module, OptimizedLSTMCell, RNN, Scope, SimpleCell,
+    Bidirectional, ConvLSTMCell, GRUCell, LSTMCell, MGUCell, Module, OptimizedLSTMCell, RNN, Scope,
+    SimpleCell,
 };
 use ramie_nn::{Initializer, RNNCell, RNNCellConfig, RNNInput, RNNOptions, Rngs, init};
 
@@ -160,6 +161,14 @@ fn carries_and_lengths() {
         RNNInput::new(x[2].clone()).initial_carry(carry)
     };
     case("rnn_initial").linen(two_carries(RNN::new(LSTMCell::new(4)), given));
+}
+
+#[test]
+fn images() {
+    let golden = Golden::open("flax_recurrent");
+    let rnn = RNN::new(ConvLSTMCell::new(3, [3, 2].into()));
+    let film = |x: &[Array]| RNNInput::new(x[0].clone());
+    case(&golden, "conv_lstm").linen(two_carries(rnn, film));
 }
 
 #[test]

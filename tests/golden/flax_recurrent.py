@@ -70,6 +70,9 @@ r.linen(
     seq_lengths=lengths,
 )
 
+film = draw(5, (2, 3, 4, 3, 2))
+r.linen("conv_lstm", nn.RNN(nn.ConvLSTMCell(3, (3, 2)), return_carry=True), film)
+
 
 class Inline(nn.Module):
     """Cells made in a compact function, whose parameters are beside the layers."""

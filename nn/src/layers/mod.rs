@@ -38,10 +38,10 @@ pub use norm::{
 };
 pub use prelu::{PReLU, PReLUConfig};
 pub use recurrent::{
-    Bidirectional, BidirectionalConfig, CellFunction, GRUCell, GRUCellConfig, LSTMCell,
-    LSTMCellConfig, MGUCell, MGUCellConfig, MergeFunction, OptimizedLSTMCell,
-    OptimizedLSTMCellConfig, RNN, RNNCell, RNNCellConfig, RNNConfig, RNNInput, RNNOptions,
-    SimpleCell, SimpleCellConfig, flip_sequences,
+    Bidirectional, BidirectionalConfig, CellFunction, ConvLSTMCell, ConvLSTMCellConfig, GRUCell,
+    GRUCellConfig, LSTMCell, LSTMCellConfig, MGUCell, MGUCellConfig, MergeFunction,
+    OptimizedLSTMCell, OptimizedLSTMCellConfig, RNN, RNNCell, RNNCellConfig, RNNConfig, RNNInput,
+    RNNOptions, SimpleCell, SimpleCellConfig, flip_sequences,
 };
 pub use sequential::{AnyLayer, ByCall, ByType, IntoLayer, IntoLayers, Sequential};
 pub use sequential::{IntoStep, IntoSteps, LinenSequential};

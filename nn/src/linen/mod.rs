@@ -59,9 +59,9 @@ pub use crate::layers::{
     LayerNormConfig as LayerNorm, RMSNormConfig as RMSNorm,
 };
 pub use crate::layers::{
-    BidirectionalConfig as Bidirectional, GRUCellConfig as GRUCell, LSTMCellConfig as LSTMCell,
-    MGUCellConfig as MGUCell, OptimizedLSTMCellConfig as OptimizedLSTMCell, RNNConfig as RNN,
-    SimpleCellConfig as SimpleCell,
+    BidirectionalConfig as Bidirectional, ConvLSTMCellConfig as ConvLSTMCell,
+    GRUCellConfig as GRUCell, LSTMCellConfig as LSTMCell, MGUCellConfig as MGUCell,
+    OptimizedLSTMCellConfig as OptimizedLSTMCell, RNNConfig as RNN, SimpleCellConfig as SimpleCell,
 };
 pub use crate::layers::{IntoStep, IntoSteps, LinenSequential as Sequential};
 pub use adopt::Adopted;

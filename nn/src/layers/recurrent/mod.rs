@@ -3,6 +3,7 @@
 
 mod bidirectional;
 mod cell;
+mod conv_lstm;
 mod gru;
 mod lstm;
 mod mgu;
@@ -13,6 +14,7 @@ mod simple;
 
 pub use bidirectional::{Bidirectional, BidirectionalConfig, MergeFunction};
 pub use cell::{CellFunction, RNNCell, RNNCellConfig};
+pub use conv_lstm::{ConvLSTMCell, ConvLSTMCellConfig};
 pub use gru::{GRUCell, GRUCellConfig};
 pub use lstm::{LSTMCell, LSTMCellConfig};
 pub use mgu::{MGUCell, MGUCellConfig};

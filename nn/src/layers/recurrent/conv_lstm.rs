@@ -1,0 +1,164 @@
+//! `ConvLSTMCell`.
+
+use super::cell::{RNNCell, RNNCellConfig, linen_cell};
+use super::lstm::remember;
+use crate::layers::hyperparameters::hyperparameters;
+use crate::{Conv, ConvConfig, ConvPadding, Initializer, Module, Rngs, Sizes, Vars, init};
+use ramie_core::random::Key;
+use ramie_core::{Array, DType};
+
+/// Long short-term memory of images, with convolutions for products
+/// (`nn.ConvLSTMCell`; Shi and others, 2015). The carry is memory and output.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::{ConvLSTMCell, RNN, Rngs};
+/// let mut rnn = RNN::new(ConvLSTMCell::new(3, 8, [3, 3], &mut Rngs::new(0)));
+/// let x = Array::zeros(&[2, 20, 16, 16, 3], DType::F32);
+/// assert_eq!(rnn.forward(&x).shape(), [2, 20, 16, 16, 8]);
+/// ```
+#[derive(Clone, Debug, Module)]
+pub struct ConvLSTMCell {
+    /// Input gate, new memory, forget gate and output gate, of the input.
+    pub ih: Conv,
+    /// The same, of the carry.
+    pub hh: Conv,
+    /// The features of the output.
+    pub features: usize,
+    /// How first carries are drawn.
+    #[tree(fixed)]
+    pub carry_init: Initializer,
+    /// The element type of first carries.
+    pub carry_dtype: DType,
+}
+
+hyperparameters! {
+    /// The hyperparameters of a [`ConvLSTMCell`].
+    ///
+    /// As Linen's module it is called with carry and input.
+    ConvLSTMCellConfig as "ConvLSTMCell" (features: usize, kernel_size: Sizes) {
+        /// How far windows are apart along each spatial axis.
+        strides: [Sizes] = Sizes::One(1),
+        /// What is added around the spatial axes, [`ConvPadding::Same`] by
+        /// default. Outputs have the size of inputs.
+        padding: [ConvPadding] = ConvPadding::Same,
+        /// Whether there is a bias; there is by default.
+        use_bias: [bool] = true,
+        /// The element type of the computation; by default the one that input,
+        /// carry and parameters promote to.
+        dtype: [Option<DType>] = None,
+        /// The element type of parameters and first carries, `f32` by default.
+        param_dtype: [DType] = DType::F32,
+        /// How the first carry is drawn, zeros by default.
+        carry_init: [Initializer] = init::zeros(),
+    }
+}
+
+impl ConvLSTMCell {
+    /// A cell from images of `in_features` to images of `features`.
+    #[track_caller]
+    pub fn new(
+        in_features: usize,
+        features: usize,
+        kernel_size: impl Into<Sizes>,
+        rngs: &mut Rngs,
+    ) -> ConvLSTMCell {
+        ConvLSTMCell::features(features, kernel_size).build(in_features, rngs)
+    }
+
+    /// The hyperparameters of a cell of so many features.
+    pub fn features(features: usize, kernel_size: impl Into<Sizes>) -> ConvLSTMCellConfig {
+        ConvLSTMCellConfig::new(features, kernel_size.into())
+    }
+
+    fn carry_shape(&self, input_shape: &[usize]) -> Vec<usize> {
+        let mut shape = input_shape.to_vec();
+        if let Some(last) = shape.last_mut() {
+            *last = self.features;
+        }
+        shape
+    }
+}
+
+impl ConvLSTMCellConfig {
+    /// The cell for images of `in_features`.
+    #[track_caller]
+    pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> ConvLSTMCell {
+        self.cell(&[in_features], &mut vars.into())
+    }
+
+    fn conv(&self) -> ConvConfig {
+        let conv = Conv::features(4 * self.features, self.kernel_size.clone())
+            .strides(self.strides.clone())
+            .padding(self.padding.clone())
+            .use_bias(self.use_bias)
+            .param_dtype(self.param_dtype);
+        match self.dtype {
+            Some(dtype) => conv.dtype(dtype),
+            None => conv,
+        }
+    }
+}
+
+impl RNNCellConfig for ConvLSTMCellConfig {
+    type Cell = ConvLSTMCell;
+
+    fn class(&self) -> &'static str {
+        ConvLSTMCellConfig::CLASS
+    }
+
+    fn cell(&self, input_shape: &[usize], vars: &mut Vars<'_>) -> ConvLSTMCell {
+        let inputs = input_shape.last().copied().unwrap_or(1);
+        let conv = self.conv();
+        ConvLSTMCell {
+            ih: vars.child("ih", |vars| conv.build(inputs, vars)),
+            hh: vars.child("hh", |vars| conv.build(self.features, vars)),
+            features: self.features,
+            carry_init: self.carry_init.clone(),
+            carry_dtype: self.param_dtype,
+        }
+    }
+
+    fn num_feature_axes(&self) -> usize {
+        self.kernel_size.list().len() + 1
+    }
+}
+
+impl RNNCell for ConvLSTMCell {
+    type Carry = (Array, Array);
+    const CARRIES: usize = 2;
+
+    fn step(&self, (c, h): (Array, Array), x: &Array) -> ((Array, Array), Array) {
+        let shape = self.carry_shape(x.shape());
+        for carry in [&c, &h] {
+            assert!(
+                carry.shape() == shape,
+                "ConvLSTMCell: the carry is {}, expected shape {shape:?}\n  input {}, features {}\n  \
+                 help: start with cell.initialize_carry(x.shape(), &mut stream)",
+                carry.aval(),
+                x.aval(),
+                self.features
+            );
+        }
+        let gates = (self.ih.forward(x) + self.hh.forward(&h)).split(4, -1);
+        let [i, g, f, o] = gates.try_into().expect("four parts");
+        remember(&c, [i, f + 1.0, g, o], |x| x.sigmoid(), |x| x.tanh())
+    }
+
+    fn first_carry(
+        &self,
+        input_shape: &[usize],
+        next_key: &mut dyn FnMut() -> Key,
+    ) -> (Array, Array) {
+        let shape = self.carry_shape(input_shape);
+        let mut draw = || self.carry_init.draw(&next_key(), &shape, self.carry_dtype);
+        let c = draw();
+        (c, draw())
+    }
+
+    fn num_feature_axes(&self) -> usize {
+        self.ih.kernel.ndim() - 1
+    }
+}
+
+linen_cell!(ConvLSTMCellConfig, ConvLSTMCell, (Array, Array));
