@@ -166,7 +166,7 @@ fn carries_and_lengths() {
 #[test]
 fn images() {
     let golden = Golden::open("flax_recurrent");
-    let rnn = RNN::new(ConvLSTMCell::new(3, [3, 2].into()));
+    let rnn = RNN::new(ConvLSTMCell::new(3, [3, 2]));
     let film = |x: &[Array]| RNNInput::new(x[0].clone());
     case(&golden, "conv_lstm").linen(two_carries(rnn, film));
 }

@@ -36,7 +36,7 @@ hyperparameters! {
     /// The hyperparameters of a [`ConvLSTMCell`].
     ///
     /// As Linen's module it is called with carry and input.
-    ConvLSTMCellConfig as "ConvLSTMCell" (features: usize, kernel_size: Sizes) {
+    ConvLSTMCellConfig as "ConvLSTMCell" (features: usize, kernel_size: Sizes as into) {
         /// How far windows are apart along each spatial axis.
         strides: [Sizes] = Sizes::One(1),
         /// What is added around the spatial axes, [`ConvPadding::Same`] by
@@ -68,7 +68,7 @@ impl ConvLSTMCell {
 
     /// The hyperparameters of a cell of so many features.
     pub fn features(features: usize, kernel_size: impl Into<Sizes>) -> ConvLSTMCellConfig {
-        ConvLSTMCellConfig::new(features, kernel_size.into())
+        ConvLSTMCellConfig::new(features, kernel_size)
     }
 
     fn carry_shape(&self, input_shape: &[usize]) -> Vec<usize> {
