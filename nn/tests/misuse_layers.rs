@@ -1,0 +1,241 @@
+//! Mistakes with normalizations, dropout and recurrent layers are explained:
+//! what was given, what was expected, and a remedy.
+
+use ramie_core::{Array, DType, random};
+use ramie_nn::linen::{self, Module, Variables};
+use ramie_nn::{
+    BatchNorm, Deterministic, Dropout, GRUCell, GroupNorm, InstanceNorm, LSTMCell, LayerNorm,
+    RMSNorm, RNN, RNNCell, RNNInput, Rngs, UseRunningAverage, flip_sequences,
+};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The message of a call that panics has all of these parts, and a remedy.
+fn explains<R>(parts: &[&str], call: impl FnOnce() -> R) {
+    let payload = catch_unwind(AssertUnwindSafe(|| drop(call())))
+        .expect_err(&format!("nothing was said of {parts:?}"));
+    let message = payload
+        .downcast_ref::<String>()
+        .cloned()
+        .or_else(|| payload.downcast_ref::<&str>().map(|s| (*s).to_owned()))
+        .expect("a message");
+    for part in parts.iter().chain(&["help: "]) {
+        assert!(message.contains(part), "`{part}` is not in:\n{message}");
+    }
+}
+
+fn x(shape: &[usize]) -> Array {
+    Array::ones(shape, DType::F32)
+}
+
+fn rngs() -> Rngs {
+    Rngs::new(0)
+}
+
+const TRAIN: UseRunningAverage = UseRunningAverage(false);
+
+#[test]
+fn modes_are_forgotten_or_given_twice() {
+    let none = Variables::new();
+    explains(
+        &[
+            "Dropout: `deterministic` was not given",
+            "Deterministic(!train)",
+        ],
+        || linen::Dropout::new(0.5).apply(&none, x(&[2])),
+    );
+    explains(
+        &["Dropout: `deterministic` was given to the module and to the call"],
+        || {
+            let module = linen::Dropout::new(0.5).deterministic(true);
+            module.apply(&none, (x(&[2]), Deterministic(false)))
+        },
+    );
+    explains(
+        &["BatchNorm: `use_running_average` was not given", "(!train)"],
+        || linen::BatchNorm::new().init(random::key(0), x(&[2, 3])),
+    );
+    explains(&["given to the module and to the call"], || {
+        let module = linen::BatchNorm::new().use_running_average(false);
+        module.init(random::key(0), (x(&[2, 3]), TRAIN))
+    });
+}
+
+#[test]
+fn streams_of_dropout_are_missing() {
+    explains(
+        &[
+            "needs a key of the stream `dropout`",
+            "the streams given are: none",
+            "rngs([(\"dropout\"",
+        ],
+        || {
+            let module = linen::Dropout::new(0.5).deterministic(false);
+            module.apply(&Variables::new(), x(&[2]))
+        },
+    );
+    explains(&["Dropout: the layer has no stream of keys"], || {
+        Dropout::with_rate(0.5)
+            .build_without_keys()
+            .forward(&x(&[2]))
+    });
+    explains(&["there are: params"], || {
+        Dropout::new(0.5, &mut Rngs::empty().stream("params", 0))
+    });
+}
+
+#[test]
+fn dropout_is_no_share_and_has_no_such_axis() {
+    explains(
+        &["Dropout: the rate is 1.5, expected a probability"],
+        || Dropout::new(1.5, &mut rngs()).forward(&x(&[2])),
+    );
+    explains(&["axis 2 of broadcast_dims", "f32[2,3]"], || {
+        let config = Dropout::with_rate(0.5).broadcast_dims(&[2]);
+        config.build(&mut rngs()).forward(&x(&[2, 3]))
+    });
+}
+
+#[test]
+fn statistics_cannot_be_written() {
+    let module = linen::BatchNorm::new();
+    let variables = module.init(random::key(0), (x(&[4, 3]), TRAIN));
+    explains(
+        &[
+            "cannot be changed",
+            "collection `batch_stats` is immutable",
+            "mutable(\"batch_stats\")",
+        ],
+        || module.apply(&variables, (x(&[4, 3]), TRAIN)),
+    );
+    // Evaluation writes nothing.
+    module.apply(&variables, (x(&[4, 3]), UseRunningAverage(true)));
+    explains(
+        &[
+            "`mean` of the collection `batch_stats`",
+            "they have: params",
+        ],
+        || {
+            let params = Variables::from_params(variables.params());
+            module.apply(&params, (x(&[4, 3]), UseRunningAverage(true)))
+        },
+    );
+}
+
+#[test]
+fn features_are_others() {
+    explains(
+        &[
+            "LayerNorm: the input is f32[2,4]",
+            "[4] features along [1], expected [3]",
+            "scale f32[3]",
+        ],
+        || LayerNorm::new(3, &mut rngs()).forward(&x(&[2, 4])),
+    );
+    explains(&["RMSNorm: the input is f32[2,4]", "scale f32[3]"], || {
+        RMSNorm::new(3, &mut rngs()).forward(&x(&[2, 4]))
+    });
+    explains(
+        &[
+            "BatchNorm: the input is f32[2,4]",
+            "expected [3]",
+            "mean f32[3]",
+        ],
+        || BatchNorm::new(3, &mut rngs()).forward(&x(&[2, 4])),
+    );
+    explains(&["`scale` has shape [3]", "expected [4]"], || {
+        let module = linen::LayerNorm::new();
+        let variables = module.init(random::key(0), x(&[2, 3]));
+        module.apply(&variables, x(&[2, 4]))
+    });
+    explains(
+        &["BatchNorm: there is no axis 2 in the input, f32[2,3]"],
+        || {
+            let norm = BatchNorm::config().axis(2).build(3, &mut rngs());
+            { norm }.forward(&x(&[2, 3]))
+        },
+    );
+}
+
+#[test]
+fn groups_do_not_divide() {
+    explains(
+        &["GroupNorm: 6 channels cannot be divided into 4 groups"],
+        || GroupNorm::new(6, 4, &mut rngs()),
+    );
+    explains(&["6 channels are no multiple of the group size 4"], || {
+        GroupNorm::config().group_size(4).build(6, &mut rngs())
+    });
+    explains(&["num_groups and group_size are both given"], || {
+        let config = GroupNorm::config().group_size(3).num_groups(2);
+        config.build(6, &mut rngs())
+    });
+    explains(&["expected the last axis among them"], || {
+        let config = GroupNorm::config().num_groups(2);
+        let config = config.reduction_axes(vec![1]);
+        config.build(4, &mut rngs()).forward(&x(&[2, 3, 4]))
+    });
+    explains(
+        &["the mask is bool[2,1], expected a last axis of 4"],
+        || {
+            let mask = Array::ones(&[2, 1], DType::Bool);
+            GroupNorm::new(4, 2, &mut rngs()).forward_masked(&x(&[2, 4]), Some(&mask))
+        },
+    );
+    explains(
+        &[
+            "InstanceNorm: the first axis of the input",
+            "it is the batch",
+        ],
+        || {
+            let config = InstanceNorm::config().feature_axes(&[0]);
+            config.build(4, &mut rngs()).forward(&x(&[4, 3]))
+        },
+    );
+}
+
+#[test]
+fn carries_and_sequences_do_not_fit() {
+    let zeros = |shape: &[usize]| Array::zeros(shape, DType::F32);
+    let gru = || GRUCell::new(3, 4, &mut rngs());
+    explains(
+        &[
+            "GRUCell: the carry is f32[2,5], expected shape [2, 4]",
+            "initialize_carry",
+        ],
+        || gru().step(zeros(&[2, 5]), &x(&[2, 3])),
+    );
+    explains(
+        &["LSTMCell: the carry is f32[1,4], expected shape [2, 4]"],
+        || {
+            let mut rnn = RNN::new(LSTMCell::new(3, 4, &mut rngs()));
+            let carry = (zeros(&[2, 4]), zeros(&[1, 4]));
+            rnn.forward_with(RNNInput::new(x(&[2, 5, 3])).initial_carry(carry))
+        },
+    );
+    explains(
+        &["Linear: the input is f32[2,6], expected a last axis of 3"],
+        || RNN::new(gru()).forward(&x(&[2, 5, 6])),
+    );
+    explains(
+        &["RNN: the input is f32[3]", "[batch, time, features]"],
+        || RNN::new(gru()).forward(&x(&[3])),
+    );
+    explains(
+        &[
+            "RNN: the lengths of the sequences are f32[2]",
+            "integers of shape [2]",
+        ],
+        || {
+            let input = RNNInput::new(x(&[2, 5, 3])).seq_lengths(x(&[2]));
+            RNN::new(gru()).forward_with(input)
+        },
+    );
+    explains(&["are i32[3]", "integers of shape [2]"], || {
+        flip_sequences(&x(&[2, 5, 3]), Some(&Array::arange(3)), 1, false)
+    });
+    // A carry of another size in Linen is a parameter of another shape.
+    explains(&["GRUCell: the carry is f32[2,5]", "features 4"], || {
+        let carry_and_x = (zeros(&[2, 5]), x(&[2, 3]));
+        linen::GRUCell::new(4).init(random::key(0), carry_and_x)
+    });
+}
