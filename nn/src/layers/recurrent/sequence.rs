@@ -10,7 +10,7 @@ use ramie_core::{Array, DType, Tree, tree};
 /// ```no_run
 /// use ramie_core::Array;
 /// use ramie_nn::flip_sequences;
-/// let x = Array::from([[[1.0f32], [2.0], [3.0]], [[4.0], [5.0], [0.0]]]);
+/// let x = Array::from([[1.0f32, 2.0, 3.0], [4.0, 5.0, 0.0]]).reshape(&[2, 3, 1]);
 /// let lengths = Array::from([3, 2]);
 /// let y = flip_sequences(&x, Some(&lengths), 1, false);
 /// assert_eq!(y.to_vec::<f32>(), [3.0, 2.0, 1.0, 5.0, 4.0, 0.0]);
