@@ -27,6 +27,22 @@
 //! assert_eq!(model.apply(&variables, x).shape(), [8, 1]);
 //! ```
 //!
+//! Transformations of modules with their variables are [`vmap`], [`scan`],
+//! [`remat`], [`remat_scan`], [`jit`], [`map_variables`], [`cond`], [`switch`],
+//! [`while_loop`], [`vjp`], [`jvp`], [`value_and_grad`] and [`custom_vjp`]:
+//!
+//! ```no_run
+//! # use ramie_core::{Array, DType, random};
+//! # use ramie_nn::linen::{self, Dense, Module};
+//! // Three layers with parameters of their own, side by side.
+//! let layers = linen::vmap(Dense::new(2)).variable_axes("params", 0).split_rngs("params", true);
+//! let variables = layers.init(random::key(0), Array::ones(&[3, 4], DType::F32));
+//! assert_eq!(variables["params"]["kernel"].shape(), [3, 4, 2]);
+//! ```
+//!
+//! A module that calls another one as `other.call(scope, x)`, in its own scope
+//! and not in one below, shares its names with it (`share_scope` of Flax).
+//!
 //! Layers are configured by the same structs in both ways: [`Dense`] is the
 //! configuration of [`Linear`](crate::Linear).
 
@@ -34,6 +50,7 @@ mod adopt;
 mod apply;
 mod bind;
 mod filter;
+mod intercept;
 mod lazy;
 mod lift;
 mod module;
@@ -68,6 +85,7 @@ pub use adopt::Adopted;
 pub use apply::{Apply, apply, init, init_with_output};
 pub use bind::Bound;
 pub use filter::CollectionFilter;
+pub use intercept::{MethodContext, NextCall, intercept_methods};
 pub use lift::{
     Axes, FoldRngs, Jit, MapVariables, Method, Pullback, Remat, RematScan, Scan, VariableAxis,
     Vmap, While, add_metadata_axis, cond, custom_vjp, fold_rngs, grad, jit, jvp, map_variables,

@@ -1,5 +1,6 @@
 //! `Scope`: where a module finds its variables and its parts.
 
+use super::intercept::{MethodContext, intercepted};
 use super::root::{Call, Root};
 use super::{Child, CollectionFilter, Module};
 use crate::{Initializer, Metadata, Param, Vars, collection_of, for_each_variable};
@@ -501,7 +502,14 @@ impl Scope {
         // Profilers and compilers show the operations of a module under its name.
         let name = self.path.last().map_or(class.as_ref(), String::as_str);
         let name = name.to_owned();
-        let out = named_scope(&name, || module.call(self, args));
+        let path = self.path();
+        let context = || MethodContext {
+            path,
+            class: class.to_string(),
+        };
+        let out = named_scope(&name, || {
+            intercepted(context, args, |args| module.call(self, args))
+        });
         if let (Some(calls), Some(place)) = (&calls, place) {
             calls.returned(place, avals(tree::leaves(&out)));
         }

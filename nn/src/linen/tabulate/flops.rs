@@ -10,7 +10,9 @@ use std::sync::Arc;
 /// The program of a whole model, whose operations know their modules by the
 /// named scopes around them.
 pub(super) struct Program {
-    jaxpr: Arc<Jaxpr>,
+    /// The program itself, and those inside of its operations: of loops,
+    /// branches and compiled parts.
+    jaxprs: Vec<Arc<Jaxpr>>,
     /// The name of the outermost module in named scopes.
     root: String,
 }
@@ -38,10 +40,18 @@ impl Program {
             let (out, changed) = apply(&variables, &options, |scope| scope.run(module, args));
             (out, changed)
         };
-        // The module need not be shared among threads to be traced on this one.
         let program = make_jaxpr(run)(variables.clone(), rngs.clone(), args);
+        let mut jaxprs = vec![program.jaxpr];
+        let mut next = 0;
+        while let Some(jaxpr) = jaxprs.get(next).cloned() {
+            for eqn in &jaxpr.eqns {
+                let params = eqn.primitive.params();
+                jaxprs.extend(params.iter().flat_map(|(_, p)| p.jaxprs()).cloned());
+            }
+            next += 1;
+        }
         Program {
-            jaxpr: program.jaxpr,
+            jaxprs,
             root: module.class_name().into_owned(),
         }
     }
@@ -57,7 +67,10 @@ impl Program {
             let rest = eqn.scope.name().strip_prefix(scope.as_str());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        let eqns: Vec<Eqn> = self.jaxpr.eqns.iter().filter(within).cloned().collect();
+        // What is inside of a loop counts once.
+        let has = |jaxpr: &&Arc<Jaxpr>| jaxpr.eqns.iter().any(|e| within(&e));
+        let jaxpr = self.jaxprs.iter().find(has).unwrap_or(&self.jaxprs[0]);
+        let eqns: Vec<Eqn> = jaxpr.eqns.iter().filter(within).cloned().collect();
         let made: HashSet<Var> = eqns
             .iter()
             .flat_map(|e| e.outputs.iter().copied())
@@ -72,10 +85,10 @@ impl Program {
                 invars.push(*v);
             }
         }
-        let outside = self.jaxpr.eqns.iter().filter(|e| !within(e));
+        let outside = jaxpr.eqns.iter().filter(|e| !within(e));
         let used: HashSet<Var> = outside
             .flat_map(|e| &e.inputs)
-            .chain(&self.jaxpr.outvars)
+            .chain(&jaxpr.outvars)
             .filter_map(|atom| match atom {
                 Atom::Var(v) => Some(*v),
                 Atom::Literal(_) => None,
@@ -83,9 +96,9 @@ impl Program {
             .collect();
         let mut outvars: Vec<Var> = made.into_iter().filter(|v| used.contains(v)).collect();
         outvars.sort();
-        let inputs = invars.iter().map(|v| self.jaxpr.var_aval(*v)).collect();
+        let inputs = invars.iter().map(|v| jaxpr.var_aval(*v)).collect();
         let outvars = outvars.into_iter().map(Atom::Var).collect();
-        let jaxpr = Jaxpr::new(Vec::new(), invars, eqns, outvars, self.types());
+        let jaxpr = Jaxpr::new(Vec::new(), invars, eqns, outvars, types(jaxpr));
         Part {
             program: ClosedJaxpr {
                 jaxpr: Arc::new(jaxpr),
@@ -94,18 +107,17 @@ impl Program {
             inputs,
         }
     }
+}
 
-    /// The table of types, by variable.
-    fn types(&self) -> Vec<Aval> {
-        let jaxpr = &self.jaxpr;
-        let bound = jaxpr.constvars.iter().chain(&jaxpr.invars);
-        let bound = bound.chain(jaxpr.eqns.iter().flat_map(|e| &e.outputs));
-        let mut types = vec![Aval::scalar(DType::F32); jaxpr.num_vars()];
-        for v in bound {
-            types[v.index()] = jaxpr.var_aval(*v);
-        }
-        types
+/// The table of types, by variable.
+fn types(jaxpr: &Jaxpr) -> Vec<Aval> {
+    let bound = jaxpr.constvars.iter().chain(&jaxpr.invars);
+    let bound = bound.chain(jaxpr.eqns.iter().flat_map(|e| &e.outputs));
+    let mut types = vec![Aval::scalar(DType::F32); jaxpr.num_vars()];
+    for v in bound {
+        types[v.index()] = jaxpr.var_aval(*v);
     }
+    types
 }
 
 impl Part {

@@ -1,0 +1,115 @@
+//! `intercept_methods`: functions around the calls of modules.
+
+use ramie_core::{Array, Tree, tree};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Which call is intercepted.
+#[derive(Clone, Debug)]
+pub struct MethodContext {
+    /// The dotted path of the module; empty for the outermost.
+    pub path: String,
+    /// The name of its type.
+    pub class: String,
+}
+
+/// The rest of a call: from the arrays of the arguments to those of the result.
+pub type NextCall<'a> = &'a mut dyn FnMut(Vec<Array>) -> Vec<Array>;
+
+type Interceptor = Rc<dyn Fn(&MethodContext, Vec<Array>, NextCall<'_>) -> Vec<Array>>;
+
+thread_local! {
+    static INTERCEPTORS: RefCell<Vec<Interceptor>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs a function while another is around all calls of modules of this thread
+/// (`nn.intercept_methods`). It is given which call it is, the arrays of the
+/// arguments, and the rest of the call, which it may call with other arguments,
+/// and whose results it may change.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::linen::{self, Dense, Module};
+/// let x = Array::ones(&[2, 3], DType::F32);
+/// let variables = Dense::new(4).init(0, x.clone());
+/// let clipped = linen::intercept_methods(
+///     |context, args, next| {
+///         let out = next(args);
+///         match context.class.as_str() {
+///             "Dense" => out.iter().map(|a| a.clip(-1.0, 1.0)).collect(),
+///             _ => out,
+///         }
+///     },
+///     || Dense::new(4).apply(&variables, x),
+/// );
+/// ```
+pub fn intercept_methods<R>(
+    interceptor: impl Fn(&MethodContext, Vec<Array>, NextCall<'_>) -> Vec<Array> + 'static,
+    f: impl FnOnce() -> R,
+) -> R {
+    /// Takes the interceptor off again, also after a panic.
+    struct Guard;
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            INTERCEPTORS.with_borrow_mut(|all| all.pop());
+        }
+    }
+    INTERCEPTORS.with_borrow_mut(|all| all.push(Rc::new(interceptor)));
+    let _guard = Guard;
+    f()
+}
+
+/// Calls a module with what is around it.
+#[track_caller]
+pub(super) fn intercepted<A: Tree, O: Tree>(
+    context: impl FnOnce() -> MethodContext,
+    args: A,
+    call: impl FnOnce(A) -> O,
+) -> O {
+    let around = INTERCEPTORS.with_borrow(Clone::clone);
+    if around.is_empty() {
+        return call(args);
+    }
+    let context = context();
+    let mut out: Option<O> = None;
+    let mut call = Some(call);
+    let leaves = tree::leaves(&args);
+    let mut innermost = |arrays: Vec<Array>| -> Vec<Array> {
+        let call = call.take().unwrap_or_else(|| {
+            panic!(
+                "intercept_methods: the call of `{}` ({}) was continued twice\n  help: call `next` \
+                 once, and reuse its result",
+                context.path, context.class
+            )
+        });
+        let result = call(tree::with_leaves(&args, arrays));
+        let arrays = tree::leaves(&result);
+        out = Some(result);
+        arrays
+    };
+    let arrays = continued(&around, &context, leaves, &mut innermost);
+    match &out {
+        Some(out) => tree::with_leaves(out, arrays),
+        None => panic!(
+            "intercept_methods: the call of `{}` ({}) was not continued\n  help: call `next`, also \
+             where its result is replaced, so that the module's variables are made",
+            context.path, context.class
+        ),
+    }
+}
+
+/// The call with the interceptors around it, the last of which is innermost.
+fn continued(
+    around: &[Interceptor],
+    context: &MethodContext,
+    args: Vec<Array>,
+    innermost: NextCall<'_>,
+) -> Vec<Array> {
+    match around {
+        [] => innermost(args),
+        [first, rest @ ..] => {
+            let mut next = |args: Vec<Array>| continued(rest, context, args, innermost);
+            first(context, args, &mut next)
+        }
+    }
+}
