@@ -1,9 +1,12 @@
 //! `jit` of modules, and `fold_rngs`.
 
 use super::pack::Pack;
+use crate::linen::root::locked;
 use crate::linen::{CollectionFilter, Module, Scope, Streams, Variables};
-use ramie_core::Tree;
+use ramie_core::{Array, Jaxpr, Jitted, Tree, make_jaxpr, tree};
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex};
 
 /// A module that is compiled by itself; made by [`jit`].
 #[derive(Clone, Debug)]
@@ -57,13 +60,22 @@ impl<A: Tree, O: Tree, M: Module<A, O> + Send + Sync> Module<A, O> for Jit<M> {
         let mut pack = Pack::of(scope, "jit");
         pack.fork();
         let (variables, streams) = (pack.variables(&self.variables), pack.streams(&self.rngs));
-        let (out, changed) = {
-            let body = |variables: Variables, streams: Streams, args: A| {
-                let call = |scope: &mut Scope| self.module.call(scope, args);
-                pack.call(variables, streams, &self.variables, call)
-            };
-            ramie_core::jit(body)(variables, streams, args)
+        let structure: Mutex<Option<(O, Variables)>> = Mutex::new(None);
+        let body = |variables: Variables, streams: Streams, args: A| {
+            let call = |scope: &mut Scope| self.module.call(scope, args);
+            let out = pack.call(variables, streams, &self.variables, call);
+            *locked(&structure) = Some(tree::map(&out, Array::clone));
+            out
         };
+        let leaves = [
+            tree::leaves(&variables),
+            tree::leaves(&streams),
+            tree::leaves(&args),
+        ];
+        let program = make_jaxpr(body)(variables, streams, args);
+        let out = locked(&structure).take().expect("the module was traced");
+        let results = compiled(program.jaxpr)(program.consts, leaves.concat());
+        let (out, changed) = tree::with_leaves(&out, results);
         pack.publish(scope, &changed);
         out
     }
@@ -71,6 +83,34 @@ impl<A: Tree, O: Tree, M: Module<A, O> + Send + Sync> Module<A, O> for Jit<M> {
     fn class_name(&self) -> Cow<'static, str> {
         Cow::Owned(format!("Jit{}", self.module.class_name()))
     }
+}
+
+/// A function of captured values and arguments.
+type Run = dyn Fn(Vec<Array>, Vec<Array>) -> Vec<Array> + Send + Sync;
+
+/// The same, compiled.
+type Compiled = Arc<Jitted<'static, (), (Vec<Array>, Vec<Array>), Vec<Array>, Run>>;
+
+/// How many programs are kept.
+const LIMIT: usize = 256;
+
+/// The compiled function of a program. A module is traced at each call, and its
+/// program compiled once: modules of equal programs share it, wherever they are.
+fn compiled(jaxpr: Arc<Jaxpr>) -> Compiled {
+    static PROGRAMS: LazyLock<Mutex<HashMap<Arc<Jaxpr>, Compiled>>> = LazyLock::new(Mutex::default);
+    let mut programs = locked(&PROGRAMS);
+    if let Some(known) = programs.get(&jaxpr) {
+        return known.clone();
+    }
+    if programs.len() >= LIMIT {
+        programs.clear();
+    }
+    let run = jaxpr.clone();
+    let jitted =
+        ramie_core::jit(move |consts: Vec<Array>, args: Vec<Array>| run.eval(&consts, &args));
+    let made: Compiled = Arc::new(jitted);
+    programs.insert(jaxpr, made.clone());
+    made
 }
 
 /// A module whose keys begin anew; made by [`fold_rngs`].
