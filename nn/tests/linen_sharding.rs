@@ -1,0 +1,103 @@
+//! Shardings of Linen's variables, from initializers to compiled programs over
+//! 8 virtual devices.
+
+use ramie_core::{
+    Array, DType, JitOptions, LogicalAxisRules, Mesh, NamedSharding, P, RuntimeOptions, State,
+    configure, device_put, eval_shape, jit_with, make_mesh, random, with_logical_axis_rules,
+    with_logical_constraint, with_mesh,
+};
+use ramie_nn::init;
+use ramie_nn::linen::{self, Dense, Module, Scope, Variables};
+
+fn mesh() -> Mesh {
+    let options = RuntimeOptions {
+        cpu_devices: Some(8),
+        ..RuntimeOptions::default()
+    };
+    configure(options).expect("8 devices");
+    make_mesh(&[2, 4], &["data", "model"]).expect("a mesh")
+}
+
+/// Layers of a network whose dimensions have names.
+#[derive(Clone)]
+struct Block;
+
+impl Module<(Array, ()), (Array, ())> for Block {
+    fn call(&self, scope: &mut Scope, (x, ()): (Array, ())) -> (Array, ()) {
+        let up = init::lecun_normal().with_partitioning(P!["embed", "mlp"]);
+        let down = init::lecun_normal().with_partitioning(P!["mlp", "embed"]);
+        let h = scope.named("up", &Dense::new(16).kernel_init(up), x.clone());
+        let h = with_logical_constraint(&h.tanh(), P!["batch", "mlp"]);
+        let y = scope.named("down", &Dense::new(8).kernel_init(down), h);
+        (x + with_logical_constraint(&y, P!["batch", "embed"]), ())
+    }
+}
+
+fn deep() -> linen::Scan<Block> {
+    linen::scan(Block)
+        .variable_axes("params", 0)
+        .split_rngs("params", true)
+        .partition_name("layers")
+        .length(3)
+}
+
+#[test]
+fn from_initializers_to_programs() {
+    let mesh = mesh();
+    let rules = LogicalAxisRules::new()
+        .rule("batch", "data")
+        .rule("mlp", "model");
+    let x = Array::ones(&[4, 8], DType::F32);
+    let make = |x: Array| deep().init(random::key(0), (x, ()));
+    // Shardings are known from types alone.
+    let types: Variables = eval_shape(make, Array::shape_dtype_struct(&[4, 8], DType::F32));
+    let names = types.partition_spec();
+    assert_eq!(names["params.up.kernel"], P!["layers", "embed", "mlp"]);
+    assert_eq!(names["params.up.bias"], P![]);
+    let specs = types.mesh_spec(rules);
+    assert_eq!(specs["params.up.kernel"], P![None, None, "model"]);
+    assert_eq!(specs["params.down.kernel"], P![None, "model", None]);
+
+    // Parameters are made where they belong, with the numbers that they have anyway.
+    let options = JitOptions {
+        out_shardings: Some(types.sharding(mesh, Some(rules))),
+        ..JitOptions::default()
+    };
+    let made = jit_with(make, options)(x.clone());
+    let plain = make(x.clone());
+    for (path, array) in State::of(&made).iter() {
+        let sharding = array.sharding().expect("placed");
+        let named = sharding.named().expect("over the mesh");
+        assert_eq!(named.shard_shape(array.shape()), {
+            let whole = NamedSharding::new(mesh, specs[path].clone());
+            whole.shard_shape(array.shape())
+        });
+        let state = State::of(&plain);
+        let expected = state.get(path).expect("the same paths").to_vec::<f32>();
+        for (a, b) in array.to_vec::<f32>().iter().zip(expected) {
+            assert!((a - b).abs() < 1e-6, "{path}");
+        }
+    }
+    assert_eq!(made.partition_spec(), names);
+    assert!(
+        made.clone()
+            .unbox()
+            .partition_spec()
+            .values()
+            .all(|s| *s == P![])
+    );
+
+    // The model computes over the mesh what it computes on one device.
+    let alone = deep().apply(&plain, (x.clone(), ())).0;
+    let placed = device_put(&x, NamedSharding::new(mesh, P!["data"]));
+    let forward = jit_with(
+        |variables: Variables, x: Array| deep().apply(&variables, (x, ())).0,
+        JitOptions::default(),
+    );
+    let out = with_mesh(mesh, || {
+        with_logical_axis_rules(rules, || forward(made, placed))
+    });
+    for (a, b) in out.to_vec::<f32>().iter().zip(alone.to_vec::<f32>()) {
+        assert!((a - b).abs() < 1e-5);
+    }
+}
