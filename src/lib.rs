@@ -196,8 +196,8 @@ pub use ramie_core::{
 pub use ramie_core::{Error, Result, ShapeError};
 #[doc(inline)]
 pub use ramie_core::{
-    LogicalAxisRules, logical_to_mesh, set_logical_axis_rules, with_logical_axis_rules,
-    with_logical_constraint,
+    LogicalAxisRules, get_logical_axis_rules, logical_to_mesh, set_logical_axis_rules,
+    with_logical_axis_rules, with_logical_constraint,
 };
 #[doc(inline)]
 pub use ramie_core::{PlatformFn, clear_caches, platform_dependent};

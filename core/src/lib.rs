@@ -115,8 +115,8 @@ pub use sharding::{
     make_mesh, make_mesh_with, set_mesh, visualize_sharding, with_mesh,
 };
 pub use sharding::{
-    LogicalAxisRules, logical_to_mesh, set_logical_axis_rules, with_logical_axis_rules,
-    with_logical_constraint,
+    LogicalAxisRules, get_logical_axis_rules, logical_to_mesh, set_logical_axis_rules,
+    with_logical_axis_rules, with_logical_constraint,
 };
 pub use state::{State, StateMismatch};
 pub use trace::{Outputs, bind, bind_arc, bind1, compile_time_eval, is_tracing};

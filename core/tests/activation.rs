@@ -139,3 +139,17 @@ fn one_hot_rows() {
         [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     );
 }
+
+#[test]
+fn gates_of_the_family_of_glu() {
+    let x = Array::from([[1.0f32, 2.0, -1.0, 3.0]]);
+    let got = |gate: fn(&Array) -> Array| x.glu_by(-1, gate).to_vec::<f32>();
+    assert_eq!(got(Array::relu), [0.0, 6.0]);
+    assert_eq!(got(Array::sigmoid), x.glu(-1).to_vec::<f32>());
+    let silu = Array::from([-1.0f32, 3.0]).silu() * Array::from([1.0f32, 2.0]);
+    assert_eq!(got(Array::silu), silu.to_vec::<f32>());
+    assert_eq!(
+        x.hard_swish().to_vec::<f32>(),
+        x.hard_silu().to_vec::<f32>()
+    );
+}

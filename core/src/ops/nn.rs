@@ -55,6 +55,12 @@ impl Array {
         self.silu()
     }
 
+    /// Another name of [`hard_silu`](Array::hard_silu).
+    #[track_caller]
+    pub fn hard_swish(&self) -> Array {
+        self.hard_silu()
+    }
+
     /// `x · tanh(softplus(x))`.
     ///
     /// Misra, *Mish: A Self Regularized Non-Monotonic Activation Function*,
@@ -98,6 +104,25 @@ impl Array {
     /// If the axis is out of range or has an odd size.
     #[track_caller]
     pub fn glu(&self, axis: isize) -> Array {
+        self.glu_by(axis, Array::sigmoid)
+    }
+
+    /// The first half of an axis times a function of the second: the family of
+    /// gated linear units, `SwiGLU` with [`silu`](Array::silu), `GEGLU` with
+    /// [`gelu`](Array::gelu), `ReGLU` with [`relu`](Array::relu).
+    ///
+    /// Shazeer, *GLU Variants Improve Transformer*, 2020.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType};
+    /// let x = Array::ones(&[4, 16], DType::F32);
+    /// assert_eq!(x.glu_by(-1, Array::silu).shape(), [4, 8]);
+    /// ```
+    ///
+    /// # Panics
+    /// If the axis is out of range or has an odd size.
+    #[track_caller]
+    pub fn glu_by(&self, axis: isize, gate: impl FnOnce(&Array) -> Array) -> Array {
         let n = self.shape()[self.axis("glu", axis)];
         assert!(
             n.is_multiple_of(2),
@@ -106,6 +131,6 @@ impl Array {
             self.aval()
         );
         let halves = self.split(2, axis);
-        &halves[0] * halves[1].sigmoid()
+        &halves[0] * gate(&halves[1])
     }
 }

@@ -57,6 +57,12 @@ impl LogicalAxisRules {
         LogicalAxisRules(RULES.keep(Rules(rules)))
     }
 
+    /// Whether there is a rule for this name.
+    pub fn covers(&self, logical: &str) -> bool {
+        let logical = AxisName::from(logical);
+        self.0.0.iter().any(|(name, _)| *name == logical)
+    }
+
     /// A spec of axes of the mesh for one of names of dimensions
     /// (`logical_to_mesh_axes` of Flax). Rules are followed in their order; one is
     /// passed over if its dimension has its axes already, or if another dimension
@@ -125,6 +131,12 @@ pub fn set_logical_axis_rules(rules: LogicalAxisRules) -> MeshGuard {
 pub fn with_logical_axis_rules<R>(rules: LogicalAxisRules, f: impl FnOnce() -> R) -> R {
     let _current = set_logical_axis_rules(rules);
     f()
+}
+
+/// The rules that are current on this thread
+/// (`flax.linen.get_logical_axis_rules`).
+pub fn get_logical_axis_rules() -> Option<LogicalAxisRules> {
+    Context::current().rules
 }
 
 /// The spec of axes of the mesh for one of names of dimensions, by the current

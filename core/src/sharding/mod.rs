@@ -21,8 +21,8 @@ pub(crate) use context::{Context, any_manual};
 pub use context::{MeshGuard, get_abstract_mesh, get_mesh, set_mesh, with_mesh};
 pub(crate) use infer::spec_of_tiles;
 pub use logical::{
-    LogicalAxisRules, logical_to_mesh, set_logical_axis_rules, with_logical_axis_rules,
-    with_logical_constraint,
+    LogicalAxisRules, get_logical_axis_rules, logical_to_mesh, set_logical_axis_rules,
+    with_logical_axis_rules, with_logical_constraint,
 };
 pub use mesh::{AbstractMesh, AxisType, Mesh, make_mesh, make_mesh_with};
 pub use named::{NamedSharding, TypeSharding};
