@@ -2,6 +2,7 @@
 //! `jax.nn.initializers` for the same key.
 
 use crate::Metadata;
+use crate::sharding::on_current_mesh;
 use ramie_core::random::{self, Key};
 use ramie_core::{Array, DType, Literal, PartitionSpec, Scalar};
 use std::fmt;
@@ -167,13 +168,24 @@ impl Initializer {
         Kind::Function(Function(Arc::new(f))).into()
     }
 
-    /// Draws a value.
+    /// Draws a value. If a mesh is current, it is where the metadata's names of
+    /// dimensions say, directly or by the current logical axis rules.
     ///
     /// # Panics
     /// If `dtype` is not a floating-point type and the initializer draws random
-    /// numbers, or a scaling one cannot find its axes in the shape.
+    /// numbers, or a scaling one cannot find its axes in the shape, or a
+    /// dimension does not come apart over the mesh into equal parts.
     #[track_caller]
     pub fn draw(&self, key: &Key, shape: &[usize], dtype: DType) -> Array {
+        let value = self.drawn(key, shape, dtype);
+        match self.metadata.as_ref().and_then(|m| m.sharding.as_ref()) {
+            Some(names) => on_current_mesh(value, names),
+            None => value,
+        }
+    }
+
+    #[track_caller]
+    fn drawn(&self, key: &Key, shape: &[usize], dtype: DType) -> Array {
         match &self.kind {
             Kind::Constant(value) => Array::full(shape, value.value(), dtype),
             Kind::Uniform { scale } => random::uniform(key, shape, dtype) * scale.get(),
@@ -202,7 +214,9 @@ impl Initializer {
     /// An initializer that draws this one in another shape of as many elements,
     /// and reshapes it.
     pub(crate) fn drawn_as(&self, drawn: Vec<usize>) -> Initializer {
-        let (inner, metadata) = (self.clone(), self.metadata.clone());
+        // What is known of the dimensions is of those of the parameter.
+        let inner = Initializer::from(self.kind.clone());
+        let metadata = self.metadata.clone();
         let whole = Initializer::new(move |key, shape, dtype| {
             inner.draw(key, &drawn, dtype).reshape(shape)
         });

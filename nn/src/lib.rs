@@ -17,6 +17,7 @@ mod module;
 pub mod nnx;
 mod optimizer;
 mod rngs;
+mod sharding;
 pub mod training;
 mod value_and_grad;
 mod variable;
@@ -52,6 +53,7 @@ pub use optimizer::{ModelAndOptimizer, OptVariable, Optimizer};
 pub use ramie_core::{avg_pool, max_pool, min_pool, pool};
 pub use ramie_derive::{Module, Tree};
 pub use rngs::{RngKey, RngStream, Rngs};
+pub use sharding::{get_named_sharding, logical_to_mesh_sharding, put_sharded, shardings_by_path};
 pub use value_and_grad::{grad, value_and_grad, value_and_grad_wrt};
 pub use variable::{
     BatchStat, Cache, Intermediate, LoraParam, Param, Perturbation, RngCount, Variable,

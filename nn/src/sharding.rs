@@ -1,0 +1,174 @@
+//! Models over meshes: from what variables say of their dimensions to where
+//! their parts are.
+
+use crate::for_each_variable;
+use ramie_core::{
+    Array, AxisType, LogicalAxisRules, Mesh, NamedSharding, PartitionSpec, Shardings, SpecEntry,
+    Tree, device_put, get_abstract_mesh, get_logical_axis_rules, get_mesh, tree,
+};
+use std::collections::BTreeMap;
+
+/// Where each variable of a model goes on a mesh, by path: as its metadata say,
+/// and whole on every device where they say nothing (`nnx.get_named_sharding`,
+/// `nn.get_sharding`).
+///
+/// Names that the current logical axis rules have a rule for are translated;
+/// others are axes of the mesh. A model without elements, from
+/// [`eval_shape`](ramie_core::eval_shape), serves as well.
+///
+/// ```no_run
+/// use ramie_core::{P, make_mesh};
+/// use ramie_nn::{Linear, Rngs, get_named_sharding, init, put_sharded};
+/// let mesh = make_mesh(&[2, 4], &["data", "model"])?;
+/// let kernel_init = init::lecun_normal().with_partitioning(P![None, "model"]);
+/// let model = Linear::features(32).kernel_init(kernel_init).build(8, &mut Rngs::new(0));
+/// let shardings = get_named_sharding(&model, mesh);
+/// assert_eq!(shardings["kernel"].spec(), &P![None, "model"]);
+/// let model = put_sharded(&model, &shardings);
+/// assert_eq!(model.kernel.addressable_shards()[0].data().shape(), [8, 8]);
+/// # Ok::<(), ramie_core::Error>(())
+/// ```
+///
+/// # Panics
+/// If a variable names an axis that neither a rule nor the mesh has.
+#[track_caller]
+pub fn get_named_sharding<T: Tree>(model: &T, mesh: Mesh) -> BTreeMap<String, NamedSharding> {
+    named(model, mesh, |names| match get_logical_axis_rules() {
+        Some(rules) => translated(rules, names),
+        None => names.clone(),
+    })
+}
+
+/// Where each variable of a model goes on a mesh by logical axis rules, by path;
+/// dimensions whose names have no rule are not sharded
+/// (`nn.logical_to_mesh_sharding` of `nn.get_partition_spec`).
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, LogicalAxisRules, P, make_mesh, random};
+/// use ramie_nn::linen::{Dense, Module};
+/// use ramie_nn::{init, logical_to_mesh_sharding};
+/// let mesh = make_mesh(&[2, 4], &["data", "model"])?;
+/// let kernel_init = init::lecun_normal().with_partitioning(P!["embed", "mlp"]);
+/// let dense = Dense::new(32).kernel_init(kernel_init);
+/// let variables = dense.init(random::key(0), Array::zeros(&[1, 8], DType::F32));
+/// let rules = LogicalAxisRules::new().rule("mlp", "model");
+/// let shardings = logical_to_mesh_sharding(&variables, mesh, rules);
+/// assert_eq!(shardings["params.kernel"].spec(), &P![None, "model"]);
+/// # Ok::<(), ramie_core::Error>(())
+/// ```
+///
+/// # Panics
+/// If a rule names an axis that the mesh does not have, or a variable names one
+/// dimension twice.
+#[track_caller]
+pub fn logical_to_mesh_sharding<T: Tree>(
+    model: &T,
+    mesh: Mesh,
+    rules: LogicalAxisRules,
+) -> BTreeMap<String, NamedSharding> {
+    named(model, mesh, |names| rules.to_mesh(names))
+}
+
+#[track_caller]
+fn named<T: Tree>(
+    model: &T,
+    mesh: Mesh,
+    spec: impl Fn(&PartitionSpec) -> PartitionSpec,
+) -> BTreeMap<String, NamedSharding> {
+    let mut names = Vec::new();
+    for_each_variable(model, |path, _, metadata, _| {
+        let of = metadata.and_then(|m| m.sharding.clone());
+        names.push((path.to_owned(), of.unwrap_or_default()));
+    });
+    let mut shardings = BTreeMap::new();
+    for (path, names) in names {
+        shardings.insert(path, NamedSharding::new(mesh, spec(&names)));
+    }
+    shardings
+}
+
+/// Names that have a rule by the rules, the others as they are.
+#[track_caller]
+fn translated(rules: LogicalAxisRules, names: &PartitionSpec) -> PartitionSpec {
+    let logical = |entry: &SpecEntry| entry.axes().iter().any(|axis| rules.covers(axis.as_str()));
+    let only = |keep: bool| {
+        let kept = move |entry: &SpecEntry| match logical(entry) == keep {
+            true => entry.clone(),
+            false => SpecEntry::None,
+        };
+        PartitionSpec::new(names.entries().iter().map(kept))
+    };
+    let by_rules = rules.to_mesh(&only(true));
+    let entries = only(false);
+    let entries = entries.entries().iter().zip(by_rules.entries());
+    PartitionSpec::new(entries.map(|(own, ruled)| match own {
+        SpecEntry::None => ruled.clone(),
+        own => own.clone(),
+    }))
+}
+
+/// A new value where its names of dimensions say on the current mesh. It stays
+/// as it is if no mesh is current, if some names are neither axes of the mesh
+/// nor have a rule, or where axes of the mesh are manual.
+#[track_caller]
+pub(crate) fn on_current_mesh(value: Array, names: &PartitionSpec) -> Array {
+    let (Some(mesh), Some(axes)) = (get_mesh(), get_abstract_mesh()) else {
+        return value;
+    };
+    let spec = match get_logical_axis_rules() {
+        Some(rules) => translated(rules, names),
+        None => names.clone(),
+    };
+    let placed = |axis| !matches!(axes.axis_type(axis), None | Some(AxisType::Manual));
+    let manual = axes.axis_types().contains(&AxisType::Manual);
+    match !manual && spec.axes().all(placed) {
+        true => device_put(&value, NamedSharding::new(mesh, spec)),
+        false => value,
+    }
+}
+
+/// The model with its arrays where their paths say; those of other paths stay
+/// where they are.
+///
+/// While it is traced, as in a compiled initialization, this has the compiler
+/// make them there.
+///
+/// # Panics
+/// If a dimension does not come apart into equal parts.
+#[must_use]
+#[track_caller]
+pub fn put_sharded<T: Tree>(model: &T, shardings: &BTreeMap<String, NamedSharding>) -> T {
+    let mut arrays: Vec<Array> = Vec::new();
+    tree::for_each_with_path(model, |path, _, array| {
+        arrays.push(array.clone());
+        if let (Some(sharding), Some(last)) = (shardings.get(path), arrays.last_mut()) {
+            *last = device_put(last, *sharding);
+        }
+    });
+    tree::with_leaves(model, arrays)
+}
+
+/// Shardings by path as a compiled function's
+/// [`out_shardings`](ramie_core::JitOptions::out_shardings); what has another
+/// path is left to the compiler.
+///
+/// ```no_run
+/// use ramie_core::{JitOptions, P, eval_shape, jit_with, make_mesh, random};
+/// use ramie_nn::{Linear, Rngs, get_named_sharding, init, shardings_by_path};
+/// let mesh = make_mesh(&[2, 4], &["data", "model"])?;
+/// let make = |key: random::Key| {
+///     let kernel_init = init::lecun_normal().with_partitioning(P![None, "model"]);
+///     Linear::features(32).kernel_init(kernel_init).build(8, &mut Rngs::from_key(key))
+/// };
+/// // A model that is too large for one device is made where it is to be.
+/// let shardings = get_named_sharding(&eval_shape(make, random::key(0)), mesh);
+/// let options = JitOptions {
+///     out_shardings: Some(shardings_by_path(shardings)),
+///     ..JitOptions::default()
+/// };
+/// let model = jit_with(make, options)(random::key(0));
+/// # Ok::<(), ramie_core::Error>(())
+/// ```
+pub fn shardings_by_path(shardings: BTreeMap<String, NamedSharding>) -> Shardings {
+    Shardings::by_path(move |path| shardings.get(path).map(|&sharding| sharding.into()))
+}
