@@ -25,7 +25,11 @@ mod vars;
 
 pub use init::Initializer;
 pub use layers::{
-    AnyLayer, ByCall, ByType, Forward, IntoLayer, IntoLayers, Sequential, batch_apply,
+    AnyLayer, AttentionDropout, AttentionFn, AttentionInputs, AttentionOptions, ByCall, ByType,
+    Forward, IntoLayer, IntoLayers, MultiHeadAttention, MultiHeadAttentionConfig, RotaryEmbedding,
+    RotaryScaling, RotaryStyle, Sequential, batch_apply, combine_masks, combine_masks_with,
+    dot_product_attention, dot_product_attention_weights, make_attention_mask,
+    make_attention_mask_with, make_causal_mask, make_causal_mask_with,
 };
 pub use layers::{
     BatchNorm, BatchNormConfig, GroupNorm, GroupNormConfig, InstanceNorm, InstanceNormConfig,

@@ -1,6 +1,7 @@
 //! Layers: the mathematics once, for structs that hold their variables and for
 //! Linen's scopes.
 
+mod attention;
 mod batch_apply;
 mod conv;
 pub(crate) mod dot_general;
@@ -20,6 +21,13 @@ mod recurrent;
 mod sequential;
 mod sizes;
 
+pub use attention::{
+    AttentionDropout, AttentionFn, AttentionInputs, AttentionOptions, MultiHeadAttention,
+    MultiHeadAttentionConfig, MultiHeadDotProductAttention, RotaryEmbedding, RotaryScaling,
+    RotaryStyle, SelfAttention, combine_masks, combine_masks_with, dot_product_attention,
+    dot_product_attention_weights, make_attention_mask, make_attention_mask_with, make_causal_mask,
+    make_causal_mask_with,
+};
 pub use batch_apply::batch_apply;
 pub use conv::{
     Conv, ConvConfig, ConvLocal, ConvLocalConfig, ConvPadding, ConvTranspose, ConvTransposeConfig,

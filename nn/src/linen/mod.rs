@@ -70,6 +70,7 @@ pub use crate::layers::LinearConfig as Dense;
 pub use crate::layers::LinearGeneralConfig as DenseGeneral;
 pub use crate::layers::LoraConfig as Lora;
 pub use crate::layers::LoraLinearConfig as LoraLinear;
+pub use crate::layers::MultiHeadAttentionConfig as MultiHeadAttention;
 pub use crate::layers::PReLUConfig as PReLU;
 pub use crate::layers::{
     BatchNormConfig as BatchNorm, GroupNormConfig as GroupNorm, InstanceNormConfig as InstanceNorm,
@@ -81,6 +82,7 @@ pub use crate::layers::{
     OptimizedLSTMCellConfig as OptimizedLSTMCell, RNNConfig as RNN, SimpleCellConfig as SimpleCell,
 };
 pub use crate::layers::{IntoStep, IntoSteps, LinenSequential as Sequential};
+pub use crate::layers::{MultiHeadDotProductAttention, SelfAttention};
 pub use adopt::Adopted;
 pub use apply::{Apply, apply, init, init_with_output};
 pub use bind::Bound;

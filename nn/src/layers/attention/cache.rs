@@ -1,0 +1,60 @@
+//! What attention has seen so far, for decoding step by step.
+
+use ramie_core::{Array, DType};
+
+/// Empty keys and values of this shape, and the number seen.
+pub(super) fn empty(shape: &[usize], dtype: DType) -> (Array, Array, Array) {
+    let zeros = || Array::zeros(shape, dtype);
+    (zeros(), zeros(), Array::scalar(0, DType::I32))
+}
+
+/// Keys, values and their number with those of the next inputs, `[batch..,
+/// length, heads, size]`.
+#[track_caller]
+pub(super) fn extended(
+    [keys, values, index]: [&Array; 3],
+    query: &Array,
+    key: &Array,
+    value: &Array,
+) -> [Array; 3] {
+    let length_at = keys.ndim() - 3;
+    let max_length = keys.shape()[length_at];
+    let mut expected = keys.shape().to_vec();
+    expected[length_at] = key.shape().get(length_at).copied().unwrap_or(1);
+    let length = expected[length_at];
+    let queries = query.shape().get(length_at);
+    assert!(
+        key.shape() == expected && queries == Some(&length),
+        "MultiHeadAttention: the next keys are {} for queries {}, and the cache holds {}\n  help: \
+         decoding is self attention, with the batch that the cache was made for",
+        key.aval(),
+        query.aval(),
+        keys.aval()
+    );
+    // How many there are is known where nothing is being traced.
+    let before = match index.is_tracer() {
+        true => 0,
+        false => usize::try_from(index.item::<i32>()).unwrap_or(0),
+    };
+    assert!(
+        before + length <= max_length,
+        "MultiHeadAttention: the cache is full: it has room for {max_length} places, of which {before} \
+         are taken, and {length} more were given\n  help: make it for longer sequences: \
+         layer.init_cache(&[batch, max_length, features], dtype)"
+    );
+    let axis = length_at as isize;
+    let put = |cache: &Array, x: &Array| {
+        cache.dynamic_update_slice_in_dim(&x.astype(cache.dtype()), index, axis)
+    };
+    [put(keys, key), put(values, value), index + length as i64]
+}
+
+/// Which cached keys each of the next queries sees, `[1.., 1, length,
+/// max_length]`: those before it and its own.
+pub(super) fn seen(index: &Array, keys: &Array, next: &Array) -> Array {
+    let batch = keys.ndim() - 3;
+    let (length, max_length) = (next.shape()[batch], keys.shape()[batch]);
+    let place = Array::iota(&[length, max_length], 0, DType::I32) + index;
+    let seen = Array::iota(&[length, max_length], 1, DType::I32).le(place);
+    seen.reshape(&[&vec![1; batch + 1][..], &[length, max_length]].concat())
+}

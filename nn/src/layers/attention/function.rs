@@ -1,0 +1,143 @@
+//! `AttentionFn`: how a layer attends.
+
+use super::dot_product::{AttentionOptions, dot_product_attention};
+use super::mask::truth;
+use crate::layers::promote::promote;
+use ramie_core::{Array, Attention};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+type Attend = dyn Fn(&Array, &Array, &Array, &AttentionOptions) -> Array + Send + Sync;
+
+/// How a layer attends: the field `attention_fn` of Flax's attention.
+///
+/// One made of a function equals its clones, and no other.
+///
+/// ```no_run
+/// use ramie_nn::{AttentionFn, MultiHeadAttention, Rngs};
+/// let layer = MultiHeadAttention::heads(8)
+///     .attention_fn(AttentionFn::blockwise(256))
+///     .build(512, &mut Rngs::new(0));
+/// ```
+#[derive(Clone, Default)]
+pub struct AttentionFn(Kind);
+
+#[derive(Clone, Default)]
+enum Kind {
+    #[default]
+    DotProduct,
+    Blockwise(usize),
+    Function(Arc<Attend>),
+}
+
+impl AttentionFn {
+    /// [`dot_product_attention`](crate::dot_product_attention), what layers do by
+    /// default.
+    pub fn dot_product() -> AttentionFn {
+        AttentionFn::default()
+    }
+
+    /// With so many keys in memory at a time, as
+    /// [`Attention::blockwise`](ramie_core::Attention::blockwise): memory grows
+    /// with the length and not with its square. Weights cannot be dropped.
+    pub fn blockwise(keys: usize) -> AttentionFn {
+        AttentionFn(Kind::Blockwise(keys))
+    }
+
+    /// A function of queries `[batch.., T, N, H]`, keys and values `[batch.., S,
+    /// K, H]`, and of what the layer was told.
+    pub fn new(
+        f: impl Fn(&Array, &Array, &Array, &AttentionOptions) -> Array + Send + Sync + 'static,
+    ) -> AttentionFn {
+        AttentionFn(Kind::Function(Arc::new(f)))
+    }
+
+    /// Whether there are weights that could be shown.
+    pub(crate) fn has_weights(&self) -> bool {
+        matches!(self.0, Kind::DotProduct)
+    }
+
+    #[track_caller]
+    pub(crate) fn attend(
+        &self,
+        query: &Array,
+        key: &Array,
+        value: &Array,
+        how: &AttentionOptions,
+    ) -> Array {
+        match &self.0 {
+            Kind::DotProduct => dot_product_attention(query, key, value, how),
+            Kind::Blockwise(keys) => blockwise(*keys, [query, key, value], how),
+            Kind::Function(f) => f(query, key, value, how),
+        }
+    }
+
+    fn identity(&self) -> (u8, usize) {
+        match &self.0 {
+            Kind::DotProduct => (0, 0),
+            Kind::Blockwise(keys) => (1, *keys),
+            Kind::Function(f) => (2, Arc::as_ptr(f).cast::<()>().addr()),
+        }
+    }
+}
+
+#[track_caller]
+fn blockwise(keys: usize, inputs: [&Array; 3], how: &AttentionOptions) -> Array {
+    assert!(
+        how.dropout.as_ref().is_none_or(|d| d.rate == 0.0),
+        "AttentionFn::blockwise: weights were to be dropped, which are not there as a whole\n  help: \
+         use dropout_rate 0, and drop elements of the output with a Dropout layer"
+    );
+    let [q, k, v] = promote(how.dtype, inputs);
+    let batch = q.ndim().saturating_sub(3);
+    // One batch axis.
+    let four = |x: &Array| {
+        let shape = x.shape();
+        let size = shape[..batch].iter().product::<usize>();
+        x.reshape(&[&[size], &shape[batch..]].concat())
+    };
+    let whole = |x: &Array| {
+        let (full, rank) = (q.shape(), x.ndim());
+        if rank <= 3 || batch == 1 {
+            return x.clone();
+        }
+        let at = rank - 3;
+        let lead = [&full[..batch], &x.shape()[at..]].concat();
+        four(&x.broadcast_to(&lead))
+    };
+    let mut attention = Attention::new().blockwise(keys);
+    if let Some(bias) = &how.bias {
+        attention = attention.bias(&whole(bias));
+    }
+    if let Some(mask) = &how.mask {
+        attention = attention.mask(&whole(&truth(mask)));
+    }
+    if how.is_causal {
+        attention = attention.causal();
+    }
+    attention
+        .of(&four(&q), &four(&k), &four(&v))
+        .reshape(q.shape())
+}
+
+impl PartialEq for AttentionFn {
+    fn eq(&self, other: &Self) -> bool {
+        self.identity() == other.identity()
+    }
+}
+impl Eq for AttentionFn {}
+impl Hash for AttentionFn {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.identity().hash(state);
+    }
+}
+impl fmt::Debug for AttentionFn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::DotProduct => f.write_str("DotProduct"),
+            Kind::Blockwise(keys) => write!(f, "Blockwise({keys})"),
+            Kind::Function(g) => write!(f, "Function({:#x})", Arc::as_ptr(g).cast::<()>().addr()),
+        }
+    }
+}
