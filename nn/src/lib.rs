@@ -13,6 +13,7 @@ mod layers;
 pub mod linen;
 mod metadata;
 pub mod metrics;
+pub mod models;
 mod module;
 pub mod nnx;
 mod optimizer;

@@ -1,0 +1,136 @@
+//! `Generator`: text, token by token.
+
+use super::{LanguageModel, Sampling};
+use ramie_core::random::Key;
+use ramie_core::{Array, DType, concatenate, jit, tree, where_};
+use std::fmt;
+
+type Step<M> = Box<dyn Fn(&mut M, Array, Key) -> Array + Send + Sync>;
+
+/// Continues sequences of tokens with a language model.
+///
+/// The tokens given are computed at once, and then one token at a time, with keys
+/// and values of the others in the models' caches. Both steps are compiled at the
+/// first call and serve later calls with the same shapes.
+///
+/// ```no_run
+/// use ramie_core::{Array, random};
+/// use ramie_nn::Rngs;
+/// use ramie_nn::models::{Generator, Gpt2, Gpt2Config, Sampling};
+/// let model = Gpt2::new(&Gpt2Config::default(), &mut Rngs::new(0));
+/// let prompt = Array::from([[464i32, 3616, 286]]);
+/// let generator = Generator::new(Sampling::greedy().top_k(40), 20).eos_token_id(50256);
+/// let tokens = generator.generate(&model, &prompt, &random::key(0));
+/// assert_eq!(tokens.shape(), [1, 23]);
+/// ```
+pub struct Generator<M> {
+    step: Step<M>,
+    max_new_tokens: usize,
+    eos_token_id: Option<i64>,
+    pad_token_id: i64,
+}
+
+impl<M: LanguageModel> Generator<M> {
+    /// Adds so many tokens, chosen in this way.
+    pub fn new(sampling: Sampling, max_new_tokens: usize) -> Generator<M> {
+        let step = jit(move |model: &mut M, tokens: Array, key: Key| {
+            let logits = model.logits(&tokens);
+            let last = logits.shape()[1] - 1;
+            let last = logits.slice_in_dim(last, last + 1, 1, 1).squeeze(&[1]);
+            sampling.choose(&key, &last)
+        });
+        Generator {
+            step: Box::new(move |model, tokens, key| step(model, tokens, key)),
+            max_new_tokens,
+            eos_token_id: None,
+            pad_token_id: 0,
+        }
+    }
+
+    /// The token that ends a sequence; generation stops when all sequences have
+    /// ended.
+    #[must_use]
+    pub fn eos_token_id(self, token: i64) -> Generator<M> {
+        Generator {
+            eos_token_id: Some(token),
+            ..self
+        }
+    }
+
+    /// The token that comes after a sequence has ended, 0 by default.
+    #[must_use]
+    pub fn pad_token_id(self, token: i64) -> Generator<M> {
+        Generator {
+            pad_token_id: token,
+            ..self
+        }
+    }
+
+    /// The tokens `[batch, length]` and those that come after, `i32` in the shape
+    /// `[batch, length + new]`. The sequences have the same length. The model is
+    /// evaluated, and stays as it is.
+    ///
+    /// # Panics
+    /// If there are no tokens to begin with, or the model has no room for that
+    /// many.
+    #[track_caller]
+    pub fn generate(&self, model: &M, tokens: &Array, key: &Key) -> Array {
+        let &[batch, length] = tokens.shape() else {
+            panic!(
+                "Generator: the tokens are {}, expected [batch, length]\n  help: give a batch of one: \
+                 tokens.expand_dims(&[0])",
+                tokens.aval()
+            )
+        };
+        let total = length + self.max_new_tokens;
+        let room = model.max_length().unwrap_or(usize::MAX);
+        assert!(
+            length > 0 && tokens.dtype().is_integer(),
+            "Generator: the tokens are {}, expected integers, one or more for each sequence\n  help: \
+             begin with a token that stands for the beginning of a text",
+            tokens.aval()
+        );
+        assert!(
+            total <= room,
+            "Generator: {length} tokens and {} more are {total}, and the model has room for {room}\n  \
+             help: generate fewer tokens, or give the last tokens of the text only",
+            self.max_new_tokens
+        );
+        let mut tokens = tokens.astype(DType::I32);
+        if self.max_new_tokens == 0 {
+            return tokens;
+        }
+        let mut model: M = tree::map(model, Array::clone);
+        model.eval();
+        model.start_decoding(batch, total);
+        let mut ended: Option<Array> = None;
+        let mut parts = vec![tokens.clone()];
+        for i in 0..self.max_new_tokens {
+            let mut next = (self.step)(&mut model, tokens, key.fold_in(i as i64));
+            if let Some(eos) = self.eos_token_id {
+                if let Some(ended) = &ended {
+                    next = where_(ended, self.pad_token_id, next);
+                }
+                let ends = next.eq(eos);
+                ended = Some(ended.map_or_else(|| ends.clone(), |e| e.bitwise_or(&ends)));
+            }
+            tokens = next.expand_dims(&[1]);
+            parts.push(tokens.clone());
+            let all = |ended: &Array| ended.to_vec::<bool>().into_iter().all(|e| e);
+            if ended.as_ref().is_some_and(all) {
+                break;
+            }
+        }
+        concatenate(&parts, 1)
+    }
+}
+
+impl<M> fmt::Debug for Generator<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Generator")
+            .field("max_new_tokens", &self.max_new_tokens)
+            .field("eos_token_id", &self.eos_token_id)
+            .field("pad_token_id", &self.pad_token_id)
+            .finish_non_exhaustive()
+    }
+}

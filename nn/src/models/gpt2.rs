@@ -1,0 +1,285 @@
+//! GPT-2.
+
+use super::LanguageModel;
+use super::activation::{self, Activation};
+use crate::{
+    AttentionInputs, Dropout, Embed, LayerNorm, Linear, Module, MultiHeadAttention, Rngs, init,
+};
+use ramie_core::{Array, DType};
+use serde::Deserialize;
+
+/// The hyperparameters of [`Gpt2`] under their published names; by default those
+/// of the model with 124 million parameters.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Gpt2Config {
+    /// How many tokens there are.
+    pub vocab_size: usize,
+    /// How many places a sequence may have.
+    pub n_positions: usize,
+    /// The features of a place.
+    pub n_embd: usize,
+    /// The number of blocks.
+    pub n_layer: usize,
+    /// The number of heads.
+    pub n_head: usize,
+    /// The hidden features of a block's perceptron, four times those of a place
+    /// by default.
+    pub n_inner: Option<usize>,
+    /// The activation of the perceptrons: `gelu_new`, `gelu`, `relu`, `silu` or
+    /// `tanh`.
+    pub activation_function: String,
+    /// What normalizations add to the variance.
+    pub layer_norm_epsilon: f64,
+    /// The probability to drop a feature of a block's parts.
+    pub resid_pdrop: f64,
+    /// The probability to drop a feature of the embeddings.
+    pub embd_pdrop: f64,
+    /// The probability to drop a weight of attention.
+    pub attn_pdrop: f64,
+    /// The standard deviation of first weights.
+    pub initializer_range: f64,
+    /// Whether products are divided by the root of the size of a head; this model
+    /// always does.
+    pub(super) scale_attn_weights: bool,
+    /// Whether products are divided by the number of the layer; this model never
+    /// does.
+    pub(super) scale_attn_by_inverse_layer_idx: bool,
+    /// Whether there is attention to other inputs; this model has none.
+    pub(super) add_cross_attention: bool,
+    /// The element type of the computation; by default that of the parameters.
+    #[serde(skip)]
+    pub compute_dtype: Option<DType>,
+    /// The element type of the parameters, `f32` by default.
+    #[serde(skip, default = "f32")]
+    pub param_dtype: DType,
+}
+
+fn f32() -> DType {
+    DType::F32
+}
+
+impl Default for Gpt2Config {
+    fn default() -> Gpt2Config {
+        Gpt2Config {
+            vocab_size: 50257,
+            n_positions: 1024,
+            n_embd: 768,
+            n_layer: 12,
+            n_head: 12,
+            n_inner: None,
+            activation_function: "gelu_new".into(),
+            layer_norm_epsilon: 1e-5,
+            resid_pdrop: 0.1,
+            embd_pdrop: 0.1,
+            attn_pdrop: 0.1,
+            initializer_range: 0.02,
+            scale_attn_weights: true,
+            scale_attn_by_inverse_layer_idx: false,
+            add_cross_attention: false,
+            compute_dtype: None,
+            param_dtype: DType::F32,
+        }
+    }
+}
+
+/// GPT-2 (Radford et al., *Language Models are Unsupervised Multitask Learners*,
+/// 2019), its last layer with the weights of the first.
+///
+/// Fields have the names of published checkpoints, which
+/// [`from_pretrained`](Gpt2::from_pretrained) loads.
+///
+/// ```no_run
+/// use ramie_core::Array;
+/// use ramie_nn::Rngs;
+/// use ramie_nn::models::{Gpt2, Gpt2Config};
+/// let mut model = Gpt2::new(&Gpt2Config::default(), &mut Rngs::new(0));
+/// let logits = model.forward(&Array::from([[464i32, 3616, 286]]));
+/// assert_eq!(logits.shape(), [1, 3, 50257]);
+/// ```
+#[derive(Clone, Debug, Module)]
+pub struct Gpt2 {
+    /// Vectors of tokens.
+    pub wte: Embed,
+    /// Vectors of places.
+    pub wpe: Embed,
+    /// Drops features of the embeddings.
+    pub drop: Dropout,
+    /// The blocks.
+    pub h: Vec<Gpt2Block>,
+    /// The last normalization.
+    pub ln_f: LayerNorm,
+}
+
+/// Attention and a perceptron, each after a normalization and added to its input.
+#[derive(Clone, Debug, Module)]
+pub struct Gpt2Block {
+    /// Before attention.
+    pub ln_1: LayerNorm,
+    /// Causal attention.
+    pub attn: MultiHeadAttention,
+    /// Before the perceptron.
+    pub ln_2: LayerNorm,
+    /// The perceptron.
+    pub mlp: Gpt2Mlp,
+    /// Drops features of both.
+    pub dropout: Dropout,
+}
+
+/// Two linear layers with an activation between them.
+#[derive(Clone, Debug, Module)]
+pub struct Gpt2Mlp {
+    /// To hidden features.
+    pub c_fc: Linear,
+    /// And back.
+    pub c_proj: Linear,
+    /// What comes between.
+    #[tree(fixed)]
+    pub activation: Activation,
+}
+
+impl Gpt2Block {
+    #[track_caller]
+    fn new(config: &Gpt2Config, rngs: &mut Rngs) -> Gpt2Block {
+        let (features, weights) = (config.n_embd, init::normal(config.initializer_range));
+        let inner = config.n_inner.unwrap_or(4 * features);
+        // What is added to the stream becomes smaller the more is added.
+        let layers = (2 * config.n_layer.max(1)) as f64;
+        let last = init::normal(config.initializer_range / layers.sqrt());
+        let dtype = config.computed();
+        let linear = |outputs: usize, init: &init::Initializer| {
+            Linear::features(outputs)
+                .dtype(dtype)
+                .param_dtype(config.param_dtype)
+                .kernel_init(init.clone())
+        };
+        let name = &config.activation_function;
+        let Some(activation) = activation::by_name(name) else {
+            panic!(
+                "Gpt2: there is no activation `{name}`\n  help: use gelu_new, gelu, relu, silu or tanh"
+            )
+        };
+        Gpt2Block {
+            ln_1: config.norm(rngs),
+            attn: MultiHeadAttention::heads(config.n_head)
+                .dropout_rate(config.attn_pdrop)
+                .broadcast_dropout(false)
+                .dtype(dtype)
+                .param_dtype(config.param_dtype)
+                .kernel_init(weights.clone())
+                .out_kernel_init(last.clone())
+                .force_fp32_for_softmax(true)
+                .build(features, &mut *rngs),
+            ln_2: config.norm(rngs),
+            mlp: Gpt2Mlp {
+                c_fc: linear(inner, &weights).build(features, &mut *rngs),
+                c_proj: linear(features, &last).build(inner, &mut *rngs),
+                activation,
+            },
+            dropout: Dropout::new(config.resid_pdrop, rngs),
+        }
+    }
+
+    #[track_caller]
+    fn forward(&mut self, x: &Array) -> Array {
+        let y = self.ln_1.forward(x);
+        let y = self.attn.forward_with(&AttentionInputs::of(&y).causal());
+        let x = x + self.dropout.forward(&y).astype(x.dtype());
+        let y = self.mlp.c_fc.forward(&self.ln_2.forward(&x));
+        let y = self.mlp.c_proj.forward(&(self.mlp.activation)(&y));
+        &x + self.dropout.forward(&y)
+    }
+}
+
+impl Gpt2Config {
+    /// The element type of the computation.
+    fn computed(&self) -> DType {
+        self.compute_dtype.unwrap_or(self.param_dtype)
+    }
+
+    #[track_caller]
+    fn norm(&self, rngs: &mut Rngs) -> LayerNorm {
+        LayerNorm::config()
+            .epsilon(self.layer_norm_epsilon)
+            .dtype(self.computed())
+            .param_dtype(self.param_dtype)
+            .build(self.n_embd, rngs)
+    }
+}
+
+impl Gpt2 {
+    /// A model with random weights, in training mode.
+    ///
+    /// # Panics
+    /// If the heads do not divide the features, or there is no such activation.
+    #[track_caller]
+    pub fn new(config: &Gpt2Config, rngs: &mut Rngs) -> Gpt2 {
+        let embed = |count: usize, rngs: &mut Rngs| {
+            Embed::features(count, config.n_embd)
+                .dtype(config.computed())
+                .param_dtype(config.param_dtype)
+                .embedding_init(init::normal(config.initializer_range))
+                .build(rngs)
+        };
+        Gpt2 {
+            wte: embed(config.vocab_size, rngs),
+            wpe: embed(config.n_positions, rngs),
+            drop: Dropout::new(config.embd_pdrop, rngs),
+            h: (0..config.n_layer)
+                .map(|_| Gpt2Block::new(config, rngs))
+                .collect(),
+            ln_f: config.norm(rngs),
+        }
+    }
+
+    /// Logits of the next token after each: `[batch, length]`, of integers, to
+    /// `[batch, length, vocab_size]`.
+    ///
+    /// # Panics
+    /// If there are more tokens than places.
+    #[track_caller]
+    pub fn forward(&mut self, tokens: &Array) -> Array {
+        let (length, room) = (
+            tokens.shape().last().copied(),
+            self.wpe.embedding.shape()[0],
+        );
+        assert!(
+            tokens.ndim() == 2 && length <= Some(room),
+            "Gpt2: the tokens are {}, expected [batch, length] with a length of {room} or less\n  help: \
+             cut the text into parts that the model has places for",
+            tokens.aval()
+        );
+        let mut places = Array::arange(length.unwrap_or(0)).astype(DType::I32);
+        let attn = self.h.first().map(|block| &block.attn).filter(|a| a.decode);
+        if let Some(index) = attn.and_then(|a| a.cache_index.as_ref()) {
+            places += index;
+        }
+        let x = self.wte.forward(tokens) + self.wpe.forward(&places);
+        let mut x = self.drop.forward(&x);
+        for block in &mut self.h {
+            x = block.forward(&x);
+        }
+        self.wte.attend(&self.ln_f.forward(&x))
+    }
+}
+
+impl LanguageModel for Gpt2 {
+    #[track_caller]
+    fn logits(&mut self, tokens: &Array) -> Array {
+        self.forward(tokens)
+    }
+    fn max_length(&self) -> Option<usize> {
+        Some(self.wpe.embedding.shape()[0])
+    }
+    fn start_decoding(&mut self, batch: usize, length: usize) {
+        for block in &mut self.h {
+            block.attn.start_decoding(batch, length);
+        }
+    }
+    fn stop_decoding(&mut self) {
+        for block in &mut self.h {
+            block.attn.stop_decoding();
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Llama.
+
+use super::LanguageModel;
+use super::activation::{self, Activation};
+use super::llama_config::LlamaConfig;
+use crate::{AttentionInputs, Embed, Linear, Module, MultiHeadAttention, RMSNorm, Rngs, init};
+use ramie_core::Array;
+
+/// The decoder of the Llama models (Touvron et al., *LLaMA: Open and Efficient
+/// Foundation Language Models*, 2023; Grattafiori et al., *The Llama 3 Herd of
+/// Models*, 2024): normalization by the root of the mean of squares, rotary
+/// embeddings, query heads that share heads of keys and values, and gated
+/// perceptrons.
+///
+/// Fields have the names of published checkpoints, which
+/// [`from_pretrained`](Llama::from_pretrained) loads.
+///
+/// ```no_run
+/// use ramie_core::Array;
+/// use ramie_nn::Rngs;
+/// use ramie_nn::models::{Llama, LlamaConfig};
+/// let mut config = LlamaConfig::default();
+/// (config.hidden_size, config.intermediate_size) = (256, 688);
+/// (config.num_hidden_layers, config.num_attention_heads) = (4, 8);
+/// config.num_key_value_heads = Some(2);
+/// let mut model = Llama::new(&config, &mut Rngs::new(0));
+/// let logits = model.forward(&Array::from([[1i32, 306, 4658]]));
+/// assert_eq!(logits.shape(), [1, 3, 32000]);
+/// ```
+#[derive(Clone, Debug, Module)]
+pub struct Llama {
+    /// Vectors of tokens.
+    pub embed_tokens: Embed,
+    /// The blocks.
+    pub layers: Vec<LlamaBlock>,
+    /// The last normalization.
+    pub norm: RMSNorm,
+    /// To logits; without it the vectors of tokens serve.
+    pub lm_head: Option<Linear>,
+}
+
+/// Attention and a gated perceptron, each after a normalization and added to its
+/// input.
+#[derive(Clone, Debug, Module)]
+pub struct LlamaBlock {
+    /// Before attention.
+    pub input_layernorm: RMSNorm,
+    /// Causal attention.
+    pub self_attn: MultiHeadAttention,
+    /// Before the perceptron.
+    pub post_attention_layernorm: RMSNorm,
+    /// The perceptron.
+    pub mlp: LlamaMlp,
+}
+
+/// A perceptron whose hidden features are the products of two linear maps, one
+/// after an activation (Shazeer, *GLU Variants Improve Transformer*, 2020).
+#[derive(Clone, Debug, Module)]
+pub struct LlamaMlp {
+    /// To the factors before the activation.
+    pub gate_proj: Linear,
+    /// To the other factors.
+    pub up_proj: Linear,
+    /// And back.
+    pub down_proj: Linear,
+    /// What comes after the first.
+    #[tree(fixed)]
+    pub activation: Activation,
+}
+
+impl LlamaMlp {
+    /// `[.., features]` to the same.
+    ///
+    /// # Panics
+    /// If the last axis of the input has another size.
+    #[track_caller]
+    pub fn forward(&self, x: &Array) -> Array {
+        let gate = (self.activation)(&self.gate_proj.forward(x));
+        self.down_proj.forward(&(gate * self.up_proj.forward(x)))
+    }
+}
+
+impl LlamaConfig {
+    #[track_caller]
+    fn build_norm(&self, rngs: &mut Rngs) -> RMSNorm {
+        RMSNorm::config()
+            .epsilon(self.rms_norm_eps)
+            .dtype(self.computed())
+            .param_dtype(self.param_dtype)
+            .build(self.hidden_size, rngs)
+    }
+
+    #[track_caller]
+    fn build_linear(&self, inputs: usize, outputs: usize, bias: bool, rngs: &mut Rngs) -> Linear {
+        Linear::features(outputs)
+            .use_bias(bias)
+            .dtype(self.computed())
+            .param_dtype(self.param_dtype)
+            .kernel_init(init::normal(self.initializer_range))
+            .build(inputs, rngs)
+    }
+}
+
+impl LlamaBlock {
+    #[track_caller]
+    fn new(config: &LlamaConfig, rngs: &mut Rngs) -> LlamaBlock {
+        let (features, inner) = (config.hidden_size, config.intermediate_size);
+        let heads = config.num_attention_heads;
+        let Some(activation) = activation::by_name(&config.hidden_act) else {
+            panic!(
+                "Llama: there is no activation `{}`\n  help: use silu, gelu, gelu_new, relu or tanh",
+                config.hidden_act
+            )
+        };
+        let project = |inputs, outputs, rngs: &mut Rngs| {
+            config.build_linear(inputs, outputs, config.mlp_bias, rngs)
+        };
+        LlamaBlock {
+            input_layernorm: config.build_norm(rngs),
+            self_attn: MultiHeadAttention::heads(heads)
+                .num_kv_heads(config.num_key_value_heads.unwrap_or(heads))
+                .qkv_features(heads * config.head_size())
+                .use_bias(config.attention_bias)
+                .dropout_rate(config.attention_dropout)
+                .broadcast_dropout(false)
+                .dtype(config.computed())
+                .param_dtype(config.param_dtype)
+                .kernel_init(init::normal(config.initializer_range))
+                .force_fp32_for_softmax(true)
+                .rotary(config.rotary())
+                .build(features, &mut *rngs),
+            post_attention_layernorm: config.build_norm(rngs),
+            mlp: LlamaMlp {
+                gate_proj: project(features, inner, rngs),
+                up_proj: project(features, inner, rngs),
+                down_proj: project(inner, features, rngs),
+                activation,
+            },
+        }
+    }
+
+    #[track_caller]
+    fn forward(&mut self, x: &Array) -> Array {
+        let y = self.input_layernorm.forward(x);
+        let y = self
+            .self_attn
+            .forward_with(&AttentionInputs::of(&y).causal());
+        let x = x + y;
+        let y = self.mlp.forward(&self.post_attention_layernorm.forward(&x));
+        x + y
+    }
+}
+
+impl Llama {
+    /// A model with random weights, in training mode.
+    ///
+    /// # Panics
+    /// If numbers of heads do not divide each other, heads have an odd size, or
+    /// there is no such activation.
+    #[track_caller]
+    pub fn new(config: &LlamaConfig, rngs: &mut Rngs) -> Llama {
+        Llama {
+            embed_tokens: Embed::features(config.vocab_size, config.hidden_size)
+                .dtype(config.computed())
+                .param_dtype(config.param_dtype)
+                .embedding_init(init::normal(config.initializer_range))
+                .build(&mut *rngs),
+            layers: (0..config.num_hidden_layers)
+                .map(|_| LlamaBlock::new(config, rngs))
+                .collect(),
+            norm: config.build_norm(rngs),
+            lm_head: (!config.tie_word_embeddings)
+                .then(|| config.build_linear(config.hidden_size, config.vocab_size, false, rngs)),
+        }
+    }
+
+    /// Logits of the next token after each: `[batch, length]`, of integers, to
+    /// `[batch, length, vocab_size]`.
+    ///
+    /// # Panics
+    /// If the tokens have other axes.
+    #[track_caller]
+    pub fn forward(&mut self, tokens: &Array) -> Array {
+        assert!(
+            tokens.ndim() == 2,
+            "Llama: the tokens are {}, expected [batch, length]\n  help: give a batch of one: \
+             tokens.expand_dims(&[0])",
+            tokens.aval()
+        );
+        let mut x = self.embed_tokens.forward(tokens);
+        for layer in &mut self.layers {
+            x = layer.forward(&x);
+        }
+        let x = self.norm.forward(&x);
+        match &self.lm_head {
+            Some(head) => head.forward(&x),
+            None => self.embed_tokens.attend(&x),
+        }
+    }
+}
+
+impl LanguageModel for Llama {
+    #[track_caller]
+    fn logits(&mut self, tokens: &Array) -> Array {
+        self.forward(tokens)
+    }
+    fn max_length(&self) -> Option<usize> {
+        None
+    }
+    fn start_decoding(&mut self, batch: usize, length: usize) {
+        for layer in &mut self.layers {
+            layer.self_attn.start_decoding(batch, length);
+        }
+    }
+    fn stop_decoding(&mut self) {
+        for layer in &mut self.layers {
+            layer.self_attn.stop_decoding();
+        }
+    }
+}

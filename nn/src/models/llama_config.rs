@@ -1,0 +1,203 @@
+//! The configuration of Llama.
+
+use super::activation;
+use super::pretrained::{PretrainedError, read_config, unsupported};
+use crate::{RotaryEmbedding, RotaryScaling};
+use ramie_core::DType;
+use serde::Deserialize;
+use std::path::Path;
+
+/// The hyperparameters of [`Llama`](super::Llama) under their published names; by
+/// default those of the first model with 7 billion parameters.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct LlamaConfig {
+    /// How many tokens there are.
+    pub vocab_size: usize,
+    /// The features of a place.
+    pub hidden_size: usize,
+    /// The hidden features of a block's perceptron.
+    pub intermediate_size: usize,
+    /// The number of blocks.
+    pub num_hidden_layers: usize,
+    /// The number of heads of queries.
+    pub num_attention_heads: usize,
+    /// The number of heads of keys and values, by default that of queries.
+    pub num_key_value_heads: Option<usize>,
+    /// The size of a head, by default the features divided by the heads.
+    pub head_dim: Option<usize>,
+    /// The activation of the perceptrons.
+    pub hidden_act: String,
+    /// How many places the model was trained with.
+    pub max_position_embeddings: usize,
+    /// The standard deviation of first weights.
+    pub initializer_range: f64,
+    /// What normalizations add to the mean of squares.
+    pub rms_norm_eps: f64,
+    /// Whether the last layer has the weights of the first.
+    pub tie_word_embeddings: bool,
+    /// The base of the frequencies of rotary embeddings.
+    pub rope_theta: f64,
+    /// How these frequencies are changed.
+    pub rope_scaling: Option<RotaryScaling>,
+    /// Whether the projections of attention have biases.
+    pub attention_bias: bool,
+    /// Whether the perceptrons have biases.
+    pub mlp_bias: bool,
+    /// The probability to drop a weight of attention.
+    pub attention_dropout: f64,
+    /// The element type of the computation; by default that of the parameters.
+    pub compute_dtype: Option<DType>,
+    /// The element type of the parameters, `f32` by default.
+    pub param_dtype: DType,
+}
+
+impl Default for LlamaConfig {
+    fn default() -> LlamaConfig {
+        LlamaConfig {
+            vocab_size: 32000,
+            hidden_size: 4096,
+            intermediate_size: 11008,
+            num_hidden_layers: 32,
+            num_attention_heads: 32,
+            num_key_value_heads: None,
+            head_dim: None,
+            hidden_act: "silu".into(),
+            max_position_embeddings: 2048,
+            initializer_range: 0.02,
+            rms_norm_eps: 1e-6,
+            tie_word_embeddings: false,
+            rope_theta: 10_000.0,
+            rope_scaling: None,
+            attention_bias: false,
+            mlp_bias: false,
+            attention_dropout: 0.0,
+            compute_dtype: None,
+            param_dtype: DType::F32,
+        }
+    }
+}
+
+/// The names of a published file; what is missing there is as by default.
+#[derive(Deserialize)]
+struct File {
+    vocab_size: Option<usize>,
+    hidden_size: Option<usize>,
+    intermediate_size: Option<usize>,
+    num_hidden_layers: Option<usize>,
+    num_attention_heads: Option<usize>,
+    num_key_value_heads: Option<usize>,
+    head_dim: Option<usize>,
+    hidden_act: Option<String>,
+    max_position_embeddings: Option<usize>,
+    initializer_range: Option<f64>,
+    rms_norm_eps: Option<f64>,
+    tie_word_embeddings: Option<bool>,
+    rope_theta: Option<f64>,
+    // The second is the newer name, and has the base in it.
+    rope_scaling: Option<Rope>,
+    rope_parameters: Option<Rope>,
+    attention_bias: Option<bool>,
+    mlp_bias: Option<bool>,
+    attention_dropout: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct Rope {
+    #[serde(alias = "type")]
+    rope_type: Option<String>,
+    rope_theta: Option<f64>,
+    factor: Option<f64>,
+    low_freq_factor: Option<f64>,
+    high_freq_factor: Option<f64>,
+    original_max_position_embeddings: Option<usize>,
+}
+
+impl Rope {
+    /// How frequencies are changed; the name of what is not known.
+    fn scaling(&self) -> Result<Option<RotaryScaling>, String> {
+        let name = self.rope_type.as_deref().unwrap_or("default");
+        let need = |value: Option<f64>, what: &str| value.ok_or(format!("{name} without {what}"));
+        match name {
+            "default" => Ok(None),
+            "linear" => Ok(Some(RotaryScaling::Linear {
+                factor: need(self.factor, "factor")?,
+            })),
+            "llama3" => Ok(Some(RotaryScaling::Llama3 {
+                factor: need(self.factor, "factor")?,
+                low_freq_factor: need(self.low_freq_factor, "low_freq_factor")?,
+                high_freq_factor: need(self.high_freq_factor, "high_freq_factor")?,
+                original_max_position_embeddings: self
+                    .original_max_position_embeddings
+                    .ok_or("llama3 without original_max_position_embeddings")?,
+            })),
+            other => Err(other.to_owned()),
+        }
+    }
+}
+
+impl LlamaConfig {
+    /// Reads a `config.json`.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or the model is a variant that
+    /// [`Llama`](super::Llama) is not.
+    pub fn from_json(path: impl AsRef<Path>) -> Result<LlamaConfig, PretrainedError> {
+        let path = path.as_ref();
+        let file: File = read_config(path)?;
+        let default = LlamaConfig::default();
+        let rope = file.rope_parameters.or(file.rope_scaling);
+        let theta = rope.as_ref().and_then(|r| r.rope_theta).or(file.rope_theta);
+        let scaling = rope.map_or(Ok(None), |r| r.scaling());
+        let hidden_act = file.hidden_act.unwrap_or(default.hidden_act);
+        if activation::by_name(&hidden_act).is_none() {
+            return Err(unsupported(path, "hidden_act", hidden_act));
+        }
+        Ok(LlamaConfig {
+            vocab_size: file.vocab_size.unwrap_or(default.vocab_size),
+            hidden_size: file.hidden_size.unwrap_or(default.hidden_size),
+            intermediate_size: file.intermediate_size.unwrap_or(default.intermediate_size),
+            num_hidden_layers: file.num_hidden_layers.unwrap_or(default.num_hidden_layers),
+            num_attention_heads: file
+                .num_attention_heads
+                .unwrap_or(default.num_attention_heads),
+            num_key_value_heads: file.num_key_value_heads,
+            head_dim: file.head_dim,
+            hidden_act,
+            max_position_embeddings: file
+                .max_position_embeddings
+                .unwrap_or(default.max_position_embeddings),
+            initializer_range: file.initializer_range.unwrap_or(default.initializer_range),
+            rms_norm_eps: file.rms_norm_eps.unwrap_or(default.rms_norm_eps),
+            tie_word_embeddings: file.tie_word_embeddings.unwrap_or(false),
+            rope_theta: theta.unwrap_or(default.rope_theta),
+            rope_scaling: scaling.map_err(|name| unsupported(path, "rope_type", name))?,
+            attention_bias: file.attention_bias.unwrap_or(false),
+            mlp_bias: file.mlp_bias.unwrap_or(false),
+            attention_dropout: file.attention_dropout.unwrap_or(0.0),
+            compute_dtype: None,
+            param_dtype: DType::F32,
+        })
+    }
+
+    /// The size of a head.
+    pub(super) fn head_size(&self) -> usize {
+        self.head_dim
+            .unwrap_or(self.hidden_size / self.num_attention_heads.max(1))
+    }
+
+    /// How queries and keys are rotated.
+    #[track_caller]
+    pub(super) fn rotary(&self) -> RotaryEmbedding {
+        let rotary = RotaryEmbedding::new(self.head_size()).base(self.rope_theta);
+        match self.rope_scaling {
+            None => rotary,
+            Some(scaling) => rotary.scaling(scaling),
+        }
+    }
+
+    /// The element type of the computation.
+    pub(super) fn computed(&self) -> DType {
+        self.compute_dtype.unwrap_or(self.param_dtype)
+    }
+}

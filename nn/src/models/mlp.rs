@@ -1,0 +1,108 @@
+//! A multi-layer perceptron.
+
+use super::activation::Activation;
+use crate::{Dropout, Linear, Module, Rngs};
+use ramie_core::{Array, DType};
+
+/// Linear layers with an activation between them, and dropout after each if
+/// there is some.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::Rngs;
+/// use ramie_nn::models::{Mlp, MlpConfig};
+/// let mut model = Mlp::new(&MlpConfig::new(&[784, 256, 10]), &mut Rngs::new(0));
+/// let x = Array::zeros(&[32, 784], DType::F32);
+/// assert_eq!(model.forward(&x).shape(), [32, 10]);
+/// ```
+#[derive(Clone, Debug, Module)]
+pub struct Mlp {
+    /// The layers, in order.
+    pub layers: Vec<Linear>,
+    /// What is dropped after each activation.
+    pub dropout: Option<Dropout>,
+    /// What comes after each layer but the last.
+    #[tree(fixed)]
+    pub activation: Activation,
+}
+
+/// The hyperparameters of an [`Mlp`].
+#[derive(Clone, Debug)]
+pub struct MlpConfig {
+    /// The features of the input, of each hidden layer and of the output.
+    pub features: Vec<usize>,
+    /// What comes after each layer but the last, `relu` by default.
+    pub activation: Activation,
+    /// The probability of a hidden feature to be dropped, 0 by default.
+    pub dropout_rate: f64,
+    /// The element type of the computation; by default the one that input and
+    /// parameters promote to.
+    pub dtype: Option<DType>,
+    /// The element type of the parameters, `f32` by default.
+    pub param_dtype: DType,
+}
+
+impl MlpConfig {
+    /// From these features of the input, over those of hidden layers, to those of
+    /// the output.
+    pub fn new(features: &[usize]) -> MlpConfig {
+        MlpConfig {
+            features: features.to_vec(),
+            activation: Array::relu,
+            dropout_rate: 0.0,
+            dtype: None,
+            param_dtype: DType::F32,
+        }
+    }
+}
+
+impl Mlp {
+    /// A model with random weights.
+    ///
+    /// # Panics
+    /// If there are not two numbers of features or more.
+    #[track_caller]
+    pub fn new(config: &MlpConfig, rngs: &mut Rngs) -> Mlp {
+        assert!(
+            config.features.len() >= 2,
+            "Mlp: the features {:?} make no layer\n  help: give those of the input, of each hidden \
+             layer and of the output",
+            config.features
+        );
+        let layer = |pair: &[usize]| {
+            let mut layer = Linear::features(pair[1]).param_dtype(config.param_dtype);
+            if let Some(dtype) = config.dtype {
+                layer = layer.dtype(dtype);
+            }
+            layer.build(pair[0], &mut *rngs)
+        };
+        let layers = config.features.windows(2).map(layer).collect();
+        let dropout = (config.dropout_rate > 0.0).then(|| Dropout::new(config.dropout_rate, rngs));
+        Mlp {
+            layers,
+            dropout,
+            activation: config.activation,
+        }
+    }
+
+    /// `[.., features of the input]` to `[.., features of the output]`.
+    ///
+    /// # Panics
+    /// If the last axis of the input has another size.
+    #[track_caller]
+    pub fn forward(&mut self, x: &Array) -> Array {
+        let mut x = x.clone();
+        let last = self.layers.len() - 1;
+        for (i, layer) in self.layers.iter().enumerate() {
+            x = layer.forward(&x);
+            if i == last {
+                break;
+            }
+            x = (self.activation)(&x);
+            if let Some(dropout) = &mut self.dropout {
+                x = dropout.forward(&x);
+            }
+        }
+        x
+    }
+}

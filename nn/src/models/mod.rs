@@ -1,0 +1,37 @@
+//! Models made of this crate's layers: a perceptron, a residual network, GPT-2
+//! and Llama, which load published checkpoints and generate text.
+//!
+//! ```no_run
+//! use ramie_core::{Array, random};
+//! use ramie_nn::models::{Generator, Llama, Sampling};
+//! # fn main() -> Result<(), ramie_nn::models::PretrainedError> {
+//! let model = Llama::from_pretrained("checkpoints/llama")?;
+//! let prompt = Array::from([[1i32, 306, 4658]]);
+//! let generator = Generator::new(Sampling::greedy().temperature(0.8).top_p(0.95), 50);
+//! let tokens = generator.generate(&model, &prompt, &random::key(0));
+//! # Ok(())
+//! # }
+//! ```
+
+mod activation;
+mod generate;
+mod gpt2;
+mod gpt2_weights;
+mod language_model;
+mod llama;
+mod llama_config;
+mod llama_weights;
+mod mlp;
+mod pretrained;
+mod resnet;
+mod sampling;
+
+pub use generate::Generator;
+pub use gpt2::{Gpt2, Gpt2Block, Gpt2Config, Gpt2Mlp};
+pub use language_model::LanguageModel;
+pub use llama::{Llama, LlamaBlock, LlamaMlp};
+pub use llama_config::LlamaConfig;
+pub use mlp::{Mlp, MlpConfig};
+pub use pretrained::PretrainedError;
+pub use resnet::{ResNet, ResNetBlock, ResNetConfig};
+pub use sampling::Sampling;

@@ -1,0 +1,263 @@
+//! Weights by their published names.
+
+use crate::{Linear, LinearGeneral, Param};
+use ramie_core::Array;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Why a published checkpoint does not load.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PretrainedError {
+    /// A file cannot be read, or is none of safetensors.
+    #[error(transparent)]
+    Checkpoint(#[from] ramie_checkpoint::Error),
+    /// A configuration cannot be read.
+    #[error("{}: {message}", path.display())]
+    Config {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        message: String,
+    },
+    /// A tensor is not there.
+    #[error(
+        "{}: there is no tensor `{tensor}`; there are {near}\n  help: is this a checkpoint of this \
+         model, with as many layers as its configuration says?",
+        path.display()
+    )]
+    Missing {
+        /// The file, or the index of several.
+        path: PathBuf,
+        /// The name that was looked for.
+        tensor: String,
+        /// Some names that are there.
+        near: String,
+    },
+    /// A tensor has another shape.
+    #[error(
+        "{}: the tensor `{tensor}` has shape {got:?}, expected {expected:?}\n  help: the configuration \
+         must be that of the checkpoint: its config.json",
+        path.display()
+    )]
+    Shape {
+        /// The file, or the index of several.
+        path: PathBuf,
+        /// The tensor's name.
+        tensor: String,
+        /// Its shape.
+        got: Vec<usize>,
+        /// What the model needs.
+        expected: Vec<usize>,
+    },
+    /// There are tensors that the model does not have.
+    #[error(
+        "{}: the model has no place for {tensors}\n  help: is this a checkpoint of this model, with as \
+         many layers as its configuration says?",
+        path.display()
+    )]
+    Unexpected {
+        /// The file, or the index of several.
+        path: PathBuf,
+        /// Their names.
+        tensors: String,
+    },
+}
+
+/// A `Result` of loading.
+pub(super) type Result<T> = std::result::Result<T, PretrainedError>;
+
+/// The tensors of a checkpoint that were not taken yet.
+pub(super) struct Weights {
+    path: PathBuf,
+    arrays: BTreeMap<String, Array>,
+    prefix: String,
+}
+
+/// The first names of a list, quoted.
+fn some<'a>(names: impl Iterator<Item = &'a String>) -> String {
+    let names: Vec<&String> = names.collect();
+    let shown: Vec<String> = names.iter().take(6).map(|n| format!("`{n}`")).collect();
+    let more = names.len() - shown.len();
+    match (shown.is_empty(), more) {
+        (true, _) => "none".to_owned(),
+        (_, 0) => shown.join(", "),
+        (_, more) => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+impl Weights {
+    /// Reads a file or an index of several.
+    pub(super) fn open(path: &Path) -> Result<Weights> {
+        let state = ramie_checkpoint::load_state(path)?;
+        let arrays = state.iter().map(|(n, a)| (n.to_owned(), a.clone()));
+        Ok(Weights {
+            path: path.into(),
+            arrays: arrays.collect(),
+            prefix: String::new(),
+        })
+    }
+
+    /// Names begin with this from now on, if any do: bare models are published
+    /// without what heads put before.
+    pub(super) fn below(&mut self, prefix: &str) {
+        if self.arrays.keys().any(|name| name.starts_with(prefix)) {
+            self.prefix = prefix.to_owned();
+        }
+    }
+
+    /// A tensor of this shape, by its name below the prefix.
+    pub(super) fn take(&mut self, name: &str, shape: &[usize]) -> Result<Array> {
+        let name = format!("{}{name}", self.prefix);
+        self.take_whole(&name, shape)
+    }
+
+    /// A tensor of this shape, by its whole name.
+    pub(super) fn take_whole(&mut self, name: &str, shape: &[usize]) -> Result<Array> {
+        let Some(array) = self.arrays.remove(name) else {
+            // Names that differ least: those that end alike, or else any.
+            let last = name.rsplit('.').take(2).last().unwrap_or(name);
+            let near: Vec<&String> = self.arrays.keys().filter(|n| n.contains(last)).collect();
+            let near = match near.is_empty() {
+                true => some(self.arrays.keys()),
+                false => some(near.into_iter()),
+            };
+            return Err(PretrainedError::Missing {
+                path: self.path.clone(),
+                tensor: name.to_owned(),
+                near,
+            });
+        };
+        if array.shape() != shape {
+            return Err(PretrainedError::Shape {
+                path: self.path.clone(),
+                tensor: name.to_owned(),
+                got: array.shape().to_vec(),
+                expected: shape.to_vec(),
+            });
+        }
+        Ok(array)
+    }
+
+    /// Sets a parameter to a tensor of its shape.
+    pub(super) fn set(&mut self, name: &str, param: &mut Param) -> Result<()> {
+        let array = self.take(name, param.shape())?;
+        put(param, array);
+        Ok(())
+    }
+
+    /// Sets a parameter that may not be there.
+    pub(super) fn set_some(&mut self, name: &str, param: &mut Option<Param>) -> Result<()> {
+        match param {
+            Some(param) => self.set(name, param),
+            None => Ok(()),
+        }
+    }
+
+    /// Sets a layer to `weight`, `[outputs, inputs]` if it is transposed as PyTorch
+    /// keeps it, and `bias`.
+    pub(super) fn set_linear(
+        &mut self,
+        name: &str,
+        layer: &mut Linear,
+        transposed: bool,
+    ) -> Result<()> {
+        let (i, o) = (layer.kernel.shape()[0], layer.kernel.shape()[1]);
+        let kernel = self.matrix(&format!("{name}.weight"), (i, o), transposed)?;
+        put(&mut layer.kernel, kernel);
+        self.set_some(&format!("{name}.bias"), &mut layer.bias)
+    }
+
+    /// Sets a layer of several axes to `weight` and `bias`, in which the axes of
+    /// the outputs are one, and those of the inputs.
+    pub(super) fn set_general(
+        &mut self,
+        name: &str,
+        layer: &mut LinearGeneral,
+        transposed: bool,
+    ) -> Result<()> {
+        let shape = layer.kernel.shape().to_vec();
+        let (inputs, outputs) = shape.split_at(layer.axis.len());
+        let size = (inputs.iter().product(), outputs.iter().product());
+        let kernel = self.matrix(&format!("{name}.weight"), size, transposed)?;
+        put(&mut layer.kernel, kernel.reshape(&shape));
+        if let Some(bias) = &mut layer.bias {
+            let array = self.take(&format!("{name}.bias"), &[size.1])?;
+            let shape = bias.shape().to_vec();
+            put(bias, array.reshape(&shape));
+        }
+        Ok(())
+    }
+
+    /// A matrix of inputs by outputs.
+    pub(super) fn matrix(
+        &mut self,
+        name: &str,
+        (inputs, outputs): (usize, usize),
+        transposed: bool,
+    ) -> Result<Array> {
+        Ok(match transposed {
+            true => self.take(name, &[outputs, inputs])?.transpose(&[1, 0]),
+            false => self.take(name, &[inputs, outputs])?,
+        })
+    }
+
+    /// Refuses tensors that were not taken, but for those that `ignored` accepts:
+    /// constants that some programs saved, too.
+    pub(super) fn finish(self, ignored: impl Fn(&str) -> bool) -> Result<()> {
+        let left: Vec<&String> = self.arrays.keys().filter(|n| !ignored(n)).collect();
+        match left.is_empty() {
+            true => Ok(()),
+            false => Err(PretrainedError::Unexpected {
+                path: self.path.clone(),
+                tensors: some(left.into_iter()),
+            }),
+        }
+    }
+}
+
+/// Sets a parameter, which keeps its element type.
+pub(super) fn put(param: &mut Param, array: Array) {
+    let dtype = param.dtype();
+    param.set(array.astype(dtype));
+}
+
+/// The weights in a folder: one file, or several with their index.
+pub(super) fn weights_in(folder: &Path) -> PathBuf {
+    let index = folder.join("model.safetensors.index.json");
+    match index.exists() {
+        true => index,
+        false => folder.join("model.safetensors"),
+    }
+}
+
+/// A configuration in JSON.
+pub(super) fn read_config<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
+    let wrong = |message: String| PretrainedError::Config {
+        path: path.into(),
+        message,
+    };
+    let text = std::fs::read_to_string(path).map_err(|e| {
+        wrong(format!(
+            "cannot be read: {e}\n  help: name the folder of a checkpoint, with config.json and \
+             model.safetensors or its index"
+        ))
+    })?;
+    serde_json::from_str(&text).map_err(|e| {
+        wrong(format!(
+            "is no configuration of this model: {e}\n  help: its names are those of published \
+             checkpoints"
+        ))
+    })
+}
+
+/// A choice of a configuration that the model does not have.
+pub(super) fn unsupported(path: &Path, name: &str, value: impl std::fmt::Debug) -> PretrainedError {
+    PretrainedError::Config {
+        path: path.into(),
+        message: format!(
+            "`{name}` is {value:?}, which this model does not have\n  help: take a checkpoint without \
+             it, or build the model from layers"
+        ),
+    }
+}
