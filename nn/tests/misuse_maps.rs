@@ -1,0 +1,213 @@
+//! What dense layers, convolutions and adapters say to wrong calls: the operation, what it got, what it expected,
+//! and a remedy.
+
+use ramie_core::{Array, DType};
+use ramie_nn::linen::{self, Module};
+use ramie_nn::{
+    Conv, ConvLocal, ConvPadding, ConvTranspose, Einsum, Embed, Linear, LinearGeneral, Lora,
+    LoraLinear, Rngs, Sequential,
+};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+fn x(shape: &[usize]) -> Array {
+    Array::zeros(shape, DType::F32)
+}
+
+fn rngs() -> Rngs {
+    Rngs::new(0)
+}
+
+/// A wrong call, and what its message has.
+type Row = (Box<dyn Fn()>, &'static [&'static str]);
+
+fn row(call: impl Fn() + 'static, parts: &'static [&'static str]) -> Row {
+    (Box::new(call), parts)
+}
+
+fn rows() -> Vec<Row> {
+    vec![
+        row(
+            || drop(Linear::new(3, 4, &mut rngs()).forward(&x(&[2, 5]))),
+            &[
+                "Linear: the input is f32[2,5]",
+                "a last axis of 3",
+                "flatten",
+            ],
+        ),
+        row(
+            || drop(LinearGeneral::new(3, [2, 2], &mut rngs()).forward(&x(&[2, 5]))),
+            &[
+                "LinearGeneral: the input is f32[2,5]",
+                "[1] have sizes [5]",
+                "[3]",
+            ],
+        ),
+        row(
+            || {
+                let twice = LinearGeneral::features(4).axis(&[1, -1]);
+                drop(twice.build([3, 3], &mut rngs()).forward(&x(&[2, 3])));
+            },
+            &[
+                "axis -1 of f32[2,3] cannot be mapped",
+                "name each axis once",
+            ],
+        ),
+        row(
+            || drop(LinearGeneral::features(4).build([3, 3], &mut rngs())),
+            &[
+                "got 2 input features",
+                "expected 1",
+                "one number for each of the axes",
+            ],
+        ),
+        row(
+            || drop(Einsum::new("ab,bc", [2, 3], &mut rngs())),
+            &["the equation \"ab,bc\"", "two operands and the result"],
+        ),
+        row(
+            || drop(Einsum::new("ab,bcd->acd", [2, 3], &mut rngs())),
+            &[
+                "names 3 axes of the kernel",
+                "[2, 3]",
+                "a letter for each axis",
+            ],
+        ),
+        row(
+            || drop(Embed::new(5, 4, &mut rngs()).forward(&x(&[2]))),
+            &[
+                "Embed: the input is f32[2]",
+                "expected integers",
+                "astype(DType::I32)",
+            ],
+        ),
+        row(
+            || drop(Embed::new(5, 4, &mut rngs()).attend(&x(&[2, 5]))),
+            &["Embed::attend: the input is f32[2,5]", "a last axis of 4"],
+        ),
+        row(
+            || drop(Conv::new(3, 4, [3, 3], &mut rngs()).forward(&x(&[2, 8, 8, 4]))),
+            &[
+                "Conv: the input is f32[2,8,8,4]",
+                "a last axis of 3",
+                "features come last",
+            ],
+        ),
+        row(
+            || drop(Conv::new(3, 4, [3, 3], &mut rngs()).forward(&x(&[8, 3]))),
+            &["Conv: the input is f32[8,3]", "2 spatial axes"],
+        ),
+        row(
+            || {
+                let groups = Conv::features(4, 3).feature_group_count(2);
+                drop(groups.build(3, &mut rngs()));
+            },
+            &[
+                "Conv: 2 groups of 3 input and 4 output features",
+                "divides both",
+            ],
+        ),
+        row(
+            || {
+                drop(
+                    Conv::features(4, [3, 3])
+                        .strides([2, 2, 2])
+                        .build(3, &mut rngs()),
+                )
+            },
+            &[
+                "Conv: strides Each([2, 2, 2]) for a window of 2 axes",
+                "one for all",
+            ],
+        ),
+        row(
+            || {
+                let pads = Conv::features(4, [3, 3]).padding([1, 1, 1]);
+                drop(pads.build(3, &mut rngs()).forward(&x(&[1, 8, 8, 3])));
+            },
+            &["Conv: padding for 3 axes, the window has 2", "padding(1)"],
+        ),
+        row(
+            || {
+                let causal = Conv::features(4, [3, 3]).padding(ConvPadding::Causal);
+                drop(causal.build(3, &mut rngs()).forward(&x(&[1, 8, 8, 3])));
+            },
+            &[
+                "Conv: causal padding of 2 spatial axes",
+                "only one axis can be time",
+            ],
+        ),
+        row(
+            || {
+                let masked = Conv::features(4, 3).mask(x(&[3, 3]));
+                drop(masked.build(3, &mut rngs()).forward(&x(&[1, 8, 3])));
+            },
+            &[
+                "Conv: the mask is f32[3,3], the kernel f32[3,3,4]",
+                "the shape of the kernel",
+            ],
+        ),
+        row(
+            || {
+                let layer = ConvLocal::features(4, 3).build(&[8, 3], &mut rngs());
+                drop(layer.forward(&x(&[1, 9, 3])));
+            },
+            &[
+                "ConvLocal: the input f32[1,9,3] has windows at [9] places",
+                "[8]",
+                "one size",
+            ],
+        ),
+        row(
+            || drop(ConvLocal::features(4, 3).build(&[8, 8, 3], &mut rngs())),
+            &[
+                "ConvLocal: an image of shape [8, 8, 3]",
+                "build(&[28, 28, 3], rngs)",
+            ],
+        ),
+        row(
+            || {
+                let mirror = ConvTranspose::features(4, 3).padding(ConvPadding::Reflect);
+                drop(mirror.build(3, &mut rngs()).forward(&x(&[1, 8, 3])));
+            },
+            &["ConvTranspose: there is no Reflect padding", "Circular"],
+        ),
+        row(
+            || drop(Lora::new(3, 2, 4, &mut rngs()).forward(&x(&[2, 5]))),
+            &["Lora: the input is f32[2,5]", "a last axis of 3"],
+        ),
+        row(
+            || drop(LoraLinear::new(3, 4, 2, &mut rngs()).forward(&x(&[2, 5]))),
+            &["LoraLinear: the input is f32[2,5]", "a last axis of 3"],
+        ),
+        row(
+            || {
+                let mut net = Sequential::new((Linear::new(3, 4, &mut rngs()), Array::relu));
+                drop(net.forward(&x(&[2, 5])));
+            },
+            &["Linear: the input is f32[2,5]"],
+        ),
+        row(
+            || drop(linen::Sequential::default().init(0u64, x(&[2, 3]))),
+            &["Sequential: there are no layers", "Dense::new(8)"],
+        ),
+    ]
+}
+
+#[test]
+fn wrong_calls_are_explained() {
+    let mut silent = Vec::new();
+    for (i, (call, parts)) in rows().into_iter().enumerate() {
+        let panic = catch_unwind(AssertUnwindSafe(call));
+        let payload = panic.expect_err("a wrong call");
+        let message = match payload.downcast_ref::<String>() {
+            Some(message) => message.clone(),
+            None => (*payload.downcast_ref::<&str>().expect("a message")).to_owned(),
+        };
+        for part in parts.iter().chain(&["help: "]) {
+            if !message.contains(part) {
+                silent.push(format!("row {i} lacks {part:?}: {message}"));
+            }
+        }
+    }
+    assert!(silent.is_empty(), "{}", silent.join("\n"));
+}
