@@ -11,6 +11,7 @@ mod digits;
 mod first_step;
 mod linen_step;
 mod loader;
+mod lstm;
 #[path = "../../examples/collective_matmul/matmul.rs"]
 mod matmul;
 mod measure;
@@ -23,11 +24,12 @@ mod xor;
 use measure::{Plan, measure};
 use std::process::Command;
 
-const WORKLOADS: [&str; 9] = [
+const WORKLOADS: [&str; 10] = [
     "scalar",
     "xor",
     "digits",
     "cnn",
+    "lstm",
     "ops",
     "trace",
     "collectives",
@@ -41,6 +43,7 @@ fn run(name: &str, plan: &Plan) -> ramie::core::Result<()> {
         "xor" => measure(name, plan, 1000, xor::build),
         "digits" => measure(name, plan, 100, digits::build),
         "cnn" => measure(name, plan, 15, cnn::build),
+        "lstm" => measure(name, plan, 10, lstm::build),
         "ops" => ops::measure(plan),
         "trace" => trace::measure(plan),
         "collectives" => collectives::measure(plan),
