@@ -9,6 +9,7 @@ mod collectives;
 mod decoder;
 mod digits;
 mod first_step;
+mod gpt;
 mod linen_step;
 mod loader;
 mod lstm;
@@ -24,11 +25,12 @@ mod xor;
 use measure::{Plan, measure};
 use std::process::Command;
 
-const WORKLOADS: [&str; 10] = [
+const WORKLOADS: [&str; 11] = [
     "scalar",
     "xor",
     "digits",
     "cnn",
+    "gpt",
     "lstm",
     "ops",
     "trace",
@@ -43,6 +45,7 @@ fn run(name: &str, plan: &Plan) -> ramie::core::Result<()> {
         "xor" => measure(name, plan, 1000, xor::build),
         "digits" => measure(name, plan, 100, digits::build),
         "cnn" => measure(name, plan, 15, cnn::build),
+        "gpt" => measure(name, plan, 5, gpt::build),
         "lstm" => measure(name, plan, 10, lstm::build),
         "ops" => ops::measure(plan),
         "trace" => trace::measure(plan),
