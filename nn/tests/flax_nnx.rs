@@ -5,9 +5,10 @@ mod common;
 
 use common::{Case, Golden};
 use ramie_core::{Array, DType, State, Tree, jit, random};
+use ramie_nn::linen::{self, Apply, Module as _};
 use ramie_nn::metrics::{Accuracy, Average, Metric, MetricArgs, MultiMetric, Welford};
 use ramie_nn::nnx::{self, Carry, Ema, Everything, ReseedPolicy, StateAxes, VmapOptions, of_type};
-use ramie_nn::{BatchStat, Linear, Module, Optimizer, Param, RngStream, Rngs, grad};
+use ramie_nn::{BatchNorm, BatchStat, Linear, Module, Optimizer, Param, RngStream, Rngs, grad};
 use ramie_optim::sgd;
 
 fn case(name: &str) -> Case {
@@ -330,4 +331,99 @@ fn averages_follow_the_parameters() {
     }
     close_state(&model, &golden.below("model"));
     close_state(&ema.apply_to(&model), &golden.below("average"));
+}
+
+#[test]
+fn linen_modules_are_models() {
+    let golden = case("to_nnx");
+    let x = golden.array("x");
+    let mut model = nnx::to_nnx(linen::Dense::new(3), &mut Rngs::new(0)).lazy_init(x.clone());
+    let kernel = &State::of(&model)["params.kernel"];
+    equal(kernel, &golden.array("kernel"));
+    close(&model.call(x.clone()), &golden.array("y"));
+    // It is optimized as others are.
+    let loss = |m: &mut nnx::ToNnx<linen::Dense>| m.call(x.clone()).square().mean();
+    let mut optimizer = Optimizer::new(&model, sgd(0.1));
+    let step = jit(
+        |(model, optimizer): &mut (nnx::ToNnx<linen::Dense>, Optimizer)| {
+            let (value, grads) = ramie_nn::value_and_grad(model, loss);
+            optimizer.update(model, grads);
+            value
+        },
+    );
+    let values: Vec<f32> = nnx::together((&mut model, &mut optimizer), |both| {
+        (0..3).map(|_| step(both).item::<f32>()).collect()
+    });
+    assert!(values[2] < values[1] && values[1] < values[0], "{values:?}");
+    assert_eq!(step.compilations(), 1);
+}
+
+#[test]
+fn linen_modules_with_statistics_are_models() {
+    let x = Array::arange(6).astype(DType::F32).reshape(&[3, 2]);
+    let norm = linen::BatchNorm::new().use_running_average(false);
+    let mut model = nnx::to_nnx(norm, &mut Rngs::new(0)).lazy_init(x.clone());
+    let before = model.variables["batch_stats"]["mean"].to_vec::<f32>();
+    let _: Array = model.call_with(x, "batch_stats");
+    let after = model.variables["batch_stats"]["mean"].to_vec::<f32>();
+    assert_eq!(before, [0.0, 0.0]);
+    assert!(after.iter().all(|m| *m > 0.0), "{after:?}");
+}
+
+#[test]
+fn models_are_linen_modules() {
+    let golden = case("to_linen");
+    let x = golden.array("x");
+    let dense = nnx::to_linen(
+        |rngs| Linear::new(4, 3, rngs),
+        |m: &mut Linear, x: Array| m.forward(&x),
+    );
+    let variables = dense.init(random::key(0), x.clone());
+    equal(&variables["params"]["kernel"], &golden.array("kernel"));
+    close(&dense.apply(&variables, x.clone()), &golden.array("y"));
+
+    #[derive(Clone)]
+    struct Net;
+    impl linen::Module for Net {
+        fn call(&self, scope: &mut linen::Scope, x: Array) -> Array {
+            let x = scope.child(&linen::Dense::new(3), x);
+            let norm = nnx::to_linen(
+                |rngs| BatchNorm::new(3, rngs),
+                |m: &mut BatchNorm, x: Array| m.forward(&x),
+            );
+            scope.child(&norm, x)
+        }
+    }
+    let golden = case("to_linen_nested");
+    let variables = Net.init(random::key(0), x.clone());
+    equal(
+        &variables["params"]["Dense_0.kernel"],
+        &golden.array("kernel"),
+    );
+    let options = Apply::new().mutable("batch_stats");
+    let (y, updates) = Net.apply_with(&variables, x, &options);
+    close(&y, &golden.array("y"));
+    let stats = &updates["batch_stats"];
+    close(&stats["BatchNorm_0.mean"], &golden.array("mean"));
+    close(&stats["BatchNorm_0.var"], &golden.array("var"));
+}
+
+#[test]
+fn streams_of_models_take_the_keys_of_the_scope() {
+    let noise = nnx::to_linen(
+        |rngs| rngs.get("noise").fork(),
+        |stream: &mut RngStream, x: Array| x + stream.normal(&[2], DType::F32),
+    );
+    let x = Array::zeros(&[2], DType::F32);
+    let keys = |seed: u64| Apply::new().rngs([("noise", random::key(seed))]);
+    let first = [("params", random::key(0)), ("noise", random::key(1))];
+    let variables = noise.init(first, x.clone());
+    let draw = |seed| {
+        noise
+            .apply_with(&variables, x.clone(), &keys(seed))
+            .0
+            .to_vec::<f32>()
+    };
+    assert_eq!(draw(5), draw(5));
+    assert_ne!(draw(5), draw(6));
 }

@@ -3,6 +3,7 @@
 Arrays are named `case/part`, in `data/flax_nnx.safetensors`.
 """
 
+import flax.linen as nn
 import flax_layers
 import jax
 import jax.numpy as jnp
@@ -174,8 +175,31 @@ def averages():
     put("ema", model=nnx.to_pure_dict(nnx.state(model)))
 
 
+def bridges():
+    x = jnp.linspace(-1.0, 1.0, 8).reshape(2, 4)
+    model = nnx.bridge.ToNNX(nn.Dense(3), rngs=nnx.Rngs(0)).lazy_init(x)
+    put("to_nnx", x=x, kernel=model.kernel[...], y=model(x))
+
+    class Net(nn.Module):
+        @nn.compact
+        def __call__(self, x):
+            x = nn.Dense(3)(x)
+            return nnx.bridge.to_linen(nnx.BatchNorm, 3)(x)
+
+    module = nnx.bridge.to_linen(nnx.Linear, 4, 3)
+    variables = module.init(jax.random.key(0), x)
+    put("to_linen", x=x, kernel=variables["params"]["kernel"], y=module.apply(variables, x))
+    net = Net()
+    variables = net.init(jax.random.key(0), x)
+    y, updates = net.apply(variables, x, mutable=["batch_stats"])
+    put("to_linen_nested", kernel=variables["params"]["Dense_0"]["kernel"], y=y)
+    (stats,) = updates["batch_stats"].values()
+    put("to_linen_nested", mean=stats["mean"], var=stats["var"])
+
+
 streams()
 transforms()
+bridges()
 metrics()
 averages()
 save_file(out, flax_layers.DATA / "flax_nnx.safetensors")

@@ -43,6 +43,7 @@
 //! }
 //! ```
 
+mod bridge;
 mod display;
 mod ema;
 mod filter;
@@ -57,6 +58,7 @@ mod tabulate;
 mod transforms;
 
 pub use crate::{ModelAndOptimizer, Optimizer};
+pub use bridge::{ToLinen, ToNnx, to_linen, to_nnx};
 pub use display::{Summary, display, summary};
 pub use ema::{Ema, TrainState};
 pub use filter::{

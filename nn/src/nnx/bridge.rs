@@ -1,0 +1,315 @@
+//! Bridges: a Linen module as a model, and a model as a Linen module.
+
+use super::graph::listed;
+use super::parts::for_each_mut;
+use crate::linen::{self, Apply, CollectionFilter, Scope, Streams, Variables};
+use crate::{RngCount, RngKey, RngStream, Rngs, collection_of, for_each_variable};
+use ramie_core::random::Key;
+use ramie_core::tree::{self, Visitor};
+use ramie_core::{Array, DType, State, Tree, eval_shape};
+use std::borrow::Cow;
+use std::fmt::Debug;
+use std::marker::PhantomData;
+
+/// A Linen module with its variables, as a model in the way of NNX
+/// (`nnx.bridge.ToNNX`); [`to_nnx`] makes it.
+///
+/// Its paths begin with the collection: `params.Dense_0.kernel`. The module is a
+/// fixed value, told from others by what [`Debug`] says of it.
+pub struct ToNnx<M> {
+    /// The module.
+    pub module: M,
+    /// Its variables.
+    pub variables: Variables,
+    /// Where keys come from, one of each stream at each call.
+    pub rngs: Rngs,
+}
+
+/// A Linen module as a model in the way of NNX, without variables yet; its
+/// streams of keys are forked from those given.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::{Optimizer, Rngs, grad, linen, nnx};
+/// use ramie_optim::sgd;
+/// let x = Array::ones(&[1, 32], DType::F32);
+/// let mut model = nnx::to_nnx(linen::Dense::new(64), &mut Rngs::new(0)).lazy_init(x.clone());
+/// assert_eq!(model.variables["params"]["kernel"].shape(), [32, 64]);
+/// let mut optimizer = Optimizer::new(&model, sgd(0.1));
+/// let grads = grad(&mut model, |m| m.call(x.clone()).square().mean());
+/// optimizer.update(&mut model, grads);
+/// ```
+#[track_caller]
+pub fn to_nnx<M: Clone + Debug + Send + Sync + 'static>(module: M, rngs: &mut Rngs) -> ToNnx<M> {
+    ToNnx {
+        module,
+        variables: Variables::new(),
+        rngs: rngs.fork(),
+    }
+}
+
+impl<M> ToNnx<M> {
+    /// The next key of each stream; `default` stands in for `params`.
+    fn streams(&mut self) -> Streams {
+        let names: Vec<String> = self.rngs.items().map(|(n, _)| n.to_owned()).collect();
+        let mut streams = Streams::none();
+        for name in &names {
+            let key = self.rngs.key(name);
+            streams = match name.as_str() {
+                "default" if !self.rngs.contains("params") => streams.with("params", key),
+                name => streams.with(name, key),
+            };
+        }
+        streams
+    }
+
+    /// Makes the variables, for arguments like these.
+    ///
+    /// # Panics
+    /// As [`linen::Module::init`].
+    #[must_use]
+    #[track_caller]
+    pub fn lazy_init<A: Tree, O: Tree>(mut self, args: A) -> ToNnx<M>
+    where
+        M: linen::Module<A, O>,
+    {
+        let streams = self.streams();
+        self.variables = self.module.init(streams, args);
+        self
+    }
+
+    /// Calls the module. Its variables stay as they are.
+    ///
+    /// # Panics
+    /// As [`linen::Module::apply`].
+    #[track_caller]
+    pub fn call<A: Tree, O: Tree>(&mut self, args: A) -> O
+    where
+        M: linen::Module<A, O>,
+    {
+        self.call_with(args, CollectionFilter::None)
+    }
+
+    /// Calls the module, which may change these collections.
+    ///
+    /// # Panics
+    /// As [`linen::Module::apply_with`].
+    #[track_caller]
+    pub fn call_with<A: Tree, O: Tree>(
+        &mut self,
+        args: A,
+        mutable: impl Into<CollectionFilter>,
+    ) -> O
+    where
+        M: linen::Module<A, O>,
+    {
+        let options = Apply::new().rngs(self.streams()).mutable(mutable);
+        let (out, updates) = self.module.apply_with(&self.variables, args, &options);
+        for (name, state) in updates.iter() {
+            self.variables.set(name, state.clone());
+        }
+        out
+    }
+}
+
+impl<M: Clone + Debug + Send + Sync + 'static> Tree for ToNnx<M> {
+    fn walk(&self, visitor: &mut dyn Visitor) {
+        visitor.node("ToNnx", self);
+        visitor.fixed(&format!("{:?}", self.module));
+        self.variables.walk(visitor);
+        tree::child(visitor, tree::Key::Field("rngs"), &self.rngs);
+    }
+    fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
+        self.variables.walk_mut(visit);
+        self.rngs.walk_mut(visit);
+    }
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
+        ToNnx {
+            module: self.module.clone(),
+            variables: self.variables.rebuild(leaf),
+            rngs: self.rngs.rebuild(leaf),
+        }
+    }
+    fn visit_parts(&mut self, visit: &mut dyn FnMut(&mut dyn std::any::Any)) {
+        tree::part(&mut self.rngs, visit);
+    }
+}
+
+/// A model in the way of NNX as a Linen module (`nnx.bridge.ToLinen`);
+/// [`to_linen`] makes it.
+pub struct ToLinen<N, Make, Call> {
+    class: String,
+    make: Make,
+    call: Call,
+    model: PhantomData<fn() -> N>,
+}
+
+/// A model in the way of NNX as a Linen module: how it is made of streams of
+/// keys, and how it is called.
+///
+/// Its variables are those of the scope, in the collections of their kinds
+/// (`params`, `batch_stats`); arrays of no kind are in `arrays`, streams of keys
+/// in `rng_keys` and `rng_counts`. At a call, streams that the scope has keys
+/// for are seeded with them.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::linen::Module;
+/// use ramie_nn::{Linear, nnx};
+/// let dense = nnx::to_linen(|rngs| Linear::new(4, 3, rngs), |m: &mut Linear, x: Array| m.forward(&x));
+/// let x = Array::ones(&[2, 4], DType::F32);
+/// let variables = dense.init(0, x.clone());
+/// assert_eq!(variables["params"]["kernel"].shape(), [4, 3]);
+/// assert_eq!(dense.apply(&variables, x).shape(), [2, 3]);
+/// ```
+pub fn to_linen<N: Tree, A: Tree, O: Tree, Make, Call>(
+    make: Make,
+    call: Call,
+) -> ToLinen<N, Make, Call>
+where
+    Make: Fn(&mut Rngs) -> N,
+    Call: Fn(&mut N, A) -> O,
+{
+    let name = std::any::type_name::<N>();
+    let name = name.split('<').next().unwrap_or(name);
+    ToLinen {
+        class: name.rsplit("::").next().unwrap_or(name).to_owned(),
+        make,
+        call,
+        model: PhantomData,
+    }
+}
+
+/// The collection of variables of a kind.
+fn collection(kind: Option<&str>) -> Cow<'_, str> {
+    kind.map_or(Cow::Borrowed("arrays"), collection_of)
+}
+
+/// The keys that a scope has, as streams.
+fn streams_of(scope: &mut Scope) -> Vec<(String, Key)> {
+    let names: Vec<String> = scope.root().streams.names().map(str::to_owned).collect();
+    let keys = names.into_iter().map(|name| {
+        let key = scope.make_rng(&name);
+        (name, key)
+    });
+    keys.collect()
+}
+
+/// Streams of these keys, and one for those that are not among them.
+fn rngs_of(keys: &[(String, Key)], with_default: bool) -> Rngs {
+    let start = match with_default {
+        true => Rngs::new(0),
+        false => Rngs::empty(),
+    };
+    keys.iter().fold(start, |rngs, (name, key)| {
+        rngs.stream_of_key(name, key.clone())
+    })
+}
+
+/// Puts the variables of a model into those collections of a scope that may be
+/// changed.
+#[track_caller]
+fn store<N: Tree>(scope: &mut Scope, model: &N) {
+    let mut all = Vec::new();
+    for_each_variable(model, |path, kind, metadata, array| {
+        all.push((path.to_owned(), kind, metadata.cloned(), array.clone()));
+    });
+    for (path, kind, metadata, array) in all {
+        let collection = collection(kind);
+        if !scope.is_mutable_collection(&collection) {
+            continue;
+        }
+        scope.put_variable(&collection, &path, array);
+        if let Some(metadata) = metadata {
+            let place = match scope.path().as_str() {
+                "" => path,
+                scope => format!("{scope}.{path}"),
+            };
+            let mut root = scope.root_mut();
+            root.variables.set_metadata(&collection, &place, metadata);
+        }
+    }
+}
+
+impl<N, Make, Call> ToLinen<N, Make, Call> {
+    /// The model with the variables of a scope.
+    #[track_caller]
+    fn found(&self, scope: &mut Scope) -> N
+    where
+        N: Tree,
+        Make: Fn(&mut Rngs) -> N,
+    {
+        let keys = streams_of(scope);
+        let mut model = eval_shape(|()| (self.make)(&mut rngs_of(&keys, true)), ());
+        let mut found = State::new();
+        let mut missing = Vec::new();
+        for_each_variable(&model, |path, kind, _, array| {
+            let collection = collection(kind);
+            match scope.get_variable(&collection, path) {
+                Some(value) => {
+                    found.insert(path, value);
+                }
+                None if [Some(RngKey::KIND), Some(RngCount::KIND)].contains(&kind) => {}
+                None => missing.push(format!("{collection}.{path} {}", array.aval())),
+            }
+        });
+        assert!(
+            missing.is_empty(),
+            "nnx::to_linen: the variables given lack {} of {}\n  help: pass all that init returned",
+            listed(&missing),
+            self.class
+        );
+        if let Err(mismatch) = found.update(&mut model) {
+            panic!("nnx::to_linen: {}: {mismatch}", self.class);
+        }
+        let mut rngs = rngs_of(&keys, false);
+        for_each_mut(&mut model, |path, stream: &mut RngStream| {
+            if rngs.contains(&stream.tag) {
+                let key = rngs.key(&stream.tag);
+                stream.key = RngKey(key);
+                stream.count = RngCount::new(Array::scalar(0, DType::U32));
+            } else {
+                let key = match path {
+                    "" => "key".to_owned(),
+                    path => format!("{path}.key"),
+                };
+                assert!(
+                    found.get(&key).is_some(),
+                    "nnx::to_linen: {} has a stream of keys `{}`, for which there are neither keys nor \
+                     variables\n  help: pass a key: Apply::new().rngs([(\"{}\", key)])",
+                    self.class,
+                    stream.tag,
+                    stream.tag
+                );
+            }
+        });
+        model
+    }
+}
+
+impl<N, A, O, Make, Call> linen::Module<A, O> for ToLinen<N, Make, Call>
+where
+    N: Tree,
+    A: Tree,
+    O: Tree,
+    Make: Fn(&mut Rngs) -> N,
+    Call: Fn(&mut N, A) -> O,
+{
+    fn call(&self, scope: &mut Scope, args: A) -> O {
+        if scope.is_initializing() {
+            let keys = streams_of(scope);
+            let mut model = (self.make)(&mut rngs_of(&keys, true));
+            // What a call changes is no first value.
+            store(scope, &model);
+            return (self.call)(&mut model, args);
+        }
+        let mut model = self.found(scope);
+        let out = (self.call)(&mut model, args);
+        store(scope, &model);
+        out
+    }
+
+    fn class_name(&self) -> Cow<'static, str> {
+        Cow::Owned(self.class.clone())
+    }
+}
