@@ -67,11 +67,20 @@ fn offending_lines(offends: impl Fn(&str, &str) -> bool) -> Vec<String> {
 /// Scripts that record golden data may leave their own place in it.
 #[test]
 fn recordings_do_not_say_where_they_were_made() {
-    let data = root().join("tests/golden/data");
+    let mut folders = vec![root().join("tests/golden/data")];
+    let mut recordings = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => recordings.push(path),
+            }
+        }
+    }
     let made_in = b"/tests/golden";
-    let offences = fs::read_dir(data)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
+    let offences = recordings
+        .into_iter()
         .filter(|path| {
             fs::read(path)
                 .unwrap()
