@@ -34,7 +34,8 @@ pub use layers::{
 };
 pub use layers::{
     BatchNorm, BatchNormConfig, GroupNorm, GroupNormConfig, InstanceNorm, InstanceNormConfig,
-    LayerNorm, LayerNormConfig, RMSNorm, RMSNormConfig, Statistics,
+    LayerNorm, LayerNormConfig, RMSNorm, RMSNormConfig, SpectralNorm, SpectralNormConfig,
+    Statistics, WeightNorm, WeightNormConfig,
 };
 pub use layers::{
     Bidirectional, BidirectionalConfig, CellFunction, ConvLSTMCell, ConvLSTMCellConfig, GRUCell,

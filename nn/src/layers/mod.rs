@@ -42,7 +42,8 @@ pub use linear_general::{LinearGeneral, LinearGeneralConfig};
 pub use lora::{Lora, LoraConfig, LoraLinear, LoraLinearConfig};
 pub use norm::{
     BatchNorm, BatchNormConfig, GroupNorm, GroupNormConfig, InstanceNorm, InstanceNormConfig,
-    LayerNorm, LayerNormConfig, RMSNorm, RMSNormConfig, Statistics,
+    LayerNorm, LayerNormConfig, RMSNorm, RMSNormConfig, SpectralNorm, SpectralNormConfig,
+    Statistics, WeightNorm, WeightNormConfig,
 };
 pub use prelu::{PReLU, PReLUConfig};
 pub use recurrent::{

@@ -50,4 +50,12 @@ impl Scope {
         }
         named
     }
+
+    /// Another parameter in the place of one, whatever may change.
+    pub(crate) fn replace_param(&mut self, path: &str, value: ramie_core::Array) {
+        let mut names = self.names().to_vec();
+        names.push(path.to_owned());
+        let path = names.join(".");
+        self.root_mut().variables.put("params", &path, value);
+    }
 }

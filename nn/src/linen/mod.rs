@@ -74,7 +74,8 @@ pub use crate::layers::MultiHeadAttentionConfig as MultiHeadAttention;
 pub use crate::layers::PReLUConfig as PReLU;
 pub use crate::layers::{
     BatchNormConfig as BatchNorm, GroupNormConfig as GroupNorm, InstanceNormConfig as InstanceNorm,
-    LayerNormConfig as LayerNorm, RMSNormConfig as RMSNorm,
+    LayerNormConfig as LayerNorm, RMSNormConfig as RMSNorm, SpectralNormConfig as SpectralNorm,
+    WeightNormConfig as WeightNorm,
 };
 pub use crate::layers::{
     BidirectionalConfig as Bidirectional, ConvLSTMCellConfig as ConvLSTMCell,

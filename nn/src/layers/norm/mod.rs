@@ -5,14 +5,19 @@ mod group;
 mod instance;
 mod layer;
 mod rms;
+mod spectral;
 mod statistics;
+mod weight;
+mod weights;
 
 pub use batch::{BatchNorm, BatchNormConfig};
 pub use group::{GroupNorm, GroupNormConfig};
 pub use instance::{InstanceNorm, InstanceNormConfig};
 pub use layer::{LayerNorm, LayerNormConfig};
 pub use rms::{RMSNorm, RMSNormConfig};
+pub use spectral::{SpectralNorm, SpectralNormConfig};
 pub use statistics::Statistics;
+pub use weight::{WeightNorm, WeightNormConfig};
 
 /// The configuration of a normalization: its own hyperparameters, and those
 /// that all have.

@@ -3,7 +3,7 @@
 use super::cell::{RNNCell, RNNCellConfig};
 use super::rnn::{Carry, RNN, RNNConfig, RNNInput, RNNOptions, go};
 use crate::linen::{self, Adopted};
-use crate::{Module, RngStream};
+use crate::{Forward, Module, RngStream};
 use ramie_core::{Array, concatenate, random};
 use std::borrow::Cow;
 
@@ -120,6 +120,13 @@ impl<F: RNNCell, B: RNNCell> Bidirectional<F, B> {
         let (carry, a) = go(&forward.cell, &way, first, &mut self.rngs);
         let (back_carry, b) = go(&backward.cell, &back, second, &mut self.rngs);
         ((carry, back_carry), (self.merge_fn)(&a, &b))
+    }
+}
+
+impl<F: RNNCell, B: RNNCell> Forward for Bidirectional<F, B> {
+    #[track_caller]
+    fn forward(&mut self, x: &Array) -> Array {
+        Bidirectional::forward(self, x)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::cell::{RNNCell, RNNCellConfig};
 use super::sequence::{expect_lengths, flip_sequences, last_carry};
 use crate::linen::{self, Adopted};
-use crate::{Module, RngStream};
+use crate::{Forward, Module, RngStream};
 use ramie_core::random::{self, Key};
 use ramie_core::{Array, ScanOptions, scan_with};
 use ramie_derive::Tree;
@@ -148,6 +148,13 @@ impl<C: RNNCell> RNN<C> {
     #[track_caller]
     pub fn forward_with(&mut self, input: RNNInput<C::Carry>) -> (C::Carry, Array) {
         go(&self.cell, &self.options, input, &mut self.rngs)
+    }
+}
+
+impl<C: RNNCell> Forward for RNN<C> {
+    #[track_caller]
+    fn forward(&mut self, x: &Array) -> Array {
+        RNN::forward(self, x)
     }
 }
 

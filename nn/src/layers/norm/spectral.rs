@@ -1,0 +1,320 @@
+//! `SpectralNorm`.
+
+use super::weights::{in_order, l2_normalized, run_with_parameters, slashed, with_parameters};
+use crate::layers::promote::computed_in;
+use crate::linen::{self, Adopted};
+use crate::{BatchStat, Forward, Module, Param, Rngs, UseRunningAverage, init};
+use ramie_core::{Array, DType, Reduction, State, Tree, where_};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// A layer whose kernels are divided by their greatest singular value, so that
+/// it stretches nothing (`nnx.SpectralNorm`, `nn.SpectralNorm`; Miyato and
+/// others, 2018).
+///
+/// The value is estimated by power iteration, which each call in training
+/// carries on; [`Module::eval`] has it stay as it is. The layer holds kernels
+/// as they are learned; calls compute with normalized ones.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::{Linear, Rngs, SpectralNorm};
+/// let rngs = &mut Rngs::new(0);
+/// let mut layer = SpectralNorm::new(Linear::new(3, 4, rngs), rngs);
+/// let x = Array::ones(&[2, 3], DType::F32);
+/// assert_eq!(layer.forward(&x).shape(), [2, 4]);
+/// ```
+#[derive(Clone, Debug, Module)]
+pub struct SpectralNorm<L> {
+    /// The layer.
+    pub layer_instance: L,
+    /// For each parameter of two axes or more, by its path with slashes, the
+    /// singular vector `u` and the singular value `sigma`.
+    pub batch_stats: BTreeMap<String, BatchStat>,
+    /// Whether estimates stay as they are.
+    pub use_running_average: UseRunningAverage,
+    /// How many steps of power iteration a call makes; none normalize nothing.
+    pub n_steps: usize,
+    /// What is added to squared lengths before their root is taken.
+    pub epsilon: f64,
+    /// The element type of normalized kernels; by default the one that kernel
+    /// and estimates promote to.
+    pub dtype: Option<DType>,
+}
+
+/// The hyperparameters of a [`SpectralNorm`], around a layer that holds its
+/// variables or one of Linen's modules.
+///
+/// As Linen's module it is called with `(arguments, UseRunningAverage(!train))`.
+/// The parameters of the module in it are those of the part `layer_instance`,
+/// the estimates are in the collection `batch_stats`, which must be mutable in
+/// training.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, random};
+/// use ramie_nn::UseRunningAverage;
+/// use ramie_nn::linen::{Dense, Module, SpectralNorm};
+/// let x = Array::ones(&[2, 3], DType::F32);
+/// let module = SpectralNorm::new(Dense::new(4));
+/// let variables = module.init(random::key(0), (x, UseRunningAverage(false)));
+/// assert_eq!(variables["batch_stats"]["layer_instance/kernel/u"].shape(), [1, 4]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct SpectralNormConfig<L> {
+    layer_instance: L,
+    n_steps: usize,
+    epsilon: f64,
+    dtype: Option<DType>,
+    param_dtype: DType,
+    error_on_non_matrix: bool,
+    collection_name: &'static str,
+}
+
+impl<L> SpectralNormConfig<L> {
+    /// The name of the class in Linen.
+    pub const CLASS: &'static str = "SpectralNorm";
+
+    /// Around a layer or a module.
+    pub fn new(layer_instance: L) -> SpectralNormConfig<L> {
+        SpectralNormConfig {
+            layer_instance,
+            n_steps: 1,
+            epsilon: 1e-12,
+            dtype: None,
+            param_dtype: DType::F32,
+            error_on_non_matrix: false,
+            collection_name: "batch_stats",
+        }
+    }
+
+    /// How many steps of power iteration a call makes, 1 by default; none
+    /// normalize nothing.
+    #[must_use]
+    pub fn n_steps(mut self, n_steps: usize) -> Self {
+        self.n_steps = n_steps;
+        self
+    }
+
+    /// What is added to squared lengths before their root is taken.
+    #[must_use]
+    pub fn epsilon(mut self, epsilon: f64) -> Self {
+        self.epsilon = epsilon;
+        self
+    }
+
+    /// The element type of normalized kernels; by default the one that kernel
+    /// and estimates promote to.
+    #[must_use]
+    pub fn dtype(mut self, dtype: DType) -> Self {
+        self.dtype = Some(dtype);
+        self
+    }
+
+    /// The element type of estimates, `f32` by default.
+    #[must_use]
+    pub fn param_dtype(mut self, dtype: DType) -> Self {
+        self.param_dtype = dtype;
+        self
+    }
+
+    /// Whether parameters of more than two axes are refused, instead of taken
+    /// for matrices with the last axis for columns; they are not by default.
+    #[must_use]
+    pub fn error_on_non_matrix(mut self, error: bool) -> Self {
+        self.error_on_non_matrix = error;
+        self
+    }
+
+    /// The collection of estimates in the way of Linen, `batch_stats` by
+    /// default.
+    #[must_use]
+    pub fn collection_name(mut self, name: &'static str) -> Self {
+        self.collection_name = name;
+        self
+    }
+
+    /// Whether a parameter is normalized.
+    ///
+    /// # Panics
+    /// If it has more than two axes, where that is refused.
+    #[track_caller]
+    fn accepts(&self, path: &str, value: &Array) -> bool {
+        let accepted = value.ndim() > 1 && self.n_steps > 0;
+        assert!(
+            !accepted || value.ndim() == 2 || !self.error_on_non_matrix,
+            "SpectralNorm: `{path}` is {}, expected a matrix\n  help: leave out \
+             error_on_non_matrix(true), which takes it for one with the last axis for columns",
+            value.aval()
+        );
+        accepted
+    }
+
+    /// The layer, with first estimates, each of which takes a key of the
+    /// stream `params`.
+    ///
+    /// # Panics
+    /// If a parameter has more than two axes, where that is refused.
+    #[track_caller]
+    pub fn build(self, rngs: &mut Rngs) -> SpectralNorm<L>
+    where
+        L: Tree,
+    {
+        let params = State::of(&self.layer_instance).of_kind(Param::KIND);
+        let mut batch_stats = BTreeMap::new();
+        for path in in_order(&params) {
+            let value = &params[&path];
+            if !self.accepts(&path, value) {
+                continue;
+            }
+            let shape = [1, columns(value)];
+            let u = init::normal(1e-2).draw(&rngs.params(), &shape, self.param_dtype);
+            let sigma = Array::ones(&[], self.param_dtype);
+            let name = slashed(&path);
+            batch_stats.insert(format!("{name}/u"), BatchStat::new(u));
+            batch_stats.insert(format!("{name}/sigma"), BatchStat::new(sigma));
+        }
+        SpectralNorm {
+            layer_instance: self.layer_instance,
+            batch_stats,
+            use_running_average: UseRunningAverage(false),
+            n_steps: self.n_steps,
+            epsilon: self.epsilon,
+            dtype: self.dtype,
+        }
+    }
+}
+
+fn columns(value: &Array) -> usize {
+    value.shape()[value.ndim() - 1]
+}
+
+/// A parameter divided by the estimate of its greatest singular value, and the
+/// estimates: singular vector and value. There is one step at least.
+#[track_caller]
+fn normalized(
+    value: &Array,
+    u: &Array,
+    n_steps: usize,
+    epsilon: f64,
+    dtype: Option<DType>,
+) -> (Array, Array, Array) {
+    let columns = columns(value);
+    let matrix = value.reshape(&[value.size() / columns.max(1), columns]);
+    let transposed = matrix.transpose(&[1, 0]);
+    let unit = |x: Array| l2_normalized(&x, &Reduction::all(), epsilon);
+    let step = |u: &Array| {
+        let v = unit(u.matmul(&transposed));
+        (unit(v.matmul(&matrix)), v)
+    };
+    let (mut u, mut v) = step(u);
+    for _ in 1..n_steps {
+        (u, v) = step(&u);
+    }
+    let (u, v) = (u.stop_gradient(), v.stop_gradient());
+    let sigma = v.matmul(&matrix).matmul(u.transpose(&[1, 0])).reshape(&[]);
+    let divisor = where_(&sigma.ne(0.0), &sigma, 1.0);
+    let out = (matrix / divisor).reshape(value.shape());
+    let out = out.astype(computed_in(dtype, &[value, &u, &v, &sigma]));
+    (out, u, sigma)
+}
+
+impl<L: Tree> SpectralNorm<L> {
+    /// Around a layer, with one step of power iteration in each call.
+    #[track_caller]
+    pub fn new(layer_instance: L, rngs: &mut Rngs) -> SpectralNorm<L> {
+        SpectralNormConfig::new(layer_instance).build(rngs)
+    }
+
+    /// The hyperparameters of a normalization of this layer.
+    pub fn of(layer_instance: L) -> SpectralNormConfig<L> {
+        SpectralNormConfig::new(layer_instance)
+    }
+
+    /// Calls the layer, whatever its methods, with normalized parameters.
+    /// Estimates are updated unless the layer is in evaluation, or the call
+    /// says otherwise.
+    ///
+    /// # Panics
+    /// As the layer.
+    #[track_caller]
+    pub fn with<R>(&mut self, update_stats: Option<bool>, call: impl FnOnce(&mut L) -> R) -> R {
+        let update = update_stats.unwrap_or(!self.use_running_average.0);
+        let stats = &mut self.batch_stats;
+        let other = |path: &str, value: &Array| {
+            let name = slashed(path);
+            let Some(u) = stats.get(&format!("{name}/u")) else {
+                return value.clone();
+            };
+            let (out, u, sigma) = normalized(value, u, self.n_steps, self.epsilon, self.dtype);
+            if update {
+                for (what, new) in [("u", u), ("sigma", sigma)] {
+                    if let Some(kept) = stats.get_mut(&format!("{name}/{what}")) {
+                        kept.set(new);
+                    }
+                }
+            }
+            out
+        };
+        with_parameters(&mut self.layer_instance, other, call)
+    }
+
+    /// The layer's output, with normalized parameters.
+    ///
+    /// # Panics
+    /// As the layer.
+    #[track_caller]
+    pub fn forward(&mut self, x: &Array) -> Array
+    where
+        L: Forward,
+    {
+        self.with(None, |layer| layer.forward(x))
+    }
+}
+
+impl<L: Forward> Forward for SpectralNorm<L> {
+    #[track_caller]
+    fn forward(&mut self, x: &Array) -> Array {
+        SpectralNorm::forward(self, x)
+    }
+}
+
+impl<A, O, M> linen::Module<(A, UseRunningAverage), O> for SpectralNormConfig<M>
+where
+    A: Tree,
+    O: Tree,
+    M: linen::Module<A, O>,
+{
+    fn call(&self, scope: &mut linen::Scope, (args, mode): (A, UseRunningAverage)) -> O {
+        run_with_parameters(scope, &self.layer_instance, args, |scope, path, value| {
+            if !self.accepts(path, value) {
+                return value.clone();
+            }
+            let collection = self.collection_name;
+            let [u_name, sigma_name] = ["u", "sigma"].map(|what| format!("{path}/{what}"));
+            let key = match scope.has_variable(collection, &u_name) {
+                true => None,
+                false => Some(scope.make_rng("params")),
+            };
+            let u = scope.variable(collection, &u_name, || {
+                let key = key.expect("a key for a new variable");
+                init::normal(1.0).draw(&key, &[1, columns(value)], self.param_dtype)
+            });
+            scope.variable(collection, &sigma_name, || {
+                Array::ones(&[], self.param_dtype)
+            });
+            let (out, u, sigma) = normalized(value, &u, self.n_steps, self.epsilon, self.dtype);
+            if !mode.0 {
+                scope.put_variable(collection, &u_name, u);
+                scope.put_variable(collection, &sigma_name, sigma);
+            }
+            out
+        })
+    }
+    fn class_name(&self) -> Cow<'static, str> {
+        Cow::Borrowed(Self::CLASS)
+    }
+    fn adopted(&self) -> Vec<Adopted> {
+        let part = Adopted::new("layer_instance", self.layer_instance.class_name());
+        vec![part.with_parts(self.layer_instance.adopted())]
+    }
+}

@@ -1,0 +1,289 @@
+//! `WeightNorm`.
+
+use super::weights::{in_order, l2_normalized, run_with_parameters, slashed, with_parameters};
+use crate::layers::promote::computed_in;
+use crate::linen::{self, Adopted};
+use crate::{Forward, Initializer, Module, Param, Rngs, init};
+use ramie_core::{Array, DType, Reduction, State, Tree};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// A layer whose kernels are divided by their lengths, one for each feature,
+/// and multiplied by learned scales (`nnx.WeightNorm`, `nn.WeightNorm`;
+/// Salimans and Kingma, 2016).
+///
+/// The layer holds kernels as they are learned; calls compute with normalized
+/// ones.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_nn::{Linear, Rngs, WeightNorm};
+/// let rngs = &mut Rngs::new(0);
+/// let mut layer = WeightNorm::new(Linear::new(3, 4, rngs), rngs);
+/// let x = Array::ones(&[2, 3], DType::F32);
+/// assert_eq!(layer.forward(&x).shape(), [2, 4]);
+/// ```
+#[derive(Clone, Debug, Module)]
+pub struct WeightNorm<L> {
+    /// The layer.
+    pub layer_instance: L,
+    /// The scale of each kernel, if there are any, by its path with slashes.
+    pub scales: BTreeMap<String, Param>,
+    /// The axes of a kernel that features are on; each feature has a length
+    /// and a scale.
+    pub feature_axes: Vec<isize>,
+    /// What is added to the squared length before its root is taken.
+    pub epsilon: f64,
+    /// The element type of normalized kernels; by default the one that kernel
+    /// and scale promote to.
+    pub dtype: Option<DType>,
+    /// Names in the paths of those parameters that are normalized; all are
+    /// without it.
+    pub variable_filter: Option<Vec<&'static str>>,
+}
+
+/// The hyperparameters of a [`WeightNorm`], around a layer that holds its
+/// variables or one of Linen's modules.
+///
+/// As Linen's module it is called as the module in it, whose parameters are
+/// those of the part `layer_instance`.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, random};
+/// use ramie_nn::linen::{Dense, Module, WeightNorm};
+/// let x = Array::ones(&[2, 3], DType::F32);
+/// let variables = WeightNorm::new(Dense::new(4)).init(random::key(0), x);
+/// assert_eq!(variables["params"]["layer_instance/kernel/scale"].shape(), [4]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct WeightNormConfig<L> {
+    layer_instance: L,
+    feature_axes: Vec<isize>,
+    epsilon: f64,
+    dtype: Option<DType>,
+    param_dtype: DType,
+    use_scale: bool,
+    scale_init: Initializer,
+    variable_filter: Option<Vec<&'static str>>,
+}
+
+impl<L> WeightNormConfig<L> {
+    /// The name of the class in Linen.
+    pub const CLASS: &'static str = "WeightNorm";
+
+    /// Around a layer or a module.
+    pub fn new(layer_instance: L) -> WeightNormConfig<L> {
+        WeightNormConfig {
+            layer_instance,
+            feature_axes: vec![-1],
+            epsilon: 1e-12,
+            dtype: None,
+            param_dtype: DType::F32,
+            use_scale: true,
+            scale_init: init::ones(),
+            variable_filter: Some(vec!["kernel"]),
+        }
+    }
+
+    /// The axes of a kernel that features are on, the last one by default;
+    /// without any, the kernel has one length and one scale.
+    #[must_use]
+    pub fn feature_axes(mut self, axes: &[isize]) -> Self {
+        self.feature_axes = axes.to_vec();
+        self
+    }
+
+    /// What is added to the squared length before its root is taken.
+    #[must_use]
+    pub fn epsilon(mut self, epsilon: f64) -> Self {
+        self.epsilon = epsilon;
+        self
+    }
+
+    /// The element type of normalized kernels; by default the one that kernel
+    /// and scale promote to.
+    #[must_use]
+    pub fn dtype(mut self, dtype: DType) -> Self {
+        self.dtype = Some(dtype);
+        self
+    }
+
+    /// The element type of scales, `f32` by default.
+    #[must_use]
+    pub fn param_dtype(mut self, dtype: DType) -> Self {
+        self.param_dtype = dtype;
+        self
+    }
+
+    /// Whether there are scales; there are by default.
+    #[must_use]
+    pub fn use_scale(mut self, use_scale: bool) -> Self {
+        self.use_scale = use_scale;
+        self
+    }
+
+    /// How scales are drawn, ones by default.
+    #[must_use]
+    pub fn scale_init(mut self, init: Initializer) -> Self {
+        self.scale_init = init;
+        self
+    }
+
+    /// Names in the paths of those parameters that are normalized, `kernel` by
+    /// default; `None` for all.
+    #[must_use]
+    pub fn variable_filter(mut self, names: Option<&[&'static str]>) -> Self {
+        self.variable_filter = names.map(<[_]>::to_vec);
+        self
+    }
+
+    /// The layer, with new scales. They are drawn without taking keys from the
+    /// streams, as in NNX.
+    #[track_caller]
+    pub fn build(self, rngs: &mut Rngs) -> WeightNorm<L>
+    where
+        L: Tree,
+    {
+        let params = State::of(&self.layer_instance).of_kind(Param::KIND);
+        let mut scales = BTreeMap::new();
+        let kept = in_order(&params)
+            .into_iter()
+            .filter(|path| self.use_scale && accepted(&self.variable_filter, &slashed(path)));
+        for (i, path) in kept.enumerate() {
+            let shape = self.scale_shape(&params[&path]);
+            // A key that no other parameter has.
+            let key = rngs.get("params").clone().next_key();
+            let key = key.fold_in(Array::scalar(i as u32, DType::U32));
+            let scale = self.scale_init.draw(&key, &shape, self.param_dtype);
+            scales.insert(slashed(&path), Param::new(scale));
+        }
+        WeightNorm {
+            layer_instance: self.layer_instance,
+            scales,
+            feature_axes: self.feature_axes,
+            epsilon: self.epsilon,
+            dtype: self.dtype,
+            variable_filter: self.variable_filter,
+        }
+    }
+
+    #[track_caller]
+    fn scale_shape(&self, value: &Array) -> Vec<usize> {
+        let axes = features(value, &self.feature_axes);
+        axes.iter().map(|&a| value.shape()[a]).collect()
+    }
+}
+
+#[track_caller]
+fn features(value: &Array, axes: &[isize]) -> Vec<usize> {
+    super::statistics::positive_axes("WeightNorm", value, axes)
+}
+
+/// Whether one of the names is in the path.
+fn accepted(filter: &Option<Vec<&'static str>>, path: &str) -> bool {
+    match filter {
+        None => true,
+        Some(names) => names.iter().any(|name| path.contains(name)),
+    }
+}
+
+/// A kernel of the length that the scale says.
+#[track_caller]
+fn normalized(
+    value: &Array,
+    scale: Option<&Array>,
+    feature_axes: &[isize],
+    epsilon: f64,
+    dtype: Option<DType>,
+) -> Array {
+    let axes = features(value, feature_axes);
+    let others: Vec<isize> = (0..value.ndim())
+        .filter(|a| !axes.contains(a))
+        .map(|a| a as isize)
+        .collect();
+    let mut out = l2_normalized(value, &Reduction::over(&others), epsilon);
+    let mut operands = vec![value];
+    if let Some(scale) = scale {
+        let mut shape = vec![1; value.ndim()];
+        for axis in axes {
+            shape[axis] = value.shape()[axis];
+        }
+        out *= scale.reshape(&shape);
+        operands.push(scale);
+    }
+    out.astype(computed_in(dtype, &operands))
+}
+
+impl<L: Tree> WeightNorm<L> {
+    /// Around a layer, its kernels of length one at first.
+    #[track_caller]
+    pub fn new(layer_instance: L, rngs: &mut Rngs) -> WeightNorm<L> {
+        WeightNormConfig::new(layer_instance).build(rngs)
+    }
+
+    /// The hyperparameters of a normalization of this layer.
+    pub fn of(layer_instance: L) -> WeightNormConfig<L> {
+        WeightNormConfig::new(layer_instance)
+    }
+
+    /// Calls the layer, whatever its methods, with normalized kernels.
+    ///
+    /// # Panics
+    /// As the layer.
+    #[track_caller]
+    pub fn with<R>(&mut self, call: impl FnOnce(&mut L) -> R) -> R {
+        let (scales, filter) = (&self.scales, &self.variable_filter);
+        let other = |path: &str, value: &Array| {
+            let name = slashed(path);
+            if !accepted(filter, &name) {
+                return value.clone();
+            }
+            let scale = scales.get(&name).map(Param::value);
+            normalized(value, scale, &self.feature_axes, self.epsilon, self.dtype)
+        };
+        with_parameters(&mut self.layer_instance, other, call)
+    }
+
+    /// The layer's output, with normalized kernels.
+    ///
+    /// # Panics
+    /// As the layer.
+    #[track_caller]
+    pub fn forward(&mut self, x: &Array) -> Array
+    where
+        L: Forward,
+    {
+        self.with(|layer| layer.forward(x))
+    }
+}
+
+impl<L: Forward> Forward for WeightNorm<L> {
+    #[track_caller]
+    fn forward(&mut self, x: &Array) -> Array {
+        WeightNorm::forward(self, x)
+    }
+}
+
+impl<A: Tree, O: Tree, M: linen::Module<A, O>> linen::Module<A, O> for WeightNormConfig<M> {
+    fn call(&self, scope: &mut linen::Scope, args: A) -> O {
+        run_with_parameters(scope, &self.layer_instance, args, |scope, path, value| {
+            if !accepted(&self.variable_filter, path) {
+                return value.clone();
+            }
+            let shape = self.scale_shape(value);
+            let scale = self.use_scale.then(|| {
+                let name = format!("{path}/scale");
+                scope.param(&name, &self.scale_init, &shape, self.param_dtype)
+            });
+            let scale = scale.as_ref().map(Param::value);
+            normalized(value, scale, &self.feature_axes, self.epsilon, self.dtype)
+        })
+    }
+    fn class_name(&self) -> Cow<'static, str> {
+        Cow::Borrowed(Self::CLASS)
+    }
+    fn adopted(&self) -> Vec<Adopted> {
+        let part = Adopted::new("layer_instance", self.layer_instance.class_name());
+        vec![part.with_parts(self.layer_instance.adopted())]
+    }
+}
