@@ -20,6 +20,23 @@ use std::collections::BTreeMap;
 /// assert_eq!(y, array![0, 1]);
 /// # Ok::<(), ramie_data::Error>(())
 /// ```
+///
+/// A struct of one's own makes batches by its parts:
+///
+/// ```
+/// use ndarray::{Array1, Array2, Array3};
+/// use ramie_data::{Result, Sample};
+/// struct Example {
+///     image: Array2<f32>,
+///     label: i32,
+/// }
+/// impl Sample for Example {
+///     type Batch = (Array3<f32>, Array1<i32>);
+///     fn collate(items: Vec<Example>) -> Result<Self::Batch> {
+///         Sample::collate(items.into_iter().map(|e| (e.image, e.label)).collect())
+///     }
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not known to make batches",
     note = "numbers, `ndarray` arrays, vectors, and tuples and maps of them do; for other items give the \

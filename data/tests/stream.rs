@@ -1,6 +1,6 @@
 //! Streams, what combines them, and going on from a position.
 
-use ramie_data::stream::{self, MixStream, Position, from_fn};
+use ramie_data::stream::{self, MixStream, Position, concat_split, from_fn};
 use ramie_data::{Buckets, Error, IntoSource, LastBatch, Result, Shard, Source, Stream};
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -77,6 +77,13 @@ fn every_stage_goes_on_where_it_was() {
         || stream::mix([(numbers(5), 1.0), (numbers(9), 2.0)], 3),
         14,
     );
+    check(|| numbers(9).map_parallel(3, |x| Ok(x * x)), 9);
+    check(
+        || faulty(20).window_shuffle(6, 1).map_parallel(2, Ok).batch(3),
+        7,
+    );
+    check(|| concat_split(numbers(9).map(|x| vec![x; x % 4]), 3), 4);
+    check(|| concat_split(faulty(9).map(|x| vec![x; 2 * x]), 5), 14);
     let boxed = |n| Box::new(numbers(n)) as Box<dyn Stream<Item = usize>>;
     check(
         || MixStream::new(vec![(boxed(2), 1.0), (boxed(3), 1.0)], 0),
@@ -186,6 +193,26 @@ fn a_panic_while_reading_ahead_is_an_error() {
         .unwrap_err()
         .to_string();
     assert!(e.contains("panicked"), "{e}");
+}
+
+#[test]
+fn parallel_functions_keep_the_order_and_tell_what_fails() {
+    let mut stream = numbers(40).map_parallel(4, |x| {
+        std::thread::sleep(std::time::Duration::from_micros((x * 7 % 5 * 200) as u64));
+        match x {
+            3 => Err(Error::other("three")),
+            5 => panic!("five"),
+            x => Ok(x),
+        }
+    });
+    let all = rest(&mut stream);
+    assert_eq!(all[3], Err(Error::other("three")));
+    assert_eq!(all[5], Err(Error::Panic("five".into())));
+    let rest: Vec<usize> = all.into_iter().flatten().collect();
+    assert_eq!(
+        rest,
+        (0..40).filter(|x| ![3, 5].contains(x)).collect::<Vec<_>>()
+    );
 }
 
 #[test]

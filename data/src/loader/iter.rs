@@ -2,10 +2,10 @@
 
 use super::Fetch;
 use super::batch_sampler::{Batches, Plan};
-use super::pool::{Pool, Slot};
 use super::rows::Rows;
 use super::state::LoaderState;
 use crate::panic::message_of;
+use crate::pool::{Pool, Slot};
 use crate::{Error, Result, Resumable, progress};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -2,7 +2,6 @@
 
 mod batch_sampler;
 mod iter;
-mod pool;
 mod rows;
 mod sampler;
 mod state;
@@ -14,12 +13,12 @@ pub use sampler::{
 };
 pub use state::LoaderState;
 
+use crate::pool::{Init, Pool};
 use crate::source::{IntoSource, Source, get_all};
 use crate::{LastBatch, Result, Sample, Shard};
 use batch_sampler::Plan;
 use iter::{Task, Tasks};
 use ndarray::Array1;
-use pool::{Init, Pool};
 use ramie_core::NamedSharding;
 pub(crate) use rows::Rows;
 use std::num::NonZeroUsize;

@@ -9,6 +9,8 @@ mod map;
 mod mix;
 mod of;
 mod order;
+mod pack;
+mod parallel;
 mod position;
 mod prefetch;
 mod select;
@@ -23,6 +25,8 @@ pub use map::{FlatMap, MapStream};
 pub use mix::{MixStream, mix};
 pub use of::{IterStream, SourceStream, from_fn};
 pub use order::{RepeatStream, WindowShuffle};
+pub use pack::{ConcatSplit, concat_split};
+pub use parallel::ParallelMap;
 pub use position::Position;
 pub use prefetch::Prefetch;
 pub use select::{Filter, ShardStream, Skip, Take};
@@ -89,6 +93,23 @@ pub trait Stream: Send {
         F: FnMut(Self::Item) -> Result<U> + Send,
     {
         MapStream::new(self, f)
+    }
+
+    /// Every element through a function that runs in several threads, in the order
+    /// of the elements. Each thread is two elements ahead at most. An error of the
+    /// function is that of its element, and so is a panic.
+    ///
+    /// # Panics
+    /// If there are no workers.
+    #[track_caller]
+    fn map_parallel<U, F>(self, workers: usize, f: F) -> ParallelMap<Self, U>
+    where
+        Self: Sized,
+        Self::Item: 'static,
+        U: Send + 'static,
+        F: Fn(Self::Item) -> Result<U> + Send + Sync + 'static,
+    {
+        ParallelMap::new(self, workers, f)
     }
 
     /// The elements that a predicate holds for.

@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 /// What a worker does; it is told whether its start failed, and why. It does not
 /// panic.
-pub(super) type Job = Box<dyn FnOnce(Option<&str>) + Send>;
+pub(crate) type Job = Box<dyn FnOnce(Option<&str>) + Send>;
 
 /// What every worker calls with its number before its first batch.
-pub(super) type Init = Arc<dyn Fn(usize) + Send + Sync>;
+pub(crate) type Init = Arc<dyn Fn(usize) + Send + Sync>;
 
 /// Worker threads with a queue of jobs. They end when it is dropped: each
 /// finishes what it is doing, and the rest of the queue is left.
-pub(super) struct Pool {
+pub(crate) struct Pool {
     queue: Arc<Queue>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -39,7 +39,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Pool {
-    pub(super) fn new(workers: usize, init: Option<Init>) -> Pool {
+    pub(crate) fn new(workers: usize, init: Option<Init>) -> Pool {
         let queue = Arc::new(Queue::default());
         let start = |worker| {
             let (queue, init) = (queue.clone(), init.clone());
@@ -51,7 +51,7 @@ impl Pool {
         Pool { queue, threads }
     }
 
-    pub(super) fn submit(&self, job: Job) {
+    pub(crate) fn submit(&self, job: Job) {
         lock(&self.queue.jobs).waiting.push_back(job);
         self.queue.changed.notify_one();
     }
@@ -98,26 +98,26 @@ impl Drop for Pool {
 }
 
 /// Where a worker leaves a result, and the loader waits for it.
-pub(super) struct Slot<T> {
+pub(crate) struct Slot<T> {
     value: Mutex<Option<T>>,
     filled: Condvar,
 }
 
 impl<T> Slot<T> {
-    pub(super) fn new() -> Slot<T> {
+    pub(crate) fn new() -> Slot<T> {
         Slot {
             value: Mutex::new(None),
             filled: Condvar::new(),
         }
     }
 
-    pub(super) fn fill(&self, value: T) {
+    pub(crate) fn fill(&self, value: T) {
         *lock(&self.value) = Some(value);
         self.filled.notify_one();
     }
 
     /// The result, once it is there; `None` if it does not come in time.
-    pub(super) fn wait(&self, timeout: Option<Duration>) -> Option<T> {
+    pub(crate) fn wait(&self, timeout: Option<Duration>) -> Option<T> {
         let deadline = timeout.map(|timeout| Instant::now() + timeout);
         let mut value = lock(&self.value);
         loop {

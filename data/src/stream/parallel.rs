@@ -1,0 +1,87 @@
+//! Elements through functions in several threads.
+
+use super::{Position, Stream};
+use crate::panic::message_of;
+use crate::pool::{Pool, Slot};
+use crate::{Error, Result};
+use std::any::Any;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+type Function<T, U> = Arc<dyn Fn(T) -> Result<U> + Send + Sync>;
+
+/// Every element through a function that runs in several threads; see
+/// [`Stream::map_parallel`].
+pub struct ParallelMap<S: Stream, U> {
+    stream: S,
+    f: Function<S::Item, U>,
+    workers: usize,
+    /// Once the first element is asked for.
+    pool: Option<Pool>,
+    /// Elements on their way, each with where the stream stood behind it.
+    in_flight: VecDeque<(Arc<Slot<Result<U>>>, Position)>,
+    position: Position,
+}
+
+impl<S: Stream, U> ParallelMap<S, U> {
+    #[track_caller]
+    pub(super) fn new(
+        stream: S,
+        workers: usize,
+        f: impl Fn(S::Item) -> Result<U> + Send + Sync + 'static,
+    ) -> Self {
+        assert!(
+            workers > 0,
+            "map_parallel: 0 workers\n  help: give at least 1, or use `map`"
+        );
+        ParallelMap {
+            position: stream.position(),
+            stream,
+            f: Arc::new(f),
+            workers,
+            pool: None,
+            in_flight: VecDeque::new(),
+        }
+    }
+}
+
+impl<S: Stream<Item: 'static>, U: Send + 'static> Stream for ParallelMap<S, U> {
+    type Item = U;
+    fn next(&mut self) -> Option<Result<U>> {
+        let pool = self
+            .pool
+            .get_or_insert_with(|| Pool::new(self.workers, None));
+        while self.in_flight.len() < 2 * self.workers {
+            let Some(item) = self.stream.next() else {
+                break;
+            };
+            let slot = Arc::new(Slot::new());
+            match item {
+                Ok(item) => {
+                    let (f, result) = (self.f.clone(), slot.clone());
+                    pool.submit(Box::new(move |_| {
+                        let made = catch_unwind(AssertUnwindSafe(|| f(item)));
+                        let panicked =
+                            |panic: Box<dyn Any + Send>| Err(Error::Panic(message_of(&*panic)));
+                        result.fill(made.unwrap_or_else(panicked));
+                    }));
+                }
+                Err(e) => slot.fill(Err(e)),
+            }
+            self.in_flight.push_back((slot, self.stream.position()));
+        }
+        let (slot, position) = self.in_flight.pop_front()?;
+        self.position = position;
+        slot.wait(None)
+    }
+    fn position(&self) -> Position {
+        self.position.clone()
+    }
+    fn restore(&mut self, position: &Position) -> Result<()> {
+        self.in_flight.clear();
+        self.stream.restore(position)?;
+        self.position = position.clone();
+        Ok(())
+    }
+}
