@@ -2,7 +2,8 @@
 //! claim without having the bytes.
 //!
 //! `RAMIE_FUZZ_INPUTS=1000000 cargo test -p ramie-data --all-features --test fuzz`
-//! runs more inputs for each reader than the few hundred of a usual run.
+//! runs more inputs for each reader than the few hundred of a usual run;
+//! `RAMIE_FUZZ_READERS=npy,csv` runs these alone.
 
 mod common;
 
@@ -73,6 +74,11 @@ fn peak_mb() -> u64 {
 /// Reads many damaged files of each kind. How many were still sound is told, to see
 /// that not all fail at their first byte.
 fn fuzz(name: &str, sound: &[Vec<u8>], mut read: impl FnMut(&[u8]) -> bool) {
+    if let Ok(readers) = std::env::var("RAMIE_FUZZ_READERS")
+        && !readers.split(',').any(|r| r == name)
+    {
+        return;
+    }
     let inputs = std::env::var("RAMIE_FUZZ_INPUTS").ok();
     let inputs: usize = inputs.map_or(400, |n| n.parse().expect("a number of inputs"));
     for bytes in sound {
@@ -145,5 +151,23 @@ fn damaged_files_are_refused() {
                 f.get(n).is_ok() | rows.is_ok()
             })
         })
+    });
+    #[cfg(feature = "images")]
+    fuzz("images", &common::images(), |b| {
+        ramie_data::readers::images::decode("f", b).is_ok()
+    });
+    #[cfg(feature = "parquet")]
+    at_path("parquet", &common::parquet_and_arrow(), |path| {
+        let table = ramie_data::readers::parquet::load(path);
+        table.is_ok_and(|t| {
+            let names: Vec<String> = t.names().map(String::from).collect();
+            names.iter().for_each(|n| drop((t.column(n), t.texts(n))));
+            true
+        })
+    });
+    #[cfg(feature = "tokenizers")]
+    fuzz("tokenizers", &[common::TOKENIZER.into()], |b| {
+        let tokenizer = ramie_data::readers::tokenizers::Tokenizer::parse("f", b);
+        tokenizer.is_ok_and(|t| t.encode("hello world").is_ok())
     });
 }

@@ -7,8 +7,14 @@ pub mod cifar;
 pub mod csv;
 mod file;
 pub mod idx;
+#[cfg(feature = "images")]
+pub mod images;
 pub mod jsonl;
 pub mod npy;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 pub mod safetensors;
 pub mod text;
+#[cfg(feature = "tokenizers")]
+pub mod tokenizers;
 pub mod tokens;

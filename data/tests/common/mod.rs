@@ -1,5 +1,8 @@
 //! Files that are sound, to be read, and to be damaged.
 
+// Every test uses some of them.
+#![allow(dead_code)]
+
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use ndarray::Array;
@@ -72,3 +75,81 @@ pub fn safetensors() -> Vec<u8> {
     bytes.extend([7, 8, 9]);
     bytes
 }
+
+/// A PNG and a JPEG file of 3 by 2 pixels.
+#[cfg(feature = "images")]
+pub fn images() -> Vec<Vec<u8>> {
+    let image = image::RgbImage::from_fn(3, 2, |x, y| image::Rgb([10 * x as u8, 20 * y as u8, 30]));
+    let encode = |format| {
+        let mut bytes = Cursor::new(Vec::new());
+        image.write_to(&mut bytes, format).unwrap();
+        bytes.into_inner()
+    };
+    vec![
+        encode(image::ImageFormat::Png),
+        encode(image::ImageFormat::Jpeg),
+    ]
+}
+
+/// A table of every kind of column that is read, in two batches: as a Parquet
+/// file, and as an Arrow file.
+#[cfg(feature = "parquet")]
+pub fn parquet_and_arrow() -> Vec<Vec<u8>> {
+    use arrow_array::builder::{FixedSizeListBuilder, Float32Builder, ListBuilder, UInt8Builder};
+    use arrow_array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray};
+    use std::sync::Arc;
+
+    let batch = |from: i64| {
+        let mut pairs = FixedSizeListBuilder::new(Float32Builder::new(), 2);
+        let mut lists = ListBuilder::new(UInt8Builder::new());
+        for i in from..from + 3 {
+            pairs.values().append_slice(&[i as f32, 0.5]);
+            pairs.append(true);
+            lists.values().append_slice(&[i as u8; 3]);
+            lists.append(true);
+        }
+        let numbers: Vec<i64> = (from..from + 3).collect();
+        let text = |i: &i64| match *i {
+            5 => None,
+            i => Some(format!("text {i}")),
+        };
+        let texts: Vec<Option<String>> = numbers.iter().map(text).collect();
+        let odd: Vec<bool> = numbers.iter().map(|i| i % 2 == 1).collect();
+        let known: Vec<String> = numbers.iter().map(|i| format!("name {i}")).collect();
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("id", Arc::new(Int64Array::from(numbers))),
+            ("odd", Arc::new(BooleanArray::from(odd))),
+            ("name", Arc::new(StringArray::from(known))),
+            ("note", Arc::new(StringArray::from(texts))),
+            ("pair", Arc::new(pairs.finish())),
+            ("list", Arc::new(lists.finish())),
+        ];
+        RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(n, c)| (n, c, true)))
+            .unwrap()
+    };
+    let batches = [batch(0), batch(3)];
+    let mut parquet = Vec::new();
+    let mut writer =
+        parquet::arrow::ArrowWriter::try_new(&mut parquet, batches[0].schema(), None).unwrap();
+    for batch in &batches {
+        writer.write(batch).unwrap();
+        writer.flush().unwrap();
+    }
+    writer.close().unwrap();
+    let mut arrow = Vec::new();
+    let mut writer =
+        arrow_ipc::writer::FileWriter::try_new(&mut arrow, &batches[0].schema()).unwrap();
+    for batch in &batches {
+        writer.write(batch).unwrap();
+    }
+    writer.finish().unwrap();
+    drop(writer);
+    vec![parquet, arrow]
+}
+
+/// Words by spaces, as `tokenizers` writes such a tokenizer.
+#[cfg(feature = "tokenizers")]
+pub const TOKENIZER: &str = r#"{"version":"1.0","truncation":null,"padding":null,"added_tokens":[
+{"id":0,"content":"[UNK]","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true}],
+"normalizer":{"type":"Lowercase"},"pre_tokenizer":{"type":"Whitespace"},"post_processor":null,"decoder":null,
+"model":{"type":"WordLevel","vocab":{"[UNK]":0,"hello":1,"world":2},"unk_token":"[UNK]"}}"#;

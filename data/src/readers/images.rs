@@ -1,0 +1,132 @@
+//! Folders of images (feature `images`).
+
+use super::file::{bad_file, decoded, name_of, read};
+use crate::source::check;
+use crate::{Result, Source};
+use image::{ImageReader, Limits};
+use ndarray::Array3;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+
+/// The largest image that is decoded: so many pixels on each side.
+const LONGEST_SIDE: u32 = 1 << 14;
+/// The most memory that decoding one image takes.
+const MOST_MEMORY: u64 = 1 << 28;
+
+/// A folder with a folder of images for each class (torchvision's `ImageFolder`).
+/// Images are decoded when asked for: red, green and blue of each pixel,
+/// `[height, width, 3]`, with the number of their class. The formats are PNG and
+/// JPEG.
+///
+/// ```no_run
+/// use ramie_data::{Augment, DataLoader, Source, readers::images::ImageFolder};
+/// let folder = ImageFolder::open("flowers/train")?;
+/// println!("{:?}", folder.classes());
+/// let augment = Augment::new().resize(256, 256).random_crop(224, 224, 0).random_flip(0.5);
+/// let source = folder.map_random(0, move |(image, label), g| (augment.apply(&image.view(), g), label));
+/// let loader = DataLoader::new(source).batch_size(32).shuffle(0).workers(8);
+/// # Ok::<(), ramie_data::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ImageFolder {
+    classes: Vec<String>,
+    files: Vec<(PathBuf, i32)>,
+}
+
+impl ImageFolder {
+    /// The images of a folder: classes and files in the order of their names.
+    ///
+    /// # Errors
+    /// If a folder cannot be read, or there is no image.
+    pub fn open(folder: impl AsRef<Path>) -> Result<ImageFolder> {
+        let folder = folder.as_ref();
+        let mut classes = Vec::new();
+        let mut files = Vec::new();
+        for class in entries(folder)?.into_iter().filter(|path| path.is_dir()) {
+            let label = classes.len() as i32;
+            let images = entries(&class)?.into_iter().filter(|path| is_image(path));
+            files.extend(images.map(|path| (path, label)));
+            classes.push(
+                class
+                    .file_name()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned(),
+            );
+        }
+        if files.is_empty() {
+            let message =
+                "has no images; expected a folder for each class, with .png or .jpg files";
+            return Err(bad_file(&name_of(folder), message));
+        }
+        Ok(ImageFolder { classes, files })
+    }
+
+    /// The names of the classes, in the order of their numbers.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// The file of an element.
+    ///
+    /// # Errors
+    /// If there is no such element.
+    pub fn path(&self, index: usize) -> Result<&Path> {
+        check(index, self.files.len())?;
+        Ok(&self.files[index].0)
+    }
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let bad = |e: std::io::Error| bad_file(&name_of(folder), format!("cannot be read: {e}"));
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(bad)? {
+        paths.push(entry.map_err(bad)?.path());
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+fn is_image(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+    ["png", "jpg", "jpeg"].iter().any(|e| extension == *e)
+}
+
+impl Source for ImageFolder {
+    type Item = (Array3<u8>, i32);
+    fn len(&self) -> usize {
+        self.files.len()
+    }
+    fn get(&self, index: usize) -> Result<(Array3<u8>, i32)> {
+        check(index, self.files.len())?;
+        let (path, label) = &self.files[index];
+        Ok((decode(&name_of(path), &read(path)?)?, *label))
+    }
+}
+
+/// The image of the bytes of a PNG or JPEG file: `[height, width, 3]`; `file` is
+/// its name in errors.
+///
+/// # Errors
+/// If they are damaged, or the image has more than 16,384 pixels on a side,
+/// or takes more than 256 MB to decode.
+pub fn decode(file: &str, bytes: &[u8]) -> Result<Array3<u8>> {
+    decoded(file, || decode_image(file, bytes))
+}
+
+fn decode_image(file: &str, bytes: &[u8]) -> Result<Array3<u8>> {
+    let reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format();
+    let mut reader = reader.map_err(|e| bad_file(file, format!("cannot be read: {e}")))?;
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(LONGEST_SIDE);
+    limits.max_image_height = Some(LONGEST_SIDE);
+    limits.max_alloc = Some(MOST_MEMORY);
+    reader.limits(limits);
+    let image = reader.decode();
+    let image =
+        image.map_err(|e| bad_file(file, format!("is no image that can be decoded: {e}")))?;
+    let image = image.into_rgb8();
+    let (width, height) = image.dimensions();
+    let shape = (height as usize, width as usize, 3);
+    Ok(Array3::from_shape_vec(shape, image.into_raw()).expect("three bytes for each pixel"))
+}

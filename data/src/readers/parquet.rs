@@ -1,0 +1,298 @@
+//! Tables in Parquet and Arrow files (feature `parquet`).
+
+use super::file::{bad_file, bad_record, decoded, name_of};
+use crate::source::check;
+use crate::stream::{Stream, from_fn};
+use crate::{Error, HostArray, Result, Source};
+use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrowPrimitiveType, RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
+use ndarray::ArrayD;
+use ramie_core::Element;
+use std::fs::File;
+use std::path::Path;
+
+/// The columns of a table in memory: numbers, truth values and text.
+///
+/// ```no_run
+/// use ramie_data::{DataLoader, readers::parquet};
+/// let table = parquet::load("train.parquet")?;
+/// let x = table.column("pixels")?.to_ndarray::<f32>()?;
+/// let texts = table.texts("caption")?;
+/// # Ok::<(), ramie_data::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Table {
+    file: String,
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+}
+
+type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
+
+/// The table of a Parquet file, or of an Arrow IPC file: one of the file format,
+/// with its footer.
+///
+/// # Errors
+/// If the file cannot be read, or is damaged.
+pub fn load(path: impl AsRef<Path>) -> Result<Table> {
+    let file = name_of(path.as_ref());
+    let (schema, batches) = open(path.as_ref())?;
+    Ok(Table {
+        schema,
+        batches: numbered(file.clone(), batches).collect::<Result<_>>()?,
+        file,
+    })
+}
+
+/// The batches of a file, up to the first that cannot be read.
+fn numbered(
+    file: String,
+    mut batches: Batches,
+) -> impl Iterator<Item = Result<RecordBatch>> + Send {
+    let mut number = 0;
+    let mut ended = false;
+    std::iter::from_fn(move || {
+        if ended {
+            return None;
+        }
+        let bad = |e| bad_file(&file, format!("batch {number} cannot be read: {e}"));
+        let batch = decoded(&file, || batches.next().transpose().map_err(bad)).transpose();
+        number += 1;
+        ended = !matches!(batch, Some(Ok(_)));
+        batch
+    })
+}
+
+fn open(path: &Path) -> Result<(SchemaRef, Batches)> {
+    decoded(&name_of(path), || open_file(path))
+}
+
+fn open_file(path: &Path) -> Result<(SchemaRef, Batches)> {
+    let name = name_of(path);
+    let opened = || File::open(path).map_err(|e| bad_file(&name, format!("cannot be opened: {e}")));
+    let mut magic = [0; 6];
+    let begins = std::io::Read::read(&mut opened()?, &mut magic);
+    begins.map_err(|e| bad_file(&name, format!("cannot be read: {e}")))?;
+    if &magic == b"ARROW1" {
+        let reader = arrow_ipc::reader::FileReader::try_new(opened()?, None);
+        let reader = reader.map_err(|e| bad_file(&name, format!("is no Arrow file: {e}")))?;
+        return Ok((reader.schema(), Box::new(reader)));
+    }
+    let builder = ParquetRecordBatchReaderBuilder::try_new(opened()?);
+    let reader = builder.and_then(ParquetRecordBatchReaderBuilder::build);
+    let reader = reader.map_err(|e| bad_file(&name, format!("is no Parquet file: {e}")))?;
+    Ok((reader.schema(), Box::new(reader)))
+}
+
+/// The tables that a file has one after the other, in memory one at a time: a few
+/// thousand rows each.
+pub fn stream(path: &Path) -> impl Stream<Item = Table> + 'static + use<> {
+    let path = path.to_path_buf();
+    from_fn(move || {
+        let file = name_of(&path);
+        let (tables, failure) = match open(&path) {
+            Ok((schema, batches)) => {
+                let table = move |batch: Result<RecordBatch>| {
+                    Ok(Table {
+                        file: file.clone(),
+                        schema: schema.clone(),
+                        batches: vec![batch?],
+                    })
+                };
+                (Some(numbered(name_of(&path), batches).map(table)), None)
+            }
+            Err(e) => (None, Some(Err(e))),
+        };
+        failure.into_iter().chain(tables.into_iter().flatten())
+    })
+}
+
+impl Table {
+    /// The names of the columns.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.schema.fields().iter().map(|f| f.name().as_str())
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    /// The parts of a column, batch by batch.
+    fn parts(&self, name: &str) -> Result<Vec<&dyn Array>> {
+        let Some((place, _)) = self.schema.column_with_name(name) else {
+            let names: Vec<&str> = self.names().collect();
+            let message = format!("has no column {name:?}; there are {}", names.join(", "));
+            return Err(bad_file(&self.file, message));
+        };
+        let mut before = 0;
+        let mut parts = Vec::with_capacity(self.batches.len());
+        for batch in &self.batches {
+            let part = &**batch.column(place);
+            if let Some(row) = (0..part.len()).find(|i| part.is_null(*i)) {
+                let message = format!("column {name:?} is null; fill it before it is read");
+                return Err(bad_record(&self.file, before + row, message));
+            }
+            before += part.len();
+            parts.push(part);
+        }
+        Ok(parts)
+    }
+
+    /// A column of numbers or truth values, `[rows]`, or of lists of as many
+    /// numbers each, `[rows, length]`.
+    ///
+    /// # Errors
+    /// If there is no such column, it holds something else, a field is null, or
+    /// lists differ in length.
+    pub fn column(&self, name: &str) -> Result<HostArray> {
+        let parts = self.parts(name)?;
+        let rows = parts.iter().map(|p| p.len()).sum();
+        let field = self.schema.field_with_name(name).expect("found above");
+        let (kind, width) = match field.data_type() {
+            DataType::FixedSizeList(item, n) => (item.data_type().clone(), Some(*n as usize)),
+            DataType::List(item) => (item.data_type().clone(), self.length(name, &parts)?),
+            kind => (kind.clone(), None),
+        };
+        let mut flat: Vec<&dyn Array> = Vec::new();
+        let lists: Vec<_> = match field.data_type() {
+            DataType::List(_) => parts
+                .iter()
+                .map(|p| {
+                    let list = p.as_list::<i32>();
+                    let offsets = list.value_offsets();
+                    let start = offsets[0] as usize;
+                    list.values()
+                        .slice(start, offsets[list.len()] as usize - start)
+                })
+                .collect(),
+            DataType::FixedSizeList(..) => parts
+                .iter()
+                .map(|p| p.as_fixed_size_list().values().clone())
+                .collect(),
+            _ => Vec::new(),
+        };
+        match width {
+            Some(_) => flat.extend(lists.iter().map(|l| &**l)),
+            None => flat.extend(&parts),
+        }
+        if let Some(i) = flat.iter().position(|part| part.null_count() > 0) {
+            let message = format!("a list of column {name:?} in batch {i} has a null");
+            return Err(bad_file(&self.file, message));
+        }
+        let shape: Vec<usize> = [rows].into_iter().chain(width).collect();
+        match kind {
+            DataType::Boolean => {
+                let all = flat.iter().flat_map(|p| p.as_boolean().values().iter());
+                host(shape, all.collect())
+            }
+            DataType::Int8 => numbers::<Int8Type>(shape, &flat),
+            DataType::Int16 => numbers::<Int16Type>(shape, &flat),
+            DataType::Int32 => numbers::<Int32Type>(shape, &flat),
+            DataType::Int64 => numbers::<Int64Type>(shape, &flat),
+            DataType::UInt8 => numbers::<UInt8Type>(shape, &flat),
+            DataType::UInt16 => numbers::<UInt16Type>(shape, &flat),
+            DataType::UInt32 => numbers::<UInt32Type>(shape, &flat),
+            DataType::UInt64 => numbers::<UInt64Type>(shape, &flat),
+            DataType::Float32 => numbers::<Float32Type>(shape, &flat),
+            DataType::Float64 => numbers::<Float64Type>(shape, &flat),
+            other => Err(bad_file(
+                &self.file,
+                format!("column {name:?} holds {other}, expected numbers; `texts` reads text"),
+            )),
+        }
+    }
+
+    /// The length of the lists of a column, which is one.
+    fn length(&self, name: &str, parts: &[&dyn Array]) -> Result<Option<usize>> {
+        let mut length = None;
+        let mut row = 0;
+        for part in parts {
+            for ends in part.as_list::<i32>().value_offsets().windows(2) {
+                let own = (ends[1] - ends[0]) as usize;
+                let first = *length.get_or_insert(own);
+                if own != first {
+                    let message = format!(
+                        "column {name:?} is a list of {own}, and the first is one of {first}"
+                    );
+                    return Err(bad_record(&self.file, row, message));
+                }
+                row += 1;
+            }
+        }
+        Ok(Some(length.unwrap_or(0)))
+    }
+
+    /// A column of text.
+    ///
+    /// # Errors
+    /// If there is no such column, it holds something else, or a field is null.
+    pub fn texts(&self, name: &str) -> Result<Vec<String>> {
+        let mut texts = Vec::with_capacity(self.rows());
+        for part in self.parts(name)? {
+            match part.data_type() {
+                DataType::Utf8 => {
+                    texts.extend(part.as_string::<i32>().iter().flatten().map(String::from));
+                }
+                DataType::LargeUtf8 => {
+                    texts.extend(part.as_string::<i64>().iter().flatten().map(String::from));
+                }
+                DataType::Utf8View => {
+                    texts.extend(part.as_string_view().iter().flatten().map(String::from));
+                }
+                other => {
+                    let message = format!("column {name:?} holds {other}, expected text");
+                    return Err(bad_file(&self.file, message));
+                }
+            }
+        }
+        Ok(texts)
+    }
+
+    /// The rows of a column of numbers as a source.
+    ///
+    /// # Errors
+    /// Those of [`column`](Table::column).
+    pub fn source(&self, name: &str) -> Result<Column> {
+        Ok(Column(self.column(name)?))
+    }
+}
+
+fn host<T: Element>(shape: Vec<usize>, values: Vec<T>) -> Result<HostArray> {
+    let array = ArrayD::from_shape_vec(shape, values);
+    Ok(array.map_err(Error::other)?.into())
+}
+
+fn numbers<T>(shape: Vec<usize>, parts: &[&dyn Array]) -> Result<HostArray>
+where
+    T: ArrowPrimitiveType<Native: Element>,
+{
+    let mut values = Vec::with_capacity(shape.iter().product());
+    for part in parts {
+        values.extend_from_slice(part.as_primitive::<T>().values());
+    }
+    host(shape, values)
+}
+
+/// The rows of a column.
+#[derive(Clone, Debug)]
+pub struct Column(HostArray);
+
+impl Source for Column {
+    type Item = HostArray;
+    fn len(&self) -> usize {
+        self.0.shape()[0]
+    }
+    fn get(&self, index: usize) -> Result<HostArray> {
+        check(index, self.len())?;
+        let size = self.0.bytes().len() / self.len();
+        let bytes = &self.0.bytes()[index * size..(index + 1) * size];
+        HostArray::new(self.0.dtype(), &self.0.shape()[1..], bytes.to_vec())
+    }
+}

@@ -1,0 +1,151 @@
+//! Files that are read with features: images, Parquet and Arrow, tokenizers.
+
+#![cfg(any(feature = "images", feature = "parquet", feature = "tokenizers"))]
+
+mod common;
+
+/// The message of an error, which begins with the file's name.
+#[allow(dead_code)]
+#[track_caller]
+fn said<T>(result: ramie_data::Result<T>, name: &str) -> String {
+    let message = result.err().expect("a damaged file").to_string();
+    let (before, rest) = message.split_once(name).expect("the name of the file");
+    assert!(before.is_empty() || before.ends_with('/'), "{message}");
+    rest.to_string()
+}
+
+#[cfg(feature = "images")]
+#[test]
+fn folders_of_images() {
+    use ramie_data::readers::images::{ImageFolder, decode};
+    use ramie_data::{Augment, DataLoader, Source};
+
+    let folder = tempfile::tempdir().unwrap();
+    let [png, jpeg] = common::images().try_into().unwrap();
+    for class in ["dog", "cat"] {
+        let class = folder.path().join(class);
+        std::fs::create_dir(&class).unwrap();
+        std::fs::write(class.join("b.jpg"), &jpeg).unwrap();
+        std::fs::write(class.join("a.PNG"), &png).unwrap();
+        std::fs::write(class.join("notes.txt"), "no image").unwrap();
+    }
+    let images = ImageFolder::open(folder.path()).unwrap();
+    assert_eq!(
+        (images.classes(), images.len()),
+        (&["cat".to_string(), "dog".into()][..], 4)
+    );
+    let (image, label) = images.get(2).unwrap();
+    assert_eq!((image.dim(), label), ((2, 3, 3), 1));
+    assert_eq!(
+        image.iter().copied().take(6).collect::<Vec<_>>(),
+        [0, 0, 30, 10, 0, 30]
+    );
+    let (photo, _) = images.get(3).unwrap();
+    let near = photo.iter().zip(&image).all(|(a, b)| a.abs_diff(*b) < 24);
+    assert!(near, "{photo:?}");
+    let augment = Augment::new().random_crop(2, 2, 1).random_flip(0.5);
+    let source = images.map_random(0, move |(x, y), g| (augment.apply(&x.view(), g), y));
+    let loader = DataLoader::new(source).batch_size(4).workers(2);
+    let (x, y) = loader.iter().next().unwrap().unwrap();
+    assert_eq!((x.dim(), y.to_vec()), ((4, 2, 2, 3), vec![0, 0, 1, 1]));
+
+    let half = decode("half.png", &png[..png.len() / 2]);
+    assert!(said(half, "half.png").starts_with(": is no image that can be decoded: "));
+    assert!(
+        said(decode("x.png", b"none"), "x.png").starts_with(": is no image that can be decoded: ")
+    );
+    // A picture of a million by a million pixels, it says.
+    let mut huge = png;
+    huge[16..24].copy_from_slice(&[0, 15, 66, 64, 0, 15, 66, 64]);
+    assert!(decode("huge.png", &huge).is_err());
+    let empty = tempfile::tempdir().unwrap();
+    let e = ImageFolder::open(empty.path()).unwrap_err().to_string();
+    assert!(
+        e.contains("has no images; expected a folder for each class"),
+        "{e}"
+    );
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_and_arrow_tables() {
+    use ndarray::array;
+    use ramie_data::readers::parquet;
+    use ramie_data::{Source, Stream};
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.table");
+    for bytes in common::parquet_and_arrow() {
+        std::fs::write(&path, &bytes).unwrap();
+        let table = parquet::load(&path).unwrap();
+        assert_eq!(
+            table.names().collect::<Vec<_>>(),
+            ["id", "odd", "name", "note", "pair", "list"]
+        );
+        assert_eq!(table.rows(), 6);
+        assert_eq!(
+            table.column("id").unwrap().to_vec::<i64>().unwrap(),
+            [0, 1, 2, 3, 4, 5]
+        );
+        assert_eq!(
+            table.column("odd").unwrap().to_vec::<bool>().unwrap()[..2],
+            [false, true]
+        );
+        assert_eq!(table.texts("name").unwrap()[5], "name 5");
+        let pairs = table.column("pair").unwrap().to_ndarray::<f32>().unwrap();
+        assert_eq!((pairs.shape(), pairs[[4, 0]]), (&[6, 2][..], 4.0));
+        let lists = table.source("list").unwrap();
+        assert_eq!(lists.get(3).unwrap().to_vec::<u8>().unwrap(), [3, 3, 3]);
+        assert_eq!(
+            lists
+                .get_batch(&[5, 0], 0)
+                .unwrap()
+                .to_ndarray::<u8>()
+                .unwrap(),
+            array![[5, 5, 5], [0, 0, 0]].into_dyn()
+        );
+        assert_eq!(
+            said(table.texts("note"), "t.table"),
+            ", record 5: column \"note\" is null; fill it before it is read"
+        );
+        assert!(
+            said(table.column("name"), "t.table")
+                .contains("column \"name\" holds Utf8, expected numbers")
+        );
+        assert!(
+            said(table.texts("id"), "t.table").contains("column \"id\" holds Int64, expected text")
+        );
+        assert!(
+            said(table.column("none"), "t.table")
+                .contains("has no column \"none\"; there are id, odd")
+        );
+        let mut tables = parquet::stream(&path);
+        let rows: usize = tables.iter().map(|t| t.unwrap().rows()).sum();
+        assert_eq!(rows, 6);
+        std::fs::write(&path, &bytes[..bytes.len() - 9]).unwrap();
+        let message = said(parquet::load(&path), "t.table");
+        assert!(message.starts_with(": is no "), "{message}");
+        assert!(said(parquet::stream(&path).next().unwrap(), "t.table").starts_with(": is no "));
+    }
+    std::fs::remove_file(&path).unwrap();
+    assert!(said(parquet::load(&path), "t.table").starts_with(": cannot be opened: "));
+}
+
+#[cfg(feature = "tokenizers")]
+#[test]
+fn tokenizers_of_hugging_face() {
+    use ramie_data::readers::tokenizers::Tokenizer;
+
+    let tokenizer = Tokenizer::parse("t", common::TOKENIZER.as_bytes()).unwrap();
+    assert_eq!(tokenizer.len(), 3);
+    assert_eq!(tokenizer.encode("Hello brave world").unwrap(), [1, 0, 2]);
+    assert_eq!(tokenizer.decode(&[1, 2]).unwrap(), "hello world");
+    let e = tokenizer.decode(&[1, 3]).unwrap_err().to_string();
+    assert_eq!(e, "token 1 is 3, expected less than 3");
+    let damaged = common::TOKENIZER.replace("WordLevel", "WordLvl");
+    let message = said(
+        Tokenizer::parse("tokenizer.json", damaged.as_bytes()),
+        "tokenizer.json",
+    );
+    assert!(message.starts_with(": is no tokenizer: "), "{message}");
+}
