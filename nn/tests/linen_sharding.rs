@@ -2,12 +2,13 @@
 //! 8 virtual devices.
 
 use ramie_core::{
-    Array, DType, JitOptions, LogicalAxisRules, Mesh, NamedSharding, P, RuntimeOptions, State,
-    configure, device_put, eval_shape, jit_with, make_mesh, random, with_logical_axis_rules,
-    with_logical_constraint, with_mesh,
+    Array, DType, JitOptions, LogicalAxisRules, Mesh, NamedSharding, P, PmapOptions,
+    RuntimeOptions, State, configure, device_put, eval_shape, jit_with, make_mesh, pmap_with,
+    pmean, random, with_logical_axis_rules, with_logical_constraint, with_mesh,
 };
 use ramie_nn::init;
 use ramie_nn::linen::{self, Dense, Module, Scope, Variables};
+use ramie_nn::training::{get_metrics, shard, shard_prng_key};
 
 fn mesh() -> Mesh {
     let options = RuntimeOptions {
@@ -100,4 +101,51 @@ fn from_initializers_to_programs() {
     for (a, b) in out.to_vec::<f32>().iter().zip(alone.to_vec::<f32>()) {
         assert!((a - b).abs() < 1e-5);
     }
+}
+
+#[test]
+fn parameters_are_sharded_where_they_are_used() {
+    let mesh = mesh();
+    let kernel = init::lecun_normal().with_partitioning(P![None, "model"]);
+    let dense = Dense::new(8).kernel_init(kernel);
+    let x = Array::ones(&[4, 8], DType::F32);
+    let variables = dense.init(random::key(0), x.clone());
+    let program = |variables: Variables, x: Array| dense.apply(&variables, x);
+    let text = |x: &Array| {
+        let lowered =
+            jit_with(program, JitOptions::default()).lower((variables.clone(), x.clone()));
+        lowered.expect("lowered").as_text()
+    };
+    let placed = device_put(&x, NamedSharding::new(mesh, P!["data"]));
+    let over_mesh = with_mesh(mesh, || text(&placed));
+    let constraint = "sharding_constraint";
+    assert!(over_mesh.contains(constraint), "{over_mesh}");
+    assert!(!text(&x).contains(constraint));
+    // The numbers are the same.
+    let expected = dense.apply(&variables, x).to_vec::<f32>();
+    let out = with_mesh(mesh, || {
+        jit_with(program, JitOptions::default())(variables, placed)
+    });
+    for (a, b) in out.to_vec::<f32>().iter().zip(expected) {
+        assert!((a - b).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn metrics_of_devices() {
+    mesh();
+    let x = Array::from_vec((0..32).map(|i| i as f32).collect(), &[16, 2]);
+    let parts = shard(&x);
+    assert_eq!(parts.shape(), [8, 2, 2]);
+    let step = pmap_with(
+        |x: Array| (pmean(&x.mean(), "batch"),),
+        PmapOptions {
+            axis_name: Some("batch".into()),
+            ..PmapOptions::default()
+        },
+    );
+    let steps = [step(parts.clone()), step(parts * 2.0)];
+    assert_eq!(steps[0].0.shape(), [8]);
+    assert_eq!(get_metrics(&steps).0.to_vec::<f32>(), [15.5, 31.0]);
+    assert_eq!(shard_prng_key(&random::key(0)).shape(), [8]);
 }

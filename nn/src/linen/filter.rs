@@ -37,6 +37,14 @@ impl CollectionFilter {
     }
 
     /// The collections that both accept (`intersect_filters`).
+    ///
+    /// ```
+    /// use ramie_nn::linen::CollectionFilter;
+    /// let some = CollectionFilter::from(["params", "cache"]);
+    /// let not_params = CollectionFilter::all_but(["params"]);
+    /// assert_eq!(some.and(&not_params), "cache".into());
+    /// assert_eq!(some.or(&not_params), CollectionFilter::all_but([]));
+    /// ```
     #[must_use]
     pub fn and(&self, other: &CollectionFilter) -> CollectionFilter {
         use CollectionFilter::{All, AllBut, None, Only};

@@ -49,6 +49,7 @@
 mod adopt;
 mod apply;
 mod bind;
+mod constrain;
 mod filter;
 mod intercept;
 mod lazy;

@@ -1,5 +1,6 @@
 //! `Scope`: where a module finds its variables and its parts.
 
+use super::constrain::constrained;
 use super::intercept::{MethodContext, intercepted};
 use super::root::{Call, Root};
 use super::{Child, CollectionFilter, Module};
@@ -207,10 +208,14 @@ impl Scope {
             self.path_of(name),
             value.shape(),
         );
-        match metadata {
-            Some(metadata) => Param::new(value).with_metadata(metadata),
-            None => Param::new(value),
-        }
+        let Some(metadata) = metadata else {
+            return Param::new(value);
+        };
+        let value = match &metadata.sharding {
+            Some(spec) => constrained(value, spec),
+            None => value,
+        };
+        Param::new(value).with_metadata(metadata)
     }
 
     /// A parameter whose first value is a function of a key.
