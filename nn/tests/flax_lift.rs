@@ -5,7 +5,7 @@ mod common;
 use common::Golden;
 use ramie_core::{Array, CheckpointPolicy, DType, P, State, random, stack, tree, vjp};
 use ramie_nn::init;
-use ramie_nn::linen::{self, Apply, Dense, Module, Scope, Variables, While};
+use ramie_nn::linen::{self, Apply, BatchNorm, Dense, Dropout, Module, Scope, Variables, While};
 
 /// The inverse error function is rounded in one way or another in the last
 /// numbers of an array, as the compiler divides the work.
@@ -360,6 +360,42 @@ fn map_variables() {
     golden
         .case("map_variables_mutable")
         .linen(|scope, x| vec![scope.child(&halved, x[0].clone())]);
+}
+
+/// A block with statistics and dropout.
+#[derive(Clone)]
+struct Normalized;
+
+impl Module<(Array, ()), (Array, ())> for Normalized {
+    fn call(&self, scope: &mut Scope, (x, ()): (Array, ())) -> (Array, ()) {
+        let y: Array = scope.child(&Dense::new(3).without_bias(), x.clone());
+        let norm = BatchNorm::new().use_running_average(false).momentum(0.5);
+        let y: Array = scope.child(&norm, y);
+        let y: Array = scope.child(&Dropout::new(0.5).deterministic(false), y.tanh());
+        (x + y, ())
+    }
+}
+
+#[test]
+fn layers_with_statistics() {
+    let golden = Golden::open("flax_lift");
+    let blocks = linen::scan(linen::remat(Normalized))
+        .variable_axes(["params", "batch_stats"], 0)
+        .split_rngs(["params", "dropout"], true)
+        .length(3);
+    golden.case("scan_normalized").linen(|scope, x| {
+        let (x, ()) = scope.child(&blocks, (x[0].clone(), ()));
+        vec![x]
+    });
+    let norm = BatchNorm::new().use_running_average(false).momentum(0.5);
+    let norm = linen::vmap(norm.axis_name("groups".into()))
+        .variable_axes(["params", "batch_stats"], None)
+        .split_rngs("params", false)
+        .axis_name("groups");
+    golden.case("vmap_normalized").linen(|scope, x| {
+        let y: Array = scope.child(&norm, x[0].clone());
+        vec![y]
+    });
 }
 
 /// A layer with a sharding.

@@ -261,6 +261,38 @@ fn lifted_loops() {
 }
 
 #[test]
+fn lifted_loops_and_tangents() {
+    let forever = linen::method(|scope: &mut Scope, init: Array| {
+        let more = |_: &mut Scope, x: Array| x.sum().lt(10.0);
+        let body = |scope: &mut Scope, c: Array| c + scope.variable("state", "h", x);
+        linen::while_loop(scope, &linen::While::carrying("state"), more, body, init)
+    });
+    refused(
+        || drop(forever.init(0, x())),
+        &["linen::while_loop", "`h` of `state` was made in the loop"],
+    );
+    let pushed = linen::method(|scope: &mut Scope, x: Array| {
+        let dense = |scope: &mut Scope, x: Array| scope.named("d", &Dense::new(2), x);
+        let some = scope.variables("params").filter(|path, _| path == "d.bias");
+        let along = Variables::from_params(some);
+        linen::jvp(scope, dense, x.clone(), x, &along).0
+    });
+    let params = Dense::new(2).init(0, x()).params().nested("d");
+    refused(
+        || drop(pushed.apply(&Variables::from_params(params), x())),
+        &["linen::jvp", "none for `d.kernel`"],
+    );
+    let vector = linen::method(|scope: &mut Scope, x: Array| {
+        let dense = |scope: &mut Scope, x: Array| scope.named("d", &Dense::new(2), x);
+        linen::grad(scope, dense, x)
+    });
+    refused(
+        || drop(vector.init(0, x())),
+        &["linen::value_and_grad", "scalar loss", "f32[2,2]"],
+    );
+}
+
+#[test]
 fn lifted_maps() {
     let dense = || linen::vmap(Dense::new(2)).split_rngs("params", true);
     let mapped = dense().variable_axes("params", 0);

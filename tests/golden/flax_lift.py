@@ -318,6 +318,47 @@ class Mapped(nn.Module):
 
 r.linen("map_variables_mutable", Mapped(), x)
 
+
+
+class Normalized(nn.Module):
+    """A block with statistics and dropout."""
+
+    @nn.compact
+    def __call__(self, x, _):
+        # A bias before the normalization would have a gradient of rounding errors.
+        y = nn.Dense(3, use_bias=False)(x)
+        y = nn.BatchNorm(use_running_average=False, momentum=0.5)(y)
+        y = nn.Dropout(0.5, deterministic=False)(nn.tanh(y))
+        return x + y, None
+
+
+class DeepNormalized(nn.Module):
+    @nn.compact
+    def __call__(self, x):
+        blocks = nn.scan(
+            nn.remat(Normalized), variable_axes={"params": 0, "batch_stats": 0},
+            split_rngs={"params": True, "dropout": True}, length=3,
+        )
+        return blocks()(x, None)[0]
+
+
+r.linen("scan_normalized", DeepNormalized(), draw(6, (5, 3)))
+
+
+class Synchronized(nn.Module):
+    """Statistics over two groups of a batch."""
+
+    @nn.compact
+    def __call__(self, x):
+        norm = nn.vmap(
+            nn.BatchNorm, variable_axes={"params": None, "batch_stats": None}, split_rngs={"params": False},
+            axis_name="groups",
+        )
+        return norm(use_running_average=False, momentum=0.5, axis_name="groups")(x)
+
+
+r.linen("vmap_normalized", Synchronized(), draw(7, (2, 4, 3)))
+
 # Names of axes that transformations add.
 kernel = nn.with_partitioning(nn.initializers.lecun_normal(), ("in", "out"))
 
