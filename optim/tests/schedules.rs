@@ -1,6 +1,6 @@
 //! Schedules against Optax; `tests/golden/schedules.py` made the numbers.
 
-use ramie_core::{Array, jit, vmap};
+use ramie_core::{Array, grad, jit, vmap};
 use ramie_optim::schedules::*;
 use serde_json::Value;
 use std::path::Path;
@@ -116,19 +116,55 @@ fn cases() -> Vec<(&'static str, Schedule)> {
             ),
         ),
         (
+            "warmup_cosine_none",
+            warmup_cosine_decay_schedule(cycle(0.3, 1.0, 0, 40, 0.0)),
+        ),
+        (
+            "warmup_exponential_none",
+            warmup_exponential_decay_schedule(
+                0.3,
+                0,
+                ExponentialDecay {
+                    transition_steps: 20,
+                    decay_rate: 0.7,
+                    ..exponential
+                },
+            ),
+        ),
+        (
             "sgdr",
             sgdr_schedule(&[cycle(0.0, 1.0, 2, 20, 0.0), cycle(0.1, 0.5, 5, 80, 0.01)]),
         ),
     ]
 }
 
+fn list(value: &Value) -> Vec<f64> {
+    let items = value.as_array().expect("a list").iter();
+    items.map(|x| x.as_f64().expect("a number")).collect()
+}
+
+#[test]
+fn slopes_between_steps() {
+    let golden = golden();
+    let between: Vec<f32> = list(&golden["between"]).iter().map(|&x| x as f32).collect();
+    for (name, schedule) in cases() {
+        let Some(expected) =
+            (schedule.as_constant().is_none()).then(|| list(&golden["slopes"][name]))
+        else {
+            continue;
+        };
+        let slope = grad(|count: Array| schedule.at(&count));
+        let got = jit(vmap(slope))(Array::from(between.clone())).to_vec::<f32>();
+        for ((at, g), e) in between.iter().zip(&got).zip(&expected) {
+            let near = (f64::from(*g) - e).abs() <= 1e-6 * e.abs() + 2e-8;
+            assert!(near, "{name} at {at}: the slope is {g}, not {e}");
+        }
+    }
+}
+
 #[test]
 fn values_at_steps() {
     let golden = golden();
-    let list = |value: &Value| -> Vec<f64> {
-        let items = value.as_array().expect("a list").iter();
-        items.map(|x| x.as_f64().expect("a number")).collect()
-    };
     let steps: Vec<i32> = list(&golden["steps"]).iter().map(|&x| x as i32).collect();
     let steps = Array::from(steps);
     let cases = cases();
@@ -147,7 +183,7 @@ fn values_at_steps() {
         for ((step, g), e) in steps.to_vec::<i32>().iter().zip(&got).zip(&expected) {
             let g = f64::from(*g);
             assert!(
-                (g - e).abs() <= 2e-6 * (1.0 + e.abs()),
+                (g - e).abs() <= 1e-6 * e.abs() + 1e-7,
                 "{name} at {step}: {g}, not {e}"
             );
         }

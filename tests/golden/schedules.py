@@ -1,4 +1,5 @@
-"""Writes data/schedules.json: schedules of Optax at several steps.
+"""Writes data/schedules.json: schedules of Optax at several steps,
+and their slopes between steps.
 
 The cases are written again in optim/tests/schedules.rs.
 """
@@ -6,6 +7,7 @@ The cases are written again in optim/tests/schedules.rs.
 import json
 import pathlib
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
@@ -32,15 +34,22 @@ CASES = {
     "warmup_constant": optax.warmup_constant_schedule(0.0, 0.3, 10),
     "warmup_cosine": optax.warmup_cosine_decay_schedule(0.0, 1.0, 10, 100, 0.05, 1.2),
     "warmup_exponential": optax.warmup_exponential_decay_schedule(0.0, 1.0, 10, 20, 0.7, staircase=True),
+    "warmup_cosine_none": optax.warmup_cosine_decay_schedule(0.3, 1.0, 0, 40),
+    "warmup_exponential_none": optax.warmup_exponential_decay_schedule(0.3, 1.0, 0, 20, 0.7),
     "sgdr": optax.sgdr_schedule([dict(init_value=0.0, peak_value=1.0, warmup_steps=2, decay_steps=20),
                                  dict(init_value=0.1, peak_value=0.5, warmup_steps=5, decay_steps=80, end_value=0.01)]),
 }
+
+# Where slopes are taken: between steps, where schedules have them.
+BETWEEN = [0.5, 4.25, 12.75, 25.25, 60.5, 170.5]
 
 
 def main():
     values = {name: [float(str(np.float32(f(jnp.int32(step))))) for step in STEPS] for name, f in CASES.items()}
     path = pathlib.Path(__file__).parent / "data" / "schedules.json"
-    document = {"optax": optax.__version__, "steps": STEPS, "values": values}
+    slope = lambda f, at: float(str(np.float32(jax.grad(lambda count: jnp.float32(f(count)))(jnp.float32(at)))))
+    slopes = {name: [slope(f, at) for at in BETWEEN] for name, f in CASES.items()}
+    document = {"optax": optax.__version__, "steps": STEPS, "values": values, "between": BETWEEN, "slopes": slopes}
     path.write_text(json.dumps(document).replace("], \"", "],\n\"") + "\n")
     print(path.stat().st_size)
 

@@ -22,6 +22,10 @@ pub(super) fn float(count: &Array) -> Array {
 }
 
 /// The same value at every step (`optax.constant_schedule`).
+///
+#[doc = "<div>"]
+#[doc = include_str!("../../plots/constant_schedule.svg")]
+#[doc = "</div>"]
 pub fn constant_schedule(value: f64) -> Schedule {
     Schedule::constant(value)
 }
@@ -29,6 +33,10 @@ pub fn constant_schedule(value: f64) -> Schedule {
 /// From `init_value` to `end_value`, of whose distance the given power of the steps
 /// that are left remains, from step `transition_begin` on
 /// (`optax.polynomial_schedule`).
+///
+#[doc = "<div>"]
+#[doc = include_str!("../../plots/polynomial_schedule.svg")]
+#[doc = "</div>"]
 ///
 /// # Panics
 /// If `transition_steps` is 0.
@@ -55,6 +63,10 @@ pub fn polynomial_schedule(
 }
 
 /// From `init_value` to `end_value` in equal steps (`optax.linear_schedule`).
+///
+#[doc = "<div>"]
+#[doc = include_str!("../../plots/linear_schedule.svg")]
+#[doc = "</div>"]
 ///
 /// ```
 /// use ramie_core::Array;
@@ -94,6 +106,10 @@ pub fn linear_schedule_from(
 /// From `init_value` down to `alpha` times it, along the first half of a wave of
 /// cosine to the given power (`optax.cosine_decay_schedule`; Loshchilov and Hutter,
 /// 2017).
+///
+#[doc = "<div>"]
+#[doc = include_str!("../../plots/cosine_decay_schedule.svg")]
+#[doc = "</div>"]
 ///
 /// # Panics
 /// If `decay_steps` is 0.
@@ -137,6 +153,11 @@ pub struct ExponentialDecay {
 /// A value that is multiplied by `decay_rate` every so many steps
 /// (`optax.exponential_decay`).
 ///
+#[doc = "<div>"]
+#[doc = include_str!("../../plots/exponential_decay.svg")]
+#[doc = include_str!("../../plots/exponential_decay_staircase.svg")]
+#[doc = "</div>"]
+///
 /// # Panics
 /// If `transition_steps` is 0, or `decay_rate` is not positive.
 #[track_caller]
@@ -173,6 +194,10 @@ pub fn exponential_decay(decay: ExponentialDecay) -> Schedule {
 
 /// Up to `peak_value` in `warmup_steps` equal steps, and then down with the inverse
 /// square root of the step (Vaswani et al., 2017).
+///
+#[doc = "<div>"]
+#[doc = include_str!("../../plots/inverse_sqrt_schedule.svg")]
+#[doc = "</div>"]
 ///
 /// # Panics
 /// If `warmup_steps` is 0.

@@ -37,6 +37,10 @@ fn in_order(schedule: &str, boundaries_and_scales: &[(usize, f64)]) -> Vec<(usiz
 /// A value that is multiplied by a factor behind each boundary
 /// (`optax.piecewise_constant_schedule`).
 ///
+#[doc = "<div>"]
+#[doc = include_str!("../../plots/piecewise_constant_schedule.svg")]
+#[doc = "</div>"]
+///
 /// # Panics
 /// If a factor is negative.
 #[track_caller]
@@ -56,6 +60,10 @@ pub fn piecewise_constant_schedule(
 
 /// A value that goes from boundary to boundary, at each of which it has been
 /// multiplied by a factor (`optax.piecewise_interpolate_schedule`).
+///
+#[doc = "<div>"]
+#[doc = include_str!("../../plots/piecewise_interpolate_schedule.svg")]
+#[doc = "</div>"]
 ///
 /// # Panics
 /// If a factor is negative.
@@ -116,6 +124,10 @@ impl Default for LinearOnecycle {
 /// Up to `peak_value`, down again, and then further down, in straight lines
 /// (`optax.linear_onecycle_schedule`; Smith and Topin, 2019).
 ///
+#[doc = "<div>"]
+#[doc = include_str!("../../plots/linear_onecycle_schedule.svg")]
+#[doc = "</div>"]
+///
 /// # Panics
 /// If `transition_steps` is 0.
 #[track_caller]
@@ -164,6 +176,10 @@ impl Default for CosineOnecycle {
 
 /// Up to `peak_value` and down below the first value, along waves of cosine
 /// (`optax.cosine_onecycle_schedule`; Smith and Topin, 2019).
+///
+#[doc = "<div>"]
+#[doc = include_str!("../../plots/cosine_onecycle_schedule.svg")]
+#[doc = "</div>"]
 ///
 /// # Panics
 /// If `transition_steps` is 0.

@@ -9,6 +9,10 @@ use ramie_core::where_;
 /// Schedules one after the other, the next one from each boundary on, with steps
 /// counted from there (`optax.join_schedules`).
 ///
+#[doc = "<div>"]
+#[doc = include_str!("../../plots/join_schedules.svg")]
+#[doc = "</div>"]
+///
 /// # Panics
 /// If there is no schedule, or not one boundary less than schedules.
 #[track_caller]
@@ -33,6 +37,10 @@ pub fn join_schedules(schedules: Vec<Schedule>, boundaries: &[usize]) -> Schedul
 /// Up to `peak_value` in equal steps, and then constant
 /// (`optax.warmup_constant_schedule`).
 ///
+#[doc = "<div>"]
+#[doc = include_str!("../../plots/warmup_constant_schedule.svg")]
+#[doc = "</div>"]
+///
 /// # Panics
 /// If `warmup_steps` is 0.
 #[track_caller]
@@ -48,7 +56,7 @@ pub struct WarmupCosineDecay {
     pub init_value: f64,
     /// The value after the rise.
     pub peak_value: f64,
-    /// Steps of the rise.
+    /// Steps of the rise; 0 for none.
     pub warmup_steps: usize,
     /// Steps in all, those of the rise included.
     pub decay_steps: usize,
@@ -74,12 +82,15 @@ impl Default for WarmupCosineDecay {
 /// Up in equal steps, and down along a wave of cosine
 /// (`optax.warmup_cosine_decay_schedule`).
 ///
+#[doc = "<div>"]
+#[doc = include_str!("../../plots/warmup_cosine_decay_schedule.svg")]
+#[doc = "</div>"]
+///
 /// # Panics
-/// If `warmup_steps` is 0, or `decay_steps` is not more than that.
+/// If `decay_steps` is not more than `warmup_steps`.
 #[track_caller]
 pub fn warmup_cosine_decay_schedule(w: WarmupCosineDecay) -> Schedule {
     const SCHEDULE: &str = "warmup_cosine_decay_schedule";
-    check_steps(SCHEDULE, "warmup_steps", w.warmup_steps);
     assert!(
         w.decay_steps > w.warmup_steps,
         "{SCHEDULE}: decay_steps is {}, expected more than warmup_steps, {}\n  help: decay_steps counts all \
@@ -91,34 +102,44 @@ pub fn warmup_cosine_decay_schedule(w: WarmupCosineDecay) -> Schedule {
         true => 0.0,
         false => w.end_value / w.peak_value,
     };
-    let rise = linear_schedule(w.init_value, w.peak_value, w.warmup_steps);
     let steps = w.decay_steps - w.warmup_steps;
     let fall = cosine_decay_schedule(w.peak_value, steps, alpha, w.exponent);
-    join_schedules(vec![rise, fall], &[w.warmup_steps])
+    after_rise(w.init_value, w.peak_value, w.warmup_steps, fall)
 }
 
 /// Up in equal steps from `init_value` to the first value of `decay`, which then
 /// decays (`optax.warmup_exponential_decay_schedule`).
 ///
+#[doc = "<div>"]
+#[doc = include_str!("../../plots/warmup_exponential_decay_schedule.svg")]
+#[doc = "</div>"]
+///
 /// # Panics
-/// If `warmup_steps` is 0; as [`exponential_decay`].
+/// As [`exponential_decay`].
 #[track_caller]
 pub fn warmup_exponential_decay_schedule(
     init_value: f64,
     warmup_steps: usize,
     decay: ExponentialDecay,
 ) -> Schedule {
-    check_steps(
-        "warmup_exponential_decay_schedule",
-        "warmup_steps",
-        warmup_steps,
-    );
-    let rise = linear_schedule(init_value, decay.init_value, warmup_steps);
-    join_schedules(vec![rise, exponential_decay(decay)], &[warmup_steps])
+    let fall = exponential_decay(decay);
+    after_rise(init_value, decay.init_value, warmup_steps, fall)
+}
+
+/// A schedule after a rise in equal steps, of which there may be none.
+fn after_rise(from: f64, to: f64, steps: usize, then: Schedule) -> Schedule {
+    match steps {
+        0 => then,
+        steps => join_schedules(vec![linear_schedule(from, to, steps), then], &[steps]),
+    }
 }
 
 /// Rises and cosine decays one after the other (`optax.sgdr_schedule`; Loshchilov
 /// and Hutter, 2017).
+///
+#[doc = "<div>"]
+#[doc = include_str!("../../plots/sgdr_schedule.svg")]
+#[doc = "</div>"]
 ///
 /// # Panics
 /// If there is none; as [`warmup_cosine_decay_schedule`].
