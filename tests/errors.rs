@@ -25,6 +25,8 @@ mod indexing;
 mod meshes;
 #[path = "errors/numbers.rs"]
 mod numbers;
+#[path = "errors/optimizers.rs"]
+mod optimizers;
 #[path = "errors/rules.rs"]
 mod rules;
 #[path = "errors/shapes.rs"]
@@ -51,6 +53,7 @@ fn all() -> Vec<Section> {
         tracing "Values that are not there, and compiled functions";
         meshes "Meshes and shardings";
         trees "Trees and states";
+        optimizers "Optimizers";
     ]
 }
 

@@ -1,5 +1,6 @@
 //! `chain`: one transformation after another.
 
+use crate::mistake::refuse;
 use crate::{ExtraArgs, GradientTransformation, OptState};
 use std::collections::BTreeMap;
 
@@ -57,13 +58,14 @@ pub fn chain(transformations: impl Transformations) -> GradientTransformation {
     GradientTransformation::with_extra_args(
         move |params| first.iter().map(|t| t.init(params)).collect::<Vec<_>>(),
         move |mut updates, states: Vec<OptState>, params, extra: &ExtraArgs<'_>| {
-            assert!(
-                states.len() == list.len(),
-                "chain: the state has {} parts, the chain {} transformations\n  help: pass the \
-                 state that this transformation's `init` or last `update` returned",
-                states.len(),
-                list.len()
-            );
+            if states.len() != list.len() {
+                refuse(&format!(
+                    "chain: the state has {} parts, the chain {} transformations\n  help: pass the \
+                     state that this transformation's `init` or last `update` returned",
+                    states.len(),
+                    list.len()
+                ));
+            }
             let mut next = Vec::with_capacity(states.len());
             for (t, state) in list.iter().zip(states) {
                 let (u, s) = t.update_with(updates, state, params, extra);
@@ -119,10 +121,10 @@ pub fn named_chain<N: Into<String>, T: Into<GradientTransformation>>(
               extra: &ExtraArgs<'_>| {
             for (name, t) in &list {
                 let Some(state) = states.remove(name) else {
-                    panic!(
+                    refuse(&format!(
                         "named_chain: the state has nothing for `{name}`\n  help: pass the state that \
                          this transformation's `init` or last `update` returned"
-                    )
+                    ))
                 };
                 let (u, s) = t.update_with(updates, state, params, extra);
                 updates = u;

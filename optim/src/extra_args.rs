@@ -1,5 +1,6 @@
 //! `ExtraArgs`: what some transformations need besides gradients.
 
+use crate::mistake::refuse;
 use ramie_core::{Array, State};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -153,10 +154,10 @@ impl<'a> ExtraArgs<'a> {
 fn given<'s, T>(found: &'s Option<T>, operation: &str, what: &str, call: &str) -> &'s T {
     match found {
         Some(found) => found,
-        None => panic!(
+        None => refuse(&format!(
             "{operation}: `update` was called without {what}\n  help: call `update_with` with \
              &ExtraArgs::new().{call} as its last argument"
-        ),
+        )),
     }
 }
 
@@ -180,9 +181,9 @@ impl fmt::Debug for ExtraArgs<'_> {
 pub(crate) fn expect_params<'s>(operation: &str, params: Option<&'s State>) -> &'s State {
     match params {
         Some(params) => params,
-        None => panic!(
+        None => refuse(&format!(
             "{operation}: `update` was called without parameters\n  help: pass Some(&params) as \
              its last argument"
-        ),
+        )),
     }
 }

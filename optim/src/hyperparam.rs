@@ -118,7 +118,7 @@ impl From<Array> for Hyperparam {
     fn from(array: Array) -> Hyperparam {
         assert!(
             array.ndim() == 0,
-            "a hyperparameter must be a number, it is {}\n  help: use vmap to train with several \
+            "hyperparameter: expected a number, got {}\n  help: use vmap to train with several \
              values at once",
             array.aval()
         );

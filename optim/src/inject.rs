@@ -1,5 +1,6 @@
 //! `inject_hyperparams`: hyperparameters in the state of an optimizer.
 
+use crate::mistake::refuse;
 use crate::numerics::{count_zero, safe_increment};
 use crate::{ExtraArgs, GradientTransformation, Hyperparam, OptState, Schedule, tree};
 use ramie_core::{Array, DType, State};
@@ -34,10 +35,10 @@ impl Hyperparams {
     pub fn get(&self, name: &str) -> Hyperparam {
         match self.0.get(name) {
             Some(array) => array.into(),
-            None => panic!(
+            None => refuse(&format!(
                 "inject_hyperparams: there is no hyperparameter `{name}`\n  help: there are {}",
                 self.0.paths().collect::<Vec<_>>().join(", ")
-            ),
+            )),
         }
     }
 }
@@ -118,10 +119,10 @@ fn counter(name: &str) -> String {
 fn kept(hyperparams: &State, name: &str) -> Array {
     match hyperparams.get(name) {
         Some(array) => array.clone(),
-        None => panic!(
+        None => refuse(&format!(
             "inject_hyperparams: the state has no hyperparameter `{name}`\n  help: replace its \
              values, but leave the names as they are"
-        ),
+        )),
     }
 }
 

@@ -38,6 +38,7 @@ mod lookahead;
 pub mod losses;
 mod masked;
 pub mod microbatching;
+mod mistake;
 mod moments;
 mod momentum;
 mod monitor;

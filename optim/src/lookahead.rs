@@ -46,11 +46,14 @@ impl LookaheadParams {
     #[track_caller]
     pub fn from_state(state: &State) -> LookaheadParams {
         let (fast, slow) = (state.subtree("fast"), state.subtree("slow"));
-        assert!(
-            !fast.is_empty() && fast.len() == slow.len(),
-            "lookahead: the parameters have no fast and slow half, they are {state:?}\n  help: make \
-             them with LookaheadParams::init_synced(&params).to_state()"
-        );
+        if fast.is_empty() || fast.len() != slow.len() {
+            let found: Vec<&str> = state.paths().collect();
+            crate::mistake::refuse(&format!(
+                "lookahead: the parameters have no fast and slow half, they are {}\n  help: make them \
+                 with LookaheadParams::init_synced(&params).to_state()",
+                found.join(", ")
+            ));
+        }
         LookaheadParams { fast, slow }
     }
 }

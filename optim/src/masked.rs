@@ -1,5 +1,6 @@
 //! `masked`: a transformation for some of the parameters.
 
+use crate::mistake::refuse;
 use crate::{ExtraArgs, GradientTransformation, OptState, set_to_zero};
 use ramie_core::{Array, State};
 use ramie_derive::Tree;
@@ -63,13 +64,13 @@ impl Mask {
                 [] => "nothing".to_owned(),
                 names => names.join(", "),
             };
-            panic!(
+            refuse(&format!(
                 "masked_by: the mask has another structure than the parameters\n  parameters \
                  without an entry: {}\n  entries without a parameter: {}\n  help: give an entry for \
                  each parameter or for a node above it, or use `masked` with a function of the path",
                 listed(&without),
                 listed(&unused)
-            );
+            ));
         }
     }
 }

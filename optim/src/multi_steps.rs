@@ -131,12 +131,13 @@ impl MultiSteps {
             return (None, State::new());
         };
         let (skip, state) = skip(updates, step, params);
-        assert!(
-            skip.dtype() == DType::Bool && skip.ndim() == 0,
-            "multi_steps: the function that skips updates returns {}, expected a scalar bool\n  \
-             help: combine the elements with all() or any()",
-            skip.aval()
-        );
+        if skip.dtype() != DType::Bool || skip.ndim() != 0 {
+            crate::mistake::refuse(&format!(
+                "multi_steps: the function that skips updates returns {}, expected a scalar bool\n  \
+                 help: combine the elements with all() or any()",
+                skip.aval()
+            ));
+        }
         (Some(skip), state)
     }
 

@@ -34,6 +34,7 @@ macro_rules! option_setter {
         $(#[$doc])*
         #[doc = concat!("\n\nBy default `", stringify!($default), "`.")]
         #[must_use]
+        #[track_caller]
         pub fn $field(mut self, $field: impl Into<$crate::Hyperparam>) -> Self {
             self.$field = $field.into();
             self
@@ -43,6 +44,7 @@ macro_rules! option_setter {
         $(#[$doc])*
         #[doc = concat!("\n\nBy default `", stringify!($default), "`.")]
         #[must_use]
+        #[track_caller]
         pub fn $field(mut self, $field: impl Into<$crate::Schedule>) -> Self {
             self.$field = $field.into();
             self
@@ -51,6 +53,7 @@ macro_rules! option_setter {
     ($(#[$doc:meta])* $field:ident optional) => {
         $(#[$doc])*
         #[must_use]
+        #[track_caller]
         pub fn $field(mut self, $field: impl Into<$crate::Hyperparam>) -> Self {
             self.$field = Some($field.into());
             self
@@ -100,6 +103,7 @@ macro_rules! option_setter {
     ($(#[$doc:meta])* $field:ident tx $default:expr) => {
         $(#[$doc])*
         #[must_use]
+        #[track_caller]
         pub fn $field(mut self, $field: impl Into<$crate::GradientTransformation>) -> Self {
             self.$field = $field.into();
             self
@@ -168,6 +172,7 @@ macro_rules! options {
         }
 
         $(#[$doc])*
+        #[track_caller]
         pub fn $ctor(
             $( $req: impl Into<$crate::options::option_type!($rkind)> ),*
         ) -> $name {

@@ -1,5 +1,6 @@
 //! `partition`: different transformations for different parameters.
 
+use crate::mistake::refuse;
 use crate::{ExtraArgs, GradientTransformation, MaskedState, OptState, masked, set_to_zero};
 use ramie_core::{Array, State};
 use ramie_derive::Tree;
@@ -60,10 +61,10 @@ pub fn partition<L: Into<String>, T: Into<GradientTransformation>>(
             let mut states = state.inner_states;
             for (own, tx) in &masks {
                 let Some(state) = states.remove(own) else {
-                    panic!(
+                    refuse(&format!(
                         "partition: the state has nothing for the label `{own}`\n  help: pass the \
                          state that this transformation's `init` or last `update` returned"
-                    )
+                    ))
                 };
                 let (u, s) = tx.update_with(updates, state, params, extra);
                 updates = u;
@@ -90,12 +91,13 @@ fn check(
 ) {
     for (path, array) in params.iter() {
         let found = label(path, array);
-        assert!(
-            known.contains_key(&found),
-            "partition: `{path}` has the label `{found}`, for which there is no transformation\n  \
-             help: there are transformations for {}",
-            known.keys().cloned().collect::<Vec<_>>().join(", ")
-        );
+        if !known.contains_key(&found) {
+            refuse(&format!(
+                "partition: `{path}` has the label `{found}`, for which there is no transformation\n  \
+                 help: there are transformations for {}",
+                known.keys().cloned().collect::<Vec<_>>().join(", ")
+            ));
+        }
     }
 }
 

@@ -3,11 +3,13 @@
 
 use crate::ExtraArgs;
 use crate::extra_args::expect_params;
+use crate::mistake::{refuse, within};
 use ramie_core::tree::{Tree, Visitor};
 use ramie_core::{Array, State};
 use std::any::{Any, TypeId, type_name};
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -115,7 +117,8 @@ impl GradientTransformation {
     /// The state before the first step.
     #[track_caller]
     pub fn init(&self, params: &State) -> OptState {
-        (self.init)(params)
+        let at = Location::caller();
+        within("init", at, || (self.init)(params))
     }
 
     /// The updates for gradients, and the state for the next step.
@@ -131,7 +134,7 @@ impl GradientTransformation {
         state: OptState,
         params: Option<&State>,
     ) -> (State, OptState) {
-        (self.update)(updates, state, params, &ExtraArgs::new())
+        self.update_with(updates, state, params, &ExtraArgs::new())
     }
 
     /// [`update`](GradientTransformation::update) with what some
@@ -148,7 +151,10 @@ impl GradientTransformation {
         params: Option<&State>,
         extra: &ExtraArgs<'_>,
     ) -> (State, OptState) {
-        (self.update)(updates, state, params, extra)
+        let at = Location::caller();
+        within("update", at, || {
+            (self.update)(updates, state, params, extra)
+        })
     }
 }
 
@@ -199,11 +205,11 @@ impl OptState {
         let found = (*self.0).type_name();
         match self.0.into_any().downcast() {
             Ok(state) => *state,
-            Err(_) => panic!(
+            Err(_) => refuse(&format!(
                 "update: the state is that of another transformation\n  expected {}\n  got {found}\n  \
                  help: pass the state that this transformation's `init` or last `update` returned",
                 type_name::<S>()
-            ),
+            )),
         }
     }
 }

@@ -181,7 +181,7 @@ fn numbers_out_of_range() {
     explained(|| drop(apply_every(0)), &["apply_every: k is 0"]);
     explained(
         || drop(sgd(Array::from([0.1f32, 0.2]))),
-        &["a hyperparameter must be a number", "vmap"],
+        &["hyperparameter: expected a number, got f32[2]", "vmap"],
     );
     let plateau = contrib::reduce_on_plateau().factor(2.0);
     explained(

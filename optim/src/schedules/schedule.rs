@@ -27,6 +27,7 @@ enum Kind {
 
 impl Schedule {
     /// The same number at every step.
+    #[track_caller]
     pub fn constant(value: impl Into<Hyperparam>) -> Schedule {
         Schedule(Kind::Constant(value.into()))
     }
@@ -73,6 +74,7 @@ impl Schedule {
 macro_rules! constant {
     ($($t:ty),*) => { $(
         impl From<$t> for Schedule {
+            #[track_caller]
             fn from(value: $t) -> Schedule {
                 Schedule::constant(value)
             }

@@ -1,0 +1,41 @@
+//! Mistakes in calls of transformations, told with the line of the call.
+
+use std::cell::Cell;
+use std::panic::Location;
+
+type Call = (&'static str, &'static Location<'static>);
+
+thread_local! {
+    /// The call of the user that is being carried out.
+    static CALL: Cell<Option<Call>> = const { Cell::new(None) };
+}
+
+/// Runs `f` as a part of a call that the user made. Transformations call each
+/// other: the outermost call is the user's.
+pub(crate) fn within<R>(
+    what: &'static str,
+    at: &'static Location<'static>,
+    f: impl FnOnce() -> R,
+) -> R {
+    struct Restore(Option<Call>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            CALL.set(self.0);
+        }
+    }
+    let _restore = Restore(CALL.get());
+    if CALL.get().is_none() {
+        CALL.set(Some((what, at)));
+    }
+    f()
+}
+
+/// Panics with a message and the line of the user's call, which a closure's own
+/// line does not tell.
+#[track_caller]
+pub(crate) fn refuse(message: &str) -> ! {
+    match CALL.get() {
+        Some((what, at)) => panic!("{message}\n  in the call of `{what}` at {at}"),
+        None => panic!("{message}"),
+    }
+}
