@@ -6,7 +6,8 @@ use ramie_nn::models::{
     Generator, Gpt2, Gpt2Config, LanguageModel, Llama, LlamaConfig, Mlp, MlpConfig,
     PretrainedError, ResNet, ResNetConfig, Sampling,
 };
-use ramie_nn::{BatchStat, Module, Rngs};
+use ramie_nn::{AttentionFn, BatchStat, Module, Optimizer, Rngs, value_and_grad};
+use ramie_optim::adam;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -321,6 +322,39 @@ fn narrow_types_are_converted() {
     assert_eq!(got.dtype(), DType::BF16);
     // Eight bits of mantissa, through two layers.
     close("bf16", &got, &logits, 6e-2);
+}
+
+#[test]
+fn models_learn() {
+    // The next token of a sequence that repeats, by attention in blocks.
+    let mut config = LlamaConfig::from_json(folder("llama").join("config.json")).expect("read");
+    config.attention_fn = AttentionFn::blockwise(4);
+    let model = Llama::new(&config, &mut Rngs::new(0));
+    let optimizer = Optimizer::new(&model, adam(1e-2));
+    let tokens = Array::from([[7i32, 3, 11, 5, 7, 3, 11, 5, 7, 3, 11, 5]]);
+    let step = jit(|state: &mut (Llama, Optimizer), tokens: Array| {
+        let (model, optimizer) = state;
+        let loss = |model: &mut Llama| {
+            let logits = model.forward(&tokens.slice_in_dim(0, 11, 1, 1));
+            let next = tokens.slice_in_dim(1, 12, 1, 1).expand_dims(&[2]);
+            -logits.log_softmax(-1).take_along_axis(&next, 2).mean()
+        };
+        let (loss, grads) = value_and_grad(model, loss);
+        optimizer.update(model, grads);
+        loss
+    });
+    let mut state = (model, optimizer);
+    let losses: Vec<f32> = (0..30)
+        .map(|_| step(&mut state, tokens.clone()).item())
+        .collect();
+    assert!(losses[29] < 0.1 * losses[0], "{losses:?}");
+    let model = state.0;
+    let generator = Generator::new(Sampling::greedy(), 5);
+    let start = tokens.slice_in_dim(0, 5, 1, 1);
+    let got = generator
+        .generate(&model, &start, &random::key(0))
+        .to_vec::<i32>();
+    assert_eq!(got, [7, 3, 11, 5, 7, 3, 11, 5, 7, 3]);
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use super::{
     BatchNorm, Conv, ConvLocal, ConvTranspose, Dropout, Einsum, Embed, GroupNorm, InstanceNorm,
-    LayerNorm, Linear, LinearGeneral, Lora, LoraLinear, PReLU, RMSNorm, Sequential,
+    LayerNorm, Linear, LinearGeneral, Lora, LoraLinear, MultiHeadAttention, PReLU, RMSNorm,
+    Sequential,
 };
 use ramie_core::{Array, Tree};
 
@@ -63,6 +64,7 @@ forward!(
     Linear,
     LinearGeneral,
     LoraLinear,
+    MultiHeadAttention,
     PReLU,
     RMSNorm,
     Sequential,

@@ -3,7 +3,8 @@
 use super::LanguageModel;
 use super::activation::{self, Activation};
 use crate::{
-    AttentionInputs, Dropout, Embed, LayerNorm, Linear, Module, MultiHeadAttention, Rngs, init,
+    AttentionFn, AttentionInputs, Dropout, Embed, LayerNorm, Linear, Module, MultiHeadAttention,
+    Rngs, init,
 };
 use ramie_core::{Array, DType};
 use serde::Deserialize;
@@ -48,6 +49,10 @@ pub struct Gpt2Config {
     pub(super) scale_attn_by_inverse_layer_idx: bool,
     /// Whether there is attention to other inputs; this model has none.
     pub(super) add_cross_attention: bool,
+    /// How the blocks attend. In blocks of keys no weights can be dropped:
+    /// `attn_pdrop` must be 0 then.
+    #[serde(skip)]
+    pub attention_fn: AttentionFn,
     /// The element type of the computation; by default that of the parameters.
     #[serde(skip)]
     pub compute_dtype: Option<DType>,
@@ -78,6 +83,7 @@ impl Default for Gpt2Config {
             scale_attn_weights: true,
             scale_attn_by_inverse_layer_idx: false,
             add_cross_attention: false,
+            attention_fn: AttentionFn::default(),
             compute_dtype: None,
             param_dtype: DType::F32,
         }
@@ -170,6 +176,7 @@ impl Gpt2Block {
                 .kernel_init(weights.clone())
                 .out_kernel_init(last.clone())
                 .force_fp32_for_softmax(true)
+                .attention_fn(config.attention_fn.clone())
                 .build(features, &mut *rngs),
             ln_2: config.norm(rngs),
             mlp: Gpt2Mlp {

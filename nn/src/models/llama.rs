@@ -127,6 +127,7 @@ impl LlamaBlock {
                 .param_dtype(config.param_dtype)
                 .kernel_init(init::normal(config.initializer_range))
                 .force_fp32_for_softmax(true)
+                .attention_fn(config.attention_fn.clone())
                 .rotary(config.rotary())
                 .build(features, &mut *rngs),
             post_attention_layernorm: config.build_norm(rngs),

@@ -2,7 +2,7 @@
 
 use super::activation;
 use super::pretrained::{PretrainedError, read_config, unsupported};
-use crate::{RotaryEmbedding, RotaryScaling};
+use crate::{AttentionFn, RotaryEmbedding, RotaryScaling};
 use ramie_core::DType;
 use serde::Deserialize;
 use std::path::Path;
@@ -46,6 +46,8 @@ pub struct LlamaConfig {
     pub mlp_bias: bool,
     /// The probability to drop a weight of attention.
     pub attention_dropout: f64,
+    /// How the blocks attend: for long sequences, in blocks of keys.
+    pub attention_fn: AttentionFn,
     /// The element type of the computation; by default that of the parameters.
     pub compute_dtype: Option<DType>,
     /// The element type of the parameters, `f32` by default.
@@ -72,6 +74,7 @@ impl Default for LlamaConfig {
             attention_bias: false,
             mlp_bias: false,
             attention_dropout: 0.0,
+            attention_fn: AttentionFn::default(),
             compute_dtype: None,
             param_dtype: DType::F32,
         }
@@ -175,6 +178,7 @@ impl LlamaConfig {
             attention_bias: file.attention_bias.unwrap_or(false),
             mlp_bias: file.mlp_bias.unwrap_or(false),
             attention_dropout: file.attention_dropout.unwrap_or(0.0),
+            attention_fn: default.attention_fn,
             compute_dtype: None,
             param_dtype: DType::F32,
         })
