@@ -36,6 +36,7 @@ mod linesearch;
 mod lion;
 mod lookahead;
 pub mod losses;
+mod low_precision;
 mod masked;
 pub mod microbatching;
 mod mistake;
@@ -108,6 +109,9 @@ pub use losses::{
     log_cosh, poly_loss_cross_entropy, safe_softmax_cross_entropy, sigmoid_binary_cross_entropy,
     sigmoid_focal_loss, smooth_labels, softmax_cross_entropy,
     softmax_cross_entropy_with_integer_labels, squared_error,
+};
+pub use low_precision::{
+    KahanSummationState, StochasticRoundingState, kahan_summation, stochastic_rounding,
 };
 pub use masked::{Mask, MaskedState, freeze, masked, masked_by};
 pub use microbatching::microbatch;
