@@ -2,7 +2,8 @@
 //!
 //! `cargo bench --bench steps -- [WORKLOAD…] [--steps N] [--samples N] [--warmup N]`
 //!
-//! Every workload runs in a process of its own, so that peak memory is its own.
+//! Every workload runs in a process of its own, so that peak memory is its own; so
+//! does every optimizer of `optim`, which `optim/adamw` names alone.
 
 mod cnn;
 mod collectives;
@@ -17,6 +18,7 @@ mod lstm;
 mod matmul;
 mod measure;
 mod ops;
+mod optim;
 mod scalar;
 mod trace;
 mod traffic;
@@ -25,7 +27,7 @@ mod xor;
 use measure::{Plan, measure};
 use std::process::Command;
 
-const WORKLOADS: [&str; 11] = [
+const WORKLOADS: [&str; 12] = [
     "scalar",
     "xor",
     "digits",
@@ -33,6 +35,7 @@ const WORKLOADS: [&str; 11] = [
     "gpt",
     "lstm",
     "ops",
+    "optim",
     "trace",
     "collectives",
     "first_step",
@@ -48,6 +51,7 @@ fn run(name: &str, plan: &Plan) -> ramie::core::Result<()> {
         "gpt" => measure(name, plan, 5, gpt::build),
         "lstm" => measure(name, plan, 10, lstm::build),
         "ops" => ops::measure(plan),
+        name if name.starts_with("optim/") => optim::measure(plan, &name["optim/".len()..]),
         "trace" => trace::measure(plan),
         "collectives" => collectives::measure(plan),
         "first_step" => {
@@ -92,6 +96,13 @@ fn main() {
     if names.is_empty() {
         names = WORKLOADS.map(String::from).to_vec();
     }
+    names = names
+        .into_iter()
+        .flat_map(|name| match name.as_str() {
+            "optim" => optim::OPTIMIZERS.map(|o| format!("optim/{o}")).to_vec(),
+            _ => vec![name],
+        })
+        .collect();
     if inside {
         for name in &names {
             if let Err(e) = run(name, &plan) {
