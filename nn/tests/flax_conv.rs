@@ -7,9 +7,22 @@ use ramie_core::{Array, DType, Padding};
 use ramie_nn::linen::{Conv, ConvLocal, ConvTranspose, Module, Scope};
 use ramie_nn::{ConvPadding, Rngs, avg_pool, init, max_pool, min_pool};
 
-/// A case whose first values are Flax's but for the last bits.
+/// Larger kernels, of which one or a few first values differ from Flax's in the
+/// last bits. All others are equal bit for bit.
+const LARGE: [&str; 5] = [
+    "local1d",
+    "depthwise",
+    "nnx_transpose_circular",
+    "transpose_kernel",
+    "transpose_circular_kernel",
+];
+
 fn case(golden: &Golden, name: &str) -> Case {
-    golden.case(name).init_tolerance(LAST_BITS)
+    let case = golden.case(name);
+    match LARGE.contains(&name) {
+        true => case.init_tolerance(LAST_BITS),
+        false => case,
+    }
 }
 
 /// What rounding to eight bits of mantissa leaves.

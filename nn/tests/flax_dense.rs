@@ -7,9 +7,20 @@ use ramie_core::{Array, DType};
 use ramie_nn::linen::{Dense, DenseGeneral, Einsum, Embed, Module, Scope};
 use ramie_nn::{Linear, LinearGeneral, Rngs, init};
 
-/// A case whose first values are Flax's but for the last bits.
+/// Larger kernels, of which one or a few first values differ from Flax's in the
+/// last bits. All others are equal bit for bit.
+const LARGE: [&str; 3] = [
+    "dense_general_batches",
+    "linear_general_axes",
+    "linear_general_batch",
+];
+
 fn case(golden: &Golden, name: &str) -> Case {
-    golden.case(name).init_tolerance(LAST_BITS)
+    let case = golden.case(name);
+    match LARGE.contains(&name) {
+        true => case.init_tolerance(LAST_BITS),
+        false => case,
+    }
 }
 
 /// What rounding to eight bits of mantissa leaves.

@@ -78,9 +78,10 @@ impl Golden {
     }
 }
 
-/// What the last bit or two of some numbers are as a part of the greatest: XLA's
-/// loops over whole vectors and over what is left round logarithms differently,
-/// and the client that Flax ran on divides arrays differently.
+/// What the last bits of some numbers are as a part of the greatest. XLA computes
+/// logarithms in loops over vectors in another way than those of what is left
+/// over, and the client that Flax ran on takes arrays apart in its own way: JAX
+/// itself gives other bits there when it runs on the plugin.
 pub const LAST_BITS: f64 = 2.5e-7;
 
 /// One recorded module.
