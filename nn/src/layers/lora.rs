@@ -15,7 +15,8 @@ use std::borrow::Cow;
 ///
 /// The second matrix is zero at first, so that a layer which it is added to does
 /// at first what it did before. To train the adapters alone, take gradients with
-/// respect to [`LoraParam`].
+/// respect to [`LoraParam`], which is a kind of its own: [`Param`] does not
+/// include it (in Flax it does).
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
