@@ -16,7 +16,7 @@
 
 mod parse;
 
-use crate::Result;
+use crate::{IntoSource, Result};
 use ndarray::{Array1, Array3};
 use ramie_core::Array;
 
@@ -80,6 +80,22 @@ impl Split {
     #[track_caller]
     pub fn label_array(&self) -> Array {
         Array::from(&self.labels)
+    }
+}
+
+/// Images with labels, one by one.
+///
+/// ```
+/// use ramie_data::{DataLoader, digits};
+/// let loader = DataLoader::new(digits::load()?.train).batch_size(128).shuffle(0);
+/// let (images, labels) = loader.iter().next().unwrap()?;
+/// assert_eq!((images.dim(), labels.dim()), ((128, 8, 8), 128));
+/// # Ok::<(), ramie_data::Error>(())
+/// ```
+impl IntoSource for Split {
+    type Source = <(Array3<f32>, Array1<i32>) as IntoSource>::Source;
+    fn into_source(self) -> Self::Source {
+        (self.images, self.labels).into_source()
     }
 }
 
