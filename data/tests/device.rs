@@ -11,7 +11,7 @@ use ramie_data::{
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Before anything else in each test: eight virtual devices.
 fn start() {
@@ -77,8 +77,12 @@ fn batches_are_ahead_on_the_device_and_the_state_is_not() {
     let mut batches = loader.iter().prefetch_to_device(2, Placement::default());
     let double = jit(|x: ramie_core::Array| x * 2.0);
     let first = double(batches.next().unwrap().unwrap());
-    std::thread::sleep(Duration::from_millis(50));
     // The one in use, and two ahead.
+    let start = Instant::now();
+    while made.load(Ordering::SeqCst) < 3 && start.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    std::thread::sleep(Duration::from_millis(20));
     assert_eq!(made.load(Ordering::SeqCst), 3);
     assert_eq!(batches.state().position(), 1);
     let state = batches.state();
