@@ -3,15 +3,16 @@
 mod common;
 
 use common::{Case, Golden, LAST_BITS};
-use ramie_core::{Array, DType};
+use ramie_core::{Array, DType, State, random};
 use ramie_nn::linen::{
-    Module, MultiHeadAttention as Linen, MultiHeadDotProductAttention as Mha, Scope, SelfAttention,
+    Apply, Module, MultiHeadAttention as Linen, MultiHeadDotProductAttention as Mha, Scope,
+    SelfAttention, Variables,
 };
 use ramie_nn::{
     AttentionFn, AttentionInputs, AttentionOptions, Deterministic, Module as _, MultiHeadAttention,
-    MultiHeadAttentionConfig, Rngs, combine_masks, dot_product_attention,
+    MultiHeadAttentionConfig, Param, Rngs, combine_masks, dot_product_attention,
     dot_product_attention_weights, init, make_attention_mask, make_attention_mask_with,
-    make_causal_mask, make_causal_mask_with,
+    make_causal_mask, make_causal_mask_with, nnx,
 };
 
 /// What rounding to eight bits of mantissa leaves, of products that are summed.
@@ -229,4 +230,29 @@ fn evaluation_drops_nothing() {
     assert_eq!(layer.deterministic, Deterministic(true));
     let all = layer.forward(&x).to_vec::<f32>();
     assert_eq!(all, layer.forward(&x).to_vec::<f32>());
+}
+
+#[test]
+fn weights_are_kept_for_inspection() {
+    let x = random::normal(&random::key(0), &[2, 5, 8], DType::F32);
+    let config = MultiHeadAttention::heads(2).sow_weights(true);
+    let mut layer = config.build(8, &mut Rngs::new(0));
+    let (out, weights) = layer.forward_and_weights(&AttentionInputs::of(&x));
+    assert_eq!(layer.forward(&x).to_vec::<f32>(), out.to_vec::<f32>());
+    let (_, kept) = nnx::capture(&mut layer, |layer| layer.forward(&x));
+    let kept = &kept["intermediates.attention_weights.0"];
+    assert_eq!(kept.to_vec::<f32>(), weights.to_vec::<f32>());
+    let rows = weights.sum_axes(&[-1]).to_vec::<f32>();
+    assert!(rows.iter().all(|row| (row - 1.0).abs() < 1e-5), "{rows:?}");
+
+    // Linen, with the variables of the layer above.
+    let params = State::of(&layer).of_kind(Param::KIND);
+    let variables = Variables::new().with("params", params);
+    let options = Apply::new().mutable("intermediates");
+    let (y, updates) = config.apply_with(&variables, x.clone(), &options);
+    assert_eq!(Array::to_vec::<f32>(&y), out.to_vec::<f32>());
+    let kept = &updates["intermediates"]["attention_weights.0"];
+    assert_eq!(kept.to_vec::<f32>(), weights.to_vec::<f32>());
+    let silent: Array = config.apply(&variables, x);
+    assert_eq!(silent.to_vec::<f32>(), out.to_vec::<f32>());
 }

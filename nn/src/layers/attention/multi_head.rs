@@ -10,6 +10,7 @@ use super::mask::combine_masks_with;
 use super::rotary::RotaryEmbedding;
 use crate::init::{self, Initializer};
 use crate::layers::hyperparameters::hyperparameters;
+use crate::nnx::Intermediates;
 use crate::{Cache, Deterministic, LayerNorm, LinearGeneral, Module, RngStream, Rngs, Vars};
 use ramie_core::random::Key;
 use ramie_core::{Array, DType, Precision};
@@ -75,6 +76,11 @@ pub struct MultiHeadAttention {
     /// How the layer attends.
     #[tree(fixed)]
     pub attention_fn: AttentionFn,
+    /// Whether weights are kept for inspection.
+    pub sow_weights: bool,
+    /// Weights of calls, as `attention_weights`, while
+    /// [`nnx::capture`](crate::nnx::capture) records.
+    pub intermediates: Intermediates,
 }
 
 hyperparameters! {
@@ -142,10 +148,9 @@ hyperparameters! {
         force_fp32_for_softmax: [bool] = false,
         /// Rotates queries and keys by their places.
         rotary: [Option<RotaryEmbedding>] = None,
-        /// In the way of Linen: keeps the weights as `attention_weights` in
-        /// `intermediates`, if that collection may be changed. In that of NNX,
-        /// [`forward_and_weights`](MultiHeadAttention::forward_and_weights)
-        /// gives them.
+        /// Whether weights are kept for inspection as `attention_weights`: in the
+        /// way of Linen in `intermediates`, if that collection may be changed, in
+        /// that of NNX while [`nnx::capture`](crate::nnx::capture) records.
         sow_weights: [bool] = false,
         /// The name of Linen's class, of which automatic names are made.
         class: [&'static str] = Self::CLASS,
@@ -184,7 +189,11 @@ impl MultiHeadAttention {
     /// it, or weights are to be dropped and there is no key.
     #[track_caller]
     pub fn forward_with(&mut self, inputs: &AttentionInputs) -> Array {
-        self.attend(inputs, false).0
+        let (out, weights) = self.attend(inputs, self.sow_weights);
+        if let Some(weights) = weights {
+            self.intermediates.sow("attention_weights", &weights);
+        }
+        out
     }
 
     /// [`forward_with`](MultiHeadAttention::forward_with), and the weights,
@@ -471,6 +480,8 @@ impl MultiHeadAttentionConfig {
             precision: self.precision,
             force_fp32_for_softmax: self.force_fp32_for_softmax,
             attention_fn: self.attention_fn.clone(),
+            sow_weights: self.sow_weights,
+            intermediates: Intermediates::default(),
         }
     }
 
