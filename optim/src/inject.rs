@@ -17,7 +17,8 @@ pub struct InjectHyperparamsState {
     /// The numbers of the last step, 0-d, by name. What is changed here holds
     /// from the next step on, unless a schedule gives the number.
     pub hyperparams: State,
-    /// The counts of the hyperparameters that follow a schedule.
+    /// The counts of the hyperparameters that follow a schedule, and the states
+    /// of those that have one.
     pub hyperparams_states: State,
     /// The state of the optimizer.
     pub inner_state: OptState,
@@ -43,12 +44,67 @@ impl Hyperparams {
     }
 }
 
+type Next = dyn Fn(&State, &ExtraArgs<'_>) -> State + Send + Sync;
+type Value = dyn Fn(&State, &ExtraArgs<'_>) -> Array + Send + Sync;
+
+/// A hyperparameter that depends on a state of its own, which may follow what
+/// `update_with` is given: the loss, say (`optax.schedules.StatefulSchedule`).
+///
+/// ```
+/// use ramie_core::{Array, State};
+/// use ramie_optim::{ExtraArgs, StatefulSchedule, inject_hyperparams, sgd};
+/// // A tenth of the mean of losses, which decays.
+/// let by_loss = StatefulSchedule::new(
+///     State::from_iter([("mean", Array::from(1.0f32))]),
+///     |state, extra: &ExtraArgs<'_>| {
+///         let loss = extra.expect_value("by_loss");
+///         state.map(|mean| mean * 0.9 + loss * 0.1)
+///     },
+///     |state, _| state.arrays()[0].clone() * 0.1,
+/// );
+/// let constants: [(&str, f64); 0] = [];
+/// let tx = inject_hyperparams(constants, |h| sgd(h.get("learning_rate")))
+///     .stateful("learning_rate", by_loss);
+/// ```
+#[derive(Clone)]
+pub struct StatefulSchedule {
+    first: State,
+    next: Arc<Next>,
+    value: Arc<Value>,
+}
+
+impl StatefulSchedule {
+    /// From the first state, what makes the next one after a step, and the value
+    /// in a step, 0-d. For the value before the first step there are no extra
+    /// arguments.
+    pub fn new(
+        init: State,
+        update: impl Fn(&State, &ExtraArgs<'_>) -> State + Send + Sync + 'static,
+        value: impl Fn(&State, &ExtraArgs<'_>) -> Array + Send + Sync + 'static,
+    ) -> StatefulSchedule {
+        StatefulSchedule {
+            first: init,
+            next: Arc::new(update),
+            value: Arc::new(value),
+        }
+    }
+}
+
+impl fmt::Debug for StatefulSchedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("StatefulSchedule")
+            .field(&self.first)
+            .finish()
+    }
+}
+
 type Factory = dyn Fn(&Hyperparams) -> GradientTransformation + Send + Sync;
 
 /// The options of [`inject_hyperparams`].
 #[derive(Clone)]
 pub struct InjectHyperparams {
     schedules: BTreeMap<String, Schedule>,
+    stateful: BTreeMap<String, StatefulSchedule>,
     factory: Arc<Factory>,
     dtype: Option<DType>,
 }
@@ -57,6 +113,7 @@ impl fmt::Debug for InjectHyperparams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("InjectHyperparams")
             .field(&self.schedules)
+            .field(&self.stateful)
             .finish()
     }
 }
@@ -83,6 +140,7 @@ pub fn inject_hyperparams<N: Into<String>, S: Into<Schedule>, T: Into<GradientTr
     let named = |(name, schedule): (N, S)| (name.into(), schedule.into());
     InjectHyperparams {
         schedules: hyperparams.into_iter().map(named).collect(),
+        stateful: BTreeMap::new(),
         factory: Arc::new(move |h| factory(h).into()),
         dtype: None,
     }
@@ -97,18 +155,80 @@ impl InjectHyperparams {
         self
     }
 
+    /// A hyperparameter with a state of its own.
+    #[must_use]
+    pub fn stateful(mut self, name: &str, schedule: StatefulSchedule) -> InjectHyperparams {
+        self.schedules.remove(name);
+        self.stateful.insert(name.to_owned(), schedule);
+        self
+    }
+
+    /// The states before the first step.
+    fn first_states(&self) -> State {
+        let scheduled = self.schedules.iter();
+        let scheduled = scheduled.filter(|(_, s)| s.as_hyperparam().is_none());
+        let counts: State = scheduled
+            .map(|(name, _)| (counter(name), count_zero()))
+            .collect();
+        let states = self.stateful.iter();
+        states.fold(counts, |all, (name, s)| all.merge(s.first.nested(name)))
+    }
+
+    /// The states for the next step.
+    fn next_states(&self, states: &State, extra: &ExtraArgs<'_>) -> State {
+        let mut next = states.clone();
+        for name in self.schedules.keys() {
+            if let Some(count) = states.get(&counter(name)) {
+                next.insert(&counter(name), safe_increment(count));
+            }
+        }
+        for (name, schedule) in &self.stateful {
+            let own = (schedule.next)(&states.subtree(name), extra);
+            for (path, array) in own.nested(name).iter() {
+                next.insert(path, array.clone());
+            }
+        }
+        next
+    }
+
     /// The hyperparameters of a step: constants from the state before it.
-    fn values(&self, last: Option<&State>, counts: &State, like: &State) -> State {
+    fn values(
+        &self,
+        last: Option<&State>,
+        states: &State,
+        like: &State,
+        extra: &ExtraArgs<'_>,
+    ) -> State {
         let dtype = self.dtype.unwrap_or_else(|| tree::highest_dtype(like));
         let value = |(name, schedule): (&String, &Schedule)| {
             let value = match (schedule.as_hyperparam(), last) {
                 (Some(_), Some(last)) => kept(last, name),
-                _ => schedule.at(counts.get(&counter(name)).unwrap_or(&count_zero())),
+                _ => schedule.at(states.get(&counter(name)).unwrap_or(&count_zero())),
             };
             (name.clone(), value.astype(dtype))
         };
-        self.schedules.iter().map(value).collect()
+        let stateful = |(name, schedule): (&String, &StatefulSchedule)| {
+            let value = (schedule.value)(&states.subtree(name), extra);
+            (name.clone(), value.astype(dtype))
+        };
+        let scheduled = self.schedules.iter().map(value);
+        scheduled
+            .chain(self.stateful.iter().map(stateful))
+            .collect()
     }
+}
+
+/// [`inject_hyperparams`] by its former name
+/// (`optax.inject_stateful_hyperparams`).
+pub fn inject_stateful_hyperparams<
+    N: Into<String>,
+    S: Into<Schedule>,
+    T: Into<GradientTransformation>,
+>(
+    hyperparams: impl IntoIterator<Item = (N, S)>,
+    factory: impl Fn(&Hyperparams) -> T + Send + Sync + 'static,
+) -> InjectHyperparams {
+    inject_hyperparams(hyperparams, factory)
 }
 
 fn counter(name: &str) -> String {
@@ -131,14 +251,9 @@ impl From<InjectHyperparams> for GradientTransformation {
         let first = inject.clone();
         GradientTransformation::with_extra_args(
             move |params| {
-                let scheduled = first
-                    .schedules
-                    .iter()
-                    .filter(|(_, s)| s.as_hyperparam().is_none());
-                let hyperparams_states: State = scheduled
-                    .map(|(name, _)| (counter(name), count_zero()))
-                    .collect();
-                let hyperparams = first.values(None, &hyperparams_states, params);
+                let hyperparams_states = first.first_states();
+                let none = ExtraArgs::new();
+                let hyperparams = first.values(None, &hyperparams_states, params, &none);
                 InjectHyperparamsState {
                     count: count_zero(),
                     inner_state: (first.factory)(&Hyperparams(hyperparams.clone())).init(params),
@@ -148,15 +263,16 @@ impl From<InjectHyperparams> for GradientTransformation {
             },
             move |updates, state: InjectHyperparamsState, params, extra: &ExtraArgs<'_>| {
                 let like = params.unwrap_or(&updates);
-                let hyperparams =
-                    inject.values(Some(&state.hyperparams), &state.hyperparams_states, like);
+                let (last, states) = (&state.hyperparams, &state.hyperparams_states);
+                let hyperparams = inject.values(Some(last), states, like, extra);
+                let hyperparams_states = inject.next_states(states, extra);
                 let tx = (inject.factory)(&Hyperparams(hyperparams.clone()));
                 let (updates, inner_state) =
                     tx.update_with(updates, state.inner_state, params, extra);
                 let state = InjectHyperparamsState {
                     count: safe_increment(&state.count),
                     hyperparams,
-                    hyperparams_states: state.hyperparams_states.map(safe_increment),
+                    hyperparams_states,
                     inner_state,
                 };
                 (updates, state)

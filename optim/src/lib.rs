@@ -90,7 +90,10 @@ pub use extra_args::ExtraArgs;
 pub use factored::{FactoredState, ScaleByFactoredRms, scale_by_factored_rms};
 pub use flatten::flatten;
 pub use hyperparam::Hyperparam;
-pub use inject::{Hyperparams, InjectHyperparams, InjectHyperparamsState, inject_hyperparams};
+pub use inject::{
+    Hyperparams, InjectHyperparams, InjectHyperparamsState, StatefulSchedule, inject_hyperparams,
+    inject_stateful_hyperparams,
+};
 pub use lbfgs::{ScaleByLbfgs, ScaleByLbfgsState, scale_by_lbfgs};
 pub use linear_algebra::{
     InversePthRoot, PowerIteration, matrix_inverse_pth_root, nnls, power_iteration,

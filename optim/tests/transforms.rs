@@ -170,3 +170,34 @@ fn hyperparameters_change_without_a_new_program() {
     let rate = tree::get(&state, "learning_rate").expect("it is in the state");
     assert_eq!((rate.item::<f32>(), step.compilations()), (0.5, 1));
 }
+
+#[test]
+fn a_hyperparameter_follows_the_loss() {
+    let by_loss = StatefulSchedule::new(
+        State::from_iter([("mean", Array::from(4.0f32))]),
+        |state, extra: &ExtraArgs<'_>| {
+            let loss = extra.expect_value("by_loss");
+            state.map(|mean| (mean + loss) * 0.5)
+        },
+        |state, _| state.arrays()[0].clone() * 0.25,
+    );
+    let constants = [("momentum", 0.0)];
+    let tx: GradientTransformation = inject_hyperparams(constants, |h| {
+        sgd(h.get("learning_rate")).momentum(h.get("momentum"))
+    })
+    .stateful("learning_rate", by_loss)
+    .into();
+    let params = State::from_iter([("w", Array::from(1.0f32))]);
+    let mut state = tx.init(&params);
+    let step = jit(move |state: &mut OptState, loss: Array| {
+        let taken = std::mem::replace(state, OptState::new(()));
+        let extra = ExtraArgs::new().value(&loss);
+        let (updates, next) = tx.update_with(params.clone(), taken, None, &extra);
+        *state = next;
+        updates
+    });
+    let mut update = |loss: f32| step(&mut state, Array::from(loss)).arrays()[0].item::<f32>();
+    assert_eq!([update(2.0), update(1.0), update(0.0)], [-1.0, -0.75, -0.5]);
+    let mean = tree::get(&state, "hyperparams_states.learning_rate.mean");
+    assert_eq!(mean.expect("it is in the state").item::<f32>(), 1.0);
+}
