@@ -3,8 +3,11 @@
 use ramie_core::{Array, DType, jit};
 use ramie_nn::nnx::{self, Intermediates, Perturb, TabulateOptions, of_type};
 use ramie_nn::{
-    BatchStat, Intermediate, Linear, Module, Param, Perturbation, RngStream, Rngs, value_and_grad,
+    BatchNorm, BatchStat, Conv, Dropout, Embed, Intermediate, LayerNorm, Linear, Module,
+    MultiHeadAttention, Param, Perturbation, RngStream, Rngs, value_and_grad,
 };
+
+use std::sync::{Arc, Mutex};
 
 #[derive(Module)]
 struct Block {
@@ -238,4 +241,74 @@ fn gradients_of_values_inside() {
 #[should_panic(expected = "cannot be taken out, being fields of structs")]
 fn parameters_are_not_popped() {
     nnx::pop(&mut Model::new(), of_type::<Param>());
+}
+
+#[test]
+fn layers_report_their_calls() {
+    #[derive(Module)]
+    struct Net {
+        embed: Embed,
+        conv: Conv,
+        norm: BatchNorm,
+        layer_norm: LayerNorm,
+        drop: Dropout,
+        attention: MultiHeadAttention,
+        out: Linear,
+    }
+    impl Net {
+        fn forward(&mut self, tokens: &Array) -> Array {
+            let x = self.embed.forward(tokens);
+            let x = self.norm.forward(&self.conv.forward(&x));
+            let x = self.drop.forward(&self.layer_norm.forward(&x));
+            let x = self.attention.forward(&x);
+            self.out.forward(&x)
+        }
+    }
+    let mut rngs = Rngs::new(0);
+    let net = Net {
+        embed: Embed::new(10, 4, &mut rngs),
+        conv: Conv::new(4, 8, [3], &mut rngs),
+        norm: BatchNorm::new(8, &mut rngs),
+        layer_norm: LayerNorm::new(8, &mut rngs),
+        drop: Dropout::new(0.5, &mut rngs),
+        attention: MultiHeadAttention::new(2, 8, &mut rngs),
+        out: Linear::new(8, 2, &mut rngs),
+    };
+    let rows = Arc::new(Mutex::new(Vec::new()));
+    let seen = rows.clone();
+    let options = TabulateOptions::new()
+        .compute_flops()
+        .compute_vjp_flops()
+        .row_filter(move |row| {
+            seen.lock().expect("one thread").push(row.clone());
+            true
+        });
+    let tokens = Array::zeros(&[2, 5], DType::I32);
+    nnx::tabulate(&net, tokens, options, |m, x| m.forward(&x));
+    let rows = rows.lock().expect("one thread");
+    let row = |path: &str| rows.iter().find(|r| r.path == path).expect("a row");
+    for (path, input, output) in [
+        ("", "i32[2,5]", "f32[2,5,2]"),
+        ("embed", "i32[2,5]", "f32[2,5,4]"),
+        ("conv", "f32[2,5,4]", "f32[2,5,8]"),
+        ("norm", "f32[2,5,8]", "f32[2,5,8]"),
+        ("layer_norm", "f32[2,5,8]", "f32[2,5,8]"),
+        ("drop", "f32[2,5,8]", "f32[2,5,8]"),
+        ("attention", "f32[2,5,8]", "f32[2,5,8]"),
+        ("attention.query", "f32[2,5,8]", "f32[2,5,2,4]"),
+        ("out", "f32[2,5,8]", "f32[2,5,2]"),
+    ] {
+        let row = row(path);
+        assert_eq!(
+            (&row.inputs[..], &row.outputs[..]),
+            (&[input.to_owned()][..], &[output.to_owned()][..]),
+            "{path}"
+        );
+        assert!(
+            row.flops.is_some() && row.vjp_flops >= row.flops,
+            "{path}: {row:?}"
+        );
+    }
+    // Products, and the bias.
+    assert_eq!(row("out").flops, Some(2.0 * 10.0 * 8.0 * 2.0 + 10.0 * 2.0));
 }

@@ -4,6 +4,7 @@ use super::hyperparameters::hyperparameters;
 use super::promote::promote;
 use crate::init::{self, Distribution, FanMode, Initializer};
 use crate::linen;
+use crate::nnx;
 use crate::{Module, Param, Rngs, Vars};
 use ramie_core::{Array, DType, PartitionSpec, auto_axes};
 use std::borrow::Cow;
@@ -69,6 +70,14 @@ impl Embed {
     /// If the input is not of integers.
     #[track_caller]
     pub fn forward(&self, indices: &Array) -> Array {
+        if let Some(y) = nnx::observe(self, indices.clone(), |layer, x| layer.compute(&x)) {
+            return y;
+        }
+        self.compute(indices)
+    }
+
+    #[track_caller]
+    fn compute(&self, indices: &Array) -> Array {
         let table = self.table(indices);
         if table.shape()[0] == 1 {
             let shape = [indices.shape(), &table.shape()[1..]].concat();

@@ -6,6 +6,7 @@ use super::linear::affine;
 use super::promote::{computed_in, promote};
 use crate::init::{self, Initializer};
 use crate::linen;
+use crate::nnx;
 use crate::{Forward, Linear, LoraParam, Module, Param, Rngs, Vars};
 use ramie_core::{Array, DType, PartitionSpec, Precision};
 use std::borrow::Cow;
@@ -242,6 +243,9 @@ impl LoraLinear {
     /// If the last axis of the input is not `in_features`.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
+        if let Some(y) = nnx::observe(self, x.clone(), |layer, x| layer.multiply(&x, None)) {
+            return y;
+        }
         self.multiply(x, None)
     }
 

@@ -2,6 +2,7 @@
 
 use super::hyperparameters::hyperparameters;
 use super::promote::promote;
+use crate::nnx;
 use crate::{Metadata, Module, Param, Vars, linen};
 use ramie_core::{Array, DType, where_};
 use std::borrow::Cow;
@@ -66,6 +67,14 @@ impl PReLU {
     /// is.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
+        if let Some(y) = nnx::observe(self, x.clone(), |layer, x| layer.compute(&x)) {
+            return y;
+        }
+        self.compute(x)
+    }
+
+    #[track_caller]
+    fn compute(&self, x: &Array) -> Array {
         let (x, slope) = match self.dtype {
             Some(dtype) => promote(Some(dtype), [x, &self.negative_slope]).into(),
             None => (x.clone(), self.negative_slope.astype(x.dtype())),

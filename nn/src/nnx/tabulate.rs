@@ -141,8 +141,10 @@ fn rows_of(item: &Item, path: &str, depth: usize, rows: &mut Vec<Row>) {
 /// computed but costs, if they are asked for; the model stays as it is.
 ///
 /// Inputs and outputs are known of the model itself and of layers that report
-/// their calls, as those of this crate do where [`observe`](super::observe) says
-/// so; other rows have these columns empty.
+/// their calls to [`observe`](super::observe): the `forward` of this crate's
+/// layers does, but for `Lora`, `RotaryEmbedding` and the cells of recurrent
+/// layers. Other rows, and layers called by other methods, have these columns
+/// empty.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};

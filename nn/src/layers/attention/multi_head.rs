@@ -10,7 +10,7 @@ use super::mask::combine_masks_with;
 use super::rotary::RotaryEmbedding;
 use crate::init::{self, Initializer};
 use crate::layers::hyperparameters::hyperparameters;
-use crate::nnx::Intermediates;
+use crate::nnx::{self, Intermediates};
 use crate::{Cache, Deterministic, LayerNorm, LinearGeneral, Module, RngStream, Rngs, Vars};
 use ramie_core::random::Key;
 use ramie_core::{Array, DType, Precision};
@@ -179,6 +179,11 @@ impl MultiHeadAttention {
     /// As [`forward_with`](MultiHeadAttention::forward_with).
     #[track_caller]
     pub fn forward(&mut self, x: &Array) -> Array {
+        if let Some(y) = nnx::observe_mut(self, x.clone(), |layer, x| {
+            layer.forward_with(&AttentionInputs::of(&x))
+        }) {
+            return y;
+        }
         self.forward_with(&AttentionInputs::of(x))
     }
 

@@ -6,6 +6,7 @@ use crate::init::{self, Initializer};
 use crate::layers::hyperparameters::hyperparameters;
 use crate::layers::promote::{computed_in, promote};
 use crate::linen;
+use crate::nnx;
 use crate::{Module, Param, Sizes, Vars};
 use ramie_core::{Array, DType, Precision, conv_general_dilated_local};
 use std::borrow::Cow;
@@ -97,6 +98,14 @@ impl ConvLocal {
     /// was made for.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
+        if let Some(y) = nnx::observe(self, x.clone(), |layer, x| layer.compute(&x)) {
+            return y;
+        }
+        self.compute(x)
+    }
+
+    #[track_caller]
+    fn compute(&self, x: &Array) -> Array {
         const LAYER: &str = "ConvLocal";
         let axes = self.kernel_size.len();
         let places = self.kernel.shape();

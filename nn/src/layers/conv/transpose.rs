@@ -6,6 +6,7 @@ use crate::init::{self, Initializer};
 use crate::layers::hyperparameters::hyperparameters;
 use crate::layers::promote::{computed_in, promote};
 use crate::linen;
+use crate::nnx;
 use crate::{Module, Param, Rngs, Sizes, Vars};
 use ramie_core::{Array, DType, Padding, Precision, conv_transpose};
 use std::borrow::Cow;
@@ -116,6 +117,14 @@ impl ConvTranspose {
     /// not fit.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
+        if let Some(y) = nnx::observe(self, x.clone(), |layer, x| layer.compute(&x)) {
+            return y;
+        }
+        self.compute(x)
+    }
+
+    #[track_caller]
+    fn compute(&self, x: &Array) -> Array {
         const LAYER: &str = "ConvTranspose";
         let axes = self.kernel.ndim() - 2;
         let in_features = self.kernel.shape()[axes + usize::from(self.transpose_kernel)];

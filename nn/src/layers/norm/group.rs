@@ -2,6 +2,7 @@
 
 use super::statistics::{Normalization, Sample, Statistics, positive_axes};
 use super::{biased_norm_hyperparameters, linen_norm};
+use crate::nnx;
 use crate::{Module, Param, Rngs, Vars, linen};
 use ramie_core::{Array, DType};
 
@@ -80,6 +81,9 @@ impl GroupNorm {
     /// last axis is not reduced.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
+        if let Some(y) = nnx::observe(self, x.clone(), |layer, x| layer.forward_masked(&x, None)) {
+            return y;
+        }
         self.forward_masked(x, None)
     }
 

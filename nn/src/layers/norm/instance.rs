@@ -2,6 +2,7 @@
 
 use super::statistics::{Normalization, Sample, Statistics, positive_axes};
 use super::{biased_norm_hyperparameters, linen_norm};
+use crate::nnx;
 use crate::{Module, Param, Rngs, Vars, linen};
 use ramie_core::{Array, DType};
 
@@ -64,6 +65,9 @@ impl InstanceNorm {
     /// first axis is one of the features.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
+        if let Some(y) = nnx::observe(self, x.clone(), |layer, x| layer.forward_masked(&x, None)) {
+            return y;
+        }
         self.forward_masked(x, None)
     }
 

@@ -3,6 +3,7 @@
 use super::cell::{RNNCell, RNNCellConfig};
 use super::rnn::{Carry, RNN, RNNConfig, RNNInput, RNNOptions, go};
 use crate::linen::{self, Adopted};
+use crate::nnx;
 use crate::{Forward, Module, RngStream};
 use ramie_core::{Array, concatenate, random};
 use std::borrow::Cow;
@@ -100,6 +101,11 @@ impl<F: RNNCell, B: RNNCell> Bidirectional<F, B> {
     /// If the input has too few axes, or does not fit the cells.
     #[track_caller]
     pub fn forward(&mut self, x: &Array) -> Array {
+        if let Some(y) = nnx::observe_mut(self, x.clone(), |layer, x| {
+            layer.forward_with(RNNInput::new(x)).1
+        }) {
+            return y;
+        }
         self.forward_with(RNNInput::new(x.clone())).1
     }
 

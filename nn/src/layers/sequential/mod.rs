@@ -5,6 +5,7 @@ mod function;
 mod linen;
 
 use crate::Module;
+use crate::nnx;
 use ramie_core::Array;
 
 pub use any_layer::{AnyLayer, ByCall, ByType, IntoLayer};
@@ -71,6 +72,14 @@ impl Sequential {
     /// As the layers.
     #[track_caller]
     pub fn forward(&mut self, x: &Array) -> Array {
+        if let Some(y) = nnx::observe_mut(self, x.clone(), |layer, x| layer.compute(&x)) {
+            return y;
+        }
+        self.compute(x)
+    }
+
+    #[track_caller]
+    fn compute(&mut self, x: &Array) -> Array {
         let mut x = x.clone();
         for layer in &mut self.layers {
             x = crate::Forward::forward(layer, &x);
