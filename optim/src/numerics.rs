@@ -19,6 +19,15 @@ pub fn safe_increment(count: &Array) -> Array {
     where_(&count.lt(i32::MAX), count + 1, i32::MAX)
 }
 
+/// [`safe_increment`] by its former name (`optax.safe_int32_increment`).
+///
+/// # Panics
+/// As [`safe_increment`].
+#[track_caller]
+pub fn safe_int32_increment(count: &Array) -> Array {
+    safe_increment(count)
+}
+
 /// A count of no steps.
 pub(crate) fn count_zero() -> Array {
     Array::scalar(0, DType::I32)

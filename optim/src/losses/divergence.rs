@@ -61,6 +61,16 @@ pub fn generalized_kl_divergence(log_predictions: &Array, targets: &Array) -> Ar
     generalized_kl_divergence_over(log_predictions, targets, &Over::default())
 }
 
+/// [`generalized_kl_divergence`] by its former name
+/// (`optax.losses.convex_kl_divergence`).
+///
+/// # Panics
+/// As [`kl_divergence`].
+#[track_caller]
+pub fn convex_kl_divergence(log_predictions: &Array, targets: &Array) -> Array {
+    generalized_kl_divergence(log_predictions, targets)
+}
+
 /// [`generalized_kl_divergence`] with classes along other axes, or a mask.
 ///
 /// # Panics
