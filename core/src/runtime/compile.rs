@@ -110,10 +110,15 @@ pub(crate) fn compile(
     compile_or_load(program, device, flags).map(|(executable, _)| executable)
 }
 
+/// Arguments of so many bytes do not stay in a CPU's caches from one use to the
+/// next.
+const BEYOND_CACHES: usize = 64 << 20;
+
 /// Options for one device, or for those of a partition.
 fn options(
     device: Device,
     partition: &Partition,
+    inputs: &[BufferType],
     flags: &[(String, OptionOverride)],
 ) -> Result<CompileOptions> {
     let mut options = match partition.devices.is_empty() {
@@ -131,6 +136,15 @@ fn options(
         let strict = OptionOverride::Bool(false);
         let name = "xla_cpu_enable_fast_min_max".to_string();
         options.env_overrides.push((name, strict));
+        // The schedule for the most concurrency begins everything that can be
+        // begun: small programs are faster by it, but one that passes over much
+        // memory holds all its intermediate values at once.
+        if inputs.iter().map(|i| i.size_bytes()).sum::<usize>() > BEYOND_CACHES {
+            let name = "xla_cpu_enable_concurrency_optimized_scheduler".to_string();
+            options
+                .env_overrides
+                .push((name, OptionOverride::Bool(false)));
+        }
     }
     options.env_overrides.extend_from_slice(flags);
     Ok(options)
@@ -145,7 +159,7 @@ pub(crate) fn compile_or_load(
     let runtime = runtime()?;
     super::dump::dump(program)?;
     let client = runtime.client();
-    let options = options(device, &program.partition, flags)?;
+    let options = options(device, &program.partition, &program.inputs, flags)?;
     if program.calls_back {
         Callback::check(*client)?;
     }
@@ -208,7 +222,7 @@ pub(crate) fn compile_module(program: &ModuleBytes<'_>, device: Device) -> Resul
         };
         return compile(&program, device, &[]);
     }
-    let options = options(device, &Partition::default(), &[])?;
+    let options = options(device, &Partition::default(), &program.inputs, &[])?;
     let executable = runtime()?
         .client()
         .compile_module(program.module, &options, &program.inputs, &donated)
