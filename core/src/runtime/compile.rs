@@ -114,6 +114,17 @@ pub(crate) fn compile(
 /// next.
 const BEYOND_CACHES: usize = 64 << 20;
 
+/// How programs over much memory are compiled for a CPU.
+const FOR_LITTLE_MEMORY: [(&str, bool); 2] = [
+    // The schedule for the most concurrency begins everything that can be begun:
+    // small programs are faster by it, but one that passes over much memory
+    // holds all its intermediate values at once.
+    ("xla_cpu_enable_concurrency_optimized_scheduler", false),
+    // A donated argument that two operations read, one of which writes its new
+    // value, is not copied if the other can go first.
+    ("xla_cpu_copy_insertion_use_region_analysis", true),
+];
+
 /// Options for one device, or for those of a partition.
 fn options(
     device: Device,
@@ -136,14 +147,12 @@ fn options(
         let strict = OptionOverride::Bool(false);
         let name = "xla_cpu_enable_fast_min_max".to_string();
         options.env_overrides.push((name, strict));
-        // The schedule for the most concurrency begins everything that can be
-        // begun: small programs are faster by it, but one that passes over much
-        // memory holds all its intermediate values at once.
         if inputs.iter().map(|i| i.size_bytes()).sum::<usize>() > BEYOND_CACHES {
-            let name = "xla_cpu_enable_concurrency_optimized_scheduler".to_string();
-            options
-                .env_overrides
-                .push((name, OptionOverride::Bool(false)));
+            for (name, on) in FOR_LITTLE_MEMORY {
+                options
+                    .env_overrides
+                    .push((name.to_string(), OptionOverride::Bool(on)));
+            }
         }
     }
     options.env_overrides.extend_from_slice(flags);
