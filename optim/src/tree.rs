@@ -307,12 +307,12 @@ pub fn conj(x: &State) -> State {
     x.map(conj_of)
 }
 
-/// The arrays' paths in the order of Optax, which sorts the names of a
-/// dictionary at each level.
-pub(crate) fn sorted_paths(x: &State) -> Vec<&str> {
+/// Keys by the arrays' paths, dealt in the order of Optax, which sorts the names
+/// of a dictionary at each level.
+pub(crate) fn dealt(keys: Vec<Key>, x: &State) -> BTreeMap<String, Key> {
     let mut paths: Vec<&str> = x.paths().collect();
     paths.sort_by(|a, b| a.split('.').cmp(b.split('.')));
-    paths
+    paths.into_iter().map(str::to_owned).zip(keys).collect()
 }
 
 /// Random arrays in the place of all arrays: `sampler` draws each of them with
@@ -330,18 +330,13 @@ pub(crate) fn sorted_paths(x: &State) -> Vec<&str> {
 /// ```
 #[track_caller]
 pub fn random_like(key: &Key, x: &State, sampler: impl Fn(&Key, &Array) -> Array) -> State {
-    let paths = sorted_paths(x);
-    let keys = key.split(paths.len());
-    x.map_with_path(|path, a| {
-        let at = paths.iter().position(|p| *p == path);
-        sampler(&keys[at.expect("a path of the state")], a)
-    })
+    let keys = split_key_like(key, x);
+    x.map_with_path(|path, a| sampler(&keys[path], a))
 }
 
 /// A key for each array, by its path, dealt in the order of the sorted paths
 /// (`optax.tree.split_key_like`).
 #[track_caller]
 pub fn split_key_like(key: &Key, x: &State) -> BTreeMap<String, Key> {
-    let paths = sorted_paths(x).into_iter().map(str::to_owned);
-    paths.zip(key.split(x.len())).collect()
+    dealt(key.split(x.len()), x)
 }

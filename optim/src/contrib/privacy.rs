@@ -37,11 +37,10 @@ pub fn differentially_private_aggregate(
             let examples = grads.arrays()[0].shape()[0] as f64;
             let mut keys = state.rng_key.split(grads.len() + 1);
             let rng_key = keys.remove(0);
-            let order = tree::sorted_paths(&sums);
+            let keys = tree::dealt(keys, &sums);
             let noised = sums.map_with_path(|path, g| {
-                let at = order.iter().position(|p| *p == path);
-                let key = &keys[at.expect("a path of the state")];
-                (g + random::normal(key, g.shape(), g.dtype()) * deviation) / examples
+                let noise = random::normal(&keys[path], g.shape(), g.dtype());
+                (g + noise * deviation) / examples
             });
             (noised, DifferentiallyPrivateAggregateState { rng_key })
         },
