@@ -1,6 +1,8 @@
 //! Rescaling by estimates of the first two moments.
 
-use crate::moments::{bias_correction, corrected_mean, update_moment, update_moment_per_elem_norm};
+use crate::moments::{
+    bias_correction, corrected, corrected_mean, update_moment, update_moment_per_elem_norm,
+};
 use crate::numerics::{count_zero, safe_increment};
 use crate::options::options;
 use crate::{GradientTransformation, tree};
@@ -112,14 +114,8 @@ options! {
                 let mu = update_moment(&updates, &state.mu, &o.b1, 1);
                 let nu = update_moment_per_elem_norm(&updates, &state.nu, &o.b2, 2);
                 let count = safe_increment(&state.count);
-                let mu_hat = match o.bias_correction_mu {
-                    true => bias_correction(&mu, &o.b1, &count),
-                    false => mu.clone(),
-                };
-                let nu_hat = match o.bias_correction_nu {
-                    true => bias_correction(&nu, &o.b2, &count),
-                    false => nu.clone(),
-                };
+                let mu_hat = corrected(&mu, &o.b1, o.bias_correction_mu.then_some(&count));
+                let nu_hat = corrected(&nu, &o.b2, o.bias_correction_nu.then_some(&count));
                 let nu_max = state.nu_max.zip(&nu_hat, |a, b| a.maximum(b));
                 let updates = mu_hat.zip(&nu_max, |m, n| m / ((n + &o.eps_root).sqrt() + &o.eps));
                 let mu = tree::cast(&mu, mu_dtype);

@@ -15,9 +15,18 @@ pub fn update_moment(
     decay: impl Into<Hyperparam>,
     order: i32,
 ) -> State {
-    let decay = decay.into();
+    decaying_mean(updates, moments, decay.into(), |g| raised(g, order))
+}
+
+#[track_caller]
+fn decaying_mean(
+    updates: &State,
+    moments: &State,
+    decay: Hyperparam,
+    of: impl Fn(&Array) -> Array,
+) -> State {
     let rest = decay.rest();
-    updates.zip(moments, |g, m| raised(g, order) * &rest + m * &decay)
+    updates.zip(moments, |g, m| of(g) * &rest + m * &decay)
 }
 
 fn raised(g: &Array, order: i32) -> Array {
@@ -40,15 +49,12 @@ pub fn update_moment_per_elem_norm(
     decay: impl Into<Hyperparam>,
     order: i32,
 ) -> State {
-    let decay = decay.into();
-    let rest = decay.rest();
-    updates.zip(moments, |g, m| {
-        let raised = if g.dtype().is_complex() {
+    decaying_mean(updates, moments, decay.into(), |g| {
+        if g.dtype().is_complex() {
             raised(&abs_sq(g), order / 2)
         } else {
             raised(g, order)
-        };
-        raised * &rest + m * &decay
+        }
     })
 }
 
@@ -73,6 +79,14 @@ pub fn update_infinity_moment(
 pub fn bias_correction(moment: &State, decay: impl Into<Hyperparam>, count: &Array) -> State {
     let weight = 1.0_f64 - decay.into().power(count);
     moment.map(|m| m / weight.astype(m.dtype()))
+}
+
+/// The mean corrected for starting at zero, if steps are counted.
+pub(crate) fn corrected(moment: &State, decay: &Hyperparam, count: Option<&Array>) -> State {
+    match count {
+        Some(count) => bias_correction(moment, decay, count),
+        None => moment.clone(),
+    }
 }
 
 /// The corrected mean after `count` steps; with `nesterov` that of the step

@@ -1,6 +1,6 @@
 //! Momentum, and other sums of past updates.
 
-use crate::moments::{bias_correction, update_moment};
+use crate::moments::{corrected, update_moment};
 use crate::numerics::{count_zero, safe_increment};
 use crate::options::options;
 use crate::{GradientTransformation, tree};
@@ -81,10 +81,7 @@ options! {
             move |updates, state: EmaState, _| {
                 let ema = update_moment(&updates, &state.ema, &o.decay, 1);
                 let count = safe_increment(&state.count);
-                let updates = match o.debias {
-                    true => bias_correction(&ema, &o.decay, &count),
-                    false => ema.clone(),
-                };
+                let updates = corrected(&ema, &o.decay, o.debias.then_some(&count));
                 (updates, EmaState { count, ema: tree::cast(&ema, dtype) })
             },
         )

@@ -1,6 +1,6 @@
 //! Rescaling by the size of past updates: their squares' sum, mean or variance.
 
-use crate::moments::{bias_correction, update_moment, update_moment_per_elem_norm};
+use crate::moments::{corrected, update_moment, update_moment_per_elem_norm};
 use crate::numerics::{count_zero, safe_increment};
 use crate::options::options;
 use crate::{GradientTransformation, Hyperparam, tree};
@@ -106,20 +106,17 @@ impl ScaleByRms {
     fn step(&self, updates: &State, nu: &State, count: Option<&Array>) -> (State, State) {
         let nu = update_moment_per_elem_norm(updates, nu, &self.decay, 2);
         let nu_hat = corrected(&nu, &self.decay, count);
-        let updates = nu_hat.zip(updates, |n, g| match self.eps_in_sqrt {
-            true => (n + &self.eps).rsqrt() * g,
-            false => 1.0_f64 / (n.sqrt() + &self.eps) * g,
-        });
-        (updates, nu)
+        (over_root(updates, &nu_hat, &self.eps, self.eps_in_sqrt), nu)
     }
 }
 
-/// The moment corrected for starting at zero, if steps are counted.
-fn corrected(moment: &State, decay: &Hyperparam, count: Option<&Array>) -> State {
-    match count {
-        Some(count) => bias_correction(moment, decay, count),
-        None => moment.clone(),
-    }
+/// The updates over the root of these squares, to which `eps` is added inside
+/// the root or outside.
+fn over_root(updates: &State, squares: &State, eps: &Hyperparam, eps_in_sqrt: bool) -> State {
+    squares.zip(updates, |s, g| match eps_in_sqrt {
+        true => (s + eps).rsqrt() * g,
+        false => 1.0_f64 / (s.sqrt() + eps) * g,
+    })
 }
 
 /// The state of [`scale_by_stddev`].
@@ -203,10 +200,7 @@ impl ScaleByStddev {
         let mu_hat = corrected(&mu, &self.decay, count);
         let nu_hat = corrected(&nu, &self.decay, count);
         let variance = nu_hat.zip(&mu_hat, |n, m| n - tree::abs_sq(m));
-        let updates = variance.zip(updates, |v, g| match self.eps_in_sqrt {
-            true => (v + &self.eps).rsqrt() * g,
-            false => 1.0_f64 / (v.sqrt() + &self.eps) * g,
-        });
+        let updates = over_root(updates, &variance, &self.eps, self.eps_in_sqrt);
         (updates, mu, nu)
     }
 }
