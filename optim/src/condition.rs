@@ -1,7 +1,7 @@
 //! Transformations that are applied under a condition.
 
 use crate::numerics::{count_zero, safe_increment};
-use crate::{ExtraArgs, GradientTransformation, OptState};
+use crate::{ExtraArgs, GradientTransformation, OptState, tree};
 use ramie_core::{Array, DType, State, cond, where_};
 use ramie_derive::Tree;
 
@@ -122,7 +122,7 @@ pub fn apply_if_finite(
             inner_state: first.init(params),
         },
         move |updates, state: ApplyIfFiniteState, params, extra: &ExtraArgs<'_>| {
-            let last_finite = all_finite(&updates);
+            let last_finite = tree::all(&updates.map(|u| u.is_finite().all()));
             let zero = count_zero();
             let notfinite_count =
                 where_(&last_finite, zero, safe_increment(&state.notfinite_count));
@@ -146,13 +146,4 @@ pub fn apply_if_finite(
             (updates, state)
         },
     )
-}
-
-/// Whether no element is infinite or NaN, 0-d `bool`.
-#[track_caller]
-fn all_finite(x: &State) -> Array {
-    let finite = x.arrays().iter().map(|a| a.is_finite().all());
-    finite
-        .reduce(|a, b| a.bitwise_and(b))
-        .unwrap_or_else(|| Array::scalar(true, DType::Bool))
 }

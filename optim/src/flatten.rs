@@ -23,15 +23,7 @@ pub fn flatten(inner: impl Into<GradientTransformation>) -> GradientTransformati
             let flat = vector(&updates);
             let (new, state) =
                 inner.update_with(flat, state, params.as_ref(), &extra.map_grad(vector));
-            let new = &new.arrays()[0];
-            let mut start = 0;
-            let updates = updates.map(|u| {
-                let end = start + u.size();
-                let part = new.index(start as isize..end as isize).reshape(u.shape());
-                start = end;
-                part
-            });
-            (updates, state)
+            (apart(&new.arrays()[0], &updates), state)
         },
     )
 }
@@ -42,4 +34,16 @@ fn vector(x: &State) -> State {
     assert!(!x.is_empty(), "flatten: there are no parameters");
     let flat: Vec<Array> = x.arrays().iter().map(Array::ravel).collect();
     State::of(&concatenate(&flat, 0))
+}
+
+/// The parts of a vector in the shapes of the arrays, in their order.
+#[track_caller]
+pub(crate) fn apart(vector: &Array, like: &State) -> State {
+    let mut start = 0;
+    like.map(|a| {
+        let end = start + a.size();
+        let part = vector.index(start as isize..end as isize);
+        start = end;
+        part.reshape(a.shape())
+    })
 }

@@ -129,7 +129,7 @@ impl Memory<'_> {
         for place in places.iter().rev() {
             let (params, updates, weight) = self.at(place);
             let alpha = weight * tree::vdot(&params, &vector);
-            vector = like(&tree::add_scale(&vector, -&alpha, &updates), &vector);
+            vector = tree::cast_like(&tree::add_scale(&vector, -&alpha, &updates), &vector);
             alphas.push(alpha);
         }
         if let Some(scale) = scale {
@@ -138,12 +138,8 @@ impl Memory<'_> {
         for (place, alpha) in places.iter().zip(alphas.iter().rev()) {
             let (params, updates, weight) = self.at(place);
             let beta = weight * tree::vdot(&updates, &vector);
-            vector = like(&tree::add_scale(&vector, alpha - beta, &params), &vector);
+            vector = tree::cast_like(&tree::add_scale(&vector, alpha - beta, &params), &vector);
         }
         vector
     }
-}
-
-fn like(x: &State, y: &State) -> State {
-    tree::cast_like(x, y)
 }

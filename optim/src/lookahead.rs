@@ -58,9 +58,6 @@ impl LookaheadParams {
     }
 }
 
-/// How many steps lie between two meetings.
-type Period = SyncPeriod;
-
 /// Steps between two meetings of fast and slow parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct SyncPeriod(i32);
@@ -104,7 +101,7 @@ options! {
     /// ```
     ///
     /// Zhang et al., *Lookahead Optimizer: k steps forward, 1 step back*, 2019.
-    lookahead(fast_optimizer: tx, sync_period: Period, slow_step_size: num) -> Lookahead {
+    lookahead(fast_optimizer: tx, sync_period: SyncPeriod, slow_step_size: num) -> Lookahead {
         /// Starts the fast optimizer anew at each meeting.
         reset_state: flag,
     }

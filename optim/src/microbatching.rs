@@ -204,10 +204,6 @@ pub fn microbatch<B: Tree, R: Tree>(
             })
             .collect();
         let count = i32::try_from(n).expect("fewer than 2^31 parts");
-        let end = match &options.real {
-            Some(parts) => parts.astype(DType::I32),
-            None => Array::scalar(count, DType::I32),
-        };
         let body = |index: Array, carry: Vec<Array>| -> Vec<Array> {
             let results = tree::leaves(&part(&index));
             let all = carry.iter().zip(&results).zip(&kinds);
@@ -224,9 +220,11 @@ pub fn microbatch<B: Tree, R: Tree>(
             })
             .collect()
         };
-        let start = Array::scalar(0, DType::I32);
-        let sums = match options.real {
-            Some(_) => fori_loop(start, end, body, first),
+        let sums = match &options.real {
+            Some(parts) => {
+                let start = Array::scalar(0, DType::I32);
+                fori_loop(start, parts.astype(DType::I32), body, first)
+            }
             None => fori_loop(0, count, body, first),
         };
         let finished = sums.iter().zip(&kinds).map(|(a, kind)| match kind {

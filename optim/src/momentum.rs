@@ -3,8 +3,8 @@
 use crate::moments::{corrected, update_moment};
 use crate::numerics::{count_zero, safe_increment};
 use crate::options::options;
-use crate::{GradientTransformation, tree};
-use ramie_core::{Array, State, where_};
+use crate::{GradientTransformation, Hyperparam, identity, tree};
+use ramie_core::{Array, DType, State, where_};
 use ramie_derive::Tree;
 
 /// The state of [`trace`].
@@ -39,6 +39,23 @@ options! {
                 (updates, TraceState { trace: tree::cast(&trace, dtype) })
             },
         )
+    }
+}
+
+/// [`trace`] where there is a decay, else [`identity`].
+pub(crate) fn trace_if(
+    decay: Option<Hyperparam>,
+    nesterov: bool,
+    accumulator_dtype: Option<DType>,
+) -> GradientTransformation {
+    match decay {
+        Some(decay) => Trace {
+            decay,
+            nesterov,
+            accumulator_dtype,
+        }
+        .into(),
+        None => identity(),
     }
 }
 

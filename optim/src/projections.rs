@@ -1,5 +1,6 @@
 //! Projections of parameters onto sets (`optax.projections`).
 
+use crate::flatten::apart;
 use crate::{Hyperparam, tree};
 use ramie_core::{Array, IntoArray, State, concatenate, cond, where_};
 
@@ -63,15 +64,7 @@ pub fn projection_simplex(x: &State, scale: impl Into<Hyperparam>) -> State {
     assert!(!x.is_empty(), "projection_simplex: the state has no arrays");
     let flat: Vec<Array> = x.arrays().iter().map(|a| a.ravel() / &scale).collect();
     let projected = unit_simplex(&concatenate(&flat, 0)) * &scale;
-    let mut start = 0;
-    x.map(|a| {
-        let end = start + a.size();
-        let part = projected
-            .index(start as isize..end as isize)
-            .reshape(a.shape());
-        start = end;
-        part
-    })
+    apart(&projected, x)
 }
 
 /// The nearest state whose magnitudes sum up to `scale`.

@@ -283,10 +283,16 @@ pub fn clip(x: &State, lo: impl Into<Hyperparam>, hi: impl Into<Hyperparam>) -> 
 /// If the states have different paths.
 #[track_caller]
 pub fn allclose(x: &State, y: &State, rtol: f64, atol: f64) -> Array {
-    let close = x.zip(y, |a, b| a.allclose_within(b, rtol, atol));
-    let all = close.arrays().iter().cloned();
-    all.reduce(|a, b| a.bitwise_and(&b))
-        .unwrap_or_else(|| Array::from(true))
+    all(&x.zip(y, |a, b| a.allclose_within(b, rtol, atol)))
+}
+
+/// Whether all truth values, one 0-d `bool` at each path, are true.
+#[track_caller]
+pub(crate) fn all(x: &State) -> Array {
+    let values = x.arrays().iter().cloned();
+    values
+        .reduce(|a, b| a.bitwise_and(&b))
+        .unwrap_or_else(|| Array::scalar(true, DType::Bool))
 }
 
 /// The real parts.

@@ -1,9 +1,9 @@
 //! Gradient descent and its kin.
 
+use crate::momentum::trace_if;
 use crate::options::options;
 use crate::{
-    PolyakVariant, ScaleByPolyak, ScaleByRprop, Trace, add_noise, chain, identity, scale,
-    scale_by_learning_rate,
+    PolyakVariant, ScaleByPolyak, ScaleByRprop, add_noise, chain, scale, scale_by_learning_rate,
 };
 use ramie_core::random::{Key, key};
 
@@ -26,22 +26,11 @@ options! {
         /// The element type of the sum, by default that of the parameters.
         accumulator_dtype: dtype,
     }
-    |o| {
-        let momentum = match o.momentum {
-            Some(decay) => Trace {
-                decay,
-                nesterov: o.nesterov,
-                accumulator_dtype: o.accumulator_dtype,
-            }
-            .into(),
-            None => identity(),
-        };
-        chain((momentum, scale_by_learning_rate(o.learning_rate)))
-    }
+    |o| chain((
+        trace_if(o.momentum, o.nesterov, o.accumulator_dtype),
+        scale_by_learning_rate(o.learning_rate),
+    ))
 }
-
-/// The key of the noise.
-type NoiseKey = Key;
 
 options! {
     /// Gradient descent with normal noise on the gradients, of the variance
@@ -61,7 +50,7 @@ options! {
         /// How fast it decays.
         gamma: num = 0.55,
         /// What decides the noise.
-        key: NoiseKey = key(0),
+        key: Key = key(0),
     }
     |o| chain((
         add_noise(o.eta, o.gamma, o.key),

@@ -1,11 +1,12 @@
 //! Optimizers that divide by the size of past gradients.
 
 use crate::decay::decay;
+use crate::momentum::trace_if;
 use crate::options::options;
 use crate::scale::scale_by_rate;
 use crate::{
     GradientTransformation, ScaleByAdadelta, ScaleByFactoredRms, ScaleByRms, ScaleByRss,
-    ScaleByStddev, Trace, chain, clip_by_block_rms, ema, identity, scale, scale_by_learning_rate,
+    ScaleByStddev, chain, clip_by_block_rms, ema, scale, scale_by_learning_rate,
     scale_by_param_block_rms, scale_by_sm3,
 };
 use ramie_core::DType;
@@ -108,11 +109,11 @@ options! {
             }
             .into()
         };
-        let momentum = match o.momentum {
-            Some(decay) => Trace { decay, nesterov: o.nesterov, accumulator_dtype: None }.into(),
-            None => identity(),
-        };
-        chain((scaled, scale_by_learning_rate(o.learning_rate), momentum))
+        chain((
+            scaled,
+            scale_by_learning_rate(o.learning_rate),
+            trace_if(o.momentum, o.nesterov, None),
+        ))
     }
 }
 

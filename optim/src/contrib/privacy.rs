@@ -1,9 +1,9 @@
 //! Gradients that keep training examples private.
 
+use crate::momentum::trace_if;
 use crate::options::options;
 use crate::{
-    GradientTransformation, Trace, chain, identity, per_example_global_norm_clip,
-    scale_by_learning_rate, tree,
+    GradientTransformation, chain, per_example_global_norm_clip, scale_by_learning_rate, tree,
 };
 use ramie_core::State;
 use ramie_core::random::{self, Key};
@@ -47,9 +47,6 @@ pub fn differentially_private_aggregate(
     )
 }
 
-/// The key of the noise.
-type NoiseKey = Key;
-
 options! {
     /// Differentially private gradient descent: for gradients of each example,
     /// stacked along the first axis of each array.
@@ -67,7 +64,7 @@ options! {
         /// The deviation of the noise, as a part of that norm.
         noise_multiplier: f64 = 1.0,
         /// What decides the noise.
-        key: NoiseKey = random::key(0),
+        key: Key = random::key(0),
         /// Follows a decaying sum of past updates.
         momentum: optional,
         /// Looks one step ahead, where there is a momentum.
@@ -75,10 +72,7 @@ options! {
     }
     |o| chain((
         differentially_private_aggregate(o.l2_norm_clip, o.noise_multiplier, o.key),
-        match o.momentum {
-            Some(decay) => Trace { decay, nesterov: o.nesterov, accumulator_dtype: None }.into(),
-            None => identity(),
-        },
+        trace_if(o.momentum, o.nesterov, None),
         scale_by_learning_rate(o.learning_rate),
     ))
 }

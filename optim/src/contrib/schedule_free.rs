@@ -7,7 +7,7 @@ use crate::{
     ExtraArgs, GradientTransformation, OptState, add_decayed_weights, apply_updates, chain,
     scale_by_learning_rate, scale_by_rms, sgd, tree,
 };
-use ramie_core::{Array, DType, State, where_};
+use ramie_core::{Array, DType, IntoArray, State, where_};
 use ramie_derive::Tree;
 
 /// The state of [`schedule_free`].
@@ -77,7 +77,6 @@ options! {
         GradientTransformation::with_extra_args(
             move |params| {
                 let low = tree::lowest_dtype(params);
-                use ramie_core::IntoArray;
                 ScheduleFreeState {
                     b1: (&b1).into_array().astype(low),
                     weight_sum: Array::scalar(0.0, low),
