@@ -136,14 +136,13 @@ impl<'a> Parser<'a> {
                 let length = self.length(if marker == Marker::Map16 { 2 } else { 4 })?;
                 self.dict(length)
             }
-            Marker::FixArray(n) => self.list(n.into()),
-            Marker::Array16 | Marker::Array32 => {
-                let length = self.length(if marker == Marker::Array16 { 2 } else { 4 })?;
+            Marker::FixArray(_) | Marker::Array16 | Marker::Array32 => {
+                let length = self.list_length(marker)?;
                 self.list(length)
             }
-            Marker::Bin8 => self.binary(1),
-            Marker::Bin16 => self.binary(2),
-            Marker::Bin32 => self.binary(4),
+            Marker::Bin8 | Marker::Bin16 | Marker::Bin32 => {
+                Ok(StateDict::Bytes(self.binary(marker)?.to_vec()))
+            }
             Marker::FixExt1 => self.extension(1),
             Marker::FixExt2 => self.extension(2),
             Marker::FixExt4 => self.extension(4),
@@ -194,13 +193,18 @@ impl<'a> Parser<'a> {
             Marker::Str32 => self.length(4)?,
             other => return Err(format!("a text should be here, {other:?} is")),
         };
-        let text = self.take(length)?;
-        std::str::from_utf8(text).map_err(|e| format!("a text is not UTF-8: {e}"))
+        utf8(self.take(length)?)
     }
 
-    fn binary(&mut self, width: usize) -> Parsed<StateDict<Encoded<'a>>> {
-        let length = self.length(width)?;
-        Ok(StateDict::Bytes(self.take(length)?.to_vec()))
+    /// The bytes after a marker.
+    fn binary(&mut self, marker: Marker) -> Parsed<&'a [u8]> {
+        let length = match marker {
+            Marker::Bin8 => self.length(1)?,
+            Marker::Bin16 => self.length(2)?,
+            Marker::Bin32 => self.length(4)?,
+            other => return Err(format!("an array's bytes should be here, {other:?} is")),
+        };
+        self.take(length)
     }
 
     fn check_depth(&self) -> Parsed<()> {
@@ -271,9 +275,9 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A list's length.
-    fn list_length(&mut self) -> Parsed<usize> {
-        match self.marker()? {
+    /// The length of the list after a marker.
+    fn list_length(&mut self, marker: Marker) -> Parsed<usize> {
+        match marker {
             Marker::FixArray(n) => Ok(n.into()),
             Marker::Array16 => self.length(2),
             Marker::Array32 => self.length(4),
@@ -282,7 +286,8 @@ impl<'a> Parser<'a> {
     }
 
     fn complex(&mut self) -> Parsed<Scalar> {
-        let length = self.list_length()?;
+        let marker = self.marker()?;
+        let length = self.list_length(marker)?;
         if length != 2 {
             return Err(format!("a complex number has two parts, this has {length}"));
         }
@@ -298,13 +303,15 @@ impl<'a> Parser<'a> {
 
     /// Shape, name of the element type and bytes.
     fn array(&mut self) -> Parsed<Encoded<'a>> {
-        let length = self.list_length()?;
+        let marker = self.marker()?;
+        let length = self.list_length(marker)?;
         if length != 3 {
             return Err(format!(
                 "an array is kept as shape, element type and bytes; here are {length} parts"
             ));
         }
-        let axes = self.list_length()?;
+        let marker = self.marker()?;
+        let axes = self.list_length(marker)?;
         check_axes(axes)?;
         let mut shape = Vec::with_capacity(axes);
         for _ in 0..axes {
@@ -317,11 +324,7 @@ impl<'a> Parser<'a> {
         let marker = self.marker()?;
         let name = match marker {
             // Python keeps the name as bytes where it is told to.
-            Marker::Bin8 => {
-                let length = self.length(1)?;
-                let text = self.take(length)?;
-                std::str::from_utf8(text).map_err(|e| format!("a text is not UTF-8: {e}"))?
-            }
+            Marker::Bin8 => utf8(self.binary(marker)?)?,
             other => self.text(other)?,
         };
         let Some(dtype) = dtype(name) else {
@@ -332,20 +335,18 @@ impl<'a> Parser<'a> {
             ));
         };
         let marker = self.marker()?;
-        let length = match marker {
-            Marker::Bin8 => self.length(1)?,
-            Marker::Bin16 => self.length(2)?,
-            Marker::Bin32 => self.length(4)?,
-            other => return Err(format!("an array's bytes should be here, {other:?} is")),
-        };
-        let bytes = self.take(length)?;
-        check_size(&shape, dtype.size(), length, name)?;
+        let bytes = self.binary(marker)?;
+        check_size(&shape, dtype.size(), bytes.len(), name)?;
         Ok(Encoded {
             shape,
             dtype,
             pieces: vec![bytes],
         })
     }
+}
+
+fn utf8(text: &[u8]) -> Parsed<&str> {
+    std::str::from_utf8(text).map_err(|e| format!("a text is not UTF-8: {e}"))
 }
 
 fn check_axes(axes: usize) -> Parsed<()> {
