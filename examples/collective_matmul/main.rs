@@ -4,6 +4,8 @@
 //! `cargo run --release --example collective_matmul -- --width 2048`
 #![forbid(unsafe_code)]
 
+#[path = "../common/mod.rs"]
+mod common;
 mod matmul;
 
 use clap::Parser;
@@ -33,13 +35,7 @@ struct Options {
 type Product = Box<dyn Fn(Array, Array, Array) -> Array + Send + Sync>;
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("error: {e}");
-            ExitCode::FAILURE
-        }
-    }
+    common::main(run)
 }
 
 /// A function of one device's parts over the mesh.

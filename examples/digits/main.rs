@@ -4,6 +4,8 @@
 //! `cargo run --release --example digits -- --steps 500 --seed 0`
 #![forbid(unsafe_code)]
 
+#[path = "../common/mod.rs"]
+mod common;
 mod glyphs;
 mod model;
 mod plot;
@@ -42,13 +44,7 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("error: {e}");
-            ExitCode::FAILURE
-        }
-    }
+    common::main(run)
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {

@@ -5,6 +5,8 @@
 //! `cargo run --release --example digits_linen -- --steps 500 --seed 1`
 #![forbid(unsafe_code)]
 
+#[path = "../common/mod.rs"]
+mod common;
 mod model;
 
 use clap::Parser;
@@ -39,13 +41,7 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("error: {e}");
-            ExitCode::FAILURE
-        }
-    }
+    common::main(run)
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {

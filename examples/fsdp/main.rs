@@ -5,6 +5,8 @@
 //! `cargo run --release --example fsdp -- --steps 20`
 #![forbid(unsafe_code)]
 
+#[path = "../common/mod.rs"]
+mod common;
 mod model;
 
 use clap::Parser;
@@ -31,13 +33,7 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("error: {e}");
-            ExitCode::FAILURE
-        }
-    }
+    common::main(run)
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {

@@ -4,6 +4,8 @@
 //! `cargo run --release --example moe -- --tokens 4096 --experts 16 --top-k 2`
 #![forbid(unsafe_code)]
 
+#[path = "../common/mod.rs"]
+mod common;
 mod experts;
 
 use clap::Parser;
@@ -37,13 +39,7 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("error: {e}");
-            ExitCode::FAILURE
-        }
-    }
+    common::main(run)
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {

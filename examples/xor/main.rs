@@ -4,6 +4,8 @@
 //! `cargo run --release --example xor -- --epochs 100 --seed 42`
 #![forbid(unsafe_code)]
 
+#[path = "../common/mod.rs"]
+mod common;
 mod model;
 
 use clap::Parser;
@@ -42,13 +44,7 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("error: {e}");
-            ExitCode::FAILURE
-        }
-    }
+    common::main(run)
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
