@@ -3,32 +3,14 @@
 
 #[path = "../examples/digits/model.rs"]
 mod model;
+#[path = "common/digits.rs"]
+mod run;
 
 use model::{Classifier, Trainer, evaluate, train_step};
 use ramie::data::digits;
 use ramie::nn::{Rngs, grad};
-use ramie::{Array, State, jit};
-use std::path::Path;
-
-fn golden(name: &str) -> Vec<u8> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/data");
-    std::fs::read(folder.join(name)).expect("the file is in the repository")
-}
-
-/// The recorded initial parameters, under the model's paths.
-fn initial() -> State {
-    let bytes = golden("digits.safetensors");
-    let file = safetensors::SafeTensors::deserialize(&bytes).expect("a safetensors file");
-    let tensors = file.iter().map(|(name, tensor)| {
-        let elements = tensor.data().chunks_exact(4);
-        let elements: Vec<f32> = elements
-            .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-            .collect();
-        let array = Array::from_slice(&elements, tensor.shape());
-        (name.replace('/', "."), array)
-    });
-    tensors.collect()
-}
+use ramie::{Array, jit};
+use run::{close, initial, recorded};
 
 fn classifier() -> Classifier {
     let mut model = Classifier::new(&mut Rngs::new(0));
@@ -38,17 +20,9 @@ fn classifier() -> Classifier {
     model
 }
 
-#[track_caller]
-fn close(what: &str, got: f32, expected: &serde_json::Value, tolerance: f64) {
-    let expected = expected.as_f64().expect("a number");
-    let distance = (f64::from(got) - expected).abs() / expected.abs();
-    assert!(distance <= tolerance, "{what}: {got} instead of {expected}");
-}
-
 #[test]
 fn training_follows_jax() {
-    let golden: serde_json::Value =
-        serde_json::from_slice(&golden("digits.json")).expect("valid JSON");
+    let golden = recorded();
     let digits = digits::load().expect("the data is in the program");
     let (images, labels) = (digits.train.pixel_array(), digits.train.label_array());
     let mut trainer = Trainer::new(classifier(), 0.05);
@@ -86,8 +60,7 @@ fn training_follows_jax() {
 
 #[test]
 fn first_gradients_are_those_of_jax() {
-    let golden: serde_json::Value =
-        serde_json::from_slice(&golden("digits.json")).expect("valid JSON");
+    let golden = recorded();
     let digits = digits::load().expect("the data is in the program");
     let mut model = classifier();
     let logits = model.forward(&digits.train.pixel_array()).to_vec::<f32>();

@@ -3,47 +3,36 @@
 use super::Exemption;
 use super::Gap::{Empty, Scalar, Shapes};
 
+/// Functions of the recording `collectives_on_meshes`.
+const COLLECTIVES: &[&str] = &[
+    "all_gather",
+    "all_to_all",
+    "axis_index",
+    "axis_size",
+    "pbroadcast",
+    "pmax",
+    "pmean",
+    "pmin",
+    "ppermute",
+    "pshuffle",
+    "psum",
+    "psum_scatter",
+    "pswapaxes",
+];
+
 /// Where JAX has no such call, or another recording has it.
 pub const EXEMPTIONS: &[Exemption] = &[
     Exemption {
         recording: "collectives_on_meshes",
         gap: Empty,
         reason: "meshes and orders of axes vary here; `collectives` has the shapes",
-        functions: &[
-            "all_gather",
-            "all_to_all",
-            "axis_index",
-            "axis_size",
-            "pbroadcast",
-            "pmax",
-            "pmean",
-            "pmin",
-            "ppermute",
-            "pshuffle",
-            "psum",
-            "psum_scatter",
-            "pswapaxes",
-        ],
+        functions: COLLECTIVES,
     },
     Exemption {
         recording: "collectives_on_meshes",
         gap: Scalar,
         reason: "an array that is cut over a mesh has an axis: it is 0-d within, in `collectives`",
-        functions: &[
-            "all_gather",
-            "all_to_all",
-            "axis_index",
-            "axis_size",
-            "pbroadcast",
-            "pmax",
-            "pmean",
-            "pmin",
-            "ppermute",
-            "pshuffle",
-            "psum",
-            "psum_scatter",
-            "pswapaxes",
-        ],
+        functions: COLLECTIVES,
     },
     Exemption {
         recording: "collectives_on_meshes",
