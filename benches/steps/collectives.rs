@@ -10,6 +10,7 @@ use crate::matmul::{
     BOTH_WAYS, ONE_WAY, Way, all_gather_matmul, all_reduce_matmul, all_reduce_matmul_ring, block,
 };
 use crate::measure::Plan;
+use crate::report::{Line, Times};
 use crate::traffic::traffic;
 use ramie::core::{
     Array, DType, Error, JitOptions, NamedSharding, P, Result, RuntimeOptions, ShardMapOptions,
@@ -146,21 +147,19 @@ fn measure_one(
         out.block_until_ready();
         times.push(start.elapsed().as_secs_f64() / steps as f64);
     }
-    times.sort_by(f64::total_cmp);
     let bytes: usize = moved.iter().map(|t| t.bytes).sum();
     let each: Vec<String> = moved
         .iter()
         .map(|t| format!("\"{}\": {}", t.collective, t.count))
         .collect();
-    println!(
-        "{{\"workload\": \"collectives\", \"program\": \"{name}\", \"by\": \"{by}\", \
-         \"framework\": \"ramie\", \"platform\": \"{}\", \"median_s\": {:e}, \"best_s\": {:e}, \
-         \"steps\": {steps}, \"samples\": {}, \"received_bytes\": {bytes}, \"collectives\": {{{}}}}}",
-        runtime()?.client().platform_name(),
-        times[times.len() / 2],
-        times[0],
-        times.len(),
-        each.join(", ")
-    );
+    Line::of("collectives")
+        .text("program", name)
+        .text("by", by)
+        .text("platform", runtime()?.client().platform_name())
+        .times(&Times::new(times))
+        .value("steps", steps)
+        .value("received_bytes", bytes)
+        .value("collectives", format_args!("{{{}}}", each.join(", ")))
+        .print();
     Ok(out)
 }

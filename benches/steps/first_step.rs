@@ -1,6 +1,7 @@
 //! `first_step`: from the start of a process to its first finished digits step,
 //! with the compilation cache warm.
 
+use crate::report::{Line, Times};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -29,24 +30,22 @@ pub fn measure(samples: usize) -> std::io::Result<()> {
     }
     // The first fills the cache, the second is thrown away.
     let empty_cache = times[0];
-    let mut times = times.split_off(2);
-    times.sort_by(f64::total_cmp);
-    println!(
-        "{{\"workload\": \"first_step\", \"framework\": \"ramie\", \"median_s\": {:.4}, \
-         \"best_s\": {:.4}, \"empty_cache_s\": {empty_cache:.4}, \"samples\": {}, {counts}}}",
-        times[times.len() / 2],
-        times[0],
-        times.len()
-    );
+    let line = Line::of("first_step")
+        .times(&Times::new(times.split_off(2)))
+        .seconds("empty_cache_s", empty_cache);
+    let counts = ["compiled", "loaded", "loss"]
+        .into_iter()
+        .zip(counts.split(' '));
+    counts
+        .fold(line, |line, (name, n)| line.value(name, n))
+        .print();
     Ok(())
 }
 
-/// What a measured process does.
+/// What a measured process does: it prints the numbers of programs that it
+/// compiled and loaded, and the loss.
 pub fn inside() {
     let loss = crate::digits::first_step();
     let stats = ramie::core::compilation_stats();
-    println!(
-        "\"compiled\": {}, \"loaded\": {}, \"loss\": {loss}",
-        stats.compiled, stats.loaded
-    );
+    println!("{} {} {loss}", stats.compiled, stats.loaded);
 }

@@ -2,10 +2,10 @@
 //! number of workers.
 
 use crate::measure::Plan;
+use crate::report::{Line, Times};
 use ndarray::{Array2, Array3, Array4, ArrayD, ArrayView1, ArrayViewD};
 use ramie::data::{DataLoader, IntoSource, Source};
 use std::hint::black_box;
-use std::time::Instant;
 
 const BATCH: usize = 128;
 
@@ -68,24 +68,17 @@ fn report<F: Fn() -> usize>(plan: &Plan, case: &str, count: usize, epoch: impl F
     for workers in [0, 1, 2] {
         let epoch = epoch(workers);
         let bytes = epoch();
-        let mut times: Vec<f64> = (0..plan.samples.max(1))
-            .map(|_| {
-                let start = Instant::now();
-                black_box(epoch());
-                start.elapsed().as_secs_f64()
-            })
-            .collect();
-        times.sort_by(f64::total_cmp);
-        let median = times[times.len() / 2];
+        let times = Times::sample(plan, 1, || {
+            black_box(epoch());
+        });
         let elements = (count / BATCH * BATCH) as f64;
-        println!(
-            "{{\"workload\": \"loader\", \"framework\": \"ramie\", \"case\": \"{case}\", \"workers\": {workers}, \
-             \"median_s\": {median:e}, \"best_s\": {:e}, \"elements_per_s\": {:.0}, \"bytes_per_s\": {:.0}, \
-             \"samples\": {}}}",
-            times[0],
-            elements / times[0],
-            bytes as f64 / times[0],
-            times.len(),
-        );
+        let rate = |n: f64| format!("{:.0}", n / times.best());
+        Line::of("loader")
+            .text("case", case)
+            .value("workers", workers)
+            .times(&times)
+            .value("elements_per_s", rate(elements))
+            .value("bytes_per_s", rate(bytes as f64))
+            .print();
     }
 }

@@ -19,6 +19,7 @@ mod matmul;
 mod measure;
 mod ops;
 mod optim;
+mod report;
 mod scalar;
 mod trace;
 mod traffic;

@@ -1,6 +1,7 @@
 //! The protocol of measurement: some steps to warm up, then samples of many
 //! steps, each step on the state of the last, with one wait at the end.
 
+use crate::report::{Line, Times};
 use ramie::core::{Compiled, Result, Tree, tree};
 use std::time::Instant;
 
@@ -85,40 +86,26 @@ pub fn measure<S: Tree, R: Tree, F: FnMut(&mut S) -> R>(
         out = (work.step)(&mut work.state);
     }
     wait(&work.state, &out);
-    let mut times: Vec<f64> = (0..plan.samples.max(1))
-        .map(|_| {
-            let start = Instant::now();
-            for _ in 0..steps {
-                out = (work.step)(&mut work.state);
-            }
-            wait(&work.state, &out);
-            start.elapsed().as_secs_f64() / steps as f64
-        })
-        .collect();
-    times.sort_by(f64::total_cmp);
-    let middle = times.len() / 2;
-    let median = if times.len() % 2 == 1 {
-        times[middle]
-    } else {
-        (times[middle - 1] + times[middle]) / 2.0
-    };
+    let times = Times::sample(plan, steps, || {
+        for _ in 0..steps {
+            out = (work.step)(&mut work.state);
+        }
+        wait(&work.state, &out);
+    });
     let shown = tree::leaves(&out);
     let shown = shown
         .first()
         .cloned()
         .or_else(|| tree::leaves(&work.state).into_iter().next());
-    println!(
-        "{{\"workload\": \"{name}\", \"framework\": \"ramie\", \"platform\": \"{}\", \
-         \"median_s\": {median:e}, \"best_s\": {:e}, \"trace_lower_s\": {:.6}, \"compile_s\": {:.6}, \
-         \"peak_rss_mb\": {:.1}, \"steps\": {steps}, \"samples\": {}, \"loss\": {}}}",
-        ramie::core::runtime()?.client().platform_name(),
-        times[0],
-        work.trace_lower_s,
-        work.compile_s,
-        peak_rss_mb(),
-        times.len(),
-        shown.map_or(f32::NAN, |a| a.item::<f32>()),
-    );
+    Line::of(name)
+        .text("platform", ramie::core::runtime()?.client().platform_name())
+        .times(&times)
+        .value("steps", steps)
+        .seconds("trace_lower_s", work.trace_lower_s)
+        .seconds("compile_s", work.compile_s)
+        .value("peak_rss_mb", format_args!("{:.1}", peak_rss_mb()))
+        .value("loss", shown.map_or(f32::NAN, |a| a.item::<f32>()))
+        .print();
     Ok(())
 }
 

@@ -1,8 +1,8 @@
 //! `ops`: one operation after another outside of `jit`, a line each.
 
 use crate::measure::Plan;
+use crate::report::{Line, Times};
 use ramie::core::{Array, DType, Result, concatenate, devices, where_};
-use std::time::Instant;
 
 /// Calls per sample.
 const CALLS: usize = 2000;
@@ -49,25 +49,18 @@ pub fn measure(plan: &Plan) -> Result<()> {
         for _ in 0..plan.warmup.max(1) {
             operation(&operands).block_until_ready();
         }
-        let mut times: Vec<f64> = (0..plan.samples.max(1))
-            .map(|_| {
-                let start = Instant::now();
-                for _ in 1..steps {
-                    operation(&operands);
-                }
-                operation(&operands).block_until_ready();
-                start.elapsed().as_secs_f64() / steps as f64
-            })
-            .collect();
-        times.sort_by(f64::total_cmp);
-        println!(
-            "{{\"workload\": \"ops\", \"operation\": \"{name}\", \"framework\": \"ramie\", \
-             \"platform\": \"{platform}\", \"median_s\": {:e}, \"best_s\": {:e}, \"steps\": {steps}, \
-             \"samples\": {}}}",
-            times[times.len() / 2],
-            times[0],
-            times.len()
-        );
+        let times = Times::sample(plan, steps, || {
+            for _ in 1..steps {
+                operation(&operands);
+            }
+            operation(&operands).block_until_ready();
+        });
+        Line::of("ops")
+            .text("operation", name)
+            .text("platform", platform)
+            .times(&times)
+            .value("steps", steps)
+            .print();
     }
     Ok(())
 }

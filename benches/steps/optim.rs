@@ -6,12 +6,12 @@
 //! donated inputs, as the compiler planned it.
 
 use crate::measure::{Plan, timed};
+use crate::report::{Line, Times};
 use ramie::core::{Array, DType, Result, State, jit, random, tree};
 use ramie::nn::Tree;
 use ramie::optim::{
     GradientTransformation, OptState, adafactor, adam, adamw, apply_updates, contrib, lion, sgd,
 };
-use std::time::Instant;
 
 pub const OPTIMIZERS: [&str; 6] = ["sgd", "adam", "adamw", "lion", "adafactor", "muon"];
 
@@ -102,29 +102,23 @@ pub fn measure(plan: &Plan, name: &str) -> Result<()> {
     }
     tree::block_until_ready(&training);
     let steps = plan.steps.unwrap_or(2);
-    let mut times: Vec<f64> = (0..plan.samples.max(1))
-        .map(|_| {
-            let start = Instant::now();
-            for _ in 0..steps {
-                last = step(&mut training, grads.clone());
-            }
-            tree::block_until_ready(&training);
-            start.elapsed().as_secs_f64() / steps as f64
-        })
-        .collect();
-    times.sort_by(f64::total_cmp);
-    println!(
-        "{{\"workload\": \"optim\", \"optimizer\": \"{name}\", \"framework\": \"ramie\", \
-         \"platform\": \"{}\", \"median_s\": {:e}, \"best_s\": {:e}, \"trace_lower_s\": {trace_lower_s:.6}, \
-         \"compile_s\": {compile_s:.6}, \"held_mb\": {:.1}, \"peak_mb\": {:.1}, \"steps\": {steps}, \
-         \"samples\": {}, \"loss\": {}}}",
-        ramie::core::runtime()?.client().platform_name(),
-        times[times.len() / 2],
-        times[0],
-        held as f64 / 1048576.0,
-        peak as f64 / 1048576.0,
-        times.len(),
-        last.item::<f32>(),
-    );
+    let times = Times::sample(plan, steps, || {
+        for _ in 0..steps {
+            last = step(&mut training, grads.clone());
+        }
+        tree::block_until_ready(&training);
+    });
+    let megabytes = |bytes: f64| format!("{:.1}", bytes / 1048576.0);
+    Line::of("optim")
+        .text("optimizer", name)
+        .text("platform", ramie::core::runtime()?.client().platform_name())
+        .times(&times)
+        .value("steps", steps)
+        .seconds("trace_lower_s", trace_lower_s)
+        .seconds("compile_s", compile_s)
+        .value("held_mb", megabytes(held as f64))
+        .value("peak_mb", megabytes(peak as f64))
+        .value("loss", last.item::<f32>())
+        .print();
     Ok(())
 }

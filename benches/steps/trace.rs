@@ -3,6 +3,7 @@
 
 use crate::decoder::{Sizes, Trainer, optimizer, train_step};
 use crate::measure::Plan;
+use crate::report::{Line, Times};
 use ramie::core::{Array, DType, Result, devices, jit};
 use std::time::Instant;
 
@@ -32,14 +33,12 @@ pub fn measure(plan: &Plan) -> Result<()> {
         text = lowered.as_text_with_locations().len();
     }
     let first = times.remove(0);
-    times.sort_by(f64::total_cmp);
-    println!(
-        "{{\"workload\": \"trace\", \"framework\": \"ramie\", \"platform\": \"{platform}\", \
-         \"median_s\": {:.6}, \"best_s\": {:.6}, \"first_s\": {first:.6}, \
-         \"samples\": {}, \"equations\": {equations}, \"text_bytes\": {text}}}",
-        times[times.len() / 2],
-        times[0],
-        times.len()
-    );
+    Line::of("trace")
+        .text("platform", platform)
+        .times(&Times::new(times))
+        .seconds("first_s", first)
+        .value("equations", equations)
+        .value("text_bytes", text)
+        .print();
     Ok(())
 }
