@@ -184,12 +184,12 @@ pub use ramie_core::{
 // Meshes, and how arrays are sharded over them.
 #[doc(inline)]
 pub use ramie_core::{
-    AbstractMesh, AxisType, Mesh, MeshGuard, NamedSharding, OutSharding, P, PartitionSpec, Place,
-    Placed, Shard, ShardMapOptions, Sharding, ShardingRule, Shardings, SpecEntry, Specs,
-    TypeSharding, auto_axes, device_put, explicit_axes, get_abstract_mesh, get_mesh,
-    make_array_from_callback, make_array_from_process_local_data, make_mesh, make_mesh_with,
-    reshard, set_mesh, shard_map, shard_map_with, type_of, visualize_sharding, with_mesh,
-    with_sharding_constraint,
+    AbstractMesh, AxisType, HostShard, Mesh, MeshGuard, NamedSharding, OutSharding, P,
+    PartitionSpec, Place, Placed, Shard, ShardMapOptions, Sharding, ShardingRule, Shardings,
+    SpecEntry, Specs, TypeSharding, auto_axes, device_put, explicit_axes, get_abstract_mesh,
+    get_mesh, make_array_from_callback, make_array_from_parts, make_array_from_process_local_data,
+    make_mesh, make_mesh_with, reshard, set_mesh, shard_map, shard_map_with, type_of,
+    visualize_sharding, with_mesh, with_sharding_constraint,
 };
 // Names of dimensions, and rules for them.
 #[doc(inline)]

@@ -305,3 +305,52 @@ fn shardings_are_asked_for_and_given() {
     let memory = lowered.compile().unwrap().memory_analysis().unwrap();
     assert!(memory.argument <= (1 << 20) * 2 + 64, "{memory:?}");
 }
+
+#[test]
+fn parts_go_to_the_host_and_come_back() {
+    let mesh = mesh(&[4, 2], &["x", "y"], AxisType::Auto);
+    let x = iota(&[8, 6]);
+    let sharded = device_put(&x, NamedSharding::new(mesh, P!["y"]));
+    let parts = sharded.host_shards().unwrap();
+    assert_eq!(parts.len(), 2, "equal parts are there once");
+    for (i, part) in parts.iter().enumerate() {
+        assert!(part.is_first());
+        assert_eq!(part.index(), [4 * i..4 * i + 4, 0..6]);
+        let expected: Vec<f32> = (24 * i..24 * i + 24).map(|i| i as f32).collect();
+        let same = part.read(|bytes| bytes == bytemuck::cast_slice::<f32, u8>(&expected));
+        assert!(same.unwrap());
+    }
+    let back = make_array_from_parts(&[8, 6], DType::F32, sharded.sharding().unwrap(), |index| {
+        let at = index[0].start / 4;
+        parts[at].read(|bytes| AlignedBytes::from(bytes))
+    });
+    let back = back.unwrap();
+    assert_eq!(back.to_vec::<f32>(), x.to_vec::<f32>());
+    assert_eq!(back.sharding(), sharded.sharding());
+    let short = make_array_from_parts(&[8, 6], DType::F32, sharded.sharding().unwrap(), |_| {
+        Ok(AlignedBytes::zeroed(4))
+    });
+    let text = short.unwrap_err().to_string();
+    assert!(
+        text.contains("f32[4,6], which has 96 bytes; got 4"),
+        "{text}"
+    );
+    let uneven = NamedSharding::new(mesh, P!["x"]);
+    let uneven = make_array_from_parts(&[6], DType::F32, uneven, |_| Ok(AlignedBytes::zeroed(4)));
+    let text = uneven.unwrap_err().to_string();
+    assert!(text.contains("into 4 parts"), "{text}");
+}
+
+#[test]
+fn what_is_kept_for_the_host_is_not_written_over() {
+    mesh(&[8], &["x"], AxisType::Auto);
+    let step = jit(|x: &mut Array| *x = &*x + 1.0);
+    let mut x = iota(&[1000]);
+    step(&mut x);
+    let before = x.to_vec::<f32>();
+    let kept = x.host_shards().unwrap();
+    step(&mut x);
+    let same = kept[0].read(|bytes| bytes == bytemuck::cast_slice::<f32, u8>(&before));
+    assert!(same.unwrap());
+    assert_eq!(x.to_vec::<f32>()[0], before[0] + 1.0);
+}

@@ -125,10 +125,10 @@ impl Buffer {
         if host.is_empty() {
             return self.wait();
         }
-        if self.client().is_cpu
-            && self.ty.element_type().is_whole_bytes()
-            && self.read_directly(host)?
-        {
+        // On a CPU the device's memory is the host's: a transfer by the plugin takes 100
+        // times as long for a scalar.
+        if let Some(view) = self.host_view()? {
+            host.copy_from_slice(&view);
             return Ok(());
         }
         // SAFETY: `host` is borrowed exclusively until the event has been waited for.
@@ -138,40 +138,13 @@ impl Buffer {
         })
     }
 
-    /// Copies from the device's memory, which on a CPU is host memory: a transfer by the
-    /// plugin takes 100 times as long for a scalar. False if the dimensions are not in
-    /// row-major order.
-    fn read_directly(&self, host: &mut [u8]) -> Result<bool> {
-        /// Ends a use also when reading fails.
-        struct Use<'a>(&'a Buffer);
-        impl Drop for Use<'_> {
-            fn drop(&mut self) {
-                self.0.end_use();
-            }
-        }
-        self.wait()?;
-        if !self.begin_use() {
-            return Err(self.donated("copy_to_host"));
-        }
-        let _use = Use(self);
-        if self.ty.rank() >= 2 && !self.is_row_major()? {
-            return Ok(false);
-        }
-        let address = self.address()?;
-        // SAFETY: the buffer is computed, holds `size_bytes` bytes in row-major order, and
-        // is neither written to nor freed while we keep it from being donated.
-        unsafe {
-            std::ptr::copy_nonoverlapping(
-                std::ptr::with_exposed_provenance(address),
-                host.as_mut_ptr(),
-                host.len(),
-            );
-        }
-        Ok(true)
+    /// Whether its device's memory is the host's.
+    pub(crate) fn is_on_cpu(&self) -> bool {
+        self.client().is_cpu
     }
 
     /// Whether the device keeps the last dimension contiguous, and so on outwards.
-    fn is_row_major(&self) -> Result<bool> {
+    pub(crate) fn is_row_major(&self) -> Result<bool> {
         let mut args = sys::zeroed::<sys::BufferGetMemoryLayout>();
         args.buffer = self.raw.as_ptr();
         // SAFETY: the buffer is live.
@@ -285,7 +258,7 @@ impl Buffer {
     }
 
     #[cold]
-    fn donated(&self, operation: &'static str) -> Error {
+    pub(crate) fn donated(&self, operation: &'static str) -> Error {
         Error::Donated {
             operation,
             ty: self.ty.to_string(),

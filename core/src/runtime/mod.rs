@@ -215,18 +215,23 @@ pub(crate) fn put_buffer(bytes: &[u8], aval: Aval, device: Device) -> Result<Buf
 /// Hands elements over to a device: it shares their memory if it can, else
 /// copies it.
 pub(crate) fn put_owned<T: HostData>(data: T, aval: Aval, device: Device) -> Result<Array> {
-    if Callback::is_running() {
-        // A transfer that goes on by itself may need the thread that the
-        // callback keeps.
-        return put(data.as_bytes(), aval, device);
-    }
-    let client = runtime()?.client;
-    let buffer = client.buffer_from_owned(data, aval.buffer_type(), device)?;
+    let buffer = put_owned_buffer(data, aval, device)?;
     Ok(Array::from_device(
         aval,
         buffer,
         Sharding::SingleDevice(device),
     ))
+}
+
+/// [`put_owned`], as a buffer.
+pub(crate) fn put_owned_buffer<T: HostData>(data: T, aval: Aval, device: Device) -> Result<Buffer> {
+    if Callback::is_running() {
+        // A transfer that goes on by itself may need the thread that the
+        // callback keeps.
+        return put_buffer(data.as_bytes(), aval, device);
+    }
+    let client = runtime()?.client;
+    Ok(client.buffer_from_owned(data, aval.buffer_type(), device)?)
 }
 
 pub(crate) fn put_scalar(literal: Literal) -> Result<Arc<DeviceArray>> {

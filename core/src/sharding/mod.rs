@@ -3,6 +3,7 @@
 
 mod axis_set;
 mod context;
+mod host;
 mod infer;
 mod logical;
 mod mesh;
@@ -19,6 +20,7 @@ use ramie_pjrt::Device;
 pub(crate) use axis_set::AxisSet;
 pub(crate) use context::{Context, any_manual};
 pub use context::{MeshGuard, get_abstract_mesh, get_mesh, set_mesh, with_mesh};
+pub use host::{HostShard, make_array_from_parts};
 pub(crate) use infer::spec_of_tiles;
 pub use logical::{
     LogicalAxisRules, get_logical_axis_rules, logical_to_mesh, set_logical_axis_rules,

@@ -1,0 +1,181 @@
+//! Parts of arrays from and to the host.
+
+use super::put::{indices, typed};
+use super::{Sharding, put};
+use crate::array::DeviceArray;
+use crate::{Array, Aval, DType, Error, Result, runtime};
+use ramie_pjrt::{AlignedBytes, Buffer, HostCopy};
+use smallvec::SmallVec;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// A part of an array on its way to the host.
+///
+/// It keeps the part's elements: a compiled step that is given the array to write
+/// over copies it instead.
+pub struct HostShard {
+    held: Arc<DeviceArray>,
+    /// Which of its buffers.
+    at: usize,
+    index: Vec<Range<usize>>,
+    is_first: bool,
+    /// The copy, where the device's memory is not the host's.
+    copy: Mutex<Option<HostCopy>>,
+    copied: OnceLock<Result<AlignedBytes>>,
+}
+
+impl HostShard {
+    /// The part: a range for each dimension.
+    pub fn index(&self) -> &[Range<usize>] {
+        &self.index
+    }
+
+    /// Whether this process has the first copy of the part. Over all processes, each
+    /// part is the first once.
+    pub fn is_first(&self) -> bool {
+        self.is_first
+    }
+
+    /// Calls `f` with the bytes of the elements, row-major, little-endian, once they
+    /// are computed. On CPUs they are not copied. Several threads may read at once.
+    ///
+    /// # Errors
+    /// If the computation or the copy failed.
+    pub fn read<R>(&self, f: impl FnOnce(&[u8]) -> R) -> Result<R> {
+        if let Some(view) = self.held.buffers[self.at].host_view()? {
+            return Ok(f(&view));
+        }
+        let bytes = self.copied.get_or_init(|| {
+            let mut copy = self.copy.lock().unwrap_or_else(|e| e.into_inner());
+            let copy = match copy.take() {
+                Some(copy) => copy,
+                None => self.held.buffers[self.at].to_host_async()?,
+            };
+            Ok(copy.wait()?)
+        });
+        match bytes {
+            Ok(bytes) => Ok(f(bytes)),
+            Err(e) => Err(e.clone()),
+        }
+    }
+}
+
+impl Array {
+    /// The parts on devices of this process, equal ones once, on their way to the
+    /// host (`jax.Array.copy_to_host_async`). Waits for nothing: neither for the
+    /// computation of the elements, nor for the copy that an accelerator makes. On
+    /// CPUs there is no copy.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType};
+    /// let x = Array::ones(&[2], DType::F32);
+    /// let parts = x.host_shards()?;
+    /// assert_eq!(parts[0].read(|bytes| bytes.len())?, 8);
+    /// # Ok::<(), ramie_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the array is traced or a type only, or the device refuses.
+    pub fn host_shards(&self) -> Result<Vec<HostShard>> {
+        let held = self.device_array()?;
+        let first = first_holders(held.sharding, self.shape());
+        let mut out: Vec<HostShard> = Vec::new();
+        let mut known: HashMap<Vec<Range<usize>>, ()> = HashMap::new();
+        let parts = indices(held.sharding, self.shape());
+        for (at, (_, index)) in parts.into_iter().enumerate() {
+            if known.insert(index.clone(), ()).is_some() {
+                continue;
+            }
+            let buffer = &held.buffers[at];
+            let here = buffer.device().client().platform_name() == "cpu";
+            let copy = match here {
+                true => None,
+                false => Some(buffer.to_host_async()?),
+            };
+            out.push(HostShard {
+                held: held.clone(),
+                at,
+                is_first: first.get(&index).copied().unwrap_or(true),
+                index,
+                copy: Mutex::new(copy),
+                copied: OnceLock::new(),
+            });
+        }
+        Ok(out)
+    }
+}
+
+/// For each part of an array, whether the first device that has it is one of this
+/// process.
+fn first_holders(sharding: Sharding, shape: &[usize]) -> HashMap<Vec<Range<usize>>, bool> {
+    let mut first = HashMap::new();
+    if let Sharding::Named(named) = sharding {
+        for (k, device) in named.mesh().devices().iter().enumerate() {
+            let index = named.shard_index(k, shape);
+            first.entry(index).or_insert(device.is_addressable());
+        }
+    }
+    first
+}
+
+/// An array laid out so, of the bytes of each part: the elements of a range of
+/// indices for each dimension, row-major, little-endian. A CPU device uses the
+/// memory as it is. Only parts for devices of this process are asked for, and equal
+/// ones once.
+///
+/// ```no_run
+/// use ramie_core::{AlignedBytes, DType, NamedSharding, P, make_array_from_parts, make_mesh};
+/// let sharding = NamedSharding::new(make_mesh(&[8], &["x"])?, P!["x"]);
+/// let x = make_array_from_parts(&[1024], DType::F32, sharding, |index| {
+///     Ok(AlignedBytes::zeroed(index[0].len() * 4))
+/// })?;
+/// # Ok::<(), ramie_core::Error>(())
+/// ```
+///
+/// # Errors
+/// If a dimension does not come apart into equal parts, a part has another number of
+/// bytes than its range, or a device is out of memory; and those of `part`.
+pub fn make_array_from_parts(
+    shape: &[usize],
+    dtype: DType,
+    sharding: impl Into<Sharding>,
+    mut part: impl FnMut(&[Range<usize>]) -> Result<AlignedBytes>,
+) -> Result<Array> {
+    let to = sharding.into();
+    if let Sharding::Named(named) = to {
+        let fits = named.try_shard_shape(shape);
+        fits.map_err(|e| Error::Configuration(e.render("make_array_from_parts", &[])))?;
+        if named.memory_kind().is_some() {
+            let in_memory = named.in_device_memory();
+            let array = make_array_from_parts(shape, dtype, in_memory, part)?;
+            return put::place(&array, to);
+        }
+    }
+    let whole = Aval::new(shape, dtype);
+    let aval = typed(whole, to);
+    let mut buffers: SmallVec<[Buffer; 1]> = SmallVec::new();
+    let mut made: HashMap<Vec<Range<usize>>, usize> = HashMap::new();
+    for (device, index) in indices(to, shape) {
+        let buffer = match made.get(&index) {
+            Some(at) => buffers[*at].copy_to_device(device)?,
+            None => {
+                let shape: Vec<usize> = index.iter().map(|r| r.end - r.start).collect();
+                let local = whole.with_shape(&shape);
+                let bytes = part(&index)?;
+                if bytes.len() != local.size_bytes() {
+                    return Err(Error::Configuration(format!(
+                        "make_array_from_parts: the part {index:?} of {whole} is {local}, which has {} \
+                         bytes; got {}\n  help: give all elements of the part, row by row",
+                        local.size_bytes(),
+                        bytes.len()
+                    )));
+                }
+                made.insert(index, buffers.len());
+                runtime::put_owned_buffer(bytes, local, device)?
+            }
+        };
+        buffers.push(buffer);
+    }
+    Ok(Array::from_parts(aval, buffers, to))
+}
