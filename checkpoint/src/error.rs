@@ -28,6 +28,15 @@ pub enum Error {
         /// What is wrong, and what to do.
         message: String,
     },
+    /// The file is not what was written: its checksum, its size, or that it is there
+    /// at all, contradicts the manifest of the checkpoint.
+    #[error("{}: {message}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        message: String,
+    },
     /// One array of the file.
     #[error("{}: tensor `{tensor}`: {message}", path.display())]
     Tensor {
@@ -51,6 +60,17 @@ pub enum Error {
     /// The writer of a state dict refused.
     #[error("cannot be written: {0}")]
     Write(io::Error),
+    /// Another one of the processes that save together failed.
+    #[error("process {process}: {message}")]
+    Process {
+        /// Its number.
+        process: usize,
+        /// What it reported.
+        message: String,
+    },
+    /// The runtime or the other processes failed.
+    #[error(transparent)]
+    Runtime(#[from] ramie_core::Error),
     /// The arrays belong to another tree.
     #[error("{}{}", File(path), Difference(mismatch, path.is_some()))]
     Mismatch {
@@ -75,6 +95,13 @@ impl Error {
 
     pub(crate) fn format(path: &Path, message: impl Into<String>) -> Error {
         Error::Format {
+            path: path.into(),
+            message: message.into(),
+        }
+    }
+
+    pub(crate) fn damaged(path: &Path, message: impl Into<String>) -> Error {
+        Error::Damaged {
             path: path.into(),
             message: message.into(),
         }

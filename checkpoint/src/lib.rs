@@ -22,7 +22,9 @@
 
 mod atomic;
 pub mod checkpoints;
+pub mod commit;
 mod error;
+pub mod items;
 mod natural_sort;
 pub mod safetensors;
 pub mod serialization;

@@ -1,0 +1,217 @@
+//! The list of a checkpoint's files, each with its size and checksum.
+//!
+//! The file `_RAMIE_MANIFEST` holds JSON lines: a head with the number of files, a
+//! line for each of them in order of their paths, and the checksum of these lines.
+//! The checksum is CRC-32C (Castagnoli), which processors compute as fast as they
+//! read memory.
+
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+/// The manifest's name in the folder of a checkpoint.
+pub(crate) const MANIFEST: &str = "_RAMIE_MANIFEST";
+
+/// What was written into a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Contents {
+    pub size: u64,
+    pub crc32c: u32,
+}
+
+impl Contents {
+    /// The contents with these bytes behind them.
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.size += bytes.len() as u64;
+        self.crc32c = crc32c::crc32c_append(self.crc32c, bytes);
+    }
+}
+
+/// All files of a checkpoint, by their paths in its folder with `/` between parts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Manifest {
+    pub files: BTreeMap<String, Contents>,
+}
+
+const VERSION: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    version: u32,
+    files: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    path: String,
+    size: u64,
+    crc32c: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct End {
+    crc32c: String,
+}
+
+fn hexadecimal(crc32c: u32) -> String {
+    format!("{crc32c:08x}")
+}
+
+fn number(text: &str) -> Option<u32> {
+    let digits = text.len() == 8 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    digits.then(|| u32::from_str_radix(text, 16).ok()).flatten()
+}
+
+impl Manifest {
+    /// The text of the file.
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        let line = |text: &mut String, value: serde_json::Result<String>| {
+            // Numbers and strings always have a text.
+            let _ = writeln!(text, "{}", value.unwrap_or_default());
+        };
+        let head = Head {
+            version: VERSION,
+            files: self.files.len(),
+        };
+        line(&mut text, serde_json::to_string(&head));
+        for (path, contents) in &self.files {
+            let file = Line {
+                path: path.clone(),
+                size: contents.size,
+                crc32c: hexadecimal(contents.crc32c),
+            };
+            line(&mut text, serde_json::to_string(&file));
+        }
+        let end = End {
+            crc32c: hexadecimal(crc32c::crc32c(text.as_bytes())),
+        };
+        line(&mut text, serde_json::to_string(&end));
+        text
+    }
+
+    /// The manifest of a file's bytes.
+    pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Manifest> {
+        let damaged = |what: &str| {
+            Error::damaged(
+                path,
+                format!(
+                    "the manifest is damaged: {what}\n  help: restore another step; the files of this \
+                     one cannot be checked"
+                ),
+            )
+        };
+        let text = std::str::from_utf8(bytes).map_err(|_| damaged("it is no text"))?;
+        let lines = text
+            .strip_suffix('\n')
+            .ok_or_else(|| damaged("its end is missing"))?;
+        let (body, end) = match lines.rfind('\n') {
+            Some(at) => lines.split_at(at + 1),
+            None => return Err(damaged("its end is missing")),
+        };
+        let end: End = serde_json::from_str(end).map_err(|_| damaged("its end is missing"))?;
+        if number(&end.crc32c) != Some(crc32c::crc32c(body.as_bytes())) {
+            return Err(damaged("its checksum is wrong"));
+        }
+        let mut body = body.lines();
+        let head: Option<Head> = body.next().and_then(|l| serde_json::from_str(l).ok());
+        let head = head.ok_or_else(|| damaged("it has no head"))?;
+        if head.version != VERSION {
+            return Err(Error::format(
+                path,
+                format!(
+                    "a manifest of version {}, and this program reads version {VERSION}",
+                    head.version
+                ),
+            ));
+        }
+        let mut files = BTreeMap::new();
+        for line in body {
+            let file: Option<Line> = serde_json::from_str(line).ok();
+            let file = file.and_then(|f| Some((number(&f.crc32c)?, f)));
+            let (crc32c, file) = file.ok_or_else(|| damaged("a line is no file"))?;
+            let size = file.size;
+            files.insert(file.path, Contents { size, crc32c });
+        }
+        if files.len() != head.files {
+            return Err(damaged("files are missing"));
+        }
+        Ok(Manifest { files })
+    }
+}
+
+/// The name of a file in a checkpoint, in parts: none may lead out of the folder.
+pub(crate) fn checked_parts<'a>(folder: &Path, name: &'a str) -> Result<Vec<&'a str>> {
+    let parts: Vec<&str> = name.split('/').collect();
+    let whole = |part: &&str| {
+        !matches!(*part, "" | "." | "..")
+            && !part.contains('\0')
+            && !part.contains(std::path::is_separator)
+    };
+    if parts.iter().all(whole) {
+        return Ok(parts);
+    }
+    Err(Error::format(
+        folder,
+        format!("{name:?} is no name of a file in this folder"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Manifest {
+        let file = |size, crc32c| Contents { size, crc32c };
+        Manifest {
+            files: BTreeMap::from([
+                ("default/a\nb".into(), file(0, 0)),
+                ("default/d/ä".into(), file(u64::MAX, u32::MAX)),
+                ("metrics/metrics".into(), file(12, 0x0a)),
+            ]),
+        }
+    }
+
+    #[test]
+    fn a_manifest_reads_as_it_was_written() {
+        let text = sample().to_text();
+        let path = Path::new("m");
+        assert_eq!(
+            Manifest::from_bytes(path, text.as_bytes()).unwrap(),
+            sample()
+        );
+        let none = Manifest::default();
+        let read = Manifest::from_bytes(path, none.to_text().as_bytes()).unwrap();
+        assert_eq!(read, none);
+    }
+
+    #[test]
+    fn every_change_of_a_byte_is_noticed() {
+        let text = sample().to_text().into_bytes();
+        for i in 0..text.len() {
+            for bit in 0..8 {
+                let mut other = text.clone();
+                other[i] ^= 1 << bit;
+                let read = Manifest::from_bytes(Path::new("m"), &other);
+                // The case of a hexadecimal digit says nothing.
+                assert!(read.is_err() || read.unwrap() == sample(), "byte {i}");
+            }
+            let cut = Manifest::from_bytes(Path::new("m"), &text[..i]);
+            assert!(cut.unwrap_err().to_string().contains("damaged"));
+        }
+    }
+
+    #[test]
+    fn names_stay_in_their_folder() {
+        let at = Path::new("step");
+        assert_eq!(checked_parts(at, "d/0a").unwrap(), ["d", "0a"]);
+        for name in ["", "/etc", "a//b", "a/../b", "./a", "a/", "a\0"] {
+            assert!(checked_parts(at, name).is_err(), "{name:?}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The file that says that a checkpoint is whole.
+//!
+//! `commit_success.txt` is Orbax's; its first line is for people. Ours has a second
+//! line, by which the loss of the manifest is noticed, too: the manifest's checksum,
+//! and that of the first line.
+
+use super::manifest::MANIFEST;
+use crate::{Error, Result};
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// The marker's name in the folder of a checkpoint, and of each of its items.
+pub(crate) const MARKER: &str = "commit_success.txt";
+
+/// The text for a folder that will be at `path`.
+pub(crate) fn text(path: &Path) -> String {
+    format!("Checkpoint commit was successful to {}", path.display())
+}
+
+/// The text for a checkpoint with this manifest.
+pub(crate) fn text_with(path: &Path, manifest: &[u8]) -> String {
+    // A name may contain anything; the text has one line.
+    let first = text(path).replace(['\n', '\r'], " ");
+    let (manifest, line) = (crc32c::crc32c(manifest), crc32c::crc32c(first.as_bytes()));
+    format!("{first}\n{MANIFEST} {manifest:08x} {line:08x}\n")
+}
+
+/// Compares a checkpoint's manifest with its marker: what is there of both, must
+/// belong together.
+pub(crate) fn check(folder: &Path, manifest: Option<&[u8]>) -> Result<()> {
+    let path = folder.join(MARKER);
+    let damaged = |what: &str| {
+        Err(Error::damaged(
+            &path,
+            format!("{what}\n  help: the checkpoint is damaged; restore another step"),
+        ))
+    };
+    let marker = match std::fs::read(&path) {
+        Ok(bytes) => Some(bytes),
+        Err(e) if e.kind() == ErrorKind::NotFound => None,
+        Err(e) => return Err(Error::io(&path, "be read", e)),
+    };
+    let Some(manifest) = manifest else {
+        let marker = marker.unwrap_or_default();
+        let ours = String::from_utf8_lossy(&marker).contains(MANIFEST);
+        if ours {
+            let path = folder.join(MANIFEST);
+            let what = "the manifest is missing\n  help: the files of this checkpoint cannot be \
+                        checked; restore another step";
+            return Err(Error::damaged(&path, what));
+        }
+        return Ok(()); // Orbax's.
+    };
+    let Some(marker) = marker else {
+        return damaged("the file is missing, without which the checkpoint is not complete");
+    };
+    let first = marker.iter().position(|b| *b == b'\n');
+    let (first, second) = marker.split_at(first.unwrap_or(marker.len()));
+    let sums = (crc32c::crc32c(manifest), crc32c::crc32c(first));
+    let expected = format!("\n{MANIFEST} {:08x} {:08x}\n", sums.0, sums.1);
+    if second == expected.as_bytes() {
+        return Ok(());
+    }
+    let same_text = format!(" {:08x}\n", sums.1);
+    if second.len() == expected.len() && second.ends_with(same_text.as_bytes()) {
+        return damaged(
+            "it belongs to another manifest: this file or _RAMIE_MANIFEST is not what was written",
+        );
+    }
+    damaged("the file is not what was written")
+}

@@ -1,0 +1,299 @@
+//! Reading the files of an item.
+
+use super::manifest::{Contents, MANIFEST, Manifest, checked_parts};
+use super::marker;
+use super::{Process, parallel};
+use crate::{Error, Result};
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Reads the files of one item, and compares them with the manifest that was written
+/// with them. Where there is none, as in what Orbax wrote, files are taken as they
+/// are.
+#[derive(Clone)]
+pub struct ItemReader {
+    folder: PathBuf,
+    /// The folder's path below that of the manifest, with a `/` behind it if it is
+    /// not empty.
+    prefix: String,
+    manifest: Option<Arc<Manifest>>,
+    process: Process,
+    threads: usize,
+}
+
+/// How much is read and checksummed at a time: it stays in the cache in between.
+const PIECE: usize = 256 << 10;
+
+impl ItemReader {
+    /// The reader of a whole checkpoint: the folder that a save made.
+    ///
+    /// # Errors
+    /// If the folder's manifest cannot be read or is damaged.
+    pub fn open(folder: impl Into<PathBuf>) -> Result<ItemReader> {
+        let folder = folder.into();
+        let path = folder.join(MANIFEST);
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => Some(bytes),
+            Err(e) if e.kind() == ErrorKind::NotFound => None,
+            Err(e) => return Err(Error::io(&path, "be read", e)),
+        };
+        let manifest = bytes.as_deref().map(|b| Manifest::from_bytes(&path, b));
+        let manifest = manifest.transpose()?.map(Arc::new);
+        marker::check(&folder, bytes.as_deref())?;
+        Ok(ItemReader {
+            folder,
+            prefix: String::new(),
+            manifest,
+            process: Process::current(),
+            threads: parallel::default_threads(),
+        })
+    }
+
+    /// The item's folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Which of the processes that restore together this is.
+    pub fn process(&self) -> Process {
+        self.process
+    }
+
+    /// How many threads [`for_each`](ItemReader::for_each) uses.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Whether there is a manifest, so that files are compared with what was written.
+    pub fn is_checked(&self) -> bool {
+        self.manifest.is_some()
+    }
+
+    /// The reader of a folder in this one.
+    ///
+    /// # Errors
+    /// If the name leads out of the folder.
+    pub fn subfolder(&self, name: &str) -> Result<ItemReader> {
+        let mut folder = self.folder.clone();
+        folder.extend(checked_parts(&self.folder, name)?);
+        Ok(ItemReader {
+            folder,
+            prefix: format!("{}{name}/", self.prefix),
+            ..self.clone()
+        })
+    }
+
+    /// Where a file is.
+    ///
+    /// # Errors
+    /// If the name leads out of the folder.
+    pub fn path(&self, name: &str) -> Result<PathBuf> {
+        let mut path = self.folder.clone();
+        path.extend(checked_parts(&self.folder, name)?);
+        Ok(path)
+    }
+
+    /// What the manifest says of a file.
+    fn expected(&self, name: &str) -> Option<Contents> {
+        let manifest = self.manifest.as_ref()?;
+        let file = manifest.files.get(&format!("{}{name}", self.prefix));
+        file.copied()
+    }
+
+    /// Whether the file is there, or should be.
+    pub fn contains(&self, name: &str) -> bool {
+        self.expected(name).is_some() || self.path(name).is_ok_and(|path| path.is_file())
+    }
+
+    /// The names of all files in the folder, in order: those of the manifest, or,
+    /// without one, those that are there.
+    ///
+    /// # Errors
+    /// If the folder cannot be listed.
+    pub fn names(&self) -> Result<Vec<String>> {
+        if let Some(manifest) = &self.manifest {
+            let below = manifest.files.keys();
+            let names = below.filter_map(|path| path.strip_prefix(&self.prefix));
+            return Ok(names.map(str::to_owned).collect());
+        }
+        let mut names = Vec::new();
+        list(&self.folder, "", &mut names)?;
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// The bytes of a file.
+    ///
+    /// # Errors
+    /// If there is no such file, it cannot be read, or it is not what was written:
+    /// [`Error::Damaged`].
+    pub fn read(&self, name: &str) -> Result<Vec<u8>> {
+        let mut opened = self.open_file(name)?;
+        let mut bytes = Vec::new();
+        let length = usize::try_from(opened.length).unwrap_or(usize::MAX);
+        if bytes.try_reserve_exact(length).is_err() {
+            let size = opened.length;
+            return Err(Error::format(
+                &opened.path,
+                format!("no memory for its {size} bytes"),
+            ));
+        }
+        loop {
+            let start = bytes.len();
+            let piece = opened.file.by_ref().take(PIECE as u64);
+            let n = { piece }.read_to_end(&mut bytes);
+            match n.map_err(|e| Error::io(&opened.path, "be read", e))? {
+                0 => break,
+                _ => opened.add(&bytes[start..]),
+            }
+        }
+        opened.finish()?;
+        Ok(bytes)
+    }
+
+    /// Reads a file into memory that has just its size.
+    ///
+    /// # Errors
+    /// As [`read`](ItemReader::read); and if the file has another size.
+    pub fn read_into(&self, name: &str, bytes: &mut [u8]) -> Result<()> {
+        let mut opened = self.open_file(name)?;
+        if opened.length != bytes.len() as u64 {
+            return Err(Error::format(
+                &opened.path,
+                format!("has {} bytes, not {}", opened.length, bytes.len()),
+            ));
+        }
+        for piece in bytes.chunks_mut(PIECE) {
+            let read = opened.file.read_exact(piece);
+            read.map_err(|e| Error::io(&opened.path, "be read", e))?;
+            opened.add(piece);
+        }
+        opened.finish()
+    }
+
+    /// Compares one file with the manifest; without one, nothing is read.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] if it is not what was written; and if it cannot be read.
+    pub fn verify(&self, name: &str) -> Result<()> {
+        if self.manifest.is_none() {
+            return Ok(());
+        }
+        let mut opened = self.open_file(name)?;
+        let mut piece = vec![
+            0;
+            PIECE
+                .min(usize::try_from(opened.length).unwrap_or(PIECE))
+                .max(1)
+        ];
+        loop {
+            let n = opened.file.read(&mut piece);
+            match n.map_err(|e| Error::io(&opened.path, "be read", e))? {
+                0 => break,
+                n => opened.add(&piece[..n]),
+            }
+        }
+        opened.finish()
+    }
+
+    /// Compares all files of the folder with the manifest, in parallel; without one,
+    /// nothing is read.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] for the first file that is not what was written or is
+    /// missing; and if one cannot be read.
+    pub fn verify_all(&self) -> Result<()> {
+        if self.manifest.is_none() {
+            return Ok(());
+        }
+        self.for_each(self.names()?, |name| self.verify(&name))
+    }
+
+    /// Calls a function with every item, on several threads, this one among them.
+    /// After a failure no further item is begun.
+    ///
+    /// # Errors
+    /// The failure of the first item in order that failed.
+    pub fn for_each<T: Send>(
+        &self,
+        items: Vec<T>,
+        f: impl Fn(T) -> Result<()> + Sync,
+    ) -> Result<()> {
+        parallel::for_each(self.threads, items, f)
+    }
+
+    fn open_file(&self, name: &str) -> Result<Opened> {
+        let path = self.path(name)?;
+        let expected = self.expected(name);
+        let opened = File::open(&path).and_then(|file| Ok((file.metadata()?.len(), file)));
+        let (length, file) = match opened {
+            Err(e) if e.kind() == ErrorKind::NotFound && expected.is_some() => {
+                return Err(Error::damaged(&path, format!("the file is missing{HELP}")));
+            }
+            other => other.map_err(|e| Error::io(&path, "be read", e))?,
+        };
+        if let Some(expected) = expected.filter(|e| e.size != length) {
+            let size = expected.size;
+            return Err(Error::damaged(
+                &path,
+                format!("the file has {length} bytes, and {size} were written{HELP}"),
+            ));
+        }
+        Ok(Opened {
+            path,
+            file,
+            length,
+            expected,
+            read: Contents { size: 0, crc32c: 0 },
+        })
+    }
+}
+
+const HELP: &str = "\n  help: the checkpoint is damaged; restore another step";
+
+/// A file that is being read, and what was read of it.
+struct Opened {
+    path: PathBuf,
+    file: File,
+    length: u64,
+    expected: Option<Contents>,
+    read: Contents,
+}
+
+impl Opened {
+    fn add(&mut self, bytes: &[u8]) {
+        if self.expected.is_some() {
+            self.read.add(bytes);
+        }
+    }
+
+    fn finish(self) -> Result<()> {
+        match self.expected {
+            Some(expected) if expected != self.read => Err(Error::damaged(
+                &self.path,
+                format!("the file is not what was written: its checksum is wrong{HELP}"),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The files in a folder and those below it.
+pub(crate) fn list(folder: &Path, prefix: &str, names: &mut Vec<String>) -> Result<()> {
+    let failed = |e| Error::io(folder, "be listed", e);
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        // Names that are no text are none of a checkpoint.
+        let Ok(name) = entry.file_name().into_string() else {
+            continue;
+        };
+        let name = format!("{prefix}{name}");
+        match entry.file_type().map_err(failed)? {
+            kind if kind.is_dir() => list(&entry.path(), &format!("{name}/"), names)?,
+            _ => names.push(name),
+        }
+    }
+    Ok(())
+}
