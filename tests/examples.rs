@@ -26,9 +26,31 @@ fn example(name: &str) -> PathBuf {
 fn run(program: &Path, arguments: &[&str], cache: &Path) -> Output {
     Command::new(program)
         .args(arguments)
+        // What it writes by default goes there, too.
+        .current_dir(cache.parent().unwrap_or(cache))
         .env("RAMIE_COMPILATION_CACHE", cache)
         .output()
         .expect("the example starts")
+}
+
+/// `C` and `N` of a line `Test accuracy: C/N correct (P%)`.
+fn accuracy(line: &str) -> (usize, usize) {
+    counts(line, "Test accuracy: ", " correct (")
+}
+
+fn counts(line: &str, before: &str, after: &str) -> (usize, usize) {
+    let counts = line
+        .strip_prefix(before)
+        .and_then(|l| l.split_once(after))
+        .unwrap_or_else(|| panic!("the line is {line:?}"));
+    let (correct, total) = counts.0.split_once('/').expect("C/N");
+    let count = |text: &str| text.parse().expect("a count");
+    (count(correct), count(total))
+}
+
+fn is_picture(path: &Path) -> bool {
+    let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    bytes.get(1..4) == Some(b"PNG")
 }
 
 fn programs(cache: &Path) -> usize {
@@ -44,25 +66,18 @@ fn digits_learns_and_the_second_run_compiles_nothing() {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{text}{errors}");
-    let last = text.lines().last().expect("a line");
-    let counts = last
-        .strip_prefix("Test accuracy: ")
-        .and_then(|l| l.split_once(" correct ("))
-        .unwrap_or_else(|| panic!("the last line is {last:?}"));
-    let (correct, total) = counts.0.split_once('/').expect("C/N");
-    assert_eq!(total, "450");
-    assert!(correct.parse::<usize>().expect("a count") >= 433, "{last}");
-    let mut pictures = 0;
-    for file in std::fs::read_dir(&out).expect("the pictures").flatten() {
-        let bytes = std::fs::read(file.path()).expect("a picture");
-        assert_eq!(&bytes[1..4], b"PNG", "{}", file.path().display());
-        pictures += 1;
-    }
-    assert_eq!(pictures, 2);
+    let (correct, total) = accuracy(text.lines().last().expect("a line"));
+    assert!(correct >= 433 && total == 450, "{text}");
+    assert!(is_picture(&out.join("loss.png")) && is_picture(&out.join("predictions.png")));
 
     let before = programs(&cache);
     assert!(before > 0);
-    let again = run(&digits, &["--no-plots", "--seed", "1"], &cache);
+    let arguments = ["--no-plots", "--seed", "1", "--out"];
+    let again = run(
+        &digits,
+        &[&arguments[..], &[out.to_str().expect("text")]].concat(),
+        &cache,
+    );
     assert!(again.status.success());
     assert_eq!(programs(&cache), before, "another seed, the same programs");
 }
@@ -82,6 +97,7 @@ fn digits_says_what_is_wrong_with_its_arguments() {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(text.contains("file"), "{text}");
     let output = Command::new(&digits)
+        .current_dir(folder.path())
         .arg("--no-plots")
         .env("RAMIE_PJRT_PLUGIN", folder.path().join("nothing.so"))
         .output()
@@ -98,14 +114,103 @@ fn digits_says_what_is_wrong_with_its_arguments() {
     assert!(text.contains("abacus") && text.contains("cpu"), "{text}");
 }
 
-/// The example's lines, if it ended well: each checks its results itself.
-fn checked(name: &str, arguments: &[&str]) -> Vec<String> {
-    let folder = tempfile::tempdir().expect("a folder");
-    let output = run(&example(name), arguments, folder.path());
+/// The example's lines, if it ended well. It runs in a folder of its own.
+fn checked_in(folder: &Path, name: &str, arguments: &[&str]) -> Vec<String> {
+    let output = run(&example(name), arguments, &folder.join("cache"));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{text}{errors}");
     text.lines().map(String::from).collect()
+}
+
+fn checked(name: &str, arguments: &[&str]) -> Vec<String> {
+    checked_in(
+        tempfile::tempdir().expect("a folder").path(),
+        name,
+        arguments,
+    )
+}
+
+#[test]
+fn arrays_prints_what_jax_computes() {
+    let text = checked("arrays", &["--size", "10"]).join("\n");
+    for part in [
+        "b.at(0).set(1) is [1 1 2 3 4 5], b is still [0 1 2 3 4 5]",
+        "normal: -0.028304616, and again: -0.028304616",
+        "value: 12.666667",
+        "\n    c:f32[3] = integer_pow[y=2] b\n",
+        "gradient: [1.3333334 2.        2.6666667]",
+        "5 calls, written down 1 time",
+        "compiled 2 times",
+    ] {
+        assert!(text.contains(part), "{part}\nin\n{text}");
+    }
+}
+
+/// It fails itself where gradients of examples are not those of a loop, or many
+/// devices do not learn what one learns.
+#[test]
+fn transformations_compose() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let lines = checked_in(folder.path(), "transformations", &["--steps", "60"]);
+    assert!(is_picture(
+        &folder.path().join("out/transformations/tanh.png")
+    ));
+    let text = lines.join("\n");
+    assert!(text.contains("second: -0.726862\n"), "{text}");
+    let learned = lines
+        .iter()
+        .find_map(|l| l.strip_prefix("after 60 steps: w ["));
+    let weights: Vec<f32> = learned
+        .and_then(|l| l.split_once(']'))
+        .map(|(w, _)| {
+            w.split_whitespace()
+                .map(|w| w.parse().expect("a number"))
+                .collect()
+        })
+        .unwrap_or_else(|| panic!("{text}"));
+    for (weight, truth) in weights.iter().zip([1.0, -2.0, 0.5]) {
+        assert!((weight - truth).abs() < 0.05, "{weights:?}");
+    }
+}
+
+/// Epochs at once, and as many that were begun by a shorter run.
+#[test]
+fn xor_goes_on_where_it_stopped() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let xor = |arguments: &str| -> Vec<String> {
+        let arguments: Vec<&str> = arguments.split_whitespace().collect();
+        checked_in(folder.path(), "xor", &arguments)
+    };
+    let lines = xor("--epochs 30 --out whole --checkpoint-every 77");
+    assert_eq!(accuracy(lines.last().expect("a line")), (500, 500));
+    xor("--epochs 12 --out parts");
+    let lines = xor("--epochs 30 --out parts --resume --workers 2");
+    assert!(
+        lines.iter().any(|l| l == "Resumed after step 240"),
+        "{lines:?}"
+    );
+    assert_eq!(accuracy(lines.last().expect("a line")), (500, 500));
+    let metrics = |run: &str| {
+        let path = folder.path().join(run).join("metrics.jsonl");
+        std::fs::read_to_string(path).expect("metrics")
+    };
+    assert_eq!(metrics("whole").lines().count(), 600);
+    assert_eq!(metrics("whole"), metrics("parts"), "the same steps");
+    for run in ["whole", "parts"] {
+        assert!(is_picture(&folder.path().join(run).join("loss.png")));
+        assert!(folder.path().join(run).join("tensorboard").is_dir());
+    }
+}
+
+#[test]
+fn digits_linen_learns_and_goes_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let name = "digits_linen";
+    checked_in(folder.path(), name, &["--steps", "150"]);
+    let lines = checked_in(folder.path(), name, &["--steps", "300", "--resume"]);
+    let (correct, total) = accuracy(lines.last().expect("a line"));
+    assert!(correct >= 433 && total == 450, "{lines:?}");
 }
 
 #[test]
@@ -130,7 +235,8 @@ fn experts_on_many_devices_give_what_they_give_on_one() {
     ];
     let lines = checked("moe", &sizes);
     assert_eq!(lines.len(), 5, "{lines:?}");
-    let output = run(&example("moe"), &["--experts", "9"], Path::new("cache"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = run(&example("moe"), &["--experts", "9"], folder.path());
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(text.starts_with("error: --tokens and --experts"), "{text}");

@@ -1,15 +1,32 @@
-//! What every example's program begins with. An example has it as
-//! `#[path = "../common/mod.rs"] mod common;`.
+//! What the examples share: how a program begins and ends, what a training run
+//! leaves in its folder and how it goes on from there, and pictures. An example
+//! has it as `#[path = "../common/mod.rs"] mod common;`.
+
+// Each example takes the parts that it needs.
+#![allow(dead_code, unused_imports)]
+
+mod glyphs;
+mod history;
+pub mod picture;
+mod run;
+mod saved;
+
+pub use run::{Run, RunOptions};
 
 use clap::Parser;
+use ramie::{Platform, RuntimeOptions, configure, runtime};
 use std::error::Error;
+use std::fmt::Display;
 use std::process::ExitCode;
+
+/// What may go wrong, from files to plugins: its message is shown.
+pub type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
 /// Reads the command line and runs the example; an error is a line and the exit
 /// code 1.
 ///
 /// Used as `fn main() -> ExitCode { common::main(run) }`.
-pub fn main<O: Parser>(run: impl FnOnce(&O) -> Result<(), Box<dyn Error>>) -> ExitCode {
+pub fn main<O: Parser>(run: impl FnOnce(&O) -> Result) -> ExitCode {
     match run(&O::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
@@ -17,4 +34,24 @@ pub fn main<O: Parser>(run: impl FnOnce(&O) -> Result<(), Box<dyn Error>>) -> Ex
             ExitCode::FAILURE
         }
     }
+}
+
+/// Starts the XLA client; without a platform on the best that there is.
+///
+/// # Errors
+/// If there is no plugin for the platform. Without this the first array would
+/// panic.
+pub fn start(platform: Option<Platform>) -> Result {
+    configure(RuntimeOptions {
+        platform,
+        ..Default::default()
+    })?;
+    runtime()?;
+    Ok(())
+}
+
+/// `437/450 correct (97.11%)`.
+pub fn score(correct: usize, total: usize) -> impl Display {
+    let percent = 100.0 * correct as f64 / total.max(1) as f64;
+    format!("{correct}/{total} correct ({percent:.2}%)")
 }

@@ -6,18 +6,15 @@
 
 #[path = "../common/mod.rs"]
 mod common;
-mod glyphs;
 mod model;
-mod plot;
 
 use clap::Parser;
-use indicatif::{ProgressBar, ProgressStyle};
+use common::picture::{self, Tile};
+use common::{Result, Run, RunOptions, score};
 use model::{Classifier, Trainer, evaluate, train_step};
 use ramie::data::digits::{self, Split};
+use ramie::jit;
 use ramie::nn::Rngs;
-use ramie::{Array, Platform, RuntimeOptions, configure, jit, runtime};
-use std::error::Error;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Train a classifier of handwritten digits.
@@ -25,45 +22,27 @@ use std::process::ExitCode;
 struct Options {
     /// How many steps to train, each on all 1,347 training images.
     #[arg(long, default_value_t = 500)]
-    steps: usize,
+    steps: u64,
     /// The seed of the initial parameters.
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// The learning rate of gradient descent.
     #[arg(long, default_value_t = 0.05)]
     learning_rate: f64,
-    /// The folder for the pictures.
-    #[arg(long, default_value = "out/digits")]
-    out: PathBuf,
-    /// Where to train: cpu, cuda or tpu; by default the best that there is.
-    #[arg(long)]
-    platform: Option<Platform>,
-    /// Write no pictures.
-    #[arg(long)]
-    no_plots: bool,
+    #[command(flatten)]
+    run: RunOptions,
 }
 
 fn main() -> ExitCode {
     common::main(run)
 }
 
-fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    // Better to fail now than after the training.
-    if !options.no_plots {
-        std::fs::create_dir_all(&options.out)
-            .map_err(|e| format!("{}: the folder cannot be made: {e}", options.out.display()))?;
-    }
-    configure(RuntimeOptions {
-        platform: options.platform,
-        ..Default::default()
-    })?;
-    // A missing plugin is an error here, not a panic at the first array.
-    runtime()?;
+fn run(options: &Options) -> Result {
+    let mut run = Run::new("digits", &options.run, options.steps)?;
     let digits = digits::load()?;
-
     let model = Classifier::new(&mut Rngs::new(options.seed));
     let mut trainer = Trainer::new(model, options.learning_rate);
-    let losses = train(&mut trainer, &digits.train, options.steps);
+    train(&mut run, &mut trainer, &digits.train)?;
 
     let (loss, predicted) = jit(evaluate)(
         trainer.model,
@@ -71,49 +50,43 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         digits.test.label_array(),
     );
     let predicted = predicted.to_vec::<i32>();
-    let correct = predicted
-        .iter()
-        .zip(&digits.test.labels)
-        .filter(|(p, l)| p == l);
-    let (correct, total) = (correct.count(), digits.test.len());
-
-    if !options.no_plots {
-        for path in [
-            plot::predictions(&options.out, &digits.test, &predicted)?,
-            plot::loss_curve(&options.out, &losses)?,
-        ] {
-            println!("Wrote {}", path.display());
-        }
-    }
+    let pairs = predicted.iter().zip(&digits.test.labels);
+    let correct = pairs.filter(|(p, l)| p == l).count();
+    run.finish()?;
+    run.draw(|folder| picture::tiles(folder, "predictions.png", &tiles(&digits.test, &predicted)))?;
     println!("Test loss: {:.4}", loss.item::<f32>());
-    let percent = 100.0 * correct as f64 / total as f64;
-    println!("Test accuracy: {correct}/{total} correct ({percent:.2}%)");
+    println!("Test accuracy: {}", score(correct, digits.test.len()));
     Ok(())
 }
 
-/// Makes the steps, and returns the loss before each of them.
-fn train(trainer: &mut Trainer, data: &Split, steps: usize) -> Vec<f32> {
+fn train(run: &mut Run, trainer: &mut Trainer, data: &Split) -> Result {
     let (images, labels) = (data.pixel_array(), data.label_array());
     let step = jit(train_step);
-    let bar = ProgressBar::new(steps as u64).with_style(
-        ProgressStyle::with_template("{bar:30} step {pos}/{len}  {per_sec}  loss {msg}")
-            .expect("the template is well-formed"),
-    );
-    let mut losses: Vec<Array> = Vec::with_capacity(steps);
-    for i in 1..=steps {
-        losses.push(step(trainer, images.clone(), labels.clone()));
-        // The loss of some steps ago is computed by now: reading it does not
-        // hold the device up.
-        if i % 20 == 0 {
-            let shown = losses[i.saturating_sub(10)].item::<f32>();
-            bar.set_message(format!("{shown:.4}"));
-            bar.set_position(i as u64);
+    // Every step takes all images: there is no place in the data to remember.
+    run.restore::<()>(trainer)?;
+    while run.goes_on() {
+        let loss = step(trainer, images.clone(), labels.clone());
+        run.stepped(&[("loss", &loss)])?;
+        if run.step.is_multiple_of(100) {
+            run.say(format!("Step {}: training loss {loss:.4}", run.step));
         }
-        if i % 100 == 0 {
-            let loss = losses[i - 1].item::<f32>();
-            bar.suspend(|| println!("Step {i}: training loss {loss:.4}"));
-        }
+        run.checkpoint(trainer, &())?;
     }
-    bar.finish();
-    losses.iter().map(Array::item).collect()
+    Ok(())
+}
+
+/// The first 100 images, each with the digit that the model takes it for.
+fn tiles(data: &Split, predicted: &[i32]) -> Vec<Tile> {
+    let images = data.images.outer_iter().take(100);
+    let tile = |(image, (predicted, label)): (ndarray::ArrayView2<'_, f32>, (&i32, &i32))| Tile {
+        // 16 is the brightest.
+        pixels: image.iter().map(|p| p / 16.0).collect(),
+        width: 8,
+        text: predicted.to_string(),
+        right: predicted == label,
+    };
+    images
+        .zip(predicted.iter().zip(&data.labels))
+        .map(tile)
+        .collect()
 }

@@ -10,13 +10,11 @@ mod common;
 mod model;
 
 use clap::Parser;
+use common::{Result, Run, RunOptions, score};
 use model::{Classifier, evaluate, train_step, trainer};
 use ramie::data::digits;
 use ramie::nn::linen::Module;
-use ramie::nn::training::writers::{JsonLinesWriter, MetricWriter};
-use ramie::{Platform, RuntimeOptions, configure, jit, random, runtime};
-use std::error::Error;
-use std::path::PathBuf;
+use ramie::{jit, random};
 use std::process::ExitCode;
 
 /// Train a classifier of handwritten digits.
@@ -24,7 +22,7 @@ use std::process::ExitCode;
 struct Options {
     /// How many steps to train, each on all 1,347 training images.
     #[arg(long, default_value_t = 500)]
-    steps: usize,
+    steps: u64,
     /// The seed of the initial parameters. From those of seed 0 gradient descent
     /// diverges at this rate, here as in Flax.
     #[arg(long, default_value_t = 1)]
@@ -32,55 +30,41 @@ struct Options {
     /// The learning rate of gradient descent.
     #[arg(long, default_value_t = 0.05)]
     learning_rate: f64,
-    /// A file for the losses, as JSON lines.
-    #[arg(long)]
-    log: Option<PathBuf>,
-    /// Where to train: cpu, cuda or tpu; by default the best that there is.
-    #[arg(long)]
-    platform: Option<Platform>,
+    #[command(flatten)]
+    run: RunOptions,
 }
 
 fn main() -> ExitCode {
     common::main(run)
 }
 
-fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    configure(RuntimeOptions {
-        platform: options.platform,
-        ..Default::default()
-    })?;
-    // A missing plugin is an error here, not a panic at the first array.
-    runtime()?;
-    let mut log = options
-        .log
-        .as_ref()
-        .map(JsonLinesWriter::create)
-        .transpose()?;
+fn run(options: &Options) -> Result {
+    let mut run = Run::new("digits_linen", &options.run, options.steps)?;
     let digits = digits::load()?;
     let (images, labels) = (digits.train.pixel_array(), digits.train.label_array());
 
     let variables = Classifier::default().init(random::key(options.seed), images.clone());
     let mut state = trainer(variables.params(), options.learning_rate);
     let step = jit(train_step);
-    for i in 1..=options.steps {
+    // Every step takes all images: there is no place in the data to remember.
+    run.restore::<()>(&mut state)?;
+    while run.goes_on() {
         let loss = step(&mut state, images.clone(), labels.clone());
-        if i % 100 == 0 {
-            println!("Step {i}: training loss {:.4}", loss.item::<f32>());
+        run.stepped(&[("loss", &loss)])?;
+        if run.step.is_multiple_of(100) {
+            run.say(format!("Step {}: training loss {loss:.4}", run.step));
         }
-        if let Some(log) = &mut log {
-            log.scalar(i as u64, "loss", f64::from(loss.item::<f32>()))?;
-        }
-    }
-    if let Some(log) = &mut log {
-        log.flush()?;
+        run.checkpoint(&state, &())?;
     }
 
-    let test = (digits.test.pixel_array(), digits.test.label_array());
-    let (loss, predicted) = jit(evaluate)(state.params, test.0, test.1.clone());
-    let correct = predicted.eq(&test.1).count_nonzero().item::<i32>();
-    let total = digits.test.len();
+    let (images, labels) = (digits.test.pixel_array(), digits.test.label_array());
+    let (loss, predicted) = jit(evaluate)(state.params, images, labels.clone());
+    let correct = predicted.eq(&labels).count_nonzero().item::<i32>();
+    run.finish()?;
     println!("Test loss: {:.4}", loss.item::<f32>());
-    let percent = 100.0 * f64::from(correct) / total as f64;
-    println!("Test accuracy: {correct}/{total} correct ({percent:.2}%)");
+    println!(
+        "Test accuracy: {}",
+        score(correct as usize, digits.test.len())
+    );
     Ok(())
 }

@@ -9,21 +9,17 @@ mod common;
 mod model;
 
 use clap::Parser;
-use indicatif::{ProgressBar, ProgressStyle};
+use common::{Result, Run, RunOptions, score};
 use model::{SimpleClassifier, count_right, train_state, train_step};
-use ramie::checkpoint::checkpoints::{SaveOptions, save_checkpoint_with};
-use ramie::checkpoint::restore_checkpoint;
-use ramie::data::{DataLoader, ToDevice, synthetic};
+use ramie::data::{DataLoader, Placement, Resumable, synthetic};
+use ramie::jit;
 use ramie::nn::training::TrainState;
-use ramie::{jit, runtime};
-use std::error::Error;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Train a classifier of noisy XOR.
 #[derive(Parser)]
 struct Options {
-    /// How often to go through the training points.
+    /// How often to go through the 2,500 training points.
     #[arg(long, default_value_t = 100)]
     epochs: u64,
     /// Points of a step.
@@ -38,76 +34,71 @@ struct Options {
     /// Threads that make batches.
     #[arg(long, default_value_t = 0)]
     workers: usize,
-    /// The folder for the checkpoint.
-    #[arg(long, default_value = "out/xor")]
-    out: PathBuf,
+    #[command(flatten)]
+    run: RunOptions,
 }
+
+/// Points with their classes, on the host.
+type Batch = (ndarray::Array2<f32>, ndarray::Array1<i32>);
 
 fn main() -> ExitCode {
     common::main(run)
 }
 
-fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+fn run(options: &Options) -> Result {
     if options.batch_size == 0 {
         return Err("--batch-size is 1 or more".into());
     }
-    // A missing plugin is an error here, not a panic at the first array.
-    runtime()?;
+    let loader = DataLoader::new(synthetic::noisy_xor(2500, 42, 0.1))
+        .batch_size(options.batch_size)
+        .shuffle(options.seed)
+        .workers(options.workers)
+        .epochs(options.epochs);
+    let steps = options.epochs * loader.len() as u64;
+    let mut run = Run::new("xor", &options.run, steps)?;
     let model = SimpleClassifier {
         num_hidden: 8,
         num_outputs: 1,
     };
     println!("{model:?}");
     let mut state = train_state(&model, options.seed, options.learning_rate);
-    train(&model, &mut state, options)?;
+    train(&mut run, &model, &mut state, &loader)?;
+    run.finish()?;
 
-    let save = SaveOptions::new().prefix("xor_").overwrite(true);
-    let path = save_checkpoint_with(&options.out, &state, options.epochs, &save)?;
-    println!("Wrote {}", path.display());
-
-    // What is evaluated is what was saved.
-    let mut restored = train_state(&model, options.seed + 1, options.learning_rate);
-    restore_checkpoint(&path, &mut restored)?;
     let points = synthetic::noisy_xor(500, 123, 0.1);
     let total = points.y.len();
     let right = jit(count_right(model));
     let mut correct = 0;
     // The last batch has fewer points.
-    for batch in &DataLoader::new(points).batch_size(options.batch_size) {
-        let (x, y) = batch?.to_device(&Default::default())?;
-        correct += right(restored.clone(), x, y).item::<i32>();
+    let batches = DataLoader::new(points)
+        .batch_size(options.batch_size)
+        .iter();
+    for batch in batches.prefetch_to_device(2, Placement::default()) {
+        let (x, y) = batch?;
+        correct += right(state.clone(), x, y).item::<i32>() as usize;
     }
-    let percent = 100.0 * f64::from(correct) / total as f64;
-    println!("Test accuracy: {correct}/{total} correct ({percent:.2}%)");
+    println!("Test accuracy: {}", score(correct, total));
     Ok(())
 }
 
 fn train(
+    run: &mut Run,
     model: &SimpleClassifier,
     state: &mut TrainState,
-    options: &Options,
-) -> Result<(), Box<dyn Error>> {
-    let loader = DataLoader::new(synthetic::noisy_xor(2500, 42, 0.1))
-        .batch_size(options.batch_size)
-        .shuffle(options.seed)
-        .workers(options.workers);
+    loader: &DataLoader<Batch>,
+) -> Result {
     let step = jit(train_step(model.clone()));
-    let bar = ProgressBar::new(options.epochs).with_style(
-        ProgressStyle::with_template("{bar:30} epoch {pos}/{len}  {per_sec}  {msg}")
-            .expect("the template is well-formed"),
-    );
-    for epoch in 0..options.epochs {
-        let mut last = None;
-        for batch in loader.epoch(epoch) {
-            let (x, y) = batch?.to_device(&Default::default())?;
-            last = Some(step(state, x, y));
-        }
-        if let Some((loss, accuracy)) = last {
-            let (loss, accuracy) = (loss.item::<f32>(), accuracy.item::<f32>());
-            bar.set_message(format!("loss {loss:.4}  accuracy {accuracy:.3}"));
-        }
-        bar.inc(1);
+    let batches = match run.restore(state)? {
+        Some(position) => loader.resume(&position)?,
+        None => loader.iter(),
+    };
+    // While a step runs, the next points are on their way to the device.
+    let mut batches = batches.prefetch_to_device(2, Placement::default());
+    while let Some(batch) = batches.next() {
+        let (x, y) = batch?;
+        let (loss, accuracy) = step(state, x, y);
+        run.stepped(&[("loss", &loss), ("accuracy", &accuracy)])?;
+        run.checkpoint(state, &batches.state())?;
     }
-    bar.finish();
     Ok(())
 }

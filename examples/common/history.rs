@@ -1,0 +1,38 @@
+//! The metrics of a run so far, as its file of JSON lines has them.
+
+use super::Result;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// Removes what a run wrote after a step: it is going to be made again.
+pub fn cut_after(path: &Path, step: u64) -> Result {
+    let Ok(text) = fs::read_to_string(path) else {
+        return Ok(());
+    };
+    let kept = text.lines().filter(|line| match step_of(line) {
+        Some(s) => s <= step,
+        // A line that was cut short when the run was stopped.
+        None => false,
+    });
+    let kept: String = kept.flat_map(|line| [line, "\n"]).collect();
+    fs::write(path, kept).map_err(|e| format!("{}: {e}", path.display()))?;
+    Ok(())
+}
+
+fn step_of(line: &str) -> Option<u64> {
+    serde_json::from_str::<Value>(line).ok()?["step"].as_u64()
+}
+
+/// The steps and values of a metric.
+pub fn of(path: &Path, metric: &str) -> Result<Vec<(f64, f64)>> {
+    let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let mut values = Vec::new();
+    for line in text.lines() {
+        let line: Value = serde_json::from_str(line)?;
+        if let (Some(step), Some(value)) = (line["step"].as_f64(), line[metric].as_f64()) {
+            values.push((step, value));
+        }
+    }
+    Ok(values)
+}

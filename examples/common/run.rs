@@ -1,0 +1,201 @@
+//! A training run: its folder with checkpoints, metrics and pictures, and what is
+//! seen of it while it goes on.
+
+use super::{Result, history, picture, saved, start};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use ramie::nn::training::writers::{JsonLinesWriter, MetricWriter, MultiWriter, TensorBoardWriter};
+use ramie::{Array, Platform, Tree};
+use serde::{Serialize, de::DeserializeOwned};
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+
+/// What every program that trains can be told.
+#[derive(Args)]
+pub struct RunOptions {
+    /// The folder for checkpoints, metrics and pictures; by default out/ and the
+    /// name of the example.
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+    /// Go on from the last checkpoint in that folder, if there is one.
+    #[arg(long)]
+    pub resume: bool,
+    /// Save a checkpoint every so many steps; one is saved at the end.
+    #[arg(long)]
+    pub checkpoint_every: Option<u64>,
+    /// Where to train: cpu, cuda or tpu; by default the best that there is.
+    #[arg(long)]
+    pub platform: Option<Platform>,
+    /// Draw no pictures.
+    #[arg(long)]
+    pub no_plots: bool,
+}
+
+/// How many steps later a metric is read. It is computed by then, so that reading
+/// it does not hold up the device, which works ahead of the program.
+const LATER: usize = 10;
+
+/// A training run.
+pub struct Run {
+    /// The folder of what it writes.
+    pub folder: PathBuf,
+    /// The steps made so far.
+    pub step: u64,
+    total: u64,
+    every: u64,
+    resume: bool,
+    plots: bool,
+    resumed: bool,
+    last_saved: Option<u64>,
+    bar: ProgressBar,
+    metrics: Option<MultiWriter>,
+    /// Metrics that are still being computed.
+    coming: VecDeque<(u64, Vec<(&'static str, Array)>)>,
+}
+
+impl Run {
+    /// Starts the client, and a run of `total` steps of an example.
+    pub fn new(example: &str, options: &RunOptions, total: u64) -> Result<Run> {
+        let folder = options.out.clone();
+        let folder = folder.unwrap_or_else(|| Path::new("out").join(example));
+        // Better to fail now than after the training.
+        std::fs::create_dir_all(&folder)
+            .map_err(|e| format!("{}: the folder cannot be made: {e}", folder.display()))?;
+        start(options.platform)?;
+        let style = "{bar:30} step {pos}/{len}  {per_sec}  eta {eta}  {msg}";
+        let style = ProgressStyle::with_template(style).expect("the template is well-formed");
+        Ok(Run {
+            folder,
+            step: 0,
+            total,
+            every: options.checkpoint_every.unwrap_or(u64::MAX).max(1),
+            resume: options.resume,
+            plots: !options.no_plots,
+            resumed: false,
+            last_saved: None,
+            bar: ProgressBar::new(total).with_style(style),
+            metrics: None,
+            coming: VecDeque::new(),
+        })
+    }
+
+    fn metrics_file(&self) -> PathBuf {
+        self.folder.join("metrics.jsonl")
+    }
+
+    /// If the run is to be resumed, replaces the state by that of the last
+    /// checkpoint, and gives where the data stood.
+    pub fn restore<D: DeserializeOwned>(&mut self, state: &mut impl Tree) -> Result<Option<D>> {
+        if !self.resume {
+            return Ok(None);
+        }
+        let found = saved::restore(&self.folder.join("checkpoints"), state)?;
+        let Some((step, data)) = found else {
+            println!("There is no checkpoint yet: starting anew");
+            return Ok(None);
+        };
+        println!("Resumed after step {step}");
+        self.step = step;
+        self.resumed = true;
+        self.last_saved = Some(step);
+        self.bar.set_position(step);
+        self.bar.reset_eta();
+        history::cut_after(&self.metrics_file(), step)?;
+        Ok(Some(data))
+    }
+
+    /// Whether there are steps to make.
+    pub fn goes_on(&self) -> bool {
+        self.step < self.total
+    }
+
+    /// Counts a step, and takes its metrics.
+    pub fn stepped(&mut self, metrics: &[(&'static str, &Array)]) -> Result {
+        self.step += 1;
+        self.bar.set_position(self.step);
+        let metrics = metrics.iter().map(|(name, x)| (*name, (*x).clone()));
+        self.coming.push_back((self.step, metrics.collect()));
+        self.write_metrics(LATER)
+    }
+
+    /// Writes numbers that the program has, such as an accuracy.
+    pub fn record(&mut self, metrics: &[(&str, f64)]) -> Result {
+        self.write_metrics(0)?;
+        let step = self.step;
+        Ok(self.writer()?.scalars(step, metrics)?)
+    }
+
+    /// A line above the bar.
+    pub fn say(&self, line: impl std::fmt::Display) {
+        self.bar.suspend(|| println!("{line}"));
+    }
+
+    fn writer(&mut self) -> Result<&mut MultiWriter> {
+        if self.metrics.is_none() {
+            let path = self.metrics_file();
+            let events = self.folder.join("tensorboard");
+            let lines = if self.resumed {
+                JsonLinesWriter::append(path)?
+            } else {
+                // A folder of events is one run, and this is another one.
+                let _ = std::fs::remove_dir_all(&events);
+                JsonLinesWriter::create(path)?
+            };
+            let events = TensorBoardWriter::create(events)?;
+            self.metrics = Some(MultiWriter::new().with(lines).with(events));
+        }
+        Ok(self.metrics.as_mut().expect("just made"))
+    }
+
+    /// Writes metrics but for those of the last few steps.
+    fn write_metrics(&mut self, left: usize) -> Result {
+        while self.coming.len() > left {
+            let (step, metrics) = self.coming.pop_front().expect("more than `left`");
+            let mut shown = String::new();
+            for (name, value) in metrics {
+                let value = value.item::<f32>();
+                shown += &format!("{name} {value:.4}  ");
+                self.writer()?.scalar(step, name, value.into())?;
+            }
+            self.bar.set_message(shown);
+        }
+        Ok(())
+    }
+
+    /// Saves a checkpoint, if one is due: every so many steps, and at the end.
+    pub fn checkpoint(&mut self, state: &impl Tree, data: &impl Serialize) -> Result {
+        let due = self.step.is_multiple_of(self.every) || self.step == self.total;
+        if !due || self.last_saved == Some(self.step) {
+            return Ok(());
+        }
+        // Metrics first: those up to a checkpoint are there if it is.
+        self.write_metrics(0)?;
+        self.writer()?.flush()?;
+        saved::save(&self.folder.join("checkpoints"), self.step, state, data)?;
+        self.last_saved = Some(self.step);
+        Ok(())
+    }
+
+    /// Ends the run: draws the curve of the loss, and says where everything is.
+    pub fn finish(&mut self) -> Result {
+        self.write_metrics(0)?;
+        self.bar.finish();
+        if let Some(metrics) = &mut self.metrics {
+            metrics.flush()?;
+        }
+        self.draw(|folder| {
+            let losses = history::of(&folder.join("metrics.jsonl"), "loss")?;
+            picture::loss_curve(folder, &losses)
+        })?;
+        println!("Checkpoints and metrics are in {}", self.folder.display());
+        Ok(())
+    }
+
+    /// Draws a picture in the folder, if pictures are wanted.
+    pub fn draw(&self, picture: impl FnOnce(&Path) -> Result<PathBuf>) -> Result {
+        if self.plots {
+            println!("Wrote {}", picture(&self.folder)?.display());
+        }
+        Ok(())
+    }
+}
