@@ -1,0 +1,145 @@
+//! Arrays, random numbers, and the programs that functions of arrays become.
+//!
+//! `cargo run --release --example arrays`
+//!
+//! Read it from top to bottom, beside what it prints.
+#![forbid(unsafe_code)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+use clap::Parser;
+use common::Result;
+use ramie::{Array, DType, Platform, array, grad, jit, make_jaxpr, random};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Show what arrays are, and how functions of them are compiled.
+#[derive(Parser)]
+struct Options {
+    /// The seed of the random numbers.
+    #[arg(long, default_value_t = 42)]
+    seed: u64,
+    /// How many elements the arrays have that are timed.
+    #[arg(long, default_value_t = 1000)]
+    size: usize,
+    /// Where to compute: cpu, cuda or tpu; by default the best that there is.
+    #[arg(long)]
+    platform: Option<Platform>,
+}
+
+fn main() -> ExitCode {
+    common::main(run)
+}
+
+fn run(options: &Options) -> Result {
+    common::start(options.platform)?;
+    making_arrays();
+    computing();
+    random_numbers(options.seed);
+    programs();
+    compiling(options.size);
+    Ok(())
+}
+
+/// An array has a shape, an element type, and a device that it is on.
+fn making_arrays() {
+    println!("== Arrays");
+    let zeros = Array::zeros(&[2, 5], DType::F32);
+    println!("zeros:\n{zeros}");
+    let b = Array::arange(6);
+    println!("arange: {b}, {} on {}", b.aval(), b.devices()[0]);
+
+    // From the host to the device, and back: an `ndarray`, or a vector.
+    let on_host = b.to_ndarray::<i32>();
+    let again = Array::from(&on_host);
+    assert_eq!(again.to_vec::<i32>(), [0, 1, 2, 3, 4, 5]);
+    // Both may stand in one expression, which the device computes.
+    println!("device + host: {}", &b + &on_host);
+}
+
+/// Operations are methods and operators; they broadcast as NumPy's do, and none
+/// changes an array that is there.
+fn computing() {
+    println!("\n== Computing");
+    let x = array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+    println!("x:\n{x}");
+    println!(
+        "x * 10 + [1, 2, 3]:\n{}",
+        &x * 10.0 + array([1.0, 2.0, 3.0])
+    );
+    println!("mean of each row: {}", x.mean_axes(&[1]));
+    println!("the last column: {}", x.index((.., -1)));
+    println!("x · xᵀ:\n{}", x.matmul(x.t()));
+
+    let b = Array::arange(6);
+    let c = b.at(0).set(1);
+    println!("b.at(0).set(1) is {c}, b is still {b}");
+}
+
+/// A random number is a function of a key: the same key gives the same number,
+/// and keys are split where more are needed.
+fn random_numbers(seed: u64) {
+    println!("\n== Random numbers");
+    let key = random::key(seed);
+    let draw = |key: &random::Key| random::normal(key, &[], DType::F32).item::<f32>();
+    println!("normal: {}, and again: {}", draw(&key), draw(&key));
+    let [a, b] = key.split_into();
+    println!("of two keys made from it: {}, {}", draw(&a), draw(&b));
+}
+
+fn simple_graph(x: Array) -> Array {
+    let x = (x + 2.0).power(2);
+    (x + 3.0).mean()
+}
+
+/// A function of arrays is ordinary Rust. Called with arrays that stand for any
+/// elements of their type, it writes down a program, which can be looked at,
+/// differentiated and compiled.
+fn programs() {
+    println!("\n== Programs");
+    let x = array([0.0, 1.0, 2.0]);
+    println!("value: {}", simple_graph(x.clone()));
+    println!("program:\n{}", make_jaxpr(simple_graph)(x.clone()));
+    println!("gradient: {}", grad(simple_graph)(x.clone()));
+    println!("its program:\n{}", make_jaxpr(grad(simple_graph))(x));
+}
+
+/// `jit` compiles the program at the first call, once for each type of argument.
+fn compiling(size: usize) {
+    println!("\n== Compiling");
+    // What is not a matter of arrays happens while the program is written down:
+    // once, however often it runs.
+    let written = AtomicUsize::new(0);
+    let f = jit(|x: Array| {
+        written.fetch_add(1, Ordering::Relaxed);
+        simple_graph(x)
+    });
+    let x = random::normal(&random::key(0), &[size], DType::F32);
+    for _ in 0..5 {
+        f(x.clone());
+    }
+    println!(
+        "5 calls, written down {} time",
+        written.load(Ordering::Relaxed)
+    );
+    f(random::normal(&random::key(0), &[size + 1], DType::F32));
+    println!("another shape, compiled {} times", f.compilations());
+    println!("because: {}", f.last_retrace().unwrap_or_default());
+
+    let one_by_one = time(|| simple_graph(x.clone()));
+    let compiled = time(|| f(x.clone()));
+    println!("operation by operation: {one_by_one:.2?} a call, compiled: {compiled:.2?}");
+}
+
+/// The time of a call. Calls come back before the device is done; waiting for the
+/// last result waits for all.
+fn time(f: impl Fn() -> Array) -> Duration {
+    const CALLS: u32 = 1000;
+    f().block_until_ready();
+    let start = Instant::now();
+    let last = (0..CALLS).map(|_| f()).last();
+    last.expect("a call").block_until_ready();
+    start.elapsed() / CALLS
+}

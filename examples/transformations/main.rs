@@ -1,0 +1,216 @@
+//! Functions made from functions: gradients, batches, compiled programs, many
+//! devices, and all of them together.
+//!
+//! `cargo run --release --example transformations`
+#![forbid(unsafe_code)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+use clap::Parser;
+use common::Result;
+use common::picture::{self, BLUE, Curve, GREEN, RED, Scale};
+use ramie::{
+    Array, DType, PmapOptions, RuntimeOptions, Tree, array, configure, devices, grad, hessian,
+    jacfwd, jit, jvp, pmap_with, pmean, random, stack, tree, value_and_grad, vmap, vmap_axes,
+};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Show what can be made of a function.
+#[derive(Parser)]
+struct Options {
+    /// Steps of gradient descent.
+    #[arg(long, default_value_t = 100)]
+    steps: usize,
+    /// Devices that the CPU counts as.
+    #[arg(long, default_value_t = 4)]
+    devices: usize,
+    /// The folder for the picture.
+    #[arg(long, default_value = "out/transformations")]
+    out: PathBuf,
+    /// Draw no picture.
+    #[arg(long)]
+    no_plots: bool,
+}
+
+/// The parameters of a line through points, `inputs · w + b`. Whatever is a tree
+/// of arrays can be differentiated, mapped and compiled.
+#[derive(Clone, Tree)]
+struct Line {
+    w: Array,
+    b: Array,
+}
+
+/// Inputs `[.., 3]` to outputs `[..]`.
+fn predict(line: Line, inputs: Array) -> Array {
+    inputs.matmul(line.w) + line.b
+}
+
+fn loss(line: Line, inputs: Array, targets: Array) -> Array {
+    (predict(line, inputs) - targets).square().mean()
+}
+
+fn main() -> ExitCode {
+    common::main(run)
+}
+
+fn run(options: &Options) -> Result {
+    if options.devices == 0 {
+        return Err("--devices is 1 or more".into());
+    }
+    configure(RuntimeOptions {
+        cpu_devices: Some(options.devices),
+        ..Default::default()
+    })?;
+    let [a, b] = random::key(0).split_into();
+    let inputs = random::normal(&a, &[8 * options.devices, 3], DType::F32);
+    let truth = Line {
+        w: array([1.0, -2.0, 0.5]),
+        b: array(3.0),
+    };
+    let noise = random::normal(&b, &[inputs.shape()[0]], DType::F32) * 0.01;
+    let targets = predict(truth.clone(), inputs.clone()) + noise;
+    let start = Line {
+        w: Array::zeros(&[3], DType::F32),
+        b: array(0.0),
+    };
+
+    derivatives(options)?;
+    batches(&start, &inputs, &targets)?;
+    let alone = descend(options.steps, start.clone(), &inputs, &targets);
+    println!(
+        "after {} steps: w {}, b {}",
+        options.steps, alone.w, alone.b
+    );
+    on_many_devices(options, start, &inputs, &targets, &alone)
+}
+
+/// `grad` makes a function of a function. So the result can be differentiated
+/// again.
+fn derivatives(options: &Options) -> Result {
+    println!("== Derivatives");
+    let f = |x: Array| x.tanh();
+    let x = array(0.5);
+    println!("tanh at 0.5: {}", f(x.clone()));
+    println!("first derivative: {}", grad(f)(x.clone()));
+    println!("second: {}", grad(grad(f))(x.clone()));
+    println!("third: {}", grad(grad(grad(f)))(x.clone()));
+    let (_, tangent) = jvp(f, x, array(2.0));
+    println!("along a tangent of 2: {tangent}");
+
+    let g = |x: Array| x.square().sum() * x.prod();
+    let x = array([1.0, 2.0, 3.0]);
+    println!(
+        "a Jacobian:\n{}",
+        jacfwd(|x: Array| x.cumsum(0) * &x)(x.clone())
+    );
+    println!("a Hessian:\n{}", hessian(g)(x));
+
+    if !options.no_plots {
+        std::fs::create_dir_all(&options.out)?;
+        let xs = Array::linspace(-3.0, 3.0, 200);
+        // `vmap` has a function of one number take many at once.
+        let points = |ys: Array| -> Vec<(f64, f64)> {
+            let pairs = xs.to_vec::<f32>().into_iter().zip(ys.to_vec::<f32>());
+            pairs.map(|(x, y)| (x.into(), y.into())).collect()
+        };
+        let tanh = points(vmap(f)(xs.clone()));
+        let first = points(vmap(grad(f))(xs.clone()));
+        let second = points(vmap(grad(grad(f)))(xs.clone()));
+        let curve = |name, color, points| Curve {
+            name,
+            color,
+            points,
+        };
+        let curves = [
+            curve("tanh", BLUE, &tanh[..]),
+            curve("tanh'", GREEN, &first),
+            curve("tanh''", RED, &second),
+        ];
+        let path = picture::curves(&options.out, "tanh.png", "x", Scale::Linear, &curves)?;
+        println!("Wrote {}", path.display());
+    }
+    Ok(())
+}
+
+/// The gradient of each example on its own, all at once and compiled, is that of
+/// a loop.
+fn batches(line: &Line, inputs: &Array, targets: &Array) -> Result {
+    println!("\n== Batches");
+    let each = jit(vmap_axes(grad(loss), [None, Some(0), Some(0)], 0));
+    let together = each(line.clone(), inputs.clone(), targets.clone());
+    let one = |i: usize| grad(loss)(line.clone(), inputs.index(i), targets.index(i));
+    let looped: Vec<Array> = (0..inputs.shape()[0]).map(|i| one(i).w).collect();
+    let apart = distance(&together.w, &stack(&looped, 0));
+    println!(
+        "gradients of {} examples: at most {apart:.0e} from those of a loop",
+        looped.len()
+    );
+    if apart > 1e-5 {
+        return Err("the gradients of examples are not those of a loop".into());
+    }
+    Ok(())
+}
+
+fn distance(a: &Array, b: &Array) -> f32 {
+    (a - b).abs().max().item::<f32>()
+}
+
+/// A step of gradient descent, for any tree of parameters.
+fn step_against<T: Tree>(params: &T, grads: &T) -> T {
+    tree::map2(params, grads, |p, g| p - g * 0.1)
+}
+
+fn descend(steps: usize, mut line: Line, inputs: &Array, targets: &Array) -> Line {
+    println!("\n== Gradient descent");
+    let step = jit(|line: &mut Line, inputs: Array, targets: Array| {
+        let (loss, grads) = value_and_grad(loss)(line.clone(), inputs, targets);
+        *line = step_against(line, &grads);
+        loss
+    });
+    for i in 0..steps {
+        let loss = step(&mut line, inputs.clone(), targets.clone());
+        if i % 20 == 0 {
+            println!("step {i}: loss {loss:.5}");
+        }
+    }
+    line
+}
+
+/// Each device has some of the examples, and all take the mean of their
+/// gradients: the parameters come out as on one device.
+fn on_many_devices(
+    options: &Options,
+    mut line: Line,
+    inputs: &Array,
+    targets: &Array,
+    alone: &Line,
+) -> Result {
+    println!("\n== {} devices", devices().len());
+    let count = options.devices;
+    let (rows, columns) = (inputs.shape()[0], inputs.shape()[1]);
+    let inputs = inputs.reshape(&[count, rows / count, columns]);
+    let targets = targets.reshape(&[count, rows / count]);
+    let step = |line: Line, inputs: Array, targets: Array| {
+        let grads = grad(loss)(line.clone(), inputs, targets);
+        let mean = tree::map(&grads, |g| pmean(g, "devices"));
+        step_against(&line, &mean)
+    };
+    let mapped = PmapOptions {
+        in_axes: [None, Some(0), Some(0)].into(),
+        out_axes: None.into(),
+        axis_name: Some("devices".into()),
+        ..Default::default()
+    };
+    let step = pmap_with(step, mapped);
+    for _ in 0..options.steps {
+        line = step(line, inputs.clone(), targets.clone());
+    }
+    let apart = distance(&line.w, &alone.w).max(distance(&line.b, &alone.b));
+    println!("parameters: at most {apart:.0e} from those of one device");
+    if apart > 1e-4 {
+        return Err("many devices learn another line than one".into());
+    }
+    Ok(())
+}
