@@ -2,7 +2,7 @@
 
 use super::hyperparameters::hyperparameters;
 use super::mode::Mode;
-use crate::nnx;
+use crate::nnx::observed;
 use crate::{Deterministic, Module, RngStream, Rngs, Vars, linen};
 use ramie_core::random::{self, Key};
 use ramie_core::{Array, where_};
@@ -128,12 +128,7 @@ impl Dropout {
     /// If the layer has no stream of keys, or the rate is no probability.
     #[track_caller]
     pub fn forward(&mut self, x: &Array) -> Array {
-        if let Some(y) = nnx::observe_mut(self, x.clone(), |layer, x| {
-            layer.forward_with(&x, None, None)
-        }) {
-            return y;
-        }
-        self.forward_with(x, None, None)
+        observed!(mut self, |layer, x| layer.forward_with(x, None, None))
     }
 
     /// [`forward`](Dropout::forward) with another mode than the layer's, and

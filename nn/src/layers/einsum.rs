@@ -4,7 +4,7 @@ use super::hyperparameters::hyperparameters;
 use super::promote::{computed_in, promote};
 use crate::init::{self, Initializer};
 use crate::linen;
-use crate::nnx;
+use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Sizes, Vars};
 use ramie_core::{Array, DType, EinsumOptions, PartitionSpec, Precision, einsum_with};
 use std::borrow::Cow;
@@ -126,12 +126,7 @@ impl Einsum {
     /// If the input does not fit the equation.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
-        if let Some(y) = nnx::observe(self, x.clone(), |layer, x| {
-            layer.multiply(&layer.equation, &x, None)
-        }) {
-            return y;
-        }
-        self.multiply(&self.equation, x, None)
+        observed!(self, |layer, x| layer.multiply(&layer.equation, x, None))
     }
 
     /// [`forward`](Einsum::forward) by another equation.

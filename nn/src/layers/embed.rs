@@ -4,7 +4,7 @@ use super::hyperparameters::hyperparameters;
 use super::promote::promote;
 use crate::init::{self, Distribution, FanMode, Initializer};
 use crate::linen;
-use crate::nnx;
+use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Vars};
 use ramie_core::{Array, DType, PartitionSpec, auto_axes};
 use std::borrow::Cow;
@@ -70,10 +70,7 @@ impl Embed {
     /// If the input is not of integers.
     #[track_caller]
     pub fn forward(&self, indices: &Array) -> Array {
-        if let Some(y) = nnx::observe(self, indices.clone(), |layer, x| layer.compute(&x)) {
-            return y;
-        }
-        self.compute(indices)
+        observed!(self, |layer, indices| layer.compute(indices))
     }
 
     #[track_caller]

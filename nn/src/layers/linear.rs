@@ -5,7 +5,7 @@ use super::hyperparameters::hyperparameters;
 use super::promote::{computed_in, promote};
 use crate::init::{self, Initializer};
 use crate::linen;
-use crate::nnx;
+use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Vars};
 use ramie_core::{Array, DType, DotDimensionNumbers, PartitionSpec, Precision};
 use std::borrow::Cow;
@@ -90,10 +90,7 @@ impl Linear {
     /// If the last axis of the input is not `in_features`.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
-        if let Some(y) = nnx::observe(self, x.clone(), |layer, x| layer.multiply(&x, None)) {
-            return y;
-        }
-        self.multiply(x, None)
+        observed!(self, |layer, x| layer.multiply(x, None))
     }
 
     /// [`forward`](Linear::forward) with the result sharded by `out_sharding`

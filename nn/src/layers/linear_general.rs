@@ -5,7 +5,7 @@ use super::hyperparameters::hyperparameters;
 use super::promote::{computed_in, promote};
 use crate::init::{self, Initializer};
 use crate::linen;
-use crate::nnx;
+use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Sizes, Vars};
 use ramie_core::{Array, DType, DotDimensionNumbers, PartitionSpec, Precision};
 use std::borrow::Cow;
@@ -111,10 +111,7 @@ impl LinearGeneral {
     /// If the input does not have the features along the axes.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
-        if let Some(y) = nnx::observe(self, x.clone(), |layer, x| layer.multiply(&x, None)) {
-            return y;
-        }
-        self.multiply(x, None)
+        observed!(self, |layer, x| layer.multiply(x, None))
     }
 
     /// [`forward`](LinearGeneral::forward) with the result sharded by

@@ -6,7 +6,7 @@ use super::linear::affine;
 use super::promote::{computed_in, promote};
 use crate::init::{self, Initializer};
 use crate::linen;
-use crate::nnx;
+use crate::nnx::observed;
 use crate::{Forward, Linear, LoraParam, Module, Param, Rngs, Vars};
 use ramie_core::{Array, DType, PartitionSpec, Precision};
 use std::borrow::Cow;
@@ -243,10 +243,7 @@ impl LoraLinear {
     /// If the last axis of the input is not `in_features`.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
-        if let Some(y) = nnx::observe(self, x.clone(), |layer, x| layer.multiply(&x, None)) {
-            return y;
-        }
-        self.multiply(x, None)
+        observed!(self, |layer, x| layer.multiply(x, None))
     }
 
     /// [`forward`](LoraLinear::forward) with the result of the layer sharded by

@@ -2,7 +2,7 @@
 
 use super::hyperparameters::hyperparameters;
 use super::promote::promote;
-use crate::nnx;
+use crate::nnx::observed;
 use crate::{Metadata, Module, Param, Vars, linen};
 use ramie_core::{Array, DType, where_};
 use std::borrow::Cow;
@@ -67,10 +67,7 @@ impl PReLU {
     /// is.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
-        if let Some(y) = nnx::observe(self, x.clone(), |layer, x| layer.compute(&x)) {
-            return y;
-        }
-        self.compute(x)
+        observed!(self, |layer, x| layer.compute(x))
     }
 
     #[track_caller]

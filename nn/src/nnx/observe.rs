@@ -132,6 +132,31 @@ pub fn observe<L: Tree, A: Tree, R: Tree>(
     Some(out)
 }
 
+/// A layer's call with the array of this name, reported by [`observe`], or by
+/// [`observe_mut`] with `mut`. The call is written out in place, so that its
+/// panics name the line of the caller.
+macro_rules! observed {
+    ($this:ident, |$layer:ident, $x:ident| $call:expr) => {
+        $crate::nnx::observed!(observe, $this, $layer, $x, $call)
+    };
+    (mut $this:ident, |$layer:ident, $x:ident| $call:expr) => {
+        $crate::nnx::observed!(observe_mut, $this, $layer, $x, $call)
+    };
+    ($observe:ident, $this:ident, $layer:ident, $x:ident, $call:expr) => {
+        match $crate::nnx::$observe($this, $x.clone(), |$layer, $x| {
+            let $x = &$x;
+            $call
+        }) {
+            Some(y) => y,
+            None => {
+                let $layer = $this;
+                $call
+            }
+        }
+    };
+}
+pub(crate) use observed;
+
 /// [`observe`] for a layer that its call changes.
 pub fn observe_mut<L: Tree, A: Tree, R: Tree>(
     layer: &mut L,

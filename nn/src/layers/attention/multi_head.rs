@@ -10,7 +10,7 @@ use super::mask::combine_masks_with;
 use super::rotary::RotaryEmbedding;
 use crate::init::{self, Initializer};
 use crate::layers::hyperparameters::hyperparameters;
-use crate::nnx::{self, Intermediates};
+use crate::nnx::{Intermediates, observed};
 use crate::{Cache, Deterministic, LayerNorm, LinearGeneral, Module, RngStream, Rngs, Vars};
 use ramie_core::random::Key;
 use ramie_core::{Array, DType, Precision};
@@ -179,12 +179,7 @@ impl MultiHeadAttention {
     /// As [`forward_with`](MultiHeadAttention::forward_with).
     #[track_caller]
     pub fn forward(&mut self, x: &Array) -> Array {
-        if let Some(y) = nnx::observe_mut(self, x.clone(), |layer, x| {
-            layer.forward_with(&AttentionInputs::of(&x))
-        }) {
-            return y;
-        }
-        self.forward_with(&AttentionInputs::of(x))
+        observed!(mut self, |layer, x| layer.forward_with(&AttentionInputs::of(x)))
     }
 
     /// Attention of queries to keys, with masks.

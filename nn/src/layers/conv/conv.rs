@@ -6,7 +6,7 @@ use crate::init::{self, Initializer};
 use crate::layers::hyperparameters::hyperparameters;
 use crate::layers::promote::{computed_in, promote};
 use crate::linen;
-use crate::nnx;
+use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Sizes, Vars};
 use ramie_core::{Array, DType, PartitionSpec, Precision, conv_general_dilated};
 use std::borrow::Cow;
@@ -124,10 +124,7 @@ impl Conv {
     /// not fit.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
-        if let Some(y) = nnx::observe(self, x.clone(), |layer, x| layer.convolve(&x, None)) {
-            return y;
-        }
-        self.convolve(x, None)
+        observed!(self, |layer, x| layer.convolve(x, None))
     }
 
     /// [`forward`](Conv::forward) with the result, of one axis of examples,

@@ -6,7 +6,7 @@ use crate::init::{self, Initializer};
 use crate::layers::hyperparameters::hyperparameters;
 use crate::layers::promote::{computed_in, promote};
 use crate::linen;
-use crate::nnx;
+use crate::nnx::observed;
 use crate::{Module, Param, Sizes, Vars};
 use ramie_core::{Array, DType, Precision, conv_general_dilated_local};
 use std::borrow::Cow;
@@ -98,10 +98,7 @@ impl ConvLocal {
     /// was made for.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
-        if let Some(y) = nnx::observe(self, x.clone(), |layer, x| layer.compute(&x)) {
-            return y;
-        }
-        self.compute(x)
+        observed!(self, |layer, x| layer.compute(x))
     }
 
     #[track_caller]

@@ -3,7 +3,7 @@
 use super::biased_norm_hyperparameters;
 use super::statistics::{Normalization, Sample, Statistics, positive_axes};
 use crate::layers::mode::Mode;
-use crate::nnx;
+use crate::nnx::observed;
 use crate::{BatchStat, Module, Param, Rngs, UseRunningAverage, Vars, linen};
 use ramie_core::{Array, DType};
 use std::borrow::Cow;
@@ -108,12 +108,7 @@ impl BatchNorm {
     /// If the input does not have the layer's features.
     #[track_caller]
     pub fn forward(&mut self, x: &Array) -> Array {
-        if let Some(y) = nnx::observe_mut(self, x.clone(), |layer, x| {
-            layer.forward_with(&x, None, None)
-        }) {
-            return y;
-        }
-        self.forward_with(x, None, None)
+        observed!(mut self, |layer, x| layer.forward_with(x, None, None))
     }
 
     /// [`forward`](BatchNorm::forward) in another mode than the layer's, and

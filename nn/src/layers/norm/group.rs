@@ -2,7 +2,7 @@
 
 use super::statistics::{Normalization, Sample, Statistics, positive_axes};
 use super::{biased_norm_hyperparameters, linen_norm};
-use crate::nnx;
+use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Vars, linen};
 use ramie_core::{Array, DType};
 
@@ -81,10 +81,7 @@ impl GroupNorm {
     /// last axis is not reduced.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
-        if let Some(y) = nnx::observe(self, x.clone(), |layer, x| layer.forward_masked(&x, None)) {
-            return y;
-        }
-        self.forward_masked(x, None)
+        observed!(self, |layer, x| layer.forward_masked(x, None))
     }
 
     /// [`forward`](GroupNorm::forward) with statistics of those elements where

@@ -2,7 +2,7 @@
 
 use super::statistics::{Normalization, Sample, Statistics, positive_axes};
 use super::{biased_norm_hyperparameters, linen_norm};
-use crate::nnx;
+use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Vars, linen};
 use ramie_core::{Array, DType};
 
@@ -65,10 +65,7 @@ impl InstanceNorm {
     /// first axis is one of the features.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
-        if let Some(y) = nnx::observe(self, x.clone(), |layer, x| layer.forward_masked(&x, None)) {
-            return y;
-        }
-        self.forward_masked(x, None)
+        observed!(self, |layer, x| layer.forward_masked(x, None))
     }
 
     /// [`forward`](InstanceNorm::forward) with statistics of those elements

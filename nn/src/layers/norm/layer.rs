@@ -2,7 +2,7 @@
 
 use super::statistics::{Normalization, Sample, Statistics, positive_axes};
 use super::{biased_norm_hyperparameters, linen_norm};
-use crate::nnx;
+use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Vars, linen};
 use ramie_core::{Array, DType};
 
@@ -68,10 +68,7 @@ impl LayerNorm {
     /// If the input does not have the layer's features, or lacks an axis.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
-        if let Some(y) = nnx::observe(self, x.clone(), |layer, x| layer.forward_masked(&x, None)) {
-            return y;
-        }
-        self.forward_masked(x, None)
+        observed!(self, |layer, x| layer.forward_masked(x, None))
     }
 
     /// [`forward`](LayerNorm::forward) with statistics of those elements where

@@ -2,7 +2,7 @@
 
 use super::statistics::{Normalization, Sample, Statistics, positive_axes};
 use super::{linen_norm, norm_hyperparameters};
-use crate::nnx;
+use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Vars, linen};
 use ramie_core::{Array, DType};
 
@@ -66,10 +66,7 @@ impl RMSNorm {
     /// If the input does not have the layer's features, or lacks an axis.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
-        if let Some(y) = nnx::observe(self, x.clone(), |layer, x| layer.forward_masked(&x, None)) {
-            return y;
-        }
-        self.forward_masked(x, None)
+        observed!(self, |layer, x| layer.forward_masked(x, None))
     }
 
     /// [`forward`](RMSNorm::forward) with statistics of those elements where a

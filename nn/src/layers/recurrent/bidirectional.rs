@@ -3,7 +3,7 @@
 use super::cell::{RNNCell, RNNCellConfig};
 use super::rnn::{Carry, RNN, RNNConfig, RNNInput, RNNOptions, go};
 use crate::linen::{self, Adopted};
-use crate::nnx;
+use crate::nnx::observed;
 use crate::{Forward, Module, RngStream};
 use ramie_core::{Array, concatenate, random};
 use std::borrow::Cow;
@@ -101,12 +101,7 @@ impl<F: RNNCell, B: RNNCell> Bidirectional<F, B> {
     /// If the input has too few axes, or does not fit the cells.
     #[track_caller]
     pub fn forward(&mut self, x: &Array) -> Array {
-        if let Some(y) = nnx::observe_mut(self, x.clone(), |layer, x| {
-            layer.forward_with(RNNInput::new(x)).1
-        }) {
-            return y;
-        }
-        self.forward_with(RNNInput::new(x.clone())).1
+        observed!(mut self, |layer, x| layer.forward_with(RNNInput::new(x.clone())).1)
     }
 
     /// The last carries of both directions, and the merged outputs of all

@@ -3,7 +3,7 @@
 use super::cell::{RNNCell, RNNCellConfig};
 use super::sequence::{expect_lengths, flip_sequences, last_carry};
 use crate::linen::{self, Adopted};
-use crate::nnx;
+use crate::nnx::observed;
 use crate::{Forward, Module, RngStream};
 use ramie_core::random::{self, Key};
 use ramie_core::{Array, ScanOptions, scan_with};
@@ -137,12 +137,7 @@ impl<C: RNNCell> RNN<C> {
     /// If the input has too few axes, or does not fit the cell.
     #[track_caller]
     pub fn forward(&mut self, x: &Array) -> Array {
-        if let Some(y) = nnx::observe_mut(self, x.clone(), |layer, x| {
-            layer.forward_with(RNNInput::new(x)).1
-        }) {
-            return y;
-        }
-        self.forward_with(RNNInput::new(x.clone())).1
+        observed!(mut self, |layer, x| layer.forward_with(RNNInput::new(x.clone())).1)
     }
 
     /// The last carry, of each sequence if they have lengths, and the outputs

@@ -5,7 +5,7 @@ mod function;
 mod linen;
 
 use crate::Module;
-use crate::nnx;
+use crate::nnx::observed;
 use ramie_core::Array;
 
 pub use any_layer::{AnyLayer, ByCall, ByType, IntoLayer};
@@ -72,10 +72,7 @@ impl Sequential {
     /// As the layers.
     #[track_caller]
     pub fn forward(&mut self, x: &Array) -> Array {
-        if let Some(y) = nnx::observe_mut(self, x.clone(), |layer, x| layer.compute(&x)) {
-            return y;
-        }
-        self.compute(x)
+        observed!(mut self, |layer, x| layer.compute(x))
     }
 
     #[track_caller]
