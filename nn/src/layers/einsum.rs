@@ -1,7 +1,7 @@
 //! `Einsum`: a kernel in an Einstein summation, and a bias.
 
 use super::hyperparameters::hyperparameters;
-use super::promote::{computed_in, promote};
+use super::promote::promote_affine;
 use crate::init::{self, Initializer};
 use crate::linen;
 use crate::nnx::observed;
@@ -150,10 +150,7 @@ impl Einsum {
 
     #[track_caller]
     fn multiply(&self, equation: &str, x: &Array, out_sharding: Option<PartitionSpec>) -> Array {
-        let mut operands = vec![x, &*self.kernel];
-        operands.extend(self.bias.as_deref());
-        let dtype = computed_in(self.dtype, &operands);
-        let operands = promote(Some(dtype), [x, &self.kernel]);
+        let (operands, bias) = promote_affine(self.dtype, [x, &self.kernel], self.bias.as_deref());
         let mut how = EinsumOptions::new();
         if let Some(precision) = self.precision {
             how = how.precision(precision);
@@ -165,7 +162,7 @@ impl Einsum {
             how = how.out_sharding(spec);
         }
         let y = einsum_with(equation, &operands, &how);
-        let Some(bias) = &self.bias else {
+        let Some(bias) = bias else {
             return y;
         };
         let (kernel, result) = letters(equation);
@@ -176,7 +173,7 @@ impl Einsum {
             let size = place.map_or(1, |p| self.kernel.shape()[p]);
             std::iter::repeat_n(size, if *c == '.' { dots } else { 1 })
         });
-        y + bias.astype(dtype).reshape(&shape.collect::<Vec<_>>())
+        y + bias.reshape(&shape.collect::<Vec<_>>())
     }
 }
 

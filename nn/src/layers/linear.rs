@@ -2,7 +2,7 @@
 
 use super::dot_general::{DotGeneralFn, Multiply};
 use super::hyperparameters::hyperparameters;
-use super::promote::{computed_in, promote};
+use super::promote::promote_affine;
 use crate::init::{self, Initializer};
 use crate::linen;
 use crate::nnx::observed;
@@ -143,14 +143,11 @@ pub(crate) fn affine(
         x.aval(),
         kernel.aval()
     );
-    let mut operands = vec![x, kernel];
-    operands.extend(bias);
-    let dtype = computed_in(how.dtype, &operands);
-    let [x, kernel] = promote(Some(dtype), [x, kernel]);
+    let ([x, kernel], bias) = promote_affine(how.dtype, [x, kernel], bias);
     let last = DotDimensionNumbers::new([&[x.ndim() - 1], &[0]], [&[], &[]]);
     let y = how.product(&x, &kernel, last);
     match bias {
-        Some(bias) => y + bias.astype(dtype),
+        Some(bias) => y + bias,
         None => y,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::dot_general::{DotGeneralFn, Multiply};
 use super::hyperparameters::hyperparameters;
-use super::promote::{computed_in, promote};
+use super::promote::promote_affine;
 use crate::init::{self, Initializer};
 use crate::linen;
 use crate::nnx::observed;
@@ -141,10 +141,8 @@ impl LinearGeneral {
             &kernel_shape[..leading],
             self.kernel.aval()
         );
-        let mut operands = vec![x, &*self.kernel];
-        operands.extend(self.bias.as_deref());
-        let dtype = computed_in(self.dtype, &operands);
-        let [x, kernel] = promote(Some(dtype), [x, &self.kernel]);
+        let ([x, kernel], bias) =
+            promote_affine(self.dtype, [x, &self.kernel], self.bias.as_deref());
         let how = Multiply {
             dtype: self.dtype,
             precision: self.precision,
@@ -154,7 +152,7 @@ impl LinearGeneral {
         };
         let numbers = DotDimensionNumbers::new([&axes, &inputs], [&batch, &batch]);
         let y = how.product(&x, &kernel, numbers);
-        let Some(bias) = &self.bias else {
+        let Some(bias) = bias else {
             return y;
         };
         // Ones between the batch axes and the features.
@@ -163,7 +161,7 @@ impl LinearGeneral {
         shape[..self.batch_dims].copy_from_slice(&kernel_shape[..self.batch_dims]);
         let first = y.ndim() - features.len();
         shape[first..].copy_from_slice(features);
-        y + bias.astype(dtype).reshape(&shape)
+        y + bias.reshape(&shape)
     }
 }
 

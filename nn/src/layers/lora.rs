@@ -3,7 +3,7 @@
 use super::dot_general::Multiply;
 use super::hyperparameters::hyperparameters;
 use super::linear::affine;
-use super::promote::{computed_in, promote};
+use super::promote::promote;
 use crate::init::{self, Initializer};
 use crate::linen;
 use crate::nnx::observed;
@@ -276,8 +276,7 @@ impl LoraLinear {
     #[track_caller]
     pub fn merged(&self) -> Linear {
         let (a, b) = (&*self.lora.lora_a, &*self.lora.lora_b);
-        let dtype = computed_in(self.lora.dtype, &[a, b]);
-        let [a, b] = promote(Some(dtype), [a, b]);
+        let [a, b] = promote(self.lora.dtype, [a, b]);
         let mut kernel = self.kernel.clone();
         kernel.set((&*self.kernel + a.matmul(&b)).astype(self.kernel.dtype()));
         Linear {

@@ -23,3 +23,16 @@ pub(crate) fn promote<const N: usize>(dtype: Option<DType>, arrays: [&Array; N])
     let dtype = computed_in(dtype, &arrays);
     arrays.map(|a| a.astype(dtype))
 }
+
+/// Input, kernel and bias in the element type that an affine layer computes in.
+#[track_caller]
+pub(crate) fn promote_affine(
+    dtype: Option<DType>,
+    operands: [&Array; 2],
+    bias: Option<&Array>,
+) -> ([Array; 2], Option<Array>) {
+    let all: Vec<&Array> = operands.into_iter().chain(bias).collect();
+    let dtype = computed_in(dtype, &all);
+    let bias = bias.map(|b| b.astype(dtype));
+    (operands.map(|a| a.astype(dtype)), bias)
+}

@@ -4,7 +4,7 @@ use super::ConvPadding;
 use super::window::{Batch, Windows, for_axes, masked};
 use crate::init::{self, Initializer};
 use crate::layers::hyperparameters::hyperparameters;
-use crate::layers::promote::{computed_in, promote};
+use crate::layers::promote::promote_affine;
 use crate::linen;
 use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Sizes, Vars};
@@ -154,17 +154,15 @@ impl Conv {
         let in_features = self.kernel.shape()[axes] * self.feature_group_count;
         let batch = Batch::of("Conv", x, axes, in_features);
         let kernel = masked("Conv", &self.kernel, self.mask.as_ref());
-        let mut operands = vec![&batch.x, &kernel];
-        operands.extend(self.bias.as_deref());
-        let dtype = computed_in(self.dtype, &operands);
-        let (x, padding) = windows.padded(batch.x.clone());
-        let [x, kernel] = promote(Some(dtype), [&x, &kernel]);
+        let ([x, kernel], bias) =
+            promote_affine(self.dtype, [&batch.x, &kernel], self.bias.as_deref());
+        let (x, padding) = windows.padded(x);
         let how = windows
             .convolution(padding)
             .feature_group_count(self.feature_group_count);
         let mut y = conv_general_dilated(&x, &kernel, &how);
-        if let Some(bias) = &self.bias {
-            y += bias.astype(dtype);
+        if let Some(bias) = bias {
+            y += bias;
         }
         batch.restore(y)
     }

@@ -4,7 +4,7 @@ use super::ConvPadding;
 use super::window::{Batch, Windows, for_axes, masked};
 use crate::init::{self, Initializer};
 use crate::layers::hyperparameters::hyperparameters;
-use crate::layers::promote::{computed_in, promote};
+use crate::layers::promote::promote_affine;
 use crate::linen;
 use crate::nnx::observed;
 use crate::{Module, Param, Sizes, Vars};
@@ -109,7 +109,6 @@ impl ConvLocal {
         let in_features = places[axes] / self.kernel_size.iter().product::<usize>().max(1);
         let batch = Batch::of(LAYER, x, axes, in_features);
         let windows = self.windows();
-        let (x, padding) = windows.padded(batch.x.clone());
         let got = windows.places(&batch.x.shape()[1..]);
         assert!(
             got == places[..axes],
@@ -120,14 +119,13 @@ impl ConvLocal {
             self.kernel.aval()
         );
         let kernel = masked(LAYER, &self.kernel, self.mask.as_ref());
-        let mut operands = vec![&x, &kernel];
-        operands.extend(self.bias.as_deref());
-        let dtype = computed_in(self.dtype, &operands);
-        let [x, kernel] = promote(Some(dtype), [&x, &kernel]);
+        let ([x, kernel], bias) =
+            promote_affine(self.dtype, [&batch.x, &kernel], self.bias.as_deref());
+        let (x, padding) = windows.padded(x);
         let how = windows.convolution(padding);
         let mut y = conv_general_dilated_local(&x, &kernel, &self.kernel_size, &how);
-        if let Some(bias) = &self.bias {
-            y += bias.astype(dtype);
+        if let Some(bias) = bias {
+            y += bias;
         }
         batch.restore(y)
     }

@@ -4,7 +4,7 @@ use super::ConvPadding;
 use super::window::{Batch, for_axes, masked};
 use crate::init::{self, Initializer};
 use crate::layers::hyperparameters::hyperparameters;
-use crate::layers::promote::{computed_in, promote};
+use crate::layers::promote::promote_affine;
 use crate::linen;
 use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Sizes, Vars};
@@ -127,10 +127,8 @@ impl ConvTranspose {
         let in_features = self.kernel.shape()[axes + usize::from(self.transpose_kernel)];
         let batch = Batch::of(LAYER, x, axes, in_features);
         let kernel = masked(LAYER, &self.kernel, self.mask.as_ref());
-        let mut operands = vec![&batch.x, &kernel];
-        operands.extend(self.bias.as_deref());
-        let dtype = computed_in(self.dtype, &operands);
-        let [x, kernel] = promote(Some(dtype), [&batch.x, &kernel]);
+        let ([x, kernel], bias) =
+            promote_affine(self.dtype, [&batch.x, &kernel], self.bias.as_deref());
         let mut how = ramie_core::ConvTranspose::new()
             .strides(&self.strides)
             .padding(self.core_padding(axes))
@@ -146,8 +144,8 @@ impl ConvTranspose {
         if self.padding == ConvPadding::Circular {
             y = self.wrapped(&x, y);
         }
-        if let Some(bias) = &self.bias {
-            y += bias.astype(dtype);
+        if let Some(bias) = bias {
+            y += bias;
         }
         batch.restore(y)
     }
