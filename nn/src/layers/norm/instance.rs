@@ -1,9 +1,9 @@
 //! `InstanceNorm`.
 
-use super::statistics::{Normalization, Sample, Statistics, positive_axes};
-use super::{biased_norm_hyperparameters, linen_norm};
+use super::statistics::{Normalization, Statistics, positive_axes};
+use super::{biased_norm_hyperparameters, linen_feature_norm};
 use crate::nnx::observed;
-use crate::{Module, Param, Rngs, Vars, linen};
+use crate::{Module, Param, Rngs, Vars};
 use ramie_core::{Array, DType};
 
 /// Normalizes each channel of each example by its own mean and variance
@@ -85,13 +85,6 @@ impl InstanceNorm {
             x.aval()
         );
         let axes: Vec<usize> = (1..x.ndim()).filter(|a| !features.contains(a)).collect();
-        let sample = Sample {
-            x,
-            axes: &axes,
-            mask,
-            dtype: self.dtype,
-        };
-        let (mean, var) = self.statistics.of(&sample, true);
         let normalization = Normalization {
             class,
             reduction_axes: &axes,
@@ -101,7 +94,7 @@ impl InstanceNorm {
             epsilon: self.epsilon,
             dtype: self.dtype,
         };
-        normalization.of(x, &mean, &var)
+        normalization.by_own(x, mask, &self.statistics, true)
     }
 }
 
@@ -125,15 +118,6 @@ impl InstanceNormConfig {
             statistics: self.statistics(),
         }
     }
-
-    #[track_caller]
-    fn call_in(&self, scope: &mut linen::Scope, x: &Array, mask: Option<&Array>) -> Array {
-        let axes = positive_axes(Self::CLASS, x, &self.feature_axes);
-        scope.layer(
-            |vars| self.build_for(&Normalization::features(x, &axes), vars),
-            |layer| layer.forward_masked(x, mask),
-        )
-    }
 }
 
-linen_norm!(InstanceNormConfig);
+linen_feature_norm!(InstanceNormConfig);

@@ -1,9 +1,9 @@
 //! `LayerNorm`.
 
-use super::statistics::{Normalization, Sample, Statistics, positive_axes};
-use super::{biased_norm_hyperparameters, linen_norm};
+use super::statistics::{Normalization, Statistics, positive_axes};
+use super::{biased_norm_hyperparameters, linen_feature_norm};
 use crate::nnx::observed;
-use crate::{Module, Param, Rngs, Vars, linen};
+use crate::{Module, Param, Rngs, Vars};
 use ramie_core::{Array, DType};
 
 /// Normalizes each example by its own mean and variance
@@ -79,24 +79,16 @@ impl LayerNorm {
     #[track_caller]
     pub fn forward_masked(&self, x: &Array, mask: Option<&Array>) -> Array {
         let class = LayerNormConfig::CLASS;
-        let axes = positive_axes(class, x, &self.reduction_axes);
-        let sample = Sample {
-            x,
-            axes: &axes,
-            mask,
-            dtype: self.dtype,
-        };
-        let (mean, var) = self.statistics.of(&sample, true);
         let normalization = Normalization {
             class,
-            reduction_axes: &axes,
+            reduction_axes: &positive_axes(class, x, &self.reduction_axes),
             feature_axes: &positive_axes(class, x, &self.feature_axes),
             scale: self.scale.as_ref(),
             bias: self.bias.as_ref(),
             epsilon: self.epsilon,
             dtype: self.dtype,
         };
-        normalization.of(x, &mean, &var)
+        normalization.by_own(x, mask, &self.statistics, true)
     }
 }
 
@@ -121,15 +113,6 @@ impl LayerNormConfig {
             statistics: self.statistics(),
         }
     }
-
-    #[track_caller]
-    fn call_in(&self, scope: &mut linen::Scope, x: &Array, mask: Option<&Array>) -> Array {
-        let axes = positive_axes(Self::CLASS, x, &self.feature_axes);
-        scope.layer(
-            |vars| self.build_for(&Normalization::features(x, &axes), vars),
-            |layer| layer.forward_masked(x, mask),
-        )
-    }
 }
 
-linen_norm!(LayerNormConfig);
+linen_feature_norm!(LayerNormConfig);

@@ -143,4 +143,28 @@ macro_rules! linen_norm {
     };
 }
 
-use {biased_norm_hyperparameters, linen_norm, norm_hyperparameters};
+/// [`linen_norm`] of a normalization with features on `feature_axes`, of which the
+/// input tells how many there are.
+macro_rules! linen_feature_norm {
+    ($config:ident) => {
+        impl $config {
+            #[track_caller]
+            fn call_in(
+                &self,
+                scope: &mut $crate::linen::Scope,
+                x: &Array,
+                mask: Option<&Array>,
+            ) -> Array {
+                let axes = positive_axes(Self::CLASS, x, &self.feature_axes);
+                scope.layer(
+                    |vars| self.build_for(&Normalization::features(x, &axes), vars),
+                    |layer| layer.forward_masked(x, mask),
+                )
+            }
+        }
+
+        $crate::layers::norm::linen_norm!($config);
+    };
+}
+
+use {biased_norm_hyperparameters, linen_feature_norm, linen_norm, norm_hyperparameters};

@@ -1,9 +1,9 @@
 //! `RMSNorm`.
 
-use super::statistics::{Normalization, Sample, Statistics, positive_axes};
-use super::{linen_norm, norm_hyperparameters};
+use super::statistics::{Normalization, Statistics, positive_axes};
+use super::{linen_feature_norm, norm_hyperparameters};
 use crate::nnx::observed;
-use crate::{Module, Param, Rngs, Vars, linen};
+use crate::{Module, Param, Rngs, Vars};
 use ramie_core::{Array, DType};
 
 /// Divides each example by the root of the mean of its squares
@@ -77,24 +77,16 @@ impl RMSNorm {
     #[track_caller]
     pub fn forward_masked(&self, x: &Array, mask: Option<&Array>) -> Array {
         let class = RMSNormConfig::CLASS;
-        let axes = positive_axes(class, x, &self.reduction_axes);
-        let sample = Sample {
-            x,
-            axes: &axes,
-            mask,
-            dtype: self.dtype,
-        };
-        let (mean, var) = self.statistics.of(&sample, false);
         let normalization = Normalization {
             class,
-            reduction_axes: &axes,
+            reduction_axes: &positive_axes(class, x, &self.reduction_axes),
             feature_axes: &positive_axes(class, x, &self.feature_axes),
             scale: self.scale.as_ref(),
             bias: None,
             epsilon: self.epsilon,
             dtype: self.dtype,
         };
-        normalization.of(x, &mean, &var)
+        normalization.by_own(x, mask, &self.statistics, false)
     }
 }
 
@@ -118,15 +110,6 @@ impl RMSNormConfig {
             statistics: self.statistics(),
         }
     }
-
-    #[track_caller]
-    fn call_in(&self, scope: &mut linen::Scope, x: &Array, mask: Option<&Array>) -> Array {
-        let axes = positive_axes(Self::CLASS, x, &self.feature_axes);
-        scope.layer(
-            |vars| self.build_for(&Normalization::features(x, &axes), vars),
-            |layer| layer.forward_masked(x, mask),
-        )
-    }
 }
 
-linen_norm!(RMSNormConfig);
+linen_feature_norm!(RMSNormConfig);

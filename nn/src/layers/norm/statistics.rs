@@ -138,6 +138,26 @@ impl Normalization<'_> {
         );
     }
 
+    /// The input normalized by statistics of its own, of those elements where a
+    /// mask is true.
+    #[track_caller]
+    pub fn by_own(
+        &self,
+        x: &Array,
+        mask: Option<&Array>,
+        statistics: &Statistics,
+        use_mean: bool,
+    ) -> Array {
+        let sample = Sample {
+            x,
+            axes: self.reduction_axes,
+            mask,
+            dtype: self.dtype,
+        };
+        let (mean, var) = statistics.of(&sample, use_mean);
+        self.of(x, &mean, &var)
+    }
+
     /// The input less the mean, divided by the deviation, scaled and moved, in
     /// the order of operations of Flax's `_normalize`.
     #[track_caller]
