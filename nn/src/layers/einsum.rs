@@ -1,13 +1,11 @@
 //! `Einsum`: a kernel in an Einstein summation, and a bias.
 
-use super::hyperparameters::hyperparameters;
+use super::hyperparameters::{hyperparameters, linen_layer};
 use super::promote::promote_affine;
 use crate::init::{self, Initializer};
-use crate::linen;
 use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Sizes, Vars};
 use ramie_core::{Array, DType, EinsumOptions, PartitionSpec, Precision, einsum_with};
-use std::borrow::Cow;
 
 /// The product of input and kernel by an equation, and a bias (`nnx.Einsum`,
 /// `nn.Einsum`).
@@ -207,11 +205,4 @@ impl EinsumConfig {
     }
 }
 
-impl linen::Module for EinsumConfig {
-    fn call(&self, scope: &mut linen::Scope, x: Array) -> Array {
-        scope.layer(|vars| self.build(vars), |layer| layer.forward(&x))
-    }
-    fn class_name(&self) -> Cow<'static, str> {
-        Cow::Borrowed(EinsumConfig::CLASS)
-    }
-}
+linen_layer!(EinsumConfig);

@@ -1,13 +1,12 @@
 //! `Embed`: a table of vectors.
 
-use super::hyperparameters::hyperparameters;
+use super::hyperparameters::{hyperparameters, linen_layer};
 use super::promote::promote;
 use crate::init::{self, Distribution, FanMode, Initializer};
 use crate::linen;
 use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Vars};
 use ramie_core::{Array, DType, PartitionSpec, auto_axes};
-use std::borrow::Cow;
 
 /// A table of vectors, one for each of the first integers (`nnx.Embed`,
 /// `nn.Embed`).
@@ -189,11 +188,4 @@ impl EmbedConfig {
     }
 }
 
-impl linen::Module for EmbedConfig {
-    fn call(&self, scope: &mut linen::Scope, indices: Array) -> Array {
-        scope.layer(|vars| self.build(vars), |layer| layer.forward(&indices))
-    }
-    fn class_name(&self) -> Cow<'static, str> {
-        Cow::Borrowed(EmbedConfig::CLASS)
-    }
-}
+linen_layer!(EmbedConfig);

@@ -89,4 +89,33 @@ macro_rules! hyperparameters {
     };
 }
 
-pub(crate) use {hyperparameters, setter, taken};
+/// Linen's module of a layer from an array to an array; with `of_features`, of one
+/// that is built for the size of the last axis of its input.
+macro_rules! linen_layer {
+    ($config:ident) => {
+        $crate::layers::hyperparameters::linen_layer!($config, |config, _x, vars| config
+            .build(vars));
+    };
+    ($config:ident of_features) => {
+        $crate::layers::hyperparameters::linen_layer!($config, |config, x, vars| {
+            config.build(x.shape().last().copied().unwrap_or(1), vars)
+        });
+    };
+    ($config:ident, |$this:ident, $x:ident, $vars:ident| $build:expr) => {
+        impl $crate::linen::Module for $config {
+            fn call(
+                &self,
+                scope: &mut $crate::linen::Scope,
+                $x: ramie_core::Array,
+            ) -> ramie_core::Array {
+                let $this = self;
+                scope.layer(|$vars| $build, |layer| layer.forward(&$x))
+            }
+            fn class_name(&self) -> std::borrow::Cow<'static, str> {
+                std::borrow::Cow::Borrowed($config::CLASS)
+            }
+        }
+    };
+}
+
+pub(crate) use {hyperparameters, linen_layer, setter, taken};

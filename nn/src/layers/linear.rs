@@ -1,14 +1,12 @@
 //! `Linear`: a matrix and a bias.
 
 use super::dot_general::{DotGeneralFn, Multiply};
-use super::hyperparameters::hyperparameters;
+use super::hyperparameters::{hyperparameters, linen_layer};
 use super::promote::promote_affine;
 use crate::init::{self, Initializer};
-use crate::linen;
 use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Vars};
 use ramie_core::{Array, DType, DotDimensionNumbers, PartitionSpec, Precision};
-use std::borrow::Cow;
 
 /// An affine map of the last axis: `y = x · kernel + bias`
 /// (`nnx.Linear`, `nn.Dense`).
@@ -180,15 +178,4 @@ impl LinearConfig {
     }
 }
 
-impl linen::Module for LinearConfig {
-    fn call(&self, scope: &mut linen::Scope, x: Array) -> Array {
-        let in_features = x.shape().last().copied().unwrap_or(1);
-        scope.layer(
-            |vars| self.build(in_features, vars),
-            |layer| layer.forward(&x),
-        )
-    }
-    fn class_name(&self) -> Cow<'static, str> {
-        Cow::Borrowed(LinearConfig::CLASS)
-    }
-}
+linen_layer!(LinearConfig of_features);

@@ -1,15 +1,13 @@
 //! Low-rank adapters.
 
 use super::dot_general::Multiply;
-use super::hyperparameters::hyperparameters;
+use super::hyperparameters::{hyperparameters, linen_layer};
 use super::linear::affine;
 use super::promote::promote;
 use crate::init::{self, Initializer};
-use crate::linen;
 use crate::nnx::observed;
 use crate::{Forward, Linear, LoraParam, Module, Param, Rngs, Vars};
 use ramie_core::{Array, DType, PartitionSpec, Precision};
-use std::borrow::Cow;
 
 /// The product of an input with two thin matrices, added to what another layer
 /// makes of the input (`nnx.LoRA`; Hu and others, 2021).
@@ -148,18 +146,7 @@ impl LoraConfig {
     }
 }
 
-impl linen::Module for LoraConfig {
-    fn call(&self, scope: &mut linen::Scope, x: Array) -> Array {
-        let in_features = x.shape().last().copied().unwrap_or(1);
-        scope.layer(
-            |vars| self.build(in_features, vars),
-            |layer| layer.forward(&x),
-        )
-    }
-    fn class_name(&self) -> Cow<'static, str> {
-        Cow::Borrowed(LoraConfig::CLASS)
-    }
-}
+linen_layer!(LoraConfig of_features);
 
 /// A [`Linear`] layer and a [`Lora`] adapter of it (`nnx.LoRALinear`).
 ///
@@ -320,15 +307,4 @@ impl LoraLinearConfig {
     }
 }
 
-impl linen::Module for LoraLinearConfig {
-    fn call(&self, scope: &mut linen::Scope, x: Array) -> Array {
-        let in_features = x.shape().last().copied().unwrap_or(1);
-        scope.layer(
-            |vars| self.build(in_features, vars),
-            |layer| layer.forward(&x),
-        )
-    }
-    fn class_name(&self) -> Cow<'static, str> {
-        Cow::Borrowed(LoraLinearConfig::CLASS)
-    }
-}
+linen_layer!(LoraLinearConfig of_features);

@@ -1,11 +1,10 @@
 //! `PReLU`: a rectifier with a slope that is learned.
 
-use super::hyperparameters::hyperparameters;
+use super::hyperparameters::{hyperparameters, linen_layer};
 use super::promote::promote;
 use crate::nnx::observed;
-use crate::{Metadata, Module, Param, Vars, linen};
+use crate::{Metadata, Module, Param, Vars};
 use ramie_core::{Array, DType, where_};
-use std::borrow::Cow;
 
 /// What is not negative as it is, and what is by a slope that is learned
 /// (`nnx.PReLU`, `nn.PReLU`; He and others, 2015).
@@ -97,11 +96,4 @@ impl PReLUConfig {
     }
 }
 
-impl linen::Module for PReLUConfig {
-    fn call(&self, scope: &mut linen::Scope, x: Array) -> Array {
-        scope.layer(|vars| self.build(vars), |layer| layer.forward(&x))
-    }
-    fn class_name(&self) -> Cow<'static, str> {
-        Cow::Borrowed(PReLUConfig::CLASS)
-    }
-}
+linen_layer!(PReLUConfig);

@@ -3,13 +3,11 @@
 use super::ConvPadding;
 use super::window::{Batch, Windows, for_axes, masked};
 use crate::init::{self, Initializer};
-use crate::layers::hyperparameters::hyperparameters;
+use crate::layers::hyperparameters::{hyperparameters, linen_layer};
 use crate::layers::promote::promote_affine;
-use crate::linen;
 use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Sizes, Vars};
 use ramie_core::{Array, DType, PartitionSpec, Precision, conv_general_dilated};
-use std::borrow::Cow;
 
 /// A convolution over one to three spatial axes, or more (`nnx.Conv`,
 /// `nn.Conv`).
@@ -215,15 +213,4 @@ impl ConvConfig {
     }
 }
 
-impl linen::Module for ConvConfig {
-    fn call(&self, scope: &mut linen::Scope, x: Array) -> Array {
-        let in_features = x.shape().last().copied().unwrap_or(1);
-        scope.layer(
-            |vars| self.build(in_features, vars),
-            |layer| layer.forward(&x),
-        )
-    }
-    fn class_name(&self) -> Cow<'static, str> {
-        Cow::Borrowed(ConvConfig::CLASS)
-    }
-}
+linen_layer!(ConvConfig of_features);

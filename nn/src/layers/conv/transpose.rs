@@ -3,13 +3,11 @@
 use super::ConvPadding;
 use super::window::{Batch, for_axes, masked};
 use crate::init::{self, Initializer};
-use crate::layers::hyperparameters::hyperparameters;
+use crate::layers::hyperparameters::{hyperparameters, linen_layer};
 use crate::layers::promote::promote_affine;
-use crate::linen;
 use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Sizes, Vars};
 use ramie_core::{Array, DType, Padding, Precision, conv_transpose};
-use std::borrow::Cow;
 
 /// A transposed convolution: each element of the input is spread over a window
 /// (`nnx.ConvTranspose`, `nn.ConvTranspose`).
@@ -236,15 +234,4 @@ impl ConvTransposeConfig {
     }
 }
 
-impl linen::Module for ConvTransposeConfig {
-    fn call(&self, scope: &mut linen::Scope, x: Array) -> Array {
-        let in_features = x.shape().last().copied().unwrap_or(1);
-        scope.layer(
-            |vars| self.build(in_features, vars),
-            |layer| layer.forward(&x),
-        )
-    }
-    fn class_name(&self) -> Cow<'static, str> {
-        Cow::Borrowed(ConvTransposeConfig::CLASS)
-    }
-}
+linen_layer!(ConvTransposeConfig of_features);
