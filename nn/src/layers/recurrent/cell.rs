@@ -97,12 +97,12 @@ macro_rules! linen_cell {
     };
 }
 
-/// The configuration of a cell with `features`, and hyperparameters that all
-/// of these cells have.
+/// The configuration of a cell with `features`, with hyperparameters that all of
+/// these cells have, and the functions that make a cell.
 macro_rules! cell_hyperparameters {
     (
         $(#[$doc:meta])*
-        $name:ident as $class:literal { $($own:tt)* }
+        $name:ident of $cell:ident as $class:literal { $($own:tt)* }
     ) => {
         $crate::layers::hyperparameters::hyperparameters! {
             $(#[$doc])*
@@ -127,7 +127,35 @@ macro_rules! cell_hyperparameters {
             }
         }
 
+        impl $cell {
+            /// A cell from `in_features` to `hidden_features`.
+            #[track_caller]
+            pub fn new(
+                in_features: usize,
+                hidden_features: usize,
+                rngs: &mut $crate::Rngs,
+            ) -> $cell {
+                $cell::features(hidden_features).build(in_features, rngs)
+            }
+
+            /// The hyperparameters of a cell of so many features.
+            pub fn features(hidden_features: usize) -> $name {
+                $name::new(hidden_features)
+            }
+        }
+
         impl $name {
+            /// The cell for inputs of `in_features`.
+            #[track_caller]
+            pub fn build<'a>(
+                &self,
+                in_features: usize,
+                vars: impl Into<$crate::Vars<'a>>,
+            ) -> $cell {
+                use $crate::layers::recurrent::RNNCellConfig;
+                self.cell(&[in_features], &mut vars.into())
+            }
+
             /// Affine maps of the input, without a bias.
             fn of_input(&self) -> $crate::layers::recurrent::cell::Maps<'_> {
                 $crate::layers::recurrent::cell::Maps {
@@ -159,6 +187,15 @@ macro_rules! cell_hyperparameters {
 
 pub(super) use {cell_hyperparameters, linen_cell};
 
+/// The shape of an array of the carry for inputs of a shape.
+pub(super) fn carry_shape(input_shape: &[usize], features: usize) -> Vec<usize> {
+    let mut shape = input_shape.to_vec();
+    if let Some(last) = shape.last_mut() {
+        *last = features;
+    }
+    shape
+}
+
 /// How first carries are made.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct First {
@@ -174,20 +211,25 @@ impl First {
     /// One array of the carry.
     #[track_caller]
     pub(super) fn draw(&self, input_shape: &[usize], next_key: &mut dyn FnMut() -> Key) -> Array {
-        let mut shape = input_shape.to_vec();
-        if let Some(last) = shape.last_mut() {
-            *last = self.features;
-        }
+        let shape = carry_shape(input_shape, self.features);
         self.init.draw(&next_key(), &shape, self.dtype)
+    }
+
+    /// Memory and output.
+    #[track_caller]
+    pub(super) fn draw_two(
+        &self,
+        input_shape: &[usize],
+        next_key: &mut dyn FnMut() -> Key,
+    ) -> (Array, Array) {
+        let memory = self.draw(input_shape, next_key);
+        (memory, self.draw(input_shape, next_key))
     }
 
     /// Checks an array of the carry.
     #[track_caller]
     pub(super) fn expect(&self, class: &str, carry: &Array, x: &Array) {
-        let mut shape = x.shape().to_vec();
-        if let Some(last) = shape.last_mut() {
-            *last = self.features;
-        }
+        let shape = carry_shape(x.shape(), self.features);
         assert!(
             carry.shape() == shape,
             "{class}: the carry is {}, expected shape {shape:?}\n  input {}, features {}\n  help: \

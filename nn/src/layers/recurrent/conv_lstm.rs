@@ -1,6 +1,6 @@
 //! `ConvLSTMCell`.
 
-use super::cell::{RNNCell, RNNCellConfig, linen_cell};
+use super::cell::{RNNCell, RNNCellConfig, carry_shape, linen_cell};
 use super::lstm::remember;
 use crate::layers::hyperparameters::hyperparameters;
 use crate::{Conv, ConvConfig, ConvPadding, Initializer, Module, Rngs, Sizes, Vars, init};
@@ -70,14 +70,6 @@ impl ConvLSTMCell {
     pub fn features(features: usize, kernel_size: impl Into<Sizes>) -> ConvLSTMCellConfig {
         ConvLSTMCellConfig::new(features, kernel_size)
     }
-
-    fn carry_shape(&self, input_shape: &[usize]) -> Vec<usize> {
-        let mut shape = input_shape.to_vec();
-        if let Some(last) = shape.last_mut() {
-            *last = self.features;
-        }
-        shape
-    }
 }
 
 impl ConvLSTMCellConfig {
@@ -129,7 +121,7 @@ impl RNNCell for ConvLSTMCell {
     const CARRIES: usize = 2;
 
     fn step(&self, (c, h): (Array, Array), x: &Array) -> ((Array, Array), Array) {
-        let shape = self.carry_shape(x.shape());
+        let shape = carry_shape(x.shape(), self.features);
         for carry in [&c, &h] {
             assert!(
                 carry.shape() == shape,
@@ -150,7 +142,7 @@ impl RNNCell for ConvLSTMCell {
         input_shape: &[usize],
         next_key: &mut dyn FnMut() -> Key,
     ) -> (Array, Array) {
-        let shape = self.carry_shape(input_shape);
+        let shape = carry_shape(input_shape, self.features);
         let mut draw = || self.carry_init.draw(&next_key(), &shape, self.carry_dtype);
         let c = draw();
         (c, draw())

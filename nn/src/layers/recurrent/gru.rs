@@ -1,7 +1,7 @@
 //! `GRUCell`.
 
 use super::cell::{CellFunction, First, RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
-use crate::{Initializer, Linear, Module, Rngs, Vars, init};
+use crate::{Initializer, Linear, Module, Vars, init};
 use ramie_core::Array;
 use ramie_core::random::Key;
 
@@ -37,32 +37,11 @@ cell_hyperparameters! {
     ///
     /// As Linen's module it is called with carry and input, and its parameters
     /// are those of `ir`, `iz`, `in`, `hr`, `hz` and `hn`.
-    GRUCellConfig as "GRUCell" {
+    GRUCellConfig of GRUCell as "GRUCell" {
         /// What is applied to gates, `sigmoid` by default.
         gate_fn: [CellFunction] = |x| x.sigmoid(),
         /// How biases are drawn, zeros by default.
         bias_init: [Initializer] = init::zeros(),
-    }
-}
-
-impl GRUCell {
-    /// A cell from `in_features` to `hidden_features`.
-    #[track_caller]
-    pub fn new(in_features: usize, hidden_features: usize, rngs: &mut Rngs) -> GRUCell {
-        GRUCell::features(hidden_features).build(in_features, rngs)
-    }
-
-    /// The hyperparameters of a cell of so many features.
-    pub fn features(hidden_features: usize) -> GRUCellConfig {
-        GRUCellConfig::new(hidden_features)
-    }
-}
-
-impl GRUCellConfig {
-    /// The cell for inputs of `in_features`.
-    #[track_caller]
-    pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> GRUCell {
-        self.cell(&[in_features], &mut vars.into())
     }
 }
 

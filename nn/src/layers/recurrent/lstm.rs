@@ -1,7 +1,7 @@
 //! `LSTMCell`.
 
 use super::cell::{CellFunction, First, RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
-use crate::{Initializer, Linear, Module, Rngs, Vars, init};
+use crate::{Initializer, Linear, Module, Vars, init};
 use ramie_core::Array;
 use ramie_core::random::Key;
 
@@ -48,7 +48,7 @@ cell_hyperparameters! {
     /// The hyperparameters of an [`LSTMCell`].
     ///
     /// As Linen's module it is called with carry and input.
-    LSTMCellConfig as "LSTMCell" {
+    LSTMCellConfig of LSTMCell as "LSTMCell" {
         /// What is applied to gates, `sigmoid` by default.
         gate_fn: [CellFunction] = |x| x.sigmoid(),
         /// How biases are drawn, zeros by default.
@@ -68,27 +68,6 @@ pub(super) fn remember(
     let c = f * c + i * g;
     let h = o * activation(&c);
     ((c, h.clone()), h)
-}
-
-impl LSTMCell {
-    /// A cell from `in_features` to `hidden_features`.
-    #[track_caller]
-    pub fn new(in_features: usize, hidden_features: usize, rngs: &mut Rngs) -> LSTMCell {
-        LSTMCell::features(hidden_features).build(in_features, rngs)
-    }
-
-    /// The hyperparameters of a cell of so many features.
-    pub fn features(hidden_features: usize) -> LSTMCellConfig {
-        LSTMCellConfig::new(hidden_features)
-    }
-}
-
-impl LSTMCellConfig {
-    /// The cell for inputs of `in_features`.
-    #[track_caller]
-    pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> LSTMCell {
-        self.cell(&[in_features], &mut vars.into())
-    }
 }
 
 impl RNNCellConfig for LSTMCellConfig {
@@ -148,8 +127,7 @@ impl RNNCell for LSTMCell {
         input_shape: &[usize],
         next_key: &mut dyn FnMut() -> Key,
     ) -> (Array, Array) {
-        let c = self.first.draw(input_shape, next_key);
-        (c, self.first.draw(input_shape, next_key))
+        self.first.draw_two(input_shape, next_key)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `MGUCell`.
 
 use super::cell::{CellFunction, First, RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
-use crate::{Initializer, Linear, Module, Rngs, Vars, init};
+use crate::{Initializer, Linear, Module, Vars, init};
 use ramie_core::Array;
 use ramie_core::random::Key;
 
@@ -39,7 +39,7 @@ cell_hyperparameters! {
     ///
     /// As Linen's module it is called with carry and input, and its parameters
     /// are those of `if`, `in`, `hf` and `hn`.
-    MGUCellConfig as "MGUCell" {
+    MGUCellConfig of MGUCell as "MGUCell" {
         /// What is applied to the gate, `sigmoid` by default.
         gate_fn: [CellFunction] = |x| x.sigmoid(),
         /// How the bias of the gate is drawn, ones by default.
@@ -49,27 +49,6 @@ cell_hyperparameters! {
         /// Whether the gate is applied to the carry in the new value; it is by
         /// default.
         reset_gate: [bool] = true,
-    }
-}
-
-impl MGUCell {
-    /// A cell from `in_features` to `hidden_features`.
-    #[track_caller]
-    pub fn new(in_features: usize, hidden_features: usize, rngs: &mut Rngs) -> MGUCell {
-        MGUCell::features(hidden_features).build(in_features, rngs)
-    }
-
-    /// The hyperparameters of a cell of so many features.
-    pub fn features(hidden_features: usize) -> MGUCellConfig {
-        MGUCellConfig::new(hidden_features)
-    }
-}
-
-impl MGUCellConfig {
-    /// The cell for inputs of `in_features`.
-    #[track_caller]
-    pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> MGUCell {
-        self.cell(&[in_features], &mut vars.into())
     }
 }
 

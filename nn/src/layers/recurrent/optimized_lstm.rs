@@ -2,7 +2,7 @@
 
 use super::cell::{CellFunction, First, RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
 use super::lstm::remember;
-use crate::{Initializer, Linear, Module, Rngs, Vars, init};
+use crate::{Initializer, Linear, Module, Vars, init};
 use ramie_core::Array;
 use ramie_core::random::Key;
 
@@ -39,32 +39,11 @@ cell_hyperparameters! {
     ///
     /// As Linen's module it is called with carry and input, and has the
     /// parameters of an [`LSTMCell`](super::LSTMCell).
-    OptimizedLSTMCellConfig as "OptimizedLSTMCell" {
+    OptimizedLSTMCellConfig of OptimizedLSTMCell as "OptimizedLSTMCell" {
         /// What is applied to gates, `sigmoid` by default.
         gate_fn: [CellFunction] = |x| x.sigmoid(),
         /// How biases are drawn, zeros by default.
         bias_init: [Initializer] = init::zeros(),
-    }
-}
-
-impl OptimizedLSTMCell {
-    /// A cell from `in_features` to `hidden_features`.
-    #[track_caller]
-    pub fn new(in_features: usize, hidden_features: usize, rngs: &mut Rngs) -> OptimizedLSTMCell {
-        OptimizedLSTMCell::features(hidden_features).build(in_features, rngs)
-    }
-
-    /// The hyperparameters of a cell of so many features.
-    pub fn features(hidden_features: usize) -> OptimizedLSTMCellConfig {
-        OptimizedLSTMCellConfig::new(hidden_features)
-    }
-}
-
-impl OptimizedLSTMCellConfig {
-    /// The cell for inputs of `in_features`.
-    #[track_caller]
-    pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> OptimizedLSTMCell {
-        self.cell(&[in_features], &mut vars.into())
     }
 }
 
@@ -107,8 +86,7 @@ impl RNNCell for OptimizedLSTMCell {
         input_shape: &[usize],
         next_key: &mut dyn FnMut() -> Key,
     ) -> (Array, Array) {
-        let c = self.first.draw(input_shape, next_key);
-        (c, self.first.draw(input_shape, next_key))
+        self.first.draw_two(input_shape, next_key)
     }
 }
 

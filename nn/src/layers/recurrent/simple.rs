@@ -1,7 +1,7 @@
 //! `SimpleCell`.
 
 use super::cell::{CellFunction, First, RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
-use crate::{Initializer, Linear, Module, Rngs, Vars, init};
+use crate::{Initializer, Linear, Module, Vars, init};
 use ramie_core::Array;
 use ramie_core::random::Key;
 
@@ -35,33 +35,12 @@ cell_hyperparameters! {
     /// The hyperparameters of a [`SimpleCell`].
     ///
     /// As Linen's module it is called with carry and input.
-    SimpleCellConfig as "SimpleCell" {
+    SimpleCellConfig of SimpleCell as "SimpleCell" {
         /// How the bias is drawn, zeros by default.
         bias_init: [Initializer] = init::zeros(),
         /// Whether the carry is added before the activation; it is not by
         /// default.
         residual: [bool] = false,
-    }
-}
-
-impl SimpleCell {
-    /// A cell from `in_features` to `hidden_features`.
-    #[track_caller]
-    pub fn new(in_features: usize, hidden_features: usize, rngs: &mut Rngs) -> SimpleCell {
-        SimpleCell::features(hidden_features).build(in_features, rngs)
-    }
-
-    /// The hyperparameters of a cell of so many features.
-    pub fn features(hidden_features: usize) -> SimpleCellConfig {
-        SimpleCellConfig::new(hidden_features)
-    }
-}
-
-impl SimpleCellConfig {
-    /// The cell for inputs of `in_features`.
-    #[track_caller]
-    pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> SimpleCell {
-        self.cell(&[in_features], &mut vars.into())
     }
 }
 
