@@ -65,7 +65,7 @@ hyperparameters! {
 const MODE: Mode = Mode {
     class: "Dropout",
     name: "deterministic",
-    argument: "Deterministic",
+    call: "(x, Deterministic(!train))",
     decides: "whether nothing is dropped, as in evaluation",
 };
 

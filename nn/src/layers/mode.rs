@@ -6,8 +6,8 @@ pub(crate) struct Mode {
     pub class: &'static str,
     /// The hyperparameter.
     pub name: &'static str,
-    /// The type that gives it to a call.
-    pub argument: &'static str,
+    /// How it is given to a call.
+    pub call: &'static str,
     /// What it decides.
     pub decides: &'static str,
 }
@@ -22,14 +22,14 @@ impl Mode {
         let Mode {
             class,
             name,
-            argument,
+            call: argument,
             decides,
         } = self;
         match (module, call) {
             (Some(mode), None) | (None, Some(mode)) => mode,
             (None, None) => panic!(
                 "{class}: `{name}` was not given, which decides {decides}\n  help: give it to the \
-                 module, {class}::new(..).{name}(!train), or to the call, (x, {argument}(!train))"
+                 module, {class}::new(..).{name}(!train), or to the call, {argument}"
             ),
             (Some(_), Some(_)) => panic!(
                 "{class}: `{name}` was given to the module and to the call\n  help: leave it out of \

@@ -2,10 +2,9 @@
 
 use ramie_core::{Array, DType};
 
-/// Empty keys and values of this shape, and the number seen.
-pub(super) fn empty(shape: &[usize], dtype: DType) -> (Array, Array, Array) {
-    let zeros = || Array::zeros(shape, dtype);
-    (zeros(), zeros(), Array::scalar(0, DType::I32))
+/// How many places an empty cache has seen.
+pub(super) fn nothing_seen() -> Array {
+    Array::scalar(0, DType::I32)
 }
 
 /// Keys, values and their number with those of the next inputs, `[batch..,

@@ -3,30 +3,19 @@
 use super::cache;
 use super::inputs::AttentionInputs;
 use super::multi_head::MultiHeadAttentionConfig;
+use crate::layers::mode::Mode;
 use crate::layers::promote::computed_in;
 use crate::linen::{Module, Scope};
 use crate::{Cache, Vars};
 use ramie_core::Array;
 use std::borrow::Cow;
 
-/// Whether no weights are dropped, which the module says or the call
-/// (`merge_param`).
-#[track_caller]
-fn deterministic(module: Option<bool>, call: Option<bool>) -> bool {
-    match (module, call) {
-        (Some(mode), None) | (None, Some(mode)) => mode,
-        (None, None) => panic!(
-            "MultiHeadAttention: `deterministic` was not given, which decides whether no weights are \
-             dropped, as in evaluation\n  help: give it to the module, \
-             MultiHeadAttention::new(..).deterministic(!train), or to the call, \
-             AttentionInputs::of(&x).deterministic(!train)"
-        ),
-        (Some(_), Some(_)) => panic!(
-            "MultiHeadAttention: `deterministic` was given to the module and to the call\n  help: leave \
-             it out of one of them"
-        ),
-    }
-}
+const MODE: Mode = Mode {
+    class: "MultiHeadAttention",
+    name: "deterministic",
+    call: "AttentionInputs::of(&x).deterministic(!train)",
+    decides: "whether no weights are dropped, as in evaluation",
+};
 
 /// Linen's `MultiHeadDotProductAttention`: [`MultiHeadAttentionConfig`] under
 /// another name.
@@ -59,7 +48,7 @@ impl MultiHeadAttentionConfig {
         let features = |x: &Array| x.shape().last().copied().unwrap_or(1);
         let features = [&inputs.inputs_q, &inputs_k, &inputs_v].map(features);
         if self.dropout_rate > 0.0 {
-            let deterministic = deterministic(self.deterministic, inputs.deterministic);
+            let deterministic = MODE.merged(self.deterministic, inputs.deterministic);
             inputs.deterministic = Some(deterministic);
             if !deterministic && inputs.dropout_rng.is_none() {
                 inputs.dropout_rng = Some(scope.make_rng("dropout"));
@@ -78,10 +67,11 @@ impl MultiHeadAttentionConfig {
             let shape = [before, heads].concat();
             let mut operands = vec![&inputs_k, &*layer.key.kernel];
             operands.extend(layer.key.bias.as_deref());
-            let (key, value, index) = cache::empty(&shape, computed_in(self.dtype, &operands));
-            layer.cached_key = Some(vars.variable("cached_key", || key));
-            layer.cached_value = Some(vars.variable("cached_value", || value));
-            layer.cache_index = Some(vars.variable("cache_index", || index));
+            let dtype = computed_in(self.dtype, &operands);
+            let empty = || Array::zeros(&shape, dtype);
+            layer.cached_key = Some(vars.variable("cached_key", empty));
+            layer.cached_value = Some(vars.variable("cached_value", empty));
+            layer.cache_index = Some(vars.variable("cache_index", cache::nothing_seen));
             layer
         };
         let sow = self.sow_weights;

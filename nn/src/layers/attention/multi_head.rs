@@ -316,10 +316,9 @@ impl MultiHeadAttention {
         );
         let heads = &self.key.kernel.shape()[1..];
         let shape = [&input_shape[..input_shape.len() - 1], heads].concat();
-        let (key, value, index) = cache::empty(&shape, dtype);
-        self.cached_key = Some(Cache::new(key));
-        self.cached_value = Some(Cache::new(value));
-        self.cache_index = Some(Cache::new(index));
+        let empty = || Cache::new(Array::zeros(&shape, dtype));
+        (self.cached_key, self.cached_value) = (Some(empty()), Some(empty()));
+        self.cache_index = Some(Cache::new(cache::nothing_seen()));
     }
 
     /// Decodes from now on, with an empty cache for `batch` sequences of up to

@@ -84,7 +84,7 @@ biased_norm_hyperparameters! {
 const MODE: Mode = Mode {
     class: "BatchNorm",
     name: "use_running_average",
-    argument: "UseRunningAverage",
+    call: "(x, UseRunningAverage(!train))",
     decides: "whether the running statistics are used, as in evaluation, or those of the batch",
 };
 
