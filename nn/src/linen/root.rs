@@ -58,6 +58,17 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Keys given, by the names of the scope and the stream.
 type Counts = Arc<Mutex<HashMap<(Vec<String>, String), u32>>>;
 
+/// Something of each scope.
+type ByScope<V> = HashMap<Vec<String>, V>;
+
+/// What a scope has; its path is copied only where it had nothing.
+fn of_scope<'a, V: Default>(all: &'a mut ByScope<V>, path: &[String]) -> &'a mut V {
+    if !all.contains_key(path) {
+        all.insert(path.to_vec(), V::default());
+    }
+    all.get_mut(path).expect("it has something now")
+}
+
 /// What all scopes of one `init` or `apply` share.
 pub(crate) struct Root {
     pub variables: Variables,
@@ -78,11 +89,11 @@ pub(crate) struct Root {
     counts: Counts,
     /// The names in use in each scope: of modules (`None`), and of variables in
     /// each collection.
-    names: HashMap<Vec<String>, BTreeMap<String, BTreeSet<Option<String>>>>,
+    names: ByScope<BTreeMap<String, BTreeSet<Option<String>>>>,
     /// How many modules of each class got a name in each scope.
-    cursors: HashMap<(Vec<String>, String), usize>,
+    cursors: ByScope<HashMap<String, usize>>,
     /// Where parts of a module are that are not below it, by their names there.
-    pub adopted: HashMap<Vec<String>, Vec<(&'static str, Vec<String>)>>,
+    pub adopted: ByScope<Vec<(&'static str, Vec<String>)>>,
     pub capture: Option<Capture>,
     pub calls: Option<Calls>,
 }
@@ -178,13 +189,13 @@ impl Root {
     /// Begins a call of the module at a path: its names are free again.
     pub fn begin(&mut self, path: &[String]) {
         self.names.remove(path);
-        self.cursors.retain(|(scope, _), _| scope != path);
+        self.cursors.remove(path);
     }
 
     /// Takes a name for a module, or for a variable of a collection; `false` if
     /// it is in use.
     pub fn reserve(&mut self, path: &[String], name: &str, collection: Option<&str>) -> bool {
-        let names = self.names.entry(path.to_vec()).or_default();
+        let names = of_scope(&mut self.names, path);
         let uses = names.entry(name.to_owned()).or_default();
         let free = match collection {
             None => uses.is_empty(),
@@ -196,10 +207,8 @@ impl Root {
 
     /// The next automatic name for a module of a class: `Dense_0`.
     pub fn automatic_name(&mut self, path: &[String], class: &str) -> String {
-        let cursor = self
-            .cursors
-            .entry((path.to_vec(), class.to_owned()))
-            .or_insert(0);
+        let cursors = of_scope(&mut self.cursors, path);
+        let cursor = cursors.entry(class.to_owned()).or_insert(0);
         let name = format!("{class}_{cursor}");
         *cursor += 1;
         name

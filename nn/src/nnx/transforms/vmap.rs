@@ -137,7 +137,7 @@ pub fn vmap<M: Tree, A: Tree, R: Tree>(
         &[map_axes(&state), map_axes(&inputs)].concat(),
     );
     // The axes of results are known when the function has been traced.
-    let found = Arc::new(Mutex::new(Vec::new()));
+    let found = Arc::new(Mutex::new(HashMap::new()));
     let traced = {
         let found = found.clone();
         let (options, state) = (&options, &state);
@@ -159,8 +159,7 @@ pub fn vmap<M: Tree, A: Tree, R: Tree>(
     };
     let out_axes = ramie_core::MapAxes::by_path(move |path| {
         let found = found.lock().unwrap_or_else(|e| e.into_inner());
-        let place = found.iter().find(|(p, _): &&(String, _)| p == path);
-        place.and_then(|(_, axis)| *axis)
+        found.get(path).copied().flatten()
     });
     let core = ramie_core::VmapOptions {
         in_axes,
