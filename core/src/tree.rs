@@ -443,6 +443,19 @@ pub fn map<T: Tree>(tree: &T, mut f: impl FnMut(&Array) -> Array) -> T {
     tree.rebuild(&mut f)
 }
 
+/// The tree with types in the place of arrays, which need no elements
+/// ([`Array::shape_dtype_struct`]): what tracing a function takes.
+///
+/// ```
+/// use ramie_core::{Array, DType, eval_shape, tree};
+/// let x = (Array::shape_dtype_struct(&[3, 4], DType::F32),);
+/// let y = eval_shape(|(x,): (Array,)| x.t(), tree::shape_dtype_structs(&x));
+/// assert_eq!(y.shape(), [4, 3]);
+/// ```
+pub fn shape_dtype_structs<T: Tree>(tree: &T) -> T {
+    map(tree, |a| Array::shape_dtype_struct(a.shape(), a.dtype()))
+}
+
 /// The tree with `f` applied to the path and value of every array.
 pub fn map_with_path<T: Tree>(tree: &T, mut f: impl FnMut(&str, &Array) -> Array) -> T {
     let paths = paths(tree);

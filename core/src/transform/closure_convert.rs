@@ -33,7 +33,7 @@ pub fn closure_convert<A: Tree, R: Tree>(
     let traced = super::grad::trace(&example, f);
     let ClosedJaxpr { jaxpr, consts } = traced.program;
     let captured: Vec<Array> = consts.iter().filter(|a| a.is_tracer()).cloned().collect();
-    let result = super::custom::types(&traced.result);
+    let result = tree::shape_dtype_structs(&traced.result);
     let converted = move |args: A, captured: &[Array]| {
         let mut captured = captured.iter().cloned();
         let consts: Vec<Array> = consts

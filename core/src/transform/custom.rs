@@ -23,11 +23,6 @@ pub(super) struct Call<P, R> {
     pub out: R,
 }
 
-/// The tree with types in the place of elements.
-pub(super) fn types<T: Tree>(tree: &T) -> T {
-    tree::map(tree, |a| Array::shape_dtype_struct(a.shape(), a.dtype()))
-}
-
 /// The arrays of a tree of tangents or cotangents of which none is zero.
 pub(super) fn some<T: Tree>(tree: &T) -> Vec<Option<Array>> {
     tree::leaves(tree).into_iter().map(Some).collect()
@@ -48,12 +43,12 @@ pub(super) fn apply<F: Function<M>, M, P: Primitive>(
         let leaves = tree::leaves(&args);
         let traced = super::grad::trace(&args, |args| f.call(args));
         let consts = traced.program.consts;
-        let out = types(&traced.result);
+        let out = tree::shape_dtype_structs(&traced.result);
         let primitive = stage(Call {
             jaxpr: traced.program.jaxpr.with_consts_as_inputs(),
             num_consts: consts.len(),
-            args: types(&args).pack(),
-            out: types(&traced.result),
+            args: tree::shape_dtype_structs(&args).pack(),
+            out: tree::shape_dtype_structs(&traced.result),
         });
         let all: Vec<&Array> = consts.iter().chain(&leaves).collect();
         tree::with_leaves(&out, trace::bind(primitive, &all))

@@ -1,6 +1,6 @@
 //! `custom_vjp`: functions with a reverse rule of their own.
 
-use super::custom::{Call, First, Given, Packed, Rest, apply, some, types};
+use super::custom::{Call, First, Given, Packed, Rest, apply, some};
 use super::custom_jvp::refuse_others;
 use super::tangents::Tangents;
 use super::{ArgTuple, Function};
@@ -68,7 +68,11 @@ where
                     backward: backward(
                         function,
                         &bwd,
-                        (types(&args), types(&out), types(&residuals)),
+                        (
+                            tree::shape_dtype_structs(&args),
+                            tree::shape_dtype_structs(&out),
+                            tree::shape_dtype_structs(&residuals),
+                        ),
                     ),
                 }
             };

@@ -44,7 +44,7 @@ pub fn ravel<T: Tree>(tree: &T) -> (Array, impl Fn(&Array) -> T + Send + Sync + 
         .collect();
     let total: usize = places.iter().map(|p| p.0).sum();
     // Only the form is kept: the arrays may be large.
-    let form = tree.rebuild(&mut |a| Array::shape_dtype_struct(a.shape(), a.dtype()));
+    let form = super::shape_dtype_structs(tree);
     let unravel = move |vector: &Array| {
         assert!(
             vector.shape() == [total],

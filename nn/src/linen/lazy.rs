@@ -12,7 +12,7 @@ where
     M: Module<A, O> + Sync,
 {
     let structure = Mutex::new(None);
-    let types = tree::map(&args, |a| Array::shape_dtype_struct(a.shape(), a.dtype()));
+    let types = tree::shape_dtype_structs(&args);
     let traced = |args: A| {
         let call = |scope: &mut super::Scope| scope.run(module, args);
         let (_, made) = init_with_output(rngs.clone(), &Apply::initializing(), call);

@@ -6,7 +6,7 @@ mod show;
 use super::root::{Call, Calls};
 use super::{Apply, Module, Streams, Variables, init_with_output};
 use flops::Program;
-use ramie_core::{Aval, State, Tree, eval_shape};
+use ramie_core::{Aval, State, Tree, eval_shape, tree};
 use std::collections::BTreeSet;
 
 /// What is shown of a model; see [`Module::tabulate`].
@@ -170,11 +170,7 @@ pub(super) fn summary<M, A: Tree, O: Tree>(
 where
     M: Module<A, O> + Sync,
 {
-    let types = |args: &A| {
-        let of =
-            |a: &ramie_core::Array| ramie_core::Array::shape_dtype_struct(a.shape(), a.dtype());
-        ramie_core::tree::map(args, of)
-    };
+    let types = tree::shape_dtype_structs;
     let (calls, variables) = calls_of(module, &rngs, types(&args));
     let program = (options.flops || options.vjp_flops)
         .then(|| Program::of(module, &variables, &rngs, types(&args)));

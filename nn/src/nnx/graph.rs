@@ -7,6 +7,7 @@ use ramie_core::{Array, State, Tree};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// A filter, or several in a tuple, each of which gets the leaves that no filter
 /// before it took. `()` takes all.
@@ -137,19 +138,24 @@ fn divide<M: Tree, F: Filters>(model: &M, filters: &F) -> (F::States, Vec<String
 ///
 /// It is a fixed part of a tree, so that a compiled function can take it as an
 /// argument, and is compiled for it.
-pub struct GraphDef<M>(M);
+pub struct GraphDef<M> {
+    model: M,
+    /// The paths of its leaves.
+    paths: Arc<[String]>,
+}
 
 impl<M: Tree> GraphDef<M> {
     /// The structure of a model.
     pub fn of(model: &M) -> GraphDef<M> {
-        GraphDef(tree::map(model, |a| {
-            Array::shape_dtype_struct(a.shape(), a.dtype())
-        }))
+        GraphDef {
+            model: tree::shape_dtype_structs(model),
+            paths: tree::paths(model).into(),
+        }
     }
 
     /// The model with types in the place of arrays.
     pub fn model(&self) -> &M {
-        &self.0
+        &self.model
     }
 
     /// The model with the arrays of these states; see [`merge`].
@@ -165,7 +171,10 @@ impl<M: Tree> GraphDef<M> {
 
 impl<M: Tree> Clone for GraphDef<M> {
     fn clone(&self) -> Self {
-        GraphDef(tree::map(&self.0, Array::clone))
+        GraphDef {
+            model: clone(&self.model),
+            paths: self.paths.clone(),
+        }
     }
 }
 
@@ -182,8 +191,8 @@ impl Visitor for FixedOnly<'_> {
 impl<M: Tree> Tree for GraphDef<M> {
     fn walk(&self, visitor: &mut dyn Visitor) {
         visitor.node("GraphDef", self);
-        visitor.fixed(&tree::paths(&self.0));
-        self.0.walk(&mut FixedOnly(visitor));
+        visitor.fixed(&self.paths);
+        self.model.walk(&mut FixedOnly(visitor));
     }
     fn walk_mut(&mut self, _: &mut dyn FnMut(&mut Array)) {}
     fn rebuild(&self, _: &mut dyn FnMut(&Array) -> Array) -> Self {
@@ -194,7 +203,7 @@ impl<M: Tree> Tree for GraphDef<M> {
 impl<M: Tree> fmt::Debug for GraphDef<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("GraphDef ")?;
-        fmt::Debug::fmt(&State::of(&self.0), f)
+        fmt::Debug::fmt(&State::of(&self.model), f)
     }
 }
 
@@ -246,7 +255,7 @@ pub fn merge<M: Tree>(graphdef: &GraphDef<M>, states: impl States) -> M {
         }
     }
     let mut missing = Vec::new();
-    let model = tree::map_with_path(&graphdef.0, |path, empty| match arrays.remove(path) {
+    let model = tree::map_with_path(&graphdef.model, |path, empty| match arrays.remove(path) {
         Some(array) => array,
         None => {
             missing.push(path.to_owned());

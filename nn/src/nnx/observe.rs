@@ -1,7 +1,7 @@
 //! `observe`: calls of layers, as they report them.
 
 use super::parts::for_each_node;
-use ramie_core::tree::{self, Tree};
+use ramie_core::tree::{self, Tree, shape_dtype_structs};
 use ramie_core::{Array, Compiled, Result, Value, jit, vjp};
 use std::any::TypeId;
 use std::cell::RefCell;
@@ -187,7 +187,7 @@ fn begin<L: Tree, A: Tree>(
         let path = recorder.places.get(&key)?.clone();
         let recording = recorder.recording;
         let costs = (recording.flops || recording.vjp_flops).then(|| {
-            let (layer, args) = (abstracted(layer), abstracted(args));
+            let (layer, args) = (shape_dtype_structs(layer), shape_dtype_structs(args));
             Box::new(move || costs(layer, args, recording)) as Box<dyn FnOnce() -> Costs>
         });
         recorder.calls.push(Call {
@@ -214,11 +214,6 @@ fn end<R: Tree>((place, recording): Begun, out: &R) {
     });
 }
 
-/// The tree with types in the place of arrays.
-pub(super) fn abstracted<T: Tree>(tree: &T) -> T {
-    tree::map(tree, |a| Array::shape_dtype_struct(a.shape(), a.dtype()))
-}
-
 /// What a function costs according to the compiler, where it knows.
 pub(super) fn program_costs<L: Tree, A: Tree, R: Tree>(
     call: impl Fn(L, A) -> R + Send + Sync,
@@ -226,7 +221,7 @@ pub(super) fn program_costs<L: Tree, A: Tree, R: Tree>(
     args: A,
     recording: Recording,
 ) -> Costs {
-    let copy = |layer: &L, args: &A| (abstracted(layer), abstracted(args));
+    let copy = |layer: &L, args: &A| (shape_dtype_structs(layer), shape_dtype_structs(args));
     let forward = recording.flops.then(|| {
         let (layer, args) = copy(&layer, &args);
         flops(jit(|l: L, a: A| call(l, a)).compile((layer, args)))

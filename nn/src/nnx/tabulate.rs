@@ -2,8 +2,9 @@
 
 use super::display::{Item, Size, type_of_kind};
 use super::graph::clone;
-use super::observe::{Recording, abstracted, program_costs, start, types};
+use super::observe::{Recording, program_costs, start, types};
 use super::table::Table;
+use ramie_core::tree::shape_dtype_structs;
 use ramie_core::{Tree, eval_shape};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -178,7 +179,7 @@ pub fn tabulate<M: Tree, A: Tree, R: Tree>(
             calls = guard.finish();
             out
         },
-        (clone(model), abstracted(&args)),
+        (clone(model), shape_dtype_structs(&args)),
     );
     for call in calls {
         let Some(row) = rows.iter_mut().find(|row| row.path == call.path) else {
@@ -195,8 +196,12 @@ pub fn tabulate<M: Tree, A: Tree, R: Tree>(
         (root.inputs, root.outputs) = (inputs, types(&out));
         if options.compute_flops || options.compute_vjp_flops {
             let call = |mut model: M, args: A| f(&mut model, args);
-            (root.flops, root.vjp_flops) =
-                program_costs(call, abstracted(model), abstracted(&args), recording);
+            (root.flops, root.vjp_flops) = program_costs(
+                call,
+                shape_dtype_structs(model),
+                shape_dtype_structs(&args),
+                recording,
+            );
         }
     }
     rows.retain(|row| options.depth.is_none_or(|d| row.depth <= d) && (options.row_filter)(row));

@@ -280,8 +280,11 @@ where
             tree::map(&streams, element),
             front_xs.iter().map(element).collect(),
         );
-        let type_of = |a: &Array| Array::shape_dtype_struct(a.shape(), a.dtype());
-        let known = make_jaxpr(probe)(tree::map(&carry, type_of), tree::map(&init, type_of), one);
+        let (carry_type, init_type) = (
+            tree::shape_dtype_structs(&carry),
+            tree::shape_dtype_structs(&init),
+        );
+        let known = make_jaxpr(probe)(carry_type, init_type, one);
         let known = known.known();
         let (made, y) = locked(&structure).take().expect("one step was traced");
         let out_axes = self.out_axes.of(NAME, "out_axes", &y);

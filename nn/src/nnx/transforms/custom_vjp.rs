@@ -45,7 +45,7 @@ pub fn custom_vjp<M: Tree, A: Tree, R: Tree, S: Tree>(
 ) -> R {
     let f = pure(f);
     // Types alone: the rules outlive the trace that the model may be of.
-    let like = tree::map(model, |a| Array::shape_dtype_struct(a.shape(), a.dtype()));
+    let like = tree::shape_dtype_structs(model);
     let with_rule = ramie_core::custom_vjp(
         move |m: M, a: A| f(m, a),
         move |(mut m, a): (M, A)| {

@@ -21,7 +21,8 @@ pub use remat::{remat, remat_with};
 pub use scan::{ScanOptions, scan};
 pub use vmap::{VmapOptions, vmap};
 
-use ramie_core::{Array, Tree, tree};
+use super::graph::clone as copy;
+use ramie_core::Tree;
 
 /// A function that changes a model as one that returns it.
 fn pure<M, A, R>(f: impl Fn(&mut M, A) -> R) -> impl Fn(M, A) -> (R, M) {
@@ -29,11 +30,6 @@ fn pure<M, A, R>(f: impl Fn(&mut M, A) -> R) -> impl Fn(M, A) -> (R, M) {
         let out = f(&mut model, args);
         (out, model)
     }
-}
-
-/// The tree with handles to the same arrays.
-fn copy<T: Tree>(tree: &T) -> T {
-    tree::map(tree, Array::clone)
 }
 
 /// Several models as one, for transformations of functions of them all: what
