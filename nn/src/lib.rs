@@ -17,6 +17,7 @@ pub mod models;
 mod module;
 pub mod nnx;
 mod optimizer;
+mod quantity;
 mod rngs;
 mod sharding;
 pub mod training;

@@ -107,6 +107,11 @@ impl SummarySize {
         }
         size
     }
+
+    fn add(&mut self, other: SummarySize) {
+        self.elements += other.elements;
+        self.bytes += other.bytes;
+    }
 }
 
 impl SummaryRow {
@@ -123,9 +128,7 @@ impl Summary {
     pub fn total(&self, collection: &str) -> SummarySize {
         let mut total = SummarySize::default();
         for row in &self.rows {
-            let size = row.size(collection);
-            total.elements += size.elements;
-            total.bytes += size.bytes;
+            total.add(row.size(collection));
         }
         total
     }

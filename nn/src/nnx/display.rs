@@ -1,6 +1,7 @@
 //! `display`: a model as text. `summary`: its size.
 
 use crate::RngKey;
+use crate::quantity::Quantity;
 use ramie_core::tree::{Fixed, Key, Visitor};
 use ramie_core::{Array, Aval, Tree};
 use std::any::Any;
@@ -37,36 +38,9 @@ impl Size {
 /// `4,224 (16.9 KB)`.
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", grouped(self.count), bytes(self.bytes))
+        let Size { count, bytes } = *self;
+        Quantity { count, bytes }.fmt(f)
     }
-}
-
-/// A number with commas between thousands.
-fn grouped(n: usize) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A number of bytes, in units of thousands.
-fn bytes(n: usize) -> String {
-    let units = ["KB", "MB", "GB", "TB"];
-    if n < 1000 {
-        return format!("{n} B");
-    }
-    let mut value = n as f64 / 1000.0;
-    let mut unit = 0;
-    while value >= 1000.0 && unit + 1 < units.len() {
-        value /= 1000.0;
-        unit += 1;
-    }
-    format!("{value:.1} {}", units[unit])
 }
 
 /// The name of a kind of variable as a type: `BatchStat` for `batch_stat`.

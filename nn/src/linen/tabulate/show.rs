@@ -1,34 +1,17 @@
 //! The table of a model as text.
 
 use super::{Summary, SummaryRow, SummarySize};
+use crate::quantity::Quantity;
 use ramie_core::Aval;
 use std::fmt;
 
-/// Bytes in the unit that suits them.
-struct Bytes(usize);
-
-impl fmt::Display for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let units = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "KB")];
-        match units.iter().find(|(size, _)| self.0 >= *size) {
-            Some((size, unit)) => write!(f, "{:.1} {unit}", self.0 as f64 / *size as f64),
-            None => write!(f, "{} B", self.0),
-        }
-    }
-}
-
 impl fmt::Display for SummarySize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Thousands are set apart.
-        let digits = self.elements.to_string();
-        let mut grouped = String::new();
-        for (i, digit) in digits.chars().enumerate() {
-            if i > 0 && (digits.len() - i).is_multiple_of(3) {
-                grouped.push(',');
-            }
-            grouped.push(digit);
-        }
-        write!(f, "{grouped} ({})", Bytes(self.bytes))
+        let quantity = Quantity {
+            count: self.elements,
+            bytes: self.bytes,
+        };
+        quantity.fmt(f)
     }
 }
 
@@ -115,9 +98,7 @@ impl fmt::Display for Summary {
         }
         let mut all = SummarySize::default();
         for collection in &self.collections {
-            let size = self.total(collection);
-            all.elements += size.elements;
-            all.bytes += size.bytes;
+            all.add(self.total(collection));
         }
         write!(f, "Total: {all}")
     }
