@@ -67,7 +67,7 @@ pub use filter::{
 };
 pub(crate) use graph::listed;
 pub use graph::{Filters, GraphDef, States, clone, graphdef, merge, split, state, update};
-pub(crate) use observe::observed;
+pub(crate) use observe::{flops, observed};
 pub use observe::{observe, observe_mut};
 pub use parts::{Node, for_each, for_each_mut, iter_children, iter_modules, set_attributes};
 pub use ramie_core::{JitOptions, jit, jit_with, make_jaxpr};

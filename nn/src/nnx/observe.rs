@@ -236,7 +236,9 @@ pub(super) fn program_costs<L: Tree, A: Tree, R: Tree>(
     (forward.flatten(), both.flatten())
 }
 
-fn flops<S: Tree, A: Tree, R: Tree>(compiled: Result<Compiled<S, A, R>>) -> Option<f64> {
+/// The floating-point operations of a compiled function; none if the compiler
+/// does not tell.
+pub(crate) fn flops<S: Tree, A: Tree, R: Tree>(compiled: Result<Compiled<S, A, R>>) -> Option<f64> {
     let estimates = compiled.ok()?.cost_analysis().ok()?;
     let (_, value) = estimates.into_iter().find(|(name, _)| name == "flops")?;
     match value {

@@ -1,8 +1,9 @@
 //! Floating-point operations of the parts of a model.
 
 use crate::linen::{Apply, CollectionFilter, Module, Streams, Variables, apply};
+use crate::nnx;
 use ramie_core::{
-    Array, Atom, Aval, ClosedJaxpr, DType, Eqn, Jaxpr, Tree, Value, Var, jit, make_jaxpr, vjp,
+    Array, Atom, Aval, ClosedJaxpr, DType, Eqn, Jaxpr, Tree, Var, jit, make_jaxpr, vjp,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -146,18 +147,8 @@ impl Part {
     }
 }
 
-/// The floating-point operations of a compiled function; none if the compiler
+/// The floating-point operations of a function, compiled; none if the compiler
 /// does not tell.
 fn cost(f: impl Fn(Vec<Array>) -> Vec<Array> + Send + Sync, args: Vec<Array>) -> u64 {
-    let compiled = jit(f).compile((args,));
-    let properties = match compiled.and_then(|c| c.cost_analysis()) {
-        Ok(properties) => properties,
-        Err(_) => return 0,
-    };
-    let flops = properties.iter().find(|(name, _)| name == "flops");
-    match flops {
-        Some((_, Value::F32(n))) => *n as u64,
-        Some((_, Value::I64(n))) => u64::try_from(*n).unwrap_or(0),
-        _ => 0,
-    }
+    nnx::flops(jit(f).compile((args,))).map_or(0, |n| n as u64)
 }
