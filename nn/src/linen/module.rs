@@ -8,6 +8,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// The name of a type without its path and parameters.
+pub(crate) fn type_name<T: ?Sized>() -> &'static str {
+    let name = std::any::type_name::<T>();
+    let name = name.split('<').next().unwrap_or(name);
+    name.rsplit("::").next().unwrap_or(name)
+}
+
 /// A computation with variables that a [`Scope`] holds: its own value is only
 /// hyperparameters (`flax.linen.Module`).
 ///
@@ -50,9 +57,7 @@ pub trait Module<Args: Tree = Array, Out: Tree = Array> {
 
     /// The name of the type, from which automatic names are made.
     fn class_name(&self) -> Cow<'static, str> {
-        let name = std::any::type_name::<Self>();
-        let name = name.split('<').next().unwrap_or(name);
-        Cow::Borrowed(name.rsplit("::").next().unwrap_or(name))
+        Cow::Borrowed(type_name::<Self>())
     }
 
     /// The modules that this one was made with, in the order of its fields,

@@ -170,10 +170,8 @@ where
     Make: Fn(&mut Rngs) -> N,
     Call: Fn(&mut N, A) -> O,
 {
-    let name = std::any::type_name::<N>();
-    let name = name.split('<').next().unwrap_or(name);
     ToLinen {
-        class: name.rsplit("::").next().unwrap_or(name).to_owned(),
+        class: linen::type_name::<N>().to_owned(),
         make,
         call,
         model: PhantomData,
