@@ -137,11 +137,9 @@ impl Optimizer {
              the model that the optimizer was made for",
             listed(&missing)
         );
-        let state = std::mem::replace(&mut self.opt_state, OptState::new(()));
         let extra = extra.clone().with_kind(Some(OptVariable::KIND));
-        let (updates, state) = self.tx.update_with(grads, state, Some(&params), &extra);
-        self.opt_state = state;
-        if let Err(e) = apply_updates(&params, &updates).update(model) {
+        let (params, updates) = moved(&self.tx, &mut self.opt_state, &params, grads, &extra);
+        if let Err(e) = params.update(model) {
             panic!("Optimizer::update: {e}");
         }
         self.step = OptVariable::new(safe_increment(&self.step));
@@ -173,6 +171,22 @@ impl Optimizer {
             line("unknown to the optimizer", listed(&extra)),
         )
     }
+}
+
+/// Parameters after a step, and the updates that were added to them; the
+/// transformation's state is the next one.
+#[track_caller]
+pub(crate) fn moved(
+    tx: &GradientTransformation,
+    state: &mut OptState,
+    params: &State,
+    grads: State,
+    extra: &ExtraArgs<'_>,
+) -> (State, State) {
+    let before = std::mem::replace(state, OptState::new(()));
+    let (updates, after) = tx.update_with(grads, before, Some(params), extra);
+    *state = after;
+    (apply_updates(params, &updates), updates)
 }
 
 /// A model with its optimizer (`nnx.ModelAndOptimizer`).

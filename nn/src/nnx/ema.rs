@@ -2,10 +2,11 @@
 
 use super::filter::{Filter, of_type};
 use super::graph::{self, GraphDef, listed};
+use crate::optimizer::moved;
 use crate::{OptVariable, Param};
 use ramie_core::{Array, DType, State, Tree};
 use ramie_derive::Tree;
-use ramie_optim::{GradientTransformation, OptState, apply_updates, safe_increment};
+use ramie_optim::{ExtraArgs, GradientTransformation, OptState, safe_increment};
 
 /// An exponential moving average of a model's variables (`nnx.EMA`).
 ///
@@ -149,10 +150,8 @@ impl<M: Tree> TrainState<M> {
     /// If the gradients are not those of the parameters.
     #[track_caller]
     pub fn apply_gradients(&mut self, grads: State) {
-        let state = std::mem::replace(&mut self.opt_state, OptState::new(()));
-        let (updates, state) = self.tx.update(grads, state, Some(&self.params));
-        self.opt_state = state;
-        self.params = apply_updates(&self.params, &updates);
+        let (state, extra) = (&mut self.opt_state, ExtraArgs::new());
+        self.params = moved(&self.tx, state, &self.params, grads, &extra).0;
         self.step = OptVariable::new(safe_increment(&self.step));
     }
 }

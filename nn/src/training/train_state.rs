@@ -1,9 +1,10 @@
 //! `TrainState`: parameters, optimizer and step count together.
 
 use crate::linen::Variables;
+use crate::optimizer::moved;
 use ramie_core::{Array, DType, State};
 use ramie_derive::Tree;
-use ramie_optim::{ExtraArgs, GradientTransformation, OptState, apply_updates, safe_increment};
+use ramie_optim::{ExtraArgs, GradientTransformation, OptState, safe_increment};
 
 /// What a training run of a Linen model consists of
 /// (`flax.training.train_state.TrainState`): the step count, the parameters,
@@ -123,11 +124,7 @@ impl<X: ramie_core::Tree> TrainState<X> {
             shown(&without),
             shown(&other),
         );
-        let state = std::mem::replace(&mut self.opt_state, OptState::new(()));
-        let params = Some(&self.params);
-        let (updates, state) = self.tx.update_with(grads, state, params, extra);
-        self.opt_state = state;
-        self.params = apply_updates(&self.params, &updates);
+        self.params = moved(&self.tx, &mut self.opt_state, &self.params, grads, extra).0;
         self.step = safe_increment(&self.step);
     }
 }
