@@ -4,7 +4,8 @@ mod common;
 
 use common::Golden;
 use ramie_core::{Array, DType, State};
-use ramie_nn::linen::{Conv, Dense, Module, Scope, SpectralNorm, WeightNorm};
+use ramie_nn::linen::{self, Apply, Conv, Dense, Module, Scope};
+use ramie_nn::linen::{SpectralNorm, Variables, WeightNorm};
 use ramie_nn::{Linear, Rngs, UseRunningAverage, init};
 
 const TRAIN: UseRunningAverage = UseRunningAverage(false);
@@ -125,4 +126,23 @@ fn spectral_norm_refuses_other_than_matrices() {
     let module = SpectralNorm::new(Conv::new(4, [3, 3])).error_on_non_matrix(true);
     let x = Array::ones(&[2, 5, 5, 3], DType::F32);
     module.init(ramie_core::random::key(0), (x, TRAIN));
+}
+
+/// A transformation around the module changes nothing.
+#[test]
+fn kernels_are_normalized_inside_of_transformations() {
+    let x = Array::arange(6).astype(DType::F32).reshape(&[2, 3]);
+    let module = || WeightNorm::new(Dense::new(4));
+    let plain = |s: &mut Scope| -> Array { s.setup("norm", &module()).call(x.clone()) };
+    let again = |s: &mut Scope| -> Array { s.named("norm", &linen::remat(module()), x.clone()) };
+    // Others than at first, when kernels are of length one.
+    let params = linen::init(0, plain).params();
+    let longer = |path: &str, p: &Array| match path.ends_with("kernel") {
+        true => p * 3.0,
+        false => p.clone(),
+    };
+    let variables = Variables::from_params(params.map_with_path(longer));
+    let apply = |f: &dyn Fn(&mut Scope) -> Array| linen::apply(&variables, &Apply::new(), f).0;
+    let (expected, got) = (apply(&plain), apply(&again));
+    assert_eq!(got.to_vec::<f32>(), expected.to_vec::<f32>());
 }

@@ -53,9 +53,7 @@ impl Scope {
 
     /// Another parameter in the place of one, whatever may change.
     pub(crate) fn replace_param(&mut self, path: &str, value: ramie_core::Array) {
-        let mut names = self.names().to_vec();
-        names.push(path.to_owned());
-        let path = names.join(".");
+        let path = self.path_of(path);
         self.root_mut().variables.put("params", &path, value);
     }
 }

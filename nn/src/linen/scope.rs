@@ -97,7 +97,7 @@ impl Scope {
     }
 
     /// The path of a variable of this module.
-    pub(super) fn path_of(&self, name: &str) -> String {
+    pub(crate) fn path_of(&self, name: &str) -> String {
         match self.place().as_str() {
             "" => name.to_owned(),
             place => format!("{place}.{name}"),

@@ -219,10 +219,7 @@ fn store<N: Tree>(scope: &mut Scope, model: &N) {
         }
         scope.put_variable(&collection, &path, array);
         if let Some(metadata) = metadata {
-            let place = match scope.path().as_str() {
-                "" => path,
-                scope => format!("{scope}.{path}"),
-            };
+            let place = scope.path_of(&path);
             let mut root = scope.root_mut();
             root.variables.set_metadata(&collection, &place, metadata);
         }
