@@ -26,6 +26,7 @@ pub mod commit;
 mod error;
 pub mod items;
 mod natural_sort;
+pub mod ocdbt;
 pub mod safetensors;
 pub mod serialization;
 

@@ -1,0 +1,446 @@
+//! Reading a database.
+
+use super::block::{self, Kind};
+use super::files::Files;
+use super::keys::Keys;
+use super::location::Location;
+use super::manifest::{Config, Manifest};
+use super::node::{Entries, Node, Value};
+use super::versions::{self, Root, Versions};
+use crate::{Error, Result};
+use std::collections::{HashMap, VecDeque};
+use std::ops::{Bound, RangeBounds};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+/// The largest node that is read, whatever the manifest allows.
+const LARGEST_NODE: usize = 512 << 20;
+/// What a node may have in any case: a key and a value at their longest.
+const SMALLEST_LIMIT: usize = 4 << 20;
+/// How many bytes of nodes are kept.
+const KEPT: u64 = 256 << 20;
+
+/// One version of a database, to read.
+///
+/// Nodes of the tree are read when they are needed, and kept. Several threads can
+/// read from one database.
+///
+/// ```
+/// use ramie_checkpoint::ocdbt::{Database, Options, Writer};
+/// # fn main() -> Result<(), ramie_checkpoint::Error> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// let writer = Writer::create(folder.path(), &Options::default())?;
+/// writer.put("weights/.zarray", b"{}")?;
+/// writer.put("weights/0.0", &[7; 5000])?;
+/// writer.finish()?;
+///
+/// let database = Database::open(folder.path())?;
+/// assert_eq!(database.get("weights/.zarray")?.as_deref(), Some(&b"{}"[..]));
+/// assert_eq!(database.get_range("weights/0.0", 4998..)?, Some(vec![7, 7]));
+/// assert_eq!(database.get("bias/0")?, None);
+/// let keys: Vec<Vec<u8>> = database.keys("weights/").collect::<Result<_, _>>()?;
+/// assert_eq!(keys, [&b"weights/.zarray"[..], b"weights/0.0"]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Database {
+    config: Config,
+    root: Option<Root>,
+    manifest: Manifest,
+    files: Files,
+    kept: Mutex<Kept>,
+}
+
+/// Nodes that have been read, the oldest first to go.
+#[derive(Default)]
+struct Kept {
+    nodes: HashMap<Location, Arc<Node>>,
+    order: VecDeque<Location>,
+    bytes: u64,
+}
+
+/// A version of a database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Version {
+    /// Its number, from 1.
+    pub generation: u64,
+    /// When it was written.
+    pub commit_time: SystemTime,
+    /// How many keys it has.
+    pub keys: u64,
+}
+
+impl Version {
+    fn new(root: &Root) -> Version {
+        Version {
+            generation: root.generation,
+            commit_time: SystemTime::UNIX_EPOCH + Duration::from_nanos(root.commit_time),
+            keys: root.statistics.keys,
+        }
+    }
+}
+
+/// Where a value was found.
+pub(super) struct Found {
+    node: Arc<Node>,
+    index: usize,
+}
+
+impl Found {
+    pub fn value(&self) -> Option<&Value> {
+        match &self.node.entries {
+            Entries::Values(values) => values.get(self.index),
+            Entries::Children(_) => None,
+        }
+    }
+}
+
+impl Database {
+    /// Opens the newest version of the database in `folder`.
+    ///
+    /// # Errors
+    ///
+    /// If the folder holds no database, or its manifest is damaged. Damage
+    /// elsewhere is an error of what reads there.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Database> {
+        let folder = folder.as_ref();
+        let manifest = Manifest::open(folder)?;
+        Ok(Database {
+            config: manifest.config.clone(),
+            root: manifest.roots.last().cloned(),
+            manifest,
+            files: Files::new(folder.into()),
+            kept: Mutex::default(),
+        })
+    }
+
+    /// Opens the version `generation` of the database in `folder`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Database::open), and if there is no such version.
+    pub fn open_version(folder: impl AsRef<Path>, generation: u64) -> Result<Database> {
+        let mut database = Database::open(folder)?;
+        let roots = database.roots()?;
+        let root = roots.into_iter().find(|root| root.generation == generation);
+        let Some(root) = root else {
+            return Err(Error::format(
+                database.folder(),
+                format!(
+                    "the database has no version {generation}\n  help: `Database::versions` lists \
+                     those that it has"
+                ),
+            ));
+        };
+        database.root = Some(root);
+        Ok(database)
+    }
+
+    /// The database's folder.
+    pub fn folder(&self) -> &Path {
+        self.files.folder()
+    }
+
+    /// The version that is read. `None` if nothing was ever written.
+    pub fn version(&self) -> Option<Version> {
+        self.root.as_ref().map(Version::new)
+    }
+
+    /// All versions of the database, the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// If one of the nodes that list the older ones cannot be read or is damaged.
+    pub fn versions(&self) -> Result<Vec<Version>> {
+        Ok(self.roots()?.iter().map(Version::new).collect())
+    }
+
+    fn roots(&self) -> Result<Vec<Root>> {
+        let mut roots = Vec::new();
+        for older in &self.manifest.older {
+            self.roots_below(older, &mut roots)?;
+        }
+        self.append(&mut roots, self.manifest.roots.clone())?;
+        Ok(roots)
+    }
+
+    /// Appends versions that are newer than all before; so a node that is listed
+    /// twice is no work without end.
+    fn append(&self, roots: &mut Vec<Root>, newer: Vec<Root>) -> Result<()> {
+        let last = roots.last().map_or(0, |root| root.generation);
+        if newer.first().is_some_and(|root| root.generation <= last) {
+            let message = "the database's versions are not in order";
+            return Err(Error::format(self.folder(), message));
+        }
+        roots.extend(newer);
+        Ok(())
+    }
+
+    fn roots_below(&self, subtree: &Versions, roots: &mut Vec<Root>) -> Result<()> {
+        let arity = self.config.version_tree_arity_log2;
+        let base = &subtree.location.file.base;
+        let limit = self.limit();
+        let node = self.block(Kind::VersionNode, &subtree.location, |cursor| {
+            versions::read_node(cursor, base, arity, subtree, limit)
+        })?;
+        match node {
+            versions::Node::Leaf(leaf) => self.append(roots, leaf),
+            versions::Node::Inner(below) => below
+                .iter()
+                .try_for_each(|subtree| self.roots_below(subtree, roots)),
+        }
+    }
+
+    /// How many keys the database has.
+    pub fn len(&self) -> u64 {
+        self.root.as_ref().map_or(0, |root| root.statistics.keys)
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.root.as_ref().is_none_or(|r| r.location.is_none())
+    }
+
+    /// The value of a key.
+    ///
+    /// # Errors
+    ///
+    /// If a file on the way cannot be read, is damaged or cut short. Values that are
+    /// not in nodes have no checksum: damage to them is for the reader of the value
+    /// to find.
+    pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<Vec<u8>>> {
+        self.get_range(key, ..)
+    }
+
+    /// A part of the value of a key: the bytes of `range`, as far as the value has
+    /// them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`get`](Database::get).
+    pub fn get_range(
+        &self,
+        key: impl AsRef<[u8]>,
+        range: impl RangeBounds<u64>,
+    ) -> Result<Option<Vec<u8>>> {
+        let found = self.find(key.as_ref())?;
+        let Some(value) = found.as_ref().and_then(Found::value) else {
+            return Ok(None);
+        };
+        self.read(value, range).map(Some)
+    }
+
+    /// Reads a part of the value of a key, from `offset` on, into `bytes`, and returns
+    /// how many bytes it had for them; `None` if there is no such key.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`get`](Database::get).
+    pub fn read_into(
+        &self,
+        key: impl AsRef<[u8]>,
+        offset: u64,
+        bytes: &mut [u8],
+    ) -> Result<Option<usize>> {
+        let found = self.find(key.as_ref())?;
+        let Some(value) = found.as_ref().and_then(Found::value) else {
+            return Ok(None);
+        };
+        let rest = value.length().saturating_sub(offset);
+        let length = rest.min(bytes.len() as u64) as usize;
+        fill(&self.files, value, offset, &mut bytes[..length])?;
+        Ok(Some(length))
+    }
+
+    /// The number of bytes of the value of a key.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`get`](Database::get).
+    pub fn size(&self, key: impl AsRef<[u8]>) -> Result<Option<u64>> {
+        let found = self.find(key.as_ref())?;
+        Ok(found.as_ref().and_then(Found::value).map(Value::length))
+    }
+
+    /// The keys that begin with `prefix`, in the order of their bytes. After an error
+    /// there are no more.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`get`](Database::get), each as an item.
+    pub fn keys(&self, prefix: impl AsRef<[u8]>) -> Keys<'_> {
+        Keys::new(self, prefix.as_ref())
+    }
+
+    /// The bytes of `range` of a value.
+    pub(super) fn read(&self, value: &Value, range: impl RangeBounds<u64>) -> Result<Vec<u8>> {
+        let length = value.length();
+        let start = match range.start_bound() {
+            Bound::Included(&start) => start,
+            Bound::Excluded(&before) => before.saturating_add(1),
+            Bound::Unbounded => 0,
+        };
+        let end = match range.end_bound() {
+            Bound::Included(&last) => last.saturating_add(1),
+            Bound::Excluded(&end) => end,
+            Bound::Unbounded => length,
+        };
+        let end = end.min(length);
+        let start = start.min(end);
+        if let Value::OutOfLine(location) = value {
+            // Before memory is taken, the file must be as long as it should.
+            self.files.covering(location)?;
+        }
+        let mut bytes = vec![0; (end - start) as usize];
+        fill(&self.files, value, start, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// The root node, if there is one.
+    pub(super) fn root(&self) -> Result<Option<Arc<Node>>> {
+        let Some(root) = &self.root else {
+            return Ok(None);
+        };
+        let Some(location) = &root.location else {
+            return Ok(None);
+        };
+        self.node(location, root.height, b"").map(Some)
+    }
+
+    /// The node at a location, which must be `height` high and have no key before
+    /// `least`.
+    pub(super) fn node(&self, location: &Location, height: u8, least: &[u8]) -> Result<Arc<Node>> {
+        let lock = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = lock().nodes.get(location).cloned();
+        let node = match kept {
+            Some(node) => node,
+            None => {
+                let limit = self.limit();
+                let read = self.block(Kind::Node, location, |cursor| {
+                    Node::read(cursor, &location.file.base, limit)
+                })?;
+                let node = Arc::new(read);
+                lock().keep(location, &node);
+                node
+            }
+        };
+        let wrong = |what| {
+            let path = self.files.path(&location.file);
+            let offset = location.offset;
+            Err(Error::format(
+                &path,
+                format!("the node at byte {offset} {what}"),
+            ))
+        };
+        if node.height != height {
+            return wrong(format!("has height {}, not {height}", node.height));
+        }
+        if node.keys.compare(0, least).is_lt() {
+            return wrong("begins before the key that leads to it".into());
+        }
+        Ok(node)
+    }
+
+    /// Finds a key.
+    fn find(&self, key: &[u8]) -> Result<Option<Found>> {
+        let Some(mut node) = self.root()? else {
+            return Ok(None);
+        };
+        let mut rest = key;
+        loop {
+            let children = match &node.entries {
+                Entries::Values(_) => {
+                    let index = node.keys.before(rest);
+                    let found = index < node.keys.len() && node.keys.compare(index, rest).is_eq();
+                    return Ok(found.then_some(Found { node, index }));
+                }
+                Entries::Children(children) => children,
+            };
+            let Some(index) = node.keys.up_to(rest).checked_sub(1) else {
+                return Ok(None);
+            };
+            let child = &children[index];
+            let mut least = Vec::new();
+            node.keys.append(index, &mut least);
+            if !rest.starts_with(&least[..child.prefix]) {
+                return Ok(None);
+            }
+            let below = self.node(&child.location, node.height - 1, &least[child.prefix..])?;
+            rest = &rest[child.prefix..];
+            node = below;
+        }
+    }
+
+    /// The most bytes that a node's content has.
+    fn limit(&self) -> usize {
+        match self.config.max_decoded_node_bytes as usize {
+            0 => LARGEST_NODE,
+            // Some more, for the estimate by which nodes are divided leaves out little.
+            limit => (limit + limit / 4).clamp(SMALLEST_LIMIT, LARGEST_NODE),
+        }
+    }
+
+    fn block<T>(
+        &self,
+        kind: Kind,
+        location: &Location,
+        read: impl FnOnce(&mut super::cursor::Cursor<'_>) -> super::cursor::Decoded<T>,
+    ) -> Result<T> {
+        let open = self.files.covering(location)?;
+        let path = || self.files.path(&location.file);
+        let limit = self.limit();
+        if location.length > limit as u64 + 1024 {
+            let (length, offset) = (location.length, location.offset);
+            return Err(Error::format(
+                &path(),
+                format!("{kind} at byte {offset} has {length} bytes, and {limit} are allowed"),
+            ));
+        }
+        let mut bytes = vec![0; location.length as usize];
+        open.read_exact(&mut bytes, location.offset)?;
+        let read = block::decode(kind, &bytes, location.offset, limit, read);
+        read.map_err(|message| Error::format(&path(), message))
+    }
+}
+
+/// Reads the bytes of a value from `offset` on, all of which it has.
+pub(super) fn fill(files: &Files, value: &Value, offset: u64, bytes: &mut [u8]) -> Result<()> {
+    match value {
+        Value::Inline(value) => {
+            let start = (offset as usize).min(value.len());
+            bytes.copy_from_slice(&value[start..start + bytes.len()]);
+            Ok(())
+        }
+        Value::OutOfLine(location) => {
+            let file = files.covering(location)?;
+            file.read_exact(bytes, location.offset + offset)
+        }
+    }
+}
+
+impl Kept {
+    fn keep(&mut self, location: &Location, node: &Arc<Node>) {
+        let cost = |location: &Location| location.length.saturating_add(256);
+        if self.nodes.insert(location.clone(), node.clone()).is_none() {
+            self.order.push_back(location.clone());
+            self.bytes = self.bytes.saturating_add(cost(location));
+        }
+        while self.bytes > KEPT && self.order.len() > 1 {
+            if let Some(oldest) = self.order.pop_front() {
+                self.nodes.remove(&oldest);
+                self.bytes = self.bytes.saturating_sub(cost(&oldest));
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Database {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Database")
+            .field("folder", &self.folder())
+            .field("version", &self.version())
+            .finish_non_exhaustive()
+    }
+}

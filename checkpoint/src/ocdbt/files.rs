@@ -1,0 +1,116 @@
+//! Reading data files.
+
+use super::data_files::DataFile;
+use super::location::Location;
+use crate::{Error, Result};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The most files that are kept open.
+const OPEN: usize = 64;
+
+/// A file and its length.
+pub(super) struct Open {
+    path: PathBuf,
+    file: File,
+    length: u64,
+}
+
+/// The data files of a database, opened when they are needed.
+pub(super) struct Files {
+    folder: PathBuf,
+    open: Mutex<HashMap<DataFile, Arc<Open>>>,
+}
+
+impl Files {
+    pub fn new(folder: PathBuf) -> Files {
+        Files {
+            folder,
+            open: Mutex::default(),
+        }
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The path of a file, for reading and for messages.
+    pub fn path(&self, file: &DataFile) -> PathBuf {
+        self.folder.join(file.path())
+    }
+
+    fn open(&self, file: &DataFile) -> Result<Arc<Open>> {
+        let lock = || self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(open) = lock().get(file) {
+            return Ok(open.clone());
+        }
+        let path = self.path(file);
+        let relative = file.path();
+        let normal = |part| matches!(part, Component::Normal(_));
+        if relative.is_empty() || !Path::new(&relative).components().all(normal) {
+            return Err(Error::format(
+                &self.folder,
+                format!("the database has data at `{relative}`, which is no path below it"),
+            ));
+        }
+        let failed = |e| Error::io(&path, "be read", e);
+        let open = File::open(&path).map_err(failed)?;
+        let length = open.metadata().map_err(failed)?.len();
+        let open = Arc::new(Open {
+            path,
+            file: open,
+            length,
+        });
+        let mut all = lock();
+        if all.len() >= OPEN {
+            all.clear();
+        }
+        all.insert(file.clone(), open.clone());
+        Ok(open)
+    }
+
+    /// The file of a location that it has the bytes for.
+    pub fn covering(&self, location: &Location) -> Result<Arc<Open>> {
+        let open = self.open(&location.file)?;
+        let end = location.offset.saturating_add(location.length);
+        if end > open.length {
+            return Err(Error::format(
+                &open.path,
+                format!(
+                    "has {} bytes, and should have {} at byte {}: it was cut short",
+                    open.length, location.length, location.offset
+                ),
+            ));
+        }
+        Ok(open)
+    }
+}
+
+impl Open {
+    /// Reads the bytes from `offset` on.
+    pub fn read_exact(&self, bytes: &mut [u8], offset: u64) -> Result<()> {
+        read_exact_at(&self.file, bytes, offset).map_err(|e| Error::io(&self.path, "be read", e))
+    }
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, bytes, offset)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            read => {
+                bytes = &mut bytes[read..];
+                offset += read as u64;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! Making one database of those of several processes.
+
+use super::writer::{Options, Writer};
+use crate::{Error, Result, natural_sort};
+use std::fs;
+use std::path::Path;
+
+/// What the names of processes' folders begin with.
+const PREFIX: &str = "ocdbt.process_";
+
+/// The name of the folder in which a process writes its database, for
+/// [`merge`].
+///
+/// ```
+/// assert_eq!(ramie_checkpoint::ocdbt::process_folder(3), "ocdbt.process_3");
+/// ```
+pub fn process_folder(process: usize) -> String {
+    format!("{PREFIX}{process}")
+}
+
+/// Makes one database, in `folder`, of all that processes have written to folders
+/// `ocdbt.process_*` in it, and returns how many there were; if there were none,
+/// nothing is made.
+///
+/// Large values stay in the processes' folders, which are part of the database from
+/// then on: this takes little time however large they are. Processes may have the same
+/// key only with the same value.
+///
+/// ```
+/// use ramie_checkpoint::ocdbt::{self, Database, Options, Writer};
+/// # fn main() -> Result<(), ramie_checkpoint::Error> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let folder = folder.path();
+/// let options = Options::default();
+/// for process in 0..2 {
+///     let writer = Writer::create(folder.join(ocdbt::process_folder(process)), &options)?;
+///     writer.put(format!("weights/{process}"), &[process as u8; 5000])?;
+///     writer.finish()?;
+/// }
+/// assert_eq!(ocdbt::merge(folder, &options)?, 2);
+/// assert_eq!(Database::open(folder)?.get("weights/1")?, Some(vec![1; 5000]));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// If one of the databases cannot be read, two have different values for a key, or the
+/// merged one cannot be written or is there already.
+pub fn merge(folder: impl AsRef<Path>, options: &Options) -> Result<usize> {
+    let folder = folder.as_ref();
+    let failed = |e| Error::io(folder, "be listed", e);
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else { continue };
+        if name.starts_with(PREFIX) && entry.path().is_dir() {
+            names.push(name.to_string());
+        }
+    }
+    if names.is_empty() {
+        return Ok(0);
+    }
+    names.sort_by(|a, b| natural_sort::compare(a, b));
+    let writer = Writer::create(folder, options)?;
+    for name in &names {
+        writer.include(name)?;
+    }
+    writer.finish()?;
+    Ok(names.len())
+}

@@ -1,0 +1,295 @@
+//! Nodes of the B+tree: keys in order, with their values or with subtrees.
+
+use super::cursor::{Cursor, Decoded, put_varint};
+use super::data_files::{Table, read_table};
+use super::location::{
+    Location, Statistics, read_files, read_present, read_statistics, write_locations,
+    write_statistics,
+};
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// The longest key.
+pub(super) const LONGEST_KEY: usize = 65535;
+/// The most entries of a node.
+pub(super) const MOST_ENTRIES: usize = 1 << 20;
+/// The largest value in a node.
+pub(super) const LARGEST_INLINE: usize = 1 << 20;
+
+/// How many bytes `a` and `b` begin with in common.
+pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}
+
+/// Keys in order, less the part of the path to the node that all have in common.
+pub(super) struct Keys {
+    /// What all begin with, then the rest of each.
+    bytes: Vec<u8>,
+    common: usize,
+    /// Where the rest of each ends.
+    ends: Vec<usize>,
+}
+
+impl Keys {
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The beginning and the rest of a key.
+    pub fn get(&self, i: usize) -> (&[u8], &[u8]) {
+        let start = if i == 0 {
+            self.common
+        } else {
+            self.ends[i - 1]
+        };
+        (&self.bytes[..self.common], &self.bytes[start..self.ends[i]])
+    }
+
+    /// Appends a key.
+    pub fn append(&self, i: usize, out: &mut Vec<u8>) {
+        let (common, rest) = self.get(i);
+        out.extend_from_slice(common);
+        out.extend_from_slice(rest);
+    }
+
+    /// How a key compares with another.
+    pub fn compare(&self, i: usize, key: &[u8]) -> Ordering {
+        let (common, rest) = self.get(i);
+        let (start, end) = key.split_at(key.len().min(common.len()));
+        common.cmp(start).then_with(|| rest.cmp(end))
+    }
+
+    /// The number of keys that `before` holds of, which holds of no key after one
+    /// that it does not hold of.
+    fn partition(&self, before: impl Fn(Ordering) -> bool, key: &[u8]) -> usize {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match before(self.compare(middle, key)) {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        low
+    }
+
+    /// The number of keys before `key`.
+    pub fn before(&self, key: &[u8]) -> usize {
+        self.partition(Ordering::is_lt, key)
+    }
+
+    /// The number of keys before `key` and those that are `key`.
+    pub fn up_to(&self, key: &[u8]) -> usize {
+        self.partition(Ordering::is_le, key)
+    }
+
+    /// Reads `count` keys, which take no more than about `limit` bytes, and the
+    /// subtrees' prefixes between their lengths and their bytes.
+    fn read(
+        cursor: &mut Cursor<'_>,
+        count: usize,
+        inner: bool,
+        limit: usize,
+    ) -> Decoded<(Keys, Vec<usize>)> {
+        const LENGTH: &str = "a key's length";
+        let mut shared = vec![0];
+        shared.extend(cursor.varints_up_to(count - 1, LONGEST_KEY, LENGTH)?);
+        let own = cursor.varints_up_to(count, LONGEST_KEY, LENGTH)?;
+        let prefixes = match inner {
+            true => cursor.varints_up_to(count, LONGEST_KEY, "a prefix's length")?,
+            false => Vec::new(),
+        };
+        // A key shares the least of all that are between it and the first.
+        let least = shared[1..].iter().copied().min();
+        let common = least.unwrap_or(own[0]).min(own[0]);
+        let mut keys = Keys {
+            bytes: Vec::new(),
+            common,
+            ends: Vec::with_capacity(count),
+        };
+        let mut last = Vec::new();
+        for i in 0..count {
+            if shared[i] > last.len() || shared[i] + own[i] > LONGEST_KEY {
+                return cursor.bad(format!("key {i} has impossible lengths"));
+            }
+            let rest = cursor.take(own[i])?;
+            if i > 0 && last[shared[i]..] >= *rest {
+                return cursor.bad(format!("key {i} is not after the one before"));
+            }
+            last.truncate(shared[i]);
+            last.extend_from_slice(rest);
+            if prefixes.get(i).is_some_and(|&p| p > last.len()) {
+                return cursor.bad(format!("key {i} is shorter than its prefix"));
+            }
+            let start = if i == 0 { 0 } else { common };
+            if keys.bytes.len() + last.len() > limit.saturating_add(common) {
+                return cursor.bad(format!("keys take more than {limit} bytes"));
+            }
+            keys.bytes.extend_from_slice(&last[start..]);
+            keys.ends.push(keys.bytes.len());
+        }
+        Ok((keys, prefixes))
+    }
+}
+
+/// A value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    Inline(Box<[u8]>),
+    OutOfLine(Location),
+}
+
+impl Value {
+    pub fn length(&self) -> u64 {
+        match self {
+            Value::Inline(bytes) => bytes.len() as u64,
+            Value::OutOfLine(location) => location.length,
+        }
+    }
+}
+
+/// A subtree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Child {
+    /// How many bytes of its key all keys in it begin with, and which it does not
+    /// repeat.
+    pub prefix: usize,
+    pub location: Location,
+    pub statistics: Statistics,
+}
+
+/// What a node's keys lead to.
+pub(super) enum Entries {
+    Values(Vec<Value>),
+    Children(Vec<Child>),
+}
+
+/// A node.
+pub(super) struct Node {
+    pub height: u8,
+    pub keys: Keys,
+    pub entries: Entries,
+}
+
+impl Node {
+    /// Reads the content of a node whose files begin at `base`.
+    pub fn read(cursor: &mut Cursor<'_>, base: &Arc<str>, limit: usize) -> Decoded<Node> {
+        let height = cursor.byte()?;
+        let files = read_table(cursor, base, limit)?;
+        let count = cursor.count(MOST_ENTRIES, 3, "the number of entries")?;
+        if count == 0 {
+            return cursor.bad("the node is empty");
+        }
+        let (keys, prefixes) = Keys::read(cursor, count, height > 0, limit)?;
+        let entries = if height == 0 {
+            let lengths = cursor.varints(count)?;
+            let kinds = cursor.take(count)?;
+            if let Some(kind) = kinds.iter().find(|&&kind| kind > 1) {
+                return cursor.bad(format!("a value is of kind {kind}"));
+            }
+            let outside = kinds.iter().filter(|&&kind| kind == 1).count();
+            let mut files = read_files(cursor, &files, outside)?.into_iter();
+            let mut offsets = cursor.varints(outside)?.into_iter();
+            let mut values = Vec::with_capacity(count);
+            for (&length, kind) in lengths.iter().zip(kinds) {
+                let place = (kind == &1).then(|| (files.next(), offsets.next()));
+                values.push(match place {
+                    Some((Some(file), Some(offset))) => {
+                        Value::OutOfLine(Location::checked(cursor, file, offset, length)?)
+                    }
+                    _ if length > LARGEST_INLINE as u64 => {
+                        return cursor.bad(format!("a value in a node has {length} bytes"));
+                    }
+                    _ => Value::Inline(cursor.take(length as usize)?.into()),
+                });
+            }
+            Entries::Values(values)
+        } else {
+            let locations = read_present(cursor, &files, count)?;
+            let statistics = read_statistics(cursor, count)?;
+            let all = prefixes.into_iter().zip(locations).zip(statistics);
+            let child = |((prefix, location), statistics)| Child {
+                prefix,
+                location,
+                statistics,
+            };
+            Entries::Children(all.map(child).collect())
+        };
+        Ok(Node {
+            height,
+            keys,
+            entries,
+        })
+    }
+}
+
+/// Writes the content of a leaf: keys in order with their values, without the first
+/// `prefix` bytes of each key.
+pub(super) fn write_leaf(prefix: usize, entries: &[(Vec<u8>, Value)]) -> Vec<u8> {
+    let mut out = vec![0];
+    let outside = || {
+        entries.iter().filter_map(|(_, value)| match value {
+            Value::OutOfLine(location) => Some(location),
+            Value::Inline(_) => None,
+        })
+    };
+    let mut table = Table::default();
+    outside().for_each(|location| table.add(&location.file));
+    table.write(&mut out);
+    put_varint(&mut out, entries.len() as u64);
+    let shared = write_key_lengths(&mut out, prefix, entries);
+    write_key_bytes(&mut out, &shared, entries);
+    for (_, value) in entries {
+        put_varint(&mut out, value.length());
+    }
+    let kind = |value: &Value| u8::from(matches!(value, Value::OutOfLine(_)));
+    out.extend(entries.iter().map(|(_, value)| kind(value)));
+    outside().for_each(|location| put_varint(&mut out, table.number(&location.file)));
+    outside().for_each(|location| put_varint(&mut out, location.offset));
+    for (_, value) in entries {
+        if let Value::Inline(bytes) = value {
+            out.extend_from_slice(bytes);
+        }
+    }
+    out
+}
+
+/// Writes the content of an inner node, without the first `prefix` bytes of each
+/// key; the prefixes of its children count these, too.
+pub(super) fn write_inner(height: u8, prefix: usize, entries: &[(Vec<u8>, Child)]) -> Vec<u8> {
+    let mut out = vec![height];
+    let mut table = Table::default();
+    entries
+        .iter()
+        .for_each(|(_, c)| table.add(&c.location.file));
+    table.write(&mut out);
+    put_varint(&mut out, entries.len() as u64);
+    let shared = write_key_lengths(&mut out, prefix, entries);
+    for (_, child) in entries {
+        put_varint(&mut out, (child.prefix - prefix) as u64);
+    }
+    write_key_bytes(&mut out, &shared, entries);
+    write_locations(&mut out, &table, entries.iter().map(|(_, c)| &c.location));
+    write_statistics(&mut out, entries.iter().map(|(_, c)| &c.statistics));
+    out
+}
+
+/// Writes the lengths of keys, and returns how many bytes each shares with the one
+/// before, or leaves out.
+fn write_key_lengths<T>(out: &mut Vec<u8>, prefix: usize, entries: &[(Vec<u8>, T)]) -> Vec<usize> {
+    let mut shared = vec![prefix];
+    shared.extend(entries.windows(2).map(|p| common_prefix(&p[0].0, &p[1].0)));
+    for &shared in &shared[1..] {
+        put_varint(out, (shared - prefix) as u64);
+    }
+    for ((key, _), shared) in entries.iter().zip(&shared) {
+        put_varint(out, (key.len() - shared) as u64);
+    }
+    shared
+}
+
+fn write_key_bytes<T>(out: &mut Vec<u8>, shared: &[usize], entries: &[(Vec<u8>, T)]) {
+    for ((key, _), &shared) in entries.iter().zip(shared) {
+        out.extend_from_slice(&key[shared..]);
+    }
+}

@@ -1,0 +1,141 @@
+//! Building a tree of keys in order.
+
+use super::block::{self, Kind};
+use super::location::{Location, Statistics};
+use super::manifest::Config;
+use super::node::{Child, MOST_ENTRIES, Value, common_prefix, write_inner, write_leaf};
+use crate::Result;
+
+/// The root of a tree, and what it holds.
+pub(super) struct Tree {
+    pub height: u8,
+    pub location: Location,
+    pub statistics: Statistics,
+}
+
+/// Builds the tree of `entries`, which are in order; `store` puts a node's block
+/// into a file. `None` if there are no entries.
+pub(super) fn build(
+    config: &Config,
+    entries: Vec<(Vec<u8>, Value)>,
+    mut store: impl FnMut(&[u8]) -> Result<Location>,
+) -> Result<Option<Tree>> {
+    let mut node = |content: &[u8], statistics: &mut Statistics| {
+        let block = block::encode(Kind::Node, content, config.compression);
+        statistics.nodes = statistics.nodes.saturating_add(block.len() as u64);
+        store(&block)
+    };
+    let limit = config.max_decoded_node_bytes;
+    let mut children = Vec::new();
+    let groups = divide(&entries, limit, 1, |value| match value {
+        Value::Inline(bytes) => 16 + bytes.len(),
+        Value::OutOfLine(location) => 32 + path_length(location),
+    });
+    let root = groups.len() == 1;
+    for group in groups {
+        let group = &entries[group];
+        let prefix = if root { 0 } else { shared(group) };
+        let mut statistics = Statistics {
+            keys: group.len() as u64,
+            ..Statistics::default()
+        };
+        for (_, value) in group {
+            if let Value::OutOfLine(location) = value {
+                statistics.values = statistics.values.saturating_add(location.length);
+            }
+        }
+        let location = node(&write_leaf(prefix, group), &mut statistics)?;
+        children.push((
+            group[0].0.clone(),
+            Child {
+                prefix,
+                location,
+                statistics,
+            },
+        ));
+    }
+    drop(entries);
+    let mut height = 0;
+    while children.len() > 1 {
+        height += 1;
+        // At least two, or the tree would have no end.
+        let groups = divide(&children, limit, 2, |child| {
+            56 + path_length(&child.location)
+        });
+        let root = groups.len() == 1;
+        let mut parents = Vec::with_capacity(groups.len());
+        for group in groups {
+            let group = &children[group];
+            let least = group.iter().map(|(_, child)| child.prefix).min();
+            let prefix = if root { 0 } else { shared(group) }.min(least.unwrap_or(0));
+            let mut statistics = Statistics::default();
+            group
+                .iter()
+                .for_each(|(_, c)| statistics.add(&c.statistics));
+            let location = node(&write_inner(height, prefix, group), &mut statistics)?;
+            parents.push((
+                group[0].0.clone(),
+                Child {
+                    prefix,
+                    location,
+                    statistics,
+                },
+            ));
+        }
+        children = parents;
+    }
+    Ok(children.pop().map(|(_, child)| Tree {
+        height,
+        location: child.location,
+        statistics: child.statistics,
+    }))
+}
+
+fn path_length(location: &Location) -> usize {
+    location.file.base.len() + location.file.relative.len()
+}
+
+/// How many bytes all keys begin with; they are in order.
+fn shared<T>(entries: &[(Vec<u8>, T)]) -> usize {
+    match entries {
+        [] => 0,
+        [(only, _)] => only.len(),
+        [(first, _), .., (last, _)] => common_prefix(first, last),
+    }
+}
+
+/// Divides entries into nodes of about the same size, which have at least `least`
+/// entries and else no more than `limit` bytes, counted as `size` and the keys. No
+/// limit is 0.
+fn divide<T>(
+    entries: &[(Vec<u8>, T)],
+    limit: u32,
+    least: usize,
+    size: impl Fn(&T) -> usize,
+) -> Vec<std::ops::Range<usize>> {
+    let limit = match limit {
+        0 => usize::MAX,
+        limit => limit as usize,
+    };
+    let sizes: Vec<usize> = entries.iter().map(|(k, v)| k.len() + size(v)).collect();
+    let total: usize = sizes.iter().sum();
+    let nodes = total
+        .div_ceil(limit)
+        .max(entries.len().div_ceil(MOST_ENTRIES));
+    let target = total.div_ceil(nodes.max(1));
+    let mut groups = Vec::with_capacity(nodes);
+    let (mut start, mut taken) = (0, 0);
+    for (i, &size) in sizes.iter().enumerate() {
+        let count = i - start;
+        let full = taken >= target || taken.saturating_add(size) > limit || count >= MOST_ENTRIES;
+        if full && count >= least {
+            groups.push(start..i);
+            (start, taken) = (i, 0);
+        }
+        taken += size;
+    }
+    if start < entries.len() {
+        groups.push(start..entries.len());
+    }
+    groups
+}

@@ -1,0 +1,390 @@
+//! Writing a database.
+
+use super::block::Compression;
+use super::data_files::DataFile;
+use super::database::Database;
+use super::keys::Entry;
+use super::location::Location;
+use super::manifest::{self, Config, Manifest};
+use super::node::{LARGEST_INLINE, LONGEST_KEY, Value};
+use super::tree;
+use super::versions::Root;
+use crate::{Error, Result, atomic};
+use std::collections::BTreeMap;
+use std::collections::hash_map::RandomState;
+use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// How a database is written. The defaults are those of Orbax.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The largest value that is stored with its key; larger ones are written to data
+    /// files at once. At most 1048576. By default 1024.
+    pub max_inline_value_bytes: u32,
+    /// The most bytes that a node of the tree takes in memory; 0 is no limit. By
+    /// default 100000000, which most trees fit with one node.
+    pub max_decoded_node_bytes: u32,
+    /// How nodes and the manifest are stored. By default in Zstandard.
+    pub compression: Compression,
+    /// The size in bytes from which on a data file gets no further values; 0 is no
+    /// limit. A value is never divided. By default 2147483648.
+    pub ocdbt_target_data_file_size: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            max_inline_value_bytes: 1024,
+            max_decoded_node_bytes: 100_000_000,
+            compression: Compression::Zstd { level: 0 },
+            ocdbt_target_data_file_size: 1 << 31,
+        }
+    }
+}
+
+/// Writes a new database.
+///
+/// Several threads can [`put`](Writer::put) at the same time: large values go to
+/// files of their own thread. Only [`finish`](Writer::finish) makes a database of
+/// what was put: a writer that is dropped, or a program that is killed, leaves data
+/// files that nothing refers to.
+///
+/// ```
+/// use ramie_checkpoint::ocdbt::{Database, Options, Writer};
+/// # fn main() -> Result<(), ramie_checkpoint::Error> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// let writer = Writer::create(folder.path(), &Options::default())?;
+/// std::thread::scope(|scope| {
+///     let put = |i: u8| writer.put([b'0' + i], &vec![i; 100_000]);
+///     let threads: Vec<_> = (0..4).map(|i| scope.spawn(move || put(i))).collect();
+///     threads.into_iter().try_for_each(|t| t.join().expect("no panic"))
+/// })?;
+/// writer.finish()?;
+/// assert_eq!(Database::open(folder.path())?.len(), 4);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Writer {
+    folder: PathBuf,
+    config: Config,
+    target: u64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    entries: BTreeMap<Vec<u8>, Value>,
+    /// Files with room that no thread is writing to.
+    idle: Vec<Output>,
+    /// Whether writing has failed: what a file holds then is not known.
+    failed: bool,
+}
+
+/// A data file that is written.
+struct Output {
+    id: DataFile,
+    path: PathBuf,
+    file: File,
+    length: u64,
+}
+
+impl Writer {
+    /// Begins a database in `folder`, which is made if it is not there.
+    ///
+    /// # Errors
+    ///
+    /// If the folder cannot be made, or holds a database.
+    ///
+    /// # Panics
+    ///
+    /// If the options allow values of more than 1048576 bytes in nodes.
+    #[track_caller]
+    pub fn create(folder: impl AsRef<Path>, options: &Options) -> Result<Writer> {
+        let folder = folder.as_ref();
+        let inline = options.max_inline_value_bytes;
+        assert!(
+            inline as usize <= LARGEST_INLINE,
+            "ocdbt::Writer::create: max_inline_value_bytes is {inline}, and nodes hold values of at \
+             most {LARGEST_INLINE} bytes\n  help: leave it at 1024"
+        );
+        let failed = |e| Error::io(folder, "be made", e);
+        fs::create_dir_all(folder.join("d")).map_err(failed)?;
+        let manifest = folder.join(manifest::NAME);
+        if manifest.try_exists().map_err(failed)? {
+            return Err(Error::format(
+                &manifest,
+                "is there already: databases are written once\n  help: write to another folder",
+            ));
+        }
+        Ok(Writer {
+            folder: folder.into(),
+            config: Config {
+                uuid: unique(),
+                numbered: false,
+                max_inline_value_bytes: inline,
+                max_decoded_node_bytes: options.max_decoded_node_bytes,
+                version_tree_arity_log2: 4,
+                compression: options.compression,
+            },
+            target: match options.ocdbt_target_data_file_size {
+                0 => u64::MAX,
+                target => target,
+            },
+            state: Mutex::default(),
+        })
+    }
+
+    /// The database's folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets the value of a key, in place of what it had.
+    ///
+    /// # Errors
+    ///
+    /// If a data file cannot be written; then [`finish`](Writer::finish) will fail,
+    /// too.
+    ///
+    /// # Panics
+    ///
+    /// If the key has more than 65535 bytes.
+    #[track_caller]
+    pub fn put(&self, key: impl AsRef<[u8]>, value: &[u8]) -> Result<()> {
+        self.put_parts(key, &[value])
+    }
+
+    /// Sets the value of a key to the bytes of all parts, one after the other.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`put`](Writer::put).
+    ///
+    /// # Panics
+    ///
+    /// If the key has more than 65535 bytes.
+    #[track_caller]
+    pub fn put_parts(&self, key: impl AsRef<[u8]>, parts: &[&[u8]]) -> Result<()> {
+        let key = key.as_ref();
+        let length = key.len();
+        assert!(
+            length <= LONGEST_KEY,
+            "ocdbt::Writer::put: the key has {length} bytes, and keys have at most {LONGEST_KEY}\n  \
+             help: shorten the names in the tree"
+        );
+        let length: usize = parts.iter().map(|part| part.len()).sum();
+        let value = if length <= self.config.max_inline_value_bytes as usize {
+            Value::Inline(parts.concat().into())
+        } else {
+            Value::OutOfLine(self.write(parts, length as u64)?)
+        };
+        self.state().entries.insert(key.into(), value);
+        Ok(())
+    }
+
+    /// Takes a key away again, and says whether it was there. Bytes that its value
+    /// has in a data file stay there.
+    pub fn remove(&self, key: impl AsRef<[u8]>) -> bool {
+        self.state().entries.remove(key.as_ref()).is_some()
+    }
+
+    /// Takes away all keys that begin with `prefix`.
+    pub fn remove_prefix(&self, prefix: impl AsRef<[u8]>) {
+        let prefix = prefix.as_ref();
+        self.state()
+            .entries
+            .retain(|key, _| !key.starts_with(prefix));
+    }
+
+    /// Adds all keys of the finished database in the folder `name` below this one's,
+    /// by reference: large values stay where they are, and that folder has to be kept
+    /// with its data files.
+    ///
+    /// # Errors
+    ///
+    /// If the database there cannot be read, or has another value for a key that this
+    /// one has.
+    ///
+    /// # Panics
+    ///
+    /// If `name` is not the name of one folder.
+    #[track_caller]
+    pub fn include(&self, name: &str) -> Result<()> {
+        let plain = !name.is_empty() && !name.contains(['/', '\\']) && name != "." && name != "..";
+        assert!(
+            plain,
+            "ocdbt::Writer::include: `{name}` is not the name of a folder\n  help: name a folder \
+             that is directly in the database's"
+        );
+        let database = Database::open(self.folder.join(name))?;
+        for entry in Entry::new(&database, b"") {
+            let (key, value) = entry?;
+            let value = match value {
+                Value::OutOfLine(mut location) => {
+                    location.file.base = format!("{name}/{}", location.file.base).into();
+                    Value::OutOfLine(location)
+                }
+                inline => inline,
+            };
+            let before = self.state().entries.get(&key).cloned();
+            if before.is_some_and(|before| before != value && !self.equal(&before, &value)) {
+                let key = key.escape_ascii();
+                return Err(Error::format(
+                    database.folder(),
+                    format!("has another value for `{key}` than the database that it is added to"),
+                ));
+            }
+            self.state().entries.insert(key, value);
+        }
+        Ok(())
+    }
+
+    /// Whether values are the same, wherever their bytes are.
+    fn equal(&self, a: &Value, b: &Value) -> bool {
+        let files = super::files::Files::new(self.folder.clone());
+        let chunk = |value: &Value, at: u64, bytes: &mut [u8]| -> Result<()> {
+            super::database::fill(&files, value, at, bytes)
+        };
+        let (mut x, mut y) = (vec![0; 1 << 16], vec![0; 1 << 16]);
+        let length = a.length();
+        length == b.length()
+            && (0..length).step_by(x.len()).all(|at| {
+                let n = (length - at).min(1 << 16) as usize;
+                let (x, y) = (&mut x[..n], &mut y[..n]);
+                chunk(a, at, x).is_ok() && chunk(b, at, y).is_ok() && x == y
+            })
+    }
+
+    /// Writes bytes to a data file with room.
+    fn write(&self, parts: &[&[u8]], length: u64) -> Result<Location> {
+        let output = {
+            let mut state = self.state();
+            let fits = |o: &Output| o.length.saturating_add(length) <= self.target;
+            let roomy = state.idle.iter().rposition(fits);
+            roomy.map(|i| state.idle.swap_remove(i))
+        };
+        let written = output
+            .map_or_else(|| Output::create(&self.folder), Ok)
+            .and_then(|mut output| {
+                let location = output.write(parts, length)?;
+                match output.length < self.target {
+                    true => self.state().idle.push(output),
+                    false => output.sync()?,
+                }
+                Ok(location)
+            });
+        if written.is_err() {
+            self.state().failed = true;
+        }
+        written
+    }
+
+    /// Makes a database of what was put: writes the tree, waits until all is on the
+    /// disk, and puts the manifest beside it.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be written, now or by an earlier [`put`](Writer::put). Then
+    /// the folder holds no database.
+    pub fn finish(self) -> Result<()> {
+        let entries = std::mem::take(&mut self.state().entries);
+        let entries = entries.into_iter().collect();
+        let tree = tree::build(&self.config, entries, |block| {
+            self.write(&[block], block.len() as u64)
+        })?;
+        let state = self.state.into_inner();
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        if state.failed {
+            return Err(Error::format(
+                &self.folder,
+                "the database is not complete: a value could not be written",
+            ));
+        }
+        for output in state.idle {
+            output.sync()?;
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let root = Root {
+            generation: 1,
+            height: tree.as_ref().map_or(0, |tree| tree.height),
+            statistics: tree.as_ref().map(|t| t.statistics).unwrap_or_default(),
+            location: tree.map(|tree| tree.location),
+            commit_time: now.map_or(0, |now| now.as_nanos() as u64),
+        };
+        let data = self.folder.join("d");
+        #[cfg(unix)]
+        File::open(&data)
+            .and_then(|folder| folder.sync_all())
+            .map_err(|e| Error::io(&data, "be put on the disk", e))?;
+        let manifest = Manifest::write_first(&self.config, &root);
+        let path = self.folder.join(manifest::NAME);
+        atomic::replace(&path, |file| {
+            file.write_all(&manifest)
+                .map_err(|e| Error::io(&path, "be written", e))
+        })
+    }
+}
+
+impl std::fmt::Debug for Writer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Writer")
+            .field("folder", &self.folder)
+            .field("keys", &self.state().entries.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Output {
+    fn create(folder: &Path) -> Result<Output> {
+        let name: String = unique().iter().map(|b| format!("{b:02x}")).collect();
+        let relative = format!("d/{name}");
+        let path = folder.join(&relative);
+        let file = File::create_new(&path).map_err(|e| Error::io(&path, "be made", e))?;
+        Ok(Output {
+            id: DataFile {
+                base: "".into(),
+                relative: relative.into(),
+            },
+            path,
+            file,
+            length: 0,
+        })
+    }
+
+    fn write(&mut self, parts: &[&[u8]], length: u64) -> Result<Location> {
+        for part in parts {
+            let written = self.file.write_all(part);
+            written.map_err(|e| Error::io(&self.path, "be written", e))?;
+        }
+        let offset = self.length;
+        self.length += length;
+        Ok(Location {
+            file: self.id.clone(),
+            offset,
+            length,
+        })
+    }
+
+    fn sync(self) -> Result<()> {
+        let synced = self.file.sync_all();
+        synced.map_err(|e| Error::io(&self.path, "be put on the disk", e))
+    }
+}
+
+/// 16 bytes that no other call returns, in this process or another.
+fn unique() -> [u8; 16] {
+    // The keys of each state are random, which the system sees to.
+    let half = || RandomState::new().build_hasher().finish().to_le_bytes();
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&half());
+    bytes[8..].copy_from_slice(&half());
+    bytes
+}
