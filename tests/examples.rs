@@ -252,3 +252,50 @@ fn a_sharded_decoder_learns_as_on_one_device() {
     let numbers: Vec<usize> = numbers.collect();
     assert_eq!(numbers[0], 8 * numbers[1], "{lines:?}");
 }
+
+#[test]
+fn a_transformer_learns_to_add() {
+    let options = "--digits 2 --held-out 500 --steps 400 --batch-size 128 --learning-rate 0.005";
+    let options: Vec<&str> = options.split(' ').collect();
+    let lines = checked("transformer", &options);
+    let (correct, total) = counts(lines.last().expect("a line"), "Exact match: ", " (");
+    assert!(correct * 100 >= total * 98 && total == 500, "{lines:?}");
+}
+
+/// It needs fewer bits than one who knows how often each character occurs, but
+/// not which ones came before.
+#[test]
+fn a_transformer_learns_from_what_came_before() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/decisions.md");
+    let text = std::fs::read_to_string(&file).expect("a text");
+    let mut counts = std::collections::HashMap::new();
+    for c in text.chars() {
+        *counts.entry(c).or_insert(0.0) += 1.0;
+    }
+    let total: f64 = counts.values().sum();
+    let entropy: f64 = counts
+        .values()
+        .map(|n| -n / total * f64::log2(n / total))
+        .sum();
+
+    let options = "--task text --steps 200 --width 48 --heads 2 --layers 1 --length 32 \
+                   --batch-size 16 --learning-rate 0.006 --sample 20 --prompt is --text";
+    let mut options: Vec<&str> = options.split_whitespace().collect();
+    options.push(file.to_str().expect("text"));
+    let lines = checked("transformer", &options);
+    let last = lines.last().expect("a line");
+    let bits = last.strip_prefix("Bits per character: ");
+    let bits: f64 = bits
+        .and_then(|b| b.parse().ok())
+        .unwrap_or_else(|| panic!("{lines:?}"));
+    assert!(
+        bits < entropy - 0.5,
+        "{bits} bits, and {entropy} for each character alone"
+    );
+    let sample = lines.join("\n");
+    let sample = sample.split("--\n").nth(1).expect("a sample");
+    assert!(
+        sample.starts_with("is") && sample.chars().count() >= 22,
+        "{sample:?}"
+    );
+}

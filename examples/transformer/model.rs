@@ -1,0 +1,157 @@
+//! A decoder, and its training step.
+
+use ramie::Array;
+use ramie::nn::models::LanguageModel;
+use ramie::nn::{
+    AttentionInputs, Embed, Linear, Module, MultiHeadAttention, Optimizer, RMSNorm, Rngs,
+    RotaryEmbedding, Tree, init, value_and_grad,
+};
+use ramie::optim::schedules::{WarmupCosineDecay, warmup_cosine_decay_schedule};
+use ramie::optim::{adamw, chain, clip_by_global_norm, softmax_cross_entropy_with_integer_labels};
+
+/// The sizes of a decoder.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    /// Tokens that there are.
+    pub vocabulary: usize,
+    /// Features of a token.
+    pub width: usize,
+    pub heads: usize,
+    pub layers: usize,
+}
+
+/// Predicts from tokens what comes next.
+#[derive(Clone, Module)]
+pub struct Decoder {
+    embed: Embed,
+    blocks: Vec<Block>,
+    norm: RMSNorm,
+    head: Linear,
+}
+
+/// Attention and a perceptron, each after a normalization and added to its input.
+#[derive(Clone, Module)]
+struct Block {
+    norm1: RMSNorm,
+    attention: MultiHeadAttention,
+    norm2: RMSNorm,
+    up: Linear,
+    down: Linear,
+}
+
+impl Block {
+    fn new(sizes: &Sizes, rngs: &mut Rngs) -> Block {
+        let (width, inner) = (sizes.width, 4 * sizes.width);
+        Block {
+            norm1: RMSNorm::new(width, rngs),
+            // Places are told by how queries and keys are rotated.
+            attention: MultiHeadAttention::heads(sizes.heads)
+                .use_bias(false)
+                .rotary(RotaryEmbedding::new(width / sizes.heads))
+                .build(width, &mut *rngs),
+            norm2: RMSNorm::new(width, rngs),
+            up: Linear::new(width, inner, rngs),
+            down: Linear::new(inner, width, rngs),
+        }
+    }
+
+    fn forward(&mut self, x: &Array) -> Array {
+        let y = AttentionInputs::of(&self.norm1.forward(x)).causal();
+        let x = x + self.attention.forward_with(&y);
+        let hidden = self.up.forward(&self.norm2.forward(&x)).gelu();
+        &x + self.down.forward(&hidden)
+    }
+}
+
+impl Decoder {
+    pub fn new(sizes: &Sizes, rngs: &mut Rngs) -> Decoder {
+        Decoder {
+            embed: Embed::new(sizes.vocabulary, sizes.width, rngs),
+            blocks: (0..sizes.layers).map(|_| Block::new(sizes, rngs)).collect(),
+            norm: RMSNorm::new(sizes.width, rngs),
+            // At first all tokens are as likely, nearly.
+            head: Linear::features(sizes.vocabulary)
+                .kernel_init(init::normal(0.02))
+                .build(sizes.width, rngs),
+        }
+    }
+
+    /// Tokens `[batch, length]` to logits of the next ones, `[batch, length,
+    /// vocabulary]`.
+    pub fn forward(&mut self, tokens: &Array) -> Array {
+        let mut x = self.embed.forward(tokens);
+        for block in &mut self.blocks {
+            x = block.forward(&x);
+        }
+        self.head.forward(&self.norm.forward(&x))
+    }
+
+    /// The losses of predicting tokens `[batch, length]`, each from those before
+    /// it, without the first `given`: `[batch, length - given]`.
+    pub fn losses(&mut self, tokens: &Array, given: usize) -> Array {
+        let length = tokens.shape()[1];
+        let logits = self.forward(&tokens.slice_in_dim(0, length - 1, 1, 1));
+        let logits = logits.slice_in_dim(given - 1, length - 1, 1, 1);
+        let targets = tokens.slice_in_dim(given, length, 1, 1);
+        softmax_cross_entropy_with_integer_labels(&logits, &targets)
+    }
+}
+
+/// For [`ramie::nn::models::Generator`], which keeps keys and values of tokens
+/// while it appends others.
+impl LanguageModel for Decoder {
+    fn logits(&mut self, tokens: &Array) -> Array {
+        self.forward(tokens)
+    }
+    fn max_length(&self) -> Option<usize> {
+        None
+    }
+    fn start_decoding(&mut self, batch: usize, length: usize) {
+        for block in &mut self.blocks {
+            block.attention.start_decoding(batch, length);
+        }
+    }
+    fn stop_decoding(&mut self) {
+        for block in &mut self.blocks {
+            block.attention.stop_decoding();
+        }
+    }
+}
+
+/// What a step changes.
+#[derive(Tree)]
+pub struct Trainer {
+    pub model: Decoder,
+    pub optimizer: Optimizer,
+}
+
+impl Trainer {
+    /// A trainer with AdamW, whose learning rate rises over a tenth of the steps
+    /// and then falls to a tenth.
+    pub fn new(model: Decoder, learning_rate: f64, steps: u64) -> Trainer {
+        let steps = steps as usize;
+        let rate = warmup_cosine_decay_schedule(WarmupCosineDecay {
+            peak_value: learning_rate,
+            warmup_steps: steps / 10,
+            decay_steps: steps.max(1),
+            end_value: learning_rate / 10.0,
+            ..Default::default()
+        });
+        let tx = chain((clip_by_global_norm(1.0), adamw(rate)));
+        Trainer {
+            optimizer: Optimizer::new(&model, tx),
+            model,
+        }
+    }
+}
+
+/// One step on tokens `[batch, length]`, of which the first `given` are not to be
+/// learned; returns the loss before it.
+pub fn train_step(given: usize) -> impl Fn(&mut Trainer, Array) -> Array + Copy {
+    move |trainer, tokens| {
+        let objective = |model: &mut Decoder| model.losses(&tokens, given).mean();
+        let (loss, grads) = value_and_grad(&mut trainer.model, objective);
+        trainer.optimizer.update(&mut trainer.model, grads);
+        loss
+    }
+}

@@ -1,0 +1,90 @@
+//! The characters of a text: reading, judging, and making more of them.
+
+use crate::common::Result;
+use crate::model::Decoder;
+use ramie::data::readers::text::{self, Characters};
+use ramie::data::{DataLoader, IntoSource, Placement, Resumable, Source};
+use ramie::nn::models::{Generator, Sampling};
+use ramie::{Array, jit, random, tree};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The text of a file; without one, the sources of this project.
+pub fn load(file: Option<&Path>) -> Result<String> {
+    if let Some(file) = file {
+        return Ok(text::load(file)?);
+    }
+    let mut files = Vec::new();
+    for part in ["core/src", "nn/src", "optim/src", "data/src", "examples"] {
+        sources(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join(part),
+            &mut files,
+        )
+        .map_err(|e| format!("the project's sources: {e}\n  help: name a file with --text"))?;
+    }
+    files.sort();
+    let texts = files.iter().map(text::load);
+    Ok(texts.collect::<std::result::Result<String, _>>()?)
+}
+
+fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            sources(&path, files)?;
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Windows of `length` characters and the one behind them. Each begins where the
+/// last one's inputs end.
+pub fn windows(tokens: &[i32], length: usize) -> impl Source<Item = Vec<i32>> + 'static {
+    tokens.to_vec().into_source().window(length + 1, length)
+}
+
+/// How many bits the model needs for a character, on average: what it does not
+/// know of the next one.
+pub fn bits_per_character(
+    model: &Decoder,
+    windows: impl Source<Item = Vec<i32>> + 'static,
+    batch_size: usize,
+) -> Result<f64> {
+    let losses = jit(|model: &mut Decoder, tokens: Array| model.losses(&tokens, 1).sum());
+    let mut model = tree::map(model, Array::clone);
+    let loader = DataLoader::new(windows).batch_size(batch_size).drop_last();
+    let (mut nats, mut count) = (0.0, 0);
+    for batch in loader.iter().prefetch_to_device(2, Placement::default()) {
+        let batch: Array = batch?;
+        let (rows, columns) = (batch.shape()[0], batch.shape()[1]);
+        nats += f64::from(losses(&mut model, batch).item::<f32>());
+        count += rows * (columns - 1);
+    }
+    if count == 0 {
+        return Err(
+            "the end of the text, which is held out, does not fill a batch\n  help: give a \
+                    longer text, or a smaller --length or --batch-size"
+                .into(),
+        );
+    }
+    Ok(nats / count as f64 / std::f64::consts::LN_2)
+}
+
+/// The prompt and `count` more characters, each drawn as the model finds it
+/// likely.
+pub fn sample(
+    model: &Decoder,
+    characters: &Characters,
+    prompt: &str,
+    count: usize,
+    seed: u64,
+) -> Result<String> {
+    let prompt = characters.encode(prompt)?;
+    let prompt = Array::from_slice(&prompt, &[1, prompt.len()]);
+    let sampling = Sampling::greedy().temperature(0.8).top_p(0.95);
+    let generator = Generator::new(sampling, count);
+    let tokens = generator.generate(model, &prompt, &random::key(seed));
+    Ok(characters.decode(&tokens.to_vec::<i32>())?)
+}
