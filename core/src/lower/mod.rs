@@ -9,8 +9,10 @@ mod traced;
 
 use crate::hash::FastMap;
 use crate::jaxpr::{Atom, Jaxpr, Scope};
+use crate::runtime::runtime;
 use crate::sharding::AbstractMesh;
 use crate::{Aval, DType, Literal, Scalar};
+use ramie_pjrt::discover::Platform;
 use smallvec::SmallVec;
 use std::fmt::{self, Write};
 use std::panic::Location;
@@ -383,6 +385,12 @@ impl<'m> Lowering<'m> {
         );
         self.end();
         out
+    }
+
+    /// Whether the program is for CPUs, where XLA is better off with other
+    /// operations than elsewhere.
+    pub(crate) fn is_for_cpu(&self) -> bool {
+        runtime().is_ok_and(|r| r.plugin().platform == Platform::Cpu)
     }
 
     /// Says that the program calls a function of this process.

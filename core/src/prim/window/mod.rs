@@ -4,6 +4,7 @@
 //! XLA's CPU compiler ends the process at a window over a 0-d array, which is
 //! lowered without one.
 
+mod choice;
 mod general;
 mod select_and_gather;
 mod select_and_scatter;

@@ -133,6 +133,11 @@ impl Primitive for SelectAndScatterAdd {
             .collect();
         let aval = outs[0].with_shape(&sizes);
         let operand = self.padded(ctx, args[1], outs[0], aval, true);
+        if self.window.by_arrays(ctx) {
+            let (operand, source) = ((operand, aval), (args[0], ins[0]));
+            let window = &self.window;
+            return vec![window.scatter_by_arrays(ctx, self.select, operand, source, outs[0])];
+        }
         let zero = ctx.scalar(0, dtype);
         let select = ctx.region(&[scalar; 2], |ctx, a| {
             let first = ctx.compare(self.select.direction(), [a[0], a[1]], scalar);

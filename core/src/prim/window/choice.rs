@@ -1,0 +1,231 @@
+//! The chosen element of each window, found by operations on whole arrays.
+//!
+//! XLA's CPU backend goes through windows one by one, in a loop that neither
+//! several threads nor vector instructions speed up: the gradient of pooling is
+//! then half of a small convolutional network's step. Instead, the elements at
+//! one place of all windows are one slice, slices are compared one after the
+//! other, and every element of the array asks the windows that it is in whether
+//! it is the one that they chose (`docs/performance.md` has the numbers).
+
+use super::{Select, SlidingWindow};
+use crate::lower::{Lowering, Value, dims_array, i64_array};
+use crate::{Aval, DType, Dims};
+
+/// The most elements of a window whose program is written out: one comparison
+/// each, and one sum for each window that an element is in.
+const MOST_ELEMENTS: usize = 64;
+
+/// All places in a box of such sizes, the last axis fastest.
+fn places(sizes: &[usize]) -> Vec<Dims> {
+    let mut out = vec![Dims::new()];
+    for &n in sizes {
+        let with = |place: &Dims| {
+            let place = place.clone();
+            (0..n).map(move |i| place.iter().copied().chain([i]).collect())
+        };
+        out = out.iter().flat_map(with).collect();
+    }
+    out
+}
+
+/// `value` without what is before `start`, every `strides`-th, `sizes` of them.
+fn slice(
+    ctx: &mut Lowering<'_>,
+    (value, from): (Value, Aval),
+    start: &[usize],
+    strides: &[usize],
+    sizes: &[usize],
+) -> Value {
+    let axes = || start.iter().zip(strides).zip(sizes);
+    let limit: Dims = axes().map(|((&at, t), n)| at + t * (n - 1) + 1).collect();
+    let attributes = format!(
+        "start_indices = {}, limit_indices = {}, strides = {}",
+        dims_array(start),
+        dims_array(&limit),
+        dims_array(strides)
+    );
+    let to = from.with_shape(sizes);
+    if from == to {
+        return value;
+    }
+    ctx.op1("slice", &[value], &[from], to, &attributes)
+}
+
+/// `value` with so much of `filling` around each axis; negative numbers cut off.
+fn pad(
+    ctx: &mut Lowering<'_>,
+    (value, from): (Value, Aval),
+    filling: Value,
+    around: &[(isize, isize)],
+) -> (Value, Aval) {
+    let sizes = from.shape().iter().zip(around);
+    let sizes: Dims = sizes
+        .map(|(&n, (low, high))| (n as isize + low + high) as usize)
+        .collect();
+    let to = from.with_shape(&sizes);
+    if around.iter().all(|&p| p == (0, 0)) {
+        return (value, to);
+    }
+    let attributes = format!(
+        "edge_padding_low = {}, edge_padding_high = {}, interior_padding = {}",
+        i64_array(around.iter().map(|p| p.0 as i64)),
+        i64_array(around.iter().map(|p| p.1 as i64)),
+        i64_array(around.iter().map(|_| 0))
+    );
+    let types = [from, Aval::scalar(from.dtype())];
+    let value = ctx.op1("pad", &[value, filling], &types, to, &attributes);
+    (value, to)
+}
+
+impl SlidingWindow {
+    /// Whether the choice of this window is written by whole arrays: on CPUs,
+    /// where windows have few elements.
+    pub(super) fn by_arrays(&self, ctx: &Lowering<'_>) -> bool {
+        let elements: usize = self.dimensions.iter().product();
+        ctx.is_for_cpu() && self.is_plain() && elements <= MOST_ELEMENTS
+    }
+
+    /// How many places of the window an element can be in, along each axis.
+    fn overlaps(&self) -> Dims {
+        let axes = self.dimensions.iter().zip(&self.strides);
+        axes.map(|(&w, &t)| w.div_ceil(t)).collect()
+    }
+
+    /// The number of the window's element at `offset`; all elements that
+    /// `overlaps` windows reach have different ones, in the window or not.
+    fn number(&self, offset: &[usize]) -> i64 {
+        let axes = self.overlaps().into_iter().zip(&self.strides).zip(offset);
+        axes.fold(0, |number, ((r, t), at)| {
+            number * (r * t) as i64 + *at as i64
+        })
+    }
+
+    /// The numbers of the chosen elements of all places of the window over an
+    /// array that is padded already.
+    fn chosen(
+        &self,
+        ctx: &mut Lowering<'_>,
+        select: Select,
+        operand: (Value, Aval),
+        places_aval: Aval,
+    ) -> Value {
+        let numbers = places_aval.with_dtype(DType::I32);
+        let truth = places_aval.with_dtype(DType::Bool);
+        let mut best: Option<(Value, Value)> = None;
+        for offset in places(&self.dimensions) {
+            let here = slice(ctx, operand, &offset, &self.strides, places_aval.shape());
+            let number = ctx.splat(self.number(&offset), numbers);
+            best = Some(match best {
+                None => (here, number),
+                Some((value, chosen)) => {
+                    let stays = ctx.compare(select.direction(), [value, here], places_aval);
+                    let mut keep = |old, new, aval| {
+                        ctx.op1("select", &[stays, old, new], &[truth, aval, aval], aval, "")
+                    };
+                    (
+                        keep(value, here, places_aval),
+                        keep(chosen, number, numbers),
+                    )
+                }
+            });
+        }
+        let (_, chosen) = best.expect("a window has elements");
+        // Otherwise the comparisons are done again for each element that asks.
+        ctx.op1("optimization_barrier", &[chosen], &[numbers], numbers, "")
+    }
+
+    /// For each element of `operand`, which is padded already, the sum of
+    /// `source` over the windows that chose it; with `padding` taken off.
+    pub(super) fn scatter_by_arrays(
+        &self,
+        ctx: &mut Lowering<'_>,
+        select: Select,
+        operand: (Value, Aval),
+        (source, places_aval): (Value, Aval),
+        out: Aval,
+    ) -> Value {
+        let numbers = places_aval.with_dtype(DType::I32);
+        let chosen = self.chosen(ctx, select, operand, places_aval);
+        let overlaps = self.overlaps();
+        // Places before the first and after the last one, which choose nothing.
+        let around: Vec<_> = overlaps
+            .iter()
+            .map(|&r| (r as isize - 1, r as isize - 1))
+            .collect();
+        let (nothing, zero) = (ctx.scalar(-1, DType::I32), ctx.scalar(0, out.dtype()));
+        let chosen = pad(ctx, (chosen, numbers), nothing, &around);
+        let source = pad(ctx, (source, places_aval), zero, &around);
+        // An element is at `stride * q + o`; axes of `o` come behind those of `q`.
+        let rows: Dims = places_aval
+            .shape()
+            .iter()
+            .zip(&overlaps)
+            .map(|(p, r)| p + r - 1)
+            .collect();
+        let (mut split, mut of_rows, mut of_steps) = (Dims::new(), Dims::new(), Dims::new());
+        for (&q, &t) in rows.iter().zip(&self.strides) {
+            of_rows.push(split.len());
+            split.push(q);
+            of_steps.push(split.len());
+            split.push(t);
+        }
+        let steps = numbers.with_shape(&self.strides);
+        let wide = out.with_shape(&split);
+        let wide_numbers = numbers.with_shape(&split);
+        let wide_truth = wide.with_dtype(DType::Bool);
+        let zeros = ctx.splat(0, wide);
+        let inside = self.step_numbers(ctx, steps);
+        let mut sum = None;
+        // The first window first, as the sums of XLA's own operation are.
+        for back in places(&overlaps).into_iter().rev() {
+            let start: Dims = overlaps.iter().zip(&back).map(|(r, j)| r - 1 - j).collect();
+            let ones = Dims::from_elem(1, start.len());
+            let asked = slice(ctx, chosen, &start, &ones, &rows);
+            let value = slice(ctx, source, &start, &ones, &rows);
+            let first: Dims = back.iter().zip(&self.strides).map(|(j, t)| j * t).collect();
+            let first = ctx.splat(self.number(&first), steps);
+            let own = ctx.same("add", &[inside, first], steps);
+            let own = ctx.broadcast_in_dim(own, steps, wide_numbers, &of_steps);
+            let asked =
+                ctx.broadcast_in_dim(asked, numbers.with_shape(&rows), wide_numbers, &of_rows);
+            let value = ctx.broadcast_in_dim(value, out.with_shape(&rows), wide, &of_rows);
+            let is_chosen = ctx.compare("EQ", [asked, own], wide_numbers);
+            let types = [wide_truth, wide, wide];
+            let part = ctx.op1("select", &[is_chosen, value, zeros], &types, wide, "");
+            sum = Some(match sum {
+                None => part,
+                Some(sum) => ctx.same("add", &[sum, part], wide),
+            });
+        }
+        let sum = sum.expect("an element is in some window");
+        let joined: Dims = rows.iter().zip(&self.strides).map(|(q, t)| q * t).collect();
+        let joined_aval = out.with_shape(&joined);
+        let sum = match wide == joined_aval {
+            true => sum,
+            false => ctx.op1("reshape", &[sum], &[wide], joined_aval, ""),
+        };
+        let axes = self.padding.iter().zip(out.shape()).zip(&joined);
+        let rest: Vec<_> = axes
+            .map(|((&(low, _), &n), &have)| (-low, n as isize + low - have as isize))
+            .collect();
+        pad(ctx, (sum, joined_aval), zero, &rest).0
+    }
+
+    /// The numbers of the elements at the steps between two places.
+    fn step_numbers(&self, ctx: &mut Lowering<'_>, steps: Aval) -> Value {
+        let mut sum = ctx.splat(0, steps);
+        for (d, &t) in self.strides.iter().enumerate() {
+            if t == 1 {
+                continue;
+            }
+            let mut one = Dims::from_elem(0, self.strides.len());
+            one[d] = 1;
+            let attributes = format!("iota_dimension = {d} : i64");
+            let along = ctx.op1("iota", &[], &[], steps, &attributes);
+            let weight = ctx.splat(self.number(&one), steps);
+            let along = ctx.same("multiply", &[along, weight], steps);
+            sum = ctx.same("add", &[sum, along], steps);
+        }
+        sum
+    }
+}
