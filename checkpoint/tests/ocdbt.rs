@@ -1,6 +1,8 @@
 //! Databases that TensorStore wrote, our own, and those of several processes.
 
 use proptest::prelude::*;
+use ramie_checkpoint::commit::{ItemReader, ItemWriter, Process, save_item};
+use ramie_checkpoint::items::{SaveArgs, Snapshot};
 use ramie_checkpoint::ocdbt::{self, Compression, Database, Options, Writer};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -345,4 +347,61 @@ fn too_long_a_key_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let writer = Writer::create(folder.path(), &Options::default()).unwrap();
     let _ = writer.put(vec![b'a'; 65536], b"");
+}
+
+/// An item that is a database of two parts.
+struct Parts;
+
+impl SaveArgs for Parts {
+    fn handler(&self) -> &str {
+        "test.Parts"
+    }
+
+    fn snapshot(&self, _: Process) -> ramie_checkpoint::Result<Box<dyn Snapshot>> {
+        Ok(Box::new(Parts))
+    }
+}
+
+impl Snapshot for Parts {
+    fn write(&mut self, item: &ItemWriter) -> ramie_checkpoint::Result<()> {
+        for process in 0..2 {
+            let folder = item.subfolder(&ocdbt::process_folder(process))?;
+            let writer = Writer::create_in(&folder, &Options::default())?;
+            writer.put(key(process), &value(process, 2000 * process))?;
+            writer.finish()?;
+        }
+        Ok(())
+    }
+
+    fn finalize(&mut self, item: &ItemWriter) -> ramie_checkpoint::Result<()> {
+        assert_eq!(ocdbt::merge_in(item, &Options::default())?, 2);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_database_is_an_item_of_a_checkpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    save_item(&path, &Parts).unwrap();
+    let reader = ItemReader::open(&path).unwrap();
+    reader.verify_all().unwrap();
+    let names = reader.names().unwrap();
+    let manifests = names.iter().filter(|n| n.ends_with("manifest.ocdbt"));
+    assert_eq!(manifests.count(), 3);
+    let data: Vec<_> = names.iter().filter(|n| n.contains("d/")).collect();
+    assert_eq!(data.len(), 3, "{names:?}");
+    let database = Database::open(&path).unwrap();
+    let expected = (0..2).map(|i| (key(i), value(i, 2000 * i)));
+    assert_eq!(content(&database), expected.collect());
+    // What the format has no checksum for, the checkpoint has one for.
+    let large = data
+        .iter()
+        .max_by_key(|n| path.join(n).metadata().unwrap().len());
+    let large = path.join(large.unwrap());
+    let mut bytes = std::fs::read(&large).unwrap();
+    bytes[1000] ^= 1;
+    std::fs::write(&large, bytes).unwrap();
+    let error = reader.verify_all().unwrap_err().to_string();
+    assert!(error.starts_with(large.to_str().unwrap()), "{error}");
 }

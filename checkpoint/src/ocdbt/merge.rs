@@ -1,6 +1,7 @@
 //! Making one database of those of several processes.
 
 use super::writer::{Options, Writer};
+use crate::commit::ItemWriter;
 use crate::{Error, Result, natural_sort};
 use std::fs;
 use std::path::Path;
@@ -49,6 +50,20 @@ pub fn process_folder(process: usize) -> String {
 /// merged one cannot be written or is there already.
 pub fn merge(folder: impl AsRef<Path>, options: &Options) -> Result<usize> {
     let folder = folder.as_ref();
+    merge_with(folder, || Writer::create(folder, options))
+}
+
+/// [`merge`] in the folder of an item of a checkpoint: the merged database's files are
+/// part of the item like any other, as those of [`Writer::create_in`].
+///
+/// # Errors
+///
+/// Those of [`merge`].
+pub fn merge_in(item: &ItemWriter, options: &Options) -> Result<usize> {
+    merge_with(item.folder(), || Writer::create_in(item, options))
+}
+
+fn merge_with(folder: &Path, writer: impl FnOnce() -> Result<Writer>) -> Result<usize> {
     let failed = |e| Error::io(folder, "be listed", e);
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
@@ -63,7 +78,7 @@ pub fn merge(folder: impl AsRef<Path>, options: &Options) -> Result<usize> {
         return Ok(0);
     }
     names.sort_by(|a, b| natural_sort::compare(a, b));
-    let writer = Writer::create(folder, options)?;
+    let writer = writer()?;
     for name in &names {
         writer.include(name)?;
     }

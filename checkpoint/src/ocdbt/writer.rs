@@ -1,21 +1,18 @@
 //! Writing a database.
 
 use super::block::Compression;
-use super::data_files::DataFile;
 use super::database::Database;
 use super::keys::Entry;
 use super::location::Location;
 use super::manifest::{self, Config, Manifest};
 use super::node::{LARGEST_INLINE, LONGEST_KEY, Value};
+use super::output::{Home, Output, unique};
 use super::tree;
 use super::versions::Root;
-use crate::{Error, Result, atomic};
+use crate::commit::ItemWriter;
+use crate::{Error, Result};
 use std::collections::BTreeMap;
-use std::collections::hash_map::RandomState;
-use std::fs::{self, File};
-use std::hash::{BuildHasher, Hasher};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -69,7 +66,7 @@ impl Default for Options {
 /// # }
 /// ```
 pub struct Writer {
-    folder: PathBuf,
+    home: Home,
     config: Config,
     target: u64,
     state: Mutex<State>,
@@ -84,14 +81,6 @@ struct State {
     failed: bool,
 }
 
-/// A data file that is written.
-struct Output {
-    id: DataFile,
-    path: PathBuf,
-    file: File,
-    length: u64,
-}
-
 impl Writer {
     /// Begins a database in `folder`, which is made if it is not there.
     ///
@@ -104,24 +93,42 @@ impl Writer {
     /// If the options allow values of more than 1048576 bytes in nodes.
     #[track_caller]
     pub fn create(folder: impl AsRef<Path>, options: &Options) -> Result<Writer> {
-        let folder = folder.as_ref();
+        Writer::begin(Home::folder(folder.as_ref())?, options)
+    }
+
+    /// Begins a database in the folder of an item of a checkpoint. Its files are part of
+    /// the item like any other, with their checksums, and are put on the disk with it.
+    ///
+    /// # Errors
+    ///
+    /// If the folder holds a database.
+    ///
+    /// # Panics
+    ///
+    /// If the options allow values of more than 1048576 bytes in nodes.
+    #[track_caller]
+    pub fn create_in(item: &ItemWriter, options: &Options) -> Result<Writer> {
+        Writer::begin(Home::Item(item.clone()), options)
+    }
+
+    #[track_caller]
+    fn begin(home: Home, options: &Options) -> Result<Writer> {
         let inline = options.max_inline_value_bytes;
         assert!(
             inline as usize <= LARGEST_INLINE,
             "ocdbt::Writer::create: max_inline_value_bytes is {inline}, and nodes hold values of at \
              most {LARGEST_INLINE} bytes\n  help: leave it at 1024"
         );
-        let failed = |e| Error::io(folder, "be made", e);
-        fs::create_dir_all(folder.join("d")).map_err(failed)?;
-        let manifest = folder.join(manifest::NAME);
-        if manifest.try_exists().map_err(failed)? {
+        let manifest = home.path().join(manifest::NAME);
+        let there = manifest.try_exists();
+        if there.map_err(|e| Error::io(&manifest, "be looked for", e))? {
             return Err(Error::format(
                 &manifest,
                 "is there already: databases are written once\n  help: write to another folder",
             ));
         }
         Ok(Writer {
-            folder: folder.into(),
+            home,
             config: Config {
                 uuid: unique(),
                 numbered: false,
@@ -140,7 +147,7 @@ impl Writer {
 
     /// The database's folder.
     pub fn folder(&self) -> &Path {
-        &self.folder
+        self.home.path()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -224,7 +231,7 @@ impl Writer {
             "ocdbt::Writer::include: `{name}` is not the name of a folder\n  help: name a folder \
              that is directly in the database's"
         );
-        let database = Database::open(self.folder.join(name))?;
+        let database = Database::open(self.folder().join(name))?;
         for entry in Entry::new(&database, b"") {
             let (key, value) = entry?;
             let value = match value {
@@ -249,7 +256,7 @@ impl Writer {
 
     /// Whether values are the same, wherever their bytes are.
     fn equal(&self, a: &Value, b: &Value) -> bool {
-        let files = super::files::Files::new(self.folder.clone());
+        let files = super::files::Files::new(self.folder().into());
         let chunk = |value: &Value, at: u64, bytes: &mut [u8]| -> Result<()> {
             super::database::fill(&files, value, at, bytes)
         };
@@ -267,17 +274,17 @@ impl Writer {
     fn write(&self, parts: &[&[u8]], length: u64) -> Result<Location> {
         let output = {
             let mut state = self.state();
-            let fits = |o: &Output| o.length.saturating_add(length) <= self.target;
+            let fits = |o: &Output| o.length().saturating_add(length) <= self.target;
             let roomy = state.idle.iter().rposition(fits);
             roomy.map(|i| state.idle.swap_remove(i))
         };
         let written = output
-            .map_or_else(|| Output::create(&self.folder), Ok)
+            .map_or_else(|| self.home.create(), Ok)
             .and_then(|mut output| {
                 let location = output.write(parts, length)?;
-                match output.length < self.target {
+                match output.length() < self.target {
                     true => self.state().idle.push(output),
-                    false => output.sync()?,
+                    false => output.finish()?,
                 }
                 Ok(location)
             });
@@ -304,12 +311,12 @@ impl Writer {
         let state = state.unwrap_or_else(PoisonError::into_inner);
         if state.failed {
             return Err(Error::format(
-                &self.folder,
+                self.home.path(),
                 "the database is not complete: a value could not be written",
             ));
         }
         for output in state.idle {
-            output.sync()?;
+            output.finish()?;
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let root = Root {
@@ -319,72 +326,16 @@ impl Writer {
             location: tree.map(|tree| tree.location),
             commit_time: now.map_or(0, |now| now.as_nanos() as u64),
         };
-        let data = self.folder.join("d");
-        #[cfg(unix)]
-        File::open(&data)
-            .and_then(|folder| folder.sync_all())
-            .map_err(|e| Error::io(&data, "be put on the disk", e))?;
         let manifest = Manifest::write_first(&self.config, &root);
-        let path = self.folder.join(manifest::NAME);
-        atomic::replace(&path, |file| {
-            file.write_all(&manifest)
-                .map_err(|e| Error::io(&path, "be written", e))
-        })
+        self.home.finish(&manifest)
     }
 }
 
 impl std::fmt::Debug for Writer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Writer")
-            .field("folder", &self.folder)
+            .field("folder", &self.folder())
             .field("keys", &self.state().entries.len())
             .finish_non_exhaustive()
     }
-}
-
-impl Output {
-    fn create(folder: &Path) -> Result<Output> {
-        let name: String = unique().iter().map(|b| format!("{b:02x}")).collect();
-        let relative = format!("d/{name}");
-        let path = folder.join(&relative);
-        let file = File::create_new(&path).map_err(|e| Error::io(&path, "be made", e))?;
-        Ok(Output {
-            id: DataFile {
-                base: "".into(),
-                relative: relative.into(),
-            },
-            path,
-            file,
-            length: 0,
-        })
-    }
-
-    fn write(&mut self, parts: &[&[u8]], length: u64) -> Result<Location> {
-        for part in parts {
-            let written = self.file.write_all(part);
-            written.map_err(|e| Error::io(&self.path, "be written", e))?;
-        }
-        let offset = self.length;
-        self.length += length;
-        Ok(Location {
-            file: self.id.clone(),
-            offset,
-            length,
-        })
-    }
-
-    fn sync(self) -> Result<()> {
-        let synced = self.file.sync_all();
-        synced.map_err(|e| Error::io(&self.path, "be put on the disk", e))
-    }
-}
-
-/// 16 bytes that no other call returns, in this process or another.
-fn unique() -> [u8; 16] {
-    // The keys of each state are random, which the system sees to.
-    let half = || RandomState::new().build_hasher().finish().to_le_bytes();
-    let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(&half());
-    bytes[8..].copy_from_slice(&half());
-    bytes
 }
