@@ -299,3 +299,74 @@ fn a_transformer_learns_from_what_came_before() {
         "{sample:?}"
     );
 }
+
+/// A run that lost what it did after a checkpoint does it again in the same way:
+/// with the same images, shifted as they were, and the same dropped features.
+#[test]
+fn a_convolutional_network_learns_and_goes_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = "--epochs 6 --checkpoint-every 84 --out run";
+    let options: Vec<&str> = options.split(' ').collect();
+    let lines = checked_in(folder.path(), "cnn", &options);
+    let last = lines.last().expect("a line");
+    let (correct, total) = accuracy(last);
+    assert!(correct >= 433 && total == 450, "{lines:?}");
+    let run = folder.path().join("run");
+    assert!(is_picture(&run.join("predictions.png")));
+    let metrics = || std::fs::read_to_string(run.join("metrics.jsonl")).expect("metrics");
+    let whole = metrics();
+
+    for entry in std::fs::read_dir(run.join("checkpoints")).expect("a folder") {
+        let path = entry.expect("a checkpoint").path();
+        if path.display().to_string().contains("126") {
+            match path.is_dir() {
+                true => std::fs::remove_dir_all(path).expect("removed"),
+                false => std::fs::remove_file(path).expect("removed"),
+            }
+        }
+    }
+    let lines = checked_in(
+        folder.path(),
+        "cnn",
+        &[&options[..], &["--resume"]].concat(),
+    );
+    assert!(
+        lines.iter().any(|l| l == "Resumed after step 84"),
+        "{lines:?}"
+    );
+    assert_eq!(lines.last(), Some(last));
+    assert_eq!(metrics(), whole);
+}
+
+/// Two classes that a mean tells apart, as files of MNIST's kind.
+#[test]
+fn a_convolutional_network_learns_from_idx_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for split in ["train", "t10k"] {
+        let labels: Vec<u8> = (0..64).map(|i| i % 2).collect();
+        let header = |kind: u8, sizes: &[u8]| -> Vec<u8> {
+            let sizes = sizes.iter().flat_map(|n| [0, 0, 0, *n]);
+            [0, 0, 8, kind].into_iter().chain(sizes).collect()
+        };
+        let pixels = labels
+            .iter()
+            .flat_map(|l| (0..35).map(move |i| l * 180 + i));
+        let images = header(3, &[64, 5, 7])
+            .into_iter()
+            .chain(pixels)
+            .collect::<Vec<u8>>();
+        let labels = [header(1, &[64]), labels.clone()].concat();
+        for (name, bytes) in [("images-idx3", images), ("labels-idx1", labels)] {
+            let path = folder.path().join(format!("{split}-{name}-ubyte"));
+            std::fs::write(path, bytes).expect("written");
+        }
+    }
+    let options = "--idx . --epochs 10 --width 4 --batch-size 16 --shift 0 --learning-rate 0.03";
+    let options: Vec<&str> = options.split(' ').collect();
+    let lines = checked_in(folder.path(), "cnn", &options);
+    assert_eq!(
+        accuracy(lines.last().expect("a line")),
+        (64, 64),
+        "{lines:?}"
+    );
+}

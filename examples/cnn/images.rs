@@ -1,0 +1,66 @@
+//! The images: those in the program, or IDX files.
+
+use crate::common::Result;
+use ndarray::{Array0, Array1, Array2, Array3, Array4, Axis};
+use ramie::data::readers::idx::Mnist;
+use ramie::data::{Augment, DataLoader, Generator, IntoSource, Source, digits};
+use std::path::Path;
+
+/// Images with the digits on them.
+pub struct Images {
+    /// Brightness: `[n, height, width]`.
+    pub pixels: Array3<u8>,
+    pub labels: Array1<i32>,
+}
+
+/// A batch: `[n, height, width, 1]` and `[n]`.
+pub type Batch = (Array4<f32>, Array1<i32>);
+
+/// Images to train on and to test with.
+pub fn load(idx: Option<&Path>) -> Result<(Images, Images)> {
+    if let Some(folder) = idx {
+        let of = |split| -> Result<Images> {
+            let Mnist { images, labels } = Mnist::load(folder, split)?;
+            Ok(Images {
+                pixels: images,
+                labels: labels.mapv(i32::from),
+            })
+        };
+        return Ok((of("train")?, of("t10k")?));
+    }
+    let digits = digits::load()?;
+    let of = |split: digits::Split| Images {
+        // They go from 0 to 16.
+        pixels: split.images.mapv(|p| (p / 16.0 * 255.0) as u8),
+        labels: split.labels,
+    };
+    Ok((of(digits.train), of(digits.test)))
+}
+
+impl Images {
+    /// Mean and standard deviation of the pixels, as numbers from 0 to 1.
+    pub fn statistics(&self) -> ([f32; 1], [f32; 1]) {
+        let count = self.pixels.len().max(1) as f64;
+        let mean = self.pixels.iter().map(|p| f64::from(*p)).sum::<f64>() / count;
+        let squares = self.pixels.iter().map(|p| (f64::from(*p) - mean).powi(2));
+        let deviation = (squares.sum::<f64>() / count).sqrt().max(1.0);
+        ([(mean / 255.0) as f32], [(deviation / 255.0) as f32])
+    }
+
+    /// The same size, shifted by up to so many pixels, as a hand that writes is
+    /// never in the same place.
+    pub fn shifted(&self, pixels: usize) -> Augment {
+        let (_, height, width) = self.pixels.dim();
+        Augment::new().random_crop(height, width, pixels)
+    }
+
+    /// A loader of the images, each made different in every epoch.
+    pub fn loader(&self, augment: Augment, seed: u64) -> DataLoader<Batch> {
+        let source = (self.pixels.clone(), self.labels.clone()).into_source();
+        let augmented = move |(image, label): (Array2<u8>, Array0<i32>), g: &mut Generator| {
+            let image = image.insert_axis(Axis(2));
+            (augment.apply(&image.view(), g), label)
+        };
+        DataLoader::new(source.map_random(seed, augmented))
+    }
+}

@@ -1,0 +1,149 @@
+//! Trains a convolutional network: batch normalization, dropout, and images that
+//! are different in every epoch.
+//!
+//! `cargo run --release --example cnn`
+//! `cargo run --release --example cnn -- --idx FOLDER_OF_MNIST`
+#![forbid(unsafe_code)]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod images;
+mod model;
+
+use clap::Parser;
+use common::picture::{self, Tile};
+use common::{Result, Run, RunOptions, score};
+use images::{Batch, Images};
+use model::{Cnn, Trainer, classify, train_step};
+use ramie::data::{DataLoader, Placement, Resumable};
+use ramie::nn::nnx::{self, TabulateOptions};
+use ramie::nn::{Module, Rngs};
+use ramie::{Array, DType, jit};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Train a convolutional network on images of digits.
+#[derive(Parser)]
+struct Options {
+    /// How often to go through the training images.
+    #[arg(long, default_value_t = 20)]
+    epochs: u64,
+    /// Images of a step.
+    #[arg(long, default_value_t = 64)]
+    batch_size: usize,
+    /// Features of the first convolution.
+    #[arg(long, default_value_t = 32)]
+    width: usize,
+    /// The probability to drop a feature before the last layer.
+    #[arg(long, default_value_t = 0.2)]
+    dropout: f64,
+    /// By how many pixels images are shifted, at most.
+    #[arg(long, default_value_t = 1)]
+    shift: usize,
+    /// The learning rate at the beginning.
+    #[arg(long, default_value_t = 0.003)]
+    learning_rate: f64,
+    /// The seed of all that is random.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// A folder of MNIST or one of its kind: train-images-idx3-ubyte and so on,
+    /// which may end in .gz; without it the digits in the program.
+    #[arg(long)]
+    idx: Option<PathBuf>,
+    #[command(flatten)]
+    run: RunOptions,
+}
+
+fn main() -> ExitCode {
+    common::main(run)
+}
+
+fn run(options: &Options) -> Result {
+    if options.batch_size == 0 || options.width == 0 || !(0.0..1.0).contains(&options.dropout) {
+        return Err("--batch-size and --width are 1 or more, --dropout is below 1".into());
+    }
+    let (train_images, test_images) = images::load(options.idx.as_deref())?;
+    let (mean, deviation) = train_images.statistics();
+    let augment = train_images
+        .shifted(options.shift)
+        .normalise(&mean, &deviation);
+    let loader = train_images
+        .loader(augment, options.seed)
+        .batch_size(options.batch_size)
+        .shuffle(options.seed)
+        .drop_last()
+        .workers(1)
+        .epochs(options.epochs);
+    let steps = options.epochs * loader.len() as u64;
+    let mut run = Run::new("cnn", &options.run, steps)?;
+
+    let mut rngs = Rngs::new(options.seed);
+    let model = Cnn::new(options.width, options.dropout, &mut rngs);
+    let (_, height, width) = train_images.pixels.dim();
+    let x = Array::zeros(&[1, height, width, 1], DType::F32);
+    let table = TabulateOptions::new().depth(2);
+    println!("{}", nnx::tabulate(&model, x, table, |m, x| m.forward(&x)));
+    let mut trainer = Trainer::new(model, options.learning_rate, steps);
+    train(&mut run, &mut trainer, &loader)?;
+    run.finish()?;
+
+    let as_they_are = ramie::data::Augment::new().normalise(&mean, &deviation);
+    let test = test_images.loader(as_they_are, 0).batch_size(450);
+    let predicted = predictions(&mut trainer.model, &test)?;
+    let pairs = predicted.iter().zip(&test_images.labels);
+    let correct = pairs.filter(|(p, l)| p == l).count();
+    run.record(&[(
+        "test_accuracy",
+        correct as f64 / predicted.len().max(1) as f64,
+    )])?;
+    run.draw(|folder| picture::tiles(folder, "predictions.png", &tiles(&test_images, &predicted)))?;
+    println!("Test accuracy: {}", score(correct, predicted.len()));
+    Ok(())
+}
+
+fn train(run: &mut Run, trainer: &mut Trainer, loader: &DataLoader<Batch>) -> Result {
+    let step = jit(train_step);
+    let batches = match run.restore(trainer)? {
+        Some(position) => loader.resume(&position)?,
+        None => loader.iter(),
+    };
+    let mut batches = batches.prefetch_to_device(2, Placement::default());
+    while let Some(batch) = batches.next() {
+        let (images, labels) = batch?;
+        let (loss, accuracy) = step(trainer, images, labels);
+        run.stepped(&[("loss", &loss), ("accuracy", &accuracy)])?;
+        run.checkpoint(trainer, &batches.state())?;
+    }
+    Ok(())
+}
+
+/// The digits that the model takes images for. It drops nothing, and normalizes
+/// by the statistics that it has seen in training.
+fn predictions(model: &mut Cnn, loader: &DataLoader<Batch>) -> Result<Vec<i32>> {
+    model.eval();
+    let classify = jit(classify);
+    let mut predicted = Vec::new();
+    for batch in loader.iter().prefetch_to_device(2, Placement::default()) {
+        let (images, _) = batch?;
+        predicted.extend(classify(model, images).to_vec::<i32>());
+    }
+    Ok(predicted)
+}
+
+/// A hundred images with the digits that the model takes them for, those first
+/// where it is wrong.
+fn tiles(images: &Images, predicted: &[i32]) -> Vec<Tile> {
+    let wrong = |i: &usize| predicted[*i] != images.labels[*i];
+    let all = || 0..predicted.len();
+    let order = all().filter(wrong).chain(all().filter(|i| !wrong(i)));
+    let tile = |i: usize| {
+        let image = images.pixels.index_axis(ndarray::Axis(0), i);
+        Tile {
+            pixels: image.iter().map(|p| f32::from(*p) / 255.0).collect(),
+            width: image.ncols(),
+            text: predicted[i].to_string(),
+            right: !wrong(&i),
+        }
+    };
+    order.take(100).map(tile).collect()
+}

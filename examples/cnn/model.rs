@@ -1,0 +1,98 @@
+//! A convolutional network, and its training step.
+
+use ramie::nn::{
+    BatchNorm, Conv, Dropout, Linear, Module, Optimizer, Rngs, Tree, max_pool, value_and_grad,
+};
+use ramie::optim::schedules::cosine_decay_schedule;
+use ramie::optim::{adamw, softmax_cross_entropy_with_integer_labels};
+use ramie::{Array, Padding};
+
+/// Two stages of convolutions, the mean over the image, and a linear layer. Images
+/// may have any size.
+#[derive(Module)]
+pub struct Cnn {
+    stem: ConvBlock,
+    stage1: ConvBlock,
+    stage2: ConvBlock,
+    dropout: Dropout,
+    head: Linear,
+}
+
+/// A convolution, normalized over the batch.
+#[derive(Module)]
+struct ConvBlock {
+    conv: Conv,
+    norm: BatchNorm,
+}
+
+impl ConvBlock {
+    fn new(inputs: usize, outputs: usize, rngs: &mut Rngs) -> ConvBlock {
+        ConvBlock {
+            // The normalization has a bias.
+            conv: Conv::features(outputs, [3, 3])
+                .without_bias()
+                .build(inputs, &mut *rngs),
+            norm: BatchNorm::config().momentum(0.9).build(outputs, rngs),
+        }
+    }
+
+    /// Running statistics change, so that the layer is `&mut`.
+    fn forward(&mut self, x: &Array) -> Array {
+        self.norm.forward(&self.conv.forward(x)).relu()
+    }
+}
+
+impl Cnn {
+    pub fn new(width: usize, dropout: f64, rngs: &mut Rngs) -> Cnn {
+        Cnn {
+            stem: ConvBlock::new(1, width, rngs),
+            stage1: ConvBlock::new(width, width, rngs),
+            stage2: ConvBlock::new(width, 2 * width, rngs),
+            dropout: Dropout::new(dropout, rngs),
+            head: Linear::new(2 * width, 10, rngs),
+        }
+    }
+
+    /// Images `[n, height, width, 1]` to logits `[n, 10]`.
+    pub fn forward(&mut self, x: &Array) -> Array {
+        let x = self.stage1.forward(&self.stem.forward(x));
+        let x = max_pool(&x, &[2, 2], &[2, 2], Padding::Valid);
+        let x = self.stage2.forward(&x).mean_axes(&[1, 2]);
+        self.head.forward(&self.dropout.forward(&x))
+    }
+}
+
+/// What a step changes: parameters, running statistics, the keys of dropout, and
+/// the optimizer's moments.
+#[derive(Tree)]
+pub struct Trainer {
+    pub model: Cnn,
+    pub optimizer: Optimizer,
+}
+
+impl Trainer {
+    /// A trainer with AdamW, whose learning rate falls to 0.
+    pub fn new(model: Cnn, learning_rate: f64, steps: u64) -> Trainer {
+        let rate = cosine_decay_schedule(learning_rate, steps.max(1) as usize, 0.0, 1.0);
+        let optimizer = Optimizer::new(&model, adamw(rate));
+        Trainer { model, optimizer }
+    }
+}
+
+/// One step on images and labels `[n]`; returns the loss before it, and which
+/// share of the images was taken for the right digit.
+pub fn train_step(trainer: &mut Trainer, images: Array, labels: Array) -> (Array, Array) {
+    let objective = |model: &mut Cnn| {
+        let logits = model.forward(&images);
+        let loss = softmax_cross_entropy_with_integer_labels(&logits, &labels).mean();
+        (loss, logits.argmax(-1).eq(&labels).mean())
+    };
+    let (out, grads) = value_and_grad(&mut trainer.model, objective);
+    trainer.optimizer.update(&mut trainer.model, grads);
+    out
+}
+
+/// The digits that a model takes images for; it is in evaluation mode.
+pub fn classify(model: &mut Cnn, images: Array) -> Array {
+    model.forward(&images).argmax(-1)
+}
