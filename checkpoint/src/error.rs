@@ -60,6 +60,24 @@ pub enum Error {
     /// The writer of a state dict refused.
     #[error("cannot be written: {0}")]
     Write(io::Error),
+    /// There is no such step.
+    #[error("{}: there is no step {step}: {there}", folder.display())]
+    NoStep {
+        /// The folder of the run.
+        folder: PathBuf,
+        /// The step.
+        step: u64,
+        /// Which ones there are.
+        there: String,
+    },
+    /// A save that went on in the background.
+    #[error("{}: the save in the background failed: {source}", path.display())]
+    Save {
+        /// The checkpoint, which is not there.
+        path: PathBuf,
+        /// Why.
+        source: Box<Error>,
+    },
     /// Another one of the processes that save together failed.
     #[error("process {process}: {message}")]
     Process {

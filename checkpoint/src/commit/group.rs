@@ -3,9 +3,23 @@
 use super::Process;
 use crate::{Error, Result};
 use ramie_core::distributed::{self, KeyValueStore};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+
+/// How the processes that save together find each other:
+/// `orbax.checkpoint.options.MultiprocessingOptions`.
+#[derive(Clone, Debug, Default)]
+pub struct MultiprocessingOptions {
+    /// The process that commits, and writes what there is once.
+    pub primary_host: usize,
+    /// The processes that save together, the primary one among them; all, if nothing
+    /// is said.
+    pub active_processes: Option<BTreeSet<usize>>,
+    /// A name that sets the meetings of these processes apart from those of others
+    /// that save into the same folder.
+    pub barrier_sync_key_prefix: Option<String>,
+}
 
 /// The processes that save together, as one of them sees them: a chain of points at
 /// which all of them meet and learn whether any of them has failed.
@@ -14,6 +28,7 @@ use std::time::Duration;
 /// all of them at the same point, so that they leave the chain together.
 pub(crate) struct Group {
     process: Process,
+    members: Vec<usize>,
     store: Option<KeyValueStore>,
     timeout: Duration,
     prefix: String,
@@ -25,26 +40,55 @@ pub(crate) struct Group {
 static MADE: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
 
 impl Group {
-    /// The group of all processes. Those that work together have the same name, and
-    /// are made in the same order in every process.
-    pub fn new(name: &str, timeout: Duration) -> Result<Group> {
-        let store = match distributed::is_initialized() {
-            true => Some(distributed::key_value_store()?),
-            false => None,
+    /// The group of the processes that call this. Those that work together have the
+    /// same name, and are made in the same order in every process.
+    ///
+    /// # Panics
+    /// If this process or the primary one is not among those that are said to be active.
+    #[track_caller]
+    pub fn new(name: &str, options: &MultiprocessingOptions, timeout: Duration) -> Result<Group> {
+        let process = match distributed::is_initialized() {
+            true => Process::current().with_primary(options.primary_host),
+            false => Process::alone(),
         };
-        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = made.entry(name.to_owned()).or_default();
-        *number += 1;
-        Ok(Group {
-            process: match store {
-                Some(_) => Process::current(),
-                None => Process::alone(),
-            },
-            store,
+        let members: Vec<usize> = match &options.active_processes {
+            Some(active) if process.count() > 1 => active.iter().copied().collect(),
+            _ => (0..process.count()).collect(),
+        };
+        for (what, member) in [
+            ("this process", process.index()),
+            ("primary_host", process.primary()),
+        ] {
+            assert!(
+                members.contains(&member),
+                "MultiprocessingOptions: {what}, number {member}, is not among the active processes \
+                 {members:?}\n  help: only active processes save, and the primary one is one of them"
+            );
+        }
+        let mut group = Group {
+            process,
+            members,
+            store: None,
             timeout,
-            prefix: format!("checkpoint/{name}/{number}"),
+            prefix: String::new(),
             next: Mutex::new(0),
-        })
+        };
+        if group.members.len() > 1 {
+            group.store = Some(distributed::key_value_store()?);
+            let prefix = options.barrier_sync_key_prefix.as_deref();
+            let name = format!("{}/{name}", prefix.unwrap_or_default());
+            let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+            let number = made.entry(name.clone()).or_default();
+            *number += 1;
+            group.prefix = format!("checkpoint/{name}/{number}");
+        }
+        Ok(group)
+    }
+
+    /// The other processes.
+    pub fn others(&self) -> impl Iterator<Item = usize> {
+        let me = self.process.index();
+        self.members.iter().copied().filter(move |i| *i != me)
     }
 
     /// Which process this is.
@@ -64,7 +108,7 @@ impl Group {
             // The first failure, with the number of its process in front.
             let failed = reports.iter().position(|report| !report.is_empty());
             failed.map_or(Vec::new(), |i| {
-                let mut verdict = format!("{i}\n").into_bytes();
+                let mut verdict = format!("{}\n", self.members[i]).into_bytes();
                 verdict.extend(&reports[i]);
                 verdict
             })
@@ -78,6 +122,14 @@ impl Group {
                 process: process.parse().unwrap_or_default(),
                 message: message.into(),
             }),
+        }
+    }
+
+    /// What the primary process says, in all of them.
+    pub fn broadcast(&self, what: &str, value: &[u8]) -> Result<Vec<u8>> {
+        match &self.store {
+            None => Ok(value.to_vec()),
+            Some(store) => self.meet(store, what, &[], |_| value.to_vec()),
         }
     }
 
@@ -96,16 +148,16 @@ impl Group {
         };
         let at = |point: u64| format!("{}/{point}", self.prefix);
         let key = |part: &str| format!("{}/{what}/{part}", at(point));
-        let (index, count) = (self.process.index(), self.process.count());
+        let index = self.process.index();
         if !self.process.is_primary() {
             store.put(&key(&index.to_string()), report)?;
             return Ok(store.get(&key("verdict"), self.timeout)?);
         }
-        let others = (0..count).map(|i| match i {
+        let of = |i: &usize| match *i {
             i if i == index => Ok(report.to_vec()),
             i => store.get(&key(&i.to_string()), self.timeout),
-        });
-        let reports = others.collect::<Result<Vec<_>, _>>()?;
+        };
+        let reports = self.members.iter().map(of).collect::<Result<Vec<_>, _>>()?;
         // Who is here has left the point before.
         if point > 1 {
             store.delete(&at(point - 1))?;

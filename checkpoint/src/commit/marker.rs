@@ -25,6 +25,11 @@ pub(crate) fn text_with(path: &Path, manifest: &[u8]) -> String {
     format!("{first}\n{MANIFEST} {manifest:08x} {line:08x}\n")
 }
 
+/// Whether the marker of a checkpoint with a manifest was written to its end.
+pub(crate) fn is_complete(folder: &Path) -> bool {
+    std::fs::read(folder.join(MARKER)).is_ok_and(|text| text.ends_with(b"\n"))
+}
+
 /// Compares a checkpoint's manifest with its marker: what is there of both, must
 /// belong together.
 pub(crate) fn check(folder: &Path, manifest: Option<&[u8]>) -> Result<()> {

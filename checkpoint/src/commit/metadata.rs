@@ -1,5 +1,6 @@
 //! What a checkpoint says of itself.
 
+use super::ItemReader;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -54,14 +55,25 @@ impl StepMetadata {
     /// If the file cannot be read, or is not what it should be.
     pub fn of(folder: impl AsRef<Path>) -> Result<Option<StepMetadata>> {
         let path = folder.as_ref().join(METADATA);
-        let bytes = match std::fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(e) => return Err(Error::io(&path, "be read", e)),
-        };
-        let metadata = serde_json::from_slice(&bytes)
-            .map_err(|e| Error::format(&path, format!("is no metadata of a checkpoint: {e}")))?;
-        Ok(Some(metadata))
+        match std::fs::read(&path) {
+            Ok(bytes) => StepMetadata::from_bytes(&path, &bytes).map(Some),
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(Error::io(&path, "be read", e)),
+        }
+    }
+
+    /// Those of a checkpoint whose files are compared with its manifest.
+    pub(crate) fn read(reader: &ItemReader) -> Result<Option<StepMetadata>> {
+        if !reader.contains(METADATA) {
+            return Ok(None);
+        }
+        let path = reader.path(METADATA)?;
+        StepMetadata::from_bytes(&path, &reader.read(METADATA)?).map(Some)
+    }
+
+    fn from_bytes(path: &Path, bytes: &[u8]) -> Result<StepMetadata> {
+        serde_json::from_slice(bytes)
+            .map_err(|e| Error::format(path, format!("is no metadata of a checkpoint: {e}")))
     }
 
     /// When everything was written.

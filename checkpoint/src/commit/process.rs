@@ -32,6 +32,17 @@ impl Process {
         }
     }
 
+    /// It, with this one as the primary process.
+    pub(crate) fn with_primary(mut self, primary: usize) -> Process {
+        self.primary = primary;
+        self
+    }
+
+    /// The number of the primary process.
+    pub(crate) fn primary(self) -> usize {
+        self.primary
+    }
+
     /// Its number, from 0.
     pub fn index(self) -> usize {
         self.index

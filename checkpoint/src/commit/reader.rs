@@ -124,6 +124,24 @@ impl ItemReader {
         Ok(names)
     }
 
+    /// The names of the folders in this one, in order: of a whole checkpoint they are
+    /// its items.
+    ///
+    /// # Errors
+    /// If the folder cannot be listed.
+    pub fn subfolders(&self) -> Result<Vec<String>> {
+        let failed = |e| Error::io(&self.folder, "be listed", e);
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(&self.folder).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            if let (true, Ok(name)) = (entry.path().is_dir(), entry.file_name().into_string()) {
+                names.push(name);
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
     /// The bytes of a file.
     ///
     /// # Errors

@@ -5,18 +5,17 @@ use super::manifest::{MANIFEST, Manifest};
 use super::marker::{self, MARKER};
 use super::metadata::{self, ItemHandlers, METADATA, StepMetadata};
 use super::reader::list;
-use super::writer::{Ledger, sync_folder};
-use super::{ItemReader, ItemWriter, parallel};
-use crate::items::{RestoreArgs, SaveArgs, Snapshot};
+use super::state::is_committed;
+use super::writer::Ledger;
+use super::{Atomicity, ItemReader, ItemWriter, SaveOptions, Saver, SaverOptions, TEMPORARY};
+use super::{disk, parallel};
+use crate::items::{RestoreArgs, SaveArgs, Snapshot, restore_checked};
 use crate::{Error, Result};
 use serde_json::{Map, Value};
-use std::io::ErrorKind;
+use std::any::Any;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
-
-/// What is behind the name of a checkpoint while it is written; Orbax's.
-pub(crate) const TEMPORARY: &str = ".orbax-checkpoint-tmp";
 
 /// The folder in which a checkpoint is written.
 pub(crate) fn temporary(path: &Path) -> PathBuf {
@@ -35,6 +34,9 @@ pub(crate) struct Transaction {
     pub custom_metadata: Map<String, Value>,
     pub group: Arc<Group>,
     pub threads: usize,
+    pub atomicity: Atomicity,
+    /// The permissions of the checkpoint's folder, as a number of Unix.
+    pub permissions: Option<u32>,
 }
 
 /// The snapshots of a save.
@@ -110,46 +112,83 @@ impl Transaction {
     /// Writes everything, and gives it its name. Every process calls it; a failure of
     /// one is returned in all of them, and then nothing has changed.
     pub fn run(mut self) -> Result<Written> {
-        let folder = temporary(&self.path);
-        let result = self.write_and_commit(&folder);
+        let folder = match self.atomicity {
+            Atomicity::AtomicRename => temporary(&self.path),
+            Atomicity::CommitFile => self.path.clone(),
+        };
+        let begun = metadata::now();
+        let make = self.as_primary(|this| this.make(&folder));
+        self.group.agree("folder", make)?;
+        let result = self.fill(&folder, begun);
         if result.is_err() && self.group.process().is_primary() {
             // What is left of it takes space, and space may be what was lacking. If it
             // cannot be removed, the next save of this name tries again.
-            let _ = remove_folder(&folder);
+            let _ = disk::remove_folder(&folder);
         }
         result
     }
 
-    fn write_and_commit(&mut self, folder: &Path) -> Result<Written> {
+    /// Does something in the primary process only.
+    fn as_primary(&mut self, f: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        match self.group.process().is_primary() {
+            true => f(self),
+            false => Ok(()),
+        }
+    }
+
+    /// Makes the folder to write in. What a save that was killed left there is removed.
+    fn make(&self, folder: &Path) -> Result<()> {
+        self.check_name()?;
+        disk::remove_folder(folder)?;
+        disk::make_folder(folder)?;
+        if let Some(mode) = self.permissions {
+            set_permissions(folder, mode)?;
+        }
+        if self.atomicity == Atomicity::CommitFile {
+            // Says that the folder is a checkpoint that has begun and has not ended.
+            let begun = StepMetadata {
+                init_timestamp_nsecs: Some(metadata::now()),
+                ..StepMetadata::default()
+            };
+            disk::write_synced(&folder.join(METADATA), begun.to_text().as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Whether the name is free, or what has it may be removed: nothing that is no
+    /// checkpoint ever is.
+    fn check_name(&self) -> Result<()> {
+        let path = &self.path;
+        if path.symlink_metadata().is_err() {
+            return Ok(());
+        }
+        if is_committed(path)? {
+            return if self.overwrite {
+                Ok(())
+            } else {
+                Err(exists(path))
+            };
+        }
+        let unfinished = StepMetadata::of(path).is_ok_and(|m| m.is_some());
+        let empty = || std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+        if path.is_dir() && (unfinished || empty()) {
+            return Ok(());
+        }
+        Err(Error::format(
+            path,
+            "is not saved, something is there that is no checkpoint\n  help: save under another name, or \
+             remove it",
+        ))
+    }
+
+    fn fill(&mut self, folder: &Path, begun: u64) -> Result<Written> {
         let group = self.group.clone();
-        let primary = group.process().is_primary();
-        let begun = metadata::now();
-        let make = || {
-            if primary {
-                self.make(folder)?;
-            }
-            Ok(())
-        };
-        group.agree("folder", make())?;
         let ledger = Ledger::new(folder.to_owned(), self.threads);
-        let root = ItemWriter::root(&ledger, group.process());
-        let written = root.and_then(|root| {
-            let write = |item: &mut dyn Snapshot, at: &ItemWriter| item.write(at);
-            self.contents.each(&root, write)?;
-            if !primary {
-                ledger.sync()?;
-                write_part(&ledger, group.process().index())?;
-            }
-            Ok(root)
-        });
-        let root = group.agree("writing", written)?;
-        let mut commit = || {
-            if primary {
-                self.commit(&ledger, &root, begun)?;
-            }
-            Ok(())
-        };
-        group.agree("commit", commit())?;
+        let writing = panic::catch_unwind(AssertUnwindSafe(|| self.write(&ledger)));
+        let writing = writing.unwrap_or_else(|panic| Err(panicked(&self.path, &*panic)));
+        let root = group.agree("writing", writing)?;
+        let commit = self.as_primary(|this| this.commit(&ledger, &root, begun));
+        group.agree("commit", commit)?;
         let files = ledger.manifest().files;
         Ok(Written {
             files: files.len(),
@@ -157,25 +196,29 @@ impl Transaction {
         })
     }
 
-    /// Makes the temporary folder. What a save that was killed left there is removed.
-    fn make(&self, folder: &Path) -> Result<()> {
-        if !self.overwrite && self.path.symlink_metadata().is_ok() {
-            return Err(exists(&self.path));
+    /// Writes what this process has.
+    fn write(&mut self, ledger: &Arc<Ledger>) -> Result<ItemWriter> {
+        let process = self.group.process();
+        let root = ItemWriter::root(ledger, process)?;
+        let write = |item: &mut dyn Snapshot, at: &ItemWriter| item.write(at);
+        self.contents.each(&root, write)?;
+        if !process.is_primary() {
+            ledger.sync()?;
+            write_part(ledger, process.index())?;
         }
-        remove_folder(folder)?;
-        std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, "be made", e))
+        Ok(root)
     }
 
-    /// Completes the folder, in the primary process, and renames it.
+    /// Completes the folder, in the primary process, and gives it its name.
     fn commit(&mut self, ledger: &Ledger, root: &ItemWriter, begun: u64) -> Result<()> {
         let folder = ledger.folder();
-        for process in 0..self.group.process().count() {
-            if process != self.group.process().index() {
-                ledger.enter(read_part(folder, process)?);
-            }
+        for process in self.group.others() {
+            ledger.enter(read_part(folder, process)?);
         }
         let finalize = |item: &mut dyn Snapshot, at: &ItemWriter| item.finalize(at);
-        self.contents.each(root, finalize)?;
+        let finalized =
+            panic::catch_unwind(AssertUnwindSafe(|| self.contents.each(root, finalize)));
+        finalized.unwrap_or_else(|panic| Err(panicked(&self.path, &*panic)))?;
         if let Contents::Named(items) = &self.contents {
             for (name, _) in items {
                 let text = marker::text(&self.path.join(name));
@@ -197,84 +240,50 @@ impl Transaction {
         parallel::for_each(self.threads, names, |name| ledger.enter_foreign(&name))?;
         ledger.sync()?;
         let manifest = ledger.manifest().to_text();
-        write_synced(&folder.join(MANIFEST), manifest.as_bytes())?;
+        disk::write_synced(&folder.join(MANIFEST), manifest.as_bytes())?;
+        // The marker is last: without it nothing counts.
+        disk::sync_folder(folder)?;
         let marker = marker::text_with(&self.path, manifest.as_bytes());
-        write_synced(&folder.join(MARKER), marker.as_bytes())?;
-        sync_folder(folder)?;
-        self.rename(folder)
+        disk::write_synced(&folder.join(MARKER), marker.as_bytes())?;
+        disk::sync_folder(folder)?;
+        match self.atomicity {
+            Atomicity::CommitFile => disk::sync_folder(disk::parent(folder)),
+            Atomicity::AtomicRename if self.path.symlink_metadata().is_ok() => {
+                disk::replace(folder, &self.path)
+            }
+            Atomicity::AtomicRename => disk::rename(folder, &self.path),
+        }
     }
+}
 
-    /// Gives the folder its name.
-    fn rename(&self, folder: &Path) -> Result<()> {
-        let failed = |e: std::io::Error| match e.kind() {
-            ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists => exists(&self.path),
-            _ => Error::io(&self.path, "take its name", e),
-        };
-        if self.overwrite && self.path.symlink_metadata().is_ok() {
-            replace_folder(folder, &self.path).map_err(failed)?;
-        } else {
-            std::fs::rename(folder, &self.path).map_err(failed)?;
-        }
-        match self.path.parent() {
-            Some(parent) if parent != Path::new("") => sync_folder(parent),
-            _ => sync_folder(Path::new(".")),
-        }
+/// The failure of a kind of item that panicked.
+fn panicked(path: &Path, panic: &(dyn Any + Send)) -> Error {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    Error::format(
+        path,
+        format!("writing it panicked: {}", text.unwrap_or("without a text")),
+    )
+}
+
+fn set_permissions(folder: &Path, mode: u32) -> Result<()> {
+    #[cfg(unix)]
+    {
+        let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        std::fs::set_permissions(folder, permissions)
+            .map_err(|e| Error::io(folder, "get its permissions", e))?;
     }
+    #[cfg(not(unix))]
+    let _ = (folder, mode);
+    Ok(())
 }
 
 fn exists(path: &Path) -> Error {
     Error::format(
         path,
-        "is not saved, it is there already\n  help: save under another name or step, or replace it \
-         with `force`",
+        "is not saved, it is there already\n  help: save under another name or step, or have it \
+         replaced with `force`",
     )
-}
-
-/// Puts a folder in the place of another one, which is removed.
-fn replace_folder(folder: &Path, path: &Path) -> std::io::Result<()> {
-    // Where the system can, both change their names at once, and there is no moment
-    // without a checkpoint.
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::fs::{CWD, RenameFlags, renameat_with};
-        if renameat_with(CWD, folder, CWD, path, RenameFlags::EXCHANGE).is_ok() {
-            return remove_folder(folder).map_err(std::io::Error::other);
-        }
-    }
-    let mut aside = path.as_os_str().to_owned();
-    aside.push(".replaced");
-    aside.push(TEMPORARY);
-    let aside = PathBuf::from(aside);
-    remove_folder(&aside).map_err(std::io::Error::other)?;
-    std::fs::rename(path, &aside)?;
-    if let Err(e) = std::fs::rename(folder, path) {
-        std::fs::rename(&aside, path)?;
-        return Err(e);
-    }
-    remove_folder(&aside).map_err(std::io::Error::other)
-}
-
-/// Removes a folder with everything in it, if it is there.
-pub(crate) fn remove_folder(folder: &Path) -> Result<()> {
-    let removed = match folder.symlink_metadata() {
-        Ok(found) if found.is_dir() => std::fs::remove_dir_all(folder),
-        Ok(_) => std::fs::remove_file(folder),
-        Err(e) => Err(e),
-    };
-    match removed {
-        Err(e) if e.kind() != ErrorKind::NotFound => Err(Error::io(folder, "be removed", e)),
-        _ => Ok(()),
-    }
-}
-
-fn write_synced(path: &Path, bytes: &[u8]) -> Result<()> {
-    use std::io::Write;
-    let write = || {
-        let mut file = std::fs::File::create(path)?;
-        file.write_all(bytes)?;
-        file.sync_all()
-    };
-    write().map_err(|e| Error::io(path, "be written", e))
 }
 
 /// Where a process says what it wrote, until the primary one has read it.
@@ -284,19 +293,16 @@ fn part(folder: &Path, process: usize) -> PathBuf {
 
 fn write_part(ledger: &Ledger, process: usize) -> Result<()> {
     let manifest = ledger.manifest().to_text();
-    write_synced(&part(ledger.folder(), process), manifest.as_bytes())
+    disk::write_synced(&part(ledger.folder(), process), manifest.as_bytes())
 }
 
 fn read_part(folder: &Path, process: usize) -> Result<Manifest> {
     let path = part(folder, process);
     let bytes = std::fs::read(&path).map_err(|e| Error::io(&path, "be read", e))?;
     let manifest = Manifest::from_bytes(&path, &bytes)?;
-    std::fs::remove_file(&path).map_err(|e| Error::io(&path, "be removed", e))?;
+    disk::remove_folder(&path)?;
     Ok(manifest)
 }
-
-/// How long processes wait for each other, if nothing else is said; Orbax's.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(1200);
 
 /// Saves one item, or a composite of several, in a folder that appears when
 /// everything is on the disk.
@@ -318,18 +324,8 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(1200);
 /// # Errors
 /// If the path is taken, or something cannot be written; then nothing has changed.
 pub fn save_item(path: impl AsRef<Path>, args: &dyn SaveArgs) -> Result<()> {
-    let path = path.as_ref();
-    let group = Arc::new(Group::new(&path.to_string_lossy(), TIMEOUT)?);
-    let contents = Contents::of(args, &group);
-    let transaction = Transaction {
-        path: path.to_owned(),
-        overwrite: false,
-        contents: group.agree("snapshot", contents)?,
-        custom_metadata: Map::new(),
-        group,
-        threads: parallel::default_threads(),
-    };
-    transaction.run().map(|_| ())
+    let saver = Saver::new(SaverOptions::new().asynchronous(false));
+    saver.save(path.as_ref(), args, SaveOptions::new())
 }
 
 /// Restores what [`save_item`] saved, or what Orbax's checkpointers saved.
@@ -337,9 +333,5 @@ pub fn save_item(path: impl AsRef<Path>, args: &dyn SaveArgs) -> Result<()> {
 /// # Errors
 /// If a file is missing, damaged, cannot be read, or holds something else.
 pub fn restore_item<R: RestoreArgs>(path: impl AsRef<Path>, args: R) -> Result<R::Item> {
-    let reader = ItemReader::open(path.as_ref())?;
-    if !args.reads_checked() {
-        reader.verify_all()?;
-    }
-    args.restore(&reader)
+    restore_checked(args, &ItemReader::open(path.as_ref())?)
 }

@@ -1,7 +1,7 @@
 //! Writing the files of an item.
 
 use super::manifest::{Contents, Manifest, checked_parts};
-use super::{Process, parallel};
+use super::{Process, disk, parallel};
 use crate::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -48,7 +48,7 @@ impl Ledger {
         if self.state().folders.contains(folder) {
             return Ok(());
         }
-        std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, "be made", e))?;
+        disk::make_folder(folder)?;
         let above = folder
             .ancestors()
             .take_while(|a| a.starts_with(&self.root))
@@ -87,8 +87,7 @@ impl Ledger {
                 n => contents.add(&piece[..n]),
             }
         }
-        file.sync_all()
-            .map_err(|e| Error::io(&path, "be put on the disk", e))?;
+        disk::sync(&file, &path)?;
         let mut state = self.state();
         let above = path.ancestors().skip(1);
         let above = above.take_while(|a| a.starts_with(&self.root));
@@ -103,28 +102,16 @@ impl Ledger {
             let mut state = self.state();
             (std::mem::take(&mut state.unsynced), state.folders.clone())
         };
-        let failed = |path: &Path, e| Error::io(path, "be put on the disk", e);
         parallel::for_each(self.threads, files, |path| {
-            let file = File::open(&path).map_err(|e| failed(&path, e))?;
-            file.sync_all().map_err(|e| failed(&path, e))
+            let file = File::open(&path).map_err(|e| Error::io(&path, "be opened", e))?;
+            disk::sync(&file, &path)
         })?;
         // Deep folders first: a folder that is there has its contents.
         for folder in folders.iter().rev() {
-            sync_folder(folder)?;
+            disk::sync_folder(folder)?;
         }
         Ok(())
     }
-}
-
-/// Puts the names in a folder on the disk.
-pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
-    #[cfg(unix)]
-    File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(|e| Error::io(folder, "be put on the disk", e))?;
-    #[cfg(not(unix))]
-    let _ = folder;
-    Ok(())
 }
 
 /// Writes the files of one item into its folder, from any number of threads.
@@ -195,7 +182,7 @@ impl ItemWriter {
         if let Some(folder) = path.parent() {
             self.ledger.make_folder(folder)?;
         }
-        let file = File::create(&path).map_err(|e| Error::io(&path, "be made", e))?;
+        let file = disk::create(&path)?;
         Ok(FileWriter {
             ledger: self.ledger.clone(),
             name: format!("{}{name}", self.prefix),
@@ -288,9 +275,7 @@ impl FileWriter {
     /// If they cannot be written.
     pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
         for piece in bytes.chunks(PIECE) {
-            self.file
-                .write_all(piece)
-                .map_err(|e| Error::io(&self.path, "be written", e))?;
+            disk::write(&mut self.file, &self.path, piece)?;
             self.contents.add(piece);
         }
         Ok(())
@@ -303,9 +288,7 @@ impl FileWriter {
     pub fn finish(self) -> Result<()> {
         let large = self.contents.size >= LARGE;
         if large {
-            self.file
-                .sync_all()
-                .map_err(|e| Error::io(&self.path, "be put on the disk", e))?;
+            disk::sync(&self.file, &self.path)?;
         }
         let mut state = self.ledger.state();
         state.files.insert(self.name, self.contents);
