@@ -6,7 +6,7 @@
 //! [writing](Snapshot::write) it, which goes on in the background while the values
 //! that were saved may change.
 //!
-//! A kind of one's own implements the three traits:
+//! Several items are a [`Composite`]. A kind of one's own implements the three traits:
 //!
 //! ```
 //! use ramie_checkpoint::commit::{ItemReader, ItemWriter, Process};
@@ -48,8 +48,13 @@
 //! }
 //! ```
 
+mod composite;
+mod iterator;
 mod json;
 
+pub(crate) use composite::missing;
+pub use composite::{Composite, Named, RestoreList, SaveList};
+pub use iterator::{IteratorRestore, IteratorSave};
 pub use json::{JsonRestore, JsonSave};
 
 use crate::Result;
@@ -122,4 +127,37 @@ pub trait RestoreArgs {
     fn names(&self) -> Option<Vec<&str>> {
         None
     }
+}
+
+impl<A: SaveArgs + ?Sized> SaveArgs for &A {
+    fn handler(&self) -> &str {
+        (**self).handler()
+    }
+    fn snapshot(&self, process: Process) -> Result<Box<dyn Snapshot>> {
+        (**self).snapshot(process)
+    }
+    fn items(&self) -> Option<Vec<(&str, &dyn SaveArgs)>> {
+        (**self).items()
+    }
+}
+
+impl<A: SaveArgs + ?Sized> SaveArgs for Box<A> {
+    fn handler(&self) -> &str {
+        (**self).handler()
+    }
+    fn snapshot(&self, process: Process) -> Result<Box<dyn Snapshot>> {
+        (**self).snapshot(process)
+    }
+    fn items(&self) -> Option<Vec<(&str, &dyn SaveArgs)>> {
+        (**self).items()
+    }
+}
+
+/// Restores an item, after its files were compared with the manifest, if it does not do
+/// so itself.
+pub(crate) fn restore_checked<R: RestoreArgs>(args: R, reader: &ItemReader) -> Result<R::Item> {
+    if !args.reads_checked() {
+        reader.verify_all()?;
+    }
+    args.restore(reader)
 }

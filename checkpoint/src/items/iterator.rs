@@ -1,0 +1,134 @@
+//! Where the iteration over data stands.
+
+use super::json::from_json;
+use super::{RestoreArgs, SaveArgs, Snapshot};
+use crate::commit::{ItemReader, ItemWriter, Process};
+use crate::{Error, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::marker::PhantomData;
+
+/// The file of a process; Grain's name.
+fn file(index: usize, count: usize) -> String {
+    format!("process_{index}-of-{count}.json")
+}
+
+/// The numbers in the name of such a file.
+fn numbers(name: &str) -> Option<(usize, usize)> {
+    let numbers = name.strip_prefix("process_")?.strip_suffix(".json")?;
+    let (index, count) = numbers.split_once("-of-")?;
+    Some((index.parse().ok()?, count.parse().ok()?))
+}
+
+/// Saves where the iteration over data stands, each process its own: the state of a
+/// loader, as its `state()` gives it.
+///
+/// The file is JSON and named as Grain names it, `process_0-of-1.json`.
+///
+/// ```
+/// use ramie_checkpoint::commit::{restore_item, save_item};
+/// use ramie_checkpoint::items::{IteratorRestore, IteratorSave};
+/// # fn main() -> ramie_checkpoint::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("data");
+/// let position = 1234; // … of `loader.state()`
+/// save_item(&path, &IteratorSave::new(&position))?;
+/// assert_eq!(restore_item(&path, IteratorRestore::<u32>::new())?, 1234);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct IteratorSave<'a, T: ?Sized>(&'a T);
+
+impl<'a, T: Serialize + ?Sized> IteratorSave<'a, T> {
+    /// Saves this state.
+    pub fn new(state: &'a T) -> IteratorSave<'a, T> {
+        IteratorSave(state)
+    }
+}
+
+impl<T: Serialize + ?Sized> SaveArgs for IteratorSave<'_, T> {
+    fn handler(&self) -> &str {
+        "grain._src.python.checkpoint.handler.CheckpointHandler"
+    }
+
+    fn snapshot(&self, process: Process) -> Result<Box<dyn Snapshot>> {
+        let text = serde_json::to_vec_pretty(self.0)
+            .map_err(|e| Error::Write(std::io::Error::other(format!("as JSON: {e}"))))?;
+        let name = file(process.index(), process.count());
+        Ok(Box::new(State { name, text }))
+    }
+}
+
+/// The state of this process.
+struct State {
+    name: String,
+    text: Vec<u8>,
+}
+
+impl Snapshot for State {
+    fn write(&mut self, writer: &ItemWriter) -> Result<()> {
+        writer.write(&self.name, &self.text)
+    }
+}
+
+/// Restores where the iteration over data stood, that [`IteratorSave`] saved.
+///
+/// With another number of processes than saved it, that is possible if all of them
+/// stood at the same place, as the loaders of Ramie do: their states count elements of
+/// the whole data set.
+#[derive(Clone, Debug)]
+pub struct IteratorRestore<T>(PhantomData<fn() -> T>);
+
+impl<T: DeserializeOwned> IteratorRestore<T> {
+    /// Restores a state of this type.
+    pub fn new() -> IteratorRestore<T> {
+        IteratorRestore(PhantomData)
+    }
+}
+
+impl<T: DeserializeOwned> Default for IteratorRestore<T> {
+    fn default() -> Self {
+        IteratorRestore::new()
+    }
+}
+
+impl<T: DeserializeOwned> RestoreArgs for IteratorRestore<T> {
+    type Item = T;
+
+    fn restore(self, reader: &ItemReader) -> Result<T> {
+        let process = reader.process();
+        let mine = file(process.index(), process.count());
+        if reader.contains(&mine) {
+            return from_json(reader, &mine);
+        }
+        let names = reader.names()?;
+        let files: Vec<&String> = names.iter().filter(|n| numbers(n).is_some()).collect();
+        let Some((first, others)) = files.split_first() else {
+            return Err(Error::format(
+                reader.folder(),
+                format!("holds no state of an iteration: `{mine}` is missing"),
+            ));
+        };
+        let state: Value = from_json(reader, first)?;
+        for other in others {
+            if from_json::<Value>(reader, other)? != state {
+                return Err(Error::format(
+                    reader.folder(),
+                    format!(
+                        "holds the states of {} processes, which stood at different places, and there \
+                         are {} now\n  help: restore with as many processes as saved it",
+                        files.len(),
+                        process.count()
+                    ),
+                ));
+            }
+        }
+        from_json(reader, first)
+    }
+
+    fn reads_checked(&self) -> bool {
+        true
+    }
+}
