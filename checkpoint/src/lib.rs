@@ -25,8 +25,10 @@ pub mod checkpoints;
 pub mod commit;
 mod error;
 pub mod items;
+pub mod manager;
 mod natural_sort;
 pub mod ocdbt;
+pub mod preemption;
 pub mod safetensors;
 pub mod serialization;
 

@@ -1,0 +1,55 @@
+//! What is said once about a run.
+
+use crate::commit::{make_folder, write_synced};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// The folder, and the file in it; Orbax's.
+const FOLDER: &str = "metadata";
+const FILE: &str = "_ROOT_METADATA";
+
+#[derive(Default, Serialize, Deserialize)]
+struct RootMetadata {
+    #[serde(default)]
+    internal_metadata: Map<String, Value>,
+    #[serde(default)]
+    custom_metadata: Map<String, Value>,
+}
+
+fn path(root: &Path) -> PathBuf {
+    root.join(FOLDER).join(FILE)
+}
+
+/// Reads those of a run; nothing, if there are none.
+pub(super) fn read(root: &Path) -> Result<Option<Map<String, Value>>> {
+    let path = path(root);
+    let bytes = match std::fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(Error::io(&path, "be read", e)),
+    };
+    let metadata: RootMetadata = serde_json::from_slice(&bytes)
+        .map_err(|e| Error::format(&path, format!("is no metadata of a run: {e}")))?;
+    Ok(Some(metadata.custom_metadata))
+}
+
+/// Writes them, if there are none yet.
+pub(super) fn write_once(root: &Path, custom_metadata: &Map<String, Value>) -> Result<()> {
+    let path = path(root);
+    if path.is_file() {
+        return Ok(());
+    }
+    make_folder(&root.join(FOLDER))?;
+    let metadata = RootMetadata {
+        custom_metadata: custom_metadata.clone(),
+        ..RootMetadata::default()
+    };
+    // Maps with texts as keys always have a text.
+    let text = serde_json::to_string(&metadata).unwrap_or_default();
+    let temporary = path.with_extension("tmp");
+    write_synced(&temporary, text.as_bytes())?;
+    crate::commit::rename(&temporary, &path)
+}

@@ -1,0 +1,349 @@
+//! Saving and deleting steps.
+
+use super::policies::{CheckpointInfo, DecisionContext};
+use super::{CheckpointManager, DEFAULT_ITEM, Deleter, Metrics, StepNames, lock, steps};
+use crate::commit::{ItemWriter, Process, SaveOptions};
+use crate::items::{SaveArgs, Snapshot};
+use crate::{Error, Result};
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
+
+/// What is saved with a step besides its items.
+///
+/// ```
+/// use ramie_checkpoint::manager::StepOptions;
+/// let options = StepOptions::new().metrics([("loss", 0.25)]).force(true);
+/// # let _ = options;
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct StepOptions {
+    metrics: Option<Metrics>,
+    force: bool,
+    custom_metadata: Map<String, Value>,
+}
+
+impl StepOptions {
+    /// Nothing besides.
+    pub fn new() -> StepOptions {
+        StepOptions::default()
+    }
+
+    /// What was measured at the step. It is written if the manager has a `best_fn`.
+    pub fn metrics(mut self, metrics: impl Into<Metrics>) -> StepOptions {
+        self.metrics = Some(metrics.into());
+        self
+    }
+
+    /// Whether the step is saved whatever policies say. A step that is there is not
+    /// replaced.
+    pub fn force(mut self, force: bool) -> StepOptions {
+        self.force = force;
+        self
+    }
+
+    /// What is kept in the step's file `_CHECKPOINT_METADATA`.
+    pub fn custom_metadata(mut self, metadata: Map<String, Value>) -> StepOptions {
+        self.custom_metadata = metadata;
+        self
+    }
+}
+
+impl CheckpointManager {
+    /// Whether [`save`](CheckpointManager::save) would save this step: if it is later than
+    /// the last one, and the policy says so.
+    ///
+    /// # Errors
+    /// If another process is gone.
+    pub fn should_save(&self, step: u64) -> Result<bool> {
+        if self.options.read_only || self.latest_step().is_some_and(|last| last >= step) {
+            return Ok(false);
+        }
+        let info = CheckpointInfo {
+            step,
+            time: SystemTime::now(),
+            metrics: None,
+        };
+        let in_progress = self.options.saving_in_progress_check && self.is_saving_in_progress();
+        let context = DecisionContext::new(in_progress, self.reached_preemption(step)?);
+        let decide = || {
+            let previous = lock(&self.steps).clone();
+            self.save_decision.should_save(&info, &previous, &context)
+        };
+        if self.save_decision.same_everywhere() {
+            return Ok(decide());
+        }
+        let mine = [u8::from(self.caller.process().is_primary() && decide())];
+        Ok(self.caller.broadcast("should_save", &mine)? == [1])
+    }
+
+    /// Saves a step, if policies say so: one item, or those of a
+    /// [`Composite`](crate::items::Composite). Returns whether it is saved.
+    ///
+    /// It returns when there is a snapshot; the rest goes on in the background, where the
+    /// steps that are no longer kept are deleted, too. A step that is being saved is
+    /// waited for before. Of several processes all call it.
+    ///
+    /// # Errors
+    /// What failed in the background since the last call, and then this step is not saved.
+    /// If the step is there already, or the snapshot fails; and, where nothing goes on in
+    /// the background, if something cannot be written.
+    pub fn save(&self, step: u64, args: &dyn SaveArgs) -> Result<bool> {
+        self.save_with(step, args, StepOptions::new())
+    }
+
+    /// [`save`](CheckpointManager::save) with metrics or metadata, or against the policies.
+    ///
+    /// ```
+    /// use ramie_checkpoint::items::JsonSave;
+    /// use ramie_checkpoint::manager::{CheckpointManager, CheckpointManagerOptions, StepOptions};
+    /// # fn main() -> ramie_checkpoint::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let run = folder.path().join("run");
+    /// let options = CheckpointManagerOptions::new()
+    ///     .best_fn(|metrics| metrics.get("accuracy").unwrap_or(f64::NAN))
+    ///     .max_to_keep(1);
+    /// let manager = CheckpointManager::new(&run, options)?;
+    /// for (step, accuracy) in [(0, 0.1), (1, 0.9), (2, 0.8)] {
+    ///     let options = StepOptions::new().metrics([("accuracy", accuracy)]);
+    ///     manager.save_with(step, &JsonSave::new("state"), options)?;
+    /// }
+    /// manager.wait_until_finished()?;
+    /// assert_eq!(manager.best_step(), Some(1));
+    /// assert_eq!(manager.all_steps(), [1]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`save`](CheckpointManager::save).
+    ///
+    /// # Panics
+    /// If an item has the name `metrics`, and there are metrics to be written.
+    #[track_caller]
+    pub fn save_with(&self, step: u64, args: &dyn SaveArgs, options: StepOptions) -> Result<bool> {
+        // Processes see the end of a save at different times, but all of them wait for it
+        // below.
+        if self.caller.process().count() == 1 {
+            self.check_for_errors()?;
+        }
+        if self.options.read_only || !(options.force || self.should_save(step)?) {
+            return Ok(false);
+        }
+        let tracks_best = self.options.best_fn.is_some();
+        if tracks_best && options.metrics.is_none() {
+            tracing::warn!(
+                step,
+                "a step is saved without metrics, and the best are kept"
+            );
+        }
+        let written = options.metrics.as_ref().filter(|_| tracks_best);
+        let metrics = written
+            .filter(|_| !self.options.prevent_write_metrics)
+            .map(|metrics| MetricsSave(metrics.to_json()));
+        let items = StepItems::of(args, metrics.as_ref());
+        self.wait_until_finished()?;
+        if lock(&self.steps).iter().any(|info| info.step == step) {
+            let path = self.step_path(step);
+            return Err(Error::format(
+                &path,
+                "is not saved, the step is there already\n  help: save a later step, or delete this one \
+                 before",
+            ));
+        }
+        let change = self.change(step, options.metrics)?;
+        let undo = change.clone();
+        let save = SaveOptions::new()
+            .custom_metadata(options.custom_metadata)
+            .then(move |committed| change.finish(committed));
+        let path = self.root.join(self.options.names.name(step));
+        let saved = self
+            .saver
+            .save_in(self.background.clone(), &path, &items, save);
+        if saved.is_err() {
+            undo.undo();
+        }
+        saved.map(|()| true)
+    }
+
+    /// Enters a step into the list, and takes out what is no longer kept with it.
+    fn change(&self, step: u64, metrics: Option<Metrics>) -> Result<Change> {
+        let mut after = lock(&self.steps).clone();
+        after.push(CheckpointInfo {
+            step,
+            time: SystemTime::now(),
+            metrics,
+        });
+        let kept = self.preservation.should_preserve(&after);
+        assert_eq!(
+            kept.len(),
+            after.len(),
+            "PreservationPolicy::should_preserve: {} answers for {} checkpoints\n  help: return one for \
+             each",
+            kept.len(),
+            after.len()
+        );
+        let remove = after.iter().zip(&kept).filter(|(_, keep)| !**keep);
+        let remove: Vec<String> = remove.map(|(info, _)| info.step.to_string()).collect();
+        // Times differ between processes: the primary one says what goes.
+        let remove = self
+            .caller
+            .broadcast("remove", remove.join(" ").as_bytes())?;
+        let remove = String::from_utf8_lossy(&remove).into_owned();
+        let remove: Vec<u64> = remove.split(' ').filter_map(|s| s.parse().ok()).collect();
+        let (removed, after) = after
+            .into_iter()
+            .partition(|info| remove.contains(&info.step));
+        *lock(&self.steps) = after;
+        Ok(Change {
+            step,
+            removed,
+            steps: self.steps.clone(),
+            deleter: self.deleter.clone(),
+            root: self.root.clone(),
+            names: self.options.names.clone(),
+            primary: self.caller.process().is_primary(),
+        })
+    }
+
+    /// Deletes a step, or moves it, as options say. Of several processes all call it.
+    ///
+    /// # Errors
+    /// If there is no such step, or it cannot be deleted.
+    pub fn delete(&self, step: u64) -> Result<()> {
+        if self.options.read_only {
+            return Ok(());
+        }
+        if self.latest_step() == Some(step) {
+            self.wait_until_finished()?;
+        }
+        let known = lock(&self.steps).iter().any(|info| info.step == step);
+        let path = self.step_path(step);
+        let deleted = match self.caller.process().is_primary() {
+            true if known => lock(&self.deleter).delete(&path),
+            _ => Ok(()),
+        };
+        self.caller.agree("delete", deleted)?;
+        if !known {
+            return Err(self.reader(step).err().unwrap_or_else(|| {
+                Error::format(
+                    &path,
+                    "is a step that the manager does not know\n  help: `reload` reads the steps again",
+                )
+            }));
+        }
+        lock(&self.steps).retain(|info| info.step != step);
+        Ok(())
+    }
+}
+
+/// What a save changes in the list of steps.
+#[derive(Clone)]
+struct Change {
+    step: u64,
+    removed: Vec<CheckpointInfo>,
+    steps: Arc<Mutex<Vec<CheckpointInfo>>>,
+    deleter: Arc<Mutex<Deleter>>,
+    root: PathBuf,
+    names: StepNames,
+    primary: bool,
+}
+
+impl Change {
+    /// After the commit: deletes what is no longer kept. After a failure: takes it back.
+    fn finish(&self, committed: bool) -> Result<()> {
+        if !committed {
+            self.undo();
+            return Ok(());
+        }
+        if !self.primary || self.removed.is_empty() {
+            return Ok(());
+        }
+        let there = steps::committed(&self.root, &self.names)?;
+        let mut result = Ok(());
+        for info in &self.removed {
+            let Some((_, path)) = there.iter().find(|(step, _)| *step == info.step) else {
+                continue;
+            };
+            let deleted = lock(&self.deleter).delete(path);
+            if deleted.is_err() && path.is_dir() {
+                self.put_back(info);
+            }
+            result = result.and(deleted);
+        }
+        result
+    }
+
+    fn undo(&self) {
+        lock(&self.steps).retain(|info| info.step != self.step);
+        for info in self.removed.iter().filter(|info| info.step != self.step) {
+            self.put_back(info);
+        }
+    }
+
+    fn put_back(&self, info: &CheckpointInfo) {
+        let mut steps = lock(&self.steps);
+        if steps.iter().all(|other| other.step != info.step) {
+            steps.push(info.clone());
+            steps.sort_by_key(|info| info.step);
+        }
+    }
+}
+
+/// The items of a step: those of a composite, or the one without a name, and metrics.
+struct StepItems<'a>(Vec<(&'a str, &'a dyn SaveArgs)>);
+
+impl<'a> StepItems<'a> {
+    #[track_caller]
+    fn of(args: &'a dyn SaveArgs, metrics: Option<&'a MetricsSave>) -> StepItems<'a> {
+        let mut items = args.items().unwrap_or_else(|| vec![(DEFAULT_ITEM, args)]);
+        if let Some(metrics) = metrics {
+            assert!(
+                items.iter().all(|(name, _)| *name != steps::METRICS),
+                "CheckpointManager::save: an item `{}` beside the metrics of the step\n  help: give the \
+                 item another name",
+                steps::METRICS
+            );
+            items.push((steps::METRICS, metrics));
+        }
+        StepItems(items)
+    }
+}
+
+impl SaveArgs for StepItems<'_> {
+    fn handler(&self) -> &str {
+        "orbax.checkpoint._src.handlers.composite_checkpoint_handler.CompositeCheckpointHandler"
+    }
+
+    fn snapshot(&self, _: Process) -> Result<Box<dyn Snapshot>> {
+        unreachable!("a step is saved item by item")
+    }
+
+    fn items(&self) -> Option<Vec<(&str, &dyn SaveArgs)>> {
+        Some(self.0.clone())
+    }
+}
+
+/// The text of the metrics of a step.
+#[derive(Clone)]
+struct MetricsSave(String);
+
+impl SaveArgs for MetricsSave {
+    fn handler(&self) -> &str {
+        "orbax.checkpoint._src.handlers.json_checkpoint_handler.JsonCheckpointHandler"
+    }
+
+    fn snapshot(&self, _: Process) -> Result<Box<dyn Snapshot>> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Snapshot for MetricsSave {
+    fn write(&mut self, writer: &ItemWriter) -> Result<()> {
+        match writer.process().is_primary() {
+            true => writer.write(steps::METRICS, self.0.as_bytes()),
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The steps that there are.
+
+use super::options::CheckpointManagerOptions;
+use super::policies::CheckpointInfo;
+use super::{Metrics, StepNames};
+use crate::commit::{Group, StepMetadata, is_committed};
+use crate::{Error, Result};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The item, and the file in it, that holds metrics; Orbax's.
+pub(super) const METRICS: &str = "metrics";
+
+/// The checkpoints in a folder, in order of their steps, with their paths.
+pub(super) fn committed(root: &Path, names: &StepNames) -> Result<Vec<(u64, PathBuf)>> {
+    let mut steps: Vec<(u64, PathBuf)> = Vec::new();
+    for (step, path) in names.find_all(root)? {
+        let known = steps.last().is_some_and(|(last, _)| *last == step);
+        if !known && is_committed(&path)? {
+            steps.push((step, path));
+        }
+    }
+    Ok(steps)
+}
+
+/// What policies need to know of the checkpoints in a folder.
+pub(super) fn load(
+    root: &Path,
+    options: &CheckpointManagerOptions,
+    group: &Group,
+) -> Result<Vec<CheckpointInfo>> {
+    let steps = match options.single_host_load_and_broadcast {
+        true => broadcast(root, options, group)?,
+        false => committed(root, &options.names)?,
+    };
+    let info = |(step, path): (u64, PathBuf)| {
+        if options.lightweight_initialize {
+            return CheckpointInfo {
+                step,
+                time: UNIX_EPOCH,
+                metrics: None,
+            };
+        }
+        // What a step says of itself does not decide whether there is one: where it
+        // cannot be read, policies go without.
+        let metrics = read_metrics(&path).unwrap_or_else(|error| {
+            tracing::warn!(%error, "the metrics of a step cannot be read");
+            None
+        });
+        CheckpointInfo {
+            step,
+            time: time(&path),
+            metrics,
+        }
+    };
+    Ok(steps.into_iter().map(info).collect())
+}
+
+/// The checkpoints that the primary process sees.
+fn broadcast(
+    root: &Path,
+    options: &CheckpointManagerOptions,
+    group: &Group,
+) -> Result<Vec<(u64, PathBuf)>> {
+    let mut found = Ok(Vec::new());
+    if group.process().is_primary() {
+        found = committed(root, &options.names);
+    }
+    let found = group.agree("list", found)?;
+    let lines = found.iter().map(|(step, path)| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        format!("{step} {name}\n")
+    });
+    let text = group.broadcast("steps", lines.collect::<String>().as_bytes())?;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let line = |line: &str| {
+        let (step, name) = line.split_once(' ')?;
+        Some((step.parse().ok()?, root.join(name)))
+    };
+    Ok(text.lines().filter_map(line).collect())
+}
+
+/// About when a checkpoint was saved.
+fn time(path: &Path) -> SystemTime {
+    let metadata = StepMetadata::of(path).ok().flatten();
+    let committed = metadata.and_then(|m| m.committed());
+    let modified = || path.metadata().and_then(|m| m.modified()).ok();
+    committed.or_else(modified).unwrap_or(UNIX_EPOCH)
+}
+
+/// The metrics of a checkpoint; nothing, if there are none.
+pub(super) fn read_metrics(path: &Path) -> Result<Option<Metrics>> {
+    let file = path.join(METRICS).join(METRICS);
+    let text = match std::fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(Error::io(&file, "be read", e)),
+    };
+    let metrics = Metrics::from_json(&text).map_err(|e| Error::format(&file, e))?;
+    Ok(Some(metrics))
+}
