@@ -404,4 +404,30 @@ fn a_database_is_an_item_of_a_checkpoint() {
     std::fs::write(&large, bytes).unwrap();
     let error = reader.verify_all().unwrap_err().to_string();
     assert!(error.starts_with(large.to_str().unwrap()), "{error}");
+    // It is found by whoever read something of the file.
+    let database = Database::open_in(&reader).unwrap();
+    database.get(key(0)).unwrap();
+    database.verify().unwrap();
+    database.get_range(key(1), 10..20).unwrap();
+    let error = database.verify().unwrap_err().to_string();
+    let expected = "the file is not what was written: its checksum is wrong";
+    assert!(error.starts_with(large.to_str().unwrap()), "{error}");
+    assert!(error.contains(expected), "{error}");
+    let other = Database::open_in(&reader).unwrap();
+    other.get(key(1)).unwrap();
+    assert_eq!(other.verify().unwrap_err().to_string(), error);
+}
+
+#[test]
+fn what_was_read_of_an_item_is_verified() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    save_item(&path, &Parts).unwrap();
+    let database = Database::open_in(&ItemReader::open(&path).unwrap()).unwrap();
+    for range in [5..7, 0..3, 0..10, 5..600, 1999..2000, 3..9] {
+        database.get_range(key(1), range).unwrap();
+        database.verify().unwrap();
+    }
+    assert_eq!(content(&database).len(), 2);
+    database.verify().unwrap();
 }

@@ -27,6 +27,16 @@ impl Contents {
         self.size += bytes.len() as u64;
         self.crc32c = crc32c::crc32c_append(self.crc32c, bytes);
     }
+
+    /// The contents with others behind them.
+    pub fn append(&mut self, other: Contents) {
+        // Of no bytes there is nothing to append.
+        if other.size > 0 {
+            let length = other.size as usize;
+            self.crc32c = crc32c::crc32c_combine(self.crc32c, other.crc32c, length);
+            self.size += other.size;
+        }
+    }
 }
 
 /// All files of a checkpoint, by their paths in its folder with `/` between parts.
@@ -188,6 +198,21 @@ mod tests {
         let none = Manifest::default();
         let read = Manifest::from_bytes(path, none.to_text().as_bytes()).unwrap();
         assert_eq!(read, none);
+    }
+
+    #[test]
+    fn contents_are_those_of_all_parts() {
+        let bytes: Vec<u8> = (0..1000).map(|i| (i * 31) as u8).collect();
+        let of = |bytes: &[u8]| {
+            let mut contents = Contents { size: 0, crc32c: 0 };
+            contents.add(bytes);
+            contents
+        };
+        for at in [0, 1, 500, 1000] {
+            let mut parts = of(&bytes[..at]);
+            parts.append(of(&bytes[at..]));
+            assert_eq!(parts, of(&bytes));
+        }
     }
 
     #[test]

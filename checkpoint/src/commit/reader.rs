@@ -4,8 +4,9 @@ use super::manifest::{Contents, MANIFEST, Manifest, checked_parts};
 use super::marker;
 use super::{Process, parallel};
 use crate::{Error, Result};
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -214,6 +215,37 @@ impl ItemReader {
             }
         }
         opened.finish()
+    }
+
+    /// Compares one file with the manifest, of which parts were read already: their
+    /// contents by where they begin. Only the rest is read.
+    ///
+    /// # Errors
+    /// As [`verify`](ItemReader::verify).
+    pub(crate) fn verify_rest(&self, name: &str, parts: &BTreeMap<u64, Contents>) -> Result<()> {
+        if self.expected(name).is_none() {
+            return Ok(());
+        }
+        let mut opened = self.open_file(name)?;
+        let failed = |path: &Path, e| Error::io(path, "be read", e);
+        let mut piece = Vec::new();
+        loop {
+            let at = opened.read.size;
+            if let Some(part) = parts.get(&at).filter(|part| part.size > 0) {
+                opened.read.append(*part);
+                continue;
+            }
+            let next = parts.range(at + 1..).next().map_or(opened.length, |p| *p.0);
+            let length = next.saturating_sub(at).min(PIECE as u64);
+            if length == 0 {
+                return opened.finish();
+            }
+            piece.resize(length as usize, 0);
+            let read = opened.file.seek(SeekFrom::Start(at));
+            let read = read.and_then(|_| opened.file.read_exact(&mut piece));
+            read.map_err(|e| failed(&opened.path, e))?;
+            opened.add(&piece);
+        }
     }
 
     /// Compares all files of the folder with the manifest, in parallel; without one,

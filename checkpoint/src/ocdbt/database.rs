@@ -4,9 +4,10 @@ use super::block::{self, Kind};
 use super::files::Files;
 use super::keys::Keys;
 use super::location::Location;
-use super::manifest::{Config, Manifest};
+use super::manifest::{self, Config, Manifest};
 use super::node::{Entries, Node, Value};
 use super::versions::{self, Root, Versions};
+use crate::commit::ItemReader;
 use crate::{Error, Result};
 use std::collections::{HashMap, VecDeque};
 use std::ops::{Bound, RangeBounds};
@@ -105,15 +106,42 @@ impl Database {
     /// If the folder holds no database, or its manifest is damaged. Damage
     /// elsewhere is an error of what reads there.
     pub fn open(folder: impl AsRef<Path>) -> Result<Database> {
-        let folder = folder.as_ref();
-        let manifest = Manifest::open(folder)?;
+        Database::with(Files::new(folder.as_ref().into()))
+    }
+
+    fn with(files: Files) -> Result<Database> {
+        let manifest = Manifest::open(files.folder())?;
         Ok(Database {
             config: manifest.config.clone(),
             root: manifest.roots.last().cloned(),
             manifest,
-            files: Files::new(folder.into()),
+            files,
             kept: Mutex::default(),
         })
+    }
+
+    /// Opens the newest version of the database in the folder of an item of a
+    /// checkpoint, and remembers what is read of it, for
+    /// [`verify`](Database::verify).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Database::open), and if the database's manifest is not the one
+    /// that was saved.
+    pub fn open_in(item: &ItemReader) -> Result<Database> {
+        item.verify(manifest::NAME)?;
+        Database::with(Files::of_item(item))
+    }
+
+    /// Compares the data files of which something was read with the manifest of the
+    /// checkpoint, if the database was [opened in one](Database::open_in) that has it.
+    /// What was read is not read again, only what else there is in these files.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] for a file that is not what was written.
+    pub fn verify(&self) -> Result<()> {
+        self.files.verify()
     }
 
     /// Opens the version `generation` of the database in `folder`.
@@ -388,7 +416,8 @@ impl Database {
         location: &Location,
         read: impl FnOnce(&mut super::cursor::Cursor<'_>) -> super::cursor::Decoded<T>,
     ) -> Result<T> {
-        let open = self.files.covering(location)?;
+        // Before memory is taken, the file must be as long as it should.
+        self.files.covering(location)?;
         let path = || self.files.path(&location.file);
         let limit = self.limit();
         if location.length > limit as u64 + 1024 {
@@ -399,7 +428,7 @@ impl Database {
             ));
         }
         let mut bytes = vec![0; location.length as usize];
-        open.read_exact(&mut bytes, location.offset)?;
+        self.files.read(location, 0, &mut bytes)?;
         let read = block::decode(kind, &bytes, location.offset, limit, read);
         read.map_err(|message| Error::format(&path(), message))
     }
@@ -413,10 +442,7 @@ pub(super) fn fill(files: &Files, value: &Value, offset: u64, bytes: &mut [u8]) 
             bytes.copy_from_slice(&value[start..start + bytes.len()]);
             Ok(())
         }
-        Value::OutOfLine(location) => {
-            let file = files.covering(location)?;
-            file.read_exact(bytes, location.offset + offset)
-        }
+        Value::OutOfLine(location) => files.read(location, offset, bytes),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::data_files::DataFile;
 use super::location::Location;
+use crate::commit::{Contents, ItemReader};
 use crate::{Error, Result};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -23,14 +24,70 @@ pub(super) struct Open {
 pub(super) struct Files {
     folder: PathBuf,
     open: Mutex<HashMap<DataFile, Arc<Open>>>,
+    checks: Option<Checks>,
 }
+
+/// What was read of an item of a checkpoint, to be compared with its manifest.
+struct Checks {
+    item: ItemReader,
+    /// By file, then by where it begins.
+    read: Mutex<HashMap<DataFile, BTreeMap<u64, Contents>>>,
+}
+
+/// How much is read and checksummed at a time: it stays in the cache in between.
+const PIECE: usize = 256 << 10;
 
 impl Files {
     pub fn new(folder: PathBuf) -> Files {
         Files {
             folder,
             open: Mutex::default(),
+            checks: None,
         }
+    }
+
+    /// The files of an item; what is read of them can be [verified](Files::verify).
+    pub fn of_item(item: &ItemReader) -> Files {
+        let mut files = Files::new(item.folder().into());
+        files.checks = item.is_checked().then(|| Checks {
+            item: item.clone(),
+            read: Mutex::default(),
+        });
+        files
+    }
+
+    /// Compares the files of which something was read with the item's manifest.
+    pub fn verify(&self) -> Result<()> {
+        let Some(checks) = &self.checks else {
+            return Ok(());
+        };
+        let read = checks.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let files = read.iter().collect();
+        checks.item.for_each(files, |(file, parts)| {
+            checks.item.verify_rest(&file.path(), parts)
+        })
+    }
+
+    /// Reads bytes of a location from its byte `start` on, all of which it has.
+    pub fn read(&self, location: &Location, start: u64, bytes: &mut [u8]) -> Result<()> {
+        let file = self.covering(location)?;
+        let offset = location.offset + start;
+        let Some(checks) = &self.checks else {
+            return file.read_exact(bytes, offset);
+        };
+        let mut contents = Contents { size: 0, crc32c: 0 };
+        for piece in bytes.chunks_mut(PIECE) {
+            file.read_exact(piece, offset + contents.size)?;
+            contents.add(piece);
+        }
+        let mut read = checks.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let parts = read.entry(location.file.clone()).or_default();
+        // The longest of those that begin here is the most that need not be read again.
+        let part = parts.entry(offset).or_insert(contents);
+        if part.size < contents.size {
+            *part = contents;
+        }
+        Ok(())
     }
 
     pub fn folder(&self) -> &Path {
@@ -91,7 +148,7 @@ impl Files {
 
 impl Open {
     /// Reads the bytes from `offset` on.
-    pub fn read_exact(&self, bytes: &mut [u8], offset: u64) -> Result<()> {
+    fn read_exact(&self, bytes: &mut [u8], offset: u64) -> Result<()> {
         read_exact_at(&self.file, bytes, offset).map_err(|e| Error::io(&self.path, "be read", e))
     }
 }
