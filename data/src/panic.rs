@@ -1,9 +1,14 @@
 //! What a panic said.
 
 use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The message of a panic that was caught.
-pub(crate) fn message_of(panic: &(dyn Any + Send)) -> String {
+/// What a function gives, or what its panic said.
+pub(crate) fn caught<T>(f: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(f)).map_err(|panic| message_of(&*panic))
+}
+
+fn message_of(panic: &(dyn Any + Send)) -> String {
     match panic.downcast_ref::<String>() {
         Some(message) => message.clone(),
         None => match panic.downcast_ref::<&str>() {

@@ -1,8 +1,7 @@
 //! Threads that make batches.
 
-use crate::panic::message_of;
+use crate::panic::caught;
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -58,8 +57,7 @@ impl Pool {
 }
 
 fn work(queue: &Queue, worker: usize, init: Option<Init>) {
-    let started = init.map(|init| catch_unwind(AssertUnwindSafe(|| init(worker))));
-    let failure = started.and_then(|s| s.err().map(|panic| message_of(&*panic)));
+    let failure = init.and_then(|init| caught(|| init(worker)).err());
     loop {
         let mut jobs = lock(&queue.jobs);
         let job = loop {

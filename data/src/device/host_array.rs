@@ -23,6 +23,13 @@ pub struct HostArray {
     bytes: Vec<u8>,
 }
 
+/// How many bytes the elements of an array take, if a `usize` counts them.
+pub(crate) fn nbytes(dtype: DType, shape: &[usize]) -> Option<usize> {
+    shape
+        .iter()
+        .try_fold(dtype.size(), |n, d| n.checked_mul(*d))
+}
+
 /// Calls `$f::<T>` with the element type of a dtype.
 macro_rules! with_element {
     ($dtype:expr, $t:ident => $body:expr, $other:expr) => {
@@ -99,10 +106,7 @@ impl HostArray {
     /// If there are not as many as the shape says, or a truth value is neither 0
     /// nor 1.
     pub fn new(dtype: DType, shape: &[usize], bytes: Vec<u8>) -> Result<HostArray> {
-        let count = shape
-            .iter()
-            .try_fold(dtype.size(), |n, d| n.checked_mul(*d));
-        if count != Some(bytes.len()) {
+        if nbytes(dtype, shape) != Some(bytes.len()) {
             return Err(Error::Other(format!(
                 "{} bytes are not those of a {dtype} array of shape {shape:?}",
                 bytes.len()

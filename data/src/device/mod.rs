@@ -6,6 +6,7 @@ mod prefetch;
 mod to_device;
 
 pub use host_array::HostArray;
+pub(crate) use host_array::nbytes;
 pub use place::Placement;
 pub use prefetch::DevicePrefetch;
 pub use to_device::ToDevice;

@@ -1,9 +1,8 @@
 //! Batches on their way to devices while a step runs.
 
 use super::{Placement, ToDevice};
-use crate::panic::message_of;
+use crate::panic::caught;
 use crate::{Error, Result, Resumable};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, JoinHandle};
 
@@ -38,10 +37,10 @@ impl<D: Send + 'static, S: Clone + Send + 'static> DevicePrefetch<D, S> {
                         .next()
                         .map(|b| b?.to_device(place.as_ref().map_err(Error::clone)?))
                 };
-                let (batch, ended) = match catch_unwind(AssertUnwindSafe(next)) {
+                let (batch, ended) = match caught(next) {
                     Ok(Some(batch)) => (batch, false),
                     Ok(None) => return,
-                    Err(panic) => (Err(Error::Panic(message_of(&*panic))), true),
+                    Err(message) => (Err(Error::Panic(message)), true),
                 };
                 if sender.send((batch, batches.state())).is_err() || ended {
                     return;

@@ -4,11 +4,10 @@ use super::Fetch;
 use super::batch_sampler::{Batches, Plan};
 use super::rows::Rows;
 use super::state::LoaderState;
-use crate::panic::message_of;
+use crate::panic::caught;
 use crate::pool::{Pool, Slot};
 use crate::{Error, Result, Resumable, progress};
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -36,14 +35,8 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
-    pub(super) fn new(
-        plan: Plan,
-        rows: Rows,
-        fill: Option<usize>,
-        epoch: u64,
-        end: u64,
-        position: usize,
-    ) -> Tasks {
+    /// Those of the epochs from one on, before another.
+    pub(super) fn new(plan: Plan, rows: Rows, fill: Option<usize>, epoch: u64, end: u64) -> Tasks {
         let batches = plan.epoch(epoch);
         Tasks {
             fingerprint: batches.fingerprint(),
@@ -52,9 +45,15 @@ impl Tasks {
             fill,
             end,
             epoch,
-            position,
+            position: 0,
             batches,
         }
+    }
+
+    /// Goes on from a state of this epoch.
+    pub(super) fn resume(&mut self, state: &LoaderState) -> Result<()> {
+        self.position = state.check(self.batches.len(), self.fingerprint)?;
+        Ok(())
     }
 
     /// Where the next task begins.
@@ -173,8 +172,8 @@ impl<B: Send + 'static> LoaderIter<B> {
 fn run<B>(fetch: &dyn Fetch<B>, task: &Task) -> Result<B> {
     // Nothing of an earlier batch.
     progress::failed();
-    let made = catch_unwind(AssertUnwindSafe(|| fetch.fetch(task)));
-    let made = made.unwrap_or_else(|panic| Err(Error::Panic(message_of(&*panic))));
+    let made = caught(|| fetch.fetch(task));
+    let made = made.unwrap_or_else(|message| Err(Error::Panic(message)));
     made.map_err(|e| {
         let place = progress::failed();
         match place.and_then(|place| task.indices.get(place)) {

@@ -367,7 +367,7 @@ impl<B: Send + 'static> DataLoader<B> {
     /// [`epochs`]: DataLoader::epochs
     #[track_caller]
     pub fn iter(&self) -> LoaderIter<B> {
-        self.start(0, self.epochs, 0)
+        self.start(self.tasks(0, self.epochs))
     }
 
     /// The batches of one epoch.
@@ -376,7 +376,7 @@ impl<B: Send + 'static> DataLoader<B> {
     /// If the batch size does not come apart into the parts of the processes.
     #[track_caller]
     pub fn epoch(&self, epoch: u64) -> LoaderIter<B> {
-        self.start(epoch, epoch + 1, 0)
+        self.start(self.tasks(epoch, epoch + 1))
     }
 
     /// The batches that were left when a state was taken: those of its epoch, and
@@ -404,9 +404,9 @@ impl<B: Send + 'static> DataLoader<B> {
     #[track_caller]
     pub fn resume(&self, state: &LoaderState) -> Result<LoaderIter<B>> {
         let epoch = state.epoch();
-        let batches = self.plan().epoch(epoch);
-        let position = state.check(batches.len(), batches.fingerprint())?;
-        Ok(self.start(epoch, self.epochs.max(epoch + 1), position))
+        let mut tasks = self.tasks(epoch, self.epochs.max(epoch + 1));
+        tasks.resume(state)?;
+        Ok(self.start(tasks))
     }
 
     fn plan(&self) -> Plan {
@@ -424,7 +424,7 @@ impl<B: Send + 'static> DataLoader<B> {
     }
 
     #[track_caller]
-    fn start(&self, epoch: u64, end: u64, position: usize) -> LoaderIter<B> {
+    fn tasks(&self, epoch: u64, end: u64) -> Tasks {
         let listed = matches!(self.order, OrderBy::Batches(_));
         assert!(
             listed || self.batch_size.is_multiple_of(self.rows.tiles),
@@ -438,7 +438,10 @@ impl<B: Send + 'static> DataLoader<B> {
             (true, true) => Some(1),
             (true, false) => Some(self.batch_size),
         };
-        let tasks = Tasks::new(self.plan(), self.rows.clone(), fill, epoch, end, position);
+        Tasks::new(self.plan(), self.rows.clone(), fill, epoch, end)
+    }
+
+    fn start(&self, tasks: Tasks) -> LoaderIter<B> {
         let pool = NonZeroUsize::new(self.workers).map(|n| self.workers_of(n.get()));
         let ahead = self.workers * self.prefetch_factor;
         LoaderIter::new(self.fetch.clone(), tasks, pool, ahead, self.timeout)

@@ -83,11 +83,8 @@ pub(super) fn expect_end(reader: &mut dyn Read, file: &str, what: &str) -> Resul
 /// an error of the file, too.
 #[cfg(any(feature = "images", feature = "parquet", feature = "tokenizers"))]
 pub(super) fn decoded<T>(file: &str, decode: impl FnOnce() -> Result<T>) -> Result<T> {
-    let made = std::panic::catch_unwind(std::panic::AssertUnwindSafe(decode));
-    made.unwrap_or_else(|panic| {
-        let message = crate::panic::message_of(&*panic);
-        Err(bad_file(file, format!("cannot be decoded: {message}")))
-    })
+    let made = crate::panic::caught(decode);
+    made.unwrap_or_else(|message| Err(bad_file(file, format!("cannot be decoded: {message}"))))
 }
 
 /// A file that is read at places, by several threads at once.

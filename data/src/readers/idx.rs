@@ -11,6 +11,7 @@
 //! ```
 
 use super::file::{bad_file, expect_end, name_of, plain, read, read_exactly};
+use crate::device::nbytes;
 use crate::{HostArray, Result};
 use ndarray::{Array1, Array3, Ix1, Ix3};
 use ramie_core::DType;
@@ -51,10 +52,7 @@ pub fn parse(file: &str, bytes: &[u8]) -> Result<HostArray> {
     let shape: Vec<usize> = sizes
         .map(|s| u32::from_be_bytes([s[0], s[1], s[2], s[3]]) as usize)
         .collect();
-    let count = shape
-        .iter()
-        .try_fold(dtype.size(), |n, d| n.checked_mul(*d));
-    let Some(count) = count else {
+    let Some(count) = nbytes(dtype, &shape) else {
         return Err(bad_file(
             file,
             format!("has the shape {shape:?}, which is too large"),

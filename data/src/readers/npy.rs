@@ -9,6 +9,7 @@
 //! ```
 
 use super::file::{bad_file, expect_end, name_of, read, read_exactly};
+use crate::device::nbytes;
 use crate::{Error, HostArray, Result};
 use ramie_core::DType;
 use std::collections::BTreeMap;
@@ -145,10 +146,7 @@ fn read_array(file: &str, reader: &mut dyn Read) -> Result<HostArray> {
         )
     })?;
     let shape = &header.shape;
-    let count = shape
-        .iter()
-        .try_fold(header.dtype.size(), |n, d| n.checked_mul(*d))
-        .filter(|n| *n <= isize::MAX as usize);
+    let count = nbytes(header.dtype, shape).filter(|n| *n <= isize::MAX as usize);
     let Some(count) = count else {
         return Err(bad_file(
             file,

@@ -10,7 +10,7 @@ use arrow_array::types::{
     Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrowPrimitiveType, RecordBatch, RecordBatchReader};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use ndarray::ArrayD;
 use ramie_core::Element;
@@ -125,7 +125,7 @@ impl Table {
     }
 
     /// The parts of a column, batch by batch.
-    fn parts(&self, name: &str) -> Result<Vec<&dyn Array>> {
+    fn parts(&self, name: &str) -> Result<Vec<&ArrayRef>> {
         let Some((place, _)) = self.schema.column_with_name(name) else {
             let names: Vec<&str> = self.names().collect();
             let message = format!("has no column {name:?}; there are {}", names.join(", "));
@@ -134,7 +134,7 @@ impl Table {
         let mut before = 0;
         let mut parts = Vec::with_capacity(self.batches.len());
         for batch in &self.batches {
-            let part = &**batch.column(place);
+            let part = batch.column(place);
             if let Some(row) = (0..part.len()).find(|i| part.is_null(*i)) {
                 let message = format!("column {name:?} is null; fill it before it is read");
                 return Err(bad_record(&self.file, before + row, message));
@@ -160,28 +160,18 @@ impl Table {
             DataType::List(item) => (item.data_type().clone(), self.length(name, &parts)?),
             kind => (kind.clone(), None),
         };
-        let mut flat: Vec<&dyn Array> = Vec::new();
-        let lists: Vec<_> = match field.data_type() {
-            DataType::List(_) => parts
-                .iter()
-                .map(|p| {
-                    let list = p.as_list::<i32>();
-                    let offsets = list.value_offsets();
-                    let start = offsets[0] as usize;
-                    list.values()
-                        .slice(start, offsets[list.len()] as usize - start)
-                })
-                .collect(),
-            DataType::FixedSizeList(..) => parts
-                .iter()
-                .map(|p| p.as_fixed_size_list().values().clone())
-                .collect(),
-            _ => Vec::new(),
+        let flatten = |part: &&ArrayRef| match part.data_type() {
+            DataType::List(_) => {
+                let list = part.as_list::<i32>();
+                let offsets = list.value_offsets();
+                let start = offsets[0] as usize;
+                list.values()
+                    .slice(start, offsets[list.len()] as usize - start)
+            }
+            DataType::FixedSizeList(..) => part.as_fixed_size_list().values().clone(),
+            _ => ArrayRef::clone(part),
         };
-        match width {
-            Some(_) => flat.extend(lists.iter().map(|l| &**l)),
-            None => flat.extend(&parts),
-        }
+        let flat: Vec<ArrayRef> = parts.iter().map(flatten).collect();
         if let Some(i) = flat.iter().position(|part| part.null_count() > 0) {
             let message = format!("a list of column {name:?} in batch {i} has a null");
             return Err(bad_file(&self.file, message));
@@ -210,7 +200,7 @@ impl Table {
     }
 
     /// The length of the lists of a column, which is one.
-    fn length(&self, name: &str, parts: &[&dyn Array]) -> Result<Option<usize>> {
+    fn length(&self, name: &str, parts: &[&ArrayRef]) -> Result<Option<usize>> {
         let mut length = None;
         let mut row = 0;
         for part in parts {
@@ -269,7 +259,7 @@ fn host<T: Element>(shape: Vec<usize>, values: Vec<T>) -> Result<HostArray> {
     Ok(array.map_err(Error::other)?.into())
 }
 
-fn numbers<T>(shape: Vec<usize>, parts: &[&dyn Array]) -> Result<HostArray>
+fn numbers<T>(shape: Vec<usize>, parts: &[ArrayRef]) -> Result<HostArray>
 where
     T: ArrowPrimitiveType<Native: Element>,
 {

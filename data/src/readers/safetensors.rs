@@ -1,6 +1,7 @@
 //! safetensors files, an array at a time.
 
 use super::file::{Positioned, bad_file};
+use crate::device::nbytes;
 use crate::source::check;
 use crate::{Error, HostArray, Result, Source};
 use ramie_core::DType;
@@ -176,10 +177,7 @@ fn place(entry: serde_json::Value, data: u64, file: u64) -> Result<Place, String
         )
     })?;
     let (begin, end) = entry.data_offsets;
-    let len = entry
-        .shape
-        .iter()
-        .try_fold(dtype.size(), |n, d| n.checked_mul(*d));
+    let len = nbytes(dtype, &entry.shape);
     let at = data.checked_add(begin);
     match (len, at) {
         (Some(len), Some(at))

@@ -1,12 +1,10 @@
 //! Elements through functions in several threads.
 
 use super::{Position, Stream};
-use crate::panic::message_of;
+use crate::panic::caught;
 use crate::pool::{Pool, Slot};
 use crate::{Error, Result};
-use std::any::Any;
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 type Function<T, U> = Arc<dyn Fn(T) -> Result<U> + Send + Sync>;
@@ -61,10 +59,8 @@ impl<S: Stream<Item: 'static>, U: Send + 'static> Stream for ParallelMap<S, U> {
                 Ok(item) => {
                     let (f, result) = (self.f.clone(), slot.clone());
                     pool.submit(Box::new(move |_| {
-                        let made = catch_unwind(AssertUnwindSafe(|| f(item)));
-                        let panicked =
-                            |panic: Box<dyn Any + Send>| Err(Error::Panic(message_of(&*panic)));
-                        result.fill(made.unwrap_or_else(panicked));
+                        let made = caught(|| f(item));
+                        result.fill(made.unwrap_or_else(|message| Err(Error::Panic(message))));
                     }));
                 }
                 Err(e) => slot.fill(Err(e)),

@@ -1,9 +1,8 @@
 //! Reading ahead.
 
 use super::{Position, Stream};
-use crate::panic::message_of;
+use crate::panic::caught;
 use crate::{Error, Result};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, JoinHandle};
 
@@ -50,11 +49,10 @@ impl<S: Stream + 'static> Prefetch<S> {
         let (sender, ahead) = sync_channel(self.count - 1);
         let run = move || {
             loop {
-                let read = AssertUnwindSafe(|| (stream.next(), stream.position()));
-                let (item, panicked) = match catch_unwind(read) {
+                let (item, panicked) = match caught(|| (stream.next(), stream.position())) {
                     Ok(item) => (item, false),
-                    Err(panic) => {
-                        let e = Error::Panic(message_of(&*panic));
+                    Err(message) => {
+                        let e = Error::Panic(message);
                         ((Some(Err(e)), Position::new("panicked", [], [])), true)
                     }
                 };
