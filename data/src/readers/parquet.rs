@@ -1,6 +1,6 @@
 //! Tables in Parquet and Arrow files (feature `parquet`).
 
-use super::file::{bad_file, bad_record, decoded, name_of};
+use super::file::{Positioned, bad_file, bad_record, decoded, name_of};
 use crate::source::check;
 use crate::stream::{Stream, from_fn};
 use crate::{Error, HostArray, Result, Source};
@@ -80,6 +80,7 @@ fn open_file(path: &Path) -> Result<(SchemaRef, Batches)> {
     let begins = std::io::Read::read(&mut opened()?, &mut magic);
     begins.map_err(|e| bad_file(&name, format!("cannot be read: {e}")))?;
     if &magic == b"ARROW1" {
+        check_arrow(&Positioned::open(path)?)?;
         let reader = arrow_ipc::reader::FileReader::try_new(opened()?, None);
         let reader = reader.map_err(|e| bad_file(&name, format!("is no Arrow file: {e}")))?;
         return Ok((reader.schema(), Box::new(reader)));
@@ -89,6 +90,47 @@ fn open_file(path: &Path) -> Result<(SchemaRef, Batches)> {
     let reader = reader.map_err(|e| bad_file(&name, format!("is no Parquet file: {e}")))?;
     Ok((reader.schema(), Box::new(reader)))
 }
+
+/// Fails if an Arrow file names parts that it does not have: its decoder takes
+/// memory for what is named before it reads.
+fn check_arrow(file: &Positioned) -> Result<()> {
+    let bad = |what: String| bad_file(file.name(), format!("is no Arrow file: {what}"));
+    let Some(end) = file.len().checked_sub(TAIL) else {
+        return Err(bad("it is too short".into()));
+    };
+    let tail = file.read_at(end, TAIL as usize)?;
+    let length = arrow_ipc::reader::read_footer_length(tail.try_into().expect("10 bytes"));
+    let length = length.map_err(|e| bad(e.to_string()))?;
+    let Some(start) = end.checked_sub(length as u64) else {
+        return Err(bad(format!(
+            "it names a footer of {length} bytes, and has {end} before it"
+        )));
+    };
+    let bytes = file.read_at(start, length)?;
+    let footer = arrow_ipc::root_as_footer(&bytes);
+    let footer = footer.map_err(|e| bad(format!("its footer is damaged: {e}")))?;
+    let blocks = footer.dictionaries().into_iter().flatten();
+    for block in blocks.chain(footer.recordBatches().into_iter().flatten()) {
+        let parts = [
+            block.offset(),
+            block.metaDataLength().into(),
+            block.bodyLength(),
+        ];
+        let end = parts.iter().try_fold(0u64, |sum, part| {
+            sum.checked_add(u64::try_from(*part).ok()?)
+        });
+        if end.is_none_or(|end| end > start) {
+            return Err(bad(format!(
+                "a batch is said to be at byte {}, with {} and {} bytes, of {start}",
+                parts[0], parts[1], parts[2]
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The length of the footer, and the magic bytes.
+const TAIL: u64 = 10;
 
 /// The tables that a file has one after the other, in memory one at a time: a few
 /// thousand rows each.
