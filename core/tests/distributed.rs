@@ -3,12 +3,15 @@
 //! Each test starts this program several times with the name of a part to play, and
 //! looks at what the processes print.
 
+#[path = "../../tests/common/processes.rs"]
+mod processes;
+
+use processes::{Program, say, variable};
 use ramie_core::distributed::{self, Cluster, DistributedOptions, FailureKind, PeerFailure};
 use ramie_core::{Array, DType, Error, RuntimeOptions, configure, jit, runtime};
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Output, Stdio};
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -53,18 +56,6 @@ fn child() {
         "detect" => detect(),
         other => panic!("no part {other}"),
     }
-}
-
-fn variable(name: &str) -> String {
-    std::env::var(name).unwrap_or_else(|_| panic!("{name} is set"))
-}
-
-/// Prints one line for the test.
-fn say(words: impl std::fmt::Display) {
-    let text = format!("\nSAYS {}\n", words.to_string().replace('\n', " "));
-    std::io::stdout()
-        .write_all(text.as_bytes())
-        .expect("output");
 }
 
 /// `ok`, or the kind of failure and its words.
@@ -281,74 +272,6 @@ fn detect() {
     let sum = distributed::process_allgather(Array::from([distributed::process_index() as i32]));
     say(format!("{:?}", sum.expect("all come").to_vec::<i32>()));
     distributed::shutdown().expect("all leave");
-}
-
-/// The processes of one test.
-struct Program {
-    port: u16,
-    children: Vec<Child>,
-}
-
-impl Program {
-    /// A port that is free, and not one that the system gives to outgoing connections.
-    fn new() -> Program {
-        static NEXT: AtomicU16 = AtomicU16::new(0);
-        let first = 10_000 + (std::process::id() % 1000) as u16 * 20;
-        let port = loop {
-            let port = first + NEXT.fetch_add(1, Ordering::Relaxed);
-            if TcpListener::bind(("127.0.0.1", port)).is_ok() {
-                break port;
-            }
-        };
-        Program {
-            port,
-            children: Vec::new(),
-        }
-    }
-
-    fn start(&mut self, part: &str, count: usize, process: usize, variables: &[(&str, &str)]) {
-        let child = Command::new(std::env::current_exe().expect("this program"))
-            .args(["--exact", "child", "--nocapture"])
-            .env("RAMIE_TEST_PART", part)
-            .env("RAMIE_TEST_ADDRESS", format!("127.0.0.1:{}", self.port))
-            .env("RAMIE_TEST_COUNT", count.to_string())
-            .env("RAMIE_TEST_PROCESS", process.to_string())
-            .envs(variables.iter().copied())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("a process");
-        self.children.push(child);
-    }
-
-    /// Starts all processes of a program.
-    fn of(part: &str, count: usize, variables: &[(&str, &str)]) -> Program {
-        let mut program = Program::new();
-        for process in 0..count {
-            program.start(part, count, process, variables);
-        }
-        program
-    }
-
-    fn finish(self) -> Vec<Output> {
-        let wait = |child: Child| child.wait_with_output().expect("it ends");
-        self.children.into_iter().map(wait).collect()
-    }
-
-    /// The last line that each process says.
-    fn says(self) -> Vec<String> {
-        let says = |output: Output| {
-            let text = String::from_utf8_lossy(&output.stdout);
-            let last = text
-                .lines()
-                .rev()
-                .find_map(|line| line.strip_prefix("SAYS "));
-            last.map(str::to_string).unwrap_or_else(|| {
-                panic!("{text}\n{}", String::from_utf8_lossy(&output.stderr));
-            })
-        };
-        self.finish().into_iter().map(says).collect()
-    }
 }
 
 #[test]
