@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{CSV, JSON_LINES, cifar10, gzip, idx, matrix, npz, safetensors};
+use common::{CSV, EXAMPLE, JSON_LINES, cifar10, gzip, idx, matrix, npz, safetensors};
 use ndarray::{Array, array};
 use ramie_core::DType;
 use ramie_data::readers::cifar::{self, Classes};
@@ -10,9 +10,10 @@ use ramie_data::readers::idx::Mnist;
 use ramie_data::readers::jsonl::JsonLines;
 use ramie_data::readers::safetensors::Safetensors;
 use ramie_data::readers::text::{Characters, Lines};
+use ramie_data::readers::tfrecord::{Example, TfRecords};
 use ramie_data::readers::tokens::{TokenFile, TokenType, pack};
 use ramie_data::readers::{csv, idx as idx_files, npy};
-use ramie_data::{DataLoader, HostArray, Result, Source, Stream};
+use ramie_data::{DataLoader, Error, HostArray, Result, Source, Stream};
 use serde::Deserialize;
 use std::fs;
 use std::path::PathBuf;
@@ -421,4 +422,64 @@ fn safetensors_files() {
         text("[2,2]", "[2,3]").contains("array \"x\" of f32[2, 3] is said to be at bytes 0 to 16")
     );
     assert!(after(without(&safetensors(), 1)).contains("at bytes 16 to 19 of 18"));
+}
+
+#[test]
+fn records_of_tensorflow() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.tfrecord");
+    let bytes = common::tfrecord();
+    std::fs::write(&path, &bytes).unwrap();
+    let records = TfRecords::open(&path).unwrap();
+    assert_eq!(records.len(), 3);
+    assert_eq!(records.get(1).unwrap(), b"");
+    assert_eq!(records.get(2).unwrap(), b"text");
+    let example = Example::parse(&records.get(0).unwrap()).unwrap();
+    assert_eq!(
+        example.names().collect::<Vec<_>>(),
+        ["image", "label", "size"]
+    );
+    assert_eq!(example.bytes("image").unwrap(), [vec![1, 2], vec![3]]);
+    assert_eq!(example.ints("label").unwrap(), [-7]);
+    assert_eq!(example.floats("size").unwrap(), [0.5, 2.0]);
+    let said = |e: Error| e.to_string();
+    assert_eq!(
+        said(example.ints("size").unwrap_err()),
+        "\"size\" holds floats, expected whole numbers"
+    );
+    assert_eq!(
+        said(example.floats("depth").unwrap_err()),
+        "the example has no \"depth\"; there are image, label, size"
+    );
+    let e = said(Example::parse(&EXAMPLE[..20]).unwrap_err());
+    assert_eq!(
+        e,
+        "the record is no tf.train.Example: it ends within a field"
+    );
+
+    let open = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        let name = format!("{}, ", path.display());
+        let opened = TfRecords::open(&path).and_then(|r| r.get(2));
+        let message = opened.unwrap_err().to_string();
+        message
+            .strip_prefix(&name)
+            .expect("the file's name")
+            .to_string()
+    };
+    let with = |at: usize, byte: u8| {
+        let mut bytes = bytes.clone();
+        bytes[at] ^= byte;
+        bytes
+    };
+    let end = bytes.len();
+    assert_eq!(
+        open(&with(end - 6, 1)),
+        "record 2: has another checksum; it is damaged"
+    );
+    assert!(open(&with(0, 1)).starts_with("record 0: its length has another checksum;"));
+    assert!(
+        open(&bytes[..end - 3]).starts_with("record 2: is said to have 4 bytes, and 17 are left")
+    );
+    assert!(open(&bytes[..end - 10]).starts_with("record 2: 10 bytes are too few"));
 }

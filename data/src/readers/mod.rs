@@ -15,6 +15,7 @@ pub mod npy;
 pub mod parquet;
 pub mod safetensors;
 pub mod text;
+pub mod tfrecord;
 #[cfg(feature = "tokenizers")]
 pub mod tokenizers;
 pub mod tokens;

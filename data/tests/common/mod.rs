@@ -76,6 +76,18 @@ pub fn safetensors() -> Vec<u8> {
     bytes
 }
 
+/// A `tf.train.Example` as `protobuf` 7.36 writes it in Python: `image` has the
+/// bytes `[1, 2]` and `[3]`, `label` the number -7, and `size` the floats 0.5 and 2.
+pub const EXAMPLE: &[u8] = b"\nC\
+    \n\x12\n\x05image\x12\t\n\x07\n\x02\x01\x02\n\x01\x03\
+    \n\x17\n\x05label\x12\x0e\x1a\x0c\n\n\xf9\xff\xff\xff\xff\xff\xff\xff\xff\x01\
+    \n\x14\n\x04size\x12\x0c\x12\n\n\x08\0\0\0?\0\0\0@";
+
+/// A file of three records, one of them empty.
+pub fn tfrecord() -> Vec<u8> {
+    ramie_data::readers::tfrecord::to_bytes([EXAMPLE, b"", b"text"])
+}
+
 /// A PNG and a JPEG file of 3 by 2 pixels.
 #[cfg(feature = "images")]
 pub fn images() -> Vec<Vec<u8>> {

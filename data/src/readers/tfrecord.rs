@@ -1,0 +1,380 @@
+//! TFRecord files: records of bytes, each with checksums.
+//!
+//! A record is usually a `tf.train.Example`: lists of numbers and texts by name,
+//! which [`Example::parse`] reads.
+//!
+//! ```no_run
+//! use ramie_data::{Source, readers::tfrecord::{Example, TfRecords}};
+//! let records = TfRecords::open("train.tfrecord")?;
+//! let examples = records.try_map(|record| Example::parse(&record));
+//! let first = examples.get(0)?;
+//! let (image, label) = (&first.bytes("image")?[0], first.ints("label")?[0]);
+//! # Ok::<(), ramie_data::Error>(())
+//! ```
+
+use super::file::{Positioned, bad_record};
+use crate::source::check;
+use crate::{Error, Result, Source};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The records of a file, read when asked for; in memory are only their places.
+#[derive(Debug)]
+pub struct TfRecords {
+    file: Positioned,
+    /// Where the bytes of each record begin, and how many there are.
+    records: Vec<(u64, usize)>,
+}
+
+/// Bytes before a record: its length, and the checksum of that.
+const HEAD: u64 = 12;
+/// Bytes of a checksum.
+const SUM: u64 = 4;
+
+impl TfRecords {
+    /// The records of a file, whose lengths are read.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or a length is damaged.
+    pub fn open(path: impl AsRef<Path>) -> Result<TfRecords> {
+        let file = Positioned::open(path.as_ref())?;
+        let mut records = Vec::new();
+        let mut at = 0;
+        while at < file.len() {
+            let bad = |message: String| bad_record(file.name(), records.len(), message);
+            let left = file.len() - at;
+            if left < HEAD + SUM {
+                return Err(bad(format!(
+                    "{left} bytes are too few; the file is cut short, or compressed"
+                )));
+            }
+            let head = file.read_at(at, HEAD as usize)?;
+            let (length, sum) = head.split_at(8);
+            if masked_sum(length).to_le_bytes() != sum {
+                return Err(bad(
+                    "its length has another checksum; the file is damaged, compressed, or of \
+                     another format"
+                        .into(),
+                ));
+            }
+            let length = u64::from_le_bytes(length.try_into().expect("8 bytes"));
+            let size = usize::try_from(length).ok();
+            let Some(size) = size.filter(|_| length <= left - HEAD - SUM) else {
+                return Err(bad(format!(
+                    "is said to have {length} bytes, and {left} are left; the file is cut short"
+                )));
+            };
+            records.push((at + HEAD, size));
+            at += HEAD + length + SUM;
+        }
+        Ok(TfRecords { file, records })
+    }
+}
+
+impl Source for TfRecords {
+    type Item = Vec<u8>;
+    fn len(&self) -> usize {
+        self.records.len()
+    }
+    fn get(&self, index: usize) -> Result<Vec<u8>> {
+        check(index, self.len())?;
+        let (at, size) = self.records[index];
+        let mut bytes = self.file.read_at(at, size + SUM as usize)?;
+        let sum = bytes.split_off(size);
+        match masked_sum(&bytes).to_le_bytes() == sum[..] {
+            true => Ok(bytes),
+            false => Err(bad_record(
+                self.file.name(),
+                index,
+                "has another checksum; it is damaged",
+            )),
+        }
+    }
+}
+
+/// The bytes of a file of records.
+///
+/// ```
+/// use ramie_data::{Source, readers::tfrecord};
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("two.tfrecord");
+/// std::fs::write(&path, tfrecord::to_bytes([b"one".as_slice(), b"two"]))?;
+/// assert_eq!(tfrecord::TfRecords::open(&path)?.get(1)?, b"two");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn to_bytes<R: AsRef<[u8]>>(records: impl IntoIterator<Item = R>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for record in records {
+        let record = record.as_ref();
+        let length = (record.len() as u64).to_le_bytes();
+        bytes.extend(length);
+        bytes.extend(masked_sum(&length).to_le_bytes());
+        bytes.extend(record);
+        bytes.extend(masked_sum(record).to_le_bytes());
+    }
+    bytes
+}
+
+/// Remainders of the Castagnoli polynomial, for each byte.
+const REMAINDERS: [u32; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut remainder = byte as u32;
+        let mut bit = 0;
+        while bit < 8 {
+            let odd = remainder & 1 == 1;
+            remainder = remainder >> 1 ^ if odd { 0x82f6_3b78 } else { 0 };
+            bit += 1;
+        }
+        table[byte] = remainder;
+        byte += 1;
+    }
+    table
+};
+
+/// CRC-32C, masked as TFRecord files have it.
+fn masked_sum(bytes: &[u8]) -> u32 {
+    let sum = bytes.iter().fold(u32::MAX, |sum, byte| {
+        REMAINDERS[usize::from(sum as u8 ^ byte)] ^ sum >> 8
+    });
+    (!sum).rotate_right(15).wrapping_add(0xa282_ead8)
+}
+
+/// A `tf.train.Example`: a list of numbers or texts for each name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Example(BTreeMap<String, Feature>);
+
+/// One list of an example.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Feature {
+    /// Texts, images, or whatever bytes are.
+    Bytes(Vec<Vec<u8>>),
+    /// Floats.
+    Floats(Vec<f32>),
+    /// Whole numbers.
+    Ints(Vec<i64>),
+}
+
+impl Example {
+    /// The example of the bytes of a record.
+    ///
+    /// # Errors
+    /// If they are not those of an example.
+    pub fn parse(record: &[u8]) -> Result<Example> {
+        let mut features = BTreeMap::new();
+        each(record, &mut |field, value| {
+            // The message of features, its map, and key and value of an entry.
+            let (1, Value::Bytes(message)) = (field, value) else {
+                return Ok(());
+            };
+            each(message, &mut |field, value| {
+                let (1, Value::Bytes(entry)) = (field, value) else {
+                    return Ok(());
+                };
+                let (mut name, mut feature) = (String::new(), None);
+                each(entry, &mut |field, value| {
+                    match (field, value) {
+                        (1, Value::Bytes(text)) => {
+                            let text = std::str::from_utf8(text);
+                            name = text.map_err(|_| "a name is not UTF-8")?.into();
+                        }
+                        (2, Value::Bytes(message)) => feature = parse_feature(message)?,
+                        _ => {}
+                    }
+                    Ok(())
+                })?;
+                features.extend(feature.map(|feature| (name, feature)));
+                Ok(())
+            })
+        })
+        .map_err(|what| Error::Other(format!("the record is no tf.train.Example: {what}")))?;
+        Ok(Example(features))
+    }
+
+    /// The names of the lists.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// A list.
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    pub fn feature(&self, name: &str) -> Result<&Feature> {
+        self.0.get(name).ok_or_else(|| {
+            let names: Vec<&str> = self.names().collect();
+            Error::Other(format!(
+                "the example has no {name:?}; there are {}",
+                names.join(", ")
+            ))
+        })
+    }
+
+    fn other(&self, name: &str, wanted: &str) -> Error {
+        let found = match self.0.get(name) {
+            Some(Feature::Bytes(_)) => "bytes",
+            Some(Feature::Floats(_)) => "floats",
+            _ => "whole numbers",
+        };
+        Error::Other(format!("{name:?} holds {found}, expected {wanted}"))
+    }
+
+    /// A list of bytes.
+    ///
+    /// # Errors
+    /// If there is none of this name, or it holds something else.
+    pub fn bytes(&self, name: &str) -> Result<&[Vec<u8>]> {
+        match self.feature(name)? {
+            Feature::Bytes(list) => Ok(list),
+            _ => Err(self.other(name, "bytes")),
+        }
+    }
+
+    /// A list of floats.
+    ///
+    /// # Errors
+    /// If there is none of this name, or it holds something else.
+    pub fn floats(&self, name: &str) -> Result<&[f32]> {
+        match self.feature(name)? {
+            Feature::Floats(list) => Ok(list),
+            _ => Err(self.other(name, "floats")),
+        }
+    }
+
+    /// A list of whole numbers.
+    ///
+    /// # Errors
+    /// If there is none of this name, or it holds something else.
+    pub fn ints(&self, name: &str) -> Result<&[i64]> {
+        match self.feature(name)? {
+            Feature::Ints(list) => Ok(list),
+            _ => Err(self.other(name, "whole numbers")),
+        }
+    }
+}
+
+/// A list; `None` if the message names no kind.
+fn parse_feature(message: &[u8]) -> Result<Option<Feature>, &'static str> {
+    let mut feature = None;
+    each(message, &mut |kind, value| {
+        let Value::Bytes(list) = value else {
+            return Ok(());
+        };
+        match kind {
+            1 => {
+                let mut items = Vec::new();
+                each(list, &mut |field, value| {
+                    if let (1, Value::Bytes(item)) = (field, value) {
+                        items.push(item.to_vec());
+                    }
+                    Ok(())
+                })?;
+                feature = Some(Feature::Bytes(items));
+            }
+            2 => {
+                let mut items = Vec::new();
+                let number = |b: &[u8]| f32::from_le_bytes([b[0], b[1], b[2], b[3]]);
+                each(list, &mut |field, value| {
+                    match (field, value) {
+                        (1, Value::Bytes(packed)) if packed.len().is_multiple_of(4) => {
+                            items.extend(packed.chunks_exact(4).map(number));
+                        }
+                        (1, Value::Four(one)) => items.push(number(&one)),
+                        (1, _) => return Err("a list of floats holds something else"),
+                        _ => {}
+                    }
+                    Ok(())
+                })?;
+                feature = Some(Feature::Floats(items));
+            }
+            3 => {
+                let mut items = Vec::new();
+                each(list, &mut |field, value| {
+                    match (field, value) {
+                        (1, Value::Bytes(mut packed)) => {
+                            while !packed.is_empty() {
+                                items.push(varint(&mut packed)? as i64);
+                            }
+                        }
+                        (1, Value::Varint(one)) => items.push(one as i64),
+                        (1, _) => return Err("a list of whole numbers holds something else"),
+                        _ => {}
+                    }
+                    Ok(())
+                })?;
+                feature = Some(Feature::Ints(items));
+            }
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok(feature)
+}
+
+/// What a field of a protocol buffer holds.
+enum Value<'a> {
+    Varint(u64),
+    Four([u8; 4]),
+    Bytes(&'a [u8]),
+}
+
+/// Calls a function with each field of a message of protocol buffers.
+fn each<'a>(
+    mut message: &'a [u8],
+    found: &mut dyn FnMut(u64, Value<'a>) -> Result<(), &'static str>,
+) -> Result<(), &'static str> {
+    while !message.is_empty() {
+        let key = varint(&mut message)?;
+        let value = match key & 7 {
+            0 => Value::Varint(varint(&mut message)?),
+            1 => {
+                take(&mut message, 8)?;
+                continue;
+            }
+            2 => {
+                let count = varint(&mut message)?;
+                Value::Bytes(take(&mut message, count)?)
+            }
+            5 => Value::Four(take(&mut message, 4)?.try_into().expect("4 bytes")),
+            _ => return Err("a field has a wire type that there is not"),
+        };
+        found(key >> 3, value)?;
+    }
+    Ok(())
+}
+
+fn take<'a>(bytes: &mut &'a [u8], count: u64) -> Result<&'a [u8], &'static str> {
+    let parts = usize::try_from(count)
+        .ok()
+        .and_then(|count| bytes.split_at_checked(count));
+    let (taken, rest) = parts.ok_or("it ends within a field")?;
+    *bytes = rest;
+    Ok(taken)
+}
+
+/// A number of seven bits in each byte, lower ones first.
+fn varint(bytes: &mut &[u8]) -> Result<u64, &'static str> {
+    let mut number = 0;
+    for place in 0..10 {
+        let (byte, rest) = bytes.split_first().ok_or("it ends within a number")?;
+        *bytes = rest;
+        number |= u64::from(byte & 0x7f) << (7 * place);
+        if *byte < 0x80 {
+            return Ok(number);
+        }
+    }
+    Err("a number has more than ten bytes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_those_of_the_standard() {
+        // RFC 3720, B.4, unmasked: 32 bytes of zero.
+        let masked = 0x8a91_36aau32.rotate_right(15).wrapping_add(0xa282_ead8);
+        assert_eq!(masked_sum(&[0; 32]), masked);
+    }
+}
