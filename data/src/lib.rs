@@ -53,6 +53,7 @@
 #![forbid(unsafe_code)]
 
 mod augment;
+mod batch;
 pub mod collate;
 mod device;
 pub mod digits;
@@ -70,15 +71,18 @@ mod shard;
 pub mod source;
 pub mod stream;
 pub mod synthetic;
+pub mod testing;
 
 pub use augment::Augment;
+pub use batch::Batch;
 pub use device::{DevicePrefetch, HostArray, Placement, ToDevice};
 pub use digits::{Digits, Split};
 pub use error::{Error, Result};
 pub use generator::Generator;
 pub use loader::{
-    BatchSampler, BucketSampler, DataLoader, LoaderIter, LoaderState, Masked, Order, RandomSampler,
-    Sampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler,
+    BatchSampler, BucketSampler, DataLoader, DistributedSampler, LoaderIter, LoaderState, Masked,
+    Order, PerformanceBudget, PerformanceConfig, RandomSampler, Sampler, SequentialSampler,
+    SubsetRandomSampler, WeightedRandomSampler,
 };
 pub use permutation::Permutation;
 pub use resumable::Resumable;

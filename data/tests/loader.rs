@@ -4,8 +4,8 @@
 use ndarray::{Array, Array1, Array2};
 use proptest::prelude::*;
 use ramie_data::{
-    BucketSampler, Buckets, DataLoader, Error, IntoSource, LoaderState, Result, Resumable, Shard,
-    Source, SubsetRandomSampler, WeightedRandomSampler, collate,
+    BucketSampler, Buckets, DataLoader, DistributedSampler, Error, IntoSource, LoaderState, Result,
+    Resumable, Shard, Source, SubsetRandomSampler, WeightedRandomSampler, collate, testing,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -396,4 +396,76 @@ proptest! {
         let whole = lists(loader(0, Shard::whole()).iter());
         prop_assert_eq!(together(rest.collect(), taken), whole[taken..].to_vec());
     }
+}
+
+#[test]
+fn loaders_go_on_exactly_from_any_batch() {
+    let check = |loader: &DataLoader<Array1<usize>>, steps| {
+        testing::assert_equal_output_after_checkpoint(loader, steps)
+    };
+    let loader = || DataLoader::new(0..10).batch_size(4).shuffle(1);
+    assert_eq!(check(&loader().epochs(2).workers(2), 9), 6);
+    let part = DistributedSampler::new(10, Shard::new(1, 2)).shuffle(3);
+    assert_eq!(check(&loader().sampler(part), 3), 2);
+    let faulty = (0..6).into_source().try_map(|i| match i {
+        4 => Err(Error::other("unreadable")),
+        i => Ok(i),
+    });
+    assert_eq!(check(&DataLoader::new(faulty).batch_size(2), 9), 3);
+}
+
+#[test]
+fn a_loader_begins_at_any_batch() {
+    let loader = DataLoader::new(0..10).batch_size(4).shuffle(1).epochs(2);
+    let whole = lists(loader.iter());
+    assert_eq!(lists(loader.from_batch(0, 2)), whole[2..]);
+    assert_eq!(lists(loader.from_batch(0, 3)), whole[3..]);
+    assert_eq!(lists(loader.from_batch(1, 1)), whole[4..]);
+    assert!(lists(loader.from_batch(1, 100)).is_empty());
+    let listed = DataLoader::new(0..9).batch_sampler(|_| vec![vec![1, 2], vec![3], vec![4, 5]]);
+    assert_eq!(lists(listed.from_batch(0, 1)), [vec![3], vec![4, 5]]);
+    let dropped = DataLoader::new(0..10).batch_size(4).drop_last();
+    assert!(lists(dropped.from_batch(0, 2)).is_empty());
+}
+
+#[test]
+fn kept_workers_are_as_many_as_were_asked_for_last() {
+    let started = Arc::new(AtomicUsize::new(0));
+    let counter = started.clone();
+    let loader = DataLoader::new(0..8)
+        .persistent_workers()
+        .worker_init(move |_| {
+            counter.fetch_add(1, Ordering::SeqCst);
+        });
+    let loader = loader.workers(1);
+    all(loader.iter());
+    let loader = loader.workers(3);
+    all(loader.iter());
+    all(loader.iter());
+    drop(loader);
+    assert_eq!(started.load(Ordering::SeqCst), 4);
+}
+
+#[test]
+fn a_step_that_is_slower_than_its_batches_never_waits() {
+    let made = (0..40).into_source().map(|i| {
+        sleep(Duration::from_millis(2));
+        i
+    });
+    let loader = DataLoader::new(made).batch_size(2).workers(1);
+    let mut batches = loader.iter();
+    let first = batches.next();
+    assert!(first.is_some() && batches.waited() >= Duration::from_millis(4));
+    let (start, before) = (Instant::now(), batches.waited());
+    let steps = batches
+        .by_ref()
+        .inspect(|_| sleep(Duration::from_millis(20)));
+    assert_eq!(steps.count(), 19);
+    // A batch takes 4 ms, a step 20: without workers steps would wait for a sixth.
+    let share = (batches.waited() - before).as_secs_f64() / start.elapsed().as_secs_f64();
+    assert!(share < 0.1, "steps wait for {share} of the time");
+    // Made here, each is waited for.
+    let mut here = loader.workers(0).iter();
+    here.by_ref().for_each(drop);
+    assert!(here.waited() >= Duration::from_millis(80));
 }

@@ -1,7 +1,7 @@
 //! Streams, what combines them, and going on from a position.
 
-use ramie_data::stream::{self, MixStream, Position, concat_split, from_fn};
-use ramie_data::{Buckets, Error, IntoSource, LastBatch, Result, Shard, Source, Stream};
+use ramie_data::stream::{self, Fit, MixStream, Position, concat_split, from_fn};
+use ramie_data::{Buckets, Error, IntoSource, LastBatch, Result, Shard, Source, Stream, testing};
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,26 +24,10 @@ fn rest<S: Stream + ?Sized>(stream: &mut S) -> Vec<Result<S::Item>> {
     std::iter::from_fn(|| stream.next()).collect()
 }
 
-/// Saves the position before every element, restores it into another stream that
-/// is built alike, and into this one, and compares what is left.
+/// Checks that a stream goes on from wherever it stands, and how many elements it has.
+#[track_caller]
 fn check<S: Stream<Item: Debug + PartialEq>>(build: impl Fn() -> S, count: usize) {
-    let whole = rest(&mut build());
-    assert_eq!(whole.len(), count);
-    let mut stream = build();
-    for given in 0..=whole.len() {
-        let saved = serde_json::to_string(&stream.position()).unwrap();
-        let position: Position = serde_json::from_str(&saved).unwrap();
-        let mut again = build();
-        again.restore(&position).unwrap();
-        assert_eq!(again.position(), position, "after {given}");
-        assert_eq!(rest(&mut again), whole[given..], "after {given}: {saved}");
-        assert!(again.next().is_none());
-        // A stream that has ended, too.
-        again.restore(&position).unwrap();
-        assert_eq!(rest(&mut again), whole[given..], "after {given}, again");
-        let item = stream.next();
-        assert_eq!(item.as_ref(), whole.get(given));
-    }
+    assert_eq!(testing::assert_equal_stream_after_checkpoint(build), count);
 }
 
 #[test]
@@ -83,6 +67,24 @@ fn every_stage_goes_on_where_it_was() {
         7,
     );
     check(|| concat_split(numbers(9).map(|x| vec![x; x % 4]), 3), 4);
+    check(|| numbers(9).batch(2).rebatch(4, LastBatch::Keep), 3);
+    check(|| faulty(9).batch(4).rebatch(3, LastBatch::Drop), 2);
+    check(|| faulty(9).map_with_index(|i, x| (i, x)), 9);
+    check(
+        || numbers(3).repeat(2).map_random(1, |x, g| (x, g.below(9))),
+        6,
+    );
+    let part = |n: usize| numbers(n).map(move |x| 10 * n + x);
+    check(|| stream::interleave([3, 0, 1, 4, 2].map(part), 2), 10);
+    check(|| stream::interleave([2, 3].map(part), 5), 5);
+    check(
+        || stream::interleave([2, 3].map(|n| part(n).prefetch(2)), 2),
+        5,
+    );
+    for fit in [Fit::First, Fit::Best] {
+        let sequences = || faulty(12).map(|x| vec![x as i32; 5 * x % 8]);
+        check(|| stream::pack(sequences(), 7, 2, fit), 8);
+    }
     check(|| concat_split(faulty(9).map(|x| vec![x; 2 * x]), 5), 14);
     let boxed = |n| Box::new(numbers(n)) as Box<dyn Stream<Item = usize>>;
     check(
@@ -250,4 +252,56 @@ fn positions_of_other_streams_are_refused() {
         mixed,
         "that of 1 mixed streams, and here are 2",
     );
+}
+
+#[test]
+fn sequences_are_packed_where_they_fit() {
+    let lengths = [2, 4, 1, 5, 6, 5];
+    let rows = |fit| {
+        let sequences = from_fn(move || lengths.map(|n| Ok(vec![n; n as usize])));
+        let mut rows = stream::pack(sequences, 5, 2, fit);
+        let tokens = |row: Result<ramie_data::readers::tokens::Packed>| row.map(|row| row.tokens);
+        rows.iter().map(tokens).collect::<Vec<_>>()
+    };
+    let first = rows(Fit::First);
+    assert_eq!(first[0], Ok(vec![2, 2, 1, 0, 0]));
+    assert_eq!(first[1], Ok(vec![4, 4, 4, 4, 0]));
+    let best = rows(Fit::Best);
+    assert_eq!(best[0], Ok(vec![2, 2, 0, 0, 0]));
+    assert_eq!(best[1], Ok(vec![4, 4, 4, 4, 1]));
+    for rows in [first, best] {
+        let e = rows[2].clone().unwrap_err().to_string();
+        assert!(e.starts_with("a sequence of 6 tokens is longer"), "{e}");
+        assert_eq!(rows[3..], [Ok(vec![5; 5]), Ok(vec![5; 5])]);
+    }
+}
+
+#[test]
+fn batches_of_other_sizes_keep_their_rows() {
+    let mut batches = from_fn(|| {
+        let of = |n: usize| (ndarray::Array2::from_elem((n, 2), n), vec![n; n]);
+        [3, 0, 1, 4].map(|n| Ok(of(n)))
+    })
+    .rebatch(3, LastBatch::Keep);
+    let sizes: Vec<Vec<usize>> = batches.iter().map(|b| b.unwrap().1).collect();
+    assert_eq!(sizes, [vec![3, 3, 3], vec![1, 4, 4], vec![4, 4]]);
+    let mut odd = from_fn(|| [1, 2].map(|n| Ok(ndarray::Array2::from_elem((1, n), n))))
+        .rebatch(2, LastBatch::Keep);
+    let e = odd.next().unwrap().unwrap_err().to_string();
+    assert!(e.contains("have the shapes [[1], [2]]; pad them"), "{e}");
+}
+
+#[test]
+fn streams_come_by_turns() {
+    let part = |n: usize| numbers(n).map(move |x| 10 * n + x);
+    let mut turns = stream::interleave([2, 0, 3, 1].map(part), 2);
+    let got: Vec<usize> = turns.iter().collect::<Result<_>>().unwrap();
+    assert_eq!(got, [20, 30, 21, 31, 10, 32]);
+    let none: Vec<ramie_data::source::RangeSource> = Vec::new();
+    let mut none = stream::interleave(none.into_iter().map(|s| s.stream()), 3);
+    assert!(none.next().is_none() && none.next().is_none());
+    let other = turns.position();
+    let e = stream::interleave([1, 1].map(part), 2).restore(&other);
+    let e = e.unwrap_err().to_string();
+    assert!(e.contains("not that of 2 streams by turns"), "{e}");
 }

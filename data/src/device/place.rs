@@ -9,7 +9,11 @@ use ramie_core::{
 
 /// Where batches go: a device, or the devices of a mesh.
 #[derive(Clone, Debug, Default)]
-pub struct Placement(Place);
+pub struct Placement {
+    place: Place,
+    /// Whether arrays are there with their elements, or as types only.
+    types: bool,
+}
 
 #[derive(Clone, Debug, Default)]
 enum Place {
@@ -19,9 +23,18 @@ enum Place {
     Sharded(NamedSharding),
 }
 
+impl From<Place> for Placement {
+    fn from(place: Place) -> Placement {
+        Placement {
+            place,
+            types: false,
+        }
+    }
+}
+
 impl From<Device> for Placement {
     fn from(device: Device) -> Placement {
-        Placement(Place::Device(device))
+        Place::Device(device).into()
     }
 }
 
@@ -29,7 +42,7 @@ impl From<Device> for Placement {
 /// by the further entries, as far as they have them.
 impl From<NamedSharding> for Placement {
     fn from(sharding: NamedSharding) -> Placement {
-        Placement(Place::Sharded(sharding))
+        Place::Sharded(sharding).into()
     }
 }
 
@@ -46,7 +59,7 @@ impl From<PartitionSpec> for Placement {
                  current with `set_mesh(mesh)`, or give `NamedSharding::new(mesh, {spec})`"
             )
         };
-        Placement(Place::Sharded(NamedSharding::new(mesh, spec)))
+        Place::Sharded(NamedSharding::new(mesh, spec)).into()
     }
 }
 
@@ -54,9 +67,17 @@ impl Placement {
     /// The same place, whichever thread asks: the default device is that of the
     /// thread that asks first.
     pub(crate) fn settle(self) -> Result<Placement> {
-        match self.0 {
+        match self.place {
             Place::Default => Ok(Placement::from(runtime()?.default_device())),
             _ => Ok(self),
+        }
+    }
+
+    /// The same place, where arrays are put as types, without elements.
+    pub(crate) fn without_elements(self) -> Placement {
+        Placement {
+            types: true,
+            ..self
         }
     }
 
@@ -66,7 +87,10 @@ impl Placement {
     /// # Errors
     /// If the rows do not come apart, or the device is out of memory.
     pub fn put<T: Element>(&self, elements: Vec<T>, shape: &[usize]) -> Result<Array> {
-        let array = match self.0 {
+        let array = match self.place {
+            Place::Default | Place::Device(_) if self.types => {
+                Ok(Array::shape_dtype_struct(shape, T::DTYPE))
+            }
             Place::Default => Array::try_from_vec(elements, shape),
             Place::Device(device) => {
                 with_default_device(device, || Array::try_from_vec(elements, shape))
@@ -87,7 +111,10 @@ impl Placement {
                     }
                     *rows = *rows / tiles.own.len() * tiles.tiles;
                 }
-                make_array_from_process_local_data(&elements, &whole, here)
+                match self.types {
+                    true => Ok(Array::shape_dtype_struct_on(&whole, T::DTYPE, here)),
+                    false => make_array_from_process_local_data(&elements, &whole, here),
+                }
             }
         };
         Ok(array?)

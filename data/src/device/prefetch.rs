@@ -5,6 +5,7 @@ use crate::panic::caught;
 use crate::{Error, Result, Resumable};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 /// Batches on devices; see [`Resumable::prefetch_to_device`]. Dropping it stops
 /// the thread, once it has the batch that it waits for.
@@ -13,6 +14,7 @@ pub struct DevicePrefetch<D, S> {
     ahead: Option<Receiver<(Result<D>, S)>>,
     thread: Option<JoinHandle<()>>,
     state: S,
+    waited: Duration,
 }
 
 impl<D: Send + 'static, S: Clone + Send + 'static> DevicePrefetch<D, S> {
@@ -52,14 +54,27 @@ impl<D: Send + 'static, S: Clone + Send + 'static> DevicePrefetch<D, S> {
             ahead: Some(ahead),
             thread: Some(thread.spawn(run).expect("a thread for batches to devices")),
             state,
+            waited: Duration::ZERO,
         }
+    }
+}
+
+impl<D, S> DevicePrefetch<D, S> {
+    /// How long calls of `next` have waited for batches so far: the time that steps
+    /// could not be given work. Steps are launched, not waited for, so that this is
+    /// not yet the time that the device had none.
+    pub fn waited(&self) -> Duration {
+        self.waited
     }
 }
 
 impl<D, S> Iterator for DevicePrefetch<D, S> {
     type Item = Result<D>;
     fn next(&mut self) -> Option<Result<D>> {
-        let (batch, state) = self.ahead.as_ref()?.recv().ok()?;
+        let start = Instant::now();
+        let received = self.ahead.as_ref()?.recv();
+        self.waited += start.elapsed();
+        let (batch, state) = received.ok()?;
         self.state = state;
         Some(batch)
     }

@@ -126,6 +126,15 @@ impl Plan {
 }
 
 impl Batches {
+    /// Where a batch begins, or the end.
+    pub(super) fn position(&self, batch: usize) -> usize {
+        let position = match self {
+            Batches::Neighbours { size, .. } => batch.saturating_mul(*size),
+            Batches::Listed(_) => batch,
+        };
+        position.min(self.len())
+    }
+
     /// How far positions go: elements of the order, or batches of the list.
     pub(super) fn len(&self) -> usize {
         match self {

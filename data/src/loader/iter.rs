@@ -10,7 +10,7 @@ use crate::{Error, Result, Resumable, progress};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What makes one batch.
 pub(super) struct Task {
@@ -56,6 +56,11 @@ impl Tasks {
         Ok(())
     }
 
+    /// Goes to a batch of this epoch, or behind its end.
+    pub(super) fn skip(&mut self, batch: usize) {
+        self.position = self.batches.position(batch);
+    }
+
     /// Where the next task begins.
     fn state(&self) -> LoaderState {
         LoaderState::new(
@@ -66,7 +71,7 @@ impl Tasks {
         )
     }
 
-    fn next(&mut self) -> Option<Task> {
+    pub(super) fn next(&mut self) -> Option<Task> {
         let (len, behind) = loop {
             if self.epoch >= self.end {
                 return None;
@@ -114,6 +119,7 @@ pub struct LoaderIter<B> {
     /// Tells persistent workers that nobody wants the rest.
     stopped: Arc<AtomicBool>,
     state: LoaderState,
+    waited: Duration,
 }
 
 impl<B: Send + 'static> LoaderIter<B> {
@@ -133,6 +139,7 @@ impl<B: Send + 'static> LoaderIter<B> {
             timeout,
             in_flight: VecDeque::with_capacity(ahead),
             stopped: Arc::new(AtomicBool::new(false)),
+            waited: Duration::ZERO,
         }
     }
 
@@ -140,6 +147,12 @@ impl<B: Send + 'static> LoaderIter<B> {
     /// workers have made beyond.
     pub fn state(&self) -> LoaderState {
         self.state
+    }
+
+    /// How long calls of `next` have waited for batches so far. Without workers
+    /// that is how long batches took to make.
+    pub fn waited(&self) -> Duration {
+        self.waited
     }
 
     /// Gives the workers what they have room for.
@@ -169,7 +182,7 @@ impl<B: Send + 'static> LoaderIter<B> {
 }
 
 /// Makes a batch. What goes wrong is told with the element.
-fn run<B>(fetch: &dyn Fetch<B>, task: &Task) -> Result<B> {
+pub(super) fn run<B>(fetch: &dyn Fetch<B>, task: &Task) -> Result<B> {
     // Nothing of an earlier batch.
     progress::failed();
     let made = caught(|| fetch.fetch(task));
@@ -189,11 +202,17 @@ impl<B: Send + 'static> Iterator for LoaderIter<B> {
         let Some(pool) = self.pool.clone() else {
             let task = self.tasks.next()?;
             self.state = self.tasks.state();
-            return Some(run(&*self.fetch, &task));
+            let start = Instant::now();
+            let batch = run(&*self.fetch, &task);
+            self.waited += start.elapsed();
+            return Some(batch);
         };
         self.submit(&pool);
         let (slot, state) = self.in_flight.pop_front()?;
-        match slot.wait(self.timeout) {
+        let start = Instant::now();
+        let batch = slot.wait(self.timeout);
+        self.waited += start.elapsed();
+        match batch {
             Some(batch) => {
                 self.state = state;
                 // Before the caller begins with this batch.

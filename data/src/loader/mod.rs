@@ -1,13 +1,17 @@
 //! Batches from worker threads.
 
 mod batch_sampler;
+mod distributed;
 mod iter;
+mod performance;
 mod rows;
 mod sampler;
 mod state;
 
 pub use batch_sampler::{BatchSampler, BucketSampler};
+pub use distributed::DistributedSampler;
 pub use iter::LoaderIter;
+pub use performance::{PerformanceBudget, PerformanceConfig};
 pub use sampler::{
     Order, RandomSampler, Sampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler,
 };
@@ -15,7 +19,7 @@ pub use state::LoaderState;
 
 use crate::pool::{Init, Pool};
 use crate::source::{IntoSource, Source, get_all};
-use crate::{LastBatch, Result, Sample, Shard};
+use crate::{Error, LastBatch, Placement, Result, Sample, Shard, ToDevice};
 use batch_sampler::Plan;
 use iter::{Task, Tasks};
 use ndarray::Array1;
@@ -269,6 +273,7 @@ impl<B: Send + 'static> DataLoader<B> {
     #[must_use]
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = workers;
+        self.pool = Mutex::new(None);
         self
     }
 
@@ -318,6 +323,7 @@ impl<B: Send + 'static> DataLoader<B> {
     #[must_use]
     pub fn worker_init(mut self, init: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.init = Some(Arc::new(init));
+        self.pool = Mutex::new(None);
         self
     }
 
@@ -379,6 +385,27 @@ impl<B: Send + 'static> DataLoader<B> {
         self.start(self.tasks(epoch, epoch + 1))
     }
 
+    /// The batches from a batch of an epoch on, as if those before had been gone
+    /// through: those of its epoch, and of the epochs that
+    /// [`iter`](DataLoader::iter) has behind it (Grain's `set_next_index`). With
+    /// [`shard`](DataLoader::shard), batches are those of all processes.
+    ///
+    /// ```
+    /// use ramie_data::DataLoader;
+    /// let loader = DataLoader::new(0..9).batch_size(2).shuffle(4);
+    /// let third = loader.from_batch(1, 3).next();
+    /// assert_eq!(third, loader.epoch(1).nth(3));
+    /// ```
+    ///
+    /// # Panics
+    /// If the batch size does not come apart into the parts of the processes.
+    #[track_caller]
+    pub fn from_batch(&self, epoch: u64, batch: usize) -> LoaderIter<B> {
+        let mut tasks = self.tasks(epoch, self.epochs.max(epoch + 1));
+        tasks.skip(batch);
+        self.start(tasks)
+    }
+
     /// The batches that were left when a state was taken: those of its epoch, and
     /// of the epochs that [`iter`](DataLoader::iter) has behind it. The number of
     /// workers may be another one, and so may that of processes.
@@ -407,6 +434,39 @@ impl<B: Send + 'static> DataLoader<B> {
         let mut tasks = self.tasks(epoch, self.epochs.max(epoch + 1));
         tasks.resume(state)?;
         Ok(self.start(tasks))
+    }
+
+    /// Shapes and element types of the first batch where it is to go, as arrays
+    /// without elements: what a step is lowered and compiled with before the first
+    /// batch is there (Grain's `get_element_spec`). The batch is made for it, here.
+    ///
+    /// ```
+    /// use ramie_core::DType;
+    /// use ramie_data::{DataLoader, Placement};
+    /// let rows = ndarray::Array2::<f32>::zeros((10, 3));
+    /// let loader = DataLoader::new((rows, vec![0i32; 10])).batch_size(4);
+    /// let (x, y) = loader.element_spec(Placement::default())?;
+    /// assert_eq!((x.shape(), x.dtype()), (&[4, 3][..], DType::F32));
+    /// assert_eq!((y.shape(), y.dtype()), (&[4][..], DType::I32));
+    /// # Ok::<(), ramie_data::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no batch, or it cannot be made.
+    pub fn element_spec(&self, place: impl Into<Placement>) -> Result<B::Device>
+    where
+        B: ToDevice,
+    {
+        self.first()?.to_device(&place.into().without_elements())
+    }
+
+    /// The first batch, made here.
+    fn first(&self) -> Result<B> {
+        let mut tasks = self.tasks(0, 1);
+        match tasks.next() {
+            Some(task) => iter::run(&*self.fetch, &task),
+            None => Err(Error::other("the loader has no batch; give it elements")),
+        }
     }
 
     fn plan(&self) -> Plan {

@@ -1,6 +1,6 @@
 //! In which order a loader asks for elements.
 
-use crate::{Generator, Permutation};
+use crate::{Generator, LastBatch, Permutation, Shard};
 use std::sync::Arc;
 
 /// The order of the elements of an epoch (`torch.utils.data.Sampler`).
@@ -24,6 +24,12 @@ enum Kind {
         count: usize,
         seed: Generator,
     },
+    /// Every so many places of an order, and from its front again behind its end.
+    Part {
+        of: Arc<Order>,
+        shard: Shard,
+        len: usize,
+    },
 }
 
 impl Order {
@@ -42,6 +48,22 @@ impl Order {
         Order(Kind::Permuted(permutation))
     }
 
+    /// The part of a process: every `count`-th index. All processes have equally
+    /// many; where they do not come apart, the last ones have first indices again,
+    /// or what is left over is left out.
+    #[must_use]
+    pub fn part(self, shard: Shard, last: LastBatch) -> Order {
+        let len = match last {
+            LastBatch::Keep => self.len().div_ceil(shard.count()),
+            LastBatch::Drop => self.len() / shard.count(),
+        };
+        Order(Kind::Part {
+            of: Arc::new(self),
+            shard,
+            len,
+        })
+    }
+
     /// How many indices there are.
     pub fn len(&self) -> usize {
         match &self.0 {
@@ -49,6 +71,7 @@ impl Order {
             Kind::Permuted(permutation) | Kind::Picked(_, permutation) => permutation.len(),
             Kind::List(indices) => indices.len(),
             Kind::Drawn { count, .. } => *count,
+            Kind::Part { len, .. } => *len,
         }
     }
 
@@ -74,6 +97,9 @@ impl Order {
             Kind::List(indices) => indices[place],
             Kind::Picked(indices, permutation) => indices[permutation.get(place)],
             Kind::Drawn { len, seed, .. } => seed.fold_in(place as u64).below(*len),
+            Kind::Part { of, shard, .. } => {
+                of.get((shard.index() + place * shard.count()) % of.len())
+            }
         }
     }
 

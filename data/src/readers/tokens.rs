@@ -237,7 +237,7 @@ pub struct PackedSource<S> {
 }
 
 /// A row of sequences, one behind the other.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packed {
     /// The tokens, and zeros behind the last sequence: `[length]`.
     pub tokens: Vec<i32>,
@@ -246,6 +246,23 @@ pub struct Packed {
     pub segment_ids: Vec<i32>,
     /// The place of each token in its sequence: `[length]`.
     pub positions: Vec<i32>,
+}
+
+impl Packed {
+    /// Puts a sequence behind the others.
+    pub(crate) fn push(&mut self, sequence: Vec<i32>) {
+        let segment = self.segment_ids.last().map_or(1, |last| last + 1);
+        self.segment_ids.extend(sequence.iter().map(|_| segment));
+        self.positions.extend(0..sequence.len() as i32);
+        self.tokens.extend(sequence);
+    }
+
+    /// Fills the row up with zeros.
+    pub(crate) fn fill(&mut self, length: usize) {
+        for list in [&mut self.tokens, &mut self.segment_ids, &mut self.positions] {
+            list.resize(length, 0);
+        }
+    }
 }
 
 /// How many rows are open at a time: an element goes to the first with room.
@@ -317,18 +334,9 @@ impl<S: Source<Item = Vec<i32>>> Source for PackedSource<S> {
     }
     fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<Packed> {
         check(index, self.rows.len())?;
-        let mut packed = Packed {
-            tokens: Vec::with_capacity(self.length),
-            segment_ids: Vec::with_capacity(self.length),
-            positions: Vec::with_capacity(self.length),
-        };
-        for (segment, element) in self.rows[index].iter().enumerate() {
-            let tokens = self.source.get_in_epoch(*element, epoch)?;
-            packed
-                .segment_ids
-                .extend(tokens.iter().map(|_| segment as i32 + 1));
-            packed.positions.extend(0..tokens.len() as i32);
-            packed.tokens.extend(tokens);
+        let mut packed = Packed::default();
+        for element in &self.rows[index] {
+            packed.push(self.source.get_in_epoch(*element, epoch)?);
         }
         if packed.tokens.len() > self.length {
             return Err(Error::Other(format!(
@@ -337,13 +345,7 @@ impl<S: Source<Item = Vec<i32>>> Source for PackedSource<S> {
                 self.length
             )));
         }
-        for list in [
-            &mut packed.tokens,
-            &mut packed.segment_ids,
-            &mut packed.positions,
-        ] {
-            list.resize(self.length, 0);
-        }
+        packed.fill(self.length);
         Ok(packed)
     }
 }

@@ -1,32 +1,41 @@
 //! Batches of neighbours, with random access.
 
 use super::{Source, check};
-use crate::{LastBatch, Result, Sample};
+use crate::{LastBatch, Result};
 
 /// Batches of neighbours.
 #[derive(Clone, Debug)]
-pub struct Batched<S> {
+pub struct Batched<S, F> {
     source: S,
     size: usize,
     last: LastBatch,
+    /// Makes the batch of some elements in an epoch.
+    make: F,
 }
 
-impl<S: Source> Batched<S> {
+impl<S: Source, F> Batched<S, F> {
     #[track_caller]
-    pub(super) fn new(source: S, size: usize, last: LastBatch) -> Self {
+    pub(super) fn new(source: S, size: usize, last: LastBatch, make: F) -> Self {
         assert!(
             size > 0,
             "batch: batches of 0 elements\n  help: give at least 1"
         );
-        Batched { source, size, last }
+        Batched {
+            source,
+            size,
+            last,
+            make,
+        }
     }
 }
 
-impl<S: Source> Source for Batched<S>
+impl<S, B, F> Source for Batched<S, F>
 where
-    S::Item: Sample,
+    S: Source,
+    B: Send,
+    F: Fn(&S, &[usize], u64) -> Result<B> + Send + Sync,
 {
-    type Item = <S::Item as Sample>::Batch;
+    type Item = B;
     fn len(&self) -> usize {
         match self.last {
             LastBatch::Keep => self.source.len().div_ceil(self.size),
@@ -41,6 +50,6 @@ where
         let start = index * self.size;
         let end = (start + self.size).min(self.source.len());
         let indices: Vec<usize> = (start..end).collect();
-        self.source.get_batch(&indices, epoch)
+        (self.make)(&self.source, &indices, epoch)
     }
 }

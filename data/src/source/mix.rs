@@ -1,7 +1,8 @@
 //! Several sources in given proportions.
 
+use super::places::at_place;
 use super::{Source, check};
-use crate::{Error, Result};
+use crate::Result;
 use std::sync::Arc;
 
 /// Sources of one type of element mixed in proportion to weights; see [`mix`].
@@ -125,13 +126,6 @@ impl<T: Send> Source for Mix<T> {
     }
     fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<T> {
         check(index, self.len)?;
-        let (source, index) = self.place(index);
-        let item = self.sources[source].get_in_epoch(index, epoch);
-        item.map_err(|e| {
-            Error::Other(format!(
-                "source {source} of the mix, {}",
-                Error::element(index, e)
-            ))
-        })
+        at_place("mix", &self.sources, self.place(index), epoch)
     }
 }

@@ -7,6 +7,7 @@ mod join;
 mod map;
 mod mix;
 mod order;
+mod places;
 mod select;
 mod window;
 
@@ -17,6 +18,7 @@ pub use join::{Concat, Zip};
 pub use map::{Map, MapRandom, MapWithIndex};
 pub use mix::{Mix, mix};
 pub use order::{Repeat, Shuffle};
+pub use places::{Places, select_from};
 pub use select::Subset;
 pub use window::Windows;
 
@@ -312,12 +314,12 @@ pub trait Source: Send + Sync {
     /// # Panics
     /// If `size` is 0.
     #[track_caller]
-    fn batch(self, size: usize) -> Batched<Self>
+    fn batch(self, size: usize) -> Batched<Self, CollateAt<Self>>
     where
         Self: Sized,
         Self::Item: Sample,
     {
-        Batched::new(self, size, LastBatch::Keep)
+        Batched::new(self, size, LastBatch::Keep, Self::get_batch)
     }
 
     /// Batches of neighbours, all of them whole.
@@ -325,12 +327,42 @@ pub trait Source: Send + Sync {
     /// # Panics
     /// If `size` is 0.
     #[track_caller]
-    fn batch_drop_last(self, size: usize) -> Batched<Self>
+    fn batch_drop_last(self, size: usize) -> Batched<Self, CollateAt<Self>>
     where
         Self: Sized,
         Self::Item: Sample,
     {
-        Batched::new(self, size, LastBatch::Drop)
+        Batched::new(self, size, LastBatch::Drop, Self::get_batch)
+    }
+
+    /// Batches of neighbours that a function makes, such as
+    /// [`collate::padded`](crate::collate::padded) (`batch_fn`).
+    ///
+    /// ```
+    /// use ramie_data::{IntoSource, LastBatch, Source};
+    /// let words = vec!["to", "be", "or"].into_source();
+    /// let pairs = words.batch_with(2, LastBatch::Keep, |words| Ok(words.join(" ")));
+    /// assert_eq!((pairs.get(0)?, pairs.get(1)?), ("to be".to_string(), "or".to_string()));
+    /// # Ok::<(), ramie_data::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If `size` is 0.
+    #[track_caller]
+    fn batch_with<B: Send, C>(
+        self,
+        size: usize,
+        last: LastBatch,
+        collate: C,
+    ) -> Batched<Self, impl Fn(&Self, &[usize], u64) -> Result<B> + Send + Sync>
+    where
+        Self: Sized,
+        C: Fn(Vec<Self::Item>) -> Result<B> + Send + Sync,
+    {
+        let make = move |source: &Self, indices: &[usize], epoch: u64| {
+            collate(get_all(source, indices, epoch)?)
+        };
+        Batched::new(self, size, last, make)
     }
 
     /// Keeps every element in memory once it was asked for.
@@ -358,6 +390,9 @@ pub trait Source: Send + Sync {
         (0..self.len()).map(|index| self.get(index))
     }
 }
+
+/// [`Source::get_batch`] of a source, as [`Source::batch`] calls it.
+pub type CollateAt<S> = fn(&S, &[usize], u64) -> Result<<<S as Source>::Item as Sample>::Batch>;
 
 /// The elements at some indices.
 pub(crate) fn get_all<S: Source>(

@@ -64,6 +64,8 @@ impl<S: Source> Source for Shuffle<S> {
 pub struct Repeat<S> {
     source: S,
     epochs: usize,
+    /// Whether each time is an epoch of its own.
+    anew: bool,
 }
 
 impl<S: Source> Repeat<S> {
@@ -74,7 +76,26 @@ impl<S: Source> Repeat<S> {
             "repeat: {} elements {epochs} times are more than a usize counts\n  help: repeat less often",
             source.len()
         );
-        Repeat { source, epochs }
+        Repeat {
+            source,
+            epochs,
+            anew: true,
+        }
+    }
+
+    /// Every time as the first: what was shuffled keeps its order, and what is
+    /// random comes out the same (`reseed_each_epoch=False`).
+    ///
+    /// ```
+    /// use ramie_data::{IntoSource, Source};
+    /// let twice = (0..5).into_source().shuffle(1).repeat(2).same_each_time();
+    /// assert_eq!(twice.get(1)?, twice.get(6)?);
+    /// # Ok::<(), ramie_data::Error>(())
+    /// ```
+    #[must_use]
+    pub fn same_each_time(mut self) -> Self {
+        self.anew = false;
+        self
     }
 }
 
@@ -89,9 +110,12 @@ impl<S: Source> Source for Repeat<S> {
     fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<S::Item> {
         check(index, self.len())?;
         let n = self.source.len();
-        let epoch = epoch
-            .wrapping_mul(self.epochs as u64)
-            .wrapping_add((index / n) as u64);
+        let epoch = match self.anew {
+            true => epoch
+                .wrapping_mul(self.epochs as u64)
+                .wrapping_add((index / n) as u64),
+            false => epoch,
+        };
         self.source.get_in_epoch(index % n, epoch)
     }
 }

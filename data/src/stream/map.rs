@@ -29,6 +29,43 @@ impl<S: Stream, U: Send, F: FnMut(S::Item) -> Result<U> + Send> Stream for MapSt
     }
 }
 
+/// Every element, with its number, through a function.
+#[derive(Clone, Debug)]
+pub struct MapNumbered<S, F> {
+    stream: S,
+    f: F,
+    /// How many elements are behind, those that could not be read included.
+    behind: u64,
+}
+
+impl<S, F> MapNumbered<S, F> {
+    pub(super) fn new(stream: S, f: F) -> Self {
+        MapNumbered {
+            stream,
+            f,
+            behind: 0,
+        }
+    }
+}
+
+impl<S: Stream, U: Send, F: FnMut(u64, S::Item) -> U + Send> Stream for MapNumbered<S, F> {
+    type Item = U;
+    fn next(&mut self) -> Option<Result<U>> {
+        let item = self.stream.next()?;
+        self.behind += 1;
+        Some(item.map(|item| (self.f)(self.behind - 1, item)))
+    }
+    fn position(&self) -> Position {
+        Position::new("map_numbered", [self.behind], [self.stream.position()])
+    }
+    fn restore(&mut self, position: &Position) -> Result<()> {
+        let ([behind], [from]) = position.of("map_numbered")?;
+        self.stream.restore(from)?;
+        self.behind = behind;
+        Ok(())
+    }
+}
+
 /// All that a function makes of each element.
 pub struct FlatMap<S, I: IntoIterator, F> {
     stream: S,

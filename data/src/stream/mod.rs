@@ -3,6 +3,7 @@
 mod batch;
 mod bucket;
 mod cache;
+mod interleave;
 mod iter;
 mod join;
 mod map;
@@ -13,26 +14,29 @@ mod pack;
 mod parallel;
 mod position;
 mod prefetch;
+mod rebatch;
 mod select;
 mod window;
 
 pub use batch::Batches;
 pub use bucket::{Bucketed, Buckets};
 pub use cache::CachedStream;
+pub use interleave::{Interleave, interleave};
 pub use iter::IntoIter;
 pub use join::{Chain, ZipStream};
-pub use map::{FlatMap, MapStream};
+pub use map::{FlatMap, MapNumbered, MapStream};
 pub use mix::{MixStream, mix};
 pub use of::{IterStream, SourceStream, from_fn};
 pub use order::{RepeatStream, WindowShuffle};
-pub use pack::{ConcatSplit, concat_split};
+pub use pack::{Fit, PackStream, pack};
 pub use parallel::ParallelMap;
 pub use position::Position;
 pub use prefetch::Prefetch;
+pub use rebatch::{Rebatch, concat_split};
 pub use select::{Filter, ShardStream, Skip, Take};
 pub use window::WindowStream;
 
-use crate::{LastBatch, Result, Sample, Shard};
+use crate::{Batch, Generator, LastBatch, Result, Sample, Shard};
 
 /// A data set that is read from front to end: files of lines, sockets, endless
 /// generators.
@@ -93,6 +97,40 @@ pub trait Stream: Send {
         F: FnMut(Self::Item) -> Result<U> + Send,
     {
         MapStream::new(self, f)
+    }
+
+    /// Every element, with its number from 0 on, through a function.
+    fn map_with_index<U: Send, F>(self, f: F) -> MapNumbered<Self, F>
+    where
+        Self: Sized,
+        F: FnMut(u64, Self::Item) -> U + Send,
+    {
+        MapNumbered::new(self, f)
+    }
+
+    /// Every element through a function that draws random numbers, such as an
+    /// augmentation: from a generator for this seed and the element's number. Put
+    /// it behind [`repeat`](Stream::repeat), so that each round has other numbers.
+    ///
+    /// ```
+    /// use ramie_data::{Stream, stream};
+    /// let ones = || [1.0, 1.0].map(Ok);
+    /// let mut noisy = stream::from_fn(ones).map_random(0, |x, g| x + g.uniform());
+    /// assert_ne!(noisy.next(), noisy.next());
+    /// ```
+    fn map_random<U: Send, F>(
+        self,
+        seed: u64,
+        mut f: F,
+    ) -> MapNumbered<Self, impl FnMut(u64, Self::Item) -> U + Send>
+    where
+        Self: Sized,
+        F: FnMut(Self::Item, &mut Generator) -> U + Send,
+    {
+        let generator = Generator::new(seed);
+        MapNumbered::new(self, move |number, item| {
+            f(item, &mut generator.fold_in(number))
+        })
     }
 
     /// Every element through a function that runs in several threads, in the order
@@ -230,6 +268,28 @@ pub trait Stream: Send {
         F: FnMut(Vec<Self::Item>) -> Result<B> + Send,
     {
         Batches::new(self, size, last, collate)
+    }
+
+    /// Batches of `size` rows of batches of any number of rows (Grain's
+    /// `RebatchIterDataset`).
+    ///
+    /// ```
+    /// use ramie_data::{LastBatch, Stream, stream};
+    /// let batches = || [vec![1, 2, 3], vec![4], vec![5, 6]].map(Ok);
+    /// let mut pairs = stream::from_fn(batches).rebatch(4, LastBatch::Keep);
+    /// assert_eq!(pairs.iter().collect::<Result<Vec<_>, _>>()?, [vec![1, 2, 3, 4], vec![5, 6]]);
+    /// # Ok::<(), ramie_data::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If `size` is 0.
+    #[track_caller]
+    fn rebatch(self, size: usize, last: LastBatch) -> Rebatch<Self>
+    where
+        Self: Sized,
+        Self::Item: Batch,
+    {
+        Rebatch::new("rebatch", self, size, last)
     }
 
     /// Batches of elements of similar length, as they come; see [`Buckets`].

@@ -1,0 +1,101 @@
+//! Checks of one's own sources, samplers and stages.
+
+use crate::stream::{Position, Stream};
+use crate::{DataLoader, LoaderState, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt::Debug;
+
+/// What a state is once it was saved and read.
+fn saved<T: Serialize + DeserializeOwned>(state: &T) -> T {
+    let text = serde_json::to_string(state).expect("numbers and names");
+    serde_json::from_str(&text).expect("what was written")
+}
+
+/// Checks that a loader goes on exactly from wherever it stands: at each of its
+/// first `steps` batches the state is saved as text and read again, and what
+/// [`resume`](DataLoader::resume) gives from it is compared with what was left
+/// (Grain's `assert_equal_output_after_checkpoint`). Returns how many batches
+/// there are.
+///
+/// ```
+/// use ramie_data::{DataLoader, testing};
+/// let loader = DataLoader::new(0..20).batch_size(3).shuffle(0).epochs(2).workers(2);
+/// assert_eq!(testing::assert_equal_output_after_checkpoint(&loader, 5), 14);
+/// ```
+///
+/// # Panics
+/// If it does not, or a state cannot be restored.
+#[track_caller]
+pub fn assert_equal_output_after_checkpoint<B>(loader: &DataLoader<B>, steps: usize) -> usize
+where
+    B: Debug + PartialEq + Send + 'static,
+{
+    let whole: Vec<Result<B>> = loader.iter().collect();
+    let mut batches = loader.iter();
+    for given in 0..=steps.min(whole.len()) {
+        let state: LoaderState = saved(&batches.state());
+        let resumed = match loader.resume(&state) {
+            Ok(resumed) => resumed,
+            Err(e) => panic!("the state after {given} batches cannot be restored: {e}"),
+        };
+        let left: Vec<Result<B>> = resumed.collect();
+        assert_eq!(
+            left,
+            whole[given..],
+            "what is left after {given} batches differs once restored"
+        );
+        batches.next();
+    }
+    whole.len()
+}
+
+/// Checks that a stream goes on exactly from wherever it stands: before each
+/// element the position is saved as text, read again and restored into a stream
+/// that is built alike, afresh and when it has ended. Returns how many elements
+/// there are.
+///
+/// ```
+/// use ramie_data::{IntoSource, Source, Stream, testing};
+/// let build = || (0..9).into_source().stream().window(3, 2).window_shuffle(2, 0);
+/// assert_eq!(testing::assert_equal_stream_after_checkpoint(build), 4);
+/// ```
+///
+/// # Panics
+/// If it does not, or a position cannot be restored.
+#[track_caller]
+pub fn assert_equal_stream_after_checkpoint<S>(build: impl Fn() -> S) -> usize
+where
+    S: Stream<Item: Debug + PartialEq>,
+{
+    let rest =
+        |stream: &mut S| -> Vec<Result<S::Item>> { std::iter::from_fn(|| stream.next()).collect() };
+    let whole = rest(&mut build());
+    let mut stream = build();
+    for given in 0..=whole.len() {
+        let position: Position = saved(&stream.position());
+        let mut again = build();
+        for how in ["", ", into a stream that has ended"] {
+            if let Err(e) = again.restore(&position) {
+                panic!("the position after {given} elements cannot be restored{how}: {e}");
+            }
+            assert_eq!(
+                again.position(),
+                position,
+                "the position after {given} elements is another once restored{how}"
+            );
+            assert_eq!(
+                rest(&mut again),
+                whole[given..],
+                "what is left after {given} elements differs once restored{how}"
+            );
+            assert!(again.next().is_none(), "a stream that has ended goes on");
+        }
+        assert_eq!(
+            stream.next().as_ref(),
+            whole.get(given),
+            "element {given} differs from one reading to the next"
+        );
+    }
+    whole.len()
+}
