@@ -370,3 +370,75 @@ fn a_convolutional_network_learns_from_idx_files() {
         "{lines:?}"
     );
 }
+
+#[test]
+fn adapters_learn_what_the_model_of_a_file_does_not_know() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let lines = checked_in(folder.path(), "lora", &["--steps", "200", "--out", "run"]);
+    let before = |what: &str| {
+        let line = lines.iter().find_map(|l| l.strip_prefix(what));
+        counts(
+            line.unwrap_or_else(|| panic!("{lines:?}")),
+            "",
+            " correct (",
+        )
+        .0
+    };
+    assert!(before("Before, upright: ") >= 430, "{lines:?}");
+    assert!(before("Before, on their side: ") < 150, "{lines:?}");
+    let (correct, total) = accuracy(lines.last().expect("a line"));
+    assert!(correct >= 425 && total == 450, "{lines:?}");
+
+    let run = folder.path().join("run");
+    let size = |name: &str| std::fs::metadata(run.join(name)).expect("a file").len();
+    assert!(size("adapters.safetensors") < size("base.safetensors") / 8);
+    // What was fine-tuned is a classifier like the one of the base: a base itself.
+    let options = ["--steps", "0", "--base", "run/merged.safetensors"];
+    let lines = checked_in(folder.path(), "lora", &options);
+    assert_eq!(accuracy(lines.last().expect("a line")), (correct, total));
+}
+
+/// It checks its derivatives itself.
+#[test]
+fn a_primitive_of_ones_own_fits_a_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let lines = checked_in(folder.path(), "custom_primitive", &["--steps", "400"]);
+    let text = lines.join("\n");
+    assert!(text.contains("b:f32[5] = log_cosh a\n"), "{text}");
+    assert!(text.contains("gradient: [-1. ") && text.contains("composed: [       nan "));
+    let slope = |what: &str| -> f32 {
+        let line = lines.iter().find_map(|l| l.strip_prefix(what));
+        let number = line.and_then(|l| l.split(',').next());
+        number
+            .and_then(|n| n.parse().ok())
+            .unwrap_or_else(|| panic!("{text}"))
+    };
+    assert!((slope("least squares: slope ") - 2.0).abs() > 1.0, "{text}");
+    assert!((slope("Slope: ") - 2.0).abs() < 0.05, "{text}");
+    assert!(is_picture(
+        &folder.path().join("out/custom_primitive/fit.png")
+    ));
+}
+
+/// Each process says what it counts, and the first compares.
+#[test]
+fn another_process_runs_what_was_exported() {
+    let lines = checked("export_and_run", &[]);
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    assert!(
+        lines[2].ends_with("from f32[450,64] to i32[450]"),
+        "{lines:?}"
+    );
+    let (correct, total) = accuracy(&lines[3]);
+    assert!(correct >= 425 && total == 450, "{lines:?}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = example("export_and_run");
+    let output = run(
+        &program,
+        &["--run", "--file", "none"],
+        &folder.path().join("cache"),
+    );
+    assert_eq!(output.status.code(), Some(1));
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.starts_with("error: none: "), "{error}");
+}

@@ -84,6 +84,8 @@ pub fn tiles(folder: &Path, name: &str, tiles: &[Tile]) -> Result<PathBuf> {
 pub struct Curve<'a> {
     pub name: &'a str,
     pub color: RGBColor,
+    /// Each point by itself, instead of a line through them.
+    pub dots: bool,
     pub points: &'a [(f64, f64)],
 }
 
@@ -100,6 +102,7 @@ pub fn loss_curve(folder: &Path, losses: &[(f64, f64)]) -> Result<PathBuf> {
     let curve = Curve {
         name: "training loss",
         color: BLUE,
+        dots: false,
         points: losses,
     };
     curves(folder, "loss.png", "step", Scale::Logarithmic, &[curve])
@@ -151,8 +154,13 @@ pub fn curves(
         }
         let mut left = 84;
         for curve in curves {
-            let style = curve.color.stroke_width(2);
-            chart.draw_series(LineSeries::new(points(curve), style))?;
+            if curve.dots {
+                let dot = |at| Circle::new(at, 3, curve.color.filled());
+                chart.draw_series(points(curve).into_iter().map(dot))?;
+            } else {
+                let style = curve.color.stroke_width(2);
+                chart.draw_series(LineSeries::new(points(curve), style))?;
+            }
             glyphs::draw(canvas, curve.name, (left, 10), 2, curve.color)?;
             left += glyphs::width(curve.name, 2) + 36;
         }

@@ -183,10 +183,11 @@ impl Run {
         if let Some(metrics) = &mut self.metrics {
             metrics.flush()?;
         }
-        self.draw(|folder| {
-            let losses = history::of(&folder.join("metrics.jsonl"), "loss")?;
-            picture::loss_curve(folder, &losses)
-        })?;
+        // A resumed run's curve begins where the first run began.
+        if self.step > 0 {
+            let losses = history::of(&self.metrics_file(), "loss")?;
+            self.draw(|folder| picture::loss_curve(folder, &losses))?;
+        }
         println!("Checkpoints and metrics are in {}", self.folder.display());
         Ok(())
     }

@@ -121,6 +121,7 @@ fn derivatives(options: &Options) -> Result {
         let curve = |name, color, points| Curve {
             name,
             color,
+            dots: false,
             points,
         };
         let curves = [

@@ -1,0 +1,155 @@
+//! An operation with rules of its own, used like any other: differentiated,
+//! batched, compiled, and at work in a fit that a few wild points do not spoil.
+//!
+//! `cargo run --release --example custom_primitive`
+#![forbid(unsafe_code)]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod log_cosh;
+
+use clap::Parser;
+use common::Result;
+use common::picture::{self, BLUE, Curve, GREEN, RED, Scale};
+use log_cosh::log_cosh;
+use ramie::{Array, DType, array, grad, jit, make_jaxpr, random, value_and_grad, vmap, where_};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Fit a line with a loss that is a primitive of its own.
+#[derive(Parser)]
+struct Options {
+    /// Points that the line goes through.
+    #[arg(long, default_value_t = 100)]
+    points: usize,
+    /// Steps of gradient descent.
+    #[arg(long, default_value_t = 600)]
+    steps: usize,
+    /// The folder for the picture.
+    #[arg(long, default_value = "out/custom_primitive")]
+    out: PathBuf,
+    /// Draw no picture.
+    #[arg(long)]
+    no_plots: bool,
+}
+
+/// The line that the points lie on, but for those that do not: `SLOPE x + 1`.
+const SLOPE: f64 = 2.0;
+
+fn main() -> ExitCode {
+    common::main(run)
+}
+
+fn run(options: &Options) -> Result {
+    common::start(None)?;
+    as_any_other()?;
+    let (x, y) = points(options.points);
+    let squares = fit(options.steps, &x, &y, |error: Array| error.square());
+    let robust = fit(options.steps, &x, &y, |error: Array| {
+        log_cosh(&(error * 10.0))
+    });
+    println!(
+        "least squares: slope {:.3}, at 0 {:.3}",
+        squares.0, squares.1
+    );
+    println!("log cosh: slope {:.3}, at 0 {:.3}", robust.0, robust.1);
+    if !options.no_plots {
+        draw(options, &x, &y, squares, robust)?;
+    }
+    let off = (robust.0 - SLOPE as f32).abs();
+    println!("Slope: {:.3}, which is {off:.3} off", robust.0);
+    Ok(())
+}
+
+/// Composed of known operations.
+fn composed(x: &Array) -> Array {
+    x.cosh().log()
+}
+
+fn as_any_other() -> Result {
+    let x = array([-200.0, -1.0, 0.0, 0.5, 200.0]);
+    println!("log_cosh: {}", log_cosh(&x));
+    println!("composed: {}", composed(&x));
+    let f = |x: Array| log_cosh(&x).sum();
+    println!("gradient: {}", grad(f)(x.clone()));
+    println!(
+        "composed: {}",
+        grad(|x: Array| composed(&x).sum())(x.clone())
+    );
+    println!("program:\n{}", make_jaxpr(grad(f))(x.clone()));
+
+    // Second derivatives of each element, compiled.
+    let second = jit(vmap(grad(grad(|x: Array| log_cosh(&x)))));
+    let expected = 1.0 - x.tanh().square();
+    let apart = (second(x) - expected).abs().max().item::<f32>();
+    println!("second derivatives: at most {apart:.0e} from 1 - tanh²");
+    match apart < 1e-6 {
+        true => Ok(()),
+        false => Err("the second derivative is another one".into()),
+    }
+}
+
+/// Points near a line; every tenth is far above it, more so to the right.
+fn points(count: usize) -> (Array, Array) {
+    let x = Array::linspace(-1.0, 1.0, count);
+    let noise = random::normal(&random::key(0), &[count], DType::F32) * 0.05;
+    let wild = (Array::arange(count) % 10).eq(9);
+    let y = &x * SLOPE + 1.0 + noise;
+    (x.clone(), where_(&wild, &y + (&x + 1.0) * 50.0, &y))
+}
+
+/// Slope and value at 0 of the line whose errors have the least loss.
+fn fit(
+    steps: usize,
+    x: &Array,
+    y: &Array,
+    loss: impl Fn(Array) -> Array + Copy + Send + Sync,
+) -> (f32, f32) {
+    let step = jit(|line: &mut Array, x: Array, y: Array| {
+        let objective = |line: Array| {
+            let error = &x * line.index(0) + line.index(1) - &y;
+            loss(error).mean()
+        };
+        let (value, slope) = value_and_grad(objective)(line.clone());
+        *line -= slope * 0.01;
+        value
+    });
+    let mut line = array([0.0, 0.0]);
+    for _ in 0..steps {
+        step(&mut line, x.clone(), y.clone());
+    }
+    let line = line.to_vec::<f32>();
+    (line[0], line[1])
+}
+
+fn draw(
+    options: &Options,
+    x: &Array,
+    y: &Array,
+    squares: (f32, f32),
+    robust: (f32, f32),
+) -> Result {
+    std::fs::create_dir_all(&options.out)?;
+    let (x, y) = (x.to_vec::<f32>(), y.to_vec::<f32>());
+    // Those that are near, so that the lines are seen.
+    let near = x.iter().zip(&y).filter(|(_, y)| **y < 10.0);
+    let near: Vec<(f64, f64)> = near.map(|(x, y)| ((*x).into(), (*y).into())).collect();
+    let line = |(slope, start): (f32, f32)| {
+        [-1.0, 1.0].map(|x| (x, f64::from(slope) * x + f64::from(start)))
+    };
+    let (squares, robust) = (line(squares), line(robust));
+    let curve = |name, color, dots, points| Curve {
+        name,
+        color,
+        dots,
+        points,
+    };
+    let curves = [
+        curve("points", BLUE, true, &near[..]),
+        curve("least squares", RED, false, &squares),
+        curve("log cosh", GREEN, false, &robust),
+    ];
+    let path = picture::curves(&options.out, "fit.png", "x", Scale::Linear, &curves)?;
+    println!("Wrote {}", path.display());
+    Ok(())
+}

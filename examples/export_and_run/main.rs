@@ -1,0 +1,153 @@
+//! Trains a classifier of digits, writes it as a program with its parameters into
+//! a file, and has another process run that file, which knows nothing of the
+//! model.
+//!
+//! `cargo run --release --example export_and_run`
+//!
+//! The format is that of `jax.export`. In Python:
+//! `jax.export.deserialize(bytearray(open(path, "rb").read())).call(pixels)`.
+#![forbid(unsafe_code)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+use clap::Parser;
+use common::{Result, score};
+use ramie::data::digits::{self, Digits};
+use ramie::export::{Exported, export};
+use ramie::nn::{Linear, Module, Optimizer, Rngs, value_and_grad};
+use ramie::optim::{adam, softmax_cross_entropy_with_integer_labels};
+use ramie::{Array, Platform, jit, tree};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// Export a trained classifier, and run the file in another process.
+#[derive(Parser)]
+struct Options {
+    /// The file of the program.
+    #[arg(long, default_value = "out/export_and_run/classifier.bin")]
+    file: PathBuf,
+    /// How many steps to train, each on all 1,347 training images.
+    #[arg(long, default_value_t = 150)]
+    steps: usize,
+    /// Train nothing: run the file.
+    #[arg(long)]
+    run: bool,
+    /// Where to compute: cpu, cuda or tpu; by default the best that there is.
+    #[arg(long)]
+    platform: Option<Platform>,
+}
+
+fn main() -> ExitCode {
+    common::main(run)
+}
+
+fn run(options: &Options) -> Result {
+    common::start(options.platform)?;
+    let digits = digits::load()?;
+    if options.run {
+        return run_file(&options.file, &digits);
+    }
+    let predicted = train_and_export(options, &digits)?;
+    let expected = format!("Test accuracy: {}", correct(&predicted, &digits));
+    println!("This process: {expected}");
+
+    let mut other = Command::new(std::env::current_exe()?);
+    other.arg("--run").arg("--file").arg(&options.file);
+    if let Some(platform) = options.platform {
+        other.arg("--platform").arg(platform.to_string());
+    }
+    let output = other.output()?;
+    if !output.status.success() {
+        let error = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("the other process failed: {}", error.trim()).into());
+    }
+    let said = String::from_utf8_lossy(&output.stdout);
+    print!("{said}");
+    match said.lines().last() == Some(&expected) {
+        true => Ok(()),
+        false => Err("the other process computes something else".into()),
+    }
+}
+
+#[derive(Module)]
+struct Classifier {
+    hidden: Linear,
+    out: Linear,
+}
+
+impl Classifier {
+    /// Pixels `[n, 64]` to logits `[n, 10]`.
+    fn forward(&self, x: &Array) -> Array {
+        self.out.forward(&self.hidden.forward(x).relu())
+    }
+}
+
+/// Writes the file, and returns what the model takes the test images for.
+fn train_and_export(options: &Options, digits: &Digits) -> Result<Vec<i32>> {
+    let rngs = &mut Rngs::new(0);
+    let model = Classifier {
+        hidden: Linear::new(64, 128, rngs),
+        out: Linear::new(128, 10, rngs),
+    };
+    let mut state = (Optimizer::new(&model, adam(0.003)), model);
+    let step = jit(
+        |(optimizer, model): &mut (Optimizer, Classifier), x: Array, labels: Array| {
+            let (loss, grads) = value_and_grad(model, |model| {
+                softmax_cross_entropy_with_integer_labels(&model.forward(&x), &labels).mean()
+            });
+            optimizer.update(model, grads);
+            loss
+        },
+    );
+    for _ in 0..options.steps {
+        step(
+            &mut state,
+            digits.train.pixel_array(),
+            digits.train.label_array(),
+        );
+    }
+
+    // What the function captures becomes part of the program.
+    let model = tree::map(&state.1, Array::clone);
+    let classify = jit(move |pixels: Array| model.forward(&pixels).argmax(-1));
+    let pixels = digits.test.pixel_array();
+    let exported = export(
+        &classify,
+        (Array::shape_dtype_struct(pixels.shape(), pixels.dtype()),),
+    )?;
+    let bytes = exported.serialize();
+    if let Some(folder) = options.file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(&options.file, &bytes).map_err(|e| format!("{}: {e}", options.file.display()))?;
+    println!("Wrote {}, {} bytes", options.file.display(), bytes.len());
+    Ok(classify(pixels).to_vec())
+}
+
+/// Everything that is needed is in the file: program, parameters, types.
+fn run_file(file: &Path, digits: &Digits) -> Result {
+    let bytes = fs::read(file).map_err(|e| format!("{}: {e}", file.display()))?;
+    let program = Exported::deserialize(&bytes)?;
+    println!(
+        "Another process: a program for {}, from {} to {}",
+        program.platform,
+        types(&program.in_avals),
+        types(&program.out_avals)
+    );
+    let predicted = program.call((digits.test.pixel_array(),))?;
+    println!("Test accuracy: {}", correct(&predicted[0].to_vec(), digits));
+    Ok(())
+}
+
+fn types(avals: &[ramie::Aval]) -> String {
+    let texts: Vec<String> = avals.iter().map(ToString::to_string).collect();
+    texts.join(", ")
+}
+
+fn correct(predicted: &[i32], digits: &Digits) -> String {
+    let pairs = predicted.iter().zip(&digits.test.labels);
+    let correct = pairs.filter(|(p, l)| p == l).count();
+    score(correct, predicted.len()).to_string()
+}

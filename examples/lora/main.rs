@@ -1,0 +1,192 @@
+//! Fine-tunes a classifier from a safetensors file with low-rank adapters: it
+//! knows digits that stand upright, and learns those that lie on their side. Its
+//! own weights stay as they are.
+//!
+//! `cargo run --release --example lora`
+#![forbid(unsafe_code)]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod model;
+
+use clap::Parser;
+use common::{Result, Run, RunOptions, score};
+use model::Classifier;
+use ramie::checkpoint::{load_state, save};
+use ramie::data::digits::{self, Split};
+use ramie::nn::nnx::{self, of_type};
+use ramie::nn::{
+    Forward, LoraLinear, LoraParam, Optimizer, Param, Rngs, value_and_grad, value_and_grad_wrt,
+};
+use ramie::optim::{adam, softmax_cross_entropy_with_integer_labels};
+use ramie::{Array, State, Tree, jit};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Fine-tune a classifier with low-rank adapters.
+#[derive(Parser)]
+struct Options {
+    /// How many steps to fine-tune, each on all 1,347 training images.
+    #[arg(long, default_value_t = 300)]
+    steps: u64,
+    /// The rank of the adapters.
+    #[arg(long, default_value_t = 8)]
+    rank: usize,
+    /// The learning rate.
+    #[arg(long, default_value_t = 0.003)]
+    learning_rate: f64,
+    /// The seed of the adapters.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// The safetensors file of the classifier that is fine-tuned; without it, one
+    /// is trained and written to the run's folder as base.safetensors.
+    #[arg(long)]
+    base: Option<PathBuf>,
+    #[command(flatten)]
+    run: RunOptions,
+}
+
+/// What a step changes.
+#[derive(Tree)]
+struct Trainer<M: Tree> {
+    model: M,
+    optimizer: Optimizer,
+}
+
+fn main() -> ExitCode {
+    common::main(run)
+}
+
+fn run(options: &Options) -> Result {
+    if options.rank == 0 {
+        return Err("--rank is 1 or more".into());
+    }
+    let mut run = Run::new("lora", &options.run, options.steps)?;
+    let digits = digits::load()?;
+    let base = match &options.base {
+        Some(file) => file.clone(),
+        None => pretrained(&run.folder, &digits.train)?,
+    };
+    let base = load_state(&base)?;
+
+    // The file says nothing of adapters, which begin with no effect.
+    let mut model = Classifier::adapted(options.rank, &mut Rngs::new(options.seed));
+    base.update(&mut model)?;
+    let before = [upright(&digits.test), turned(&digits.test)];
+    let [stands, lies] = before.map(|images| correct(&mut model, &images, &digits.test));
+    let count = digits.test.len();
+    println!("Before, upright: {}", score(stands, count));
+    println!("Before, on their side: {}", score(lies, count));
+
+    let mut trainer = Trainer {
+        optimizer: Optimizer::wrt(&model, adam(options.learning_rate), of_type::<LoraParam>()),
+        model,
+    };
+    let all = numbers(&State::of(&trainer.model));
+    let adapters = nnx::state(&trainer.model, of_type::<LoraParam>());
+    println!("Training {} of {all} numbers", numbers(&adapters));
+    let (images, labels) = (turned(&digits.train), digits.train.label_array());
+    let step = jit(fine_tune);
+    run.restore::<()>(&mut trainer)?;
+    while run.goes_on() {
+        let loss = step(&mut trainer, images.clone(), labels.clone());
+        run.stepped(&[("loss", &loss)])?;
+        run.checkpoint(&trainer, &())?;
+    }
+    run.finish()?;
+    let mut model = trainer.model;
+
+    // The adapters alone are a small file, that goes with the one of the base.
+    let adapters = nnx::state(&model, of_type::<LoraParam>());
+    let path = run.folder.join("adapters.safetensors");
+    save(&path, &adapters)?;
+    println!(
+        "Wrote {}, {} bytes",
+        path.display(),
+        std::fs::metadata(&path)?.len()
+    );
+    for (path, weights) in nnx::state(&model, of_type::<Param>()).iter() {
+        if weights.to_vec::<f32>() != base[path].to_vec::<f32>() {
+            return Err(format!("{path} of the base has changed").into());
+        }
+    }
+
+    // With the adapters in its kernels it is an ordinary classifier again.
+    let mut merged = model.merged();
+    save(run.folder.join("merged.safetensors"), &merged)?;
+    let images = turned(&digits.test);
+    let apart = (model.forward(&images) - merged.forward(&images))
+        .abs()
+        .max()
+        .item::<f32>();
+    println!("Merged: logits at most {apart:.0e} apart");
+    if apart > 1e-2 {
+        return Err("the merged classifier computes something else".into());
+    }
+    let correct = correct(&mut merged, &images, &digits.test);
+    println!("Test accuracy: {}", score(correct, count));
+    Ok(())
+}
+
+/// Pixels of images as they are, `[n, 64]`.
+fn upright(split: &Split) -> Array {
+    split.pixel_array()
+}
+
+/// Pixels of images turned by a right angle, `[n, 64]`.
+fn turned(split: &Split) -> Array {
+    split
+        .image_array()
+        .rot90(1, [1, 2])
+        .reshape(&[split.len(), 64])
+}
+
+fn numbers(state: &State) -> usize {
+    state.arrays().iter().map(Array::size).sum()
+}
+
+/// How many images a classifier takes for the digits that they show.
+fn correct<L: Forward>(model: &mut Classifier<L>, images: &Array, split: &Split) -> usize {
+    let predicted = model.forward(images).argmax(-1);
+    let right = predicted.eq(split.label_array()).count_nonzero();
+    right.item::<i32>() as usize
+}
+
+fn loss(logits: &Array, labels: &Array) -> Array {
+    softmax_cross_entropy_with_integer_labels(logits, labels).mean()
+}
+
+/// One step of the adapters alone; returns the loss before it.
+fn fine_tune(trainer: &mut Trainer<Classifier<LoraLinear>>, images: Array, labels: Array) -> Array {
+    let (value, grads) = value_and_grad_wrt(&mut trainer.model, of_type::<LoraParam>(), |model| {
+        loss(&model.forward(&images), &labels)
+    });
+    trainer.optimizer.update(&mut trainer.model, grads);
+    value
+}
+
+/// The file of a classifier that was trained on upright digits; it is made, if it
+/// is not there.
+fn pretrained(folder: &Path, train: &Split) -> Result<PathBuf> {
+    let path = folder.join("base.safetensors");
+    if path.exists() {
+        return Ok(path);
+    }
+    let model = Classifier::new(&mut Rngs::new(0));
+    let optimizer = Optimizer::new(&model, adam(0.003));
+    let mut trainer = Trainer { model, optimizer };
+    let step = jit(
+        |t: &mut Trainer<Classifier>, images: Array, labels: Array| {
+            let (value, grads) =
+                value_and_grad(&mut t.model, |m| loss(&m.forward(&images), &labels));
+            t.optimizer.update(&mut t.model, grads);
+            value
+        },
+    );
+    for _ in 0..100 {
+        step(&mut trainer, upright(train), train.label_array());
+    }
+    save(&path, &trainer.model)?;
+    println!("Trained a classifier of upright digits: {}", path.display());
+    Ok(path)
+}

@@ -1,0 +1,55 @@
+//! A classifier, with or without adapters.
+
+use ramie::Array;
+use ramie::nn::{Forward, Linear, LoraLinear, Module, Rngs};
+
+/// Three layers with SELU between them: 64 → 256 → 256 → 10.
+#[derive(Module)]
+pub struct Classifier<L: Forward = Linear> {
+    pub linear1: L,
+    pub linear2: L,
+    pub linear3: L,
+}
+
+const SIZES: [usize; 4] = [64, 256, 256, 10];
+
+impl<L: Forward> Classifier<L> {
+    fn of(mut layer: impl FnMut(usize, usize) -> L) -> Classifier<L> {
+        Classifier {
+            linear1: layer(SIZES[0], SIZES[1]),
+            linear2: layer(SIZES[1], SIZES[2]),
+            linear3: layer(SIZES[2], SIZES[3]),
+        }
+    }
+
+    /// Pixels `[n, 64]` to logits `[n, 10]`.
+    pub fn forward(&mut self, x: &Array) -> Array {
+        let x = self.linear1.forward(x).selu();
+        let x = self.linear2.forward(&x).selu();
+        self.linear3.forward(&x)
+    }
+}
+
+impl Classifier {
+    pub fn new(rngs: &mut Rngs) -> Classifier {
+        Classifier::of(|inputs, outputs| Linear::new(inputs, outputs, rngs))
+    }
+}
+
+impl Classifier<LoraLinear> {
+    /// The same layers, each with an adapter of this rank. Kernels and biases have
+    /// the paths that they have without adapters.
+    pub fn adapted(rank: usize, rngs: &mut Rngs) -> Classifier<LoraLinear> {
+        Classifier::of(|inputs, outputs| LoraLinear::new(inputs, outputs, rank, rngs))
+    }
+
+    /// The classifier with the adapters in its kernels: it costs what it did
+    /// before.
+    pub fn merged(&self) -> Classifier {
+        Classifier {
+            linear1: self.linear1.merged(),
+            linear2: self.linear2.merged(),
+            linear3: self.linear3.merged(),
+        }
+    }
+}
