@@ -118,6 +118,7 @@ pub struct SaveOptions {
     force: bool,
     custom_metadata: Map<String, Value>,
     then: Option<Box<dyn FnOnce(bool) -> Result<()> + Send>>,
+    begun: Option<(Instant, Duration)>,
 }
 
 impl SaveOptions {
@@ -142,6 +143,12 @@ impl SaveOptions {
     /// argument says whether the checkpoint is there.
     pub(crate) fn then(mut self, f: impl FnOnce(bool) -> Result<()> + Send + 'static) -> Self {
         self.then = Some(Box::new(f));
+        self
+    }
+
+    /// When the caller's wait began, and how much of it was for the save before.
+    pub(crate) fn begun(mut self, begun: Instant, waited: Duration) -> Self {
+        self.begun = Some((begun, waited));
         self
     }
 }
@@ -172,6 +179,7 @@ impl SaveOptions {
 /// ```
 pub struct Saver {
     options: SaverOptions,
+    saving: Mutex<()>,
     running: Mutex<Option<JoinHandle<()>>>,
     shared: Arc<Shared>,
 }
@@ -193,6 +201,7 @@ impl Saver {
     pub fn new(options: SaverOptions) -> Saver {
         Saver {
             options,
+            saving: Mutex::new(()),
             running: Mutex::new(None),
             shared: Arc::default(),
         }
@@ -221,11 +230,14 @@ impl Saver {
         args: &dyn SaveArgs,
         options: SaveOptions,
     ) -> Result<()> {
-        let begun = Instant::now();
+        // Of several threads that save, one is here.
+        let _saving = lock(&self.saving);
+        let start = Instant::now();
         self.wait_until_finished()?;
-        let waited = begun.elapsed();
+        let (begun, waited) = options.begun.unwrap_or((start, start.elapsed()));
+        let copying = Instant::now();
         let contents = group.agree("snapshot", Contents::of(args, &group))?;
-        let snapshot = begun.elapsed() - waited;
+        let snapshot = copying.elapsed();
         let transaction = Transaction {
             path: path.to_owned(),
             overwrite: options.force,

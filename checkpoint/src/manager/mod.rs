@@ -91,6 +91,7 @@ pub struct CheckpointManager {
     steps: Arc<Mutex<Vec<CheckpointInfo>>>,
     deleter: Arc<Mutex<Deleter>>,
     saver: Saver,
+    saving: Mutex<()>,
     /// Where processes meet that the caller waits for.
     caller: Group,
     /// Where they meet in the background.
@@ -177,6 +178,7 @@ impl CheckpointManager {
             steps: Arc::new(Mutex::new(steps::load(&root, &options, &caller)?)),
             deleter: Arc::new(Mutex::new(deleter)),
             saver: Saver::new(options.saver.clone()),
+            saving: Mutex::new(()),
             root,
             options,
             save_decision,
@@ -236,10 +238,13 @@ impl CheckpointManager {
     /// The steps in order, with the one that is being saved. What another program has
     /// changed since is seen after a [`reload`](CheckpointManager::reload).
     pub fn all_steps(&self) -> Vec<u64> {
-        lock(&self.steps).iter().map(|info| info.step).collect()
+        let mut steps: Vec<u64> = lock(&self.steps).iter().map(|info| info.step).collect();
+        steps.sort_unstable();
+        steps
     }
 
-    /// The last step; nothing, if there is none.
+    /// The step that was saved last, or, if this manager has saved none, the greatest;
+    /// nothing, if there is none.
     pub fn latest_step(&self) -> Option<u64> {
         lock(&self.steps).last().map(|info| info.step)
     }

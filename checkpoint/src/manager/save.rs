@@ -8,7 +8,7 @@ use crate::{Error, Result};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 /// What is saved with a step besides its items.
 ///
@@ -123,6 +123,9 @@ impl CheckpointManager {
     /// If an item has the name `metrics`, and there are metrics to be written.
     #[track_caller]
     pub fn save_with(&self, step: u64, args: &dyn SaveArgs, options: StepOptions) -> Result<bool> {
+        let begun = Instant::now();
+        // Of several threads that save, one is here.
+        let _saving = lock(&self.saving);
         // Processes see the end of a save at different times, but all of them wait for it
         // below.
         if self.caller.process().count() == 1 {
@@ -143,7 +146,9 @@ impl CheckpointManager {
             .filter(|_| !self.options.prevent_write_metrics)
             .map(|metrics| MetricsSave(metrics.to_json()));
         let items = StepItems::of(args, metrics.as_ref());
+        let waiting = Instant::now();
         self.wait_until_finished()?;
+        let waited = waiting.elapsed();
         if lock(&self.steps).iter().any(|info| info.step == step) {
             let path = self.step_path(step);
             return Err(Error::format(
@@ -156,6 +161,7 @@ impl CheckpointManager {
         let undo = change.clone();
         let save = SaveOptions::new()
             .custom_metadata(options.custom_metadata)
+            .begun(begun, waited)
             .then(move |committed| change.finish(committed));
         let path = self.root.join(self.options.names.name(step));
         let saved = self

@@ -1,0 +1,729 @@
+//! What the manager of a run does besides choosing steps: the background, failures,
+//! damage, names, metadata, waiting.
+
+use ramie_checkpoint::commit::{ItemReader, ItemWriter, Process};
+use ramie_checkpoint::items::{
+    Composite, IteratorRestore, IteratorSave, JsonRestore, JsonSave, RestoreArgs, SaveArgs,
+    Snapshot,
+};
+use ramie_checkpoint::manager::policies::ContinuousCheckpointingPolicy;
+use ramie_checkpoint::manager::{
+    CheckpointManager, CheckpointManagerOptions, Metrics, StepNames, StepOptions, WaitOptions,
+    checkpoints_iterator, wait_for_new_checkpoint,
+};
+use ramie_checkpoint::{Error, Result, preemption};
+use serde_json::json;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn open(root: &Path) -> CheckpointManager {
+    CheckpointManager::new(root, CheckpointManagerOptions::new()).unwrap()
+}
+
+/// Items whose writing the test controls: it waits until it may go on, and then does
+/// what it is told.
+struct Gated {
+    gate: Arc<Mutex<Receiver<Order>>>,
+    finalize: bool,
+}
+
+enum Order {
+    Write,
+    Fail,
+    Full,
+    Panic,
+}
+
+fn gated() -> (Sender<Order>, Gated) {
+    let (send, receive) = channel();
+    let gate = Arc::new(Mutex::new(receive));
+    (
+        send,
+        Gated {
+            gate,
+            finalize: false,
+        },
+    )
+}
+
+impl SaveArgs for Gated {
+    fn handler(&self) -> &str {
+        "tests.Gated"
+    }
+
+    fn snapshot(&self, _: Process) -> Result<Box<dyn Snapshot>> {
+        Ok(Box::new(Gated {
+            gate: self.gate.clone(),
+            finalize: self.finalize,
+        }))
+    }
+}
+
+impl Gated {
+    fn obey(&self, writer: &ItemWriter) -> Result<()> {
+        match self.gate.lock().unwrap().recv().unwrap_or(Order::Write) {
+            Order::Write => writer.write("file", b"written"),
+            Order::Fail => {
+                let path = writer.folder().join("file");
+                let source = std::io::ErrorKind::PermissionDenied.into();
+                let action = "be written";
+                Err(Error::Io {
+                    path,
+                    action,
+                    source,
+                })
+            }
+            Order::Full => {
+                use std::io::Write;
+                let path = Path::new("/dev/full");
+                let full = std::fs::OpenOptions::new().write(true).open(path);
+                let written = full.and_then(|mut file| file.write_all(&[0; 10]));
+                written.map_err(|source| Error::Io {
+                    path: path.into(),
+                    action: "be written",
+                    source,
+                })
+            }
+            Order::Panic => panic!("a kind of item with a mistake"),
+        }
+    }
+}
+
+impl Snapshot for Gated {
+    fn write(&mut self, writer: &ItemWriter) -> Result<()> {
+        match self.finalize {
+            true => Ok(()),
+            false => self.obey(writer),
+        }
+    }
+
+    fn finalize(&mut self, writer: &ItemWriter) -> Result<()> {
+        match self.finalize {
+            true => self.obey(writer),
+            false => Ok(()),
+        }
+    }
+}
+
+struct GatedRestore;
+
+impl RestoreArgs for GatedRestore {
+    type Item = Vec<u8>;
+
+    fn restore(self, reader: &ItemReader) -> Result<Vec<u8>> {
+        // Past the reader: the files were compared before.
+        Ok(std::fs::read(reader.folder().join("file")).unwrap())
+    }
+}
+
+#[test]
+fn a_save_returns_before_it_is_written() {
+    let folder = folder();
+    let manager = open(folder.path());
+    let (orders, item) = gated();
+    assert!(manager.save(7, &item).unwrap());
+    assert!(manager.is_saving_in_progress());
+    assert_eq!(manager.all_steps(), [7]);
+    // Others do not see the step yet.
+    assert!(open(folder.path()).all_steps().is_empty());
+    assert!(manager.last_report().is_none());
+    manager.check_for_errors().unwrap();
+    std::thread::sleep(Duration::from_millis(50));
+    orders.send(Order::Write).unwrap();
+    // A restore of the step waits for it.
+    assert_eq!(manager.restore(7, GatedRestore).unwrap(), b"written");
+    assert!(!manager.is_saving_in_progress());
+    assert_eq!(open(folder.path()).all_steps(), [7]);
+    let report = manager.last_report().unwrap();
+    assert!(report.total >= Duration::from_millis(50));
+    assert!(report.blocking < report.total && report.snapshot <= report.blocking);
+    assert_eq!((report.files, report.path), (3, folder.path().join("7")));
+    assert_eq!(report.bytes, total_size(folder.path(), &report_skips()));
+}
+
+/// The manifest and the marker are no part of what is saved.
+fn report_skips() -> [&'static str; 2] {
+    ["7/_RAMIE_MANIFEST", "7/commit_success.txt"]
+}
+
+fn total_size(folder: &Path, skip: &[&str]) -> u64 {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let size = |path: &Path| match path.is_dir() {
+        true => total_size(path, skip),
+        false if skip.iter().any(|s| path.ends_with(s)) => 0,
+        false => path.metadata().unwrap().len(),
+    };
+    entries.map(|e| size(&e.unwrap().path())).sum()
+}
+
+#[test]
+fn the_next_save_waits_for_the_last() {
+    let folder = folder();
+    let manager = open(folder.path());
+    let (orders, item) = gated();
+    manager.save(0, &item).unwrap();
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(100));
+            orders.send(Order::Write).unwrap();
+            orders.send(Order::Write).unwrap();
+        });
+        manager.save(1, &item).unwrap();
+    });
+    assert!(begun.elapsed() >= Duration::from_millis(100));
+    manager.wait_until_finished().unwrap();
+    let report = manager.last_report().unwrap();
+    assert!(report.waited >= Duration::from_millis(50), "{report}");
+    assert_eq!(manager.all_steps(), [0, 1]);
+}
+
+#[test]
+fn a_policy_does_not_wait_for_a_save() {
+    let folder = folder();
+    let policy = ContinuousCheckpointingPolicy::default();
+    let options = CheckpointManagerOptions::new().save_decision_policy(policy);
+    let manager = CheckpointManager::new(folder.path(), options).unwrap();
+    let (orders, item) = gated();
+    assert!(manager.save(0, &item).unwrap());
+    for step in 1..5 {
+        assert!(!manager.save(step, &item).unwrap());
+    }
+    orders.send(Order::Write).unwrap();
+    manager.wait_until_finished().unwrap();
+    orders.send(Order::Write).unwrap();
+    assert!(manager.save(5, &item).unwrap());
+    manager.wait_until_finished().unwrap();
+    assert_eq!(manager.all_steps(), [0, 5]);
+}
+
+#[test]
+fn a_failure_in_the_background_is_returned_by_the_next_call() {
+    let folder = folder();
+    let options = CheckpointManagerOptions::new().max_to_keep(1);
+    let manager = CheckpointManager::new(folder.path(), options).unwrap();
+    manager.save(0, &JsonSave::new("good")).unwrap();
+    manager.wait_until_finished().unwrap();
+    let calls: [fn(&CheckpointManager) -> Result<()>; 3] = [
+        |manager| manager.wait_until_finished(),
+        |manager| {
+            while manager.is_saving_in_progress() {
+                std::thread::yield_now();
+            }
+            manager.check_for_errors()
+        },
+        |manager| manager.save(50, &JsonSave::new("next")).map(drop),
+    ];
+    let orders_and_reasons = [
+        ((|| Order::Fail) as fn() -> Order, "permission denied"),
+        (|| Order::Full, "No space left on device"),
+        (|| Order::Panic, "a kind of item with a mistake"),
+    ];
+    // In parallel with the caller, by each way of learning of it.
+    for (i, call) in calls.into_iter().enumerate() {
+        for (j, (order, reason)) in orders_and_reasons.iter().enumerate() {
+            for finalize in [false, true] {
+                let step = 1 + (i * 6 + j * 2) as u64 + u64::from(finalize);
+                let (orders, mut item) = gated();
+                item.finalize = finalize;
+                assert!(manager.save(step, &item).unwrap());
+                assert_eq!(manager.all_steps(), [step]);
+                orders.send(order()).unwrap();
+                let error = call(&manager).unwrap_err();
+                assert!(matches!(error, Error::Save { .. }), "{error:?}");
+                let text = error.to_string();
+                let path = folder.path().join(step.to_string());
+                assert!(text.starts_with(path.to_str().unwrap()), "{text}");
+                assert!(text.contains(reason), "{text}");
+                // Once, and what was there is still there, with nothing beside it.
+                manager.check_for_errors().unwrap();
+                assert_eq!(manager.all_steps(), [0]);
+                assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+                let value = manager.restore_latest(JsonRestore::<String>::new());
+                assert_eq!(value.unwrap(), "good");
+            }
+        }
+    }
+    manager.save(100, &JsonSave::new("next")).unwrap();
+    manager.wait_until_finished().unwrap();
+    assert_eq!(manager.all_steps(), [100]);
+}
+
+#[test]
+fn without_a_background_a_failure_is_returned_at_once() {
+    let folder = folder();
+    let options = CheckpointManagerOptions::new().enable_async_checkpointing(false);
+    let manager = CheckpointManager::new(folder.path(), options).unwrap();
+    let (orders, item) = gated();
+    orders.send(Order::Fail).unwrap();
+    let error = manager.save(3, &item).unwrap_err();
+    assert!(matches!(error, Error::Io { .. }), "{error:?}");
+    assert!(manager.all_steps().is_empty());
+    orders.send(Order::Write).unwrap();
+    assert!(manager.save(3, &item).unwrap());
+    assert!(!manager.is_saving_in_progress());
+    let report = manager.last_report().unwrap();
+    assert_eq!(report.blocking, report.total);
+}
+
+#[test]
+fn a_folder_that_is_taken_away_is_named() {
+    let folder = folder();
+    let root = folder.path().join("run");
+    let manager = open(&root);
+    std::fs::remove_dir(&root).unwrap();
+    // In its place a file: no folder can be made in it.
+    std::fs::write(&root, b"").unwrap();
+    manager.save(0, &JsonSave::new("x")).unwrap();
+    let text = manager.wait_until_finished().unwrap_err().to_string();
+    assert!(text.contains("run/0"), "{text}");
+    std::fs::remove_file(&root).unwrap();
+    manager.save(0, &JsonSave::new("x")).unwrap();
+    manager.wait_until_finished().unwrap();
+}
+
+#[test]
+fn dropped_and_closed_managers_wait() {
+    let folder = folder();
+    for step in 0..4 {
+        let manager = open(folder.path());
+        let (orders, item) = gated();
+        manager.save(step, &item).unwrap();
+        let late = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(30));
+            orders.send(Order::Write).unwrap();
+        });
+        match step % 2 {
+            0 => drop(manager),
+            _ => manager.close().unwrap(),
+        }
+        assert!(folder.path().join(step.to_string()).is_dir());
+        late.join().unwrap();
+    }
+    let manager = open(folder.path());
+    let (orders, item) = gated();
+    manager.save(9, &item).unwrap();
+    orders.send(Order::Fail).unwrap();
+    assert!(manager.close().is_err());
+}
+
+#[test]
+fn steps_that_are_none_do_not_count() {
+    let folder = folder();
+    let root = folder.path();
+    let manager = open(root);
+    manager.save(3, &JsonSave::new("x")).unwrap();
+    manager.wait_until_finished().unwrap();
+    std::fs::create_dir(root.join("7")).unwrap();
+    std::fs::create_dir(root.join("007")).unwrap();
+    std::fs::create_dir(root.join("8.orbax-checkpoint-tmp")).unwrap();
+    std::fs::write(root.join("9"), b"a file").unwrap();
+    std::fs::create_dir(root.join("10")).unwrap();
+    std::fs::write(root.join("10/notes"), b"by hand").unwrap();
+    // As Orbax wrote steps before it had a marker, and trees before it had steps.
+    std::fs::create_dir_all(root.join("11/default")).unwrap();
+    std::fs::write(root.join("11/default/_METADATA"), b"{}").unwrap();
+    std::fs::create_dir(root.join("12")).unwrap();
+    let began = r#"{"init_timestamp_nsecs": 5, "commit_timestamp_nsecs": null}"#;
+    std::fs::write(root.join("12/_CHECKPOINT_METADATA"), began).unwrap();
+    std::fs::create_dir(root.join("13")).unwrap();
+    let done = r#"{"init_timestamp_nsecs": 5, "commit_timestamp_nsecs": 6}"#;
+    std::fs::write(root.join("13/_CHECKPOINT_METADATA"), done).unwrap();
+    assert_eq!(manager.all_steps(), [3]);
+    manager.reload().unwrap();
+    assert_eq!(manager.all_steps(), [3, 11, 13]);
+    let error = manager
+        .restore(7, JsonRestore::<String>::new())
+        .unwrap_err();
+    assert!(matches!(error, Error::NoStep { step: 7, .. }), "{error:?}");
+    assert!(
+        error
+            .to_string()
+            .ends_with("there is no step 7: there are 13, 11, 3")
+    );
+    // An empty folder is no obstacle; one that holds something is.
+    let forced = || StepOptions::new().force(true);
+    assert!(manager.save_with(7, &JsonSave::new("y"), forced()).unwrap());
+    manager.wait_until_finished().unwrap();
+    assert!(
+        manager
+            .save_with(10, &JsonSave::new("y"), forced())
+            .unwrap()
+    );
+    let error = manager.wait_until_finished().unwrap_err().to_string();
+    assert!(error.contains("is no checkpoint"), "{error}");
+    assert_eq!(std::fs::read(root.join("10/notes")).unwrap(), b"by hand");
+    assert!(
+        manager
+            .save_with(12, &JsonSave::new("y"), forced())
+            .unwrap()
+    );
+    manager.wait_until_finished().unwrap();
+    let options = CheckpointManagerOptions::new().cleanup_tmp_directories(true);
+    let manager = CheckpointManager::new(root, options).unwrap();
+    assert_eq!(manager.all_steps(), [3, 7, 11, 12, 13]);
+    assert!(!root.join("8.orbax-checkpoint-tmp").exists());
+}
+
+#[test]
+fn damage_is_named_when_a_step_is_restored() {
+    let folder = folder();
+    let manager = open(folder.path());
+    let items = Composite::new()
+        .item("a", JsonSave::new("first"))
+        .item("b", JsonSave::new("second"));
+    manager.save(5, &items).unwrap();
+    manager.wait_until_finished().unwrap();
+    let path = folder.path().join("5/b/metadata");
+    std::fs::write(&path, b"\"Second\"").unwrap();
+    let a = || Composite::new().item("a", JsonRestore::<String>::new());
+    let both = a().item("b", JsonRestore::<String>::new());
+    let error = manager.restore(5, both).unwrap_err();
+    assert!(matches!(error, Error::Damaged { .. }), "{error:?}");
+    assert!(
+        error.to_string().starts_with(path.to_str().unwrap()),
+        "{error}"
+    );
+    // What is whole can be had, and the whole step be checked.
+    assert_eq!(manager.restore(5, a()).unwrap().0, "first");
+    assert!(manager.verify(5).is_err());
+    // A damaged step can be deleted.
+    std::fs::remove_file(folder.path().join("5/_RAMIE_MANIFEST")).unwrap();
+    assert!(manager.restore(5, a()).is_err());
+    manager.delete(5).unwrap();
+    assert!(manager.all_steps().is_empty());
+}
+
+#[test]
+fn items_that_are_not_there_are_named_with_those_that_are() {
+    let folder = folder();
+    let manager = open(folder.path());
+    let items = Composite::new()
+        .item("state", JsonSave::new(&1))
+        .item("data", IteratorSave::new(&2));
+    manager.save(0, &items).unwrap();
+    manager.save(1, &JsonSave::new(&3)).unwrap();
+    let one = JsonRestore::<u32>::new;
+    let error = manager.restore(0, one()).unwrap_err().to_string();
+    assert!(
+        error.contains("has no item `default`: it has `data`, `state`"),
+        "{error}"
+    );
+    assert!(error.contains("`Composite`"), "{error}");
+    let error = manager.restore(1, Composite::new().item("state", one()));
+    assert!(
+        error
+            .unwrap_err()
+            .to_string()
+            .ends_with("has no item `state`: it has `default`")
+    );
+    let data = Composite::new().item("data", IteratorRestore::<u32>::new());
+    assert_eq!(manager.restore(0, data).unwrap(), (2,));
+    assert!(folder.path().join("0/data/process_0-of-1.json").is_file());
+    assert_eq!(manager.restore_latest(one()).unwrap(), 3);
+    let elsewhere = self::folder();
+    let error = manager
+        .restore_from(elsewhere.path(), 0, one())
+        .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .ends_with("there is no step 0: there is none")
+    );
+    assert!(open(elsewhere.path()).restore_latest(one()).is_err());
+}
+
+#[test]
+fn iterations_of_other_processes_are_taken_where_they_agree() {
+    let folder = folder();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let restore = || {
+        let reader = ItemReader::open(folder.path()).unwrap();
+        IteratorRestore::<Vec<u32>>::new().restore(&reader)
+    };
+    let text = restore().unwrap_err().to_string();
+    assert!(text.contains("`process_0-of-1.json` is missing"), "{text}");
+    write("process_0-of-2.json", "[1, 2]");
+    write("process_1-of-2.json", "[1,2]");
+    assert_eq!(restore().unwrap(), [1, 2]);
+    write("process_1-of-2.json", "[1, 3]");
+    let text = restore().unwrap_err().to_string();
+    assert!(
+        text.contains("help: restore with as many processes"),
+        "{text}"
+    );
+    write("process_0-of-1.json", "[9]");
+    assert_eq!(restore().unwrap(), [9]);
+}
+
+#[test]
+fn deleted_steps_go_where_they_are_wanted() {
+    let folder = folder();
+    let other = self::folder();
+    let all = [
+        CheckpointManagerOptions::new(),
+        CheckpointManagerOptions::new().enable_background_delete(true),
+        CheckpointManagerOptions::new().todelete_subdir("old"),
+        CheckpointManagerOptions::new().todelete_full_path(other.path().join("trash")),
+    ];
+    for (i, options) in all.into_iter().enumerate() {
+        let root = folder.path().join(i.to_string());
+        let options = options.max_to_keep(2).num_deletion_threads(3);
+        let manager = CheckpointManager::new(&root, options).unwrap();
+        for step in 0..4 {
+            manager.save(step, &JsonSave::new(&step)).unwrap();
+        }
+        manager.wait_until_finished().unwrap();
+        manager.delete(2).unwrap();
+        assert_eq!(manager.all_steps(), [3]);
+        manager.close().unwrap();
+        let list = |path: &Path| {
+            let mut names: Vec<String> = std::fs::read_dir(path)
+                .unwrap()
+                .map(|e| e.unwrap().file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            names
+        };
+        match i {
+            2 => {
+                assert_eq!(list(&root), ["3", "old"]);
+                assert_eq!(list(&root.join("old")), ["0", "1", "2"]);
+                // They are whole, and can be had again.
+                let old = open(&root.join("old"));
+                assert_eq!(old.restore(1, JsonRestore::<u64>::new()).unwrap(), 1);
+            }
+            3 => {
+                assert_eq!(list(&root), ["3"]);
+                let moved = list(&other.path().join("trash"));
+                let steps: Vec<&str> = moved.iter().map(|n| n.split('-').next().unwrap()).collect();
+                assert_eq!(steps, ["0", "1", "2"]);
+            }
+            _ => assert_eq!(list(&root), ["3"]),
+        }
+    }
+}
+
+#[test]
+fn what_is_only_read_stays_as_it_is() {
+    let folder = folder();
+    let manager = open(folder.path());
+    manager.save(1, &JsonSave::new("x")).unwrap();
+    manager.close().unwrap();
+    std::fs::create_dir(folder.path().join("2.orbax-checkpoint-tmp")).unwrap();
+    let options = CheckpointManagerOptions::new()
+        .read_only(true)
+        .max_to_keep(1)
+        .cleanup_tmp_directories(true);
+    let metadata = json!({"a": 1}).as_object().unwrap().clone();
+    let manager = CheckpointManager::with_metadata(folder.path(), options, metadata).unwrap();
+    assert!(!manager.should_save(5).unwrap());
+    assert!(!manager.save(5, &JsonSave::new("y")).unwrap());
+    let forced = StepOptions::new().force(true);
+    assert!(!manager.save_with(5, &JsonSave::new("y"), forced).unwrap());
+    manager.delete(1).unwrap();
+    assert_eq!(manager.all_steps(), [1]);
+    assert_eq!(manager.root_metadata()["a"], 1);
+    assert_eq!(
+        manager.restore(1, JsonRestore::<String>::new()).unwrap(),
+        "x"
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    let missing = folder.path().join("none");
+    let options = CheckpointManagerOptions::new().read_only(true);
+    assert!(
+        CheckpointManager::new(&missing, options)
+            .unwrap()
+            .all_steps()
+            .is_empty()
+    );
+    assert!(!missing.exists());
+    let options = CheckpointManagerOptions::new().create(false);
+    let error = CheckpointManager::new(&missing, options)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("none: there is no such folder"), "{error}");
+}
+
+#[test]
+fn metadata_are_kept() {
+    let folder = folder();
+    let object = |value: serde_json::Value| value.as_object().unwrap().clone();
+    let options = CheckpointManagerOptions::new;
+    let with = |metadata| CheckpointManager::with_metadata(folder.path(), options(), metadata);
+    let manager = with(object(json!({"version": 1}))).unwrap();
+    let step = StepOptions::new().custom_metadata(object(json!({"rate": 0.5})));
+    manager.save_with(0, &JsonSave::new("x"), step).unwrap();
+    let metadata = manager.metadata(0).unwrap();
+    assert_eq!(metadata.custom_metadata["rate"], 0.5);
+    assert!(metadata.committed() <= Some(std::time::SystemTime::now()));
+    assert!(manager.metrics(0).unwrap().is_none());
+    // What is there stays.
+    let manager = with(object(json!({"version": 2}))).unwrap();
+    assert_eq!(manager.root_metadata()["version"], 1);
+    let text = std::fs::read_to_string(folder.path().join("metadata/_ROOT_METADATA")).unwrap();
+    let expected = json!({"internal_metadata": {}, "custom_metadata": {"version": 1}});
+    assert_eq!(
+        serde_json::from_str::<serde_json::Value>(&text).unwrap(),
+        expected
+    );
+    assert!(manager.metadata(1).is_err());
+}
+
+#[test]
+fn metrics_are_an_item() {
+    let folder = folder();
+    let options = CheckpointManagerOptions::new().best_fn(|m| m.get("loss").unwrap());
+    let manager = CheckpointManager::new(folder.path(), options.clone()).unwrap();
+    let with = |metrics: Metrics| StepOptions::new().metrics(metrics);
+    let save = |step, metrics| manager.save_with(step, &JsonSave::new("x"), with(metrics));
+    save(0, Metrics::from([("loss", 2.0)])).unwrap();
+    save(1, Metrics::from([("loss", f64::NAN)])).unwrap();
+    save(2, Metrics::from([("loss", f64::NEG_INFINITY)])).unwrap();
+    manager.save(3, &JsonSave::new("x")).unwrap();
+    manager.wait_until_finished().unwrap();
+    assert_eq!(manager.best_step(), Some(0));
+    let text = std::fs::read_to_string(folder.path().join("1/metrics/metrics")).unwrap();
+    assert_eq!(text, "{\"loss\": NaN}");
+    assert_eq!(manager.item_names(1).unwrap(), ["default", "metrics"]);
+    assert_eq!(manager.item_names(3).unwrap(), ["default"]);
+    let again = CheckpointManager::new(folder.path(), options.clone()).unwrap();
+    assert_eq!(again.best_step(), Some(0));
+    assert!(
+        again
+            .metrics(1)
+            .unwrap()
+            .unwrap()
+            .get("loss")
+            .unwrap()
+            .is_nan()
+    );
+    // Damaged ones are named where they are asked for, and stop nothing else.
+    std::fs::write(folder.path().join("0/metrics/metrics"), b"{\"loss\": 9.0}").unwrap();
+    assert!(matches!(again.metrics(0), Err(Error::Damaged { .. })));
+    std::fs::write(folder.path().join("0/metrics/metrics"), b"{").unwrap();
+    let again = CheckpointManager::new(folder.path(), options).unwrap();
+    assert_eq!(again.all_steps(), [0, 1, 2, 3]);
+    assert_eq!(again.best_step(), Some(2));
+}
+
+#[test]
+fn other_programs_wait_for_steps() {
+    let folder = folder();
+    let root = folder.path().join("run");
+    let names = || StepNames::new().prefix("s");
+    let wait = || {
+        WaitOptions::new()
+            .step_name_format(names())
+            .poll_interval(Duration::from_millis(2))
+    };
+    // A folder that is not there yet has no steps.
+    let short = wait().timeout(Duration::from_millis(20));
+    assert_eq!(wait_for_new_checkpoint(&root, None, short).unwrap(), None);
+    let writer = std::thread::spawn({
+        let root = root.clone();
+        move || {
+            let options = CheckpointManagerOptions::new().step_name_format(names());
+            let manager = CheckpointManager::new(root, options).unwrap();
+            for step in 0..5 {
+                std::thread::sleep(Duration::from_millis(20));
+                manager.save(step, &JsonSave::new(&step)).unwrap();
+            }
+            manager.close().unwrap();
+        }
+    });
+    assert!(wait_for_new_checkpoint(&root, Some(2), wait()).unwrap() >= Some(2));
+    let mut asked = 0;
+    let steps = checkpoints_iterator(
+        &root,
+        wait()
+            .timeout(Duration::from_millis(300))
+            .timeout_fn(move || {
+                asked += 1;
+                asked == 2
+            }),
+    );
+    let seen: Vec<u64> = steps.map(|step| step.unwrap()).collect();
+    assert_eq!(seen.last(), Some(&4));
+    assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "{seen:?}");
+    writer.join().unwrap();
+}
+
+#[test]
+fn a_program_that_is_to_end_saves_at_once() {
+    let folder = folder();
+    let options = CheckpointManagerOptions::new().save_interval_steps(1000);
+    let manager = CheckpointManager::new(folder.path(), options).unwrap();
+    assert!(manager.save(0, &JsonSave::new("x")).unwrap());
+    assert!(!manager.save(1, &JsonSave::new("x")).unwrap());
+    preemption::request();
+    assert!(manager.reached_preemption(2).unwrap());
+    assert!(manager.save(2, &JsonSave::new("x")).unwrap());
+    preemption::withdraw();
+    assert!(!manager.save(3, &JsonSave::new("x")).unwrap());
+}
+
+#[test]
+fn threads_may_use_one_manager() {
+    let folder = folder();
+    let options = CheckpointManagerOptions::new().max_to_keep(3);
+    let manager = CheckpointManager::new(folder.path(), options).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for step in 0..30 {
+                // The other thread may have saved it.
+                let _ = manager.save(step, &JsonSave::new(&step));
+            }
+        });
+        scope.spawn(|| {
+            // Steps that are there, or that are too old: never a mixture.
+            for step in 0..30 {
+                let _ = manager.save(step, &JsonSave::new(&step));
+            }
+        });
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for _ in 0..50 {
+                    let steps = manager.all_steps();
+                    assert!(steps.len() <= 3 && steps.is_sorted());
+                    let _ = (manager.latest_step(), manager.best_step());
+                    manager.wait_until_finished().unwrap();
+                }
+            });
+        }
+    });
+    manager.wait_until_finished().unwrap();
+    assert_eq!(manager.all_steps(), [27, 28, 29]);
+    for step in manager.all_steps() {
+        assert_eq!(
+            manager.restore(step, JsonRestore::<u64>::new()).unwrap(),
+            step
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn folders_get_their_permissions() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder();
+    let options = CheckpointManagerOptions::new().path_permission_mode(0o710);
+    let manager = CheckpointManager::new(folder.path(), options).unwrap();
+    manager.save(0, &JsonSave::new("x")).unwrap();
+    manager.wait_until_finished().unwrap();
+    let mode = folder
+        .path()
+        .join("0")
+        .metadata()
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o710);
+}
