@@ -1,9 +1,10 @@
-//! What the compiler says about an executable: cost, memory, optimised program.
+//! What the compiler says about an executable: cost, memory, collectives, optimised
+//! program.
 
 use crate::error::{Error, ErrorCode, Result, owned_string};
-use crate::executable::Executable;
 use crate::hlo;
 use crate::sys;
+use crate::unloaded::UnloadedExecutable;
 use crate::value::Value;
 
 /// Memory that one run needs on each device, in bytes.
@@ -34,17 +35,17 @@ pub struct MemoryAnalysis {
     pub host_temp: i64,
 }
 
-impl Executable {
+impl UnloadedExecutable {
     /// The compiler's estimates, such as `flops` and `bytes accessed`, sorted by name.
     ///
     /// # Errors
     /// The plugin's error.
     pub fn cost_analysis(&self) -> Result<Vec<(String, Value)>> {
         let mut args = sys::zeroed::<sys::ExecutableGetCostAnalysis>();
-        args.executable = self.0.raw.as_ptr();
+        args.executable = self.raw();
         // SAFETY: the executable is live, and the list lives as long.
         let mut costs = unsafe {
-            self.0.client.api.call(&mut args)?;
+            self.api().call(&mut args)?;
             Value::read_all(args.properties, args.num_properties)
         };
         costs.sort_by(|a, b| a.0.cmp(&b.0));
@@ -57,9 +58,9 @@ impl Executable {
     /// The plugin's error.
     pub fn memory_analysis(&self) -> Result<MemoryAnalysis> {
         let mut args = sys::zeroed::<sys::ExecutableGetCompiledMemoryStats>();
-        args.executable = self.0.raw.as_ptr();
+        args.executable = self.raw();
         // SAFETY: the executable is live.
-        unsafe { self.0.client.api.call(&mut args) }?;
+        unsafe { self.api().call(&mut args) }?;
         Ok(MemoryAnalysis {
             generated_code: args.generated_code,
             argument: args.argument,
@@ -85,34 +86,52 @@ impl Executable {
     /// The plugin's error, or `Unimplemented` for a form this crate cannot show.
     pub fn optimized_text(&self) -> Result<String> {
         let (format, code) = self.optimized_program()?;
-        hlo::text(&format, &code).ok_or_else(|| Error::Plugin {
-            code: ErrorCode::Unimplemented,
-            message: format!(
-                "the plugin returns it in the form `{format}` ({} bytes)",
-                code.len()
-            ),
-            context: "showing the optimized program".into(),
-        })
+        hlo::text(&format, &code)
+            .ok_or_else(|| unknown_form(&format, &code, "showing the optimized program"))
+    }
+
+    /// The optimised module in the binary form of XLA.
+    pub(crate) fn module(&self) -> Result<Vec<u8>> {
+        let (format, code) = self.optimized_program()?;
+        match hlo::module_of(&format, &code) {
+            Some(module) => Ok(module.to_vec()),
+            None => Err(unknown_form(
+                &format,
+                &code,
+                "reading the optimized program",
+            )),
+        }
     }
 
     /// The optimised program as the plugin stores it: the format's name and the bytes.
     pub(crate) fn optimized_program(&self) -> Result<(String, Vec<u8>)> {
         let mut program = sys::zeroed::<sys::Program>();
         let mut args = sys::zeroed::<sys::ExecutableOptimizedProgram>();
-        args.executable = self.0.raw.as_ptr();
+        args.executable = self.raw();
         let program_pointer = &raw mut program;
         args.program = program_pointer;
         // SAFETY: without room for the code the call tells its size and format.
-        unsafe { self.0.client.api.call(&mut args) }?;
+        unsafe { self.api().call(&mut args) }?;
         let mut code = vec![0u8; program.code_size];
         program.code = code.as_mut_ptr();
         args.program = &raw mut program;
         // SAFETY: now there is room for the code.
-        unsafe { self.0.client.api.call(&mut args) }?;
+        unsafe { self.api().call(&mut args) }?;
         // SAFETY: the format's name is static text of the plugin.
         Ok((
             unsafe { owned_string(program.format.cast(), program.format_size) },
             code,
         ))
+    }
+}
+
+fn unknown_form(format: &str, code: &[u8], context: &str) -> Error {
+    Error::Plugin {
+        code: ErrorCode::Unimplemented,
+        message: format!(
+            "the plugin returns it in the form `{format}` ({} bytes)",
+            code.len()
+        ),
+        context: context.into(),
     }
 }

@@ -26,13 +26,17 @@ const KNOWN: &[(&str, &str)] = &[
     ("enable_mock_nccl", "bool"),
     ("mock_gpu_topology", "string"),
     ("partition_index", "integer"),
+    // GPUs that need not be there
+    ("target_config", "string"),
+    ("topology", "string"),
     // TPU
     ("max_inflight_computations", "integer"),
     ("ml_framework_name", "string"),
     ("ml_framework_version", "string"),
 ];
 
-/// Options for [`Client::new`](crate::Client::new).
+/// Options for [`Client::new`](crate::Client::new) and
+/// [`Topology::new`](crate::Topology::new).
 ///
 /// ```
 /// use ramie_pjrt::ClientOptions;

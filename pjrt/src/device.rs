@@ -50,10 +50,8 @@ impl DeviceInner {
         unsafe { api.call(&mut description) }?;
         let about = description.description;
 
-        let mut id = sys::zeroed::<sys::DescriptionId>();
-        id.description = about;
         // SAFETY: the description lives as long as the device.
-        unsafe { api.call(&mut id) }?;
+        let (id, kind) = unsafe { describe(api, about) }?;
         let mut process = sys::zeroed::<sys::DescriptionProcessIndex>();
         process.description = about;
         // SAFETY: as above.
@@ -78,12 +76,11 @@ impl DeviceInner {
         Ok(DeviceInner {
             raw,
             client,
-            id: id.id,
+            id,
             local_hardware_id: local.local_hardware_id,
             process_index: process.process_index,
             is_addressable,
-            // SAFETY: the description is live.
-            kind: unsafe { kind(api, about) }?,
+            kind,
             // SAFETY: the description is live.
             description: unsafe { description_text(api, about) }?,
             memories,
@@ -91,6 +88,20 @@ impl DeviceInner {
             // SAFETY: the description is live.
             attributes: unsafe { attributes(api, about) },
         })
+    }
+}
+
+/// Id and kind of a device that is known by description only.
+///
+/// # Safety
+/// `about` is a live description.
+pub(crate) unsafe fn describe(api: Api, about: *mut RawDeviceDescription) -> Result<(i32, String)> {
+    let mut id = sys::zeroed::<sys::DescriptionId>();
+    id.description = about;
+    // SAFETY: the caller's promise.
+    unsafe {
+        api.call(&mut id)?;
+        Ok((id.id, kind(api, about)?))
     }
 }
 

@@ -1,12 +1,14 @@
 //! Compiled programs: making, storing and describing them.
 
+use crate::analysis::MemoryAnalysis;
 use crate::buffer_type::BufferType;
 use crate::client::{Client, ClientInner};
 use crate::compile_options::CompileOptions;
 use crate::device::Device;
-use crate::element_type::ElementType;
-use crate::error::{Error, ErrorCode, Result, borrowed, owned_string};
-use crate::sys::{self, Api, RawExecutable, RawLoadedExecutable};
+use crate::error::{Error, Result, borrowed};
+use crate::sys::{self, Api, RawLoadedExecutable};
+use crate::unloaded::{UnloadedExecutable, compile_error, with_program};
+use crate::value::Value;
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -30,9 +32,8 @@ pub struct Executable(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
     pub loaded: NonNull<RawLoadedExecutable>,
-    pub raw: NonNull<RawExecutable>,
+    pub unloaded: UnloadedExecutable,
     pub client: &'static ClientInner,
-    pub name: String,
     pub signature: Signature,
     /// Positions of the donated inputs.
     pub donated: Box<[usize]>,
@@ -85,21 +86,17 @@ impl Client {
         self.check_options(options, inputs, donated)?;
         let start = Instant::now();
         let encoded = options.encode();
-        // The plugin's parser looks for a zero byte behind the text.
-        let text = [program, &[0]].concat();
-        let mut code = sys::zeroed::<sys::Program>();
-        code.code = text.as_ptr().cast_mut();
-        code.code_size = program.len();
-        code.format = c"mlir".as_ptr();
-        code.format_size = "mlir".len();
         let mut args = sys::zeroed::<sys::ClientCompile>();
         args.client = self.0.raw.as_ptr();
-        args.program = &code;
         args.options = encoded.as_ptr();
         args.options_size = encoded.len();
-        // SAFETY: the client is live; program and options outlive the call and are not
-        // written to.
-        unsafe { self.0.api.call(&mut args) }.map_err(compile_error)?;
+        with_program(program, |code| {
+            args.program = code;
+            // SAFETY: the client is live; program and options outlive the call and are
+            // not written to.
+            unsafe { self.0.api.call(&mut args) }
+        })
+        .map_err(compile_error)?;
         // SAFETY: a new executable of this client.
         let executable =
             unsafe { Executable::from_loaded(self.0, args.executable, options, inputs, donated) }?;
@@ -174,29 +171,6 @@ impl Client {
     }
 }
 
-/// Leaves the compiler's message and takes away the line that the plugin puts around
-/// it when the text does not parse.
-fn compile_error(error: Error) -> Error {
-    match error {
-        Error::Plugin { code, message, .. } => Error::Plugin {
-            code,
-            message: without_parser_noise(&message),
-            context: "compiling".into(),
-        },
-        other => other,
-    }
-}
-
-fn without_parser_noise(message: &str) -> String {
-    let keep = |line: &&str| !line.contains("Failed to parse using StableHLO");
-    let kept: Vec<&str> = message.lines().filter(keep).collect();
-    if kept.iter().all(|line| line.trim().is_empty()) {
-        message.to_string()
-    } else {
-        kept.join("\n").trim().to_string()
-    }
-}
-
 impl Executable {
     /// Describes a new executable and takes ownership of it.
     ///
@@ -219,12 +193,19 @@ impl Executable {
             unsafe { destroy_loaded(api, loaded) };
             return Err(error);
         }
-        let raw = NonNull::new(get.executable).expect("the inside of an executable is not null");
+        // SAFETY: a live executable that is ours.
+        let unloaded = match unsafe { UnloadedExecutable::take(api, get.executable, None) } {
+            Ok(unloaded) => unloaded,
+            Err(error) => {
+                // SAFETY: ours, and not used again.
+                unsafe { destroy_loaded(api, loaded) };
+                return Err(error);
+            }
+        };
         let mut inner = Inner {
             loaded,
-            raw,
+            unloaded,
             client,
-            name: String::new(),
             signature: Signature {
                 inputs: inputs.into(),
                 outputs: Box::default(),
@@ -244,8 +225,7 @@ impl Executable {
             ended_at_once: AtomicU32::new(0),
         };
         // From here on `inner` destroys both handles if something fails.
-        inner.name = inner.read_name()?;
-        inner.signature.outputs = inner.read_outputs()?;
+        inner.signature.outputs = inner.unloaded.read_outputs()?;
         inner.devices = inner.read_devices()?;
         let mut executable = Executable(Arc::new(inner));
         if options.propagate_to_inputs.contains(&true) {
@@ -298,9 +278,14 @@ impl Executable {
         Client(self.0.client)
     }
 
+    /// The program by itself: its name and size, and what the compiler says of it.
+    pub fn unloaded(&self) -> &UnloadedExecutable {
+        &self.0.unloaded
+    }
+
     /// The name of the program's module.
     pub fn name(&self) -> &str {
-        &self.0.name
+        self.unloaded().name()
     }
 
     /// Bytes from which [`Client::load_executable`] makes it again.
@@ -308,17 +293,7 @@ impl Executable {
     /// # Errors
     /// The plugin's error.
     pub fn serialize(&self) -> Result<Vec<u8>> {
-        let mut args = sys::zeroed::<sys::ExecutableSerialize>();
-        args.executable = self.0.raw.as_ptr();
-        // SAFETY: the executable is live.
-        unsafe { self.0.client.api.call(&mut args) }?;
-        // SAFETY: the bytes live until the deleter has run.
-        let bytes = unsafe { borrowed(args.bytes, args.bytes_size) }.to_vec();
-        if let Some(deleter) = args.deleter {
-            // SAFETY: called once, after the last use of the bytes.
-            unsafe { deleter(args.serialized) };
-        }
-        Ok(bytes)
+        self.unloaded().serialize()
     }
 
     /// A hash of the compiled program, if the plugin has one.
@@ -326,60 +301,35 @@ impl Executable {
     /// # Errors
     /// The plugin's error.
     pub fn fingerprint(&self) -> Result<Option<String>> {
-        let mut args = sys::zeroed::<sys::ExecutableFingerprint>();
-        args.executable = self.0.raw.as_ptr();
-        // SAFETY: the executable is live.
-        match unsafe { self.0.client.api.call(&mut args) } {
-            Err(error) if error.code() == ErrorCode::Unimplemented => Ok(None),
-            // SAFETY: the text lives as long as the executable.
-            result => result.map(|()| unsafe {
-                Some(owned_string(args.fingerprint.cast(), args.fingerprint_size))
-            }),
-        }
+        self.unloaded().fingerprint()
+    }
+
+    /// As [`UnloadedExecutable::cost_analysis`].
+    ///
+    /// # Errors
+    /// The plugin's error.
+    pub fn cost_analysis(&self) -> Result<Vec<(String, Value)>> {
+        self.unloaded().cost_analysis()
+    }
+
+    /// As [`UnloadedExecutable::memory_analysis`].
+    ///
+    /// # Errors
+    /// The plugin's error.
+    pub fn memory_analysis(&self) -> Result<MemoryAnalysis> {
+        self.unloaded().memory_analysis()
+    }
+
+    /// As [`UnloadedExecutable::optimized_text`].
+    ///
+    /// # Errors
+    /// The plugin's error, or `Unimplemented` for a form this crate cannot show.
+    pub fn optimized_text(&self) -> Result<String> {
+        self.unloaded().optimized_text()
     }
 }
 
 impl Inner {
-    fn read_name(&self) -> Result<String> {
-        let mut args = sys::zeroed::<sys::ExecutableName>();
-        args.executable = self.raw.as_ptr();
-        // SAFETY: the executable is live, and the text lives as long.
-        unsafe {
-            self.client.api.call(&mut args)?;
-            Ok(owned_string(args.name.cast(), args.name_size))
-        }
-    }
-
-    fn read_outputs(&self) -> Result<Box<[BufferType]>> {
-        let mut types = sys::zeroed::<sys::ExecutableOutputElementTypes>();
-        types.executable = self.raw.as_ptr();
-        let mut shapes = sys::zeroed::<sys::ExecutableOutputDimensions>();
-        shapes.executable = self.raw.as_ptr();
-        // SAFETY: the executable is live, and the lists live as long.
-        let (types, ranks, mut dims) = unsafe {
-            self.client.api.call(&mut types)?;
-            self.client.api.call(&mut shapes)?;
-            let ranks: &[usize] = borrowed(shapes.ranks, shapes.num_outputs);
-            let dims: &[i64] = borrowed(shapes.dims, ranks.iter().sum());
-            (borrowed(types.types, types.num_types), ranks, dims)
-        };
-        let mut outputs = Vec::with_capacity(types.len());
-        for (&code, &rank) in types.iter().zip(ranks) {
-            let element_type = ElementType::from_raw(code).ok_or_else(|| Error::Plugin {
-                code: ErrorCode::Unimplemented,
-                message: format!(
-                    "output {} has element type {code}, unknown here",
-                    outputs.len()
-                ),
-                context: "reading the outputs of an executable".into(),
-            })?;
-            let (shape, rest) = dims.split_at(rank);
-            dims = rest;
-            outputs.push(BufferType::new(element_type, shape));
-        }
-        Ok(outputs.into())
-    }
-
     fn read_devices(&self) -> Result<Box<[Device]>> {
         let mut args = sys::zeroed::<sys::LoadedExecutableAddressableDevices>();
         args.executable = self.loaded.as_ptr();
@@ -399,14 +349,9 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        let mut args = sys::zeroed::<sys::ExecutableDestroy>();
-        args.executable = self.raw.as_ptr();
-        // SAFETY: both handles are ours and not used again; running executions keep the
-        // program for themselves. An error here has no remedy.
-        unsafe {
-            let _ = self.client.api.call(&mut args);
-            destroy_loaded(self.client.api, self.loaded);
-        }
+        // SAFETY: the handle is ours and not used again; running executions keep the
+        // program for themselves.
+        unsafe { destroy_loaded(self.client.api, self.loaded) };
     }
 }
 
@@ -421,23 +366,6 @@ unsafe fn destroy_loaded(api: Api, loaded: NonNull<RawLoadedExecutable>) {
 
 impl fmt::Debug for Executable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Executable({} on {:?})", self.0.name, self.0.devices)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::without_parser_noise;
-
-    #[test]
-    fn parser_noise_is_taken_from_messages() {
-        let noisy = "model.rs:42:7: error: bad type\n<unknown>:0: error: Failed to parse using \
-                     StableHLO v1.13.3, this could indicate forward incompatibility.";
-        assert_eq!(
-            without_parser_noise(noisy),
-            "model.rs:42:7: error: bad type"
-        );
-        let only = "Failed to parse using StableHLO v1.13.3";
-        assert_eq!(without_parser_noise(only), only, "never empty");
+        write!(f, "Executable({} on {:?})", self.name(), self.0.devices)
     }
 }

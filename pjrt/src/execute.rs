@@ -315,7 +315,7 @@ impl Inner {
         // SAFETY: the executable is live, the options outlive the call, and the caller
         // vouches for the lists.
         unsafe { self.client.api.call(&mut call) }
-            .map_err(|e| e.during(format_args!("executing `{}`", self.name)))
+            .map_err(|e| e.during(format_args!("executing `{}`", self.unloaded.name())))
     }
 
     /// Appends the results as buffers; their types are known, so nothing is asked.
@@ -358,7 +358,7 @@ impl Inner {
     fn wrong_count(&self, got: usize) -> Error {
         let (devices, per_device) = (self.devices.len(), self.signature.inputs.len());
         Error::ArgumentCount {
-            executable: self.name.clone(),
+            executable: self.unloaded.name().into(),
             got,
             expected: devices * per_device,
             devices,

@@ -15,11 +15,18 @@ const SHOWN_ELEMENTS: usize = 8;
 pub(crate) fn text(format: &str, code: &[u8]) -> Option<String> {
     match format {
         "mlir" => Some(String::from_utf8_lossy(code).into_owned()),
-        "hlo" => Some(module(code)),
+        _ => module_of(format, code).map(module),
+    }
+}
+
+/// The module's message in a program in this format.
+pub(crate) fn module_of<'a>(format: &str, code: &'a [u8]) -> Option<&'a [u8]> {
+    match format {
+        "hlo" => Some(code),
         // The module, then the configuration it was compiled with.
         "hlo_with_config" => Reader(code)
             .find(|(field, _)| *field == 1)
-            .map(|(_, hlo)| module(hlo.bytes())),
+            .map(|(_, hlo)| hlo.bytes()),
         _ => None,
     }
 }
@@ -213,7 +220,7 @@ fn shape(code: &[u8]) -> String {
 }
 
 /// The name of an element type; its numbers differ from those of the PJRT ABI.
-fn element_name(number: i64) -> &'static str {
+pub(crate) fn element_name(number: i64) -> &'static str {
     const NAMES: [&str; 34] = [
         "invalid",
         "pred",
@@ -294,22 +301,22 @@ fn literal(code: &[u8]) -> String {
 }
 
 /// The last field with this number, as the wire format asks.
-fn field(code: &[u8], number: u32) -> Option<Field<'_>> {
+pub(crate) fn field(code: &[u8], number: u32) -> Option<Field<'_>> {
     Reader(code)
         .filter(|(field, _)| *field == number)
         .last()
         .map(|(_, value)| value)
 }
 
-fn int(code: &[u8], number: u32) -> i64 {
+pub(crate) fn int(code: &[u8], number: u32) -> i64 {
     field(code, number).map_or(0, Field::int)
 }
 
-fn string(code: &[u8], number: u32) -> String {
+pub(crate) fn string(code: &[u8], number: u32) -> String {
     field(code, number).map_or(String::new(), Field::text)
 }
 
-fn ints(code: &[u8], number: u32) -> Vec<i64> {
+pub(crate) fn ints(code: &[u8], number: u32) -> Vec<i64> {
     let mut list = Vec::new();
     for (_, value) in Reader(code).filter(|(field, _)| *field == number) {
         value.ints_into(&mut list);

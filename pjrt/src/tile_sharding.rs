@@ -61,7 +61,7 @@ impl Executable {
     }
 
     pub(crate) fn layouts(&self) -> Result<Layouts> {
-        let (format, code) = self.optimized_program()?;
+        let (format, code) = self.unloaded().optimized_program()?;
         from_program(&format, &code)
     }
 

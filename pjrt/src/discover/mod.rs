@@ -175,6 +175,19 @@ impl Environment {
         self.look(platform).ok()
     }
 
+    /// As [`installed`](Environment::installed), where there must be one.
+    ///
+    /// # Errors
+    /// [`DiscoverError::NotFound`] with what was tried and how to install it.
+    pub fn expect_installed(&self, platform: Platform) -> Result<PluginLocation, DiscoverError> {
+        let not_found = |tried| NotFound {
+            platform,
+            tried,
+            remedy: self.remedy(platform),
+        };
+        Ok(self.look(platform).map_err(not_found)?)
+    }
+
     /// As the function [`install`], in this environment.
     ///
     /// # Errors

@@ -167,6 +167,21 @@ arguments! {
         executable: *mut RawLoadedExecutable,
         options: *const u8, options_size: usize, load_options: *const c_void,
     }
+    TopologyCreate = 82, "PJRT_TopologyDescription_Create" {
+        name: *const u8, name_size: usize,
+        options: *const NamedValue, num_options: usize,
+        topology: *mut RawTopology,
+    }
+    TopologyDestroy = 83, "PJRT_TopologyDescription_Destroy" { topology: *mut RawTopology }
+    TopologyDeviceDescriptions = 86, "PJRT_TopologyDescription_GetDeviceDescriptions" {
+        topology: *const RawTopology,
+        descriptions: *const *mut RawDeviceDescription, num_descriptions: usize,
+    }
+    Compile = 89, "PJRT_Compile" {
+        topology: *const RawTopology, program: *const Padded<Program>,
+        options: *const u8, options_size: usize,
+        client: *mut RawClient, executable: *mut RawExecutable,
+    }
     ExecutableOutputElementTypes = 90, "PJRT_Executable_OutputElementTypes" {
         executable: *mut RawExecutable, types: *const u32, num_types: usize,
     }

@@ -66,6 +66,10 @@ fn structs_have_the_layout_of_the_c_header() {
         LoadedExecutableAddressableDevices { num_devices @ 32 } = 40;
         LoadedExecutableExecute { execute_device @ 72 } = 80;
         ExecutableDeserializeAndLoad { load_options @ 64 } = 72;
+        TopologyCreate { topology @ 48 } = 56;
+        TopologyDestroy { topology @ 16 } = 24;
+        TopologyDeviceDescriptions { num_descriptions @ 32 } = 40;
+        Compile { executable @ 56 } = 64;
         ExecutableOutputElementTypes { num_types @ 32 } = 40;
         ExecutableOutputDimensions { ranks @ 40 } = 48;
         ExecutableFingerprint { fingerprint_size @ 32 } = 40;

@@ -36,7 +36,7 @@ macro_rules! opaque {
 
 opaque! {
     RawError, RawEvent, RawClient, RawDevice, RawDeviceDescription, RawMemory,
-    RawExecutable, RawLoadedExecutable, RawBuffer, RawSerializedExecutable,
+    RawExecutable, RawLoadedExecutable, RawBuffer, RawSerializedExecutable, RawTopology,
 }
 
 /// One node of the linked list of extensions.

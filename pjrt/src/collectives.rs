@@ -1,0 +1,148 @@
+//! What the devices of a compiled program send each other.
+
+use crate::error::Result;
+use crate::hlo::{element_name, field, int, ints, string};
+use crate::proto::Reader;
+use crate::unloaded::UnloadedExecutable;
+use std::collections::{BTreeMap, HashMap};
+
+/// The collective operations of one kind in a compiled program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Collective {
+    /// XLA's name for them, such as `all-reduce`.
+    pub kind: String,
+    /// How many of them the program has. One in a loop is one.
+    pub count: usize,
+    /// Bytes that a device gives them together, each done once.
+    pub bytes: u64,
+}
+
+const KINDS: [&str; 7] = [
+    "all-gather",
+    "all-reduce",
+    "all-to-all",
+    "collective-broadcast",
+    "collective-permute",
+    "ragged-all-to-all",
+    "reduce-scatter",
+];
+
+impl UnloadedExecutable {
+    /// The collective operations of the compiled program, sorted by kind.
+    ///
+    /// # Errors
+    /// The plugin's error, or `Unimplemented` for a form of the program that this
+    /// crate cannot read.
+    pub fn collectives(&self) -> Result<Vec<Collective>> {
+        Ok(of_module(&self.module()?))
+    }
+}
+
+fn of_module(module: &[u8]) -> Vec<Collective> {
+    let mut found: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
+    let parts = |code, number| {
+        let of_number = Reader(code).filter(move |(field, _)| *field == number);
+        of_number.map(|(_, part)| part.bytes())
+    };
+    for computation in parts(module, 3) {
+        let instructions: Vec<&[u8]> = parts(computation, 2).collect();
+        let sizes: HashMap<i64, u64> = instructions
+            .iter()
+            .map(|i| (int(i, 35), field(i, 3).map_or(0, |s| bytes(s.bytes()))))
+            .collect();
+        for instruction in instructions {
+            let opcode = string(instruction, 2);
+            // What begins by itself ends in an operation of another name.
+            let kind = opcode.strip_suffix("-start").unwrap_or(&opcode);
+            let Some(kind) = KINDS.into_iter().find(|k| *k == kind) else {
+                continue;
+            };
+            let operands = ints(instruction, 36);
+            let given: u64 = operands.iter().filter_map(|id| sizes.get(id)).sum();
+            let entry = found.entry(kind).or_default();
+            entry.0 += 1;
+            entry.1 += given;
+        }
+    }
+    let collective = |(kind, (count, bytes)): (&str, (usize, u64))| Collective {
+        kind: kind.into(),
+        count,
+        bytes,
+    };
+    found.into_iter().map(collective).collect()
+}
+
+/// The size of an array of this shape, or of all arrays of a tuple.
+fn bytes(shape: &[u8]) -> u64 {
+    let parts = Reader(shape).filter(|(field, _)| *field == 4);
+    let parts: u64 = parts.map(|(_, part)| bytes(part.bytes())).sum();
+    let elements: u64 = ints(shape, 3).iter().map(|d| *d as u64).product();
+    parts + (elements * bits(element_name(int(shape, 2)))).div_ceil(8)
+}
+
+/// The bits of an element, which its type is named for.
+fn bits(name: &str) -> u64 {
+    if name == "pred" {
+        return 8;
+    }
+    let number = name.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let end = number.find(|c: char| !c.is_ascii_digit());
+    number[..end.unwrap_or(number.len())].parse().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proto::Writer;
+
+    #[test]
+    fn collectives_are_counted_with_what_they_are_given() {
+        let shape = |w: &mut Writer, element: i64, dims: &[u8]| {
+            w.message(3, |shape| {
+                shape.int(2, element);
+                shape.bytes(3, dims);
+            });
+        };
+        let mut module = Writer::default();
+        module.message(3, |c| {
+            let mut add = |id: i64, opcode: &str, operands: &[u8]| {
+                c.message(2, |i| {
+                    i.bytes(2, opcode.as_bytes());
+                    // f32[3, 5], which is 60 bytes
+                    shape(i, 11, &[3, 5]);
+                    i.int(35, id);
+                    i.bytes(36, operands);
+                });
+            };
+            add(1, "parameter", &[]);
+            add(2, "all-reduce", &[1]);
+            add(3, "all-reduce-start", &[1, 2]);
+            add(4, "all-reduce-done", &[3]);
+            add(5, "all-gather", &[4]);
+        });
+        let of = |kind: &str, count, bytes| Collective {
+            kind: kind.into(),
+            count,
+            bytes,
+        };
+        let expected = [of("all-gather", 1, 60), of("all-reduce", 2, 180)];
+        assert_eq!(of_module(&module.0), expected);
+        for cut in 0..module.0.len() {
+            of_module(&module.0[..cut]);
+        }
+    }
+
+    #[test]
+    fn elements_are_as_wide_as_their_types_say() {
+        for (name, wide) in [
+            ("pred", 8),
+            ("bf16", 16),
+            ("f8e4m3fn", 8),
+            ("c128", 128),
+            ("s4", 4),
+        ] {
+            assert_eq!(bits(name), wide, "{name}");
+        }
+        assert_eq!(bits("tuple"), 0);
+    }
+}

@@ -1,0 +1,204 @@
+//! Compiled programs as such, on whatever devices.
+
+use crate::buffer_type::BufferType;
+use crate::element_type::ElementType;
+use crate::error::{Error, ErrorCode, Result, borrowed, owned_string};
+use crate::sys::{self, Api, Padded, RawExecutable};
+use crate::topology::Topology;
+use std::fmt;
+use std::ptr::NonNull;
+
+/// A compiled program, not loaded on any device: what
+/// [`Topology::compile`] makes for devices that need not be there, and the inside
+/// of an [`Executable`](crate::Executable).
+pub struct UnloadedExecutable {
+    raw: NonNull<RawExecutable>,
+    api: Api,
+    name: String,
+    /// What it was compiled for, if not for a client's devices. It must not go
+    /// first.
+    _topology: Option<Topology>,
+}
+
+// SAFETY: PJRT executables may be described and destroyed from any thread, and all
+// else here is immutable.
+unsafe impl Send for UnloadedExecutable {}
+// SAFETY: as above.
+unsafe impl Sync for UnloadedExecutable {}
+
+impl UnloadedExecutable {
+    /// Takes ownership of a new executable.
+    ///
+    /// # Safety
+    /// `raw` is a live executable of `api`'s plugin that nobody else destroys.
+    pub(crate) unsafe fn take(
+        api: Api,
+        raw: *mut RawExecutable,
+        topology: Option<Topology>,
+    ) -> Result<UnloadedExecutable> {
+        let mut executable = UnloadedExecutable {
+            raw: NonNull::new(raw).expect("the inside of an executable is not null"),
+            api,
+            name: String::new(),
+            _topology: topology,
+        };
+        let mut args = sys::zeroed::<sys::ExecutableName>();
+        args.executable = raw;
+        // SAFETY: the executable is live, and the text lives as long.
+        executable.name = unsafe {
+            api.call(&mut args)?;
+            owned_string(args.name.cast(), args.name_size)
+        };
+        Ok(executable)
+    }
+
+    pub(crate) fn api(&self) -> Api {
+        self.api
+    }
+
+    pub(crate) fn raw(&self) -> *mut RawExecutable {
+        self.raw.as_ptr()
+    }
+
+    /// The name of the program's module.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Bytes from which [`Client::load_executable`](crate::Client::load_executable)
+    /// makes an executable, on devices like those that it was compiled for.
+    ///
+    /// # Errors
+    /// The plugin's error.
+    pub fn serialize(&self) -> Result<Vec<u8>> {
+        let mut args = sys::zeroed::<sys::ExecutableSerialize>();
+        args.executable = self.raw();
+        // SAFETY: the executable is live.
+        unsafe { self.api.call(&mut args) }?;
+        // SAFETY: the bytes live until the deleter has run.
+        let bytes = unsafe { borrowed(args.bytes, args.bytes_size) }.to_vec();
+        if let Some(deleter) = args.deleter {
+            // SAFETY: called once, after the last use of the bytes.
+            unsafe { deleter(args.serialized) };
+        }
+        Ok(bytes)
+    }
+
+    /// A hash of the compiled program, if the plugin has one.
+    ///
+    /// # Errors
+    /// The plugin's error.
+    pub fn fingerprint(&self) -> Result<Option<String>> {
+        let mut args = sys::zeroed::<sys::ExecutableFingerprint>();
+        args.executable = self.raw();
+        // SAFETY: the executable is live.
+        match unsafe { self.api.call(&mut args) } {
+            Err(error) if error.code() == ErrorCode::Unimplemented => Ok(None),
+            // SAFETY: the text lives as long as the executable.
+            result => result.map(|()| unsafe {
+                Some(owned_string(args.fingerprint.cast(), args.fingerprint_size))
+            }),
+        }
+    }
+
+    /// Types of the results on each device.
+    pub(crate) fn read_outputs(&self) -> Result<Box<[BufferType]>> {
+        let mut types = sys::zeroed::<sys::ExecutableOutputElementTypes>();
+        types.executable = self.raw();
+        let mut shapes = sys::zeroed::<sys::ExecutableOutputDimensions>();
+        shapes.executable = self.raw();
+        // SAFETY: the executable is live, and the lists live as long.
+        let (types, ranks, mut dims) = unsafe {
+            self.api.call(&mut types)?;
+            self.api.call(&mut shapes)?;
+            let ranks: &[usize] = borrowed(shapes.ranks, shapes.num_outputs);
+            let dims: &[i64] = borrowed(shapes.dims, ranks.iter().sum());
+            (borrowed(types.types, types.num_types), ranks, dims)
+        };
+        let mut outputs = Vec::with_capacity(types.len());
+        for (&code, &rank) in types.iter().zip(ranks) {
+            let element_type = ElementType::from_raw(code).ok_or_else(|| Error::Plugin {
+                code: ErrorCode::Unimplemented,
+                message: format!(
+                    "output {} has element type {code}, unknown here",
+                    outputs.len()
+                ),
+                context: "reading the outputs of an executable".into(),
+            })?;
+            let (shape, rest) = dims.split_at(rank);
+            dims = rest;
+            outputs.push(BufferType::new(element_type, shape));
+        }
+        Ok(outputs.into())
+    }
+}
+
+impl Drop for UnloadedExecutable {
+    fn drop(&mut self) {
+        let mut args = sys::zeroed::<sys::ExecutableDestroy>();
+        args.executable = self.raw();
+        // SAFETY: the handle is ours and not used again. An error here has no remedy.
+        let _ = unsafe { self.api.call(&mut args) };
+    }
+}
+
+impl fmt::Debug for UnloadedExecutable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "UnloadedExecutable({})", self.name)
+    }
+}
+
+/// Hands a StableHLO program, in any form that plugins read, to a call.
+pub(crate) fn with_program<R>(
+    program: &[u8],
+    call: impl FnOnce(*const Padded<sys::Program>) -> R,
+) -> R {
+    // The plugin's parser looks for a zero byte behind the text.
+    let text = [program, &[0]].concat();
+    let mut code = sys::zeroed::<sys::Program>();
+    code.code = text.as_ptr().cast_mut();
+    code.code_size = program.len();
+    code.format = c"mlir".as_ptr();
+    code.format_size = "mlir".len();
+    call(&code)
+}
+
+/// Leaves the compiler's message and takes away the line that the plugin puts around
+/// it when the text does not parse.
+pub(crate) fn compile_error(error: Error) -> Error {
+    match error {
+        Error::Plugin { code, message, .. } => Error::Plugin {
+            code,
+            message: without_parser_noise(&message),
+            context: "compiling".into(),
+        },
+        other => other,
+    }
+}
+
+fn without_parser_noise(message: &str) -> String {
+    let keep = |line: &&str| !line.contains("Failed to parse using StableHLO");
+    let kept: Vec<&str> = message.lines().filter(keep).collect();
+    if kept.iter().all(|line| line.trim().is_empty()) {
+        message.to_string()
+    } else {
+        kept.join("\n").trim().to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_parser_noise;
+
+    #[test]
+    fn parser_noise_is_taken_from_messages() {
+        let noisy = "model.rs:42:7: error: bad type\n<unknown>:0: error: Failed to parse using \
+                     StableHLO v1.13.3, this could indicate forward incompatibility.";
+        assert_eq!(
+            without_parser_noise(noisy),
+            "model.rs:42:7: error: bad type"
+        );
+        let only = "Failed to parse using StableHLO v1.13.3";
+        assert_eq!(without_parser_noise(only), only, "never empty");
+    }
+}
