@@ -70,7 +70,7 @@ pub use ramie_checkpoint as checkpoint;
 #[doc(inline)]
 pub use ramie_core as core;
 #[doc(inline)]
-pub use ramie_core::{checkify, distributed, export, profiler};
+pub use ramie_core::{aot, checkify, distributed, export, profiler};
 #[doc(inline)]
 pub use ramie_data as data;
 #[doc(inline)]
@@ -230,4 +230,6 @@ mod documents {
     struct AddingAnOptimizer;
     #[doc = include_str!("../docs/scaling.md")]
     struct Scaling;
+    #[doc = include_str!("../docs/aot.md")]
+    struct AheadOfTime;
 }

@@ -7,6 +7,7 @@
 #[allow(unused_extern_crates)]
 extern crate self as ramie_core;
 
+pub mod aot;
 mod array;
 mod aval;
 mod axis;

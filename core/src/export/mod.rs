@@ -23,6 +23,7 @@ mod pytree;
 
 pub use pytree::PyTree;
 
+use crate::aot::{self, CompiledFor, Target};
 use crate::jaxpr::{Atom, ClosedJaxpr, Jaxpr, Var};
 use crate::lower::{Module, strip_locations};
 use crate::runtime::{self, ModuleBytes};
@@ -220,6 +221,15 @@ impl Exported {
             .zip(&self.out_avals)
             .map(|(b, a)| Array::from_device(*a, b, sharding))
             .collect())
+    }
+
+    /// Compiles the program for hardware that need not be there; see
+    /// [`Lowered::compile_for`](crate::Lowered::compile_for).
+    ///
+    /// # Errors
+    /// If the target's plugin is not installed, or XLA refuses the program.
+    pub fn compile_for(&self, target: &Target) -> Result<CompiledFor> {
+        aot::compile_module(&self.name, &self.module, target)
     }
 
     fn compile(&self) -> Result<Executable> {

@@ -7,7 +7,7 @@ use crate::lower::{ArgumentAttribute, Partition};
 use crate::runtime::Program;
 use crate::runtime::sharded::{self, Site, SiteFinder, input_sharding};
 use crate::sharding::{NamedSharding, Placed, Sharding, Shardings};
-use crate::{Array, Error, Result, Tree, tree};
+use crate::{Array, Error, Platform, Result, Tree, tree};
 
 /// Where a call on these arguments runs.
 pub(crate) fn site_of<S: Tree, A: Tree>(state: &S, args: &A) -> Result<Site> {
@@ -66,7 +66,13 @@ pub(super) struct Plan {
 impl Plan {
     /// The text of the call's program.
     pub fn lower(&self, name: &str, jaxpr: &Jaxpr) -> Program {
-        Program::lower(name, jaxpr, &self.attributes, self.partition.clone())
+        self.lower_for(None, name, jaxpr)
+    }
+
+    /// [`lower`](Plan::lower) for another platform than this process's.
+    pub fn lower_for(&self, platform: Option<Platform>, name: &str, jaxpr: &Jaxpr) -> Program {
+        let partition = self.partition.clone();
+        Program::lower_for(platform, name, jaxpr, &self.attributes, partition)
     }
 }
 

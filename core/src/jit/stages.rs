@@ -5,6 +5,7 @@ use super::call::{Entry, Jit, Trace};
 use super::made::Made;
 use super::place::{Plan, plan, site_of};
 use super::signature::{Signature, describe, signature};
+use crate::aot::{CompiledFor, Target};
 use crate::lower::strip_locations;
 use crate::runtime::Program;
 use crate::{Array, Error, Jaxpr, Result, Tree, tree};
@@ -98,6 +99,39 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
             key: self.key,
             args: PhantomData,
         })
+    }
+}
+
+impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
+    /// Compiles the program for hardware that need not be there: how much memory it
+    /// would take there, how much it would compute and what its devices would send
+    /// each other.
+    ///
+    /// A program over a mesh takes as many of the target's devices as the mesh has,
+    /// in their order. The program is lowered anew, for the target's platform;
+    /// [`platform_dependent`](crate::platform_dependent) has chosen before, when
+    /// the function was traced.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType, aot::Target, jit};
+    /// let product = jit(|(x, y): (Array, Array)| x.matmul(&y));
+    /// let like = Array::shape_dtype_struct(&[4096, 4096], DType::BF16);
+    /// let target: Target = "tpu:v5e:2x4".parse()?;
+    /// let compiled = product.lower(((like.clone(), like),))?.compile_for(&target)?;
+    /// println!("{compiled}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the target's plugin is not installed, the target has fewer devices than
+    /// the program wants, the program calls functions of this process, or XLA
+    /// refuses it.
+    pub fn compile_for(&self, target: &Target) -> Result<CompiledFor> {
+        let platform = Some(target.platform());
+        let program = self
+            .plan
+            .lower_for(platform, &self.name, &self.trace.program.jaxpr);
+        CompiledFor::of_program(&program, &self.compiler_options, target)
     }
 }
 

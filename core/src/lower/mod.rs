@@ -9,10 +9,8 @@ mod traced;
 
 use crate::hash::FastMap;
 use crate::jaxpr::{Atom, Jaxpr, Scope};
-use crate::runtime::runtime;
 use crate::sharding::AbstractMesh;
-use crate::{Aval, DType, Literal, Scalar};
-use ramie_pjrt::discover::Platform;
+use crate::{Aval, DType, Literal, Platform, Scalar, runtime};
 use smallvec::SmallVec;
 use std::fmt::{self, Write};
 use std::panic::Location;
@@ -390,7 +388,8 @@ impl<'m> Lowering<'m> {
     /// Whether the program is for CPUs, where XLA is better off with other
     /// operations than elsewhere.
     pub(crate) fn is_for_cpu(&self) -> bool {
-        runtime().is_ok_and(|r| r.plugin().platform == Platform::Cpu)
+        let of_process = || Some(runtime().ok()?.plugin().platform);
+        self.module.platform.or_else(of_process) == Some(Platform::Cpu)
     }
 
     /// Says that the program calls a function of this process.

@@ -5,7 +5,7 @@ use super::{Lowering, Source, TensorType, Value, order};
 use crate::hash::FastMap;
 use crate::jaxpr::{ClosedJaxpr, Jaxpr, Scope};
 use crate::sharding::AbstractMesh;
-use crate::{Array, Aval, Result};
+use crate::{Array, Aval, Platform, Result};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -29,6 +29,8 @@ pub struct Module {
     locations: Vec<Source>,
     location_ids: FastMap<(usize, Scope), usize>,
     calls_back: bool,
+    /// The platform that the program is for; that of this process if not said.
+    pub(super) platform: Option<Platform>,
     pub(super) partition: Partition,
     pub(super) meshes: Vec<Declared>,
 }
@@ -75,14 +77,17 @@ fn identifier(name: &str) -> String {
 impl Module {
     /// The text of `jaxpr` as the program `name`; captured values are its
     /// first arguments. `attributes` has an entry for every argument.
-    /// `partition` says how they and the results lie on devices.
+    /// `partition` says how they and the results lie on devices; the program is
+    /// for `platform`, where that is another than this process's.
     pub fn lower(
         name: &str,
         jaxpr: &Jaxpr,
         attributes: &[ArgumentAttribute],
         partition: &Partition,
+        platform: Option<Platform>,
     ) -> ModuleText {
         let mut module = Module {
+            platform,
             partition: partition.clone(),
             ..Module::default()
         };

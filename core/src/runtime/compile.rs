@@ -35,8 +35,19 @@ impl Program {
         attributes: &[ArgumentAttribute],
         partition: Partition,
     ) -> Program {
+        Program::lower_for(None, name, jaxpr, attributes, partition)
+    }
+
+    /// [`lower`](Program::lower) for another platform than this process's.
+    pub fn lower_for(
+        platform: Option<Platform>,
+        name: &str,
+        jaxpr: &Jaxpr,
+        attributes: &[ArgumentAttribute],
+        partition: Partition,
+    ) -> Program {
         let _event = profiler::span(|| profiler::Event::named(format!("lower {name}")));
-        let module = Module::lower(name, jaxpr, attributes, &partition);
+        let module = Module::lower(name, jaxpr, attributes, &partition, platform);
         let mut inputs: Vec<BufferType> = jaxpr
             .constvars
             .iter()

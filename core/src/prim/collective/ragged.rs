@@ -6,10 +6,8 @@ use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Operand, Param, Primitive, batched,
     move_batch_axis, one,
 };
-use crate::runtime::runtime;
 use crate::trace::{self, bind1};
 use crate::{Array, Aval, AxisName, DType, ShapeError, all_to_all_tiled};
-use ramie_pjrt::discover::Platform;
 
 /// Each example sends to every example a run of rows of its operand, which lands
 /// in that one's output. Operands are the rows to send, the output to write to,
@@ -201,7 +199,7 @@ impl Primitive for RaggedAllToAll {
         ins: &[Aval],
         outs: &[Aval],
     ) -> Vec<Value> {
-        if runtime().is_ok_and(|r| r.plugin().platform == Platform::Cpu) {
+        if ctx.is_for_cpu() {
             trace::fail(
                 "ragged_all_to_all: XLA has no such operation on CPUs\n  help: send runs of one size, \
                  padded, with `all_to_all`, or gather all rows with `all_gather` and choose",

@@ -1,0 +1,289 @@
+//! Compiling ahead of time, for hardware that is not there.
+//!
+//! The plugins of TPUs and GPUs compile on machines that have neither. So a program
+//! can be checked for a [`Target`] before there is one: whether it compiles, whether it
+//! fits into memory, how much it computes, and what its devices send each other.
+//!
+//! [`Lowered::compile_for`](crate::Lowered::compile_for) compiles a function of this
+//! process, [`Exported::compile_for`](crate::export::Exported::compile_for) one from a
+//! file, [`compile_module`] a module of StableHLO.
+
+use crate::lower::Partition;
+use crate::runtime::Program;
+use crate::{Error, Result};
+use ramie_pjrt::{CompileOptions, MemoryAnalysis, OptionOverride, UnloadedExecutable, Value};
+use std::fmt;
+use std::time::{Duration, Instant};
+
+pub use ramie_pjrt::{Collective, InvalidTarget, Target};
+
+/// A program compiled for a [`Target`]. Its text is a report.
+#[derive(Debug)]
+pub struct CompiledFor {
+    name: String,
+    target: Target,
+    kind: String,
+    devices: usize,
+    took: Duration,
+    executable: UnloadedExecutable,
+}
+
+/// Compiles a module of StableHLO, in text or in its portable binary form. `name` is
+/// for messages.
+///
+/// How many partitions and replicas it has it must say in its attributes, as those of
+/// Ramie and JAX do: `mhlo.num_partitions = 8 : i32`. One in binary form is for one
+/// device.
+///
+/// ```no_run
+/// use ramie_core::aot::compile_module;
+/// let text = std::fs::read("step.mlir")?;
+/// println!("{}", compile_module("step", &text, &"cuda:h200".parse()?)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If the target's plugin is not installed, the target has fewer devices than the
+/// program wants, or XLA refuses it.
+pub fn compile_module(name: &str, module: &[u8], target: &Target) -> Result<CompiledFor> {
+    let text = std::str::from_utf8(module).unwrap_or("");
+    let options = CompileOptions {
+        num_replicas: attribute(text, "mhlo.num_replicas"),
+        num_partitions: attribute(text, "mhlo.num_partitions"),
+        use_spmd: attribute(text, "mhlo.num_partitions") > 1,
+        use_shardy: text.contains("sdy."),
+        ..CompileOptions::default()
+    };
+    CompiledFor::new(name, module, options, target)
+}
+
+/// The value of an integer attribute of a module, 1 if it is not there.
+fn attribute(text: &str, name: &str) -> usize {
+    let number = || {
+        let (_, after) = text.split_once(name)?;
+        let after = after.trim_start().strip_prefix('=')?.trim_start();
+        let end = after.find(|c: char| !c.is_ascii_digit())?;
+        after[..end].parse().ok()
+    };
+    number().unwrap_or(1)
+}
+
+impl CompiledFor {
+    pub(crate) fn of_program(
+        program: &Program,
+        flags: &[(String, OptionOverride)],
+        target: &Target,
+    ) -> Result<CompiledFor> {
+        if program.calls_back {
+            return Err(Error::Configuration(format!(
+                "`{}` calls functions of this process, which {target} does not have\n  help: leave \
+                 debug::print and callbacks out of what is compiled ahead of time",
+                program.name
+            )));
+        }
+        let Partition { devices, outs, .. } = &program.partition;
+        let options = CompileOptions {
+            env_overrides: flags.to_vec(),
+            ..match devices.len() {
+                0 => CompileOptions::default(),
+                count => CompileOptions {
+                    num_partitions: count,
+                    use_spmd: true,
+                    use_shardy: true,
+                    propagate_to_outputs: outs.iter().map(Option::is_none).collect(),
+                    ..CompileOptions::default()
+                },
+            }
+        };
+        CompiledFor::new(&program.name, program.text.as_bytes(), options, target)
+    }
+
+    /// The first devices of the target are taken.
+    fn new(
+        name: &str,
+        module: &[u8],
+        mut options: CompileOptions,
+        target: &Target,
+    ) -> Result<CompiledFor> {
+        let devices = options.num_devices();
+        let topology = target
+            .topology(devices)
+            .map_err(|e| Error::Plugin(e.to_string()))?;
+        let there = topology.devices();
+        if devices > there.len() {
+            return Err(Error::Configuration(format!(
+                "`{name}` is for {devices} devices, {target} has {}\n  help: name a target with as \
+                 many, such as tpu:v5e:2x4 or cuda:h200:8, which have 8",
+                there.len()
+            )));
+        }
+        options.device_assignment = Some(there[..devices].to_vec());
+        let start = Instant::now();
+        let executable = topology
+            .compile(module, &options)
+            .map_err(|source| Error::Compile {
+                name: name.into(),
+                source,
+            })?;
+        Ok(CompiledFor {
+            name: name.into(),
+            target: target.clone(),
+            kind: topology.kind().into(),
+            devices,
+            took: start.elapsed(),
+            executable,
+        })
+    }
+
+    /// What it was compiled for.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// How many of the target's devices it runs on.
+    pub fn devices(&self) -> usize {
+        self.devices
+    }
+
+    /// The memory that a run needs on each device, in bytes.
+    ///
+    /// # Errors
+    /// If the plugin cannot tell.
+    pub fn memory_analysis(&self) -> Result<MemoryAnalysis> {
+        Ok(self.executable.memory_analysis()?)
+    }
+
+    /// The compiler's estimates for each device, such as `flops` and `bytes accessed`.
+    ///
+    /// # Errors
+    /// If the plugin has none.
+    pub fn cost_analysis(&self) -> Result<Vec<(String, Value)>> {
+        Ok(self.executable.cost_analysis()?)
+    }
+
+    /// Floating-point operations of a run on each device, those in a loop once: the
+    /// plugin's estimate, or, where it has none, those of matrix products and
+    /// convolutions.
+    ///
+    /// # Errors
+    /// If the plugin cannot show the program.
+    pub fn flops(&self) -> Result<f64> {
+        Ok(self.executable.flops()?)
+    }
+
+    /// What the devices send each other, by kind of operation.
+    ///
+    /// # Errors
+    /// If the plugin cannot show the program.
+    pub fn collectives(&self) -> Result<Vec<Collective>> {
+        Ok(self.executable.collectives()?)
+    }
+
+    /// The program as the compiler made it.
+    ///
+    /// # Errors
+    /// If the plugin cannot show it.
+    pub fn as_text(&self) -> Result<String> {
+        Ok(self.executable.optimized_text()?)
+    }
+
+    /// The program itself.
+    pub fn executable(&self) -> &UnloadedExecutable {
+        &self.executable
+    }
+}
+
+/// A quantity with three digits and a prefix for its size: `64.6 MB`.
+fn scaled(mut quantity: f64, unit: &str) -> String {
+    let mut prefix = "";
+    for larger in ["k", "M", "G", "T", "P"] {
+        if quantity.abs() < 999.5 {
+            break;
+        }
+        (quantity, prefix) = (quantity / 1e3, larger);
+    }
+    let digits = match quantity.abs() {
+        q if prefix.is_empty() || q >= 99.5 => 0,
+        q if q >= 9.95 => 1,
+        _ => 2,
+    };
+    let text = format!("{quantity:.digits$} {prefix}{unit}");
+    text.trim_end().into()
+}
+
+impl fmt::Display for CompiledFor {
+    /// Name, target, and for each device memory, FLOPs and collectives.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{} for {}: {} × {}, compiled in {:.1} s",
+            self.name,
+            self.target,
+            self.devices,
+            self.kind,
+            self.took.as_secs_f64()
+        )?;
+        match self.memory_analysis() {
+            Ok(m) => {
+                // What takes over the memory of arguments takes none of its own.
+                let parts = [
+                    ("arguments", m.argument),
+                    ("results", m.output - m.alias),
+                    ("temporary", m.temp),
+                    ("code", m.generated_code),
+                ];
+                let parts =
+                    parts.map(|(name, bytes)| format!("{name} {}", scaled(bytes as f64, "B")));
+                let all = m.argument + m.output - m.alias + m.temp + m.generated_code;
+                let all = scaled(all as f64, "B");
+                writeln!(f, "  memory       {all}: {}", parts.join(", "))?;
+            }
+            Err(e) => writeln!(f, "  memory       unknown: {e}")?,
+        }
+        match self.flops() {
+            Ok(flops) => writeln!(f, "  FLOPs        {}", scaled(flops, ""))?,
+            Err(e) => writeln!(f, "  FLOPs        unknown: {e}")?,
+        }
+        let collectives = match self.collectives() {
+            Ok(all) if all.is_empty() => "none".into(),
+            Ok(all) => {
+                let each = all.iter().map(|c| {
+                    let bytes = scaled(c.bytes as f64, "B");
+                    format!("{} {} of {bytes}", c.count, c.kind)
+                });
+                each.collect::<Vec<_>>().join(", ")
+            }
+            Err(e) => format!("unknown: {e}"),
+        };
+        write!(f, "  collectives  {collectives}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_have_three_digits() {
+        let cases = [
+            (0.0, "0 B"),
+            (512.0, "512 B"),
+            (1024.0, "1.02 kB"),
+            (64_586_272.0, "64.6 MB"),
+            (999_700.0, "1.00 MB"),
+            (5.99e18, "5990 PB"),
+        ];
+        for (quantity, text) in cases {
+            assert_eq!(scaled(quantity, "B"), text);
+        }
+        assert_eq!(scaled(1e9, ""), "1.00 G");
+    }
+
+    #[test]
+    fn attributes_of_modules_are_read() {
+        let text = "module @f attributes {mhlo.num_partitions = 8 : i32} {}";
+        assert_eq!(attribute(text, "mhlo.num_partitions"), 8);
+        assert_eq!(attribute(text, "mhlo.num_replicas"), 1);
+        assert_eq!(attribute("mhlo.num_replicas =", "mhlo.num_replicas"), 1);
+    }
+}
