@@ -39,7 +39,9 @@ fn help_names_the_commands() {
     let (code, out, _) = run(&mut ramie(home.path(), &["--help"]));
     assert_eq!(code, 0);
     assert!(
-        out.contains("\n  doctor ") && out.contains("\n  plugin "),
+        ["doctor", "plugin", "aot"]
+            .iter()
+            .all(|c| out.contains(&format!("\n  {c} "))),
         "{out}"
     );
     let (code, out, _) = run(&mut ramie(home.path(), &["--version"]));
@@ -171,4 +173,107 @@ fn a_wrong_log_filter_is_reported_and_ignored() {
         err.starts_with("ramie: RUST_LOG=`ramie=loud` is ignored: "),
         "{err}"
     );
+}
+
+/// A program as a function of this process would be lowered.
+const SQUARE: &str = "module @square {
+  func.func @main(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+    %y = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0] :
+      (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    return %y : tensor<8x8xf32>
+  }
+}";
+
+#[test]
+fn aot_tells_what_is_no_target() {
+    let home = tempfile::tempdir().unwrap();
+    let refusal = |target: &str| {
+        let (code, _, err) = run(&mut ramie(
+            home.path(),
+            &["aot", "--target", target, "f.mlir"],
+        ));
+        assert_eq!(code, 2, "{err}");
+        err
+    };
+    for (target, problem) in [
+        ("gpu:h200", "`gpu` is neither `tpu` nor `cuda`"),
+        ("tpu:v5e", "a TPU is named by generation and topology"),
+        ("tpu:v5e:2xfour", "`four` is no size"),
+        (
+            "cuda:h2000",
+            "the GPU `h2000` is not known, a100, h100, h200, b200 are",
+        ),
+        (
+            "cuda:h200:9",
+            "`9` is no number of GPUs: there are 1 to 8, or a multiple of 8",
+        ),
+    ] {
+        let err = refusal(target);
+        let expected =
+            format!("`{target}` is no target: {problem}; help: a target is a TPU topology");
+        assert!(err.contains(&expected), "{err}");
+    }
+    let (code, _, err) = run(&mut ramie(home.path(), &["aot", "f.mlir"]));
+    assert!(code == 2 && err.contains("--target <TARGET>"), "{err}");
+}
+
+#[test]
+fn aot_tells_what_is_no_program() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("step.bin");
+    let mut aot = ramie(home.path(), &["aot", "--target", "cuda:h200"]);
+    aot.arg(&file);
+    let (code, _, err) = run(&mut aot);
+    assert_eq!(code, 1);
+    assert!(
+        err.starts_with(&format!("error: {}: No such file", file.display())),
+        "{err}"
+    );
+    fs::write(&file, [0xff; 100]).unwrap();
+    let (code, _, err) = run(&mut aot);
+    assert_eq!(code, 1);
+    let damaged = "for cuda:h200: exported function: the bytes are damaged or cut short";
+    assert!(err.contains(damaged), "{err}");
+}
+
+#[test]
+fn aot_tells_how_to_install_a_plugin() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("square.mlir");
+    fs::write(&file, SQUARE).unwrap();
+    for (target, platform) in [("tpu:v5e:2x4", "tpu"), ("cuda:h200", "cuda")] {
+        let mut aot = ramie(home.path(), &["aot", "--target", target]);
+        let (code, _, err) = run(aot.arg(&file));
+        assert_eq!(code, 1);
+        let name = platform.to_uppercase();
+        let expected = format!("square.mlir for {target}: no {name} plugin was found");
+        assert!(err.contains(&expected), "{err}");
+        assert!(err.contains(&format!("plugin install {platform}")), "{err}");
+    }
+}
+
+#[test]
+fn aot_tells_what_a_program_takes() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("square.mlir");
+    fs::write(&file, SQUARE).unwrap();
+    let environment = discover::Environment::from_process();
+    for (target, platform, kind) in [
+        ("tpu:v5e:2x4", Platform::Tpu, "TPU v5 lite"),
+        ("cuda:h200", Platform::Cuda, "NVIDIA H200"),
+    ] {
+        if environment.installed(platform).is_none() {
+            println!("skipped {target}: its plugin is not installed");
+            continue;
+        }
+        let mut aot = ramie(home.path(), &["aot", "--target", target]);
+        aot.env("RAMIE_CACHE_DIR", discover::cache_dir()).arg(&file);
+        let (code, out, err) = run(&mut aot);
+        assert_eq!(code, 0, "{err}");
+        let first = format!("square for {target}: 1 × {kind}, compiled in ");
+        assert!(out.starts_with(&first), "{out}");
+        assert!(out.contains("\n  memory       "), "{out}");
+        assert!(out.contains("\n  FLOPs        1.02 k\n"), "{out}");
+        assert!(out.ends_with("\n  collectives  none\n"), "{out}");
+    }
 }

@@ -1,17 +1,22 @@
-//! The command-line tool: installs XLA plugins, and tells whether everything works.
+//! The command-line tool: installs XLA plugins, tells whether everything works, and compiles
+//! programs ahead of time.
 #![forbid(unsafe_code)]
 
+mod aot;
 mod doctor;
 mod plugin;
 
 use std::error::Error;
 use std::io;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use ramie::aot::Target;
 use ramie_pjrt::discover::Platform;
 
-/// Installs the XLA plugins that Ramie runs on, and tells whether they work.
+/// Installs the XLA plugins that Ramie runs on, tells whether they work, and compiles programs
+/// for hardware that is not here.
 #[derive(Parser)]
 #[command(name = "ramie", version)]
 struct Arguments {
@@ -30,6 +35,16 @@ enum Command {
     /// Install and list plugins.
     #[command(subcommand)]
     Plugin(PluginCommand),
+    /// Compile programs for hardware that is not here: tell what memory they take on it, how
+    /// much they compute, and what its devices send each other.
+    Aot {
+        /// A TPU topology such as tpu:v5e:2x4, or GPUs: cuda:h200, cuda:h200:4.
+        #[arg(long, required = true)]
+        target: Vec<Target>,
+        /// Files of StableHLO, as text or in its binary form, or of exported functions.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
 }
 
 #[derive(Subcommand)]
@@ -55,6 +70,7 @@ fn main() -> ExitCode {
             plugin::install(platform, force)
         }
         Command::Plugin(PluginCommand::List) => plugin::list(),
+        Command::Aot { target, files } => aot::run(&target, &files),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
