@@ -57,6 +57,14 @@ pub enum Error {
         /// What is wrong, and what to do.
         message: String,
     },
+    /// A tree that cannot be saved as it is, or that does not fit what was saved.
+    #[error("{}{message}", File(path))]
+    Tree {
+        /// The folder of what was saved, if it is about that.
+        path: Option<PathBuf>,
+        /// What is wrong, and what to do.
+        message: String,
+    },
     /// The writer of a state dict refused.
     #[error("cannot be written: {0}")]
     Write(io::Error),
@@ -130,6 +138,13 @@ impl Error {
             path: path.into(),
             tensor: tensor.into(),
             message: message.to_string(),
+        }
+    }
+
+    pub(crate) fn tree(path: Option<&Path>, message: impl Into<String>) -> Error {
+        Error::Tree {
+            path: path.map(Path::to_owned),
+            message: message.into(),
         }
     }
 

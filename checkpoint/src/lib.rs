@@ -29,6 +29,7 @@ pub mod manager;
 mod natural_sort;
 pub mod ocdbt;
 pub mod preemption;
+pub mod pytree;
 pub mod safetensors;
 pub mod serialization;
 

@@ -147,6 +147,11 @@ impl Tree for Array {
     }
 }
 
+/// Told as [metadata](Visitor::metadata) of a part that has a name in a checkpoint
+/// even if it holds no arrays: the state of an optimizer that keeps nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept;
+
 /// Implements [`Tree`] for types that are fixed values.
 #[macro_export]
 macro_rules! fixed_tree {

@@ -350,6 +350,7 @@ impl Key {
 impl Tree for Key {
     fn walk(&self, visitor: &mut dyn Visitor) {
         visitor.fixed(&self.kind);
+        visitor.metadata(&self.kind.generator);
         visitor.leaf(&self.data);
     }
     fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {

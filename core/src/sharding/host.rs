@@ -6,7 +6,7 @@ use crate::array::DeviceArray;
 use crate::{Array, Aval, DType, Error, Result, runtime};
 use ramie_pjrt::{AlignedBytes, Buffer, HostCopy};
 use smallvec::SmallVec;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -81,10 +81,10 @@ impl Array {
         let held = self.device_array()?;
         let first = first_holders(held.sharding, self.shape());
         let mut out: Vec<HostShard> = Vec::new();
-        let mut known: HashMap<Vec<Range<usize>>, ()> = HashMap::new();
+        let mut known = HashSet::new();
         let parts = indices(held.sharding, self.shape());
         for (at, (_, index)) in parts.into_iter().enumerate() {
-            if known.insert(index.clone(), ()).is_some() {
+            if !known.insert(index.clone()) {
                 continue;
             }
             let buffer = &held.buffers[at];
@@ -103,6 +103,28 @@ impl Array {
             });
         }
         Ok(out)
+    }
+}
+
+impl Sharding {
+    /// The parts of an array of `shape` that devices of this process hold, equal ones
+    /// once: a range for each dimension (`Sharding.addressable_devices_indices_map`).
+    ///
+    /// # Errors
+    /// If a dimension does not come apart into equal parts.
+    pub fn addressable_parts(&self, shape: &[usize]) -> Result<Vec<Vec<Range<usize>>>> {
+        if let Sharding::Named(named) = self {
+            let fits = named.try_shard_shape(shape);
+            fits.map_err(|e| Error::Configuration(e.render("addressable_parts", &[])))?;
+        }
+        let mut parts = Vec::new();
+        let mut known = HashSet::new();
+        for (_, index) in indices(*self, shape) {
+            if known.insert(index.clone()) {
+                parts.push(index);
+            }
+        }
+        Ok(parts)
     }
 }
 

@@ -1,0 +1,173 @@
+//! Arguments with fewer choices: whole trees, and single arrays.
+
+use super::{PyTreeRestore, PyTreeSave};
+use crate::Result;
+use crate::commit::{ItemReader, Process};
+use crate::items::{RestoreArgs, SaveArgs, Snapshot};
+use ramie_core::{Array, Sharding, State, Tree};
+use serde_json::Value;
+
+/// Saves a tree of arrays as it is (`orbax.checkpoint.args.StandardSave`): the
+/// [`PyTreeSave`] of which nothing is chosen.
+///
+/// ```
+/// use ramie_checkpoint::commit::{restore_item, save_item};
+/// use ramie_checkpoint::pytree::{StandardRestore, StandardSave};
+/// use ramie_core::{Array, DType};
+/// # fn main() -> ramie_checkpoint::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("pair");
+/// let pair = (Array::ones(&[2], DType::F32), Array::zeros(&[3], DType::I32));
+/// save_item(&path, &StandardSave::new(&pair))?;
+/// let restored = restore_item(&path, StandardRestore::new(&pair))?;
+/// assert_eq!(restored.0.to_vec::<f32>(), [1.0, 1.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct StandardSave<'a, T>(PyTreeSave<'a, T>);
+
+impl<'a, T: Tree> StandardSave<'a, T> {
+    /// Saves this tree.
+    pub fn new(tree: &'a T) -> StandardSave<'a, T> {
+        let mut save = PyTreeSave::new(tree);
+        save.handler = "orbax.checkpoint._src.handlers.standard_checkpoint_handler.\
+                        StandardCheckpointHandler";
+        StandardSave(save)
+    }
+
+    /// What else is kept with the tree.
+    pub fn custom_metadata(self, value: Value) -> Self {
+        StandardSave(self.0.custom_metadata(value))
+    }
+}
+
+impl<T: Tree> SaveArgs for StandardSave<'_, T> {
+    fn handler(&self) -> &str {
+        self.0.handler()
+    }
+    fn snapshot(&self, process: Process) -> Result<Box<dyn Snapshot>> {
+        self.0.snapshot(process)
+    }
+}
+
+/// Restores a tree of arrays (`orbax.checkpoint.args.StandardRestore`): the
+/// [`PyTreeRestore`] of which nothing is chosen but whether shapes must be the same.
+pub struct StandardRestore<'a, T>(PyTreeRestore<'a, T>);
+
+impl<'a, T: Tree> StandardRestore<'a, T> {
+    /// Restores a tree like this one, with its element types, where its arrays are.
+    pub fn new(target: &'a T) -> StandardRestore<'a, T> {
+        StandardRestore(PyTreeRestore::new(target))
+    }
+
+    /// Whether shapes must be the same; if not, arrays are cut or continued with zeros.
+    pub fn strict(self, strict: bool) -> Self {
+        StandardRestore(self.0.strict(strict))
+    }
+}
+
+impl StandardRestore<'_, State> {
+    /// Restores everything there is, by dotted names.
+    pub fn state() -> StandardRestore<'static, State> {
+        StandardRestore(PyTreeRestore::state())
+    }
+}
+
+impl<T: Tree> RestoreArgs for StandardRestore<'_, T> {
+    type Item = T;
+    fn restore(self, reader: &ItemReader) -> Result<T> {
+        self.0.restore(reader)
+    }
+    fn reads_checked(&self) -> bool {
+        self.0.reads_checked()
+    }
+}
+
+/// The name under which Orbax keeps the array of an item that is one.
+const ARRAY: &str = "checkpoint";
+
+/// Saves one array (`orbax.checkpoint.args.ArraySave`).
+///
+/// ```
+/// use ramie_checkpoint::commit::{restore_item, save_item};
+/// use ramie_checkpoint::pytree::{ArrayRestore, ArraySave};
+/// use ramie_core::Array;
+/// # fn main() -> ramie_checkpoint::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("array");
+/// save_item(&path, &ArraySave::new(&Array::from([1, 2, 3])))?;
+/// let array = restore_item(&path, ArrayRestore::new())?;
+/// assert_eq!(array.to_vec::<i32>(), [1, 2, 3]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct ArraySave {
+    tree: State,
+}
+
+impl ArraySave {
+    /// Saves this array.
+    pub fn new(array: &Array) -> ArraySave {
+        ArraySave {
+            tree: State::from_iter([(ARRAY, array.clone())]),
+        }
+    }
+}
+
+impl SaveArgs for ArraySave {
+    fn handler(&self) -> &str {
+        "orbax.checkpoint._src.handlers.array_checkpoint_handler.ArrayCheckpointHandler"
+    }
+    fn snapshot(&self, process: Process) -> Result<Box<dyn Snapshot>> {
+        PyTreeSave::new(&self.tree).snapshot(process)
+    }
+}
+
+/// Restores one array (`orbax.checkpoint.args.ArrayRestore`).
+#[derive(Default)]
+pub struct ArrayRestore {
+    target: Option<State>,
+    sharding: Option<Sharding>,
+}
+
+impl ArrayRestore {
+    /// Restores the array as it was saved.
+    pub fn new() -> ArrayRestore {
+        ArrayRestore::default()
+    }
+
+    /// Restores an array like this one: with its shape and element type, where it is.
+    pub fn like(target: &Array) -> ArrayRestore {
+        ArrayRestore {
+            target: Some(State::from_iter([(ARRAY, target.clone())])),
+            sharding: None,
+        }
+    }
+
+    /// Where the array goes.
+    pub fn sharding(mut self, sharding: impl Into<Sharding>) -> Self {
+        self.sharding = Some(sharding.into());
+        self
+    }
+}
+
+impl RestoreArgs for ArrayRestore {
+    type Item = Array;
+    fn restore(self, reader: &ItemReader) -> Result<Array> {
+        let place = move |_: &str, _: &[usize]| self.sharding;
+        let state = match &self.target {
+            Some(target) => PyTreeRestore::new(target).place(place).restore(reader)?,
+            None => PyTreeRestore::state().place(place).restore(reader)?,
+        };
+        match state.get(ARRAY) {
+            Some(array) => Ok(array.clone()),
+            None => Err(crate::Error::tree(
+                Some(reader.folder()),
+                format!("the checkpoint has no array `{ARRAY}`, so it is not a single one"),
+            )),
+        }
+    }
+    fn reads_checked(&self) -> bool {
+        true
+    }
+}

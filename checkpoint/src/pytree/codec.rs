@@ -1,0 +1,394 @@
+//! From the bytes of a chunk's file to its elements, and back.
+//!
+//! What Orbax and Ramie write most, elements as they are and Zstandard, is decoded
+//! here, into the memory where they belong; anything else by the codecs of the
+//! `zarrs` crate. No more memory is taken than the chunk needs, whatever the file
+//! says.
+
+use ramie_core::DType;
+use std::borrow::Cow;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use zarrs::array::codec::api::{
+    ArrayToBytesCodecTraits, BytesToBytesCodecTraits, CodecError, CodecMetadataOptions,
+    CodecOptions, CodecTraits, PartialDecoderCapability, PartialEncoderCapability,
+    RecommendedConcurrency,
+};
+use zarrs::array::codec::{BytesCodec, Crc32cCodec, ShardingCodec, ShardingIndexLocation};
+use zarrs::array::{
+    ArrayBytesRaw, BytesRepresentation, CodecChain, DataType, FillValue, data_type,
+};
+use zarrs::metadata::Configuration;
+use zarrs::metadata::v3::MetadataV3;
+use zarrs::plugin::{ExtensionName, ZarrVersion};
+
+/// How the elements of a chunk are stored.
+#[derive(Clone, Debug)]
+pub(super) enum Codec {
+    /// As they are, little-endian.
+    Plain,
+    /// So, in a frame of Zstandard.
+    Zstd,
+    /// In another way.
+    Chain(Chain),
+}
+
+/// A chain of codecs of `zarrs`.
+#[derive(Clone, Debug)]
+pub(super) struct Chain {
+    codecs: Arc<CodecChain>,
+    /// The codec of parts in one file, which is the only one of the chain then.
+    sharding: Option<Arc<ShardingCodec>>,
+    /// Parts in each chunk's file; 1 without sharding.
+    parts: u64,
+    data_type: DataType,
+    fill: FillValue,
+}
+
+/// Elements and their order as `zarrs` knows them: numbers of the same size, since
+/// their values do not matter here.
+fn data_type_of(dtype: DType) -> (DataType, FillValue) {
+    let data_type = match (dtype, dtype.size()) {
+        (DType::C64, _) => data_type::complex64(),
+        (DType::C128, _) => data_type::complex128(),
+        (_, 1) => data_type::uint8(),
+        (_, 2) => data_type::uint16(),
+        (_, 4) => data_type::uint32(),
+        _ => data_type::uint64(),
+    };
+    (data_type, FillValue::from(vec![0; dtype.size()]))
+}
+
+impl Codec {
+    /// The codec of a `.zarray`: whether there is Zstandard, and the order of bytes.
+    pub fn zarr2(zstd: bool, big_endian: bool, dtype: DType) -> Codec {
+        if !big_endian {
+            return if zstd { Codec::Zstd } else { Codec::Plain };
+        }
+        let after: Vec<Arc<dyn BytesToBytesCodecTraits>> = match zstd {
+            true => vec![Arc::new(Bounded)],
+            false => Vec::new(),
+        };
+        let chain = CodecChain::new(Vec::new(), Arc::new(BytesCodec::big()), after);
+        Codec::Chain(Chain::new(chain, None, 1, dtype))
+    }
+
+    /// The codec of a `zarr.json`, for chunks of this shape.
+    pub fn zarr3(list: &[MetadataV3], chunk: &[usize], dtype: DType) -> Result<Codec, String> {
+        let steps = list.iter().map(|m| Step::of(m, true));
+        let steps: Vec<Step> = steps.collect::<Result<_, _>>()?;
+        match steps.as_slice() {
+            [Step::Bytes { big: false }] => return Ok(Codec::Plain),
+            [Step::Bytes { big: false }, Step::Zstd] => return Ok(Codec::Zstd),
+            [Step::Sharding(sharding)] => {
+                let (codec, parts) = sharding.codec(chunk)?;
+                let chain = CodecChain::new(Vec::new(), codec.clone(), Vec::new());
+                return Ok(Codec::Chain(Chain::new(chain, Some(codec), parts, dtype)));
+            }
+            _ => {}
+        }
+        Ok(Codec::Chain(Chain::new(chain(&steps)?, None, 1, dtype)))
+    }
+
+    /// The fewest bytes of a file in which a chunk of `bytes` can be stored.
+    pub fn least(&self, bytes: usize) -> u64 {
+        match self {
+            Codec::Plain => bytes as u64,
+            // A block of Zstandard has four bytes at least, and makes 128 KiB at most.
+            _ => bytes as u64 >> 15,
+        }
+    }
+
+    /// Decodes a chunk of this shape. Says what is wrong with the bytes.
+    pub fn decode(&self, encoded: &[u8], chunk: &[usize], out: &mut [u8]) -> Result<(), String> {
+        match self {
+            Codec::Plain => {
+                if encoded.len() != out.len() {
+                    let (n, m) = (encoded.len(), out.len());
+                    return Err(format!("has {n} bytes, and the chunk {m}"));
+                }
+                out.copy_from_slice(encoded);
+                Ok(())
+            }
+            Codec::Zstd => {
+                let n = zstd::bulk::Decompressor::new()
+                    .and_then(|mut zstd| zstd.decompress_to_buffer(encoded, out))
+                    .map_err(|e| format!("cannot be decompressed: {e}"))?;
+                match n == out.len() {
+                    true => Ok(()),
+                    false => Err(format!("has {n} bytes, and the chunk {}", out.len())),
+                }
+            }
+            Codec::Chain(chain) => chain.decode(encoded, chunk, out),
+        }
+    }
+}
+
+impl Chain {
+    fn new(
+        codecs: CodecChain,
+        sharding: Option<Arc<ShardingCodec>>,
+        parts: u64,
+        dtype: DType,
+    ) -> Chain {
+        let (data_type, fill) = data_type_of(dtype);
+        Chain {
+            codecs: Arc::new(codecs),
+            sharding,
+            parts,
+            data_type,
+            fill,
+        }
+    }
+
+    fn decode(&self, encoded: &[u8], chunk: &[usize], out: &mut [u8]) -> Result<(), String> {
+        let options = CodecOptions::default().with_concurrent_target(1);
+        self.check_index(encoded, chunk, &options)?;
+        let decoded = self
+            .codecs
+            .decode(
+                Cow::Borrowed(encoded),
+                &nonzero(chunk)?,
+                &self.data_type,
+                &self.fill,
+                &options,
+            )
+            .map_err(|e| format!("cannot be decoded: {e}"))?;
+        let decoded = decoded
+            .into_fixed()
+            .map_err(|e| format!("cannot be decoded: {e}"))?;
+        if decoded.len() != out.len() {
+            let (n, m) = (decoded.len(), out.len());
+            return Err(format!("has {n} bytes, and the chunk {m}"));
+        }
+        out.copy_from_slice(&decoded);
+        Ok(())
+    }
+
+    /// Whether the parts that the index of a file of several parts names are in it.
+    fn check_index(
+        &self,
+        encoded: &[u8],
+        chunk: &[usize],
+        options: &CodecOptions,
+    ) -> Result<(), String> {
+        let Some(sharding) = &self.sharding else {
+            return Ok(());
+        };
+        let all = encoded.len() as u64;
+        if self.parts.checked_mul(16).is_none_or(|index| index > all) {
+            return Err(format!(
+                "has {all} bytes, too few for the index of its {} parts",
+                self.parts
+            ));
+        }
+        let per_shard: Vec<NonZeroU64> = nonzero(chunk)?
+            .iter()
+            .zip(sharding_parts(sharding)?)
+            .filter_map(|(outer, inner)| NonZeroU64::new(outer.get() / inner.get()))
+            .collect();
+        let index = sharding
+            .decode_index(encoded, &per_shard, options)
+            .map_err(|e| format!("has a damaged index: {e}"))?;
+        for pair in index.chunks_exact(2) {
+            let (start, length) = (pair[0], pair[1]);
+            if (start, length) == (u64::MAX, u64::MAX) {
+                continue;
+            }
+            if start.checked_add(length).is_none_or(|end| end > all) {
+                return Err(format!(
+                    "has {all} bytes, and a part of {length} bytes at byte {start}"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The shape of the parts of a sharding codec.
+fn sharding_parts(sharding: &ShardingCodec) -> Result<Vec<NonZeroU64>, String> {
+    let options = CodecMetadataOptions::default();
+    let configuration = sharding.configuration_v3(&options);
+    let shape = configuration.and_then(|c| serde_json::to_value(c).ok());
+    let shape = shape.and_then(|c| serde_json::from_value(c["chunk_shape"].clone()).ok());
+    shape.ok_or_else(|| "has parts of no shape".into())
+}
+
+/// A shape without zeros, as `zarrs` has them.
+fn nonzero(shape: &[usize]) -> Result<Vec<NonZeroU64>, String> {
+    let size = |n: &usize| NonZeroU64::new(*n as u64).ok_or("chunks have a size of 0");
+    Ok(shape.iter().map(size).collect::<Result<_, _>>()?)
+}
+
+/// A codec of `zarr.json`, understood.
+enum Step {
+    Bytes { big: bool },
+    Zstd,
+    Crc32c,
+    Sharding(Sharding),
+}
+
+struct Sharding {
+    part: Vec<usize>,
+    inner: Vec<Step>,
+    index: Vec<Step>,
+    location: ShardingIndexLocation,
+}
+
+impl Step {
+    fn of(metadata: &MetadataV3, outermost: bool) -> Result<Step, String> {
+        let settings = serde_json::to_value(metadata).unwrap_or_default();
+        let settings = &settings["configuration"];
+        match metadata.name() {
+            "bytes" | "endian" => match settings["endian"].as_str() {
+                Some("big") => Ok(Step::Bytes { big: true }),
+                Some("little") | None => Ok(Step::Bytes { big: false }),
+                Some(other) => Err(format!("`{other}` is no order of bytes")),
+            },
+            "zstd" => Ok(Step::Zstd),
+            "crc32c" => Ok(Step::Crc32c),
+            "sharding_indexed" if outermost => {
+                let list = |key: &str| -> Result<Vec<Step>, String> {
+                    let list = settings[key].clone();
+                    let list: Vec<MetadataV3> = serde_json::from_value(list)
+                        .map_err(|e| format!("`{key}` of sharding_indexed: {e}"))?;
+                    list.iter().map(|m| Step::of(m, false)).collect()
+                };
+                let part = serde_json::from_value(settings["chunk_shape"].clone());
+                Ok(Step::Sharding(Sharding {
+                    part: part.map_err(|e| format!("`chunk_shape` of sharding_indexed: {e}"))?,
+                    inner: list("codecs")?,
+                    index: list("index_codecs")?,
+                    location: match settings["index_location"].as_str() {
+                        Some("start") => ShardingIndexLocation::Start,
+                        Some("end") | None => ShardingIndexLocation::End,
+                        Some(other) => return Err(format!("`{other}` is no place of an index")),
+                    },
+                }))
+            }
+            other => Err(format!(
+                "the codec `{other}` is not known\n  help: it can be read with zarr of Python, and \
+                 saved again without"
+            )),
+        }
+    }
+}
+
+impl Sharding {
+    /// The codec, and the number of parts of a chunk.
+    fn codec(&self, chunk: &[usize]) -> Result<(Arc<ShardingCodec>, u64), String> {
+        let (part, n) = (&self.part, chunk.len());
+        if part.len() != n {
+            return Err(format!(
+                "parts of shape {part:?} in chunks of {n} dimensions"
+            ));
+        }
+        let mut parts = 1u64;
+        for (outer, inner) in chunk.iter().zip(part) {
+            if *inner == 0 || outer % inner != 0 {
+                return Err(format!("chunks of {chunk:?} have no parts of {part:?}"));
+            }
+            let along = (outer / inner) as u64;
+            parts = parts.checked_mul(along).ok_or("more parts than counted")?;
+        }
+        // The size of the index must follow from the number of parts.
+        let plain = |step: &Step| matches!(step, Step::Bytes { .. } | Step::Crc32c);
+        if !self.index.iter().all(plain) {
+            return Err("the index of sharding_indexed is compressed".into());
+        }
+        let codec = ShardingCodec::new(
+            nonzero(part)?,
+            Arc::new(chain(&self.inner)?),
+            Arc::new(chain(&self.index)?),
+            self.location,
+        );
+        Ok((Arc::new(codec), parts))
+    }
+}
+
+/// The chain of steps that begins with the order of bytes.
+fn chain(steps: &[Step]) -> Result<CodecChain, String> {
+    let Some((Step::Bytes { big }, rest)) = steps.split_first() else {
+        return Err("the first codec is not `bytes`".into());
+    };
+    let first = if *big {
+        BytesCodec::big()
+    } else {
+        BytesCodec::little()
+    };
+    let mut after: Vec<Arc<dyn BytesToBytesCodecTraits>> = Vec::new();
+    for step in rest {
+        after.push(match step {
+            Step::Zstd => Arc::new(Bounded),
+            Step::Crc32c => Arc::new(Crc32cCodec::new()),
+            _ => return Err("`bytes` is there twice".into()),
+        });
+    }
+    Ok(CodecChain::new(Vec::new(), Arc::new(first), after))
+}
+
+/// Zstandard that never makes more bytes than there should be; that of `zarrs`
+/// believes what the frame says.
+#[derive(Debug)]
+struct Bounded;
+
+impl ExtensionName for Bounded {
+    fn name(&self, _: ZarrVersion) -> Option<Cow<'static, str>> {
+        Some("zstd".into())
+    }
+}
+
+impl CodecTraits for Bounded {
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+    fn configuration(&self, _: ZarrVersion, _: &CodecMetadataOptions) -> Option<Configuration> {
+        Some(Configuration::default())
+    }
+    fn partial_decoder_capability(&self) -> PartialDecoderCapability {
+        PartialDecoderCapability {
+            partial_read: false,
+            partial_decode: false,
+        }
+    }
+    fn partial_encoder_capability(&self) -> PartialEncoderCapability {
+        PartialEncoderCapability {
+            partial_encode: false,
+        }
+    }
+}
+
+impl BytesToBytesCodecTraits for Bounded {
+    fn into_dyn(self: Arc<Self>) -> Arc<dyn BytesToBytesCodecTraits> {
+        self
+    }
+    fn recommended_concurrency(
+        &self,
+        _: &BytesRepresentation,
+    ) -> Result<RecommendedConcurrency, CodecError> {
+        Ok(RecommendedConcurrency::new_maximum(1))
+    }
+    fn encoded_representation(&self, decoded: &BytesRepresentation) -> BytesRepresentation {
+        match decoded.size().and_then(|n| usize::try_from(n).ok()) {
+            Some(n) => BytesRepresentation::BoundedSize(zstd::zstd_safe::compress_bound(n) as u64),
+            None => BytesRepresentation::UnboundedSize,
+        }
+    }
+    fn encode<'a>(
+        &self,
+        decoded: ArrayBytesRaw<'a>,
+        _: &CodecOptions,
+    ) -> Result<ArrayBytesRaw<'a>, CodecError> {
+        Ok(zstd::bulk::compress(&decoded, 0)?.into())
+    }
+    fn decode<'a>(
+        &self,
+        encoded: ArrayBytesRaw<'a>,
+        decoded: &BytesRepresentation,
+        _: &CodecOptions,
+    ) -> Result<ArrayBytesRaw<'a>, CodecError> {
+        let most = decoded.size().and_then(|n| usize::try_from(n).ok());
+        let most = most.ok_or_else(|| CodecError::Other("has no known size".into()))?;
+        Ok(zstd::bulk::decompress(&encoded, most)?.into())
+    }
+}

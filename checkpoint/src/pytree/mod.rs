@@ -1,0 +1,69 @@
+//! Trees of arrays in Orbax's directories, both ways: what Ramie writes, Orbax 0.12
+//! restores, and what Orbax writes, Ramie restores.
+//!
+//! [`PyTreeSave`] and [`PyTreeRestore`] are what a save and a restore are told.
+//! [`StandardSave`] and [`StandardRestore`] are the same with fewer choices, and
+//! [`ArraySave`] and [`ArrayRestore`] are for one array.
+//!
+//! Each array is in a folder of its dotted name, divided into chunks: one for what
+//! each device has, or smaller ones. Arrays that are the same on several devices are
+//! written once. Restoring goes the other way from any number of devices to any other:
+//! see [`PyTreeRestore`].
+
+mod args;
+mod array_metadata;
+mod codec;
+mod dtype;
+mod json;
+mod key;
+mod layout;
+mod metadata;
+mod read;
+mod region;
+mod restore;
+mod save;
+mod sharding;
+mod source;
+mod store;
+mod strings;
+mod transform;
+mod walk;
+
+pub use args::{ArrayRestore, ArraySave, StandardRestore, StandardSave};
+pub use key::{KeyPart, KeyPath};
+pub use layout::{Compression, Zarr};
+pub use metadata::ValueKind;
+pub use restore::PyTreeRestore;
+pub use save::{LeafSave, PyTreeSave};
+pub use source::{ArrayInfo, PartMetadata, TreeMetadata};
+pub use transform::Transform;
+
+use crate::Result;
+use crate::commit::ItemReader;
+use std::path::Path;
+
+/// What is known of a saved tree without reading its arrays: names, shapes, element
+/// types, chunks and shardings (`Checkpointer.metadata`).
+///
+/// ```
+/// use ramie_checkpoint::commit::save_item;
+/// use ramie_checkpoint::pytree::{self, PyTreeSave};
+/// use ramie_core::{Array, DType, State};
+/// # fn main() -> ramie_checkpoint::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("weights");
+/// let params = State::from_iter([("dense.kernel", Array::ones(&[2, 3], DType::F32))]);
+/// save_item(&path, &PyTreeSave::new(&params))?;
+/// let metadata = pytree::metadata(&path)?;
+/// let array = metadata.get("dense.kernel").unwrap().array.as_ref().unwrap();
+/// assert_eq!((array.shape.as_slice(), array.dtype), (&[2, 3][..], DType::F32));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// If the folder holds no tree, or a file in it cannot be read or is damaged.
+pub fn metadata(folder: impl AsRef<Path>) -> Result<TreeMetadata> {
+    let reader = ItemReader::open(folder.as_ref())?;
+    TreeMetadata::of(&source::Source::open(&reader)?)
+}

@@ -1,0 +1,446 @@
+//! Restoring trees.
+
+use super::layout::{Layout, bytes_of};
+use super::read::{Request, read};
+use super::source::Source;
+use super::transform::{From, Transform, below, join};
+use super::walk::{self, Leaf, Value};
+use crate::commit::ItemReader;
+use crate::items::RestoreArgs;
+use crate::{Error, Result};
+use ramie_core::{Array, Aval, DType, Sharding, State, Tree, device_put, runtime, tree};
+use std::fmt::Write;
+
+type Place<'a> = Box<dyn Fn(&str, &[usize]) -> Option<Sharding> + 'a>;
+type Cast<'a> = Box<dyn Fn(&str, DType) -> DType + 'a>;
+
+/// Restores a tree of arrays (`orbax.checkpoint.args.PyTreeRestore`): what
+/// [`PyTreeSave`](super::PyTreeSave) or Orbax saved.
+///
+/// The target says which arrays there are, their element types, to which they are
+/// converted, and where they are placed; its elements do not matter, and
+/// [`Array::shape_dtype_struct`] has none. So a tree is restored onto other devices,
+/// another mesh or another sharding than it was saved from: each process reads what
+/// its devices need.
+///
+/// ```
+/// use ramie_checkpoint::commit::{restore_item, save_item};
+/// use ramie_checkpoint::pytree::{PyTreeRestore, PyTreeSave, Transform};
+/// use ramie_core::{Array, DType, State};
+/// # fn main() -> ramie_checkpoint::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("weights");
+/// let old = State::from_iter([("enc.w", Array::ones(&[2, 3], DType::F32))]);
+/// save_item(&path, &PyTreeSave::new(&old))?;
+/// // The new model has other names, another element type, and one array more.
+/// let target = State::from_iter([
+///     ("encoder.w", Array::shape_dtype_struct(&[2, 3], DType::BF16)),
+///     ("head.w", Array::zeros(&[3], DType::BF16)),
+/// ]);
+/// let new = restore_item(
+///     &path,
+///     PyTreeRestore::new(&target)
+///         .transform("encoder", Transform::original("enc"))
+///         .transform("head", Transform::fallback()),
+/// )?;
+/// assert_eq!(new["encoder.w"].dtype(), DType::BF16);
+/// # Ok(())
+/// # }
+/// ```
+pub struct PyTreeRestore<'a, T> {
+    target: Option<&'a T>,
+    transforms: Vec<(String, Transform)>,
+    default_to_original: bool,
+    partial: bool,
+    strict: bool,
+    skipped: Vec<String>,
+    place: Option<Place<'a>>,
+    cast: Option<Cast<'a>>,
+}
+
+impl<'a, T: Tree> PyTreeRestore<'a, T> {
+    /// Restores a tree like this one.
+    pub fn new(target: &'a T) -> PyTreeRestore<'a, T> {
+        PyTreeRestore {
+            target: Some(target),
+            transforms: Vec::new(),
+            default_to_original: true,
+            partial: false,
+            strict: true,
+            skipped: Vec::new(),
+            place: None,
+            cast: None,
+        }
+    }
+
+    /// What the array at a dotted name of the target, or all arrays below it, are made
+    /// of. Of several transforms the first that fits counts. Saved arrays that no
+    /// transform uses may be left then.
+    pub fn transform(mut self, name: impl Into<String>, transform: Transform) -> Self {
+        self.transforms.push((name.into(), transform));
+        self
+    }
+
+    /// Whether arrays without a transform are those of their own names, which is so if
+    /// nothing else is said, or keep the target's value
+    /// (`transforms_default_to_original`).
+    pub fn transforms_default_to_original(mut self, original: bool) -> Self {
+        self.default_to_original = original;
+        self
+    }
+
+    /// Whether the checkpoint may have arrays that the target does not have
+    /// (`partial_restore`); by default it may not.
+    pub fn partial_restore(mut self, partial: bool) -> Self {
+        self.partial = partial;
+        self
+    }
+
+    /// Whether shapes must be the same, which is the default. If not, arrays are cut
+    /// at their ends, or continued with zeros.
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.strict = strict;
+        self
+    }
+
+    /// Leaves the array at a dotted name, or all arrays below it, as the target has
+    /// them (`PLACEHOLDER`).
+    pub fn placeholder(mut self, name: impl Into<String>) -> Self {
+        self.skipped.push(name.into());
+        self
+    }
+
+    /// Where arrays go, by their names and shapes, instead of where the target has
+    /// them; for `None` it stays so.
+    pub fn place(mut self, place: impl Fn(&str, &[usize]) -> Option<Sharding> + 'a) -> Self {
+        self.place = Some(Box::new(place));
+        self
+    }
+
+    /// The element types of arrays, by their names and the types that they would have.
+    pub fn cast(mut self, cast: impl Fn(&str, DType) -> DType + 'a) -> Self {
+        self.cast = Some(Box::new(cast));
+        self
+    }
+
+    fn dtype(&self, name: &str, dtype: DType) -> DType {
+        self.cast.as_ref().map_or(dtype, |cast| cast(name, dtype))
+    }
+
+    fn placed(&self, name: &str, shape: &[usize]) -> Option<Sharding> {
+        self.place.as_ref().and_then(|place| place(name, shape))
+    }
+
+    /// What the array at a name of the target is made of.
+    fn origin(&self, name: &str) -> From {
+        if self.skipped.iter().any(|root| below(name, root).is_some()) {
+            return From::Fallback;
+        }
+        for (root, Transform(from)) in &self.transforms {
+            let Some(rest) = below(name, root) else {
+                continue;
+            };
+            return match from {
+                From::Original(original, f) => From::Original(join(original, rest), f.clone()),
+                other => other.clone(),
+            };
+        }
+        match self.default_to_original {
+            true => From::Original(name.to_owned(), None),
+            false => From::Fallback,
+        }
+    }
+}
+
+impl PyTreeRestore<'_, State> {
+    /// Restores everything there is, by dotted names: where it was saved from, if these
+    /// devices are here, else on the default device.
+    pub fn state() -> PyTreeRestore<'static, State> {
+        PyTreeRestore {
+            target: None,
+            transforms: Vec::new(),
+            default_to_original: true,
+            partial: false,
+            strict: true,
+            skipped: Vec::new(),
+            place: None,
+            cast: None,
+        }
+    }
+}
+
+/// The trees of which [`PyTreeRestore`] can do without a target.
+fn as_tree<T: Tree>(state: State) -> Option<T> {
+    let mut state: Box<dyn std::any::Any> = Box::new(Some(state));
+    state.downcast_mut::<Option<T>>().and_then(Option::take)
+}
+
+impl<T: Tree> RestoreArgs for PyTreeRestore<'_, T> {
+    type Item = T;
+
+    fn restore(self, reader: &ItemReader) -> Result<T> {
+        let source = Source::open(reader)?;
+        let Some(target) = self.target else {
+            let state = self.everything(&source)?;
+            return as_tree(state)
+                .ok_or_else(|| Error::tree(Some(reader.folder()), "only a State needs no target"));
+        };
+        let arrays = self.into_target(&source, target)?;
+        Ok(tree::with_leaves(target, arrays))
+    }
+
+    fn reads_checked(&self) -> bool {
+        true
+    }
+}
+
+/// How an array of the target comes about.
+enum Made {
+    /// The target's own.
+    Kept,
+    /// The request of this number.
+    Read(usize),
+    /// What a function makes of these requests.
+    Of(std::ops::Range<usize>, Transform),
+}
+
+impl<T: Tree> PyTreeRestore<'_, T> {
+    fn everything(&self, source: &Source) -> Result<State> {
+        let shardings = source.shardings()?;
+        let mut names = Vec::new();
+        let mut requests = Vec::new();
+        for entry in source.arrays() {
+            let name = entry.path.to_string();
+            if self.skipped.iter().any(|root| below(&name, root).is_some()) {
+                continue;
+            }
+            let layout = source.layout(&name)?;
+            let sharding = match self.placed(&name, &layout.shape) {
+                Some(sharding) => sharding,
+                None => match source.saved_sharding(&shardings, &name, &layout.shape) {
+                    Some(sharding) => sharding,
+                    None => runtime()?.default_device().into(),
+                },
+            };
+            requests.push(Request {
+                shape: layout.shape.clone(),
+                dtype: self.dtype(&name, layout.dtype),
+                name: name.clone(),
+                layout,
+                sharding,
+                expected: false,
+            });
+            names.push(name);
+        }
+        let all_chunks = source.tree.writes_all_chunks;
+        let arrays = read(&source.reader, &source.store, requests, all_chunks)?;
+        Ok(names.into_iter().zip(arrays).collect())
+    }
+
+    fn into_target(&self, source: &Source, target: &T) -> Result<Vec<Array>> {
+        let folder = source.reader.folder();
+        let parts = walk::parts(target).map_err(|(path, trouble)| {
+            Error::tree(None, format!("the target's `{path}` {trouble}"))
+        })?;
+        let mut leaves: Vec<(String, Leaf)> = Vec::new();
+        for part in parts {
+            if let Value::Array(leaf) = part.value {
+                leaves.push((part.path.to_string(), leaf));
+            }
+        }
+        leaves.sort_by_key(|(_, leaf)| leaf.at);
+        let mut differences = Differences::default();
+        let mut requests: Vec<Request> = Vec::new();
+        let mut made = Vec::with_capacity(leaves.len());
+        let mut used: Vec<String> = Vec::new();
+        for (name, leaf) in &leaves {
+            match self.origin(name) {
+                From::Fallback => made.push(Made::Kept),
+                From::Original(original, f) => {
+                    used.push(original.clone());
+                    let is_array = source.entry(&original).is_some_and(|e| e.is_array());
+                    if !is_array {
+                        differences.missing(name, &original, leaf.array.aval());
+                        made.push(Made::Kept);
+                        continue;
+                    }
+                    let layout = source.layout(&original)?;
+                    made.push(match f {
+                        None => {
+                            let request = self.request(name, original, layout, leaf)?;
+                            if self.strict && request.shape != request.layout.shape {
+                                differences.shape(name, &request, leaf.array.aval());
+                            }
+                            requests.push(request);
+                            Made::Read(requests.len() - 1)
+                        }
+                        Some(f) => {
+                            requests.push(as_saved(original, layout)?);
+                            let of = requests.len() - 1..requests.len();
+                            Made::Of(of, Transform(From::Original(String::new(), Some(f))))
+                        }
+                    });
+                }
+                From::Several(originals, f) => {
+                    let first = requests.len();
+                    for original in originals {
+                        used.push(original.clone());
+                        if source.entry(&original).is_some_and(|e| e.is_array()) {
+                            let layout = source.layout(&original)?;
+                            requests.push(as_saved(original, layout)?);
+                        } else {
+                            differences.missing(name, &original, leaf.array.aval());
+                        }
+                    }
+                    let of = first..requests.len();
+                    made.push(Made::Of(of, Transform(From::Several(Vec::new(), f))));
+                }
+            }
+        }
+        if !self.partial && self.transforms.is_empty() {
+            for entry in source.arrays() {
+                let name = entry.path.to_string();
+                let skipped = self.skipped.iter().any(|root| below(&name, root).is_some());
+                if !skipped && !used.contains(&name) {
+                    differences.unexpected(&name, &source.layout(&name)?);
+                }
+            }
+        }
+        differences.checked(folder)?;
+        let all_chunks = source.tree.writes_all_chunks;
+        let arrays = read(&source.reader, &source.store, requests, all_chunks)?;
+        let finish = |((name, leaf), made): (&(String, Leaf), Made)| match made {
+            Made::Kept => Ok(leaf.array.clone()),
+            Made::Read(i) => Ok(arrays[i].clone()),
+            Made::Of(of, Transform(from)) => {
+                let value = match from {
+                    From::Original(_, Some(f)) => f(&arrays[of.start]),
+                    From::Several(_, f) => f(&arrays[of]),
+                    _ => leaf.array.clone(),
+                };
+                self.fitted(folder, name, leaf, value)
+            }
+        };
+        leaves.iter().zip(made).map(finish).collect()
+    }
+
+    /// How an array of the target is read.
+    fn request(
+        &self,
+        name: &str,
+        original: String,
+        layout: Layout,
+        leaf: &Leaf,
+    ) -> Result<Request> {
+        let shape = leaf.array.shape();
+        let sharding = self.placed(name, shape).or(leaf.array.sharding());
+        Ok(Request {
+            name: original,
+            layout,
+            shape: shape.to_vec(),
+            dtype: self.dtype(name, leaf.array.dtype()),
+            sharding: match sharding {
+                Some(sharding) => sharding,
+                None => runtime()?.default_device().into(),
+            },
+            expected: true,
+        })
+    }
+
+    /// What a function made, as the target has it.
+    fn fitted(
+        &self,
+        folder: &std::path::Path,
+        name: &str,
+        leaf: &Leaf,
+        value: Array,
+    ) -> Result<Array> {
+        let expected = leaf.array.aval().strong();
+        if value.shape() != leaf.array.shape() {
+            let got = value.aval().strong();
+            return Err(Error::tree(
+                Some(folder),
+                format!(
+                    "`{name}`: the transform made {got}, and the tree has {expected}\n  help: the \
+                     function of a transform returns an array of the target's shape"
+                ),
+            ));
+        }
+        let value = value.astype(self.dtype(name, leaf.array.dtype()));
+        let sharding = self.placed(name, leaf.array.shape());
+        Ok(match sharding.or(leaf.array.sharding()) {
+            Some(sharding) => device_put(&value, sharding),
+            None => value,
+        })
+    }
+}
+
+/// How an array is read for a function.
+fn as_saved(name: String, layout: Layout) -> Result<Request> {
+    Ok(Request {
+        name,
+        shape: layout.shape.clone(),
+        dtype: layout.dtype,
+        layout,
+        sharding: runtime()?.default_device().into(),
+        expected: false,
+    })
+}
+
+/// How a checkpoint and a tree differ.
+#[derive(Default)]
+struct Differences {
+    lines: Vec<String>,
+    shapes: bool,
+}
+
+impl Differences {
+    fn missing(&mut self, name: &str, original: &str, tree: Aval) {
+        let named = match name == original {
+            true => String::new(),
+            false => format!(" at `{original}`"),
+        };
+        let tree = tree.strong();
+        let line = format!("`{name}`: the tree has {tree}, the checkpoint nothing{named}");
+        self.lines.push(line);
+    }
+
+    fn unexpected(&mut self, name: &str, layout: &Layout) {
+        let saved = described(layout);
+        let line = format!("`{name}`: the tree has nothing, the checkpoint {saved}");
+        self.lines.push(line);
+    }
+
+    fn shape(&mut self, name: &str, request: &Request, tree: Aval) {
+        let (saved, tree) = (described(&request.layout), tree.strong());
+        let line = format!("`{name}`: the tree has {tree}, the checkpoint {saved}");
+        self.lines.push(line);
+        self.shapes = true;
+    }
+
+    fn checked(self, folder: &std::path::Path) -> Result<()> {
+        if self.lines.is_empty() {
+            return Ok(());
+        }
+        let mut message = String::from("the checkpoint does not fit the tree");
+        for line in &self.lines {
+            let _ = write!(message, "\n  {line}");
+        }
+        message.push_str(
+            "\n  help: `partial_restore` leaves out what the tree does not have, `transform` finds \
+             arrays under other names or keeps the tree's",
+        );
+        if self.shapes {
+            message.push_str(", `strict(false)` cuts arrays or continues them with zeros");
+        }
+        Err(Error::tree(Some(folder), message))
+    }
+}
+
+/// A stored array as types are written: `f32[2,3]`.
+fn described(layout: &Layout) -> String {
+    match bytes_of(&layout.shape, layout.dtype) {
+        Some(_) => Aval::new(&layout.shape, layout.dtype).to_string(),
+        None => format!("{}{:?}", layout.dtype, layout.shape),
+    }
+}

@@ -1,0 +1,418 @@
+//! Writing trees.
+
+use super::array_metadata::{self, ArrayMetadata, RANDOM_KEY_IMPL};
+use super::dtype::to_stored;
+use super::layout::{Compression, Layout, Zarr};
+use super::metadata::{self, Entry, ValueKind};
+use super::region::{self, chunk_shape, copy, overlap, whole};
+use super::walk::{self, Leaf, Part};
+use super::{sharding, strings};
+use crate::commit::{ItemWriter, Process};
+use crate::items::{SaveArgs, Snapshot};
+use crate::ocdbt;
+use crate::{Error, Result};
+use ramie_core::random::KeyImpl;
+use ramie_core::{Array, DType, HostShard, Sharding, Tree, runtime};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// How one array is saved (`orbax.checkpoint.SaveArgs`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeafSave {
+    /// The element type that it is converted to.
+    pub dtype: Option<DType>,
+    /// The most bytes of a chunk before it is compressed. Chunks are written and read
+    /// in parallel. If nothing is said, what one device has is one chunk.
+    pub chunk_byte_size: Option<u64>,
+}
+
+/// Saves a tree of arrays (`orbax.checkpoint.args.PyTreeSave`).
+///
+/// The paths of the arrays become names, as Orbax forms them: of a Flax
+/// `TrainState`, `params.dense.kernel` and `opt_state.0.mu.dense.kernel`. What the
+/// options leave open is as fast as it can be; Orbax reads all of it.
+///
+/// ```
+/// use ramie_checkpoint::commit::{restore_item, save_item};
+/// use ramie_checkpoint::pytree::{Compression, PyTreeRestore, PyTreeSave};
+/// use ramie_core::{Array, DType, State};
+/// # fn main() -> ramie_checkpoint::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("weights");
+/// let params = State::from_iter([("dense.kernel", Array::ones(&[2, 3], DType::F32))]);
+/// save_item(&path, &PyTreeSave::new(&params).compression(Compression::Zstd { level: 1 }))?;
+/// let restored = restore_item(&path, PyTreeRestore::new(&params))?;
+/// assert_eq!(restored["dense.kernel"].shape(), [2, 3]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct PyTreeSave<'a, T> {
+    tree: &'a T,
+    zarr: Zarr,
+    compression: Compression,
+    use_ocdbt: bool,
+    target_data_file_size: Option<u64>,
+    chunk_byte_size: Option<u64>,
+    leaves: Option<Box<dyn Fn(&str, &Array) -> LeafSave + 'a>>,
+    strings: Vec<(String, String)>,
+    custom_metadata: Value,
+    pub(super) handler: &'static str,
+}
+
+impl<'a, T: Tree> PyTreeSave<'a, T> {
+    /// Saves this tree.
+    pub fn new(tree: &'a T) -> PyTreeSave<'a, T> {
+        PyTreeSave {
+            tree,
+            zarr: Zarr::default(),
+            compression: Compression::default(),
+            use_ocdbt: false,
+            target_data_file_size: None,
+            chunk_byte_size: None,
+            leaves: None,
+            strings: Vec::new(),
+            custom_metadata: Value::Null,
+            handler: "orbax.checkpoint._src.handlers.pytree_checkpoint_handler.PyTreeCheckpointHandler",
+        }
+    }
+
+    /// The version of the zarr format; by default [`Zarr::V2`], as Orbax's.
+    pub fn zarr(mut self, zarr: Zarr) -> Self {
+        self.zarr = zarr;
+        self
+    }
+
+    /// How chunks are compressed; by default not at all.
+    pub fn compression(mut self, compression: Compression) -> Self {
+        self.compression = compression;
+        self
+    }
+
+    /// Whether everything is kept in an OCDBT database: few files, whatever the number
+    /// of arrays. Orbax's default; here it is not.
+    pub fn use_ocdbt(mut self, use_ocdbt: bool) -> Self {
+        self.use_ocdbt = use_ocdbt;
+        self
+    }
+
+    /// The size in bytes from which on a data file of an OCDBT database gets no
+    /// further values; 0 is no limit.
+    pub fn ocdbt_target_data_file_size(mut self, bytes: u64) -> Self {
+        self.target_data_file_size = Some(bytes);
+        self
+    }
+
+    /// The most bytes of a chunk, for all arrays of which
+    /// [`leaves`](PyTreeSave::leaves) says nothing.
+    pub fn chunk_byte_size(mut self, bytes: u64) -> Self {
+        self.chunk_byte_size = Some(bytes);
+        self
+    }
+
+    /// How each array is saved, by its dotted name.
+    pub fn leaves(mut self, leaves: impl Fn(&str, &Array) -> LeafSave + 'a) -> Self {
+        self.leaves = Some(Box::new(leaves));
+        self
+    }
+
+    /// A text beside the arrays, at a dotted name.
+    pub fn string(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
+        self.strings.push((name.into(), text.into()));
+        self
+    }
+
+    /// What else is kept with the tree; [`metadata`](super::metadata) returns it.
+    pub fn custom_metadata(mut self, value: Value) -> Self {
+        self.custom_metadata = value;
+        self
+    }
+
+    /// How one array is saved.
+    fn stored(&self, name: &str, leaf: &Leaf) -> Result<Stored> {
+        let wrong = |what: String| Error::tree(None, format!("`{name}`: {what}"));
+        let mut how = self
+            .leaves
+            .as_ref()
+            .map_or_else(LeafSave::default, |leaves| leaves(name, &leaf.array));
+        how.chunk_byte_size = how.chunk_byte_size.or(self.chunk_byte_size);
+        let array = match how.dtype {
+            Some(dtype) if dtype != leaf.array.dtype() => leaf.array.astype(dtype),
+            _ => leaf.array.clone(),
+        };
+        let shards = array.host_shards().map_err(|e| wrong(e.to_string()))?;
+        let sharding = match array.sharding() {
+            Some(sharding) => sharding,
+            None => runtime()?.default_device().into(),
+        };
+        let shape = array.shape();
+        let written = match sharding.named() {
+            Some(named) => named.shard_shape(shape).to_vec(),
+            None => shape.to_vec(),
+        };
+        let dtype = array.dtype();
+        let chunk = chunk_shape(shape, &written, dtype.size(), how.chunk_byte_size);
+        let layout = Layout::new(shape, &chunk, dtype, self.zarr);
+        let metadata = layout.to_json(self.zarr, self.compression).ok_or_else(|| {
+            wrong(format!(
+                "the zarr format has no elements of type {dtype}\n  help: save it as another type, \
+                 with `leaves`"
+            ))
+        })?;
+        Ok(Stored {
+            name: name.to_owned(),
+            metadata,
+            layout,
+            written,
+            sharding,
+            key_impl: leaf.key_impl,
+            shards,
+        })
+    }
+}
+
+impl<T: Tree> SaveArgs for PyTreeSave<'_, T> {
+    fn handler(&self) -> &str {
+        self.handler
+    }
+
+    fn snapshot(&self, process: Process) -> Result<Box<dyn Snapshot>> {
+        let parts = walk::parts(self.tree).map_err(|(path, trouble)| {
+            let help = "help: rename one of the two, or save one array with `ArraySave`";
+            Error::tree(None, format!("`{path}` {trouble}\n  {help}"))
+        })?;
+        let mut entries = Vec::with_capacity(parts.len());
+        let mut arrays = Vec::new();
+        for Part { path, value } in parts {
+            let (kind, write_shape) = match value {
+                walk::Value::Empty(kind) => (kind, None),
+                walk::Value::Array(leaf) => {
+                    let stored = self.stored(&path.to_string(), &leaf)?;
+                    let shape = sizes(&stored.written);
+                    arrays.push(stored);
+                    (ValueKind::Array, Some(shape))
+                }
+            };
+            entries.push(Entry {
+                path,
+                skip: kind.is_empty(),
+                kind,
+                write_shape,
+            });
+        }
+        let strings: BTreeMap<String, String> = self.strings.iter().cloned().collect();
+        entries.extend(strings.keys().map(|name| strings::entry(name)));
+        Ok(Box::new(TreeSnapshot {
+            process,
+            tree: metadata::Tree {
+                entries,
+                use_ocdbt: Some(self.use_ocdbt),
+                use_zarr3: self.zarr == Zarr::V3,
+                writes_all_chunks: true,
+                custom_metadata: self.custom_metadata.clone(),
+            },
+            zarr: self.zarr,
+            compression: self.compression,
+            options: self.use_ocdbt.then(|| {
+                let mut options = ocdbt::Options::default();
+                if let Some(bytes) = self.target_data_file_size {
+                    options.ocdbt_target_data_file_size = bytes;
+                }
+                options
+            }),
+            arrays,
+            strings,
+        }))
+    }
+}
+
+fn sizes(shape: &[usize]) -> Vec<u64> {
+    shape.iter().map(|n| *n as u64).collect()
+}
+
+/// An array to be written.
+struct Stored {
+    name: String,
+    /// The contents of `.zarray` or `zarr.json`.
+    metadata: Vec<u8>,
+    layout: Layout,
+    /// The shape of what one device has.
+    written: Vec<usize>,
+    sharding: Sharding,
+    key_impl: Option<KeyImpl>,
+    shards: Vec<HostShard>,
+}
+
+/// A tree to be written: its arrays are kept as they are now.
+struct TreeSnapshot {
+    process: Process,
+    tree: metadata::Tree,
+    zarr: Zarr,
+    compression: Compression,
+    options: Option<ocdbt::Options>,
+    arrays: Vec<Stored>,
+    strings: BTreeMap<String, String>,
+}
+
+/// Where the files of arrays go.
+enum Sink<'a> {
+    Files(&'a ItemWriter),
+    Database(ocdbt::Writer),
+}
+
+impl Sink<'_> {
+    fn put(&self, key: &str, parts: &[&[u8]]) -> Result<()> {
+        match self {
+            Sink::Files(writer) => writer.write_parts(key, parts),
+            Sink::Database(database) => database.put_parts(key, parts),
+        }
+    }
+}
+
+/// A file to be written.
+enum Task<'a> {
+    Metadata(&'a Stored),
+    Chunk(&'a Stored, &'a HostShard, Vec<usize>),
+}
+
+impl Task<'_> {
+    fn bytes(&self) -> usize {
+        match self {
+            Task::Metadata(stored) => stored.metadata.len(),
+            Task::Chunk(stored, ..) => stored.layout.chunk_bytes(),
+        }
+    }
+}
+
+impl Snapshot for TreeSnapshot {
+    fn write(&mut self, writer: &ItemWriter) -> Result<()> {
+        let arrays = std::mem::take(&mut self.arrays);
+        let primary = self.process.is_primary();
+        let sink = match &self.options {
+            None => Sink::Files(writer),
+            Some(options) => {
+                let folder = ocdbt::process_folder(self.process.index());
+                let folder = writer.subfolder(&folder)?;
+                Sink::Database(ocdbt::Writer::create_in(&folder, options)?)
+            }
+        };
+        let mut tasks = Vec::new();
+        for stored in &arrays {
+            if primary {
+                tasks.push(Task::Metadata(stored));
+            }
+            // What is on one device of every process is the same everywhere.
+            let alone = stored.sharding.named().is_none() && !primary;
+            for shard in stored.shards.iter().filter(|s| s.is_first() && !alone) {
+                let cells = stored.layout.cells(shard.index());
+                tasks.extend(cells.map(|cell| Task::Chunk(stored, shard, cell)));
+            }
+        }
+        // The largest first, so that no thread is left alone with one.
+        tasks.sort_by_key(|task| std::cmp::Reverse(task.bytes()));
+        writer.for_each(tasks, |task| self.run(task, &sink))?;
+        if let Sink::Database(database) = sink {
+            database.finish()?;
+        }
+        let metadatas = arrays.iter().map(Stored::array_metadata).collect();
+        let file = array_metadata::file(self.process.index());
+        writer.write(&file, &array_metadata::to_json(metadatas)?)?;
+        if !primary {
+            return Ok(());
+        }
+        if !self.strings.is_empty() {
+            let text = serde_json::to_vec(&self.strings).map_err(|e| Error::Write(e.into()))?;
+            writer.write(strings::FILE, &text)?;
+        }
+        if !arrays.is_empty() {
+            let shardings = arrays.iter().map(|s| (s.name.as_str(), s.sharding));
+            writer.write(sharding::FILE, &sharding::to_json(shardings))?;
+        }
+        writer.write(metadata::FILE, &self.tree.to_json()?)
+    }
+
+    fn finalize(&mut self, writer: &ItemWriter) -> Result<()> {
+        if let Some(options) = &self.options {
+            ocdbt::merge_in(writer, options)?;
+        }
+        Ok(())
+    }
+}
+
+impl Stored {
+    fn array_metadata(&self) -> ArrayMetadata {
+        ArrayMetadata {
+            param_name: self.name.clone(),
+            write_shape: sizes(&self.written),
+            chunk_shape: sizes(&self.layout.chunk),
+            ext_metadata: self
+                .key_impl
+                .map(|key| json!({RANDOM_KEY_IMPL: key.name()})),
+        }
+    }
+}
+
+impl TreeSnapshot {
+    fn run(&self, task: Task<'_>, sink: &Sink<'_>) -> Result<()> {
+        let (stored, shard, cell) = match task {
+            Task::Metadata(stored) => {
+                let key = format!("{}/{}", stored.name, self.zarr.file());
+                return sink.put(&key, &[&stored.metadata]);
+            }
+            Task::Chunk(stored, shard, cell) => (stored, shard, cell),
+        };
+        let layout = &stored.layout;
+        let key = format!("{}/{}", stored.name, layout.key(&cell));
+        let chunk = overlap(&layout.region(&cell), &whole(&layout.shape)).unwrap_or_default();
+        let written = shard.read(|bytes| {
+            let size = layout.dtype.size();
+            match region::in_one_piece(shard.index(), &chunk) {
+                Some(piece) => self.put(
+                    sink,
+                    &key,
+                    layout,
+                    &bytes[piece.start * size..piece.end * size],
+                ),
+                None => {
+                    let mut gathered = vec![0; layout.chunk_bytes()];
+                    copy(
+                        &chunk,
+                        (shard.index(), bytes),
+                        (&chunk, &mut gathered),
+                        size,
+                    );
+                    self.put(sink, &key, layout, &gathered)
+                }
+            }
+        });
+        written.map_err(|e| Error::tree(None, format!("`{}`: {e}", stored.name)))?
+    }
+
+    /// Writes the elements of a chunk.
+    fn put(&self, sink: &Sink<'_>, key: &str, layout: &Layout, elements: &[u8]) -> Result<()> {
+        let masked = (layout.dtype.bits() < 8).then(|| {
+            let mut bytes = elements.to_vec();
+            to_stored(layout.dtype, &mut bytes);
+            bytes
+        });
+        let elements = masked.as_deref().unwrap_or(elements);
+        let compressed = match self.compression {
+            Compression::None => None,
+            Compression::Zstd { level } => {
+                Some(zstd::bulk::compress(elements, level).map_err(Error::Write)?)
+            }
+        };
+        let bytes = compressed.as_deref().unwrap_or(elements);
+        match self.zarr {
+            Zarr::V2 => sink.put(key, &[bytes]),
+            Zarr::V3 => sink.put(key, &[bytes, &index_of_one(bytes.len())]),
+        }
+    }
+}
+
+/// The index of a file that holds one part of this many bytes: its offset and length,
+/// and their checksum.
+fn index_of_one(bytes: usize) -> Vec<u8> {
+    let mut index = [0u64, bytes as u64].map(u64::to_le_bytes).concat();
+    index.extend(crc32c::crc32c(&index).to_le_bytes());
+    index
+}

@@ -1,0 +1,176 @@
+//! `_sharding`: where the arrays of a saved tree were.
+
+use super::json::{from_base64, to_base64};
+use crate::{Error, Result};
+use ramie_core::{
+    AbstractMesh, AxisName, AxisType, Device, Mesh, NamedSharding, PartitionSpec, Sharding,
+    SpecEntry,
+};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The file's name in the folder of a tree.
+pub(super) const FILE: &str = "_sharding";
+
+/// The file of these shardings, by the dotted names of the arrays.
+pub(super) fn to_json<'a>(shardings: impl IntoIterator<Item = (&'a str, Sharding)>) -> Vec<u8> {
+    let entries = shardings.into_iter().map(|(name, sharding)| {
+        let text = Value::String(describe(sharding).to_string());
+        (to_base64(name.as_bytes()), text)
+    });
+    let map: Map<String, Value> = entries.collect();
+    Value::Object(map).to_string().into_bytes()
+}
+
+/// The descriptions of shardings in a file, by the dotted names of the arrays.
+pub(super) fn from_json(path: &Path, bytes: &[u8]) -> Result<BTreeMap<String, Value>> {
+    let wrong = |what: String| Error::format(path, format!("is no list of shardings: {what}"));
+    let map: BTreeMap<String, String> =
+        serde_json::from_slice(bytes).map_err(|e| wrong(e.to_string()))?;
+    let mut out = BTreeMap::new();
+    for (code, text) in map {
+        let name = from_base64(&code).and_then(|name| String::from_utf8(name).ok());
+        let name = name.ok_or_else(|| wrong(format!("{code:?} is no name in base64")))?;
+        let value = serde_json::from_str(&text).map_err(|e| wrong(format!("`{name}`: {e}")))?;
+        out.insert(name, value);
+    }
+    Ok(out)
+}
+
+/// A sharding as Orbax describes it.
+fn describe(sharding: Sharding) -> Value {
+    let named = match sharding.named() {
+        Some(named) => named,
+        None => {
+            let device = sharding.devices().first();
+            let name = device.map_or(String::new(), |d| name_of(*d));
+            return json!({"sharding_type": "SingleDeviceSharding", "device_str": name});
+        }
+    };
+    let mesh = named.mesh();
+    let names: Vec<&str> = mesh.axis_names().iter().map(|n| n.as_str()).collect();
+    let types: Vec<String> = mesh
+        .axis_types()
+        .iter()
+        .map(|t| format!("AxisType.{t:?}"))
+        .collect();
+    let entry = |entry: &SpecEntry| match entry.axes() {
+        [] => Value::Null,
+        [one] => json!(one.as_str()),
+        many => many.iter().map(|n| json!(n.as_str())).collect(),
+    };
+    let spec: Vec<Value> = named.spec().entries().iter().map(entry).collect();
+    let ids: Vec<Value> = mesh
+        .devices()
+        .iter()
+        .map(|d| json!({"id": d.id()}))
+        .collect();
+    json!({
+        "sharding_type": "NamedSharding",
+        "shape": mesh.axis_sizes(),
+        "axis_names": names,
+        "axis_types": types,
+        "partition_spec": spec,
+        "device_mesh": {"mesh": nested(ids, mesh.axis_sizes())},
+    })
+}
+
+/// A device as JAX names it.
+fn name_of(device: Device) -> String {
+    format!("{}:{}", device.client().platform_name(), device.id())
+}
+
+/// A list as lists of lists.
+fn nested(mut items: Vec<Value>, sizes: &[usize]) -> Value {
+    for size in sizes.iter().skip(1).rev() {
+        items = items.chunks((*size).max(1)).map(|c| c.into()).collect();
+    }
+    items.into()
+}
+
+/// The items of lists of lists.
+fn flat(value: &Value, out: &mut Vec<Value>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| flat(item, out)),
+        item => out.push(item.clone()),
+    }
+}
+
+/// The sharding of a description over these devices; nothing if they do not have the
+/// devices that it names, or it is none.
+pub(super) fn of_description(value: &Value, devices: &[Device]) -> Option<Sharding> {
+    if value["sharding_type"] == "SingleDeviceSharding" {
+        let name = value["device_str"].as_str()?.replace("TFRT_CPU_", "cpu:");
+        let found = devices.iter().find(|d| name_of(**d) == name);
+        return found.filter(|d| d.is_addressable()).map(|d| (*d).into());
+    }
+    if value["sharding_type"] != "NamedSharding" {
+        return None;
+    }
+    let sizes: Vec<usize> = serde_json::from_value(value["shape"].clone()).ok()?;
+    let names: Vec<String> = serde_json::from_value(value["axis_names"].clone()).ok()?;
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let types: Vec<AxisType> = match &value["axis_types"] {
+        Value::Array(types) => types.iter().map(axis_type).collect::<Option<_>>()?,
+        _ => vec![AxisType::Auto; sizes.len()],
+    };
+    let distinct = |names: &[&str]| (1..names.len()).all(|i| !names[..i].contains(&names[i]));
+    if sizes.len() != names.len() || sizes.len() != types.len() || !distinct(&names) {
+        return None;
+    }
+    let count = sizes.iter().try_fold(1usize, |n, size| {
+        n.checked_mul(*size)
+            .filter(|n| (1..=devices.len()).contains(n))
+    })?;
+    let mut ids = Vec::new();
+    flat(&value["device_mesh"]["mesh"], &mut ids);
+    let mut chosen: Vec<Device> = Vec::new();
+    for id in &ids {
+        let id = id["id"].as_i64()?;
+        let device = devices.iter().find(|d| i64::from(d.id()) == id)?;
+        if chosen.contains(device) {
+            return None;
+        }
+        chosen.push(*device);
+    }
+    if chosen.len() != count {
+        return None;
+    }
+    let Value::Array(entries) = &value["partition_spec"] else {
+        return None;
+    };
+    let mut used: Vec<String> = Vec::new();
+    let mut spec = Vec::new();
+    for entry in entries {
+        let axes: Vec<String> = match entry {
+            Value::Null => Vec::new(),
+            Value::String(one) => vec![one.clone()],
+            many => serde_json::from_value(many.clone()).ok()?,
+        };
+        let known = |axis: &String| names.contains(&axis.as_str()) && !used.contains(axis);
+        if !axes.iter().all(known) {
+            return None;
+        }
+        used.extend(axes.iter().cloned());
+        let axes: Vec<AxisName> = axes.iter().map(|a| AxisName::from(a.as_str())).collect();
+        spec.push(SpecEntry::from(axes.as_slice()));
+    }
+    if (1..used.len()).any(|i| used[..i].contains(&used[i])) {
+        return None;
+    }
+    let mesh = Mesh::new(
+        &chosen,
+        AbstractMesh::with_axis_types(&sizes, &names, &types),
+    );
+    Some(NamedSharding::new(mesh, PartitionSpec::new(spec)).into())
+}
+
+fn axis_type(value: &Value) -> Option<AxisType> {
+    match value.as_str()?.trim_start_matches("AxisType.") {
+        "Auto" => Some(AxisType::Auto),
+        "Explicit" => Some(AxisType::Explicit),
+        "Manual" => Some(AxisType::Manual),
+        _ => None,
+    }
+}

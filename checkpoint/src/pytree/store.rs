@@ -1,0 +1,96 @@
+//! Where the files of arrays are: in the folder, or in an OCDBT database in it.
+
+use crate::commit::ItemReader;
+use crate::ocdbt::Database;
+use crate::{Error, Result};
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+/// The bytes that are stored under a key: the name of an array, `/`, and that of its
+/// metadata or of a chunk.
+pub(super) enum Store {
+    /// Each in a file, which is compared with the checkpoint's manifest.
+    Files(ItemReader),
+    Database(Database),
+}
+
+/// The file that says that a folder is a database.
+pub(super) const DATABASE: &str = "manifest.ocdbt";
+
+impl Store {
+    /// The store of a folder; of a database all files are compared with the manifest
+    /// first, since it is read in pieces.
+    pub fn open(reader: &ItemReader, use_ocdbt: Option<bool>) -> Result<Store> {
+        if !use_ocdbt.unwrap_or_else(|| reader.contains(DATABASE)) {
+            return Ok(Store::Files(reader.clone()));
+        }
+        reader.verify_all()?;
+        Ok(Store::Database(Database::open(reader.folder())?))
+    }
+
+    /// The place of a key, for messages.
+    pub fn path(&self, key: &str) -> PathBuf {
+        match self {
+            Store::Files(reader) => reader.folder().join(key),
+            Store::Database(database) => database.folder().join(DATABASE).join(key),
+        }
+    }
+
+    /// How many bytes there are, if there are any.
+    pub fn size(&self, key: &str) -> Result<Option<u64>> {
+        let reader = match self {
+            Store::Database(database) => return database.size(key),
+            Store::Files(reader) => reader,
+        };
+        let path = reader.path(key)?;
+        match std::fs::metadata(&path) {
+            Ok(found) if found.is_file() => Ok(Some(found.len())),
+            Ok(_) => Ok(None),
+            Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                match reader.contains(key) {
+                    // The reader says that it should be there.
+                    true => reader.read(key).map(|bytes| Some(bytes.len() as u64)),
+                    false => Ok(None),
+                }
+            }
+            Err(e) => Err(Error::io(&path, "be read", e)),
+        }
+    }
+
+    /// The bytes of a key that is there.
+    pub fn read(&self, key: &str) -> Result<Vec<u8>> {
+        match self {
+            Store::Files(reader) => reader.read(key),
+            Store::Database(database) => match database.get(key)? {
+                Some(bytes) => Ok(bytes),
+                None => Err(self.missing(key)),
+            },
+        }
+    }
+
+    /// Reads the bytes of a key, which must be as many.
+    pub fn read_into(&self, key: &str, out: &mut [u8]) -> Result<()> {
+        match self {
+            Store::Files(reader) => reader.read_into(key, out),
+            Store::Database(database) => match database.size(key)? {
+                Some(size) if size == out.len() as u64 => {
+                    database.read_into(key, 0, out)?;
+                    Ok(())
+                }
+                Some(size) => {
+                    let message = format!("has {size} bytes, not {}", out.len());
+                    Err(Error::format(&self.path(key), message))
+                }
+                None => Err(self.missing(key)),
+            },
+        }
+    }
+
+    /// The error of a key that is not there.
+    pub fn missing(&self, key: &str) -> Error {
+        Error::format(
+            &self.path(key),
+            "is missing\n  help: the checkpoint is not whole; restore another step",
+        )
+    }
+}
