@@ -339,7 +339,9 @@ fn structs_come_back() {
     devices_8();
     let folder = tempfile::tempdir().unwrap();
     let target = train(DType::F32);
-    let full = tree::map(&target, |a| (ramp(a.shape(), DType::F32) + 1.0).astype(a.dtype()));
+    let full = tree::map(&target, |a| {
+        (ramp(a.shape(), DType::F32) + 1.0).astype(a.dtype())
+    });
     let path = folder.path().join("struct");
     save_item(&path, &StandardSave::new(&full)).unwrap();
     let names: Vec<String> = metadata(&path)

@@ -12,6 +12,7 @@
 
 mod args;
 mod array_metadata;
+mod checkpointer;
 mod codec;
 mod dtype;
 mod json;
@@ -30,6 +31,7 @@ mod transform;
 mod walk;
 
 pub use args::{ArrayRestore, ArraySave, StandardRestore, StandardSave};
+pub use checkpointer::{AsyncCheckpointer, Checkpointer, PyTreeCheckpointer, StandardCheckpointer};
 pub use key::{KeyPart, KeyPath};
 pub use layout::{Compression, Zarr};
 pub use metadata::ValueKind;

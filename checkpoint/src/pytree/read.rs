@@ -84,6 +84,7 @@ pub(super) fn read(
         arrays.extend(read_batch(reader, store, batch, all_chunks)?);
         rest = later;
     }
+    store.verify()?;
     Ok(arrays)
 }
 

@@ -185,7 +185,7 @@ impl<T: Tree> RestoreArgs for PyTreeRestore<'_, T> {
             return as_tree(state)
                 .ok_or_else(|| Error::tree(Some(reader.folder()), "only a State needs no target"));
         };
-        let arrays = self.into_target(&source, target)?;
+        let arrays = self.like_target(&source, target)?;
         Ok(tree::with_leaves(target, arrays))
     }
 
@@ -237,7 +237,7 @@ impl<T: Tree> PyTreeRestore<'_, T> {
         Ok(names.into_iter().zip(arrays).collect())
     }
 
-    fn into_target(&self, source: &Source, target: &T) -> Result<Vec<Array>> {
+    fn like_target(&self, source: &Source, target: &T) -> Result<Vec<Array>> {
         let folder = source.reader.folder();
         let parts = walk::parts(target).map_err(|(path, trouble)| {
             Error::tree(None, format!("the target's `{path}` {trouble}"))

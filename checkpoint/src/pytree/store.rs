@@ -11,21 +11,19 @@ use std::path::PathBuf;
 pub(super) enum Store {
     /// Each in a file, which is compared with the checkpoint's manifest.
     Files(ItemReader),
-    Database(Database),
+    Database(Box<Database>),
 }
 
 /// The file that says that a folder is a database.
 pub(super) const DATABASE: &str = "manifest.ocdbt";
 
 impl Store {
-    /// The store of a folder; of a database all files are compared with the manifest
-    /// first, since it is read in pieces.
+    /// The store of a folder.
     pub fn open(reader: &ItemReader, use_ocdbt: Option<bool>) -> Result<Store> {
         if !use_ocdbt.unwrap_or_else(|| reader.contains(DATABASE)) {
             return Ok(Store::Files(reader.clone()));
         }
-        reader.verify_all()?;
-        Ok(Store::Database(Database::open(reader.folder())?))
+        Ok(Store::Database(Box::new(Database::open_in(reader)?)))
     }
 
     /// The place of a key, for messages.
@@ -83,6 +81,15 @@ impl Store {
                 }
                 None => Err(self.missing(key)),
             },
+        }
+    }
+
+    /// Compares the files of a database of which something was read with the
+    /// checkpoint's manifest; of files that are read whole that is done.
+    pub fn verify(&self) -> Result<()> {
+        match self {
+            Store::Files(_) => Ok(()),
+            Store::Database(database) => database.verify(),
         }
     }
 
