@@ -244,13 +244,22 @@ fn experts_on_many_devices_give_what_they_give_on_one() {
 
 #[test]
 fn a_sharded_decoder_learns_as_on_one_device() {
-    let lines = checked("fsdp", &["--steps", "2", "--layers", "1", "--batch", "8"]);
-    assert_eq!(lines.len(), 3, "{lines:?}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let fsdp = |options: &str| -> Vec<String> {
+        let options: Vec<&str> = options.split(' ').collect();
+        checked_in(folder.path(), "fsdp", &options)
+    };
+    let lines = fsdp("--steps 2 --layers 1 --batch 8");
     let numbers = lines[0]
         .split_whitespace()
         .filter_map(|w| w.parse::<usize>().ok());
     let numbers: Vec<usize> = numbers.collect();
     assert_eq!(numbers[0], 8 * numbers[1], "{lines:?}");
+    let steps = |lines: &[String]| lines.iter().filter(|l| l.starts_with("Step ")).count();
+    assert_eq!(steps(&lines), 2, "{lines:?}");
+    // The state that is restored is sharded as the one that was saved.
+    let lines = fsdp("--steps 3 --layers 1 --batch 8 --resume");
+    assert_eq!(steps(&lines), 1, "{lines:?}");
 }
 
 #[test]

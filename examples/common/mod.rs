@@ -42,10 +42,18 @@ pub fn main<O: Parser>(run: impl FnOnce(&O) -> Result) -> ExitCode {
 /// If there is no plugin for the platform. Without this the first array would
 /// panic.
 pub fn start(platform: Option<Platform>) -> Result {
-    configure(RuntimeOptions {
+    start_with(RuntimeOptions {
         platform,
         ..Default::default()
-    })?;
+    })
+}
+
+/// Starts the XLA client with options.
+///
+/// # Errors
+/// As [`start`].
+pub fn start_with(options: RuntimeOptions) -> Result {
+    configure(options)?;
     runtime()?;
     Ok(())
 }

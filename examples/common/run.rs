@@ -1,11 +1,11 @@
 //! A training run: its folder with checkpoints, metrics and pictures, and what is
 //! seen of it while it goes on.
 
-use super::{Result, history, picture, saved, start};
+use super::{Result, history, picture, saved, start_with};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use ramie::nn::training::writers::{JsonLinesWriter, MetricWriter, MultiWriter, TensorBoardWriter};
-use ramie::{Array, Platform, Tree};
+use ramie::{Array, Platform, RuntimeOptions, Tree};
 use serde::{Serialize, de::DeserializeOwned};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,8 @@ pub struct RunOptions {
     /// Go on from the last checkpoint in that folder, if there is one.
     #[arg(long)]
     pub resume: bool,
-    /// Save a checkpoint every so many steps; one is saved at the end.
+    /// Save a checkpoint every so many steps, by default a tenth of all; one is
+    /// saved at the end.
     #[arg(long)]
     pub checkpoint_every: Option<u64>,
     /// Where to train: cpu, cuda or tpu; by default the best that there is.
@@ -56,19 +57,33 @@ pub struct Run {
 impl Run {
     /// Starts the client, and a run of `total` steps of an example.
     pub fn new(example: &str, options: &RunOptions, total: u64) -> Result<Run> {
+        Run::on(example, options, total, RuntimeOptions::default())
+    }
+
+    /// [`new`](Run::new) with other options of the client, such as its number of
+    /// devices.
+    pub fn on(
+        example: &str,
+        options: &RunOptions,
+        total: u64,
+        runtime: RuntimeOptions,
+    ) -> Result<Run> {
         let folder = options.out.clone();
         let folder = folder.unwrap_or_else(|| Path::new("out").join(example));
         // Better to fail now than after the training.
         std::fs::create_dir_all(&folder)
             .map_err(|e| format!("{}: the folder cannot be made: {e}", folder.display()))?;
-        start(options.platform)?;
+        start_with(RuntimeOptions {
+            platform: options.platform,
+            ..runtime
+        })?;
         let style = "{bar:30} step {pos}/{len}  {per_sec}  eta {eta}  {msg}";
         let style = ProgressStyle::with_template(style).expect("the template is well-formed");
         Ok(Run {
             folder,
             step: 0,
             total,
-            every: options.checkpoint_every.unwrap_or(u64::MAX).max(1),
+            every: options.checkpoint_every.unwrap_or(total / 10).max(1),
             resume: options.resume,
             plots: !options.no_plots,
             resumed: false,

@@ -10,12 +10,12 @@ mod common;
 mod model;
 
 use clap::Parser;
+use common::{Result, Run, RunOptions};
 use model::{Sizes, Trainer, sequences, shardings, train_step};
 use ramie::{
-    Array, JitOptions, LogicalAxisRules, NamedSharding, P, RuntimeOptions, configure, device_put,
-    jit, jit_with, make_mesh, random, set_logical_axis_rules, set_mesh, tree,
+    Array, JitOptions, LogicalAxisRules, NamedSharding, P, RuntimeOptions, device_put, jit,
+    jit_with, make_mesh, random, set_logical_axis_rules, set_mesh, tree,
 };
-use std::error::Error;
 use std::process::ExitCode;
 
 /// Train a decoder that is sharded over 8 devices.
@@ -23,27 +23,30 @@ use std::process::ExitCode;
 struct Options {
     /// How many steps to train.
     #[arg(long, default_value_t = 20)]
-    steps: usize,
+    steps: u64,
     /// Sequences in a batch; a multiple of 4.
     #[arg(long, default_value_t = 16)]
     batch: usize,
     /// Blocks of the decoder.
     #[arg(long, default_value_t = 2)]
     layers: usize,
+    #[command(flatten)]
+    run: RunOptions,
 }
 
 fn main() -> ExitCode {
     common::main(run)
 }
 
-fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+fn run(options: &Options) -> Result {
     if options.batch == 0 || !options.batch.is_multiple_of(4) {
         return Err("--batch is to be a multiple of 4, one part for each row of the mesh".into());
     }
-    configure(RuntimeOptions {
+    let runtime = RuntimeOptions {
         cpu_devices: Some(8),
         ..Default::default()
-    })?;
+    };
+    let mut run = Run::on("fsdp", &options.run, options.steps, runtime)?;
     let sizes = Sizes {
         vocabulary: 64,
         embed: 32,
@@ -53,7 +56,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         layers: options.layers,
         length: 16,
     };
-    let batch = |i: usize| sequences(sizes, options.batch, i);
+    let batch = |i: u64| sequences(sizes, options.batch, i as usize);
     let init = move |key| Trainer::new(sizes, key);
 
     let mut alone = jit(init)(random::key(0));
@@ -91,14 +94,22 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     );
     println!("Parameters: {whole} bytes, of which each device has {part}");
 
+    // Restored parts go where those of the new trainer are.
+    run.restore::<()>(&mut trainer)?;
     let step = jit(train_step);
-    for (i, expected) in expected.iter().enumerate() {
+    while run.goes_on() {
+        let i = run.step;
         let tokens = device_put(&batch(i), NamedSharding::new(mesh, P!["data"]));
-        let loss: f32 = step(&mut trainer, tokens).item();
-        println!("Step {i}: loss {loss:.5}, on one device {expected:.5}");
+        let loss = step(&mut trainer, tokens);
+        run.stepped(&[("loss", &loss)])?;
+        let (loss, expected) = (loss.item::<f32>(), expected[i as usize]);
+        run.say(format!(
+            "Step {i}: loss {loss:.5}, on one device {expected:.5}"
+        ));
         if (loss - expected).abs() > 1e-4 * expected.abs() {
             return Err(format!("step {i}: the losses differ: {loss} and {expected}").into());
         }
+        run.checkpoint(&trainer, &())?;
     }
-    Ok(())
+    run.finish()
 }
