@@ -3,8 +3,8 @@
 
 use crate::for_each_variable;
 use ramie_core::{
-    Array, AxisType, LogicalAxisRules, Mesh, NamedSharding, PartitionSpec, Shardings, SpecEntry,
-    Tree, device_put, get_abstract_mesh, get_logical_axis_rules, get_mesh, tree,
+    Array, AxisName, AxisType, LogicalAxisRules, Mesh, NamedSharding, PartitionSpec, Shardings,
+    SpecEntry, Tree, device_put, get_abstract_mesh, get_logical_axis_rules, get_mesh, tree,
 };
 use std::collections::BTreeMap;
 
@@ -67,6 +67,21 @@ pub fn logical_to_mesh_sharding<T: Tree>(
     rules: LogicalAxisRules,
 ) -> BTreeMap<String, NamedSharding> {
     named(model, mesh, |names| rules.to_mesh(names))
+}
+
+/// The entries of a spec with the name of a new axis.
+pub(crate) fn with_axis(spec: &PartitionSpec, at: usize, name: AxisName) -> Vec<SpecEntry> {
+    let mut entries = spec.entries().to_vec();
+    entries.resize(entries.len().max(at), SpecEntry::None);
+    entries.insert(at, SpecEntry::from(name));
+    entries
+}
+
+/// The entries of a spec without an axis, and the entry that this had.
+pub(crate) fn without_axis(spec: &PartitionSpec, at: usize) -> (Vec<SpecEntry>, Option<SpecEntry>) {
+    let mut entries = spec.entries().to_vec();
+    let removed = (at < entries.len()).then(|| entries.remove(at));
+    (entries, removed)
 }
 
 #[track_caller]

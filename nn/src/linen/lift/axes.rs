@@ -1,8 +1,9 @@
 //! Which axes of values and of variables a transformation goes along.
 
 use crate::linen::{CollectionFilter, Streams, Variables};
+use crate::sharding::{with_axis, without_axis};
 use ramie_core::random::Key;
-use ramie_core::{AxisName, PartitionSpec, SpecEntry, State, Tree, tree};
+use ramie_core::{Array, AxisName, PartitionSpec, SpecEntry, State, Tree, tree};
 
 /// The axis of the arrays of arguments, or of results, that a lifted
 /// transformation goes along; `None` for what is the same for all steps or
@@ -64,6 +65,54 @@ impl Axes {
             )
         })
     }
+}
+
+/// How many steps or examples there are, found out from the arrays that have an
+/// axis for them.
+pub(super) struct Counted {
+    /// What transforms, and what is counted.
+    pub operation: &'static str,
+    pub counts: &'static str,
+    /// What an axis is there for.
+    pub purpose: &'static str,
+    /// What to do about arrays without the axis.
+    pub help: &'static str,
+    /// How many there are, and what says so.
+    pub known: Option<(usize, String)>,
+}
+
+impl Counted {
+    /// Counts along an axis of an array.
+    #[track_caller]
+    pub fn see(&mut self, what: String, array: &Array, axis: isize) {
+        let Counted {
+            operation,
+            counts,
+            purpose,
+            help,
+            ..
+        } = self;
+        let at = from_start(axis, array.ndim());
+        assert!(
+            at < array.ndim(),
+            "linen::{operation}: {what} is {}, it has no axis {axis} to {purpose}\n  help: {help}",
+            array.aval()
+        );
+        let n = array.shape()[at];
+        match &self.known {
+            Some((other, who)) if *other != n => panic!(
+                "linen::{operation}: {counts} differ: {who} says {other}, {what} has {n}\n  help: \
+                 {help}"
+            ),
+            Some(_) => {}
+            None => self.known = Some((n, what)),
+        }
+    }
+}
+
+/// An axis counted from the first one; out of range if it is.
+fn from_start(axis: isize, rank: usize) -> usize {
+    usize::try_from(axis).unwrap_or_else(|_| rank.saturating_add_signed(axis))
 }
 
 /// The axis of the variables of a collection that a lifted transformation goes
@@ -171,10 +220,9 @@ impl Lifted {
     #[track_caller]
     pub fn without_axis(&self, operation: &str, variables: Variables) -> Variables {
         let axis = |collection: &str| self.input(collection).flatten();
-        renamed(variables, axis, |path, spec, at, _| {
+        renamed(variables, axis, |path, spec, at| {
             let name = self.name(operation, path);
-            let mut entries = spec.entries().to_vec();
-            let found = (at < entries.len()).then(|| entries.remove(at));
+            let (entries, found) = without_axis(spec, at);
             assert!(
                 found.as_ref().is_some_and(|e| e.axes() == [name]),
                 "linen::{operation}: the sharding {spec} of `{path}` does not have `{name}` at {at}, \
@@ -189,14 +237,9 @@ impl Lifted {
     #[track_caller]
     pub fn with_axis(&self, operation: &str, variables: Variables) -> Variables {
         let axis = |collection: &str| self.output(collection).flatten();
-        renamed(variables, axis, |path, spec, at, _| {
+        renamed(variables, axis, |path, spec, at| {
             let name = self.name(operation, path);
-            let mut entries = spec.entries().to_vec();
-            while entries.len() < at {
-                entries.push(SpecEntry::None);
-            }
-            entries.insert(at, SpecEntry::from(&[name][..]));
-            entries
+            with_axis(spec, at, name)
         })
     }
 
@@ -215,7 +258,7 @@ impl Lifted {
 fn renamed(
     mut variables: Variables,
     axis: impl Fn(&str) -> Option<isize>,
-    change: impl Fn(&str, &PartitionSpec, usize, usize) -> Vec<SpecEntry>,
+    change: impl Fn(&str, &PartitionSpec, usize) -> Vec<SpecEntry>,
 ) -> Variables {
     let mut changes = Vec::new();
     for (name, state) in variables.iter() {
@@ -225,10 +268,9 @@ fn renamed(
             let Some(spec) = metadata.and_then(|m| m.sharding.as_ref()) else {
                 continue;
             };
-            let rank = array.ndim();
-            let at = usize::try_from(axis).unwrap_or_else(|_| rank.saturating_add_signed(axis));
             let mut changed = metadata.cloned().unwrap_or_default();
-            changed.sharding = Some(PartitionSpec::new(change(path, spec, at, rank)));
+            let entries = change(path, spec, from_start(axis, array.ndim()));
+            changed.sharding = Some(PartitionSpec::new(entries));
             changes.push((name.to_owned(), path.to_owned(), changed));
         }
     }
@@ -241,7 +283,7 @@ fn renamed(
 /// The variables with each array changed, told its collection.
 pub(super) fn map_arrays(
     variables: &Variables,
-    mut f: impl FnMut(&str, &str, &ramie_core::Array) -> ramie_core::Array,
+    mut f: impl FnMut(&str, &str, &Array) -> Array,
 ) -> Variables {
     let mut out = variables.clone();
     for (name, state) in variables.iter() {

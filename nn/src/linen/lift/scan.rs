@@ -1,6 +1,6 @@
 //! `scan` of modules: the same layer many times over.
 
-use super::axes::{Axes, Lifted, VariableAxis, map_arrays};
+use super::axes::{Axes, Counted, Lifted, VariableAxis, map_arrays};
 use super::pack::Pack;
 use crate::linen::root::locked;
 use crate::linen::{CollectionFilter, Module, Scope, Streams, Variables};
@@ -156,29 +156,19 @@ impl<M> Scan<M> {
 
     #[track_caller]
     fn steps<X: Tree>(&self, xs: &X, axes: &[Option<isize>]) -> usize {
-        let mut known = self.length.map(|n| (n, "length".to_owned()));
-        let leaves = tree::leaves(xs);
-        for ((path, x), axis) in tree::paths(xs).iter().zip(&leaves).zip(axes) {
-            let Some(axis) = *axis else { continue };
-            let rank = x.ndim();
-            let at = usize::try_from(axis).unwrap_or_else(|_| rank.saturating_add_signed(axis));
-            assert!(
-                at < rank,
-                "linen::scan: the argument `{path}` is {}, it has no axis {axis} to go along\n  \
-                 help: set in_axes to None for what is the same in all steps",
-                x.aval()
-            );
-            let n = x.shape()[at];
-            match &known {
-                Some((other, who)) if *other != n => panic!(
-                    "linen::scan: lengths differ: {who} says {other}, the argument `{path}` has \
-                     {n}\n  help: set in_axes to None for what is the same in all steps"
-                ),
-                Some(_) => {}
-                None => known = Some((n, format!("the argument `{path}`"))),
+        let mut steps = Counted {
+            operation: "scan",
+            counts: "lengths",
+            purpose: "go along",
+            help: "set in_axes to None for what is the same in all steps",
+            known: self.length.map(|n| (n, "length".to_owned())),
+        };
+        for ((path, x), axis) in tree::paths(xs).iter().zip(&tree::leaves(xs)).zip(axes) {
+            if let Some(axis) = axis {
+                steps.see(format!("the argument `{path}`"), x, *axis);
             }
         }
-        match known {
+        match steps.known {
             Some((n, _)) => n,
             None => panic!(
                 "linen::scan: the number of steps is not known: no argument has an axis to go \

@@ -1,10 +1,10 @@
 //! `vmap` of modules.
 
-use super::axes::{Axes, Lifted, VariableAxis};
+use super::axes::{Axes, Counted, Lifted, VariableAxis};
 use super::pack::Pack;
 use crate::linen::root::locked;
 use crate::linen::{CollectionFilter, Module, Scope, Streams, Variables};
-use ramie_core::{Array, AxisName, AxisNames, MapAxes, Tree, VmapOptions, tree, vmap_with};
+use ramie_core::{AxisName, AxisNames, MapAxes, Tree, VmapOptions, tree, vmap_with};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -118,29 +118,16 @@ impl<M> Vmap<M> {
     /// The number of examples.
     #[track_caller]
     fn size<A: Tree>(&self, args: &A, axes: &[Option<isize>], variables: &Variables) -> usize {
-        let mut known = self.axis_size.map(|n| (n, "axis_size".to_owned()));
-        let mut check = |what: String, array: &Array, axis: isize| {
-            let rank = array.ndim();
-            let at = usize::try_from(axis).unwrap_or_else(|_| rank.saturating_add_signed(axis));
-            assert!(
-                at < rank,
-                "linen::vmap: {what} is {}, it has no axis {axis} to map over\n  help: set in_axes \
-                 or variable_axes to None for what is the same for all examples",
-                array.aval()
-            );
-            let n = array.shape()[at];
-            match &known {
-                Some((other, who)) if *other != n => panic!(
-                    "linen::vmap: batch sizes differ: {who} says {other}, {what} has {n}\n  help: \
-                     set in_axes or variable_axes to None for what is the same for all examples"
-                ),
-                Some(_) => {}
-                None => known = Some((n, what)),
-            }
+        let mut examples = Counted {
+            operation: "vmap",
+            counts: "batch sizes",
+            purpose: "map over",
+            help: "set in_axes or variable_axes to None for what is the same for all examples",
+            known: self.axis_size.map(|n| (n, "axis_size".to_owned())),
         };
         for ((array, axis), path) in tree::leaves(args).iter().zip(axes).zip(tree::paths(args)) {
             if let Some(axis) = axis {
-                check(format!("the argument `{path}`"), array, *axis);
+                examples.see(format!("the argument `{path}`"), array, *axis);
             }
         }
         for (collection, state) in variables.iter() {
@@ -148,14 +135,11 @@ impl<M> Vmap<M> {
                 continue;
             };
             for (path, array) in state.iter() {
-                check(
-                    format!("the variable `{path}` of `{collection}`"),
-                    array,
-                    axis,
-                );
+                let what = format!("the variable `{path}` of `{collection}`");
+                examples.see(what, array, axis);
             }
         }
-        match known {
+        match examples.known {
             Some((n, _)) => n,
             None => panic!(
                 "linen::vmap: the number of examples is not known: no argument and no variable has \

@@ -1,6 +1,7 @@
 //! `StateAxes`: along which axis a transformation goes through each leaf.
 
 use crate::nnx::filter::{Filter, Leaf};
+use crate::sharding::{with_axis, without_axis};
 use crate::{Metadata, for_each_variable};
 use ramie_core::{Array, AxisName, PartitionSpec, SpecEntry, Tree, tree};
 use std::fmt;
@@ -165,21 +166,20 @@ pub(super) fn rename_axes<T: Tree>(
         // Names are taken away of slices, which have the axis no more.
         let rank = rank as isize + isize::from(!add);
         let at = if axis < 0 { axis + rank } else { axis } as usize;
-        let mut entries = sharding.entries().to_vec();
-        if add {
-            while entries.len() < at {
-                entries.push(SpecEntry::default());
+        let entries = if add {
+            with_axis(sharding, at, name)
+        } else {
+            let (entries, removed) = without_axis(sharding, at);
+            if let Some(removed) = removed {
+                assert!(
+                    removed == SpecEntry::from(name),
+                    "{operation}: the metadata of `{path}` name the axis {axis} that is mapped over \
+                     {removed}, expected {name}\n  help: give the partition_name that the layers \
+                     were stacked with"
+                );
             }
-            entries.insert(at, SpecEntry::from(name));
-        } else if at < entries.len() {
-            let removed = entries.remove(at);
-            assert!(
-                removed == SpecEntry::from(name),
-                "{operation}: the metadata of `{path}` name the axis {axis} that is mapped over \
-                 {removed}, expected {name}\n  help: give the partition_name that the layers were \
-                 stacked with"
-            );
-        }
+            entries
+        };
         Arc::make_mut(metadata).sharding = Some(PartitionSpec::new(entries));
     });
 }
