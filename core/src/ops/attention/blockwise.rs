@@ -84,6 +84,56 @@ impl Sizes {
     }
 }
 
+/// What a pass over the keys has: queries `[B, K, G, T, H]`, and keys and values
+/// in whole blocks.
+struct Blocks {
+    sizes: Sizes,
+    /// With what is said of keys for those that fill the last block, too.
+    how: Attention,
+    /// The type of the sums.
+    wide: DType,
+    query: Array,
+    keys: Array,
+    values: Array,
+}
+
+impl Blocks {
+    fn of(how: &Attention, q: &Array, k: &Array, v: &Array) -> Blocks {
+        let sizes = Sizes::of(q, k, how.block.unwrap_or(usize::MAX));
+        Blocks {
+            how: how.padded(sizes.s, sizes.padded()),
+            wide: promote_types(q.dtype(), DType::F32),
+            query: sizes.grouped(q),
+            keys: sizes.filled(k),
+            values: sizes.filled(v),
+            sizes,
+        }
+    }
+
+    /// The products of all queries with the keys of the block that begins here,
+    /// minus infinity for keys that only fill it; which of them are seen; and the
+    /// block's keys and values.
+    fn at(&self, start: &Array) -> (Array, Option<Array>, [Array; 2]) {
+        let columns = Columns {
+            start: Some(start),
+            width: self.sizes.block,
+            all: self.sizes.s,
+        };
+        let block = |x: &Array| x.dynamic_slice_in_dim(start, self.sizes.block, 1);
+        let (keys, values) = (block(&self.keys), block(&self.values));
+        let logits = with_keys(&self.query, &keys, self.wide) * self.how.factor(self.sizes.h);
+        let (heads, group) = (self.sizes.heads, self.sizes.group);
+        let logits = self.how.biased(logits, heads, group, &columns);
+        let seen = self.how.visible(logits.shape(), &columns);
+        let logits = self.how.hidden(logits, seen.as_ref()).astype(DType::F32);
+        let logits = match columns.filling() {
+            None => logits,
+            Some(real) => where_(&real, logits, f64::NEG_INFINITY),
+        };
+        (logits, seen, [keys, values])
+    }
+}
+
 /// `[B, K, G, T, x]` with `[B, c, K, x]`: `[B, K, G, T, c]`.
 fn with_keys(x: &Array, keys: &Array, wide: DType) -> Array {
     let numbers = DotDimensionNumbers::new([&[4], &[3]], [&[0, 1], &[0, 2]]);
@@ -117,49 +167,24 @@ impl Attention {
             block: Some(block),
             ..self.clone()
         };
+        let forward = |(q, k, v, how): (Array, Array, Array, Attention)| {
+            let (out, m, l) = how.forward(&q, &k, &v);
+            let residual = residual(&m, &l, &q);
+            ((out.clone(), residual), ((q, k, v, how), [out, m, l]))
+        };
         let attend = custom_vjp(
-            |q: Array, k: Array, v: Array, how: Attention| {
-                let (out, m, l) = how.forward(&q, &k, &v);
-                let residual = residual(&m, &l, &q);
-                (out, residual)
-            },
-            |(q, k, v, how): (Array, Array, Array, Attention)| {
-                let (out, m, l) = how.forward(&q, &k, &v);
-                let residual = residual(&m, &l, &q);
-                ((out.clone(), residual), ((q, k, v, how), [out, m, l]))
-            },
+            move |q: Array, k: Array, v: Array, how: Attention| forward((q, k, v, how)).0,
+            forward,
             |kept: Kept, (ct, _): (Array, Array)| backward(kept, &ct),
         );
         attend(q.clone(), k.clone(), v.clone(), how)
     }
 
-    /// Products of queries with a block of keys, minus infinity for keys that
-    /// only fill the block; and which of them are seen.
-    fn products(
-        &self,
-        q: &Array,
-        keys: &Array,
-        columns: &Columns<'_>,
-        sizes: &Sizes,
-    ) -> (Array, Option<Array>) {
-        let wide = promote_types(q.dtype(), DType::F32);
-        let logits = with_keys(q, keys, wide) * self.factor(sizes.h);
-        let logits = self.biased(logits, sizes.heads, sizes.group, columns);
-        let seen = self.visible(logits.shape(), columns);
-        let logits = self.hidden(logits, seen.as_ref()).astype(DType::F32);
-        match columns.filling() {
-            None => (logits, seen),
-            Some(real) => (where_(&real, logits, f64::NEG_INFINITY), seen),
-        }
-    }
-
     /// The mean of the values, and for each query the greatest product and the
     /// sum of exponentials, `[B, K, G, T]`.
     fn forward(&self, q: &Array, k: &Array, v: &Array) -> (Array, Array, Array) {
-        let sizes = Sizes::of(q, k, self.block.unwrap_or(usize::MAX));
-        let how = self.padded(sizes.s, sizes.padded());
-        let (query, keys, values) = (sizes.grouped(q), sizes.filled(k), sizes.filled(v));
-        let wide = promote_types(q.dtype(), DType::F32);
+        let blocks = Blocks::of(self, q, k, v);
+        let Blocks { sizes, wide, .. } = blocks;
         let rows = [sizes.b, sizes.heads, sizes.group, sizes.t];
         let start = (
             Array::full(&rows, f64::NEG_INFINITY, DType::F32),
@@ -167,14 +192,7 @@ impl Attention {
             Array::zeros(&[&rows[..], &[v.shape()[3]]].concat(), wide),
         );
         let step = |(m, l, sum): (Array, Array, Array), at: Array| {
-            let columns = Columns {
-                start: Some(&at),
-                width: sizes.block,
-                all: sizes.s,
-            };
-            let keys = keys.dynamic_slice_in_dim(&at, sizes.block, 1);
-            let values = values.dynamic_slice_in_dim(&at, sizes.block, 1);
-            let (logits, _) = how.products(&query, &keys, &columns, &sizes);
+            let (logits, _, [_, values]) = blocks.at(&at);
             let greatest = m.maximum(logits.max_axes(&[-1]));
             let weights = (logits - greatest.expand_dims(&[-1])).exp();
             let shrunk = (m - &greatest).exp();
@@ -208,10 +226,8 @@ fn residual(m: &Array, l: &Array, q: &Array) -> Array {
 
 fn backward(kept: Kept, ct: &Array) -> (Array, Array, Array, Attention) {
     let ((q, k, v, how), [out, m, l]) = kept;
-    let sizes = Sizes::of(&q, &k, how.block.unwrap_or(usize::MAX));
-    let wide = promote_types(q.dtype(), DType::F32);
-    let full = how.padded(sizes.s, sizes.padded());
-    let (query, keys, values) = (sizes.grouped(&q), sizes.filled(&k), sizes.filled(&v));
+    let blocks = Blocks::of(&how, &q, &k, &v);
+    let Blocks { sizes, wide, .. } = blocks;
     let ct = sizes.grouped(ct);
     // What all weights of a query have in common in their cotangents.
     let common = (ct.astype(wide) * sizes.grouped(&out).astype(wide))
@@ -224,18 +240,11 @@ fn backward(kept: Kept, ct: &Array) -> (Array, Array, Array, Attention) {
         .map(|b| per_group(b, sizes.heads, sizes.group));
     let shared = bias.as_ref().filter(|b| b.shape()[4] == 1);
     let start = (
-        query.astype(wide).zeros_like(),
+        blocks.query.astype(wide).zeros_like(),
         shared.map(|b| Array::zeros(b.shape(), wide)),
     );
     let step = |(dq, shared): (Array, Option<Array>), at: Array| {
-        let columns = Columns {
-            start: Some(&at),
-            width: sizes.block,
-            all: sizes.s,
-        };
-        let keys = keys.dynamic_slice_in_dim(&at, sizes.block, 1);
-        let values = values.dynamic_slice_in_dim(&at, sizes.block, 1);
-        let (logits, seen) = full.products(&query, &keys, &columns, &sizes);
+        let (logits, seen, [keys, values]) = blocks.at(&at);
         let weights = (logits - &m).exp() / &l;
         let dv = over_queries(&weights.astype(ct.dtype()), &ct, wide);
         let weights = weights.astype(wide);
@@ -253,9 +262,9 @@ fn backward(kept: Kept, ct: &Array) -> (Array, Array, Array, Attention) {
                 .collect();
             dlogits.sum_with(&Reduction::over(&axes).keepdims())
         });
-        let dlogits = (dlogits * full.factor(sizes.h)).astype(q.dtype());
+        let dlogits = (dlogits * how.factor(sizes.h)).astype(q.dtype());
         let dq = dq + of_values(&dlogits, &keys, wide);
-        let dk = over_queries(&dlogits, &query, wide);
+        let dk = over_queries(&dlogits, &blocks.query, wide);
         let grads = (dk.astype(k.dtype()), dv.astype(v.dtype()));
         match shared {
             Some(sum) => {
@@ -265,13 +274,13 @@ fn backward(kept: Kept, ct: &Array) -> (Array, Array, Array, Attention) {
             None => ((dq, None), (grads, dbias)),
         }
     };
-    let ((dq, shared), ((dk, dv), blocks)) = scan(step, start, sizes.starts());
+    let ((dq, shared), ((dk, dv), dbias)) = scan(step, start, sizes.starts());
     let dbias = shared.or_else(|| {
-        let blocks = blocks?.move_axis(0, -2);
-        let shape = blocks.shape();
+        let parts = dbias?.move_axis(0, -2);
+        let shape = parts.shape();
         let mut joined = shape[..4].to_vec();
         joined.push(sizes.padded());
-        Some(blocks.reshape(&joined).slice_in_dim(0, sizes.s, 1, -1))
+        Some(parts.reshape(&joined).slice_in_dim(0, sizes.s, 1, -1))
     });
     let mut zeros = crate::tree::map(&how, Array::zeros_like);
     zeros.bias = how

@@ -124,18 +124,11 @@ impl Attention {
     }
 }
 
-/// What is given per head, `[B, N or 1, T, S]`, per group of heads.
+/// What is given per head, checked to broadcast to `[B, N, T, S]`, per group of
+/// heads.
 #[track_caller]
 pub(super) fn per_group(x: &Array, heads: usize, group: usize) -> Array {
     let x = crate::ops::at_least(x, 4);
-    let fits = x.ndim() == 4 && (x.shape()[1] == 1 || x.shape()[1] == heads * group);
-    assert!(
-        fits,
-        "dot_product_attention: a mask or bias {} does not broadcast to [B, N, T, S] for {} heads\n  \
-         help: give size 1 for axes that it does not depend on",
-        x.aval(),
-        heads * group
-    );
     let &[b, n, t, s] = x.shape() else {
         unreachable!("checked to have four axes")
     };
