@@ -81,6 +81,7 @@ pub use host_view::HostView;
 pub use key_value::{KeyValueError, KeyValueStore};
 pub use plugin::{Extension, OLDEST_MINOR, Plugin};
 pub use profiler::Profiler;
+pub use proto::Writer as ProtoWriter;
 pub use target::{InvalidTarget, Target, TargetError};
 pub use tile_sharding::TileSharding;
 pub use topology::Topology;

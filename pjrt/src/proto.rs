@@ -1,11 +1,22 @@
-//! The protocol-buffer wire format: enough to write compile options and to read
-//! compiled modules.
+//! The protocol-buffer wire format: enough to write compile options, profiles and
+//! event files, and to read compiled modules.
 
-/// Appends fields to a message.
+/// A message of protocol buffers, to which fields are appended by number.
+///
+/// ```
+/// use ramie_pjrt::ProtoWriter;
+/// let mut message = ProtoWriter::default();
+/// message.message(2, |inner| inner.int(1, 5));
+/// assert_eq!(message.0, [2 << 3 | 2, 2, 1 << 3, 5]);
+/// ```
 #[derive(Default)]
-pub(crate) struct Writer(pub Vec<u8>);
+pub struct Writer(
+    /// The encoded fields.
+    pub Vec<u8>,
+);
 
 impl Writer {
+    /// A number in as few bytes as it needs, without a field.
     pub fn varint(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.0.push(value as u8 | 0x80);
@@ -16,8 +27,13 @@ impl Writer {
 
     /// A field of integer, bool or enum type.
     pub fn int(&mut self, field: u32, value: i64) {
+        self.uint(field, value as u64);
+    }
+
+    /// A field of unsigned integer type.
+    pub fn uint(&mut self, field: u32, value: u64) {
         self.varint(u64::from(field) << 3);
-        self.varint(value as u64);
+        self.varint(value);
     }
 
     /// A field of string, bytes or message type, or a packed list.
@@ -30,6 +46,12 @@ impl Writer {
     /// A field of type double.
     pub fn double(&mut self, field: u32, value: f64) {
         self.varint(u64::from(field) << 3 | 1);
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+
+    /// A field of type float.
+    pub fn float(&mut self, field: u32, value: f32) {
+        self.varint(u64::from(field) << 3 | 5);
         self.0.extend_from_slice(&value.to_le_bytes());
     }
 

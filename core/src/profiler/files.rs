@@ -2,6 +2,7 @@
 
 use super::events::Event;
 use crate::{Error, Result};
+use ramie_pjrt::ProtoWriter;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -107,34 +108,6 @@ fn by_thread(events: &[Event]) -> BTreeMap<u64, Vec<&Event>> {
     threads
 }
 
-/// A message of the protocol-buffer format.
-#[derive(Default)]
-struct Message(Vec<u8>);
-
-impl Message {
-    fn varint(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.0.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.0.push(value as u8);
-    }
-    fn int(&mut self, field: u64, value: u64) {
-        self.varint(field << 3);
-        self.varint(value);
-    }
-    fn bytes(&mut self, field: u64, value: &[u8]) {
-        self.varint(field << 3 | 2);
-        self.varint(value.len() as u64);
-        self.0.extend_from_slice(value);
-    }
-    fn message(&mut self, field: u64, body: impl FnOnce(&mut Message)) {
-        let mut inner = Message::default();
-        body(&mut inner);
-        self.bytes(field, &inner.0);
-    }
-}
-
 fn picoseconds(time: Duration) -> u64 {
     (time.as_nanos() * 1000) as u64
 }
@@ -153,13 +126,13 @@ impl Names {
     }
 
     /// As a map from number to a message of number and name.
-    fn write(&self, field: u64, plane: &mut Message) {
+    fn write(&self, field: u32, plane: &mut ProtoWriter) {
         for (i, name) in self.0.iter().enumerate() {
             let number = i as u64 + 1;
             plane.message(field, |entry| {
-                entry.int(1, number);
+                entry.uint(1, number);
                 entry.message(2, |metadata| {
-                    metadata.int(1, number);
+                    metadata.uint(1, number);
                     metadata.bytes(2, name.as_bytes());
                 });
             });
@@ -170,24 +143,24 @@ impl Names {
 /// An `XSpace` with one plane: the threads of this process.
 fn own_space(begin: Duration, events: &[Event], host: &str) -> Vec<u8> {
     let (mut names, mut details) = (Names::default(), Names::default());
-    let mut plane = Message::default();
-    plane.int(1, 1);
+    let mut plane = ProtoWriter::default();
+    plane.uint(1, 1);
     plane.bytes(2, b"/host:CPU");
     for (thread, events) in by_thread(events) {
         plane.message(3, |line| {
-            line.int(1, thread);
+            line.uint(1, thread);
             line.bytes(2, events[0].thread_name.as_bytes());
-            line.int(3, begin.as_nanos() as u64);
+            line.uint(3, begin.as_nanos() as u64);
             for event in &events {
                 line.message(4, |out| {
-                    out.int(1, names.number(&event.name));
-                    out.int(2, picoseconds(event.start));
-                    out.int(3, picoseconds(event.duration));
+                    out.uint(1, names.number(&event.name));
+                    out.uint(2, picoseconds(event.start));
+                    out.uint(3, picoseconds(event.duration));
                     for (key, value) in &event.details {
                         out.message(4, |stat| {
-                            stat.int(1, details.number(key));
+                            stat.uint(1, details.number(key));
                             match value.parse::<u64>() {
-                                Ok(number) => stat.int(3, number),
+                                Ok(number) => stat.uint(3, number),
                                 Err(_) => stat.bytes(5, value.as_bytes()),
                             }
                         });
@@ -198,7 +171,7 @@ fn own_space(begin: Duration, events: &[Event], host: &str) -> Vec<u8> {
     }
     names.write(4, &mut plane);
     details.write(5, &mut plane);
-    let mut space = Message::default();
+    let mut space = ProtoWriter::default();
     space.bytes(1, &plane.0);
     space.bytes(4, host.as_bytes());
     space.0

@@ -1,56 +1,6 @@
 //! The messages of event files, encoded as protocol buffers.
 
-/// A message: fields by number.
-#[derive(Clone, Default)]
-struct Message(Vec<u8>);
-
-impl Message {
-    fn varint(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.0.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.0.push(value as u8);
-    }
-
-    fn key(&mut self, field: u32, wire: u32) {
-        self.varint(u64::from(field << 3 | wire));
-    }
-
-    fn int(mut self, field: u32, value: u64) -> Message {
-        self.key(field, 0);
-        self.varint(value);
-        self
-    }
-
-    fn double(mut self, field: u32, value: f64) -> Message {
-        self.key(field, 1);
-        self.0.extend(value.to_le_bytes());
-        self
-    }
-
-    fn float(mut self, field: u32, value: f32) -> Message {
-        self.key(field, 5);
-        self.0.extend(value.to_le_bytes());
-        self
-    }
-
-    fn bytes(mut self, field: u32, value: &[u8]) -> Message {
-        self.key(field, 2);
-        self.varint(value.len() as u64);
-        self.0.extend(value);
-        self
-    }
-
-    fn message(self, field: u32, value: Message) -> Message {
-        self.bytes(field, &value.0)
-    }
-
-    fn doubles(self, field: u32, values: &[f64]) -> Message {
-        let packed: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-        self.bytes(field, &packed)
-    }
-}
+use ramie_pjrt::ProtoWriter;
 
 /// How values are distributed (`HistogramProto`).
 #[derive(Debug, PartialEq)]
@@ -95,17 +45,26 @@ impl Histogram {
     }
 }
 
+/// Numbers one after the other, as a packed list.
+fn packed(values: &[f64]) -> Vec<u8> {
+    values.iter().flat_map(|v| v.to_le_bytes()).collect()
+}
+
 /// What happened at a step (`Event`).
-pub struct Event(Message);
+pub struct Event(ProtoWriter);
 
 impl Event {
+    fn at(time: f64) -> Event {
+        let mut event = ProtoWriter::default();
+        event.double(1, time);
+        Event(event)
+    }
+
     /// The first event of a file.
     pub fn version(time: f64) -> Event {
-        Event(
-            Message::default()
-                .double(1, time)
-                .bytes(3, b"brain.Event:2"),
-        )
+        let mut event = Event::at(time);
+        event.0.bytes(3, b"brain.Event:2");
+        event
     }
 
     /// The encoded message.
@@ -113,43 +72,51 @@ impl Event {
         &self.0.0
     }
 
-    fn value(time: f64, step: u64, value: Message) -> Event {
-        let summary = Message::default().message(1, value);
-        let event = Message::default().double(1, time).int(2, step);
-        Event(event.message(5, summary))
+    /// A value under a tag.
+    fn value(time: f64, step: u64, tag: &str, value: impl FnOnce(&mut ProtoWriter)) -> Event {
+        let mut event = Event::at(time);
+        event.0.uint(2, step);
+        event.0.message(5, |summary| {
+            summary.message(1, |tagged| {
+                tagged.bytes(1, tag.as_bytes());
+                value(tagged);
+            });
+        });
+        event
     }
 
     /// A number.
     pub fn scalar(time: f64, step: u64, tag: &str, value: f32) -> Event {
-        let tagged = Message::default().bytes(1, tag.as_bytes());
-        Event::value(time, step, tagged.float(2, value))
+        Event::value(time, step, tag, |tagged| tagged.float(2, value))
     }
 
     /// A distribution.
     pub fn histogram(time: f64, step: u64, tag: &str, of: &Histogram) -> Event {
-        let histogram = Message::default()
-            .double(1, of.min)
-            .double(2, of.max)
-            .double(3, of.num)
-            .double(4, of.sum)
-            .double(5, of.sum_squares)
-            .doubles(6, &of.limits)
-            .doubles(7, &of.counts);
-        let tagged = Message::default().bytes(1, tag.as_bytes());
-        Event::value(time, step, tagged.message(5, histogram))
+        Event::value(time, step, tag, |tagged| {
+            tagged.message(5, |histogram| {
+                histogram.double(1, of.min);
+                histogram.double(2, of.max);
+                histogram.double(3, of.num);
+                histogram.double(4, of.sum);
+                histogram.double(5, of.sum_squares);
+                histogram.bytes(6, &packed(&of.limits));
+                histogram.bytes(7, &packed(&of.counts));
+            });
+        })
     }
 
     /// A text: a tensor of one string, which the plugin for texts shows.
     pub fn text(time: f64, step: u64, tag: &str, text: &str) -> Event {
         const STRING: u64 = 7;
-        let shape = Message::default().message(2, Message::default().int(1, 1));
-        let tensor = Message::default()
-            .int(1, STRING)
-            .message(2, shape)
-            .bytes(8, text.as_bytes());
-        let plugin = Message::default().bytes(1, b"text");
-        let metadata = Message::default().message(1, plugin);
-        let tagged = Message::default().bytes(1, tag.as_bytes());
-        Event::value(time, step, tagged.message(8, tensor).message(9, metadata))
+        Event::value(time, step, tag, |tagged| {
+            tagged.message(8, |tensor| {
+                tensor.uint(1, STRING);
+                tensor.message(2, |shape| shape.message(2, |axis| axis.uint(1, 1)));
+                tensor.bytes(8, text.as_bytes());
+            });
+            tagged.message(9, |metadata| {
+                metadata.message(1, |plugin| plugin.bytes(1, b"text"));
+            });
+        })
     }
 }
