@@ -6,7 +6,8 @@ use ramie_nn::models::{
     Generator, Gpt2, Gpt2Config, LanguageModel, Llama, LlamaConfig, Mlp, MlpConfig,
     PretrainedError, ResNet, ResNetConfig, Sampling,
 };
-use ramie_nn::{AttentionFn, BatchStat, Module, Optimizer, Rngs, value_and_grad};
+use ramie_nn::nnx::{self, Not, of_type};
+use ramie_nn::{AttentionFn, BatchStat, Module, Optimizer, Param, Rngs, value_and_grad};
 use ramie_optim::adam;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -400,4 +401,23 @@ fn perceptrons_and_residual_networks_run() {
     let x = random::normal(&random::key(2), &[1, 8, 8, 4], DType::F32).relu();
     close("identity", &model.blocks[0].forward(&x), &x, 1e-6);
     assert_eq!(model.blocks[1].forward(&x).shape(), [1, 4, 4, 8]);
+}
+
+/// What is not read from the checkpoint is as in a new model.
+#[test]
+fn a_loaded_model_drops_what_a_new_one_does() {
+    let config = Gpt2Config::from_json(folder("gpt2").join("config.json")).expect("is read");
+    let new = Gpt2::new(&config, &mut Rngs::new(0));
+    let loaded = Gpt2::from_pretrained(folder("gpt2")).expect("loads");
+    let others = |model: &Gpt2| nnx::state(model, Not(of_type::<Param>()));
+    let (new, loaded) = (others(&new), others(&loaded));
+    assert!(!new.is_empty());
+    assert_eq!(new.len(), loaded.len());
+    for (path, array) in new.iter() {
+        assert_eq!(
+            array.to_vec::<u32>(),
+            loaded[path].to_vec::<u32>(),
+            "{path}"
+        );
+    }
 }

@@ -1,6 +1,8 @@
 //! Published checkpoints of GPT-2.
 
-use super::pretrained::{PretrainedError, Weights, put, read_config, unsupported, weights_in};
+use super::pretrained::{
+    PretrainedError, Weights, put, read_config, unsupported, weights_in, without_parameters,
+};
 use super::{Gpt2, Gpt2Config, activation};
 use crate::{LayerNorm, LinearGeneral, Module, Rngs};
 use std::path::Path;
@@ -45,7 +47,7 @@ impl Gpt2 {
     pub fn from_pretrained(folder: impl AsRef<Path>) -> Result<Gpt2, PretrainedError> {
         let folder = folder.as_ref();
         let config = Gpt2Config::from_json(folder.join("config.json"))?;
-        let mut model = Gpt2::new(&config, &mut Rngs::new(0));
+        let mut model = without_parameters(|| Gpt2::new(&config, &mut Rngs::new(0)));
         model.load_pretrained(weights_in(folder))?;
         model.eval();
         Ok(model)

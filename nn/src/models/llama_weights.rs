@@ -1,6 +1,6 @@
 //! Published checkpoints of Llama.
 
-use super::pretrained::{PretrainedError, Weights, put, weights_in};
+use super::pretrained::{PretrainedError, Weights, put, weights_in, without_parameters};
 use super::{Llama, LlamaConfig};
 use crate::{Module, RMSNorm, Rngs};
 use std::path::Path;
@@ -16,7 +16,7 @@ impl Llama {
     pub fn from_pretrained(folder: impl AsRef<Path>) -> Result<Llama, PretrainedError> {
         let folder = folder.as_ref();
         let config = LlamaConfig::from_json(folder.join("config.json"))?;
-        let mut model = Llama::new(&config, &mut Rngs::new(0));
+        let mut model = without_parameters(|| Llama::new(&config, &mut Rngs::new(0)));
         model.load_pretrained(weights_in(folder))?;
         model.eval();
         Ok(model)

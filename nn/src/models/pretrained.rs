@@ -1,7 +1,8 @@
 //! Weights by their published names.
 
+use crate::nnx::{self, Not, of_type};
 use crate::{Linear, LinearGeneral, Param};
-use ramie_core::Array;
+use ramie_core::{Array, Tree, eval_shape, make_jaxpr, tree};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -214,6 +215,21 @@ impl Weights {
             }),
         }
     }
+}
+
+/// A model without elements of its parameters, which are to be set: nothing is
+/// drawn that would be thrown away.
+pub(super) fn without_parameters<M: Tree>(make: impl Fn() -> M + Send + Sync) -> M {
+    let others = Not(of_type::<Param>());
+    let mut model = eval_shape(|()| make(), ());
+    let program = make_jaxpr(|()| nnx::state(&make(), others))(());
+    let known = program
+        .known()
+        .into_iter()
+        .map(|a| a.expect("there are no arguments"));
+    let others = tree::with_leaves(&nnx::state(&model, others), known);
+    nnx::update(&mut model, others);
+    model
 }
 
 /// Sets a parameter, which keeps its element type.
