@@ -167,8 +167,9 @@ pub use ramie_core::{
 // Looking into programs, and calling back.
 #[doc(inline)]
 pub use ramie_core::{
-    Scope, VmapMethod, debug, debug_infs, debug_nans, disable_jit, effects_barrier, io_callback,
-    io_callback_ordered, named_scope, pure_callback, pure_callback_with,
+    NamedScope, Scope, VmapMethod, debug, debug_infs, debug_nans, disable_jit, effects_barrier,
+    enter_named_scope, io_callback, io_callback_ordered, named_scope, pure_callback,
+    pure_callback_with,
 };
 // Structures of arrays.
 #[doc(inline)]

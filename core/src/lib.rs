@@ -61,7 +61,8 @@ pub use dtype_info::{
 };
 pub use eager::clear_caches;
 pub use error::{Error, Result, ShapeError};
-pub use jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Scope, Var, named_scope};
+pub use jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Scope, Var};
+pub use jaxpr::{NamedScope, enter_named_scope, named_scope};
 pub use jit::{
     Compiled, JitFunction, JitOptions, Jitted, Lowered, Staged, Stateful, disable_jit, jit,
     jit_with, log_compiles,

@@ -72,6 +72,22 @@ impl Vars<'_> {
         }
     }
 
+    /// A parameter that there may be.
+    #[track_caller]
+    pub(crate) fn param_if(
+        &mut self,
+        there_is: bool,
+        name: &str,
+        init: &Initializer,
+        shape: &[usize],
+        dtype: DType,
+    ) -> Option<Param> {
+        match there_is {
+            true => Some(self.param(name, init, shape, dtype)),
+            false => None,
+        }
+    }
+
     /// A variable of another kind that is drawn like a parameter: a new one
     /// takes a key of the stream `params`.
     ///

@@ -115,7 +115,7 @@ fn rows() -> Vec<Row> {
                 )
             },
             &[
-                "Conv: strides Each([2, 2, 2]) for a window of 2 axes",
+                "Conv: strides [2, 2, 2] for a window of 2 axes",
                 "one for all",
             ],
         ),

@@ -16,7 +16,7 @@ use std::hash::{Hash, Hasher};
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
-pub use scope::{Scope, named_scope};
+pub use scope::{NamedScope, Scope, enter_named_scope, named_scope};
 
 /// A variable of one jaxpr: an index into its table of types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

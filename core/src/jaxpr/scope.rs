@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Mutex;
 
 /// The named scopes around an equation, outermost first and joined by `/`;
@@ -40,14 +41,28 @@ impl Scope {
 
     /// Runs `f` in this scope instead of the current one.
     pub(crate) fn within<R>(self, f: impl FnOnce() -> R) -> R {
-        struct Restore(Scope);
-        impl Drop for Restore {
-            fn drop(&mut self) {
-                CURRENT.set(self.0);
-            }
-        }
-        let _restore = Restore(CURRENT.replace(self));
+        let _entered = self.enter();
         f()
+    }
+
+    fn enter(self) -> NamedScope {
+        NamedScope {
+            outer: CURRENT.replace(self),
+            of_thread: PhantomData,
+        }
+    }
+}
+
+/// A named scope that ends where this is dropped; [`enter_named_scope`] makes it.
+#[must_use]
+pub struct NamedScope {
+    outer: Scope,
+    of_thread: PhantomData<*const ()>,
+}
+
+impl Drop for NamedScope {
+    fn drop(&mut self) {
+        CURRENT.set(self.outer);
     }
 }
 
@@ -71,11 +86,28 @@ impl fmt::Display for Scope {
 /// assert!(jaxpr.jaxpr.eqns.iter().all(|e| e.scope.name() == "norm"));
 /// ```
 pub fn named_scope<R>(name: &str, f: impl FnOnce() -> R) -> R {
+    let _entered = enter_named_scope(name);
+    f()
+}
+
+/// [`named_scope`] until the result is dropped. Unlike a closure, what follows
+/// knows its caller's line in the source.
+///
+/// ```
+/// use ramie_core::{Array, DType, enter_named_scope, make_jaxpr};
+/// let f = |x: Array| {
+///     let _norm = enter_named_scope("norm");
+///     x.square()
+/// };
+/// let jaxpr = make_jaxpr(f)(Array::shape_dtype_struct(&[3], DType::F32));
+/// assert_eq!(jaxpr.jaxpr.eqns[0].scope.name(), "norm");
+/// ```
+pub fn enter_named_scope(name: &str) -> NamedScope {
     let outer = Scope::current().name();
     let full = if outer.is_empty() {
         name.to_string()
     } else {
         format!("{outer}/{name}")
     };
-    Scope::new(full).within(f)
+    Scope::new(full).enter()
 }

@@ -69,9 +69,15 @@ const MODE: Mode = Mode {
     decides: "whether nothing is dropped, as in evaluation",
 };
 
-/// Each element zero with probability `rate`, or divided by `1 - rate`.
+/// Whether a key decides what is dropped.
+fn by_chance(rate: f64) -> bool {
+    rate > 0.0 && rate < 1.0
+}
+
+/// Each element zero with probability `rate`, or divided by `1 - rate`. There is
+/// a key if that is by chance.
 #[track_caller]
-fn drop(x: &Array, rate: f64, broadcast_dims: &[isize], key: impl FnOnce() -> Key) -> Array {
+fn drop(x: &Array, rate: f64, broadcast_dims: &[isize], key: Option<Key>) -> Array {
     assert!(
         (0.0..=1.0).contains(&rate),
         "Dropout: the rate is {rate}, expected a probability\n  help: it is the share of elements to \
@@ -100,8 +106,9 @@ fn drop(x: &Array, rate: f64, broadcast_dims: &[isize], key: impl FnOnce() -> Ke
             )
         }) = 1;
     }
+    let key = key.expect("a key where elements are dropped by chance");
     let keep = 1.0 - rate;
-    let mask = random::bernoulli(&key(), keep, &shape).broadcast_to(x.shape());
+    let mask = random::bernoulli(&key, keep, &shape).broadcast_to(x.shape());
     where_(&mask, x / keep, x.zeros_like())
 }
 
@@ -147,16 +154,17 @@ impl Dropout {
         if deterministic.unwrap_or(self.deterministic.0) {
             return x.clone();
         }
-        let rngs = &mut self.rngs;
-        drop(x, self.rate, &self.broadcast_dims, || match (key, rngs) {
-            (Some(key), _) => key.clone(),
-            (None, Some(stream)) => stream.next_key(),
+        let key = match (key, &mut self.rngs) {
+            _ if !by_chance(self.rate) => None,
+            (Some(key), _) => Some(key.clone()),
+            (None, Some(stream)) => Some(stream.next_key()),
             (None, None) => panic!(
                 "Dropout: the layer has no stream of keys, and the call gives none\n  help: make it \
                  with Dropout::new(rate, &mut rngs), or give a key: dropout.forward_with(&x, None, \
                  Some(&key)); in evaluation, call model.eval() first"
             ),
-        })
+        };
+        drop(x, self.rate, &self.broadcast_dims, key)
     }
 }
 
@@ -194,9 +202,11 @@ impl DropoutConfig {
         if MODE.merged(self.deterministic, deterministic) {
             return x.clone();
         }
-        drop(x, self.rate, &self.broadcast_dims, || {
-            key.unwrap_or_else(|| scope.make_rng(self.rng_collection))
-        })
+        let key = match key {
+            None if by_chance(self.rate) => Some(scope.make_rng(self.rng_collection)),
+            key => key,
+        };
+        drop(x, self.rate, &self.broadcast_dims, key)
     }
 }
 

@@ -194,9 +194,13 @@ impl EinsumConfig {
         let bias = bias_shape(&self.equation, &kernel);
         Einsum {
             kernel: vars.param("kernel", &self.kernel_init, &kernel, self.param_dtype),
-            bias: self
-                .use_bias
-                .then(|| vars.param("bias", &self.bias_init, &bias, self.param_dtype)),
+            bias: vars.param_if(
+                self.use_bias,
+                "bias",
+                &self.bias_init,
+                &bias,
+                self.param_dtype,
+            ),
             equation: self.equation.clone(),
             dtype: self.dtype,
             precision: self.precision,

@@ -184,7 +184,7 @@ impl EmbedConfig {
     /// ```
     #[track_caller]
     pub fn attend(&self, scope: &mut linen::Scope, query: &Array) -> Array {
-        scope.layer(|vars| self.build(vars), |layer| layer.attend(query))
+        linen::in_scope!(scope, |vars| self.build(vars), |layer| layer.attend(query))
     }
 }
 

@@ -109,7 +109,7 @@ macro_rules! linen_layer {
                 $x: ramie_core::Array,
             ) -> ramie_core::Array {
                 let $this = self;
-                scope.layer(|$vars| $build, |layer| layer.forward(&$x))
+                $crate::linen::in_scope!(scope, |$vars| $build, |layer| layer.forward(&$x))
             }
             fn class_name(&self) -> std::borrow::Cow<'static, str> {
                 std::borrow::Cow::Borrowed($config::CLASS)

@@ -167,9 +167,13 @@ impl LinearConfig {
         let kernel = [in_features, self.features];
         Linear {
             kernel: vars.param("kernel", &self.kernel_init, &kernel, self.param_dtype),
-            bias: self
-                .use_bias
-                .then(|| vars.param("bias", &self.bias_init, &kernel[1..], self.param_dtype)),
+            bias: vars.param_if(
+                self.use_bias,
+                "bias",
+                &self.bias_init,
+                &kernel[1..],
+                self.param_dtype,
+            ),
             dtype: self.dtype,
             precision: self.precision,
             preferred_element_type: self.preferred_element_type,

@@ -241,9 +241,7 @@ impl LinearGeneralConfig {
         let bias = [batch, &outputs].concat();
         LinearGeneral {
             kernel: vars.param("kernel", &kernel_init, &kernel, self.param_dtype),
-            bias: self
-                .use_bias
-                .then(|| vars.param("bias", &bias_init, &bias, self.param_dtype)),
+            bias: vars.param_if(self.use_bias, "bias", &bias_init, &bias, self.param_dtype),
             axis: self.axis.clone(),
             batch_dims: self.batch_dims,
             dtype: self.dtype,
@@ -259,7 +257,8 @@ impl linen::Module for LinearGeneralConfig {
         let axes = normal_axes(&self.axis, self.batch_dims, &x);
         let inputs: Vec<usize> = axes.iter().map(|&a| x.shape()[a]).collect();
         let batch = &x.shape()[..self.batch_dims];
-        scope.layer(
+        linen::in_scope!(
+            scope,
             |vars| self.build_batched(batch, inputs, vars),
             |layer| layer.forward(&x),
         )

@@ -297,9 +297,13 @@ impl LoraLinearConfig {
         lora.dtype = self.lora_dtype;
         LoraLinear {
             kernel: vars.param("kernel", &self.kernel_init, &kernel, self.param_dtype),
-            bias: self
-                .use_bias
-                .then(|| vars.param("bias", &self.bias_init, &kernel[1..], self.param_dtype)),
+            bias: vars.param_if(
+                self.use_bias,
+                "bias",
+                &self.bias_init,
+                &kernel[1..],
+                self.param_dtype,
+            ),
             lora: vars.child("lora", |vars| lora.build(in_features, vars)),
             dtype: self.dtype,
             precision: self.precision,

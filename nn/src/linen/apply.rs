@@ -125,11 +125,16 @@ pub fn init_with_output<R>(
     options: &Apply,
     f: impl FnOnce(&mut Scope) -> R,
 ) -> (R, Variables) {
-    let mut root = options.root(Variables::new());
-    root.streams = rngs.into();
-    root.initializing = true;
-    let mut scope = Scope::of(root);
+    let mut scope = initializing(rngs.into(), options);
     let out = f(&mut scope);
     let made = scope.root().mutated();
     (out, made)
+}
+
+/// The outermost scope of variables that are made.
+pub(super) fn initializing(rngs: Streams, options: &Apply) -> Scope {
+    let mut root = options.root(Variables::new());
+    root.streams = rngs;
+    root.initializing = true;
+    Scope::of(root)
 }

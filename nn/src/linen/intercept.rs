@@ -59,18 +59,23 @@ pub fn intercept_methods<R>(
     f()
 }
 
+/// What is around the calls of modules now.
+pub(super) struct Interceptors(Vec<Interceptor>);
+
+/// What is around the calls of modules now, if anything is.
+pub(super) fn interceptors() -> Option<Interceptors> {
+    let around = INTERCEPTORS.with_borrow(Clone::clone);
+    (!around.is_empty()).then_some(Interceptors(around))
+}
+
 /// Calls a module with what is around it.
 #[track_caller]
 pub(super) fn intercepted<A: Tree, O: Tree>(
-    context: impl FnOnce() -> MethodContext,
+    around: &Interceptors,
+    context: &MethodContext,
     args: A,
     call: impl FnOnce(A) -> O,
 ) -> O {
-    let around = INTERCEPTORS.with_borrow(Clone::clone);
-    if around.is_empty() {
-        return call(args);
-    }
-    let context = context();
     let mut out: Option<O> = None;
     let mut call = Some(call);
     let leaves = tree::leaves(&args);
@@ -87,7 +92,7 @@ pub(super) fn intercepted<A: Tree, O: Tree>(
         out = Some(result);
         arrays
     };
-    let arrays = continued(&around, &context, leaves, &mut innermost);
+    let arrays = continued(&around.0, context, leaves, &mut innermost);
     match &out {
         Some(out) => tree::with_leaves(out, arrays),
         None => panic!(

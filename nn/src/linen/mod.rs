@@ -98,6 +98,7 @@ pub use lift::{
 pub(crate) use module::type_name;
 pub use module::{Child, Module, merge_param};
 pub use scope::Scope;
+pub(crate) use scope::in_scope;
 pub use streams::Streams;
 pub use tabulate::{Summary, SummaryRow, SummarySize, Tabulate};
 pub use variables::Variables;

@@ -1,7 +1,8 @@
 //! `Module`: a computation with variables that a scope holds.
 
+use super::apply::initializing;
 use super::{Adopted, Apply, Bound, Scope, Streams, Summary, Tabulate, Variables};
-use super::{apply, init_with_output, lazy, tabulate};
+use super::{lazy, tabulate};
 use ramie_core::Array;
 use ramie_core::Tree;
 use std::borrow::Cow;
@@ -88,7 +89,10 @@ pub trait Module<Args: Tree = Array, Out: Tree = Array> {
     where
         Self: Sized,
     {
-        init_with_output(rngs, &Apply::initializing(), |scope| scope.run(self, args))
+        let mut scope = initializing(rngs.into(), &Apply::initializing());
+        let out = scope.run(self, args);
+        let made = scope.root().mutated();
+        (out, made)
     }
 
     /// Makes the variables from the types of the arguments alone, whose arrays
@@ -174,7 +178,10 @@ pub trait Module<Args: Tree = Array, Out: Tree = Array> {
     where
         Self: Sized,
     {
-        apply(variables, options, |scope| scope.run(self, args))
+        let mut scope = Scope::of(options.root(variables.clone()));
+        let out = scope.run(self, args);
+        let updates = scope.root().mutated();
+        (out, updates)
     }
 
     /// The module with its variables, to be called again and again.

@@ -1,14 +1,37 @@
 //! `Scope`: where a module finds its variables and its parts.
 
 use super::constrain::constrained;
-use super::intercept::{MethodContext, intercepted};
+use super::intercept::{MethodContext, intercepted, interceptors};
 use super::root::{Call, Root};
 use super::{Child, CollectionFilter, Module};
 use crate::{Initializer, Metadata, Param, Vars, collection_of, for_each_variable};
 use ramie_core::random::Key;
-use ramie_core::{Array, DType, State, Tree, named_scope, tree};
+use ramie_core::{Array, DType, State, Tree, enter_named_scope, tree};
 use std::cell::{Ref, RefCell, RefMut};
 use std::rc::Rc;
+
+/// [`Scope::layer`] in place, so that panics name the line of the caller.
+macro_rules! in_scope {
+    ($scope:expr, |$vars:ident| $make:expr, |$layer:ident| $call:expr $(,)?) => {{
+        let $layer = &mut {
+            let $vars = &mut $crate::Vars::from(&mut *$scope);
+            $make
+        };
+        let before = ramie_core::tree::leaves(&*$layer);
+        let out = $call;
+        $scope.keep_changes(before, &*$layer);
+        out
+    }};
+}
+pub(crate) use in_scope;
+
+/// Names in a message.
+pub(super) fn listed_or_none(names: &[&str]) -> String {
+    match names {
+        [] => "none".to_owned(),
+        names => names.join(", "),
+    }
+}
 
 /// Where a module finds its variables, its keys and its parts while it is
 /// called.
@@ -282,7 +305,7 @@ impl Scope {
         }
         let path = self.path_of(name);
         let Some(state) = root.variables.get(collection).filter(|s| !s.is_empty()) else {
-            let there = root.variables.names().collect::<Vec<_>>().join(", ");
+            let there = listed_or_none(&root.variables.names().collect::<Vec<_>>());
             panic!(
                 "Scope: {} asks for `{name}` of the collection `{collection}`, which the variables \
                  given do not have; they have: {there}\n  help: pass all that init returned, or \
@@ -295,11 +318,7 @@ impl Scope {
         panic!(
             "Scope: the variables have no `{path}` in `{collection}`\n  of that name there are: {}\n  \
              help: were they made by this module, with the same names of its parts?",
-            if near.is_empty() {
-                "none".to_owned()
-            } else {
-                near.join(", ")
-            }
+            listed_or_none(&near)
         )
     }
 
@@ -316,26 +335,27 @@ impl Scope {
     #[track_caller]
     pub fn make_rng(&mut self, stream: &str) -> Key {
         let key = self.root_mut().next_key(&self.path, stream);
-        key.unwrap_or_else(|| {
-            let root = self.root();
-            let there: Vec<&str> = root.streams.names().collect();
-            panic!(
-                "Scope::make_rng: {} needs a key of the stream `{stream}`, and the streams given \
-                 are: {}\n  help: pass one: model.apply_with(&variables, x, \
-                 &Apply::new().rngs([(\"{stream}\", key)])){}",
-                self.shown(),
-                if there.is_empty() {
-                    "none".to_owned()
-                } else {
-                    there.join(", ")
-                },
-                if stream == "dropout" {
-                    "; or evaluate without dropout: deterministic(true)"
-                } else {
-                    ""
-                }
-            )
-        })
+        if let Some(key) = key {
+            return key;
+        }
+        let root = self.root();
+        let there: Vec<&str> = root.streams.names().collect();
+        panic!(
+            "Scope::make_rng: {} needs a key of the stream `{stream}`, and the streams given are: \
+             {}\n  help: pass one: {}{}",
+            self.shown(),
+            listed_or_none(&there),
+            match root.initializing {
+                true => format!("model.init([(\"{stream}\", key)], x)"),
+                false => format!(
+                    "model.apply_with(&variables, x, &Apply::new().rngs([(\"{stream}\", key)]))"
+                ),
+            },
+            match stream {
+                "dropout" => "; or evaluate without dropout: deterministic(true)",
+                _ => "",
+            }
+        )
     }
 
     /// Keeps a value, an array or a tree, in a collection after those kept under
@@ -506,15 +526,19 @@ impl Scope {
         });
         // Profilers and compilers show the operations of a module under its name.
         let name = self.path.last().map_or(class.as_ref(), String::as_str);
-        let name = name.to_owned();
-        let path = self.path();
-        let context = || MethodContext {
-            path,
-            class: class.to_string(),
+        let named = enter_named_scope(name);
+        // Not in a closure, which would hide whose call it is.
+        let out = match interceptors() {
+            None => module.call(self, args),
+            Some(around) => {
+                let context = MethodContext {
+                    path: self.path(),
+                    class: class.to_string(),
+                };
+                intercepted(&around, &context, args, |args| module.call(self, args))
+            }
         };
-        let out = named_scope(&name, || {
-            intercepted(context, args, |args| module.call(self, args))
-        });
+        drop(named);
         if let (Some(calls), Some(place)) = (&calls, place) {
             calls.returned(place, avals(tree::leaves(&out)));
         }
@@ -545,15 +569,18 @@ impl Scope {
         make: impl FnOnce(&mut Vars<'_>) -> L,
         call: impl FnOnce(&mut L) -> R,
     ) -> R {
-        let mut layer = make(&mut Vars::from(&mut *self));
-        let before = tree::leaves(&layer);
-        let out = call(&mut layer);
+        in_scope!(self, |vars| make(vars), |layer| call(layer))
+    }
+
+    /// Puts back what a call changed of the variables of a layer.
+    #[track_caller]
+    pub(crate) fn keep_changes<L: Tree>(&mut self, before: Vec<Array>, layer: &L) {
         if self.is_initializing() {
-            return out;
+            return;
         }
         let mut before = before.into_iter();
         let mut changed = Vec::new();
-        for_each_variable(&layer, |path, kind, _, array| {
+        for_each_variable(layer, |path, kind, _, array| {
             let same = before.next().is_some_and(|old| old.same(array));
             if let Some(kind) = kind.filter(|_| !same) {
                 changed.push((
@@ -566,7 +593,6 @@ impl Scope {
         for (collection, path, value) in changed {
             self.put_variable(&collection, &path, value);
         }
-        out
     }
 
     /// The collections that may be changed.

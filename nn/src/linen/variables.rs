@@ -1,6 +1,7 @@
 //! `Variables`: the arrays of a model by collection and path.
 
 use super::CollectionFilter;
+use super::scope::listed_or_none;
 use crate::{Metadata, get_partition_spec};
 use ramie_core::tree::{Key, Tree, Visitor};
 use ramie_core::{Array, LogicalAxisRules, Mesh, NamedSharding, PartitionSpec, Shardings, State};
@@ -259,13 +260,14 @@ impl Index<&str> for Variables {
     type Output = State;
     #[track_caller]
     fn index(&self, collection: &str) -> &State {
-        self.get(collection).unwrap_or_else(|| {
-            let there = self.names().collect::<Vec<_>>().join(", ");
-            panic!(
-                "Variables: there is no collection `{collection}`, there are: {there}\n  help: \
-                 collections other than `params` appear when a module asks for them"
-            )
-        })
+        if let Some(state) = self.get(collection) {
+            return state;
+        }
+        let there = listed_or_none(&self.names().collect::<Vec<_>>());
+        panic!(
+            "Variables: there is no collection `{collection}`, there are: {there}\n  help: \
+             collections other than `params` appear when a module asks for them"
+        )
     }
 }
 

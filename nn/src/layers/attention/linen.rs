@@ -5,8 +5,8 @@ use super::inputs::AttentionInputs;
 use super::multi_head::MultiHeadAttentionConfig;
 use crate::layers::mode::Mode;
 use crate::layers::promote::computed_in;
-use crate::linen::{Module, Scope};
-use crate::{Cache, Vars};
+use crate::linen::{self, Module, Scope};
+use crate::{Cache, MultiHeadAttention, Vars};
 use ramie_core::Array;
 use std::borrow::Cow;
 
@@ -41,6 +41,34 @@ impl SelfAttention {
 }
 
 impl MultiHeadAttentionConfig {
+    /// The layer, with the cache that it decodes with.
+    #[track_caller]
+    fn with_cache(
+        &self,
+        features: [usize; 3],
+        inputs_k: &Array,
+        vars: &mut Vars<'_>,
+    ) -> MultiHeadAttention {
+        let mut layer = self.build_for(features, vars);
+        if !self.decode {
+            return layer;
+        }
+        // The call that makes the cache does not use it: its inputs have the
+        // length of whole sequences.
+        layer.decode = vars.has::<Cache>("cached_key");
+        let heads = &layer.key.kernel.shape()[1..];
+        let before = &inputs_k.shape()[..inputs_k.ndim() - 1];
+        let shape = [before, heads].concat();
+        let mut operands = vec![inputs_k, &*layer.key.kernel];
+        operands.extend(layer.key.bias.as_deref());
+        let dtype = computed_in(self.dtype, &operands);
+        let empty = || Array::zeros(&shape, dtype);
+        layer.cached_key = Some(vars.variable("cached_key", empty));
+        layer.cached_value = Some(vars.variable("cached_value", empty));
+        layer.cache_index = Some(vars.variable("cache_index", cache::nothing_seen));
+        layer
+    }
+
     #[track_caller]
     fn call_with(&self, scope: &mut Scope, mut inputs: AttentionInputs) -> Array {
         let (inputs_k, inputs_v) = inputs.keys_and_values();
@@ -54,28 +82,12 @@ impl MultiHeadAttentionConfig {
                 inputs.dropout_rng = Some(scope.make_rng("dropout"));
             }
         }
-        let make = |vars: &mut Vars<'_>| {
-            let mut layer = self.build_for(features, vars);
-            if !self.decode {
-                return layer;
-            }
-            // The call that makes the cache does not use it: its inputs have the
-            // length of whole sequences.
-            layer.decode = vars.has::<Cache>("cached_key");
-            let heads = &layer.key.kernel.shape()[1..];
-            let before = &inputs_k.shape()[..inputs_k.ndim() - 1];
-            let shape = [before, heads].concat();
-            let mut operands = vec![&inputs_k, &*layer.key.kernel];
-            operands.extend(layer.key.bias.as_deref());
-            let dtype = computed_in(self.dtype, &operands);
-            let empty = || Array::zeros(&shape, dtype);
-            layer.cached_key = Some(vars.variable("cached_key", empty));
-            layer.cached_value = Some(vars.variable("cached_value", empty));
-            layer.cache_index = Some(vars.variable("cache_index", cache::nothing_seen));
-            layer
-        };
         let sow = self.sow_weights;
-        let (out, weights) = scope.layer(make, |layer| layer.attend(&inputs, sow));
+        let (out, weights) = linen::in_scope!(
+            scope,
+            |vars| self.with_cache(features, &inputs_k, vars),
+            |layer| layer.attend(&inputs, sow)
+        );
         if let Some(weights) = weights {
             scope.sow("intermediates", "attention_weights", &weights);
         }

@@ -191,20 +191,23 @@ impl ConvConfig {
             self.features
         );
         let vars = &mut vars.into();
-        let mut kernel = self.kernel_size.list();
-        let axes = kernel.len();
+        let axes = self.kernel_size.list().len();
+        let mut kernel = for_axes("Conv", "kernel_size", &self.kernel_size, axes);
         kernel.extend([in_features / groups, self.features]);
-        let each = |what: &str, sizes: &Sizes| for_axes("Conv", what, sizes, axes);
         Conv {
             kernel: vars.param("kernel", &self.kernel_init, &kernel, self.param_dtype),
-            bias: self
-                .use_bias
-                .then(|| vars.param("bias", &self.bias_init, &[self.features], self.param_dtype)),
+            bias: vars.param_if(
+                self.use_bias,
+                "bias",
+                &self.bias_init,
+                &[self.features],
+                self.param_dtype,
+            ),
             mask: self.mask.clone(),
-            strides: each("strides", &self.strides),
+            strides: for_axes("Conv", "strides", &self.strides, axes),
             padding: self.padding.clone(),
-            input_dilation: each("input_dilation", &self.input_dilation),
-            kernel_dilation: each("kernel_dilation", &self.kernel_dilation),
+            input_dilation: for_axes("Conv", "input_dilation", &self.input_dilation, axes),
+            kernel_dilation: for_axes("Conv", "kernel_dilation", &self.kernel_dilation, axes),
             feature_group_count: groups,
             dtype: self.dtype,
             precision: self.precision,

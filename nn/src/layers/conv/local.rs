@@ -160,18 +160,17 @@ impl ConvLocalConfig {
     /// or something is said for another number of axes.
     #[track_caller]
     pub fn build<'a>(&self, image: &[usize], vars: impl Into<Vars<'a>>) -> ConvLocal {
-        let kernel_size = self.kernel_size.list();
-        let axes = kernel_size.len();
+        let axes = self.kernel_size.list().len();
+        let kernel_size = for_axes("ConvLocal", "kernel_size", &self.kernel_size, axes);
         assert!(
             image.len() == axes + 1,
             "ConvLocal: an image of shape {image:?} for a window of {kernel_size:?}\n  help: give the \
              sizes of the spatial axes and the number of features: build(&[28, 28, 3], rngs)"
         );
-        let each = |what: &str, sizes: &Sizes| for_axes("ConvLocal", what, sizes, axes);
         let (strides, input_dilation, kernel_dilation) = (
-            each("strides", &self.strides),
-            each("input_dilation", &self.input_dilation),
-            each("kernel_dilation", &self.kernel_dilation),
+            for_axes("ConvLocal", "strides", &self.strides, axes),
+            for_axes("ConvLocal", "input_dilation", &self.input_dilation, axes),
+            for_axes("ConvLocal", "kernel_dilation", &self.kernel_dilation, axes),
         );
         let windows = Windows {
             layer: "ConvLocal",
@@ -191,9 +190,13 @@ impl ConvLocalConfig {
         let vars = &mut vars.into();
         ConvLocal {
             kernel: vars.param("kernel", &self.kernel_init, &kernel, self.param_dtype),
-            bias: self
-                .use_bias
-                .then(|| vars.param("bias", &self.bias_init, &bias, self.param_dtype)),
+            bias: vars.param_if(
+                self.use_bias,
+                "bias",
+                &self.bias_init,
+                &bias,
+                self.param_dtype,
+            ),
             mask: self.mask.clone(),
             kernel_size,
             strides,
@@ -210,7 +213,8 @@ impl linen::Module for ConvLocalConfig {
     fn call(&self, scope: &mut linen::Scope, x: Array) -> Array {
         let image = self.kernel_size.list().len() + 1;
         let image = x.shape()[x.ndim().saturating_sub(image)..].to_vec();
-        scope.layer(|vars| self.build(&image, vars), |layer| layer.forward(&x))
+        linen::in_scope!(scope, |vars| self.build(&image, vars), |layer| layer
+            .forward(&x))
     }
     fn class_name(&self) -> Cow<'static, str> {
         Cow::Borrowed(ConvLocalConfig::CLASS)

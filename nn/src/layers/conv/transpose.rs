@@ -210,22 +210,30 @@ impl ConvTransposeConfig {
     #[track_caller]
     pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> ConvTranspose {
         let vars = &mut vars.into();
-        let mut kernel = self.kernel_size.list();
-        let axes = kernel.len();
+        let axes = self.kernel_size.list().len();
+        let mut kernel = for_axes("ConvTranspose", "kernel_size", &self.kernel_size, axes);
         kernel.extend(match self.transpose_kernel {
             true => [self.features, in_features],
             false => [in_features, self.features],
         });
-        let each = |what: &str, sizes: &Sizes| for_axes("ConvTranspose", what, sizes, axes);
         ConvTranspose {
             kernel: vars.param("kernel", &self.kernel_init, &kernel, self.param_dtype),
-            bias: self
-                .use_bias
-                .then(|| vars.param("bias", &self.bias_init, &[self.features], self.param_dtype)),
+            bias: vars.param_if(
+                self.use_bias,
+                "bias",
+                &self.bias_init,
+                &[self.features],
+                self.param_dtype,
+            ),
             mask: self.mask.clone(),
-            strides: each("strides", &self.strides),
+            strides: for_axes("ConvTranspose", "strides", &self.strides, axes),
             padding: self.padding.clone(),
-            kernel_dilation: each("kernel_dilation", &self.kernel_dilation),
+            kernel_dilation: for_axes(
+                "ConvTranspose",
+                "kernel_dilation",
+                &self.kernel_dilation,
+                axes,
+            ),
             transpose_kernel: self.transpose_kernel,
             dtype: self.dtype,
             precision: self.precision,

@@ -10,12 +10,19 @@ use ramie_core::{
 /// A number for each spatial axis.
 #[track_caller]
 pub(super) fn for_axes(layer: &str, what: &str, sizes: &Sizes, axes: usize) -> Vec<usize> {
-    sizes.for_axes(axes).unwrap_or_else(|| {
+    let Some(all) = sizes.for_axes(axes) else {
         panic!(
-            "{layer}: {what} {sizes:?} for a window of {axes} axes\n  help: give one number for each \
-             axis of the window, or one for all: {what}(2)"
+            "{layer}: {what} {:?} for a window of {axes} axes\n  help: give one number for each axis \
+             of the window, or one for all: {what}(2)",
+            sizes.list()
         )
-    })
+    };
+    assert!(
+        !all.contains(&0),
+        "{layer}: {what} {all:?}, expected 1 or more for each axis\n  help: 1 is for windows of one \
+         element, next to each other, of elements that are not spread"
+    );
+    all
 }
 
 /// An input with one axis of examples, and the axes that it had.

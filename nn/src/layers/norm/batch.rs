@@ -198,16 +198,13 @@ impl BatchNormConfig {
         let running = MODE.merged(self.use_running_average, use_running_average);
         let axis = positive_axes(Self::CLASS, x, &[self.axis])[0];
         let initializing = scope.is_initializing();
-        scope.layer(
-            |vars| self.build(x.shape()[axis], vars),
-            |layer| {
-                // A model is initialized outside of the mapped function.
-                if initializing {
-                    layer.statistics.axis_name = None;
-                }
-                layer.forward_with(x, Some(running), mask)
-            },
-        )
+        linen::in_scope!(scope, |vars| self.build(x.shape()[axis], vars), |layer| {
+            // A model is initialized outside of the mapped function.
+            if initializing {
+                layer.statistics.axis_name = None;
+            }
+            layer.forward_with(x, Some(running), mask)
+        },)
     }
 }
 

@@ -208,10 +208,8 @@ impl GroupNormConfig {
     #[track_caller]
     fn call_in(&self, scope: &mut linen::Scope, x: &Array, mask: Option<&Array>) -> Array {
         let channels = x.shape().last().copied().unwrap_or(1);
-        scope.layer(
-            |vars| self.build(channels, vars),
-            |layer| layer.forward_masked(x, mask),
-        )
+        linen::in_scope!(scope, |vars| self.build(channels, vars), |layer| layer
+            .forward_masked(x, mask),)
     }
 }
 

@@ -77,8 +77,7 @@ macro_rules! norm_hyperparameters {
                 features: &[usize],
             ) -> Option<$crate::Param> {
                 let scale = &self.scale_init;
-                self.use_scale
-                    .then(|| vars.param("scale", scale, features, self.param_dtype))
+                vars.param_if(self.use_scale, "scale", scale, features, self.param_dtype)
             }
         }
     };
@@ -110,8 +109,7 @@ macro_rules! biased_norm_hyperparameters {
                 features: &[usize],
             ) -> Option<$crate::Param> {
                 let bias = &self.bias_init;
-                self.use_bias
-                    .then(|| vars.param("bias", bias, features, self.param_dtype))
+                vars.param_if(self.use_bias, "bias", bias, features, self.param_dtype)
             }
         }
     };
@@ -156,7 +154,8 @@ macro_rules! linen_feature_norm {
                 mask: Option<&Array>,
             ) -> Array {
                 let axes = positive_axes(Self::CLASS, x, &self.feature_axes);
-                scope.layer(
+                $crate::linen::in_scope!(
+                    scope,
                     |vars| self.build_for(&Normalization::features(x, &axes), vars),
                     |layer| layer.forward_masked(x, mask),
                 )

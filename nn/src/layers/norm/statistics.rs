@@ -31,18 +31,16 @@ pub(crate) struct Sample<'a> {
 #[track_caller]
 pub(crate) fn positive_axes(class: &str, x: &Array, axes: &[isize]) -> Vec<usize> {
     let rank = x.ndim() as isize;
-    let mut all: Vec<usize> = axes
-        .iter()
-        .map(|&axis| {
-            assert!(
-                (-rank..rank).contains(&axis),
-                "{class}: there is no axis {axis} in the input, {}\n  help: axes are counted from \
-                 0, or from the last one as -1",
-                x.aval()
-            );
-            axis.rem_euclid(rank) as usize
-        })
-        .collect();
+    let mut all = Vec::with_capacity(axes.len());
+    for &axis in axes {
+        assert!(
+            (-rank..rank).contains(&axis),
+            "{class}: there is no axis {axis} in the input, {}\n  help: axes are counted from 0, or \
+             from the last one as -1",
+            x.aval()
+        );
+        all.push(axis.rem_euclid(rank) as usize);
+    }
     all.sort_unstable();
     all.dedup();
     all
@@ -167,22 +165,23 @@ impl Normalization<'_> {
         for &axis in self.feature_axes {
             shape[axis] = x.shape()[axis];
         }
-        let learned = |name: &str, param: &Param| {
-            Self::expect_features(self.class, name, param, x, self.feature_axes);
-            param.reshape(&shape)
-        };
+        for (name, param) in [("scale", self.scale), ("bias", self.bias)] {
+            if let Some(param) = param {
+                Self::expect_features(self.class, name, param, x, self.feature_axes);
+            }
+        }
         let (mean, var) = (mean.expand_dims(&axes), var.expand_dims(&axes));
         let mut y = x - mean;
         let mut by = (var + self.epsilon).rsqrt();
         let mut operands = vec![x.clone()];
         if let Some(scale) = self.scale {
-            let scale = learned("scale", scale);
+            let scale = scale.reshape(&shape);
             by *= &scale;
             operands.push(scale);
         }
         y *= by;
         if let Some(bias) = self.bias {
-            let bias = learned("bias", bias);
+            let bias = bias.reshape(&shape);
             y += &bias;
             operands.push(bias);
         }

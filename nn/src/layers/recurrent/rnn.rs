@@ -279,7 +279,8 @@ impl<K: RNNCellConfig> RNNConfig<K> {
         let inputs = &input.inputs;
         let features = self.cell.num_feature_axes();
         let shape = inputs.shape()[inputs.ndim().saturating_sub(features)..].to_vec();
-        scope.layer(
+        linen::in_scope!(
+            scope,
             |vars| vars.child("cell", |vars| self.cell.cell(&shape, vars)),
             |cell| go(cell, options, input, &mut None),
         )
