@@ -177,7 +177,10 @@ impl Rngs {
             false => DEFAULT,
         };
         if !self.streams.contains_key(found) {
-            let there = self.streams.keys().cloned().collect::<Vec<_>>().join(", ");
+            let there = match self.streams.is_empty() {
+                true => "none".to_owned(),
+                false => self.streams.keys().cloned().collect::<Vec<_>>().join(", "),
+            };
             panic!(
                 "Rngs: there is no stream `{name}`, and none named `default` in its place; there \
                  are: {there}\n  help: add it with Rngs::stream(\"{name}\", seed), or make a default \

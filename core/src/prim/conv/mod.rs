@@ -180,13 +180,21 @@ impl Primitive for ConvGeneralDilated {
             );
         }
         let counts = [&self.window_strides, &self.lhs_dilation, &self.rhs_dilation];
-        crate::ensure_shape!(
-            counts.iter().all(|list| list.iter().all(|&n| n > 0)),
-            "strides {:?} and dilations {:?} and {:?} must be 1 or more",
-            self.window_strides,
-            self.lhs_dilation,
-            self.rhs_dilation
-        );
+        if counts.iter().any(|list| list.contains(&0)) {
+            return Err(ShapeError::new(format!(
+                "strides {:?} and dilations {:?} and {:?} must be 1 or more",
+                self.window_strides, self.lhs_dilation, self.rhs_dilation
+            ))
+            .help("1 is for windows next to each other, and elements that are not spread"));
+        }
+        let window = self.dimension_numbers.rhs.spatial.iter();
+        let window: Dims = window.map(|&axis| rhs.shape()[axis]).collect();
+        if window.contains(&0) {
+            return Err(ShapeError::new(format!(
+                "a window of {window:?} has no elements, expected 1 or more along each spatial axis"
+            ))
+            .help("the sizes of the window are those of the kernel's spatial axes"));
+        }
         self.check_groups(lhs, rhs)?;
         let shape = self.shape(lhs.shape(), rhs.shape())?;
         one(Aval::new(&shape, self.result_type(lhs.dtype())))

@@ -85,10 +85,8 @@ macro_rules! linen_cell {
                 (carry, x): ($carry, Array),
             ) -> ($carry, Array) {
                 use $crate::layers::recurrent::{RNNCell, RNNCellConfig};
-                scope.layer(
-                    |vars| self.cell(x.shape(), vars),
-                    |cell| cell.step(carry, &x),
-                )
+                $crate::linen::in_scope!(scope, |vars| self.cell(x.shape(), vars), |cell| cell
+                    .step(carry, &x),)
             }
             fn class_name(&self) -> std::borrow::Cow<'static, str> {
                 std::borrow::Cow::Borrowed($config::CLASS)
@@ -224,6 +222,20 @@ impl First {
     ) -> (Array, Array) {
         let memory = self.draw(input_shape, next_key);
         (memory, self.draw(input_shape, next_key))
+    }
+
+    /// Checks the input of a cell with this map of it.
+    #[track_caller]
+    pub(super) fn expect_input(class: &str, x: &Array, map: &Linear) {
+        let in_features = map.kernel.shape()[0];
+        assert!(
+            x.shape().last() == Some(&in_features),
+            "{class}: the input of a step is {}, expected a last axis of {in_features}\n  kernel {}\n  \
+             help: give the cell the features of its input: {class}::new({}, features, rngs)",
+            x.aval(),
+            map.kernel.aval(),
+            x.shape().last().copied().unwrap_or(1)
+        );
     }
 
     /// Checks an array of the carry.

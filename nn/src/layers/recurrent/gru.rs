@@ -74,6 +74,7 @@ impl RNNCell for GRUCell {
     type Carry = Array;
 
     fn step(&self, h: Array, x: &Array) -> (Array, Array) {
+        First::expect_input(GRUCellConfig::CLASS, x, &self.dense_i);
         self.first.expect(GRUCellConfig::CLASS, &h, x);
         let three = |y: Array| -> [Array; 3] { y.split(3, -1).try_into().expect("three parts") };
         let [ir, iz, i] = three(self.dense_i.forward(x));

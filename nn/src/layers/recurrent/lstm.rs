@@ -109,6 +109,7 @@ impl RNNCell for LSTMCell {
     const CARRIES: usize = 2;
 
     fn step(&self, (c, h): (Array, Array), x: &Array) -> ((Array, Array), Array) {
+        First::expect_input(LSTMCellConfig::CLASS, x, &self.ii);
         for carry in [&c, &h] {
             self.first.expect(LSTMCellConfig::CLASS, carry, x);
         }

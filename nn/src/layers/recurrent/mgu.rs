@@ -80,6 +80,7 @@ impl RNNCell for MGUCell {
     type Carry = Array;
 
     fn step(&self, h: Array, x: &Array) -> (Array, Array) {
+        First::expect_input(MGUCellConfig::CLASS, x, &self.dense_i);
         self.first.expect(MGUCellConfig::CLASS, &h, x);
         let two = |y: Array| -> [Array; 2] { y.split(2, -1).try_into().expect("two parts") };
         let [i_f, i_n] = two(self.dense_i.forward(x));

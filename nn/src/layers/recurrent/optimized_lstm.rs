@@ -73,6 +73,7 @@ impl RNNCell for OptimizedLSTMCell {
     const CARRIES: usize = 2;
 
     fn step(&self, (c, h): (Array, Array), x: &Array) -> ((Array, Array), Array) {
+        First::expect_input(OptimizedLSTMCellConfig::CLASS, x, &self.dense_i);
         for carry in [&c, &h] {
             self.first.expect(OptimizedLSTMCellConfig::CLASS, carry, x);
         }

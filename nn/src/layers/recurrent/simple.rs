@@ -68,6 +68,7 @@ impl RNNCell for SimpleCell {
     type Carry = Array;
 
     fn step(&self, carry: Array, x: &Array) -> (Array, Array) {
+        First::expect_input(SimpleCellConfig::CLASS, x, &self.dense_i);
         self.first.expect(SimpleCellConfig::CLASS, &carry, x);
         let mut new = self.dense_i.forward(x) + self.dense_h.forward(&carry);
         if self.residual {

@@ -123,7 +123,8 @@ pub(super) fn checked_axis(operation: &str, path: &str, array: &Array, axis: isi
     assert!(
         (0..rank).contains(&from_start),
         "{operation}: `{path}` is {}, which has no axis {axis}\n  help: make stacked layers with \
-         nnx::vmap of their constructor over split streams, or choose another axis in the StateAxes",
+         nnx::vmap of their constructor over split streams, rngs.split(n), or choose another axis in \
+         the StateAxes",
         array.aval()
     );
     from_start as usize

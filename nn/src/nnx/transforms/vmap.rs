@@ -1,6 +1,6 @@
 //! `vmap` of functions that change a model.
 
-use super::axes::{Axis, StateAxes, rename_axes};
+use super::axes::{Axis, StateAxes, checked_axis, rename_axes};
 use super::{copy, pure};
 use ramie_core::{AxisName, AxisNames, Tree, tree, vmap_with};
 use std::collections::HashMap;
@@ -131,6 +131,15 @@ pub fn vmap<M: Tree, A: Tree, R: Tree>(
     const OPERATION: &str = "nnx::vmap";
     let options = options.into();
     let state = options.state.of(OPERATION, model);
+    for ((axis, array), path) in state
+        .iter()
+        .zip(tree::leaves(model))
+        .zip(tree::paths(model))
+    {
+        if let Axis::At(axis) = axis {
+            checked_axis(OPERATION, &path, &array, *axis);
+        }
+    }
     let inputs = options.in_axes.of(OPERATION, &args);
     let in_axes = by_place(
         &(copy(model), copy(&args)),

@@ -1,0 +1,134 @@
+//! What is refused is told with the caller's line, not one of the library.
+
+use ramie_core::{Array, DType};
+use ramie_nn::linen::{self, Apply, Module, Scope, Variables};
+use ramie_nn::{
+    Conv, ConvTranspose, Deterministic, Dropout, GRUCell, LayerNorm, RNNCell, Rngs,
+    UseRunningAverage, nnx,
+};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+
+static TOLD: Mutex<Option<(String, String)>> = Mutex::new(None);
+
+/// Checks that a call is refused at a line of this file, in these words.
+#[track_caller]
+fn refused<R>(parts: &[&str], call: impl FnOnce() -> R) {
+    let outcome = catch_unwind(AssertUnwindSafe(|| drop(call())));
+    assert!(outcome.is_err(), "nothing was said of {parts:?}");
+    let (file, message) = TOLD.lock().unwrap().take().expect("it was told");
+    assert!(
+        file.ends_with("misuse_places.rs"),
+        "{file} is told: {message}"
+    );
+    for part in parts.iter().chain(&["help: "]) {
+        assert!(message.contains(part), "`{part}` is not in:\n{message}");
+    }
+}
+
+fn zeros(shape: &[usize]) -> Array {
+    Array::zeros(shape, DType::F32)
+}
+
+fn rngs() -> Rngs {
+    Rngs::new(0)
+}
+
+/// A model whose second layer does not fit.
+#[derive(Clone)]
+struct Model;
+
+impl Module for Model {
+    fn call(&self, scope: &mut Scope, x: Array) -> Array {
+        let x = scope.child(&linen::Dense::new(4), x);
+        scope.child(&linen::LayerNorm::new().feature_axes(&[3]), x)
+    }
+}
+
+// One test: what is told goes through the hook of the process.
+#[test]
+fn lines_of_callers_are_told() {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        let file = info.location().map_or("", |l| l.file()).to_owned();
+        *TOLD.lock().unwrap() = Some((file, info.payload_as_str().unwrap_or("").to_owned()));
+        hook(info);
+    }));
+    layers();
+    modules();
+}
+
+fn layers() {
+    refused(&["LayerNorm", "f32[2,9]", "[8]"], || {
+        LayerNorm::new(8, &mut rngs()).forward(&zeros(&[2, 9]))
+    });
+    refused(&["LayerNorm", "no axis -1", "f32[]"], || {
+        LayerNorm::new(8, &mut rngs()).forward(&zeros(&[]))
+    });
+    refused(&["Dropout", "no stream of keys"], || {
+        let mut dropout = Dropout::with_rate(0.5).build_without_keys();
+        dropout.forward(&zeros(&[2]))
+    });
+    refused(&["Conv: strides [2] for a window of 2 axes"], || {
+        Conv::features(8, [3, 3]).strides([2]).build(3, &mut rngs())
+    });
+    refused(&["Conv: strides [0, 0], expected 1 or more"], || {
+        Conv::features(8, [3, 3]).strides(0).build(3, &mut rngs())
+    });
+    refused(
+        &["ConvTranspose: kernel_size [3, 0], expected 1 or more"],
+        || ConvTranspose::new(3, 8, [3, 0], &mut rngs()),
+    );
+    refused(&["no stream `params`", "there are: none"], || {
+        LayerNorm::new(8, &mut Rngs::empty())
+    });
+    let input = ["GRUCell: the input of a step is f32[2,4]", "last axis of 3"];
+    refused(&input, || {
+        GRUCell::new(3, 8, &mut rngs()).step(zeros(&[2, 8]), &zeros(&[2, 4]))
+    });
+    refused(&["nnx::vmap: `streams.default.", "rngs.split(n)"], || {
+        nnx::vmap(&mut rngs(), (), 0, |rngs, ()| LayerNorm::new(3, rngs))
+    });
+}
+
+fn modules() {
+    let x = || zeros(&[2, 3]);
+    let dense = linen::Dense::new(4);
+    let variables = dense.init(0, x());
+    refused(&["Scope::param: `kernel`", "[3, 4]", "[7, 4]"], || {
+        dense.apply(&variables, zeros(&[2, 7]))
+    });
+    refused(
+        &["`kernel` of the collection `params`", "they have: none"],
+        || dense.apply(&Variables::new(), x()),
+    );
+    refused(&["no collection `batch_stats`, there are: params"], || {
+        variables["batch_stats"].len()
+    });
+    refused(
+        &["LayerNorm: there is no axis 3 in the input, f32[2,4]"],
+        || Model.init(0, x()),
+    );
+    let norm = linen::BatchNorm::new();
+    refused(&["BatchNorm: `use_running_average` was not given"], || {
+        norm.init(0, x())
+    });
+    refused(
+        &["`mean` of the collection `batch_stats`", "have: params"],
+        || norm.apply(&variables, (x(), UseRunningAverage(true))),
+    );
+    let key = ["stream `dropout`", "given are: none", "Apply::new().rngs"];
+    refused(&key, || {
+        let options = Apply::new();
+        linen::Dropout::new(0.5).apply_with(&variables, (x(), Deterministic(false)), &options)
+    });
+    refused(
+        &["stream `params`", "model.init([(\"params\", key)], x)"],
+        || dense.init((), x()),
+    );
+    let attention = linen::MultiHeadAttention::new(2).dropout_rate(0.1);
+    refused(
+        &["MultiHeadAttention: `deterministic` was not given"],
+        || attention.init(0, zeros(&[1, 4, 8])),
+    );
+}
