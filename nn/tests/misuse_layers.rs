@@ -213,7 +213,7 @@ fn carries_and_sequences_do_not_fit() {
         },
     );
     explains(
-        &["Linear: the input is f32[2,6], expected a last axis of 3"],
+        &["GRUCell: the input of a step is f32[2,6], expected a last axis of 3"],
         || RNN::new(gru()).forward(&x(&[2, 5, 6])),
     );
     explains(
