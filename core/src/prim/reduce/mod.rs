@@ -1,6 +1,7 @@
 //! Primitives that combine the elements along axes.
 
 mod arg;
+mod axis_first;
 pub(crate) mod computation;
 mod general;
 mod product;

@@ -1,5 +1,6 @@
 //! Reductions by one operator: a table, a row per primitive.
 
+use super::axis_first::summed_first;
 use super::{batched_axes, highest, lowest, reduced_shape};
 use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::elementwise::Class;
@@ -150,6 +151,10 @@ impl Lowering<'_> {
         axes: &[usize],
     ) -> Vec<Value> {
         let [from, to] = types;
+        let (operand, from) = match op {
+            "add" => summed_first(self, operand, from, axes).unwrap_or((operand, from)),
+            _ => (operand, from),
+        };
         let identity = self.scalar(identity, to.dtype());
         let region = self.reducer(op, to.dtype());
         let attributes = format!("dimensions = {}", dims_array(axes));

@@ -199,7 +199,7 @@ impl SlidingWindow {
     }
 
     /// All of it as attributes of StableHLO.
-    fn attributes(&self) -> String {
+    pub(crate) fn attributes(&self) -> String {
         format!(
             "{}, base_dilations = {}, window_dilations = {}",
             self.plain_attributes(),
