@@ -1,7 +1,8 @@
 //! A training run: its folder with checkpoints, metrics and pictures, and what is
 //! seen of it while it goes on.
 
-use super::{Result, history, picture, saved, start_with};
+use super::saved::Checkpoints;
+use super::{Result, history, picture, start_with};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use ramie::nn::training::writers::{JsonLinesWriter, MetricWriter, MultiWriter, TensorBoardWriter};
@@ -45,6 +46,7 @@ pub struct Run {
     total: u64,
     every: u64,
     resume: bool,
+    checkpoints: Checkpoints,
     plots: bool,
     resumed: bool,
     last_saved: Option<u64>,
@@ -77,6 +79,7 @@ impl Run {
             platform: options.platform,
             ..runtime
         })?;
+        let checkpoints = Checkpoints::open(&folder.join("checkpoints"), options.resume)?;
         let style = "{bar:30} step {pos}/{len}  {per_sec}  eta {eta}  {msg}";
         let style = ProgressStyle::with_template(style).expect("the template is well-formed");
         Ok(Run {
@@ -85,6 +88,7 @@ impl Run {
             total,
             every: options.checkpoint_every.unwrap_or(total / 10).max(1),
             resume: options.resume,
+            checkpoints,
             plots: !options.no_plots,
             resumed: false,
             last_saved: None,
@@ -104,8 +108,7 @@ impl Run {
         if !self.resume {
             return Ok(None);
         }
-        let found = saved::restore(&self.folder.join("checkpoints"), state)?;
-        let Some((step, data)) = found else {
+        let Some((step, data)) = self.checkpoints.restore(state)? else {
             println!("There is no checkpoint yet: starting anew");
             return Ok(None);
         };
@@ -186,7 +189,7 @@ impl Run {
         // Metrics first: those up to a checkpoint are there if it is.
         self.write_metrics(0)?;
         self.writer()?.flush()?;
-        saved::save(&self.folder.join("checkpoints"), self.step, state, data)?;
+        self.checkpoints.save(self.step, state, data)?;
         self.last_saved = Some(self.step);
         Ok(())
     }
@@ -198,6 +201,7 @@ impl Run {
         if let Some(metrics) = &mut self.metrics {
             metrics.flush()?;
         }
+        self.checkpoints.finish()?;
         // A resumed run's curve begins where the first run began.
         if self.step > 0 {
             let losses = history::of(&self.metrics_file(), "loss")?;

@@ -4,60 +4,63 @@
 
 use super::Result;
 use ramie::Tree;
-use ramie::checkpoint::checkpoints::{SaveOptions, restore_checkpoint, save_checkpoint_with};
+use ramie::checkpoint::items::{Composite, IteratorRestore, IteratorSave};
+use ramie::checkpoint::manager::{CheckpointManager, CheckpointManagerOptions};
+use ramie::checkpoint::pytree::{StandardRestore, StandardSave};
 use serde::{Serialize, de::DeserializeOwned};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// How many checkpoints are kept.
 const KEPT: usize = 2;
 
-/// The file that says where the data stood after a step.
-fn position(folder: &Path, step: u64) -> PathBuf {
-    folder.join(format!("position_{step}.json"))
+/// The checkpoints of a run.
+pub struct Checkpoints {
+    manager: CheckpointManager,
+    /// Whether those that are there are of this run.
+    ours: bool,
 }
 
-/// Saves the state after a step.
-pub fn save(folder: &Path, step: u64, state: &impl Tree, data: &impl Serialize) -> Result<PathBuf> {
-    fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    // The checkpoint comes last: where there is one, it is complete.
-    let path = position(folder, step);
-    fs::write(&path, serde_json::to_string(data)?)
-        .map_err(|e| format!("{}: {e}", path.display()))?;
-    let options = SaveOptions::new().overwrite(true).keep(KEPT);
-    let saved = save_checkpoint_with(folder, state, step, &options)?;
-    remove_positions_without_checkpoint(folder)?;
-    Ok(saved)
-}
-
-fn remove_positions_without_checkpoint(folder: &Path) -> Result {
-    let failed = |e| format!("{}: {e}", folder.display());
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        let name = path.file_name().and_then(|n| n.to_str()).unwrap_or("");
-        let step = name.strip_prefix("position_");
-        if let Some(step) = step.and_then(|s| s.strip_suffix(".json"))
-            && !folder.join(format!("checkpoint_{step}")).exists()
-        {
-            fs::remove_file(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-        }
+impl Checkpoints {
+    /// Those of a folder; a run that is not resumed begins without any.
+    pub fn open(folder: &Path, resume: bool) -> Result<Checkpoints> {
+        let options = CheckpointManagerOptions::new().max_to_keep(KEPT);
+        Ok(Checkpoints {
+            manager: CheckpointManager::new(folder, options)?,
+            ours: resume,
+        })
     }
-    Ok(())
-}
 
-/// Replaces a state by that of the last checkpoint, and says after which step it
-/// was saved and where the data stood; nothing if there is none.
-pub fn restore<D: DeserializeOwned>(
-    folder: &Path,
-    state: &mut impl Tree,
-) -> Result<Option<(u64, D)>> {
-    let Some(path) = restore_checkpoint(folder, state)? else {
-        return Ok(None);
-    };
-    let name = path.file_name().and_then(|n| n.to_str()).unwrap_or("");
-    let step = name.rsplit('_').next().unwrap_or("").parse::<u64>();
-    let step = step.map_err(|e| format!("{}: the step: {e}", path.display()))?;
-    let path = position(folder, step);
-    let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-    Ok(Some((step, serde_json::from_str(&text)?)))
+    /// Saves the state after a step. It is written while training goes on.
+    pub fn save<T: Tree>(&mut self, step: u64, state: &T, data: &impl Serialize) -> Result {
+        if !self.ours {
+            for step in self.manager.all_steps() {
+                self.manager.delete(step)?;
+            }
+            self.ours = true;
+        }
+        let items = Composite::new()
+            .item("state", StandardSave::new(state))
+            .item("data", IteratorSave::new(data));
+        self.manager.save(step, &items)?;
+        Ok(())
+    }
+
+    /// Replaces a state by that of the last checkpoint, and says after which step
+    /// it was saved and where the data stood; nothing if there is none.
+    pub fn restore<T: Tree, D: DeserializeOwned>(&self, state: &mut T) -> Result<Option<(u64, D)>> {
+        let Some(step) = self.manager.latest_step() else {
+            return Ok(None);
+        };
+        let items = Composite::new()
+            .item("state", StandardRestore::new(&*state))
+            .item("data", IteratorRestore::<D>::new());
+        let (restored, data) = self.manager.restore(step, items)?;
+        *state = restored;
+        Ok(Some((step, data)))
+    }
+
+    /// Waits until everything is written.
+    pub fn finish(&self) -> Result {
+        Ok(self.manager.wait_until_finished()?)
+    }
 }
