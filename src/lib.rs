@@ -227,6 +227,8 @@ mod documents {
     struct AddingALayer;
     #[doc = include_str!("../docs/models.md")]
     struct Models;
+    #[doc = include_str!("../docs/checkpoints.md")]
+    struct Checkpoints;
     #[doc = include_str!("../docs/adding-an-optimizer.md")]
     struct AddingAnOptimizer;
     #[doc = include_str!("../docs/scaling.md")]

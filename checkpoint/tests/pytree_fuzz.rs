@@ -1,0 +1,204 @@
+//! Damaged checkpoints by chance: a restore neither panics, nor takes memory that
+//! files claim without having the bytes.
+//!
+//! `RAMIE_FUZZ_INPUTS=1000000 cargo test -p ramie-checkpoint --test pytree_fuzz` runs
+//! more inputs than the thousand of a usual run.
+
+use ramie_checkpoint::commit::{restore_item, save_item};
+use ramie_checkpoint::pytree::*;
+use ramie_core::*;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// A generator of numbers (SplitMix64).
+struct Generator(u64);
+
+impl Generator {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n.max(1) as u64) as usize
+    }
+}
+
+/// Texts that go into the place of others in JSON.
+const TEXTS: [&str; 16] = [
+    "0",
+    "1",
+    "-1",
+    "3",
+    "65",
+    "4294967296",
+    "9223372036854775807",
+    "18446744073709551615",
+    "1e9",
+    "null",
+    "true",
+    "false",
+    "[]",
+    "{}",
+    "\"\"",
+    "\"<f8\"",
+];
+
+/// A sound file with a few things wrong.
+fn damaged(sound: &[u8], generator: &mut Generator) -> Vec<u8> {
+    let mut bytes = sound.to_vec();
+    let is_json = sound.first() == Some(&b'{');
+    for _ in 0..=generator.below(3) {
+        if bytes.is_empty() {
+            return bytes;
+        }
+        let at = generator.below(bytes.len());
+        match generator.below(if is_json { 9 } else { 6 }) {
+            0 => bytes[at] ^= 1 << generator.below(8),
+            1 => bytes[at] = generator.next() as u8,
+            2 => bytes.truncate(at),
+            3 => {
+                let end = (at + 1 + generator.below(16)).min(bytes.len());
+                let part = bytes[at..end].to_vec();
+                bytes.splice(at..at, part);
+            }
+            4 => {
+                let end = (at + 1 + generator.below(4)).min(bytes.len());
+                bytes.drain(at..end);
+            }
+            // The index of a file of several parts, with a sum that is right.
+            5 => {
+                let Some(index) = bytes.len().checked_sub(20) else {
+                    continue;
+                };
+                let number = 1u64 << generator.below(64);
+                let place = index + 8 * generator.below(2);
+                bytes[place..place + 8].copy_from_slice(&number.to_le_bytes());
+                let sum = crc32c::crc32c(&bytes[index..index + 16]);
+                bytes[index + 16..].copy_from_slice(&sum.to_le_bytes());
+            }
+            // Another number, or another value.
+            _ => {
+                let is_part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'"' | b'<');
+                let start = (at..bytes.len())
+                    .find(|i| is_part(&bytes[*i]))
+                    .unwrap_or(at);
+                let length = bytes[start..].iter().take_while(|b| is_part(b)).count();
+                let text = TEXTS[generator.below(TEXTS.len())].bytes();
+                bytes.splice(start..start + length, text);
+            }
+        }
+    }
+    bytes
+}
+
+/// The files below a folder.
+fn files(folder: &Path, out: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => files(&path, out),
+            false => out.push(path),
+        }
+    }
+}
+
+/// The most memory that this process has had, in MB.
+fn peak_mb() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|l| l.strip_prefix("VmPeak:"));
+    let kb = line.and_then(|l| l.split_whitespace().next()?.parse::<u64>().ok());
+    kb.unwrap_or(0) / 1024
+}
+
+fn read(path: &Path) -> bool {
+    let described = metadata(path).is_ok();
+    let restored = restore_item(path, PyTreeRestore::state());
+    described && restored.is_ok()
+}
+
+fn ramp(shape: &[usize], dtype: DType) -> Array {
+    let n: usize = shape.iter().product();
+    Array::from_vec((0..n).map(|i| i as f32).collect(), shape).astype(dtype)
+}
+
+#[test]
+fn damaged_checkpoints_are_refused() {
+    let inputs = std::env::var("RAMIE_FUZZ_INPUTS").ok();
+    let inputs: usize = inputs.map_or(1000, |n| n.parse().expect("a number of inputs"));
+    configure(RuntimeOptions {
+        cpu_devices: Some(2),
+        ..RuntimeOptions::default()
+    })
+    .unwrap();
+    // In memory where there is such a file system: this is not about the disk.
+    let memory = Path::new("/dev/shm");
+    let folder = match memory.is_dir() {
+        true => tempfile::tempdir_in(memory).unwrap(),
+        false => tempfile::tempdir().unwrap(),
+    };
+    let mesh = make_mesh(&[2], &["x"]).unwrap();
+    let x = ramp(&[4, 3], DType::F32);
+    let tree = State::from_iter([
+        ("a.0.w", device_put(&x, NamedSharding::new(mesh, P!["x"]))),
+        ("a.1", ramp(&[3], DType::I4)),
+        ("flag", Array::from([true, false])),
+    ]);
+    let zstd = Compression::Zstd { level: 1 };
+    let mut kinds = Vec::new();
+    for (zarr, compression, use_ocdbt, chunk) in [
+        (Zarr::V2, Compression::None, false, 1 << 20),
+        (Zarr::V2, zstd, false, 8),
+        (Zarr::V3, Compression::None, false, 8),
+        (Zarr::V3, zstd, false, 1 << 20),
+        (Zarr::V2, Compression::None, true, 1 << 20),
+    ] {
+        let path = folder.path().join(kinds.len().to_string());
+        let save = PyTreeSave::new(&tree)
+            .zarr(zarr)
+            .compression(compression)
+            .use_ocdbt(use_ocdbt)
+            .chunk_byte_size(chunk)
+            .string("note", "text");
+        save_item(&path, &save).unwrap();
+        // Without the sums that would find everything.
+        fs::remove_file(path.join("_RAMIE_MANIFEST")).unwrap();
+        fs::remove_file(path.join("commit_success.txt")).unwrap();
+        restore_item(&path, PyTreeRestore::state()).unwrap();
+        assert!(read(&path));
+        let mut found = Vec::new();
+        files(&path, &mut found);
+        let unread = |p: &PathBuf| {
+            let name = p.file_name().unwrap().to_str().unwrap();
+            name == "_CHECKPOINT_METADATA"
+        };
+        found.retain(|p| !unread(p));
+        found.sort();
+        kinds.push((path, found));
+    }
+    let before = peak_mb();
+    let (start, mut readable) = (Instant::now(), 0);
+    for i in 0..inputs {
+        let mut generator = Generator(i as u64);
+        let (path, found) = &kinds[i % kinds.len()];
+        let file = &found[generator.below(found.len())];
+        let sound = fs::read(file).unwrap();
+        let bytes = damaged(&sound, &mut generator);
+        fs::write(file, &bytes).unwrap();
+        let seen = catch_unwind(AssertUnwindSafe(|| read(path)));
+        readable += usize::from(seen.unwrap_or_else(|panic| {
+            eprintln!("input {i}: {} panics: {bytes:?}", file.display());
+            resume_unwind(panic)
+        }));
+        fs::write(file, &sound).unwrap();
+    }
+    assert!(kinds.iter().all(|(path, _)| read(path)));
+    let (more, seconds) = (peak_mb() - before, start.elapsed().as_secs_f64());
+    println!("{inputs} inputs, {readable} of them readable, {seconds:.0} s, {more} MB more");
+    assert!(readable < inputs, "no input was damaged");
+    assert!(more < 1000, "took {more} MB");
+}
