@@ -9,6 +9,7 @@ use crate::commit::ItemReader;
 use crate::items::RestoreArgs;
 use crate::{Error, Result};
 use ramie_core::{Array, Aval, DType, Sharding, State, Tree, device_put, runtime, tree};
+use std::collections::HashSet;
 use std::fmt::Write;
 
 type Place<'a> = Box<dyn Fn(&str, &[usize]) -> Option<Sharding> + 'a>;
@@ -252,12 +253,12 @@ impl<T: Tree> PyTreeRestore<'_, T> {
         let mut differences = Differences::default();
         let mut requests: Vec<Request> = Vec::new();
         let mut made = Vec::with_capacity(leaves.len());
-        let mut used: Vec<String> = Vec::new();
+        let mut used: HashSet<String> = HashSet::new();
         for (name, leaf) in &leaves {
             match self.origin(name) {
                 From::Fallback => made.push(Made::Kept),
                 From::Original(original, f) => {
-                    used.push(original.clone());
+                    used.insert(original.clone());
                     let is_array = source.entry(&original).is_some_and(|e| e.is_array());
                     if !is_array {
                         differences.missing(name, &original, leaf.array.aval());
@@ -284,7 +285,7 @@ impl<T: Tree> PyTreeRestore<'_, T> {
                 From::Several(originals, f) => {
                     let first = requests.len();
                     for original in originals {
-                        used.push(original.clone());
+                        used.insert(original.clone());
                         if source.entry(&original).is_some_and(|e| e.is_array()) {
                             let layout = source.layout(&original)?;
                             requests.push(as_saved(original, layout)?);

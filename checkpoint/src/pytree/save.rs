@@ -300,9 +300,11 @@ impl Snapshot for TreeSnapshot {
             if primary {
                 tasks.push(Task::Metadata(stored));
             }
-            // What is on one device of every process is the same everywhere.
-            let alone = stored.sharding.named().is_none() && !primary;
-            for shard in stored.shards.iter().filter(|s| s.is_first() && !alone) {
+            // What a process has for itself, all of them have.
+            let mut devices = stored.sharding.devices().iter();
+            let is_local = devices.all(|d| d.is_addressable());
+            let is_mine = |s: &&HostShard| s.is_first() && (primary || !is_local);
+            for shard in stored.shards.iter().filter(is_mine) {
                 let cells = stored.layout.cells(shard.index());
                 tasks.extend(cells.map(|cell| Task::Chunk(stored, shard, cell)));
             }

@@ -76,8 +76,9 @@ impl Node {
         match () {
             _ if self.none => Some(ValueKind::None),
             _ if self.value => None,
+            _ if self.kept => Some(ValueKind::None),
             _ if self.fixed && !self.typed => Some(ValueKind::Dict),
-            _ if self.kept || !is_field => Some(ValueKind::None),
+            _ if !is_field => Some(ValueKind::None),
             _ => None,
         }
     }
