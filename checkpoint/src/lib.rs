@@ -16,6 +16,10 @@
 //! These are [`mod@safetensors`] files. [`serialization`] reads and writes those of
 //! Flax, and [`checkpoints`] keeps one for each of the last steps.
 //!
+//! The state of a run goes into directories as Orbax has them: [`pytree`] says how
+//! trees of arrays are saved and restored there, [`manager`] keeps those of the last
+//! steps, and [`items`] is what else there can be in one.
+//!
 //! A file is replaced as a whole: whoever stops a program while it saves, and be
 //! it by pulling the plug, finds the old file or the new one.
 #![forbid(unsafe_code)]

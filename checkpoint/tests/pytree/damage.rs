@@ -1,0 +1,172 @@
+//! What does not fit, and what is not whole.
+
+use super::{devices_8, golden, saved, text};
+use ramie_checkpoint::commit::restore_item;
+use ramie_checkpoint::pytree::*;
+use ramie_core::*;
+use std::path::{Path, PathBuf};
+
+#[test]
+fn differences_are_listed_with_both_sides() {
+    devices_8();
+    let folder = tempfile::tempdir().unwrap();
+    let (path, _) = saved(folder.path());
+    let target = State::from_iter([
+        ("enc.w", Array::zeros(&[4, 5], DType::F32)),
+        ("enc.c", Array::zeros(&[3], DType::F32)),
+        ("head.w", Array::zeros(&[3, 2], DType::F32)),
+    ]);
+    let error = text(restore_item(&path, StandardRestore::new(&target)));
+    let expected = format!(
+        "{}: the checkpoint does not fit the tree
+  `enc.w`: the tree has f32[4,5], the checkpoint f32[4,3]
+  `enc.c`: the tree has f32[3], the checkpoint nothing
+  `enc.b`: the tree has nothing, the checkpoint f32[3]
+  help: `partial_restore` leaves out what the tree does not have, `transform` finds arrays under \
+         other names or keeps the tree's, `strict(false)` cuts arrays or continues them with zeros",
+        path.display()
+    );
+    assert_eq!(error, expected);
+    let renamed = PyTreeRestore::new(&target).transform("enc", Transform::original("encoder"));
+    let error = text(restore_item(&path, renamed));
+    let expected = "`enc.c`: the tree has f32[3], the checkpoint nothing at `encoder.c`";
+    assert!(error.contains(expected), "{error}");
+}
+
+/// A copy of what Orbax wrote.
+fn copied(name: &str, to: &Path) -> PathBuf {
+    fn copy(from: &Path, to: &Path) {
+        std::fs::create_dir_all(to).unwrap();
+        for entry in std::fs::read_dir(from).unwrap() {
+            let entry = entry.unwrap();
+            let to = to.join(entry.file_name());
+            match entry.file_type().unwrap().is_dir() {
+                true => copy(&entry.path(), &to),
+                false => drop(std::fs::copy(entry.path(), to).unwrap()),
+            }
+        }
+    }
+    let to = to.join(name);
+    copy(&golden(name), &to);
+    to
+}
+
+#[test]
+fn damage_is_an_error_that_names_the_file() {
+    devices_8();
+    let folder = tempfile::tempdir().unwrap();
+    let path = copied("train_state_zarr2", folder.path());
+    let error = |path: &Path| text(restore_item(path, StandardRestore::state()));
+    let chunk = path.join("params.hid.kernel/0.0");
+    let good = std::fs::read(&chunk).unwrap();
+    std::fs::write(&chunk, &good[..good.len() - 3]).unwrap();
+    let cut = error(&path);
+    assert!(
+        cut.contains("params.hid.kernel/0.0: cannot be decompressed"),
+        "{cut}"
+    );
+    std::fs::write(&chunk, zstd::bulk::compress(&[0; 12], 1).unwrap()).unwrap();
+    let short = error(&path);
+    assert!(
+        short.contains("kernel/0.0: has 12 bytes, and the chunk 48"),
+        "{short}"
+    );
+    std::fs::write(&chunk, zstd::bulk::compress(&[0; 1 << 20], 1).unwrap()).unwrap();
+    assert!(error(&path).contains("params.hid.kernel/0.0: cannot be decompressed"));
+    std::fs::remove_file(&chunk).unwrap();
+    assert!(error(&path).contains("params.hid.kernel/0.0: is missing"));
+    std::fs::write(&chunk, &good).unwrap();
+    let array = path.join("step/.zarray");
+    let metadata = std::fs::read_to_string(&array).unwrap();
+    for (from, to, message) in [
+        (
+            "<i8",
+            "<x8",
+            "step/.zarray: is no metadata of an array: the element type `<x8`",
+        ),
+        (
+            "zstd",
+            "lzma",
+            "step/.zarray: is no metadata of an array: the compressor `lzma`",
+        ),
+        (
+            "\"C\"",
+            "\"F\"",
+            "step/.zarray: is no metadata of an array: the order",
+        ),
+        (
+            "\"shape\":[]",
+            "\"shape\":[3]",
+            "step/.zarray: 1 dimensions in chunks of 0",
+        ),
+        (
+            "\"zarr_format\":2",
+            "",
+            "step/.zarray: is no metadata of an array",
+        ),
+    ] {
+        assert!(metadata.contains(from));
+        std::fs::write(&array, metadata.replace(from, to)).unwrap();
+        let error = error(&path);
+        assert!(error.contains(message), "{error}");
+    }
+    std::fs::remove_file(&array).unwrap();
+    assert!(error(&path).contains("step/.zarray: is missing"));
+    std::fs::write(path.join("_METADATA"), "{}").unwrap();
+    assert!(error(&path).contains("_METADATA: is no metadata of a tree"));
+    std::fs::remove_file(path.join("_METADATA")).unwrap();
+    assert!(error(&path).contains("_METADATA: is missing"));
+
+    // What Ramie wrote has checksums of everything.
+    let (path, _) = saved(folder.path());
+    let chunk = path.join("enc.w/0.0");
+    let mut bytes = std::fs::read(&chunk).unwrap();
+    assert_eq!(bytes.len(), 48, "elements are written as they are");
+    bytes[7] ^= 1;
+    std::fs::write(&chunk, &bytes).unwrap();
+    let flipped = error(&path);
+    assert!(
+        flipped.contains("enc.w/0.0") && flipped.contains("checksum"),
+        "{flipped}"
+    );
+    std::fs::write(&chunk, &bytes[..47]).unwrap();
+    assert!(error(&path).contains("enc.w/0.0"), "{}", error(&path));
+    std::fs::remove_file(&chunk).unwrap();
+    assert!(error(&path).contains("enc.w/0.0"), "{}", error(&path));
+}
+
+#[test]
+fn shards_of_a_damaged_index_are_refused() {
+    devices_8();
+    let folder = tempfile::tempdir().unwrap();
+    let path = copied("divided_zarr3", folder.path());
+    let chunk = path.join("x/c/0/0");
+    let good = std::fs::read(&chunk).unwrap();
+    let read = || restore_item(&path, StandardRestore::state());
+    read().unwrap();
+    let mut bytes = good.clone();
+    let end = bytes.len();
+    bytes[end - 1] ^= 1;
+    std::fs::write(&chunk, &bytes).unwrap();
+    let error = text(read());
+    assert!(error.contains("x/c/0/0: has a damaged index"), "{error}");
+    // An index whose own checksum is right.
+    for (offset, length) in [(u64::MAX - 1, 5), (0, u64::MAX), (1 << 40, 1), (0, 1 << 20)] {
+        let mut bytes = good[..end - 20].to_vec();
+        let index = [offset, length].map(u64::to_le_bytes).concat();
+        bytes.extend(&index);
+        bytes.extend(crc32c::crc32c(&index).to_le_bytes());
+        std::fs::write(&chunk, &bytes).unwrap();
+        let error = text(read());
+        assert!(
+            error.contains("x/c/0/0: has ") && error.contains("a part of"),
+            "{error}"
+        );
+    }
+    std::fs::write(&chunk, &good[..10]).unwrap();
+    let error = text(read());
+    assert!(
+        error.contains("x/c/0/0: has 10 bytes, too few for the index"),
+        "{error}"
+    );
+}
