@@ -43,6 +43,13 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// The most bytes of a value that a data file of the target size has room for.
+    pub(crate) fn largest_value(&self) -> Option<u64> {
+        Some(self.ocdbt_target_data_file_size).filter(|&target| target > 0)
+    }
+}
+
 /// Writes a new database.
 ///
 /// Several threads can [`put`](Writer::put) at the same time: large values go to

@@ -96,7 +96,7 @@ impl<'a, T: Tree> PyTreeSave<'a, T> {
     }
 
     /// The size in bytes from which on a data file of an OCDBT database gets no
-    /// further values; 0 is no limit.
+    /// further values, and which chunks do not exceed; 0 is no limit.
     pub fn ocdbt_target_data_file_size(mut self, bytes: u64) -> Self {
         self.target_data_file_size = Some(bytes);
         self
@@ -127,6 +127,17 @@ impl<'a, T: Tree> PyTreeSave<'a, T> {
         self
     }
 
+    /// How a database is written, if there is to be one.
+    fn database(&self) -> Option<ocdbt::Options> {
+        self.use_ocdbt.then(|| {
+            let mut options = ocdbt::Options::default();
+            if let Some(bytes) = self.target_data_file_size {
+                options.ocdbt_target_data_file_size = bytes;
+            }
+            options
+        })
+    }
+
     /// How one array is saved.
     fn stored(&self, name: &str, leaf: &Leaf) -> Result<Stored> {
         let wrong = |what: String| Error::tree(None, format!("`{name}`: {what}"));
@@ -135,6 +146,12 @@ impl<'a, T: Tree> PyTreeSave<'a, T> {
             .as_ref()
             .map_or_else(LeafSave::default, |leaves| leaves(name, &leaf.array));
         how.chunk_byte_size = how.chunk_byte_size.or(self.chunk_byte_size);
+        if let Some(limit) = self
+            .database()
+            .and_then(|database| database.largest_value())
+        {
+            how.chunk_byte_size = Some(how.chunk_byte_size.map_or(limit, |size| size.min(limit)));
+        }
         let array = match how.dtype {
             Some(dtype) if dtype != leaf.array.dtype() => leaf.array.astype(dtype),
             _ => leaf.array.clone(),
@@ -212,13 +229,7 @@ impl<T: Tree> SaveArgs for PyTreeSave<'_, T> {
             },
             zarr: self.zarr,
             compression: self.compression,
-            options: self.use_ocdbt.then(|| {
-                let mut options = ocdbt::Options::default();
-                if let Some(bytes) = self.target_data_file_size {
-                    options.ocdbt_target_data_file_size = bytes;
-                }
-                options
-            }),
+            options: self.database(),
             arrays,
             strings,
         }))
