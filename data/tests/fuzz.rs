@@ -1,13 +1,15 @@
-//! Damaged files by chance: readers neither panic, nor take memory that files
-//! claim without having the bytes.
+//! Damaged files by chance, for every reader.
 //!
-//! `RAMIE_FUZZ_INPUTS=1000000 cargo test -p ramie-data --all-features --test fuzz`
-//! runs more inputs for each reader than the few hundred of a usual run;
-//! `RAMIE_FUZZ_READERS=npy,csv` runs these alone.
+//! `RAMIE_FUZZ_INPUTS=1000000 cargo test -p ramie-data --all-features --test fuzz -- --nocapture`
+//! is a long run.
 
 mod common;
+#[path = "../../tests/common/fuzz.rs"]
+mod fuzz;
 
 use common::{CSV, EXAMPLE, JSON_LINES, cifar10, gzip, idx, matrix, npz, safetensors, tfrecord};
+use fuzz::{at_path, fuzz};
+use ramie_data::Source;
 use ramie_data::readers::cifar::{self, Classes};
 use ramie_data::readers::jsonl::JsonLines;
 use ramie_data::readers::safetensors::Safetensors;
@@ -15,116 +17,7 @@ use ramie_data::readers::text::Lines;
 use ramie_data::readers::tfrecord::{Example, TfRecords};
 use ramie_data::readers::tokens::{TokenFile, TokenType};
 use ramie_data::readers::{csv, idx as idx_files, npy};
-use ramie_data::{Generator, Source};
-use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::path::Path;
-use std::time::Instant;
 
-/// Bytes that numbers in files go wrong at.
-const EDGES: [u8; 8] = [0, 1, 0x7f, 0x80, 0xff, b'"', b',', b'\n'];
-
-/// A sound file with a few things wrong, or something else altogether.
-fn damaged(sound: &[u8], generator: &mut Generator) -> Vec<u8> {
-    let mut bytes = match generator.below(20) {
-        0 => (0..generator.below(80))
-            .map(|_| generator.next_u64() as u8)
-            .collect(),
-        _ => sound.to_vec(),
-    };
-    for _ in 0..=generator.below(4) {
-        if bytes.is_empty() {
-            return bytes;
-        }
-        // Heads and tails of files matter more than what is between.
-        let near = generator.below(bytes.len().min(160));
-        let at = match generator.below(4) {
-            0 | 1 => near,
-            2 => bytes.len() - 1 - near,
-            _ => generator.below(bytes.len()),
-        };
-        match generator.below(8) {
-            0 => bytes[at] ^= 1 << generator.below(8),
-            1 => bytes[at] = EDGES[generator.below(EDGES.len())],
-            2 => bytes[at] = generator.next_u64() as u8,
-            3 => bytes.truncate(at),
-            4 => {
-                let end = (at + 1 + generator.below(8)).min(bytes.len());
-                bytes[at..end].fill(EDGES[generator.below(5)]);
-            }
-            5 => {
-                let end = (at + 1 + generator.below(16)).min(bytes.len());
-                let part = bytes[at..end].to_vec();
-                bytes.splice(at..at, part);
-            }
-            6 => {
-                let end = (at + 1 + generator.below(4)).min(bytes.len());
-                bytes.drain(at..end);
-            }
-            // A length, far too large.
-            _ => {
-                let number = 1u64 << (16 + generator.below(47));
-                let end = (at + [4, 8][generator.below(2)]).min(bytes.len());
-                bytes[at..end].copy_from_slice(&number.to_le_bytes()[..end - at]);
-            }
-        }
-    }
-    bytes
-}
-
-/// The most memory that this process has had, in MB.
-fn peak_mb() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|l| l.strip_prefix("VmPeak:"));
-    let kb = line.and_then(|l| l.split_whitespace().next()?.parse::<u64>().ok());
-    kb.unwrap_or(0) / 1024
-}
-
-/// Reads many damaged files of each kind. How many were still sound is told, to see
-/// that not all fail at their first byte.
-fn fuzz(name: &str, sound: &[Vec<u8>], mut read: impl FnMut(&[u8]) -> bool) {
-    if let Ok(readers) = std::env::var("RAMIE_FUZZ_READERS")
-        && !readers.split(',').any(|r| r == name)
-    {
-        return;
-    }
-    let inputs = std::env::var("RAMIE_FUZZ_INPUTS").ok();
-    let inputs: usize = inputs.map_or(400, |n| n.parse().expect("a number of inputs"));
-    for bytes in sound {
-        assert!(read(bytes), "{name}: a sound file is read");
-    }
-    let before = peak_mb();
-    let (start, mut readable) = (Instant::now(), 0);
-    // Decoders of others panic, which readers catch; nobody wants to read of it here.
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| {}));
-    for i in 0..inputs {
-        let mut generator = Generator::new(i as u64);
-        let bytes = damaged(&sound[i % sound.len()], &mut generator);
-        let seen = catch_unwind(AssertUnwindSafe(|| read(&bytes)));
-        readable += usize::from(seen.unwrap_or_else(|panic| {
-            eprintln!("{name}: input {i} of {inputs} panics: {bytes:?}");
-            resume_unwind(panic)
-        }));
-    }
-    std::panic::set_hook(hook);
-    let seconds = start.elapsed().as_secs_f64();
-    println!("{name}: {inputs} inputs, {readable} of them readable, {seconds:.0} s");
-    assert!(readable < inputs, "{name}: no input was damaged");
-    let more = peak_mb() - before;
-    assert!(more < 600, "{name}: took {more} MB");
-}
-
-fn at_path(name: &str, sound: &[Vec<u8>], mut read: impl FnMut(&Path) -> bool) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("file");
-    fuzz(name, sound, |bytes| {
-        fs::write(&path, bytes).unwrap();
-        read(&path)
-    });
-}
-
-/// One test: the peak of memory is that of the process.
 #[test]
 fn damaged_files_are_refused() {
     fuzz("idx", &[idx(), gzip(&idx())], |b| {
