@@ -21,6 +21,11 @@ impl Progress {
         self.0.set(Some(place));
     }
 
+    /// The item is there; what fails until the next is not its fault.
+    pub(crate) fn made(&self) {
+        self.0.set(None);
+    }
+
     /// All items are there.
     pub(crate) fn done(self) {
         self.0.set(None);

@@ -51,6 +51,24 @@ pub trait Sample: Sized + Send + 'static {
     /// # Errors
     /// If the items differ in shape.
     fn collate(items: Vec<Self>) -> Result<Self::Batch>;
+
+    /// The batch of items that are made one after the other, `count` of them. Types
+    /// that can put an item into the batch at once override it: a large item is then
+    /// copied while it is still in the processor's cache.
+    ///
+    /// # Errors
+    /// The first item's that cannot be made, and those of
+    /// [`collate`](Sample::collate).
+    fn collate_each(
+        count: usize,
+        next: &mut dyn FnMut() -> Option<Result<Self>>,
+    ) -> Result<Self::Batch> {
+        let mut items = Vec::with_capacity(count);
+        while let Some(item) = next() {
+            items.push(item?);
+        }
+        Self::collate(items)
+    }
 }
 
 macro_rules! scalar_samples {
@@ -107,15 +125,24 @@ where
 {
     type Batch = Array<T, D::Larger>;
     fn collate(items: Vec<Array<T, D>>) -> Result<Array<T, D::Larger>> {
-        let shape: Vec<usize> = items.first().map_or_else(
-            || vec![0; D::NDIM.unwrap_or(0)],
-            |first| first.shape().to_vec(),
-        );
-        let mut elements = Vec::with_capacity(items.len() * shape.iter().product::<usize>());
-        for (i, item) in items.iter().enumerate() {
+        let mut items = items.into_iter();
+        Self::collate_each(items.len(), &mut || items.next().map(Ok))
+    }
+    fn collate_each(
+        count: usize,
+        next: &mut dyn FnMut() -> Option<Result<Self>>,
+    ) -> Result<Array<T, D::Larger>> {
+        let mut shape = vec![0; D::NDIM.unwrap_or(0)];
+        let (mut elements, mut made) = (Vec::new(), 0);
+        while let Some(item) = next() {
+            let item = item?;
+            if made == 0 {
+                shape = item.shape().to_vec();
+                elements.reserve_exact(count * item.len());
+            }
             if item.shape() != shape {
                 return Err(Error::Collate(format!(
-                    "item {i} of the batch has the shape {:?}, item 0 has {shape:?}; crop, resize or \
+                    "item {made} of the batch has the shape {:?}, item 0 has {shape:?}; crop, resize or \
                      pad them to one shape",
                     item.shape()
                 )));
@@ -124,35 +151,47 @@ where
                 Some(row) => elements.extend_from_slice(row),
                 None => elements.extend(item.iter().copied()),
             }
+            made += 1;
         }
-        let whole: Vec<usize> = [&[items.len()], &shape[..]].concat();
+        let whole: Vec<usize> = [&[made], &shape[..]].concat();
         let array = ArrayD::from_shape_vec(whole, elements).expect("as many elements");
         Ok(array.into_dimensionality().expect("one axis more"))
     }
 }
 
 macro_rules! tuple_samples {
-    ($($($t:ident $items:ident),+;)*) => { $(
-        impl<$($t: Sample),+> Sample for ($($t,)+) {
-            type Batch = ($($t::Batch,)+);
-            #[allow(non_snake_case)]
+    ($($first:ident $(, $t:ident $items:ident)*;)*) => { $(
+        impl<$first: Sample, $($t: Sample),*> Sample for ($first, $($t,)*) {
+            type Batch = ($first::Batch, $($t::Batch,)*);
             fn collate(items: Vec<Self>) -> Result<Self::Batch> {
-                $(let mut $items = Vec::with_capacity(items.len());)+
-                for ($($t,)+) in items {
-                    $($items.push($t);)+
-                }
-                Ok(($($t::collate($items)?,)+))
+                let mut items = items.into_iter();
+                Self::collate_each(items.len(), &mut || items.next().map(Ok))
+            }
+            /// The first parts are put into their batch as they come.
+            #[allow(non_snake_case)]
+            fn collate_each(
+                count: usize,
+                next: &mut dyn FnMut() -> Option<Result<Self>>,
+            ) -> Result<Self::Batch> {
+                $(let mut $items = Vec::with_capacity(count);)*
+                let first = $first::collate_each(count, &mut || {
+                    Some(next()?.map(|(first, $($t,)*)| {
+                        $($items.push($t);)*
+                        first
+                    }))
+                })?;
+                Ok((first, $($t::collate($items)?,)*))
             }
         }
     )* };
 }
 tuple_samples! {
-    A a;
-    A a, B b;
-    A a, B b, C c;
-    A a, B b, C c, D d;
-    A a, B b, C c, D d, E e;
-    A a, B b, C c, D d, E e, F f;
+    A;
+    A, B b;
+    A, B b, C c;
+    A, B b, C c, D d;
+    A, B b, C c, D d, E e;
+    A, B b, C c, D d, E e, F f;
 }
 
 impl<S: Sample> Sample for BTreeMap<String, S> {

@@ -103,7 +103,19 @@ pub trait Source: Send + Sync {
                     std::any::type_name::<<Self::Item as Sample>::Batch>()
                 )
             })),
-            None => Sample::collate(get_all(self, indices, epoch)?),
+            None => {
+                let progress = Progress::new();
+                let mut places = indices.iter().enumerate();
+                Sample::collate_each(indices.len(), &mut || {
+                    let (place, &index) = places.next()?;
+                    progress.at(place);
+                    let item = self.get_in_epoch(index, epoch);
+                    if item.is_ok() {
+                        progress.made();
+                    }
+                    Some(item)
+                })
+            }
         }
     }
 
