@@ -435,7 +435,10 @@ fn records_of_tensorflow() {
     assert_eq!(records.get(1).unwrap(), b"");
     assert_eq!(records.get(2).unwrap(), b"text");
     // Computed bit by bit, with the polynomial of RFC 3720.
-    let sums = [66, 69, 82, 4].into_iter().chain(*b"text").chain([126, 73, 69, 214]);
+    let sums = [66, 69, 82, 4]
+        .into_iter()
+        .chain(*b"text")
+        .chain([126, 73, 69, 214]);
     assert!(bytes.ends_with(&[&[4, 0, 0, 0, 0, 0, 0, 0][..], &sums.collect::<Vec<u8>>()].concat()));
     let example = Example::parse(&records.get(0).unwrap()).unwrap();
     assert_eq!(
