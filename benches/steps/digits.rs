@@ -29,7 +29,7 @@ pub struct Trainer {
 
 type Step = dyn FnMut(&mut Trainer) -> (Array, Array);
 
-fn train_step(t: &mut Trainer, x: Array, y: Array) -> (Array, Array) {
+pub fn train_step(t: &mut Trainer, x: Array, y: Array) -> (Array, Array) {
     let (outputs, grads) = value_and_grad(&mut t.model, |m| {
         let logits = m.forward(&x);
         let loss = softmax_cross_entropy_with_integer_labels(&logits, &y).mean();
@@ -39,7 +39,7 @@ fn train_step(t: &mut Trainer, x: Array, y: Array) -> (Array, Array) {
     outputs
 }
 
-fn parts() -> (Trainer, Array, Array) {
+pub fn parts() -> (Trainer, Array, Array) {
     let mut rngs = Rngs::new(0);
     let model = Mlp {
         linear1: Linear::new(64, 128, &mut rngs),

@@ -9,6 +9,7 @@ mod cnn;
 mod collectives;
 mod decoder;
 mod digits;
+mod feed;
 mod first_step;
 mod gpt;
 mod linen_step;
@@ -28,7 +29,7 @@ mod xor;
 use measure::{Plan, measure};
 use std::process::Command;
 
-const WORKLOADS: [&str; 12] = [
+const WORKLOADS: [&str; 13] = [
     "scalar",
     "xor",
     "digits",
@@ -41,6 +42,7 @@ const WORKLOADS: [&str; 12] = [
     "collectives",
     "first_step",
     "loader",
+    "feed",
 ];
 
 fn run(name: &str, plan: &Plan) -> ramie::core::Result<()> {
@@ -55,6 +57,7 @@ fn run(name: &str, plan: &Plan) -> ramie::core::Result<()> {
         name if name.starts_with("optim/") => optim::measure(plan, &name["optim/".len()..]),
         "trace" => trace::measure(plan),
         "collectives" => collectives::measure(plan),
+        "feed" => feed::measure(plan),
         "first_step" => {
             first_step::inside();
             Ok(())

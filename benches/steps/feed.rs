@@ -1,0 +1,76 @@
+//! `feed`: train steps of the digits classifier on shuffled batches of 128 that a
+//! `DataLoader` makes and brings to the device while steps run, and on one batch
+//! that stays there. A line for each number of workers: `waited_share` is the part of
+//! the time in which a step could not begin, since its batch was not there yet.
+
+use crate::digits::{parts, train_step};
+use crate::measure::Plan;
+use crate::report::{Line, Times};
+use ramie::core::{Array, Result, jit, tree};
+use ramie::data::{DataLoader, Placement, Resumable, digits};
+use std::time::Instant;
+
+const BATCH: usize = 128;
+/// Steps per sample.
+const STEPS: usize = 1000;
+
+pub fn measure(plan: &Plan) -> Result<()> {
+    let steps = plan.steps.unwrap_or(STEPS);
+    let digits = digits::load().expect("the data is in the program").train;
+    let count = digits.len();
+    let pixels = digits.images.into_shape_with_order((count, 64));
+    let pixels = pixels.expect("64 pixels for each image");
+    let step = jit(train_step);
+    for workers in [None, Some(0), Some(1), Some(2)] {
+        let (mut trainer, ..) = parts();
+        let loader = DataLoader::new((pixels.clone(), digits.labels.clone()))
+            .batch_size(BATCH)
+            .shuffle(0)
+            .drop_last()
+            .workers(workers.unwrap_or(0))
+            .epochs(u64::MAX);
+        let mut batches = loader.iter().prefetch_to_device(2, Placement::default());
+        let mut batch = || -> (Array, Array) {
+            let batch = batches.next().expect("epochs without end");
+            batch.expect("a batch")
+        };
+        let resident = batch();
+        let mut run = |steps: usize| {
+            let (mut loss, mut waited) = (None, 0.0);
+            for _ in 0..steps {
+                let (x, y) = match workers {
+                    None => resident.clone(),
+                    Some(_) => {
+                        let start = Instant::now();
+                        let batch = batch();
+                        waited += start.elapsed().as_secs_f64();
+                        batch
+                    }
+                };
+                loss = Some(step(&mut trainer, x, y).0);
+            }
+            tree::block_until_ready(&trainer);
+            (loss.map_or(f32::NAN, |loss| loss.item::<f32>()), waited)
+        };
+        run(plan.warmup.max(1));
+        let (mut loss, mut waited) = (f32::NAN, 0.0);
+        let start = Instant::now();
+        let times = Times::sample(plan, steps, || {
+            let (last, more) = run(steps);
+            (loss, waited) = (last, waited + more);
+        });
+        let all = start.elapsed().as_secs_f64();
+        let line = match workers {
+            None => Line::of("feed").text("batches", "resident"),
+            Some(workers) => Line::of("feed")
+                .text("batches", "loaded")
+                .value("workers", workers)
+                .value("waited_share", format_args!("{:.4}", waited / all)),
+        };
+        line.times(&times)
+            .value("steps", steps)
+            .value("loss", loss)
+            .print();
+    }
+    Ok(())
+}
