@@ -2,7 +2,7 @@
 //! pressed Ctrl-C.
 //!
 //! [`on_signals`] makes SIGTERM and SIGINT such a wish; whoever hears of it in
-//! another way calls [`request`]. A
+//! another way calls [`request`]. One process that hears of it is enough. A
 //! [`CheckpointManager`](crate::manager::CheckpointManager) then saves at the next
 //! step, whatever its policy, and its
 //! [`reached_preemption`](crate::manager::CheckpointManager::reached_preemption) tells

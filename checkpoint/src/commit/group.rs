@@ -2,7 +2,7 @@
 
 use super::Process;
 use crate::{Error, Result};
-use ramie_core::distributed::{self, KeyValueStore};
+use ramie_core::distributed::{self, FailureKind, KeyValueStore};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -133,6 +133,18 @@ impl Group {
         }
     }
 
+    /// The same processes for a thread that does not come to the points of the chain;
+    /// nothing, if there is one process.
+    pub fn meeting(&self) -> Option<Meeting> {
+        Some(Meeting {
+            store: self.store.clone()?,
+            prefix: format!("{}/meeting", self.prefix),
+            members: self.members.clone(),
+            index: self.process.index(),
+            timeout: self.timeout,
+        })
+    }
+
     /// Brings the reports of all processes to the primary one, and its verdict to all.
     fn meet(
         &self,
@@ -165,5 +177,46 @@ impl Group {
         let verdict = judge(reports);
         store.put(&key("verdict"), &verdict)?;
         Ok(verdict)
+    }
+}
+
+/// Words between processes outside of the chain of a [`Group`].
+pub(crate) struct Meeting {
+    store: KeyValueStore,
+    prefix: String,
+    members: Vec<usize>,
+    index: usize,
+    timeout: Duration,
+}
+
+impl Meeting {
+    /// Says a word to all.
+    pub fn tell(&self, word: &str) -> Result<()> {
+        Ok(self
+            .store
+            .put_overwrite(&format!("{}/{word}", self.prefix), b"")?)
+    }
+
+    /// Whether somebody has said a word, or says it within a time.
+    pub fn is_told(&self, word: &str, within: Duration) -> Result<bool> {
+        match self.store.get(&format!("{}/{word}", self.prefix), within) {
+            Ok(_) => Ok(true),
+            Err(ramie_core::Error::Distributed {
+                kind: FailureKind::Timeout,
+                ..
+            }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A number of each process.
+    pub fn exchange(&self, what: &str, mine: u64) -> Result<Vec<u64>> {
+        let key = |i: usize| format!("{}/{what}/{i}", self.prefix);
+        self.store.put(&key(self.index), &mine.to_le_bytes())?;
+        let number = |i: &usize| {
+            let bytes = self.store.get(&key(*i), self.timeout)?;
+            Ok(bytes.try_into().map_or(0, u64::from_le_bytes))
+        };
+        self.members.iter().map(number).collect()
     }
 }

@@ -33,7 +33,7 @@ pub use transaction::{restore_item, save_item};
 pub use writer::{FileWriter, ItemWriter};
 
 pub(crate) use disk::{make_folder, remove_folder, rename, write_synced};
-pub(crate) use group::Group;
+pub(crate) use group::{Group, Meeting};
 pub(crate) use marker::{MARKER, text as marker_text};
 pub(crate) use parallel::{default_threads, for_each};
 

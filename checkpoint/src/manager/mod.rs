@@ -44,6 +44,7 @@ mod metrics;
 mod names;
 mod options;
 pub mod policies;
+mod preempted;
 mod root_metadata;
 mod save;
 mod steps;
@@ -60,9 +61,10 @@ use crate::commit::{
     remove_folder,
 };
 use crate::items::{RestoreArgs, missing, restore_checked};
-use crate::{Error, Result, preemption};
+use crate::{Error, Result};
 use delete::Deleter;
 use policies::{CheckpointInfo, PreservationPolicy, SaveDecisionPolicy, worse_first};
+use preempted::Preempted;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -92,6 +94,7 @@ pub struct CheckpointManager {
     deleter: Arc<Mutex<Deleter>>,
     saver: Saver,
     saving: Mutex<()>,
+    preempted: Preempted,
     /// Where processes meet that the caller waits for.
     caller: Group,
     /// Where they meet in the background.
@@ -179,6 +182,7 @@ impl CheckpointManager {
             deleter: Arc::new(Mutex::new(deleter)),
             saver: Saver::new(options.saver.clone()),
             saving: Mutex::new(()),
+            preempted: Preempted::watch(caller.meeting()),
             root,
             options,
             save_decision,
@@ -462,14 +466,14 @@ impl CheckpointManager {
         self.saver.last_report()
     }
 
-    /// Whether the program is to [save and end](preemption). Of several processes all get
-    /// the same answer for a step.
+    /// Whether the program is to save and end at this step, because
+    /// [somebody asked for it](crate::preemption).
     ///
-    /// # Errors
-    /// If another process is gone.
-    pub fn reached_preemption(&self, step: u64) -> Result<bool> {
-        let _ = step;
-        Ok(preemption::requested())
+    /// Of several processes all ask at the same steps, as
+    /// [`save`](CheckpointManager::save) does by itself, and all get the same answer; one
+    /// of them being asked is enough.
+    pub fn reached_preemption(&self, step: u64) -> bool {
+        self.preempted.reached(step)
     }
 
     /// Waits for everything that goes on in the background, and ends it.

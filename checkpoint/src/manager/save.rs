@@ -66,7 +66,7 @@ impl CheckpointManager {
             metrics: None,
         };
         let in_progress = self.options.saving_in_progress_check && self.is_saving_in_progress();
-        let context = DecisionContext::new(in_progress, self.reached_preemption(step)?);
+        let context = DecisionContext::new(in_progress, self.reached_preemption(step));
         let decide = || {
             let previous = lock(&self.steps).clone();
             self.save_decision.should_save(&info, &previous, &context)

@@ -1,0 +1,112 @@
+//! One answer of all processes to whether the program is to end.
+//!
+//! The wish reaches one process, at some time between two steps. All must save the same
+//! step: so every process tells how far it is, stands still while the others do, and the
+//! step after the one of the process that is farthest is it. This happens in a thread of
+//! its own, since the program may be waiting for the others inside of a step.
+
+use crate::commit::Meeting;
+use crate::preemption;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Whether the program is to end, as a step learns of it.
+pub(super) struct Preempted {
+    shared: Arc<Shared>,
+    watcher: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    progress: Mutex<Progress>,
+    stop: AtomicBool,
+}
+
+/// How far this process is: steps are counted as they ask, since their numbers may have
+/// gaps.
+#[derive(Default)]
+struct Progress {
+    asked: u64,
+    last: Option<u64>,
+    /// The count at which the answer is yes.
+    end: Option<u64>,
+}
+
+impl Shared {
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How often the thread looks.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+impl Preempted {
+    /// Watches for the wish, if there are several processes.
+    pub fn watch(meeting: Option<Meeting>) -> Preempted {
+        let shared = Arc::<Shared>::default();
+        let watcher = meeting.and_then(|meeting| {
+            let shared = shared.clone();
+            let thread = std::thread::Builder::new().name("checkpoint preemption".into());
+            let spawned = thread.spawn(move || shared.watch(&meeting));
+            if let Err(error) = &spawned {
+                tracing::error!(%error, "no thread can wait for the end of the program");
+            }
+            spawned.ok()
+        });
+        Preempted { shared, watcher }
+    }
+
+    /// Whether the program is to save and end at this step.
+    pub fn reached(&self, step: u64) -> bool {
+        if self.watcher.is_none() {
+            return preemption::requested();
+        }
+        let mut progress = self.shared.progress();
+        if progress.last != Some(step) {
+            progress.last = Some(step);
+            progress.asked += 1;
+        }
+        progress.end.is_some_and(|end| progress.asked >= end)
+    }
+}
+
+impl Shared {
+    fn watch(&self, meeting: &Meeting) {
+        while !self.stop.load(Ordering::SeqCst) {
+            let told = match preemption::requested() {
+                true => meeting.tell("preempted").map(|()| true),
+                false => meeting.is_told("preempted", INTERVAL),
+            };
+            match told {
+                Ok(false) => continue,
+                Ok(true) => self.settle(meeting),
+                Err(error) => tracing::warn!(%error, "the end of the program cannot be agreed on"),
+            }
+            return;
+        }
+    }
+
+    /// Agrees on the step, while this process stands still.
+    fn settle(&self, meeting: &Meeting) {
+        let mut progress = self.progress();
+        match meeting.exchange("progress", progress.asked) {
+            Ok(all) => progress.end = Some(all.into_iter().max().unwrap_or(0) + 1),
+            Err(error) => {
+                tracing::warn!(%error, "the end of the program cannot be agreed on");
+                progress.end = Some(progress.asked + 1);
+            }
+        }
+    }
+}
+
+impl Drop for Preempted {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::SeqCst);
+        if let Some(watcher) = self.watcher.take() {
+            let _ = watcher.join();
+        }
+    }
+}
