@@ -69,7 +69,10 @@ pub enum Error {
     #[error("cannot be written: {0}")]
     Write(io::Error),
     /// There is no such step.
-    #[error("{}: there is no step {step}: {there}", folder.display())]
+    #[error(
+        "{}: there is no step {step}: {there}\n  help: `all_steps` lists them, and `reload` reads the folder again",
+        folder.display()
+    )]
     NoStep {
         /// The folder of the run.
         folder: PathBuf,

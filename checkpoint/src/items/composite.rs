@@ -141,7 +141,10 @@ pub(crate) fn missing(reader: &ItemReader, name: &str) -> Error {
         Ok(items) => format!("it has `{}`", items.join("`, `")),
         Err(error) => return error,
     };
-    Error::format(folder, format!("has no item `{name}`: {there}"))
+    Error::format(
+        folder,
+        format!("has no item `{name}`: {there}\n  help: restore an item of a name that was saved"),
+    )
 }
 
 impl<A: RestoreArgs> RestoreList for Vec<Named<A>> {

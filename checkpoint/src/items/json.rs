@@ -122,7 +122,7 @@ impl<T: DeserializeOwned> RestoreArgs for JsonRestore<'_, T> {
 pub(super) fn from_json<T: DeserializeOwned>(reader: &ItemReader, file: &str) -> Result<T> {
     let bytes = reader.read(file)?;
     serde_json::from_slice(&bytes).map_err(|e| match reader.path(file) {
-        Ok(path) => Error::format(&path, format!("is not the JSON of this value: {e}")),
+        Ok(path) => Error::format(&path, format!("is not the JSON of this value: {e}\n  help: restore a value of the type that was saved; `serde_json::Value` takes any")),
         Err(error) => error,
     })
 }

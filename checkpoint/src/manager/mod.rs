@@ -353,7 +353,10 @@ impl CheckpointManager {
     pub fn restore_latest<R: RestoreArgs>(&self, args: R) -> Result<R::Item> {
         match self.latest_step() {
             Some(step) => self.restore(step, args),
-            None => Err(Error::format(&self.root, "there is no step to restore")),
+            None => Err(Error::format(
+                &self.root,
+                "there is no step to restore\n  help: ask for `latest_step` before, where a run may begin anew",
+            )),
         }
     }
 
@@ -426,7 +429,8 @@ fn restore_from<R: RestoreArgs>(reader: &ItemReader, args: R) -> Result<R::Item>
     }
     let mut error = missing(reader, DEFAULT_ITEM);
     if let Error::Format { message, .. } = &mut error {
-        message.push_str("\n  help: items that have names are restored with a `Composite`");
+        let what = message.split('\n').next().unwrap_or_default();
+        *message = format!("{what}\n  help: items that have names are restored with a `Composite`");
     }
     Err(error)
 }
