@@ -18,7 +18,7 @@
 //! for step in 0..1_000_000 {
 //!     // … train
 //!     manager.save(step, &JsonSave::new(&step))?;
-//!     if manager.reached_preemption(step)? {
+//!     if manager.reached_preemption(step) {
 //!         break; // it is saved
 //!     }
 //! }

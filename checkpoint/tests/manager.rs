@@ -3,13 +3,17 @@
 
 use ramie_checkpoint::commit::ItemReader;
 use ramie_checkpoint::items::{
-    Composite, IteratorRestore, IteratorSave, JsonRestore, JsonSave, RestoreArgs,
+    Composite, IteratorRestore, IteratorSave, JaxRandomKeyRestore, JaxRandomKeySave, JsonRestore,
+    JsonSave, RestoreArgs,
 };
 use ramie_checkpoint::manager::{
     CheckpointManager, CheckpointManagerOptions, Metrics, StepNames, StepOptions, WaitOptions,
     checkpoints_iterator, wait_for_new_checkpoint,
 };
+use ramie_checkpoint::pytree::ArraySave;
 use ramie_checkpoint::{Error, preemption};
+use ramie_core::Array;
+use ramie_core::random::{self, KeyImpl, KeyLayout};
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
@@ -393,4 +397,42 @@ fn folders_get_their_permissions() {
         .permissions()
         .mode();
     assert_eq!(mode & 0o777, 0o710);
+}
+
+#[test]
+fn keys_come_back_with_their_generators() {
+    let folder = folder();
+    let manager = open(folder.path());
+    let original = random::key(7).with_layout(KeyLayout::Original);
+    let rbg = random::key_with(7, KeyImpl::Rbg);
+    let many = random::key(7).split_array(&[3]);
+    let items = Composite::new()
+        .item("original", JaxRandomKeySave::new(&original))
+        .item("rbg", JaxRandomKeySave::new(&rbg))
+        .item("many", JaxRandomKeySave::new(&many))
+        .item("no key", ArraySave::new(&Array::from([1.0f32, 2.0])));
+    manager.save(0, &items).unwrap();
+    let key = |name| {
+        let item = Composite::new().item(name, JaxRandomKeyRestore::new());
+        manager.restore(0, item).map(|(key,)| key)
+    };
+    for (name, saved) in [("original", &original), ("rbg", &rbg), ("many", &many)] {
+        let restored = key(name).unwrap();
+        assert_eq!(random::key_impl(&restored), random::key_impl(saved));
+        assert_eq!(restored.layout(), saved.layout());
+        let words = |key| random::key_data(key).to_vec::<u32>();
+        assert_eq!(words(&restored), words(saved));
+        assert_eq!(
+            random::key_data(&restored).shape(),
+            random::key_data(saved).shape()
+        );
+    }
+    assert!(key("no key").is_err());
+    let metadata = folder
+        .path()
+        .join("0/many/jax_random_key_metadata/metadata");
+    assert_eq!(
+        std::fs::read_to_string(metadata).unwrap(),
+        r#"{"typed":true}"#
+    );
 }

@@ -1,6 +1,6 @@
 //! Which steps are saved and kept, against Orbax's manager; and runs that Orbax wrote.
 
-use ramie_checkpoint::items::{Composite, JsonRestore, JsonSave};
+use ramie_checkpoint::items::{Composite, JaxRandomKeyRestore, JsonRestore, JsonSave};
 use ramie_checkpoint::manager::policies::{
     AnyPreservationPolicy, AnySavePolicy, BestMode, BestN, CheckpointInfo,
     ContinuousCheckpointingPolicy, CustomSteps, DecisionContext, EveryNSeconds, EveryNSteps,
@@ -11,6 +11,7 @@ use ramie_checkpoint::manager::policies::{
 use ramie_checkpoint::manager::{
     CheckpointManager, CheckpointManagerOptions, Metrics, StepNames, StepOptions,
 };
+use ramie_core::random;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -323,6 +324,9 @@ fn a_run_that_orbax_wrote_is_read() {
     let (loader, settings) = manager.restore(10, items).unwrap();
     assert_eq!(loader, (10, "epoch".to_owned()));
     assert_eq!(settings["width"], 18);
+    let key = Composite::new().item("key", JaxRandomKeyRestore::new());
+    let (key,) = manager.restore(20, key).unwrap();
+    assert_eq!(random::key_data(&key).to_vec::<u32>(), [0, 3]);
     // Nothing was written with it that it could be compared with.
     manager.verify(10).unwrap();
     assert!(!manager.reader(10).unwrap().is_checked());

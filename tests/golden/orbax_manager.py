@@ -13,6 +13,7 @@ import tempfile
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
+import jax
 import orbax.checkpoint as ocp
 from orbax.checkpoint._src.checkpoint_managers import preservation_policy, save_decision_policy
 
@@ -216,13 +217,15 @@ def decided():
 
 
 def small_run():
-    """A run of three steps: items with names, metrics that are no numbers, metadata."""
+    """A run of three steps: items with names, metrics that are no numbers, metadata, a key."""
     root = pathlib.Path(tempfile.mkdtemp()) / "run"
     options = ocp.CheckpointManagerOptions(best_fn=lambda m: m["loss"], best_mode="min", step_prefix="step")
     with ocp.CheckpointManager(root, options=options, metadata={"language": "en", "version": 2}) as manager:
         for step, loss in [(0, 0.5), (10, float("nan")), (20, 0.25)]:
             items = ocp.args.Composite(
-                settings=ocp.args.JsonSave({"width": 8 + step}), loader=ocp.args.JsonSave([step, "epoch"])
+                settings=ocp.args.JsonSave({"width": 8 + step}),
+                loader=ocp.args.JsonSave([step, "epoch"]),
+                **({"key": ocp.args.JaxRandomKeySave(jax.random.key(3))} if step == 20 else {}),
             )
             manager.save(step, args=items, metrics={"loss": loss}, custom_metadata={"rate": 0.1 * step})
     to = DATA / "orbax_run"

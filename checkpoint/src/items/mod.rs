@@ -51,11 +51,13 @@
 mod composite;
 mod iterator;
 mod json;
+mod random_key;
 
 pub(crate) use composite::missing;
 pub use composite::{Composite, Named, RestoreList, SaveList};
 pub use iterator::{IteratorRestore, IteratorSave};
 pub use json::{JsonRestore, JsonSave};
+pub use random_key::{JaxRandomKeyRestore, JaxRandomKeySave};
 
 use crate::Result;
 use crate::commit::{ItemReader, ItemWriter, Process};

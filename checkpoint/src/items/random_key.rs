@@ -1,0 +1,121 @@
+//! Random keys.
+
+use super::{Composite, JsonRestore, JsonSave, RestoreArgs, SaveArgs, Snapshot};
+use crate::commit::{ItemReader, Process};
+use crate::pytree::{ArrayRestore, ArraySave};
+use crate::{Error, Result};
+use ramie_core::DType;
+use ramie_core::random::{self, Key, KeyImpl, KeyLayout};
+use serde::{Deserialize, Serialize};
+
+/// The folders of the words and of what is said about them; Orbax's.
+const KEY: &str = "jax_random_key";
+const METADATA: &str = "jax_random_key_metadata";
+
+/// What is said about a key. Orbax knows whether it is typed; what else makes a key of
+/// its words is beside it, where it is not what Orbax takes for granted.
+#[derive(Serialize, Deserialize)]
+struct Metadata {
+    typed: bool,
+    #[serde(default, rename = "impl", skip_serializing_if = "Option::is_none")]
+    generator: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    original_layout: Option<bool>,
+}
+
+/// Saves a key, or an array of keys: `orbax.checkpoint.args.JaxRandomKeySave`.
+///
+/// ```no_run
+/// use ramie_checkpoint::commit::{restore_item, save_item};
+/// use ramie_checkpoint::items::{JaxRandomKeyRestore, JaxRandomKeySave};
+/// use ramie_core::random;
+/// # fn main() -> ramie_checkpoint::Result<()> {
+/// let key = random::key(42);
+/// save_item("key", &JaxRandomKeySave::new(&key))?;
+/// let same = restore_item("key", JaxRandomKeyRestore::new())?;
+/// assert_eq!(random::key_data(&same).to_vec::<u32>(), [0, 42]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct JaxRandomKeySave<'a>(&'a Key);
+
+impl<'a> JaxRandomKeySave<'a> {
+    /// Saves this key.
+    pub fn new(key: &'a Key) -> JaxRandomKeySave<'a> {
+        JaxRandomKeySave(key)
+    }
+}
+
+impl SaveArgs for JaxRandomKeySave<'_> {
+    fn handler(&self) -> &str {
+        "orbax.checkpoint._src.handlers.random_key_checkpoint_handler.JaxRandomKeyCheckpointHandler"
+    }
+
+    fn snapshot(&self, process: Process) -> Result<Box<dyn Snapshot>> {
+        let generator = random::key_impl(self.0);
+        let original = self.0.layout() == KeyLayout::Original;
+        let metadata = Metadata {
+            typed: true,
+            generator: (generator != KeyImpl::Threefry2x32).then(|| generator.name().to_owned()),
+            original_layout: original.then_some(true),
+        };
+        Composite::new()
+            .item(KEY, ArraySave::new(random::key_data(self.0)))
+            .item(METADATA, JsonSave::new(&metadata))
+            .snapshot(process)
+    }
+}
+
+/// Restores a key that [`JaxRandomKeySave`] or Orbax saved, with the generator that it
+/// had. Words of a key without a type are those of a key, too.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct JaxRandomKeyRestore;
+
+impl JaxRandomKeyRestore {
+    /// Restores a key.
+    pub fn new() -> JaxRandomKeyRestore {
+        JaxRandomKeyRestore
+    }
+}
+
+impl RestoreArgs for JaxRandomKeyRestore {
+    type Item = Key;
+
+    fn restore(self, reader: &ItemReader) -> Result<Key> {
+        let items = Composite::new()
+            .item(KEY, ArrayRestore::new())
+            .item(METADATA, JsonRestore::<Metadata>::new());
+        let (data, metadata) = items.restore(reader)?;
+        let fail = |message: String| {
+            Err(Error::format(
+                reader.folder(),
+                format!("{message}\n  help: restore the array itself with `ArrayRestore`"),
+            ))
+        };
+        let words = data.shape().last().copied();
+        let generator = match &metadata.generator {
+            Some(name) => KeyImpl::ALL.into_iter().find(|g| g.name() == name),
+            None => KeyImpl::ALL.into_iter().find(|g| Some(g.words()) == words),
+        };
+        let name = metadata.generator.as_deref().unwrap_or("any generator");
+        let Some(generator) = generator else {
+            return fail(format!("holds {}, which is no key of {name}", data.aval()));
+        };
+        if data.dtype() != DType::U32 || words != Some(generator.words()) {
+            return fail(format!(
+                "holds {}, which is no key of {generator}",
+                data.aval()
+            ));
+        }
+        let key = random::wrap_key_data_with(data, generator);
+        Ok(match metadata.original_layout {
+            Some(true) => key.with_layout(KeyLayout::Original),
+            _ => key,
+        })
+    }
+
+    fn reads_checked(&self) -> bool {
+        true
+    }
+}
