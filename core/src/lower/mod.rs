@@ -385,13 +385,17 @@ impl<'m> Lowering<'m> {
         out
     }
 
+    /// Whether the program is for CPUs.
+    pub(crate) fn is_for_cpu(&self) -> bool {
+        let of_process = || Some(runtime().ok()?.plugin().platform);
+        self.module.platform.or_else(of_process) == Some(Platform::Cpu)
+    }
+
     /// Whether the program is for one CPU, where XLA is better off with other
     /// operations than elsewhere. (In programs for several devices, the compiler
     /// cuts the usual operations best.)
-    pub(crate) fn is_for_cpu(&self) -> bool {
-        let of_process = || Some(runtime().ok()?.plugin().platform);
-        self.module.partition.count() == 1
-            && self.module.platform.or_else(of_process) == Some(Platform::Cpu)
+    pub(crate) fn is_for_one_cpu(&self) -> bool {
+        self.module.partition.count() == 1 && self.is_for_cpu()
     }
 
     /// Says that the program calls a function of this process.

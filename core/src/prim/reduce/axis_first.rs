@@ -41,7 +41,7 @@ pub(super) fn summed_first(
     from: Aval,
     axes: &[usize],
 ) -> Option<(Value, Aval)> {
-    if !ctx.is_for_cpu() || !matches!(from.dtype(), DType::F32 | DType::F64) {
+    if !ctx.is_for_one_cpu() || !matches!(from.dtype(), DType::F32 | DType::F64) {
         return None;
     }
     let axis = first(from, axes)?;

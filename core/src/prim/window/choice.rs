@@ -13,7 +13,7 @@ use crate::{Aval, DType, Dims};
 
 /// The most elements of a window whose program is written out: one comparison
 /// each, and one sum for each window that an element is in.
-const MOST_ELEMENTS: usize = 64;
+const MOST_ELEMENTS: usize = 32;
 
 /// All places in a box of such sizes, the last axis fastest.
 fn places(sizes: &[usize]) -> Vec<Dims> {
@@ -82,7 +82,7 @@ impl SlidingWindow {
     /// where windows have few elements.
     pub(super) fn by_arrays(&self, ctx: &Lowering<'_>) -> bool {
         let elements: usize = self.dimensions.iter().product();
-        ctx.is_for_cpu() && self.is_plain() && elements <= MOST_ELEMENTS
+        ctx.is_for_one_cpu() && self.is_plain() && elements <= MOST_ELEMENTS
     }
 
     /// How many places of the window an element can be in, along each axis.
