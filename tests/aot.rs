@@ -7,8 +7,8 @@ use ramie::nn::{Optimizer, Rngs, value_and_grad};
 use ramie::optim::{adamw, sgd, softmax_cross_entropy_with_integer_labels};
 use ramie::pjrt::discover::Environment;
 use ramie::{
-    Array, DType, Lowered, NamedSharding, P, RuntimeOptions, Tree, configure, debug, jit,
-    make_mesh, tree,
+    Array, DType, Lowered, NamedSharding, P, Padding, Platform, RuntimeOptions, Tree, configure,
+    debug, jit, make_mesh, max_pool, tree,
 };
 
 const TARGETS: [&str; 2] = ["tpu:v5e:2x4", "cuda:h200"];
@@ -167,6 +167,21 @@ fn a_step_whose_batch_is_sharded() {
                 format!("`squares` is for 8 devices, {few} has 4\n  help: name a target");
             assert!(error.starts_with(&expected), "{error}");
         }
+    }
+}
+
+/// On CPUs gradients of pooling are lowered to other operations than elsewhere.
+#[test]
+fn operations_are_lowered_for_the_target() {
+    let targets = targets(&TARGETS);
+    let pooled = |x: Array| max_pool(&x, &[2, 2], &[2, 2], Padding::Valid).sum();
+    let slope = jit(move |x: Array| ramie::grad(pooled)(x));
+    let images = Array::shape_dtype_struct(&[8, 16, 16, 4], DType::F32);
+    let lowered = slope.lower((images,)).unwrap();
+    assert!(!lowered.as_text().contains("select_and_scatter"));
+    for target in targets.iter().filter(|t| t.platform() == Platform::Tpu) {
+        let text = lowered.compile_for(target).unwrap().as_text().unwrap();
+        assert!(text.contains(" select-and-scatter("), "{text}");
     }
 }
 

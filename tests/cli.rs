@@ -273,7 +273,7 @@ fn aot_tells_what_a_program_takes() {
         let first = format!("square for {target}: 1 × {kind}, compiled in ");
         assert!(out.starts_with(&first), "{out}");
         assert!(out.contains("\n  memory       "), "{out}");
-        assert!(out.contains("\n  FLOPs        1.02 k\n"), "{out}");
+        assert!(out.contains("\n  FLOPs        1.02 k"), "{out}");
         assert!(out.ends_with("\n  collectives  none\n"), "{out}");
     }
 }

@@ -240,8 +240,12 @@ impl fmt::Display for CompiledFor {
             }
             Err(e) => writeln!(f, "  memory       unknown: {e}")?,
         }
+        let counted = match self.cost_analysis() {
+            Ok(_) => "",
+            Err(_) => " in products and convolutions",
+        };
         match self.flops() {
-            Ok(flops) => writeln!(f, "  FLOPs        {}", scaled(flops, ""))?,
+            Ok(flops) => writeln!(f, "  FLOPs        {}{counted}", scaled(flops, ""))?,
             Err(e) => writeln!(f, "  FLOPs        unknown: {e}")?,
         }
         let collectives = match self.collectives() {

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::hlo::{element_name, field, int, ints, string};
 use crate::proto::Reader;
 use crate::unloaded::UnloadedExecutable;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The collective operations of one kind in a compiled program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,8 +44,19 @@ fn of_module(module: &[u8]) -> Vec<Collective> {
         let of_number = Reader(code).filter(move |(field, _)| *field == number);
         of_number.map(|(_, part)| part.bytes())
     };
-    for computation in parts(module, 3) {
-        let instructions: Vec<&[u8]> = parts(computation, 2).collect();
+    let computations: Vec<Vec<&[u8]>> = parts(module, 3)
+        .map(|computation| parts(computation, 2).collect())
+        .collect();
+    let fusions = computations.iter().flatten();
+    let fused: HashSet<i64> = fusions
+        .filter(|i| string(i, 2) == "fusion")
+        .flat_map(|i| ints(i, 38))
+        .collect();
+    // What a TPU sends while it computes stands in each of the fusions meanwhile, with
+    // one channel.
+    let mut fused_channels = HashSet::new();
+    for (computation, instructions) in parts(module, 3).zip(computations) {
+        let is_fused = fused.contains(&int(computation, 5));
         let sizes: HashMap<i64, u64> = instructions
             .iter()
             .map(|i| (int(i, 35), field(i, 3).map_or(0, |s| bytes(s.bytes()))))
@@ -59,6 +70,10 @@ fn of_module(module: &[u8]) -> Vec<Collective> {
             };
             let operands = ints(instruction, 36);
             let given: u64 = operands.iter().filter_map(|id| sizes.get(id)).sum();
+            let channel = int(instruction, 26);
+            if is_fused && channel != 0 && !fused_channels.insert((kind, channel)) {
+                continue;
+            }
             let entry = found.entry(kind).or_default();
             entry.0 += 1;
             entry.1 += given;
@@ -130,6 +145,31 @@ mod tests {
         for cut in 0..module.0.len() {
             of_module(&module.0[..cut]);
         }
+    }
+
+    #[test]
+    fn what_is_sent_during_several_fusions_counts_once() {
+        let mut module = Writer::default();
+        for id in 1..=2 {
+            module.message(3, |c| {
+                c.message(2, |i| {
+                    i.bytes(2, b"all-gather");
+                    i.int(26, 33);
+                });
+                c.int(5, id);
+            });
+        }
+        let twice = of_module(&module.0);
+        assert_eq!(twice[0].count, 2);
+        module.message(3, |c| {
+            for id in 1..=2 {
+                c.message(2, |i| {
+                    i.bytes(2, b"fusion");
+                    i.bytes(38, &[id]);
+                });
+            }
+        });
+        assert_eq!(of_module(&module.0)[0].count, 1);
     }
 
     #[test]
