@@ -1,5 +1,7 @@
 //! The examples as programs: what they print and write.
 
+use ramie::aot::Target;
+use ramie::pjrt::discover::Environment;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -443,4 +445,82 @@ fn another_process_runs_what_was_exported() {
     assert_eq!(output.status.code(), Some(1));
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(error.starts_with("error: none: "), "{error}");
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The steps of all examples, compiled for hardware that is not there, where its
+/// plugin is.
+#[test]
+fn steps_compile_ahead_of_time() {
+    let targets = ["tpu:v5e:2x4", "cuda:h200"];
+    let environment = Environment::from_process();
+    let there = targets.into_iter().filter(|target| {
+        let platform = target.parse::<Target>().expect("a target").platform();
+        let there = environment.installed(platform).is_some();
+        if !there {
+            println!("skipped {target}: its plugin is not installed");
+        }
+        there
+    });
+    let options: Vec<&str> = there.flat_map(|target| ["--aot", target]).collect();
+    if options.is_empty() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    // How many programs an example compiles, and for how many devices.
+    let examples: [(&str, &[&str], usize, usize); 11] = [
+        ("xor", &[], 1, 1),
+        ("digits", &[], 1, 1),
+        ("digits_linen", &[], 1, 1),
+        ("cnn", &[], 1, 1),
+        ("transformer", &["--layers", "1"], 1, 1),
+        ("lora", &[], 1, 1),
+        ("custom_primitive", &[], 1, 1),
+        ("export_and_run", &[], 1, 1),
+        ("moe", &[], 5, 8),
+        ("collective_matmul", &[], 7, 8),
+        ("fsdp", &["--steps", "1", "--layers", "1"], 1, 8),
+    ];
+    for (name, own, programs, devices) in examples {
+        let arguments = [own, &options].concat();
+        let out = run(&example(name), &arguments, &folder.path().join("cache"));
+        let (shown, err) = (text(&out.stdout), text(&out.stderr));
+        assert!(out.status.success(), "{name}: {err}");
+        let reports = shown.lines().filter(|line| line.contains(", compiled in "));
+        let reports: Vec<&str> = reports.collect();
+        assert_eq!(
+            reports.len(),
+            programs * options.len() / 2,
+            "{name}: {shown}"
+        );
+        for report in reports {
+            assert!(
+                report.contains(&format!(": {devices} × ")),
+                "{name}: {report}"
+            );
+        }
+        let sends = shown
+            .lines()
+            .filter(|line| line.starts_with("  collectives  "));
+        for line in sends {
+            assert_eq!(line.ends_with(" none"), devices == 1, "{name}: {line}");
+        }
+    }
+}
+
+#[test]
+fn an_example_without_a_step_has_none_to_compile() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arguments = ["--aot", "cuda:h200"];
+    let out = run(&example("arrays"), &arguments, &folder.path().join("cache"));
+    assert_eq!(out.status.code(), Some(1));
+    let err = text(&out.stderr);
+    assert_eq!(err, "error: --aot: this example has no step to compile\n");
+    let arguments = ["--aot", "cuda:h2000"];
+    let out = run(&example("arrays"), &arguments, &folder.path().join("cache"));
+    assert_eq!(out.status.code(), Some(2));
+    assert!(text(&out.stderr).contains("the GPU `h2000` is not known"));
 }

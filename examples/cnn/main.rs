@@ -110,6 +110,7 @@ fn train(run: &mut Run, trainer: &mut Trainer, loader: &DataLoader<Batch>) -> Re
     let mut batches = batches.prefetch_to_device(2, Placement::default());
     while let Some(batch) = batches.next() {
         let (images, labels) = batch?;
+        common::ahead(|| step.lower_with(trainer, (images.clone(), labels.clone())))?;
         let (loss, accuracy) = step(trainer, images, labels);
         run.stepped(&[("loss", &loss), ("accuracy", &accuracy)])?;
         run.checkpoint(trainer, &batches.state())?;

@@ -5,12 +5,14 @@
 // Each example takes the parts that it needs.
 #![allow(dead_code, unused_imports)]
 
+mod ahead;
 mod glyphs;
 mod history;
 pub mod picture;
 mod run;
 mod saved;
 
+pub use ahead::{ahead, compiled_ahead};
 pub use run::{Run, RunOptions};
 
 use clap::Parser;
@@ -27,7 +29,10 @@ pub type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 ///
 /// Used as `fn main() -> ExitCode { common::main(run) }`.
 pub fn main<O: Parser>(run: impl FnOnce(&O) -> Result) -> ExitCode {
-    match run(&O::parse()) {
+    let mut matches = O::command().arg(ahead::option()).get_matches();
+    let options = O::from_arg_matches_mut(&mut matches).unwrap_or_else(|e| e.exit());
+    ahead::take(&mut matches);
+    match ahead::outcome(run(&options)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
             eprintln!("error: {e}");

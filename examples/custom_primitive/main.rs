@@ -44,10 +44,10 @@ fn run(options: &Options) -> Result {
     common::start(None)?;
     as_any_other()?;
     let (x, y) = points(options.points);
-    let squares = fit(options.steps, &x, &y, |error: Array| error.square());
     let robust = fit(options.steps, &x, &y, |error: Array| {
         log_cosh(&(error * 10.0))
-    });
+    })?;
+    let squares = fit(options.steps, &x, &y, |error: Array| error.square())?;
     println!(
         "least squares: slope {:.3}, at 0 {:.3}",
         squares.0, squares.1
@@ -104,7 +104,7 @@ fn fit(
     x: &Array,
     y: &Array,
     loss: impl Fn(Array) -> Array + Copy + Send + Sync,
-) -> (f32, f32) {
+) -> Result<(f32, f32)> {
     let step = jit(|line: &mut Array, x: Array, y: Array| {
         let objective = |line: Array| {
             let error = &x * line.index(0) + line.index(1) - &y;
@@ -116,10 +116,11 @@ fn fit(
     });
     let mut line = array([0.0, 0.0]);
     for _ in 0..steps {
+        common::ahead(|| step.lower_with(&line, (x.clone(), y.clone())))?;
         step(&mut line, x.clone(), y.clone());
     }
     let line = line.to_vec::<f32>();
-    (line[0], line[1])
+    Ok((line[0], line[1]))
 }
 
 fn draw(

@@ -65,6 +65,7 @@ fn train(run: &mut Run, trainer: &mut Trainer, data: &Split) -> Result {
     // Every step takes all images: there is no place in the data to remember.
     run.restore::<()>(trainer)?;
     while run.goes_on() {
+        common::ahead(|| step.lower_with(trainer, (images.clone(), labels.clone())))?;
         let loss = step(trainer, images.clone(), labels.clone());
         run.stepped(&[("loss", &loss)])?;
         if run.step.is_multiple_of(100) {

@@ -49,6 +49,7 @@ fn run(options: &Options) -> Result {
     // Every step takes all images: there is no place in the data to remember.
     run.restore::<()>(&mut state)?;
     while run.goes_on() {
+        common::ahead(|| step.lower_with(&state, (images.clone(), labels.clone())))?;
         let loss = step(&mut state, images.clone(), labels.clone());
         run.stepped(&[("loss", &loss)])?;
         if run.step.is_multiple_of(100) {

@@ -101,12 +101,10 @@ fn train_and_export(options: &Options, digits: &Digits) -> Result<Vec<i32>> {
             loss
         },
     );
+    let (pixels, labels) = (digits.train.pixel_array(), digits.train.label_array());
     for _ in 0..options.steps {
-        step(
-            &mut state,
-            digits.train.pixel_array(),
-            digits.train.label_array(),
-        );
+        common::ahead(|| step.lower_with(&state, (pixels.clone(), labels.clone())))?;
+        step(&mut state, pixels.clone(), labels.clone());
     }
 
     // What the function captures becomes part of the program.

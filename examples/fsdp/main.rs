@@ -100,6 +100,7 @@ fn run(options: &Options) -> Result {
     while run.goes_on() {
         let i = run.step;
         let tokens = device_put(&batch(i), NamedSharding::new(mesh, P!["data"]));
+        common::ahead(|| step.lower_with(&trainer, (tokens.clone(),)))?;
         let loss = step(&mut trainer, tokens);
         run.stepped(&[("loss", &loss)])?;
         let (loss, expected) = (loss.item::<f32>(), expected[i as usize]);

@@ -89,6 +89,7 @@ fn run(options: &Options) -> Result {
     let step = jit(fine_tune);
     run.restore::<()>(&mut trainer)?;
     while run.goes_on() {
+        common::ahead(|| step.lower_with(&trainer, (images.clone(), labels.clone())))?;
         let loss = step(&mut trainer, images.clone(), labels.clone());
         run.stepped(&[("loss", &loss)])?;
         run.checkpoint(&trainer, &())?;

@@ -196,6 +196,7 @@ fn train(
     let mut batches = batches.prefetch_to_device(2, Placement::default());
     while run.goes_on() {
         let tokens = batches.next().ok_or("there are no batches left")??;
+        common::ahead(|| step.lower_with(&trainer, (tokens.clone(),)))?;
         let loss = step(&mut trainer, tokens);
         run.stepped(&[("loss", &loss)])?;
         if run.step.is_multiple_of(100) {

@@ -96,6 +96,7 @@ fn train(
     let mut batches = batches.prefetch_to_device(2, Placement::default());
     while let Some(batch) = batches.next() {
         let (x, y) = batch?;
+        common::ahead(|| step.lower_with(state, (x.clone(), y.clone())))?;
         let (loss, accuracy) = step(state, x, y);
         run.stepped(&[("loss", &loss), ("accuracy", &accuracy)])?;
         run.checkpoint(state, &batches.state())?;

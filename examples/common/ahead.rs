@@ -1,0 +1,89 @@
+//! `--aot`: an example compiles its step for hardware that is not there, instead of
+//! running it.
+
+use super::Result;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use ramie::aot::Target;
+use ramie::{Lowered, Tree};
+use std::error::Error;
+use std::fmt;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static TARGETS: OnceLock<Vec<Target>> = OnceLock::new();
+static COMPILED: AtomicBool = AtomicBool::new(false);
+
+const NAME: &str = "aot";
+
+/// The option, which every example has beside its own.
+pub(super) fn option() -> Arg {
+    Arg::new(NAME)
+        .long(NAME)
+        .value_name("TARGET")
+        .help(
+            "Only compile the step, for hardware that need not be there: tpu:v5e:2x4, cuda:h200; \
+             tell what it takes there",
+        )
+        .value_parser(|text: &str| text.parse::<Target>())
+        .action(ArgAction::Append)
+}
+
+/// Keeps what the option says for the rest of the program.
+pub(super) fn take(matches: &mut ArgMatches) {
+    let targets = matches.remove_many(NAME);
+    TARGETS.get_or_init(|| targets.into_iter().flatten().collect());
+}
+
+fn targets() -> &'static [Target] {
+    TARGETS.get().map_or(&[], |targets| targets)
+}
+
+/// The end of a program that has compiled its step and is not to run it.
+#[derive(Debug)]
+struct Compiled;
+
+impl fmt::Display for Compiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the step is compiled, not run")
+    }
+}
+impl Error for Compiled {}
+
+/// What a program ends with that was to compile its step only.
+pub(super) fn outcome(outcome: Result) -> Result {
+    match outcome {
+        Err(e) if e.is::<Compiled>() => Ok(()),
+        Ok(()) if !targets().is_empty() && !COMPILED.load(Ordering::Relaxed) => {
+            Err("--aot: this example has no step to compile".into())
+        }
+        other => other,
+    }
+}
+
+/// If targets are named, compiles one of several programs for each of them and says
+/// what it takes there; it is not to be run then.
+pub fn compiled_ahead<S: Tree, A: Tree, R: Tree>(
+    name: &str,
+    lower: impl FnOnce() -> ramie::Result<Lowered<S, A, R>>,
+) -> Result<bool> {
+    if targets().is_empty() {
+        return Ok(false);
+    }
+    println!("{name}");
+    let lowered = lower()?;
+    for target in targets() {
+        println!("{}", lowered.compile_for(target)?);
+    }
+    COMPILED.store(true, Ordering::Relaxed);
+    Ok(true)
+}
+
+/// [`compiled_ahead`] for the step of a program, which then ends.
+pub fn ahead<S: Tree, A: Tree, R: Tree>(
+    lower: impl FnOnce() -> ramie::Result<Lowered<S, A, R>>,
+) -> Result {
+    match compiled_ahead("The step", lower)? {
+        true => Err(Compiled.into()),
+        false => Ok(()),
+    }
+}
