@@ -219,6 +219,10 @@ pub mod __private {
 mod documents {
     #[doc = include_str!("../README.md")]
     struct Readme;
+    #[doc = include_str!("../docs/guide.md")]
+    struct Guide;
+    #[doc = include_str!("../docs/from-jax.md")]
+    struct FromJax;
     #[doc = include_str!("../docs/core.md")]
     struct Core;
     #[doc = include_str!("../docs/adding-a-primitive.md")]
