@@ -39,7 +39,7 @@ fn help_names_the_commands() {
     let (code, out, _) = run(&mut ramie(home.path(), &["--help"]));
     assert_eq!(code, 0);
     assert!(
-        ["doctor", "plugin", "aot"]
+        ["doctor", "plugin", "aot", "ckpt", "inspect"]
             .iter()
             .all(|c| out.contains(&format!("\n  {c} "))),
         "{out}"

@@ -14,7 +14,7 @@ mod read;
 mod write;
 
 pub use index::{save_sharded, save_sharded_with_metadata};
-pub use read::{load_into, load_metadata, load_state};
+pub use read::{load_abstract, load_into, load_metadata, load_state};
 pub use write::{save, save_with_metadata};
 
 use std::collections::BTreeMap;

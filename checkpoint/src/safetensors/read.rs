@@ -98,6 +98,14 @@ impl Arrays {
         })
     }
 
+    /// The arrays without their elements.
+    fn types(&self) -> State {
+        let tensors = self.tensors.iter();
+        tensors
+            .map(|(t, _)| (&t.name, Array::shape_dtype_struct(&t.shape, t.dtype)))
+            .collect()
+    }
+
     /// Puts the array at a place on the default device.
     fn array(&mut self, at: usize) -> Result<Array> {
         let (tensor, shard) = &self.tensors[at];
@@ -120,6 +128,25 @@ pub fn load_state(path: impl AsRef<Path>) -> Result<State> {
         .collect()
 }
 
+/// The arrays of a file, or of the files of an index, without their elements: shapes and
+/// element types by path, of which only headers are read. It needs no plugin.
+///
+/// ```no_run
+/// # fn main() -> Result<(), ramie_checkpoint::Error> {
+/// for (path, array) in ramie_checkpoint::safetensors::load_abstract("model.safetensors")?.iter() {
+///     println!("{path}: {:?} {}", array.shape(), array.dtype());
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// If a file cannot be read, is no whole safetensors file or index, or holds an element
+/// type that Ramie does not have.
+pub fn load_abstract(path: impl AsRef<Path>) -> Result<State> {
+    Ok(Arrays::open(path.as_ref())?.types())
+}
+
 /// Replaces all arrays of a tree by those that a file, or the files of an index,
 /// have at their paths.
 ///
@@ -131,11 +158,7 @@ pub fn load_into<T: Tree>(path: impl AsRef<Path>, tree: &mut T) -> Result<()> {
     let path = path.as_ref();
     let mut arrays = Arrays::open(path)?;
     // Compared before any array is read.
-    let types: State = arrays
-        .tensors
-        .iter()
-        .map(|(t, _)| (&t.name, Array::shape_dtype_struct(&t.shape, t.dtype)))
-        .collect();
+    let types = arrays.types();
     let mut like = tree::map(tree, Array::clone);
     types
         .apply_to(&mut like)

@@ -1,8 +1,9 @@
 //! Files of Flax's msgpack format.
 
+use super::array::Stored;
 use super::{StateDict, decode, encode, fit, state_dict, to_state_dict};
 use crate::{Error, Result, atomic};
-use ramie_core::{State, Tree};
+use ramie_core::{Array, State, Tree};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
@@ -48,6 +49,21 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 pub fn load(path: impl AsRef<Path>) -> Result<StateDict> {
     let path = path.as_ref();
     decode::msgpack_restore(&read(path)?).map_err(|e| e.in_file(path))
+}
+
+/// The state dict in a file, with arrays that have shapes and element types and no
+/// elements. It needs no plugin.
+///
+/// # Errors
+/// As [`load`], but for the plugin.
+pub fn load_abstract(path: impl AsRef<Path>) -> Result<StateDict> {
+    let path = path.as_ref();
+    let bytes = read(path)?;
+    let dict = decode::parse(&bytes).map_err(|e| e.in_file(path))?;
+    Ok(dict.map(&mut |array| {
+        let aval = array.aval();
+        Array::shape_dtype_struct(aval.shape(), aval.dtype())
+    }))
 }
 
 /// The arrays in a file by their dotted paths, on the default device.

@@ -55,6 +55,25 @@ impl<A> StateDict<A> {
         }
     }
 
+    /// The same dictionaries with other arrays.
+    pub(super) fn map<B>(self, f: &mut impl FnMut(A) -> B) -> StateDict<B> {
+        match self {
+            StateDict::Dict(parts) => {
+                let parts = parts.into_iter().map(|(name, part)| (name, part.map(f)));
+                StateDict::Dict(parts.collect())
+            }
+            StateDict::List(parts) => {
+                StateDict::List(parts.into_iter().map(|part| part.map(f)).collect())
+            }
+            StateDict::Array(a) => StateDict::Array(f(a)),
+            StateDict::NumpyScalar(a) => StateDict::NumpyScalar(f(a)),
+            StateDict::Number(n) => StateDict::Number(n),
+            StateDict::Str(s) => StateDict::Str(s),
+            StateDict::Bytes(b) => StateDict::Bytes(b),
+            StateDict::None => StateDict::None,
+        }
+    }
+
     /// What the part is, for messages.
     pub(super) fn describe(&self) -> &'static str {
         match self {
@@ -75,7 +94,7 @@ impl<A> StateDict<A> {
     ///
     /// # Errors
     /// If two leaves have one path.
-    pub(super) fn leaves(&self) -> Result<Vec<(String, &StateDict<A>)>> {
+    pub fn leaves(&self) -> Result<Vec<(String, &StateDict<A>)>> {
         let mut leaves = Vec::new();
         self.collect(&mut String::new(), &mut leaves);
         let mut seen = HashSet::new();

@@ -1,8 +1,9 @@
-//! The command-line tool: installs XLA plugins, tells whether everything works, and compiles
-//! programs ahead of time.
+//! The command-line tool: installs XLA plugins, tells whether everything works, compiles
+//! programs ahead of time, and looks into checkpoints.
 #![forbid(unsafe_code)]
 
 mod aot;
+mod ckpt;
 mod doctor;
 mod plugin;
 
@@ -15,8 +16,8 @@ use clap::{Parser, Subcommand};
 use ramie::aot::Target;
 use ramie_pjrt::discover::Platform;
 
-/// Installs the XLA plugins that Ramie runs on, tells whether they work, and compiles programs
-/// for hardware that is not here.
+/// Installs the XLA plugins that Ramie runs on, tells whether they work, compiles programs
+/// for hardware that is not here, and looks into checkpoints.
 #[derive(Parser)]
 #[command(name = "ramie", version)]
 struct Arguments {
@@ -45,6 +46,17 @@ enum Command {
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
+    /// List, show, compare, convert and verify checkpoints.
+    #[command(subcommand)]
+    Ckpt(ckpt::Command),
+    /// Tell what a checkpoint holds: parameters, memory by type, the largest arrays.
+    Inspect {
+        #[command(flatten)]
+        one: ckpt::One,
+        /// How many arrays are listed.
+        #[arg(long, default_value_t = 10)]
+        largest: usize,
+    },
 }
 
 #[derive(Subcommand)]
@@ -64,16 +76,18 @@ enum PluginCommand {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     ramie::init_logging();
-    let done: Result<(), Box<dyn Error>> = match arguments.command {
-        Command::Doctor { platform } => doctor::run(platform),
+    let done: Result<ExitCode, Box<dyn Error>> = match arguments.command {
+        Command::Doctor { platform } => doctor::run(platform).map(success),
         Command::Plugin(PluginCommand::Install { platform, force }) => {
-            plugin::install(platform, force)
+            plugin::install(platform, force).map(success)
         }
-        Command::Plugin(PluginCommand::List) => plugin::list(),
-        Command::Aot { target, files } => aot::run(&target, &files),
+        Command::Plugin(PluginCommand::List) => plugin::list().map(success),
+        Command::Aot { target, files } => aot::run(&target, &files).map(success),
+        Command::Ckpt(command) => ckpt::run(command),
+        Command::Inspect { one, largest } => ckpt::inspect(&one, largest).map(success),
     };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         // The reader of the output, such as `head`, has seen enough.
         Err(error) if is_broken_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -81,6 +95,10 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn success(_: ()) -> ExitCode {
+    ExitCode::SUCCESS
 }
 
 fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {

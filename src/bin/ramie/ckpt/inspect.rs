@@ -1,0 +1,114 @@
+//! `ramie inspect`.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs;
+use std::io::{self, Write};
+
+use ramie::checkpoint::commit::StepMetadata;
+use ramie::checkpoint::safetensors;
+
+use super::One;
+use super::checkpoint::Checkpoint;
+use super::parts::{Part, What};
+use super::source::Source;
+use super::text;
+
+pub(crate) fn run(one: &One, largest: usize) -> Result<(), Box<dyn Error>> {
+    let (checkpoint, step) = Source::one(one)?;
+    let parts = checkpoint.parts()?;
+    let mut arrays: Vec<&Part> = parts
+        .iter()
+        .filter(|part| matches!(part.what, What::Array(..)))
+        .collect();
+    let count = |parts: &[&Part]| {
+        parts
+            .iter()
+            .map(|p| p.what.count())
+            .fold(0, u64::saturating_add)
+    };
+    let bytes = |parts: &[&Part]| {
+        parts
+            .iter()
+            .map(|p| p.what.bytes())
+            .fold(0, u64::saturating_add)
+    };
+    let mut out = io::stdout().lock();
+    for (name, value) in facts(&checkpoint, step)? {
+        writeln!(out, "{name:<11} {value}")?;
+    }
+    let elements = text::grouped(count(&arrays));
+    let number = text::counted(arrays.len(), "array");
+    writeln!(out, "{:<11} {elements} in {number}", "parameters")?;
+    writeln!(out, "{:<11} {}", "memory", text::bytes(bytes(&arrays)))?;
+
+    let mut types: BTreeMap<&str, Vec<&Part>> = BTreeMap::new();
+    for part in &arrays {
+        if let What::Array(_, dtype) = part.what {
+            types.entry(dtype.name()).or_default().push(part);
+        }
+    }
+    let mut types: Vec<(&str, Vec<&Part>)> = types.into_iter().collect();
+    types.sort_by_key(|(_, parts)| Reverse(bytes(parts)));
+    let head = ["TYPE", "ARRAYS", "ELEMENTS", "MEMORY"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    rows.extend(types.into_iter().map(|(dtype, parts)| {
+        let number = parts.len().to_string();
+        let elements = text::grouped(count(&parts));
+        vec![dtype.into(), number, elements, text::bytes(bytes(&parts))]
+    }));
+    write!(out, "\n{}", text::table(&rows, &[1, 2, 3]))?;
+
+    arrays.sort_by_key(|part| Reverse(part.what.bytes()));
+    let head = ["LARGEST", "TYPE", "MEMORY"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    rows.extend(arrays.iter().take(largest).map(|part| {
+        let memory = text::bytes(part.what.bytes());
+        vec![part.path.clone(), part.what.describe(), memory]
+    }));
+    write!(out, "\n{}", text::table(&rows, &[2]))?;
+    Ok(())
+}
+
+/// What is known of the checkpoint as a whole.
+fn facts(
+    checkpoint: &Checkpoint,
+    step: Option<u64>,
+) -> Result<Vec<(String, String)>, Box<dyn Error>> {
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    let path = checkpoint.path();
+    let mut facts = vec![
+        fact("checkpoint", path.display().to_string()),
+        fact("format", checkpoint.format().into()),
+    ];
+    facts.extend(step.map(|step| fact("step", step.to_string())));
+    match checkpoint {
+        Checkpoint::Orbax { reader, items, .. } => {
+            let saved = StepMetadata::of(path)?.and_then(|metadata| metadata.committed());
+            facts.extend(saved.map(|time| fact("saved", format!("{} UTC", text::time(time)))));
+            let names: Vec<&str> = items.iter().filter_map(|i| i.name.as_deref()).collect();
+            if !names.is_empty() {
+                facts.push(fact("items", names.join(", ")));
+            }
+            let checked = match reader.is_checked() {
+                true => "of every file",
+                false => "none but those of the format",
+            };
+            facts.push(fact("checksums", checked.into()));
+        }
+        Checkpoint::Safetensors(_) | Checkpoint::Msgpack(_) => {
+            let time = fs::metadata(path).and_then(|file| file.modified());
+            let time = time.map(|time| fact("changed", format!("{} UTC", text::time(time))));
+            facts.extend(time.ok());
+        }
+    }
+    if let Checkpoint::Safetensors(path) = checkpoint {
+        let notes = safetensors::load_metadata(path)?;
+        facts.extend(notes.into_iter().map(|(name, note)| {
+            let note = text::shortened(&note);
+            (format!("note {name}"), note)
+        }));
+    }
+    Ok(facts)
+}

@@ -1,0 +1,94 @@
+//! `ramie ckpt ls`.
+
+use std::error::Error;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::SystemTime;
+
+use ramie::checkpoint::commit::StepMetadata;
+use ramie::checkpoint::manager::Metrics;
+
+use super::source::{Source, Step};
+use super::text;
+
+pub(crate) fn run(path: &Path) -> Result<(), Box<dyn Error>> {
+    let steps = match Source::open(path)? {
+        Source::Steps(_, steps) => steps,
+        Source::Safetensors(file) | Source::Msgpack(file) | Source::Orbax(file) => {
+            let shown = file.display();
+            return Err(format!(
+                "{}: is one checkpoint, not a folder of steps\n  help: `ramie ckpt show {shown}` \
+                 shows what is in it",
+                path.display()
+            )
+            .into());
+        }
+    };
+    let head = ["STEP", "SIZE", "SAVED (UTC)", "STATE", "METRICS"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for step in &steps {
+        rows.push(row(step)?);
+    }
+    write!(io::stdout(), "{}", text::table(&rows, &[0, 1]))?;
+    Ok(())
+}
+
+fn row(step: &Step) -> Result<Vec<String>, Box<dyn Error>> {
+    let size = size(&step.path).map_err(|e| format!("{}: {e}", step.path.display()))?;
+    let state = if step.committed {
+        "committed"
+    } else {
+        "unfinished"
+    };
+    Ok(vec![
+        step.number.to_string(),
+        text::bytes(size),
+        saved(&step.path).map_or("-".into(), text::time),
+        state.into(),
+        metrics(&step.path),
+    ])
+}
+
+/// When a step was committed, or else changed last.
+fn saved(path: &Path) -> Option<SystemTime> {
+    let metadata = StepMetadata::of(path).ok().flatten();
+    let committed = metadata.and_then(|metadata| metadata.committed());
+    committed.or_else(|| fs::metadata(path).ok()?.modified().ok())
+}
+
+/// The metrics of a step: those that cannot be read are said to be so, for the others are
+/// still worth a look.
+fn metrics(path: &Path) -> String {
+    let Ok(text) = fs::read_to_string(path.join("metrics/metrics")) else {
+        return String::new();
+    };
+    match Metrics::from_json(&text) {
+        Ok(metrics) => {
+            let metric = |name: &str| Some(format!("{name}={}", metrics.get(name)?));
+            let all: Vec<String> = metrics.names().filter_map(metric).collect();
+            all.join(" ")
+        }
+        Err(_) => "cannot be read".into(),
+    }
+}
+
+/// Bytes of a file, or of all files in a folder. What is removed meanwhile has none.
+fn size(path: &Path) -> io::Result<u64> {
+    let gone = |e: io::Error| match e.kind() {
+        io::ErrorKind::NotFound => Ok(0),
+        _ => Err(e),
+    };
+    let kind = match fs::symlink_metadata(path) {
+        Ok(kind) => kind,
+        Err(e) => return gone(e),
+    };
+    if !kind.is_dir() {
+        return Ok(kind.len());
+    }
+    let entries = match fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(e) => return gone(e),
+    };
+    entries.map(|entry| size(&entry?.path())).sum()
+}

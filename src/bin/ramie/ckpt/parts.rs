@@ -1,0 +1,132 @@
+//! The parts of a checkpoint, without their elements.
+
+use ramie::checkpoint::pytree::{PartMetadata, TreeMetadata};
+use ramie::checkpoint::serialization::StateDict;
+use ramie::{Array, DType, Scalar, State};
+
+use super::text;
+
+/// A part of a checkpoint.
+pub(crate) struct Part {
+    /// Its dotted path.
+    pub path: String,
+    pub what: What,
+    /// Where the array was, if that was written.
+    pub sharding: Option<String>,
+}
+
+/// What a part is.
+#[derive(Clone, PartialEq)]
+pub(crate) enum What {
+    Array(Vec<usize>, DType),
+    Text(String),
+    /// A number without an element type.
+    Number(Scalar),
+    /// What has no value but its kind.
+    Other(String),
+}
+
+impl What {
+    fn of(array: &Array) -> What {
+        What::Array(array.shape().to_vec(), array.dtype())
+    }
+
+    /// The number of elements.
+    pub(crate) fn count(&self) -> u64 {
+        match self {
+            What::Array(shape, _) => shape.iter().fold(1, |n, d| n.saturating_mul(*d as u64)),
+            _ => 0,
+        }
+    }
+
+    /// Bytes of the elements on a device.
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            What::Array(_, dtype) => self.count().saturating_mul(dtype.size() as u64),
+            _ => 0,
+        }
+    }
+
+    /// What it is in a few words: `f32[2,3]`, the beginning of a text.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            What::Array(shape, dtype) => {
+                let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
+                format!("{dtype}[{}]", sizes.join(","))
+            }
+            What::Text(text) => text::shortened(text),
+            What::Number(number) => format!("{number:?}"),
+            What::Other(kind) => kind.clone(),
+        }
+    }
+}
+
+impl Part {
+    fn new(path: impl Into<String>, what: What) -> Part {
+        Part {
+            path: path.into(),
+            what,
+            sharding: None,
+        }
+    }
+}
+
+/// The parts of a state whose arrays may have no elements.
+pub(crate) fn of_state(state: &State) -> Vec<Part> {
+    let part = |(path, array): (&str, &Array)| Part::new(path, What::of(array));
+    state.iter().map(part).collect()
+}
+
+/// The parts of a state dict.
+pub(crate) fn of_dict(dict: &StateDict) -> Vec<Part> {
+    let mut parts = Vec::new();
+    collect(dict, String::new(), &mut parts);
+    parts
+}
+
+fn collect(dict: &StateDict, path: String, parts: &mut Vec<Part>) {
+    let below = |name: &str| match path.is_empty() {
+        true => name.to_owned(),
+        false => format!("{path}.{name}"),
+    };
+    let what = match dict {
+        StateDict::Dict(entries) if !entries.is_empty() => {
+            for (name, part) in entries {
+                collect(part, below(name), parts);
+            }
+            return;
+        }
+        StateDict::List(items) if !items.is_empty() => {
+            for (i, part) in items.iter().enumerate() {
+                collect(part, below(&i.to_string()), parts);
+            }
+            return;
+        }
+        StateDict::Array(array) | StateDict::NumpyScalar(array) => What::of(array),
+        StateDict::Number(number) => What::Number(*number),
+        StateDict::Str(text) => What::Text(text.clone()),
+        StateDict::Bytes(bytes) => What::Other(format!("{} bytes", bytes.len())),
+        StateDict::None => What::Other("None".into()),
+        StateDict::Dict(_) => What::Other("Dict, empty".into()),
+        StateDict::List(_) => What::Other("List, empty".into()),
+    };
+    parts.push(Part::new(path, what));
+}
+
+/// The parts of a tree in Orbax's layout.
+pub(crate) fn of_tree(tree: TreeMetadata) -> Vec<Part> {
+    let part = |part: PartMetadata| {
+        let what = match (part.array.as_ref(), part.text) {
+            (Some(array), _) => What::Array(array.shape.clone(), array.dtype),
+            (None, Some(text)) => What::Text(text),
+            (None, None) => What::Other(part.kind.name().to_owned()),
+        };
+        let sharding = part.array.and_then(|array| array.sharding);
+        Part {
+            path: part.path.to_string(),
+            what,
+            sharding: sharding.map(|value| text::sharding(&value)),
+        }
+    };
+    tree.parts.into_iter().map(part).collect()
+}

@@ -1,0 +1,130 @@
+//! Numbers, times and shardings as people read them.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+
+/// Bytes with a unit.
+pub(crate) fn bytes(n: u64) -> String {
+    let units = ["kB", "MB", "GB", "TB", "PB", "EB"];
+    let mut shown = n as f64;
+    let mut unit = "B";
+    for larger in units {
+        if shown < 999.95 {
+            break;
+        }
+        (shown, unit) = (shown / 1e3, larger);
+    }
+    match unit {
+        "B" => format!("{n} B"),
+        _ => format!("{shown:.1} {unit}"),
+    }
+}
+
+/// A number with commas between thousands.
+pub(crate) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number of things, of which more than one have an `s`.
+pub(crate) fn counted(n: usize, thing: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{n} {thing}{s}")
+}
+
+/// A time in UTC: `2026-11-21 22:58:01`.
+pub(crate) fn time(time: SystemTime) -> String {
+    let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    let (mut day, second) = (seconds / 86400, seconds % 86400);
+    let (mut year, mut month) = (1970, 0);
+    let leap = |y: u64| y.is_multiple_of(4) && (!y.is_multiple_of(100) || y.is_multiple_of(400));
+    while day >= 365 + u64::from(leap(year)) {
+        day -= 365 + u64::from(leap(year));
+        year += 1;
+    }
+    let february = 28 + u64::from(leap(year));
+    for days in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
+        if day < days {
+            break;
+        }
+        day -= days;
+        month += 1;
+    }
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    let (month, day) = (month + 1, day + 1);
+    format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
+}
+
+/// The beginning of a text, in quotes and in one line.
+pub(crate) fn shortened(text: &str) -> String {
+    const MOST: usize = 60;
+    match text.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{:?} …", &text[..at]),
+        None => format!("{text:?}"),
+    }
+}
+
+/// A sharding in Orbax's words as a spec over the axes of its mesh, `P(x, None) on x=4, y=2`, or
+/// the name of its device.
+pub(crate) fn sharding(description: &Value) -> String {
+    let device = &description["device_str"];
+    let words = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Null => "None".to_owned(),
+        Value::Array(axes) => format!("({})", list(axes.iter().map(word))),
+        other => other.to_string(),
+    };
+    if let Some(name) = device.as_str() {
+        return name.to_owned();
+    }
+    let (Value::Array(spec), Value::Array(names), Value::Array(sizes)) = (
+        &description["partition_spec"],
+        &description["axis_names"],
+        &description["shape"],
+    ) else {
+        return words(&description["sharding_type"]);
+    };
+    let axes = names.iter().zip(sizes);
+    let axes = axes.map(|(name, size)| format!("{}={size}", word(name)));
+    format!("P({}) on {}", list(spec.iter().map(words)), list(axes))
+}
+
+fn word(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn list(items: impl Iterator<Item = String>) -> String {
+    items.collect::<Vec<_>>().join(", ")
+}
+
+/// Rows in columns, the first row the head; those of numbers to the right.
+pub(crate) fn table(rows: &[Vec<String>], right: &[usize]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |c: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(c));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (c, cell) in row.iter().enumerate() {
+            let width = widths[c];
+            match right.contains(&c) {
+                true => line.push_str(&format!("{cell:>width$}  ")),
+                false => line.push_str(&format!("{cell:<width$}  ")),
+            }
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}

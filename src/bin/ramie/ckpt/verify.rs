@@ -1,0 +1,87 @@
+//! `ramie ckpt verify`.
+
+use std::error::Error;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::One;
+use super::checkpoint::Checkpoint;
+use super::source::Source;
+use super::text;
+
+pub(crate) fn run(one: &One) -> Result<(), Box<dyn Error>> {
+    let mut out = io::stdout().lock();
+    let steps = match Source::open(&one.path)? {
+        Source::Steps(_, steps) if one.step.is_none() => steps,
+        _ => {
+            let (checkpoint, _) = Source::one(one)?;
+            let found = checkpoint.verify()?;
+            writeln!(out, "{}: {found}", checkpoint.path().display())?;
+            return Ok(());
+        }
+    };
+    let (mut whole, mut damaged) = (0, 0);
+    for step in &steps {
+        if !step.committed {
+            writeln!(out, "step {}: unfinished, counts for nothing", step.number)?;
+            continue;
+        }
+        whole += 1;
+        let verified = Source::open(&step.path)
+            .and_then(|source| Checkpoint::open(source, one.item.as_deref()))
+            .and_then(|checkpoint| checkpoint.verify());
+        match verified {
+            Ok(found) => writeln!(out, "step {}: {found}", step.number)?,
+            Err(error) => {
+                damaged += 1;
+                writeln!(out, "step {}: DAMAGED: {error}", step.number)?;
+            }
+        }
+    }
+    let path = one.path.display();
+    match (whole, damaged) {
+        (0, _) => Err(format!("{path}: there is no step that was committed").into()),
+        (_, 0) => Ok(()),
+        _ => Err(format!(
+            "{path}: {damaged} of {} damaged",
+            text::counted(whole, "step")
+        )
+        .into()),
+    }
+}
+
+impl Checkpoint {
+    /// Reads everything; what was found, or the first file that is damaged.
+    fn verify(&self) -> Result<String, Box<dyn Error>> {
+        let parts = |parts: usize| format!("readable, {}", text::counted(parts, "part"));
+        match self {
+            Checkpoint::Safetensors(path) => {
+                // Of each file that an index names the header says how large it is.
+                let found = self.parts()?.len();
+                read(path)?;
+                Ok(parts(found))
+            }
+            Checkpoint::Msgpack(_) => Ok(parts(self.parts()?.len())),
+            Checkpoint::Orbax { reader, .. } if reader.is_checked() => {
+                reader.verify_all()?;
+                self.parts()?;
+                let files = text::counted(reader.names()?.len(), "file");
+                Ok(format!("checksums of {files} are right"))
+            }
+            Checkpoint::Orbax { .. } => {
+                let found = parts(self.parts()?.len());
+                self.state()?;
+                Ok(format!("{found}; there are no checksums of files"))
+            }
+        }
+    }
+}
+
+/// Reads a file to its end.
+fn read(path: &Path) -> Result<(), String> {
+    let failed = |e| format!("{}: cannot be read: {e}", path.display());
+    let mut file = File::open(path).map_err(failed)?;
+    io::copy(&mut file, &mut io::sink()).map_err(failed)?;
+    Ok(())
+}

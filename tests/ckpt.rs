@@ -1,0 +1,435 @@
+//! `ramie ckpt` and `ramie inspect`, run as a user runs them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use ramie::checkpoint::items::{Composite, JsonSave};
+use ramie::checkpoint::manager::{
+    CheckpointManager, CheckpointManagerOptions, Metrics, StepOptions,
+};
+use ramie::checkpoint::pytree::StandardSave;
+use ramie::checkpoint::safetensors;
+use ramie::{Array, DType, State};
+use tempfile::TempDir;
+
+/// Runs `ramie`; the exit code, stdout and stderr.
+fn run(command: &mut Command) -> (i32, String, String) {
+    let output = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let code = output.status.code().unwrap();
+    (code, text(output.stdout), text(output.stderr))
+}
+
+/// `ramie` where no plugin can be found.
+fn bare(home: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ramie"));
+    command.env_clear().env("HOME", home).env("PATH", home);
+    command
+}
+
+/// Runs `ramie` where no plugin can be found.
+fn look(arguments: &[&str]) -> (i32, String, String) {
+    let home = tempfile::tempdir().unwrap();
+    run(bare(home.path()).args(arguments))
+}
+
+/// Runs `ramie` with the plugin of these tests.
+fn compute(arguments: &[&str]) -> (i32, String, String) {
+    run(Command::new(env!("CARGO_BIN_EXE_ramie")).args(arguments))
+}
+
+fn golden(name: &str) -> String {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/data");
+    shown(&data.join(name))
+}
+
+fn shown(path: &Path) -> String {
+    path.to_str().unwrap().to_owned()
+}
+
+fn weights(value: f32) -> State {
+    State::from_iter([
+        ("dense.bias", Array::zeros(&[3], DType::BF16)),
+        ("dense.kernel", Array::full(&[64, 3], value, DType::F32)),
+    ])
+}
+
+/// A run with the steps 10 and 20, each with arrays, settings and metrics; a save that was
+/// broken off, and a folder with the name of a step and nothing in it.
+fn a_run() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let options = CheckpointManagerOptions::new().best_fn(|m| -m.get("loss").unwrap());
+    let manager = CheckpointManager::new(&path, options).unwrap();
+    for step in [10, 20] {
+        let (weights, settings) = (weights(step as f32), "narrow");
+        let items = Composite::new()
+            .item("state", StandardSave::new(&weights))
+            .item("settings", JsonSave::new(settings));
+        let metrics = Metrics::from([("loss", 1.0 / step as f64)]);
+        let options = StepOptions::new().metrics(metrics);
+        manager.save_with(step, &items, options).unwrap();
+    }
+    manager.close().unwrap();
+    let half = path.join("30.orbax-checkpoint-tmp");
+    fs::create_dir_all(half.join("state")).unwrap();
+    fs::write(half.join("state/_METADATA"), "{").unwrap();
+    fs::create_dir(path.join("40")).unwrap();
+    (folder, path)
+}
+
+/// The largest file below a folder.
+fn largest(folder: &Path) -> PathBuf {
+    let mut all = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => all.push(path),
+            }
+        }
+    }
+    all.sort_by_key(|path| fs::metadata(path).unwrap().len());
+    all.pop().unwrap()
+}
+
+fn has_all(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "no {part:?} in:\n{text}");
+    }
+}
+
+/// The lines of a text, with one space for several.
+fn lines(text: &str) -> Vec<String> {
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    text.lines().map(words).collect()
+}
+
+#[test]
+fn ls_lists_steps_with_metrics_and_those_that_are_unfinished() {
+    let (_folder, path) = a_run();
+    let (code, out, err) = look(&["ckpt", "ls", &shown(&path)]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let lines = lines(&out);
+    assert_eq!(lines.len(), 5, "{out}");
+    assert!(lines[0].starts_with("STEP SIZE SAVED"), "{out}");
+    assert!(
+        lines[1].starts_with("10 ") && lines[1].ends_with("committed loss=0.1"),
+        "{out}"
+    );
+    assert!(
+        lines[2].starts_with("20 ") && lines[2].ends_with("committed loss=0.05"),
+        "{out}"
+    );
+    assert!(
+        lines[3].starts_with("30 ") && lines[3].ends_with("unfinished"),
+        "{out}"
+    );
+    assert!(
+        lines[4].starts_with("40 0 B ") && lines[4].ends_with("unfinished"),
+        "{out}"
+    );
+
+    let (code, out, _) = look(&["ckpt", "ls", &golden("orbax_run")]);
+    assert_eq!(code, 0);
+    assert!(out.contains("loss=0.25"), "{out}");
+}
+
+#[test]
+fn show_tells_shapes_without_a_plugin() {
+    let (_folder, path) = a_run();
+    let (code, out, err) = look(&["ckpt", "show", &shown(&path)]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let all = lines(&out);
+    for line in [
+        "state.dense.bias bf16[3] 6 B",
+        "state.dense.kernel f32[64,3] 768 B",
+    ] {
+        assert!(all.iter().any(|l| l.starts_with(line)), "{line}: {out}");
+    }
+    has_all(
+        &out,
+        &["step 20", "narrow", "2 arrays, 195 elements, 774 B"],
+    );
+
+    let state = [
+        "ckpt",
+        "show",
+        &shown(&path),
+        "--step",
+        "10",
+        "--item",
+        "state",
+    ];
+    let (code, out, _) = look(&state);
+    assert_eq!(code, 0);
+    assert!(
+        lines(&out)
+            .iter()
+            .any(|l| l.starts_with("dense.bias bf16[3]")),
+        "{out}"
+    );
+    has_all(&out, &["step 10"]);
+}
+
+#[test]
+fn show_reads_what_others_wrote() {
+    for (name, parts) in [
+        (
+            "orbax/sharded_zarr2",
+            vec!["P(None, y) on x=4, y=2", "columns", "Orbax"],
+        ),
+        ("orbax/sharded_ocdbt", vec!["P(x, y) on x=4, y=2"]),
+        ("orbax/train_state_zarr3", vec!["params"]),
+        ("orbax/train_state_ocdbt", vec!["params"]),
+        ("orbax/manager", vec!["step 2"]),
+        ("orbax_run/step_10", vec!["settings", "metrics"]),
+        ("flax_model.msgpack", vec!["Flax msgpack", "kernel"]),
+        ("digits.safetensors", vec!["safetensors"]),
+    ] {
+        let (code, out, err) = look(&["ckpt", "show", &golden(name)]);
+        assert_eq!((code, err.as_str()), (0, ""), "{name}");
+        has_all(&out, &parts);
+    }
+}
+
+#[test]
+fn show_prints_values() {
+    let (_folder, path) = a_run();
+    let (code, out, err) = compute(&[
+        "ckpt",
+        "show",
+        &shown(&path),
+        "--values",
+        "state.dense.bias",
+    ]);
+    assert_eq!((code, out.as_str()), (0, "[0 0 0]\n"), "{err}");
+    let (code, _, err) = compute(&["ckpt", "show", &shown(&path), "--values", "nothing"]);
+    assert_eq!(code, 1);
+    has_all(&err, &["there is no array `nothing`"]);
+}
+
+#[test]
+fn verify_names_the_damaged_file() {
+    let (_folder, path) = a_run();
+    let (code, out, err) = look(&["ckpt", "verify", &shown(&path)]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    has_all(
+        &out,
+        &[
+            "step 10: checksums of",
+            "step 20: checksums of",
+            "step 40: unfinished",
+        ],
+    );
+
+    let file = largest(&path.join("10/state"));
+    let mut bytes = fs::read(&file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&file, bytes).unwrap();
+    let (code, out, err) = look(&["ckpt", "verify", &shown(&path)]);
+    assert_eq!(code, 1);
+    has_all(
+        &out,
+        &["step 10: DAMAGED", &shown(&file), "step 20: checksums"],
+    );
+    has_all(&err, &["1 of 2 steps damaged"]);
+    let (code, _, err) = look(&["ckpt", "verify", &shown(&path), "--step", "10"]);
+    assert_eq!(code, 1);
+    has_all(&err, &[&shown(&file)]);
+    let (code, ..) = look(&["ckpt", "verify", &shown(&path), "--step", "20"]);
+    assert_eq!(code, 0);
+
+    fs::remove_file(largest(&path.join("20/state"))).unwrap();
+    let (code, _, err) = look(&["ckpt", "verify", &shown(&path), "--step", "20"]);
+    assert_eq!(code, 1);
+    has_all(&err, &["the file is missing"]);
+}
+
+#[test]
+fn verify_reads_what_has_no_checksums() {
+    let (code, out, err) = compute(&["ckpt", "verify", &golden("orbax/train_state_ocdbt")]);
+    assert_eq!(code, 0, "{err}");
+    has_all(&out, &["readable", "no checksums"]);
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["digits.safetensors", "flax_model.msgpack"] {
+        assert_eq!(look(&["ckpt", "verify", &golden(name)]).0, 0);
+        let cut = folder.path().join(name);
+        let bytes = fs::read(golden(name)).unwrap();
+        fs::write(&cut, &bytes[..bytes.len() - 1]).unwrap();
+        let (code, _, err) = look(&["ckpt", "verify", &shown(&cut)]);
+        assert_eq!(code, 1);
+        has_all(&err, &[name, "cut short"]);
+    }
+}
+
+#[test]
+fn diff_tells_structure_types_and_values() {
+    let (folder, path) = a_run();
+    let run = shown(&path);
+    let (code, out, err) = compute(&["ckpt", "diff", &run, &run]);
+    assert_eq!((code, out.as_str()), (0, "equal: 2 arrays\n"), "{err}");
+
+    let steps = [
+        "ckpt",
+        "diff",
+        &run,
+        &run,
+        "--step",
+        "10",
+        "--to-step",
+        "20",
+    ];
+    let (code, out, _) = compute(&steps);
+    assert_eq!(code, 1);
+    has_all(
+        &out,
+        &[
+            "~ state.dense.kernel: max abs difference 1e1, 192 of 192 elements differ",
+            "~ metrics.metrics: ",
+            "2 differences",
+        ],
+    );
+
+    let other = folder.path().join("other.safetensors");
+    let state = State::from_iter([
+        ("dense.bias", Array::zeros(&[3], DType::F32)),
+        ("head", Array::zeros(&[2], DType::I32)),
+    ]);
+    safetensors::save(&other, &state).unwrap();
+    let (code, out, _) = look(&["ckpt", "diff", &run, &shown(&other), "--item", "state"]);
+    // A file has no items.
+    assert_eq!((code, out.as_str()), (2, ""));
+    let step = shown(&path.join("20/state"));
+    let (code, out, _) = look(&["ckpt", "diff", &step, &shown(&other)]);
+    assert_eq!(code, 1);
+    assert_eq!(
+        out,
+        "~ dense.bias: bf16[3] in A, f32[3] in B\n\
+         - dense.kernel: f32[64,3], only in A\n\
+         + head: i32[2], only in B\n\
+         3 differences\n"
+    );
+    assert_eq!(look(&["ckpt", "diff", &run, "nowhere"]).0, 2);
+}
+
+#[test]
+fn convert_goes_round_and_changes_nothing() {
+    let (folder, path) = a_run();
+    let at = |name: &str| shown(&folder.path().join(name));
+    let names = [
+        shown(&path.join("20/state")),
+        at("w.safetensors"),
+        at("w.msgpack"),
+        at("orbax"),
+        at("w.safetensors.index.json"),
+    ];
+    for pair in names.windows(2) {
+        let (code, out, err) = compute(&["ckpt", "convert", &pair[0], &pair[1]]);
+        assert_eq!((code, err.as_str()), (0, ""));
+        assert_eq!(out, format!("{}: 2 arrays\n", pair[1]));
+        let (code, out, _) = compute(&["ckpt", "diff", &names[0], &pair[1]]);
+        assert_eq!((code, out.as_str()), (0, "equal: 2 arrays\n"));
+    }
+    let (code, _, err) = compute(&["ckpt", "convert", &names[0], &names[1]]);
+    assert_eq!(code, 1);
+    has_all(&err, &["w.safetensors: is there already"]);
+
+    // What is no array is said to be left out; the format may be named.
+    let run = shown(&path);
+    let (code, _, err) = compute(&["ckpt", "convert", &run, &at("all"), "--to", "msgpack"]);
+    assert_eq!(code, 0);
+    has_all(&err, &["left out"]);
+    assert!(folder.path().join("all").is_file());
+    let (code, _, err) = look(&["ckpt", "convert", &run, &at("x"), "--to", "zip"]);
+    assert_eq!(code, 2);
+    has_all(&err, &["expected `safetensors`, `msgpack` or `orbax`"]);
+
+    let flat = folder.path().join("flat.safetensors");
+    let state = State::from_iter([("a", Array::from(1.0f32)), ("a.b", Array::from(2.0f32))]);
+    safetensors::save(&flat, &state).unwrap();
+    let (code, _, err) = compute(&["ckpt", "convert", &shown(&flat), &at("tree")]);
+    assert_eq!(code, 1);
+    has_all(&err, &["`a.b` is below `a`"]);
+}
+
+#[test]
+fn what_is_no_checkpoint_is_refused() {
+    let (folder, path) = a_run();
+    let foreign = folder.path().join("foreign");
+    fs::create_dir(&foreign).unwrap();
+    fs::write(foreign.join("notes.txt"), "hello").unwrap();
+    let text = shown(&foreign.join("notes.txt"));
+    let half = shown(&path.join("30.orbax-checkpoint-tmp"));
+    let (run, foreign) = (shown(&path), shown(&foreign));
+    for command in ["show", "verify"] {
+        for (arguments, message) in [
+            (vec!["nowhere"], "nowhere: "),
+            (vec![foreign.as_str()], "is no folder of checkpoints"),
+            (vec![text.as_str()], "is neither a safetensors file"),
+            (vec![half.as_str()], "was not finished"),
+            (vec![run.as_str(), "--step", "30"], "no step 30"),
+            (
+                vec![run.as_str(), "--step", "20", "--item", "optimizer"],
+                "no item optimizer",
+            ),
+        ] {
+            let mut all = vec!["ckpt", command];
+            all.extend(arguments);
+            let (code, out, err) = look(&all);
+            assert_eq!((code, out.as_str()), (1, ""), "{all:?}");
+            assert!(err.starts_with("error: "), "{err}");
+            has_all(&err, &[message]);
+        }
+    }
+    let (code, _, err) = look(&["ckpt", "ls", &golden("digits.safetensors")]);
+    assert_eq!(code, 1);
+    has_all(&err, &["is one checkpoint"]);
+    let (code, _, err) = look(&["ckpt", "ls", &foreign]);
+    assert_eq!(code, 1);
+    has_all(&err, &["is no folder of checkpoints"]);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let home = tempfile::tempdir().unwrap();
+    for arguments in [["ckpt", "show"], ["ckpt", "ls"]] {
+        let mut command = bare(home.path());
+        command.args(arguments).arg(golden("orbax/manager"));
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), err.as_str()), (Some(0), ""));
+    }
+}
+
+#[test]
+fn inspect_sums_up() {
+    let (_folder, path) = a_run();
+    let (code, out, err) = look(&["inspect", &shown(&path), "--largest", "1"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let all = lines(&out);
+    for line in [
+        "format Orbax",
+        "step 20",
+        "items metrics, settings, state",
+        "checksums of every file",
+        "parameters 195 in 2 arrays",
+        "memory 774 B",
+        "f32 1 192 768 B",
+        "bf16 1 3 6 B",
+        "state.dense.kernel f32[64,3] 768 B",
+    ] {
+        assert!(all.iter().any(|l| l == line), "{line}: {out}");
+    }
+    assert!(!out.contains("state.dense.bias"), "{out}");
+}
