@@ -46,7 +46,9 @@ enum Command {
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
-    /// List, show, compare, convert and verify checkpoints.
+    /// List, show, compare, convert and verify checkpoints: folders of a CheckpointManager, steps
+    /// and items in Orbax's layout, msgpack files of Flax and folders of them, safetensors files
+    /// and their index.
     #[command(subcommand)]
     Ckpt(ckpt::Command),
     /// Tell what a checkpoint holds: parameters, memory by type, the largest arrays.

@@ -191,7 +191,7 @@ fn orbax(folder: PathBuf, wanted: Option<&str>) -> Result<Checkpoint, Box<dyn Er
             reader,
         });
     }
-    if reader.contains("_METADATA") || !items.iter().any(|item| has_files(item)) {
+    if reader.contains("_METADATA") || !items.iter().any(has_files) {
         if let Some(item) = wanted {
             return Err(format!("{shown}: is one item, and has no item {item}").into());
         }

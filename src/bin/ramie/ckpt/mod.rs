@@ -20,8 +20,7 @@ use clap::{Args, Subcommand};
 
 pub(crate) use inspect::run as inspect;
 
-/// Folders of a `CheckpointManager`, steps and items in Orbax's layout, msgpack files of Flax
-/// and folders of them, safetensors files and their index.
+/// What is done with checkpoints.
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// List the steps of a run: size, time, metrics, and whether they were committed.
@@ -29,7 +28,7 @@ pub(crate) enum Command {
         /// The folder of a run.
         path: PathBuf,
     },
-    /// Show the arrays of a checkpoint: paths, types, bytes, shardings. Only metadata are read.
+    /// Show the arrays of a checkpoint: paths, types, bytes, shardings. No elements are read.
     Show {
         #[command(flatten)]
         one: One,

@@ -66,9 +66,11 @@ pub(crate) fn time(time: SystemTime) -> String {
 /// The beginning of a text, in quotes and in one line.
 pub(crate) fn shortened(text: &str) -> String {
     const MOST: usize = 60;
-    match text.char_indices().nth(MOST) {
-        Some((at, _)) => format!("{:?} …", &text[..at]),
-        None => format!("{text:?}"),
+    let line = |c: char| if c.is_control() { ' ' } else { c };
+    let start: String = text.chars().take(MOST).map(line).collect();
+    match text.chars().nth(MOST) {
+        Some(_) => format!("'{start}' …"),
+        None => format!("'{start}'"),
     }
 }
 
