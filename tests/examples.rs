@@ -1,29 +1,13 @@
 //! The examples as programs: what they print and write.
 
+#[path = "common/programs.rs"]
+mod programs;
+
+use programs::example;
 use ramie::aot::Target;
 use ramie::pjrt::discover::Environment;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
-
-/// The program of an example; `cargo test` builds all of them, a run of this
-/// test alone does not.
-fn example(name: &str) -> PathBuf {
-    let this = std::env::current_exe().expect("this program");
-    let build = this
-        .parent()
-        .and_then(Path::parent)
-        .expect("the build folder");
-    let program = build.join("examples").join(name);
-    if !program.exists() {
-        let status = Command::new(env!("CARGO"))
-            .args(["build", "--example", name, "--target-dir"])
-            .arg(build.parent().expect("the target folder"))
-            .status()
-            .expect("cargo starts");
-        assert!(status.success());
-    }
-    program
-}
 
 fn run(program: &Path, arguments: &[&str], cache: &Path) -> Output {
     Command::new(program)
@@ -55,7 +39,7 @@ fn is_picture(path: &Path) -> bool {
     bytes.get(1..4) == Some(b"PNG")
 }
 
-fn programs(cache: &Path) -> usize {
+fn compiled(cache: &Path) -> usize {
     std::fs::read_dir(cache).expect("the cache").count()
 }
 
@@ -72,7 +56,7 @@ fn digits_learns_and_the_second_run_compiles_nothing() {
     assert!(correct >= 433 && total == 450, "{text}");
     assert!(is_picture(&out.join("loss.png")) && is_picture(&out.join("predictions.png")));
 
-    let before = programs(&cache);
+    let before = compiled(&cache);
     assert!(before > 0);
     let arguments = ["--no-plots", "--seed", "1", "--out"];
     let again = run(
@@ -81,7 +65,7 @@ fn digits_learns_and_the_second_run_compiles_nothing() {
         &cache,
     );
     assert!(again.status.success());
-    assert_eq!(programs(&cache), before, "another seed, the same programs");
+    assert_eq!(compiled(&cache), before, "another seed, the same programs");
 }
 
 #[test]

@@ -13,7 +13,7 @@ mod run;
 mod saved;
 
 pub use ahead::{ahead, compiled_ahead};
-pub use run::{Run, RunOptions};
+pub use run::{Run, RunOptions, Stopped};
 
 use clap::Parser;
 use ramie::{Platform, RuntimeOptions, configure, runtime};
@@ -34,6 +34,11 @@ pub fn main<O: Parser>(run: impl FnOnce(&O) -> Result) -> ExitCode {
     ahead::take(&mut matches);
     match ahead::outcome(run(&options)) {
         Ok(()) => ExitCode::SUCCESS,
+        // What was asked for is done.
+        Err(e) if e.is::<Stopped>() => {
+            println!("{e}");
+            ExitCode::SUCCESS
+        }
         Err(e) => {
             eprintln!("error: {e}");
             ExitCode::FAILURE

@@ -5,6 +5,7 @@ use super::saved::Checkpoints;
 use super::{Result, history, picture, start_with};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use ramie::checkpoint::preemption;
 use ramie::nn::training::writers::{JsonLinesWriter, MetricWriter, MultiWriter, TensorBoardWriter};
 use ramie::{Array, Platform, RuntimeOptions, Tree};
 use serde::{Serialize, de::DeserializeOwned};
@@ -36,6 +37,11 @@ pub struct RunOptions {
 /// How many steps later a metric is read. It is computed by then, so that reading
 /// it does not hold up the device, which works ahead of the program.
 const LATER: usize = 10;
+
+/// The program was asked to end, and has saved: it goes on with `--resume`.
+#[derive(Debug, thiserror::Error)]
+#[error("Stopped and saved after step {0}: --resume goes on from there")]
+pub struct Stopped(u64);
 
 /// A training run.
 pub struct Run {
@@ -79,6 +85,7 @@ impl Run {
             platform: options.platform,
             ..runtime
         })?;
+        preemption::on_signals()?;
         let checkpoints = Checkpoints::open(&folder.join("checkpoints"), options.resume)?;
         let style = "{bar:30} step {pos}/{len}  {per_sec}  eta {eta}  {msg}";
         let style = ProgressStyle::with_template(style).expect("the template is well-formed");
@@ -180,17 +187,26 @@ impl Run {
         Ok(())
     }
 
-    /// Saves a checkpoint, if one is due: every so many steps, and at the end.
+    /// Saves a checkpoint, if one is due: every so many steps, at the end, and when
+    /// someone pressed Ctrl-C or the machine is wanted back.
+    ///
+    /// # Errors
+    /// If it cannot be saved; and [`Stopped`], if the program is to end.
     pub fn checkpoint(&mut self, state: &impl Tree, data: &impl Serialize) -> Result {
-        let due = self.step.is_multiple_of(self.every) || self.step == self.total;
-        if !due || self.last_saved == Some(self.step) {
-            return Ok(());
+        let stop = preemption::requested();
+        let due = self.step.is_multiple_of(self.every) || self.step == self.total || stop;
+        if due && self.last_saved != Some(self.step) {
+            // Metrics first: those up to a checkpoint are there if it is.
+            self.write_metrics(0)?;
+            self.writer()?.flush()?;
+            self.checkpoints.save(self.step, state, data)?;
+            self.last_saved = Some(self.step);
         }
-        // Metrics first: those up to a checkpoint are there if it is.
-        self.write_metrics(0)?;
-        self.writer()?.flush()?;
-        self.checkpoints.save(self.step, state, data)?;
-        self.last_saved = Some(self.step);
+        if stop {
+            self.checkpoints.finish()?;
+            self.bar.abandon();
+            return Err(Stopped(self.step).into());
+        }
         Ok(())
     }
 

@@ -23,7 +23,10 @@ pub struct Checkpoints {
 impl Checkpoints {
     /// Those of a folder; a run that is not resumed begins without any.
     pub fn open(folder: &Path, resume: bool) -> Result<Checkpoints> {
-        let options = CheckpointManagerOptions::new().max_to_keep(KEPT);
+        let options = CheckpointManagerOptions::new()
+            .max_to_keep(KEPT)
+            // What a killed run left half written.
+            .cleanup_tmp_directories(true);
         Ok(Checkpoints {
             manager: CheckpointManager::new(folder, options)?,
             ours: resume,

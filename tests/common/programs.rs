@@ -1,0 +1,24 @@
+//! Examples as programs.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The program of an example; `cargo test` builds all of them, a run of one test
+/// alone does not.
+pub fn example(name: &str) -> PathBuf {
+    let this = std::env::current_exe().expect("this program");
+    let build = this
+        .parent()
+        .and_then(Path::parent)
+        .expect("the build folder");
+    let program = build.join("examples").join(name);
+    if !program.exists() {
+        let status = Command::new(env!("CARGO"))
+            .args(["build", "--example", name, "--target-dir"])
+            .arg(build.parent().expect("the target folder"))
+            .status()
+            .expect("cargo starts");
+        assert!(status.success());
+    }
+    program
+}
