@@ -223,6 +223,10 @@ mod documents {
     struct Guide;
     #[doc = include_str!("../docs/from-jax.md")]
     struct FromJax;
+    #[doc = include_str!("../docs/from-pytorch.md")]
+    struct FromPyTorch;
+    #[doc = include_str!("../docs/recipes.md")]
+    struct Recipes;
     #[doc = include_str!("../docs/core.md")]
     struct Core;
     #[doc = include_str!("../docs/adding-a-primitive.md")]
