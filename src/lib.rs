@@ -235,6 +235,10 @@ mod documents {
     struct AddingALayer;
     #[doc = include_str!("../docs/models.md")]
     struct Models;
+    #[doc = include_str!("../docs/data.md")]
+    struct Data;
+    #[doc = include_str!("../docs/schedules.md")]
+    struct Schedules;
     #[doc = include_str!("../docs/checkpoints.md")]
     struct Checkpoints;
     #[doc = include_str!("../docs/adding-an-optimizer.md")]
