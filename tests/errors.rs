@@ -15,6 +15,8 @@
 mod algebra;
 #[path = "errors/arrays.rs"]
 mod arrays;
+#[path = "errors/checkpoints.rs"]
+mod checkpoints;
 #[path = "errors/control.rs"]
 mod control;
 #[path = "errors/document.rs"]
@@ -54,6 +56,7 @@ fn all() -> Vec<Section> {
         meshes "Meshes and shardings";
         trees "Trees and states";
         optimizers "Optimizers";
+        checkpoints "Checkpoints";
     ]
 }
 

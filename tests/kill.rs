@@ -41,7 +41,7 @@ fn last(folder: &Path) -> Saved {
 fn a_killed_run_ends_as_one_that_was_not() {
     let kills: u64 = match std::env::var(KILLS) {
         Ok(kills) => kills.parse().expect("a number of kills"),
-        Err(_) => 15,
+        Err(_) => 50,
     };
     let steps = 12 * kills;
     let folder = tempfile::tempdir().unwrap();

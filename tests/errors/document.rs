@@ -59,7 +59,9 @@ it got, what it expected, and what to do. What the world does comes back as an e
 Every entry is a program that is wrong and what it says, word for word: `tests/errors.rs` runs them.
 Programs are shown as if each were the file `src/main.rs`, after `use ramie::*;`; `f32(&[2, 3])` is
 an array of that shape and element type. Those of optimizers come after `use ramie::optim::*;` too, and
-`params()` is a state of a `kernel` `[2, 3]` and a `bias` `[3]`. A transformation is a closure, whose lines
+`params()` is a state of a `kernel` `[2, 3]` and a `bias` `[3]`. Those of checkpoints come after
+`use ramie::checkpoint::{commit::*, items::*, manager::{*, policies::*}};`, and each saves into an empty folder
+`run()`. A transformation is a closure, whose lines
 are those of the crate; the message then says at which line of the program it was called.
 ";
 

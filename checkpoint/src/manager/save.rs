@@ -89,6 +89,10 @@ impl CheckpointManager {
     /// What failed in the background since the last call, and then this step is not saved.
     /// If the step is there already, or the snapshot fails; and, where nothing goes on in
     /// the background, if something cannot be written.
+    ///
+    /// # Panics
+    /// As [`save_with`](CheckpointManager::save_with).
+    #[track_caller]
     pub fn save(&self, step: u64, args: &dyn SaveArgs) -> Result<bool> {
         self.save_with(step, args, StepOptions::new())
     }
@@ -120,7 +124,8 @@ impl CheckpointManager {
     /// As [`save`](CheckpointManager::save).
     ///
     /// # Panics
-    /// If an item has the name `metrics`, and there are metrics to be written.
+    /// If an item has the name `metrics`, and there are metrics to be written; if a
+    /// preservation policy does not answer for each checkpoint.
     #[track_caller]
     pub fn save_with(&self, step: u64, args: &dyn SaveArgs, options: StepOptions) -> Result<bool> {
         let begun = Instant::now();
@@ -174,6 +179,7 @@ impl CheckpointManager {
     }
 
     /// Enters a step into the list, and takes out what is no longer kept with it.
+    #[track_caller]
     fn change(&self, step: u64, metrics: Option<Metrics>) -> Result<Change> {
         let mut after = lock(&self.steps).clone();
         after.push(CheckpointInfo {
