@@ -88,7 +88,7 @@ pub fn train(options: &Options) -> Result {
     let step = jit(train_step);
     for made in losses.len() as u64 + 1..=options.steps {
         let (images, labels) = batches.next().ok_or("there are no batches left")??;
-        common::ahead(|| step.lower_with(&mut trainer, (images.clone(), labels.clone())))?;
+        common::ahead(|| step.lower_with(&trainer, (images.clone(), labels.clone())))?;
         losses.push(step(&mut trainer, images, labels).item::<f32>());
         let data = batches.state();
         let items = Composite::new()
