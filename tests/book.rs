@@ -95,3 +95,43 @@ fn links_of_the_book_lead_to_files_and_headings() {
     }
     assert!(broken.is_empty(), "links that lead nowhere: {broken:#?}");
 }
+
+/// The words of the code of a folder's Rust files, without comments.
+fn words_of_code(folder: &Path, words: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            words_of_code(&path, words);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            let code = text.lines().filter(|l| !l.trim_start().starts_with("//"));
+            words.extend(code.flat_map(names).map(str::to_owned));
+        }
+    }
+}
+
+/// The words that begin with a letter.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()))
+}
+
+#[test]
+fn names_in_the_tables_of_other_libraries_are_here() {
+    let mut known = BTreeSet::new();
+    for part in ["", "core", "nn", "optim", "data", "checkpoint", "derive"] {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        words_of_code(&root.join(part).join("src"), &mut known);
+    }
+    let mut unknown = Vec::new();
+    for page in ["from-jax.md", "from-pytorch.md"] {
+        let text = text(page).replace("\\|", " ");
+        let rows = prose(&text).filter(|line| line.starts_with("| "));
+        for cell in rows.filter_map(|row| row.split('|').nth(2)) {
+            let code = cell.split('`').skip(1).step_by(2);
+            let missing = code.flat_map(names).filter(|name| !known.contains(*name));
+            unknown.extend(missing.map(|name| format!("docs/{page}: {name}")));
+        }
+    }
+    assert!(unknown.is_empty(), "nothing has these names: {unknown:#?}");
+}
