@@ -5,6 +5,7 @@
 //! Every workload runs in a process of its own, so that peak memory is its own; so
 //! does every optimizer of `optim`, which `optim/adamw` names alone.
 
+mod checkpoint;
 mod cnn;
 mod collectives;
 mod decoder;
@@ -29,7 +30,7 @@ mod xor;
 use measure::{Plan, measure};
 use std::process::Command;
 
-const WORKLOADS: [&str; 13] = [
+const WORKLOADS: [&str; 14] = [
     "scalar",
     "xor",
     "digits",
@@ -43,6 +44,7 @@ const WORKLOADS: [&str; 13] = [
     "first_step",
     "loader",
     "feed",
+    "checkpoint",
 ];
 
 fn run(name: &str, plan: &Plan) -> ramie::core::Result<()> {
@@ -58,6 +60,10 @@ fn run(name: &str, plan: &Plan) -> ramie::core::Result<()> {
         "trace" => trace::measure(plan),
         "collectives" => collectives::measure(plan),
         "feed" => feed::measure(plan),
+        "checkpoint" => {
+            checkpoint::measure(plan);
+            Ok(())
+        }
         "first_step" => {
             first_step::inside();
             Ok(())
