@@ -12,7 +12,7 @@ use std::fmt::Write;
 /// use ramie_checkpoint::manager::Metrics;
 /// let metrics = Metrics::from([("loss", 0.25), ("accuracy", 0.9)]);
 /// assert_eq!(metrics.get("loss"), Some(0.25));
-/// assert_eq!(metrics.to_json(), r#"{"accuracy": 0.9, "loss": 0.25}"#);
+/// assert_eq!(metrics.to_json(), r#"{"loss": 0.25, "accuracy": 0.9}"#);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metrics(Map<String, Value>);
