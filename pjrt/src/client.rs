@@ -1,5 +1,6 @@
 //! Clients: one plugin's devices in this process.
 
+use crate::blocks;
 use crate::client_options::ClientOptions;
 use crate::device::{Device, DeviceInner};
 use crate::error::{Result, borrowed, owned_string};
@@ -127,6 +128,9 @@ impl Client {
             under_way: UnderWay::new(api),
             callbacks: OnceLock::new(),
         }));
+        if inner.is_cpu {
+            blocks::serve(api.address());
+        }
         inner.read_devices()?;
         wait_at_exit(inner);
         let client = Client(inner);

@@ -32,6 +32,7 @@
 
 mod aligned;
 mod analysis;
+mod blocks;
 mod buffer;
 mod buffer_type;
 mod callback;
@@ -65,6 +66,7 @@ mod value;
 
 pub use aligned::AlignedBytes;
 pub use analysis::MemoryAnalysis;
+pub use blocks::{HostBlocks, host_blocks};
 pub use buffer::{Buffer, HostCopy};
 pub use buffer_type::BufferType;
 pub use callback::{BufferMut, BufferView, Callback};

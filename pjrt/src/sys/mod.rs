@@ -199,6 +199,11 @@ impl Api {
         Api(table)
     }
 
+    /// An address within the plugin.
+    pub fn address(self) -> *const () {
+        self.0.as_ptr().cast_const().cast()
+    }
+
     /// Major and minor version.
     pub fn version(self) -> (i32, i32) {
         // SAFETY: `Api::new` promises a live table.

@@ -1,0 +1,155 @@
+//! The functions that a loaded library imports, by the tables of the ELF format.
+//!
+//! A library calls what it imports through addresses that the loader wrote where
+//! the library's relocations say. Writing another address there changes what this
+//! one library calls.
+
+use libc::{Elf64_Ehdr, Elf64_Phdr, Elf64_Rela, Elf64_Sym};
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// An entry of the table that says where the others are.
+#[repr(C)]
+struct Dynamic {
+    tag: u64,
+    value: u64,
+}
+
+// Tags of such entries; what the crate `libc` does not have.
+const DT_NULL: u64 = 0;
+const DT_PLTRELSZ: u64 = 2;
+const DT_STRTAB: u64 = 5;
+const DT_SYMTAB: u64 = 6;
+const DT_RELA: u64 = 7;
+const DT_RELASZ: u64 = 8;
+const DT_JMPREL: u64 = 23;
+const DT_RELACOUNT: u64 = 0x6fff_fff9;
+/// Relocations that are a symbol's address: of 64 bits, in the global table, and of
+/// functions.
+#[cfg(target_arch = "x86_64")]
+const ADDRESSES: [u64; 3] = [1, 6, 7];
+#[cfg(target_arch = "aarch64")]
+const ADDRESSES: [u64; 3] = [257, 1025, 1026];
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+const ADDRESSES: [u64; 0] = [];
+
+/// The tables of a library, which stay where they are until it is unloaded.
+pub struct Imports {
+    base: usize,
+    names: *const u8,
+    symbols: *const Elf64_Sym,
+    relocations: [&'static [Elf64_Rela]; 2],
+    /// What the loader made read-only when it had written it.
+    read_only: std::ops::Range<usize>,
+}
+
+impl Imports {
+    /// Those of the library that has this address in it, if that is one. It is never
+    /// unloaded.
+    pub fn of(address: *const ()) -> Option<Imports> {
+        // SAFETY: a struct of numbers and pointers.
+        let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
+        // SAFETY: looks for the address among loaded libraries.
+        if unsafe { libc::dladdr(address.cast(), &mut info) } == 0 {
+            return None;
+        }
+        let base = info.dli_fbase as usize;
+        // SAFETY: a library is mapped from its header on.
+        let header = unsafe { &*(base as *const Elf64_Ehdr) };
+        if header.e_ident[..4] != *b"\x7fELF" {
+            return None;
+        }
+        let segments = (base + header.e_phoff as usize) as *const Elf64_Phdr;
+        // SAFETY: the header says where its segments are described.
+        let segments = unsafe { std::slice::from_raw_parts(segments, header.e_phnum.into()) };
+        let segment = |kind| segments.iter().find(|s| s.p_type == kind);
+        let first = (base + segment(libc::PT_DYNAMIC)?.p_vaddr as usize) as *const Dynamic;
+        let find = |tag: u64| {
+            let entries = (0..).map(|i| first.wrapping_add(i));
+            // SAFETY: entries up to the one that ends the table, beyond which this
+            // does not look.
+            let mut entries = entries.map(|entry| unsafe { &*entry });
+            let entry = entries.find(|e| e.tag == tag || e.tag == DT_NULL)?;
+            (entry.tag == tag).then_some(entry.value as usize)
+        };
+        // Some loaders write where a table is, others leave where it is in the file.
+        let place = |tag| find(tag).map(|at| if at < base { base + at } else { at });
+        let table = |at: Option<usize>, bytes: Option<usize>, skipped: usize| match (at, bytes) {
+            (Some(at), Some(bytes)) => {
+                let n = (bytes / size_of::<Elf64_Rela>()).saturating_sub(skipped);
+                let first = (at as *const Elf64_Rela).wrapping_add(skipped);
+                // SAFETY: the table of the library, of that size.
+                unsafe { std::slice::from_raw_parts(first, n) }
+            }
+            _ => &[],
+        };
+        // Relative ones, which name no symbol, come first.
+        let relative = find(DT_RELACOUNT).unwrap_or(0);
+        let read_only = segment(libc::PT_GNU_RELRO).map_or(0..0, |s| {
+            let start = base + s.p_vaddr as usize;
+            start..start + s.p_memsz as usize
+        });
+        Some(Imports {
+            base,
+            names: place(DT_STRTAB)? as *const u8,
+            symbols: place(DT_SYMTAB)? as *const Elf64_Sym,
+            relocations: [
+                table(place(DT_JMPREL), find(DT_PLTRELSZ), 0),
+                table(place(DT_RELA), find(DT_RELASZ), relative),
+            ],
+            read_only,
+        })
+    }
+
+    /// Puts a function in the place of the imported one of this name; whether the
+    /// library imports it.
+    ///
+    /// The function must do for its callers what the imported one does.
+    pub fn replace(&self, name: &CStr, function: *const ()) -> bool {
+        let mut found = false;
+        for relocation in self.relocations.into_iter().flatten() {
+            if self.is_address_of(relocation, name) {
+                found |= self.write(self.base + relocation.r_offset as usize, function);
+            }
+        }
+        found
+    }
+
+    fn is_address_of(&self, relocation: &Elf64_Rela, name: &CStr) -> bool {
+        let (kind, symbol) = (relocation.r_info & 0xffff_ffff, relocation.r_info >> 32);
+        if symbol == 0 || relocation.r_addend != 0 || !ADDRESSES.contains(&kind) {
+            return false;
+        }
+        // SAFETY: relocations name symbols of the library's table, whose names are
+        // in the table of names, each with a zero at its end.
+        let own = unsafe {
+            let symbol = &*self.symbols.add(symbol as usize);
+            CStr::from_ptr(self.names.add(symbol.st_name as usize).cast())
+        };
+        own == name
+    }
+
+    /// Writes an address; whether that could be done.
+    fn write(&self, at: usize, function: *const ()) -> bool {
+        // SAFETY: asks for a number.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+        let protect = |protection| {
+            let start = at / page * page;
+            // SAFETY: a page of the library's data that the loader made read-only
+            // when it had written the addresses that are in it.
+            unsafe { libc::mprotect(start as *mut _, page, protection) == 0 }
+        };
+        let read_only = self.read_only.contains(&at);
+        if read_only && !protect(libc::PROT_READ | libc::PROT_WRITE) {
+            return false;
+        }
+        // SAFETY: the place of an address, in one aligned word that others read
+        // while it is written.
+        unsafe { AtomicUsize::from_ptr(at as *mut usize) }
+            .store(function as usize, Ordering::Release);
+        if read_only {
+            protect(libc::PROT_READ);
+        }
+        true
+    }
+}
