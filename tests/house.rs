@@ -217,6 +217,29 @@ fn the_checks_run_the_readme_test_command() {
 }
 
 #[test]
+fn the_tables_of_training_steps_have_every_workload() {
+    let page = fs::read_to_string(root().join("docs/performance.md")).unwrap();
+    let writer = fs::read_to_string(root().join("benches/compare/report.py")).unwrap();
+    let mark = |name: &str| {
+        let after = writer.split_once(&format!("\n{name} = \"")).expect(name).1;
+        after.split('"').next().unwrap()
+    };
+    let (_, after) = page.split_once(mark("BEGIN")).expect("the first mark");
+    let (tables, _) = after.split_once(mark("END")).expect("the end mark");
+    let missing = ["scalar", "xor", "digits", "cnn", "gpt", "lstm"]
+        .iter()
+        .flat_map(|workload| {
+            let row = format!("| `{workload}` | ");
+            let step = format!("| trace and lower `{workload}` | ");
+            [row, step].map(|row| (tables.contains(&row), row))
+        })
+        .filter(|(found, _)| !found)
+        .map(|(_, row)| row)
+        .collect();
+    expect_none("run benches/compare/table.py", missing);
+}
+
+#[test]
 fn links_between_documents_lead_somewhere() {
     let mut broken = Vec::new();
     for (path, text) in files(".md") {

@@ -60,9 +60,11 @@ def peak_rss_mb():
 
 def measure(name, client, steps, samples, warmup):
     import jax
+    from flops import of_products
     from workloads import WORKLOADS
 
     step, state, inputs = WORKLOADS[name]()
+    types = jax.eval_shape(lambda *args: args, state, *inputs)
     step = jax.jit(step, donate_argnums=0)
     start = time.perf_counter()
     lowered = step.lower(state, *inputs)
@@ -84,7 +86,7 @@ def measure(name, client, steps, samples, warmup):
     return {"workload": name, "framework": "jax", "platform": f"cpu-{client}",
             "median_s": statistics.median(times), "best_s": min(times), "trace_lower_s": middle - start,
             "compile_s": end - middle, "peak_rss_mb": round(peak_rss_mb(), 1), "steps": steps, "samples": samples,
-            "loss": float(outputs[0]) if outputs else float(state)}
+            "loss": float(outputs[0]) if outputs else float(state), "flops": of_products(step, *types)}
 
 
 def first_step():

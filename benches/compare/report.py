@@ -1,0 +1,210 @@
+"""The tables of `docs/performance.md`, from the lines of a run."""
+
+import statistics
+
+BEGIN = "<!-- Written by benches/compare/table.py, up to the end mark. -->"
+END = "<!-- The end of what benches/compare/table.py wrote. -->"
+
+SIDES = {"ramie": "Ramie", "jax_plugin": "JAX, plugin", "jax_jaxlib": "JAX, jaxlib", "candle": "Candle", "burn": "Burn"}
+JAX = ("jax_plugin", "jax_jaxlib")
+STEPS = ("scalar", "xor", "digits", "cnn", "gpt", "lstm")
+# Ratios to the better of JAX's clients that this project wants.
+STEP_TARGETS = {"scalar": 0.35, "xor": 0.5, "digits": 0.8, "cnn": 0.5, "gpt": 0.75}
+TRACE_TARGET, WARM_TARGET, COLD_TARGET, MEMORY_TARGET = 0.2, 0.15, 0.5, 0.6
+
+
+def duration(seconds):
+    """With a unit, in three digits."""
+    for unit, factor in (("s", 1), ("ms", 1e3), ("µs", 1e6)):
+        if seconds * factor >= 1 or unit == "µs":
+            value = seconds * factor
+            return f"{value:.{0 if value >= 100 else 1 if value >= 10 else 2}f} {unit}"
+
+
+def operations(count):
+    for prefix, factor in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if count >= factor or prefix == "k":
+            return f"{count / factor:.3g} {prefix}FLOP"
+
+
+def percent(share):
+    return f"{100 * share:.0f} %" if share >= 0.01 else "below 1 %"
+
+
+def megabytes(value):
+    return f"{value:.0f} MB"
+
+
+def ratio(value):
+    return f"{value:.2f}"
+
+
+def spread(values, form):
+    """The median of rounds, and the least and the most where there are several."""
+    middle = form(statistics.median(values))
+    low, high = form(min(values)), form(max(values))
+    if low == high:
+        return middle
+    # A unit that both have is said once.
+    if low.split(" ")[1:] == high.split(" ")[1:]:
+        low = low.split(" ")[0]
+    return f"{middle} ({low} to {high})"
+
+
+class Run:
+    """The numbers of a run, by workload, side and round."""
+
+    def __init__(self, lines):
+        self.head = lines[0]
+        self.lines = [line for line in lines if "round" in line]
+        self.sides = [side for side in SIDES if any(line["side"] == side for line in self.lines)]
+
+    def rounds(self, workload, side, field):
+        """The field in each round that has it, by the number of the round."""
+        return {line["round"]: line[field] for line in self.lines
+                if line["workload"] == workload and line["side"] == side and field in line}
+
+    def failure(self, workload, side):
+        said = [line["failed"] for line in self.lines
+                if line["workload"] == workload and line["side"] == side and "failed" in line]
+        return said[-1] if said else None
+
+    def cell(self, workload, side, field, form=duration):
+        values = self.rounds(workload, side, field).values()
+        if values:
+            return spread(values, form)
+        return "failed" if self.failure(workload, side) else ""
+
+    def ratios(self, workload, field):
+        """In each round: Ramie's to the least of JAX's clients."""
+        ours = self.rounds(workload, "ramie", field)
+        theirs = [self.rounds(workload, side, field) for side in JAX]
+        best = {n: min(t[n] for t in theirs if n in t) for n in ours if any(n in t for t in theirs)}
+        return [ours[n] / best[n] for n in best]
+
+    def ratio(self, workload, field, target=None):
+        """Cells: the ratio, and whether its median is within the target."""
+        values = self.ratios(workload, field)
+        if not values or not target:
+            return [spread(values, ratio) if values else "", ""]
+        met = "met" if statistics.median(values) <= target else "not met"
+        return [spread(values, ratio), f"≤ {target:g}, {met}"]
+
+    def gflops(self):
+        """The best rate, and who had it."""
+        best = max((line for line in self.lines if "gflops" in line), key=lambda line: line["gflops"], default=None)
+        return (best["gflops"], best) if best else (None, None)
+
+    def flops(self, workload):
+        counts = [n for side in JAX for n in self.rounds(workload, side, "flops").values()]
+        return counts[0] if counts else None
+
+    def has(self, workload):
+        return any(line["workload"] == workload for line in self.lines)
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
+
+
+def step_table(run):
+    others = [side for side in run.sides if side not in ("ramie", *JAX)]
+    jax = [side for side in run.sides if side in JAX]
+    head = ["workload", "Ramie", *(SIDES[s] for s in jax), "ratio", "target", *(SIDES[s] for s in others)]
+    rows = [[f"`{w}`", *(run.cell(w, s, "median_s") for s in ("ramie", *jax)),
+             *run.ratio(w, "median_s", STEP_TARGETS.get(w)), *(run.cell(w, s, "median_s") for s in others)]
+            for w in STEPS if run.has(w)]
+    return "### A step\n\n" + table(head, rows)
+
+
+def limit_table(run):
+    limit, line = run.gflops()
+    if limit is None:
+        return ""
+    rows = []
+    for workload in STEPS:
+        ours, flops = run.rounds(workload, "ramie", "median_s").values(), run.flops(workload)
+        theirs = [run.rounds(workload, side, "median_s").values() for side in JAX]
+        best = min((statistics.median(t) for t in theirs if t), default=None)
+        if not ours or not flops or not best:
+            continue
+        least = flops / limit / 1e9
+        rows.append([f"`{workload}`", operations(flops), duration(least), percent(least / statistics.median(ours)),
+                     percent(least / best)])
+    who = {"numpy": "NumPy"}.get(line["side"], SIDES.get("jax_" + line["side"]))
+    text = (f"The best product of two `f32` matrices in this run reached {limit:.0f} GFLOP/s ({who}, "
+            f"{line['size']}×{line['size']}). If the matrix products and convolutions of a step ran at that rate and "
+            "nothing else took time:\n\n")
+    return ("### The arithmetic limit\n\n" + text
+            + table(["workload", "products", "at the limit", "Ramie's share of it", "JAX's"], rows))
+
+
+def start_table(run):
+    jax = [side for side in run.sides if side in JAX]
+    rows = []
+    for field, what, target in (("trace_lower_s", "trace and lower", TRACE_TARGET), ("compile_s", "compile", None)):
+        rows += [[f"{what} `{w}`", *(run.cell(w, s, field) for s in ("ramie", *jax)), *run.ratio(w, field, target)]
+                 for w in STEPS if run.has(w)]
+    if run.has("trace"):
+        rows.append(["trace and lower 24 layers of 1,024 (`trace`)",
+                     *(run.cell("trace", s, "median_s") for s in ("ramie", *jax)),
+                     *run.ratio("trace", "median_s", TRACE_TARGET)])
+    others = [side for side in run.sides if side not in ("ramie", *JAX)]
+    for field, what, target in (("median_s", "warm", WARM_TARGET), ("empty_cache_s", "cold", COLD_TARGET)):
+        if run.has("first_step"):
+            rows.append([f"process start to first `digits` step, {what}",
+                         *(run.cell("first_step", s, field) for s in ("ramie", *jax)),
+                         *run.ratio("first_step", field, target)])
+    text = "\n" + start_of_others(run, others) if others and run.has("first_step") else ""
+    return ("### Before the first step\n\n"
+            + table(["", "Ramie", *(SIDES[s] for s in jax), "ratio", "target"], rows) + text)
+
+
+def start_of_others(run, others):
+    """Frameworks that compile nothing have one number only."""
+    cells = [(SIDES[side], run.cell("first_step", side, "median_s")) for side in others]
+    said = [f"{name} after {cell}" for name, cell in cells if cell and cell != "failed"]
+    return f"Frameworks that compile nothing finish the first `digits` step: {', '.join(said)}.\n" if said else ""
+
+
+def memory_table(run):
+    others = [side for side in run.sides if side not in ("ramie", *JAX)]
+    jax = [side for side in run.sides if side in JAX]
+    rows = [[f"`{w}`", *(run.cell(w, s, "peak_rss_mb", megabytes) for s in ("ramie", *jax)),
+             *run.ratio(w, "peak_rss_mb", MEMORY_TARGET), *(run.cell(w, s, "peak_rss_mb", megabytes) for s in others)]
+            for w in STEPS if run.has(w)]
+    head = ["workload", "Ramie", *(SIDES[s] for s in jax), "ratio", "target", *(SIDES[s] for s in others)]
+    return "### Peak memory\n\n" + table(head, rows)
+
+
+def version_table(run):
+    return "### Versions\n\n" + table(["", ""], [[name, found] for name, found in run.head["versions"].items()])
+
+
+def failures(run):
+    found = {(line["workload"], line["side"]): line["failed"] for line in run.lines if "failed" in line}
+    rows = [f"- `{workload}`, {SIDES.get(side, side)}: {said}" for (workload, side), said in found.items()]
+    return "### Failures\n\n" + "\n".join(rows) + "\n" if rows else ""
+
+
+def introduction(run):
+    rounds = f"{run.head['rounds']} rounds" if run.head["rounds"] != 1 else "one round"
+    return (f"Measured on {run.head['date']}: {rounds} in which all took turns, "
+            f"{run.head['samples']} samples of many steps in each. A time is the median of the rounds' medians, in "
+            "brackets the least and the most of them; a ratio is that of one round to the better of JAX's two "
+            "clients, median, least and most of the rounds.\n")
+
+
+def tables(lines):
+    run = Run(lines)
+    parts = [introduction(run), step_table(run), limit_table(run), start_table(run), memory_table(run), failures(run),
+             version_table(run)]
+    return "\n".join(part for part in parts if part)
+
+
+def replaced(document, text):
+    """The document with what is between the marks replaced."""
+    before, rest = document.split(BEGIN)
+    _, after = rest.split(END)
+    return f"{before}{BEGIN}\n\n{text}\n{END}{after}"

@@ -1,0 +1,88 @@
+"""The frameworks that `table.py` compares: how each is built, and how a workload of it is started."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+
+from steps import STEPS, default_library
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+SIDES = ("ramie", "jax_plugin", "jax_jaxlib", "candle", "burn")
+# Cargo's arguments, and the folder that they are for.
+BUILDS = {"ramie": (ROOT, ["bench", "--bench", "steps", "--no-run"]),
+          "candle": (HERE / "candle", ["build", "--release", "--locked"]),
+          "burn": (HERE / "burn", ["build", "--release", "--locked"])}
+# `trace` is not a matter of the client.
+LACKS = {"jax_jaxlib": {"trace"}, "candle": {"trace"}, "burn": {"trace"}}
+
+
+def build(side):
+    """Builds a side and returns its program, if that works. Cargo's own words go to the terminal."""
+    folder, arguments = BUILDS[side]
+    print(f"building {side} in {folder}", file=sys.stderr)
+    command = ["cargo", *arguments, "--message-format", "json-render-diagnostics"]
+    messages = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True).stdout
+    programs = [json.loads(line).get("executable") for line in messages.splitlines()]
+    return next((program for program in reversed(programs) if program), None)
+
+
+def command(side, program, workload, samples, faster):
+    """The command that prints a line of a workload, and what its environment adds.
+
+    `faster`: by how much less steps a sample has than the workload's own number.
+    """
+    steps = max(1, STEPS.get(workload, 1) // faster)
+    plan = ["--samples", str(samples)]
+    if workload in STEPS:
+        plan += ["--steps", str(steps)]
+    if not side.startswith("jax"):
+        # The plugin that JAX has, too.
+        extra = {"RAMIE_PJRT_PLUGIN": default_library()} if side == "ramie" and find_spec("xla_plugins") else {}
+        return [program, workload, *plan], extra
+    client = ["--client", side.removeprefix("jax_")]
+    if workload == "trace":
+        return [sys.executable, str(HERE / "trace.py"), *client, *plan], {}
+    chosen = ["--first-step"] if workload == "first_step" else ["--workloads", workload]
+    return [sys.executable, str(HERE / "steps.py"), *client, *chosen, *plan], {}
+
+
+def output(*arguments):
+    return subprocess.run(arguments, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+
+
+def locked(folder, package):
+    """The version of a package in a lock file."""
+    blocks = (folder / "Cargo.lock").read_text().split("[[package]]")
+    block = next(block for block in blocks if f'name = "{package}"\n' in block)
+    return block.split('version = "')[1].split('"')[0]
+
+
+def python_package(name):
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def versions(sides):
+    """What was measured, on what."""
+    changed = output("git", "status", "--porcelain", "--untracked-files=no", "--", ":!docs")
+    model = next((line.split(":")[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+                  if line.startswith("model name")), "unknown")
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    commit = output("git", "log", "-1", "--format=%h of %cs")
+    found = {"Ramie": f"commit {commit}" + (", changed since" if changed else ""),
+             "XLA CPU plugin": "xla-cpu-pjrt " + python_package("xla-cpu-pjrt")}
+    found |= {name: python_package(name.lower()) for name in ("JAX", "jaxlib", "Flax", "Optax", "NumPy")}
+    found |= {side.title(): locked(HERE / side, package)
+              for side, package in (("candle", "candle-core"), ("burn", "burn")) if side in sides}
+    found["rustc"] = output("rustc", "--version").removeprefix("rustc ")
+    found["Python"] = sys.version.split()[0]
+    found["machine"] = f"{model}, {os.cpu_count()} cores, {memory:.0f} GiB"
+    return found
