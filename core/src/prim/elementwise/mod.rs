@@ -9,6 +9,7 @@ mod complex;
 mod gamma;
 mod logaddexp;
 mod mulhi;
+mod on_cpu;
 mod power;
 mod select;
 mod special;

@@ -187,6 +187,9 @@ unary! {
 impl Lowering<'_> {
     /// A unary operator of one type: of StableHLO, of CHLO, or made of others.
     fn unary(&mut self, dialect: &str, name: &str, x: Value, aval: Aval) -> Value {
+        if let Some(y) = super::on_cpu::lowered(self, name, x, aval) {
+            return y;
+        }
         match (dialect, name) {
             ("stablehlo", name) => self.same(name, &[x], aval),
             ("ramie", "square") => self.same("multiply", &[x, x], aval),
