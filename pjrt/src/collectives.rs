@@ -1,8 +1,7 @@
 //! What the devices of a compiled program send each other.
 
 use crate::error::Result;
-use crate::hlo::{element_name, field, int, ints, string};
-use crate::proto::Reader;
+use crate::hlo::{element_name, field, int, ints, messages, string};
 use crate::unloaded::UnloadedExecutable;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -40,12 +39,8 @@ impl UnloadedExecutable {
 
 fn of_module(module: &[u8]) -> Vec<Collective> {
     let mut found: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
-    let parts = |code, number| {
-        let of_number = Reader(code).filter(move |(field, _)| *field == number);
-        of_number.map(|(_, part)| part.bytes())
-    };
-    let computations: Vec<Vec<&[u8]>> = parts(module, 3)
-        .map(|computation| parts(computation, 2).collect())
+    let computations: Vec<Vec<&[u8]>> = messages(module, 3)
+        .map(|computation| messages(computation, 2).collect())
         .collect();
     let fusions = computations.iter().flatten();
     let fused: HashSet<i64> = fusions
@@ -55,7 +50,7 @@ fn of_module(module: &[u8]) -> Vec<Collective> {
     // What a TPU sends while it computes stands in each of the fusions meanwhile, with
     // one channel.
     let mut fused_channels = HashSet::new();
-    for (computation, instructions) in parts(module, 3).zip(computations) {
+    for (computation, instructions) in messages(module, 3).zip(computations) {
         let is_fused = fused.contains(&int(computation, 5));
         let sizes: HashMap<i64, u64> = instructions
             .iter()
@@ -89,8 +84,7 @@ fn of_module(module: &[u8]) -> Vec<Collective> {
 
 /// The size of an array of this shape, or of all arrays of a tuple.
 fn bytes(shape: &[u8]) -> u64 {
-    let parts = Reader(shape).filter(|(field, _)| *field == 4);
-    let parts: u64 = parts.map(|(_, part)| bytes(part.bytes())).sum();
+    let parts: u64 = messages(shape, 4).map(bytes).sum();
     let elements: u64 = ints(shape, 3).iter().map(|d| *d as u64).product();
     parts + (elements * bits(element_name(int(shape, 2)))).div_ceil(8)
 }

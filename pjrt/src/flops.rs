@@ -1,8 +1,7 @@
 //! How much a compiled program computes.
 
 use crate::error::{ErrorCode, Result};
-use crate::hlo::{field, int, ints, string};
-use crate::proto::Reader;
+use crate::hlo::{field, int, ints, messages, string};
 use crate::unloaded::UnloadedExecutable;
 use crate::value::Value;
 use std::collections::HashMap;
@@ -31,18 +30,14 @@ impl UnloadedExecutable {
 
 /// Operations of the products in a module.
 fn of_module(module: &[u8]) -> f64 {
-    let parts = |code, number| {
-        let of_number = Reader(code).filter(move |(field, _)| *field == number);
-        of_number.map(|(_, part)| part.bytes())
-    };
     let of_computation = |computation| {
-        let instructions: Vec<&[u8]> = parts(computation, 2).collect();
+        let instructions: Vec<&[u8]> = messages(computation, 2).collect();
         let shapes = instructions.iter().map(|i| (int(i, 35), shape(i)));
         let shapes: HashMap<i64, Vec<i64>> = shapes.collect();
         let of_product = |i: &&[u8]| product(i, &shapes).unwrap_or(0.0);
         instructions.iter().map(of_product).sum::<f64>()
     };
-    parts(module, 3).map(of_computation).sum()
+    messages(module, 3).map(of_computation).sum()
 }
 
 /// The dimensions of an instruction's result, or of the first part of a tuple.
@@ -50,8 +45,8 @@ fn shape(instruction: &[u8]) -> Vec<i64> {
     let Some(shape) = field(instruction, 3) else {
         return Vec::new();
     };
-    let parts = Reader(shape.bytes()).find(|(field, _)| *field == 4);
-    ints(parts.map_or(shape, |(_, first)| first).bytes(), 3)
+    let shape = shape.bytes();
+    ints(messages(shape, 4).next().unwrap_or(shape), 3)
 }
 
 fn size(dims: &[i64]) -> f64 {

@@ -24,9 +24,7 @@ pub(crate) fn module_of<'a>(format: &str, code: &'a [u8]) -> Option<&'a [u8]> {
     match format {
         "hlo" => Some(code),
         // The module, then the configuration it was compiled with.
-        "hlo_with_config" => Reader(code)
-            .find(|(field, _)| *field == 1)
-            .map(|(_, hlo)| hlo.bytes()),
+        "hlo_with_config" => messages(code, 1).next(),
         _ => None,
     }
 }
@@ -67,26 +65,20 @@ fn module(code: &[u8]) -> String {
 
 /// Donated inputs: `{output}: (parameter, {part}, kind)`.
 fn alias_entries(code: &[u8]) -> String {
-    let entries = Reader(code)
-        .filter(|(field, _)| *field == 1)
-        .map(|(_, entry)| {
-            let entry = entry.bytes();
-            let kind = if int(entry, 4) == 2 {
-                "must-alias"
-            } else {
-                "may-alias"
-            };
-            let (output, part) = (list(&ints(entry, 1)), list(&ints(entry, 3)));
-            format!("{output}: ({}, {part}, {kind})", int(entry, 2))
-        });
+    let entries = messages(code, 1).map(|entry| {
+        let kind = if int(entry, 4) == 2 {
+            "must-alias"
+        } else {
+            "may-alias"
+        };
+        let (output, part) = (list(&ints(entry, 1)), list(&ints(entry, 3)));
+        format!("{output}: ({}, {part}, {kind})", int(entry, 2))
+    });
     entries.collect::<Vec<_>>().join(", ")
 }
 
 fn computation(code: &[u8], computations: &Names, out: &mut String) {
-    let instructions: Vec<&[u8]> = Reader(code)
-        .filter(|(field, _)| *field == 2)
-        .map(|(_, instruction)| instruction.bytes())
-        .collect();
+    let instructions: Vec<&[u8]> = messages(code, 2).collect();
     let names: Names = instructions
         .iter()
         .map(|i| (int(i, 35), string(i, 1)))
@@ -143,12 +135,8 @@ fn instruction(code: &[u8], names: &Names, computations: &Names, out: &mut Strin
             }
         }
     }
-    let slices: Vec<String> = Reader(code)
-        .filter(|(field, _)| *field == 17)
-        .map(|(_, s)| {
-            let s = s.bytes();
-            format!("[{}:{}:{}]", int(s, 1), int(s, 2), int(s, 3))
-        })
+    let slices: Vec<String> = messages(code, 17)
+        .map(|s| format!("[{}:{}:{}]", int(s, 1), int(s, 2), int(s, 3)))
         .collect();
     if !slices.is_empty() {
         attribute("slice", &format!("{{{}}}", slices.join(", ")));
@@ -205,8 +193,7 @@ fn shape(code: &[u8]) -> String {
     const TUPLE: i64 = 13;
     let element = int(code, 2);
     if element == TUPLE {
-        let parts = Reader(code).filter(|(field, _)| *field == 4);
-        let parts: Vec<String> = parts.map(|(_, part)| shape(part.bytes())).collect();
+        let parts: Vec<String> = messages(code, 4).map(shape).collect();
         return format!("({})", parts.join(", "));
     }
     let order = field(code, 5).map_or(Vec::new(), |layout| ints(layout.bytes(), 1));
@@ -298,6 +285,12 @@ fn literal(code: &[u8]) -> String {
         n if n <= SHOWN_ELEMENTS => format!("{{{}}}", elements.join(", ")),
         _ => "{...}".into(),
     }
+}
+
+/// The messages, or texts, in all fields with this number.
+pub(crate) fn messages(code: &[u8], number: u32) -> impl Iterator<Item = &[u8]> {
+    let of_number = Reader(code).filter(move |(field, _)| *field == number);
+    of_number.map(|(_, message)| message.bytes())
 }
 
 /// The last field with this number, as the wire format asks.
