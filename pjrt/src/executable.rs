@@ -187,21 +187,13 @@ impl Executable {
         let loaded = NonNull::new(loaded).expect("a compiled executable is not null");
         let mut get = sys::zeroed::<sys::LoadedExecutableGetExecutable>();
         get.loaded = loaded.as_ptr();
-        // SAFETY: the executable is live.
-        if let Err(error) = unsafe { api.call(&mut get) } {
-            // SAFETY: ours, and not used again.
-            unsafe { destroy_loaded(api, loaded) };
-            return Err(error);
-        }
-        // SAFETY: a live executable that is ours.
-        let unloaded = match unsafe { UnloadedExecutable::take(api, get.executable, None) } {
-            Ok(unloaded) => unloaded,
-            Err(error) => {
-                // SAFETY: ours, and not used again.
-                unsafe { destroy_loaded(api, loaded) };
-                return Err(error);
-            }
+        // SAFETY: the executable is live, and so is its inside, which is then ours.
+        let unloaded = unsafe {
+            let got = api.call(&mut get);
+            got.and_then(|()| UnloadedExecutable::take(api, get.executable, None))
         };
+        // SAFETY: ours, and after an error not used again.
+        let unloaded = unloaded.inspect_err(|_| unsafe { destroy_loaded(api, loaded) })?;
         let mut inner = Inner {
             loaded,
             unloaded,
