@@ -1,12 +1,11 @@
 //! Parts of arrays from and to the host.
 
-use super::put::{indices, typed};
+use super::put::{buffers, distinct, typed, wrong_size};
 use super::{Sharding, put};
 use crate::array::DeviceArray;
 use crate::{Array, Aval, DType, Error, Result, runtime};
-use ramie_pjrt::{AlignedBytes, Buffer, HostCopy};
-use smallvec::SmallVec;
-use std::collections::{HashMap, HashSet};
+use ramie_pjrt::{AlignedBytes, HostCopy};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -81,12 +80,7 @@ impl Array {
         let held = self.device_array()?;
         let first = first_holders(held.sharding, self.shape());
         let mut out: Vec<HostShard> = Vec::new();
-        let mut known = HashSet::new();
-        let parts = indices(held.sharding, self.shape());
-        for (at, (_, index)) in parts.into_iter().enumerate() {
-            if !known.insert(index.clone()) {
-                continue;
-            }
+        for (at, index) in distinct(held.sharding, self.shape()) {
             let buffer = &held.buffers[at];
             let here = buffer.device().client().platform_name() == "cpu";
             let copy = match here {
@@ -117,14 +111,8 @@ impl Sharding {
             let fits = named.try_shard_shape(shape);
             fits.map_err(|e| Error::Configuration(e.render("addressable_parts", &[])))?;
         }
-        let mut parts = Vec::new();
-        let mut known = HashSet::new();
-        for (_, index) in indices(*self, shape) {
-            if known.insert(index.clone()) {
-                parts.push(index);
-            }
-        }
-        Ok(parts)
+        let parts = distinct(*self, shape).into_iter();
+        Ok(parts.map(|(_, index)| index).collect())
     }
 }
 
@@ -175,29 +163,14 @@ pub fn make_array_from_parts(
         }
     }
     let whole = Aval::new(shape, dtype);
-    let aval = typed(whole, to);
-    let mut buffers: SmallVec<[Buffer; 1]> = SmallVec::new();
-    let mut made: HashMap<Vec<Range<usize>>, usize> = HashMap::new();
-    for (device, index) in indices(to, shape) {
-        let buffer = match made.get(&index) {
-            Some(at) => buffers[*at].copy_to_device(device)?,
-            None => {
-                let shape: Vec<usize> = index.iter().map(|r| r.end - r.start).collect();
-                let local = whole.with_shape(&shape);
-                let bytes = part(&index)?;
-                if bytes.len() != local.size_bytes() {
-                    return Err(Error::Configuration(format!(
-                        "make_array_from_parts: the part {index:?} of {whole} is {local}, which has {} \
-                         bytes; got {}\n  help: give all elements of the part, row by row",
-                        local.size_bytes(),
-                        bytes.len()
-                    )));
-                }
-                made.insert(index, buffers.len());
-                runtime::put_owned_buffer(bytes, local, device)?
-            }
-        };
-        buffers.push(buffer);
-    }
-    Ok(Array::from_parts(aval, buffers, to))
+    let buffers = buffers(whole, to, |index, local, device| {
+        let bytes = part(index)?;
+        match wrong_size(bytes.len(), index, whole, local) {
+            Some(wrong) => Err(Error::Configuration(format!(
+                "make_array_from_parts: {wrong}"
+            ))),
+            None => runtime::put_owned_buffer(bytes, local, device),
+        }
+    })?;
+    Ok(Array::from_parts(typed(whole, to), buffers, to))
 }

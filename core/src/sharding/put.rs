@@ -6,6 +6,7 @@ use crate::trace::fail;
 use crate::{Array, Aval, Error, Result, Tree, runtime, tree};
 use ramie_pjrt::{Buffer, Device};
 use smallvec::SmallVec;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -214,6 +215,55 @@ pub(crate) fn indices(sharding: Sharding, shape: &[usize]) -> Vec<(Device, Vec<R
     }
 }
 
+/// The different parts that devices of this process hold, and at which of
+/// [`indices`] each is first.
+pub(crate) fn distinct(sharding: Sharding, shape: &[usize]) -> Vec<(usize, Vec<Range<usize>>)> {
+    let mut known = HashSet::new();
+    let parts = indices(sharding, shape).into_iter().map(|(_, index)| index);
+    let parts = parts.enumerate();
+    parts.filter(|(_, i)| known.insert(i.clone())).collect()
+}
+
+/// A buffer for each device of this process: that which `make` makes for a part, of
+/// whose type it is told, and copies of it where others have the same part.
+pub(super) fn buffers(
+    aval: Aval,
+    to: Sharding,
+    mut make: impl FnMut(&[Range<usize>], Aval, Device) -> Result<Buffer>,
+) -> Result<SmallVec<[Buffer; 1]>> {
+    let mut buffers: SmallVec<[Buffer; 1]> = SmallVec::new();
+    let mut made: HashMap<Vec<Range<usize>>, usize> = HashMap::new();
+    for (device, index) in indices(to, aval.shape()) {
+        let buffer = match made.get(&index) {
+            Some(at) => buffers[*at].copy_to_device(device)?,
+            None => {
+                let shape: Vec<usize> = index.iter().map(|r| r.end - r.start).collect();
+                let buffer = make(&index, aval.unplaced().with_shape(&shape), device)?;
+                made.insert(index, buffers.len());
+                buffer
+            }
+        };
+        buffers.push(buffer);
+    }
+    Ok(buffers)
+}
+
+/// What is wrong with a part of so many bytes, if they are not those of its type.
+pub(super) fn wrong_size(
+    bytes: usize,
+    index: &[Range<usize>],
+    aval: Aval,
+    local: Aval,
+) -> Option<String> {
+    let expected = local.size_bytes();
+    (bytes != expected).then(|| {
+        format!(
+            "the part {index:?} of {aval} is {local}, which has {expected} bytes; got {bytes}\n  help: \
+             give all elements of the part, row by row"
+        )
+    })
+}
+
 /// An array laid out so from the bytes of all its elements.
 pub(crate) fn from_bytes(bytes: &[u8], aval: Aval, to: Sharding) -> Result<Array> {
     from_parts_of(aval, to, |index| Ok(part(bytes, aval, index)))
@@ -227,32 +277,13 @@ pub(crate) fn from_parts_of(
     mut part: impl FnMut(&[Range<usize>]) -> Result<Vec<u8>>,
 ) -> Result<Array> {
     let aval = typed(aval, to);
-    let mut buffers: SmallVec<[Buffer; 1]> = SmallVec::new();
-    let mut made: Vec<(Vec<Range<usize>>, usize)> = Vec::new();
-    for (device, index) in indices(to, aval.shape()) {
-        let known = made.iter().find(|(i, _)| *i == index).map(|(_, at)| *at);
-        let buffer = match known {
-            Some(at) => buffers[at].copy_to_device(device)?,
-            None => {
-                let shape: Vec<usize> = index.iter().map(|r| r.end - r.start).collect();
-                let local = aval.unplaced().with_shape(&shape);
-                let bytes = part(&index)?;
-                if bytes.len() != local.size_bytes() {
-                    return Err(Error::Configuration(format!(
-                        "the part {index:?} of {aval} is {local}, which has {} bytes; got {}\n  help: \
-                         give all elements of the part, row by row",
-                        local.size_bytes(),
-                        bytes.len()
-                    )));
-                }
-                runtime::put_buffer(&bytes, local, device)?
-            }
-        };
-        if known.is_none() {
-            made.push((index, buffers.len()));
+    let buffers = buffers(aval, to, |index, local, device| {
+        let bytes = part(index)?;
+        match wrong_size(bytes.len(), index, aval, local) {
+            Some(wrong) => Err(Error::Configuration(wrong)),
+            None => runtime::put_buffer(&bytes, local, device),
         }
-        buffers.push(buffer);
-    }
+    })?;
     Ok(Array::from_parts(aval, buffers, to))
 }
 
@@ -308,18 +339,13 @@ impl DeviceArray {
                 self.aval, self.sharding
             )));
         }
-        let mut done: Vec<Vec<Range<usize>>> = Vec::new();
-        for (buffer, (_, index)) in self.buffers.iter().zip(indices(self.sharding, shape)) {
-            if done.contains(&index) {
-                continue;
-            }
+        for (at, index) in distinct(self.sharding, shape) {
             let count: usize = index.iter().map(|r| r.end - r.start).product();
             let mut local = vec![0; count * self.aval.dtype().size()];
-            buffer.copy_to_host(&mut local)?;
+            self.buffers[at].copy_to_host(&mut local)?;
             rows(self.aval, &index, |to, from, n| {
                 bytes[to..to + n].copy_from_slice(&local[from..from + n]);
             });
-            done.push(index);
         }
         Ok(())
     }
