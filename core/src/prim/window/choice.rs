@@ -8,8 +8,10 @@
 //! it is the one that they chose (`docs/performance.md` has the numbers).
 
 use super::{Select, SlidingWindow};
-use crate::lower::{Lowering, Value, dims_array, i64_array};
-use crate::{Aval, DType, Dims};
+use crate::lower::{Lowering, Value};
+use crate::prim::Primitive;
+use crate::prim::shape::{Pad, Slice};
+use crate::{Aval, DType, Dims, Scalar};
 
 /// The most elements of a window whose program is written out: one comparison
 /// each, and one sum for each window that an element is in.
@@ -36,26 +38,24 @@ fn slice(
     strides: &[usize],
     sizes: &[usize],
 ) -> Value {
-    let axes = || start.iter().zip(strides).zip(sizes);
-    let limit: Dims = axes().map(|((&at, t), n)| at + t * (n - 1) + 1).collect();
-    let attributes = format!(
-        "start_indices = {}, limit_indices = {}, strides = {}",
-        dims_array(start),
-        dims_array(&limit),
-        dims_array(strides)
-    );
     let to = from.with_shape(sizes);
     if from == to {
         return value;
     }
-    ctx.op1("slice", &[value], &[from], to, &attributes)
+    let axes = start.iter().zip(strides).zip(sizes);
+    let slice = Slice {
+        start_indices: start.into(),
+        limit_indices: axes.map(|((&at, t), n)| at + t * (n - 1) + 1).collect(),
+        strides: Some(strides.into()),
+    };
+    slice.lower(ctx, &[value], &[from], &[to])[0]
 }
 
 /// `value` with so much of `filling` around each axis; negative numbers cut off.
-fn pad(
+pub(super) fn pad(
     ctx: &mut Lowering<'_>,
     (value, from): (Value, Aval),
-    filling: Value,
+    filling: impl Into<Scalar>,
     around: &[(isize, isize)],
 ) -> (Value, Aval) {
     let sizes = from.shape().iter().zip(around);
@@ -66,15 +66,12 @@ fn pad(
     if around.iter().all(|&p| p == (0, 0)) {
         return (value, to);
     }
-    let attributes = format!(
-        "edge_padding_low = {}, edge_padding_high = {}, interior_padding = {}",
-        i64_array(around.iter().map(|p| p.0 as i64)),
-        i64_array(around.iter().map(|p| p.1 as i64)),
-        i64_array(around.iter().map(|_| 0))
-    );
+    let pad = Pad {
+        padding_config: around.iter().map(|p| (p.0, p.1, 0)).collect(),
+    };
+    let filling = ctx.scalar(filling, from.dtype());
     let types = [from, Aval::scalar(from.dtype())];
-    let value = ctx.op1("pad", &[value, filling], &types, to, &attributes);
-    (value, to)
+    (pad.lower(ctx, &[value, filling], &types, &[to])[0], to)
 }
 
 impl SlidingWindow {
@@ -152,9 +149,8 @@ impl SlidingWindow {
             .iter()
             .map(|&r| (r as isize - 1, r as isize - 1))
             .collect();
-        let (nothing, zero) = (ctx.scalar(-1, DType::I32), ctx.scalar(0, out.dtype()));
-        let chosen = pad(ctx, (chosen, numbers), nothing, &around);
-        let source = pad(ctx, (source, places_aval), zero, &around);
+        let chosen = pad(ctx, (chosen, numbers), -1, &around);
+        let source = pad(ctx, (source, places_aval), 0, &around);
         // An element is at `stride * q + o`; axes of `o` come behind those of `q`.
         let rows: Dims = places_aval
             .shape()
@@ -208,7 +204,7 @@ impl SlidingWindow {
         let rest: Vec<_> = axes
             .map(|((&(low, _), &n), &have)| (-low, n as isize + low - have as isize))
             .collect();
-        pad(ctx, (sum, joined_aval), zero, &rest).0
+        pad(ctx, (sum, joined_aval), 0, &rest).0
     }
 
     /// The numbers of the elements at the steps between two places.

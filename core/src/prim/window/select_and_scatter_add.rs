@@ -1,13 +1,15 @@
 //! `select_and_scatter_add`: each window's value goes to its chosen element.
 
+use super::choice::pad;
 use super::{Select, SelectAndGatherAdd, SlidingWindow};
-use crate::lower::{Lowering, Value, i64_array};
+use crate::lower::{Lowering, Value};
+use crate::prim::conv::Pads;
 use crate::prim::elementwise::Class;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
+use crate::{Array, Aval, DType, Scalar, ShapeError, ShardingRule};
 
 /// For each place of a window over the second operand, finds the largest or
 /// smallest element, and adds that place's element of the first operand to a
@@ -27,27 +29,15 @@ impl SelectAndScatterAdd {
         ctx: &mut Lowering<'_>,
         value: Value,
         from: Aval,
-        to: Aval,
         outwards: bool,
-    ) -> Value {
-        if from == to {
-            return value;
-        }
-        let sign = if outwards { 1 } else { -1 };
-        let padding = || self.window.padding.iter();
-        let attributes = format!(
-            "edge_padding_low = {}, edge_padding_high = {}, interior_padding = {}",
-            i64_array(padding().map(|p| sign * p.0 as i64)),
-            i64_array(padding().map(|p| sign * p.1 as i64)),
-            i64_array(padding().map(|_| 0))
-        );
-        let dtype = from.dtype();
-        let filling = match outwards {
-            true => ctx.scalar(self.select.last(dtype), dtype),
-            false => ctx.scalar(0, dtype),
+    ) -> (Value, Aval) {
+        let (sign, filling) = match outwards {
+            true => (1, self.select.last(from.dtype())),
+            false => (-1, Scalar::Int(0)),
         };
-        let types = [from, Aval::scalar(dtype)];
-        ctx.op1("pad", &[value, filling], &types, to, &attributes)
+        let padding = self.window.padding.iter();
+        let around: Pads = padding.map(|p| (sign * p.0, sign * p.1)).collect();
+        pad(ctx, (value, from), filling, &around)
     }
 }
 
@@ -127,12 +117,7 @@ impl Primitive for SelectAndScatterAdd {
         let scalar = Aval::scalar(dtype);
         // The operation's own padding crashed XLA's compilers for CPU and GPU:
         // the operand is padded before.
-        let sizes = outs[0].shape().iter().zip(&self.window.padding);
-        let sizes: Dims = sizes
-            .map(|(&n, (low, high))| (n as isize + low + high) as usize)
-            .collect();
-        let aval = outs[0].with_shape(&sizes);
-        let operand = self.padded(ctx, args[1], outs[0], aval, true);
+        let (operand, aval) = self.padded(ctx, args[1], outs[0], true);
         if self.window.by_arrays(ctx) {
             let (operand, source) = ((operand, aval), (args[0], ins[0]));
             let window = &self.window;
@@ -145,7 +130,7 @@ impl Primitive for SelectAndScatterAdd {
         });
         let scatter = ctx.reducer("add", dtype);
         let window = SlidingWindow {
-            padding: sizes.iter().map(|_| (0, 0)).collect(),
+            padding: Pads::from_elem((0, 0), aval.ndim()),
             ..self.window.clone()
         };
         let scattered = ctx.op(
@@ -156,6 +141,6 @@ impl Primitive for SelectAndScatterAdd {
             &window.plain_attributes(),
             &[select, scatter],
         )[0];
-        vec![self.padded(ctx, scattered, aval, outs[0], false)]
+        vec![self.padded(ctx, scattered, aval, false).0]
     }
 }
