@@ -97,6 +97,31 @@ fn gradients_of_pooling_are_those_of_xlas_operation() {
     }
 }
 
+/// Padding that takes away behind what it adds before moves the elements, though
+/// there are as many as without.
+#[test]
+fn padding_that_keeps_the_shape_moves_the_elements() {
+    let operand = Array::from_slice(&[3.0f32, 1.0, 2.0, 5.0, 4.0, 0.0], &[6]);
+    let source = Array::from_slice(&[1.0f32, 2.0, 4.0, 8.0, 16.0], &[5]);
+    for padding in [(1, -1), (-1, 1)] {
+        let mut window = SlidingWindow {
+            dimensions: Dims::from_elem(2, 1),
+            strides: Dims::from_elem(1, 1),
+            padding: Default::default(),
+            base_dilation: Dims::from_elem(1, 1),
+            window_dilation: Dims::from_elem(1, 1),
+        };
+        window.padding.push(padding);
+        let want = expected(Select::Ge, &window, &source, &operand);
+        let primitive = SelectAndScatterAdd {
+            select: Select::Ge,
+            window,
+        };
+        let got = bind1(primitive, &[&source, &operand]);
+        assert_eq!(got.to_vec::<f32>(), want.to_vec::<f32>(), "{padding:?}");
+    }
+}
+
 #[test]
 fn windows_of_many_elements_keep_xlas_operation() {
     let text = |size: usize| {
