@@ -232,10 +232,10 @@ impl fmt::Display for CompiledFor {
                     ("temporary", m.temp),
                     ("code", m.generated_code),
                 ];
+                let all: i64 = parts.iter().map(|(_, bytes)| bytes).sum();
+                let all = scaled(all as f64, "B");
                 let parts =
                     parts.map(|(name, bytes)| format!("{name} {}", scaled(bytes as f64, "B")));
-                let all = m.argument + m.output - m.alias + m.temp + m.generated_code;
-                let all = scaled(all as f64, "B");
                 writeln!(f, "  memory       {all}: {}", parts.join(", "))?;
             }
             Err(e) => writeln!(f, "  memory       unknown: {e}")?,
