@@ -27,7 +27,11 @@ def build(side):
     folder, arguments = BUILDS[side]
     print(f"building {side} in {folder}", file=sys.stderr)
     command = ["cargo", *arguments, "--message-format", "json-render-diagnostics"]
-    messages = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True).stdout
+    try:
+        messages = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True).stdout
+    except OSError as error:
+        print(error, file=sys.stderr)
+        return None
     programs = [json.loads(line).get("executable") for line in messages.splitlines()]
     return next((program for program in reversed(programs) if program), None)
 
