@@ -36,7 +36,7 @@ def megabytes(value):
 
 
 def ratio(value):
-    return f"{value:.2f}"
+    return f"{value:.{2 if value >= 0.1 else 3}f}"
 
 
 def spread(values, form):
@@ -179,7 +179,9 @@ def memory_table(run):
 
 
 def version_table(run):
-    return "### Versions\n\n" + table(["", ""], [[name, found] for name, found in run.head["versions"].items()])
+    rows = [[name, found] for name, found in run.head["versions"].items()]
+    rows.append(["load before", f"{run.head['load']} processes that wanted to run"])
+    return "### Versions and machine\n\n" + table(["", ""], rows)
 
 
 def failures(run):

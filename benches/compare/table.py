@@ -20,8 +20,8 @@ import time
 import report
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-# Seconds that a process takes, of all sides about the same, to say how long a run will be.
-WORKLOADS = {"scalar": 3, "xor": 4, "digits": 6, "cnn": 14, "gpt": 20, "lstm": 20, "trace": 12, "first_step": 12}
+# Seconds that a process takes, the mean of all sides, to say how long a run will be.
+WORKLOADS = {"scalar": 2, "xor": 2, "digits": 4, "cnn": 10, "gpt": 14, "lstm": 14, "trace": 6, "first_step": 6}
 LIMIT_SECONDS = 12
 TIMEOUT = 300
 
@@ -131,8 +131,11 @@ def measured(args):
     how = "less than " if args.quick else "about "
     print(f"{args.rounds} times {len(turns)} processes: {how}{seconds / 60:.0f} minutes on two idle cores", flush=True)
     record = Record(args.lines)
-    record.add({"versions": versions(args.sides), "date": time.strftime("%Y-%m-%d"), "rounds": args.rounds,
-                "samples": args.samples})
+    load = os.getloadavg()[0]
+    if load > 0.5 * os.cpu_count():
+        print(f"the machine is busy: {load:.1f} processes want to run; times will be too long", flush=True)
+    record.add({"versions": versions(args.sides), "date": time.strftime("%Y-%m-%d"), "load": round(load, 2),
+                "rounds": args.rounds, "samples": args.samples})
     measure(args, record, programs)
     return record.lines
 
