@@ -29,6 +29,7 @@ pub mod checkpoints;
 pub mod commit;
 mod error;
 pub mod items;
+mod lock;
 pub mod manager;
 mod natural_sort;
 pub mod ocdbt;

@@ -1,8 +1,9 @@
 //! Steps of a save that fail, or at which the program is killed: for tests.
 
+use crate::lock::lock;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// What happens at one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +27,7 @@ struct Plan {
 static PLANS: Mutex<Vec<Plan>> = Mutex::new(Vec::new());
 
 fn plans() -> MutexGuard<'static, Vec<Plan>> {
-    PLANS.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&PLANS)
 }
 
 /// Watches the steps below a folder from now on; `at` is the number of that with the

@@ -1,10 +1,11 @@
 //! Agreement between the processes that save together.
 
 use super::Process;
+use crate::lock::lock;
 use crate::{Error, Result};
 use ramie_core::distributed::{self, FailureKind, KeyValueStore};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// How the processes that save together find each other:
@@ -77,7 +78,7 @@ impl Group {
             group.store = Some(distributed::key_value_store()?);
             let prefix = options.barrier_sync_key_prefix.as_deref();
             let name = format!("{}/{name}", prefix.unwrap_or_default());
-            let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut made = lock(&MADE);
             let number = made.entry(name.clone()).or_default();
             *number += 1;
             group.prefix = format!("checkpoint/{name}/{number}");
@@ -154,7 +155,7 @@ impl Group {
         judge: impl FnOnce(Vec<Vec<u8>>) -> Vec<u8>,
     ) -> Result<Vec<u8>> {
         let point = {
-            let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut next = lock(&self.next);
             *next += 1;
             *next
         };

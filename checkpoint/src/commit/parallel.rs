@@ -1,6 +1,7 @@
 //! The same for many things, on a bounded number of threads.
 
 use crate::Result;
+use crate::lock::lock;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -33,12 +34,12 @@ pub(crate) fn for_each<T: Send>(
         while !stop.load(Ordering::Relaxed) {
             let i = next.fetch_add(1, Ordering::Relaxed);
             let Some(slot) = items.get(i) else { break };
-            let item = slot.lock().unwrap_or_else(|e| e.into_inner()).take();
+            let item = lock(slot).take();
             let Some(Err(error)) = item.map(&f) else {
                 continue;
             };
             stop.store(true, Ordering::Relaxed);
-            let mut first = failure.lock().unwrap_or_else(|e| e.into_inner());
+            let mut first = lock(&failure);
             if first.as_ref().is_none_or(|(at, _)| i < *at) {
                 *first = Some((i, error));
             }

@@ -3,12 +3,13 @@
 use super::transaction::{Contents, Transaction, Written};
 use super::{Atomicity, Group, MultiprocessingOptions, SaveReport, default_threads};
 use crate::items::SaveArgs;
+use crate::lock::lock;
 use crate::{Error, Result};
 use serde_json::{Map, Value};
 use std::panic;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -190,10 +191,6 @@ struct Shared {
     busy: AtomicBool,
     failure: Mutex<Option<Error>>,
     report: Mutex<Option<SaveReport>>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Saver {

@@ -2,6 +2,7 @@
 
 use super::manifest::{Contents, Manifest, checked_parts};
 use super::{Process, disk, parallel};
+use crate::lock::lock;
 use crate::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -40,7 +41,7 @@ impl Ledger {
     }
 
     fn state(&self) -> MutexGuard<'_, LedgerState> {
-        self.state.lock().unwrap_or_else(|e| e.into_inner())
+        lock(&self.state)
     }
 
     /// Makes a folder below the root, and remembers it.

@@ -2,10 +2,11 @@
 
 use super::options::ToDelete;
 use crate::commit::{TEMPORARY, for_each, make_folder, remove_folder, rename};
+use crate::lock::lock;
 use crate::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -68,7 +69,7 @@ impl Deleter {
     /// What failed in the background since the last call.
     pub fn check_for_errors(&self) -> Result<()> {
         let failure = self.background.as_ref().map(|b| &b.failure);
-        let failure = failure.and_then(|f| f.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let failure = failure.and_then(|failure| lock(failure).take());
         failure.map_or(Ok(()), Err)
     }
 
@@ -101,7 +102,7 @@ impl Background {
         let work = move || {
             for path in received {
                 if let Err(error) = way.remove(&path) {
-                    *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                    *lock(&failed) = Some(error);
                 }
             }
         };

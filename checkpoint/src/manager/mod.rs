@@ -61,13 +61,14 @@ use crate::commit::{
     remove_folder,
 };
 use crate::items::{RestoreArgs, missing, restore_checked};
+use crate::lock::lock;
 use crate::{Error, Result};
 use delete::Deleter;
 use policies::{CheckpointInfo, PreservationPolicy, SaveDecisionPolicy, worse_first};
 use preempted::Preempted;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The name of an item that was not given one; Orbax's.
 const DEFAULT_ITEM: &str = "default";
@@ -99,10 +100,6 @@ pub struct CheckpointManager {
     caller: Group,
     /// Where they meet in the background.
     background: Arc<Group>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Making one.

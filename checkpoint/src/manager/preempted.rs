@@ -6,9 +6,10 @@
 //! its own, since the program may be waiting for the others inside of a step.
 
 use crate::commit::Meeting;
+use crate::lock::lock;
 use crate::preemption;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -36,7 +37,7 @@ struct Progress {
 
 impl Shared {
     fn progress(&self) -> MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.progress)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Saving and deleting steps.
 
 use super::policies::{CheckpointInfo, DecisionContext};
-use super::{CheckpointManager, DEFAULT_ITEM, Deleter, Metrics, StepNames, lock, steps};
+use super::{CheckpointManager, DEFAULT_ITEM, Deleter, Metrics, StepNames, steps};
 use crate::commit::{ItemWriter, Process, SaveOptions};
 use crate::items::{SaveArgs, Snapshot};
+use crate::lock::lock;
 use crate::{Error, Result};
 use serde_json::{Map, Value};
 use std::path::PathBuf;

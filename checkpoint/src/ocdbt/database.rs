@@ -8,11 +8,12 @@ use super::manifest::{self, Config, Manifest};
 use super::node::{Entries, Node, Value};
 use super::versions::{self, Root, Versions};
 use crate::commit::ItemReader;
+use crate::lock::lock;
 use crate::{Error, Result};
 use std::collections::{HashMap, VecDeque};
 use std::ops::{Bound, RangeBounds};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 /// The largest node that is read, whatever the manifest allows.
@@ -340,8 +341,7 @@ impl Database {
     /// The node at a location, which must be `height` high and have no key before
     /// `least`.
     pub(super) fn node(&self, location: &Location, height: u8, least: &[u8]) -> Result<Arc<Node>> {
-        let lock = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = lock().nodes.get(location).cloned();
+        let kept = lock(&self.kept).nodes.get(location).cloned();
         let node = match kept {
             Some(node) => node,
             None => {
@@ -350,7 +350,7 @@ impl Database {
                     Node::read(cursor, &location.file.base, limit)
                 })?;
                 let node = Arc::new(read);
-                lock().keep(location, &node);
+                lock(&self.kept).keep(location, &node);
                 node
             }
         };

@@ -3,12 +3,13 @@
 use super::data_files::DataFile;
 use super::location::Location;
 use crate::commit::{Contents, ItemReader};
+use crate::lock::lock;
 use crate::{Error, Result};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The most files that are kept open.
 const OPEN: usize = 64;
@@ -61,7 +62,7 @@ impl Files {
         let Some(checks) = &self.checks else {
             return Ok(());
         };
-        let read = checks.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = lock(&checks.read);
         let files = read.iter().collect();
         checks.item.for_each(files, |(file, parts)| {
             checks.item.verify_rest(&file.path(), parts)
@@ -80,7 +81,7 @@ impl Files {
             file.read_exact(piece, offset + contents.size)?;
             contents.add(piece);
         }
-        let mut read = checks.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut read = lock(&checks.read);
         let parts = read.entry(location.file.clone()).or_default();
         // The longest of those that begin here is the most that need not be read again.
         let part = parts.entry(offset).or_insert(contents);
@@ -100,8 +101,7 @@ impl Files {
     }
 
     fn open(&self, file: &DataFile) -> Result<Arc<Open>> {
-        let lock = || self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(open) = lock().get(file) {
+        if let Some(open) = lock(&self.open).get(file) {
             return Ok(open.clone());
         }
         let path = self.path(file);
@@ -121,7 +121,7 @@ impl Files {
             file: open,
             length,
         });
-        let mut all = lock();
+        let mut all = lock(&self.open);
         if all.len() >= OPEN {
             all.clear();
         }

@@ -10,6 +10,7 @@ use super::output::{Home, Output, unique};
 use super::tree;
 use super::versions::Root;
 use crate::commit::ItemWriter;
+use crate::lock::lock;
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -158,7 +159,7 @@ impl Writer {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Sets the value of a key, in place of what it had.

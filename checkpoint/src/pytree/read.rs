@@ -7,11 +7,12 @@ use super::layout::{Layout, bytes_of};
 use super::region::{copy, in_one_piece, overlap, shape, whole};
 use super::store::Store;
 use crate::commit::ItemReader;
+use crate::lock::lock;
 use crate::{Error, Result};
 use ramie_core::{AlignedBytes, Array, DType, Sharding, device_put, make_array_from_parts};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// An array to be read.
 pub(super) struct Request {
@@ -269,7 +270,7 @@ impl Job<'_> {
                     let Some(common) = overlap(region, &stored) else {
                         continue;
                     };
-                    let mut out = bytes.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut out = lock(bytes);
                     let size = layout.dtype.size();
                     copy(&common, (&of_chunk, &chunk), (region, &mut out), size);
                 }
