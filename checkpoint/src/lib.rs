@@ -32,6 +32,7 @@ pub mod items;
 mod lock;
 pub mod manager;
 mod natural_sort;
+mod nodes;
 pub mod ocdbt;
 pub mod preemption;
 pub mod pytree;

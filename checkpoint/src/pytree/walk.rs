@@ -2,11 +2,8 @@
 
 use super::key::{KeyPart, KeyPath};
 use super::metadata::ValueKind;
-use ramie_core::Array;
-use ramie_core::random::KeyImpl;
-use ramie_core::tree::{Fixed, Kept, Key, Tree, Visitor};
-use std::any::Any;
-use std::collections::HashMap;
+use crate::nodes::{Child, Leaf, Node};
+use ramie_core::Tree;
 
 /// A part of a tree: an array, or a node without parts.
 pub(super) struct Part {
@@ -19,16 +16,6 @@ pub(super) enum Value {
     Empty(ValueKind),
 }
 
-/// An array of a tree.
-#[derive(Clone)]
-pub(super) struct Leaf {
-    /// Its place among the arrays of the tree.
-    pub at: usize,
-    pub array: Array,
-    /// The generator, if it is the data of a key.
-    pub key_impl: Option<KeyImpl>,
-}
-
 /// The parts of a tree under the names that Orbax would give them; else a path that
 /// is there twice, and how.
 ///
@@ -37,37 +24,13 @@ pub(super) struct Leaf {
 /// are sequences. Fields that are numbers or texts are no parts, nor are fields that
 /// hold nothing at all, such as `()`; in sequences and maps, these are `None`.
 pub(super) fn parts<T: Tree>(tree: &T) -> Result<Vec<Part>, (String, &'static str)> {
-    let mut builder = Builder::default();
-    tree.walk(&mut builder);
-    if let Some(trouble) = builder.trouble {
-        return Err(trouble);
-    }
-    if builder.root.leaf.is_some() {
+    let root = Node::of(tree)?;
+    if root.leaf.is_some() {
         return Err((String::new(), "is an array, which has no name"));
     }
     let mut out = Vec::new();
-    builder.root.close(&mut Vec::new(), &mut out);
+    root.close(&mut Vec::new(), &mut out);
     Ok(out)
-}
-
-/// A part under construction.
-#[derive(Default)]
-struct Node {
-    leaf: Option<Leaf>,
-    /// Children, each with whether it is a field of a struct.
-    children: Vec<(String, bool, Node)>,
-    /// Places of the children by name.
-    places: HashMap<String, usize>,
-    /// Whether it is a number or a text.
-    value: bool,
-    /// Whether it is an option that is empty.
-    none: bool,
-    /// Whether it has a length or the like, as lists and maps do.
-    fixed: bool,
-    /// Whether it is a struct or an enum.
-    typed: bool,
-    /// Whether it has a name even if it is empty.
-    kept: bool,
 }
 
 impl Node {
@@ -84,32 +47,23 @@ impl Node {
     }
 
     fn has_parts(&self) -> bool {
-        let mut children = self.children.iter();
-        children.any(|(_, is_field, node)| node.is_part(*is_field))
-    }
-
-    /// Whether there is anything of it.
-    fn is_part(&self, is_field: bool) -> bool {
-        self.leaf.is_some() || self.has_parts() || self.empty(is_field).is_some()
+        self.children.iter().any(Child::is_part)
     }
 
     /// Adds the parts of a node that has some.
     fn close(self, path: &mut Vec<KeyPart>, out: &mut Vec<Part>) {
         let children = self.children.into_iter();
-        let children: Vec<_> = children
-            .filter(|(_, is_field, node)| node.is_part(*is_field))
-            .collect();
-        let counts = |(i, (name, is_field, _)): (usize, &(String, bool, Node))| {
-            !is_field && *name == i.to_string()
-        };
+        let children: Vec<Child> = children.filter(Child::is_part).collect();
+        let counts = |(i, child): (usize, &Child)| !child.is_field && child.name == i.to_string();
         let is_sequence = children.iter().enumerate().all(counts);
-        for (i, (name, is_field, node)) in children.into_iter().enumerate() {
+        for (i, child) in children.into_iter().enumerate() {
+            let node = child.node;
             path.push(match is_sequence {
                 true => KeyPart::Index(i),
-                false => KeyPart::Name(name),
+                false => KeyPart::Name(child.name),
             });
             let has_parts = node.has_parts();
-            let value = match (node.empty(is_field), node.leaf.clone()) {
+            let value = match (node.empty(child.is_field), node.leaf.clone()) {
                 (_, Some(leaf)) => Some(Value::Array(leaf)),
                 (Some(kind), None) if !has_parts => Some(Value::Empty(kind)),
                 _ => None,
@@ -126,109 +80,18 @@ impl Node {
     }
 }
 
-#[derive(Default)]
-struct Builder {
-    root: Node,
-    /// The names on the way to the part that is walked, each with whether it is a
-    /// field, and for each child that was entered, how many there were before.
-    path: Vec<(String, bool)>,
-    entered: Vec<usize>,
-    /// Generators of the keys on the way, with the depth at which they are known.
-    generator: Option<(usize, KeyImpl)>,
-    leaves: usize,
-    trouble: Option<(String, &'static str)>,
-}
-
-impl Builder {
-    /// The part that is walked, made if it is new.
-    fn node(&mut self) -> &mut Node {
-        let mut node = &mut self.root;
-        for (depth, (name, is_field)) in self.path.iter().enumerate() {
-            if node.leaf.is_some() && self.trouble.is_none() {
-                let names: Vec<&str> = self.path[..depth].iter().map(|(n, _)| &**n).collect();
-                self.trouble = Some((names.join("."), "is an array, and has arrays below it"));
-            }
-            let at = match node.places.get(name) {
-                Some(at) => *at,
-                None => {
-                    node.places.insert(name.clone(), node.children.len());
-                    let child = (name.clone(), *is_field, Node::default());
-                    node.children.push(child);
-                    node.children.len() - 1
-                }
-            };
-            node = &mut node.children[at].2;
-        }
-        node
-    }
-}
-
-impl Visitor for Builder {
-    fn leaf(&mut self, array: &Array) {
-        let leaf = Leaf {
-            at: self.leaves,
-            array: array.clone(),
-            key_impl: self.generator.map(|(_, generator)| generator),
-        };
-        self.leaves += 1;
-        let node = self.node();
-        let trouble = if node.leaf.is_some() {
-            Some("is the path of two arrays")
-        } else {
-            (!node.children.is_empty()).then_some("is an array, and has arrays below it")
-        };
-        node.leaf = Some(leaf);
-        if let (Some(trouble), None) = (trouble, &self.trouble) {
-            let names: Vec<&str> = self.path.iter().map(|(n, _)| &**n).collect();
-            self.trouble = Some((names.join("."), trouble));
-        }
-    }
-    fn fixed(&mut self, _: &dyn Fixed) {
-        self.node().fixed = true;
-    }
-    fn value(&mut self, _: &dyn Fixed) {
-        self.node().value = true;
-    }
-    fn none(&mut self) {
-        self.node().none = true;
-    }
-    fn enter(&mut self, key: Key<'_>) {
-        self.entered.push(self.path.len());
-        match key {
-            Key::Name(name) => {
-                let names = name.split('.').map(|n| (n.to_owned(), false));
-                self.path.extend(names);
-            }
-            Key::Field(name) => self.path.push((name.to_owned(), true)),
-            Key::Index(i) => self.path.push((i.to_string(), false)),
-        }
-        self.node();
-    }
-    fn exit(&mut self) {
-        if let Some(length) = self.entered.pop() {
-            self.path.truncate(length);
-        }
-        if self.generator.is_some_and(|(d, _)| d > self.entered.len()) {
-            self.generator = None;
-        }
-    }
-    fn node(&mut self, _: &'static str, _: &dyn Any) {
-        self.node().typed = true;
-    }
-    fn metadata(&mut self, metadata: &dyn Any) {
-        if let Some(generator) = metadata.downcast_ref::<KeyImpl>() {
-            self.generator = Some((self.entered.len(), *generator));
-        }
-        if metadata.is::<Kept>() {
-            self.node().kept = true;
-        }
+impl Child {
+    /// Whether there is anything of it.
+    fn is_part(&self) -> bool {
+        let node = &self.node;
+        node.leaf.is_some() || node.has_parts() || node.empty(self.is_field).is_some()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ramie_core::State;
+    use ramie_core::{Array, State};
     use std::collections::BTreeMap;
 
     fn shown<T: Tree>(tree: &T) -> Vec<String> {
