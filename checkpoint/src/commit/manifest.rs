@@ -9,7 +9,7 @@ use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The manifest's name in the folder of a checkpoint.
 pub(crate) const MANIFEST: &str = "_RAMIE_MANIFEST";
@@ -155,8 +155,15 @@ impl Manifest {
     }
 }
 
-/// The name of a file in a checkpoint, in parts: none may lead out of the folder.
-pub(crate) fn checked_parts<'a>(folder: &Path, name: &'a str) -> Result<Vec<&'a str>> {
+/// Where a file of a checkpoint is; its name may not lead out of the folder.
+pub(crate) fn checked_path(folder: &Path, name: &str) -> Result<PathBuf> {
+    let mut path = folder.to_owned();
+    path.extend(checked_parts(folder, name)?);
+    Ok(path)
+}
+
+/// The name of a file in a checkpoint, in parts.
+fn checked_parts<'a>(folder: &Path, name: &'a str) -> Result<Vec<&'a str>> {
     let parts: Vec<&str> = name.split('/').collect();
     let whole = |part: &&str| {
         !matches!(*part, "" | "." | "..")

@@ -1,6 +1,6 @@
 //! Reading the files of an item.
 
-use super::manifest::{Contents, MANIFEST, Manifest, checked_parts};
+use super::manifest::{Contents, MANIFEST, Manifest, checked_path};
 use super::marker;
 use super::{Process, parallel};
 use crate::{Error, Result};
@@ -77,10 +77,8 @@ impl ItemReader {
     /// # Errors
     /// If the name leads out of the folder.
     pub fn subfolder(&self, name: &str) -> Result<ItemReader> {
-        let mut folder = self.folder.clone();
-        folder.extend(checked_parts(&self.folder, name)?);
         Ok(ItemReader {
-            folder,
+            folder: self.path(name)?,
             prefix: format!("{}{name}/", self.prefix),
             ..self.clone()
         })
@@ -91,9 +89,7 @@ impl ItemReader {
     /// # Errors
     /// If the name leads out of the folder.
     pub fn path(&self, name: &str) -> Result<PathBuf> {
-        let mut path = self.folder.clone();
-        path.extend(checked_parts(&self.folder, name)?);
-        Ok(path)
+        checked_path(&self.folder, name)
     }
 
     /// What the manifest says of a file.

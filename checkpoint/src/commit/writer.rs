@@ -1,6 +1,6 @@
 //! Writing the files of an item.
 
-use super::manifest::{Contents, Manifest, checked_parts};
+use super::manifest::{Contents, Manifest, checked_path};
 use super::{Process, disk, parallel};
 use crate::lock::lock;
 use crate::{Error, Result};
@@ -161,8 +161,7 @@ impl ItemWriter {
     /// # Errors
     /// If the name leads out of the folder, or it cannot be made.
     pub fn subfolder(&self, name: &str) -> Result<ItemWriter> {
-        let mut folder = self.folder.clone();
-        folder.extend(checked_parts(&self.folder, name)?);
+        let folder = checked_path(&self.folder, name)?;
         self.ledger.make_folder(&folder)?;
         Ok(ItemWriter {
             ledger: self.ledger.clone(),
@@ -178,8 +177,7 @@ impl ItemWriter {
     /// # Errors
     /// If the name leads out of the folder, or the file cannot be made.
     pub fn create(&self, name: &str) -> Result<FileWriter> {
-        let mut path = self.folder.clone();
-        path.extend(checked_parts(&self.folder, name)?);
+        let path = checked_path(&self.folder, name)?;
         if let Some(folder) = path.parent() {
             self.ledger.make_folder(folder)?;
         }
@@ -218,8 +216,7 @@ impl ItemWriter {
     /// # Errors
     /// If the name leads out of the folder, or the file cannot be removed.
     pub fn remove(&self, name: &str) -> Result<()> {
-        let mut path = self.folder.clone();
-        path.extend(checked_parts(&self.folder, name)?);
+        let path = checked_path(&self.folder, name)?;
         match std::fs::remove_file(&path) {
             Err(e) if e.kind() != ErrorKind::NotFound => {
                 return Err(Error::io(&path, "be removed", e));
