@@ -9,19 +9,38 @@ use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The manifest's name in the folder of a checkpoint.
 pub(crate) const MANIFEST: &str = "_RAMIE_MANIFEST";
 
+/// How much is read or written, and checksummed, at a time: it stays in the cache in
+/// between.
+pub(crate) const PIECE: usize = 256 << 10;
+
 /// What was written into a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Contents {
     pub size: u64,
     pub crc32c: u32,
 }
 
 impl Contents {
+    /// The contents of a file, which is read to its end.
+    pub fn of(file: &mut File) -> io::Result<Contents> {
+        let length = usize::try_from(file.metadata()?.len()).unwrap_or(PIECE);
+        let mut piece = vec![0; length.clamp(1, PIECE)];
+        let mut contents = Contents::default();
+        loop {
+            match file.read(&mut piece)? {
+                0 => return Ok(contents),
+                n => contents.add(&piece[..n]),
+            }
+        }
+    }
+
     /// The contents with these bytes behind them.
     pub fn add(&mut self, bytes: &[u8]) {
         self.size += bytes.len() as u64;
@@ -211,7 +230,7 @@ mod tests {
     fn contents_are_those_of_all_parts() {
         let bytes: Vec<u8> = (0..1000).map(|i| (i * 31) as u8).collect();
         let of = |bytes: &[u8]| {
-            let mut contents = Contents { size: 0, crc32c: 0 };
+            let mut contents = Contents::default();
             contents.add(bytes);
             contents
         };

@@ -22,7 +22,7 @@ mod transaction;
 mod writer;
 
 pub use group::MultiprocessingOptions;
-pub(crate) use manifest::Contents;
+pub(crate) use manifest::{Contents, PIECE};
 pub use metadata::{ItemHandlers, StepMetadata};
 pub use process::Process;
 pub use reader::ItemReader;

@@ -1,12 +1,12 @@
 //! Reading the files of an item.
 
-use super::manifest::{Contents, MANIFEST, Manifest, checked_path};
+use super::manifest::{Contents, MANIFEST, Manifest, PIECE, checked_path};
 use super::marker;
 use super::{Process, parallel};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,9 +23,6 @@ pub struct ItemReader {
     process: Process,
     threads: usize,
 }
-
-/// How much is read and checksummed at a time: it stays in the cache in between.
-const PIECE: usize = 256 << 10;
 
 impl ItemReader {
     /// The reader of a whole checkpoint: the folder that a save made.
@@ -159,7 +156,7 @@ impl ItemReader {
             let start = bytes.len();
             let piece = opened.file.by_ref().take(PIECE as u64);
             let n = { piece }.read_to_end(&mut bytes);
-            match n.map_err(|e| Error::io(&opened.path, "be read", e))? {
+            match n.map_err(|e| opened.failed(e))? {
                 0 => break,
                 _ => opened.add(&bytes[start..]),
             }
@@ -182,7 +179,7 @@ impl ItemReader {
         }
         for piece in bytes.chunks_mut(PIECE) {
             let read = opened.file.read_exact(piece);
-            read.map_err(|e| Error::io(&opened.path, "be read", e))?;
+            read.map_err(|e| opened.failed(e))?;
             opened.add(piece);
         }
         opened.finish()
@@ -197,19 +194,8 @@ impl ItemReader {
             return Ok(());
         }
         let mut opened = self.open_file(name)?;
-        let mut piece = vec![
-            0;
-            PIECE
-                .min(usize::try_from(opened.length).unwrap_or(PIECE))
-                .max(1)
-        ];
-        loop {
-            let n = opened.file.read(&mut piece);
-            match n.map_err(|e| Error::io(&opened.path, "be read", e))? {
-                0 => break,
-                n => opened.add(&piece[..n]),
-            }
-        }
+        let read = Contents::of(&mut opened.file);
+        opened.read = read.map_err(|e| opened.failed(e))?;
         opened.finish()
     }
 
@@ -223,7 +209,6 @@ impl ItemReader {
             return Ok(());
         }
         let mut opened = self.open_file(name)?;
-        let failed = |path: &Path, e| Error::io(path, "be read", e);
         let mut piece = Vec::new();
         loop {
             let at = opened.read.size;
@@ -239,7 +224,7 @@ impl ItemReader {
             piece.resize(length as usize, 0);
             let read = opened.file.seek(SeekFrom::Start(at));
             let read = read.and_then(|_| opened.file.read_exact(&mut piece));
-            read.map_err(|e| failed(&opened.path, e))?;
+            read.map_err(|e| opened.failed(e))?;
             opened.add(&piece);
         }
     }
@@ -292,7 +277,7 @@ impl ItemReader {
             file,
             length,
             expected,
-            read: Contents { size: 0, crc32c: 0 },
+            read: Contents::default(),
         })
     }
 }
@@ -313,6 +298,10 @@ impl Opened {
         if self.expected.is_some() {
             self.read.add(bytes);
         }
+    }
+
+    fn failed(&self, source: io::Error) -> Error {
+        Error::io(&self.path, "be read", source)
     }
 
     fn finish(self) -> Result<()> {

@@ -1,12 +1,12 @@
 //! Writing the files of an item.
 
-use super::manifest::{Contents, Manifest, checked_path};
+use super::manifest::{Contents, Manifest, PIECE, checked_path};
 use super::{Process, disk, parallel};
 use crate::lock::lock;
 use crate::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -50,12 +50,15 @@ impl Ledger {
             return Ok(());
         }
         disk::make_folder(folder)?;
-        let above = folder
-            .ancestors()
-            .take_while(|a| a.starts_with(&self.root))
-            .map(Path::to_owned);
-        self.state().folders.extend(above);
+        self.remember(folder);
         Ok(())
+    }
+
+    /// Remembers a folder, and those above it up to the root.
+    fn remember(&self, folder: &Path) {
+        let above = folder.ancestors();
+        let above = above.take_while(|a| a.starts_with(&self.root));
+        self.state().folders.extend(above.map(Path::to_owned));
     }
 
     /// The folder that will be renamed.
@@ -80,20 +83,10 @@ impl Ledger {
         let path = self.root.join(name);
         let failed = |e| Error::io(&path, "be read for its checksum", e);
         let mut file = File::open(&path).map_err(failed)?;
-        let mut contents = Contents { size: 0, crc32c: 0 };
-        let mut piece = vec![0; PIECE];
-        loop {
-            match file.read(&mut piece).map_err(failed)? {
-                0 => break,
-                n => contents.add(&piece[..n]),
-            }
-        }
+        let contents = Contents::of(&mut file).map_err(failed)?;
         disk::sync(&file, &path)?;
-        let mut state = self.state();
-        let above = path.ancestors().skip(1);
-        let above = above.take_while(|a| a.starts_with(&self.root));
-        state.folders.extend(above.map(Path::to_owned));
-        state.files.insert(name.to_owned(), contents);
+        self.remember(disk::parent(&path));
+        self.state().files.insert(name.to_owned(), contents);
         Ok(())
     }
 
@@ -187,7 +180,7 @@ impl ItemWriter {
             name: format!("{}{name}", self.prefix),
             path,
             file,
-            contents: Contents { size: 0, crc32c: 0 },
+            contents: Contents::default(),
         })
     }
 
@@ -252,9 +245,6 @@ pub struct FileWriter {
     file: File,
     contents: Contents,
 }
-
-/// How much is checksummed and written at a time: it stays in the cache in between.
-const PIECE: usize = 256 << 10;
 
 impl FileWriter {
     /// Where the file is.

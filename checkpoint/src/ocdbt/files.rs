@@ -2,7 +2,7 @@
 
 use super::data_files::DataFile;
 use super::location::Location;
-use crate::commit::{Contents, ItemReader};
+use crate::commit::{Contents, ItemReader, PIECE};
 use crate::lock::lock;
 use crate::{Error, Result};
 use std::collections::{BTreeMap, HashMap};
@@ -34,9 +34,6 @@ struct Checks {
     /// By file, then by where it begins.
     read: Mutex<HashMap<DataFile, BTreeMap<u64, Contents>>>,
 }
-
-/// How much is read and checksummed at a time: it stays in the cache in between.
-const PIECE: usize = 256 << 10;
 
 impl Files {
     pub fn new(folder: PathBuf) -> Files {
@@ -76,7 +73,7 @@ impl Files {
         let Some(checks) = &self.checks else {
             return file.read_exact(bytes, offset);
         };
-        let mut contents = Contents { size: 0, crc32c: 0 };
+        let mut contents = Contents::default();
         for piece in bytes.chunks_mut(PIECE) {
             file.read_exact(piece, offset + contents.size)?;
             contents.add(piece);
