@@ -12,10 +12,7 @@ use std::path::Path;
 /// killed, the file that was there is untouched.
 pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
     let fail = |action| move |e: io::Error| Error::io(path, action, e);
-    let folder = match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
+    let folder = parent(path);
     let name = path.file_name().ok_or_else(|| {
         Error::format(path, "names a folder, not a file\n  help: add a file name")
     })?;
@@ -44,6 +41,14 @@ pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) 
         .and_then(|folder| folder.sync_all())
         .map_err(fail("have its folder put on the disk"))?;
     Ok(())
+}
+
+/// The folder that a name is in.
+pub(crate) fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Everything that a save changes in the file system. Each function is one step that
 //! may fail, or be the last before the program is killed.
 
+use crate::atomic::parent;
 use crate::{Error, Result};
 use std::fs::File;
 use std::io::{ErrorKind, Write};
@@ -87,10 +88,7 @@ pub(crate) fn replace(from: &Path, to: &Path) -> Result<()> {
             return remove_folder(from);
         }
     }
-    let mut aside = to.as_os_str().to_owned();
-    aside.push(".replaced");
-    aside.push(super::TEMPORARY);
-    let aside = PathBuf::from(aside);
+    let aside = aside(to, ".replaced");
     remove_folder(&aside)?;
     rename(to, &aside)?;
     if let Err(error) = rename(from, to) {
@@ -98,6 +96,14 @@ pub(crate) fn replace(from: &Path, to: &Path) -> Result<()> {
         return Err(error);
     }
     remove_folder(&aside)
+}
+
+/// A name beside a checkpoint's that is none of a checkpoint.
+pub(crate) fn aside(path: &Path, why: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(why);
+    name.push(super::TEMPORARY);
+    name.into()
 }
 
 /// Removes a folder with everything in it, or a file, if it is there.
@@ -112,13 +118,5 @@ pub(crate) fn remove_folder(folder: &Path) -> Result<()> {
     match removed {
         Err(e) if e.kind() != ErrorKind::NotFound => Err(Error::io(folder, "be removed", e)),
         _ => Ok(()),
-    }
-}
-
-/// The folder that a name is in.
-pub(crate) fn parent(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
     }
 }

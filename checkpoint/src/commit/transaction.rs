@@ -7,8 +7,9 @@ use super::metadata::{self, ItemHandlers, METADATA, StepMetadata};
 use super::reader::list;
 use super::state::is_committed;
 use super::writer::Ledger;
-use super::{Atomicity, ItemReader, ItemWriter, SaveOptions, Saver, SaverOptions, TEMPORARY};
+use super::{Atomicity, ItemReader, ItemWriter, SaveOptions, Saver, SaverOptions};
 use super::{disk, parallel};
+use crate::atomic::parent;
 use crate::items::{RestoreArgs, SaveArgs, Snapshot, restore_checked};
 use crate::{Error, Result};
 use serde_json::{Map, Value};
@@ -16,13 +17,6 @@ use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// The folder in which a checkpoint is written.
-pub(crate) fn temporary(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(TEMPORARY);
-    name.into()
-}
 
 /// What one save writes: everything that a thread of its own needs.
 pub(crate) struct Transaction {
@@ -113,7 +107,7 @@ impl Transaction {
     /// one is returned in all of them, and then nothing has changed.
     pub fn run(mut self) -> Result<Written> {
         let folder = match self.atomicity {
-            Atomicity::AtomicRename => temporary(&self.path),
+            Atomicity::AtomicRename => disk::aside(&self.path, ""),
             Atomicity::CommitFile => self.path.clone(),
         };
         let begun = metadata::now();
@@ -247,7 +241,7 @@ impl Transaction {
         disk::write_synced(&folder.join(MARKER), marker.as_bytes())?;
         disk::sync_folder(folder)?;
         match self.atomicity {
-            Atomicity::CommitFile => disk::sync_folder(disk::parent(folder)),
+            Atomicity::CommitFile => disk::sync_folder(parent(folder)),
             Atomicity::AtomicRename if self.path.symlink_metadata().is_ok() => {
                 disk::replace(folder, &self.path)
             }

@@ -2,6 +2,7 @@
 
 use super::manifest::{Contents, Manifest, PIECE, checked_path};
 use super::{Process, disk, parallel};
+use crate::atomic::parent;
 use crate::lock::lock;
 use crate::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
@@ -85,7 +86,7 @@ impl Ledger {
         let mut file = File::open(&path).map_err(failed)?;
         let contents = Contents::of(&mut file).map_err(failed)?;
         disk::sync(&file, &path)?;
-        self.remember(disk::parent(&path));
+        self.remember(parent(&path));
         self.state().files.insert(name.to_owned(), contents);
         Ok(())
     }

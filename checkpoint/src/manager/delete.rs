@@ -1,7 +1,7 @@
 //! Deleting steps.
 
 use super::options::ToDelete;
-use crate::commit::{TEMPORARY, for_each, make_folder, remove_folder, rename};
+use crate::commit::{aside, for_each, make_folder, remove_folder, rename};
 use crate::lock::lock;
 use crate::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -135,10 +135,7 @@ impl Way {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         match &self.todelete {
             None => {
-                let mut aside = path.as_os_str().to_owned();
-                aside.push(".deleted");
-                aside.push(TEMPORARY);
-                let aside = PathBuf::from(aside);
+                let aside = aside(path, ".deleted");
                 remove_folder(&aside)?;
                 rename(path, &aside)?;
                 Ok(Some(aside))
