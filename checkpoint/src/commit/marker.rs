@@ -5,8 +5,8 @@
 //! and that of the first line.
 
 use super::manifest::MANIFEST;
+use super::reader::read_if_there;
 use crate::{Error, Result};
-use std::io::ErrorKind;
 use std::path::Path;
 
 /// The marker's name in the folder of a checkpoint, and of each of its items.
@@ -40,11 +40,7 @@ pub(crate) fn check(folder: &Path, manifest: Option<&[u8]>) -> Result<()> {
             format!("{what}\n  help: the checkpoint is damaged; restore another step"),
         ))
     };
-    let marker = match std::fs::read(&path) {
-        Ok(bytes) => Some(bytes),
-        Err(e) if e.kind() == ErrorKind::NotFound => None,
-        Err(e) => return Err(Error::io(&path, "be read", e)),
-    };
+    let marker = read_if_there(&path)?;
     let Some(manifest) = manifest else {
         let marker = marker.unwrap_or_default();
         let ours = String::from_utf8_lossy(&marker).contains(MANIFEST);

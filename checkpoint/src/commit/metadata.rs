@@ -1,11 +1,11 @@
 //! What a checkpoint says of itself.
 
 use super::ItemReader;
+use super::reader::read_if_there;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -55,11 +55,10 @@ impl StepMetadata {
     /// If the file cannot be read, or is not what it should be.
     pub fn of(folder: impl AsRef<Path>) -> Result<Option<StepMetadata>> {
         let path = folder.as_ref().join(METADATA);
-        match std::fs::read(&path) {
-            Ok(bytes) => StepMetadata::from_bytes(&path, &bytes).map(Some),
-            Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(Error::io(&path, "be read", e)),
-        }
+        let bytes = read_if_there(&path)?;
+        bytes
+            .map(|bytes| StepMetadata::from_bytes(&path, &bytes))
+            .transpose()
     }
 
     /// Those of a checkpoint whose files are compared with its manifest.

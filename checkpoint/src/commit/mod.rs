@@ -36,6 +36,7 @@ pub(crate) use disk::{aside, make_folder, remove_folder, rename, write_synced};
 pub(crate) use group::{Group, Meeting};
 pub(crate) use marker::{MARKER, text as marker_text};
 pub(crate) use parallel::{default_threads, for_each};
+pub(crate) use reader::read_if_there;
 
 /// What is in the name of a folder while a checkpoint is written there; Orbax's.
 pub(crate) const TEMPORARY: &str = ".orbax-checkpoint-tmp";

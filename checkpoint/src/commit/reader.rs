@@ -32,11 +32,7 @@ impl ItemReader {
     pub fn open(folder: impl Into<PathBuf>) -> Result<ItemReader> {
         let folder = folder.into();
         let path = folder.join(MANIFEST);
-        let bytes = match std::fs::read(&path) {
-            Ok(bytes) => Some(bytes),
-            Err(e) if e.kind() == ErrorKind::NotFound => None,
-            Err(e) => return Err(Error::io(&path, "be read", e)),
-        };
+        let bytes = read_if_there(&path)?;
         let manifest = bytes.as_deref().map(|b| Manifest::from_bytes(&path, b));
         let manifest = manifest.transpose()?.map(Arc::new);
         marker::check(&folder, bytes.as_deref())?;
@@ -312,6 +308,15 @@ impl Opened {
             )),
             _ => Ok(()),
         }
+    }
+}
+
+/// The bytes of a file; nothing, if there is none.
+pub(crate) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(Error::io(path, "be read", e)),
     }
 }
 

@@ -1,10 +1,9 @@
 //! What is said once about a run.
 
-use crate::commit::{make_folder, write_synced};
+use crate::commit::{make_folder, read_if_there, rename, write_synced};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The folder, and the file in it; Orbax's.
@@ -26,10 +25,8 @@ fn path(root: &Path) -> PathBuf {
 /// Reads those of a run; nothing, if there are none.
 pub(super) fn read(root: &Path) -> Result<Option<Map<String, Value>>> {
     let path = path(root);
-    let bytes = match std::fs::read(&path) {
-        Ok(bytes) => bytes,
-        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(e) => return Err(Error::io(&path, "be read", e)),
+    let Some(bytes) = read_if_there(&path)? else {
+        return Ok(None);
     };
     let metadata: RootMetadata = serde_json::from_slice(&bytes)
         .map_err(|e| Error::format(&path, format!("is no metadata of a run: {e}")))?;
@@ -51,5 +48,5 @@ pub(super) fn write_once(root: &Path, custom_metadata: &Map<String, Value>) -> R
     let text = serde_json::to_string(&metadata).unwrap_or_default();
     let temporary = path.with_extension("tmp");
     write_synced(&temporary, text.as_bytes())?;
-    crate::commit::rename(&temporary, &path)
+    rename(&temporary, &path)
 }
