@@ -18,10 +18,10 @@ use std::time::{Duration, Instant};
 pub struct SaverOptions {
     asynchronous: bool,
     threads: usize,
-    timeout: Duration,
+    pub(crate) timeout: Duration,
     atomicity: Atomicity,
     permissions: Option<u32>,
-    multiprocessing: MultiprocessingOptions,
+    pub(crate) multiprocessing: MultiprocessingOptions,
     callback: Option<Arc<dyn Fn() + Send + Sync>>,
 }
 

@@ -158,7 +158,7 @@ impl CheckpointManager {
         let (save_decision, preservation) = (options.save_decision(), options.preservation());
         let group = |kind| {
             let name = format!("{kind} {}", root.to_string_lossy());
-            Group::new(&name, &options.multiprocessing, options.timeout)
+            Group::new(&name, &options.saver.multiprocessing, options.saver.timeout)
         };
         let (caller, background) = (group("manager")?, Arc::new(group("save")?));
         let prepared = match caller.process().is_primary() {

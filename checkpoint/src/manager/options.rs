@@ -54,8 +54,6 @@ pub struct CheckpointManagerOptions {
     pub(super) todelete: Option<ToDelete>,
     pub(super) enable_background_delete: bool,
     pub(super) num_deletion_threads: Option<usize>,
-    pub(super) timeout: Duration,
-    pub(super) multiprocessing: MultiprocessingOptions,
     pub(super) saver: SaverOptions,
 }
 
@@ -67,9 +65,6 @@ pub(super) enum ToDelete {
     /// Another folder.
     Path(PathBuf),
 }
-
-/// How long processes wait for each other, if nothing else is said; Orbax's.
-const TIMEOUT: Duration = Duration::from_secs(1200);
 
 impl Default for CheckpointManagerOptions {
     fn default() -> CheckpointManagerOptions {
@@ -97,8 +92,6 @@ impl Default for CheckpointManagerOptions {
             todelete: None,
             enable_background_delete: false,
             num_deletion_threads: None,
-            timeout: TIMEOUT,
-            multiprocessing: MultiprocessingOptions::default(),
             saver: SaverOptions::default(),
         }
     }
@@ -440,7 +433,6 @@ impl CheckpointManagerOptions {
 
     /// How long processes wait for each other; 20 minutes, if not set (`AsyncOptions`).
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
         self.saver = self.saver.timeout(timeout);
         self
     }
@@ -467,8 +459,7 @@ impl CheckpointManagerOptions {
 
     /// How the processes find each other that save together.
     pub fn multiprocessing_options(mut self, options: MultiprocessingOptions) -> Self {
-        self.saver = self.saver.multiprocessing(options.clone());
-        self.multiprocessing = options;
+        self.saver = self.saver.multiprocessing(options);
         self
     }
 }
