@@ -287,7 +287,10 @@ impl CheckpointManager {
     /// # Errors
     /// If there is no such step, or its metrics are damaged.
     pub fn metrics(&self, step: u64) -> Result<Option<Metrics>> {
-        let reader = self.reader(step)?;
+        self.metrics_in(&self.reader(step)?, step)
+    }
+
+    fn metrics_in(&self, reader: &ItemReader, step: u64) -> Result<Option<Metrics>> {
         let item = reader.subfolder(steps::METRICS)?;
         if !item.contains(steps::METRICS) {
             let known = lock(&self.steps)
@@ -296,8 +299,8 @@ impl CheckpointManager {
                 .cloned();
             return Ok(known.and_then(|info| info.metrics));
         }
-        item.verify(steps::METRICS)?;
-        steps::read_metrics(reader.folder())
+        let bytes = item.read(steps::METRICS)?;
+        steps::metrics_of(&item.path(steps::METRICS)?, &bytes).map(Some)
     }
 
     /// What a step says of itself, with its metrics.
@@ -307,7 +310,7 @@ impl CheckpointManager {
     pub fn metadata(&self, step: u64) -> Result<StepMetadata> {
         let reader = self.reader(step)?;
         let mut metadata = StepMetadata::read(&reader)?.unwrap_or_default();
-        if let Some(metrics) = self.metrics(step)? {
+        if let Some(metrics) = self.metrics_in(&reader, step)? {
             metadata.metrics = metrics.into_map();
         }
         Ok(metadata)

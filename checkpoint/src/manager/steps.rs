@@ -3,9 +3,9 @@
 use super::options::CheckpointManagerOptions;
 use super::policies::CheckpointInfo;
 use super::{Metrics, StepNames};
-use crate::commit::{Group, StepMetadata, is_committed};
+use crate::commit::{Group, StepMetadata, is_committed, read_if_there};
 use crate::{Error, Result};
-use std::io::ErrorKind;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -92,11 +92,12 @@ fn time(path: &Path) -> SystemTime {
 /// The metrics of a checkpoint; nothing, if there are none.
 pub(super) fn read_metrics(path: &Path) -> Result<Option<Metrics>> {
     let file = path.join(METRICS).join(METRICS);
-    let text = match std::fs::read_to_string(&file) {
-        Ok(text) => text,
-        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(e) => return Err(Error::io(&file, "be read", e)),
-    };
-    let metrics = Metrics::from_json(&text).map_err(|e| Error::format(&file, e))?;
-    Ok(Some(metrics))
+    let bytes = read_if_there(&file)?;
+    bytes.map(|bytes| metrics_of(&file, &bytes)).transpose()
+}
+
+/// The metrics in the bytes of their file.
+pub(super) fn metrics_of(file: &Path, bytes: &[u8]) -> Result<Metrics> {
+    let text = io::read_to_string(bytes).map_err(|e| Error::io(file, "be read", e))?;
+    Metrics::from_json(&text).map_err(|e| Error::format(file, e))
 }
