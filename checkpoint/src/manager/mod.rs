@@ -276,10 +276,9 @@ impl CheckpointManager {
 
     /// Where a step is, or would be saved.
     pub fn step_path(&self, step: u64) -> PathBuf {
-        let found = steps::committed(&self.root, &self.options.names).unwrap_or_default();
-        let found = found.into_iter().find(|(other, _)| *other == step);
+        let found = steps::find(&self.root, &self.options.names, step);
         let path = || self.root.join(self.options.names.name(step));
-        found.map_or_else(path, |(_, path)| path)
+        found.ok().flatten().unwrap_or_else(path)
     }
 
     /// What was measured at a step; nothing, if nothing was.
@@ -395,28 +394,22 @@ impl CheckpointManager {
 }
 
 fn reader(root: &Path, names: &StepNames, step: u64) -> Result<ItemReader> {
-    let steps = steps::committed(root, names)?;
-    match steps.iter().find(|(other, _)| *other == step) {
-        Some((_, path)) => ItemReader::open(path),
-        None => {
-            let there: Vec<String> = steps
-                .iter()
-                .rev()
-                .map(|(s, _)| s.to_string())
-                .take(10)
-                .collect();
-            let there = match (there.len(), steps.len()) {
-                (0, _) => "there is none".to_owned(),
-                (n, m) if n < m => format!("the last ones are {}", there.join(", ")),
-                _ => format!("there are {}", there.join(", ")),
-            };
-            Err(Error::NoStep {
-                folder: root.to_owned(),
-                step,
-                there,
-            })
-        }
+    if let Some(path) = steps::find(root, names, step)? {
+        return ItemReader::open(path);
     }
+    let steps = steps::committed(root, names)?;
+    let last = steps.iter().rev().take(10);
+    let there: Vec<String> = last.map(|(step, _)| step.to_string()).collect();
+    let there = match (there.len(), steps.len()) {
+        (0, _) => "there is none".to_owned(),
+        (n, m) if n < m => format!("the last ones are {}", there.join(", ")),
+        _ => format!("there are {}", there.join(", ")),
+    };
+    Err(Error::NoStep {
+        folder: root.to_owned(),
+        step,
+        there,
+    })
 }
 
 fn restore_from<R: RestoreArgs>(reader: &ItemReader, args: R) -> Result<R::Item> {

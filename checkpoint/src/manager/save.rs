@@ -272,7 +272,8 @@ impl Change {
         if !self.primary || self.removed.is_empty() {
             return Ok(());
         }
-        let there = steps::committed(&self.root, &self.names)?;
+        let removed = |step| self.removed.iter().any(|info| info.step == step);
+        let there = steps::committed_of(&self.root, &self.names, removed)?;
         let mut result = Ok(());
         for info in &self.removed {
             let Some((_, path)) = there.iter().find(|(step, _)| *step == info.step) else {

@@ -14,14 +14,39 @@ pub(super) const METRICS: &str = "metrics";
 
 /// The checkpoints in a folder, in order of their steps, with their paths.
 pub(super) fn committed(root: &Path, names: &StepNames) -> Result<Vec<(u64, PathBuf)>> {
+    committed_of(root, names, |_| true)
+}
+
+/// Those checkpoints in a folder whose steps are wanted; into no other is looked.
+pub(super) fn committed_of(
+    root: &Path,
+    names: &StepNames,
+    wanted: impl Fn(u64) -> bool,
+) -> Result<Vec<(u64, PathBuf)>> {
     let mut steps: Vec<(u64, PathBuf)> = Vec::new();
     for (step, path) in names.find_all(root)? {
         let known = steps.last().is_some_and(|(last, _)| *last == step);
-        if !known && is_committed(&path)? {
+        if !known && wanted(step) && is_committed(&path)? {
             steps.push((step, path));
         }
     }
     Ok(steps)
+}
+
+/// The path of one checkpoint, if it is there.
+pub(super) fn find(root: &Path, names: &StepNames, step: u64) -> Result<Option<PathBuf>> {
+    let found = committed_of(root, names, |other| other == step)?.pop();
+    Ok(found.map(|(_, path)| path))
+}
+
+/// The last checkpoint in a folder, if there is one.
+pub(super) fn last(root: &Path, names: &StepNames) -> Result<Option<u64>> {
+    for (step, path) in names.find_all(root)?.into_iter().rev() {
+        if is_committed(&path)? {
+            return Ok(Some(step));
+        }
+    }
+    Ok(None)
 }
 
 /// What policies need to know of the checkpoints in a folder.

@@ -67,8 +67,7 @@ impl WaitOptions {
     fn wait(&mut self, folder: &Path, until_step: Option<u64>) -> Result<Option<u64>> {
         let mut begun = Instant::now();
         loop {
-            let last = steps::committed(folder, &self.names)?.pop();
-            let last = last.map(|(step, _)| step);
+            let last = steps::last(folder, &self.names)?;
             if last >= until_step && last.is_some() {
                 return Ok(last);
             }
