@@ -76,6 +76,17 @@ impl Composite {
     }
 }
 
+impl<'a> Composite<Vec<Named<&'a dyn SaveArgs>>> {
+    /// Items of another composite, whose names are what they are.
+    pub(crate) fn of(items: Vec<(&str, &'a dyn SaveArgs)>) -> Self {
+        let named = |(name, args): (&str, &'a dyn SaveArgs)| Named {
+            name: name.to_owned(),
+            args,
+        };
+        Composite(items.into_iter().map(named).collect())
+    }
+}
+
 /// A name that is new, and that a folder can have.
 #[track_caller]
 fn checked(others: &[&str], name: &str) -> String {

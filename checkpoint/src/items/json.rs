@@ -9,6 +9,9 @@ use std::marker::PhantomData;
 
 /// The file's name, if nothing else is said; Orbax's.
 const FILE: &str = "metadata";
+/// The class of Python that reads it.
+const HANDLER: &str =
+    "orbax.checkpoint._src.handlers.json_checkpoint_handler.JsonCheckpointHandler";
 
 /// Saves a value as JSON, in the file `metadata`: `orbax.checkpoint.args.JsonSave`.
 ///
@@ -42,26 +45,43 @@ impl<'a, T: Serialize + ?Sized> JsonSave<'a, T> {
 
 impl<T: Serialize + ?Sized> SaveArgs for JsonSave<'_, T> {
     fn handler(&self) -> &str {
-        "orbax.checkpoint._src.handlers.json_checkpoint_handler.JsonCheckpointHandler"
+        HANDLER
     }
 
     fn snapshot(&self, _: Process) -> Result<Box<dyn Snapshot>> {
         let text = serde_json::to_vec(self.value)
             .map_err(|e| Error::Write(std::io::Error::other(format!("as JSON: {e}"))))?;
-        Ok(Box::new(Text {
-            text,
-            file: self.file.to_owned(),
-        }))
+        Ok(Box::new(JsonText::new(self.file, text)))
     }
 }
 
-/// The text of a value.
-struct Text {
+/// The text of a value, in a file of its own.
+#[derive(Clone)]
+pub(crate) struct JsonText {
     text: Vec<u8>,
     file: String,
 }
 
-impl Snapshot for Text {
+impl JsonText {
+    pub fn new(file: &str, text: Vec<u8>) -> JsonText {
+        JsonText {
+            text,
+            file: file.to_owned(),
+        }
+    }
+}
+
+impl SaveArgs for JsonText {
+    fn handler(&self) -> &str {
+        HANDLER
+    }
+
+    fn snapshot(&self, _: Process) -> Result<Box<dyn Snapshot>> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Snapshot for JsonText {
     fn write(&mut self, writer: &ItemWriter) -> Result<()> {
         if writer.process().is_primary() {
             writer.write(&self.file, &self.text)?;

@@ -56,6 +56,7 @@ mod random_key;
 pub(crate) use composite::missing;
 pub use composite::{Composite, Named, RestoreList, SaveList};
 pub use iterator::{IteratorRestore, IteratorSave};
+pub(crate) use json::JsonText;
 pub use json::{JsonRestore, JsonSave};
 pub use random_key::{JaxRandomKeyRestore, JaxRandomKeySave};
 

@@ -2,8 +2,8 @@
 
 use super::policies::{CheckpointInfo, DecisionContext};
 use super::{CheckpointManager, DEFAULT_ITEM, Deleter, Metrics, StepNames, steps};
-use crate::commit::{ItemWriter, Process, SaveOptions};
-use crate::items::{SaveArgs, Snapshot};
+use crate::commit::SaveOptions;
+use crate::items::{Composite, JsonText, Named, SaveArgs};
 use crate::lock::lock;
 use crate::{Error, Result};
 use serde_json::{Map, Value};
@@ -150,8 +150,8 @@ impl CheckpointManager {
         let written = options.metrics.as_ref().filter(|_| tracks_best);
         let metrics = written
             .filter(|_| !self.options.prevent_write_metrics)
-            .map(|metrics| MetricsSave(metrics.to_json()));
-        let items = StepItems::of(args, metrics.as_ref());
+            .map(|metrics| JsonText::new(steps::METRICS, metrics.to_json().into()));
+        let items = step_items(args, metrics.as_ref());
         let waiting = Instant::now();
         self.wait_until_finished()?;
         let waited = waiting.elapsed();
@@ -305,58 +305,20 @@ impl Change {
 }
 
 /// The items of a step: those of a composite, or the one without a name, and metrics.
-struct StepItems<'a>(Vec<(&'a str, &'a dyn SaveArgs)>);
-
-impl<'a> StepItems<'a> {
-    #[track_caller]
-    fn of(args: &'a dyn SaveArgs, metrics: Option<&'a MetricsSave>) -> StepItems<'a> {
-        let mut items = args.items().unwrap_or_else(|| vec![(DEFAULT_ITEM, args)]);
-        if let Some(metrics) = metrics {
-            assert!(
-                items.iter().all(|(name, _)| *name != steps::METRICS),
-                "CheckpointManager::save: an item `{}` beside the metrics of the step\n  help: give the \
-                 item another name",
-                steps::METRICS
-            );
-            items.push((steps::METRICS, metrics));
-        }
-        StepItems(items)
+#[track_caller]
+fn step_items<'a>(
+    args: &'a dyn SaveArgs,
+    metrics: Option<&'a JsonText>,
+) -> Composite<Vec<Named<&'a dyn SaveArgs>>> {
+    let mut items = args.items().unwrap_or_else(|| vec![(DEFAULT_ITEM, args)]);
+    if let Some(metrics) = metrics {
+        assert!(
+            items.iter().all(|(name, _)| *name != steps::METRICS),
+            "CheckpointManager::save: an item `{}` beside the metrics of the step\n  help: give the \
+             item another name",
+            steps::METRICS
+        );
+        items.push((steps::METRICS, metrics));
     }
-}
-
-impl SaveArgs for StepItems<'_> {
-    fn handler(&self) -> &str {
-        "orbax.checkpoint._src.handlers.composite_checkpoint_handler.CompositeCheckpointHandler"
-    }
-
-    fn snapshot(&self, _: Process) -> Result<Box<dyn Snapshot>> {
-        unreachable!("a step is saved item by item")
-    }
-
-    fn items(&self) -> Option<Vec<(&str, &dyn SaveArgs)>> {
-        Some(self.0.clone())
-    }
-}
-
-/// The text of the metrics of a step.
-#[derive(Clone)]
-struct MetricsSave(String);
-
-impl SaveArgs for MetricsSave {
-    fn handler(&self) -> &str {
-        "orbax.checkpoint._src.handlers.json_checkpoint_handler.JsonCheckpointHandler"
-    }
-
-    fn snapshot(&self, _: Process) -> Result<Box<dyn Snapshot>> {
-        Ok(Box::new(self.clone()))
-    }
-}
-
-impl Snapshot for MetricsSave {
-    fn write(&mut self, writer: &ItemWriter) -> Result<()> {
-        match writer.process().is_primary() {
-            true => writer.write(steps::METRICS, self.0.as_bytes()),
-            false => Ok(()),
-        }
-    }
+    Composite::of(items)
 }
