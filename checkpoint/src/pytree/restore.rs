@@ -2,6 +2,7 @@
 
 use super::layout::{Layout, bytes_of};
 use super::read::{Request, read};
+use super::sharding::or_default;
 use super::source::Source;
 use super::transform::{From, Transform, below, join};
 use super::walk::{self, Value};
@@ -9,7 +10,7 @@ use crate::commit::ItemReader;
 use crate::items::RestoreArgs;
 use crate::nodes::Leaf;
 use crate::{Error, Result};
-use ramie_core::{Array, Aval, DType, Sharding, State, Tree, device_put, runtime, tree};
+use ramie_core::{Array, Aval, DType, Sharding, State, Tree, device_put, tree};
 use std::collections::HashSet;
 use std::fmt::Write;
 
@@ -63,8 +64,12 @@ pub struct PyTreeRestore<'a, T> {
 impl<'a, T: Tree> PyTreeRestore<'a, T> {
     /// Restores a tree like this one.
     pub fn new(target: &'a T) -> PyTreeRestore<'a, T> {
+        PyTreeRestore::with(Some(target))
+    }
+
+    fn with(target: Option<&'a T>) -> PyTreeRestore<'a, T> {
         PyTreeRestore {
-            target: Some(target),
+            target,
             transforms: Vec::new(),
             default_to_original: true,
             partial: false,
@@ -133,9 +138,13 @@ impl<'a, T: Tree> PyTreeRestore<'a, T> {
         self.place.as_ref().and_then(|place| place(name, shape))
     }
 
+    fn is_skipped(&self, name: &str) -> bool {
+        self.skipped.iter().any(|root| below(name, root).is_some())
+    }
+
     /// What the array at a name of the target is made of.
     fn origin(&self, name: &str) -> From {
-        if self.skipped.iter().any(|root| below(name, root).is_some()) {
+        if self.is_skipped(name) {
             return From::Fallback;
         }
         for (root, Transform(from)) in &self.transforms {
@@ -158,16 +167,7 @@ impl PyTreeRestore<'_, State> {
     /// Restores everything there is, by dotted names: where it was saved from, if these
     /// devices are here, else on the default device.
     pub fn state() -> PyTreeRestore<'static, State> {
-        PyTreeRestore {
-            target: None,
-            transforms: Vec::new(),
-            default_to_original: true,
-            partial: false,
-            strict: true,
-            skipped: Vec::new(),
-            place: None,
-            cast: None,
-        }
+        PyTreeRestore::with(None)
     }
 }
 
@@ -213,23 +213,19 @@ impl<T: Tree> PyTreeRestore<'_, T> {
         let mut requests = Vec::new();
         for entry in source.arrays() {
             let name = entry.path.to_string();
-            if self.skipped.iter().any(|root| below(&name, root).is_some()) {
+            if self.is_skipped(&name) {
                 continue;
             }
             let layout = source.layout(&name)?;
-            let sharding = match self.placed(&name, &layout.shape) {
-                Some(sharding) => sharding,
-                None => match source.saved_sharding(&shardings, &name, &layout.shape) {
-                    Some(sharding) => sharding,
-                    None => runtime()?.default_device().into(),
-                },
-            };
+            let placed = self.placed(&name, &layout.shape);
+            let sharding =
+                placed.or_else(|| source.saved_sharding(&shardings, &name, &layout.shape));
             requests.push(Request {
                 shape: layout.shape.clone(),
                 dtype: self.dtype(&name, layout.dtype),
                 name: name.clone(),
                 layout,
-                sharding,
+                sharding: or_default(sharding)?,
                 expected: false,
             });
             names.push(name);
@@ -302,8 +298,7 @@ impl<T: Tree> PyTreeRestore<'_, T> {
         if !self.partial && self.transforms.is_empty() {
             for entry in source.arrays() {
                 let name = entry.path.to_string();
-                let skipped = self.skipped.iter().any(|root| below(&name, root).is_some());
-                if !skipped && !used.contains(&name) {
+                if !self.is_skipped(&name) && !used.contains(&name) {
                     differences.unexpected(&name, &source.layout(&name)?);
                 }
             }
@@ -341,10 +336,7 @@ impl<T: Tree> PyTreeRestore<'_, T> {
             layout,
             shape: shape.to_vec(),
             dtype: self.dtype(name, leaf.array.dtype()),
-            sharding: match sharding {
-                Some(sharding) => sharding,
-                None => runtime()?.default_device().into(),
-            },
+            sharding: or_default(sharding)?,
             expected: true,
         })
     }
@@ -384,7 +376,7 @@ fn as_saved(name: String, layout: Layout) -> Result<Request> {
         shape: layout.shape.clone(),
         dtype: layout.dtype,
         layout,
-        sharding: runtime()?.default_device().into(),
+        sharding: or_default(None)?,
         expected: false,
     })
 }

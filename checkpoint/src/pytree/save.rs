@@ -13,7 +13,7 @@ use crate::nodes::Leaf;
 use crate::ocdbt;
 use crate::{Error, Result};
 use ramie_core::random::KeyImpl;
-use ramie_core::{Array, DType, HostShard, Sharding, Tree, runtime};
+use ramie_core::{Array, DType, HostShard, Sharding, Tree};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -158,10 +158,7 @@ impl<'a, T: Tree> PyTreeSave<'a, T> {
             _ => leaf.array.clone(),
         };
         let shards = array.host_shards().map_err(|e| wrong(e.to_string()))?;
-        let sharding = match array.sharding() {
-            Some(sharding) => sharding,
-            None => runtime()?.default_device().into(),
-        };
+        let sharding = sharding::or_default(array.sharding())?;
         let shape = array.shape();
         let written = match sharding.named() {
             Some(named) => named.shard_shape(shape).to_vec(),

@@ -4,7 +4,7 @@ use super::json::{from_base64, to_base64};
 use crate::{Error, Result};
 use ramie_core::{
     AbstractMesh, AxisName, AxisType, Device, Mesh, NamedSharding, PartitionSpec, Sharding,
-    SpecEntry,
+    SpecEntry, runtime,
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -12,6 +12,14 @@ use std::path::Path;
 
 /// The file's name in the folder of a tree.
 pub(super) const FILE: &str = "_sharding";
+
+/// Where an array is of which nothing else is said: on the default device.
+pub(super) fn or_default(sharding: Option<Sharding>) -> Result<Sharding> {
+    match sharding {
+        Some(sharding) => Ok(sharding),
+        None => Ok(runtime()?.default_device().into()),
+    }
+}
 
 /// The file of these shardings, by the dotted names of the arrays.
 pub(super) fn to_json<'a>(shardings: impl IntoIterator<Item = (&'a str, Sharding)>) -> Vec<u8> {
