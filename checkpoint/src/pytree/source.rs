@@ -11,6 +11,7 @@ use crate::{Error, Result};
 use ramie_core::{DType, devices};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 
 /// A saved tree, opened for reading.
 pub(super) struct Source {
@@ -83,29 +84,28 @@ impl Source {
 
     /// Where the arrays were, as far as it was written, by dotted name.
     pub fn shardings(&self) -> Result<BTreeMap<String, Value>> {
-        if !self.reader.contains(sharding::FILE) {
-            return Ok(BTreeMap::new());
+        self.of_file(sharding::FILE, sharding::from_json)
+    }
+
+    /// What a file holds; nothing, if there is none.
+    fn of_file<T: Default>(
+        &self,
+        file: &str,
+        parse: impl FnOnce(&Path, &[u8]) -> Result<T>,
+    ) -> Result<T> {
+        if !self.reader.contains(file) {
+            return Ok(T::default());
         }
-        let path = self.reader.path(sharding::FILE)?;
-        sharding::from_json(&path, &self.reader.read(sharding::FILE)?)
+        parse(&self.reader.path(file)?, &self.reader.read(file)?)
     }
 
     fn strings(&self) -> Result<BTreeMap<String, String>> {
-        if !self.reader.contains(strings::FILE) {
-            return Ok(BTreeMap::new());
-        }
-        let path = self.reader.path(strings::FILE)?;
-        strings::from_json(&path, &self.reader.read(strings::FILE)?)
+        self.of_file(strings::FILE, strings::from_json)
     }
 
     /// The generators of the keys among the arrays, by dotted name.
     fn key_impls(&self) -> Result<BTreeMap<String, String>> {
-        let file = array_metadata::file(0);
-        if !self.reader.contains(&file) {
-            return Ok(BTreeMap::new());
-        }
-        let path = self.reader.path(&file)?;
-        let arrays = array_metadata::from_json(&path, &self.reader.read(&file)?)?;
+        let arrays = self.of_file(&array_metadata::file(0), array_metadata::from_json)?;
         let key = arrays.into_iter().filter_map(|array| {
             let name = array.ext_metadata?[RANDOM_KEY_IMPL].as_str()?.to_owned();
             Some((array.param_name, name))
