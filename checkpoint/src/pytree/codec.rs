@@ -37,12 +37,20 @@ pub(super) enum Codec {
 #[derive(Clone, Debug)]
 pub(super) struct Chain {
     codecs: Arc<CodecChain>,
-    /// The codec of parts in one file, which is the only one of the chain then.
-    sharding: Option<Arc<ShardingCodec>>,
-    /// Parts in each chunk's file; 1 without sharding.
-    parts: u64,
+    parts: Option<Parts>,
     data_type: DataType,
     fill: FillValue,
+}
+
+/// Several parts in each chunk's file.
+#[derive(Clone, Debug)]
+struct Parts {
+    /// The codec, which is the only one of the chain.
+    codec: Arc<ShardingCodec>,
+    /// How many there are along each dimension.
+    counts: Vec<NonZeroU64>,
+    /// How many there are.
+    all: u64,
 }
 
 /// Elements and their order as `zarrs` knows them: numbers of the same size, since
@@ -70,7 +78,7 @@ impl Codec {
             false => Vec::new(),
         };
         let chain = CodecChain::new(Vec::new(), Arc::new(BytesCodec::big()), after);
-        Codec::Chain(Chain::new(chain, None, 1, dtype))
+        Codec::Chain(Chain::new(chain, None, dtype))
     }
 
     /// The codec of a `zarr.json`, for chunks of this shape.
@@ -81,13 +89,13 @@ impl Codec {
             [Step::Bytes { big: false }] => return Ok(Codec::Plain),
             [Step::Bytes { big: false }, Step::Zstd] => return Ok(Codec::Zstd),
             [Step::Sharding(sharding)] => {
-                let (codec, parts) = sharding.codec(chunk)?;
-                let chain = CodecChain::new(Vec::new(), codec.clone(), Vec::new());
-                return Ok(Codec::Chain(Chain::new(chain, Some(codec), parts, dtype)));
+                let parts = sharding.parts(chunk)?;
+                let chain = CodecChain::new(Vec::new(), parts.codec.clone(), Vec::new());
+                return Ok(Codec::Chain(Chain::new(chain, Some(parts), dtype)));
             }
             _ => {}
         }
-        Ok(Codec::Chain(Chain::new(chain(&steps)?, None, 1, dtype)))
+        Ok(Codec::Chain(Chain::new(chain(&steps)?, None, dtype)))
     }
 
     /// The fewest bytes of a file in which a chunk of `bytes` can be stored.
@@ -125,16 +133,10 @@ impl Codec {
 }
 
 impl Chain {
-    fn new(
-        codecs: CodecChain,
-        sharding: Option<Arc<ShardingCodec>>,
-        parts: u64,
-        dtype: DType,
-    ) -> Chain {
+    fn new(codecs: CodecChain, parts: Option<Parts>, dtype: DType) -> Chain {
         let (data_type, fill) = data_type_of(dtype);
         Chain {
             codecs: Arc::new(codecs),
-            sharding,
             parts,
             data_type,
             fill,
@@ -143,7 +145,9 @@ impl Chain {
 
     fn decode(&self, encoded: &[u8], chunk: &[usize], out: &mut [u8]) -> Result<(), String> {
         let options = CodecOptions::default().with_concurrent_target(1);
-        self.check_index(encoded, chunk, &options)?;
+        if let Some(parts) = &self.parts {
+            parts.check_index(encoded, &options)?;
+        }
         let decoded = self
             .codecs
             .decode(
@@ -164,31 +168,21 @@ impl Chain {
         out.copy_from_slice(&decoded);
         Ok(())
     }
+}
 
-    /// Whether the parts that the index of a file of several parts names are in it.
-    fn check_index(
-        &self,
-        encoded: &[u8],
-        chunk: &[usize],
-        options: &CodecOptions,
-    ) -> Result<(), String> {
-        let Some(sharding) = &self.sharding else {
-            return Ok(());
-        };
+impl Parts {
+    /// Whether the parts that the index of a file names are in it.
+    fn check_index(&self, encoded: &[u8], options: &CodecOptions) -> Result<(), String> {
         let all = encoded.len() as u64;
-        if self.parts.checked_mul(16).is_none_or(|index| index > all) {
+        if self.all.checked_mul(16).is_none_or(|index| index > all) {
             return Err(format!(
                 "has {all} bytes, too few for the index of its {} parts",
-                self.parts
+                self.all
             ));
         }
-        let per_shard: Vec<NonZeroU64> = nonzero(chunk)?
-            .iter()
-            .zip(sharding_parts(sharding)?)
-            .filter_map(|(outer, inner)| NonZeroU64::new(outer.get() / inner.get()))
-            .collect();
-        let index = sharding
-            .decode_index(encoded, &per_shard, options)
+        let index = self
+            .codec
+            .decode_index(encoded, &self.counts, options)
             .map_err(|e| format!("has a damaged index: {e}"))?;
         for pair in index.chunks_exact(2) {
             let (start, length) = (pair[0], pair[1]);
@@ -203,15 +197,6 @@ impl Chain {
         }
         Ok(())
     }
-}
-
-/// The shape of the parts of a sharding codec.
-fn sharding_parts(sharding: &ShardingCodec) -> Result<Vec<NonZeroU64>, String> {
-    let options = CodecMetadataOptions::default();
-    let configuration = sharding.configuration_v3(&options);
-    let shape = configuration.and_then(|c| serde_json::to_value(c).ok());
-    let shape = shape.and_then(|c| serde_json::from_value(c["chunk_shape"].clone()).ok());
-    shape.ok_or_else(|| "has parts of no shape".into())
 }
 
 /// A shape without zeros, as `zarrs` has them.
@@ -275,21 +260,23 @@ impl Step {
 }
 
 impl Sharding {
-    /// The codec, and the number of parts of a chunk.
-    fn codec(&self, chunk: &[usize]) -> Result<(Arc<ShardingCodec>, u64), String> {
+    /// The parts of a chunk.
+    fn parts(&self, chunk: &[usize]) -> Result<Parts, String> {
         let (part, n) = (&self.part, chunk.len());
         if part.len() != n {
             return Err(format!(
                 "parts of shape {part:?} in chunks of {n} dimensions"
             ));
         }
-        let mut parts = 1u64;
+        let (mut counts, mut all) = (Vec::with_capacity(n), 1u64);
         for (outer, inner) in chunk.iter().zip(part) {
             if *inner == 0 || outer % inner != 0 {
                 return Err(format!("chunks of {chunk:?} have no parts of {part:?}"));
             }
-            let along = (outer / inner) as u64;
-            parts = parts.checked_mul(along).ok_or("more parts than counted")?;
+            let along = outer / inner;
+            let more = all.checked_mul(along as u64);
+            all = more.ok_or("more parts than counted")?;
+            counts.push(along);
         }
         // The size of the index must follow from the number of parts.
         let plain = |step: &Step| matches!(step, Step::Bytes { .. } | Step::Crc32c);
@@ -302,7 +289,11 @@ impl Sharding {
             Arc::new(chain(&self.index)?),
             self.location,
         );
-        Ok((Arc::new(codec), parts))
+        Ok(Parts {
+            codec: Arc::new(codec),
+            counts: nonzero(&counts)?,
+            all,
+        })
     }
 }
 
