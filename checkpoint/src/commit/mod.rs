@@ -32,7 +32,9 @@ pub use state::is_committed;
 pub use transaction::{restore_item, save_item};
 pub use writer::{FileWriter, ItemWriter};
 
-pub(crate) use disk::{aside, make_folder, remove_folder, rename, write_synced};
+pub(crate) use disk::{
+    aside, make_folder, remove_folder, rename, sync, sync_folder, write, write_synced,
+};
 pub(crate) use group::{Group, Meeting};
 pub(crate) use marker::{MARKER, text as marker_text};
 pub(crate) use parallel::{default_threads, for_each};

@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The name of the file.
-pub(super) const NAME: &str = "manifest.ocdbt";
+pub(crate) const NAME: &str = "manifest.ocdbt";
 /// The largest manifest that is read; 65536 versions take less.
 const LARGEST: usize = 64 << 20;
 /// The most versions that one node has, as the exponent of 2.

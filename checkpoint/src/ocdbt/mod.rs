@@ -28,5 +28,6 @@ mod writer;
 pub use block::Compression;
 pub use database::{Database, Version};
 pub use keys::Keys;
+pub(crate) use manifest::NAME as MANIFEST;
 pub use merge::{merge, merge_in, process_folder};
 pub use writer::{Options, Writer};

@@ -3,12 +3,11 @@
 use super::data_files::DataFile;
 use super::location::Location;
 use super::manifest;
-use crate::commit::{FileWriter, ItemWriter};
+use crate::commit::{FileWriter, ItemWriter, sync, sync_folder, write};
 use crate::{Error, Result, atomic};
 use std::collections::hash_map::RandomState;
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The folder of data files.
@@ -66,15 +65,9 @@ impl Home {
             Home::Item(item) => return item.write(manifest::NAME, manifest),
             Home::Folder(folder) => folder,
         };
-        #[cfg(unix)]
-        File::open(folder.join(DATA))
-            .and_then(|data| data.sync_all())
-            .map_err(|e| Error::io(&folder.join(DATA), "be put on the disk", e))?;
+        sync_folder(&folder.join(DATA))?;
         let path = folder.join(manifest::NAME);
-        atomic::replace(&path, |file| {
-            file.write_all(manifest)
-                .map_err(|e| Error::io(&path, "be written", e))
-        })
+        atomic::replace(&path, |file| write(file, &path, manifest))
     }
 }
 
@@ -100,10 +93,7 @@ impl Output {
         for part in parts {
             match &mut self.sink {
                 Sink::Item(file) => file.put(part)?,
-                Sink::Folder(path, file) => {
-                    let written = file.write_all(part);
-                    written.map_err(|e| Error::io(path, "be written", e))?;
-                }
+                Sink::Folder(path, file) => write(file, path, part)?,
             }
         }
         let offset = self.length;
@@ -119,10 +109,7 @@ impl Output {
     pub fn finish(self) -> Result<()> {
         match self.sink {
             Sink::Item(file) => file.finish(),
-            Sink::Folder(path, file) => {
-                let synced = file.sync_all();
-                synced.map_err(|e| Error::io(&path, "be put on the disk", e))
-            }
+            Sink::Folder(path, file) => sync(&file, &path),
         }
     }
 }

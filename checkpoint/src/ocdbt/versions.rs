@@ -87,8 +87,9 @@ pub(super) fn write_roots(out: &mut Vec<u8>, table: &Table, roots: &[Root], miss
 
 /// Reads what the manifest knows of subtrees, the oldest and highest first.
 pub(super) fn read_top(cursor: &mut Cursor<'_>, files: &[DataFile]) -> Decoded<Vec<Versions>> {
-    let (mut all, heights) = read_subtrees(cursor, files, 63)?;
-    for (versions, height) in all.iter_mut().zip(cursor.take(heights)?) {
+    let mut all = read_subtrees(cursor, files, 63)?;
+    let heights = cursor.take(all.len())?;
+    for (versions, height) in all.iter_mut().zip(heights) {
         versions.height = *height;
     }
     if all.iter().any(|v| v.height == 0) || all.windows(2).any(|p| p[0].height <= p[1].height) {
@@ -97,12 +98,12 @@ pub(super) fn read_top(cursor: &mut Cursor<'_>, files: &[DataFile]) -> Decoded<V
     Ok(all)
 }
 
-/// Reads subtrees without their heights; also how many they are.
+/// Reads subtrees without their heights.
 fn read_subtrees(
     cursor: &mut Cursor<'_>,
     files: &[DataFile],
     most: usize,
-) -> Decoded<(Vec<Versions>, usize)> {
+) -> Decoded<Vec<Versions>> {
     let count = cursor.count(most, 13, "the number of nodes of versions")?;
     let generations = cursor.varints(count)?;
     ascending(cursor, &generations)?;
@@ -111,14 +112,13 @@ fn read_subtrees(
     cursor.varints(count)?;
     cursor.take(8 * count)?;
     let all = generations.into_iter().zip(locations);
-    let all: Vec<Versions> = all
+    Ok(all
         .map(|(generation, location)| Versions {
             generation,
             location,
             height: 0,
         })
-        .collect();
-    Ok((all, count))
+        .collect())
 }
 
 /// What a node of versions holds.
@@ -149,7 +149,7 @@ pub(super) fn read_node(
         let last = roots.last().map(|r| r.generation);
         (Node::Leaf(roots), last)
     } else {
-        let (mut all, _) = read_subtrees(cursor, &files, 1 << arity)?;
+        let mut all = read_subtrees(cursor, &files, 1 << arity)?;
         all.iter_mut().for_each(|v| v.height = height - 1);
         let last = all.last().map(|v| v.generation);
         (Node::Inner(all), last)

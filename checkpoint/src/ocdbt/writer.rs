@@ -145,10 +145,7 @@ impl Writer {
                 version_tree_arity_log2: 4,
                 compression: options.compression,
             },
-            target: match options.ocdbt_target_data_file_size {
-                0 => u64::MAX,
-                target => target,
-            },
+            target: options.largest_value().unwrap_or(u64::MAX),
             state: Mutex::default(),
         })
     }

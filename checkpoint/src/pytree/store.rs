@@ -1,7 +1,7 @@
 //! Where the files of arrays are: in the folder, or in an OCDBT database in it.
 
 use crate::commit::ItemReader;
-use crate::ocdbt::Database;
+use crate::ocdbt::{self, Database};
 use crate::{Error, Result};
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -14,13 +14,10 @@ pub(super) enum Store {
     Database(Box<Database>),
 }
 
-/// The file that says that a folder is a database.
-pub(super) const DATABASE: &str = "manifest.ocdbt";
-
 impl Store {
     /// The store of a folder.
     pub fn open(reader: &ItemReader, use_ocdbt: Option<bool>) -> Result<Store> {
-        if !use_ocdbt.unwrap_or_else(|| reader.contains(DATABASE)) {
+        if !use_ocdbt.unwrap_or_else(|| reader.contains(ocdbt::MANIFEST)) {
             return Ok(Store::Files(reader.clone()));
         }
         Ok(Store::Database(Box::new(Database::open_in(reader)?)))
@@ -30,7 +27,7 @@ impl Store {
     pub fn path(&self, key: &str) -> PathBuf {
         match self {
             Store::Files(reader) => reader.folder().join(key),
-            Store::Database(database) => database.folder().join(DATABASE).join(key),
+            Store::Database(database) => database.folder().join(ocdbt::MANIFEST).join(key),
         }
     }
 
