@@ -113,6 +113,9 @@ pub enum Error {
 /// A `Result` with [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// What is to be done about a damaged checkpoint: the end of a message.
+pub(crate) const DAMAGED: &str = "\n  help: the checkpoint is damaged; restore another step";
+
 impl Error {
     pub(crate) fn io(path: &Path, action: &'static str, source: io::Error) -> Error {
         Error::Io {

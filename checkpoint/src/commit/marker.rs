@@ -6,6 +6,7 @@
 
 use super::manifest::MANIFEST;
 use super::reader::read_if_there;
+use crate::error::DAMAGED;
 use crate::{Error, Result};
 use std::path::Path;
 
@@ -34,12 +35,7 @@ pub(crate) fn is_complete(folder: &Path) -> bool {
 /// belong together.
 pub(crate) fn check(folder: &Path, manifest: Option<&[u8]>) -> Result<()> {
     let path = folder.join(MARKER);
-    let damaged = |what: &str| {
-        Err(Error::damaged(
-            &path,
-            format!("{what}\n  help: the checkpoint is damaged; restore another step"),
-        ))
-    };
+    let damaged = |what: &str| Err(Error::damaged(&path, format!("{what}{DAMAGED}")));
     let marker = read_if_there(&path)?;
     let Some(manifest) = manifest else {
         let marker = marker.unwrap_or_default();

@@ -3,6 +3,7 @@
 use super::manifest::{Contents, MANIFEST, Manifest, PIECE, checked_path};
 use super::marker;
 use super::{Process, parallel};
+use crate::error::DAMAGED;
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -257,7 +258,10 @@ impl ItemReader {
         let opened = File::open(&path).and_then(|file| Ok((file.metadata()?.len(), file)));
         let (length, file) = match opened {
             Err(e) if e.kind() == ErrorKind::NotFound && expected.is_some() => {
-                return Err(Error::damaged(&path, format!("the file is missing{HELP}")));
+                return Err(Error::damaged(
+                    &path,
+                    format!("the file is missing{DAMAGED}"),
+                ));
             }
             other => other.map_err(|e| Error::io(&path, "be read", e))?,
         };
@@ -265,7 +269,7 @@ impl ItemReader {
             let size = expected.size;
             return Err(Error::damaged(
                 &path,
-                format!("the file has {length} bytes, and {size} were written{HELP}"),
+                format!("the file has {length} bytes, and {size} were written{DAMAGED}"),
             ));
         }
         Ok(Opened {
@@ -277,8 +281,6 @@ impl ItemReader {
         })
     }
 }
-
-const HELP: &str = "\n  help: the checkpoint is damaged; restore another step";
 
 /// A file that is being read, and what was read of it.
 struct Opened {
@@ -304,7 +306,7 @@ impl Opened {
         match self.expected {
             Some(expected) if expected != self.read => Err(Error::damaged(
                 &self.path,
-                format!("the file is not what was written: its checksum is wrong{HELP}"),
+                format!("the file is not what was written: its checksum is wrong{DAMAGED}"),
             )),
             _ => Ok(()),
         }

@@ -7,6 +7,7 @@ use super::layout::{Layout, bytes_of};
 use super::region::{copy, in_one_piece, overlap, shape, whole};
 use super::store::Store;
 use crate::commit::ItemReader;
+use crate::error::DAMAGED;
 use crate::lock::lock;
 use crate::{Error, Result};
 use ramie_core::{AlignedBytes, Array, DType, Sharding, device_put, make_array_from_parts};
@@ -176,7 +177,7 @@ impl Source<'_> {
             Some(size) if size >= self.request.layout.codec.least(chunk) => Ok(true),
             Some(size) => Err(Error::format(
                 &self.store.path(&key),
-                format!("has {size} bytes, too few for a chunk of {chunk}{HELP}"),
+                format!("has {size} bytes, too few for a chunk of {chunk}{DAMAGED}"),
             )),
         }
     }
@@ -185,7 +186,7 @@ impl Source<'_> {
     fn fetch(&self, cell: &[usize], out: &mut [u8]) -> Result<()> {
         let (store, layout) = (self.store, &self.request.layout);
         let key = self.key(cell);
-        let damaged = |what: String| Error::format(&store.path(&key), format!("{what}{HELP}"));
+        let damaged = |what: String| Error::format(&store.path(&key), format!("{what}{DAMAGED}"));
         match layout.codec {
             Codec::Plain => store.read_into(&key, out)?,
             _ => {
@@ -197,8 +198,6 @@ impl Source<'_> {
         from_stored(layout.dtype, out).map_err(damaged)
     }
 }
-
-const HELP: &str = "\n  help: the checkpoint is damaged; restore another step";
 
 /// Reads the parts of several arrays.
 fn fill(
