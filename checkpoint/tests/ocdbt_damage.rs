@@ -5,6 +5,10 @@
 //! `RAMIE_FUZZ_INPUTS=1000000 cargo test -p ramie-checkpoint --test ocdbt_damage` runs
 //! more inputs by chance than the few hundred of a usual run.
 
+#[path = "../../tests/common/chance.rs"]
+mod chance;
+
+use chance::{Generator, read_many};
 use ramie_checkpoint::ocdbt::{Compression, Database, Options, Writer};
 use std::collections::BTreeMap;
 use std::fs;
@@ -167,22 +171,6 @@ fn messages_name_file_and_byte() {
     assert_eq!(error(&damaged), place(&expected));
 }
 
-/// Numbers that look random.
-struct Generator(u64);
-
-impl Generator {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
-    }
-}
-
 /// Where blocks start in a sound file, and how long they are.
 fn starts(bytes: &[u8]) -> Vec<(usize, usize)> {
     let magics = [0x0cdb_3a2au32, 0x0cdb_20de, 0x0cdb_1234].map(u32::to_be_bytes);
@@ -268,18 +256,8 @@ fn damaged(sound: &[u8], generator: &mut Generator) -> Vec<u8> {
     bytes
 }
 
-/// The most memory that this process has had, in MB.
-fn peak_mb() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|l| l.strip_prefix("VmPeak:"));
-    let kb = line.and_then(|l| l.split_whitespace().next()?.parse::<u64>().ok());
-    kb.unwrap_or(0) / 1024
-}
-
 #[test]
 fn damage_by_chance_is_survived() {
-    let inputs = std::env::var("RAMIE_FUZZ_INPUTS").ok();
-    let inputs: usize = inputs.map_or(2000, |n| n.parse().expect("a number of inputs"));
     let goldens = [
         "inline", "raw", "outside", "tall", "tall_raw", "versions", "numbered", "merged",
     ];
@@ -310,33 +288,40 @@ fn damage_by_chance_is_survived() {
             folder
         })
         .collect();
-    let before = peak_mb();
-    let (mut readable, mut beyond_checksums) = (0, 0);
-    for i in 0..inputs {
-        let mut generator = Generator(i as u64);
+    let from = |i: usize, generator: &mut Generator| {
         let (files, folder) = (
             &databases[i % databases.len()],
             &folders[i % databases.len()],
         );
         let (path, sound) = files.iter().nth(generator.below(files.len())).unwrap();
-        let file = folder.path().join(path);
-        put(&file, &damaged(sound, &mut generator));
-        match (read(folder.path()), read_versions(folder.path())) {
-            (Ok(_), Ok(_)) => readable += 1,
-            (Err(error), _) | (_, Err(error)) => {
-                let text = error.to_string();
-                let shallow = ["checksum", "begins with", "bytes, and should have"];
-                beyond_checksums += usize::from(!shallow.iter().any(|what| text.contains(what)));
-            }
-        }
-        put(&file, sound);
-    }
-    println!("{inputs} inputs, {readable} readable, {beyond_checksums} refused by their content");
-    assert!(readable < inputs, "no input was damaged");
+        (folder.path(), path, sound, damaged(sound, generator))
+    };
+    let mut beyond_checksums = 0;
+    let inputs = read_many(
+        "databases",
+        2000,
+        600,
+        from,
+        |(folder, path, sound, bytes)| {
+            let file = folder.join(path);
+            put(&file, bytes);
+            let readable = match (read(folder), read_versions(folder)) {
+                (Ok(_), Ok(_)) => true,
+                (Err(error), _) | (_, Err(error)) => {
+                    let text = error.to_string();
+                    let shallow = ["checksum", "begins with", "bytes, and should have"];
+                    beyond_checksums +=
+                        usize::from(!shallow.iter().any(|what| text.contains(what)));
+                    false
+                }
+            };
+            put(&file, sound);
+            readable
+        },
+    );
+    println!("{beyond_checksums} refused by their content");
     assert!(
         beyond_checksums > inputs / 10,
         "few inputs get past checksums"
     );
-    let more = peak_mb() - before;
-    assert!(more < 600, "took {more} MB");
 }
