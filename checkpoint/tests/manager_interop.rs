@@ -3,11 +3,14 @@
 //! Runs where `RAMIE_ORBAX_PYTHON` names a Python that has Orbax 0.12.8, and says that it
 //! is skipped elsewhere.
 
+#[path = "interop/python.rs"]
+mod python;
+
+use python::Python;
 use ramie_checkpoint::items::{Composite, JaxRandomKeySave, JsonRestore, JsonSave};
 use ramie_checkpoint::manager::{CheckpointManager, CheckpointManagerOptions, StepOptions};
 use ramie_core::random;
 use serde_json::{Value, json};
-use std::process::Command;
 
 fn options() -> CheckpointManagerOptions {
     CheckpointManagerOptions::new()
@@ -19,8 +22,7 @@ fn options() -> CheckpointManagerOptions {
 
 #[test]
 fn orbax_goes_on_with_a_run() {
-    let Some(python) = std::env::var_os("RAMIE_ORBAX_PYTHON") else {
-        println!("skipped: RAMIE_ORBAX_PYTHON does not name a Python with Orbax 0.12.8");
+    let Some(python) = Python::with("Orbax 0.12.8") else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -41,15 +43,7 @@ fn orbax_goes_on_with_a_run() {
     manager.close().unwrap();
     // What a killed save leaves is none of Orbax's steps either.
     std::fs::create_dir(root.join("step_00009.orbax-checkpoint-tmp")).unwrap();
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/interop/manager.py");
-    let run = Command::new(python)
-        .arg(script)
-        .arg(&root)
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&run.stdout).into_owned();
-    let errors = String::from_utf8_lossy(&run.stderr);
-    assert!(run.status.success(), "{text}\n{errors}");
+    python.run("tests/interop/manager.py", &[root.to_str().unwrap()], b"");
     // It has saved step 12, and removed the worst.
     let manager = CheckpointManager::new(&root, options()).unwrap();
     assert_eq!(manager.all_steps(), [0, 6, 12]);

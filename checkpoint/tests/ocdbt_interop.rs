@@ -3,35 +3,20 @@
 //! `RAMIE_ORBAX_PYTHON=.../python cargo test -p ramie-checkpoint --test ocdbt_interop`,
 //! with a Python that has `tensorstore` 0.1.86.
 
+#[path = "interop/python.rs"]
+mod python;
+
+use python::Python;
 use ramie_checkpoint::ocdbt::{self, Compression, Database, Options, Writer};
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 type Content = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// Runs the script with `input` and returns its output; `None` without a Python.
 fn python(arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
-    let Some(python) = std::env::var_os("RAMIE_ORBAX_PYTHON") else {
-        println!("skipped: RAMIE_ORBAX_PYTHON names no Python with tensorstore 0.1.86");
-        return None;
-    };
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/interop/ocdbt.py");
-    let mut child = Command::new(python)
-        .arg(script)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("RAMIE_ORBAX_PYTHON is a Python");
-    let mut stdin = child.stdin.take().unwrap();
-    let output = std::thread::scope(|scope| {
-        scope.spawn(move || stdin.write_all(input));
-        child.wait_with_output().unwrap()
-    });
-    assert!(output.status.success(), "{arguments:?} failed");
-    Some(output.stdout)
+    let python = Python::with("tensorstore 0.1.86")?;
+    Some(python.run("tests/interop/ocdbt.py", arguments, input))
 }
 
 fn to_bytes(content: &Content) -> Vec<u8> {

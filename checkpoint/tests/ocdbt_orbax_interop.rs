@@ -4,24 +4,20 @@
 //! `RAMIE_ORBAX_PYTHON=.../python cargo test -p ramie-checkpoint --test ocdbt_orbax_interop`,
 //! with a Python that has the packages of `tests/golden/requirements.txt`.
 
+#[path = "interop/python.rs"]
+mod python;
+
+use python::Python;
 use ramie_checkpoint::manager::{CheckpointManager, CheckpointManagerOptions};
 use ramie_checkpoint::pytree::{Compression, PyTreeRestore, PyTreeSave, StandardRestore, Zarr};
 use ramie_core::*;
 use std::path::Path;
-use std::process::Command;
 
 /// Runs the script; says whether there is a Python.
 fn python(arguments: &[&str]) -> bool {
-    let Some(python) = std::env::var_os("RAMIE_ORBAX_PYTHON") else {
-        println!("skipped: RAMIE_ORBAX_PYTHON names no Python with orbax-checkpoint 0.12.8");
-        return false;
-    };
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/interop/ocdbt_orbax.py");
-    let output = Command::new(python).arg(script).args(arguments).output();
-    let output = output.expect("RAMIE_ORBAX_PYTHON is a Python");
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?} failed: {error}");
-    true
+    let python = Python::with("orbax-checkpoint 0.12.8");
+    let ran = python.map(|python| python.run("tests/interop/ocdbt_orbax.py", arguments, b""));
+    ran.is_some()
 }
 
 /// The arrays of the script, over a mesh of this shape.

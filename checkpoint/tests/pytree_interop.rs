@@ -3,6 +3,12 @@
 //! Runs where `RAMIE_ORBAX_PYTHON` names a Python that has Orbax 0.12.8, Flax and
 //! Optax; elsewhere it says that it does not.
 
+#[path = "interop/python.rs"]
+mod python;
+#[path = "pytree/train_state.rs"]
+mod train_state;
+
+use python::Python;
 use ramie_checkpoint::commit::{restore_item, save_item};
 use ramie_checkpoint::items::RestoreArgs;
 use ramie_checkpoint::manager::{CheckpointManager, CheckpointManagerOptions};
@@ -10,66 +16,16 @@ use ramie_checkpoint::pytree::*;
 use ramie_core::*;
 use ramie_derive::Tree;
 use std::path::Path;
-use std::process::Command;
-
-#[derive(Tree)]
-struct Layer {
-    kernel: Array,
-    bias: Array,
-}
-
-#[derive(Tree)]
-struct Params {
-    hid: Layer,
-    out: Layer,
-}
-
-#[derive(Tree)]
-struct Adam {
-    count: Array,
-    mu: Params,
-    nu: State,
-}
-
-/// The tree of Flax's `TrainState` with Optax's Adam.
-#[derive(Tree)]
-struct Train {
-    step: Array,
-    params: Params,
-    opt_state: (Adam, ()),
-    extra: (),
-}
-
-fn ramp(shape: &[usize], start: f32) -> Array {
-    let n: usize = shape.iter().product();
-    Array::from_vec((0..n).map(|i| i as f32 + start).collect(), shape)
-}
-
-fn params(start: f32) -> Params {
-    let layer = |n: usize, m: usize, start| Layer {
-        kernel: ramp(&[n, m], start),
-        bias: ramp(&[m], start),
-    };
-    Params {
-        hid: layer(4, 3, start),
-        out: layer(3, 2, start + 100.0),
-    }
-}
+use train_state::{Train, ramp};
 
 fn train() -> Train {
-    Train {
-        step: Array::scalar(7, DType::I32),
-        params: params(1.0),
-        opt_state: (
-            Adam {
-                count: Array::scalar(7, DType::I32),
-                mu: params(2.0),
-                nu: State::of(&params(3.0)),
-            },
-            (),
-        ),
-        extra: (),
-    }
+    let params = |start: f32| {
+        train_state::params(
+            move |shape| ramp(shape, start),
+            move |shape| ramp(shape, start + 100.0),
+        )
+    };
+    train_state::train(7, params(1.0), params(2.0), &params(3.0))
 }
 
 fn write(folder: &Path, mesh: Mesh) -> ramie_checkpoint::Result<()> {
@@ -158,8 +114,7 @@ fn same(a: &Train, b: &Train) {
 
 #[test]
 fn orbax_reads_what_is_written_and_writes_what_is_read() {
-    let Some(python) = std::env::var_os("RAMIE_ORBAX_PYTHON") else {
-        println!("skipped: RAMIE_ORBAX_PYTHON does not name a Python with Orbax 0.12.8");
+    let Some(python) = Python::with("Orbax 0.12.8") else {
         return;
     };
     let options = RuntimeOptions {
@@ -171,19 +126,9 @@ fn orbax_reads_what_is_written_and_writes_what_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     write(folder, mesh).unwrap();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/orbax_interop.py");
     for what in ["check", "write"] {
-        let run = Command::new(&python)
-            .arg(&script)
-            .arg(what)
-            .arg(folder)
-            .env("JAX_PLATFORMS", "cpu")
-            .output()
-            .expect("Python starts");
-        let errors = String::from_utf8_lossy(&run.stderr);
-        let last: Vec<&str> = errors.lines().rev().take(30).collect();
-        let last: Vec<&str> = last.into_iter().rev().collect();
-        assert!(run.status.success(), "{what}: {}", last.join("\n"));
+        let arguments = [what, folder.to_str().unwrap()];
+        python.run("../tests/golden/orbax_interop.py", &arguments, b"");
     }
     let expected = train();
     for name in [

@@ -2,6 +2,7 @@
 //! read again, whatever the options, the devices and the shardings.
 
 mod damage;
+mod train_state;
 
 use half::bf16;
 use ramie_checkpoint::commit::{ItemReader, restore_item, save_item};
@@ -12,6 +13,7 @@ use ramie_core::*;
 use ramie_derive::Tree;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use train_state::Train;
 
 fn golden(name: &str) -> PathBuf {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data/orbax");
@@ -28,8 +30,7 @@ fn devices_8() -> Mesh {
 }
 
 fn ramp(shape: &[usize], dtype: DType) -> Array {
-    let n: usize = shape.iter().product();
-    Array::from_vec((0..n).map(|i| i as f32).collect(), shape).astype(dtype)
+    train_state::ramp(shape, 0.0).astype(dtype)
 }
 
 fn same(a: &Array, b: &Array) -> bool {
@@ -76,60 +77,10 @@ fn train_states_of_orbax_are_read() {
     }
 }
 
-#[derive(Tree)]
-struct Layer {
-    kernel: Array,
-    bias: Array,
-}
-
-#[derive(Tree)]
-struct Params {
-    hid: Layer,
-    out: Layer,
-}
-
-#[derive(Tree)]
-struct Adam {
-    count: Array,
-    mu: Params,
-    nu: State,
-}
-
-#[derive(Tree)]
-struct Train {
-    step: Array,
-    params: Params,
-    opt_state: (Adam, ()),
-    extra: (),
-    name: String,
-}
-
-fn params(dtype: DType) -> Params {
-    let layer = |n: usize, m: usize| Layer {
-        kernel: Array::shape_dtype_struct(&[n, m], dtype),
-        bias: Array::shape_dtype_struct(&[m], dtype),
-    };
-    Params {
-        hid: layer(4, 3),
-        out: layer(3, 2),
-    }
-}
-
 fn train(dtype: DType) -> Train {
-    Train {
-        step: Array::scalar(0, DType::I32),
-        params: params(dtype),
-        opt_state: (
-            Adam {
-                count: Array::scalar(0, DType::I32),
-                mu: params(dtype),
-                nu: State::of(&params(dtype)),
-            },
-            (),
-        ),
-        extra: (),
-        name: "run".into(),
-    }
+    let array = |shape: &[usize]| Array::shape_dtype_struct(shape, dtype);
+    let params = || train_state::params(array, array);
+    train_state::train(0, params(), params(), &params())
 }
 
 #[test]
