@@ -69,6 +69,7 @@ use preempted::Preempted;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use steps::Steps;
 
 /// The name of an item that was not given one; Orbax's.
 const DEFAULT_ITEM: &str = "default";
@@ -91,7 +92,7 @@ pub struct CheckpointManager {
     preservation: Arc<dyn PreservationPolicy>,
     metadata: Map<String, Value>,
     /// The steps, the one that is being saved among them.
-    steps: Arc<Mutex<Vec<CheckpointInfo>>>,
+    steps: Steps,
     deleter: Arc<Mutex<Deleter>>,
     saver: Saver,
     saving: Mutex<()>,
@@ -175,7 +176,7 @@ impl CheckpointManager {
             options.enable_background_delete && !options.read_only,
         )?;
         Ok(CheckpointManager {
-            steps: Arc::new(Mutex::new(steps::load(&root, &options, &caller)?)),
+            steps: Steps::new(steps::load(&root, &options, &caller)?),
             deleter: Arc::new(Mutex::new(deleter)),
             saver: Saver::new(options.saver.clone()),
             saving: Mutex::new(()),
@@ -239,7 +240,7 @@ impl CheckpointManager {
     /// The steps in order, with the one that is being saved. What another program has
     /// changed since is seen after a [`reload`](CheckpointManager::reload).
     pub fn all_steps(&self) -> Vec<u64> {
-        let mut steps: Vec<u64> = lock(&self.steps).iter().map(|info| info.step).collect();
+        let mut steps: Vec<u64> = self.steps.all().iter().map(|info| info.step).collect();
         steps.sort_unstable();
         steps
     }
@@ -247,7 +248,7 @@ impl CheckpointManager {
     /// The step that was saved last, or, if this manager has saved none, the greatest;
     /// nothing, if there is none.
     pub fn latest_step(&self) -> Option<u64> {
-        lock(&self.steps).last().map(|info| info.step)
+        self.steps.all().last().map(|info| info.step)
     }
 
     /// The step with the best metrics, as `best_fn` and `best_mode` say; without a
@@ -256,7 +257,7 @@ impl CheckpointManager {
         let Some(best_fn) = &self.options.best_fn else {
             return self.latest_step();
         };
-        let steps = lock(&self.steps).clone();
+        let steps = self.steps.all();
         let metric = |info: &CheckpointInfo| Some((info.step, best_fn(info.metrics.as_ref()?)));
         let metrics = steps.iter().filter_map(metric);
         let mode = self.options.best_mode;
@@ -270,7 +271,7 @@ impl CheckpointManager {
     /// If the folder cannot be listed.
     pub fn reload(&self) -> Result<()> {
         let steps = steps::load(&self.root, &self.options, &self.caller)?;
-        *lock(&self.steps) = steps;
+        self.steps.set(steps);
         Ok(())
     }
 
@@ -292,11 +293,7 @@ impl CheckpointManager {
     fn metrics_in(&self, reader: &ItemReader, step: u64) -> Result<Option<Metrics>> {
         let item = reader.subfolder(steps::METRICS)?;
         if !item.contains(steps::METRICS) {
-            let known = lock(&self.steps)
-                .iter()
-                .find(|info| info.step == step)
-                .cloned();
-            return Ok(known.and_then(|info| info.metrics));
+            return Ok(self.steps.get(step).and_then(|info| info.metrics));
         }
         let bytes = item.read(steps::METRICS)?;
         steps::metrics_of(&item.path(steps::METRICS)?, &bytes).map(Some)

@@ -1,6 +1,7 @@
 //! Saving and deleting steps.
 
 use super::policies::{CheckpointInfo, DecisionContext};
+use super::steps::Steps;
 use super::{CheckpointManager, DEFAULT_ITEM, Deleter, Metrics, StepNames, steps};
 use crate::commit::SaveOptions;
 use crate::items::{Composite, JsonText, Named, SaveArgs};
@@ -69,7 +70,7 @@ impl CheckpointManager {
         let in_progress = self.options.saving_in_progress_check && self.is_saving_in_progress();
         let context = DecisionContext::new(in_progress, self.reached_preemption(step));
         let decide = || {
-            let previous = lock(&self.steps).clone();
+            let previous = self.steps.all();
             self.save_decision.should_save(&info, &previous, &context)
         };
         if self.save_decision.same_everywhere() {
@@ -155,7 +156,7 @@ impl CheckpointManager {
         let waiting = Instant::now();
         self.wait_until_finished()?;
         let waited = waiting.elapsed();
-        if lock(&self.steps).iter().any(|info| info.step == step) {
+        if self.steps.get(step).is_some() {
             let path = self.step_path(step);
             return Err(Error::format(
                 &path,
@@ -182,7 +183,7 @@ impl CheckpointManager {
     /// Enters a step into the list, and takes out what is no longer kept with it.
     #[track_caller]
     fn change(&self, step: u64, metrics: Option<Metrics>) -> Result<Change> {
-        let mut after = lock(&self.steps).clone();
+        let mut after = self.steps.all().to_vec();
         after.push(CheckpointInfo {
             step,
             time: SystemTime::now(),
@@ -207,7 +208,7 @@ impl CheckpointManager {
         let (removed, after) = after
             .into_iter()
             .partition(|info| remove.contains(&info.step));
-        *lock(&self.steps) = after;
+        self.steps.set(after);
         Ok(Change {
             step,
             removed,
@@ -230,7 +231,7 @@ impl CheckpointManager {
         if self.latest_step() == Some(step) {
             self.wait_until_finished()?;
         }
-        let known = lock(&self.steps).iter().any(|info| info.step == step);
+        let known = self.steps.get(step).is_some();
         let path = self.step_path(step);
         let deleted = match self.caller.process().is_primary() {
             true if known => lock(&self.deleter).delete(&path),
@@ -245,7 +246,8 @@ impl CheckpointManager {
                 )
             }));
         }
-        lock(&self.steps).retain(|info| info.step != step);
+        self.steps
+            .change(|steps| steps.retain(|info| info.step != step));
         Ok(())
     }
 }
@@ -255,7 +257,7 @@ impl CheckpointManager {
 struct Change {
     step: u64,
     removed: Vec<CheckpointInfo>,
-    steps: Arc<Mutex<Vec<CheckpointInfo>>>,
+    steps: Steps,
     deleter: Arc<Mutex<Deleter>>,
     root: PathBuf,
     names: StepNames,
@@ -289,18 +291,21 @@ impl Change {
     }
 
     fn undo(&self) {
-        lock(&self.steps).retain(|info| info.step != self.step);
+        let step = self.step;
+        self.steps
+            .change(|steps| steps.retain(|info| info.step != step));
         for info in self.removed.iter().filter(|info| info.step != self.step) {
             self.put_back(info);
         }
     }
 
     fn put_back(&self, info: &CheckpointInfo) {
-        let mut steps = lock(&self.steps);
-        if steps.iter().all(|other| other.step != info.step) {
-            steps.push(info.clone());
-            steps.sort_by_key(|info| info.step);
-        }
+        self.steps.change(|steps| {
+            if steps.iter().all(|other| other.step != info.step) {
+                steps.push(info.clone());
+                steps.sort_by_key(|info| info.step);
+            }
+        });
     }
 }
 

@@ -4,13 +4,43 @@ use super::options::CheckpointManagerOptions;
 use super::policies::CheckpointInfo;
 use super::{Metrics, StepNames};
 use crate::commit::{Group, StepMetadata, is_committed, read_if_there};
+use crate::lock::lock;
 use crate::{Error, Result};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The item, and the file in it, that holds metrics; Orbax's.
 pub(super) const METRICS: &str = "metrics";
+
+/// The steps that a manager knows. Who looks at them sees them as they are then, and has
+/// nobody wait.
+#[derive(Clone)]
+pub(super) struct Steps(Arc<Mutex<Arc<Vec<CheckpointInfo>>>>);
+
+impl Steps {
+    pub fn new(steps: Vec<CheckpointInfo>) -> Steps {
+        Steps(Arc::new(Mutex::new(Arc::new(steps))))
+    }
+
+    pub fn all(&self) -> Arc<Vec<CheckpointInfo>> {
+        lock(&self.0).clone()
+    }
+
+    pub fn set(&self, steps: Vec<CheckpointInfo>) {
+        *lock(&self.0) = Arc::new(steps);
+    }
+
+    pub fn change(&self, f: impl FnOnce(&mut Vec<CheckpointInfo>)) {
+        f(Arc::make_mut(&mut lock(&self.0)));
+    }
+
+    /// What is known of one of them.
+    pub fn get(&self, step: u64) -> Option<CheckpointInfo> {
+        self.all().iter().find(|info| info.step == step).cloned()
+    }
+}
 
 /// The checkpoints in a folder, in order of their steps, with their paths.
 pub(super) fn committed(root: &Path, names: &StepNames) -> Result<Vec<(u64, PathBuf)>> {
