@@ -37,6 +37,7 @@ pub(crate) use disk::{
 };
 pub(crate) use group::{Group, Meeting};
 pub(crate) use marker::{MARKER, text as marker_text};
+pub(crate) use metadata::now;
 pub(crate) use parallel::{default_threads, for_each};
 pub(crate) use reader::read_if_there;
 

@@ -35,14 +35,7 @@ impl Metrics {
     /// A metric; nothing, if there is none of the name. Those in groups have their
     /// path, with a dot between parts.
     pub fn get(&self, name: &str) -> Option<f64> {
-        let found = self.0.get(name).and_then(to_number);
-        found.or_else(|| {
-            let (group, name) = name.split_once('.')?;
-            match self.0.get(group)? {
-                Value::Object(group) => Metrics(group.clone()).get(name),
-                _ => None,
-            }
-        })
+        find(&self.0, name)
     }
 
     /// The names, in order.
@@ -107,6 +100,14 @@ impl From<Map<String, Value>> for Metrics {
     fn from(metrics: Map<String, Value>) -> Metrics {
         Metrics(metrics)
     }
+}
+
+fn find(metrics: &Map<String, Value>, name: &str) -> Option<f64> {
+    let found = metrics.get(name).and_then(to_number);
+    found.or_else(|| {
+        let (group, name) = name.split_once('.')?;
+        find(metrics.get(group)?.as_object()?, name)
+    })
 }
 
 fn number(value: f64) -> Value {

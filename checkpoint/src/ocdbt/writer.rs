@@ -9,13 +9,12 @@ use super::node::{LARGEST_INLINE, LONGEST_KEY, Value};
 use super::output::{Home, Output, unique};
 use super::tree;
 use super::versions::Root;
-use crate::commit::ItemWriter;
+use crate::commit::{ItemWriter, now};
 use crate::lock::lock;
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// How a database is written. The defaults are those of Orbax.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -323,13 +322,12 @@ impl Writer {
         for output in state.idle {
             output.finish()?;
         }
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let root = Root {
             generation: 1,
             height: tree.as_ref().map_or(0, |tree| tree.height),
             statistics: tree.as_ref().map(|t| t.statistics).unwrap_or_default(),
             location: tree.map(|tree| tree.location),
-            commit_time: now.map_or(0, |now| now.as_nanos() as u64),
+            commit_time: now(),
         };
         let manifest = Manifest::write_first(&self.config, &root);
         self.home.finish(&manifest)
