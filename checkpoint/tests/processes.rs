@@ -6,7 +6,7 @@
 #[path = "../../tests/common/processes.rs"]
 mod processes;
 
-use processes::{Program, say, variable};
+use processes::{Program, joining, number, say, variable};
 use ramie_checkpoint::commit::{ItemReader, ItemWriter, MultiprocessingOptions, Process};
 use ramie_checkpoint::items::{
     Composite, IteratorRestore, IteratorSave, JsonRestore, JsonSave, RestoreArgs, SaveArgs,
@@ -27,17 +27,10 @@ fn child() {
     let Ok(part) = std::env::var("RAMIE_TEST_PART") else {
         return;
     };
-    let number = |name: &str| variable(name).parse::<usize>().expect("a number");
     let (count, process) = (number("RAMIE_TEST_COUNT"), number("RAMIE_TEST_PROCESS"));
     distributed::initialize_with(&DistributedOptions {
-        coordinator: Some(variable("RAMIE_TEST_ADDRESS")),
-        num_processes: Some(count),
-        process_id: Some(process),
-        initialization_timeout: 20 * SECOND,
-        heartbeat_timeout: 20 * SECOND,
-        shutdown_timeout: 20 * SECOND,
         peer_failure: PeerFailure::Report,
-        ..DistributedOptions::default()
+        ..joining(20 * SECOND)
     })
     .expect("all join");
     let root = PathBuf::from(variable("RAMIE_TEST_FOLDER"));

@@ -7,10 +7,10 @@
 #[path = "../../tests/common/processes.rs"]
 mod processes;
 
-use processes::{Program, say, variable};
+use processes::{Program, joining, say, variable};
 use ramie_checkpoint::commit::{restore_item, save_item};
 use ramie_checkpoint::pytree::{PyTreeSave, StandardRestore};
-use ramie_core::distributed::{self, DistributedOptions};
+use ramie_core::distributed;
 use ramie_core::*;
 use std::path::Path;
 use std::time::Duration;
@@ -44,23 +44,12 @@ fn child() {
     let Ok(case) = std::env::var("RAMIE_TEST_PART") else {
         return;
     };
-    let number = |name: &str| variable(name).parse::<usize>().expect("a number");
-    let (count, process) = (number("RAMIE_TEST_COUNT"), number("RAMIE_TEST_PROCESS"));
     configure(RuntimeOptions {
         cpu_devices: Some(2),
         ..RuntimeOptions::default()
     })
     .expect("the first options");
-    distributed::initialize_with(&DistributedOptions {
-        coordinator: Some(variable("RAMIE_TEST_ADDRESS")),
-        num_processes: Some(count),
-        process_id: Some(process),
-        initialization_timeout: 120 * SECOND,
-        heartbeat_timeout: 120 * SECOND,
-        shutdown_timeout: 120 * SECOND,
-        ..DistributedOptions::default()
-    })
-    .expect("all join");
+    distributed::initialize_with(&joining(120 * SECOND)).expect("all join");
     // The CPU plugin's devices are those of one process.
     assert_eq!(devices().len(), 2);
     let folder = variable("RAMIE_TEST_FOLDER");

@@ -6,7 +6,7 @@
 #[path = "../../tests/common/processes.rs"]
 mod processes;
 
-use processes::{Program, say, variable};
+use processes::{Program, joining, number, say, variable};
 use ramie_core::distributed::{self, Cluster, DistributedOptions, FailureKind, PeerFailure};
 use ramie_core::{Array, DType, Error, RuntimeOptions, configure, jit, runtime};
 use std::io::Write;
@@ -22,18 +22,10 @@ fn child() {
     let Ok(part) = std::env::var("RAMIE_TEST_PART") else {
         return;
     };
-    let address = variable("RAMIE_TEST_ADDRESS");
-    let number = |name: &str| variable(name).parse::<usize>().expect("a number");
     let (count, process) = (number("RAMIE_TEST_COUNT"), number("RAMIE_TEST_PROCESS"));
     let options = DistributedOptions {
-        coordinator: Some(address),
-        num_processes: Some(count),
-        process_id: Some(process),
-        initialization_timeout: 20 * SECOND,
-        heartbeat_timeout: 20 * SECOND,
-        shutdown_timeout: 20 * SECOND,
         peer_failure: PeerFailure::Report,
-        ..DistributedOptions::default()
+        ..joining(20 * SECOND)
     };
     match &*part {
         "everything" => everything(options, count, process),

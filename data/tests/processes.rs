@@ -10,8 +10,8 @@
 mod processes;
 
 use ndarray::{Array1, Array2};
-use processes::{Program, say, variable};
-use ramie_core::distributed::{self, DistributedOptions};
+use processes::{Program, joining, number, say, variable};
+use ramie_core::distributed;
 use ramie_data::{
     BucketSampler, Buckets, DataLoader, IntoSource, LoaderState, Placement, Resumable, Shard,
     Source, WeightedRandomSampler,
@@ -71,19 +71,9 @@ fn child() {
     let Ok(case) = std::env::var("RAMIE_TEST_PART") else {
         return;
     };
-    let number = |name: &str| variable(name).parse::<usize>().expect("a number");
     let (count, process) = (number("RAMIE_TEST_COUNT"), number("RAMIE_TEST_PROCESS"));
     let (run, before) = (number("RAMIE_TEST_RUN"), number("RAMIE_TEST_BEFORE"));
-    distributed::initialize_with(&DistributedOptions {
-        coordinator: Some(variable("RAMIE_TEST_ADDRESS")),
-        num_processes: Some(count),
-        process_id: Some(process),
-        initialization_timeout: 60 * SECOND,
-        heartbeat_timeout: 60 * SECOND,
-        shutdown_timeout: 60 * SECOND,
-        ..DistributedOptions::default()
-    })
-    .expect("all join");
+    distributed::initialize_with(&joining(60 * SECOND)).expect("all join");
     assert_eq!(Shard::by_process(), Shard::new(process, count));
 
     let loader = loader(&case)

@@ -2,14 +2,34 @@
 //! own program several times with the name of a part to play, and looks at what the
 //! processes say.
 
+use ramie_core::distributed::DistributedOptions;
 use std::io::Write;
 use std::net::TcpListener;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::Duration;
 
 /// A variable that the test has set for a process.
 pub fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("{name} is set"))
+}
+
+/// The number in a variable that the test has set for a process.
+pub fn number(name: &str) -> usize {
+    variable(name).parse().expect("a number")
+}
+
+/// How a process joins the others of its program, for each of which it waits so long.
+pub fn joining(wait: Duration) -> DistributedOptions {
+    DistributedOptions {
+        coordinator: Some(variable("RAMIE_TEST_ADDRESS")),
+        num_processes: Some(number("RAMIE_TEST_COUNT")),
+        process_id: Some(number("RAMIE_TEST_PROCESS")),
+        initialization_timeout: wait,
+        heartbeat_timeout: wait,
+        shutdown_timeout: wait,
+        ..DistributedOptions::default()
+    }
 }
 
 /// Prints one line for the test.
