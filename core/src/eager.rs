@@ -2,6 +2,7 @@
 //! types, compiled at first use and kept.
 
 use crate::array::{DeviceArray, Repr};
+use crate::fill;
 use crate::hash::{FastHasher, FastMap};
 use crate::jaxpr::{Atom, Eqn, Jaxpr, Scope, Var};
 use crate::lower::Partition;
@@ -178,6 +179,9 @@ pub(crate) fn run(primitive: &dyn Primitive, args: &[&Array]) -> Result<Outputs,
         Site::Device(device) => device,
         Site::Mesh(mesh) => return run_sharded(primitive, args, mesh),
     };
+    if let Some(filled) = fill::small(primitive, args, device)? {
+        return Ok(Outputs::from_iter([filled]));
+    }
     let (device, operands) = place_on(device, args)?;
     let entry = on_device(primitive, args, device)?;
     let program = &entry.program;

@@ -21,6 +21,7 @@ mod eager;
 mod error;
 pub mod export;
 pub mod fft;
+mod fill;
 mod hash;
 pub mod image;
 mod intern;

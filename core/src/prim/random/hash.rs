@@ -142,6 +142,18 @@ impl Lowering<'_> {
         self.op1("concatenate", &words, &[single, single], pair, &attributes)
     }
 
+    /// Keys that were hashed of others, kept apart from what is drawn with them.
+    ///
+    /// XLA's simplifier looks through the words' joining, and the loop over the
+    /// elements of a draw then hashes its key anew for each: on a CPU LLVM took
+    /// four times as long to compile a `randint`, whose loop was no faster.
+    pub(super) fn derived_keys(&mut self, keys: Value, aval: Aval) -> Value {
+        if !self.is_for_cpu() {
+            return keys;
+        }
+        self.op1("optimization_barrier", &[keys], &[aval], aval, "")
+    }
+
     /// The original layout's hash of the counters `0..n`, for each key: counter
     /// `i` is hashed together with counter `i + ⌈n/2⌉`, a missing last one being 0.
     pub(super) fn hash_counters(&mut self, keys: Value, aval: Aval, n: usize) -> (Value, Aval) {

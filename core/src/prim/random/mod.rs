@@ -239,17 +239,18 @@ impl Primitive for RandomSplit {
         if outs[0].size() == 0 {
             return vec![ctx.splat(0, outs[0])];
         }
-        match self.layout {
+        let keys = match self.layout {
             KeyLayout::Partitionable => {
                 let (words, aval) = ctx.hash_positions(args[0], ins[0], &self.shape);
-                vec![ctx.join_words(words, aval)]
+                ctx.join_words(words, aval)
             }
             KeyLayout::Original => {
                 let n = 2 * self.shape.iter().product::<usize>();
                 let (words, aval) = ctx.hash_counters(args[0], ins[0], n);
-                vec![ctx.op1("reshape", &[words], &[aval], outs[0], "")]
+                ctx.op1("reshape", &[words], &[aval], outs[0], "")
             }
-        }
+        };
+        vec![ctx.derived_keys(keys, outs[0])]
     }
 }
 
@@ -287,13 +288,14 @@ impl Primitive for RandomFoldIn {
         ctx: &mut Lowering<'_>,
         args: &[Value],
         ins: &[Aval],
-        _: &[Aval],
+        outs: &[Aval],
     ) -> Vec<Value> {
         let word = ins[1];
         let key = ctx.key_words(args[0], ins[0], word);
         let zero = ctx.splat(0, word);
         let words = ctx.threefry(key, [zero, args[1]], word);
-        vec![ctx.join_words(words, word)]
+        let keys = ctx.join_words(words, word);
+        vec![ctx.derived_keys(keys, outs[0])]
     }
 }
 
