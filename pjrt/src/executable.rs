@@ -6,6 +6,7 @@ use crate::client::{Client, ClientInner};
 use crate::compile_options::CompileOptions;
 use crate::device::Device;
 use crate::error::{Error, Result, borrowed};
+use crate::heap;
 use crate::sys::{self, Api, RawLoadedExecutable};
 use crate::unloaded::{UnloadedExecutable, compile_error, with_program};
 use crate::value::Value;
@@ -90,11 +91,13 @@ impl Client {
         args.client = self.0.raw.as_ptr();
         args.options = encoded.as_ptr();
         args.options_size = encoded.len();
-        with_program(program, |code| {
-            args.program = code;
-            // SAFETY: the client is live; program and options outlive the call and are
-            // not written to.
-            unsafe { self.0.api.call(&mut args) }
+        heap::trimmed(|| {
+            with_program(program, |code| {
+                args.program = code;
+                // SAFETY: the client is live; program and options outlive the call and
+                // are not written to.
+                unsafe { self.0.api.call(&mut args) }
+            })
         })
         .map_err(compile_error)?;
         // SAFETY: a new executable of this client.

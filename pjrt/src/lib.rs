@@ -48,6 +48,7 @@ mod event;
 mod executable;
 mod execute;
 mod flops;
+mod heap;
 mod hlo;
 mod host;
 mod host_view;

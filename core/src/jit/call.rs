@@ -4,9 +4,9 @@
 use super::JitOptions;
 use super::made::Made;
 use super::place::{placed, plan, site_of};
+use super::programs::{Programs, Shared, lock};
 use super::signature::{Description, Signature, describe, signature};
 use crate::array::{DeviceArray, Repr};
-use crate::hash::FastMap;
 use crate::jaxpr::{ClosedJaxpr, Scope};
 use crate::lower::ArgumentAttribute;
 use crate::prim::call::Call;
@@ -17,7 +17,7 @@ use crate::{Array, Aval, Error, Result, Sharding, Tree, numerics, profiler, shar
 use ramie_pjrt::{Buffer, Callback, Device, Executable};
 use smallvec::SmallVec;
 use std::panic::Location;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 type Body<'f, S, A, R> = Box<dyn Fn(&mut S, A) -> R + Send + Sync + 'f>;
@@ -27,62 +27,8 @@ pub(crate) struct Jit<'f, S, A, R> {
     body: Body<'f, S, A, R>,
     pub name: Arc<str>,
     options: JitOptions,
-    programs: Mutex<Programs<Entry<S, R>>>,
+    programs: Shared<Entry<S, R>>,
     nested: Mutex<Programs<Nested<S, R>>>,
-}
-
-/// Programs by signature, with the last one at hand.
-struct Programs<E> {
-    last: Option<(Signature, Arc<E>)>,
-    by_signature: FastMap<Signature, (Arc<E>, u64)>,
-    clock: u64,
-    made: usize,
-    reason: Option<String>,
-}
-
-impl<E> Default for Programs<E> {
-    fn default() -> Self {
-        Programs {
-            last: None,
-            by_signature: FastMap::default(),
-            clock: 0,
-            made: 0,
-            reason: None,
-        }
-    }
-}
-
-impl<E> Programs<E> {
-    fn get(&mut self, key: Signature) -> Option<Arc<E>> {
-        if let Some((last, entry)) = &self.last
-            && *last == key
-        {
-            return Some(entry.clone());
-        }
-        self.clock += 1;
-        let (entry, used) = self.by_signature.get_mut(&key)?;
-        *used = self.clock;
-        let entry = entry.clone();
-        self.last = Some((key, entry.clone()));
-        Some(entry)
-    }
-
-    fn insert(&mut self, key: Signature, entry: Arc<E>, limit: usize) {
-        self.clock += 1;
-        self.made += 1;
-        self.by_signature.insert(key, (entry.clone(), self.clock));
-        self.last = Some((key, entry));
-        while self.by_signature.len() > limit.max(1) {
-            let oldest = self
-                .by_signature
-                .iter()
-                .min_by_key(|(_, (_, used))| *used)
-                .map(|(key, _)| *key);
-            if let Some(oldest) = oldest {
-                self.by_signature.remove(&oldest);
-            }
-        }
-    }
 }
 
 /// What one trace of the function gave.
@@ -135,17 +81,13 @@ fn leaves<A: Tree, B: Tree>(a: &A, b: &B) -> Vec<Array> {
     all
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|e| e.into_inner())
-}
-
 impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
     pub fn new(body: Body<'f, S, A, R>, name: &str, options: JitOptions) -> Self {
         Jit {
             body,
             name: options.name.as_deref().unwrap_or(name).into(),
             options,
-            programs: Mutex::default(),
+            programs: Shared::default(),
             nested: Mutex::default(),
         }
     }
@@ -201,7 +143,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         let description = describe(state, args);
         let reason = {
             let programs = lock(&self.programs);
-            description.explain(programs.by_signature.values().map(|(e, _)| &e.description))
+            description.explain(programs.all().map(|e| &e.description))
         };
         let start = Instant::now();
         let site = site_of(state, args)?;
@@ -228,8 +170,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         }
         let entry = Arc::new(trace.into_entry(made, description)?);
         let mut programs = lock(&self.programs);
-        programs.reason = reason;
-        programs.insert(key, entry.clone(), self.options.cache_limit);
+        programs.insert_for_call(key, entry.clone(), self.options.cache_limit, reason);
         Ok(entry)
     }
 
@@ -311,12 +252,17 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
 
     /// How many programs have been compiled.
     pub fn compilations(&self) -> usize {
-        lock(&self.programs).made
+        lock(&self.programs).made()
     }
 
     /// Why the last program was compiled beside earlier ones.
     pub fn last_retrace(&self) -> Option<String> {
-        lock(&self.programs).reason.clone()
+        lock(&self.programs).reason()
+    }
+
+    /// The programs that calls find, and how many of them are kept.
+    pub fn programs(&self) -> (Shared<Entry<S, R>>, usize) {
+        (self.programs.clone(), self.options.cache_limit)
     }
 
     /// Forgets all programs.

@@ -6,6 +6,7 @@ mod disable;
 mod function;
 mod made;
 mod place;
+mod programs;
 mod signature;
 mod stages;
 

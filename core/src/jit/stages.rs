@@ -4,6 +4,7 @@
 use super::call::{Entry, Jit, Trace};
 use super::made::Made;
 use super::place::{Plan, plan, site_of};
+use super::programs::{Shared, lock};
 use super::signature::{Signature, describe, signature};
 use crate::aot::{CompiledFor, Target};
 use crate::lower::strip_locations;
@@ -24,13 +25,15 @@ pub struct Lowered<S, A, R> {
     key: Signature,
     description: super::signature::Description,
     compiler_options: Vec<(String, OptionOverride)>,
+    /// Where calls of the function look for programs, and how many they keep.
+    programs: (Shared<Entry<S, R>>, usize),
     args: PhantomData<fn(A)>,
 }
 
 /// A compiled function for arguments of one signature.
 pub struct Compiled<S, A, R> {
     name: Arc<str>,
-    entry: Entry<S, R>,
+    entry: Arc<Entry<S, R>>,
     key: Signature,
     description: super::signature::Description,
     args: PhantomData<fn(A)>,
@@ -56,6 +59,7 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
             key: signature(state, &args),
             description: describe(state, &args),
             compiler_options: jit.compiler_options().to_vec(),
+            programs: jit.programs(),
             args: PhantomData,
         })
     }
@@ -85,17 +89,32 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
         &self.program.text
     }
 
-    /// Compiles the program.
+    /// Compiles the program. Calls of the jitted function with arguments like
+    /// these find it, and neither trace nor compile again.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, jit};
+    /// let double = jit(|x: Array| &x * 2.0);
+    /// let x = Array::from(1.0f32);
+    /// double.lower((x.clone(),))?.compile()?;
+    /// assert_eq!(double(x).item::<f32>(), 2.0);
+    /// assert_eq!(double.compilations(), 0);
+    /// # Ok::<(), ramie_core::Error>(())
+    /// ```
     ///
     /// # Errors
     /// If XLA refuses it.
     pub fn compile(self) -> Result<Compiled<S, A, R>> {
         let jaxpr = &self.trace.program.jaxpr;
         let (made, _) = Made::compile(self.program, jaxpr, &self.plan, &self.compiler_options)?;
+        let entry = self.trace.into_entry(made, self.description.clone())?;
+        let entry = Arc::new(entry);
+        let (programs, limit) = self.programs;
+        lock(&programs).insert(self.key, entry.clone(), limit);
         Ok(Compiled {
             name: self.name,
-            description: self.description.clone(),
-            entry: self.trace.into_entry(made, self.description)?,
+            description: self.description,
+            entry,
             key: self.key,
             args: PhantomData,
         })
