@@ -29,7 +29,8 @@
 //!   [`hvp`]. Derivatives of one's own: [`custom_jvp`], [`custom_vjp`]. Less
 //!   memory: [`remat`], by [`CheckpointPolicy`].
 //! - Control flow on values: [`cond`], [`switch`], [`scan`], [`map`],
-//!   [`fori_loop`], [`while_loop`], [`associative_scan`].
+//!   [`fori_loop`], [`while_loop`], [`associative_scan`]. Many train steps in one
+//!   program: [`train_steps`].
 //! - Collectives over axes that [`vmap_with`] names: [`psum`], [`all_gather`],
 //!   [`ppermute`] and their kin.
 //! - [`random`]: numbers from explicit keys, bit for bit those of JAX.
@@ -117,6 +118,8 @@ pub use ramie_core::{
 };
 #[doc(inline)]
 pub use ramie_core::{RootFn, custom_root, custom_root_with_aux};
+#[doc(inline)]
+pub use ramie_core::{StepCount, StepFunction, TrainStepsOptions, train_steps, train_steps_with};
 // Elements of less than sixteen bits.
 #[doc(inline)]
 pub use ramie_core::{

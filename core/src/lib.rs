@@ -56,6 +56,7 @@ pub use control::{
     fori_loop, fori_loop_with, map, map_with, scan, scan_with, switch, while_loop,
 };
 pub use control::{RootFn, custom_root, custom_root_with_aux};
+pub use control::{StepCount, StepFunction, TrainStepsOptions, train_steps, train_steps_with};
 pub use dtype::{DType, Element};
 pub use dtype_info::{
     DTypeKind, FloatInfo, IntInfo, can_cast, finfo, iinfo, issubdtype, promote_types, result_type,

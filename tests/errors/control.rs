@@ -52,6 +52,34 @@ pub fn cases() -> Vec<Case> {
             let log = |x: Array| io_callback(|x: Array| x, x.clone(), x);
             vmap(move |x: Array| cond(x.gt(0.0), log, |x| x, x))(f32(&[3]))
         }),
+        case("No steps", || {
+            train_steps(0, |sum: &mut Array, x: Array| *sum = &*sum + x)
+        }),
+        case("A batch that is not stacked, for many steps", || {
+            let step = |sum: &mut Array, x: Array| *sum = &*sum + x.sum();
+            let steps = jit(train_steps(10, step));
+            steps(&mut f32(&[]), f32(&[128, 2]))
+        }),
+        case("Fewer batches than steps", || {
+            let step = |sum: &mut Array, x: Array| *sum = &*sum + x.sum();
+            let steps = jit(train_steps(10, step));
+            steps(&mut f32(&[]), f32(&[7, 128, 2]))
+        }),
+        case("Batches for different numbers of steps", || {
+            let step = |sum: &mut Array, x: Array, y: Array| *sum = &*sum + x * y;
+            let steps = jit(train_steps(..=10, step));
+            steps(&mut f32(&[]), f32(&[10]), f32(&[9]))
+        }),
+        case("The same for each step, as if it were stacked", || {
+            let step = |w: &mut Array, x: Array, rate: Array| *w = &*w - x * rate;
+            let steps = jit(train_steps(10, step));
+            steps(&mut f32(&[]), f32(&[10]), f32(&[]))
+        }),
+        case("A state that changes from step to step", || {
+            let step = |seen: &mut Array, x: Array| *seen = concatenate(&[&*seen, &x], 0);
+            let steps = jit(train_steps(10, step));
+            steps(&mut f32(&[8]), f32(&[10, 8]))
+        }),
         case("A root of a function that gives another shape", || {
             let solve = |f: RootFn<'_, Array>, x: Array| x.clone() - f(x);
             let tangent_solve = |_: LinearFn<'_, Array>, y: Array| y;

@@ -11,6 +11,8 @@ mod linear_solve;
 mod map;
 mod root;
 mod scan;
+mod step_function;
+mod train_steps;
 mod while_loop;
 mod with_values;
 
@@ -20,6 +22,8 @@ pub use linear_solve::{LinearFn, TransposeSolve, custom_linear_solve};
 pub use map::{MapOptions, map, map_with};
 pub use root::{RootFn, custom_root, custom_root_with_aux};
 pub use scan::{ScanOptions, scan, scan_with};
+pub use step_function::StepFunction;
+pub use train_steps::{StepCount, TrainStepsOptions, train_steps, train_steps_with};
 pub use while_loop::while_loop;
 
 use crate::array::Repr;

@@ -39,7 +39,7 @@ impl MapAxes {
 
     /// Checks that a list has an entry for each of `count` arguments.
     #[track_caller]
-    pub(super) fn check_arguments(&self, operation: &str, count: usize) {
+    pub(crate) fn check_arguments(&self, operation: &str, count: usize) {
         if let Spec::Each(axes) = &self.0 {
             assert!(
                 axes.len() == count,
@@ -80,7 +80,7 @@ impl MapAxes {
     }
 
     /// The axis of each array of arguments, `counts` arrays in each.
-    pub(super) fn of_arguments(&self, paths: &[String], counts: &[usize]) -> Vec<Option<isize>> {
+    pub(crate) fn of_arguments(&self, paths: &[String], counts: &[usize]) -> Vec<Option<isize>> {
         match &self.0 {
             Spec::Each(axes) => counts
                 .iter()

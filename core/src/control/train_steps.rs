@@ -1,0 +1,264 @@
+//! `train_steps`.
+
+use super::carry;
+use super::scan::{ScanOptions, scan_as};
+use super::step_function::StepFunction;
+use super::{differences, varying_help};
+use crate::{Array, MapAxes, Tree, tree};
+use std::fmt;
+use std::ops::RangeToInclusive;
+use std::panic::Location;
+
+/// How many steps a call of [`train_steps`] makes: `10`, neither more nor fewer,
+/// or `..=10`, as many as there are batches, but no more.
+///
+/// ```
+/// use ramie_core::StepCount;
+/// assert_eq!(StepCount::from(10).to_string(), "10");
+/// assert_eq!(StepCount::from(..=10).to_string(), "at most 10");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepCount {
+    most: usize,
+    fewer: bool,
+}
+
+impl From<usize> for StepCount {
+    fn from(most: usize) -> StepCount {
+        StepCount { most, fewer: false }
+    }
+}
+
+impl From<RangeToInclusive<usize>> for StepCount {
+    fn from(to: RangeToInclusive<usize>) -> StepCount {
+        StepCount {
+            most: to.end,
+            fewer: true,
+        }
+    }
+}
+
+impl fmt::Display for StepCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.fewer {
+            f.write_str("at most ")?;
+        }
+        self.most.fmt(f)
+    }
+}
+
+/// How a [`train_steps_with`] runs.
+#[derive(Clone, Debug)]
+pub struct TrainStepsOptions {
+    /// The axis of each array of the arguments that runs over the steps; the first
+    /// by default. `None` is for what is the same in each step.
+    pub in_axes: MapAxes,
+    /// How many steps are written out in each round of the loop, as in
+    /// [`ScanOptions`]; 0 writes out all of them.
+    pub unroll: usize,
+}
+
+impl Default for TrainStepsOptions {
+    fn default() -> Self {
+        TrainStepsOptions {
+            in_axes: 0.into(),
+            unroll: 1,
+        }
+    }
+}
+
+/// A train step as a function of many steps: one program, in which the state goes
+/// from step to step, where as many calls would each have to be launched. For
+/// steps that take less time than a call.
+///
+/// The step takes its state by `&mut`, as [`jit`](crate::jit) has it, and up to six
+/// arguments. The function of many takes the same state, and each argument with the
+/// batches of all steps stacked along a new first axis; so are the results that it
+/// gives. It does what calls of the step with one batch after the other do, but that
+/// the compiler may round otherwise in a loop, in the last bits; its program does not
+/// grow with the number of steps, it is a [`scan`](crate::scan).
+///
+/// ```no_run
+/// use ramie_core::{Array, jit, train_steps};
+/// fn step(sum: &mut Array, x: Array) -> Array {
+///     *sum = &*sum + x;
+///     sum.clone()
+/// }
+/// let steps = jit(train_steps(3, step));
+/// let mut sum = Array::from(1.0f32);
+/// let sums = steps(&mut sum, Array::from([1.0f32, 2.0, 3.0]));
+/// assert_eq!(sum.item::<f32>(), 7.0);
+/// assert_eq!(sums.to_vec::<f32>(), [2.0, 4.0, 7.0]);
+/// ```
+///
+/// Batches of a loader are stacked by `loader.iter().stack(3)`. Its last stack may
+/// have fewer; `..=3` takes them, too, by a program for each number.
+///
+/// What is the same in each step is captured by the step, or has no axis in
+/// [`train_steps_with`]'s options.
+///
+/// # Panics
+/// If the number of steps is 0. The returned function panics if an array of the
+/// arguments has no first axis, or not as many elements along it as there are
+/// steps, or if a step changes the structure or the types of its state.
+#[track_caller]
+pub fn train_steps<'f, F, M>(steps: impl Into<StepCount>, step: F) -> Box<F::Many<'f>>
+where
+    F: StepFunction<M> + 'f,
+    M: 'f,
+{
+    train_steps_with(steps, step, TrainStepsOptions::default())
+}
+
+/// [`train_steps`] with options: what is stacked along which axis, and how far the
+/// loop is unrolled.
+///
+/// ```no_run
+/// use ramie_core::{Array, TrainStepsOptions, jit, train_steps_with};
+/// let step = |w: &mut Array, x: Array, rate: Array| *w = &*w - x * rate;
+/// let options = TrainStepsOptions {
+///     in_axes: [Some(0), None].into(), // one rate for all steps
+///     ..TrainStepsOptions::default()
+/// };
+/// let steps = jit(train_steps_with(2, step, options));
+/// let mut w = Array::from(4.0f32);
+/// steps(&mut w, Array::from([2.0f32, 3.0]), Array::from(0.5f32));
+/// assert_eq!(w.item::<f32>(), 1.5);
+/// ```
+///
+/// # Panics
+/// As [`train_steps`], and if `in_axes` is a list of another length than the
+/// arguments, or an array lacks its axis.
+#[track_caller]
+pub fn train_steps_with<'f, F, M>(
+    steps: impl Into<StepCount>,
+    step: F,
+    options: TrainStepsOptions,
+) -> Box<F::Many<'f>>
+where
+    F: StepFunction<M> + 'f,
+    M: 'f,
+{
+    let (count, at) = (steps.into(), Location::caller());
+    assert!(
+        count.most > 0,
+        "train_steps: a call of {count} steps\n  help: give at least 1"
+    );
+    options.in_axes.check_arguments("train_steps", F::COUNT);
+    F::many(move |state, args| apply(&step, state, args, count, &options, at))
+}
+
+fn apply<F: StepFunction<M>, M>(
+    step: &F,
+    state: &mut F::State,
+    args: F::Args,
+    count: StepCount,
+    options: &TrainStepsOptions,
+    at: &'static Location<'static>,
+) -> F::Output {
+    let axes = options
+        .in_axes
+        .of_arguments(&tree::paths(&args), &F::leaf_counts(&args));
+    let (stacked, length) = stacked(&args, &axes, count, at);
+    let body = |mut state: F::State, batch: Vec<Array>| {
+        let before = copy(&state);
+        let (mut batch, mut axes) = (batch.into_iter(), axes.iter());
+        let args = tree::map(&args, |shared| match axes.next() {
+            Some(Some(_)) => batch.next().expect("one for each array with an axis"),
+            _ => shared.clone(),
+        });
+        let result = step.call(&mut state, args);
+        check_state(&before, &state, at);
+        (state, result)
+    };
+    let options = ScanOptions {
+        length: Some(length),
+        reverse: false,
+        unroll: options.unroll,
+    };
+    let (after, results) = scan_as("train_steps", "", body, copy(state), stacked, options);
+    *state = after;
+    results
+}
+
+fn copy<T: Tree>(tree: &T) -> T {
+    tree::map(tree, Array::clone)
+}
+
+/// The arrays that have a batch for each step, with the axis of the steps in
+/// front, and how many steps there are.
+fn stacked<A: Tree>(
+    args: &A,
+    axes: &[Option<isize>],
+    count: StepCount,
+    at: &'static Location<'static>,
+) -> (Vec<Array>, usize) {
+    let (paths, leaves) = (tree::paths(args), tree::leaves(args));
+    let mut first: Option<(usize, &String)> = None;
+    let mut stacked = Vec::new();
+    for ((x, axis), path) in leaves.iter().zip(axes).zip(&paths) {
+        let Some(axis) = *axis else { continue };
+        let rank = x.ndim() as isize;
+        let from = if axis < 0 { axis + rank } else { axis };
+        assert!(
+            (0..rank).contains(&from),
+            "train_steps: argument `{path}` is {}, it has no axis {axis} with a batch for each step\n  \
+             train_steps was called at {at}\n  help: stack the batches of {count} steps, or give it \
+             None in in_axes if it is the same in each step",
+            x.aval()
+        );
+        let n = x.shape()[from as usize];
+        let fits = if count.fewer {
+            (1..=count.most).contains(&n)
+        } else {
+            n == count.most
+        };
+        assert!(
+            fits,
+            "train_steps: argument `{path}` is {}, it has {n} along axis {axis}, expected a batch for \
+             each of {count} steps\n  train_steps was called at {at}\n  help: {}",
+            x.aval(),
+            match count.fewer || n == 0 || n > count.most {
+                true =>
+                    "stack the batches, for example with `loader.iter().stack(n)`; one batch that is \
+                         not stacked is for the step itself",
+                false =>
+                    "stack as many batches, for example with `loader.iter().stack(n).drop_last()`, \
+                          or let a call have fewer: train_steps(..=n, step)",
+            }
+        );
+        match first {
+            Some((other, who)) => assert!(
+                n == other,
+                "train_steps: argument `{who}` has batches for {other} steps, argument `{path}` for {n}\n  \
+                 train_steps was called at {at}\n  help: stack as many of each, or give None in in_axes to \
+                 what is the same in each step"
+            ),
+            None => first = Some((n, path)),
+        }
+        stacked.push(x.move_axis(from, 0));
+    }
+    (stacked, first.map_or(count.most, |(n, _)| n))
+}
+
+/// Checks that a step left a state like the one it was given, but for numbers that
+/// take the type of what comes next.
+fn check_state<S: Tree>(before: &S, after: &S, at: &'static Location<'static>) {
+    if carry::promoted(before, after).is_some() {
+        return;
+    }
+    let names = ["the state before the step", "the state after it"];
+    let Some(lines) = differences(names, "", (before, after)) else {
+        return;
+    };
+    let help = varying_help(before, after, names).unwrap_or_else(|| {
+        "convert with astype or reshape at the end of the step, or begin with a state of the types that \
+         the step leaves; what is not an array cannot change from step to step"
+            .into()
+    });
+    panic!(
+        "train_steps: a step must leave its state with the structure and types that it is given\n  {}\n  \
+         train_steps was called at {at}\n  help: {help}",
+        lines.join("\n  ")
+    );
+}
