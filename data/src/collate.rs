@@ -1,7 +1,7 @@
 //! Batches of items of different lengths.
 
-use crate::{Buckets, Error, Result};
-use ndarray::{Array1, Array2};
+use crate::{Buckets, Error, Result, Sample};
+use ndarray::{Array1, Array2, Array3};
 use ramie_core::Element;
 
 /// Items of different lengths, padded to one.
@@ -19,6 +19,17 @@ impl<T> Padded<T> {
         Array2::from_shape_fn(self.values.raw_dim(), |(i, j)| {
             (j as i64) < i64::from(self.lengths[i])
         })
+    }
+}
+
+/// The values, and the lengths.
+impl<T: Element> Sample for Padded<T> {
+    type Batch = (Array3<T>, Array2<i32>);
+    fn is_like(&self, other: &Self) -> bool {
+        self.values.is_like(&other.values)
+    }
+    fn collate(items: Vec<Self>) -> Result<Self::Batch> {
+        Sample::collate(items.into_iter().map(|p| (p.values, p.lengths)).collect())
     }
 }
 

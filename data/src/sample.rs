@@ -52,6 +52,12 @@ pub trait Sample: Sized + Send + 'static {
     /// If the items differ in shape.
     fn collate(items: Vec<Self>) -> Result<Self::Batch>;
 
+    /// Whether both can be items of one batch: whether they have one shape.
+    fn is_like(&self, other: &Self) -> bool {
+        let _ = other;
+        true
+    }
+
     /// The batch of items that are made one after the other, `count` of them. Types
     /// that can put an item into the batch at once override it: a large item is then
     /// copied while it is still in the processor's cache.
@@ -101,6 +107,9 @@ impl<T: Element, const N: usize> Sample for [T; N] {
 
 impl<T: Element> Sample for Vec<T> {
     type Batch = Array2<T>;
+    fn is_like(&self, other: &Self) -> bool {
+        self.len() == other.len()
+    }
     fn collate(items: Vec<Vec<T>>) -> Result<Array2<T>> {
         let length = items.first().map_or(0, Vec::len);
         let mut elements = Vec::with_capacity(items.len() * length);
@@ -124,6 +133,9 @@ where
     D::Larger: RemoveAxis + 'static,
 {
     type Batch = Array<T, D::Larger>;
+    fn is_like(&self, other: &Self) -> bool {
+        self.shape() == other.shape()
+    }
     fn collate(items: Vec<Array<T, D>>) -> Result<Array<T, D::Larger>> {
         let mut items = items.into_iter();
         Self::collate_each(items.len(), &mut || items.next().map(Ok))
@@ -160,9 +172,12 @@ where
 }
 
 macro_rules! tuple_samples {
-    ($($first:ident $(, $t:ident $items:ident)*;)*) => { $(
+    ($($first:ident $(, $t:ident $items:ident $i:tt)*;)*) => { $(
         impl<$first: Sample, $($t: Sample),*> Sample for ($first, $($t,)*) {
             type Batch = ($first::Batch, $($t::Batch,)*);
+            fn is_like(&self, other: &Self) -> bool {
+                self.0.is_like(&other.0) $(&& self.$i.is_like(&other.$i))*
+            }
             fn collate(items: Vec<Self>) -> Result<Self::Batch> {
                 let mut items = items.into_iter();
                 Self::collate_each(items.len(), &mut || items.next().map(Ok))
@@ -187,15 +202,19 @@ macro_rules! tuple_samples {
 }
 tuple_samples! {
     A;
-    A, B b;
-    A, B b, C c;
-    A, B b, C c, D d;
-    A, B b, C c, D d, E e;
-    A, B b, C c, D d, E e, F f;
+    A, B b 1;
+    A, B b 1, C c 2;
+    A, B b 1, C c 2, D d 3;
+    A, B b 1, C c 2, D d 3, E e 4;
+    A, B b 1, C c 2, D d 3, E e 4, F f 5;
 }
 
 impl<S: Sample> Sample for BTreeMap<String, S> {
     type Batch = BTreeMap<String, S::Batch>;
+    fn is_like(&self, other: &Self) -> bool {
+        let alike = |(name, item): (&String, &S)| other.get(name).is_some_and(|o| item.is_like(o));
+        self.len() == other.len() && self.iter().all(alike)
+    }
     fn collate(items: Vec<Self>) -> Result<Self::Batch> {
         let mut columns: BTreeMap<String, Vec<S>> = BTreeMap::new();
         let count = items.len();

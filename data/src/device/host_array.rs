@@ -187,6 +187,9 @@ impl<T: Element> From<ArrayD<T>> for HostArray {
 
 impl Sample for HostArray {
     type Batch = HostArray;
+    fn is_like(&self, other: &HostArray) -> bool {
+        self.dtype == other.dtype && self.shape == other.shape
+    }
     fn collate(items: Vec<HostArray>) -> Result<HostArray> {
         let Some(first) = items.first() else {
             return Err(Error::Collate(

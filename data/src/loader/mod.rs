@@ -22,7 +22,7 @@ use crate::source::{IntoSource, Source, get_all};
 use crate::{Error, LastBatch, Placement, Result, Sample, Shard, ToDevice};
 use batch_sampler::Plan;
 use iter::{Task, Tasks};
-use ndarray::Array1;
+use ndarray::{Array1, Array2};
 use ramie_core::NamedSharding;
 pub(crate) use rows::Rows;
 use std::num::NonZeroUsize;
@@ -105,6 +105,17 @@ pub struct Masked<B> {
     pub batch: B,
     /// Which of its rows count: `[n]`.
     pub mask: Array1<bool>,
+}
+
+/// The batches, and the masks.
+impl<B: Sample> Sample for Masked<B> {
+    type Batch = (B::Batch, Array2<bool>);
+    fn is_like(&self, other: &Self) -> bool {
+        self.batch.is_like(&other.batch) && self.mask.is_like(&other.mask)
+    }
+    fn collate(items: Vec<Self>) -> Result<Self::Batch> {
+        Sample::collate(items.into_iter().map(|m| (m.batch, m.mask)).collect())
+    }
 }
 
 impl<B: Send + 'static> DataLoader<B> {

@@ -1,0 +1,104 @@
+//! Batches of several steps in one array.
+
+use crate::{LastBatch, Result, Resumable, Sample};
+
+/// Batches stacked for several steps at once; see [`Resumable::stack`].
+pub struct Stacks<I: Resumable, B> {
+    batches: I,
+    count: usize,
+    last: LastBatch,
+    /// Behind the last batch that was given.
+    state: I::State,
+    /// What begins the next stack, and where the iteration stood behind it.
+    held: Option<(Result<B>, I::State)>,
+}
+
+impl<I: Resumable, B> Stacks<I, B> {
+    #[track_caller]
+    pub(crate) fn new(batches: I, count: usize) -> Self {
+        assert!(
+            count > 0,
+            "stack: stacks of 0 batches\n  help: give at least 1"
+        );
+        Stacks {
+            state: batches.state(),
+            batches,
+            count,
+            last: LastBatch::Keep,
+            held: None,
+        }
+    }
+
+    /// Leaves out stacks of fewer batches.
+    #[must_use]
+    pub fn drop_last(mut self) -> Self {
+        self.last = LastBatch::Drop;
+        self
+    }
+}
+
+impl<I, B> Stacks<I, B>
+where
+    I: Resumable + Iterator<Item = Result<B>>,
+    B: Sample,
+{
+    /// The next batches that are alike, as many as a stack takes, with where the
+    /// iteration stands behind them; or an error that is next.
+    fn gather(&mut self) -> Result<Option<(Vec<B>, I::State)>> {
+        let mut stack: Vec<B> = Vec::with_capacity(self.count);
+        let mut behind = None;
+        while stack.len() < self.count {
+            let next = self.held.take().or_else(|| {
+                let batch = self.batches.next()?;
+                Some((batch, self.batches.state()))
+            });
+            match next {
+                None => break,
+                Some((Ok(batch), state)) if stack.first().is_none_or(|b| batch.is_like(b)) => {
+                    stack.push(batch);
+                    behind = Some(state);
+                }
+                Some((Err(e), state)) if stack.is_empty() => {
+                    self.state = state;
+                    return Err(e);
+                }
+                other => {
+                    self.held = other;
+                    break;
+                }
+            }
+        }
+        Ok(behind.map(|state| (stack, state)))
+    }
+}
+
+impl<I, B> Iterator for Stacks<I, B>
+where
+    I: Resumable + Iterator<Item = Result<B>>,
+    B: Sample,
+{
+    type Item = Result<B::Batch>;
+    fn next(&mut self) -> Option<Result<B::Batch>> {
+        loop {
+            let (stack, state) = match self.gather().transpose()? {
+                Ok(gathered) => gathered,
+                Err(e) => return Some(Err(e)),
+            };
+            if stack.len() == self.count || self.last == LastBatch::Keep {
+                self.state = state;
+                return Some(B::collate(stack));
+            }
+        }
+    }
+}
+
+impl<I, B> Resumable for Stacks<I, B>
+where
+    I: Resumable + Iterator<Item = Result<B>>,
+    B: Sample,
+{
+    type State = I::State;
+    fn state(&self) -> I::State {
+        self.state.clone()
+    }
+}
