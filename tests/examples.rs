@@ -183,7 +183,23 @@ fn xor_goes_on_where_it_stopped() {
     };
     assert_eq!(metrics("whole").lines().count(), 600);
     assert_eq!(metrics("whole"), metrics("parts"), "the same steps");
-    for run in ["whole", "parts"] {
+    // Many steps in one program, also from where others stopped.
+    xor("--epochs 12 --out many --steps-per-call 7");
+    let lines = xor("--epochs 30 --out many --resume --steps-per-call 50");
+    assert_eq!(accuracy(lines.last().expect("a line")), (500, 500));
+    // A compiler may round otherwise in a loop.
+    let losses = |run: &str| -> Vec<f64> {
+        let of = |line: &str| {
+            let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
+            line["loss"].as_f64().expect("a loss")
+        };
+        metrics(run).lines().map(of).collect()
+    };
+    let (whole, many) = (losses("whole"), losses("many"));
+    assert_eq!(many.len(), 600);
+    let apart = whole.iter().zip(&many).map(|(a, b)| (a - b).abs());
+    assert!(apart.fold(0.0, f64::max) < 1e-4, "the same steps");
+    for run in ["whole", "parts", "many"] {
         assert!(is_picture(&folder.path().join(run).join("loss.png")));
         assert!(folder.path().join(run).join("tensorboard").is_dir());
     }
@@ -219,13 +235,99 @@ fn experts_on_many_devices_give_what_they_give_on_one() {
         "--chunk",
         "4",
     ];
-    let lines = checked("moe", &sizes);
-    assert_eq!(lines.len(), 5, "{lines:?}");
     let folder = tempfile::tempdir().expect("a folder");
-    let output = run(&example("moe"), &["--experts", "9"], folder.path());
-    assert_eq!(output.status.code(), Some(1));
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(text.starts_with("error: --tokens and --experts"), "{text}");
+    let lines = checked_in(folder.path(), "moe", &sizes);
+    assert_eq!(lines.len(), 7, "{lines:?}");
+    // Two experts for each of 64 tokens, among 8.
+    let load = lines[0].strip_prefix("Tokens of an expert: ");
+    assert!(
+        load.is_some_and(|l| l.ends_with(", 16 on average")),
+        "{lines:?}"
+    );
+    assert!(is_picture(&folder.path().join("out/moe/load.png")));
+}
+
+/// A mistake with an option or a file is a line that names it, and the exit code 1.
+#[test]
+fn what_cannot_be_done_is_said_in_a_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let text = |name: &str, text: &str| std::fs::write(at.join(name), text).expect("a file");
+    text("file", "in the way");
+    text("short.txt", "too short for a batch");
+    text("long.txt", &"all work and no play ".repeat(200));
+    text("a.safetensors", "not what it says");
+    text("a.bin", "no program");
+    let weights = ramie::State::from_iter([
+        (
+            "linear1.kernel",
+            ramie::Array::zeros(&[64, 32], ramie::DType::F32),
+        ),
+        (
+            "linear1.bias",
+            ramie::Array::zeros(&[32], ramie::DType::F32),
+        ),
+    ]);
+    ramie::checkpoint::save(at.join("small.safetensors"), &weights).expect("a file");
+    for (name, arguments, parts) in [
+        (
+            "transformer",
+            "--task text --text missing.txt",
+            "missing.txt:",
+        ),
+        ("transformer", "--task text --text short.txt", "--length"),
+        (
+            "transformer",
+            "--task text --text long.txt --length 8 --batch-size 4 --prompt é",
+            "--prompt:",
+        ),
+        ("cnn", "--idx nowhere", "nowhere/train-images-idx3-ubyte"),
+        (
+            "lora",
+            "--steps 1 --base missing.safetensors",
+            "missing.safetensors",
+        ),
+        ("lora", "--steps 1 --base a.safetensors", "a.safetensors"),
+        (
+            "lora",
+            "--steps 1 --base small.safetensors",
+            "`linear1.kernel` is f32[64,32], expected f32[64,256]",
+        ),
+        ("export_and_run", "--run --file missing.bin", "missing.bin:"),
+        ("export_and_run", "--run --file a.bin", "a.bin:"),
+        ("xor", "--epochs 1 --steps-per-call 0", "--steps-per-call"),
+        (
+            "xor",
+            "--epochs 1 --out file",
+            "file: the folder cannot be made",
+        ),
+        (
+            "custom_primitive",
+            "--out file/in/it",
+            "file/in/it: the folder cannot be made",
+        ),
+        (
+            "transformations",
+            "--out /proc/nothing",
+            "/proc/nothing: the folder cannot be made",
+        ),
+        ("moe", "--experts 9", "--tokens and --experts"),
+        ("collective_matmul", "--width 20", "--width"),
+    ] {
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let output = run(&example(name), &arguments, &at.join("cache"));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(
+            output.status.code(),
+            Some(1),
+            "{name} {arguments:?}: {said}"
+        );
+        let mut lines = said.strip_prefix("error: ").unwrap_or_default().lines();
+        let first = lines.next().is_some_and(|line| line.contains(parts));
+        // A remedy may stand below.
+        let good = first && lines.all(|line| line.starts_with("  help: "));
+        assert!(good, "{name} {arguments:?}: {said}");
+    }
 }
 
 #[test]

@@ -89,6 +89,7 @@ fn random_numbers(seed: u64) {
     println!("of two keys made from it: {}, {}", draw(&a), draw(&b));
 }
 
+// ANCHOR: programs
 fn simple_graph(x: Array) -> Array {
     let x = (x + 2.0).power(2);
     (x + 3.0).mean()
@@ -105,6 +106,7 @@ fn programs() {
     println!("gradient: {}", grad(simple_graph)(x.clone()));
     println!("its program:\n{}", make_jaxpr(grad(simple_graph))(x));
 }
+// ANCHOR_END: programs
 
 /// `jit` compiles the program at the first call, once for each type of argument.
 fn compiling(size: usize) {

@@ -53,6 +53,7 @@ impl Cnn {
         }
     }
 
+    // ANCHOR: forward
     /// Images `[n, height, width, 1]` to logits `[n, 10]`.
     pub fn forward(&mut self, x: &Array) -> Array {
         let x = self.stage1.forward(&self.stem.forward(x));
@@ -60,6 +61,7 @@ impl Cnn {
         let x = self.stage2.forward(&x).mean_axes(&[1, 2]);
         self.head.forward(&self.dropout.forward(&x))
     }
+    // ANCHOR_END: forward
 }
 
 /// What a step changes: parameters, running statistics, the keys of dropout, and

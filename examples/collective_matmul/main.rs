@@ -21,10 +21,11 @@ use std::time::Instant;
 /// Two products of a transformer's block, sharded, computed in three ways.
 #[derive(Parser)]
 struct Options {
-    /// Rows of the activations.
+    /// Rows of the activations; a multiple of 4.
     #[arg(long, default_value_t = 256)]
     batch: usize,
-    /// Columns of the activations; the hidden layer has four times as many.
+    /// Columns of the activations, a multiple of 8; the hidden layer has four times as
+    /// many.
     #[arg(long, default_value_t = 512)]
     width: usize,
     /// How often each program is timed.
@@ -96,6 +97,12 @@ fn compare(
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    let parts = |n: usize, of: usize| n > 0 && n.is_multiple_of(of);
+    if !parts(options.batch, 4) || !parts(options.width, 8) || options.repeat == 0 {
+        return Err(
+            "--batch is to be a multiple of 4, --width of 8, and --repeat 1 or more".into(),
+        );
+    }
     configure(RuntimeOptions {
         cpu_devices: Some(8),
         ..Default::default()

@@ -66,6 +66,7 @@ pub fn all_gather_matmul(lhs: &Array, rhs: &Array, ways: &[Way]) -> Array {
     let n = axis_size(AXIS);
     let chunk = lhs.shape()[1];
     let rows = lhs.shape()[0] / ways.len();
+    // ANCHOR: ring
     let product = |way: Way, step: &Array, lhs: &Array| {
         let start = way.source(step) * (chunk as i32);
         lhs.matmul(rhs.dynamic_slice_in_dim(start, chunk, 0))
@@ -81,6 +82,7 @@ pub fn all_gather_matmul(lhs: &Array, rhs: &Array, ways: &[Way]) -> Array {
         .map(|w| (zeros(rows, rhs.shape()[1], lhs), part(w)))
         .collect();
     // What the last step would send nobody needs.
+    // ANCHOR_END: ring
     let last = Array::from(n as i32 - 1);
     let parts = around(n - 1, step, init);
     let each = ways.iter().zip(&parts);

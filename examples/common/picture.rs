@@ -14,6 +14,12 @@ pub const RED: RGBColor = RGBColor(210, 30, 30);
 pub const BLUE: RGBColor = RGBColor(30, 90, 200);
 const GRID: RGBColor = RGBColor(225, 225, 225);
 
+/// Makes the folder of a program's pictures.
+pub fn folder(folder: &Path) -> Result {
+    std::fs::create_dir_all(folder)
+        .map_err(|e| format!("{}: the folder cannot be made: {e}", folder.display()).into())
+}
+
 /// Draws a picture of `size` and writes it as `name` in the folder.
 pub fn write(
     folder: &Path,
@@ -80,14 +86,27 @@ pub fn tiles(folder: &Path, name: &str, tiles: &[Tile]) -> Result<PathBuf> {
     })
 }
 
+/// How the points of a curve are shown.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Mark {
+    /// A line through them.
+    Line,
+    /// Each by itself.
+    Dot,
+    /// A bar of its height, around its place.
+    Bar,
+}
+
 /// A curve of a chart.
 pub struct Curve<'a> {
     pub name: &'a str,
     pub color: RGBColor,
-    /// Each point by itself, instead of a line through them.
-    pub dots: bool,
+    pub mark: Mark,
     pub points: &'a [(f64, f64)],
 }
+
+/// How far a bar goes to each side of its place.
+const HALF: f64 = 0.4;
 
 /// How values are spread over the height of a chart.
 #[derive(Clone, Copy, PartialEq)]
@@ -102,7 +121,7 @@ pub fn loss_curve(folder: &Path, losses: &[(f64, f64)]) -> Result<PathBuf> {
     let curve = Curve {
         name: "training loss",
         color: BLUE,
-        dots: false,
+        mark: Mark::Line,
         points: losses,
     };
     curves(folder, "loss.png", "step", Scale::Logarithmic, &[curve])
@@ -124,7 +143,12 @@ pub fn curves(
         let points = curve.points.iter().map(|(x, y)| (*x, height(*y)));
         points.filter(|(_, y)| y.is_finite()).collect()
     };
-    let all: Vec<(f64, f64)> = curves.iter().flat_map(points).collect();
+    let mut all: Vec<(f64, f64)> = curves.iter().flat_map(points).collect();
+    // Bars stand on zero, and have a width.
+    for curve in curves.iter().filter(|curve| curve.mark == Mark::Bar) {
+        let feet = points(curve).into_iter();
+        all.extend(feet.flat_map(|(x, _)| [(x - HALF, 0.0), (x + HALF, 0.0)]));
+    }
     let x_ticks = Ticks::of(all.iter().map(|p| p.0), 0.0);
     let whole = if scale == Scale::Linear { 0.0 } else { 1.0 };
     let y_ticks = Ticks::of(all.iter().map(|p| p.1), whole);
@@ -154,12 +178,20 @@ pub fn curves(
         }
         let mut left = 84;
         for curve in curves {
-            if curve.dots {
-                let dot = |at| Circle::new(at, 3, curve.color.filled());
-                chart.draw_series(points(curve).into_iter().map(dot))?;
-            } else {
-                let style = curve.color.stroke_width(2);
-                chart.draw_series(LineSeries::new(points(curve), style))?;
+            let (color, points) = (curve.color, points(curve));
+            match curve.mark {
+                Mark::Line => {
+                    chart.draw_series(LineSeries::new(points, color.stroke_width(2)))?;
+                }
+                Mark::Dot => {
+                    let dot = |at| Circle::new(at, 3, color.filled());
+                    chart.draw_series(points.into_iter().map(dot))?;
+                }
+                Mark::Bar => {
+                    let bar = |(x, y)| [(x - HALF, 0.0), (x + HALF, y)];
+                    let bar = |point| Rectangle::new(bar(point), color.filled());
+                    chart.draw_series(points.into_iter().map(bar))?;
+                }
             }
             glyphs::draw(canvas, curve.name, (left, 10), 2, curve.color)?;
             left += glyphs::width(curve.name, 2) + 36;

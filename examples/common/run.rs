@@ -49,6 +49,8 @@ pub struct Run {
     pub folder: PathBuf,
     /// The steps made so far.
     pub step: u64,
+    /// Those before the last call of [`stepped`](Run::stepped).
+    before: u64,
     total: u64,
     every: u64,
     resume: bool,
@@ -58,7 +60,7 @@ pub struct Run {
     last_saved: Option<u64>,
     bar: ProgressBar,
     metrics: Option<MultiWriter>,
-    /// Metrics that are still being computed.
+    /// Metrics that are still being computed, with the last step that they are of.
     coming: VecDeque<(u64, Vec<(&'static str, Array)>)>,
 }
 
@@ -79,8 +81,7 @@ impl Run {
         let folder = options.out.clone();
         let folder = folder.unwrap_or_else(|| Path::new("out").join(example));
         // Better to fail now than after the training.
-        std::fs::create_dir_all(&folder)
-            .map_err(|e| format!("{}: the folder cannot be made: {e}", folder.display()))?;
+        picture::folder(&folder)?;
         start_with(RuntimeOptions {
             platform: options.platform,
             ..runtime
@@ -92,6 +93,7 @@ impl Run {
         Ok(Run {
             folder,
             step: 0,
+            before: 0,
             total,
             every: options.checkpoint_every.unwrap_or(total / 10).max(1),
             resume: options.resume,
@@ -116,11 +118,15 @@ impl Run {
             return Ok(None);
         }
         let Some((step, data)) = self.checkpoints.restore(state)? else {
-            println!("There is no checkpoint yet: starting anew");
+            println!(
+                "There is no checkpoint in {} yet: starting anew",
+                self.folder.display()
+            );
             return Ok(None);
         };
         println!("Resumed after step {step}");
         self.step = step;
+        self.before = step;
         self.resumed = true;
         self.last_saved = Some(step);
         self.bar.set_position(step);
@@ -134,9 +140,13 @@ impl Run {
         self.step < self.total
     }
 
-    /// Counts a step, and takes its metrics.
+    /// Counts a step, and takes its metrics; or several that were made at once, with
+    /// a value of each metric for each.
     pub fn stepped(&mut self, metrics: &[(&'static str, &Array)]) -> Result {
-        self.step += 1;
+        self.before = self.step;
+        self.step += metrics
+            .first()
+            .map_or(1, |(_, values)| values.size() as u64);
         self.bar.set_position(self.step);
         let metrics = metrics.iter().map(|(name, x)| (*name, (*x).clone()));
         self.coming.push_back((self.step, metrics.collect()));
@@ -172,15 +182,21 @@ impl Run {
         Ok(self.metrics.as_mut().expect("just made"))
     }
 
-    /// Writes metrics but for those of the last few steps.
+    /// Writes metrics but for those of the last few calls.
     fn write_metrics(&mut self, left: usize) -> Result {
         while self.coming.len() > left {
-            let (step, metrics) = self.coming.pop_front().expect("more than `left`");
+            let (last, metrics) = self.coming.pop_front().expect("more than `left`");
+            let values = metrics.iter().map(|(name, x)| (*name, x.to_vec::<f32>()));
+            let values: Vec<(&str, Vec<f32>)> = values.collect();
+            let count = values.first().map_or(0, |(_, values)| values.len());
             let mut shown = String::new();
-            for (name, value) in metrics {
-                let value = value.item::<f32>();
-                shown += &format!("{name} {value:.4}  ");
-                self.writer()?.scalar(step, name, value.into())?;
+            for i in 0..count {
+                let step = last + 1 + i as u64 - count as u64;
+                shown.clear();
+                for (name, values) in &values {
+                    shown += &format!("{name} {:.4}  ", values[i]);
+                    self.writer()?.scalar(step, name, values[i].into())?;
+                }
             }
             self.bar.set_message(shown);
         }
@@ -194,7 +210,8 @@ impl Run {
     /// If it cannot be saved; and [`Stopped`], if the program is to end.
     pub fn checkpoint(&mut self, state: &impl Tree, data: &impl Serialize) -> Result {
         let stop = preemption::requested();
-        let due = self.step.is_multiple_of(self.every) || self.step == self.total || stop;
+        let passed = self.step / self.every > self.before / self.every;
+        let due = passed || self.step == self.total || stop;
         if due && self.last_saved != Some(self.step) {
             // Metrics first: those up to a checkpoint are there if it is.
             self.write_metrics(0)?;

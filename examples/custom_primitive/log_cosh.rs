@@ -30,6 +30,7 @@ impl Primitive for LogCosh {
         }
     }
 
+    // ANCHOR: rules
     // The tangent of the result for that of the operand. Reverse mode transposes
     // it, and second derivatives differentiate it: nothing more is needed.
     fn differentiation(&self) -> Differentiation<'_> {
@@ -43,6 +44,7 @@ impl Primitive for LogCosh {
         let out = bind1(LogCosh, &[&args[0]]);
         (vec![out].into(), vec![axes[0]].into())
     }
+    // ANCHOR_END: rules
 
     // Nor how the operand is cut over devices.
     fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {

@@ -10,7 +10,7 @@ mod log_cosh;
 
 use clap::Parser;
 use common::Result;
-use common::picture::{self, BLUE, Curve, GREEN, RED, Scale};
+use common::picture::{self, BLUE, Curve, GREEN, Mark, RED, Scale};
 use log_cosh::log_cosh;
 use ramie::{Array, DType, array, grad, jit, make_jaxpr, random, value_and_grad, vmap, where_};
 use std::path::PathBuf;
@@ -42,6 +42,9 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result {
     common::start(None)?;
+    if !options.no_plots {
+        picture::folder(&options.out)?;
+    }
     as_any_other()?;
     let (x, y) = points(options.points);
     let robust = fit(options.steps, &x, &y, |error: Array| {
@@ -130,7 +133,6 @@ fn draw(
     squares: (f32, f32),
     robust: (f32, f32),
 ) -> Result {
-    std::fs::create_dir_all(&options.out)?;
     let (x, y) = (x.to_vec::<f32>(), y.to_vec::<f32>());
     // Those that are near, so that the lines are seen.
     let near = x.iter().zip(&y).filter(|(_, y)| **y < 10.0);
@@ -139,16 +141,16 @@ fn draw(
         [-1.0, 1.0].map(|x| (x, f64::from(slope) * x + f64::from(start)))
     };
     let (squares, robust) = (line(squares), line(robust));
-    let curve = |name, color, dots, points| Curve {
+    let curve = |name, color, mark, points| Curve {
         name,
         color,
-        dots,
+        mark,
         points,
     };
     let curves = [
-        curve("points", BLUE, true, &near[..]),
-        curve("least squares", RED, false, &squares),
-        curve("log cosh", GREEN, false, &robust),
+        curve("points", BLUE, Mark::Dot, &near[..]),
+        curve("least squares", RED, Mark::Line, &squares),
+        curve("log cosh", GREEN, Mark::Line, &robust),
     ];
     let path = picture::curves(&options.out, "fit.png", "x", Scale::Linear, &curves)?;
     println!("Wrote {}", path.display());

@@ -21,12 +21,14 @@ impl Classifier {
         }
     }
 
+    // ANCHOR: forward
     /// Pixels `[n, 64]` to logits `[n, 10]`.
     pub fn forward(&self, x: &Array) -> Array {
         let x = self.linear1.forward(x).selu();
         let x = self.linear2.forward(&x).selu();
         self.linear3.forward(&x)
     }
+    // ANCHOR_END: forward
 }
 
 /// What a step changes.
@@ -48,12 +50,14 @@ fn loss(logits: &Array, labels: &Array) -> Array {
     softmax_cross_entropy_with_integer_labels(logits, labels).mean()
 }
 
+// ANCHOR: step
 /// One step on images `[n, 64]` and labels `[n]`; returns the loss before it.
 pub fn train_step(trainer: &mut Trainer, images: Array, labels: Array) -> Array {
     let (value, grads) = value_and_grad(&mut trainer.model, |m| loss(&m.forward(&images), &labels));
     trainer.optimizer.update(&mut trainer.model, grads);
     value
 }
+// ANCHOR_END: step
 
 /// The loss on images `[n, 64]`, and the digit that the model takes each for.
 pub fn evaluate(model: Classifier, images: Array, labels: Array) -> (Array, Array) {

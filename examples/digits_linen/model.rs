@@ -21,6 +21,7 @@ impl Default for Classifier {
     }
 }
 
+// ANCHOR: model
 impl Module for Classifier {
     /// Pixels `[n, 64]` to logits `[n, 10]`.
     fn call(&self, scope: &mut Scope, x: Array) -> Array {
@@ -29,6 +30,7 @@ impl Module for Classifier {
         scope.named("linear3", &Dense::new(self.classes), x)
     }
 }
+// ANCHOR_END: model
 
 /// What a step changes, with plain gradient descent.
 pub fn trainer(params: State, learning_rate: f64) -> TrainState {

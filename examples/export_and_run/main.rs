@@ -44,6 +44,10 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result {
+    let folder = options.file.parent().filter(|_| !options.run);
+    if let Some(folder) = folder.filter(|folder| !folder.as_os_str().is_empty()) {
+        common::picture::folder(folder)?;
+    }
     common::start(options.platform)?;
     let digits = digits::load()?;
     if options.run {
@@ -107,6 +111,7 @@ fn train_and_export(options: &Options, digits: &Digits) -> Result<Vec<i32>> {
         step(&mut state, pixels.clone(), labels.clone());
     }
 
+    // ANCHOR: export
     // What the function captures becomes part of the program.
     let model = tree::map(&state.1, Array::clone);
     let classify = jit(move |pixels: Array| model.forward(&pixels).argmax(-1));
@@ -116,9 +121,7 @@ fn train_and_export(options: &Options, digits: &Digits) -> Result<Vec<i32>> {
         (Array::shape_dtype_struct(pixels.shape(), pixels.dtype()),),
     )?;
     let bytes = exported.serialize();
-    if let Some(folder) = options.file.parent() {
-        fs::create_dir_all(folder)?;
-    }
+    // ANCHOR_END: export
     fs::write(&options.file, &bytes).map_err(|e| format!("{}: {e}", options.file.display()))?;
     println!("Wrote {}, {} bytes", options.file.display(), bytes.len());
     Ok(classify(pixels).to_vec())
@@ -126,8 +129,9 @@ fn train_and_export(options: &Options, digits: &Digits) -> Result<Vec<i32>> {
 
 /// Everything that is needed is in the file: program, parameters, types.
 fn run_file(file: &Path, digits: &Digits) -> Result {
-    let bytes = fs::read(file).map_err(|e| format!("{}: {e}", file.display()))?;
-    let program = Exported::deserialize(&bytes)?;
+    let name = file.display();
+    let bytes = fs::read(file).map_err(|e| format!("{name}: {e}; without --run it is made"))?;
+    let program = Exported::deserialize(&bytes).map_err(|e| format!("{name}: {e}"))?;
     println!(
         "Another process: a program for {}, from {} to {}",
         program.platform,

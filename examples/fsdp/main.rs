@@ -66,6 +66,7 @@ fn run(options: &Options) -> Result {
         .collect();
 
     let mesh = make_mesh(&[4, 2], &["data", "model"])?;
+    // ANCHOR: sharded
     let rules = LogicalAxisRules::new()
         .rule("batch", "data")
         .rule("heads", "model")
@@ -82,6 +83,7 @@ fn run(options: &Options) -> Result {
         ..JitOptions::default()
     };
     let mut trainer = jit_with(init, sharded)(random::key(0));
+    // ANCHOR_END: sharded
     let bytes = |arrays: &[Array]| {
         arrays
             .iter()

@@ -67,10 +67,9 @@ fn run(options: &Options) -> Result {
         Some(file) => file.clone(),
         None => pretrained(&run.folder, &digits.train)?,
     };
-    let base = load_state(&base)?;
-
     // The file says nothing of adapters, which begin with no effect.
     let mut model = Classifier::adapted(options.rank, &mut Rngs::new(options.seed));
+    let base = weights(&base, &nnx::state(&model, of_type::<Param>()))?;
     base.update(&mut model)?;
     let before = [upright(&digits.test), turned(&digits.test)];
     let [stands, lies] = before.map(|images| correct(&mut model, &images, &digits.test));
@@ -129,6 +128,26 @@ fn run(options: &Options) -> Result {
     Ok(())
 }
 
+/// The weights of a safetensors file, which has to have those of the model: the
+/// same names, shapes and types.
+fn weights(file: &Path, expected: &State) -> Result<State> {
+    let base = load_state(file)?;
+    for (path, array) in expected.iter() {
+        let found = base.get(path);
+        let fits = |a: &Array| (a.shape(), a.dtype()) == (array.shape(), array.dtype());
+        if !found.is_some_and(fits) {
+            let found = found.map_or("is missing".into(), |a| format!("is {}", a.aval()));
+            return Err(format!(
+                "{}: `{path}` {found}, expected {}; without --base such a file is made",
+                file.display(),
+                array.aval()
+            )
+            .into());
+        }
+    }
+    Ok(base)
+}
+
 /// Pixels of images as they are, `[n, 64]`.
 fn upright(split: &Split) -> Array {
     split.pixel_array()
@@ -157,6 +176,7 @@ fn loss(logits: &Array, labels: &Array) -> Array {
     softmax_cross_entropy_with_integer_labels(logits, labels).mean()
 }
 
+// ANCHOR: fine_tune
 /// One step of the adapters alone; returns the loss before it.
 fn fine_tune(trainer: &mut Trainer<Classifier<LoraLinear>>, images: Array, labels: Array) -> Array {
     let (value, grads) = value_and_grad_wrt(&mut trainer.model, of_type::<LoraParam>(), |model| {
@@ -165,6 +185,7 @@ fn fine_tune(trainer: &mut Trainer<Classifier<LoraLinear>>, images: Array, label
     trainer.optimizer.update(&mut trainer.model, grads);
     value
 }
+// ANCHOR_END: fine_tune
 
 /// The file of a classifier that was trained on upright digits; it is made, if it
 /// is not there.

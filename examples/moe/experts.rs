@@ -40,6 +40,7 @@ fn counts(b: &Array, n: usize) -> Array {
     one_hot.sum_axes(&[0])
 }
 
+// ANCHOR: all_gather
 /// Every device sees all tokens, multiplies those of its experts, and gets back
 /// the sums for its own tokens.
 pub fn moe_all_gather(w: Array, a: Array, b: Array) -> Array {
@@ -52,6 +53,7 @@ pub fn moe_all_gather(w: Array, a: Array, b: Array) -> Array {
     let out = moe_grouped(w, a, where_(&foreign, here as i32, b));
     psum_scatter_tiled(&out, AXIS, 0)
 }
+// ANCHOR_END: all_gather
 
 /// Tokens go to their experts and come back, `chunk` of them from each device to
 /// each other in a round, for as many rounds as the fullest pair of devices

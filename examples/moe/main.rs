@@ -9,12 +9,14 @@ mod common;
 mod experts;
 
 use clap::Parser;
+use common::picture::{self, BLUE, Curve, Mark, RED, Scale};
 use experts::{moe_all_gather, moe_all_to_all, moe_exchange, moe_grouped, moe_masked, top_k};
 use ramie::{
     Array, DType, NamedSharding, P, RuntimeOptions, configure, device_put, jit, make_mesh, random,
     shard_map,
 };
 use std::error::Error;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -36,6 +38,12 @@ struct Options {
     /// Tokens that a device sends to each other device in a round.
     #[arg(long, default_value_t = 32)]
     chunk: usize,
+    /// The folder for the picture.
+    #[arg(long, default_value = "out/moe")]
+    out: PathBuf,
+    /// Draw no picture.
+    #[arg(long)]
+    no_plots: bool,
 }
 
 fn main() -> ExitCode {
@@ -43,11 +51,15 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    if !options.tokens.is_multiple_of(8) || !options.experts.is_multiple_of(8) {
+    let parts = |n: usize| n > 0 && n.is_multiple_of(8);
+    if !parts(options.tokens) || !parts(options.experts) {
         return Err("--tokens and --experts are to be multiples of 8, one part a device".into());
     }
-    if !(1..=options.experts).contains(&options.top_k) || options.chunk == 0 {
-        return Err("--top-k goes from 1 to --experts, and --chunk is 1 or more".into());
+    if !(1..=options.experts).contains(&options.top_k) || options.chunk == 0 || options.width == 0 {
+        return Err("--top-k goes from 1 to --experts, --chunk and --width are 1 or more".into());
+    }
+    if !options.no_plots {
+        picture::folder(&options.out)?;
     }
     configure(RuntimeOptions {
         cpu_devices: Some(8),
@@ -61,6 +73,8 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     // The router is one more product; each token goes to the best of its scores.
     let router = random::normal(&key.fold_in(2), &[width, options.experts], DType::F32);
     let (_, b) = a.matmul(&router).top_k(options.top_k);
+    let load = b.one_hot(options.experts, DType::I32).sum_axes(&[0, 1]);
+    show_load(options, &load.to_vec())?;
 
     let one_device = top_k(moe_masked)(w.clone(), a.clone(), b.clone()).to_vec::<f32>();
     let sharded = NamedSharding::new(mesh, P!["X"]);
@@ -106,5 +120,38 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
             return Err(format!("{name}: the results differ by {apart}").into());
         }
     }
+    Ok(())
+}
+
+/// How many tokens each expert has: nobody made them take turns, and the fullest
+/// one is what all wait for.
+fn show_load(options: &Options, load: &[i32]) -> Result<(), Box<dyn Error>> {
+    let each = (options.tokens * options.top_k) as f64 / load.len() as f64;
+    let (least, most) = (load.iter().min(), load.iter().max());
+    println!(
+        "Tokens of an expert: {} to {}, {each:.0} on average",
+        least.unwrap_or(&0),
+        most.unwrap_or(&0)
+    );
+    if options.no_plots {
+        return Ok(());
+    }
+    let bars: Vec<(f64, f64)> = (0..)
+        .zip(load)
+        .map(|(expert, n)| (f64::from(expert), f64::from(*n)))
+        .collect();
+    let mean = [(-0.5, each), (load.len() as f64 - 0.5, each)];
+    let curve = |name, color, mark, points| Curve {
+        name,
+        color,
+        mark,
+        points,
+    };
+    let curves = [
+        curve("tokens of each expert", BLUE, Mark::Bar, &bars[..]),
+        curve("on average", RED, Mark::Line, &mean),
+    ];
+    let path = picture::curves(&options.out, "load.png", "expert", Scale::Linear, &curves)?;
+    println!("Wrote {}", path.display());
     Ok(())
 }

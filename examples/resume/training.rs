@@ -86,6 +86,7 @@ pub fn train(options: &Options) -> Result {
     }
     let mut batches = batches.prefetch_to_device(2, Placement::default());
     let step = jit(train_step);
+    // ANCHOR: save
     for made in losses.len() as u64 + 1..=options.steps {
         let (images, labels) = batches.next().ok_or("there are no batches left")??;
         common::ahead(|| step.lower_with(&trainer, (images.clone(), labels.clone())))?;
@@ -106,6 +107,7 @@ pub fn train(options: &Options) -> Result {
             break;
         }
     }
+    // ANCHOR_END: save
     manager.wait_until_finished()?;
     if let Some(report) = manager.last_report() {
         println!("saved {report}");

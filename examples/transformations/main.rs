@@ -9,7 +9,7 @@ mod common;
 
 use clap::Parser;
 use common::Result;
-use common::picture::{self, BLUE, Curve, GREEN, RED, Scale};
+use common::picture::{self, BLUE, Curve, GREEN, Mark, RED, Scale};
 use ramie::{
     Array, DType, PmapOptions, RuntimeOptions, Tree, array, configure, devices, grad, hessian,
     jacfwd, jit, jvp, pmap_with, pmean, random, stack, tree, value_and_grad, vmap, vmap_axes,
@@ -58,6 +58,9 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result {
     if options.devices == 0 {
         return Err("--devices is 1 or more".into());
+    }
+    if !options.no_plots {
+        picture::folder(&options.out)?;
     }
     configure(RuntimeOptions {
         cpu_devices: Some(options.devices),
@@ -108,7 +111,6 @@ fn derivatives(options: &Options) -> Result {
     println!("a Hessian:\n{}", hessian(g)(x));
 
     if !options.no_plots {
-        std::fs::create_dir_all(&options.out)?;
         let xs = Array::linspace(-3.0, 3.0, 200);
         // `vmap` has a function of one number take many at once.
         let points = |ys: Array| -> Vec<(f64, f64)> {
@@ -121,7 +123,7 @@ fn derivatives(options: &Options) -> Result {
         let curve = |name, color, points| Curve {
             name,
             color,
-            dots: false,
+            mark: Mark::Line,
             points,
         };
         let curves = [
@@ -139,11 +141,13 @@ fn derivatives(options: &Options) -> Result {
 /// a loop.
 fn batches(line: &Line, inputs: &Array, targets: &Array) -> Result {
     println!("\n== Batches");
+    // ANCHOR: batches
     let each = jit(vmap_axes(grad(loss), [None, Some(0), Some(0)], 0));
     let together = each(line.clone(), inputs.clone(), targets.clone());
     let one = |i: usize| grad(loss)(line.clone(), inputs.index(i), targets.index(i));
     let looped: Vec<Array> = (0..inputs.shape()[0]).map(|i| one(i).w).collect();
     let apart = distance(&together.w, &stack(&looped, 0));
+    // ANCHOR_END: batches
     println!(
         "gradients of {} examples: at most {apart:.0e} from those of a loop",
         looped.len()

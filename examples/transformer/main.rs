@@ -136,11 +136,24 @@ fn write(options: &Options) -> Result {
     let characters = Characters::of(&text);
     let tokens = characters.encode(&text)?;
     let (first, last) = tokens.split_at(tokens.len() / 10 * 9);
-    if first.len() <= options.length {
-        return Err(
-            "the text is shorter than a window: give a longer one, or a smaller --length".into(),
-        );
+    let judged = &last[..last.len().min(JUDGED)];
+    // Better to fail now than after the training.
+    if judged.len() <= options.length * options.batch_size {
+        return Err(format!(
+            "the last tenth of the text, {} characters, which is tested, does not fill a batch of \
+             --batch-size {} windows of --length {}: give a longer text, or less of these",
+            last.len(),
+            options.batch_size,
+            options.length
+        )
+        .into());
     }
+    if options.prompt.is_empty() {
+        return Err("--prompt is to have a character at least".into());
+    }
+    characters
+        .encode(&options.prompt)
+        .map_err(|e| format!("--prompt: {e}"))?;
     let mut run = Run::new("transformer/text", &options.run, options.steps)?;
     println!(
         "{} characters, of which {} differ",
@@ -155,7 +168,7 @@ fn write(options: &Options) -> Result {
         let sample = text::sample(&model, &characters, prompt, count, options.seed)?;
         println!("--\n{sample}\n--");
     }
-    let windows = text::windows(&last[..last.len().min(JUDGED)], options.length);
+    let windows = text::windows(judged, options.length);
     let bits = text::bits_per_character(&model, windows, options.batch_size)?;
     run.record(&[("bits_per_character", bits)])?;
     println!("Bits per character: {bits:.3}");

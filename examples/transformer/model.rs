@@ -145,6 +145,7 @@ impl Trainer {
     }
 }
 
+// ANCHOR: step
 /// One step on tokens `[batch, length]`, of which the first `given` are not to be
 /// learned; returns the loss before it.
 pub fn train_step(given: usize) -> impl Fn(&mut Trainer, Array) -> Array + Copy {
@@ -155,3 +156,4 @@ pub fn train_step(given: usize) -> impl Fn(&mut Trainer, Array) -> Array + Copy 
         loss
     }
 }
+// ANCHOR_END: step

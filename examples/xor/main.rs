@@ -12,8 +12,8 @@ use clap::Parser;
 use common::{Result, Run, RunOptions, score};
 use model::{SimpleClassifier, count_right, train_state, train_step};
 use ramie::data::{DataLoader, Placement, Resumable, synthetic};
-use ramie::jit;
 use ramie::nn::training::TrainState;
+use ramie::{jit, train_steps};
 use std::process::ExitCode;
 
 /// Train a classifier of noisy XOR.
@@ -34,6 +34,10 @@ struct Options {
     /// Threads that make batches.
     #[arg(long, default_value_t = 0)]
     workers: usize,
+    /// Steps that are one program, and one call of it: these steps are shorter than a
+    /// call.
+    #[arg(long, default_value_t = 1)]
+    steps_per_call: usize,
     #[command(flatten)]
     run: RunOptions,
 }
@@ -46,8 +50,8 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result {
-    if options.batch_size == 0 {
-        return Err("--batch-size is 1 or more".into());
+    if options.batch_size == 0 || options.steps_per_call == 0 {
+        return Err("--batch-size and --steps-per-call are 1 or more".into());
     }
     let loader = DataLoader::new(synthetic::noisy_xor(2500, 42, 0.1))
         .batch_size(options.batch_size)
@@ -62,7 +66,13 @@ fn run(options: &Options) -> Result {
     };
     println!("{model:?}");
     let mut state = train_state(&model, options.seed, options.learning_rate);
-    train(&mut run, &model, &mut state, &loader)?;
+    train(
+        &mut run,
+        &model,
+        &mut state,
+        &loader,
+        options.steps_per_call,
+    )?;
     run.finish()?;
 
     let points = synthetic::noisy_xor(500, 123, 0.1);
@@ -86,14 +96,23 @@ fn train(
     model: &SimpleClassifier,
     state: &mut TrainState,
     loader: &DataLoader<Batch>,
+    steps_per_call: usize,
 ) -> Result {
-    let step = jit(train_step(model.clone()));
+    let step = train_step(model.clone());
     let batches = match run.restore(state)? {
         Some(position) => loader.resume(&position)?,
         None => loader.iter(),
     };
     // While a step runs, the next points are on their way to the device.
-    let mut batches = batches.prefetch_to_device(2, Placement::default());
+    // ANCHOR: train
+    let place = Placement::default();
+    let (step, mut batches) = match steps_per_call {
+        1 => (jit(step), batches.prefetch_to_device(2, place)),
+        n => {
+            let steps = jit(train_steps(..=n, step));
+            (steps, batches.stack(n).prefetch_to_device(2, place))
+        }
+    };
     while let Some(batch) = batches.next() {
         let (x, y) = batch?;
         common::ahead(|| step.lower_with(state, (x.clone(), y.clone())))?;
@@ -101,5 +120,6 @@ fn train(
         run.stepped(&[("loss", &loss), ("accuracy", &accuracy)])?;
         run.checkpoint(state, &batches.state())?;
     }
+    // ANCHOR_END: train
     Ok(())
 }
