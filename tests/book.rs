@@ -96,6 +96,85 @@ fn links_of_the_book_lead_to_files_and_headings() {
     assert!(broken.is_empty(), "links that lead nowhere: {broken:#?}");
 }
 
+/// The file and the anchor of each `{{#include FILE:ANCHOR}}` of a page.
+fn includes(text: &str) -> Vec<(&str, &str)> {
+    let after = text.split("{{#include ").skip(1);
+    let inside = after.map(|after| after.split("}}").next().unwrap_or_default());
+    inside
+        .map(|inside| inside.split_once(':').unwrap_or((inside, "")))
+        .collect()
+}
+
+/// The lines that a file has between the marks of an anchor, if both are there,
+/// once each.
+fn anchored<'a>(source: &'a str, anchor: &str) -> Option<Vec<&'a str>> {
+    let lines: Vec<&str> = source.lines().collect();
+    let at = |mark: &str| {
+        let mark = format!("// {mark}: {anchor}");
+        let mut places = (0..lines.len()).filter(|i| lines[*i].trim() == mark);
+        places.next().filter(|_| places.next().is_none())
+    };
+    let (start, end) = (at("ANCHOR")?, at("ANCHOR_END")?);
+    Some(lines.get(start + 1..end)?.to_vec())
+}
+
+#[test]
+fn what_pages_include_is_there() {
+    let mut included = BTreeSet::new();
+    for page in pages() {
+        for (file, anchor) in includes(&text(&page)) {
+            let source = fs::read_to_string(docs().join(file));
+            let source = source.unwrap_or_else(|e| panic!("docs/{page}: {file}: {e}"));
+            let lines = anchored(&source, anchor).unwrap_or_default();
+            assert!(
+                (4..=30).contains(&lines.len()),
+                "docs/{page}: {file} has {} lines at the anchor `{anchor}`, expected some, and no more \
+                 than are read at once",
+                lines.len()
+            );
+            included.insert((file.to_owned(), anchor.to_owned()));
+        }
+    }
+    assert!(included.len() >= 14, "{included:?}");
+    // And nothing is marked for nobody.
+    let examples = docs().join("../examples");
+    for folder in fs::read_dir(&examples).unwrap() {
+        let folder = folder.unwrap().path();
+        for file in fs::read_dir(&folder).into_iter().flatten() {
+            let file = file.unwrap().path();
+            let source = fs::read_to_string(&file).unwrap();
+            let marks = source
+                .lines()
+                .filter_map(|l| l.trim().strip_prefix("// ANCHOR: "));
+            for anchor in marks {
+                let path = file.strip_prefix(docs()).unwrap().display().to_string();
+                let path = path.trim_start_matches('/').to_owned();
+                assert!(
+                    included.contains(&(path.clone(), anchor.to_owned())),
+                    "no page includes {path}:{anchor}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_example_is_in_the_chapter_and_in_the_list() {
+    let chapter = text("examples.md");
+    let list = fs::read_to_string(docs().join("../examples/README.md")).unwrap();
+    for folder in fs::read_dir(docs().join("../examples")).unwrap() {
+        let folder = folder.unwrap();
+        let name = folder.file_name().into_string().unwrap();
+        if !folder.path().join("main.rs").exists() {
+            continue;
+        }
+        let link = format!("[`{name}`](../examples/{name}/main.rs)");
+        assert!(chapter.contains(&link), "docs/examples.md lacks {link}");
+        let link = format!("[`{name}`]({name}/main.rs)");
+        assert!(list.contains(&link), "examples/README.md lacks {link}");
+    }
+}
+
 /// The words of the code of a folder's Rust files, without comments.
 fn words_of_code(folder: &Path, words: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap() {
