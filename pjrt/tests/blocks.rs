@@ -26,7 +26,7 @@ fn once(what: &str, holds: impl Fn(HostBlocks) -> bool) -> HostBlocks {
 #[test]
 fn what_is_freed_is_used_again() {
     client();
-    assert_eq!(host_blocks().in_use, 0, "small memory is the C library's");
+    assert_eq!(host_blocks().in_use, 0, "small memory does not count");
     let n = 4 * MB;
     let data: Vec<f32> = (0..n).map(|i| (i % 251) as f32).collect();
 

@@ -1,11 +1,17 @@
 //! What the plugin calls instead of the C library's functions.
 
 use super::imports::Imports;
-use super::pool::{ALIGNMENT, Pool, SMALLEST};
+use super::local;
+use super::operators;
+use super::pool::{self, Pool};
+use super::small::{self, Small};
 use std::ffi::{c_int, c_void};
-use std::ptr::null_mut;
-use std::sync::{Condvar, LazyLock, Mutex, MutexGuard};
+use std::ptr::{NonNull, null_mut};
+use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
+
+/// Set when the functions of this file are installed, where the system allows.
+static SMALL: OnceLock<Small> = OnceLock::new();
 
 static FREED: Condvar = Condvar::new();
 
@@ -16,25 +22,53 @@ pub fn pool() -> MutexGuard<'static, Pool> {
 
 /// Puts the functions of this file in the place of those that a library imports.
 pub fn install(address_in_library: *const ()) {
-    let Some(imports) = Imports::of(address_in_library) else {
+    let Some(plugin) = Imports::of(address_in_library) else {
         tracing::debug!("the plugin's imports are not where they were looked for");
         return;
     };
-    // Who gives back what was taken comes first: other threads may be at work.
-    let replaced = imports.replace(c"free", free as *const ())
-        && imports.replace(c"realloc", realloc as *const ());
-    if replaced {
-        imports.replace(c"aligned_alloc", aligned_alloc as *const ());
-        imports.replace(c"posix_memalign", posix_memalign as *const ());
+    if SMALL.get().is_none()
+        && let Some(small) = Small::new()
+    {
+        // Of two threads that come here at once, one drops its own.
+        let _ = SMALL.set(small);
     }
-    tracing::debug!(replaced, "large blocks of the plugin's memory are kept");
+    // Who gives back what was taken comes first: other threads may be at work.
+    let gives_back = |library: &Imports| {
+        library.replace(c"realloc", realloc as *const ());
+        library.replace(c"free", free as *const ())
+    };
+    if !gives_back(&plugin) {
+        return;
+    }
+    // Objects go back and forth between a plugin and the C++ library that it uses.
+    let library = plugin.address(c"_Znwm");
+    if library.is_some_and(|a| !Imports::of(a).is_some_and(|l| gives_back(&l))) {
+        tracing::debug!("the imports of the plugin's C++ library were not found");
+        return;
+    }
+    plugin.replace(c"posix_memalign", posix_memalign as *const ());
+    plugin.replace(c"aligned_alloc", aligned_alloc as *const ());
+    plugin.replace(c"malloc", malloc as *const ());
+    plugin.replace(c"calloc", calloc as *const ());
+    operators::replace(&plugin);
+    tracing::debug!("the plugin's memory comes from blocks that are kept");
 }
 
 /// A block, for requests that want one.
-fn block(alignment: usize, size: usize) -> *mut c_void {
-    if size < SMALLEST || alignment > ALIGNMENT {
+pub fn block(alignment: usize, size: usize) -> *mut c_void {
+    if alignment <= small::ALIGNMENT {
+        let block = small(size);
+        if !block.is_null() {
+            return block;
+        }
+    }
+    if size < pool::SMALLEST || alignment > pool::ALIGNMENT {
         return null_mut();
     }
+    large(size).map_or(null_mut(), |b| b.as_ptr().cast())
+}
+
+fn large(size: usize) -> Option<NonNull<u8>> {
     let mut pool = pool();
     let mut block = pool.reuse(size);
     if block.is_none() && pool.has_in_use(size) {
@@ -49,23 +83,60 @@ fn block(alignment: usize, size: usize) -> *mut c_void {
         };
         block = pool.reuse(size);
     }
-    let block = block.or_else(|| pool.map(size));
-    block.map_or(null_mut(), |b| b.as_ptr().cast())
+    block.or_else(|| pool.map(size))
 }
 
 /// Takes a block back; whether it is one.
-fn give_back(p: *mut c_void) -> bool {
-    let was_block = may_be_block(p) && pool().give_back(p as usize);
+///
+/// # Safety
+/// If there is a block at this address, it is in use, and is no more.
+unsafe fn give_back(p: *mut c_void) -> bool {
+    let address = p as usize;
+    if let Some(small) = SMALL.get() {
+        // SAFETY: the caller's promise.
+        let was_small = unsafe { local::give_back(small, address) };
+        if was_small {
+            return true;
+        }
+    }
+    let was_block = may_be_large(address) && pool().give_back(address);
     if was_block {
         FREED.notify_all();
     }
     was_block
 }
 
-/// Whether an address can be that of a block; most others are told apart here,
-/// without a lock.
-fn may_be_block(p: *mut c_void) -> bool {
-    !p.is_null() && (p as usize).is_multiple_of(ALIGNMENT)
+/// Whether an address can be that of a large block; most others are told apart
+/// here, without a lock.
+fn may_be_large(address: usize) -> bool {
+    address != 0 && address.is_multiple_of(pool::ALIGNMENT)
+}
+
+/// A small block.
+fn small(size: usize) -> *mut c_void {
+    let block = SMALL.get().and_then(|s| local::take(s, size));
+    block.map_or(null_mut(), |b| b.as_ptr().cast())
+}
+
+extern "C" fn malloc(size: usize) -> *mut c_void {
+    let block = small(size);
+    if !block.is_null() {
+        return block;
+    }
+    // SAFETY: what the plugin asked for, passed on.
+    unsafe { libc::malloc(size) }
+}
+
+extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
+    let bytes = count.saturating_mul(size);
+    let block = small(bytes);
+    if !block.is_null() {
+        // SAFETY: a block of at least so many bytes.
+        unsafe { block.cast::<u8>().write_bytes(0, bytes) };
+        return block;
+    }
+    // SAFETY: what the plugin asked for, passed on.
+    unsafe { libc::calloc(count, size) }
 }
 
 extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_void {
@@ -97,10 +168,12 @@ unsafe extern "C" fn posix_memalign(out: *mut *mut c_void, alignment: usize, siz
 /// # Safety
 /// That of the C library's function.
 unsafe extern "C" fn realloc(p: *mut c_void, size: usize) -> *mut c_void {
-    let block = match may_be_block(p) {
-        true => pool().size_of(p as usize),
+    let address = p as usize;
+    let small = SMALL.get().and_then(|s| s.size_of(address));
+    let block = small.or_else(|| match may_be_large(address) {
+        true => pool().size_of(address),
         false => None,
-    };
+    });
     let Some(old) = block else {
         // SAFETY: what the plugin asked for, passed on: no block of ours.
         return unsafe { libc::realloc(p, size) };
@@ -114,7 +187,8 @@ unsafe extern "C" fn realloc(p: *mut c_void, size: usize) -> *mut c_void {
             p.cast::<u8>()
                 .copy_to_nonoverlapping(new.cast(), old.min(size))
         };
-        give_back(p);
+        // SAFETY: its contents are in the new block.
+        unsafe { give_back(p) };
     }
     new
 }
@@ -122,7 +196,8 @@ unsafe extern "C" fn realloc(p: *mut c_void, size: usize) -> *mut c_void {
 /// # Safety
 /// That of the C library's function.
 unsafe extern "C" fn free(p: *mut c_void) {
-    if give_back(p) {
+    // SAFETY: the plugin has done with what is at this address.
+    if unsafe { give_back(p) } {
         return;
     }
     // SAFETY: what the plugin asked for, passed on: no block of ours.

@@ -115,6 +115,15 @@ impl Imports {
         found
     }
 
+    /// The imported function of this name, if the library imports it.
+    pub fn address(&self, name: &CStr) -> Option<*const ()> {
+        let mut all = self.relocations.into_iter().flatten();
+        let found = all.find(|r| self.is_address_of(r, name))?;
+        let place = (self.base + found.r_offset as usize) as *const usize;
+        // SAFETY: the loader wrote an address there.
+        Some(unsafe { place.read() } as *const ())
+    }
+
     fn is_address_of(&self, relocation: &Elf64_Rela, name: &CStr) -> bool {
         let (kind, symbol) = (relocation.r_info & 0xffff_ffff, relocation.r_info >> 32);
         if symbol == 0 || relocation.r_addend != 0 || !ADDRESSES.contains(&kind) {

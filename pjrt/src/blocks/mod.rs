@@ -1,20 +1,29 @@
-//! Large blocks of host memory for the CPU plugin, kept from one use to the next.
+//! Blocks of host memory for the CPU plugin, kept from one use to the next.
 //!
 //! A program that runs on the CPU asks for the memory of its temporaries when it
 //! starts and gives it back when it ends. The C library returns blocks above some
 //! megabytes to the system at once, so that every step of training gets pages that
 //! the system has to find and clear anew: a third of the step of a small
-//! transformer. The plugin's imports of `aligned_alloc`, `posix_memalign`, `realloc`
-//! and `free` are therefore led here ([`serve`]). Large blocks come from a [`Pool`],
-//! in huge pages where the system has them; everything else is passed on to the C
-//! library, and nothing but the plugin's own calls is touched.
+//! transformer. With small blocks the C library is slow where they are aligned, and
+//! where one thread takes and another gives back, as with every buffer of every run.
+//! What the plugin imports to take and to give back memory is therefore led here
+//! ([`serve`]): large blocks come from a `Pool`, in huge pages where the system has
+//! them, small ones from lists of freed blocks (`Small`). The rest is passed on to
+//! the C library. Of other libraries only the `free` of the plugin's C++ library is
+//! led here, since objects go back and forth between the two.
 
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod hooks;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod imports;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod local;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod operators;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod pool;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod small;
 
 /// What large blocks of host memory the CPU plugin has.
 ///

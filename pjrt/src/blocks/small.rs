@@ -1,0 +1,209 @@
+//! Small blocks: lists of freed ones by size, in one range of addresses.
+
+use std::ptr::NonNull;
+use std::sync::{Mutex, MutexGuard};
+
+/// Every block starts at a multiple of this, and has a multiple of it in bytes.
+pub const ALIGNMENT: usize = 64;
+/// The largest block.
+const LARGEST: usize = 1 << 20;
+/// Sizes: four between each power of two and the next, beyond the first four units.
+pub const CLASSES: usize = class_of(LARGEST) + 1;
+/// Bytes of all blocks of one size, which lie together. What is beyond is the C
+/// library's to give, so that a large compilation does not fill memory with blocks
+/// that are never given back.
+const SPAN: usize = 2 << 20;
+
+/// The number of the smallest class whose blocks have this size.
+pub const fn class_of(size: usize) -> usize {
+    let units = size.div_ceil(ALIGNMENT);
+    if units <= 4 {
+        return units.saturating_sub(1);
+    }
+    let last = units - 1;
+    let power = last.ilog2() as usize;
+    let quarter = (last >> (power - 2)) & 3;
+    4 + (power - 2) * 4 + quarter
+}
+
+/// Bytes of the blocks of a class.
+const fn size_of_class(class: usize) -> usize {
+    match class {
+        0..4 => (class + 1) * ALIGNMENT,
+        _ => ((5 + class % 4) << (class / 4 - 1)) * ALIGNMENT,
+    }
+}
+
+/// Small blocks of memory that are never given back to the system.
+pub struct Small {
+    /// Where the range of addresses starts. Its pages are the system's until they
+    /// are written to.
+    base: usize,
+    classes: [Mutex<Class>; CLASSES],
+}
+
+/// The blocks of one size.
+struct Class {
+    /// The one that was freed last, which holds the address of the one before;
+    /// zero if there is none.
+    freed: usize,
+    /// Bytes of blocks that were never used.
+    fresh: usize,
+}
+
+impl Small {
+    /// None if the system has no such range of addresses.
+    pub fn new() -> Option<Small> {
+        // SAFETY: anonymous pages at a place of the system's choice.
+        let base = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                SPAN * CLASSES,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                -1,
+                0,
+            )
+        };
+        let unused = || Class {
+            freed: 0,
+            fresh: SPAN,
+        };
+        (base != libc::MAP_FAILED).then(|| Small {
+            base: base as usize,
+            classes: std::array::from_fn(|_| Mutex::new(unused())),
+        })
+    }
+
+    fn class(&self, class: usize) -> MutexGuard<'_, Class> {
+        self.classes[class]
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// A block of at least `size` bytes. None for a size that is large, and when all
+    /// blocks of the size are in use.
+    pub fn take(&self, size: usize) -> Option<NonNull<u8>> {
+        if size > LARGEST {
+            return None;
+        }
+        let mut block = [0];
+        self.take_many(class_of(size), &mut block);
+        NonNull::new(block[0] as *mut u8)
+    }
+
+    /// Puts the addresses of blocks of a class in `blocks`, as many as it has room
+    /// for and there are, and returns how many.
+    pub fn take_many(&self, number: usize, blocks: &mut [usize]) -> usize {
+        let mut class = self.class(number);
+        let size = size_of_class(number);
+        for (taken, place) in blocks.iter_mut().enumerate() {
+            *place = class.freed;
+            if *place != 0 {
+                // SAFETY: a block that is free holds the address of the next.
+                class.freed = unsafe { (*place as *const usize).read() };
+            } else if class.fresh >= size {
+                class.fresh -= size;
+                *place = self.base + number * SPAN + class.fresh;
+            } else {
+                return taken;
+            }
+        }
+        blocks.len()
+    }
+
+    /// The size of the block at this address, if the address is one of a block.
+    #[inline]
+    pub fn size_of(&self, address: usize) -> Option<usize> {
+        self.class_at(address).map(size_of_class)
+    }
+
+    /// The class of the block at this address, if the address is one of a block.
+    #[inline]
+    pub fn class_at(&self, address: usize) -> Option<usize> {
+        let class = address.wrapping_sub(self.base) / SPAN;
+        (class < CLASSES).then_some(class)
+    }
+
+    /// Takes blocks of a class back.
+    ///
+    /// # Safety
+    /// Blocks of this class were in use at these addresses, and are no more.
+    pub unsafe fn give_back_many(&self, class: usize, blocks: &[usize]) {
+        let mut class = self.class(class);
+        for &block in blocks {
+            // SAFETY: the caller has done with the block, which has room for a number.
+            unsafe { (block as *mut usize).write(class.freed) };
+            class.freed = block;
+        }
+    }
+
+    /// How many blocks of a class there are.
+    #[cfg(test)]
+    pub fn capacity(&self, class: usize) -> usize {
+        SPAN / size_of_class(class)
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        // SAFETY: the pages that `new` made.
+        unsafe { libc::munmap(self.base as *mut _, SPAN * CLASSES) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_are_the_smallest_that_fit() {
+        for size in 1..=LARGEST {
+            let class = class_of(size);
+            assert!(size_of_class(class) >= size);
+            assert!(class == 0 || size_of_class(class - 1) < size, "{size}");
+        }
+        assert_eq!(size_of_class(CLASSES - 1), LARGEST);
+        assert!((0..CLASSES).all(|c| size_of_class(c).is_multiple_of(ALIGNMENT)));
+    }
+
+    #[test]
+    fn blocks_do_not_overlap_and_are_used_again() {
+        let small = Small::new().expect("a range of addresses");
+        let sizes = [0, 1, 64, 65, 300, 5000, 70_000];
+        let take = |n: usize| small.take(n).expect("memory").as_ptr() as usize;
+        let mut blocks: Vec<(usize, usize)> = Vec::new();
+        for _ in 0..3 {
+            blocks.extend(sizes.map(|n| (take(n), n)));
+        }
+        blocks.sort();
+        for pair in blocks.windows(2) {
+            let (start, size) = pair[0];
+            assert_eq!(start % ALIGNMENT, 0);
+            assert!(small.size_of(start).is_some_and(|s| s >= size));
+            assert!(start + size.max(1) <= pair[1].0, "{pair:?}");
+        }
+        let (block, size) = blocks[5];
+        // SAFETY: in use until here.
+        unsafe { small.give_back_many(class_of(size), &[block]) };
+        assert_eq!(take(size), block);
+        let elsewhere = 0usize;
+        assert_eq!(small.class_at(&raw const elsewhere as usize), None);
+    }
+
+    #[test]
+    fn a_span_that_is_used_up_gives_nothing_more() {
+        let small = Small::new().expect("a range of addresses");
+        let blocks: Vec<usize> = std::iter::from_fn(|| small.take(LARGEST))
+            .map(|b| b.as_ptr() as usize)
+            .collect();
+        assert_eq!(blocks.len(), SPAN / LARGEST);
+        assert!(small.take(LARGEST + 1).is_none());
+        // SAFETY: in use until here.
+        unsafe { small.give_back_many(CLASSES - 1, &blocks[1..2]) };
+        assert_eq!(
+            small.take(LARGEST).map(|b| b.as_ptr() as usize),
+            Some(blocks[1])
+        );
+    }
+}
