@@ -25,8 +25,9 @@ pub struct Lowered<S, A, R> {
     key: Signature,
     description: super::signature::Description,
     compiler_options: Vec<(String, OptionOverride)>,
-    /// Where calls of the function look for programs, and how many they keep.
-    programs: (Shared<Entry<S, R>>, usize),
+    /// Where calls of the function look for programs, and how many they keep;
+    /// none if arguments had no elements.
+    programs: Option<(Shared<Entry<S, R>>, usize)>,
     args: PhantomData<fn(A)>,
 }
 
@@ -37,6 +38,14 @@ pub struct Compiled<S, A, R> {
     key: Signature,
     description: super::signature::Description,
     args: PhantomData<fn(A)>,
+}
+
+/// Whether a tree has arrays without elements.
+fn is_abstract<T: Tree>(tree: &T) -> bool {
+    let leaves = tree::leaves(tree);
+    leaves
+        .iter()
+        .any(|a| matches!(a.0, crate::array::Repr::Abstract(..)))
 }
 
 impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
@@ -59,7 +68,9 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
             key: signature(state, &args),
             description: describe(state, &args),
             compiler_options: jit.compiler_options().to_vec(),
-            programs: jit.programs(),
+            // Arguments without elements give their memory away wherever it fits,
+            // which calls that keep theirs would pay for with copies.
+            programs: (!is_abstract(state) && !is_abstract(&args)).then(|| jit.programs()),
             args: PhantomData,
         })
     }
@@ -90,7 +101,8 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
     }
 
     /// Compiles the program. Calls of the jitted function with arguments like
-    /// these find it, and neither trace nor compile again.
+    /// these find it, and neither trace nor compile again; a program lowered for
+    /// arrays without elements is for [`Compiled::run`] alone.
     ///
     /// ```no_run
     /// use ramie_core::{Array, jit};
@@ -109,8 +121,9 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
         let (made, _) = Made::compile(self.program, jaxpr, &self.plan, &self.compiler_options)?;
         let entry = self.trace.into_entry(made, self.description.clone())?;
         let entry = Arc::new(entry);
-        let (programs, limit) = self.programs;
-        lock(&programs).insert(self.key, entry.clone(), limit);
+        if let Some((programs, limit)) = self.programs {
+            lock(&programs).insert(self.key, entry.clone(), limit);
+        }
         Ok(Compiled {
             name: self.name,
             description: self.description,
