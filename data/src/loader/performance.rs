@@ -83,8 +83,7 @@ impl<B: ToDevice> DataLoader<B> {
     /// If there is no batch, or one cannot be made.
     pub fn pick_performance_config(&self, budget: &PerformanceBudget) -> Result<PerformanceConfig> {
         // The first batch of a data set may wait for files to be opened.
-        let first = self.first()?;
-        let spec = first.to_device(&Placement::default().without_elements())?;
+        let spec = self.element_spec(Placement::default())?;
         let bytes = tree::leaves(&spec).iter().map(Array::nbytes).sum();
         let mut tasks = self.tasks(0, 1);
         let mut times = Vec::new();
