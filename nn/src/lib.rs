@@ -87,6 +87,7 @@ mod metadata;
 pub mod metrics;
 pub mod models;
 mod module;
+mod names;
 pub mod nnx;
 mod optimizer;
 mod quantity;

@@ -1,6 +1,7 @@
 //! `Rngs`: named streams of keys.
 
 use crate::RngCount;
+use crate::names::listed_or_none;
 use ramie_core::random::{self, Key, Population, Seed};
 use ramie_core::tree::{self, Tree, Visitor};
 use ramie_core::{Array, DType, IntoArray};
@@ -177,14 +178,12 @@ impl Rngs {
             false => DEFAULT,
         };
         if !self.streams.contains_key(found) {
-            let there = match self.streams.is_empty() {
-                true => "none".to_owned(),
-                false => self.streams.keys().cloned().collect::<Vec<_>>().join(", "),
-            };
+            let there: Vec<&String> = self.streams.keys().collect();
             panic!(
                 "Rngs: there is no stream `{name}`, and none named `default` in its place; there \
-                 are: {there}\n  help: add it with Rngs::stream(\"{name}\", seed), or make a default \
-                 one with Rngs::new(seed)"
+                 are: {}\n  help: add it with Rngs::stream(\"{name}\", seed), or make a default one \
+                 with Rngs::new(seed)",
+                listed_or_none(&there)
             );
         }
         self.streams.get_mut(found).expect("it is there")

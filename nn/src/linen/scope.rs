@@ -4,6 +4,7 @@ use super::constrain::constrained;
 use super::intercept::{MethodContext, intercepted, interceptors};
 use super::root::{Call, Root};
 use super::{Child, CollectionFilter, Module};
+use crate::names::listed_or_none;
 use crate::{Initializer, Metadata, Param, Vars, collection_of, for_each_variable};
 use ramie_core::random::Key;
 use ramie_core::{Array, DType, State, Tree, enter_named_scope, tree};
@@ -24,14 +25,6 @@ macro_rules! in_scope {
     }};
 }
 pub(crate) use in_scope;
-
-/// Names in a message.
-pub(super) fn listed_or_none(names: &[&str]) -> String {
-    match names {
-        [] => "none".to_owned(),
-        names => names.join(", "),
-    }
-}
 
 /// Where a module finds its variables, its keys and its parts while it is
 /// called.

@@ -1,7 +1,7 @@
 //! `Variables`: the arrays of a model by collection and path.
 
 use super::CollectionFilter;
-use super::scope::listed_or_none;
+use crate::names::listed_or_none;
 use crate::{Metadata, get_partition_spec};
 use ramie_core::tree::{Key, Tree, Visitor};
 use ramie_core::{Array, LogicalAxisRules, Mesh, NamedSharding, PartitionSpec, Shardings, State};

@@ -1,6 +1,7 @@
 //! `TrainState`: parameters, optimizer and step count together.
 
 use crate::linen::Variables;
+use crate::names::listed_or_none;
 use crate::optimizer::moved;
 use ramie_core::{Array, DType, State};
 use ramie_derive::Tree;
@@ -121,17 +122,10 @@ impl<X: ramie_core::Tree> TrainState<X> {
             "TrainState::apply_gradients: the gradients are not those of the parameters\n  \
              parameters without a gradient: {}\n  gradients without a parameter: {}\n  help: take \
              the gradient with respect to state.params",
-            shown(&without),
-            shown(&other),
+            listed_or_none(&without),
+            listed_or_none(&other),
         );
         self.params = moved(&self.tx, &mut self.opt_state, &self.params, grads, extra).0;
         self.step = safe_increment(&self.step);
-    }
-}
-
-fn shown(names: &[String]) -> String {
-    match names {
-        [] => "none".into(),
-        names => names.join(", "),
     }
 }
