@@ -1,10 +1,14 @@
 //! The command-line tool, run as a user runs it.
 
+#[path = "common/targets.rs"]
+mod targets;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
 use ramie_pjrt::discover::{self, Platform};
+use targets::installed;
 
 /// `ramie` with an empty home, nothing on `PATH` and no other variable.
 fn ramie(home: &Path, arguments: &[&str]) -> Command {
@@ -257,16 +261,12 @@ fn aot_tells_what_a_program_takes() {
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("square.mlir");
     fs::write(&file, SQUARE).unwrap();
-    let environment = discover::Environment::from_process();
-    for (target, platform, kind) in [
-        ("tpu:v5e:2x4", Platform::Tpu, "TPU v5 lite"),
-        ("cuda:h200", Platform::Cuda, "NVIDIA H200"),
-    ] {
-        if environment.installed(platform).is_none() {
-            println!("skipped {target}: its plugin is not installed");
-            continue;
-        }
-        let mut aot = ramie(home.path(), &["aot", "--target", target]);
+    for target in installed(&["tpu:v5e:2x4", "cuda:h200"]) {
+        let kind = match target.platform() {
+            Platform::Tpu => "TPU v5 lite",
+            _ => "NVIDIA H200",
+        };
+        let mut aot = ramie(home.path(), &["aot", "--target", &target.to_string()]);
         aot.env("RAMIE_CACHE_DIR", discover::cache_dir()).arg(&file);
         let (code, out, err) = run(&mut aot);
         assert_eq!(code, 0, "{err}");

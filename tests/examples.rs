@@ -2,12 +2,13 @@
 
 #[path = "common/programs.rs"]
 mod programs;
+#[path = "common/targets.rs"]
+mod targets;
 
 use programs::example;
-use ramie::aot::Target;
-use ramie::pjrt::discover::Environment;
 use std::path::Path;
 use std::process::{Command, Output};
+use targets::installed;
 
 fn run(program: &Path, arguments: &[&str], cache: &Path) -> Output {
     Command::new(program)
@@ -17,6 +18,10 @@ fn run(program: &Path, arguments: &[&str], cache: &Path) -> Output {
         .env("RAMIE_COMPILATION_CACHE", cache)
         .output()
         .expect("the example starts")
+}
+
+fn said(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// `C` and `N` of a line `Test accuracy: C/N correct (P%)`.
@@ -49,8 +54,8 @@ fn digits_learns_and_the_second_run_compiles_nothing() {
     let (cache, out) = (folder.path().join("cache"), folder.path().join("out"));
     let digits = example("digits");
     let output = run(&digits, &["--out", out.to_str().expect("text")], &cache);
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    let text = said(&output.stdout);
+    let errors = said(&output.stderr);
     assert!(output.status.success(), "{text}{errors}");
     let (correct, total) = accuracy(text.lines().last().expect("a line"));
     assert!(correct >= 433 && total == 450, "{text}");
@@ -80,7 +85,7 @@ fn digits_says_what_is_wrong_with_its_arguments() {
         folder.path(),
     );
     assert!(!output.status.success());
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let text = said(&output.stderr);
     assert!(text.contains("file"), "{text}");
     let output = Command::new(&digits)
         .current_dir(folder.path())
@@ -89,22 +94,22 @@ fn digits_says_what_is_wrong_with_its_arguments() {
         .output()
         .expect("the example starts");
     assert_eq!(output.status.code(), Some(1));
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let text = said(&output.stderr);
     assert!(
         text.starts_with("error: ") && text.contains("nothing.so"),
         "{text}"
     );
     let output = run(&digits, &["--platform", "abacus"], folder.path());
     assert!(!output.status.success());
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let text = said(&output.stderr);
     assert!(text.contains("abacus") && text.contains("cpu"), "{text}");
 }
 
 /// The example's lines, if it ended well. It runs in a folder of its own.
 fn checked_in(folder: &Path, name: &str, arguments: &[&str]) -> Vec<String> {
     let output = run(&example(name), arguments, &folder.join("cache"));
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    let text = said(&output.stdout);
+    let errors = said(&output.stderr);
     assert!(output.status.success(), "{text}{errors}");
     text.lines().map(String::from).collect()
 }
@@ -529,29 +534,17 @@ fn another_process_runs_what_was_exported() {
         &folder.path().join("cache"),
     );
     assert_eq!(output.status.code(), Some(1));
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    let error = said(&output.stderr);
     assert!(error.starts_with("error: none: "), "{error}");
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// The steps of all examples, compiled for hardware that is not there, where its
 /// plugin is.
 #[test]
 fn steps_compile_ahead_of_time() {
-    let targets = ["tpu:v5e:2x4", "cuda:h200"];
-    let environment = Environment::from_process();
-    let there = targets.into_iter().filter(|target| {
-        let platform = target.parse::<Target>().expect("a target").platform();
-        let there = environment.installed(platform).is_some();
-        if !there {
-            println!("skipped {target}: its plugin is not installed");
-        }
-        there
-    });
-    let options: Vec<&str> = there.flat_map(|target| ["--aot", target]).collect();
+    let targets = installed(&["tpu:v5e:2x4", "cuda:h200"]);
+    let targets: Vec<String> = targets.iter().map(ToString::to_string).collect();
+    let options: Vec<&str> = targets.iter().flat_map(|t| ["--aot", t]).collect();
     if options.is_empty() {
         return;
     }
@@ -573,7 +566,7 @@ fn steps_compile_ahead_of_time() {
     for (name, own, programs, devices) in examples {
         let arguments = [own, &options].concat();
         let out = run(&example(name), &arguments, &folder.path().join("cache"));
-        let (shown, err) = (text(&out.stdout), text(&out.stderr));
+        let (shown, err) = (said(&out.stdout), said(&out.stderr));
         assert!(out.status.success(), "{name}: {err}");
         let reports = shown.lines().filter(|line| line.contains(", compiled in "));
         let reports: Vec<&str> = reports.collect();
@@ -603,10 +596,10 @@ fn an_example_without_a_step_has_none_to_compile() {
     let arguments = ["--aot", "cuda:h200"];
     let out = run(&example("arrays"), &arguments, &folder.path().join("cache"));
     assert_eq!(out.status.code(), Some(1));
-    let err = text(&out.stderr);
+    let err = said(&out.stderr);
     assert_eq!(err, "error: --aot: this example has no step to compile\n");
     let arguments = ["--aot", "cuda:h2000"];
     let out = run(&example("arrays"), &arguments, &folder.path().join("cache"));
     assert_eq!(out.status.code(), Some(2));
-    assert!(text(&out.stderr).contains("the GPU `h2000` is not known"));
+    assert!(said(&out.stderr).contains("the GPU `h2000` is not known"));
 }

@@ -1,19 +1,15 @@
 //! Programs compiled for hardware that is not there, where its plugin is.
 
-use ramie_pjrt::discover::{self, Environment, Platform};
-use ramie_pjrt::{ClientOptions, Collective, CompileOptions, ErrorCode, Plugin, Target, Topology};
+#[path = "../../tests/common/targets.rs"]
+mod targets;
 
-/// Eight devices of each target whose plugin is installed; the others are said aloud.
+use ramie_pjrt::discover::{self, Platform};
+use ramie_pjrt::{ClientOptions, Collective, CompileOptions, ErrorCode, Plugin, Target, Topology};
+use targets::installed;
+
+/// Eight devices of each target whose plugin is installed.
 fn topologies() -> Vec<(Target, Topology)> {
-    let targets = ["tpu:v5e:2x4", "cuda:h200"].map(|t| t.parse::<Target>().unwrap());
-    let environment = Environment::from_process();
-    let there = targets.into_iter().filter(|target| {
-        let there = environment.installed(target.platform()).is_some();
-        if !there {
-            println!("skipped {target}: its plugin is not installed");
-        }
-        there
-    });
+    let there = installed(&["tpu:v5e:2x4", "cuda:h200"]).into_iter();
     let topology = |target: Target| {
         let topology = target.topology(8).unwrap();
         (target, topology)
@@ -72,19 +68,13 @@ fn mistakes_are_told() {
 
 #[test]
 fn topologies_that_there_are_not() {
-    let nothing: Target = "tpu:v9:2x2".parse().unwrap();
-    if Environment::from_process()
-        .installed(nothing.platform())
-        .is_none()
-    {
-        println!("skipped {nothing}: its plugin is not installed");
-        return;
+    for nothing in installed(&["tpu:v9:2x2"]) {
+        let message = nothing.topology(1).unwrap_err().to_string();
+        assert!(
+            message.starts_with("describing the topology `v9:2x2`: "),
+            "{message}"
+        );
     }
-    let message = nothing.topology(1).unwrap_err().to_string();
-    assert!(
-        message.starts_with("describing the topology `v9:2x2`: "),
-        "{message}"
-    );
 }
 
 /// That of the CPU compiles for its own devices only.

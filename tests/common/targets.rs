@@ -1,0 +1,18 @@
+//! Hardware to compile for that is not there.
+
+use ramie_pjrt::Target;
+use ramie_pjrt::discover::Environment;
+
+/// The targets whose plugin is installed; the others are said aloud.
+pub fn installed(names: &[&str]) -> Vec<Target> {
+    let environment = Environment::from_process();
+    let targets = names.iter().map(|name| name.parse::<Target>().unwrap());
+    let there = targets.filter(|target| {
+        let there = environment.installed(target.platform()).is_some();
+        if !there {
+            println!("skipped {target}: its plugin is not installed");
+        }
+        there
+    });
+    there.collect()
+}
