@@ -5,7 +5,7 @@ use crate::measure::Plan;
 use crate::report::{Line, Times};
 use ramie::checkpoint::manager::{CheckpointManager, CheckpointManagerOptions};
 use ramie::checkpoint::pytree::{StandardRestore, StandardSave};
-use ramie::{Array, DType, State, random};
+use ramie::{DType, State, random, tree};
 use std::time::Instant;
 
 /// Arrays of 16.8 MB each, 1.007 GB in all.
@@ -18,14 +18,7 @@ pub fn measure(plan: &Plan) {
     let values = random::normal(&random::key(0), &SHAPE, DType::F32);
     let array = |i: usize| (format!("layer_{i}"), &values + i as f32);
     let state: State = (0..ARRAYS).map(array).collect();
-    let target: State = (0..ARRAYS)
-        .map(|i| {
-            (
-                format!("layer_{i}"),
-                Array::shape_dtype_struct(&SHAPE, DType::F32),
-            )
-        })
-        .collect();
+    let target = tree::shape_dtype_structs(&state);
     for array in state.arrays() {
         array.block_until_ready();
     }

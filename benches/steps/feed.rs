@@ -7,7 +7,7 @@ use crate::digits::{parts, train_step};
 use crate::measure::Plan;
 use crate::report::{Line, Times};
 use ramie::core::{Array, Result, jit, tree};
-use ramie::data::{DataLoader, Placement, Resumable, digits};
+use ramie::data::{DataLoader, DevicePrefetch, Placement, Resumable, digits};
 use std::time::Instant;
 
 const BATCH: usize = 128;
@@ -30,36 +30,29 @@ pub fn measure(plan: &Plan) -> Result<()> {
             .workers(workers.unwrap_or(0))
             .epochs(u64::MAX);
         let mut batches = loader.iter().prefetch_to_device(2, Placement::default());
-        let mut batch = || -> (Array, Array) {
+        let next = |batches: &mut DevicePrefetch<_, _>| -> (Array, Array) {
             let batch = batches.next().expect("epochs without end");
             batch.expect("a batch")
         };
-        let resident = batch();
-        let mut run = |steps: usize| {
-            let (mut loss, mut waited) = (None, 0.0);
+        let resident = next(&mut batches);
+        let mut run = |batches: &mut DevicePrefetch<_, _>, steps: usize| {
+            let mut loss = None;
             for _ in 0..steps {
                 let (x, y) = match workers {
                     None => resident.clone(),
-                    Some(_) => {
-                        let start = Instant::now();
-                        let batch = batch();
-                        waited += start.elapsed().as_secs_f64();
-                        batch
-                    }
+                    Some(_) => next(batches),
                 };
                 loss = Some(step(&mut trainer, x, y).0);
             }
             tree::block_until_ready(&trainer);
-            (loss.map_or(f32::NAN, |loss| loss.item::<f32>()), waited)
+            loss.map_or(f32::NAN, |loss| loss.item::<f32>())
         };
-        run(plan.warmup.max(1));
-        let (mut loss, mut waited) = (f32::NAN, 0.0);
-        let start = Instant::now();
-        let times = Times::sample(plan, steps, || {
-            let (last, more) = run(steps);
-            (loss, waited) = (last, waited + more);
-        });
+        run(&mut batches, plan.warmup.max(1));
+        let mut loss = f32::NAN;
+        let (start, before) = (Instant::now(), batches.waited());
+        let times = Times::sample(plan, steps, || loss = run(&mut batches, steps));
         let all = start.elapsed().as_secs_f64();
+        let waited = (batches.waited() - before).as_secs_f64();
         let line = match workers {
             None => Line::of("feed").text("batches", "resident"),
             Some(workers) => Line::of("feed")
