@@ -10,11 +10,9 @@ pub fn cut_after(path: &Path, step: u64) -> Result {
     let Ok(text) = fs::read_to_string(path) else {
         return Ok(());
     };
-    let kept = text.lines().filter(|line| match step_of(line) {
-        Some(s) => s <= step,
-        // A line that was cut short when the run was stopped.
-        None => false,
-    });
+    // A line that was cut short when the run was stopped has no step.
+    let is_kept = |line: &&str| step_of(line).is_some_and(|s| s <= step);
+    let kept = text.lines().filter(is_kept);
     let kept: String = kept.flat_map(|line| [line, "\n"]).collect();
     fs::write(path, kept).map_err(|e| format!("{}: {e}", path.display()))?;
     Ok(())
