@@ -43,7 +43,7 @@ fn compare(a: &One, b: &One) -> Result<bool, Box<dyn Error>> {
         match of_b.get(path.as_str()) {
             None => writeln!(out, "- {path}: {what}, only in A")?,
             Some(other) if is_same(&part.what, &other.what) => {
-                if let What::Array(..) = part.what {
+                if part.is_array() {
                     same.push(path.as_str());
                 }
                 continue;

@@ -11,29 +11,16 @@ use ramie::checkpoint::safetensors;
 
 use super::One;
 use super::checkpoint::Checkpoint;
-use super::parts::{Part, What};
+use super::parts::{Part, What, sum};
 use super::source::Source;
 use super::text;
 
 pub(crate) fn run(one: &One, largest: usize) -> Result<(), Box<dyn Error>> {
     let (checkpoint, step) = Source::one(one)?;
     let parts = checkpoint.parts()?;
-    let mut arrays: Vec<&Part> = parts
-        .iter()
-        .filter(|part| matches!(part.what, What::Array(..)))
-        .collect();
-    let count = |parts: &[&Part]| {
-        parts
-            .iter()
-            .map(|p| p.what.count())
-            .fold(0, u64::saturating_add)
-    };
-    let bytes = |parts: &[&Part]| {
-        parts
-            .iter()
-            .map(|p| p.what.bytes())
-            .fold(0, u64::saturating_add)
-    };
+    let mut arrays: Vec<&Part> = parts.iter().filter(|part| part.is_array()).collect();
+    let count = |parts: &[&Part]| sum(parts.iter().copied(), What::count);
+    let bytes = |parts: &[&Part]| sum(parts.iter().copied(), What::bytes);
     let mut out = io::stdout().lock();
     for (name, value) in facts(&checkpoint, step)? {
         writeln!(out, "{name:<11} {value}")?;
@@ -51,23 +38,23 @@ pub(crate) fn run(one: &One, largest: usize) -> Result<(), Box<dyn Error>> {
     }
     let mut types: Vec<(&str, Vec<&Part>)> = types.into_iter().collect();
     types.sort_by_key(|(_, parts)| Reverse(bytes(parts)));
-    let head = ["TYPE", "ARRAYS", "ELEMENTS", "MEMORY"];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
-    rows.extend(types.into_iter().map(|(dtype, parts)| {
+    let row = |(dtype, parts): (&str, Vec<&Part>)| {
         let number = parts.len().to_string();
         let elements = text::grouped(count(&parts));
         vec![dtype.into(), number, elements, text::bytes(bytes(&parts))]
-    }));
-    write!(out, "\n{}", text::table(&rows, &[1, 2, 3]))?;
+    };
+    let rows: Vec<Vec<String>> = types.into_iter().map(row).collect();
+    let head = ["TYPE", "ARRAYS", "ELEMENTS", "MEMORY"];
+    write!(out, "\n{}", text::table(&head, &rows, &[1, 2, 3]))?;
 
     arrays.sort_by_key(|part| Reverse(part.what.bytes()));
-    let head = ["LARGEST", "TYPE", "MEMORY"];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
-    rows.extend(arrays.iter().take(largest).map(|part| {
+    let row = |part: &&Part| {
         let memory = text::bytes(part.what.bytes());
         vec![part.path.clone(), part.what.describe(), memory]
-    }));
-    write!(out, "\n{}", text::table(&rows, &[2]))?;
+    };
+    let rows: Vec<Vec<String>> = arrays.iter().take(largest).map(row).collect();
+    let head = ["LARGEST", "TYPE", "MEMORY"];
+    write!(out, "\n{}", text::table(&head, &rows, &[2]))?;
     Ok(())
 }
 

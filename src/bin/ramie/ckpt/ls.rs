@@ -25,12 +25,9 @@ pub(crate) fn run(path: &Path) -> Result<(), Box<dyn Error>> {
             .into());
         }
     };
+    let rows: Vec<Vec<String>> = steps.iter().map(row).collect::<Result<_, _>>()?;
     let head = ["STEP", "SIZE", "SAVED (UTC)", "STATE", "METRICS"];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
-    for step in &steps {
-        rows.push(row(step)?);
-    }
-    write!(io::stdout(), "{}", text::table(&rows, &[0, 1]))?;
+    write!(io::stdout(), "{}", text::table(&head, &rows, &[0, 1]))?;
     Ok(())
 }
 

@@ -69,6 +69,16 @@ impl Part {
             sharding: None,
         }
     }
+
+    pub(crate) fn is_array(&self) -> bool {
+        matches!(self.what, What::Array(..))
+    }
+}
+
+/// What parts have together, of what is counted.
+pub(crate) fn sum<'a>(parts: impl IntoIterator<Item = &'a Part>, of: fn(&What) -> u64) -> u64 {
+    let each = parts.into_iter().map(|part| of(&part.what));
+    each.fold(0, u64::saturating_add)
 }
 
 /// The parts of a state whose arrays may have no elements.

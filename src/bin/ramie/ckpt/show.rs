@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io::{self, Write};
 
 use super::One;
-use super::parts::What;
+use super::parts::{What, sum};
 use super::source::Source;
 use super::text;
 
@@ -19,8 +19,7 @@ pub(crate) fn run(one: &One, values: Option<&str>) -> Result<(), Box<dyn Error>>
     let step = step.map_or(String::new(), |step| format!(", step {step}"));
     let (path, format) = (checkpoint.path().display(), checkpoint.format());
     writeln!(out, "{path} ({format}{step})\n")?;
-    let head = ["PATH", "TYPE", "BYTES", "SHARDING"];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    let mut rows = Vec::new();
     for part in &parts {
         let bytes = match part.what {
             What::Array(..) => text::bytes(part.what.bytes()),
@@ -34,23 +33,19 @@ pub(crate) fn run(one: &One, values: Option<&str>) -> Result<(), Box<dyn Error>>
             sharding,
         ]);
     }
-    if parts.iter().all(|part| part.sharding.is_none()) {
-        rows.iter_mut().for_each(|row| row.truncate(3));
-    }
-    write!(out, "{}", text::table(&rows, &[2]))?;
-    let arrays = parts
-        .iter()
-        .filter(|part| matches!(part.what, What::Array(..)));
-    let sum = |of: fn(&What) -> u64| {
-        let of = parts.iter().map(|part| of(&part.what));
-        of.fold(0, u64::saturating_add)
+    let head = ["PATH", "TYPE", "BYTES", "SHARDING"];
+    let head = match parts.iter().all(|part| part.sharding.is_none()) {
+        true => &head[..3],
+        false => &head,
     };
+    write!(out, "{}", text::table(head, &rows, &[2]))?;
+    let arrays = parts.iter().filter(|part| part.is_array());
     writeln!(
         out,
         "\n{}, {} elements, {}",
         text::counted(arrays.count(), "array"),
-        text::grouped(sum(What::count)),
-        text::bytes(sum(What::bytes))
+        text::grouped(sum(&parts, What::count)),
+        text::bytes(sum(&parts, What::bytes))
     )?;
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Numbers, times and shardings as people read them.
 
+use std::iter;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
@@ -107,19 +108,20 @@ fn list(items: impl Iterator<Item = String>) -> String {
     items.collect::<Vec<_>>().join(", ")
 }
 
-/// Rows in columns, the first row the head; those of numbers to the right.
-pub(crate) fn table(rows: &[Vec<String>], right: &[usize]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+/// Rows in columns below a head, which says how many columns there are; those of numbers to
+/// the right.
+pub(crate) fn table(head: &[&str], rows: &[Vec<String>], right: &[usize]) -> String {
+    let head: Vec<String> = head.iter().map(|&name| name.to_owned()).collect();
+    let all = || iter::once(&head).chain(rows);
     let width = |c: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(c));
+        let cells = all().filter_map(|row| row.get(c));
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
     let mut text = String::new();
-    for row in rows {
+    for row in all() {
         let mut line = String::new();
-        for (c, cell) in row.iter().enumerate() {
-            let width = widths[c];
+        for (c, (cell, &width)) in row.iter().zip(&widths).enumerate() {
             match right.contains(&c) {
                 true => line.push_str(&format!("{cell:>width$}  ")),
                 false => line.push_str(&format!("{cell:<width$}  ")),
