@@ -81,7 +81,7 @@ impl CheckpointManager {
     }
 
     /// Saves a step, if policies say so: one item, or those of a
-    /// [`Composite`](crate::items::Composite). Returns whether it is saved.
+    /// [`Composite`]. Returns whether it is saved.
     ///
     /// It returns when there is a snapshot; the rest goes on in the background, where the
     /// steps that are no longer kept are deleted, too. A step that is being saved is
