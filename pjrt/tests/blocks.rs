@@ -1,10 +1,10 @@
-//! Large blocks of the CPU plugin's memory, in a process with no other tests.
+//! Blocks of the CPU plugin's memory; of the tests here, one alone takes large ones.
 #![cfg(target_os = "linux")]
 
 mod common;
 
 use common::{client, compile, device, f32s, get, put};
-use ramie_pjrt::{Buffer, HostBlocks, host_blocks};
+use ramie_pjrt::{Buffer, Client, ClientOptions, HostBlocks, host_blocks};
 use std::time::{Duration, Instant};
 
 const MB: usize = 1 << 20;
@@ -74,4 +74,18 @@ fn what_is_freed_is_used_again() {
     );
     drop((outputs, second));
     once("all given back", |b| b.in_use == 0);
+}
+
+#[test]
+fn a_second_client_of_the_plugin_works_as_the_first() {
+    let first = client();
+    let second = Client::new(first.plugin(), &ClientOptions::new().cpu_device_count(1)).unwrap();
+    let (n, data) = (1000, [1.5f32; 1000]);
+    let bytes: Vec<u8> = data.iter().flat_map(|x| x.to_ne_bytes()).collect();
+    let there = second.addressable_devices()[0];
+    for _ in 0..3 {
+        let buffer = second.buffer_from_host(&bytes, f32s(&[n]), there);
+        assert_eq!(get(&buffer.unwrap()), data);
+        assert_eq!(get(&put(&data, &[n], device(0))), data);
+    }
 }

@@ -22,18 +22,30 @@ pub fn pool() -> MutexGuard<'static, Pool> {
 
 /// Puts the functions of this file in the place of those that a library imports.
 pub fn install(address_in_library: *const ()) {
+    static INSTALLING: Mutex<()> = Mutex::new(());
+    let _one_at_a_time = INSTALLING.lock().unwrap_or_else(|e| e.into_inner());
     let Some(plugin) = Imports::of(address_in_library) else {
         tracing::debug!("the plugin's imports are not where they were looked for");
         return;
     };
+    // A second client of the plugin: what it imports are our functions already, and
+    // no longer lead to its C++ library.
+    if plugin.address(c"free") == Some(free as *const ()) {
+        return;
+    }
     if SMALL.get().is_none()
         && let Some(small) = Small::new()
     {
-        // Of two threads that come here at once, one drops its own.
+        // Not set before, and nobody else is here.
         let _ = SMALL.set(small);
     }
     // Who gives back what was taken comes first: other threads may be at work.
+    let ours = Imports::of(free as *const ());
     let gives_back = |library: &Imports| {
+        // What these functions pass on must not come back to them.
+        if ours.as_ref().is_none_or(|ours| ours.is_same(library)) {
+            return false;
+        }
         library.replace(c"realloc", realloc as *const ());
         library.replace(c"free", free as *const ())
     };

@@ -101,6 +101,11 @@ impl Imports {
         })
     }
 
+    /// Whether both are of one library.
+    pub fn is_same(&self, other: &Imports) -> bool {
+        self.base == other.base
+    }
+
     /// Puts a function in the place of the imported one of this name; whether the
     /// library imports it.
     ///
