@@ -1,6 +1,7 @@
 //! Compiled programs: making, storing and describing them.
 
 use crate::analysis::MemoryAnalysis;
+use crate::at_once::AtOnce;
 use crate::buffer_type::BufferType;
 use crate::client::{Client, ClientInner};
 use crate::compile_options::CompileOptions;
@@ -13,7 +14,6 @@ use crate::value::Value;
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 use std::time::Instant;
 
 /// What an executable takes and returns on each of its devices.
@@ -39,8 +39,7 @@ pub(crate) struct Inner {
     /// Positions of the donated inputs.
     pub donated: Box<[usize]>,
     pub devices: Box<[Device]>,
-    /// How many launches in a row had ended by the time they returned.
-    pub ended_at_once: AtomicU32,
+    pub at_once: AtOnce,
 }
 
 // SAFETY: PJRT executables may be run, described and destroyed from any thread, and
@@ -217,7 +216,7 @@ impl Executable {
                 .map(|(i, _)| i)
                 .collect(),
             devices: Box::default(),
-            ended_at_once: AtomicU32::new(0),
+            at_once: AtOnce::default(),
         };
         // From here on `inner` destroys both handles if something fails.
         inner.signature.outputs = inner.unloaded.read_outputs()?;

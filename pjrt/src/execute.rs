@@ -12,15 +12,10 @@ use crate::sys::{self, RawBuffer, RawEvent};
 use crate::under_way::{Events, Ticket};
 use smallvec::SmallVec;
 use std::ptr::{NonNull, null_mut};
-use std::sync::atomic::Ordering;
 
 /// Arguments and results of a launch on one device up to this number need no
 /// allocation.
 const INLINE: usize = 64;
-
-/// After so many launches in a row that had ended when they returned, a program is taken
-/// for one that the plugin runs in the launch itself.
-const SURE: u32 = 16;
 
 pub(crate) type Handles = SmallVec<[*mut RawBuffer; INLINE]>;
 
@@ -75,33 +70,12 @@ impl Inner {
             if at_once {
                 return 0;
             }
-            let ticket = self.client.under_way.begin(events);
-            self.observe(ticket == 0);
+            let (ticket, over) = self.client.under_way.begin(events);
+            self.observe(over);
             ticket
         });
         claims.settle(*launched.as_ref().unwrap_or(&0));
         launched.map(|_| ())
-    }
-
-    /// Whether a launch now ends before it returns, so that nobody need watch it: the
-    /// plugin runs tiny programs in the launch itself, unless their inputs are still
-    /// being computed. Learned from launches that were watched.
-    #[inline]
-    fn ends_at_once(&self) -> bool {
-        self.ended_at_once.load(Ordering::Relaxed) >= SURE
-            && self.client.under_way.is_idle()
-            && self.devices.len() == 1
-            && !self.signature.outputs.is_empty()
-    }
-
-    /// Learns from a launch that was watched.
-    #[inline]
-    fn observe(&self, ended: bool) {
-        let before = self.ended_at_once.load(Ordering::Relaxed);
-        let now = if ended { SURE.min(before + 1) } else { 0 };
-        if now != before {
-            self.ended_at_once.store(now, Ordering::Relaxed);
-        }
     }
 
     /// Whether the plugin would donate less than it is asked to: it stops donating at

@@ -32,6 +32,7 @@
 
 mod aligned;
 mod analysis;
+mod at_once;
 mod blocks;
 mod buffer;
 mod buffer_type;

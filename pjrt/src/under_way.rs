@@ -4,13 +4,16 @@
 //!
 //! * Destroying the handle of a donated input blocks until the execution that took it
 //!   has ended. A training loop drops such handles at every step while the step is still
-//!   running, so dropping must not destroy at once. A handle that waits here holds no
+//!   running, so dropping must not destroy at once. Nor when it has just ended: its
+//!   results are ready some moments before the plugin lets go of what it took, and to be
+//!   woken then takes longer than a small step. A handle is therefore destroyed one
+//!   launch after its execution was seen to have ended. While it waits here it holds no
 //!   device memory: that belongs to the execution's result.
 //! * When the process exits, the plugin's global objects are destroyed. Its threads must
 //!   not be at work then, so the exit waits for what is listed here.
 //!
-//! Tiny programs have ended by the time the launch returns and are not listed. The list
-//! is looked through when something is added to it; there is no thread.
+//! What has ended by the time the launch returns is not listed. The list is looked
+//! through when something is added to it; there is no thread.
 
 use crate::client::ClientInner;
 use crate::event::Event;
@@ -33,7 +36,7 @@ unsafe impl Send for Handle {}
 
 type Handles = SmallVec<[Handle; 8]>;
 
-/// Names a piece of work. Zero is one that has ended.
+/// Names a piece of work. Zero is one that the plugin is done with.
 pub(crate) type Ticket = u64;
 
 /// One event for each device that takes part.
@@ -54,6 +57,8 @@ struct List {
     last: Ticket,
     /// In the order of their tickets.
     works: VecDeque<Work>,
+    /// Donated inputs of work that had ended when it was last looked.
+    ended: Handles,
 }
 
 /// An execution or a transfer.
@@ -74,26 +79,28 @@ impl UnderWay {
         }
     }
 
-    /// Lists the work that these events end; zero if it has ended.
-    pub fn begin(&self, events: Events) -> Ticket {
-        if events.iter().all(is_over) {
-            self.is_over();
-            return 0;
+    /// Lists the work that these events end; its ticket, and whether it has ended already.
+    pub fn begin(&self, events: Events) -> (Ticket, bool) {
+        let over = events.iter().all(is_over);
+        if !over {
+            // Fails on a thread that is ending; it waits in a moment, or has.
+            let _ = AT_END.try_with(|_| ());
         }
-        // Fails on a thread that is ending; it waits in a moment, or has.
-        let _ = AT_END.try_with(|_| ());
         let mut list = self.lock();
         let ended = list.take_ended();
+        let ended = std::mem::replace(&mut list.ended, ended);
         list.last += 1;
         let ticket = list.last;
-        list.works.push_back(Work {
-            ticket,
-            events,
-            handles: Handles::new(),
-        });
+        if !over {
+            list.works.push_back(Work {
+                ticket,
+                events,
+                handles: Handles::new(),
+            });
+        }
         drop(list);
         self.destroy_all(ended);
-        ticket
+        (ticket, over)
     }
 
     /// Whether nothing is listed.
@@ -107,34 +114,37 @@ impl UnderWay {
     /// # Safety
     /// `raw` is a live handle that nobody else uses from now on.
     pub unsafe fn push(&self, raw: NonNull<RawBuffer>, ticket: Ticket) {
-        let mut ended = Handles::new();
-        if ticket != 0 {
-            let mut list = self.lock();
-            ended = list.take_ended();
-            let found = list.works.binary_search_by_key(&ticket, |work| work.ticket);
-            if let Ok(at) = found {
-                list.works[at].handles.push(Handle(raw));
-                drop(list);
-                return self.destroy_all(ended);
-            }
+        if ticket == 0 {
+            // SAFETY: the caller's promise.
+            return unsafe { destroy(self.api, raw) };
         }
-        ended.push(Handle(raw));
-        self.destroy_all(ended);
+        let list = &mut *self.lock();
+        let found = list.works.binary_search_by_key(&ticket, |work| work.ticket);
+        let handles = match found {
+            Ok(at) => &mut list.works[at].handles,
+            Err(_) => &mut list.ended,
+        };
+        handles.push(Handle(raw));
     }
 
     /// Whether all work has ended.
     pub fn is_over(&self) -> bool {
-        if !self.is_idle() {
-            let ended = self.lock().take_ended();
-            self.destroy_all(ended);
-        }
+        let mut list = self.lock();
+        let mut ended = std::mem::take(&mut list.ended);
+        ended.append(&mut list.take_ended());
+        drop(list);
+        self.destroy_all(ended);
         self.is_idle() && self.waiting.load(Ordering::Acquire) == 0
     }
 
     /// Blocks until all work has ended.
     pub fn wait(&self) {
         self.waiting.fetch_add(1, Ordering::AcqRel);
-        let works = std::mem::take(&mut self.lock().works);
+        let mut list = self.lock();
+        let works = std::mem::take(&mut list.works);
+        let ended = std::mem::take(&mut list.ended);
+        drop(list);
+        self.destroy_all(ended);
         for work in works {
             for event in work.events {
                 // Its error is reported where its results are waited for.

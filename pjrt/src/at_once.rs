@@ -1,0 +1,96 @@
+//! Which programs the plugin runs in the launch itself.
+//!
+//! The CPU plugin hands a program to a thread of its own, except tiny ones, of less than
+//! a thousand operations by its own count. When a launch of those returns it is over:
+//! nothing need be watched. That a launch *was* over when it returned says less. A fast
+//! thread may have come before us; it is then still about to let go of donated inputs.
+
+use crate::executable::Inner;
+use crate::value::Value;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// After so many launches in a row that were over when they returned, the plugin is
+/// asked how large the program is, which takes some microseconds.
+const SURE: u32 = 16;
+
+/// Programs with fewer operations run in the launch.
+const TINY: f32 = 1000.0;
+
+/// What is known of one program.
+#[derive(Default)]
+pub(crate) struct AtOnce {
+    /// How many launches in a row were over when they returned.
+    over: AtomicU32,
+    /// Whether it is that small; asked once.
+    tiny: OnceLock<bool>,
+}
+
+impl Inner {
+    /// Whether a launch now is over when it returns. The plugin runs no program in the
+    /// launch while its inputs are still being computed.
+    #[inline]
+    pub(crate) fn ends_at_once(&self) -> bool {
+        self.at_once.over.load(Ordering::Relaxed) >= SURE
+            && self.devices.len() == 1
+            && !self.signature.outputs.is_empty()
+            && *self.at_once.tiny.get_or_init(|| self.is_tiny())
+            && self.client.under_way.is_idle()
+    }
+
+    /// Learns from a launch that was watched.
+    #[inline]
+    pub(crate) fn observe(&self, over: bool) {
+        let before = self.at_once.over.load(Ordering::Relaxed);
+        let now = if over { SURE.min(before + 1) } else { 0 };
+        if now != before {
+            self.at_once.over.store(now, Ordering::Relaxed);
+        }
+    }
+
+    fn is_tiny(&self) -> bool {
+        let costs = match self.client.is_cpu {
+            true => self.unloaded.cost_analysis().unwrap_or_default(),
+            false => return false,
+        };
+        let mut operations = costs.iter().filter(|(name, _)| name == "flops");
+        matches!(operations.next(), Some((_, Value::F32(n))) if *n < TINY)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discover::{Platform, find};
+    use crate::{BufferType, Client, ClientOptions, ElementType, Executable, Plugin};
+
+    fn compiled(client: Client, n: i64) -> Executable {
+        let ty = format!("tensor<{n}xf32>");
+        let text = format!(
+            "module @sum {{ func.func public @main(%x: {ty}) -> {ty} {{\n\
+             %y = stablehlo.add %x, %x : {ty}\n return %y : {ty} }} }}"
+        );
+        let inputs = [BufferType::new(ElementType::F32, &[n])];
+        client
+            .compile(&text, &Default::default(), &inputs, &[])
+            .unwrap()
+    }
+
+    #[test]
+    fn only_what_is_tiny_is_taken_to_end_in_the_launch() {
+        let plugin = Plugin::load(find(Some(Platform::Cpu)).unwrap().path).unwrap();
+        let client = Client::new(&plugin, &ClientOptions::new().cpu_device_count(1)).unwrap();
+        for (n, tiny) in [(8, true), (4096, false)] {
+            let program = compiled(client, n).0;
+            assert!(!program.ends_at_once(), "of {n}, before any launch");
+            // As if a fast thread had been there first each time.
+            (0..SURE).for_each(|_| program.observe(true));
+            assert_eq!(program.ends_at_once(), tiny, "of {n} operations");
+            program.observe(false);
+            assert!(
+                !program.ends_at_once(),
+                "of {n}, after one that was not over"
+            );
+        }
+    }
+}
