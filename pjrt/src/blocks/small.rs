@@ -13,6 +13,8 @@ pub const CLASSES: usize = class_of(LARGEST) + 1;
 /// library's to give, so that a large compilation does not fill memory with blocks
 /// that are never given back.
 const SPAN: usize = 2 << 20;
+/// Bytes of the addresses of the freed blocks of one size.
+const LIST: usize = SPAN / ALIGNMENT * size_of::<usize>();
 
 /// The number of the smallest class whose blocks have this size.
 pub const fn class_of(size: usize) -> usize {
@@ -36,29 +38,31 @@ const fn size_of_class(class: usize) -> usize {
 
 /// Small blocks of memory that are never given back to the system.
 pub struct Small {
-    /// Where the range of addresses starts. Its pages are the system's until they
-    /// are written to.
+    /// Where the range of addresses starts: blocks by class, then lists of freed ones
+    /// by class. Its pages are the system's until they are written to.
     base: usize,
     classes: [Mutex<Class>; CLASSES],
 }
 
 /// The blocks of one size.
 struct Class {
-    /// The one that was freed last, which holds the address of the one before;
-    /// zero if there is none.
+    /// How many freed ones its list has. The blocks are not touched when they go from
+    /// thread to thread: what a thread has written to them is in another core's cache.
     freed: usize,
     /// Bytes of blocks that were never used.
     fresh: usize,
 }
 
 impl Small {
+    const SIZE: usize = (SPAN + LIST) * CLASSES;
+
     /// None if the system has no such range of addresses.
     pub fn new() -> Option<Small> {
         // SAFETY: anonymous pages at a place of the system's choice.
         let base = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
-                SPAN * CLASSES,
+                Small::SIZE,
                 libc::PROT_READ | libc::PROT_WRITE,
                 libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
                 -1,
@@ -97,19 +101,25 @@ impl Small {
     pub fn take_many(&self, number: usize, blocks: &mut [usize]) -> usize {
         let mut class = self.class(number);
         let size = size_of_class(number);
-        for (taken, place) in blocks.iter_mut().enumerate() {
-            *place = class.freed;
-            if *place != 0 {
-                // SAFETY: a block that is free holds the address of the next.
-                class.freed = unsafe { (*place as *const usize).read() };
-            } else if class.fresh >= size {
-                class.fresh -= size;
-                *place = self.base + number * SPAN + class.fresh;
-            } else {
-                return taken;
-            }
+        let again = blocks.len().min(class.freed);
+        let (freed, fresh) = blocks.split_at_mut(again);
+        class.freed -= again;
+        // SAFETY: the last addresses of the list, which the lock is for.
+        unsafe {
+            let last = self.list(number).add(class.freed);
+            last.copy_to_nonoverlapping(freed.as_mut_ptr(), again);
         }
-        blocks.len()
+        let left = fresh.len().min(class.fresh / size);
+        for place in &mut fresh[..left] {
+            class.fresh -= size;
+            *place = self.base + number * SPAN + class.fresh;
+        }
+        again + left
+    }
+
+    /// Where the addresses of the freed blocks of a class are; it has room for all.
+    fn list(&self, number: usize) -> *mut usize {
+        (self.base + SPAN * CLASSES + LIST * number) as *mut usize
     }
 
     /// The size of the block at this address, if the address is one of a block.
@@ -129,13 +139,14 @@ impl Small {
     ///
     /// # Safety
     /// Blocks of this class were in use at these addresses, and are no more.
-    pub unsafe fn give_back_many(&self, class: usize, blocks: &[usize]) {
-        let mut class = self.class(class);
-        for &block in blocks {
-            // SAFETY: the caller has done with the block, which has room for a number.
-            unsafe { (block as *mut usize).write(class.freed) };
-            class.freed = block;
+    pub unsafe fn give_back_many(&self, number: usize, blocks: &[usize]) {
+        let mut class = self.class(number);
+        // SAFETY: the list has room for the addresses of all blocks that are free.
+        unsafe {
+            let end = self.list(number).add(class.freed);
+            end.copy_from_nonoverlapping(blocks.as_ptr(), blocks.len());
         }
+        class.freed += blocks.len();
     }
 
     /// How many blocks of a class there are.
@@ -148,7 +159,7 @@ impl Small {
 impl Drop for Small {
     fn drop(&mut self) {
         // SAFETY: the pages that `new` made.
-        unsafe { libc::munmap(self.base as *mut _, SPAN * CLASSES) };
+        unsafe { libc::munmap(self.base as *mut _, Small::SIZE) };
     }
 }
 
