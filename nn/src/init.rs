@@ -4,7 +4,7 @@
 use crate::Metadata;
 use crate::sharding::on_current_mesh;
 use ramie_core::random::{self, Key};
-use ramie_core::{Array, DType, Literal, PartitionSpec, Scalar};
+use ramie_core::{Array, DType, Literal, PartitionSpec, Scalar, optimization_barrier};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -188,15 +188,18 @@ impl Initializer {
     fn drawn(&self, key: &Key, shape: &[usize], dtype: DType) -> Array {
         match &self.kind {
             Kind::Constant(value) => Array::full(shape, value.value(), dtype),
-            Kind::Uniform { scale } => random::uniform(key, shape, dtype) * scale.get(),
-            Kind::Normal { stddev } => random::normal(key, shape, dtype) * stddev.get(),
+            Kind::Uniform { scale } => {
+                let draw = Sample::Uniform { lower: 0.0 };
+                draw.scaled(key, shape, dtype, scale.get())
+            }
+            Kind::Normal { stddev } => Sample::Normal.scaled(key, shape, dtype, stddev.get()),
             Kind::TruncatedNormal {
                 stddev,
                 lower,
                 upper,
             } => {
                 let (lower, upper) = (lower.get(), upper.get());
-                random::truncated_normal(key, lower, upper, shape, dtype) * stddev.get()
+                Sample::Truncated { lower, upper }.scaled(key, shape, dtype, stddev.get())
             }
             Kind::VarianceScaling(scaling) => scaling.draw(key, shape, dtype),
             Kind::Orthogonal {
@@ -334,12 +337,57 @@ impl VarianceScaling {
         match self.distribution {
             Distribution::TruncatedNormal => {
                 let stddev = round(variance.sqrt(), dtype) / round(TRUNCATED_STDDEV, dtype);
-                random::truncated_normal(key, -2.0, 2.0, shape, dtype) * stddev
+                let (lower, upper) = (-2.0, 2.0);
+                Sample::Truncated { lower, upper }.scaled(key, shape, dtype, stddev)
             }
-            Distribution::Normal => random::normal(key, shape, dtype) * variance.sqrt(),
+            Distribution::Normal => Sample::Normal.scaled(key, shape, dtype, variance.sqrt()),
             Distribution::Uniform => {
                 let width = round(3.0 * variance, dtype).sqrt();
-                random::uniform_range(key, shape, dtype, -1.0, 1.0) * width
+                Sample::Uniform { lower: -1.0 }.scaled(key, shape, dtype, width)
+            }
+        }
+    }
+}
+
+/// What is drawn before it is scaled.
+enum Sample {
+    /// From `lower` to 1.
+    Uniform {
+        lower: f64,
+    },
+    Normal,
+    Truncated {
+        lower: f64,
+        upper: f64,
+    },
+}
+
+impl Sample {
+    /// The draw times a factor, as one program.
+    #[track_caller]
+    fn scaled(&self, key: &Key, shape: &[usize], dtype: DType, factor: f64) -> Array {
+        let number = |x: f64| Array::scalar(x, dtype);
+        let scaled = |name, bounds: &[f64], draw: &dyn Fn(&Key, &[Array]) -> Array| {
+            let args: Vec<Array> = bounds.iter().chain([&factor]).map(|&x| number(x)).collect();
+            let args: Vec<&Array> = args.iter().collect();
+            random::draw(name, key, (shape, dtype), &args, |key, args| {
+                let (factor, bounds) = args.split_last().expect("the factor is there");
+                // Rounded before it is scaled, as by two programs.
+                let drawn = optimization_barrier(draw(key, bounds));
+                drawn * factor
+            })
+        };
+        match *self {
+            Sample::Uniform { lower } => scaled("scaled_uniform", &[lower, 1.0], &|key, to| {
+                random::uniform_range(key, shape, dtype, &to[0], &to[1])
+            }),
+            Sample::Normal => scaled("scaled_normal", &[], &|key, _| {
+                random::normal(key, shape, dtype)
+            }),
+            Sample::Truncated { lower, upper } => {
+                scaled("scaled_truncated_normal", &[lower, upper], &|key, to| {
+                    random::truncated_normal(key, &to[0], &to[1], shape, dtype)
+                })
             }
         }
     }

@@ -86,10 +86,28 @@ pub fn sharded(
     })
 }
 
-/// One program that draws from a single key: `name` and `fixed` tell programs
-/// apart, `args` are its other operands.
+/// One program for a sampler: what `f` makes of the key and of `args` is traced once for
+/// each value of `fixed` and each type of the arguments, and compiled as a whole.
+///
+/// The samplers of this module are made with it. A sampler that changes what another has
+/// drawn takes one program so, not two. `name` is the program's; `f` must depend on
+/// nothing but `fixed` and its arguments.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, random};
+/// /// Normal floats of this standard deviation.
+/// fn noise(key: &random::Key, shape: &[usize], stddev: f32) -> Array {
+///     let stddev = Array::scalar(stddev, DType::F32);
+///     random::draw("noise", key, shape, &[&stddev], |key, args| {
+///         random::normal(key, shape, DType::F32) * &args[0]
+///     })
+/// }
+/// ```
+///
+/// # Panics
+/// If `key` is an array of keys.
 #[track_caller]
-fn draw(
+pub fn draw(
     name: &'static str,
     key: &Key,
     fixed: impl Hash,
