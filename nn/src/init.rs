@@ -366,15 +366,14 @@ impl Sample {
     /// The draw times a factor, as one program.
     #[track_caller]
     fn scaled(&self, key: &Key, shape: &[usize], dtype: DType, factor: f64) -> Array {
-        let number = |x: f64| Array::scalar(x, dtype);
+        let number = |&x: &f64| Array::scalar(x, dtype);
         let scaled = |name, bounds: &[f64], draw: &dyn Fn(&Key, &[Array]) -> Array| {
-            let args: Vec<Array> = bounds.iter().chain([&factor]).map(|&x| number(x)).collect();
-            let args: Vec<&Array> = args.iter().collect();
+            let bounds: Vec<Array> = bounds.iter().map(number).collect();
+            let factor = number(&factor);
+            let args: Vec<&Array> = std::iter::once(&factor).chain(&bounds).collect();
             random::draw(name, key, (shape, dtype), &args, |key, args| {
-                let (factor, bounds) = args.split_last().expect("the factor is there");
                 // Rounded before it is scaled, as by two programs.
-                let drawn = optimization_barrier(draw(key, bounds));
-                drawn * factor
+                optimization_barrier(draw(key, &args[1..])) * &args[0]
             })
         };
         match *self {

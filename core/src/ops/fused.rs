@@ -37,7 +37,7 @@ pub(crate) fn fused(
         let program = at_location(Location::caller(), || trace_to_jaxpr(&avals, f));
         assert!(
             program.consts.is_empty(),
-            "internal error: `{name}` captured an array; it must be an argument"
+            "`{name}`: its function captured an array\n  help: give the array as an argument"
         );
         let entry = (Arc::from(name), program.jaxpr);
         PROGRAMS

@@ -90,8 +90,9 @@ pub fn sharded(
 /// each value of `fixed` and each type of the arguments, and compiled as a whole.
 ///
 /// The samplers of this module are made with it. A sampler that changes what another has
-/// drawn takes one program so, not two. `name` is the program's; `f` must depend on
-/// nothing but `fixed` and its arguments.
+/// drawn takes one program so, not two. `f` must depend on nothing but `fixed` and its
+/// arguments: what was traced for the same `name` and `fixed` is used again, so that two
+/// samplers need two names.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, random};
@@ -105,7 +106,7 @@ pub fn sharded(
 /// ```
 ///
 /// # Panics
-/// If `key` is an array of keys.
+/// If `key` is an array of keys, or `f` captures an array.
 #[track_caller]
 pub fn draw(
     name: &'static str,
