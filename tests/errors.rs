@@ -1,4 +1,4 @@
-//! What is said about mistakes: every entry of `docs/errors.md` is run here.
+//! Error messages: runs every entry of `docs/errors.md`.
 //!
 //! The document is made of these tests. A case is a title and a closure that
 //! makes a mistake; its source text and its message are what the document
@@ -51,8 +51,8 @@ fn all() -> Vec<Section> {
         algebra "Convolutions, windows and matrices";
         transformations "Transformations";
         control "Control flow";
-        rules "Rules, axis names, callbacks, exports";
-        tracing "Values that are not there, and compiled functions";
+        rules "Custom rules, axis names, callbacks, exports";
+        tracing "Tracers and compiled functions";
         meshes "Meshes and shardings";
         trees "Trees and states";
         optimizers "Optimizers";

@@ -51,18 +51,18 @@ macro_rules! sections {
 pub(crate) use sections;
 
 const INTRODUCTION: &str = "\
-# What is said about mistakes
+# Error messages
 
-A mistake of the caller panics at the caller's line. The message says which operation refused, what
-it got, what it expected, and what to do. What the world does comes back as an error.
+A caller's mistake panics at the caller's line. The message names the operation, what it got, what it
+expected, and a remedy. Failures of the environment are returned as errors.
 
-Every entry is a program that is wrong and what it says, word for word: `tests/errors.rs` runs them.
-Programs are shown as if each were the file `src/main.rs`, after `use ramie::*;`; `f32(&[2, 3])` is
-an array of that shape and element type. Those of optimizers come after `use ramie::optim::*;` too, and
-`params()` is a state of a `kernel` `[2, 3]` and a `bias` `[3]`. Those of checkpoints come after
+Each entry is a wrong program and its exact message; `tests/errors.rs` runs all of them.
+Programs are shown as if each were the file `src/main.rs`, after `use ramie::*;`. `f32(&[2, 3])` is
+an array of that shape and dtype. Programs about optimizers also have `use ramie::optim::*;`, and
+`params()` is a state with a `kernel` `[2, 3]` and a `bias` `[3]`. Programs about checkpoints also have
 `use ramie::checkpoint::{commit::*, items::*, manager::{*, policies::*}};`, and each saves into an empty folder
-`run()`. A transformation is a closure, whose lines
-are those of the crate; the message then says at which line of the program it was called.
+`run()`. A transformation returns a closure whose panics have lines in the crate; their messages name
+the line of the program that called it.
 ";
 
 /// The document, and what is wrong with messages.
