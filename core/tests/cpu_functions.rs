@@ -52,6 +52,29 @@ fn expm1_is_exact_to_two_units() {
 }
 
 #[test]
+fn erf_is_one_where_it_rounds_to_one() {
+    let xs = numbers();
+    let wanted = Array::from(xs.iter().map(|&x| f64::from(x)).collect::<Vec<f64>>()).erf();
+    let ys = Array::from(xs.clone()).erf().to_vec::<f32>();
+    for ((&x, &y), &wanted) in xs.iter().zip(&ys).zip(&wanted.to_vec::<f64>()) {
+        if x.is_nan() {
+            assert!(y.is_nan());
+            continue;
+        }
+        assert!(y.abs() <= 1.0, "erf({x:e}) = {y:e}");
+        assert!(x.abs() < 4.0 || y == x.signum(), "erf({x:e}) = {y:e}");
+        let unit = f64::from(wanted as f32)
+            .abs()
+            .max(f64::from(f32::MIN_POSITIVE));
+        let error = (f64::from(y) - wanted).abs() / unit;
+        assert!(
+            error < 4e-7 || x.abs() < 1.2e-38,
+            "erf({x:e}) = {y:e}, not {wanted:e}"
+        );
+    }
+}
+
+#[test]
 fn log1p_is_exact_to_two_units() {
     check("log1p", Array::log1p, f64::ln_1p, 2.0);
 }

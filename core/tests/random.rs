@@ -562,3 +562,18 @@ fn mistakes_say_what_to_do() {
         );
     }
 }
+
+#[test]
+fn tails_beyond_four_are_those_of_jax() {
+    const HIGH: [f32; 6] = [
+        4.515454, 5.060922, 4.7177916, 5.220113, 4.5695553, 4.6805525,
+    ];
+    const LOW: [f32; 6] = [
+        -4.577361, -4.015309, -4.1013846, -4.006013, -4.292803, -4.1261044,
+    ];
+    for (lower, upper, want) in [(4.5, 8.0, HIGH), (f64::NEG_INFINITY, -4.0, LOW)] {
+        let x = random::truncated_normal(&random::key(3), lower, upper, &[6], DType::F32);
+        let near = x.allclose_within(Array::from(want), 1e-5, 0.0);
+        assert!(near.item::<bool>(), "{x} instead of {want:?}");
+    }
+}

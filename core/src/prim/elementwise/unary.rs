@@ -203,6 +203,7 @@ impl Lowering<'_> {
                 let scaled = self.same("multiply", &[x, ln2], aval);
                 self.same("exponential", &[scaled], aval)
             }
+            (_, "erf") => super::on_cpu::erf(self, x, aval),
             (_, name) => self.chlo(name, &[x], aval, aval),
         }
     }
