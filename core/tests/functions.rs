@@ -5,8 +5,9 @@
 mod common;
 
 use common::functions::{Applied, agree, one, two};
-use common::golden::Row;
+use common::golden::{Golden, Row};
 use common::numbers::close;
+use common::walk_recorded;
 use ramie_core::{Array, DType, Reduction, meshgrid, meshgrid_ij};
 
 fn function(row: &Row) -> Applied {
@@ -110,4 +111,75 @@ fn arrays_are_compared_whole() {
 #[should_panic(expected = "glu: axis -1 of f32[3] has an odd size, 3")]
 fn halves_of_odd_axes_are_refused() {
     let _ = Array::ones(&[3], DType::F32).glu(-1);
+}
+
+fn at_the_ends(row: &Row) -> Applied {
+    match row.op.as_str() {
+        "abs" => one(Array::abs),
+        "sign" => one(Array::sign),
+        "square" => one(Array::square),
+        "sqrt" => one(Array::sqrt),
+        "rsqrt" => one(Array::rsqrt),
+        "cbrt" => one(Array::cbrt),
+        "exp" => one(Array::exp),
+        "exp2" => one(Array::exp2),
+        "expm1" => one(Array::expm1),
+        "log" => one(Array::log),
+        "log1p" => one(Array::log1p),
+        "tanh" => one(Array::tanh),
+        "sinh" => one(Array::sinh),
+        "cosh" => one(Array::cosh),
+        "arcsin" => one(Array::asin),
+        "arccos" => one(Array::acos),
+        "arctan" => one(Array::atan),
+        "arcsinh" => one(Array::asinh),
+        "arccosh" => one(Array::acosh),
+        "arctanh" => one(Array::atanh),
+        "sinc" => one(Array::sinc),
+        "floor" => one(Array::floor),
+        "ceil" => one(Array::ceil),
+        "round" => one(Array::round),
+        "clip" => one(|x| x.clip(-1.0, 1.0)),
+        "maximum" => one(|x| x.maximum(0.0)),
+        "minimum" => one(|x| x.minimum(0.0)),
+        "erf" => one(Array::erf),
+        "erfc" => one(Array::erfc),
+        "erf_inv" => one(Array::erf_inv),
+        "ndtr" => one(Array::ndtr),
+        "log_ndtr" => one(Array::log_ndtr),
+        "ndtri" => one(Array::ndtri),
+        "logit" => one(Array::logit),
+        "entr" => one(Array::entr),
+        "integer_pow" => one(|x| x.power(3)),
+        "inverse_cube" => one(|x| x.power(-3)),
+        "add_of_two" => two(|a, b| a + b),
+        "sub_of_two" => two(|a, b| a - b),
+        "mul_of_two" => two(|a, b| a * b),
+        "div_of_two" => two(|a, b| a / b),
+        "maximum_of_two" => two(|a, b| a.maximum(b)),
+        "minimum_of_two" => two(|a, b| a.minimum(b)),
+        "fmax_of_two" => two(|a, b| a.fmax(b)),
+        "fmin_of_two" => two(|a, b| a.fmin(b)),
+        "power_of_two" => two(|a, b| a.power(b)),
+        "arctan2_of_two" => two(|a, b| a.arctan2(b)),
+        "hypot_of_two" => two(|a, b| a.hypot(b)),
+        "logaddexp_of_two" => two(|a, b| a.logaddexp(b)),
+        "logaddexp2_of_two" => two(|a, b| a.logaddexp2(b)),
+        "remainder_of_two" => two(|a, b| a.remainder(b)),
+        "fmod_of_two" => two(|a, b| a.fmod(b)),
+        "floor_divide_of_two" => two(|a, b| a.floor_divide(b)),
+        "copysign_of_two" => two(|a, b| a.copysign(b)),
+        "heaviside_of_two" => two(|a, b| a.heaviside(b)),
+        "xlogy_of_two" => two(|a, b| a.xlogy(b)),
+        "xlog1py_of_two" => two(|a, b| a.xlog1py(b)),
+        "rel_entr_of_two" => two(|a, b| a.rel_entr(b)),
+        "kl_div_of_two" => two(|a, b| a.kl_div(b)),
+        _ => function(row),
+    }
+}
+
+#[test]
+fn functions_agree_with_jax_where_definitions_end() {
+    let golden = Golden::open("ends");
+    walk_recorded(&golden, &golden.ops(), &at_the_ends);
 }

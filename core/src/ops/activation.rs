@@ -16,7 +16,9 @@ impl Array {
     /// ```
     #[track_caller]
     pub fn relu(&self) -> Array {
-        where_(&self.le(0), 0, self)
+        // NaN stays NaN, with a derivative of 0 as in JAX.
+        let flat = self.stop_gradient().maximum(0);
+        where_(&self.gt(0), self, flat)
     }
 
     /// `x` where it is positive, else `negative_slope · x`.

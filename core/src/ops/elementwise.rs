@@ -178,7 +178,7 @@ impl Array {
         let zero = x.eq(0);
         let safe = where_(&zero, 1, &x);
         // Taylor's polynomial gives the derivatives at zero.
-        let square = x.square();
+        let square = where_(&zero, &x, 0).square();
         let series = ((&square / 120.0 - 1.0 / 6.0) * &square) + 1.0;
         where_(&zero, series, safe.sin() / &safe)
     }

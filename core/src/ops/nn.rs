@@ -8,7 +8,8 @@ impl Array {
     #[track_caller]
     pub fn relu6(&self) -> Array {
         let x = self.to_inexact();
-        where_(&x.le(0), 0, where_(&x.ge(6), 6, &x))
+        let flat = x.stop_gradient().maximum(0).minimum(6);
+        where_(&x.gt(0).logical_and(x.lt(6)), &x, flat)
     }
 
     /// The continuously differentiable exponential linear unit: `x` where it is
