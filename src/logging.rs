@@ -1,3 +1,4 @@
+use ramie_pjrt::settings;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::prelude::*;
 
@@ -14,11 +15,17 @@ use tracing_subscriber::prelude::*;
 /// ramie::init_logging();
 /// ```
 pub fn init_logging() {
-    let variable = ["RAMIE_LOG", "RUST_LOG"].into_iter().find_map(|name| {
-        let value = std::env::var(name).ok().filter(|value| !value.is_empty())?;
-        Some((name, value))
+    let ours = settings::LOG.get().unwrap_or_else(|error| {
+        eprintln!("ramie: {error}; it is ignored");
+        None
     });
-    let Some((name, value)) = variable else {
+    let variable = match ours {
+        Some(value) => Some((settings::LOG.name, value)),
+        None => std::env::var("RUST_LOG")
+            .ok()
+            .map(|value| ("RUST_LOG", value)),
+    };
+    let Some((name, value)) = variable.filter(|(_, value)| !value.is_empty()) else {
         return;
     };
     let targets: Targets = match value.parse() {

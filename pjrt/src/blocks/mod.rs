@@ -12,6 +12,8 @@
 //! the C library. Of other libraries only the `free` of the plugin's C++ library is
 //! led here, since objects go back and forth between the two.
 
+use crate::settings;
+
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod hooks;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
@@ -65,7 +67,7 @@ pub fn host_blocks() -> HostBlocks {
 /// Without effect where that cannot be done: the library then has its memory from
 /// the C library, as without us.
 pub(crate) fn serve(address_in_library: *const ()) {
-    if std::env::var_os("RAMIE_KEEP_BLOCKS").is_some_and(|v| v == "0") {
+    if settings::KEEP_BLOCKS.get() == Ok(Some(false)) {
         return;
     }
     #[cfg(all(target_os = "linux", target_pointer_width = "64"))]

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::catalog::Release;
 use super::{Platform, UnknownPlatform};
+use crate::trust::Untrusted;
 
 /// Why no plugin could be given.
 #[derive(Debug, Error)]
@@ -31,9 +33,50 @@ pub enum DiscoverError {
     #[error(transparent)]
     NotFound(#[from] NotFound),
 
+    /// The installed plugin is not the one that was installed, or others can change it.
+    #[error(transparent)]
+    Refused(#[from] RefusedPlugin),
+
     /// An installation that was asked for failed.
     #[error(transparent)]
     Install(#[from] InstallError),
+}
+
+/// An installed plugin that is not loaded, because it is native code that somebody else may have
+/// written.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("the installed {} plugin is not loaded: {problem}\nhelp: {remedy}", platform.title())]
+pub struct RefusedPlugin {
+    /// The plugin's platform.
+    pub platform: Platform,
+    /// The file or folder, and what is wrong with it.
+    pub problem: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+impl RefusedPlugin {
+    pub(super) fn changed(release: &Release, path: &Path, problem: String) -> Self {
+        let platform = release.platform;
+        RefusedPlugin {
+            platform,
+            problem: format!("`{}` {problem}", path.display()),
+            remedy: format!(
+                "`ramie plugin install {platform}` replaces it; a plugin of your own is loaded \
+                 if RAMIE_PJRT_PLUGIN names it"
+            ),
+        }
+    }
+
+    pub(super) fn untrusted(release: &Release, untrusted: &Untrusted) -> Self {
+        let text = untrusted.to_string();
+        let (problem, remedy) = text.split_once("\nhelp: ").unwrap_or((&text, ""));
+        RefusedPlugin {
+            platform: release.platform,
+            problem: problem.to_owned(),
+            remedy: format!("{remedy}; RAMIE_CACHE_DIR chooses the folder of plugins"),
+        }
+    }
 }
 
 /// Every place that was searched in vain, and what to do about it.
@@ -157,6 +200,10 @@ pub enum InstallError {
         /// What is wrong with it.
         problem: String,
     },
+
+    /// Another user can change the folder of plugins.
+    #[error("nothing was installed: {0}; RAMIE_CACHE_DIR chooses the folder of plugins")]
+    Untrusted(#[from] Untrusted),
 
     /// A file of the user cache could not be read or written.
     #[error(

@@ -9,8 +9,9 @@ use std::time::Instant;
 use tempfile::TempDir;
 
 use super::catalog::{Release, Wheel};
-use super::manifest::{self, Installation, Manifest};
+use super::manifest::{self, Installation, Look, Manifest};
 use super::{Environment, InstallError, Origin, PluginLocation, wheel};
+use crate::trust;
 
 /// How many of pip's last lines an error shows.
 const SHOWN_LINES: usize = 6;
@@ -26,23 +27,31 @@ pub(super) fn install(
 ) -> Result<PluginLocation, InstallError> {
     let plugins = env.plugins_dir();
     let folder = plugins.join(release.folder());
-    fs::create_dir_all(&plugins).map_err(InstallError::cache("create the folder", &plugins))?;
+    trust::create_folder(&plugins).map_err(InstallError::cache("create the folder", &plugins))?;
+    manifest::only_ours(&[&plugins])?;
     let _lock = lock(env, &plugins, release)?;
-    let installed = |path, origin| PluginLocation {
+    let installed = |path, sha256, origin| PluginLocation {
         platform: release.platform,
         path,
         version: Some(release.package().version.to_owned()),
+        sha256: Some(sha256),
         origin,
     };
     let title = release.platform.title();
-    match manifest::check(&folder, release) {
-        Installation::Whole(path) if !again => return Ok(installed(path, Origin::Cache)),
+    match manifest::check(&folder, release, Look::AtChanged) {
+        Installation::Whole(path, hash) if !again => {
+            return Ok(installed(path, hash, Origin::Cache));
+        }
         Installation::Broken(problem) => {
             env.tell(&format!(
                 "the installed {title} plugin is not usable ({problem})"
             ));
         }
-        Installation::Whole(_) | Installation::Absent => {}
+        Installation::Refused(refused) => env.tell(&format!(
+            "the installed {title} plugin is replaced: {}",
+            refused.problem
+        )),
+        Installation::Whole(..) | Installation::Absent => {}
     }
     remove_leftovers(&plugins, release);
 
@@ -66,7 +75,7 @@ pub(super) fn install(
         .tempdir_in(&plugins)
         .map_err(InstallError::cache("create a folder in", &plugins))?;
     let draft = temp.path().join("new");
-    fs::create_dir(&draft).map_err(InstallError::cache("create the folder", &draft))?;
+    trust::create_folder(&draft).map_err(InstallError::cache("create the folder", &draft))?;
     let mut files = Vec::new();
     for (index, wheel) in release.wheels.iter().enumerate() {
         if release.wheels.len() > 1 {
@@ -85,15 +94,13 @@ pub(super) fn install(
     Manifest::new(release, files)
         .write(&draft)
         .map_err(InstallError::cache("write the manifest in", &draft))?;
-    let path = match manifest::check(&draft, release) {
-        Installation::Whole(_) => folder.join(release.library),
-        Installation::Absent | Installation::Broken(_) => {
-            return Err(InstallError::BadWheel {
-                wheel: package.requirement(),
-                problem: format!("it holds no `{}`", release.library),
-            });
-        }
+    let Installation::Whole(_, hash) = manifest::check(&draft, release, Look::AtChanged) else {
+        return Err(InstallError::BadWheel {
+            wheel: package.requirement(),
+            problem: format!("it holds no `{}`", release.library),
+        });
     };
+    let path = folder.join(release.library);
     if folder.exists() {
         let old = temp.path().join("old");
         fs::rename(&folder, &old).map_err(InstallError::cache("replace", &folder))?;
@@ -103,7 +110,7 @@ pub(super) fn install(
         "installed the XLA {title} plugin in {:.1} s",
         start.elapsed().as_secs_f64()
     ));
-    Ok(installed(path, Origin::Download))
+    Ok(installed(path, hash, Origin::Download))
 }
 
 /// Holds the release's lock until the file is dropped.

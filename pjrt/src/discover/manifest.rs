@@ -1,5 +1,5 @@
 //! What an installation in the user cache consists of, so that a start can trust it without
-//! reading hundreds of megabytes: each file with its size, time of change and SHA-256.
+//! reading hundreds of megabytes: each file with its state and its SHA-256.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Write};
@@ -9,7 +9,9 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::RefusedPlugin;
 use super::catalog::Release;
+use crate::trust::{self, Untrusted};
 
 const FILE: &str = "manifest.json";
 /// Raised when the meaning of a manifest changes: older installations are then replaced.
@@ -27,19 +29,88 @@ pub(super) struct Manifest {
 pub(super) struct InstalledFile {
     /// Relative to the installation's folder.
     pub path: String,
-    pub bytes: u64,
-    /// Nanoseconds since 1970.
-    pub modified: u64,
+    #[serde(flatten)]
+    state: FileState,
     pub sha256: String,
+}
+
+/// The marks by which the system tells one state of a file from another: a file whose
+/// contents have changed differs in one of them.
+///
+/// ```
+/// use ramie_pjrt::discover::FileState;
+/// let file = tempfile::NamedTempFile::new()?;
+/// let before = FileState::of(file.path())?;
+/// std::fs::write(file.path(), "other contents")?;
+/// assert_ne!(FileState::of(file.path())?, before);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileState {
+    bytes: u64,
+    /// Nanoseconds since 1970.
+    modified: u64,
+    /// When contents, owner or rights changed; unlike `modified` nobody can set it.
+    #[serde(default)]
+    changed: u64,
+    #[serde(default)]
+    inode: u64,
+}
+
+impl FileState {
+    /// The state of the file at `path`.
+    ///
+    /// # Errors
+    /// If the system cannot describe the file.
+    pub fn of(path: &Path) -> io::Result<FileState> {
+        Ok(FileState::from(&path.metadata()?))
+    }
+}
+
+impl From<&Metadata> for FileState {
+    fn from(meta: &Metadata) -> FileState {
+        #[cfg(unix)]
+        let (changed, inode) = {
+            use std::os::unix::fs::MetadataExt;
+            let seconds = meta.ctime().cast_unsigned();
+            let nanoseconds = meta.ctime_nsec().cast_unsigned();
+            (
+                seconds
+                    .wrapping_mul(1_000_000_000)
+                    .wrapping_add(nanoseconds),
+                meta.ino(),
+            )
+        };
+        #[cfg(not(unix))]
+        let (changed, inode) = (0, 0);
+        FileState {
+            bytes: meta.len(),
+            modified: modified(meta),
+            changed,
+            inode,
+        }
+    }
 }
 
 /// The state of a release in the user cache.
 pub(super) enum Installation {
     Absent,
-    /// Whole: here is the plugin's file.
-    Whole(PathBuf),
-    /// Present, and not usable for this reason.
+    /// Whole: here is the plugin's file, and its SHA-256.
+    Whole(PathBuf, String),
+    /// Present and incomplete, or of another release, for this reason.
     Broken(String),
+    /// Present, and not to be loaded: its contents are not those that were installed,
+    /// or another user can change them.
+    Refused(RefusedPlugin),
+}
+
+/// Which files are read to be checked.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Look {
+    /// Those whose state is not the recorded one, as after copying the cache.
+    AtChanged,
+    /// All.
+    AtAll,
 }
 
 impl Manifest {
@@ -64,9 +135,9 @@ impl Manifest {
     }
 }
 
-/// Whether `folder` holds `release`, whole. Costs a `stat` for each file; contents are read only
-/// when a file's time of change is not the recorded one, as after copying the cache.
-pub(super) fn check(folder: &Path, release: &Release) -> Installation {
+/// Whether `folder` contains `release`, whole. Costs a `stat` for each file that need
+/// not be read.
+pub(super) fn check(folder: &Path, release: &Release, look: Look) -> Installation {
     let text = match fs::read_to_string(folder.join(FILE)) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound && !folder.exists() => {
@@ -81,26 +152,35 @@ pub(super) fn check(folder: &Path, release: &Release) -> Installation {
     if manifest.format != FORMAT || manifest.wheels != wheels(release) {
         return Installation::Broken("it was installed from other wheels".to_owned());
     }
-    if !manifest
-        .files
-        .iter()
-        .any(|file| file.path == release.library)
-    {
+    let library = manifest.files.iter().find(|f| f.path == release.library);
+    let Some(hash) = library.map(|file| file.sha256.clone()) else {
         return Installation::Broken(format!("its {FILE} lists no {}", release.library));
+    };
+    if let Err(untrusted) = only_ours(&[folder, &folder.join(FILE)]) {
+        return Installation::Refused(RefusedPlugin::untrusted(release, &untrusted));
     }
     let mut touched = false;
     for file in &mut manifest.files {
-        match file.check(folder) {
-            Ok(false) => {}
-            Ok(true) => touched = true,
-            Err(problem) => return Installation::Broken(format!("{} {problem}", file.path)),
+        match file.check(folder, release, look) {
+            Ok(changed) => touched |= changed,
+            Err(outcome) => return outcome,
         }
     }
     if touched && let Err(error) = manifest.write(folder) {
         // Only the next start's speed depends on it.
         tracing::debug!(folder = %folder.display(), %error, "cannot refresh the manifest");
     }
-    Installation::Whole(folder.join(release.library))
+    Installation::Whole(folder.join(release.library), hash)
+}
+
+/// Checks that nobody else can change these; one that is missing is found later.
+pub(super) fn only_ours(paths: &[&Path]) -> Result<(), Untrusted> {
+    for path in paths {
+        if let Ok(meta) = path.metadata() {
+            trust::check(path, &meta)?;
+        }
+    }
+    Ok(())
 }
 
 impl InstalledFile {
@@ -108,31 +188,43 @@ impl InstalledFile {
     pub(super) fn describe(path: &str, meta: &Metadata, sha256: String) -> Self {
         InstalledFile {
             path: path.to_owned(),
-            bytes: meta.len(),
-            modified: modified(meta),
+            state: FileState::from(meta),
             sha256,
         }
     }
 
-    /// Whether the file had to be read to be trusted; its new time of change is then recorded.
-    fn check(&mut self, folder: &Path) -> Result<bool, String> {
+    /// Whether the file's state is another than the recorded one, which it then
+    /// replaces. Its contents are the installed ones.
+    fn check(
+        &mut self,
+        folder: &Path,
+        release: &Release,
+        look: Look,
+    ) -> Result<bool, Installation> {
         let path = folder.join(&self.path);
-        let meta = path
-            .metadata()
-            .map_err(|error| format!("cannot be read: {error}"))?;
-        if meta.len() != self.bytes {
-            let (bytes, expected) = (meta.len(), self.bytes);
-            return Err(format!("has {bytes} bytes instead of {expected}"));
-        }
-        if modified(&meta) == self.modified {
+        let unreadable =
+            |error| Installation::Broken(format!("{} cannot be read: {error}", self.path));
+        let meta = path.metadata().map_err(unreadable)?;
+        trust::check(&path, &meta)
+            .map_err(|e| Installation::Refused(RefusedPlugin::untrusted(release, &e)))?;
+        let state = FileState::from(&meta);
+        if state == self.state && look == Look::AtChanged {
             return Ok(false);
         }
-        let found = sha256_of(&path).map_err(|error| format!("cannot be read: {error}"))?;
-        if found != self.sha256 {
-            return Err("was changed".to_owned());
+        let changed =
+            |problem| Installation::Refused(RefusedPlugin::changed(release, &path, problem));
+        if state.bytes != self.state.bytes {
+            let (bytes, expected) = (state.bytes, self.state.bytes);
+            return Err(changed(format!("has {bytes} bytes instead of {expected}")));
         }
-        self.modified = modified(&meta);
-        Ok(true)
+        let found = sha256_of(&path).map_err(unreadable)?;
+        if found != self.sha256 {
+            let expected = &self.sha256;
+            return Err(changed(format!(
+                "has SHA-256 {found}, and {expected} was installed"
+            )));
+        }
+        Ok(std::mem::replace(&mut self.state, state) != state)
     }
 }
 

@@ -34,10 +34,11 @@ use std::path::{Path, PathBuf};
 
 pub use catalog::{RELEASES, Release, Wheel};
 pub use environment::Environment;
-pub use error::{Attempt, DiscoverError, InstallError, NotFound};
+pub use error::{Attempt, DiscoverError, InstallError, NotFound, RefusedPlugin};
+pub use manifest::FileState;
 pub use platform::{Platform, UnknownPlatform};
 
-use manifest::Installation;
+use manifest::{Installation, Look};
 
 /// A plugin's file, and how it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +49,9 @@ pub struct PluginLocation {
     pub path: PathBuf,
     /// The version of the package it came in, where known.
     pub version: Option<String>,
+    /// The SHA-256 of the file in lowercase hexadecimal, where it is known: for plugins in the
+    /// user cache.
+    pub sha256: Option<String>,
     /// Which step of the search found it.
     pub origin: Origin,
 }
@@ -103,6 +107,14 @@ pub fn cache_dir() -> PathBuf {
     Environment::from_process().cache_dir()
 }
 
+/// Why a search found no plugin.
+enum Miss {
+    /// There is one that must not be loaded.
+    Refused(RefusedPlugin),
+    /// There is none in these places.
+    Tried(Vec<Attempt>),
+}
+
 impl Environment {
     /// As the function [`find`], in this environment.
     ///
@@ -138,7 +150,8 @@ impl Environment {
                 }
                 match self.look(platform) {
                     Ok(plugin) => return Ok(plugin),
-                    Err(tried) => {
+                    Err(Miss::Refused(refused)) => return Err(refused.into()),
+                    Err(Miss::Tried(tried)) => {
                         tracing::debug!(%platform, ?tried, "a device without a plugin");
                     }
                 }
@@ -148,7 +161,8 @@ impl Environment {
         let mut tried = vec![Attempt::new("RAMIE_PJRT_PLUGIN", "not set")];
         match self.look(platform) {
             Ok(plugin) => return Ok(plugin),
-            Err(attempts) => tried.extend(attempts),
+            Err(Miss::Refused(refused)) => return Err(refused.into()),
+            Err(Miss::Tried(attempts)) => tried.extend(attempts),
         }
         let mut remedy = self.remedy(platform);
         if platform == Platform::Cpu {
@@ -180,12 +194,32 @@ impl Environment {
     /// # Errors
     /// [`DiscoverError::NotFound`] with what was tried and how to install it.
     pub fn expect_installed(&self, platform: Platform) -> Result<PluginLocation, DiscoverError> {
-        let not_found = |tried| NotFound {
-            platform,
-            tried,
-            remedy: self.remedy(platform),
-        };
-        Ok(self.look(platform).map_err(not_found)?)
+        self.look(platform).map_err(|miss| match miss {
+            Miss::Refused(refused) => refused.into(),
+            Miss::Tried(tried) => NotFound {
+                platform,
+                tried,
+                remedy: self.remedy(platform),
+            }
+            .into(),
+        })
+    }
+
+    /// Reads every file of the installation in the user cache, and compares it with what was
+    /// installed. Without an installation there is nothing to compare.
+    ///
+    /// A search reads files only if their size, times or inode differ from those of the
+    /// installation.
+    ///
+    /// # Errors
+    /// [`DiscoverError::Refused`] if a file was changed, or another user can change it.
+    pub fn verify(&self, platform: Platform) -> Result<(), DiscoverError> {
+        let release = self.release(platform)?;
+        let folder = self.plugins_dir().join(release.folder());
+        match manifest::check(&folder, release, Look::AtAll) {
+            Installation::Refused(refused) => Err(refused.into()),
+            Installation::Absent | Installation::Broken(_) | Installation::Whole(..) => Ok(()),
+        }
     }
 
     /// As the function [`install`], in this environment.
@@ -215,20 +249,22 @@ impl Environment {
     }
 
     /// The user cache, then Python environments; otherwise what was tried.
-    fn look(&self, platform: Platform) -> Result<PluginLocation, Vec<Attempt>> {
+    fn look(&self, platform: Platform) -> Result<PluginLocation, Miss> {
         let mut tried = Vec::new();
         match self.release(platform) {
             Ok(release) => {
                 let folder = self.plugins_dir().join(release.folder());
-                let outcome = match manifest::check(&folder, release) {
-                    Installation::Whole(path) => {
+                let outcome = match manifest::check(&folder, release, Look::AtChanged) {
+                    Installation::Whole(path, hash) => {
                         return Ok(PluginLocation {
                             platform,
                             path,
                             version: Some(release.package().version.to_owned()),
+                            sha256: Some(hash),
                             origin: Origin::Cache,
                         });
                     }
+                    Installation::Refused(refused) => return Err(Miss::Refused(refused)),
                     Installation::Absent => "not there".to_owned(),
                     Installation::Broken(problem) => format!("there, but {problem}"),
                 };
@@ -239,7 +275,7 @@ impl Environment {
             }
             Err(error) => tried.push(Attempt::new("user cache", error.reason())),
         }
-        python::search(self, platform, &mut tried).ok_or(tried)
+        python::search(self, platform, &mut tried).ok_or(Miss::Tried(tried))
     }
 
     fn remedy(&self, platform: Platform) -> String {
@@ -286,6 +322,7 @@ fn explicit(path: &Path, wanted: Option<Platform>) -> Result<PluginLocation, Dis
         platform: wanted.unwrap_or_else(named),
         path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
         version: None,
+        sha256: None,
         origin: Origin::Variable,
     })
 }

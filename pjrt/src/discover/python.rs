@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::error::Attempt;
 use super::manifest::modified;
 use super::{Environment, Origin, Platform, PluginLocation};
+use crate::trust;
 
 /// Where packages put their plugin below a `site-packages` folder, and the package's name as its
 /// `dist-info` folder writes it. The newest comes first.
@@ -79,6 +80,7 @@ fn among(
                     platform,
                     path,
                     version: version(dir, package),
+                    sha256: None,
                     origin: Origin::Python,
                 });
             }
@@ -200,7 +202,7 @@ fn circumstances(env: &Environment, python: &Path) -> Option<Remembered> {
 
 fn remember(file: &Path, memory: &BTreeMap<String, Remembered>) -> std::io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
+    trust::create_folder(folder)?;
     let mut draft = tempfile::Builder::new()
         .prefix(".python-")
         .tempfile_in(folder)?;

@@ -1,8 +1,9 @@
 //! Damaged downloads and damaged installations.
 
-use std::fs;
+use std::fs::{self, File};
+use std::path::Path;
 
-use ramie_pjrt::discover::{InstallError, Origin, Platform};
+use ramie_pjrt::discover::{DiscoverError, FileState, InstallError, Origin, Platform};
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 use crate::sandbox::{CPU_LIBRARY, Sandbox, write_wheel};
@@ -128,11 +129,7 @@ fn a_damaged_installation_is_replaced() {
     let sandbox = Sandbox::new();
     let path = sandbox.env().find(None).unwrap().path;
     let folder = path.ancestors().nth(3).unwrap().to_owned();
-    let damages: [(&str, &dyn Fn()); 5] = [
-        ("has 10 bytes instead of 50000", &|| {
-            fs::write(&path, [7; 10]).unwrap()
-        }),
-        ("was changed", &|| fs::write(&path, [8; 50_000]).unwrap()),
+    let damages: [(&str, &dyn Fn()); 3] = [
         ("cannot be read", &|| fs::remove_file(&path).unwrap()),
         ("is damaged", &|| {
             fs::write(folder.join("manifest.json"), "{").unwrap()
@@ -159,6 +156,106 @@ fn a_damaged_installation_is_replaced() {
         assert!(told.contains(problem), "{told}");
         assert_eq!(sandbox.in_cache(), [sandbox.releases()[0].folder()]);
     }
+}
+
+/// However a file was changed, it is not loaded, and an installation replaces it.
+#[test]
+fn a_changed_installation_is_refused() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.env().find(None).unwrap().path;
+    let renamed = path.with_extension("other");
+    let write = |contents: &[u8]| fs::write(&path, contents).unwrap();
+    let with_old_time = |change: &dyn Fn()| {
+        let before = path.metadata().unwrap().modified().unwrap();
+        change();
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_modified(before).unwrap();
+    };
+    let damages: [(&str, &dyn Fn()); 5] = [
+        ("has 10 bytes instead of 50000", &|| write(&[7; 10])),
+        ("has 0 bytes instead of 50000", &|| {
+            with_old_time(&|| write(&[]))
+        }),
+        ("has SHA-256 ", &|| write(&[8; 50_000])),
+        // Not even if size and time are those of the installation,
+        ("has SHA-256 ", &|| with_old_time(&|| write(&[8; 50_000]))),
+        // or another file takes its name.
+        ("has SHA-256 ", &|| {
+            with_old_time(&|| {
+                fs::write(&renamed, [9; 50_000]).unwrap();
+                fs::rename(&renamed, &path).unwrap();
+            })
+        }),
+    ];
+    for (index, (problem, damage)) in damages.into_iter().enumerate() {
+        damage();
+        let error = sandbox.env().find(None).unwrap_err();
+        let DiscoverError::Refused(refused) = &error else {
+            panic!("{index}: {error}");
+        };
+        let text = refused.to_string();
+        assert!(
+            text.contains(&format!("`{}` {problem}", path.display())),
+            "{text}"
+        );
+        assert!(text.contains("help: `ramie plugin install cpu`"), "{text}");
+        assert!(sandbox.env().verify(Platform::Cpu).is_err(), "{index}");
+        assert!(sandbox.env().installed(Platform::Cpu).is_none());
+        let installed = sandbox.env().install(Platform::Cpu).unwrap();
+        assert_eq!(installed.origin, Origin::Download);
+        assert_eq!(fs::read(&path).unwrap(), [7; 50_000]);
+        let found = sandbox.env().find(None).unwrap();
+        assert_eq!(found.sha256.map(|hash| hash.len()), Some(64));
+        sandbox.env().verify(Platform::Cpu).unwrap();
+    }
+}
+
+/// A change that leaves no mark is found by reading all files, as `ramie doctor` does.
+#[test]
+fn verification_reads_every_file() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.env().find(None).unwrap().path;
+    let manifest = path.ancestors().nth(3).unwrap().join("manifest.json");
+    // The state of the changed file passes for that of the installation.
+    fs::write(&path, [8; 50_000]).unwrap();
+    let text = fs::read_to_string(&manifest).unwrap();
+    let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let state = serde_json::to_value(FileState::of(&path).unwrap()).unwrap();
+    for (name, mark) in state.as_object().unwrap() {
+        value["files"][0][name] = mark.clone();
+    }
+    fs::write(&manifest, value.to_string()).unwrap();
+    assert_eq!(sandbox.env().find(None).unwrap().origin, Origin::Cache);
+    let error = sandbox.env().verify(Platform::Cpu).unwrap_err();
+    assert!(matches!(error, DiscoverError::Refused(_)), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_installation_that_others_can_change_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = Sandbox::new();
+    let path = sandbox.env().find(None).unwrap().path;
+    let folder = path.ancestors().nth(3).unwrap().to_owned();
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    let set = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    assert_eq!((mode(&sandbox.plugins()), mode(&folder)), (0o700, 0o700));
+    for exposed in [&path, &folder, &folder.join("manifest.json")] {
+        let before = mode(exposed);
+        set(exposed, before | 0o020);
+        let text = sandbox.env().find(None).unwrap_err().to_string();
+        let expected = format!("`{}` is writable by its group", exposed.display());
+        assert!(text.contains(&expected), "{text}");
+        assert!(text.contains("help: run `chmod go-w "), "{text}");
+        set(exposed, before);
+        assert_eq!(sandbox.env().find(None).unwrap().origin, Origin::Cache);
+    }
+    // Nothing is installed where another user could replace it.
+    set(&sandbox.plugins(), 0o777);
+    let error = sandbox.env().reinstall(Platform::Cpu).unwrap_err();
+    assert!(matches!(error, InstallError::Untrusted(_)), "{error}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use ramie_pjrt::discover::{Environment, Platform, PluginLocation};
+use ramie_pjrt::discover::{Environment, Origin, Platform, PluginLocation};
 use ramie_pjrt::{BufferType, Client, ClientOptions, CompileOptions, ElementType, Plugin};
 
 use crate::plugin::remedy;
@@ -25,6 +25,15 @@ pub(crate) fn run(platform: Option<Platform>) -> Outcome {
     line("", &format!("found in: {} ({elapsed})", found.origin))?;
     if let Some(version) = &found.version {
         line("", &format!("version: {version}"))?;
+    }
+    if matches!(found.origin, Origin::Cache | Origin::Download) {
+        let start = Instant::now();
+        env.verify(found.platform)?;
+        let elapsed = milliseconds(start);
+        line(
+            "",
+            &format!("files: as installed, by their SHA-256 ({elapsed})"),
+        )?;
     }
     for other in [Platform::Cuda, Platform::Tpu] {
         if other != found.platform && env.device_visible(other) && env.installed(other).is_none() {

@@ -1,0 +1,358 @@
+//! The settings that environment variables give, all in one place.
+//!
+//! A variable that is unset or empty leaves its setting at the default. A value that
+//! cannot be read is an [`InvalidSetting`], which names the variable and what it
+//! accepts: it never counts as unset.
+
+use crate::discover::Platform;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::PathBuf;
+
+/// A setting that an environment variable gives.
+///
+/// ```
+/// use ramie_pjrt::settings;
+/// assert_eq!(settings::NUM_CPU_DEVICES.parse("8".as_ref()).unwrap(), Some(8));
+/// let error = settings::NUM_CPU_DEVICES.parse("many".as_ref()).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "RAMIE_NUM_CPU_DEVICES is \"many\"; expected a whole number from 1 to 1024"
+/// );
+/// ```
+pub struct Setting<T> {
+    /// The variable.
+    pub name: &'static str,
+    /// The values it accepts, in words that follow "expected".
+    pub expected: &'static str,
+    read: fn(&OsStr) -> Option<T>,
+}
+
+/// An environment variable with a value that its setting does not accept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InvalidSetting {
+    /// The variable.
+    pub name: &'static str,
+    /// Its value.
+    pub value: OsString,
+    /// The values it accepts.
+    pub expected: &'static str,
+}
+
+impl fmt::Display for InvalidSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            name,
+            value,
+            expected,
+        } = self;
+        write!(f, "{name} is {value:?}; expected {expected}")
+    }
+}
+
+impl std::error::Error for InvalidSetting {}
+
+impl<T> Setting<T> {
+    /// The value of the variable in this process; `None` if it is unset or empty.
+    ///
+    /// # Errors
+    /// If the variable has a value that the setting does not accept.
+    pub fn get(&self) -> Result<Option<T>, InvalidSetting> {
+        std::env::var_os(self.name).map_or(Ok(None), |value| self.parse(&value))
+    }
+
+    /// The setting that this value of the variable gives; `None` if it is empty.
+    ///
+    /// # Errors
+    /// If the setting does not accept the value.
+    pub fn parse(&self, value: &OsStr) -> Result<Option<T>, InvalidSetting> {
+        if value.is_empty() {
+            return Ok(None);
+        }
+        let read = (self.read)(value).ok_or_else(|| InvalidSetting {
+            name: self.name,
+            value: value.to_owned(),
+            expected: self.expected,
+        })?;
+        Ok(Some(read))
+    }
+}
+
+impl Setting<bool> {
+    /// Whether the setting is on; off where [`check`] would fail.
+    pub fn is_on(&self) -> bool {
+        self.get() == Ok(Some(true))
+    }
+}
+
+/// Where compiled programs are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CompilationCache {
+    /// Nowhere.
+    Off,
+    /// In the user's cache.
+    On,
+    /// In this folder.
+    Folder(PathBuf),
+}
+
+const SWITCH: &str = "`1` or `0` (also `on`/`off`, `true`/`false`, `yes`/`no`)";
+
+fn switch(value: &OsStr) -> Option<bool> {
+    match value.to_str()?.trim().to_ascii_lowercase().as_str() {
+        "1" | "on" | "true" | "yes" => Some(true),
+        "0" | "off" | "false" | "no" => Some(false),
+        _ => None,
+    }
+}
+
+const fn switched(name: &'static str) -> Setting<bool> {
+    Setting {
+        name,
+        expected: SWITCH,
+        read: switch,
+    }
+}
+
+fn path(value: &OsStr) -> Option<PathBuf> {
+    Some(value.into())
+}
+
+fn text(value: &OsStr) -> Option<String> {
+    value.to_str().map(str::to_owned)
+}
+
+fn number<T: std::str::FromStr>(value: &OsStr) -> Option<T> {
+    value.to_str()?.trim().parse().ok()
+}
+
+/// The platform that programs run on.
+pub static PLATFORM: Setting<Platform> = Setting {
+    name: "RAMIE_PLATFORM",
+    expected: "`cpu`, `cuda` (NVIDIA GPUs) or `tpu`",
+    read: |value| value.to_str()?.parse().ok(),
+};
+/// The plugin's file, instead of a search.
+pub static PJRT_PLUGIN: Setting<PathBuf> = Setting {
+    name: "RAMIE_PJRT_PLUGIN",
+    expected: "the path of a PJRT plugin",
+    read: path,
+};
+/// Number of virtual CPU devices.
+pub static NUM_CPU_DEVICES: Setting<usize> = Setting {
+    name: "RAMIE_NUM_CPU_DEVICES",
+    expected: "a whole number from 1 to 1024",
+    read: |value| number(value).filter(|n| (1..=1024).contains(n)),
+};
+/// The folder of plugins and compiled programs.
+pub static CACHE_DIR: Setting<PathBuf> = Setting {
+    name: "RAMIE_CACHE_DIR",
+    expected: "the path of a folder",
+    read: path,
+};
+/// Where compiled programs are kept between processes.
+pub static COMPILATION_CACHE: Setting<CompilationCache> = Setting {
+    name: "RAMIE_COMPILATION_CACHE",
+    expected: "`on`, `off` or the path of a folder",
+    read: |value| {
+        Some(match switch(value) {
+            Some(true) => CompilationCache::On,
+            Some(false) => CompilationCache::Off,
+            None => CompilationCache::Folder(value.into()),
+        })
+    },
+};
+/// Megabytes that the folder of compiled programs may contain.
+pub static COMPILATION_CACHE_MB: Setting<u64> = Setting {
+    name: "RAMIE_COMPILATION_CACHE_MB",
+    expected: "the size in megabytes that the folder of compiled programs may reach, a whole \
+               number such as 4096",
+    read: |value| number::<u64>(value).filter(|mb| mb.checked_mul(1 << 20).is_some()),
+};
+/// Whether Ramie's allocator serves the CPU plugin.
+pub static KEEP_BLOCKS: Setting<bool> = switched("RAMIE_KEEP_BLOCKS");
+/// Whether compilations are printed.
+pub static LOG_COMPILES: Setting<bool> = switched("RAMIE_LOG_COMPILES");
+/// Whether the first operation that makes a NaN panics.
+pub static DEBUG_NANS: Setting<bool> = switched("RAMIE_DEBUG_NANS");
+/// Whether the first operation that makes an infinity panics.
+pub static DEBUG_INFS: Setting<bool> = switched("RAMIE_DEBUG_INFS");
+/// The folder for the StableHLO of each compiled program.
+pub static DUMP_IR_TO: Setting<PathBuf> = Setting {
+    name: "RAMIE_DUMP_IR_TO",
+    expected: "the path of a folder",
+    read: path,
+};
+/// Log levels.
+pub static LOG: Setting<String> = Setting {
+    name: "RAMIE_LOG",
+    expected: "a level such as `debug`, or a list such as `warn,ramie_core=debug`",
+    read: text,
+};
+/// Address of the coordinator of several processes.
+pub static COORDINATOR_ADDRESS: Setting<String> = Setting {
+    name: "RAMIE_COORDINATOR_ADDRESS",
+    expected: "a host and a port, such as `10.0.0.1:8476`",
+    read: text,
+};
+/// Port of the coordinator.
+pub static COORDINATOR_PORT: Setting<u16> = Setting {
+    name: "RAMIE_COORDINATOR_PORT",
+    expected: "a port, a whole number from 1 to 65535",
+    read: |value| number(value).filter(|port| *port > 0),
+};
+/// Number of processes.
+pub static NUM_PROCESSES: Setting<usize> = Setting {
+    name: "RAMIE_NUM_PROCESSES",
+    expected: "the number of processes, a whole number from 1",
+    read: |value| number(value).filter(|n| *n > 0),
+};
+/// This process's number.
+pub static PROCESS_ID: Setting<usize> = Setting {
+    name: "RAMIE_PROCESS_ID",
+    expected: "this process's number, a whole number from 0",
+    read: number,
+};
+
+/// A setting of any type.
+pub trait AnySetting: Sync {
+    /// The variable.
+    fn name(&self) -> &'static str;
+
+    /// Checks a value of the variable.
+    ///
+    /// # Errors
+    /// If the setting does not accept it.
+    fn check(&self, value: &OsStr) -> Result<(), InvalidSetting>;
+}
+
+impl<T> AnySetting for Setting<T> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn check(&self, value: &OsStr) -> Result<(), InvalidSetting> {
+        self.parse(value).map(|_| ())
+    }
+}
+
+/// All settings.
+pub static ALL: [&dyn AnySetting; 16] = [
+    &PLATFORM,
+    &PJRT_PLUGIN,
+    &NUM_CPU_DEVICES,
+    &CACHE_DIR,
+    &COMPILATION_CACHE,
+    &COMPILATION_CACHE_MB,
+    &KEEP_BLOCKS,
+    &LOG_COMPILES,
+    &DEBUG_NANS,
+    &DEBUG_INFS,
+    &DUMP_IR_TO,
+    &LOG,
+    &COORDINATOR_ADDRESS,
+    &COORDINATOR_PORT,
+    &NUM_PROCESSES,
+    &PROCESS_ID,
+];
+
+/// Checks the variables of all settings in this process.
+///
+/// # Errors
+/// The first that has a value its setting does not accept.
+pub fn check() -> Result<(), InvalidSetting> {
+    for setting in ALL {
+        if let Some(value) = std::env::var_os(setting.name()) {
+            setting.check(&value)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A value for each setting that it does not accept, beside those that are no
+    /// text; paths may be any bytes.
+    const RUBBISH: [(&str, &str); 11] = [
+        ("RAMIE_PLATFORM", "gpu"),
+        ("RAMIE_NUM_CPU_DEVICES", "0"),
+        ("RAMIE_COMPILATION_CACHE_MB", "4 GB"),
+        ("RAMIE_KEEP_BLOCKS", "2"),
+        ("RAMIE_LOG_COMPILES", "please"),
+        ("RAMIE_DEBUG_NANS", "nan"),
+        ("RAMIE_DEBUG_INFS", "-1"),
+        ("RAMIE_COORDINATOR_PORT", "65536"),
+        ("RAMIE_NUM_PROCESSES", "0"),
+        ("RAMIE_PROCESS_ID", "-1"),
+        ("RAMIE_NUM_CPU_DEVICES", "1025"),
+    ];
+    const ANY_BYTES: [&str; 4] = [
+        "RAMIE_PJRT_PLUGIN",
+        "RAMIE_CACHE_DIR",
+        "RAMIE_COMPILATION_CACHE",
+        "RAMIE_DUMP_IR_TO",
+    ];
+
+    #[test]
+    fn every_setting_refuses_what_it_cannot_read() {
+        for (name, value) in RUBBISH {
+            let setting = ALL.into_iter().find(|s| s.name() == name).expect(name);
+            let error = setting.check(value.as_ref()).expect_err(name).to_string();
+            assert!(
+                error.starts_with(&format!("{name} is {value:?}; expected ")),
+                "{error}"
+            );
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_value_that_is_no_text_never_counts_as_unset() {
+        use std::os::unix::ffi::OsStrExt;
+        let bytes = OsStr::from_bytes(b"\xff1");
+        for setting in ALL {
+            let accepted = setting.check(bytes).is_ok();
+            assert_eq!(
+                accepted,
+                ANY_BYTES.contains(&setting.name()),
+                "{}",
+                setting.name()
+            );
+            assert!(setting.check(OsStr::new("")).is_ok(), "empty is unset");
+        }
+        let folder = COMPILATION_CACHE.parse(bytes).expect("a path");
+        assert_eq!(folder, Some(CompilationCache::Folder(bytes.into())));
+    }
+
+    #[test]
+    fn every_setting_is_documented() {
+        let documents = ["README.md", "docs/scaling.md"].map(|name| {
+            let path = format!("{}/../{name}", env!("CARGO_MANIFEST_DIR"));
+            std::fs::read_to_string(path).expect("the document")
+        });
+        for setting in ALL {
+            let quoted = format!("`{}`", setting.name());
+            let documented = documents.iter().any(|text| text.contains(&quoted));
+            assert!(documented, "{quoted} is in no table of settings");
+        }
+    }
+
+    #[test]
+    fn switches_have_several_spellings() {
+        for (value, on) in [
+            ("1", true),
+            ("On", true),
+            ("yes", true),
+            ("0", false),
+            ("FALSE", false),
+        ] {
+            assert_eq!(KEEP_BLOCKS.parse(value.as_ref()), Ok(Some(on)));
+        }
+        assert_eq!(
+            COMPILATION_CACHE.parse("off".as_ref()),
+            Ok(Some(CompilationCache::Off))
+        );
+    }
+}
