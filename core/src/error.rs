@@ -51,6 +51,9 @@ pub enum Error {
     /// A setting was rejected.
     #[error("{0}")]
     Configuration(String),
+    /// An environment variable has a value that its setting does not accept.
+    #[error(transparent)]
+    Setting(#[from] ramie_pjrt::settings::InvalidSetting),
 }
 
 /// A `Result` with [`Error`].

@@ -6,6 +6,7 @@ use crate::narrow::NarrowFloat;
 use crate::trace;
 use crate::{Array, DType};
 use half::{bf16, f16};
+use ramie_pjrt::settings;
 use std::panic::Location;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -31,9 +32,16 @@ fn looked_for() -> u8 {
 fn read_environment() -> u8 {
     static READ: Once = Once::new();
     READ.call_once(|| {
-        let set = |variable| std::env::var_os(variable).is_some_and(|v| v == "1");
-        let nans = if set("RAMIE_DEBUG_NANS") { NANS } else { 0 };
-        let infs = if set("RAMIE_DEBUG_INFS") { INFS } else { 0 };
+        let nans = if settings::DEBUG_NANS.is_on() {
+            NANS
+        } else {
+            0
+        };
+        let infs = if settings::DEBUG_INFS.is_on() {
+            INFS
+        } else {
+            0
+        };
         LOOKED_FOR.store(nans | infs, Ordering::Relaxed);
     });
     LOOKED_FOR.load(Ordering::Relaxed)

@@ -12,6 +12,8 @@ fn child() {
     }
     let f = jit(|x: Array| (&x * 3.0).sin());
     f(Array::zeros(&[7], DType::F32).exp()).block_until_ready();
+    let is_nan = jit(|x: Array| x.is_nan())(Array::from([f32::NAN]));
+    println!("is_nan {}", is_nan.to_vec::<bool>()[0]);
     let stats = compilation_stats();
     println!("compiled {} loaded {}", stats.compiled, stats.loaded);
 }
@@ -32,6 +34,10 @@ fn start(folder: &str, variables: &[(&str, &str)]) -> (String, String) {
 /// How many programs a child compiled, and how many it loaded.
 fn run(folder: &str) -> (usize, usize) {
     let (text, errors) = start(folder, &[]);
+    counts(&text, &errors)
+}
+
+fn counts(text: &str, errors: &str) -> (usize, usize) {
     let line = text
         .lines()
         .find_map(|l| l.split("compiled ").nth(1))
@@ -130,6 +136,86 @@ fn a_limit_that_is_no_number_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().to_str().expect("text");
     let (_, errors) = start(path, &[("RAMIE_COMPILATION_CACHE_MB", "4 GB")]);
-    let expected = "RAMIE_COMPILATION_CACHE_MB is \"4 GB\"; expected how many megabytes";
+    let expected = "RAMIE_COMPILATION_CACHE_MB is \"4 GB\"; expected the size in megabytes";
     assert!(errors.contains(expected), "{errors}");
+}
+
+/// Flags change what the plugin compiles, wherever it reads them from: with fast math
+/// a NaN is not recognised.
+#[test]
+fn flags_of_the_environment_have_programs_of_their_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("cache");
+    let path = path.to_str().expect("text");
+    let flags = "--xla_cpu_enable_fast_math=true --xla_cpu_fast_math_honor_nans=false";
+    let file = folder.path().join("flags");
+    std::fs::write(&file, flags).expect("write");
+    let file = file.to_str().expect("text");
+    let run = |variables: &[(&str, &str)]| {
+        let (text, errors) = start(path, variables);
+        (counts(&text, &errors), text.contains("is_nan true"))
+    };
+    let ((all, _), finds_nan) = run(&[("XLA_FLAGS", flags)]);
+    assert!(all > 0 && !finds_nan, "fast math ignores NaN");
+    assert_eq!(run(&[("XLA_FLAGS", flags)]), ((0, all), false));
+    assert_eq!(run(&[]), ((all, 0), true), "nothing is left of the flags");
+    assert_eq!(run(&[]), ((0, all), true));
+    assert_eq!(run(&[("XLA_FLAGS", file)]), ((all, 0), false), "in a file");
+    assert_eq!(run(&[("NPROC", "1")]), ((all, 0), true), "threads");
+    let messages = [("TF_CPP_MIN_LOG_LEVEL", "3")];
+    assert_eq!(run(&messages), ((0, all), true), "messages alone");
+}
+
+#[test]
+fn exchanged_entries_are_compiled_anew() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().to_str().expect("text");
+    let (compiled, _) = run(path);
+    let all = entries(folder.path());
+    let aside = folder.path().join("aside");
+    std::fs::rename(&all[0], &aside).expect("rename");
+    std::fs::rename(&all[1], &all[0]).expect("rename");
+    std::fs::rename(&aside, &all[1]).expect("rename");
+    assert_eq!(run(path), (2, compiled - 2));
+    assert_eq!(run(path), (0, compiled), "and replaced");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_others_can_change_is_not_used() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().to_str().expect("text");
+    let (compiled, _) = run(path);
+    let exposed = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(folder.path(), exposed).expect("set the rights");
+    let (text, errors) = start(path, &[]);
+    assert_eq!(counts(&text, &errors), (compiled, 0));
+    let expected = format!(
+        "ramie: the cache of compiled programs is not used: `{path}` is writable by its group and \
+         all other users (mode 0777)"
+    );
+    assert_eq!(errors.matches(&expected).count(), 1, "{errors}");
+    assert!(
+        errors.contains(&format!("help: run `chmod go-w {path}`")),
+        "{errors}"
+    );
+    assert_eq!(entries(folder.path()).len(), compiled, "nothing is written");
+}
+
+#[test]
+fn settings_that_cannot_be_read_are_errors() {
+    for (name, value) in [
+        ("RAMIE_NUM_CPU_DEVICES", "many"),
+        ("RAMIE_DEBUG_NANS", "maybe"),
+        ("RAMIE_KEEP_BLOCKS", "2"),
+        ("RAMIE_LOG_COMPILES", "x"),
+        ("RAMIE_PLATFORM", "gpu"),
+        ("RAMIE_PROCESS_ID", "first"),
+    ] {
+        let (text, errors) = start("off", &[(name, value)]);
+        assert!(!text.contains("compiled "), "{text}");
+        let expected = format!("{name} is {value:?}; expected ");
+        assert!(errors.contains(&expected), "{errors}");
+    }
 }

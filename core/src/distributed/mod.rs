@@ -259,6 +259,7 @@ pub fn initialize_with(options: &DistributedOptions) -> Result<()> {
 
 /// Completes the options from the cluster, and checks them.
 fn settle(options: &DistributedOptions) -> Result<(Place, Option<Vec<i64>>)> {
+    ramie_pjrt::settings::check()?;
     let around = Surroundings {
         variable: &|name| std::env::var(name).ok(),
         hosts: &|| std::fs::read_to_string("/etc/hosts").unwrap_or_default(),

@@ -17,7 +17,7 @@ pub use function::{JitFunction, Jitted, Staged, Stateful};
 pub use stages::{Compiled, Lowered};
 
 use crate::Shardings;
-use ramie_pjrt::OptionOverride;
+use ramie_pjrt::{OptionOverride, settings};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How a function is compiled; see [`jit_with`].
@@ -100,6 +100,5 @@ pub fn log_compiles(on: bool) {
 }
 
 fn logs_compiles() -> bool {
-    LOG_COMPILES.load(Ordering::Relaxed)
-        || std::env::var_os("RAMIE_LOG_COMPILES").is_some_and(|v| v == "1")
+    LOG_COMPILES.load(Ordering::Relaxed) || settings::LOG_COMPILES.is_on()
 }

@@ -1,63 +1,83 @@
 //! The persistent compilation cache: compiled programs as files, shared by
 //! processes.
 //!
-//! An entry is one file named by the digest of everything the program depends
-//! on: its text without source lines, the compile options, the plugin and its
-//! version, the device kind and the processor's features. A file begins with
-//! the digest of its own payload, so that a damaged one is found out, removed,
-//! and replaced. Files are written beside and renamed, so that readers see
-//! whole ones only. When the folder outgrows its limit the least recently used
-//! files go.
+//! An entry is one file, named by the digest of its key: everything the program
+//! depends on, which is its text without source lines, the compile options, the
+//! device kind and the [`fingerprint`](super::fingerprint) of plugin, processor and
+//! environment. A file begins with that digest and a digest of all its contents, so
+//! that damaged and exchanged files are found, removed and replaced. A file is written
+//! under another name and renamed, so that readers see whole ones only. When the
+//! folder outgrows its limit the least recently used files are removed.
+//!
+//! Entries are native code: a folder or a file that another user can change is not
+//! used; see [`trust`].
 
 use super::Runtime;
+use crate::Result;
 use crate::lower::strip_locations;
-use crate::{Error, Result};
-use ramie_pjrt::Device;
+use ramie_pjrt::settings::{self, CompilationCache};
+use ramie_pjrt::{Device, trust};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
-use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
-const MAGIC: &[u8; 8] = b"ramie-x1";
-const HEADER: usize = 8 + 32;
-/// What the folder may hold unless `RAMIE_COMPILATION_CACHE_MB` says otherwise.
-const DEFAULT_LIMIT: u64 = 4 << 30;
+const MAGIC: &[u8; 8] = b"ramie-x2";
+/// The magic number, the key's digest and the digest of all that follows the header,
+/// the key's digest included.
+const HEADER: usize = 8 + 32 + 32;
+/// The limit of the folder's size, in megabytes, without `RAMIE_COMPILATION_CACHE_MB`.
+const DEFAULT_LIMIT: u64 = 4 << 10;
 
 /// A folder of compiled programs.
 #[derive(Clone, Debug)]
 pub(crate) struct Cache {
     folder: PathBuf,
+    /// In bytes.
     limit: u64,
 }
 
 /// The place of one program.
 pub(crate) struct Entry {
     path: PathBuf,
+    key: [u8; 32],
     cache: Cache,
 }
 
 impl Cache {
-    /// The user's cache; `RAMIE_COMPILATION_CACHE` names another folder, or
-    /// switches it `off`.
+    /// The cache that `RAMIE_COMPILATION_CACHE` and `RAMIE_COMPILATION_CACHE_MB`
+    /// describe; none if it is off, or if another user can change the folder, which
+    /// is reported on standard error.
     ///
     /// # Errors
-    /// If `RAMIE_COMPILATION_CACHE_MB` is not a number.
+    /// If a variable has a value that its setting does not accept.
     pub fn from_environment() -> Result<Option<Cache>> {
-        let folder = match std::env::var("RAMIE_COMPILATION_CACHE") {
-            Ok(v) => match v.to_ascii_lowercase().as_str() {
-                "off" | "0" | "false" | "no" => return Ok(None),
-                "" | "on" | "1" | "true" | "yes" => Cache::user_folder(),
-                _ => PathBuf::from(v),
-            },
-            Err(_) => Cache::user_folder(),
+        let setting = settings::COMPILATION_CACHE.get()?;
+        let folder = match setting.unwrap_or(CompilationCache::On) {
+            CompilationCache::Off => return Ok(None),
+            CompilationCache::On => Cache::user_folder(),
+            CompilationCache::Folder(folder) => folder,
         };
-        let limit = match std::env::var("RAMIE_COMPILATION_CACHE_MB") {
-            Ok(text) => limit(&text)?,
-            Err(_) => DEFAULT_LIMIT,
+        let limit = settings::COMPILATION_CACHE_MB.get()?;
+        let cache = Cache {
+            folder,
+            limit: limit.unwrap_or(DEFAULT_LIMIT) << 20,
         };
-        Ok(Some(Cache { folder, limit }))
+        if let Err(untrusted) = cache.check() {
+            eprintln!("ramie: the cache of compiled programs is not used: {untrusted}");
+            return Ok(None);
+        }
+        Ok(Some(cache))
+    }
+
+    /// Checks that nobody else can change the folder, if it exists.
+    fn check(&self) -> Result<(), trust::Untrusted> {
+        match fs::metadata(&self.folder) {
+            Ok(meta) => trust::check(&self.folder, &meta),
+            Err(_) => Ok(()),
+        }
     }
 
     fn user_folder() -> PathBuf {
@@ -65,7 +85,7 @@ impl Cache {
     }
 
     #[cfg(test)]
-    fn at(folder: &Path, limit: u64) -> Cache {
+    fn at(folder: &std::path::Path, limit: u64) -> Cache {
         Cache {
             folder: folder.to_path_buf(),
             limit,
@@ -88,13 +108,11 @@ impl Cache {
             digest.update((part.len() as u64).to_le_bytes());
             digest.update(part);
         }
-        let name: String = digest
-            .finalize()
-            .iter()
-            .map(|b| format!("{b:02x}"))
-            .collect();
+        let key: [u8; 32] = digest.finalize().into();
+        let name: String = key.iter().map(|b| format!("{b:02x}")).collect();
         Entry {
             path: self.folder.join(name),
+            key,
             cache: self.clone(),
         }
     }
@@ -130,25 +148,46 @@ impl Cache {
 }
 
 impl Entry {
-    /// The program, if there is a whole one.
+    /// The program, if there is a whole one that was written for this key.
     pub fn read(&self) -> Option<Vec<u8>> {
         let mut file = File::open(&self.path).ok()?;
+        match self.read_from(&mut file) {
+            Ok(program) => {
+                // The time of last use, by which entries are evicted.
+                let _ = file.set_modified(SystemTime::now());
+                Some(program)
+            }
+            Err(why) => {
+                self.discard(&why);
+                None
+            }
+        }
+    }
+
+    fn read_from(&self, file: &mut File) -> Result<Vec<u8>, String> {
+        let meta = file.metadata().map_err(|e| e.to_string())?;
+        trust::check(&self.path, &meta).map_err(|e| e.to_string())?;
         let mut bytes = Vec::new();
-        if let Err(e) = file.read_to_end(&mut bytes) {
-            self.discard(&e.to_string());
-            return None;
+        file.read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+        if bytes.len() < HEADER || bytes[..8] != MAGIC[..] {
+            return Err("it is not a whole entry of this version".into());
         }
-        let whole = bytes.len() >= HEADER
-            && bytes[..8] == MAGIC[..]
-            && bytes[8..HEADER] == Sha256::digest(&bytes[HEADER..])[..];
-        if !whole {
-            self.discard("its contents do not match their digest");
-            return None;
+        if bytes[8..40] != self.key {
+            return Err("it was written for another program or other settings".into());
         }
-        // The time of last use, by which entries are evicted.
-        let _ = file.set_modified(SystemTime::now());
+        if bytes[40..HEADER] != self.seal(&bytes[HEADER..]) {
+            return Err("its contents do not match their digest".into());
+        }
         bytes.drain(..HEADER);
-        Some(bytes)
+        Ok(bytes)
+    }
+
+    /// The digest of key and program together.
+    fn seal(&self, program: &[u8]) -> [u8; 32] {
+        let mut digest = Sha256::new();
+        digest.update(self.key);
+        digest.update(program);
+        digest.finalize().into()
     }
 
     /// Removes an entry that cannot be used; the program is compiled anew.
@@ -170,64 +209,24 @@ impl Entry {
         }
     }
 
-    fn try_write(&self, program: &[u8]) -> std::io::Result<()> {
-        fs::create_dir_all(&self.cache.folder)?;
+    fn try_write(&self, program: &[u8]) -> io::Result<()> {
+        trust::create_folder(&self.cache.folder)?;
+        self.cache.check().map_err(io::Error::other)?;
+        // Created for this user alone.
         let mut file = tempfile::NamedTempFile::new_in(&self.cache.folder)?;
         file.write_all(MAGIC)?;
-        file.write_all(&Sha256::digest(program))?;
+        file.write_all(&self.key)?;
+        file.write_all(&self.seal(program))?;
         file.write_all(program)?;
         file.persist(&self.path).map_err(|e| e.error)?;
         Ok(())
     }
 }
 
-/// Bytes from a number of megabytes.
-fn limit(megabytes: &str) -> Result<u64> {
-    let number: Option<u64> = megabytes.trim().parse().ok();
-    number.and_then(|mb| mb.checked_mul(1 << 20)).ok_or_else(|| {
-        Error::Configuration(format!(
-            "RAMIE_COMPILATION_CACHE_MB is {megabytes:?}; expected how many megabytes the folder of \
-             compiled programs may hold, a whole number such as 4096"
-        ))
-    })
-}
-
-/// What compiled code depends on beside the program: the plugin's file and
-/// version, and the processor.
-pub(crate) fn fingerprint(plugin: &Path, version: &str) -> String {
-    let file = fs::metadata(plugin).ok();
-    let size = file.as_ref().map_or(0, fs::Metadata::len);
-    let modified = file
-        .and_then(|m| m.modified().ok())
-        .and_then(|t| t.duration_since(SystemTime::UNIX_EPOCH).ok())
-        .map_or(0, |d| d.as_nanos());
-    format!("{version}|{size}|{modified}|{}", processor())
-}
-
-/// The processor's model and features, where the system tells.
-fn processor() -> String {
-    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let first = text.split("\n\n").next().unwrap_or_default();
-    first
-        .lines()
-        .filter(|l| {
-            [
-                "model name",
-                "flags",
-                "Features",
-                "CPU implementer",
-                "CPU part",
-            ]
-            .iter()
-            .any(|k| l.starts_with(k))
-        })
-        .collect::<Vec<_>>()
-        .join("|")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[test]
     fn programs_are_kept_and_damage_is_found() {
@@ -252,12 +251,52 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_is_a_number_of_megabytes() {
-        assert_eq!(limit("12").expect("a number"), 12 << 20);
-        for wrong in ["", "4 GB", "-1", "1.5", "99999999999999999"] {
-            let error = limit(wrong).expect_err("no number").to_string();
-            assert!(error.contains("RAMIE_COMPILATION_CACHE_MB"), "{error}");
+    fn entries_of_other_keys_are_refused() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let cache = Cache::at(folder.path(), 1 << 20);
+        let [one, two] = [b"one", b"two"].map(|key| cache.place(&[key]));
+        one.write(b"code of one");
+        two.write(b"code of two");
+        let aside = folder.path().join("aside");
+        fs::rename(&one.path, &aside).expect("rename");
+        fs::rename(&two.path, &one.path).expect("rename");
+        fs::rename(&aside, &two.path).expect("rename");
+        for entry in [&one, &two] {
+            assert!(entry.read().is_none(), "an exchanged file is found");
+            assert!(!entry.path.exists(), "and removed");
         }
+        // Nor does the code of one pass under the header of the other.
+        one.write(b"code of one");
+        two.write(b"code of two");
+        let header = fs::read(&one.path).expect("the entry")[..HEADER].to_vec();
+        let program = fs::read(&two.path).expect("the entry")[HEADER..].to_vec();
+        fs::write(&one.path, [header, program].concat()).expect("write");
+        assert!(one.read().is_none());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn files_and_folders_are_for_this_user_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let inner = folder.path().join("a/compiled");
+        let cache = Cache::at(&inner, 1 << 20);
+        let entry = cache.place(&[b"program"]);
+        entry.write(b"compiled");
+        let mode = |path: &Path| {
+            let meta = fs::metadata(path).expect("its rights");
+            meta.permissions().mode() & 0o777
+        };
+        assert_eq!((mode(&inner), mode(&entry.path)), (0o700, 0o600));
+        // An entry that others could have written is not loaded.
+        let open = fs::Permissions::from_mode(0o620);
+        fs::set_permissions(&entry.path, open).expect("set the rights");
+        assert!(entry.read().is_none());
+        assert!(!entry.path.exists());
+        // Nor is anything written where others can exchange it.
+        let open = fs::Permissions::from_mode(0o770);
+        fs::set_permissions(&inner, open).expect("set the rights");
+        assert!(entry.try_write(b"compiled").is_err());
     }
 
     #[test]

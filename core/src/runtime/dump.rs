@@ -2,6 +2,7 @@
 
 use super::Program;
 use crate::{Error, Result};
+use ramie_pjrt::settings;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,10 +15,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(super) fn dump(program: &Program) -> Result<()> {
     static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
-    let folder = FOLDER.get_or_init(|| {
-        let folder = std::env::var_os("RAMIE_DUMP_IR_TO")?;
-        (!folder.is_empty()).then(|| folder.into())
-    });
+    // Any path is accepted.
+    let folder = FOLDER.get_or_init(|| settings::DUMP_IR_TO.get().ok().flatten());
     let Some(folder) = folder else {
         return Ok(());
     };

@@ -4,12 +4,15 @@
 mod cache;
 mod compile;
 mod dump;
+mod fingerprint;
 pub(crate) mod ordered;
 pub(crate) mod sharded;
 
 use crate::array::DeviceArray;
 use crate::{Array, Aval, Error, Literal, Result, Sharding, distributed};
+use fingerprint::Surroundings;
 use ramie_pjrt::discover::{self, Platform, PluginLocation};
+use ramie_pjrt::settings;
 use ramie_pjrt::{AlignedBytes, Buffer, Callback, Client, ClientOptions, Device, HostData, Plugin};
 use smallvec::SmallVec;
 use std::cell::Cell;
@@ -39,6 +42,7 @@ pub struct Runtime {
     client: Client,
     location: PluginLocation,
     cache: Option<Cache>,
+    surroundings: Surroundings,
     fingerprint: OnceLock<String>,
 }
 
@@ -95,6 +99,8 @@ pub(crate) fn started() -> Option<&'static Runtime> {
 
 impl Runtime {
     fn start(options: &RuntimeOptions) -> Result<Runtime> {
+        settings::check()?;
+        let surroundings = Surroundings::read();
         let location =
             discover::find(options.platform).map_err(|e| Error::Plugin(e.to_string()))?;
         let plugin = Plugin::load(&location.path)?;
@@ -102,14 +108,7 @@ impl Runtime {
         if location.platform == Platform::Cpu {
             let devices = match options.cpu_devices {
                 Some(n) => n,
-                None => match std::env::var("RAMIE_NUM_CPU_DEVICES") {
-                    Ok(text) => text.parse().ok().filter(|n| (1..=1024).contains(n)).ok_or_else(|| {
-                        Error::Configuration(format!(
-                            "RAMIE_NUM_CPU_DEVICES is {text:?}; expected a number from 1 to 1024"
-                        ))
-                    })?,
-                    Err(_) => 1,
-                },
+                None => settings::NUM_CPU_DEVICES.get()?.unwrap_or(1),
             };
             client_options = client_options.cpu_device_count(devices as i64);
         }
@@ -122,6 +121,7 @@ impl Runtime {
             client,
             location,
             cache,
+            surroundings,
             fingerprint: OnceLock::new(),
         })
     }
@@ -140,16 +140,11 @@ impl Runtime {
         self.cache.as_ref()
     }
 
-    /// What compiled programs depend on beside their text and options.
+    /// The text that differs wherever compiled code may differ although the program
+    /// and its options are the same.
     pub(crate) fn fingerprint(&self) -> &str {
         self.fingerprint.get_or_init(|| {
-            let version = format!(
-                "{}|{}|{}",
-                self.client.platform_name(),
-                self.client.platform_version(),
-                self.location.version.as_deref().unwrap_or("")
-            );
-            cache::fingerprint(&self.location.path, &version)
+            fingerprint::fingerprint(&self.client, &self.location, &self.surroundings)
         })
     }
 
