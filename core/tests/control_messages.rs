@@ -195,7 +195,7 @@ fn reverse_mode_of_a_while_loop_names_the_remedy() {
     let h = |x: Array, n: Array| fori_loop(0, n, |_, x: Array| x * 3.0, x);
     says(
         move || drop(jit(grad(h))(Array::from(2.0f32), Array::from(2))),
-        &["while_loop: has no reverse-mode derivative"],
+        &["fori_loop: has no reverse-mode derivative"],
     );
 }
 

@@ -1,5 +1,6 @@
 //! Indexing and indexed updates, against NumPy and JAX.
 
+use ramie_core::prim::index::*;
 use ramie_core::*;
 
 /// A 0-d array on a device: a place that is not known when a program is made.
@@ -278,4 +279,207 @@ fn mistakes_are_explained() {
         })(Array::from([1.0f32, 2.0]))
     });
     assert!(text.contains("unique_indices(true)"), "{text}");
+}
+
+/// A recorded call of a function of indices.
+struct Call {
+    function: String,
+    mode: Option<GatherScatterMode>,
+    dtype: DType,
+    indices_shape: Vec<usize>,
+    indices: Vec<i64>,
+    shape: Vec<usize>,
+    out: Vec<f32>,
+}
+
+fn calls() -> Vec<Call> {
+    let text = include_str!("../../tests/golden/data/index_modes.json");
+    let rows: Vec<serde_json::Value> = serde_json::from_str(text).expect("rows");
+    let sizes = |list: &serde_json::Value| -> Vec<usize> {
+        serde_json::from_value(list.clone()).expect("sizes")
+    };
+    let number = |v: &serde_json::Value| match v.as_str() {
+        Some(word) => word.parse().expect("a number"),
+        None => v.as_f64().expect("a number") as f32,
+    };
+    let call = |row: &serde_json::Value| Call {
+        function: row["fn"].as_str().expect("a name").to_string(),
+        mode: match row["mode"].as_str().expect("a mode") {
+            "clip" => Some(GatherScatterMode::Clip),
+            "fill" => Some(GatherScatterMode::FillOrDrop),
+            _ => None,
+        },
+        dtype: {
+            let name = row["dtype"].as_str().expect("a type");
+            let mut all = DType::ALL.into_iter();
+            all.find(|d| d.name() == name).expect("a type")
+        },
+        indices_shape: sizes(&row["indices_shape"]),
+        indices: serde_json::from_value(row["indices"].clone()).expect("indices"),
+        shape: sizes(&row["shape"]),
+        out: row["out"]
+            .as_array()
+            .expect("elements")
+            .iter()
+            .map(number)
+            .collect(),
+    };
+    rows.iter().map(call).collect()
+}
+
+impl Call {
+    fn updated(&self, name: &str, at: At<'_>) -> Array {
+        let at = match self.mode {
+            Some(mode) => at.mode(mode),
+            None => at,
+        };
+        match name {
+            "get" => at.get(),
+            "set" => at.set(-1.0),
+            "add" => at.add(0.5),
+            "subtract" => at.subtract(0.5),
+            "multiply" => at.multiply(2.0),
+            "divide" => at.divide(2.0),
+            "power" => at.power(2.0),
+            "min" => at.min(5.5),
+            "max" => at.max(5.5),
+            "apply" => at.apply(|v| v * 2 + 1),
+            other => panic!("unknown update {other}"),
+        }
+    }
+
+    fn of(&self, x: &Array, i: &Array) -> Array {
+        let take = |axis| match self.mode {
+            Some(mode) => x.take_with_mode(i, axis, mode),
+            None => x.take(i, axis),
+        };
+        let row = || i.broadcast_to(&[4, i.size()]);
+        let all = |d: &[usize]| -> Dims { d.into() };
+        let windows = GatherDimensionNumbers {
+            offset_dims: all(&[1, 2]),
+            start_index_map: all(&[0]),
+            ..Default::default()
+        };
+        match self.function.as_str() {
+            "take_0" => take(0),
+            "take_1" => take(1),
+            "fill_value" => x.at(i).fill_value(-7.0).get(),
+            "take_along_axis_0" => {
+                x.take_along_axis(&i.expand_dims(&[1]).broadcast_to(&[i.size(), 3]), 0)
+            }
+            "take_along_axis_1" => x.take_along_axis(&row(), 1),
+            "put_along_axis" => x.put_along_axis(&row(), -1.0, 1),
+            "dynamic_slice" => x.dynamic_slice(&[i, i], &[2, 2]),
+            "dynamic_slice_in_dim" => x.dynamic_slice_in_dim(i, 2, 0),
+            "dynamic_index_in_dim" => x.dynamic_index_in_dim(i, 0, false),
+            "dynamic_update_slice" => {
+                x.dynamic_update_slice(&Array::full(&[2, 2], -1.0, DType::F32), &[i, i])
+            }
+            "dynamic_update_index_in_dim" => {
+                x.dynamic_update_index_in_dim(&Array::full(&[3], -1.0, DType::F32), i, 0)
+            }
+            "gather" => {
+                let gather = Gather::new(windows, &[2, 3]).mode(self.mode.expect("a mode"));
+                x.gather(&i.expand_dims(&[1]), gather)
+            }
+            "scatter_add" => {
+                let mut scatter = Scatter::new(ScatterMethod::Add, windows.inverse());
+                scatter.mode = self.mode.expect("a mode");
+                let updates = Array::full(&[i.size(), 2, 3], 0.5, DType::F32);
+                x.scatter(&i.expand_dims(&[1]), &updates, scatter)
+            }
+            "get_step" => self.updated("get", x.at((i, s(..).step(2)))),
+            name => match name.strip_prefix("number_") {
+                Some("pair") => self.updated("get", x.at((self.indices[0], 1))),
+                Some(name) => self.updated(name, x.at(self.indices[0])),
+                None => {
+                    let (name, form) = name.rsplit_once('_').expect("a form");
+                    let at = match form {
+                        "0" => x.at(i),
+                        "1" => x.at((.., i)),
+                        _ => x.at((i, i)),
+                    };
+                    self.updated(name, at)
+                }
+            },
+        }
+    }
+
+    fn check(&self, how: &str, got: &Array) {
+        let label = format!(
+            "{} {:?} {} {:?} {how}",
+            self.function, self.mode, self.dtype, self.indices
+        );
+        assert_eq!(got.shape(), self.shape, "{label}");
+        for (got, want) in got.to_vec::<f32>().iter().zip(&self.out) {
+            let same = got == want || got.is_nan() && want.is_nan();
+            assert!(same, "{label}: {got} instead of {want}");
+        }
+    }
+}
+
+/// All functions of one array of indices are one program; those of a single
+/// index are batched over the indices.
+#[test]
+fn every_mode_agrees_with_jax() {
+    let all = calls();
+    let x = (Array::arange(12).astype(DType::F32) + 1.0).reshape(&[4, 3]);
+    let wide = |first: &Call| match first.dtype {
+        DType::I32 if first.indices_shape.is_empty() => Some(DType::I64),
+        DType::U32 => Some(DType::U64),
+        _ => None,
+    };
+    let known = |c: &Call| c.function.starts_with("number");
+    let mut left: Vec<&Call> = all.iter().collect();
+    while let Some(&first) = left.first() {
+        let key = |c: &Call| (c.dtype, c.indices_shape.clone(), known(c));
+        let (group, rest): (Vec<&Call>, Vec<&Call>) =
+            left.into_iter().partition(|c| key(c) == key(first));
+        left = rest;
+        let batched = first.indices_shape.is_empty() && !known(first);
+        let one = |c: &&Call| !batched || c.indices == first.indices;
+        let functions: Vec<&Call> = group.iter().copied().filter(one).collect();
+        let f =
+            |x: Array, i: Array| -> Vec<Array> { functions.iter().map(|c| c.of(&x, &i)).collect() };
+        for dtype in [Some(first.dtype), wide(first)].into_iter().flatten() {
+            let how = dtype.name();
+            if !batched {
+                let i = Array::from(first.indices.clone()).reshape(&first.indices_shape);
+                for (call, out) in functions.iter().zip(jit(f)(x.clone(), i.astype(dtype))) {
+                    call.check(how, &out);
+                }
+                continue;
+            }
+            let mut indices: Vec<i64> = group.iter().map(|c| c.indices[0]).collect();
+            indices.sort();
+            indices.dedup();
+            let i = Array::from(indices.clone()).astype(dtype);
+            let outs = jit(vmap_axes(f, [None, Some(0)], 0))(x.clone(), i);
+            for (function, out) in functions.iter().zip(outs) {
+                let same =
+                    |c: &&&Call| (&c.function, c.mode) == (&function.function, function.mode);
+                for call in group.iter().filter(same) {
+                    let at = indices.binary_search(&call.indices[0]).expect("an index");
+                    call.check(how, &out.index(at));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_function_applied_to_distinct_elements_has_a_gradient() {
+    let x = Array::from([1.0f32, 2.0, 3.0]);
+    let loss = |x: Array| {
+        x.at([2, 0])
+            .unique_indices(true)
+            .apply(|v| v.square())
+            .sum()
+    };
+    assert_eq!(grad(loss)(x.clone()).to_vec::<f32>(), [2.0, 1.0, 6.0]);
+    let repeated = |x: Array| x.at([2, 2]).apply(|v| v.square());
+    let (_, tangent) = jvp(repeated, x.clone(), x.ones_like());
+    assert_eq!(tangent.to_vec::<f32>(), [1.0, 1.0, 108.0]);
+    let refused = message(|| grad(|x: Array| repeated(x).sum())(x.clone()));
+    assert!(refused.contains("unique_indices(true)"), "{refused}");
 }

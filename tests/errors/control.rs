@@ -41,6 +41,10 @@ pub fn cases() -> Vec<Case> {
             let grow = |x: Array| while_loop(|x: Array| x.lt(10.0), |x| x + 1.0, x);
             grad(grow)(f32(&[]))
         }),
+        case("The gradient through a loop with a traced bound", || {
+            let power = |x: Array, n: Array| fori_loop(0, n, |_, x: Array| x * 2.0, x);
+            jit(grad(power))(f32(&[]), Array::from(3))
+        }),
         case("Unrolling a loop with a traced bound", || {
             let options = ForiLoopOptions { unroll: 4 };
             let power = jit(move |n: Array, x: Array| {

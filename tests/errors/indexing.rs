@@ -40,6 +40,16 @@ pub fn cases() -> Vec<Case> {
         case("Taking along an axis that is not there", || {
             f32(&[5]).take(&Array::arange(2), 1)
         }),
+        case("Taking from an empty axis", || {
+            f32(&[0, 3]).take(&Array::arange(2), 0)
+        }),
+        case(
+            "The gradient of a function applied to repeated elements",
+            || {
+                let squared = |x: Array| x.at([2, 2]).apply(|v| v.square()).sum();
+                grad(squared)(f32(&[3]))
+            },
+        ),
         case("Taking along an axis with indices of another rank", || {
             f32(&[2, 3]).take_along_axis(&Array::arange(2), 1)
         }),

@@ -174,6 +174,6 @@ fn while_loop(pass: &mut Pass, op: &While, ins: &[Array]) -> Vec<Array> {
         consts,
     };
     let carry = [pass.state(), init].concat();
-    let outs = While::apply(cond, body, &carry);
+    let outs = While::apply(op.made_by, cond, body, &carry);
     split_state(pass, outs)
 }

@@ -24,6 +24,7 @@ pub use root::{RootFn, custom_root, custom_root_with_aux};
 pub use scan::{ScanOptions, scan, scan_with};
 pub use step_function::StepFunction;
 pub use train_steps::{StepCount, TrainStepsOptions, train_steps, train_steps_with};
+pub(crate) use while_loop::while_as;
 pub use while_loop::while_loop;
 
 use crate::array::Repr;

@@ -37,8 +37,8 @@ pub fn while_loop<C: Tree>(condition: impl Fn(C) -> Array, body: impl Fn(C) -> C
 
 /// [`while_loop`] for `operation`, whose own carry is at the path `inside`.
 #[track_caller]
-pub(super) fn while_as<C: Tree>(
-    operation: &str,
+pub(crate) fn while_as<C: Tree>(
+    operation: &'static str,
     inside: &str,
     condition: impl Fn(C) -> Array,
     body: impl Fn(C) -> C,
@@ -68,14 +68,19 @@ pub(super) fn while_as<C: Tree>(
          example x.gt(0.0); for many elements use .all() or .any()"
     );
     carry::check(operation, inside, &init, &next.result);
-    let outs = bind(holds.program, next.program, tree::leaves(&init));
+    let outs = bind(operation, holds.program, next.program, tree::leaves(&init));
     tree::with_leaves(&next.result, outs)
 }
 
 /// Binds a loop. A carry that the body hands on unchanged and the condition
 /// does not look at is a constant of the body.
 #[track_caller]
-fn bind(condition: ClosedJaxpr, body: ClosedJaxpr, init: Vec<Array>) -> Vec<Array> {
+fn bind(
+    operation: &'static str,
+    condition: ClosedJaxpr,
+    body: ClosedJaxpr,
+    init: Vec<Array>,
+) -> Vec<Array> {
     let (mut cond_jaxpr, cond_consts) = condition.open();
     let (mut body_jaxpr, body_consts) = body.open();
     let (kc, kb) = (cond_consts.len(), body_consts.len());
@@ -113,6 +118,7 @@ fn bind(condition: ClosedJaxpr, body: ClosedJaxpr, init: Vec<Array>) -> Vec<Arra
     let body_consts = [marked(false), body_consts].concat();
     let carry = marked(true);
     let outs = While::apply(
+        operation,
         part(cond_jaxpr, cond_consts),
         part(body_jaxpr, body_consts),
         &carry,

@@ -1,17 +1,19 @@
 //! The place that an index names in an array: reading it, and updating it
 //! functionally.
 
-use super::plan::{self, Plan};
-use super::resolve::{Entry, resolve};
+use super::plan::{self, Negative, Plan};
+use super::resolve::{Bounds, Entry, resolve};
 use super::{IndexItem, value_for};
+use crate::prim::control::APPLY;
 use crate::prim::index::{Gather, GatherScatterMode, Scatter, ScatterMethod};
 use crate::{Array, DType, Dims, IntoArray, Literal, PartitionSpec, Scalar};
 
 /// A place in an array, named by an index; see [`Array::at`].
 ///
-/// Each update gives a new array. Places that an array of integers names more
-/// than once receive all sums, products, minima and maxima; which value
-/// [`set`](At::set) leaves there is open. Integers outside the array are
+/// Each update returns a new array. An element that an array of integers names
+/// more than once receives every update: all sums, products, powers, minima,
+/// maxima and applications of a function. Which of several values
+/// [`set`](At::set) stores is unspecified. Integers outside the array are
 /// dropped.
 #[derive(Clone, Debug)]
 pub struct At<'a> {
@@ -35,8 +37,10 @@ impl<'a> At<'a> {
         }
     }
 
-    /// What becomes of integers in arrays that are out of bounds. The default
-    /// is `PromiseInBounds` for reading and `FillOrDrop` for writing.
+    /// Sets what happens to integers out of bounds. The default for integers in
+    /// arrays is `PromiseInBounds` for reading and `FillOrDrop` for writing; a
+    /// Rust integer out of bounds panics unless a mode is set. Negative
+    /// integers count from the end in every mode.
     #[must_use]
     pub fn mode(self, mode: GatherScatterMode) -> At<'a> {
         At {
@@ -82,7 +86,7 @@ impl<'a> At<'a> {
     /// As [`Array::index`].
     #[track_caller]
     pub fn get(&self) -> Array {
-        let entries = resolve(self.array, &self.items);
+        let entries = self.entries();
         let filled = self.mode == Some(GatherScatterMode::FillOrDrop);
         if plan::is_static(&entries) {
             return plan::finish(&plan::slice_static(self.array, &entries), &entries);
@@ -90,7 +94,7 @@ impl<'a> At<'a> {
         if plan::is_scalar(&entries) && !filled {
             return self.get_scalar(&entries);
         }
-        let plan = Plan::new(self.array, &entries);
+        let plan = Plan::new(self.array, &entries, Negative::FromEnd);
         let gather = Gather {
             dimension_numbers: plan.numbers,
             slice_sizes: plan.slice_sizes,
@@ -101,6 +105,15 @@ impl<'a> At<'a> {
         };
         let found = self.array.gather(&plan.indices, gather);
         found.reshape(&plan.full_shape)
+    }
+
+    #[track_caller]
+    fn entries(&self) -> Vec<Entry> {
+        let bounds = match self.mode {
+            None | Some(GatherScatterMode::PromiseInBounds) => Bounds::Checked,
+            Some(GatherScatterMode::Clip | GatherScatterMode::FillOrDrop) => Bounds::ByMode,
+        };
+        resolve(self.array, &self.items, bounds)
     }
 
     /// The elements at the place, sharded by `out_sharding` over explicit axes of a
@@ -250,14 +263,60 @@ impl<'a> At<'a> {
         self.update(ScatterMethod::Max, &value)
     }
 
-    /// The array with `f` of what is at the place written there. `f` keeps the
-    /// shape, or gives one that broadcasts to it.
+    /// The array with `f` applied at the place (`x.at[..].apply(f)`). `f` keeps
+    /// the shape, or returns one that broadcasts to it.
+    ///
+    /// `f` is applied to an element as often as an array of integers names it,
+    /// in a loop, so `f` must be elementwise if integers repeat. Such a loop has
+    /// no reverse-mode derivative; an index without arrays, a mask, and
+    /// [`unique_indices(true)`](At::unique_indices) need no loop.
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let x = Array::from([1, 2, 3]);
+    /// let doubled = x.at([0, 2, 2]).apply(|v| v * 2);
+    /// assert_eq!(doubled.to_vec::<i32>(), [2, 2, 12]);
+    /// ```
     ///
     /// # Panics
     /// As [`set`](At::set).
     #[track_caller]
-    pub fn apply(&self, f: impl FnOnce(Array) -> Array) -> Array {
-        self.set(f(self.get()))
+    pub fn apply(&self, f: impl Fn(Array) -> Array) -> Array {
+        let repeats = |item: &IndexItem| match item {
+            IndexItem::Array(places) => places.ndim() > 0 && places.dtype() != DType::Bool,
+            _ => false,
+        };
+        if self.unique_indices || !self.items.iter().any(repeats) {
+            return self.set(f(self.get()));
+        }
+        if self.array.size() == 0 {
+            return self.array.clone();
+        }
+        let none = Array::zeros(self.array.shape(), DType::I32);
+        let places = At {
+            array: &none,
+            fill_value: None,
+            ..self.clone()
+        };
+        let named = places.add(1);
+        let times = At {
+            array: &named,
+            ..places
+        };
+        let (times, values) = (times.get(), self.get());
+        let (_, values) = crate::control::while_as(
+            APPLY,
+            "",
+            |(step, _): (Array, Array)| times.gt(step).any(),
+            |(step, values)| {
+                let applied = value_for(APPLY, &values, f(values.clone()));
+                let applied = fit(&applied, values.shape());
+                let values = crate::where_(&times.gt(&step), applied, &values);
+                (step + 1, values)
+            },
+            (Array::scalar(0, DType::I32), values),
+        );
+        self.set(values)
     }
 
     #[track_caller]
@@ -269,11 +328,11 @@ impl<'a> At<'a> {
         {
             return self.update_masked(method, mask, value);
         }
-        let entries = resolve(self.array, &self.items);
+        let entries = self.entries();
         if plan::is_box(&entries) {
             return self.update_box(method, &entries, value);
         }
-        let plan = Plan::new(self.array, &entries);
+        let plan = Plan::new(self.array, &entries, Negative::FromEnd);
         let updates = fit(value, &plan.full_shape).reshape(&plan.shape);
         let scatter = Scatter {
             method,

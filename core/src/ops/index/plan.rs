@@ -2,7 +2,7 @@
 //! or scatter otherwise.
 
 use super::resolve::{Entry, Pick};
-use crate::prim::index::{GatherDimensionNumbers, wrap_negative};
+use crate::prim::index::{GatherDimensionNumbers, signed_indices, wrap_negative};
 use crate::{Array, DType, Dims};
 
 /// Whether every place is known, in elements and ranges.
@@ -159,9 +159,18 @@ pub(super) struct Plan {
     pub unique: bool,
 }
 
+/// How negative integers of arrays are read.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Negative {
+    /// They count from the end of the axis.
+    FromEnd,
+    /// They are out of bounds.
+    OutOfBounds,
+}
+
 impl Plan {
     #[track_caller]
-    pub fn new(array: &Array, entries: &[Entry]) -> Plan {
+    pub fn new(array: &Array, entries: &[Entry], negative: Negative) -> Plan {
         let places: Vec<&Array> = entries
             .iter()
             .filter_map(|e| match e {
@@ -214,7 +223,12 @@ impl Plan {
             match pick {
                 Pick::Element(at) => column(*d, &Array::scalar(*at, dtype), &[]),
                 Pick::Places(values) => {
-                    let values = wrap_negative(&values.astype(dtype), array.shape()[*d]);
+                    let size = array.shape()[*d];
+                    let values = signed_indices(values, size, dtype);
+                    let values = match negative {
+                        Negative::FromEnd => wrap_negative(&values, size),
+                        Negative::OutOfBounds => values,
+                    };
                     let lead = shared.len() - values.ndim();
                     let first = batch
                         .iter()

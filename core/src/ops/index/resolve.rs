@@ -34,9 +34,18 @@ fn span(item: &IndexItem) -> usize {
     }
 }
 
+/// Which integers an index may contain.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Bounds {
+    /// A known integer outside the array is the caller's mistake.
+    Checked,
+    /// The caller asked for a mode, which applies to known integers too.
+    ByMode,
+}
+
 /// The entries of an index against the axes of `array`.
 #[track_caller]
-pub(super) fn resolve(array: &Array, items: &[IndexItem]) -> Vec<Entry> {
+pub(super) fn resolve(array: &Array, items: &[IndexItem], bounds: Bounds) -> Vec<Entry> {
     let named: usize = items.iter().map(span).sum();
     let ellipses = items
         .iter()
@@ -73,7 +82,7 @@ pub(super) fn resolve(array: &Array, items: &[IndexItem]) -> Vec<Entry> {
                 }
             }
             item => {
-                entries.push(Entry::Axis(axis, pick(array, axis, item)));
+                entries.push(Entry::Axis(axis, pick(array, axis, item, bounds)));
                 axis += 1;
             }
         }
@@ -93,10 +102,10 @@ fn whole_axis(size: usize) -> Pick {
 }
 
 #[track_caller]
-fn pick(array: &Array, axis: usize, item: &IndexItem) -> Pick {
+fn pick(array: &Array, axis: usize, item: &IndexItem, bounds: Bounds) -> Pick {
     let size = array.shape()[axis];
     match item {
-        IndexItem::Integer(at) => element(array, axis, *at),
+        IndexItem::Integer(at) => element(array, axis, *at, bounds),
         &IndexItem::Slice { start, stop, step } => range(size as i64, start, stop, step),
         IndexItem::Array(places) => {
             assert!(
@@ -107,7 +116,7 @@ fn pick(array: &Array, axis: usize, item: &IndexItem) -> Pick {
             );
             match places.as_literal() {
                 Some(l) => match l.value().cast(DType::I64) {
-                    crate::Scalar::Int(at) => element(array, axis, at),
+                    crate::Scalar::Int(at) => element(array, axis, at, bounds),
                     _ => unreachable!("a cast to i64 gives an integer"),
                 },
                 None => Pick::Places(places.clone()),
@@ -120,9 +129,14 @@ fn pick(array: &Array, axis: usize, item: &IndexItem) -> Pick {
 }
 
 #[track_caller]
-fn element(array: &Array, axis: usize, at: i64) -> Pick {
+fn element(array: &Array, axis: usize, at: i64, bounds: Bounds) -> Pick {
     let size = array.shape()[axis] as i64;
     let place = if at < 0 { at + size } else { at };
+    if bounds == Bounds::ByMode && !(0..size).contains(&place) {
+        let narrow = i32::try_from(at).is_ok();
+        let dtype = if narrow { DType::I32 } else { DType::I64 };
+        return Pick::Places(Array::scalar(at, dtype));
+    }
     assert!(
         (0..size).contains(&place),
         "index: {at} is out of bounds for axis {axis} of {}, which has {size} elements\n  help: \

@@ -1,10 +1,11 @@
 //! Picking along one axis: `take`, `repeat_each`, `take_along_axis`,
 //! `put_along_axis`.
 
-use super::plan::Plan;
+use super::plan::{Negative, Plan};
 use super::resolve::{Entry, Pick};
 use crate::prim::index::{
-    Gather, GatherDimensionNumbers, GatherScatterMode, Scatter, ScatterMethod, wrap_negative,
+    Gather, GatherDimensionNumbers, GatherScatterMode, Scatter, ScatterMethod, signed_indices,
+    wrap_negative,
 };
 use crate::{Array, DType, Dims, IntoArray};
 
@@ -21,20 +22,36 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the axis is out of range, or `indices` are not integers.
+    /// If the axis is out of range or empty, or `indices` are not integers.
     #[track_caller]
     pub fn take(&self, indices: &Array, axis: isize) -> Array {
         self.take_with_mode(indices, axis, GatherScatterMode::FillOrDrop)
     }
 
-    /// [`take`](Array::take) with another treatment of places out of bounds.
+    /// [`take`](Array::take) with another treatment of indices out of bounds
+    /// (`jnp.take(…, mode=…)`). `Clip` replaces a negative index by 0, as JAX
+    /// does; the other modes count it from the end.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, prim::index::GatherScatterMode};
+    /// let x = Array::from([10, 20, 30]);
+    /// let clipped = x.take_with_mode(&Array::from([-1, 9]), 0, GatherScatterMode::Clip);
+    /// assert_eq!(clipped.to_vec::<i32>(), [10, 30]);
+    /// ```
     ///
     /// # Panics
-    /// As [`take`](Array::take).
+    /// As [`take`](Array::take), or if the axis is empty and `indices` are not.
     #[track_caller]
     pub fn take_with_mode(&self, indices: &Array, axis: isize, mode: GatherScatterMode) -> Array {
         let axis = self.axis("take", axis);
         integers("take", indices);
+        assert!(
+            self.shape()[axis] > 0 || indices.size() == 0,
+            "take: axis {axis} of {} is empty, the indices are {}\n  help: no index is in bounds of \
+             an empty axis; check the size before the call",
+            self.aval(),
+            indices.aval()
+        );
         let entries: Vec<Entry> = self
             .shape()
             .iter()
@@ -53,7 +70,11 @@ impl Array {
                 Entry::Axis(d, pick)
             })
             .collect();
-        let plan = Plan::new(self, &entries);
+        let negative = match mode {
+            GatherScatterMode::Clip => Negative::OutOfBounds,
+            _ => Negative::FromEnd,
+        };
+        let plan = Plan::new(self, &entries, negative);
         let gather = Gather::new(plan.numbers, &plan.slice_sizes).mode(mode);
         self.gather(&plan.indices, gather)
     }
@@ -173,7 +194,8 @@ impl Paired {
         let array = array.broadcast_to(&shape);
         shape[axis] = count;
         let wide = indices.dtype().bits() == 64;
-        let indices = indices.astype(if wide { DType::I64 } else { DType::I32 });
+        let dtype = if wide { DType::I64 } else { DType::I32 };
+        let indices = signed_indices(indices, size, dtype);
         let vectors = wrap_negative(&indices, size).broadcast_to(&shape);
         Paired {
             array,

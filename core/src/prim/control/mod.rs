@@ -19,8 +19,8 @@ pub(crate) use cond::shared_consts;
 pub use linear_solve::CustomLinearSolve;
 pub(crate) use scan::Parts;
 pub use scan::Scan;
-pub(crate) use while_loop::Part;
 pub use while_loop::While;
+pub(crate) use while_loop::{APPLY, Part};
 
 use crate::jaxpr::Jaxpr;
 use crate::{Aval, ShapeError};

@@ -30,7 +30,12 @@ pub struct While {
     pub cond_jaxpr: Arc<Jaxpr>,
     /// How many constants the condition has.
     pub cond_nconsts: usize,
+    /// The function that made the loop, for messages: `fori_loop`.
+    pub made_by: &'static str,
 }
+
+/// The loop of `x.at(…).apply(f)` over repeated integers.
+pub(crate) const APPLY: &str = "at(…).apply";
 
 /// A loop's program and the constants it is called with.
 pub(crate) struct Part {
@@ -49,9 +54,14 @@ impl Part {
 }
 
 impl While {
-    /// Binds a loop.
+    /// Binds a loop of the function `made_by`.
     #[track_caller]
-    pub(crate) fn apply(cond: Part, body: Part, init: &[Array]) -> Vec<Array> {
+    pub(crate) fn apply(
+        made_by: &'static str,
+        cond: Part,
+        body: Part,
+        init: &[Array],
+    ) -> Vec<Array> {
         let (cond_jaxpr, cond_consts) = cond.open();
         let (body_jaxpr, body_consts) = body.open();
         let primitive = While {
@@ -59,6 +69,7 @@ impl While {
             body_nconsts: body_consts.len(),
             cond_jaxpr,
             cond_nconsts: cond_consts.len(),
+            made_by,
         };
         let all: SmallVec<[&Array; 8]> =
             cond_consts.iter().chain(&body_consts).chain(init).collect();
@@ -194,7 +205,12 @@ impl Primitive for While {
                 None => x.clone(),
             })
             .collect();
-        let outs = While::apply(part(cond, cconsts), part(body, bconsts), &init);
+        let outs = While::apply(
+            self.made_by,
+            part(cond, cconsts),
+            part(body, bconsts),
+            &init,
+        );
         (outs.into(), carry.into())
     }
     fn evaluate(&self, args: &[&Array]) -> Option<crate::Result<Outputs>> {
@@ -283,7 +299,7 @@ impl NestedDifferentiation for While {
             program: body,
             consts,
         };
-        let mut outs = While::apply(cond, body, &all);
+        let mut outs = While::apply(self.made_by, cond, body, &all);
         let dots = outs.split_off(init.len());
         (outs, spread(&carry_on, dots))
     }
@@ -302,11 +318,17 @@ impl NestedDifferentiation for While {
     }
 
     fn transpose(&self, _: &[Option<Array>], _: &[Operand]) -> Vec<Option<Array>> {
-        fail(
-            "while_loop: has no reverse-mode derivative: how many steps it takes is not known, and \
-             neither is the memory to go back through them\n  help: use `scan`, or `fori_loop` with \
-             bounds that are numbers, not traced arrays; or forward mode (`jvp`, `jacfwd`)",
-        )
+        let remedy = match self.made_by {
+            "fori_loop" => "pass bounds that are numbers, not traced arrays; or use `scan`,",
+            APPLY => "call `unique_indices(true)` before `apply` if no integer repeats;",
+            _ => "use `scan`, or `fori_loop` with bounds that are numbers, not traced arrays;",
+        };
+        fail(&format!(
+            "{}: has no reverse-mode derivative: the number of steps is known only when the program \
+             runs, so the values of all steps cannot be stored\n  help: {remedy} or use forward mode \
+             (`jvp`, `jacfwd`)",
+            self.made_by
+        ))
     }
 }
 

@@ -120,6 +120,18 @@ pub(crate) fn wrap_negative(indices: &Array, size: usize) -> Array {
     crate::where_(&indices.lt(0), indices + size, indices)
 }
 
+/// Indices into an axis of `size` as integers of the signed type `dtype`. What
+/// `dtype` cannot represent stays out of bounds.
+#[track_caller]
+pub(crate) fn signed_indices(indices: &Array, size: usize, dtype: DType) -> Array {
+    let own = indices.dtype();
+    let fits = !own.is_unsigned() || own.bits() < dtype.bits();
+    match fits {
+        true => indices.astype(dtype),
+        false => indices.minimum(Array::scalar(size, own)).astype(dtype),
+    }
+}
+
 /// The dims moved past a new axis in front.
 fn shifted(dims: &Dims) -> Dims {
     dims.iter().map(|d| d + 1).collect()
