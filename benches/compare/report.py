@@ -115,7 +115,7 @@ def step_table(run):
     rows = [[f"`{w}`", *(run.cell(w, s, "median_s") for s in ("ramie", *jax)),
              *run.ratio(w, "median_s", STEP_TARGETS.get(w)), *(run.cell(w, s, "median_s") for s in others)]
             for w in STEPS if run.has(w)]
-    return "### A step\n\n" + table(head, rows)
+    return "### Step time\n\n" + table(head, rows)
 
 
 def limit_table(run):
@@ -133,11 +133,11 @@ def limit_table(run):
         rows.append([f"`{workload}`", operations(flops), duration(least), percent(least / statistics.median(ours)),
                      percent(least / best)])
     who = {"numpy": "NumPy"}.get(line["side"], SIDES.get("jax_" + line["side"]))
-    text = (f"The best product of two `f32` matrices in this run reached {limit:.0f} GFLOP/s ({who}, "
-            f"{line['size']}×{line['size']}). If the matrix products and convolutions of a step ran at that rate and "
-            "nothing else took time:\n\n")
-    return ("### The arithmetic limit\n\n" + text
-            + table(["workload", "products", "at the limit", "Ramie's share of it", "JAX's"], rows))
+    text = (f"The fastest product of two `f32` matrices in this run reached {limit:.0f} GFLOP/s ({who}, "
+            f"{line['size']}×{line['size']}). The table shows how long a step would take if its matrix products and "
+            "convolutions ran at this peak rate and everything else took no time:\n\n")
+    return ("### Arithmetic limit\n\n" + text
+            + table(["workload", "products", "time at peak rate", "Ramie, share of peak", "JAX, share of peak"], rows))
 
 
 def start_table(run):
@@ -180,7 +180,7 @@ def memory_table(run):
 
 def version_table(run):
     rows = [[name, found] for name, found in run.head["versions"].items()]
-    rows.append(["load before", f"{run.head['load']} processes that wanted to run"])
+    rows.append(["load average before the run", f"{run.head['load']}"])
     return "### Versions and machine\n\n" + table(["", ""], rows)
 
 
@@ -192,10 +192,10 @@ def failures(run):
 
 def introduction(run):
     rounds = f"{run.head['rounds']} rounds" if run.head["rounds"] != 1 else "one round"
-    return (f"Measured on {run.head['date']}: {rounds} in which all took turns, "
-            f"{run.head['samples']} samples of many steps in each. A time is the median of the rounds' medians, in "
-            "brackets the least and the most of them; a ratio is that of one round to the better of JAX's two "
-            "clients, median, least and most of the rounds.\n")
+    return (f"Measured on {run.head['date']} in {rounds}, in which all libraries took turns, with "
+            f"{run.head['samples']} samples of many steps per round. A time is the median of the rounds' medians, "
+            "with their minimum and maximum in parentheses. A ratio compares Ramie with the better of JAX's two "
+            "clients in the same round; the tables show the median, minimum and maximum over the rounds.\n")
 
 
 def tables(lines):
