@@ -2,11 +2,9 @@
 
 use super::failure::Failure;
 use super::{Errors, Layout, automatic, nested};
-use crate::jaxpr::{Eqn, Jaxpr, read};
+use crate::jaxpr::{Eqn, Jaxpr};
 use crate::prim::check::Check;
-use crate::trace::{at_equation, bind_arc};
 use crate::{Array, Aval, DType, Outputs, where_};
-use smallvec::SmallVec;
 
 /// An evaluation under way.
 pub(super) struct Pass {
@@ -40,19 +38,8 @@ impl Pass {
 
     /// Evaluates a program, with its checks made part of the error.
     pub fn run(&mut self, jaxpr: &Jaxpr, consts: &[Array], args: &[Array]) -> Vec<Array> {
-        let mut env: Vec<Option<Array>> = vec![None; jaxpr.num_vars()];
-        let inputs = jaxpr.constvars.iter().chain(&jaxpr.invars);
-        for (v, a) in inputs.zip(consts.iter().chain(args)) {
-            env[v.index()] = Some(a.clone());
-        }
-        for eqn in &jaxpr.eqns {
-            let ins: SmallVec<[Array; 4]> = eqn.inputs.iter().map(|a| read(&env, a)).collect();
-            let outs = at_equation(eqn, || self.equation(eqn, &ins));
-            for (v, out) in eqn.outputs.iter().zip(outs) {
-                env[v.index()] = Some(out);
-            }
-        }
-        jaxpr.outvars.iter().map(|a| read(&env, a)).collect()
+        let (consts, args) = (consts.iter().cloned(), args.iter().cloned());
+        jaxpr.evaluate(consts, args, |eqn, operands| self.equation(eqn, &operands))
     }
 
     fn equation(&mut self, eqn: &Eqn, ins: &[Array]) -> Outputs {
@@ -66,8 +53,7 @@ impl Pass {
             return outs;
         }
         automatic::before(self, eqn, ins);
-        let refs: SmallVec<[&Array; 4]> = ins.iter().collect();
-        let outs = bind_arc(eqn.primitive.clone(), &refs);
+        let outs = eqn.bind(ins);
         automatic::after(self, eqn, &outs);
         outs
     }

@@ -5,8 +5,9 @@ use super::scan::scan_as;
 use super::while_loop::while_as;
 use crate::array::Repr;
 use crate::prim::elementwise::Lt;
-use crate::trace::bind1;
+use crate::trace::{at_location, bind1};
 use crate::{Array, DType, IntoArray, Tree};
+use std::panic::Location;
 
 /// How a [`fori_loop_with`] runs.
 #[derive(Clone, Debug)]
@@ -61,6 +62,8 @@ pub fn fori_loop_with<C: Tree>(
     init: C,
     options: ForiLoopOptions,
 ) -> C {
+    let at = Location::caller();
+    let count = |i: &Array| at_location(at, || i + 1);
     let (lower, upper) = (lower.into_array(), upper.into_array());
     let dtype = common_dtype(&lower, &upper);
     if let (Some(from), Some(to)) = (known(&lower), known(&upper)) {
@@ -69,7 +72,7 @@ pub fn fori_loop_with<C: Tree>(
             reverse: false,
             unroll: options.unroll,
         };
-        let step = |(i, carry): (Array, C), ()| ((&i + 1, body(i, carry)), ());
+        let step = |(i, carry): (Array, C), ()| ((count(&i), body(i, carry)), ());
         // As a plain number, as in JAX, the counter is weakly typed.
         let first = if lower.aval().weak_type() && upper.aval().weak_type() {
             lower
@@ -99,8 +102,8 @@ pub fn fori_loop_with<C: Tree>(
     while_as(
         "fori_loop",
         "2",
-        |(i, upper, _): (Array, Array, C)| bind1(Lt, &[&i, &upper]),
-        |(i, upper, carry)| (&i + 1, upper, body(i, carry)),
+        |(i, upper, _): (Array, Array, C)| at_location(at, || bind1(Lt, &[&i, &upper])),
+        |(i, upper, carry)| (count(&i), upper, body(i, carry)),
         first,
     )
     .2

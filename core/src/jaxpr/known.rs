@@ -1,9 +1,7 @@
 //! What of a program is known without its arguments.
 
-use super::{Atom, ClosedJaxpr, read};
+use super::{Atom, ClosedJaxpr, Evaluation};
 use crate::Array;
-use crate::trace::{at_equation, bind_arc};
-use smallvec::SmallVec;
 
 impl ClosedJaxpr {
     /// The results that do not depend on the arguments; `None` in the place of
@@ -48,22 +46,14 @@ impl ClosedJaxpr {
                 eqn.inputs.iter().for_each(|a| mark(&mut needed, a));
             }
         }
-        let mut env: Vec<Option<Array>> = vec![None; jaxpr.num_vars()];
-        for (v, a) in jaxpr.constvars.iter().zip(&self.consts) {
-            env[v.index()] = Some(a.clone());
-        }
+        let mut evaluation = Evaluation::new(jaxpr);
+        evaluation.set(&jaxpr.constvars, self.consts.iter().cloned());
         for eqn in &jaxpr.eqns {
-            if !eqn.outputs.iter().any(|v| needed[v.index()]) {
-                continue;
-            }
-            let ins: SmallVec<[Array; 4]> = eqn.inputs.iter().map(|a| read(&env, a)).collect();
-            let refs: SmallVec<[&Array; 4]> = ins.iter().collect();
-            let outs = at_equation(eqn, || bind_arc(eqn.primitive.clone(), &refs));
-            for (v, a) in eqn.outputs.iter().zip(outs) {
-                env[v.index()] = Some(a);
+            if eqn.outputs.iter().any(|v| needed[v.index()]) {
+                evaluation.apply(eqn, |operands| eqn.bind(&operands));
             }
         }
-        let value = |atom: &Atom| (!of(&depends, atom)).then(|| read(&env, atom));
+        let value = |atom: &Atom| evaluation.get(atom).filter(|_| !of(&depends, atom));
         jaxpr.outvars.iter().map(value).collect()
     }
 }

@@ -3,6 +3,7 @@
 mod check;
 mod dce;
 mod edit;
+mod evaluate;
 mod known;
 mod layout;
 mod print;
@@ -16,6 +17,7 @@ use std::hash::{Hash, Hasher};
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
+pub(crate) use evaluate::Evaluation;
 pub use scope::{NamedScope, Scope, enter_named_scope, named_scope};
 
 /// A variable of one jaxpr: an index into its table of types.
@@ -204,24 +206,8 @@ impl Jaxpr {
             (self.constvars.len(), self.invars.len()),
             "eval: wrong number of captured values and arguments"
         );
-        let mut env: Vec<Option<Array>> = vec![None; self.num_vars()];
-        for (v, a) in self.constvars.iter().zip(consts) {
-            env[v.index()] = Some(a.clone());
-        }
-        for (v, a) in self.invars.iter().zip(args) {
-            env[v.index()] = Some(a.clone());
-        }
-        for eqn in &self.eqns {
-            let ins: SmallVec<[Array; 4]> = eqn.inputs.iter().map(|a| read(&env, a)).collect();
-            let refs: SmallVec<[&Array; 4]> = ins.iter().collect();
-            let outs = crate::trace::at_equation(eqn, || {
-                crate::trace::bind_arc(eqn.primitive.clone(), &refs)
-            });
-            for (v, a) in eqn.outputs.iter().zip(outs) {
-                env[v.index()] = Some(a);
-            }
-        }
-        self.outvars.iter().map(|a| read(&env, a)).collect()
+        let (consts, args) = (consts.iter().cloned(), args.iter().cloned());
+        self.evaluate(consts, args, |eqn, operands| eqn.bind(&operands))
     }
 
     /// A hash of the structure, source lines left out.
@@ -238,16 +224,6 @@ impl Jaxpr {
             }
             h.finish()
         })
-    }
-}
-
-/// The value of an operand in an environment indexed by variable.
-pub(crate) fn read(env: &[Option<Array>], atom: &Atom) -> Array {
-    match atom {
-        Atom::Var(v) => env[v.index()]
-            .clone()
-            .expect("a variable is bound before it is read"),
-        Atom::Literal(l) => Array::literal(*l),
     }
 }
 

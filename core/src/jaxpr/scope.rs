@@ -34,6 +34,15 @@ impl Scope {
         self.0
     }
 
+    /// The scope `inner` inside of this one.
+    pub(crate) fn join(self, inner: Scope) -> Scope {
+        match (self.0, inner.0) {
+            ("", _) => inner,
+            (_, "") => self,
+            (outer, inner) => Scope::new(format!("{outer}/{inner}")),
+        }
+    }
+
     /// The scope that operations of this thread are in now.
     pub(crate) fn current() -> Scope {
         CURRENT.get()
@@ -103,11 +112,6 @@ pub fn named_scope<R>(name: &str, f: impl FnOnce() -> R) -> R {
 /// assert_eq!(jaxpr.jaxpr.eqns[0].scope.name(), "norm");
 /// ```
 pub fn enter_named_scope(name: &str) -> NamedScope {
-    let outer = Scope::current().name();
-    let full = if outer.is_empty() {
-        name.to_string()
-    } else {
-        format!("{outer}/{name}")
-    };
-    Scope::new(full).enter()
+    let name = Scope::new(name.to_string());
+    Scope::current().join(name).enter()
 }

@@ -58,7 +58,7 @@ where
         let rule = rule.clone();
         let run = move |primals: &[Array], tangents: &[Option<Array>]| {
             let primals = tree::with_leaves(&args, primals.iter().cloned());
-            let (result, dots) = rule(primals, tangents);
+            let (result, dots) = trace::in_user_code(|| rule(primals, tangents));
             let outs = some(&result);
             let given = |what| Given {
                 operation: "custom_jvp",

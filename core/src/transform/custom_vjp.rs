@@ -6,7 +6,7 @@ use super::tangents::Tangents;
 use super::{ArgTuple, Function};
 use crate::jit::short_name;
 use crate::prim::custom::{BackwardRule, CustomVjpCall, Forward, ForwardRule, Identity};
-use crate::{Array, Tree, tree};
+use crate::{Array, Tree, trace, tree};
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ where
             let (fwd, bwd) = (fwd.clone(), bwd.clone());
             let run = move |primals: &[Array], perturbed: &[bool]| {
                 let primals = tree::with_leaves(&args, primals.iter().cloned());
-                let (result, residuals) = fwd(primals, perturbed);
+                let (result, residuals) = trace::in_user_code(|| fwd(primals, perturbed));
                 let outs = some(&result);
                 let given = Given {
                     operation: "custom_vjp",
@@ -106,7 +106,8 @@ where
     let bwd = bwd.clone();
     let run = move |kept: &[Array], cts: &[Option<Array>]| {
         let kept = tree::with_leaves(&residuals, kept.iter().cloned());
-        let grads = bwd(&args, kept, Tangents::new(&out, cts.to_vec()));
+        let cts = Tangents::new(&out, cts.to_vec());
+        let grads = trace::in_user_code(|| bwd(&args, kept, cts));
         let given = Given {
             operation: "custom_vjp",
             function,

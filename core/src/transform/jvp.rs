@@ -1,10 +1,10 @@
 //! Forward mode: a jaxpr evaluated on primals and tangents together; and
 //! linearization, the same with the tangent program recorded on its own.
 
-use crate::jaxpr::{Atom, ClosedJaxpr, Jaxpr, read};
+use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::prim::Differentiation;
 use crate::prim::nested::spread;
-use crate::trace::{self, OpenTrace, at_equation, bind_arc};
+use crate::trace::{self, OpenTrace, bind_arc};
 use crate::{Array, Outputs};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -16,32 +16,19 @@ pub(crate) fn jvp_eval(
     primals: &[Array],
     tangents: &[Option<Array>],
 ) -> (Vec<Array>, Vec<Option<Array>>) {
-    let mut values: Vec<Option<Array>> = vec![None; jaxpr.num_vars()];
-    let mut dots: Vec<Option<Array>> = vec![None; jaxpr.num_vars()];
-    for (v, a) in jaxpr.constvars.iter().zip(consts) {
-        values[v.index()] = Some(a.clone());
-    }
-    for ((v, a), t) in jaxpr.invars.iter().zip(primals).zip(tangents) {
-        values[v.index()] = Some(a.clone());
-        dots[v.index()] = t.clone().filter(|_| a.dtype().is_inexact());
-    }
-    let tangent = |dots: &[Option<Array>], atom: &Atom| match atom {
-        Atom::Var(v) => dots[v.index()].clone(),
-        Atom::Literal(_) => None,
+    let dual = |(value, tangent): (Array, Option<Array>)| {
+        let tangent = tangent.filter(|_| value.dtype().is_inexact());
+        (value, tangent)
     };
-    for eqn in &jaxpr.eqns {
-        let ins: SmallVec<[Array; 4]> = eqn.inputs.iter().map(|a| read(&values, a)).collect();
-        let ts: SmallVec<[Option<Array>; 4]> =
-            eqn.inputs.iter().map(|a| tangent(&dots, a)).collect();
-        let (outs, out_ts) = at_equation(eqn, || jvp_equation(&eqn.primitive, &ins, &ts));
-        for ((v, out), t) in eqn.outputs.iter().zip(outs).zip(out_ts) {
-            dots[v.index()] = t.filter(|_| out.dtype().is_inexact());
-            values[v.index()] = Some(out);
-        }
-    }
-    let outs = jaxpr.outvars.iter().map(|a| read(&values, a)).collect();
-    let ts = jaxpr.outvars.iter().map(|a| tangent(&dots, a)).collect();
-    (outs, ts)
+    let consts = consts.iter().map(|a| (a.clone(), None));
+    let args = primals.iter().cloned().zip(tangents.iter().cloned());
+    let duals = jaxpr.evaluate(consts, args.map(dual), |eqn, operands| {
+        let (ins, ts): (SmallVec<[Array; 4]>, SmallVec<[Option<Array>; 4]>) =
+            operands.into_iter().unzip();
+        let (outs, dots) = jvp_equation(&eqn.primitive, &ins, &ts);
+        outs.into_iter().zip(dots).map(dual)
+    });
+    duals.into_iter().unzip()
 }
 
 type Tangents = SmallVec<[Option<Array>; 2]>;

@@ -3,10 +3,10 @@
 use super::map_axes::{MapAxes, VmapOptions, example};
 use super::{ArgTuple, Function};
 use crate::array::Repr;
-use crate::jaxpr::{Atom, Jaxpr, read};
+use crate::jaxpr::Jaxpr;
 use crate::prim::BatchAxis;
 use crate::sharding::SpecEntry;
-use crate::trace::{self, at_equation, bind_arc};
+use crate::trace;
 use crate::{Array, AxisName, Tree, axis, tree};
 use smallvec::SmallVec;
 use std::panic::Location;
@@ -19,49 +19,29 @@ pub(crate) fn batch_eval(
     axes: &[Option<usize>],
     axis: BatchAxis,
 ) -> (Vec<Array>, Vec<Option<usize>>) {
-    let mut values: Vec<Option<Array>> = vec![None; jaxpr.num_vars()];
-    let mut places: Vec<Option<usize>> = vec![None; jaxpr.num_vars()];
-    for (v, a) in jaxpr.constvars.iter().zip(consts) {
-        values[v.index()] = Some(a.clone());
-    }
-    for ((v, a), ax) in jaxpr.invars.iter().zip(args).zip(axes) {
-        values[v.index()] = Some(a.clone());
-        places[v.index()] = *ax;
-    }
-    let place = |places: &[Option<usize>], atom: &Atom| match atom {
-        Atom::Var(v) => places[v.index()],
-        Atom::Literal(_) => None,
-    };
-    for eqn in &jaxpr.eqns {
-        let ins: SmallVec<[Array; 4]> = eqn.inputs.iter().map(|a| read(&values, a)).collect();
-        let axes: SmallVec<[Option<usize>; 4]> =
-            eqn.inputs.iter().map(|a| place(&places, a)).collect();
-        at_equation(eqn, || {
-            if axes.iter().all(Option::is_none) && !axis.is_used_by(&*eqn.primitive) {
-                let refs: SmallVec<[&Array; 4]> = ins.iter().collect();
-                let outs = bind_arc(eqn.primitive.clone(), &refs);
-                for (v, out) in eqn.outputs.iter().zip(outs) {
-                    values[v.index()] = Some(out);
-                }
-                return;
-            }
-            let (outs, out_axes) = eqn.primitive.batch(&ins, &axes, axis);
-            for ((v, out), ax) in eqn.outputs.iter().zip(outs).zip(out_axes) {
-                debug_assert!(
-                    ax.is_none_or(|ax| out.shape()[ax] == axis.size),
-                    "{}: the batching rule gave {} with batch axis {ax:?} of size {}",
-                    eqn.primitive.name(),
-                    out.aval(),
-                    axis.size
-                );
-                values[v.index()] = Some(out);
-                places[v.index()] = ax;
-            }
-        });
-    }
-    let outs = jaxpr.outvars.iter().map(|a| read(&values, a)).collect();
-    let axes = jaxpr.outvars.iter().map(|a| place(&places, a)).collect();
-    (outs, axes)
+    let consts = consts.iter().map(|a| (a.clone(), None));
+    let args = args.iter().cloned().zip(axes.iter().copied());
+    let outs = jaxpr.evaluate(consts, args, |eqn, operands| {
+        let (ins, axes): (SmallVec<[Array; 4]>, SmallVec<[Option<usize>; 4]>) =
+            operands.into_iter().unzip();
+        if axes.iter().all(Option::is_none) && !axis.is_used_by(&*eqn.primitive) {
+            let outs = eqn.bind(&ins).into_iter();
+            return outs.map(|out| (out, None)).collect();
+        }
+        let (outs, out_axes) = eqn.primitive.batch(&ins, &axes, axis);
+        let outs: SmallVec<[(Array, Option<usize>); 1]> = outs.into_iter().zip(out_axes).collect();
+        for (out, ax) in &outs {
+            debug_assert!(
+                ax.is_none_or(|ax| out.shape()[ax] == axis.size),
+                "{}: the batching rule gave {} with batch axis {ax:?} of size {}",
+                eqn.primitive.name(),
+                out.aval(),
+                axis.size
+            );
+        }
+        outs
+    });
+    outs.into_iter().unzip()
 }
 
 /// The function applied to every example along the first axis of each array of

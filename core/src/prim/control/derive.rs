@@ -3,12 +3,12 @@
 
 use super::scan::Parts;
 use crate::array::Repr;
-use crate::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Var, read};
+use crate::jaxpr::{Atom, ClosedJaxpr, Eqn, Evaluation, Jaxpr, Var};
 use crate::prim::BatchAxis;
 use crate::prim::call::Call;
 use crate::prim::nested::{self, given, picked};
 use crate::prim::remat::eval_inlined;
-use crate::trace::{OpenTrace, at_equation, bind_arc, trace_to_jaxpr};
+use crate::trace::{OpenTrace, trace_to_jaxpr};
 use crate::{Array, Aval};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -210,39 +210,26 @@ pub(super) struct Hoisted {
 /// leaves the rest. The first `kept` results stay results of the rest.
 pub(super) fn hoisted(program: &ClosedJaxpr, known: &[Array], kept: usize) -> Hoisted {
     let jaxpr = &*program.jaxpr;
-    let mut values: Vec<Option<Array>> = vec![None; jaxpr.num_vars()];
-    let consts = jaxpr.constvars.iter().zip(&program.consts);
-    for (v, a) in consts.chain(jaxpr.invars.iter().zip(known)) {
-        values[v.index()] = Some(a.clone());
-    }
-    let invariant = |values: &[Option<Array>], atom: &Atom| match atom {
-        Atom::Var(v) => values[v.index()].is_some(),
-        Atom::Literal(_) => true,
-    };
+    let mut values: Evaluation<Array> = Evaluation::new(jaxpr);
+    values.set(&jaxpr.constvars, program.consts.iter().cloned());
+    values.set(&jaxpr.invars, known.iter().cloned());
     let mut rest: Vec<Eqn> = Vec::new();
     for eqn in &jaxpr.eqns {
         let outside =
-            !eqn.primitive.has_effects() && eqn.inputs.iter().all(|a| invariant(&values, a));
-        if !outside {
-            rest.push(eqn.clone());
-            continue;
-        }
-        let ins: SmallVec<[Array; 4]> = eqn.inputs.iter().map(|a| read(&values, a)).collect();
-        let refs: SmallVec<[&Array; 4]> = ins.iter().collect();
-        let outs = at_equation(eqn, || bind_arc(eqn.primitive.clone(), &refs));
-        for (v, a) in eqn.outputs.iter().zip(outs) {
-            values[v.index()] = Some(a);
+            !eqn.primitive.has_effects() && eqn.inputs.iter().all(|a| values.get(a).is_some());
+        match outside {
+            true => values.apply(eqn, |operands| eqn.bind(&operands)),
+            false => rest.push(eqn.clone()),
         }
     }
     let mut outvars = jaxpr.outvars[..kept].to_vec();
     let mut outside = Vec::new();
     for atom in &jaxpr.outvars[kept..] {
-        if invariant(&values, atom) {
-            outside.push(Some(read(&values, atom)));
-        } else {
-            outside.push(None);
+        let value = values.get(atom);
+        if value.is_none() {
             outvars.push(*atom);
         }
+        outside.push(value);
     }
     // What the rest reads of the values outside, in the order of reading.
     let mut constvars: Vec<Var> = Vec::new();
@@ -250,7 +237,7 @@ pub(super) fn hoisted(program: &ClosedJaxpr, known: &[Array], kept: usize) -> Ho
     let read_atoms = rest.iter().flat_map(|e| &e.inputs).chain(&outvars);
     for atom in read_atoms {
         if let Atom::Var(v) = atom
-            && let Some(value) = values[v.index()].take()
+            && let Some(value) = values.take(*v)
         {
             constvars.push(*v);
             consts.push(value);

@@ -16,6 +16,10 @@ type Decide = dyn Fn(&dyn Primitive, &[Aval]) -> bool + Send + Sync;
 /// derivative; the others are computed again (`jax.checkpoint_policies`).
 /// Arguments are always kept.
 ///
+/// A policy decides about the operations of a function and of the jitted
+/// functions in it. It treats a loop or a `cond` as one operation; to keep values
+/// of every step of a loop, apply [`checkpoint`] to the loop's body.
+///
 /// [`checkpoint`]: crate::checkpoint()
 #[derive(Clone)]
 pub struct CheckpointPolicy(Policy);
@@ -91,8 +95,11 @@ impl CheckpointPolicy {
         CheckpointPolicy(Policy::AnyBut(names(recomputed)))
     }
 
-    /// Whatever the derivative needs is kept, named or not, but for values with
-    /// these names.
+    /// Whatever the derivative needs is kept, named or not, except results of
+    /// [`checkpoint_name`] with these names. As in JAX, the value that is given
+    /// such a name may be kept, since it has no name itself.
+    ///
+    /// [`checkpoint_name`]: crate::checkpoint_name
     pub fn save_anything_except_these_names<'a>(
         recomputed: impl IntoIterator<Item = &'a str>,
     ) -> Self {
@@ -171,18 +178,6 @@ impl CheckpointPolicy {
                 a.is_saveable(primitive, operands) || b.is_saveable(primitive, operands)
             }
             Policy::Decide(decide) => decide.0(primitive, operands),
-        }
-    }
-
-    /// Whether the value that an operation gives a name to must be computed
-    /// again, so that keeping it without the name would be cheating.
-    pub(super) fn refuses_operand(&self, primitive: &dyn Primitive) -> bool {
-        match &self.0 {
-            Policy::AnythingExcept(_) => {
-                primitive.as_any().is::<Name>() && !self.is_saveable(primitive, &[])
-            }
-            Policy::Both(a, b) => a.refuses_operand(primitive) && b.refuses_operand(primitive),
-            _ => false,
         }
     }
 

@@ -1,10 +1,10 @@
 //! Dividing a program in what is computed and kept, and what is computed again.
 
 use super::CheckpointPolicy;
-use crate::jaxpr::{Atom, Jaxpr, Var, read};
+use crate::jaxpr::{Atom, Evaluation, Jaxpr, Scope, Var};
 use crate::prim::call::Call;
 use crate::prim::shape::ReducePrecision;
-use crate::trace::{at_location, bind_arc, bind1};
+use crate::trace::bind1;
 use crate::{Array, Aval};
 use smallvec::SmallVec;
 
@@ -81,10 +81,8 @@ impl<'a> Split<'a> {
 
     /// Computes the results, and what is kept.
     pub fn compute(&self, args: &[Array]) -> (Vec<Array>, Vec<Array>) {
-        let mut env: Vec<Option<Array>> = vec![None; self.jaxpr.num_vars()];
-        for (v, a) in self.jaxpr.invars.iter().zip(args) {
-            env[v.index()] = Some(a.clone());
-        }
+        let mut evaluation = Evaluation::new(self.jaxpr);
+        evaluation.set(&self.jaxpr.invars, args.iter().cloned());
         let mut used = vec![false; self.jaxpr.num_vars()];
         for eqn in self.marked(&self.first) {
             for input in &eqn.inputs {
@@ -93,7 +91,7 @@ impl<'a> Split<'a> {
                 }
             }
         }
-        self.run(&self.first, &mut env, |v, out| {
+        self.run(&self.first, &mut evaluation, |v, out| {
             // Otherwise the compiler may keep more digits of the value where it
             // is computed than where it is read again.
             let rounded = self.saved.contains(&v) && used[v.index()];
@@ -108,22 +106,18 @@ impl<'a> Split<'a> {
                 _ => out,
             }
         });
-        let outs = self.outs.iter().map(|a| read(&env, a)).collect();
-        let saved = self.saved.iter().map(|v| read(&env, &Atom::Var(*v)));
-        (outs, saved.collect())
+        let saved: Vec<Atom> = self.saved.iter().map(|v| Atom::Var(*v)).collect();
+        (evaluation.read(self.outs), evaluation.read(&saved))
     }
 
     /// Computes the residuals from what was kept and the arguments in `inputs`.
     pub fn recompute(&self, saved: &[Array], args: &[Array]) -> Vec<Array> {
-        let mut env: Vec<Option<Array>> = vec![None; self.jaxpr.num_vars()];
-        for (i, a) in self.inputs.iter().zip(args) {
-            env[self.jaxpr.invars[*i].index()] = Some(a.clone());
-        }
-        for (v, a) in self.saved.iter().zip(saved) {
-            env[v.index()] = Some(a.clone());
-        }
-        self.run(&self.again, &mut env, |_, out| out);
-        self.residuals.iter().map(|a| read(&env, a)).collect()
+        let mut evaluation = Evaluation::new(self.jaxpr);
+        let inputs = self.inputs.iter().map(|i| &self.jaxpr.invars[*i]);
+        evaluation.set(inputs, args.iter().cloned());
+        evaluation.set(&self.saved, saved.iter().cloned());
+        self.run(&self.again, &mut evaluation, |_, out| out);
+        evaluation.read(self.residuals)
     }
 
     fn marked<'s>(&'s self, marks: &'s [bool]) -> impl Iterator<Item = &'s crate::Eqn> {
@@ -131,19 +125,17 @@ impl<'a> Split<'a> {
         eqns.filter(|(_, marked)| **marked).map(|(eqn, _)| eqn)
     }
 
-    fn run(&self, marks: &[bool], env: &mut [Option<Array>], finish: impl Fn(Var, Array) -> Array) {
+    fn run(
+        &self,
+        marks: &[bool],
+        evaluation: &mut Evaluation<Array>,
+        finish: impl Fn(Var, Array) -> Array,
+    ) {
         for eqn in self.marked(marks) {
-            let ins: SmallVec<[Array; 4]> = eqn.inputs.iter().map(|a| read(env, a)).collect();
-            let refs: SmallVec<[&Array; 4]> = ins.iter().collect();
-            at_location(eqn.location, || {
-                let outs = bind_arc(eqn.primitive.clone(), &refs);
-                for (v, out) in eqn.outputs.iter().zip(outs) {
-                    // What was kept stays what it is if another result of its
-                    // equation is computed again.
-                    if env[v.index()].is_none() {
-                        env[v.index()] = Some(finish(*v, out));
-                    }
-                }
+            evaluation.apply(eqn, |operands| {
+                let outs = eqn.bind(&operands).into_iter().zip(&eqn.outputs);
+                let outs = outs.map(|(out, v)| finish(*v, out));
+                outs.collect::<SmallVec<[Array; 1]>>()
             });
         }
     }
@@ -157,13 +149,6 @@ fn saveable(jaxpr: &Jaxpr, policy: &CheckpointPolicy) -> Vec<bool> {
         if policy.is_saveable(&*eqn.primitive, &operands) {
             for v in &eqn.outputs {
                 saveable[v.index()] = true;
-            }
-        }
-        if policy.refuses_operand(&*eqn.primitive) {
-            for input in &eqn.inputs {
-                if let Atom::Var(v) = input {
-                    saveable[v.index()] = false;
-                }
             }
         }
     }
@@ -185,24 +170,17 @@ fn exponent_and_mantissa(aval: Aval) -> Option<(u32, u32)> {
 /// Evaluates a program with the programs that it calls in place, so that a
 /// policy sees their operations.
 pub(crate) fn eval_inlined(jaxpr: &Jaxpr, args: &[Array]) -> Vec<Array> {
-    let mut env: Vec<Option<Array>> = vec![None; jaxpr.num_vars()];
-    for (v, a) in jaxpr.invars.iter().zip(args) {
-        env[v.index()] = Some(a.clone());
-    }
-    for eqn in &jaxpr.eqns {
-        let ins: SmallVec<[Array; 4]> = eqn.inputs.iter().map(|a| read(&env, a)).collect();
-        let outs = at_location(eqn.location, || {
-            match eqn.primitive.as_any().downcast_ref::<Call>() {
-                Some(call) => eval_inlined(&call.jaxpr, &ins),
-                None => {
-                    let refs: SmallVec<[&Array; 4]> = ins.iter().collect();
-                    bind_arc(eqn.primitive.clone(), &refs).into_vec()
-                }
-            }
-        });
-        for (v, out) in eqn.outputs.iter().zip(outs) {
-            env[v.index()] = Some(out);
-        }
-    }
-    jaxpr.outvars.iter().map(|a| read(&env, a)).collect()
+    inlined_within(Scope::default(), jaxpr, args)
+}
+
+/// [`eval_inlined`] of a program that is called in a scope: the scopes of a called
+/// program are relative to its call.
+fn inlined_within(outer: Scope, jaxpr: &Jaxpr, args: &[Array]) -> Vec<Array> {
+    jaxpr.evaluate([], args.iter().cloned(), |eqn, operands| {
+        let scope = outer.join(eqn.scope);
+        scope.within(|| match eqn.primitive.as_any().downcast_ref::<Call>() {
+            Some(call) => inlined_within(scope, &call.jaxpr, &operands),
+            None => eqn.bind(&operands).into_vec(),
+        })
+    })
 }
