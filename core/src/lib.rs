@@ -28,6 +28,7 @@ mod intern;
 mod jaxpr;
 mod jit;
 pub mod linalg;
+pub mod lost;
 pub mod lower;
 mod narrow;
 mod numerics;

@@ -5,7 +5,7 @@ use crate::array::{Repr, Tracer};
 use crate::hash::FastMap;
 use crate::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Scope, Var};
 use crate::prim::{self, Primitive};
-use crate::{Array, Aval, ShapeError};
+use crate::{Array, Aval, ShapeError, lost};
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
@@ -41,6 +41,8 @@ struct Frame {
     captured: FastMap<Identity, Var>,
     invars: Vec<Var>,
     eqns: Vec<Eqn>,
+    /// Writes to copies of variables that were dropped.
+    dropped: Vec<lost::Write>,
 }
 
 thread_local! {
@@ -109,6 +111,7 @@ impl OpenTrace {
                 captured: FastMap::default(),
                 invars: Vec::new(),
                 eqns: Vec::new(),
+                dropped: Vec::new(),
             });
         });
         OpenTrace {
@@ -144,6 +147,16 @@ impl OpenTrace {
     /// If an output is a value of a trace that has ended.
     #[track_caller]
     pub fn finish(self, outputs: &[Array]) -> ClosedJaxpr {
+        self.finish_named(outputs, |_| None)
+    }
+
+    /// [`finish`](OpenTrace::finish) with the paths of the results, for messages.
+    #[track_caller]
+    pub fn finish_named(
+        self,
+        outputs: &[Array],
+        name: impl Fn(usize) -> Option<String>,
+    ) -> ClosedJaxpr {
         for out in outputs {
             if let Err(message) = usable("the traced function's result", out) {
                 panic!("{message}");
@@ -156,8 +169,15 @@ impl OpenTrace {
             let frame = stack.pop().expect("the trace is open");
             (frame, atoms)
         });
+        let id = self.id;
         std::mem::forget(self);
         let (frame, outvars) = frame;
+        for write in frame.dropped {
+            let is_input =
+                |a: &Array| matches!(&a.0, Repr::Tracer(t) if frame.invars.contains(&t.var));
+            let output = |a: &Array| outputs.iter().position(|out| out.same(a));
+            write.settle(id, is_input, output, &name);
+        }
         ClosedJaxpr {
             jaxpr: Arc::new(Jaxpr::new(
                 frame.constvars,
@@ -191,6 +211,27 @@ pub(crate) fn trace_to_jaxpr(
     let args: Vec<Array> = avals.iter().map(|a| trace.input(*a)).collect();
     let outs = f(&args);
     trace.finish(&outs)
+}
+
+/// The innermost open trace on this thread; 0 for none.
+pub(crate) fn innermost() -> u64 {
+    STACK.with_borrow(|stack| stack.last().map_or(0, |frame| frame.id))
+}
+
+/// Whether a trace is open on this thread.
+pub(crate) fn is_open(trace: u64) -> bool {
+    STACK.with_borrow(|stack| stack.iter().any(|frame| frame.id == trace))
+}
+
+/// Has a trace judge, when it ends, a write to a copy that was dropped.
+pub(crate) fn add_dropped(trace: u64, write: lost::Write) {
+    // Copies may outlive the thread's traces.
+    let _ = STACK.try_with(|stack| {
+        let mut stack = stack.borrow_mut();
+        if let Some(frame) = stack.iter_mut().find(|frame| frame.id == trace) {
+            frame.dropped.push(write);
+        }
+    });
 }
 
 /// `true` while a trace is open on this thread, and operations go into it.
@@ -271,7 +312,7 @@ pub(crate) fn at_equation<R>(eqn: &Eqn, f: impl FnOnce() -> R) -> R {
 fn usable(operation: &str, array: &Array) -> Result<(), String> {
     match &array.0 {
         Repr::Tracer(t) => {
-            if STACK.with_borrow(|stack| stack.iter().any(|f| f.id == t.trace)) {
+            if is_open(t.trace) {
                 Ok(())
             } else {
                 Err(format!(

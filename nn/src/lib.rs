@@ -61,6 +61,10 @@
 //!   `forward_masked`.
 //! - Layers that draw keys or keep statistics have `forward(&mut self, ..)`.
 //!   [`Module::train`] and [`Module::eval`] switch them, for the whole model.
+//! - Pass the model itself, `&mut model`, to what differentiates or repeats it:
+//!   [`value_and_grad`], [`accumulate`] for the parts of a batch, the functions of
+//!   [`nnx`] for loops. A copy that draws keys or updates statistics in a traced
+//!   function and is then dropped loses them, and is reported on stderr.
 //! - `dtype` is what a layer computes in, `param_dtype` what its parameters are
 //!   kept in.
 //! - Streams of keys come from [`Rngs`]: `params` for first values, `dropout`
@@ -80,6 +84,7 @@
 #[allow(unused_extern_crates)]
 extern crate self as ramie_nn;
 
+mod accumulate;
 pub mod init;
 mod layers;
 pub mod linen;
@@ -98,6 +103,7 @@ mod value_and_grad;
 mod variable;
 mod vars;
 
+pub use accumulate::{accumulate, accumulate_wrt};
 pub use init::Initializer;
 pub use layers::{
     AnyLayer, AttentionDropout, AttentionFn, AttentionInputs, AttentionOptions, ByCall, ByType,
@@ -144,5 +150,6 @@ pub use vars::Vars;
 /// What derived code needs; not part of the interface.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::variable::is_state;
     pub use ramie_core;
 }

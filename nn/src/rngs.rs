@@ -71,6 +71,14 @@ impl RngStream {
     /// [`nnx::vmap`](crate::nnx::vmap) has one of them.
     #[track_caller]
     pub fn next_key(&mut self) -> Key {
+        let key = self.peek();
+        self.count.set(&*self.count + 1);
+        key
+    }
+
+    /// The key that [`next_key`](RngStream::next_key) returns next.
+    #[track_caller]
+    pub(crate) fn peek(&self) -> Key {
         let shape = self.key.0.shape();
         assert!(
             shape.is_empty(),
@@ -79,9 +87,7 @@ impl RngStream {
              step its own key",
             self.tag
         );
-        let key = self.key.0.fold_in(&self.count);
-        self.count = RngCount::new(&*self.count + 1);
-        key
+        self.key.0.fold_in(&self.count)
     }
 
     /// A new stream, from the next key.

@@ -2,7 +2,7 @@
 
 use crate::Param;
 use crate::nnx::{self, Filter, of_type};
-use ramie_core::{Array, DType, Objective, State, Tree, tree, vjp_with_aux};
+use ramie_core::{Array, DType, Objective, State, Tree, vjp_with_aux};
 use std::panic::Location;
 
 /// The value of a function of a model and its gradient with respect to the
@@ -61,42 +61,62 @@ pub fn value_and_grad_wrt<M: Tree, R: Objective>(
     wrt: impl Filter,
     f: impl FnOnce(&mut M) -> R,
 ) -> (R, State) {
-    let at = Location::caller();
+    const OPERATION: &str = "value_and_grad";
+    let params = parameters(OPERATION, model, wrt);
+    differentiate(OPERATION, Location::caller(), model, params, f)
+}
+
+/// The leaves of a model to differentiate with respect to.
+#[track_caller]
+pub(crate) fn parameters<M: Tree>(operation: &str, model: &M, wrt: impl Filter) -> State {
     let params = nnx::state(model, wrt);
     assert!(
         !params.is_empty(),
-        "value_and_grad: the model has nothing to differentiate with respect to\n  help: hold \
+        "{operation}: the model has nothing to differentiate with respect to\n  help: hold \
          parameters in `Param`, and derive Tree or Module for the layers that own them"
     );
     for (path, array) in params.iter() {
         assert!(
             array.dtype().is_float(),
-            "value_and_grad: `{path}` is {}, which holds no floating-point numbers\n  help: hold it \
+            "{operation}: `{path}` is {}, which holds no floating-point numbers\n  help: hold it \
              in another kind of variable than `Param`",
             array.aval()
         );
     }
+    params
+}
+
+/// The value of a function of a model and its gradient with respect to some of
+/// the model's leaves.
+#[track_caller]
+pub(crate) fn differentiate<M: Tree, R: Objective>(
+    operation: &str,
+    at: &Location<'_>,
+    model: &mut M,
+    params: State,
+    f: impl FnOnce(&mut M) -> R,
+) -> (R, State) {
     // The traced copy returns as an auxiliary value: with its leaves come the
     // fixed values that the function may have changed.
-    let mut copy = tree::map(model, Array::clone);
+    let mut copy = nnx::copy(model);
     let traced = move |params: State| {
         params.update(&mut copy).expect("the model's own paths");
         let out = f(&mut copy);
         let loss = out.loss().clone();
-        check_loss(&loss, at);
+        check_loss(operation, &loss, at);
         (loss, (out, copy))
     };
     let (loss, pull, (out, after)) = vjp_with_aux(traced, params);
-    *model = after;
+    nnx::replace(model, after);
     let grads = pull(Array::scalar(1.0, loss.dtype()));
     (out, grads)
 }
 
-fn check_loss(loss: &Array, at: &Location<'_>) {
+fn check_loss(operation: &str, loss: &Array, at: &Location<'_>) {
     let (aval, dtype) = (loss.aval(), loss.dtype());
     assert!(
         aval.ndim() == 0 && dtype.is_float(),
-        "value_and_grad: the function must return a floating-point scalar loss, it returned {aval}\n  \
+        "{operation}: the function must return a floating-point scalar loss, it returned {aval}\n  \
          called at {at}\n  help: {}",
         if dtype.is_float() {
             "reduce it, for example with .mean() or .sum()".to_string()

@@ -1,6 +1,6 @@
 //! Variables: arrays that know what they are for.
 
-use crate::Metadata;
+use crate::{Metadata, OptVariable};
 use ramie_core::{Array, Tree};
 use std::borrow::Cow;
 use std::ops::DerefMut;
@@ -29,6 +29,20 @@ pub fn collection_of(kind: &str) -> Cow<'_, str> {
     }
 }
 
+/// Whether layers change variables of a kind while they compute, so that a change to
+/// a copy is lost. Optimizers change parameters, and what is kept for inspection is
+/// dropped as a rule.
+pub fn is_state(kind: &str) -> bool {
+    ![
+        Param::KIND,
+        LoraParam::KIND,
+        Intermediate::KIND,
+        Perturbation::KIND,
+        OptVariable::KIND,
+    ]
+    .contains(&kind)
+}
+
 /// Defines kinds of variables: arrays in a wrapper that filters see.
 ///
 /// Each entry gives the type and the name of its kind, by which
@@ -45,10 +59,10 @@ pub fn collection_of(kind: &str) -> Cow<'_, str> {
 macro_rules! variables {
     ($($(#[$doc:meta])* $name:ident = $kind:literal;)*) => { $(
         $(#[$doc])*
-        #[derive(Clone)]
         pub struct $name {
             value: $crate::__private::ramie_core::Array,
             metadata: ::std::option::Option<::std::sync::Arc<$crate::Metadata>>,
+            history: $crate::__private::ramie_core::lost::History,
         }
 
         impl $name {
@@ -57,7 +71,11 @@ macro_rules! variables {
 
             /// A variable with a first value.
             pub fn new(value: $crate::__private::ramie_core::Array) -> Self {
-                $name { value, metadata: ::std::option::Option::None }
+                $name {
+                    value,
+                    metadata: ::std::option::Option::None,
+                    history: ::std::default::Default::default(),
+                }
             }
 
             /// The value.
@@ -66,7 +84,9 @@ macro_rules! variables {
             }
 
             /// Another value in the place of this one; the metadata stay.
+            #[track_caller]
             pub fn set(&mut self, value: impl $crate::__private::ramie_core::IntoArray) {
+                self.history.write();
                 self.value = value.into_array();
             }
 
@@ -80,6 +100,24 @@ macro_rules! variables {
             /// What is known beside the value.
             pub fn metadata(&self) -> ::std::option::Option<&$crate::Metadata> {
                 self.metadata.as_deref()
+            }
+        }
+
+        impl ::std::clone::Clone for $name {
+            fn clone(&self) -> Self {
+                $name {
+                    value: self.value.clone(),
+                    metadata: self.metadata.clone(),
+                    history: self.history.copied(&self.value),
+                }
+            }
+        }
+
+        impl ::std::ops::Drop for $name {
+            fn drop(&mut self) {
+                if $crate::__private::is_state($kind) {
+                    self.history.close($kind, &self.value);
+                }
             }
         }
 
@@ -114,13 +152,18 @@ macro_rules! variables {
                     &$crate::__private::ramie_core::Array,
                 ) -> $crate::__private::ramie_core::Array,
             ) -> Self {
-                $name { value: leaf(&self.value), metadata: self.metadata.clone() }
+                $name {
+                    value: leaf(&self.value),
+                    metadata: self.metadata.clone(),
+                    history: self.history.rebuilt(&self.value),
+                }
             }
             fn visit_parts(
                 &mut self,
                 visit: &mut dyn FnMut(&mut dyn ::std::any::Any),
             ) {
                 visit(&mut self.metadata);
+                visit(&mut self.history);
             }
         }
 
@@ -131,7 +174,9 @@ macro_rules! variables {
             }
         }
         impl ::std::ops::DerefMut for $name {
+            #[track_caller]
             fn deref_mut(&mut self) -> &mut Self::Target {
+                self.history.write();
                 &mut self.value
             }
         }

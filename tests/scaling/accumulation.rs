@@ -2,24 +2,14 @@
 
 use crate::model::{Trainer, shardings};
 use crate::{SIZES, STEPS, assert_close, batch, losses_on_one_device, mesh};
-use ramie::nn::{Param, value_and_grad};
+use ramie::nn::accumulate;
 use ramie::*;
 
-/// One step on `i32[parts, batch, length + 1]`; the memory for activations is that
-/// of one part.
+/// One step on `i32[parts, batch, length + 1]`; activations need the memory of one part.
 fn accumulating_step(t: &mut Trainer, parts: Array) -> Array {
-    let count = parts.shape()[0] as f64;
-    let model = &t.model;
-    let part = |(sum, grads): (Array, State), tokens: Array| {
-        let mut model = tree::map(model, Array::clone);
-        let (loss, new) = value_and_grad(&mut model, |m| m.loss(&tokens));
-        ((sum + loss, grads.zip(&new, |a, b| a + b)), ())
-    };
-    let zeros = State::of(model).of_kind(Param::KIND).zeros_like();
-    let init = (Array::scalar(0.0, DType::F32), zeros);
-    let ((loss, grads), ()) = scan(part, init, parts);
-    t.optimizer.update(&mut t.model, grads.map(|g| g / count));
-    loss / count
+    let (loss, grads) = accumulate(&mut t.model, parts, |m, tokens| m.loss(&tokens));
+    t.optimizer.update(&mut t.model, grads);
+    loss
 }
 
 #[test]

@@ -197,8 +197,12 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         let mut outs = tree::leaves(&inner);
         let state_outs = outs.len();
         outs.extend(tree::leaves(&result));
+        let path = |i: usize| match i < state_outs {
+            true => tree::paths(&inner).into_iter().nth(i),
+            false => tree::paths(&result).into_iter().nth(i - state_outs),
+        };
         Trace {
-            program: open.finish(&outs),
+            program: open.finish_named(&outs, path),
             in_place: before == tree::structure(&inner),
             state: inner,
             result,

@@ -114,16 +114,26 @@ arity!(6; A a 0, B b 1, C c 2, D d 3, E e 4, F f 5);
 pub trait Objective: Tree {
     /// The loss.
     fn loss(&self) -> &Array;
+
+    /// The same result with another loss.
+    #[must_use]
+    fn with_loss(self, loss: Array) -> Self;
 }
 
 impl Objective for Array {
     fn loss(&self) -> &Array {
         self
     }
+    fn with_loss(self, loss: Array) -> Self {
+        loss
+    }
 }
 
 impl<T: Tree> Objective for (Array, T) {
     fn loss(&self) -> &Array {
         &self.0
+    }
+    fn with_loss(self, loss: Array) -> Self {
+        (loss, self.1)
     }
 }

@@ -71,7 +71,7 @@ impl Ema {
     /// If the model lacks one of the variables.
     #[track_caller]
     pub fn apply_to<M: Tree>(&self, model: &M) -> M {
-        let mut averaged = graph::clone(model);
+        let mut averaged = graph::copy(model);
         graph::update(&mut averaged, &self.params);
         averaged
     }

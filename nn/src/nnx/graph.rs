@@ -2,8 +2,9 @@
 
 use super::filter::{Filter, Leaf};
 use crate::for_each_variable;
+use ramie_core::lost::{self, History};
 use ramie_core::tree::{self, Fixed, Visitor};
-use ramie_core::{Array, State, Tree};
+use ramie_core::{Array, State, Tree, is_tracing};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -172,7 +173,7 @@ impl<M: Tree> GraphDef<M> {
 impl<M: Tree> Clone for GraphDef<M> {
     fn clone(&self) -> Self {
         GraphDef {
-            model: clone(&self.model),
+            model: copy(&self.model),
             paths: self.paths.clone(),
         }
     }
@@ -307,15 +308,69 @@ pub fn update<M: Tree>(model: &mut M, states: impl States) {
     }
 }
 
-/// The model once more (`nnx.clone`): with handles to the same arrays, which
+/// Returns a copy of the model (`nnx.clone`): handles to the same arrays, which
 /// nothing changes in place while both have them.
+///
+/// What the copy changes, the model does not see. In a traced function, a copy that
+/// draws keys or updates statistics and is then dropped is reported on stderr.
 pub fn clone<M: Tree>(model: &M) -> M {
+    lost::copying(|| copy(model))
+}
+
+/// The model for a transformation, whose changes go back to it.
+pub(crate) fn copy<M: Tree>(model: &M) -> M {
     tree::map(model, Array::clone)
+}
+
+/// Replaces a model by what a transformation made of it. A copy stays a copy.
+pub(crate) fn replace<M: Tree>(model: &mut M, after: M) {
+    let mut before = Vec::new();
+    if is_tracing() {
+        for_each_history(model, |history| {
+            let mut taken = History::default();
+            history.pass_on(&mut taken);
+            before.push(taken);
+        });
+    }
+    *model = after;
+    if !before.is_empty() {
+        let mut before = before.iter_mut();
+        for_each_history(model, |history| {
+            if let Some(before) = before.next() {
+                before.pass_on(history);
+            }
+        });
+    }
+}
+
+/// The writes to the variables of a model, for [`add_writes`].
+pub(super) fn writes<M: Tree>(model: &mut M) -> Vec<History> {
+    let mut writes = Vec::new();
+    for_each_history(model, |history| writes.push(history.writes()));
+    writes
+}
+
+/// Records writes to a model in another of the same structure.
+pub(super) fn add_writes<M: Tree>(model: &mut M, writes: &[History]) {
+    let mut writes = writes.iter();
+    for_each_history(model, |history| {
+        if let Some(writes) = writes.next() {
+            history.join(writes);
+        }
+    });
+}
+
+fn for_each_history<M: Tree>(model: &mut M, mut f: impl FnMut(&mut History)) {
+    tree::part(model, &mut |part| {
+        if let Some(history) = part.downcast_mut::<History>() {
+            f(history);
+        }
+    });
 }
 
 /// What differs in the structure of two trees, if anything does: paths, or fixed
 /// values.
-pub(super) fn difference<T: Tree>(before: &T, after: &T) -> Option<String> {
+pub(crate) fn difference<T: Tree>(before: &T, after: &T) -> Option<String> {
     struct Parts(Vec<String>);
     impl Visitor for Parts {
         fn leaf(&mut self, _: &Array) {

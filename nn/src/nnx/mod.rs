@@ -65,8 +65,8 @@ pub use filter::{
     All, Any, Everything, Filter, HasTag, Kind, KindOf, Leaf, Not, Nothing, OfType, PathContains,
     PathContainsPart, PathIn, RngState, WithTag, of_type, predicate,
 };
-pub(crate) use graph::listed;
 pub use graph::{Filters, GraphDef, States, clone, graphdef, merge, split, state, update};
+pub(crate) use graph::{copy, difference, listed, replace};
 pub(crate) use observe::{flops, observed};
 pub use observe::{observe, observe_mut};
 pub use parts::{Node, for_each, for_each_mut, iter_children, iter_modules, set_attributes};

@@ -313,7 +313,7 @@ pub fn init_perturbations<M: Tree, R: Tree>(model: &mut M, f: impl FnOnce(&mut M
             f(&mut model);
             model
         },
-        super::graph::clone(model),
+        super::graph::copy(model),
     );
     let mut made = Vec::new();
     super::parts::for_each(&shapes, |_, p: &Perturb| made.push(p.value.clone()));

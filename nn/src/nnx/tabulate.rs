@@ -1,7 +1,7 @@
 //! `tabulate`: the layers of a model in a table.
 
 use super::display::{Item, Size, type_of_kind};
-use super::graph::clone;
+use super::graph::copy;
 use super::observe::{Recording, program_costs, start, types};
 use super::table::Table;
 use ramie_core::tree::shape_dtype_structs;
@@ -179,7 +179,7 @@ pub fn tabulate<M: Tree, A: Tree, R: Tree>(
             calls = guard.finish();
             out
         },
-        (clone(model), shape_dtype_structs(&args)),
+        (copy(model), shape_dtype_structs(&args)),
     );
     for call in calls {
         let Some(row) = rows.iter_mut().find(|row| row.path == call.path) else {

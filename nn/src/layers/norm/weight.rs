@@ -152,7 +152,7 @@ impl<L> WeightNormConfig<L> {
         for (i, path) in kept.enumerate() {
             let shape = self.scale_shape(&params[&path]);
             // A key that no other parameter has.
-            let key = rngs.get("params").clone().next_key();
+            let key = rngs.get("params").peek();
             let key = key.fold_in(Array::scalar(i as u32, DType::U32));
             let scale = self.scale_init.draw(&key, &shape, self.param_dtype);
             scales.insert(slashed(&path), Param::new(scale));

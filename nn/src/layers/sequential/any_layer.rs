@@ -121,7 +121,7 @@ impl Tree for AnyLayer {
 
 impl Clone for AnyLayer {
     fn clone(&self) -> AnyLayer {
-        Tree::rebuild(self, &mut Array::clone)
+        crate::nnx::clone(self)
     }
 }
 

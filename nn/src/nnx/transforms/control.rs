@@ -1,6 +1,6 @@
 //! Control flow over functions that change a model, and `eval_shape`.
 
-use super::copy;
+use super::{copy, replace};
 use crate::nnx::graph::difference;
 use ramie_core::{Array, IntoArray, Tree};
 
@@ -54,7 +54,7 @@ pub fn cond<M: Tree, R: Tree>(
         },
         copy(model),
     );
-    *model = after;
+    replace(model, after);
     out
 }
 
@@ -83,7 +83,7 @@ pub fn switch<M: Tree, R: Tree>(
         .collect();
     let branches: Vec<&dyn Fn(M) -> (R, M)> = checked.iter().map(|f| f as _).collect();
     let (out, after) = ramie_core::switch(index, &branches, copy(model));
-    *model = after;
+    replace(model, after);
     out
 }
 
@@ -104,7 +104,7 @@ pub fn switch<M: Tree, R: Tree>(
 #[track_caller]
 pub fn while_loop<M: Tree>(model: &mut M, condition: impl Fn(&M) -> Array, body: impl Fn(&mut M)) {
     let before = copy(model);
-    *model = ramie_core::while_loop(
+    let after = ramie_core::while_loop(
         |m: M| condition(&m),
         |mut m| {
             body(&mut m);
@@ -113,6 +113,7 @@ pub fn while_loop<M: Tree>(model: &mut M, condition: impl Fn(&M) -> Array, body:
         },
         copy(model),
     );
+    replace(model, after);
 }
 
 /// A function of a number and a model, for each number from `lower` up to
@@ -136,7 +137,7 @@ pub fn fori_loop<M: Tree>(
     body: impl Fn(Array, &mut M),
 ) {
     let before = copy(model);
-    *model = ramie_core::fori_loop(
+    let after = ramie_core::fori_loop(
         lower,
         upper,
         |i, mut m: M| {
@@ -146,6 +147,7 @@ pub fn fori_loop<M: Tree>(
         },
         copy(model),
     );
+    replace(model, after);
 }
 
 /// What a function gives, with types in the place of elements: nothing is

@@ -1,6 +1,6 @@
 //! `custom_vjp` of functions that change a model.
 
-use super::{copy, pure};
+use super::{copy, pure, replace};
 use crate::nnx::graph::listed;
 use ramie_core::{Array, State, Tree, tree};
 
@@ -58,7 +58,7 @@ pub fn custom_vjp<M: Tree, A: Tree, R: Tree, S: Tree>(
         },
     );
     let (out, after) = with_rule(copy(model), args);
-    *model = after;
+    replace(model, after);
     out
 }
 

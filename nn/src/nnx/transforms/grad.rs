@@ -1,6 +1,6 @@
 //! Derivatives of functions that change a model.
 
-use super::copy;
+use super::{copy, replace};
 use crate::Param;
 use crate::nnx::filter::{Filter, Leaf, of_type};
 use crate::nnx::graph::{self, listed};
@@ -89,7 +89,7 @@ pub fn vjp<M: Tree, R: Tree, F: FnOnce(&mut M) -> R>(
         (out, inside)
     };
     let (out, pull, after) = vjp_with_aux(traced, params);
-    *model = after;
+    replace(model, after);
     (out, pull)
 }
 
@@ -129,6 +129,6 @@ pub fn jvp<M: Tree, R: Tree>(
         (out, inside)
     };
     let (out, tangent, after) = ramie_core::jvp_with_aux(traced, primals, tangents);
-    *model = after;
+    replace(model, after);
     (out, tangent)
 }

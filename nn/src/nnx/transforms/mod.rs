@@ -21,7 +21,7 @@ pub use remat::{remat, remat_with};
 pub use scan::{ScanOptions, scan};
 pub use vmap::{VmapOptions, vmap};
 
-use super::graph::clone as copy;
+use super::graph::{copy, replace};
 use ramie_core::Tree;
 
 /// A function that changes a model as one that returns it.
@@ -51,7 +51,7 @@ macro_rules! models {
                 ($( copy(&*self.$i), )+)
             }
             fn write(self, models: Self::Tuple) {
-                $( *self.$i = models.$i; )+
+                $( replace(self.$i, models.$i); )+
             }
         }
     };

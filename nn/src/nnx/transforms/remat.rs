@@ -1,6 +1,6 @@
 //! `remat` of functions that change a model.
 
-use super::{copy, pure};
+use super::{copy, pure, replace};
 use ramie_core::{CheckpointOptions, Tree, checkpoint_with};
 
 /// A function of a model and arguments whose derivative computes it again
@@ -34,6 +34,6 @@ pub fn remat_with<M: Tree, A: Tree, R: Tree>(
 ) -> R {
     let f = pure(f);
     let (out, after) = checkpoint_with(move |m: M, a: A| f(m, a), options)(copy(model), args);
-    *model = after;
+    replace(model, after);
     out
 }

@@ -1,9 +1,10 @@
 //! `scan` of functions that change a model.
 
 use super::axes::{Axis, StateAxes, checked_axis, rename_axes};
-use super::copy;
-use crate::nnx::graph::difference;
+use super::{copy, replace};
+use crate::nnx::graph::{self, difference};
 use ramie_core::{Array, AxisName, Tree, scan_with, tree};
+use std::cell::RefCell;
 
 /// How [`scan`] goes through the model, and how the loop runs.
 ///
@@ -185,10 +186,12 @@ pub fn scan<M: Tree, C: Tree, X: Tree, Y: Tree>(
         like = slices;
         rename_axes(OPERATION, &mut like, &leaves.axes, name, false);
     }
+    let writes = RefCell::default();
     let step = |(carry, carried): (C, Vec<Array>), (x, scanned): (X, Vec<Array>)| {
         let before = leaves.put(&like, carried, scanned);
         let mut inside = copy(&before);
         let (carry, y) = f(&mut inside, carry, x);
+        writes.replace(graph::writes(&mut inside));
         let (carried, scanned) = leaves.after_step(&before, &inside);
         ((carry, carried), (y, scanned))
     };
@@ -203,7 +206,9 @@ pub fn scan<M: Tree, C: Tree, X: Tree, Y: Tree>(
         Axis::At(axis) => scanned.next().map(|array| array.move_axis(0, *axis)),
         _ => None,
     });
-    *model = leaves.put(model, carried, back.collect());
+    let mut after = leaves.put(model, carried, back.collect());
+    graph::add_writes(&mut after, &writes.into_inner());
+    replace(model, after);
     (carry, ys)
 }
 

@@ -1,7 +1,7 @@
 //! `vmap` of functions that change a model.
 
 use super::axes::{Axis, StateAxes, checked_axis, rename_axes};
-use super::{copy, pure};
+use super::{copy, pure, replace};
 use ramie_core::{AxisName, AxisNames, Tree, tree, vmap_with};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -184,7 +184,7 @@ pub fn vmap<M: Tree, A: Tree, R: Tree>(
         let state = options.state.of(OPERATION, &after);
         rename_axes(OPERATION, &mut after, &state, name, true);
     }
-    *model = after;
+    replace(model, after);
     out
 }
 
