@@ -4,7 +4,7 @@ use crate::nnx::{self, Filter, listed, of_type};
 use crate::{Param, variables};
 use ramie_core::{Array, DType, State, Tree};
 use ramie_derive::Tree;
-use ramie_optim::{ExtraArgs, GradientTransformation, OptState, apply_updates, safe_increment};
+use ramie_optim::{ExtraArgs, GradientTransformation, OptState, apply_updates};
 use std::sync::Arc;
 
 variables! {
@@ -24,11 +24,11 @@ variables! {
 /// use ramie_optim::adam;
 /// let model = (Param::new(Array::scalar(1.0, DType::F32)),);
 /// let optimizer = Optimizer::new(&model, adam(1e-3));
-/// assert_eq!(optimizer.step.item::<i32>(), 0);
+/// assert_eq!(optimizer.step.item::<u32>(), 0);
 /// ```
 #[derive(Tree)]
 pub struct Optimizer {
-    /// Updates made, 0-d `i32`.
+    /// Updates made, 0-d `u32`.
     pub step: OptVariable,
     /// What turns gradients into updates.
     pub tx: GradientTransformation,
@@ -69,7 +69,7 @@ impl Optimizer {
              and look at nnx::state(&model, filter)"
         );
         Optimizer {
-            step: OptVariable::new(Array::scalar(0, DType::I32)),
+            step: OptVariable::new(Array::scalar(0, DType::U32)),
             opt_state: tx.init(&params.with_kind(Some(OptVariable::KIND))),
             tx,
             wrt: params.paths().map(str::to_owned).collect(),
@@ -142,7 +142,7 @@ impl Optimizer {
         if let Err(e) = params.update(model) {
             panic!("Optimizer::update: {e}");
         }
-        self.step = OptVariable::new(safe_increment(&self.step));
+        self.step.set(&*self.step + 1);
         updates
     }
 

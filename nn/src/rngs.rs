@@ -6,6 +6,7 @@ use ramie_core::random::{self, Key, Population, Seed};
 use ramie_core::tree::{self, Tree, Visitor};
 use ramie_core::{Array, DType, IntoArray};
 use ramie_derive::Tree;
+use std::any::Any;
 use std::collections::BTreeMap;
 
 /// The key of a stream of random numbers.
@@ -125,9 +126,28 @@ impl RngStream {
 /// let params = rngs.params();
 /// let dropout = rngs.dropout();
 /// ```
-#[derive(Clone, Debug, Tree)]
+#[derive(Clone, Debug)]
 pub struct Rngs {
     streams: BTreeMap<String, RngStream>,
+}
+
+/// The streams are at their names, as in Flax: `params.key`, `params.count`.
+impl Tree for Rngs {
+    fn walk(&self, visitor: &mut dyn Visitor) {
+        visitor.node("Rngs", self);
+        self.streams.walk(visitor);
+    }
+    fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
+        self.streams.walk_mut(visit);
+    }
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
+        Rngs {
+            streams: self.streams.rebuild(leaf),
+        }
+    }
+    fn visit_parts(&mut self, visit: &mut dyn FnMut(&mut dyn Any)) {
+        self.streams.visit_parts(visit);
+    }
 }
 
 /// The stream that stands in for those that are not there.

@@ -25,10 +25,10 @@ fn streams_are_trees() {
     let rngs = Rngs::from_key(random::key(0)).stream("dropout", 1);
     let state = State::of(&rngs);
     let expected = [
-        "streams.default.key",
-        "streams.default.count",
-        "streams.dropout.key",
-        "streams.dropout.count",
+        "default.key",
+        "default.count",
+        "dropout.key",
+        "dropout.count",
     ];
     assert_eq!(tree::paths(&rngs), expected);
     assert_eq!(state.of_kind(RngKey::KIND).len(), 2);

@@ -86,7 +86,7 @@ fn layers() {
     refused(&input, || {
         GRUCell::new(3, 8, &mut rngs()).step(zeros(&[2, 8]), &zeros(&[2, 4]))
     });
-    refused(&["nnx::vmap: `streams.default.", "rngs.split(n)"], || {
+    refused(&["nnx::vmap: `default.", "rngs.split(n)"], || {
         nnx::vmap(&mut rngs(), (), 0, |rngs, ()| LayerNorm::new(3, rngs))
     });
 }

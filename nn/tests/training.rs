@@ -110,7 +110,7 @@ fn a_compiled_step_trains() {
     );
     assert!((trainer.model.offset.item::<f32>() - 1.0).abs() < 0.05);
     assert_eq!(trainer.model.mean.item::<f32>(), 1.0);
-    assert_eq!(trainer.optimizer.step.item::<i32>(), 300);
+    assert_eq!(trainer.optimizer.step.item::<u32>(), 300);
     assert_eq!(step.compilations(), 1);
 }
 
