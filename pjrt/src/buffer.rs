@@ -95,6 +95,13 @@ impl Buffer {
         })
     }
 
+    /// Blocks until its contents are there or their computation has failed; whether
+    /// they are there. An error stays to be reported by [`wait`](Buffer::wait).
+    pub fn settle(&self) -> bool {
+        let event = self.ready_event("settle");
+        event.is_ok_and(|event| event.is_none_or(|event| event.settle().is_ok()))
+    }
+
     pub(crate) fn ready_event(&self, operation: &'static str) -> Result<Option<Event>> {
         self.check_live(operation)?;
         let mut args = sys::zeroed::<sys::BufferReadyEvent>();
@@ -374,7 +381,7 @@ impl Drop for HostCopy {
     fn drop(&mut self) {
         // The plugin writes to the bytes until the event is done.
         if let Some(event) = self.event.take() {
-            let _ = event.wait();
+            let _ = event.settle();
         }
     }
 }

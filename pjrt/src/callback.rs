@@ -156,9 +156,22 @@ impl Callback {
         f()
     }
 
-    /// The messages of callbacks that have failed since this was last asked.
+    /// The messages of callbacks that have failed since this was last asked, without
+    /// those that an error of the execution has reported already.
     pub fn take_failures() -> Vec<String> {
         std::mem::take(&mut *lock(&FAILURES))
+    }
+}
+
+/// Notes that the caller is given this error: a failure of a callback that it reports
+/// is not reported again.
+#[cold]
+pub(crate) fn note_reported(error: &Error) {
+    let mut failures = lock(&FAILURES);
+    if let Error::Plugin { message, .. } = error
+        && let Some(at) = failures.iter().position(|f| message.contains(f.as_str()))
+    {
+        failures.remove(at);
     }
 }
 

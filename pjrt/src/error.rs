@@ -1,5 +1,6 @@
 //! What can go wrong between this process and a plugin.
 
+use crate::memory::Bytes;
 use crate::sys::{self, Api, Arguments, Padded, RawError};
 use std::fmt;
 use std::path::PathBuf;
@@ -123,6 +124,22 @@ pub enum Error {
         /// What is missing.
         reason: String,
     },
+    /// The host has less memory than an operation needs.
+    #[error(
+        "{operation} needs {} of host memory, and {} is available, by {limit}; help: use smaller arrays \
+         or batches, or end other programs; RAMIE_CHECK_MEMORY=0 turns this check off",
+        Bytes(*bytes), Bytes(*available)
+    )]
+    HostMemory {
+        /// What needs the memory, as the subject of a sentence.
+        operation: String,
+        /// Bytes needed.
+        bytes: u64,
+        /// Bytes available.
+        available: u64,
+        /// What limits them, in words.
+        limit: String,
+    },
     /// A buffer that was donated to an execution is used again.
     #[error(
         "{operation}: the buffer {ty} was donated to an execution and no longer holds data; help: use the execution's result, or list the input as non-donatable"
@@ -143,6 +160,7 @@ impl Error {
             Error::PluginNotFound { .. } => ErrorCode::NotFound,
             Error::UnsupportedVersion { .. } | Error::Callbacks { .. } => ErrorCode::Unimplemented,
             Error::Donated { .. } => ErrorCode::FailedPrecondition,
+            Error::HostMemory { .. } => ErrorCode::ResourceExhausted,
             _ => ErrorCode::InvalidArgument,
         }
     }
@@ -152,6 +170,43 @@ impl Error {
         match self {
             Error::Plugin { message, .. } => message.clone(),
             other => other.to_string(),
+        }
+    }
+
+    /// Takes away what the plugin puts around the message of a program that failed: a
+    /// layer for each program that depends on it. Explains what has become of the
+    /// arguments of one that ran out of memory.
+    pub(crate) fn without_layers(self) -> Error {
+        const LAYERS: [&str; 3] = [
+            "Buffer Definition Event: ",
+            "Error dispatching computation: ",
+            "Error preparing computation: ",
+        ];
+        let Error::Plugin {
+            mut code,
+            message,
+            context,
+        } = self
+        else {
+            return self;
+        };
+        let mut inner = message.as_str();
+        while let Some(rest) = LAYERS.iter().find_map(|layer| inner.strip_prefix(layer)) {
+            inner = rest;
+        }
+        let mut message = inner.to_string();
+        if inner.starts_with("Out of memory") {
+            code = ErrorCode::ResourceExhausted;
+            message.push_str(
+                " While the program ran, it owned the arrays that were donated to it, such as a state \
+                 passed by `&mut`: they are lost, and so is everything computed from its results; help: \
+                 restore the state from a checkpoint, and use smaller arrays or batches",
+            );
+        }
+        Error::Plugin {
+            code,
+            message,
+            context,
         }
     }
 
@@ -335,4 +390,32 @@ pub(crate) unsafe fn borrowed<'a, T>(pointer: *const T, len: usize) -> &'a [T] {
     }
     // SAFETY: non-null, so the caller's promise holds.
     unsafe { std::slice::from_raw_parts(pointer, len) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_around_a_failure_are_taken_away() {
+        let plain = |message: &str| {
+            let error = Error::Plugin {
+                code: ErrorCode::Internal,
+                message: message.into(),
+                context: "computing".into(),
+            };
+            error.without_layers()
+        };
+        let nested = "Buffer Definition Event: Error dispatching computation: Error dispatching \
+                      computation: no such file";
+        assert_eq!(plain(nested).message(), "no such file");
+        assert_eq!(plain("no: such file").message(), "no: such file");
+        let error = plain("Error preparing computation: Out of memory allocating 5 bytes.");
+        assert_eq!(error.code(), ErrorCode::ResourceExhausted);
+        let text = error.to_string();
+        assert!(
+            text.starts_with("computing: Out of memory allocating 5 bytes. While"),
+            "{text}"
+        );
+    }
 }

@@ -1,6 +1,7 @@
 //! Events: completion of transfers and executions.
 
-use crate::error::Result;
+use crate::callback::note_reported;
+use crate::error::{Error, Result};
 use crate::sys::{self, Api, OnReady, RawEvent};
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -35,8 +36,16 @@ impl Event {
         Ok(args.is_ready)
     }
 
-    /// Blocks until it is done and returns its error, if any.
+    /// Blocks until it is done and returns its error, if any, for the caller's caller.
     pub fn wait(&self) -> Result<()> {
+        self.settle()
+            .map_err(Error::without_layers)
+            .inspect_err(note_reported)
+    }
+
+    /// Blocks until it is done. An error is returned for a look at it: it is reported
+    /// where the results are waited for.
+    pub fn settle(&self) -> Result<()> {
         let mut args = sys::zeroed::<sys::EventAwait>();
         args.event = self.raw.as_ptr();
         // SAFETY: the event is live.

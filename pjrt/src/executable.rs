@@ -3,11 +3,14 @@
 use crate::analysis::MemoryAnalysis;
 use crate::at_once::AtOnce;
 use crate::buffer_type::BufferType;
+use crate::callback::Callback;
 use crate::client::{Client, ClientInner};
 use crate::compile_options::CompileOptions;
+use crate::compiler_thread::on_living_thread;
 use crate::device::Device;
 use crate::error::{Error, Result, borrowed};
 use crate::heap;
+use crate::memory::{self, Bytes};
 use crate::sys::{self, Api, RawLoadedExecutable};
 use crate::unloaded::{UnloadedExecutable, compile_error, with_program};
 use crate::value::Value;
@@ -40,6 +43,15 @@ pub(crate) struct Inner {
     pub donated: Box<[usize]>,
     pub devices: Box<[Device]>,
     pub at_once: AtOnce,
+    /// What a run needs of the host's memory, if that is much.
+    pub host_memory: Option<HostMemory>,
+}
+
+/// Host memory that a run needs beside its arguments, on all devices together.
+#[derive(Clone, Copy)]
+pub(crate) struct HostMemory {
+    pub outputs: u64,
+    pub temporaries: u64,
 }
 
 // SAFETY: PJRT executables may be run, described and destroyed from any thread, and
@@ -94,8 +106,8 @@ impl Client {
             with_program(program, |code| {
                 args.program = code;
                 // SAFETY: the client is live; program and options outlive the call and
-                // are not written to.
-                unsafe { self.0.api.call(&mut args) }
+                // are not written to. Any thread may compile.
+                unsafe { on_living_thread(|| self.0.api.call(&mut args)) }
             })
         })
         .map_err(compile_error)?;
@@ -129,8 +141,10 @@ impl Client {
         args.bytes_size = bytes.len();
         args.options = encoded.as_ptr();
         args.options_size = encoded.len();
-        // SAFETY: the client is live; bytes and options outlive the call.
-        unsafe { self.0.api.call(&mut args) }.map_err(|e| e.during("loading an executable"))?;
+        // SAFETY: the client is live; bytes and options outlive the call. Any thread may
+        // load.
+        unsafe { on_living_thread(|| self.0.api.call(&mut args)) }
+            .map_err(|e| e.during("loading an executable"))?;
         // SAFETY: a new executable of this client.
         let executable =
             unsafe { Executable::from_loaded(self.0, args.executable, options, inputs, donated) }?;
@@ -217,10 +231,12 @@ impl Executable {
                 .collect(),
             devices: Box::default(),
             at_once: AtOnce::default(),
+            host_memory: None,
         };
         // From here on `inner` destroys both handles if something fails.
         inner.signature.outputs = inner.unloaded.read_outputs()?;
         inner.devices = inner.read_devices()?;
+        inner.host_memory = inner.read_host_memory();
         let mut executable = Executable(Arc::new(inner));
         if options.propagate_to_inputs.contains(&true) {
             let inputs = executable.inputs_settled_on(&options.propagate_to_inputs)?;
@@ -324,6 +340,45 @@ impl Executable {
 }
 
 impl Inner {
+    /// What a run needs of the host's memory, where that is worth a check.
+    fn read_host_memory(&self) -> Option<HostMemory> {
+        if !self.client.is_cpu {
+            return None;
+        }
+        let analysis = self.unloaded.memory_analysis().ok()?;
+        let on_all = |bytes: i64| bytes.max(0).cast_unsigned() * self.devices.len() as u64;
+        let needs = HostMemory {
+            outputs: on_all(analysis.output - analysis.alias),
+            temporaries: on_all(analysis.temp),
+        };
+        (needs.outputs + needs.temporaries >= memory::LARGE).then_some(needs)
+    }
+
+    /// Checks that the host has the memory that a run needs. Programs under way give
+    /// theirs back when they end, so that a run waits for them before it is refused.
+    ///
+    /// # Errors
+    /// [`Error::HostMemory`].
+    #[cold]
+    pub(crate) fn check_memory(&self, needs: HostMemory) -> Result<()> {
+        let check = || {
+            let operation = format_args!(
+                "running `{}` ({} of results, {} of temporaries)",
+                self.unloaded.name(),
+                Bytes(needs.outputs),
+                Bytes(needs.temporaries)
+            );
+            memory::check_host_memory(operation, (needs.outputs + needs.temporaries) as usize)
+        };
+        match check() {
+            Err(_) if !Callback::is_running() => {
+                self.client.under_way.wait();
+                check()
+            }
+            result => result,
+        }
+    }
+
     fn read_devices(&self) -> Result<Box<[Device]>> {
         let mut args = sys::zeroed::<sys::LoadedExecutableAddressableDevices>();
         args.executable = self.loaded.as_ptr();

@@ -5,6 +5,7 @@
 //! checked here, in one pass over the arguments that compares pointers only.
 
 use crate::buffer::Buffer;
+use crate::callback;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::executable::{Executable, Inner};
@@ -57,6 +58,9 @@ impl Inner {
     /// Runs with arguments whose number is right.
     #[inline]
     fn run(&self, args: &[&Buffer], kept: &Kept, outputs: &mut Vec<Buffer>) -> Result<()> {
+        if let Some(needs) = self.host_memory {
+            self.check_memory(needs)?;
+        }
         let claims = Claims::take(self, args, kept)?;
         let mut handles = Handles::new();
         let at_once = self.ends_at_once();
@@ -75,7 +79,7 @@ impl Inner {
             ticket
         });
         claims.settle(*launched.as_ref().unwrap_or(&0));
-        launched.map(|_| ())
+        launched.map(|_| ()).inspect_err(callback::note_reported)
     }
 
     /// Whether the plugin would donate less than it is asked to: it stops donating at
@@ -289,6 +293,7 @@ impl Inner {
         // SAFETY: the executable is live, the options outlive the call, and the caller
         // vouches for the lists.
         unsafe { self.client.api.call(&mut call) }
+            .map_err(Error::without_layers)
             .map_err(|e| e.during(format_args!("executing `{}`", self.unloaded.name())))
     }
 

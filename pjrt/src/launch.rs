@@ -57,7 +57,7 @@ impl Inner {
                 .unwrap_or_else(|e| e.into_inner());
             for event in previous.events.drain(..) {
                 // Its error is reported where its results are waited for.
-                let _ = event.wait();
+                let _ = event.settle();
             }
             previous.id = previous.id.wrapping_add(1).max(1);
             let (id, room) = (

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::sys::{self, Api, ApiTable};
 use crate::value::Value;
+use crate::{elf, memory};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::collections::HashMap;
 use std::fmt;
@@ -159,6 +160,13 @@ impl fmt::Debug for Plugin {
 
 /// Opens the library and asks it for its function table.
 fn open(path: &Path) -> Result<Api> {
+    let unloadable = |reason: String| Error::PluginUnloadable {
+        path: path.into(),
+        reason,
+    };
+    elf::check_whole(path).map_err(unloadable)?;
+    let code = path.metadata().map_or(0, |meta| meta.len());
+    memory::check_address_space(path, code)?;
     if std::env::var_os("TF_CPP_MIN_LOG_LEVEL").is_none() {
         // SAFETY: Rust's own readers of the environment are synchronised with this;
         // C readers on other threads are the caller's concern, as documented.
@@ -167,12 +175,9 @@ fn open(path: &Path) -> Result<Api> {
     // SAFETY: running a library's constructors is what loading a plugin means; the
     // user named the file as one to trust.
     let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| {
-        Error::PluginUnloadable {
-            path: path.into(),
-            // The system's own words: the outer text says only that loading failed.
-            reason: std::error::Error::source(&e)
-                .map_or_else(|| e.to_string(), ToString::to_string),
-        }
+        // The system's own words: the outer text says only that loading failed.
+        let reason = std::error::Error::source(&e);
+        unloadable(reason.map_or_else(|| e.to_string(), ToString::to_string))
     })?;
     let not_a_plugin = |reason: &str| Error::NotAPlugin {
         path: path.into(),

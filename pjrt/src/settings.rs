@@ -169,6 +169,14 @@ pub static COMPILATION_CACHE_MB: Setting<u64> = Setting {
                number such as 4096",
     read: |value| number::<u64>(value).filter(|mb| mb.checked_mul(1 << 20).is_some()),
 };
+/// Whether large requests for host memory are compared with what there is.
+pub static CHECK_MEMORY: Setting<bool> = switched("RAMIE_CHECK_MEMORY");
+/// How many programs of operations outside of `jit` are kept.
+pub static EAGER_PROGRAMS: Setting<usize> = Setting {
+    name: "RAMIE_EAGER_PROGRAMS",
+    expected: "the number of compiled operations to keep, a whole number from 1",
+    read: |value| number(value).filter(|n| *n > 0),
+};
 /// Whether Ramie's allocator serves the CPU plugin.
 pub static KEEP_BLOCKS: Setting<bool> = switched("RAMIE_KEEP_BLOCKS");
 /// Whether compilations are printed.
@@ -237,13 +245,15 @@ impl<T> AnySetting for Setting<T> {
 }
 
 /// All settings.
-pub static ALL: [&dyn AnySetting; 16] = [
+pub static ALL: [&dyn AnySetting; 18] = [
     &PLATFORM,
     &PJRT_PLUGIN,
     &NUM_CPU_DEVICES,
     &CACHE_DIR,
     &COMPILATION_CACHE,
     &COMPILATION_CACHE_MB,
+    &CHECK_MEMORY,
+    &EAGER_PROGRAMS,
     &KEEP_BLOCKS,
     &LOG_COMPILES,
     &DEBUG_NANS,
@@ -275,11 +285,13 @@ mod tests {
 
     /// A value for each setting that it does not accept, beside those that are no
     /// text; paths may be any bytes.
-    const RUBBISH: [(&str, &str); 11] = [
+    const RUBBISH: [(&str, &str); 13] = [
         ("RAMIE_PLATFORM", "gpu"),
         ("RAMIE_NUM_CPU_DEVICES", "0"),
         ("RAMIE_COMPILATION_CACHE_MB", "4 GB"),
         ("RAMIE_KEEP_BLOCKS", "2"),
+        ("RAMIE_CHECK_MEMORY", "maybe"),
+        ("RAMIE_EAGER_PROGRAMS", "0"),
         ("RAMIE_LOG_COMPILES", "please"),
         ("RAMIE_DEBUG_NANS", "nan"),
         ("RAMIE_DEBUG_INFS", "-1"),

@@ -2,6 +2,7 @@
 
 use crate::client_options::ClientOptions;
 use crate::compile_options::CompileOptions;
+use crate::compiler_thread::on_living_thread;
 use crate::device::describe;
 use crate::error::{Error, Result, borrowed};
 use crate::plugin::Plugin;
@@ -109,8 +110,8 @@ impl Topology {
         with_program(program, |code| {
             args.program = code;
             // SAFETY: the topology is live; program and options outlive the call and are
-            // not written to.
-            unsafe { api.call(&mut args) }
+            // not written to. Any thread may compile.
+            unsafe { on_living_thread(|| api.call(&mut args)) }
         })
         .map_err(compile_error)?;
         // SAFETY: a new executable, which keeps its topology.

@@ -148,7 +148,7 @@ impl UnderWay {
         for work in works {
             for event in work.events {
                 // Its error is reported where its results are waited for.
-                let _ = event.wait();
+                let _ = event.settle();
             }
             self.destroy_all(work.handles);
         }

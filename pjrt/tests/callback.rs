@@ -70,11 +70,17 @@ fn errors_and_panics_fail_the_execution() {
         Err(e) => e.to_string(),
     };
     assert!(error.contains("is gone"), "{error}");
+    // What an error has reported is not reported again.
+    let disk = |failures: &[String]| failures.iter().any(|m| m.contains("the disk is full"));
     let kept = Callback::take_failures();
-    assert!(
-        kept.iter().any(|m| m.contains("the disk is full")),
-        "{kept:?}"
-    );
+    assert!(!disk(&kept), "{kept:?}");
+    // An execution that nobody asks about leaves its failure.
+    let program = compile(&program(refuses.id()), &[f32s(&[2, 3])], &[]);
+    if let Ok(outs) = run(&program, &[&x]) {
+        assert!(!outs[0].settle());
+        let kept = Callback::take_failures();
+        assert!(disk(&kept), "{kept:?}");
+    }
 }
 
 #[test]

@@ -49,8 +49,7 @@ fn execute_observed(
     if profiler::waits()
         && let Some(result) = outputs[before..].last()
     {
-        // Its error is reported where it is waited for.
-        let _ = result.wait();
+        result.settle();
     }
     Ok(())
 }
@@ -71,8 +70,7 @@ fn launch(
         Some(state) if state.device() == device && !has_failed(&state) => state,
         other => {
             if let Some(state) = other {
-                // Its error is reported where its results are waited for.
-                let _ = state.wait();
+                state.settle();
             }
             super::runtime()?.client().buffer_from_host(
                 &[0],
@@ -89,14 +87,13 @@ fn launch(
 }
 
 fn has_failed(state: &Buffer) -> bool {
-    state.is_ready().unwrap_or(true) && state.wait().is_err()
+    state.is_ready().unwrap_or(true) && !state.settle()
 }
 
 /// Blocks until ordered effects launched so far have happened.
 pub(crate) fn wait() {
     let state = last().take();
     if let Some(state) = state {
-        // Its error is reported where its results are waited for.
-        let _ = state.wait();
+        state.settle();
     }
 }

@@ -64,7 +64,8 @@ pub(super) struct Interceptors(Vec<Interceptor>);
 
 /// What is around the calls of modules now, if anything is.
 pub(super) fn interceptors() -> Option<Interceptors> {
-    let around = INTERCEPTORS.with_borrow(Clone::clone);
+    // A thread that is ending may have lost them.
+    let around = INTERCEPTORS.try_with(|all| all.borrow().clone()).ok()?;
     (!around.is_empty()).then_some(Interceptors(around))
 }
 

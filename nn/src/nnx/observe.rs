@@ -182,7 +182,9 @@ fn begin<L: Tree, A: Tree>(
 ) -> Option<Begun> {
     let address = std::ptr::from_ref(layer).cast::<()>().addr();
     let key = (address, TypeId::of::<L>());
-    RECORDERS.with_borrow_mut(|all| {
+    // A thread that is ending may have lost its recorders; nobody waits for them.
+    let begun = RECORDERS.try_with(|all| {
+        let mut all = all.borrow_mut();
         let recorder = all.last_mut()?;
         let path = recorder.places.get(&key)?.clone();
         let recording = recorder.recording;
@@ -198,7 +200,8 @@ fn begin<L: Tree, A: Tree>(
             costs,
         });
         Some((recorder.calls.len() - 1, recording))
-    })
+    });
+    begun.ok().flatten()
 }
 
 fn end<R: Tree>((place, recording): Begun, out: &R) {

@@ -78,6 +78,7 @@ enum PluginCommand {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     ramie::init_logging();
+    ramie_pjrt::fail_writes_beyond_limit();
     let done: Result<ExitCode, Box<dyn Error>> = match arguments.command {
         Command::Doctor { platform } => doctor::run(platform).map(success),
         Command::Plugin(PluginCommand::Install { platform, force }) => {
