@@ -34,7 +34,7 @@ pub type Dims = SmallVec<[usize; 6]>;
 #[derive(Clone, Copy)]
 pub struct Aval(&'static Data);
 
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
     shape: Dims,
     dtype: DType,
@@ -78,6 +78,38 @@ type Table = HashSet<ByKey, std::hash::BuildHasherDefault<crate::hash::FastHashe
 static TABLE: Mutex<Option<Table>> = Mutex::new(None);
 thread_local! { static LOCAL: RefCell<Table> = RefCell::default(); }
 
+impl Data {
+    /// The entry of the table that all threads share.
+    ///
+    /// # Panics
+    /// If an array of this type has more bytes than addresses can count.
+    fn shared(key: &Key) -> &'static Data {
+        // Strides count the dimensions that are not empty.
+        let bytes = key.shape.iter().map(|d| (*d).max(1) as u128);
+        let bytes = bytes.fold(key.dtype.size() as u128, u128::saturating_mul);
+        assert!(
+            bytes <= isize::MAX as u128,
+            "the sizes of shape {:?} multiply to {bytes} bytes of {}, more than a process can address\n  \
+             help: check the shape",
+            &key.shape[..],
+            key.dtype
+        );
+        let mut table = TABLE.lock().unwrap_or_else(|e| e.into_inner());
+        let table = table.get_or_insert_default();
+        if let Some(found) = table.get(key) {
+            return found.0;
+        }
+        let dims: SmallVec<[i64; 6]> = key.shape.iter().map(|&d| d as i64).collect();
+        let data: &'static Data = Box::leak(Box::new(Data {
+            key: key.clone(),
+            placed: key.placement != Placement::default(),
+            buffer_type: BufferType::new(key.dtype.element_type(), &dims),
+        }));
+        table.insert(ByKey(data));
+        data
+    }
+}
+
 impl Aval {
     /// The abstract value of an array of `shape` and `dtype`.
     pub fn new(shape: &[usize], dtype: DType) -> Aval {
@@ -103,28 +135,17 @@ impl Aval {
             weak_type,
             placement,
         };
-        LOCAL.with_borrow_mut(|local| {
+        let known = LOCAL.try_with(|local| {
+            let mut local = local.borrow_mut();
             if let Some(found) = local.get(&key) {
-                return Aval(found.0);
+                return found.0;
             }
-            let mut table = TABLE.lock().unwrap_or_else(|e| e.into_inner());
-            let table = table.get_or_insert_default();
-            let data = match table.get(&key) {
-                Some(found) => found.0,
-                None => {
-                    let dims: SmallVec<[i64; 6]> = shape.iter().map(|&d| d as i64).collect();
-                    let data: &'static Data = Box::leak(Box::new(Data {
-                        key,
-                        placed: placement != Placement::default(),
-                        buffer_type: BufferType::new(dtype.element_type(), &dims),
-                    }));
-                    table.insert(ByKey(data));
-                    data
-                }
-            };
+            let data = Data::shared(&key);
             local.insert(ByKey(data));
-            Aval(data)
-        })
+            data
+        });
+        // A thread that is ending may have lost its own table already.
+        Aval(known.unwrap_or_else(|_| Data::shared(&key)))
     }
 
     /// Dimensions, outermost first.

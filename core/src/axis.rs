@@ -1,7 +1,7 @@
 //! Axes with names: those that `vmap` gives a name, and who may speak of them.
 
 use crate::intern::Table;
-use std::cell::RefCell;
+use crate::thread_stack::{ThreadStack, WithStack};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -103,7 +103,7 @@ pub(crate) fn kept(names: &[AxisName]) -> &'static [AxisName] {
 }
 
 thread_local! {
-    static BOUND: RefCell<Vec<(AxisName, usize)>> = const { RefCell::new(Vec::new()) };
+    static BOUND: ThreadStack<(AxisName, usize)> = const { ThreadStack::new() };
 }
 
 /// Runs `f` where `name` is an axis of `size`.

@@ -3,10 +3,11 @@
 
 use crate::array::{DeviceArray, Repr};
 use crate::fill;
-use crate::hash::{FastHasher, FastMap};
+use crate::hash::FastHasher;
 use crate::jaxpr::{Atom, Eqn, Jaxpr, Scope, Var};
 use crate::lower::Partition;
 use crate::prim::{self, Primitive};
+use crate::program_cache::{ProgramCache, Slot};
 use crate::runtime::sharded::{self, Site, SiteFinder};
 use crate::runtime::{self, Program};
 use crate::sharding::{Mesh, NamedSharding};
@@ -15,7 +16,7 @@ use ramie_pjrt::{Buffer, Device, Executable};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::panic::Location;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 pub(crate) enum Failure {
     Shape(ShapeError),
@@ -30,65 +31,42 @@ impl From<Error> for Failure {
 
 type Operands = SmallVec<[Arc<DeviceArray>; 4]>;
 
-/// A program of one primitive, for operands like these at one place.
-struct Entry<I, P, T> {
+/// What a program of one primitive is for: operands like these at one place.
+struct Key<I, P> {
     primitive: Arc<dyn Primitive>,
     ins: SmallVec<[I; 4]>,
     place: P,
-    program: T,
 }
 
-/// The programs made so far, by what they are for.
-struct Programs<I, P, T>(RwLock<Option<Table<I, P, T>>>);
-type Table<I, P, T> = FastMap<u64, SmallVec<[Arc<Entry<I, P, T>>; 1]>>;
+type Programs<I, P, T> = ProgramCache<Key<I, P>, T>;
+type Made<I, P, T> = Arc<Slot<Key<I, P>, T>>;
 
-impl<I: Hash + Eq, P: Hash + Eq, T> Programs<I, P, T> {
-    const fn new() -> Self {
-        Programs(RwLock::new(None))
-    }
-
+impl<I: Hash + Eq + Clone, P: Hash + Eq + Clone, T> Programs<I, P, T> {
     /// The program of a primitive for such operands there, made at first use.
-    fn get_or_make(
+    fn program(
         &self,
         primitive: &dyn Primitive,
-        ins: SmallVec<[I; 4]>,
-        place: P,
+        ins: &[I],
+        place: &P,
         make: impl FnOnce(Arc<dyn Primitive>, &[I], &P) -> Result<T, Failure>,
-    ) -> Result<Arc<Entry<I, P, T>>, Failure> {
+    ) -> Result<Made<I, P, T>, Failure> {
         let mut hasher = FastHasher::default();
         primitive.dyn_hash(&mut hasher);
         ins.hash(&mut hasher);
         place.hash(&mut hasher);
-        let key = hasher.finish();
-        if let Ok(table) = self.0.read()
-            && let Some(entries) = table.as_ref().and_then(|t| t.get(&key))
-        {
-            let found = entries.iter().find(|e| {
-                e.place == place && e.ins == ins && e.primitive.dyn_eq(primitive.as_any())
-            });
-            if let Some(entry) = found {
-                return Ok(entry.clone());
-            }
-        }
-        let primitive = primitive.to_arc();
-        let program = make(primitive.clone(), &ins, &place)?;
-        let entry = Arc::new(Entry {
-            primitive,
-            ins,
-            place,
-            program,
-        });
-        let mut table = self.0.write().unwrap_or_else(|e| e.into_inner());
-        table
-            .get_or_insert_default()
-            .entry(key)
-            .or_default()
-            .push(entry.clone());
-        Ok(entry)
-    }
-
-    fn clear(&self) {
-        *self.0.write().unwrap_or_else(|e| e.into_inner()) = None;
+        let is_key = |key: &Key<I, P>| {
+            key.place == *place && *key.ins == *ins && key.primitive.dyn_eq(primitive.as_any())
+        };
+        self.get_or_make(hasher.finish(), is_key, || {
+            let primitive = primitive.to_arc();
+            let program = make(primitive.clone(), ins, place)?;
+            let key = Key {
+                primitive,
+                ins: ins.into(),
+                place: place.clone(),
+            };
+            Ok((key, program))
+        })
     }
 }
 
@@ -99,8 +77,8 @@ struct OnDevice {
     ordered: bool,
 }
 
-static ON_DEVICES: Programs<Aval, Device, OnDevice> = Programs::new();
-static ON_MESHES: Programs<(Aval, NamedSharding), Mesh, sharded::Compiled> = Programs::new();
+static ON_DEVICES: Programs<Aval, Device, OnDevice> = ProgramCache::new();
+static ON_MESHES: Programs<(Aval, NamedSharding), Mesh, sharded::Compiled> = ProgramCache::new();
 
 /// The device that holds all operands, or the mesh that they are on.
 fn site(operation: &str, primitive: &dyn Primitive, args: &[&Array]) -> Result<Site, Error> {
@@ -183,8 +161,8 @@ pub(crate) fn run(primitive: &dyn Primitive, args: &[&Array]) -> Result<Outputs,
         return Ok(Outputs::from_iter([filled]));
     }
     let (device, operands) = place_on(device, args)?;
-    let entry = on_device(primitive, args, device)?;
-    let program = &entry.program;
+    let made = on_device(primitive, args, device)?;
+    let program = &made.value;
     let buffers: SmallVec<[&Buffer; 4]> = operands.iter().map(|o| &o.buffers[0]).collect();
     let mut outs = Vec::with_capacity(program.outs.len());
     runtime::ordered::execute(
@@ -206,9 +184,9 @@ fn on_device(
     primitive: &dyn Primitive,
     args: &[&Array],
     device: Device,
-) -> Result<Arc<Entry<Aval, Device, OnDevice>>, Failure> {
-    let ins = args.iter().map(|a| a.aval()).collect();
-    ON_DEVICES.get_or_make(primitive, ins, device, |primitive, ins, &device| {
+) -> Result<Made<Aval, Device, OnDevice>, Failure> {
+    let ins: SmallVec<[Aval; 4]> = args.iter().map(|a| a.aval()).collect();
+    ON_DEVICES.program(primitive, &ins, &device, |primitive, ins, &device| {
         let outs = prim::infer(&*primitive, ins).map_err(Failure::Shape)?;
         let name = primitive.name();
         let jaxpr = single(primitive, ins, &outs);
@@ -227,15 +205,15 @@ fn run_sharded(primitive: &dyn Primitive, args: &[&Array], mesh: Mesh) -> Result
         .iter()
         .map(|a| (a.aval(), sharded::input_sharding(a, mesh)))
         .collect();
-    let entry = on_mesh(primitive, ins, mesh)?;
+    let made = on_mesh(primitive, &ins, mesh)?;
+    let program = &made.value;
     let held: SmallVec<[Arc<DeviceArray>; 4]> = args
         .iter()
-        .zip(&entry.program.layout.ins)
+        .zip(&program.layout.ins)
         .map(|(a, to)| crate::sharding::follow(a, *to))
         .collect::<Result<_, Error>>()?;
     let refs: SmallVec<[&Arc<DeviceArray>; 4]> = held.iter().collect();
     let mut outs = Outputs::new();
-    let program = &entry.program;
     program
         .layout
         .run(&program.executable, &refs, &[], |a| outs.push(a))?;
@@ -245,10 +223,10 @@ fn run_sharded(primitive: &dyn Primitive, args: &[&Array], mesh: Mesh) -> Result
 /// The program that runs a primitive on the devices of a mesh.
 fn on_mesh(
     primitive: &dyn Primitive,
-    ins: SmallVec<[(Aval, NamedSharding); 4]>,
+    ins: &[(Aval, NamedSharding)],
     mesh: Mesh,
-) -> Result<Arc<Entry<(Aval, NamedSharding), Mesh, sharded::Compiled>>, Failure> {
-    ON_MESHES.get_or_make(primitive, ins, mesh, |primitive, ins, &mesh| {
+) -> Result<Made<(Aval, NamedSharding), Mesh, sharded::Compiled>, Failure> {
+    ON_MESHES.program(primitive, ins, &mesh, |primitive, ins, &mesh| {
         let avals: SmallVec<[Aval; 4]> = ins.iter().map(|(a, _)| *a).collect();
         let outs = prim::infer(&*primitive, &avals).map_err(Failure::Shape)?;
         let name = primitive.name();
@@ -266,30 +244,37 @@ pub(crate) fn reshard(array: &Array, to: Sharding) -> crate::Result<Array> {
         return crate::sharding::from_bytes(&array.try_to_bytes()?, array.aval(), to);
     };
     let primitive = crate::prim::sharding::ShardingConstraint { sharding };
-    let ins = SmallVec::from_iter([(
+    let ins = [(
         array.aval().with_sharding(None),
         sharded::input_sharding(array, sharding.mesh()),
-    )]);
+    )];
     let internal = |e| match e {
         Failure::Runtime(e) => e,
         Failure::Shape(e) => Error::Configuration(e.render("device_put", &[])),
     };
-    let entry = on_mesh(&primitive, ins, sharding.mesh()).map_err(internal)?;
+    let made = on_mesh(&primitive, &ins, sharding.mesh()).map_err(internal)?;
     let held = array.device_array()?;
     let mut out = None;
-    let program = &entry.program;
+    let program = &made.value;
     program
         .layout
         .run(&program.executable, &[held], &[], |a| out = Some(a))?;
     Ok(out.expect("the program has one result"))
 }
 
-/// Forgets the programs of operations that ran outside of `jit`
-/// (`jax.clear_caches`). A jitted function forgets its own with
-/// [`clear_cache`](crate::Jitted::clear_cache).
+/// Forgets all compiled programs of this process (`jax.clear_caches`): those of
+/// operations outside of `jit`, and those of every jitted function. One function alone
+/// forgets its programs with [`clear_cache`](crate::Jitted::clear_cache). Programs in
+/// the persistent cache stay.
+///
+/// Without a call the process keeps the programs used last: 256 for each jitted function
+/// ([`JitOptions::cache_limit`](crate::JitOptions::cache_limit)), and 4096 of operations
+/// outside of `jit`, unless `RAMIE_EAGER_PROGRAMS` says otherwise.
 pub fn clear_caches() {
     ON_DEVICES.clear();
     ON_MESHES.clear();
+    crate::ops::forget_fused();
+    crate::jit::forget_all();
 }
 
 /// A program of one equation.

@@ -5,9 +5,10 @@ use crate::array::{Repr, Tracer};
 use crate::hash::FastMap;
 use crate::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Scope, Var};
 use crate::prim::{self, Primitive};
+use crate::thread_stack::{ThreadStack, WithStack};
 use crate::{Array, Aval, ShapeError, lost};
 use smallvec::SmallVec;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -46,7 +47,7 @@ struct Frame {
 }
 
 thread_local! {
-    static STACK: RefCell<Vec<Frame>> = const { RefCell::new(Vec::new()) };
+    static STACK: ThreadStack<Frame> = const { ThreadStack::new() };
     static LOCATION: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
     /// How many traces, from the outermost, take no operations on known arrays.
     static PAUSED: Cell<usize> = const { Cell::new(0) };
@@ -225,9 +226,7 @@ pub(crate) fn is_open(trace: u64) -> bool {
 
 /// Has a trace judge, when it ends, a write to a copy that was dropped.
 pub(crate) fn add_dropped(trace: u64, write: lost::Write) {
-    // Copies may outlive the thread's traces.
-    let _ = STACK.try_with(|stack| {
-        let mut stack = stack.borrow_mut();
+    STACK.with_borrow_mut(|stack| {
         if let Some(frame) = stack.iter_mut().find(|frame| frame.id == trace) {
             frame.dropped.push(write);
         }

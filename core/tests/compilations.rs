@@ -2,7 +2,8 @@
 
 use ramie_core::random::{self, KeyLayout};
 use ramie_core::*;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Barrier, Mutex, OnceLock, PoisonError};
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
@@ -92,6 +93,118 @@ fn small_arrays_of_one_value_need_no_program() {
     assert_eq!((large.0.size(), large.1), (1 << 15, 1));
     let scalar = Array::from([7.0f32]).sum();
     assert_eq!(programs(|| scalar.broadcast_to(&[2, 3])).1, 1);
+}
+
+/// Runs `f` on sixteen threads at once; their panics, if any.
+fn on_sixteen_threads(f: impl Fn() + Sync) -> usize {
+    let start = Barrier::new(16);
+    std::thread::scope(|scope| {
+        let run = || {
+            start.wait();
+            f();
+        };
+        let threads: Vec<_> = (0..16).map(|_| scope.spawn(run)).collect();
+        threads.into_iter().filter_map(|t| t.join().err()).count()
+    })
+}
+
+#[test]
+fn threads_that_race_compile_once() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let traces = AtomicUsize::new(0);
+    let cube = jit(|x: Array| {
+        traces.fetch_add(1, Ordering::SeqCst);
+        &x * &x * x
+    });
+    let x = Array::from([2.0f32, 3.0]);
+    let call = || assert_eq!(cube(x.clone()).to_vec::<f32>(), [8.0, 27.0]);
+    let (panics, made) = programs(|| on_sixteen_threads(call));
+    assert_eq!((panics, made, traces.load(Ordering::SeqCst)), (0, 1, 1));
+    assert_eq!(cube.compilations(), 1);
+
+    // An operation by itself, and one that is made of several.
+    let x = Array::full(&[17, 3], 2, DType::F32);
+    let (_, made) = programs(|| on_sixteen_threads(|| drop(x.cosh())));
+    assert_eq!(made, 1);
+    let square = Array::from([1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0]).reshape(&[3, 3]);
+    let (_, made) = programs(|| on_sixteen_threads(|| drop(linalg::det(&square))));
+    assert_eq!(made, 1);
+}
+
+#[test]
+fn a_panic_while_tracing_blocks_nobody() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let attempts = AtomicUsize::new(0);
+    let fails_first = jit(|x: Array| {
+        let attempt = attempts.fetch_add(1, Ordering::SeqCst);
+        assert!(attempt >= 3, "attempt {attempt} fails");
+        x + 1.0
+    });
+    let x = Array::from(1.0f32);
+    let panics = on_sixteen_threads(|| drop(fails_first(x.clone())));
+    assert_eq!((panics, attempts.load(Ordering::SeqCst)), (3, 4));
+    assert_eq!(fails_first.compilations(), 1);
+}
+
+/// Traces that compute values need the programs of other functions.
+#[test]
+fn traces_that_need_each_other_block_nobody() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    type Function<'a> = &'a (dyn Fn(i32, Array) -> Array + Send + Sync);
+    fn at_compile_time(f: Function<'_>, depth: i32) -> f32 {
+        match depth {
+            0 => 1.0,
+            _ => compile_time_eval(|| f(depth - 1, Array::from(1.0f32)).item::<f32>()),
+        }
+    }
+    static ONE: OnceLock<Box<dyn Fn(i32, Array) -> Array + Send + Sync>> = OnceLock::new();
+    static TWO: OnceLock<Box<dyn Fn(i32, Array) -> Array + Send + Sync>> = OnceLock::new();
+    let one =
+        jit(|depth: i32, x: Array| x + at_compile_time(&**TWO.get().expect("it is set"), depth));
+    let two = jit(|depth: i32, x: Array| {
+        x * 2.0 + at_compile_time(&**ONE.get().expect("it is set"), depth)
+    });
+    let _ = ONE.set(Box::new(move |depth, x| one(depth, x)));
+    let _ = TWO.set(Box::new(move |depth, x| two(depth, x)));
+    let turn = AtomicUsize::new(0);
+    let panics = on_sixteen_threads(|| {
+        let x = Array::from(1.0f32);
+        let out = match turn.fetch_add(1, Ordering::SeqCst) % 2 {
+            0 => ONE.get().expect("it is set")(4, x),
+            _ => TWO.get().expect("it is set")(4, x),
+        };
+        assert!(out.item::<f32>() > 1.0);
+    });
+    assert_eq!(panics, 0);
+}
+
+#[test]
+fn clearing_the_caches_forgets_the_programs_of_all() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let x = Array::from([1.0f32, 2.0, 4.0]);
+    let f = jit(|x: Array| x.tanh());
+    let matrix = Array::from([2.0f32, 0.0, 0.0, 2.0]).reshape(&[2, 2]);
+    let run = || {
+        f(x.clone());
+        x.cosh();
+        linalg::det(&matrix);
+    };
+    run();
+    assert_eq!(programs(run).1, 0);
+    clear_caches();
+    assert_eq!(programs(run).1, 3);
+    assert_eq!(programs(run).1, 0);
+    // A function that is called inside of another one is traced again as well.
+    let traces = AtomicUsize::new(0);
+    let inner = jit(|x: Array| {
+        traces.fetch_add(1, Ordering::SeqCst);
+        x.exp()
+    });
+    let outer = jit(|x: Array| inner(x) + 1.0);
+    outer(x.clone());
+    clear_caches();
+    outer(x.clone());
+    assert_eq!(traces.load(Ordering::SeqCst), 2);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use super::JitOptions;
 use super::made::Made;
 use super::place::{placed, plan, site_of};
-use super::programs::{Programs, Shared, lock};
+use super::programs::{Forget, Shared, lock, shared};
 use super::signature::{Description, Signature, describe, signature};
 use crate::array::{DeviceArray, Repr};
 use crate::jaxpr::{ClosedJaxpr, Scope};
@@ -12,12 +12,13 @@ use crate::lower::ArgumentAttribute;
 use crate::prim::call::Call;
 use crate::runtime::sharded::Layout;
 use crate::runtime::{self, Origin};
+use crate::single_flight::Flights;
 use crate::trace::{OpenTrace, in_user_code, is_tracing};
 use crate::{Array, Aval, Error, Result, Sharding, Tree, numerics, profiler, sharding, tree};
 use ramie_pjrt::{Buffer, Callback, Device, Executable};
 use smallvec::SmallVec;
 use std::panic::Location;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Instant;
 
 type Body<'f, S, A, R> = Box<dyn Fn(&mut S, A) -> R + Send + Sync + 'f>;
@@ -28,7 +29,8 @@ pub(crate) struct Jit<'f, S, A, R> {
     pub name: Arc<str>,
     options: JitOptions,
     programs: Shared<Entry<S, R>>,
-    nested: Mutex<Programs<Nested<S, R>>>,
+    nested: Shared<Nested<S, R>>,
+    flights: Flights<Signature>,
 }
 
 /// What one trace of the function gave.
@@ -87,8 +89,9 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
             body,
             name: options.name.as_deref().unwrap_or(name).into(),
             options,
-            programs: Shared::default(),
-            nested: Mutex::default(),
+            programs: shared(),
+            nested: shared(),
+            flights: Flights::default(),
         }
     }
 
@@ -128,9 +131,31 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         let hit = lock(&self.programs).get(key);
         let entry = match hit {
             Some(entry) => entry,
-            None => self.compile(key, state, &args, at)?,
+            None => self.compile_once(key, state, &args, at)?,
         };
         entry.run_checked(&self.name, state, args)
+    }
+
+    /// Compiles the program, unless another thread does so at the moment: then the
+    /// program is that thread's.
+    #[cold]
+    fn compile_once(
+        &self,
+        key: Signature,
+        state: &S,
+        args: &A,
+        at: &'static Location<'static>,
+    ) -> Result<Arc<Entry<S, R>>> {
+        loop {
+            let flight = self.flights.enter(key);
+            // Another thread may have made it since the last look.
+            if let Some(entry) = lock(&self.programs).get(key) {
+                return Ok(entry);
+            }
+            if flight.is_some() {
+                return self.compile(key, state, args, at);
+            }
+        }
     }
 
     fn compile(
@@ -271,8 +296,8 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
 
     /// Forgets all programs.
     pub fn clear(&self) {
-        *lock(&self.programs) = Programs::default();
-        *lock(&self.nested) = Programs::default();
+        self.programs.forget();
+        self.nested.forget();
     }
 
     /// XLA flags for this function.

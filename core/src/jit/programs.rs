@@ -2,7 +2,7 @@
 
 use super::signature::Signature;
 use crate::hash::FastMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// Programs by signature, with the last one at hand.
 pub(super) struct Programs<E> {
@@ -15,6 +15,43 @@ pub(super) struct Programs<E> {
 
 /// The programs of a function, which its stages add to as well.
 pub(super) type Shared<E> = Arc<Mutex<Programs<E>>>;
+
+/// Programs of some type that can be forgotten.
+pub(super) trait Forget: Send + Sync {
+    fn forget(&self);
+}
+
+impl<E: Send + Sync> Forget for Mutex<Programs<E>> {
+    fn forget(&self) {
+        // Programs are destroyed without the lock held.
+        let forgotten = std::mem::take(&mut *lock(self));
+        drop(forgotten);
+    }
+}
+
+/// The programs of all functions.
+static ALL: Mutex<Vec<Weak<dyn Forget>>> = Mutex::new(Vec::new());
+
+/// No programs yet, which [`forget_all`] knows of.
+pub(super) fn shared<E: Send + Sync + 'static>() -> Shared<E> {
+    let programs = Shared::<E>::default();
+    let weak: Weak<dyn Forget> = Arc::downgrade(&(programs.clone() as Arc<dyn Forget>));
+    let mut all = lock(&ALL);
+    // Those of functions that are gone make room before the list grows.
+    if all.len() == all.capacity() {
+        all.retain(|programs| programs.strong_count() > 0);
+    }
+    all.push(weak);
+    programs
+}
+
+/// Forgets the programs of all functions.
+pub(crate) fn forget_all() {
+    let all: Vec<Arc<dyn Forget>> = lock(&ALL).iter().filter_map(Weak::upgrade).collect();
+    for programs in all {
+        programs.forget();
+    }
+}
 
 impl<E> Default for Programs<E> {
     fn default() -> Self {

@@ -1,17 +1,42 @@
 //! Functions of the library that are one program: run eagerly they are one
 //! execution, traced they are one nested `jit`, as JAX's own are.
 
-use crate::hash::{FastMap, WideHasher};
+use crate::hash::FastHasher;
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::prim::call::Call;
+use crate::program_cache::ProgramCache;
 use crate::trace::{at_location, trace_to_jaxpr};
 use crate::{Array, Aval};
-use std::hash::Hash;
+use smallvec::SmallVec;
+use std::convert::Infallible;
+use std::hash::{Hash, Hasher};
 use std::panic::Location;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
-type Programs = FastMap<(u64, u64), (Arc<str>, Arc<Jaxpr>)>;
-static PROGRAMS: RwLock<Option<Programs>> = RwLock::new(None);
+/// What a program is for.
+struct Key {
+    name: &'static str,
+    fixed: Words,
+    avals: Vec<Aval>,
+}
+
+static PROGRAMS: ProgramCache<Key, (Arc<str>, Arc<Jaxpr>)> = ProgramCache::new();
+
+/// All that a value gives to a hasher: of one type, equal values give the same, and
+/// others do not.
+#[derive(Default, PartialEq)]
+struct Words(SmallVec<[u8; 64]>);
+
+impl Hasher for Words {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+    fn finish(&self) -> u64 {
+        let mut hasher = FastHasher::default();
+        hasher.write(&self.0);
+        hasher.finish()
+    }
+}
 
 /// Applies `f` to `args` as the program `name`, which is traced once for each
 /// value of `fixed` and each type of the arguments.
@@ -24,34 +49,33 @@ pub(crate) fn fused(
     args: &[Array],
     f: impl FnOnce(&[Array]) -> Vec<Array>,
 ) -> Vec<Array> {
+    let location = Location::caller();
     let avals: Vec<Aval> = args.iter().map(Array::aval).collect();
-    let mut hasher = WideHasher::default();
-    (name, &fixed, &avals).hash(&mut hasher);
-    let key = hasher.finish_wide();
-    let known = PROGRAMS
-        .read()
-        .unwrap_or_else(|e| e.into_inner())
-        .as_ref()
-        .and_then(|programs| programs.get(&key).cloned());
-    let (name, jaxpr) = known.unwrap_or_else(|| {
-        let program = at_location(Location::caller(), || trace_to_jaxpr(&avals, f));
+    let mut words = Words::default();
+    fixed.hash(&mut words);
+    let mut hasher = FastHasher::default();
+    (name, words.finish(), &avals).hash(&mut hasher);
+    let is_key = |key: &Key| key.name == name && key.fixed == words && key.avals == avals;
+    let made = PROGRAMS.get_or_make(hasher.finish(), is_key, || {
+        let program = at_location(location, || trace_to_jaxpr(&avals, f));
         assert!(
             program.consts.is_empty(),
             "`{name}`: its function captured an array\n  help: give the array as an argument"
         );
-        let entry = (Arc::from(name), program.jaxpr);
-        PROGRAMS
-            .write()
-            .unwrap_or_else(|e| e.into_inner())
-            .get_or_insert_default()
-            .insert(key, entry.clone());
-        entry
+        let key = Key {
+            name,
+            fixed: Words(words.0.clone()),
+            avals: avals.clone(),
+        };
+        Ok::<_, Infallible>((key, (Arc::from(name), program.jaxpr)))
     });
+    let Ok(made) = made;
+    let (name, jaxpr) = &made.value;
     let program = ClosedJaxpr {
-        jaxpr,
+        jaxpr: jaxpr.clone(),
         consts: Vec::new(),
     };
-    Call::apply(&name, program, args)
+    Call::apply(name, program, args)
 }
 
 /// [`fused`] with one result.
@@ -65,4 +89,31 @@ pub(crate) fn fused1(
     fused(name, fixed, args, |args| vec![f(args)])
         .pop()
         .expect("the program has one result")
+}
+
+/// Forgets the programs.
+pub(crate) fn forget_fused() {
+    PROGRAMS.clear();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(value: impl Hash) -> Words {
+        let mut words = Words::default();
+        value.hash(&mut words);
+        words
+    }
+
+    #[test]
+    fn different_values_give_different_words() {
+        assert!(words((1u8, "a")) == words((1u8, "a")));
+        assert!(words((1u8, "a")) != words((1u8, "b")));
+        assert!(words(("ab", "c")) != words(("a", "bc")));
+        assert!(
+            words((&[1usize, 2][..], &[3usize][..])) != words((&[1usize][..], &[2usize, 3][..]))
+        );
+        assert!(words(Some(0u64)) != words(None::<u64>));
+    }
 }

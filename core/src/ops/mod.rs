@@ -57,7 +57,7 @@ pub use conv::*;
 pub use conv_transpose::{ConvTranspose, conv_transpose};
 pub use convolve::ConvolveMode;
 pub use einsum::{EinsumOptions, einsum, einsum_path, einsum_sharded, einsum_with};
-pub(crate) use fused::{fused, fused1};
+pub(crate) use fused::{forget_fused, fused, fused1};
 pub use index::*;
 pub use pad::{PadMode, PadStatistic};
 pub use platform::{PlatformFn, platform_dependent};

@@ -13,7 +13,10 @@ use crate::{Array, Aval, Error, Literal, Result, Sharding, distributed};
 use fingerprint::Surroundings;
 use ramie_pjrt::discover::{self, Platform, PluginLocation};
 use ramie_pjrt::settings;
-use ramie_pjrt::{AlignedBytes, Buffer, Callback, Client, ClientOptions, Device, HostData, Plugin};
+use ramie_pjrt::{
+    AlignedBytes, Buffer, Callback, Client, ClientOptions, Device, HostData, Plugin,
+    check_host_memory,
+};
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -100,6 +103,7 @@ pub(crate) fn started() -> Option<&'static Runtime> {
 impl Runtime {
     fn start(options: &RuntimeOptions) -> Result<Runtime> {
         settings::check()?;
+        ramie_pjrt::fail_writes_beyond_limit();
         let surroundings = Surroundings::read();
         let location =
             discover::find(options.platform).map_err(|e| Error::Plugin(e.to_string()))?;
@@ -201,6 +205,7 @@ pub(crate) fn put_buffer(bytes: &[u8], aval: Aval, device: Device) -> Result<Buf
     const LARGE: usize = 1 << 16;
     let client = runtime.client;
     if bytes.len() >= LARGE && runtime.location.platform == Platform::Cpu {
+        check_host_memory(format_args!("copying {aval} to the device"), bytes.len())?;
         let owned = AlignedBytes::from(bytes);
         return Ok(client.buffer_from_owned(owned, aval.buffer_type(), device)?);
     }

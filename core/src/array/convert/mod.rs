@@ -96,7 +96,14 @@ impl Array {
     /// # Errors
     /// If the array is traced, or its computation failed.
     pub fn try_to_bytes(&self) -> Result<Vec<u8>> {
+        self.check_memory()?;
         u8::read_with(self.nbytes(), |bytes| self.copy_to(bytes))
+    }
+
+    /// Checks that the host has the memory for a copy of the elements.
+    fn check_memory(&self) -> Result<()> {
+        let operation = format_args!("reading {}", self.aval());
+        Ok(ramie_pjrt::check_host_memory(operation, self.nbytes())?)
     }
 
     /// Copies the bytes of the elements.
@@ -128,6 +135,7 @@ impl Array {
             T::DTYPE
         );
         self.expect_value("to_vec");
+        self.check_memory()?;
         T::read_with(self.size(), |bytes| self.copy_to(bytes))
     }
 

@@ -1,0 +1,206 @@
+//! The programs of operations outside of `jit`, by what they are for.
+
+use crate::hash::FastMap;
+use crate::single_flight::Flights;
+use ramie_pjrt::settings;
+use smallvec::SmallVec;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+/// Without `RAMIE_EAGER_PROGRAMS`; JAX keeps as many.
+const DEFAULT_LIMIT: usize = 4096;
+
+/// A table that keeps the values used last, makes each once however many threads want
+/// it at a time, and compares keys, not only their hashes.
+pub(crate) struct ProgramCache<K, V> {
+    table: RwLock<Option<Table<K, V>>>,
+    flights: Flights<u64>,
+    /// Counts values; those used since the same count are equally old.
+    clock: AtomicU64,
+}
+
+struct Table<K, V> {
+    by_hash: FastMap<u64, SmallVec<[Arc<Slot<K, V>>; 1]>>,
+    len: usize,
+}
+
+/// A value with its key.
+pub(crate) struct Slot<K, V> {
+    key: K,
+    pub value: V,
+    used: AtomicU64,
+}
+
+impl<K, V> ProgramCache<K, V> {
+    pub const fn new() -> Self {
+        ProgramCache {
+            table: RwLock::new(None),
+            flights: Flights::new(),
+            clock: AtomicU64::new(0),
+        }
+    }
+
+    /// The value whose key has this hash and satisfies `is_key`, made at first use.
+    pub fn get_or_make<E>(
+        &self,
+        hash: u64,
+        is_key: impl Fn(&K) -> bool,
+        make: impl FnOnce() -> Result<(K, V), E>,
+    ) -> Result<Arc<Slot<K, V>>, E> {
+        match self.find(hash, &is_key) {
+            Some(slot) => Ok(slot),
+            None => self.make(hash, is_key, make),
+        }
+    }
+
+    #[inline]
+    fn find(&self, hash: u64, is_key: impl Fn(&K) -> bool) -> Option<Arc<Slot<K, V>>> {
+        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
+        let slots = table.as_ref()?.by_hash.get(&hash)?;
+        let slot = slots.iter().find(|slot| is_key(&slot.key))?;
+        // Written only when something was made since, so that threads which find the
+        // same program do not take its memory from each other's caches.
+        let now = self.clock.load(Ordering::Relaxed);
+        if slot.used.load(Ordering::Relaxed) != now {
+            slot.used.store(now, Ordering::Relaxed);
+        }
+        Some(slot.clone())
+    }
+
+    #[cold]
+    fn make<E>(
+        &self,
+        hash: u64,
+        is_key: impl Fn(&K) -> bool,
+        make: impl FnOnce() -> Result<(K, V), E>,
+    ) -> Result<Arc<Slot<K, V>>, E> {
+        loop {
+            let flight = self.flights.enter(hash);
+            // Another thread may have made it since the last look.
+            if let Some(slot) = self.find(hash, &is_key) {
+                return Ok(slot);
+            }
+            if flight.is_some() {
+                let (key, value) = make()?;
+                return Ok(self.insert(hash, key, value, limit()));
+            }
+        }
+    }
+
+    fn insert(&self, hash: u64, key: K, value: V, limit: usize) -> Arc<Slot<K, V>> {
+        let now = self.clock.fetch_add(1, Ordering::Relaxed) + 1;
+        let slot = Arc::new(Slot {
+            key,
+            value,
+            used: AtomicU64::new(now),
+        });
+        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        let table = table.get_or_insert_with(|| Table {
+            by_hash: FastMap::default(),
+            len: 0,
+        });
+        table.by_hash.entry(hash).or_default().push(slot.clone());
+        table.len += 1;
+        let dropped: Vec<_> = (limit..table.len).filter_map(|_| table.evict()).collect();
+        // Programs are destroyed without the lock held.
+        drop(dropped);
+        slot
+    }
+
+    /// Forgets all values.
+    pub fn clear(&self) {
+        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        let forgotten = table.take();
+        drop(table);
+        drop(forgotten);
+    }
+}
+
+impl<K, V> Table<K, V> {
+    /// Removes the value that was not used for longest.
+    fn evict(&mut self) -> Option<Arc<Slot<K, V>>> {
+        let age = |slot: &Arc<Slot<K, V>>| slot.used.load(Ordering::Relaxed);
+        let (&hash, at) = self
+            .by_hash
+            .iter()
+            .flat_map(|(hash, slots)| slots.iter().enumerate().map(move |(i, s)| (hash, i, s)))
+            .min_by_key(|(_, _, slot)| age(slot))
+            .map(|(hash, at, _)| (hash, at))?;
+        let slots = self.by_hash.get_mut(&hash)?;
+        let slot = slots.remove(at);
+        if slots.is_empty() {
+            self.by_hash.remove(&hash);
+        }
+        self.len -= 1;
+        Some(slot)
+    }
+}
+
+/// How many values a table keeps.
+fn limit() -> usize {
+    static LIMIT: OnceLock<usize> = OnceLock::new();
+    *LIMIT.get_or_init(|| {
+        // The runtime has reported a variable that cannot be read.
+        let setting = settings::EAGER_PROGRAMS.get().ok().flatten();
+        setting.unwrap_or(DEFAULT_LIMIT)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    fn get(cache: &ProgramCache<u32, u32>, hash: u64, key: u32) -> (u32, bool) {
+        let mut made = false;
+        let slot = cache.get_or_make(
+            hash,
+            |k| *k == key,
+            || {
+                made = true;
+                Ok::<_, Infallible>((key, key * 10))
+            },
+        );
+        let Ok(slot) = slot;
+        (slot.value, made)
+    }
+
+    #[test]
+    fn keys_with_one_hash_are_told_apart() {
+        let cache = ProgramCache::new();
+        for (key, made) in [(1, true), (2, true), (1, false), (2, false)] {
+            assert_eq!(get(&cache, 7, key), (key * 10, made));
+        }
+        cache.clear();
+        assert_eq!(get(&cache, 7, 1), (10, true));
+    }
+
+    #[test]
+    fn the_value_used_longest_ago_goes() {
+        let cache = ProgramCache::new();
+        for key in [1, 2, 3] {
+            cache.insert(u64::from(key % 2), key, key, 3);
+        }
+        assert!(!get(&cache, 1, 1).1, "used again");
+        cache.insert(9, 4, 4, 3);
+        let kept = |hash, key| cache.find(hash, |k: &u32| *k == key).is_some();
+        assert_eq!(
+            [kept(1, 1), kept(0, 2), kept(1, 3), kept(9, 4)],
+            [true, false, true, true]
+        );
+        // A smaller limit takes effect with the next value.
+        cache.insert(10, 5, 5, 1);
+        assert!(kept(10, 5));
+        let table = cache.table.read().expect("the table");
+        let table = table.as_ref().expect("it has one value");
+        assert_eq!((table.len, table.by_hash.len()), (1, 1));
+    }
+
+    #[test]
+    fn a_failure_is_nobody_elses() {
+        let cache = ProgramCache::<u32, u32>::new();
+        let failed = cache.get_or_make(1, |_| true, || Err("no"));
+        assert_eq!(failed.err(), Some("no"));
+        assert_eq!(get(&cache, 1, 1), (10, true));
+    }
+}

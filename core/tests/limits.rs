@@ -1,0 +1,251 @@
+//! What a process may not exceed, and the end of its threads. Each case is a process
+//! of its own: without the checks it dies, or its limits would be those of the others.
+#![cfg(target_os = "linux")]
+
+use ramie_core::*;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::{Command, Output};
+
+/// What the processes of these tests run; alone it does nothing.
+#[test]
+fn child() {
+    match std::env::var("RAMIE_TEST_PART").as_deref() {
+        Ok("large") => large(),
+        Ok("first") => println!("sum {}", Array::from([1.0f32, 2.0]).sum().item::<f32>()),
+        Ok("thread") => thread(),
+        Ok("eager") => eager(),
+        Ok("unchecked") => unchecked(),
+        Ok(other) => panic!("no part {other}"),
+        Err(_) => {}
+    }
+}
+
+/// A child under a limit such as `ulimit -v 1000`, if any.
+fn start(part: &str, limit: &str, variables: &[(&str, &str)]) -> Output {
+    let mut shell = Command::new("sh");
+    shell
+        .args([
+            "-c",
+            &format!("{limit}\nexec \"$0\" --exact child --nocapture"),
+        ])
+        .arg(std::env::current_exe().expect("this program"))
+        .env("RAMIE_TEST_PART", part)
+        .env("RAMIE_COMPILATION_CACHE", "off")
+        .env("RUST_BACKTRACE", "0")
+        .envs(variables.iter().copied());
+    shell.output().expect("the child starts")
+}
+
+/// What a child that ended by itself printed and reported.
+fn texts(out: &Output) -> (String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (printed, errors) = (text(&out.stdout), text(&out.stderr));
+    assert!(out.status.code().is_some(), "{}: {errors}", out.status);
+    (printed, errors)
+}
+
+fn message(f: impl FnOnce()) -> String {
+    let panic = catch_unwind(AssertUnwindSafe(f)).expect_err("it is refused");
+    let text = panic.downcast_ref::<String>();
+    text.expect("a message").clone()
+}
+
+/// More elements than any machine has memory for.
+const HUGE: usize = 1 << 44;
+
+fn large() {
+    let refused = |what: &str, text: String| {
+        for part in [
+            what,
+            "needs ",
+            " of host memory, and ",
+            " is available, by ",
+            "help: ",
+        ] {
+            assert!(text.contains(part), "{part:?} in {text}");
+        }
+    };
+    // Made by an operation,
+    refused(
+        "70.4 TB",
+        message(|| drop(Array::zeros(&[HUGE], DType::F32))),
+    );
+    refused(
+        "70.4 TB",
+        message(|| drop(Array::from(1.0f32).broadcast_to(&[HUGE]))),
+    );
+    // by a program, as a result or on the way to one, whose state stays as it was,
+    let n = 1 << 22;
+    let step = jit(|state: &mut Array, by: Array| {
+        let table = state.reshape(&[n, 1]) * by;
+        *state = table.sort(-1).sum_axes(&[1]);
+    });
+    let mut state = Array::ones(&[n], DType::F32);
+    let text = message(|| step(&mut state, Array::ones(&[1, n], DType::F32)));
+    refused(" of temporaries", text);
+    assert_eq!(
+        state.sum().item::<f32>(),
+        n as f32,
+        "the state is as before"
+    );
+    // or by no machine at all.
+    let text = message(|| drop(Array::zeros(&[1 << 40, 1 << 40], DType::F32)));
+    assert!(text.contains("more than a process can address"), "{text}");
+    assert_eq!(Array::zeros(&[1 << 40, 0], DType::F32).size(), 0);
+    println!("refused");
+}
+
+#[test]
+fn an_array_too_large_for_the_machine_is_an_error() {
+    let (printed, errors) = texts(&start("large", "", &[]));
+    assert!(printed.contains("refused"), "{errors}");
+}
+
+/// Programs that run out of memory while they run, one after the other.
+fn unchecked() {
+    let n = 1 << 22;
+    let step = jit(|state: &mut Array, by: Array| {
+        let table = state.reshape(&[n, 1]) * by;
+        *state = table.sort(-1).sum_axes(&[1]);
+    });
+    let mut state = Array::ones(&[n], DType::F32);
+    for _ in 0..3 {
+        step(&mut state, Array::ones(&[1, n], DType::F32));
+        let text = state
+            .try_to_vec::<f32>()
+            .expect_err("no memory")
+            .to_string();
+        let expected =
+            "computing a buffer: Out of memory allocating 72567767433216 bytes. While the";
+        assert!(text.starts_with(expected), "{text}");
+        assert!(
+            text.contains("state passed by `&mut`: they are lost"),
+            "{text}"
+        );
+        assert!(
+            text.contains("help: restore the state from a checkpoint"),
+            "{text}"
+        );
+    }
+    // The process goes on.
+    state = Array::ones(&[n], DType::F32);
+    println!("sum {}", state.sum().item::<f32>());
+}
+
+#[test]
+fn a_program_that_runs_out_of_memory_says_so_once() {
+    let out = start(
+        "unchecked",
+        "ulimit -v 8000000",
+        &[("RAMIE_CHECK_MEMORY", "0")],
+    );
+    let (printed, errors) = texts(&out);
+    assert!(printed.contains("sum 4194304"), "{printed}{errors}");
+}
+
+#[test]
+fn limits_of_the_process_are_seen() {
+    let out = start("large", "ulimit -v 8000000", &[]);
+    let (printed, errors) = texts(&out);
+    assert!(printed.contains("refused"), "{errors}");
+    assert!(errors.contains("(`ulimit -v`)"), "{errors}");
+}
+
+#[test]
+fn a_plugin_without_room_is_not_loaded() {
+    let out = start("first", "ulimit -v 400000", &[]);
+    let (printed, errors) = texts(&out);
+    assert!(!printed.contains("sum"), "{printed}");
+    assert!(errors.contains("loading the plugin `"), "{errors}");
+    assert!(
+        errors.contains("limit of 409.6 MB (`ulimit -v`)"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn a_file_over_the_limit_is_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().to_str().expect("text");
+    let out = start("first", "ulimit -f 0", &[("RAMIE_DUMP_IR_TO", path)]);
+    let (_, errors) = texts(&out);
+    assert!(errors.contains(&format!("{path}/0000_")), "{errors}");
+    assert!(errors.contains("File too large"), "{errors}");
+    // A program that cannot be kept runs all the same.
+    let cache = folder.path().join("cache");
+    let cache = cache.to_str().expect("text");
+    let out = start(
+        "first",
+        "ulimit -f 0",
+        &[("RAMIE_COMPILATION_CACHE", cache)],
+    );
+    let (printed, errors) = texts(&out);
+    assert!(printed.contains("sum 3"), "{errors}");
+}
+
+/// A value whose destructor computes, in every way that an array can be made.
+struct AtEnd;
+
+impl Drop for AtEnd {
+    fn drop(&mut self) {
+        let x = Array::from([1.0f32, 2.0]);
+        let sum = (&x * 2.0).sum().item::<f32>();
+        let jitted = jit(|x: Array| x.exp().sum())(x.clone()).item::<f32>();
+        let slope = grad(|x: Array| (&x * &x).sum())(x.clone()).to_vec::<f32>();
+        let mapped = vmap(|x: Array| x + 1.0)(x).to_vec::<f32>();
+        let key = random::key(3);
+        let drawn = random::uniform(&key, &[2], DType::F32).size();
+        println!("{sum} {jitted:.3} {slope:?} {mapped:?} {drawn} at the end");
+    }
+}
+
+thread_local! { static LAST: RefCell<Option<AtEnd>> = const { RefCell::new(None) }; }
+
+fn thread() {
+    // Variables are destroyed in the opposite order of their first use.
+    for used_before in [false, true] {
+        let ran = std::thread::spawn(move || {
+            if used_before {
+                LAST.set(Some(AtEnd));
+            }
+            let shape = [3, usize::from(used_before) + 4];
+            let x = jit(move |x: Array| x + Array::ones(&shape, DType::F32))(Array::from(1.0f32));
+            assert_eq!(vmap(|x: Array| x.sum())(x).size(), 3);
+            if !used_before {
+                LAST.set(Some(AtEnd));
+            }
+        });
+        ran.join().expect("the thread ends");
+    }
+}
+
+#[test]
+fn a_thread_computes_until_its_end() {
+    let (printed, errors) = texts(&start("thread", "", &[]));
+    let expected = "6 10.107 [2.0, 4.0] [2.0, 3.0] 2 at the end";
+    assert_eq!(printed.matches(expected).count(), 2, "{printed}{errors}");
+}
+
+fn eager() {
+    let compiled = |n: usize| {
+        let before = compilation_stats().compiled;
+        Array::from(vec![1.0f32; n]).sin().block_until_ready();
+        compilation_stats().compiled - before
+    };
+    for n in 1..=10 {
+        assert_eq!(compiled(n), 1);
+        // In use all the time.
+        assert_eq!(compiled(1), 0);
+    }
+    assert_eq!([10, 9, 1].map(compiled), [0, 0, 0]);
+    assert_eq!(compiled(2), 1, "it was not used for longest");
+    println!("kept");
+}
+
+#[test]
+fn operations_keep_so_many_programs() {
+    let variables = [("RAMIE_EAGER_PROGRAMS", "3")];
+    let (printed, errors) = texts(&start("eager", "", &variables));
+    assert!(printed.contains("kept"), "{errors}");
+}
