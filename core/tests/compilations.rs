@@ -147,6 +147,8 @@ fn a_panic_while_tracing_blocks_nobody() {
 }
 
 /// Traces that compute values need the programs of other functions.
+// A jitted function is no function itself.
+#[allow(clippy::redundant_closure)]
 #[test]
 fn traces_that_need_each_other_block_nobody() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);

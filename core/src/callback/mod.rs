@@ -19,8 +19,8 @@ use ramie_pjrt::Callback;
 /// callbacks print or write (`jax.effects_barrier`).
 ///
 /// # Errors
-/// If a callback failed since the last barrier; the text is that of the first
-/// failure.
+/// If a callback failed since the last barrier and no error of its execution has
+/// reported that; the text is that of the first such failure.
 ///
 /// # Examples
 ///
