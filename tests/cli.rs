@@ -55,6 +55,20 @@ fn help_names_the_commands() {
     );
 }
 
+/// `ramie plugin list | head -1`
+#[cfg(unix)]
+#[test]
+fn the_tool_ends_quietly_when_the_reader_has_gone() {
+    use std::os::unix::process::ExitStatusExt;
+    let home = tempfile::tempdir().unwrap();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = ramie(home.path(), &["plugin", "list"]);
+    let output = command.stdout(writer).output().unwrap();
+    let errors = text(&output.stderr);
+    assert_eq!((output.status.signal(), errors.as_str()), (Some(13), ""));
+}
+
 #[test]
 fn an_unknown_platform_is_a_usage_error() {
     let home = tempfile::tempdir().unwrap();

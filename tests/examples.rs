@@ -431,6 +431,49 @@ fn a_convolutional_network_learns_and_goes_on() {
     );
     assert_eq!(lines.last(), Some(last));
     assert_eq!(metrics(), whole);
+
+    // A finished run evaluates again, and has written its metrics already.
+    let lines = checked_in(
+        folder.path(),
+        "cnn",
+        &[&options[..], &["--resume"]].concat(),
+    );
+    let tests = lines.iter().filter(|l| l.starts_with("Test accuracy: "));
+    assert_eq!((tests.count(), lines.last()), (1, Some(last)));
+    assert_eq!(metrics(), whole);
+}
+
+/// `head -1` closes the pipe that an example writes to.
+#[cfg(unix)]
+#[test]
+fn examples_end_quietly_when_the_reader_has_gone() {
+    use std::os::unix::process::ExitStatusExt;
+    const SIGPIPE: i32 = 13;
+    let folder = tempfile::tempdir().expect("a folder");
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let output = Command::new(example("arrays"))
+        .current_dir(folder.path())
+        .env("RAMIE_COMPILATION_CACHE", folder.path().join("cache"))
+        .stdout(writer)
+        .output()
+        .expect("the example starts");
+    let errors = said(&output.stderr);
+    assert_eq!(
+        (output.status.signal(), errors.as_str()),
+        (Some(SIGPIPE), "")
+    );
+    // All of them begin in the function that sees to it.
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/examples")).unwrap() {
+        let main = entry.unwrap().path().join("main.rs");
+        if let Ok(text) = std::fs::read_to_string(&main) {
+            assert!(
+                text.contains("    common::main(run)\n"),
+                "{}",
+                main.display()
+            );
+        }
+    }
 }
 
 /// Two classes that a mean tells apart, as files of MNIST's kind.

@@ -105,7 +105,7 @@ fn a_run_that_is_asked_to_end_saves_and_goes_on() {
         let output = child.wait_with_output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{text}{errors}");
+        assert_eq!(output.status.code(), Some(130), "{text}{errors}");
         text
     };
     let stopped = |text: &str| -> u64 {

@@ -32,12 +32,19 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
-/// What the signals set, once they are listened to.
-static SIGNALLED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+/// What the signals set, once [`on_signals`] has installed the handlers.
+static SIGNALS: OnceLock<Signals> = OnceLock::new();
+
+struct Signals {
+    /// The number of the last signal; 0 for none.
+    received: Arc<AtomicUsize>,
+    /// Whether the next signal ends the process at once.
+    ends: Arc<AtomicBool>,
+}
 
 /// Asks the program to save and to end. It does nothing but set a flag, so that a
 /// handler of signals may call it.
@@ -45,17 +52,33 @@ pub fn request() {
     REQUESTED.store(true, Ordering::SeqCst);
 }
 
-/// Whether this process was asked to save and to end.
+/// Returns whether this process was asked to save and to end.
 pub fn requested() -> bool {
-    let signalled = || SIGNALLED.get().is_some_and(|s| s.load(Ordering::SeqCst));
-    REQUESTED.load(Ordering::SeqCst) || signalled()
+    REQUESTED.load(Ordering::SeqCst) || signal().is_some()
 }
 
-/// Takes the wish back, so that another run in the same process can begin.
+/// Returns the number of the signal that asked this process to save and to end. A
+/// program that ends because of it exits with 128 plus this number, so that the
+/// shell or the scheduler does not take the run for finished.
+pub fn signal() -> Option<i32> {
+    let number = SIGNALS.get()?.received.load(Ordering::SeqCst);
+    i32::try_from(number).ok().filter(|number| *number != 0)
+}
+
+/// Takes the request back, so that another run in the same process can begin.
 pub fn withdraw() {
     REQUESTED.store(false, Ordering::SeqCst);
-    if let Some(signalled) = SIGNALLED.get() {
-        signalled.store(false, Ordering::SeqCst);
+    if let Some(signals) = SIGNALS.get() {
+        signals.received.store(0, Ordering::SeqCst);
+        signals.ends.store(false, Ordering::SeqCst);
+    }
+}
+
+/// Makes SIGTERM and SIGINT end the process at once again, for the part of a program
+/// after its last checkpoint.
+pub fn end_at_once() {
+    if let Some(signals) = SIGNALS.get() {
+        signals.ends.store(true, Ordering::SeqCst);
     }
 }
 
@@ -69,18 +92,23 @@ pub fn withdraw() {
 /// # Errors
 /// If the system refuses handlers.
 pub fn on_signals() -> Result<()> {
-    if SIGNALLED.get().is_some() {
+    if SIGNALS.get().is_some() {
         return Ok(());
     }
-    let signalled = Arc::new(AtomicBool::new(false));
-    if SIGNALLED.set(Arc::clone(&signalled)).is_err() {
+    let (received, ends) = (Arc::default(), Arc::default());
+    let signals = Signals {
+        received: Arc::clone(&received),
+        ends: Arc::clone(&ends),
+    };
+    if SIGNALS.set(signals).is_err() {
         return Ok(()); // another thread was faster
     }
-    for signal in [SIGTERM, SIGINT] {
+    for (signal, number) in [(SIGTERM, SIGTERM as usize), (SIGINT, SIGINT as usize)] {
         // In this order: the first signal finds the flag unset and sets it.
         let listen = || -> io::Result<()> {
-            flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&signalled))?;
-            flag::register(signal, Arc::clone(&signalled))?;
+            flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&ends))?;
+            flag::register_usize(signal, Arc::clone(&received), number)?;
+            flag::register(signal, Arc::clone(&ends))?;
             Ok(())
         };
         listen().map_err(|e| Error::io(Path::new("signals"), "be listened to", e))?;

@@ -24,6 +24,7 @@ fn train(folder: &Path) {
         manager.save(step, &JsonSave::new(&step)).unwrap();
         if manager.reached_preemption(step) && std::env::var_os(DEAF).is_none() {
             println!("ended at {step}");
+            println!("by signal {}", preemption::signal().unwrap());
             break;
         }
     }
@@ -58,13 +59,14 @@ fn a_signal_saves_and_ends() {
     if let Some(folder) = std::env::var_os(FOLDER) {
         return train(Path::new(&folder));
     }
-    for signal in ["-TERM", "-INT"] {
+    for (signal, number) in [("-TERM", 15), ("-INT", 2)] {
         let folder = tempfile::tempdir().unwrap();
         let (mut child, mut out) = child(folder.path(), "a_signal_saves_and_ends", false);
         send(&child, signal);
         assert!(child.wait().unwrap().success(), "{signal}: a clean end");
         let mut text = String::new();
         out.read_to_string(&mut text).unwrap();
+        assert!(text.contains(&format!("by signal {number}\n")), "{text}");
         let end = text.split("ended at ").nth(1).expect("said where it ended");
         let end: u64 = end.lines().next().unwrap().parse().unwrap();
         let manager =
@@ -95,4 +97,21 @@ fn the_second_signal_ends_at_once() {
     }
     let status = child.wait().unwrap();
     assert_eq!(status.code(), Some(130), "{status:?} {:?}", status.signal());
+}
+
+/// After its last checkpoint a program has nothing to save.
+#[test]
+fn a_signal_after_the_last_checkpoint_ends_at_once() {
+    if std::env::var_os(FOLDER).is_some() {
+        preemption::on_signals().unwrap();
+        preemption::end_at_once();
+        println!("ready");
+        std::thread::sleep(Duration::from_secs(60));
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let test = "a_signal_after_the_last_checkpoint_ends_at_once";
+    let (mut child, _out) = child(folder.path(), test, false);
+    send(&child, "-INT");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
 }

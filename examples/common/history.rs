@@ -22,6 +22,15 @@ fn step_of(line: &str) -> Option<u64> {
     serde_json::from_str::<Value>(line).ok()?["step"].as_u64()
 }
 
+/// Whether there is a value of a metric for a step.
+pub fn has(path: &Path, step: u64, metric: &str) -> Result<bool> {
+    let values = match path.exists() {
+        true => of(path, metric)?,
+        false => Vec::new(),
+    };
+    Ok(values.iter().any(|(s, _)| *s == step as f64))
+}
+
 /// The steps and values of a metric.
 pub fn of(path: &Path, metric: &str) -> Result<Vec<(f64, f64)>> {
     let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;

@@ -9,6 +9,8 @@ mod ahead;
 mod glyphs;
 mod history;
 pub mod picture;
+#[path = "../../src/bin/ramie/pipe.rs"]
+mod pipe;
 mod run;
 mod saved;
 
@@ -16,6 +18,7 @@ pub use ahead::{ahead, compiled_ahead};
 pub use run::{Run, RunOptions, Stopped};
 
 use clap::Parser;
+use ramie::checkpoint::preemption;
 use ramie::{Platform, RuntimeOptions, configure, runtime};
 use std::error::Error;
 use std::fmt::Display;
@@ -24,20 +27,21 @@ use std::process::ExitCode;
 /// What may go wrong, from files to plugins: its message is shown.
 pub type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
-/// Reads the command line and runs the example; an error is a line and the exit
-/// code 1.
+/// Reads the command line and runs the example. An error is a line on stderr and the
+/// exit code 1; a run that a signal stopped ends with 128 plus its number.
 ///
 /// Used as `fn main() -> ExitCode { common::main(run) }`.
 pub fn main<O: Parser>(run: impl FnOnce(&O) -> Result) -> ExitCode {
+    pipe::end_when_closed();
     let mut matches = O::command().arg(ahead::option()).get_matches();
     let options = O::from_arg_matches_mut(&mut matches).unwrap_or_else(|e| e.exit());
     ahead::take(&mut matches);
     match ahead::outcome(run(&options)) {
         Ok(()) => ExitCode::SUCCESS,
-        // What was asked for is done.
         Err(e) if e.is::<Stopped>() => {
             println!("{e}");
-            ExitCode::SUCCESS
+            let signal = preemption::signal().and_then(|number| u8::try_from(number).ok());
+            signal.map_or(ExitCode::SUCCESS, |number| ExitCode::from(128 + number))
         }
         Err(e) => {
             eprintln!("error: {e}");

@@ -154,10 +154,20 @@ impl Run {
     }
 
     /// Writes numbers that the program has, such as an accuracy.
+    /// A finished run that is resumed has them already.
     pub fn record(&mut self, metrics: &[(&str, f64)]) -> Result {
         self.write_metrics(0)?;
         let step = self.step;
-        Ok(self.writer()?.scalars(step, metrics)?)
+        let mut new = Vec::new();
+        for metric in metrics {
+            if !self.resumed || !history::has(&self.metrics_file(), step, metric.0)? {
+                new.push(*metric);
+            }
+        }
+        match new.is_empty() {
+            true => Ok(()),
+            false => Ok(self.writer()?.scalars(step, &new)?),
+        }
     }
 
     /// A line above the bar.
@@ -235,6 +245,10 @@ impl Run {
             metrics.flush()?;
         }
         self.checkpoints.finish()?;
+        if preemption::requested() {
+            return Err(Stopped(self.step).into());
+        }
+        preemption::end_at_once();
         // A resumed run's curve begins where the first run began.
         if self.step > 0 {
             let losses = history::of(&self.metrics_file(), "loss")?;

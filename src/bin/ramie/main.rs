@@ -5,10 +5,10 @@
 mod aot;
 mod ckpt;
 mod doctor;
+mod pipe;
 mod plugin;
 
 use std::error::Error;
-use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -76,6 +76,7 @@ enum PluginCommand {
 }
 
 fn main() -> ExitCode {
+    pipe::end_when_closed();
     let arguments = Arguments::parse();
     ramie::init_logging();
     ramie_pjrt::fail_writes_beyond_limit();
@@ -91,8 +92,6 @@ fn main() -> ExitCode {
     };
     match done {
         Ok(code) => code,
-        // The reader of the output, such as `head`, has seen enough.
-        Err(error) if is_broken_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE
@@ -102,10 +101,4 @@ fn main() -> ExitCode {
 
 fn success(_: ()) -> ExitCode {
     ExitCode::SUCCESS
-}
-
-fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
-    error
-        .downcast_ref::<io::Error>()
-        .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
