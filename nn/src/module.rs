@@ -4,7 +4,9 @@ use ramie_core::{Tree, fixed_tree};
 
 /// A tree with a forward computation: a layer or a model.
 ///
-/// `#[derive(Module)]` implements it together with [`Tree`].
+/// `#[derive(Module)]` implements it together with [`Tree`]. Fields of type
+/// [`Param`](crate::Param), also those inside layers, are trained; a plain
+/// [`Array`](ramie_core::Array) is state that gradients and optimizers leave out.
 ///
 /// ```no_run
 /// use ramie_core::Array;

@@ -202,6 +202,10 @@ variables! {
     /// A parameter: what gradients are taken with respect to and optimizers
     /// update. It is used like the array inside.
     ///
+    /// Only parameters are trained. A field of type [`Array`](ramie_core::Array) is part
+    /// of the model's state: transformations and checkpoints carry it, gradients and
+    /// optimizers leave it out.
+    ///
     /// ```
     /// use ramie_core::{Array, DType, State};
     /// use ramie_nn::Param;
