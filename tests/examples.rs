@@ -131,7 +131,7 @@ fn arrays_prints_what_jax_computes() {
         "value: 12.666667",
         "\n    c:f32[3] = integer_pow[y=2] b\n",
         "gradient: [1.3333334 2.        2.6666667]",
-        "5 calls, written down 1 time",
+        "5 calls, traced 1 time",
         "compiled 2 times",
     ] {
         assert!(text.contains(part), "{part}\nin\n{text}");
@@ -523,7 +523,7 @@ fn adapters_learn_what_the_model_of_a_file_does_not_know() {
         .0
     };
     assert!(before("Before, upright: ") >= 430, "{lines:?}");
-    assert!(before("Before, on their side: ") < 150, "{lines:?}");
+    assert!(before("Before, rotated: ") < 150, "{lines:?}");
     let (correct, total) = accuracy(lines.last().expect("a line"));
     assert!(correct >= 425 && total == 450, "{lines:?}");
 

@@ -1,8 +1,8 @@
-//! Arrays, random numbers, and the programs that functions of arrays become.
+//! Introduces arrays, random numbers, and the programs that functions of arrays record.
 //!
 //! `cargo run --release --example arrays`
 //!
-//! Read it from top to bottom, beside what it prints.
+//! Read it from top to bottom, next to its output.
 #![forbid(unsafe_code)]
 
 #[path = "../common/mod.rs"]
@@ -15,16 +15,16 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Show what arrays are, and how functions of them are compiled.
+/// Introduce arrays, and how functions of arrays are compiled.
 #[derive(Parser)]
 struct Options {
-    /// The seed of the random numbers.
+    /// Seed of the random numbers.
     #[arg(long, default_value_t = 42)]
     seed: u64,
-    /// How many elements the arrays have that are timed.
+    /// Number of elements in the timed arrays.
     #[arg(long, default_value_t = 1000)]
     size: usize,
-    /// Where to compute: cpu, cuda or tpu; by default the best that there is.
+    /// Platform: cpu, cuda or tpu; defaults to the best one available.
     #[arg(long)]
     platform: Option<Platform>,
 }
@@ -43,7 +43,7 @@ fn run(options: &Options) -> Result {
     Ok(())
 }
 
-/// An array has a shape, an element type, and a device that it is on.
+/// An array has a shape, a dtype and a device.
 fn making_arrays() {
     println!("== Arrays");
     let zeros = Array::zeros(&[2, 5], DType::F32);
@@ -59,8 +59,8 @@ fn making_arrays() {
     println!("device + host: {}", &b + &on_host);
 }
 
-/// Operations are methods and operators; they broadcast as NumPy's do, and none
-/// changes an array that is there.
+/// Operations are methods and operators. They broadcast as in NumPy and never
+/// modify an existing array.
 fn computing() {
     println!("\n== Computing");
     let x = array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
@@ -78,8 +78,8 @@ fn computing() {
     println!("b.at(0).set(1) is {c}, b is still {b}");
 }
 
-/// A random number is a function of a key: the same key gives the same number,
-/// and keys are split where more are needed.
+/// A random number is a function of a key: the same key returns the same number.
+/// Split a key to get more keys.
 fn random_numbers(seed: u64) {
     println!("\n== Random numbers");
     let key = random::key(seed);
@@ -95,9 +95,8 @@ fn simple_graph(x: Array) -> Array {
     (x + 3.0).mean()
 }
 
-/// A function of arrays is ordinary Rust. Called with arrays that stand for any
-/// elements of their type, it writes down a program, which can be looked at,
-/// differentiated and compiled.
+/// A function of arrays is an ordinary Rust function. Called with tracers, it
+/// records a program, which can be printed, differentiated and compiled.
 fn programs() {
     println!("\n== Programs");
     let x = array([0.0, 1.0, 2.0]);
@@ -108,24 +107,21 @@ fn programs() {
 }
 // ANCHOR_END: programs
 
-/// `jit` compiles the program at the first call, once for each type of argument.
+/// `jit` compiles the program at the first call, once for each argument type.
 fn compiling(size: usize) {
     println!("\n== Compiling");
-    // What is not a matter of arrays happens while the program is written down:
-    // once, however often it runs.
-    let written = AtomicUsize::new(0);
+    // Side effects of Rust code happen while the function is traced: once per
+    // compilation, however often the program runs.
+    let traces = AtomicUsize::new(0);
     let f = jit(|x: Array| {
-        written.fetch_add(1, Ordering::Relaxed);
+        traces.fetch_add(1, Ordering::Relaxed);
         simple_graph(x)
     });
     let x = random::normal(&random::key(0), &[size], DType::F32);
     for _ in 0..5 {
         f(x.clone());
     }
-    println!(
-        "5 calls, written down {} time",
-        written.load(Ordering::Relaxed)
-    );
+    println!("5 calls, traced {} time", traces.load(Ordering::Relaxed));
     f(random::normal(&random::key(0), &[size + 1], DType::F32));
     println!("another shape, compiled {} times", f.compilations());
     println!("because: {}", f.last_retrace().unwrap_or_default());
@@ -135,8 +131,8 @@ fn compiling(size: usize) {
     println!("operation by operation: {one_by_one:.2?} a call, compiled: {compiled:.2?}");
 }
 
-/// The time of a call. Calls come back before the device is done; waiting for the
-/// last result waits for all.
+/// Returns the time per call. Calls return before the device is done; waiting for
+/// the last result waits for all.
 fn time(f: impl Fn() -> Array) -> Duration {
     const CALLS: u32 = 1000;
     f().block_until_ready();

@@ -1,4 +1,4 @@
-//! The images: those in the program, or IDX files.
+//! The images: built-in digits, or IDX files.
 
 use crate::common::Result;
 use ndarray::{Array0, Array1, Array2, Array3, Array4, Axis};
@@ -6,7 +6,7 @@ use ramie::data::readers::idx::Mnist;
 use ramie::data::{Augment, DataLoader, Generator, IntoSource, Source, digits};
 use std::path::Path;
 
-/// Images with the digits on them.
+/// Images with their labels.
 pub struct Images {
     /// Brightness: `[n, height, width]`.
     pub pixels: Array3<u8>,
@@ -16,7 +16,7 @@ pub struct Images {
 /// A batch: `[n, height, width, 1]` and `[n]`.
 pub type Batch = (Array4<f32>, Array1<i32>);
 
-/// Images to train on and to test with.
+/// Training and test images.
 pub fn load(idx: Option<&Path>) -> Result<(Images, Images)> {
     if let Some(folder) = idx {
         let of = |split| -> Result<Images> {
@@ -38,7 +38,7 @@ pub fn load(idx: Option<&Path>) -> Result<(Images, Images)> {
 }
 
 impl Images {
-    /// Mean and standard deviation of the pixels, as numbers from 0 to 1.
+    /// Mean and standard deviation of the pixels, scaled to 0..1.
     pub fn statistics(&self) -> ([f32; 1], [f32; 1]) {
         let count = self.pixels.len().max(1) as f64;
         let mean = self.pixels.iter().map(|p| f64::from(*p)).sum::<f64>() / count;
@@ -47,14 +47,14 @@ impl Images {
         ([(mean / 255.0) as f32], [(deviation / 255.0) as f32])
     }
 
-    /// The same size, shifted by up to so many pixels, as a hand that writes is
-    /// never in the same place.
+    /// Returns images of the same size, randomly shifted by up to the given number of
+    /// pixels.
     pub fn shifted(&self, pixels: usize) -> Augment {
         let (_, height, width) = self.pixels.dim();
         Augment::new().random_crop(height, width, pixels)
     }
 
-    /// A loader of the images, each made different in every epoch.
+    /// Returns a loader that augments the images differently in every epoch.
     pub fn loader(&self, augment: Augment, seed: u64) -> DataLoader<Batch> {
         let source = (self.pixels.clone(), self.labels.clone()).into_source();
         let augmented = move |(image, label): (Array2<u8>, Array0<i32>), g: &mut Generator| {

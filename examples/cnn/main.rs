@@ -1,5 +1,5 @@
-//! Trains a convolutional network: batch normalization, dropout, and images that
-//! are different in every epoch.
+//! Trains a convolutional network with batch normalization, dropout and data
+//! augmentation.
 //!
 //! `cargo run --release --example cnn`
 //! `cargo run --release --example cnn -- --idx FOLDER_OF_MNIST`
@@ -25,29 +25,29 @@ use std::process::ExitCode;
 /// Train a convolutional network on images of digits.
 #[derive(Parser)]
 struct Options {
-    /// How often to go through the training images.
+    /// Number of epochs.
     #[arg(long, default_value_t = 20)]
     epochs: u64,
-    /// Images of a step.
+    /// Batch size.
     #[arg(long, default_value_t = 64)]
     batch_size: usize,
-    /// Features of the first convolution.
+    /// Number of features of the first convolution.
     #[arg(long, default_value_t = 32)]
     width: usize,
-    /// The probability to drop a feature before the last layer.
+    /// Dropout rate before the last layer.
     #[arg(long, default_value_t = 0.2)]
     dropout: f64,
-    /// By how many pixels images are shifted, at most.
+    /// Maximum random shift of images, in pixels.
     #[arg(long, default_value_t = 1)]
     shift: usize,
-    /// The learning rate at the beginning.
+    /// Initial learning rate.
     #[arg(long, default_value_t = 0.003)]
     learning_rate: f64,
-    /// The seed of all that is random.
+    /// Seed of all random numbers.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// A folder of MNIST or one of its kind: train-images-idx3-ubyte and so on,
-    /// which may end in .gz; without it the digits in the program.
+    /// Folder of MNIST-format files: train-images-idx3-ubyte and so on, optionally
+    /// .gz; defaults to the built-in digits.
     #[arg(long)]
     idx: Option<PathBuf>,
     #[command(flatten)]
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result {
     if options.batch_size == 0 || options.width == 0 || !(0.0..1.0).contains(&options.dropout) {
-        return Err("--batch-size and --width are 1 or more, --dropout is below 1".into());
+        return Err("--batch-size and --width must be at least 1, and --dropout below 1".into());
     }
     let (train_images, test_images) = images::load(options.idx.as_deref())?;
     let (mean, deviation) = train_images.statistics();
@@ -118,8 +118,8 @@ fn train(run: &mut Run, trainer: &mut Trainer, loader: &DataLoader<Batch>) -> Re
     Ok(())
 }
 
-/// The digits that the model takes images for. It drops nothing, and normalizes
-/// by the statistics that it has seen in training.
+/// Returns the predicted digits. The model is in evaluation mode: no dropout, and
+/// normalization with running statistics.
 fn predictions(model: &mut Cnn, loader: &DataLoader<Batch>) -> Result<Vec<i32>> {
     model.eval();
     let classify = jit(classify);
@@ -131,8 +131,7 @@ fn predictions(model: &mut Cnn, loader: &DataLoader<Batch>) -> Result<Vec<i32>> 
     Ok(predicted)
 }
 
-/// A hundred images with the digits that the model takes them for, those first
-/// where it is wrong.
+/// Draws a hundred images with their predicted digits, misclassified ones first.
 fn tiles(images: &Images, predicted: &[i32]) -> Vec<Tile> {
     let wrong = |i: &usize| predicted[*i] != images.labels[*i];
     let all = || 0..predicted.len();

@@ -1,4 +1,4 @@
-//! A convolutional network, and its training step.
+//! The convolutional network and its training step.
 
 use ramie::nn::{
     BatchNorm, Conv, Dropout, Linear, Module, Optimizer, Rngs, Tree, max_pool, value_and_grad,
@@ -7,7 +7,7 @@ use ramie::optim::schedules::cosine_decay_schedule;
 use ramie::optim::{adamw, softmax_cross_entropy_with_integer_labels};
 use ramie::{Array, Padding};
 
-/// Two stages of convolutions, the mean over the image, and a linear layer. Images
+/// Two convolution stages, the mean over the image, and a linear layer. Images
 /// may have any size.
 #[derive(Module)]
 pub struct Cnn {
@@ -18,7 +18,7 @@ pub struct Cnn {
     head: Linear,
 }
 
-/// A convolution, normalized over the batch.
+/// A convolution with batch normalization.
 #[derive(Module)]
 struct ConvBlock {
     conv: Conv,
@@ -36,7 +36,7 @@ impl ConvBlock {
         }
     }
 
-    /// Running statistics change, so that the layer is `&mut`.
+    /// Takes `&mut self` because the running statistics change.
     fn forward(&mut self, x: &Array) -> Array {
         self.norm.forward(&self.conv.forward(x)).relu()
     }
@@ -54,7 +54,7 @@ impl Cnn {
     }
 
     // ANCHOR: forward
-    /// Images `[n, height, width, 1]` to logits `[n, 10]`.
+    /// Maps images `[n, height, width, 1]` to logits `[n, 10]`.
     pub fn forward(&mut self, x: &Array) -> Array {
         let x = self.stage1.forward(&self.stem.forward(x));
         let x = max_pool(&x, &[2, 2], &[2, 2], Padding::Valid);
@@ -64,8 +64,8 @@ impl Cnn {
     // ANCHOR_END: forward
 }
 
-/// What a step changes: parameters, running statistics, the keys of dropout, and
-/// the optimizer's moments.
+/// State of a step: parameters, running statistics, dropout keys and optimizer
+/// moments.
 #[derive(Tree)]
 pub struct Trainer {
     pub model: Cnn,
@@ -73,7 +73,7 @@ pub struct Trainer {
 }
 
 impl Trainer {
-    /// A trainer with AdamW, whose learning rate falls to 0.
+    /// Creates a trainer with AdamW and a learning rate that decays to 0.
     pub fn new(model: Cnn, learning_rate: f64, steps: u64) -> Trainer {
         let rate = cosine_decay_schedule(learning_rate, steps.max(1) as usize, 0.0, 1.0);
         let optimizer = Optimizer::new(&model, adamw(rate));
@@ -81,8 +81,8 @@ impl Trainer {
     }
 }
 
-/// One step on images and labels `[n]`; returns the loss before it, and which
-/// share of the images was taken for the right digit.
+/// Runs one step on images and labels `[n]`. Returns the loss before the update
+/// and the accuracy.
 pub fn train_step(trainer: &mut Trainer, images: Array, labels: Array) -> (Array, Array) {
     let objective = |model: &mut Cnn| {
         let logits = model.forward(&images);
@@ -94,7 +94,7 @@ pub fn train_step(trainer: &mut Trainer, images: Array, labels: Array) -> (Array
     out
 }
 
-/// The digits that a model takes images for; it is in evaluation mode.
+/// Returns the predicted digits of a model in evaluation mode.
 pub fn classify(model: &mut Cnn, images: Array) -> Array {
     model.forward(&images).argmax(-1)
 }

@@ -1,5 +1,5 @@
-//! Products of sharded matrices that send while they multiply, beside the ones
-//! that the compiler makes, on 8 virtual CPU devices.
+//! Compares matrix products that overlap communication with computation to the
+//! compiler's own, on 8 virtual CPU devices.
 //!
 //! `cargo run --release --example collective_matmul -- --width 2048`
 #![forbid(unsafe_code)]
@@ -18,17 +18,17 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Two products of a transformer's block, sharded, computed in three ways.
+/// Compare three implementations of a transformer block's sharded products.
 #[derive(Parser)]
 struct Options {
-    /// Rows of the activations; a multiple of 4.
+    /// Rows of the activations; must be a multiple of 4.
     #[arg(long, default_value_t = 256)]
     batch: usize,
-    /// Columns of the activations, a multiple of 8; the hidden layer has four times as
-    /// many.
+    /// Columns of the activations; must be a multiple of 8. The hidden layer has four
+    /// times as many.
     #[arg(long, default_value_t = 512)]
     width: usize,
-    /// How often each program is timed.
+    /// Timed runs per program.
     #[arg(long, default_value_t = 5)]
     repeat: usize,
 }
@@ -100,7 +100,8 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let parts = |n: usize, of: usize| n > 0 && n.is_multiple_of(of);
     if !parts(options.batch, 4) || !parts(options.width, 8) || options.repeat == 0 {
         return Err(
-            "--batch is to be a multiple of 4, --width of 8, and --repeat 1 or more".into(),
+            "--batch must be a multiple of 4, --width a multiple of 8, and --repeat at least 1"
+                .into(),
         );
     }
     configure(RuntimeOptions {

@@ -1,5 +1,5 @@
-//! `--aot`: an example compiles its step for hardware that is not there, instead of
-//! running it.
+//! `--aot`: compiles the step of an example ahead of time for other hardware instead
+//! of running it.
 
 use super::Result;
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -15,7 +15,7 @@ static COMPILED: AtomicBool = AtomicBool::new(false);
 
 const NAME: &str = "aot";
 
-/// The option, which every example has beside its own.
+/// The option that every example has in addition to its own.
 pub(super) fn option() -> Arg {
     Arg::new(NAME)
         .long(NAME)
@@ -28,7 +28,7 @@ pub(super) fn option() -> Arg {
         .action(ArgAction::Append)
 }
 
-/// Keeps what the option says for the rest of the program.
+/// Stores the option for the rest of the program.
 pub(super) fn take(matches: &mut ArgMatches) {
     let targets = matches.remove_many(NAME);
     TARGETS.get_or_init(|| targets.into_iter().flatten().collect());
@@ -60,8 +60,8 @@ pub(super) fn outcome(outcome: Result) -> Result {
     }
 }
 
-/// If targets are named, compiles one of several programs for each of them and says
-/// what it takes there; it is not to be run then.
+/// If targets are given, compiles one of several programs for each of them and
+/// prints the report. The caller must not run it then.
 pub fn compiled_ahead<S: Tree, A: Tree, R: Tree>(
     name: &str,
     lower: impl FnOnce() -> ramie::Result<Lowered<S, A, R>>,
@@ -78,7 +78,7 @@ pub fn compiled_ahead<S: Tree, A: Tree, R: Tree>(
     Ok(true)
 }
 
-/// [`compiled_ahead`] for the step of a program, which then ends.
+/// [`compiled_ahead`] for the only step of a program, which then exits.
 pub fn ahead<S: Tree, A: Tree, R: Tree>(
     lower: impl FnOnce() -> ramie::Result<Lowered<S, A, R>>,
 ) -> Result {

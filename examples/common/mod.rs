@@ -1,6 +1,6 @@
-//! What the examples share: how a program begins and ends, what a training run
-//! leaves in its folder and how it goes on from there, and pictures. An example
-//! has it as `#[path = "../common/mod.rs"] mod common;`.
+//! Shared code of the examples: startup and exit, run folders with checkpoints and
+//! resuming, and pictures. An example includes it as
+//! `#[path = "../common/mod.rs"] mod common;`.
 
 // Each example takes the parts that it needs.
 #![allow(dead_code, unused_imports)]
@@ -24,11 +24,11 @@ use std::error::Error;
 use std::fmt::Display;
 use std::process::ExitCode;
 
-/// What may go wrong, from files to plugins: its message is shown.
+/// Any error, from files to plugins; its message is printed.
 pub type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
-/// Reads the command line and runs the example. An error is a line on stderr and the
-/// exit code 1; a run that a signal stopped ends with 128 plus its number.
+/// Parses the command line and runs the example. An error is printed on stderr, with
+/// exit code 1. A run that a signal stopped exits with 128 plus the signal number.
 ///
 /// Used as `fn main() -> ExitCode { common::main(run) }`.
 pub fn main<O: Parser>(run: impl FnOnce(&O) -> Result) -> ExitCode {
@@ -50,10 +50,10 @@ pub fn main<O: Parser>(run: impl FnOnce(&O) -> Result) -> ExitCode {
     }
 }
 
-/// Starts the XLA client; without a platform on the best that there is.
+/// Starts the XLA client; without a platform, on the best one available.
 ///
 /// # Errors
-/// If there is no plugin for the platform. Without this the first array would
+/// If there is no plugin for the platform. Without this call, the first array would
 /// panic.
 pub fn start(platform: Option<Platform>) -> Result {
     start_with(RuntimeOptions {

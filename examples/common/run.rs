@@ -1,5 +1,5 @@
-//! A training run: its folder with checkpoints, metrics and pictures, and what is
-//! seen of it while it goes on.
+//! A training run: its folder with checkpoints, metrics and pictures, and its
+//! progress bar.
 
 use super::saved::Checkpoints;
 use super::{Result, history, picture, start_with};
@@ -12,42 +12,42 @@ use serde::{Serialize, de::DeserializeOwned};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
-/// What every program that trains can be told.
+/// Options of every program that trains.
 #[derive(Args)]
 pub struct RunOptions {
-    /// The folder for checkpoints, metrics and pictures; by default out/ and the
-    /// name of the example.
+    /// Folder for checkpoints, metrics and pictures; defaults to out/ and the name of
+    /// the example.
     #[arg(long)]
     pub out: Option<PathBuf>,
-    /// Go on from the last checkpoint in that folder, if there is one.
+    /// Resume from the last checkpoint in that folder, if there is one.
     #[arg(long)]
     pub resume: bool,
-    /// Save a checkpoint every so many steps, by default a tenth of all; one is
-    /// saved at the end.
+    /// Steps between checkpoints; defaults to a tenth of the run. The last step is
+    /// always saved.
     #[arg(long)]
     pub checkpoint_every: Option<u64>,
-    /// Where to train: cpu, cuda or tpu; by default the best that there is.
+    /// Platform: cpu, cuda or tpu; defaults to the best one available.
     #[arg(long)]
     pub platform: Option<Platform>,
-    /// Draw no pictures.
+    /// Write no pictures.
     #[arg(long)]
     pub no_plots: bool,
 }
 
-/// How many steps later a metric is read. It is computed by then, so that reading
-/// it does not hold up the device, which works ahead of the program.
+/// Delay, in steps, before a metric is read. It is computed by then, so reading it
+/// does not block the device, which runs behind the program.
 const LATER: usize = 10;
 
-/// The program was asked to end, and has saved: it goes on with `--resume`.
+/// The program was interrupted and has saved a checkpoint; `--resume` continues it.
 #[derive(Debug, thiserror::Error)]
 #[error("Stopped and saved after step {0}: --resume goes on from there")]
 pub struct Stopped(u64);
 
 /// A training run.
 pub struct Run {
-    /// The folder of what it writes.
+    /// Output folder.
     pub folder: PathBuf,
-    /// The steps made so far.
+    /// Completed steps.
     pub step: u64,
     /// Those before the last call of [`stepped`](Run::stepped).
     before: u64,

@@ -1,4 +1,4 @@
-//! A primitive of one's own, with all its rules.
+//! A custom primitive with all its rules.
 
 use ramie::core::bind1;
 use ramie::core::lower::{Lowering, Value};

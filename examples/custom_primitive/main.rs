@@ -1,5 +1,5 @@
-//! An operation with rules of its own, used like any other: differentiated,
-//! batched, compiled, and at work in a fit that a few wild points do not spoil.
+//! A custom primitive, used like any other: differentiated, batched, compiled, and
+//! applied in a fit that is robust to outliers.
 //!
 //! `cargo run --release --example custom_primitive`
 #![forbid(unsafe_code)]
@@ -16,19 +16,19 @@ use ramie::{Array, DType, array, grad, jit, make_jaxpr, random, value_and_grad, 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Fit a line with a loss that is a primitive of its own.
+/// Fit a line with a loss that is a custom primitive.
 #[derive(Parser)]
 struct Options {
-    /// Points that the line goes through.
+    /// Number of points.
     #[arg(long, default_value_t = 100)]
     points: usize,
     /// Steps of gradient descent.
     #[arg(long, default_value_t = 600)]
     steps: usize,
-    /// The folder for the picture.
+    /// Output folder.
     #[arg(long, default_value = "out/custom_primitive")]
     out: PathBuf,
-    /// Draw no picture.
+    /// Write no picture.
     #[arg(long)]
     no_plots: bool,
 }
@@ -88,7 +88,7 @@ fn as_any_other() -> Result {
     println!("second derivatives: at most {apart:.0e} from 1 - tanh²");
     match apart < 1e-6 {
         true => Ok(()),
-        false => Err("the second derivative is another one".into()),
+        false => Err("the second derivative is wrong".into()),
     }
 }
 

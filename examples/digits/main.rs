@@ -1,5 +1,5 @@
-//! Trains a classifier of handwritten digits, from data in the program to
-//! pictures of what it got right and wrong.
+//! Trains a classifier of handwritten digits, from built-in data to pictures of its
+//! predictions.
 //!
 //! `cargo run --release --example digits -- --steps 500 --seed 0`
 #![forbid(unsafe_code)]
@@ -20,13 +20,13 @@ use std::process::ExitCode;
 /// Train a classifier of handwritten digits.
 #[derive(Parser)]
 struct Options {
-    /// How many steps to train, each on all 1,347 training images.
+    /// Training steps, each on all 1,347 training images.
     #[arg(long, default_value_t = 500)]
     steps: u64,
-    /// The seed of the initial parameters.
+    /// Seed of the initial parameters.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// The learning rate of gradient descent.
+    /// Learning rate of gradient descent.
     #[arg(long, default_value_t = 0.05)]
     learning_rate: f64,
     #[command(flatten)]
@@ -76,7 +76,7 @@ fn train(run: &mut Run, trainer: &mut Trainer, data: &Split) -> Result {
     Ok(())
 }
 
-/// The first 100 images, each with the digit that the model takes it for.
+/// Draws the first 100 images with their predicted digits.
 fn tiles(data: &Split, predicted: &[i32]) -> Vec<Tile> {
     let images = data.images.outer_iter().take(100);
     let tile = |(image, (predicted, label)): (ndarray::ArrayView2<'_, f32>, (&i32, &i32))| Tile {

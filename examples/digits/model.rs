@@ -22,7 +22,7 @@ impl Classifier {
     }
 
     // ANCHOR: forward
-    /// Pixels `[n, 64]` to logits `[n, 10]`.
+    /// Maps pixels `[n, 64]` to logits `[n, 10]`.
     pub fn forward(&self, x: &Array) -> Array {
         let x = self.linear1.forward(x).selu();
         let x = self.linear2.forward(&x).selu();
@@ -31,7 +31,7 @@ impl Classifier {
     // ANCHOR_END: forward
 }
 
-/// What a step changes.
+/// State of a step.
 #[derive(Tree)]
 pub struct Trainer {
     pub model: Classifier,
@@ -39,7 +39,7 @@ pub struct Trainer {
 }
 
 impl Trainer {
-    /// A trainer with plain gradient descent.
+    /// Creates a trainer with plain gradient descent.
     pub fn new(model: Classifier, learning_rate: f64) -> Trainer {
         let optimizer = Optimizer::new(&model, sgd(learning_rate));
         Trainer { model, optimizer }
@@ -51,7 +51,8 @@ fn loss(logits: &Array, labels: &Array) -> Array {
 }
 
 // ANCHOR: step
-/// One step on images `[n, 64]` and labels `[n]`; returns the loss before it.
+/// Runs one step on images `[n, 64]` and labels `[n]`. Returns the loss before the
+/// update.
 pub fn train_step(trainer: &mut Trainer, images: Array, labels: Array) -> Array {
     let (value, grads) = value_and_grad(&mut trainer.model, |m| loss(&m.forward(&images), &labels));
     trainer.optimizer.update(&mut trainer.model, grads);
@@ -59,7 +60,7 @@ pub fn train_step(trainer: &mut Trainer, images: Array, labels: Array) -> Array 
 }
 // ANCHOR_END: step
 
-/// The loss on images `[n, 64]`, and the digit that the model takes each for.
+/// Returns the loss on images `[n, 64]` and the predicted digits.
 pub fn evaluate(model: Classifier, images: Array, labels: Array) -> (Array, Array) {
     let logits = model.forward(&images);
     (loss(&logits, &labels), logits.argmax(-1))

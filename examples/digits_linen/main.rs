@@ -1,6 +1,6 @@
-//! Trains a classifier of handwritten digits in the way of Linen: the model is
-//! its hyperparameters, its variables a value. `digits` is the same in the way of
-//! NNX.
+//! Trains a classifier of handwritten digits in the Linen style: the model contains
+//! hyperparameters, and its variables are a value. `digits` is the same in the NNX
+//! style.
 //!
 //! `cargo run --release --example digits_linen -- --steps 500 --seed 1`
 #![forbid(unsafe_code)]
@@ -20,14 +20,14 @@ use std::process::ExitCode;
 /// Train a classifier of handwritten digits.
 #[derive(Parser)]
 struct Options {
-    /// How many steps to train, each on all 1,347 training images.
+    /// Training steps, each on all 1,347 training images.
     #[arg(long, default_value_t = 500)]
     steps: u64,
-    /// The seed of the initial parameters. From those of seed 0 gradient descent
-    /// diverges at this rate, here as in Flax.
+    /// Seed of the initial parameters. With seed 0, gradient descent diverges at this
+    /// rate, as in Flax.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The learning rate of gradient descent.
+    /// Learning rate of gradient descent.
     #[arg(long, default_value_t = 0.05)]
     learning_rate: f64,
     #[command(flatten)]

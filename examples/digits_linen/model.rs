@@ -23,7 +23,7 @@ impl Default for Classifier {
 
 // ANCHOR: model
 impl Module for Classifier {
-    /// Pixels `[n, 64]` to logits `[n, 10]`.
+    /// Maps pixels `[n, 64]` to logits `[n, 10]`.
     fn call(&self, scope: &mut Scope, x: Array) -> Array {
         let x = scope.named("linear1", &Dense::new(self.hidden), x).selu();
         let x = scope.named("linear2", &Dense::new(self.hidden), x).selu();
@@ -32,7 +32,7 @@ impl Module for Classifier {
 }
 // ANCHOR_END: model
 
-/// What a step changes, with plain gradient descent.
+/// Creates the state of a step, with plain gradient descent.
 pub fn trainer(params: State, learning_rate: f64) -> TrainState {
     TrainState::create(params, sgd(learning_rate))
 }
@@ -43,7 +43,8 @@ fn loss(params: State, images: &Array, labels: &Array) -> (Array, Array) {
     (loss, logits)
 }
 
-/// One step on images `[n, 64]` and labels `[n]`; returns the loss before it.
+/// Runs one step on images `[n, 64]` and labels `[n]`. Returns the loss before the
+/// update.
 pub fn train_step(state: &mut TrainState, images: Array, labels: Array) -> Array {
     let objective = |params: State| loss(params, &images, &labels);
     let ((value, _), grads) = value_and_grad(objective)(state.params.clone());
@@ -51,7 +52,7 @@ pub fn train_step(state: &mut TrainState, images: Array, labels: Array) -> Array
     value
 }
 
-/// The loss on images `[n, 64]`, and the digit that the model takes each for.
+/// Returns the loss on images `[n, 64]` and the predicted digits.
 pub fn evaluate(params: State, images: Array, labels: Array) -> (Array, Array) {
     let (loss, logits) = loss(params, &images, &labels);
     (loss, logits.argmax(-1))

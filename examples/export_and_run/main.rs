@@ -1,6 +1,5 @@
-//! Trains a classifier of digits, writes it as a program with its parameters into
-//! a file, and has another process run that file, which knows nothing of the
-//! model.
+//! Trains a classifier of digits and exports it with its parameters to a file.
+//! Another process, which does not contain the model's code, runs that file.
 //!
 //! `cargo run --release --example export_and_run`
 //!
@@ -25,16 +24,16 @@ use std::process::{Command, ExitCode};
 /// Export a trained classifier, and run the file in another process.
 #[derive(Parser)]
 struct Options {
-    /// The file of the program.
+    /// File of the exported program.
     #[arg(long, default_value = "out/export_and_run/classifier.bin")]
     file: PathBuf,
-    /// How many steps to train, each on all 1,347 training images.
+    /// Training steps, each on all 1,347 training images.
     #[arg(long, default_value_t = 150)]
     steps: usize,
-    /// Train nothing: run the file.
+    /// Run the file without training.
     #[arg(long)]
     run: bool,
-    /// Where to compute: cpu, cuda or tpu; by default the best that there is.
+    /// Platform: cpu, cuda or tpu; defaults to the best one available.
     #[arg(long)]
     platform: Option<Platform>,
 }
@@ -71,7 +70,7 @@ fn run(options: &Options) -> Result {
     print!("{said}");
     match said.lines().last() == Some(&expected) {
         true => Ok(()),
-        false => Err("the other process computes something else".into()),
+        false => Err("the predictions of the other process differ".into()),
     }
 }
 
@@ -88,7 +87,7 @@ impl Classifier {
     }
 }
 
-/// Writes the file, and returns what the model takes the test images for.
+/// Writes the file and returns the predictions for the test images.
 fn train_and_export(options: &Options, digits: &Digits) -> Result<Vec<i32>> {
     let rngs = &mut Rngs::new(0);
     let model = Classifier {
@@ -127,7 +126,7 @@ fn train_and_export(options: &Options, digits: &Digits) -> Result<Vec<i32>> {
     Ok(classify(pixels).to_vec())
 }
 
-/// Everything that is needed is in the file: program, parameters, types.
+/// Runs the file, which contains everything needed: program, parameters, types.
 fn run_file(file: &Path, digits: &Digits) -> Result {
     let name = file.display();
     let bytes = fs::read(file).map_err(|e| format!("{name}: {e}; without --run it is made"))?;

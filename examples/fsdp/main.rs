@@ -1,6 +1,6 @@
-//! Trains a decoder over 8 virtual CPU devices: parameters, gradients and moments
-//! fully sharded along one axis of the mesh, heads and hidden layers along the
-//! other, and compares the losses with those of one device.
+//! Trains a decoder on 8 virtual CPU devices. Parameters, gradients and moments are
+//! fully sharded along one mesh axis, heads and hidden layers along the other. The
+//! losses are compared with those of one device.
 //!
 //! `cargo run --release --example fsdp -- --steps 20`
 #![forbid(unsafe_code)]
@@ -18,16 +18,16 @@ use ramie::{
 };
 use std::process::ExitCode;
 
-/// Train a decoder that is sharded over 8 devices.
+/// Train a decoder sharded over 8 devices.
 #[derive(Parser)]
 struct Options {
-    /// How many steps to train.
+    /// Training steps.
     #[arg(long, default_value_t = 20)]
     steps: u64,
-    /// Sequences in a batch; a multiple of 4.
+    /// Sequences per batch; must be a multiple of 4.
     #[arg(long, default_value_t = 16)]
     batch: usize,
-    /// Blocks of the decoder.
+    /// Number of decoder blocks.
     #[arg(long, default_value_t = 2)]
     layers: usize,
     #[command(flatten)]
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result {
     if options.batch == 0 || !options.batch.is_multiple_of(4) {
-        return Err("--batch is to be a multiple of 4, one part for each row of the mesh".into());
+        return Err("--batch must be a multiple of 4, the size of the mesh axis".into());
     }
     let runtime = RuntimeOptions {
         cpu_devices: Some(8),
@@ -94,7 +94,7 @@ fn run(options: &Options) -> Result {
         bytes(&tree::leaves(&alone.model)),
         bytes(&tree::leaves(&trainer.model)),
     );
-    println!("Parameters: {whole} bytes, of which each device has {part}");
+    println!("Parameters: {whole} bytes, {part} bytes per device");
 
     // Restored parts go where those of the new trainer are.
     run.restore::<()>(&mut trainer)?;

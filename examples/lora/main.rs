@@ -1,6 +1,5 @@
-//! Fine-tunes a classifier from a safetensors file with low-rank adapters: it
-//! knows digits that stand upright, and learns those that lie on their side. Its
-//! own weights stay as they are.
+//! Fine-tunes a classifier from a safetensors file with low-rank adapters. It was
+//! trained on upright digits and learns rotated ones. Its own weights do not change.
 //!
 //! `cargo run --release --example lora`
 #![forbid(unsafe_code)]
@@ -26,27 +25,27 @@ use std::process::ExitCode;
 /// Fine-tune a classifier with low-rank adapters.
 #[derive(Parser)]
 struct Options {
-    /// How many steps to fine-tune, each on all 1,347 training images.
+    /// Fine-tuning steps, each on all 1,347 training images.
     #[arg(long, default_value_t = 300)]
     steps: u64,
-    /// The rank of the adapters.
+    /// Rank of the adapters.
     #[arg(long, default_value_t = 8)]
     rank: usize,
-    /// The learning rate.
+    /// Learning rate.
     #[arg(long, default_value_t = 0.003)]
     learning_rate: f64,
-    /// The seed of the adapters.
+    /// Seed of the adapters.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// The safetensors file of the classifier that is fine-tuned; without it, one
-    /// is trained and written to the run's folder as base.safetensors.
+    /// Safetensors file of the classifier to fine-tune; by default, one is trained and
+    /// written to base.safetensors in the output folder.
     #[arg(long)]
     base: Option<PathBuf>,
     #[command(flatten)]
     run: RunOptions,
 }
 
-/// What a step changes.
+/// State of a step.
 #[derive(Tree)]
 struct Trainer<M: Tree> {
     model: M,
@@ -59,7 +58,7 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result {
     if options.rank == 0 {
-        return Err("--rank is 1 or more".into());
+        return Err("--rank must be at least 1".into());
     }
     let mut run = Run::new("lora", &options.run, options.steps)?;
     let digits = digits::load()?;
@@ -75,7 +74,7 @@ fn run(options: &Options) -> Result {
     let [stands, lies] = before.map(|images| correct(&mut model, &images, &digits.test));
     let count = digits.test.len();
     println!("Before, upright: {}", score(stands, count));
-    println!("Before, on their side: {}", score(lies, count));
+    println!("Before, rotated: {}", score(lies, count));
 
     let mut trainer = Trainer {
         optimizer: Optimizer::wrt(&model, adam(options.learning_rate), of_type::<LoraParam>()),
@@ -83,7 +82,7 @@ fn run(options: &Options) -> Result {
     };
     let all = numbers(&State::of(&trainer.model));
     let adapters = nnx::state(&trainer.model, of_type::<LoraParam>());
-    println!("Training {} of {all} numbers", numbers(&adapters));
+    println!("Training {} of {all} parameters", numbers(&adapters));
     let (images, labels) = (turned(&digits.train), digits.train.label_array());
     let step = jit(fine_tune);
     run.restore::<()>(&mut trainer)?;
@@ -107,7 +106,7 @@ fn run(options: &Options) -> Result {
     );
     for (path, weights) in nnx::state(&model, of_type::<Param>()).iter() {
         if weights.to_vec::<f32>() != base[path].to_vec::<f32>() {
-            return Err(format!("{path} of the base has changed").into());
+            return Err(format!("{path} of the base model has changed").into());
         }
     }
 
@@ -121,7 +120,7 @@ fn run(options: &Options) -> Result {
         .item::<f32>();
     println!("Merged: logits at most {apart:.0e} apart");
     if apart > 1e-2 {
-        return Err("the merged classifier computes something else".into());
+        return Err("the logits of the merged classifier differ".into());
     }
     let correct = correct(&mut merged, &images, &digits.test);
     println!("Test accuracy: {}", score(correct, count));

@@ -1,5 +1,5 @@
-//! A layer of experts over 8 virtual CPU devices, each of which has some of the
-//! experts and some of the tokens.
+//! A mixture-of-experts layer on 8 virtual CPU devices. Each device stores some of
+//! the experts and some of the tokens.
 //!
 //! `cargo run --release --example moe -- --tokens 4096 --experts 16 --top-k 2`
 #![forbid(unsafe_code)]
@@ -20,28 +20,28 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Send tokens to experts, in five ways.
+/// Route tokens to experts in five ways.
 #[derive(Parser)]
 struct Options {
-    /// Tokens; a multiple of 8.
+    /// Number of tokens; must be a multiple of 8.
     #[arg(long, default_value_t = 1024)]
     tokens: usize,
-    /// Experts; a multiple of 8.
+    /// Number of experts; must be a multiple of 8.
     #[arg(long, default_value_t = 16)]
     experts: usize,
-    /// Experts that each token is sent to.
+    /// Experts per token.
     #[arg(long, default_value_t = 2)]
     top_k: usize,
-    /// The length of a token's vector, and of an expert's result.
+    /// Features of a token and of an expert's output.
     #[arg(long, default_value_t = 64)]
     width: usize,
-    /// Tokens that a device sends to each other device in a round.
+    /// Tokens that a device sends to each other device per round.
     #[arg(long, default_value_t = 32)]
     chunk: usize,
-    /// The folder for the picture.
+    /// Output folder.
     #[arg(long, default_value = "out/moe")]
     out: PathBuf,
-    /// Draw no picture.
+    /// Write no picture.
     #[arg(long)]
     no_plots: bool,
 }
@@ -53,10 +53,12 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let parts = |n: usize| n > 0 && n.is_multiple_of(8);
     if !parts(options.tokens) || !parts(options.experts) {
-        return Err("--tokens and --experts are to be multiples of 8, one part a device".into());
+        return Err("--tokens and --experts must be multiples of 8, the number of devices".into());
     }
     if !(1..=options.experts).contains(&options.top_k) || options.chunk == 0 || options.width == 0 {
-        return Err("--top-k goes from 1 to --experts, --chunk and --width are 1 or more".into());
+        return Err(
+            "--top-k must be from 1 to --experts; --chunk and --width must be at least 1".into(),
+        );
     }
     if !options.no_plots {
         picture::folder(&options.out)?;

@@ -19,7 +19,7 @@ const START_US: i64 = 1_500_000;
 /// The steps that a run may make between the one that is waited for and the kill.
 const SPARE: u64 = 3;
 
-/// Trains once undisturbed and once with kills.
+/// Trains once without interruption and once with kills.
 pub fn compare(options: &Options) -> Result {
     for folder in ["whole", "killed"] {
         let folder = options.out.join(folder);
@@ -27,7 +27,7 @@ pub fn compare(options: &Options) -> Result {
             fs::remove_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
         }
     }
-    println!("Training {} steps, undisturbed", options.steps);
+    println!("Training {} steps without interruption", options.steps);
     let whole = options.out.join("whole");
     training::train(&Options {
         out: whole.clone(),
@@ -37,7 +37,7 @@ pub fn compare(options: &Options) -> Result {
     kill_often(options, &killed)?;
     let (expected, got) = (last(&whole)?, last(&killed)?);
     let (Some(expected), Some(got)) = (expected, got) else {
-        return Err("a run has no checkpoint: give --steps 1 at least".into());
+        return Err("a run has no checkpoint: --steps must be at least 1".into());
     };
     same(&expected, &got)?;
     let arrays = got.arrays.iter().count();
@@ -56,7 +56,7 @@ fn same(expected: &Saved, got: &Saved) -> Result {
         return Err(format!("step {} instead of {}", got.step, expected.step).into());
     }
     if bits(&expected.losses) != bits(&got.losses) || expected.data != got.data {
-        return Err("the losses or the places in the data differ".into());
+        return Err("the losses or the data positions differ".into());
     }
     if expected.arrays.iter().count() != got.arrays.iter().count() {
         return Err("the states have different arrays".into());
@@ -94,10 +94,10 @@ fn kill_often(options: &Options, folder: &Path) -> Result {
         saves_hit += usize::from(is_half_written(folder)?);
         let now = last(folder)?.map_or(0, |saved| saved.step);
         if now < saved {
-            return Err(format!("step {saved} was saved, and is lost").into());
+            return Err(format!("step {saved} was saved but is lost").into());
         }
         saved = now;
-        println!("Kill {kill}: step {saved} is whole");
+        println!("Kill {kill}: step {saved} is intact");
     }
     println!(
         "Killed {} times: {saves_hit} while saving, {starts_hit} while starting",

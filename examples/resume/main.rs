@@ -1,9 +1,9 @@
-//! A training run that is killed again and again, and loses nothing.
+//! Kills a training run again and again, without any loss.
 //!
-//! The program trains a classifier of digits without being disturbed. Then it
-//! starts itself as another process that trains the same, kills that at random
-//! moments, in the middle of saving too, and starts it again; in the end it
-//! compares the two runs bit for bit.
+//! The program trains a classifier of digits without interruption. It then starts
+//! itself as another process with the same training run, kills that process at random
+//! moments, also during saves, and restarts it. At the end it compares both runs bit
+//! for bit.
 //!
 //! `cargo run --release --example resume`
 #![forbid(unsafe_code)]
@@ -19,32 +19,32 @@ use ramie::Platform;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Kill a training run again and again, and compare it with one that was not.
+/// Kill a training run repeatedly, and compare it with an uninterrupted one.
 #[derive(Clone, Parser)]
 pub struct Options {
-    /// Steps of training.
+    /// Training steps.
     #[arg(long, default_value_t = 240)]
     pub steps: u64,
-    /// How often the run is killed.
+    /// Number of kills.
     #[arg(long, default_value_t = 20)]
     pub kills: u64,
-    /// Save a checkpoint every so many steps.
+    /// Steps between checkpoints.
     #[arg(long, default_value_t = 3)]
     pub save_every: u64,
     /// Features of the hidden layers.
     #[arg(long, default_value_t = 256)]
     pub width: usize,
-    /// The seed of all that is random, the moments of the kills too.
+    /// Seed of all random numbers, including the moments of the kills.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
-    /// The folder of the two runs.
+    /// Folder of both runs.
     #[arg(long, default_value = "out/resume")]
     pub out: PathBuf,
-    /// Where to train: cpu, cuda or tpu; by default the best that there is.
+    /// Platform: cpu, cuda or tpu; defaults to the best one available.
     #[arg(long)]
     pub platform: Option<Platform>,
-    /// Only train, in the folder --out, from the last checkpoint there; Ctrl-C
-    /// saves and ends it.
+    /// Only train, in the folder --out, from its last checkpoint; Ctrl-C saves a
+    /// checkpoint and exits.
     #[arg(long)]
     pub train: bool,
 }
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result {
     if options.save_every == 0 || options.width == 0 {
-        return Err("--save-every and --width are 1 or more".into());
+        return Err("--save-every and --width must be at least 1".into());
     }
     match options.train {
         true => training::train(options),

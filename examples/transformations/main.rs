@@ -1,5 +1,5 @@
-//! Functions made from functions: gradients, batches, compiled programs, many
-//! devices, and all of them together.
+//! Function transformations: gradients, batching, compilation, several devices, and
+//! their compositions.
 //!
 //! `cargo run --release --example transformations`
 #![forbid(unsafe_code)]
@@ -17,32 +17,32 @@ use ramie::{
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Show what can be made of a function.
+/// Introduce function transformations.
 #[derive(Parser)]
 struct Options {
     /// Steps of gradient descent.
     #[arg(long, default_value_t = 100)]
     steps: usize,
-    /// Devices that the CPU counts as.
+    /// Number of virtual CPU devices.
     #[arg(long, default_value_t = 4)]
     devices: usize,
-    /// The folder for the picture.
+    /// Output folder.
     #[arg(long, default_value = "out/transformations")]
     out: PathBuf,
-    /// Draw no picture.
+    /// Write no picture.
     #[arg(long)]
     no_plots: bool,
 }
 
-/// The parameters of a line through points, `inputs · w + b`. Whatever is a tree
-/// of arrays can be differentiated, mapped and compiled.
+/// The parameters of a linear model, `inputs · w + b`. Any pytree of arrays can be
+/// differentiated, mapped and compiled.
 #[derive(Clone, Tree)]
 struct Line {
     w: Array,
     b: Array,
 }
 
-/// Inputs `[.., 3]` to outputs `[..]`.
+/// Maps inputs `[.., 3]` to outputs `[..]`.
 fn predict(line: Line, inputs: Array) -> Array {
     inputs.matmul(line.w) + line.b
 }
@@ -57,7 +57,7 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result {
     if options.devices == 0 {
-        return Err("--devices is 1 or more".into());
+        return Err("--devices must be at least 1".into());
     }
     if !options.no_plots {
         picture::folder(&options.out)?;
@@ -89,8 +89,7 @@ fn run(options: &Options) -> Result {
     on_many_devices(options, start, &inputs, &targets, &alone)
 }
 
-/// `grad` makes a function of a function. So the result can be differentiated
-/// again.
+/// `grad` maps a function to a function, so the result can be differentiated again.
 fn derivatives(options: &Options) -> Result {
     println!("== Derivatives");
     let f = |x: Array| x.tanh();
@@ -137,8 +136,7 @@ fn derivatives(options: &Options) -> Result {
     Ok(())
 }
 
-/// The gradient of each example on its own, all at once and compiled, is that of
-/// a loop.
+/// Per-example gradients, batched and compiled, equal those of a loop.
 fn batches(line: &Line, inputs: &Array, targets: &Array) -> Result {
     println!("\n== Batches");
     // ANCHOR: batches
@@ -153,7 +151,7 @@ fn batches(line: &Line, inputs: &Array, targets: &Array) -> Result {
         looped.len()
     );
     if apart > 1e-5 {
-        return Err("the gradients of examples are not those of a loop".into());
+        return Err("the per-example gradients differ from those of a loop".into());
     }
     Ok(())
 }
@@ -162,7 +160,7 @@ fn distance(a: &Array, b: &Array) -> f32 {
     (a - b).abs().max().item::<f32>()
 }
 
-/// A step of gradient descent, for any tree of parameters.
+/// A step of gradient descent, for any pytree of parameters.
 fn step_against<T: Tree>(params: &T, grads: &T) -> T {
     tree::map2(params, grads, |p, g| p - g * 0.1)
 }
@@ -183,8 +181,8 @@ fn descend(steps: usize, mut line: Line, inputs: &Array, targets: &Array) -> Lin
     line
 }
 
-/// Each device has some of the examples, and all take the mean of their
-/// gradients: the parameters come out as on one device.
+/// Each device processes some of the examples, and the gradients are averaged: the
+/// parameters equal those of one device.
 fn on_many_devices(
     options: &Options,
     mut line: Line,
@@ -213,9 +211,9 @@ fn on_many_devices(
         line = step(line, inputs.clone(), targets.clone());
     }
     let apart = distance(&line.w, &alone.w).max(distance(&line.b, &alone.b));
-    println!("parameters: at most {apart:.0e} from those of one device");
+    println!("parameters: at most {apart:.0e} apart from one device");
     if apart > 1e-4 {
-        return Err("many devices learn another line than one".into());
+        return Err("the parameters on many devices differ from those on one".into());
     }
     Ok(())
 }

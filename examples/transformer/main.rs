@@ -1,5 +1,4 @@
-//! Trains a decoder-only transformer: to add numbers, or to continue a text
-//! character by character.
+//! Trains a decoder-only transformer on addition or on character-level text.
 //!
 //! `cargo run --release --example transformer -- --task addition`
 //! `cargo run --release --example transformer -- --task text --text FILE`
@@ -25,51 +24,51 @@ use std::process::ExitCode;
 /// Train a decoder-only transformer.
 #[derive(Parser)]
 struct Options {
-    /// What to learn.
+    /// Task.
     #[arg(long, value_enum, default_value = "addition")]
     task: Task,
-    /// How many steps to train.
+    /// Training steps.
     #[arg(long, default_value = "800", default_value_if("task", "text", "1000"))]
     steps: u64,
-    /// Sums or windows of text in a step.
+    /// Batch size: sums or windows of text.
     #[arg(long, default_value = "256", default_value_if("task", "text", "16"))]
     batch_size: usize,
-    /// Features of a token; a multiple of twice the heads.
+    /// Model width; must be a multiple of 2 × --heads.
     #[arg(long, default_value = "64", default_value_if("task", "text", "128"))]
     width: usize,
-    /// Heads of attention.
+    /// Attention heads.
     #[arg(long, default_value = "4")]
     heads: usize,
-    /// Blocks of attention and perceptron.
+    /// Transformer blocks.
     #[arg(long, default_value = "2", default_value_if("task", "text", "4"))]
     layers: usize,
-    /// The highest learning rate.
+    /// Peak learning rate.
     #[arg(
         long,
         default_value = "0.003",
         default_value_if("task", "text", "0.002")
     )]
     learning_rate: f64,
-    /// The seed of the initial parameters and of the order of the data.
+    /// Seed of the initial parameters and of the data order.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Addition: digits of the numbers.
+    /// Addition: digits per number.
     #[arg(long, default_value_t = 3)]
     digits: usize,
-    /// Addition: sums that are not trained on, but tested.
+    /// Addition: held-out sums for testing.
     #[arg(long, default_value_t = 2000)]
     held_out: usize,
-    /// Text: a file; without it the sources of this project. The last tenth is not
-    /// trained on, but tested, up to 100,000 characters of it.
+    /// Text: file; defaults to the sources of this project. The last tenth, up to
+    /// 100,000 characters, is held out for testing.
     #[arg(long)]
     text: Option<PathBuf>,
-    /// Text: characters of a window.
+    /// Text: window length in characters.
     #[arg(long, default_value_t = 128)]
     length: usize,
-    /// Text: what samples begin with.
+    /// Text: prompt of the samples.
     #[arg(long, default_value = "pub fn ")]
     prompt: String,
-    /// Text: how many characters to sample at the end.
+    /// Text: number of characters to sample at the end.
     #[arg(long, default_value_t = 400)]
     sample: usize,
     #[command(flatten)]
@@ -94,10 +93,10 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result {
     if options.heads == 0 || !options.width.is_multiple_of(2 * options.heads) || options.width == 0
     {
-        return Err("--width is to be a multiple of twice --heads".into());
+        return Err("--width must be a multiple of 2 × --heads".into());
     }
     if options.batch_size == 0 || options.length == 0 {
-        return Err("--batch-size and --length are 1 or more".into());
+        return Err("--batch-size and --length must be at least 1".into());
     }
     match options.task {
         Task::Addition => add(options),
@@ -110,7 +109,9 @@ fn add(options: &Options) -> Result {
         digits: options.digits,
     };
     if !(1..=4).contains(&sums.digits) || options.held_out >= sums.len() {
-        return Err("--digits is 1 to 4, and --held-out less than there are sums".into());
+        return Err(
+            "--digits must be from 1 to 4, and --held-out less than the number of sums".into(),
+        );
     }
     let mut run = Run::new("transformer/addition", &options.run, options.steps)?;
     let lengths = [options.held_out, sums.len() - options.held_out];
@@ -123,7 +124,7 @@ fn add(options: &Options) -> Result {
         sums.given(),
     )?;
     run.finish()?;
-    println!("Held-out sums, of which the model made what is behind the sign:");
+    println!("Held-out sums with the model's answers:");
     let (correct, total) = addition::exact_matches(&model, sums, held_out)?;
     let percent = 100.0 * correct as f64 / total.max(1) as f64;
     run.record(&[("exact_match", percent / 100.0)])?;
@@ -149,17 +150,13 @@ fn write(options: &Options) -> Result {
         .into());
     }
     if options.prompt.is_empty() {
-        return Err("--prompt is to have a character at least".into());
+        return Err("--prompt must not be empty".into());
     }
     characters
         .encode(&options.prompt)
         .map_err(|e| format!("--prompt: {e}"))?;
     let mut run = Run::new("transformer/text", &options.run, options.steps)?;
-    println!(
-        "{} characters, of which {} differ",
-        tokens.len(),
-        characters.len()
-    );
+    println!("{} characters, {} distinct", tokens.len(), characters.len());
     let windows = text::windows(first, options.length);
     let model = train(&mut run, options, characters.len(), windows, 1)?;
     run.finish()?;
@@ -199,7 +196,7 @@ fn train(
         .workers(1)
         .epochs(u64::MAX);
     if loader.is_empty() {
-        return Err("there is not enough for a batch: give a smaller --batch-size".into());
+        return Err("not enough data for a batch: use a smaller --batch-size".into());
     }
     let step = jit(train_step(given));
     let batches = match run.restore(&mut trainer)? {

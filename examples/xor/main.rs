@@ -1,5 +1,5 @@
-//! Trains a classifier of noisy XOR: Linen, a train state, a data loader, a
-//! checkpoint.
+//! Trains a classifier of noisy XOR with Linen, a train state, a data loader and
+//! checkpoints.
 //!
 //! `cargo run --release --example xor -- --epochs 100 --seed 42`
 #![forbid(unsafe_code)]
@@ -19,22 +19,22 @@ use std::process::ExitCode;
 /// Train a classifier of noisy XOR.
 #[derive(Parser)]
 struct Options {
-    /// How often to go through the 2,500 training points.
+    /// Number of epochs over the 2,500 training points.
     #[arg(long, default_value_t = 100)]
     epochs: u64,
-    /// Points of a step.
+    /// Batch size.
     #[arg(long, default_value_t = 128)]
     batch_size: usize,
-    /// The seed of the initial parameters and of the order of the points.
+    /// Seed of the initial parameters and of the data order.
     #[arg(long, default_value_t = 42)]
     seed: u64,
-    /// The learning rate of gradient descent.
+    /// Learning rate of gradient descent.
     #[arg(long, default_value_t = 0.1)]
     learning_rate: f64,
-    /// Threads that make batches.
+    /// Number of loader threads.
     #[arg(long, default_value_t = 0)]
     workers: usize,
-    /// Steps that are one program, and one call of it: these steps are shorter than a
+    /// Number of steps per compiled program and call. A single step is shorter than a
     /// call.
     #[arg(long, default_value_t = 1)]
     steps_per_call: usize,
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result {
     if options.batch_size == 0 || options.steps_per_call == 0 {
-        return Err("--batch-size and --steps-per-call are 1 or more".into());
+        return Err("--batch-size and --steps-per-call must be at least 1".into());
     }
     let loader = DataLoader::new(synthetic::noisy_xor(2500, 42, 0.1))
         .batch_size(options.batch_size)

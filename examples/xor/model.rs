@@ -1,4 +1,4 @@
-//! The classifier, and what is done with it.
+//! The classifier, its training step and its evaluation.
 
 use ramie::nn::linen::{Dense, Module, Scope};
 use ramie::nn::training::TrainState;
@@ -19,22 +19,22 @@ impl Module for SimpleClassifier {
     }
 }
 
-/// A classifier with eight hidden units, and plain gradient descent.
+/// Creates a classifier with eight hidden units and plain gradient descent.
 pub fn train_state(model: &SimpleClassifier, seed: u64, learning_rate: f64) -> TrainState {
     let x = Array::zeros(&[8, 2], DType::F32);
     let variables = model.init(random::key(seed), x);
     TrainState::create(variables.params(), sgd(learning_rate))
 }
 
-/// Mean loss and accuracy of logits `[n]` for classes `[n]`.
+/// Returns the mean loss and accuracy of logits `[n]` for classes `[n]`.
 pub fn loss_and_accuracy(logits: &Array, classes: &Array) -> (Array, Array) {
     let loss = sigmoid_binary_cross_entropy(logits, classes).mean();
     let right = logits.gt(0.0).eq(classes.gt(0));
     (loss, right.astype(DType::F32).mean())
 }
 
-/// One step on points `[n, 2]` of classes `[n]`; returns loss and accuracy before
-/// it.
+/// Runs one step on points `[n, 2]` with classes `[n]`. Returns the loss and accuracy
+/// before the update.
 pub fn train_step(
     model: SimpleClassifier,
 ) -> impl Fn(&mut TrainState, Array, Array) -> (Array, Array) {
@@ -50,7 +50,7 @@ pub fn train_step(
     }
 }
 
-/// How many of the points `[n, 2]` get the class that they have, a 0-d `i32`.
+/// Counts the correctly classified points `[n, 2]`, as a 0-d `i32`.
 pub fn count_right(model: SimpleClassifier) -> impl Fn(TrainState, Array, Array) -> Array {
     move |state, x, y| {
         let logits = model.apply(&state.variables(), x).squeeze(&[-1]);
