@@ -1,5 +1,6 @@
 //! One thread works at a thing, and the others that want the same wait for it.
 
+use ramie_pjrt::Callback;
 use std::cell::Cell;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -13,6 +14,7 @@ thread_local! {
 /// A thread that has work of its own under way never waits: it does the work twice
 /// instead. Nobody can therefore wait for a thread that waits, and threads whose traces
 /// need each other's programs, or a trace that needs its own, do not block for ever.
+/// Nor does a callback wait, which may occupy a thread that the other one needs.
 pub(crate) struct Flights<K>(Mutex<Vec<(K, Arc<Landing>)>>);
 
 #[derive(Default)]
@@ -47,7 +49,7 @@ impl<K: Copy + Eq> Flights<K> {
                 flights.push((key, Arc::default()));
                 Some(key)
             }
-            Some(_) if OWN.get() > 0 => None,
+            Some(_) if OWN.get() > 0 || Callback::is_running() => None,
             Some(landing) => {
                 drop(flights);
                 let landed = lock(&landing.landed);
