@@ -56,7 +56,7 @@ use std::panic::Location;
 ///     (m.forward(&x) - y).square().mean()
 /// });
 /// optimizer.update(&mut model, grads);
-/// assert_eq!(loss.shape(), []);
+/// assert_eq!(loss.ndim(), 0);
 /// assert_eq!(State::of(&model)["dropout.rngs.count"].item::<u32>(), 4);
 /// ```
 ///
