@@ -183,7 +183,8 @@ pub use ramie_nn::{Module, Tree};
 #[doc(inline)]
 pub use ramie_core::{
     AlignedBytes, CompilationStats, Device, MemoryAnalysis, OptionOverride, Platform, Runtime,
-    RuntimeOptions, Value, compilation_stats, configure, devices, runtime, with_default_device,
+    RuntimeOptions, Value, at_exit, compilation_stats, configure, devices, runtime,
+    with_default_device,
 };
 // Meshes, and how arrays are sharded over them.
 #[doc(inline)]

@@ -21,6 +21,7 @@ mod eager;
 mod error;
 pub mod export;
 pub mod fft;
+pub mod files;
 mod fill;
 mod hash;
 pub mod image;
@@ -110,7 +111,7 @@ pub use prim::remat::{CheckpointPolicy, checkpoint_name, optimization_barrier};
 pub use prim::shape::concatenate;
 pub use prim::sort::lax_sort;
 pub use ramie_pjrt::discover::Platform;
-pub use ramie_pjrt::{AlignedBytes, Device, MemoryAnalysis, OptionOverride, Value};
+pub use ramie_pjrt::{AlignedBytes, Device, MemoryAnalysis, OptionOverride, Value, at_exit};
 pub use runtime::{
     CompilationStats, Runtime, RuntimeOptions, compilation_stats, configure, devices, runtime,
     with_default_device,

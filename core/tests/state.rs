@@ -234,3 +234,32 @@ fn masked_leaves_keep_their_places() {
     assert_eq!(children(&filtered), ["b", "d", "e"]);
     assert_ne!(signature(&filtered), signature(&masked));
 }
+
+#[test]
+fn empty_parts_are_added_and_carried() {
+    let mut state = State::from_iter([("a.w", scalar(1.0)), ("b", scalar(2.0))]);
+    state.insert_empty("a.none");
+    state.insert_empty("a.none");
+    state.insert_empty("b"); // an array already
+    state.insert("c", scalar(3.0));
+    state.insert_empty("d");
+    assert_eq!(children(&state), ["a.w", "b", "-a.none", "c", "-d"]);
+    assert_eq!(state.empty_paths().collect::<Vec<_>>(), ["a.none", "d"]);
+    assert_eq!(children(&state.subtree("a")), ["w", "-none"]);
+    let nested = state.subtree("a").nested("x");
+    assert_eq!(children(&nested), ["x.w", "-x.none"]);
+    let merged = state.clone().merge(nested.clone());
+    assert_eq!(
+        children(&merged),
+        ["a.w", "b", "-a.none", "c", "-d", "x.w", "-x.none"]
+    );
+    let mut only_empty = State::new();
+    only_empty.insert_empty("e");
+    assert_eq!(
+        children(&only_empty.merge(nested)),
+        ["-e", "x.w", "-x.none"]
+    );
+    // An array takes the place of an empty part.
+    state.insert("d", scalar(4.0));
+    assert_eq!(children(&state), ["a.w", "b", "-a.none", "c", "d"]);
+}

@@ -17,6 +17,7 @@
 
 use crate::client::ClientInner;
 use crate::event::Event;
+use crate::exit;
 use crate::sys::{self, Api, RawBuffer};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -259,13 +260,10 @@ impl Drop for WaitAtEnd {
 
 /// Has the process wait for this client's work before it exits.
 pub(crate) fn wait_at_exit(client: &'static ClientInner) {
-    unsafe extern "C" {
-        safe fn atexit(function: extern "C" fn()) -> std::ffi::c_int;
-    }
     clients().push(client);
     // For an exit from a thread that has started no work. It comes after the destruction
-    // of the objects that the plugin makes later. It fails only without memory.
-    atexit(wait_for_clients);
+    // of the objects that the plugin makes later.
+    exit::register(wait_for_clients);
 }
 
 fn clients() -> MutexGuard<'static, Vec<&'static ClientInner>> {

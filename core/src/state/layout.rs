@@ -27,8 +27,8 @@ pub(super) struct Layout {
     entries: Vec<Entry>,
     /// Places of the entries in the order of their paths.
     sorted: Vec<u32>,
-    /// Paths of leaves that have been masked, each with the number of entries
-    /// before it.
+    /// Paths of empty parts, such as leaves that have been masked, each with the number
+    /// of entries before it.
     holes: Vec<(usize, Arc<str>)>,
     /// What `hash` feeds, computed once: of the paths alone, and of the kinds and
     /// holes.
@@ -77,11 +77,25 @@ impl Layout {
         }
         holes.extend(old.map(|(_, path)| (entries.len(), path.clone())));
         let layout = Layout::new(entries).expect("paths of one state differ");
-        Layout { holes, ..layout }
+        layout.with_holes(holes)
     }
 
-    /// Paths of leaves that have been masked, each with the number of entries
-    /// before it.
+    /// The same entries with these holes.
+    pub fn with_holes(self, holes: Vec<(usize, Arc<str>)>) -> Layout {
+        Layout { holes, ..self }
+    }
+
+    /// Adds a hole behind all entries, if the path is new.
+    pub fn push_hole(&mut self, path: &str) {
+        let known = self.holes.iter().any(|(_, hole)| **hole == *path);
+        if !known && self.position(path).is_none() {
+            self.holes.push((self.entries.len(), path.into()));
+            self.fingerprint = OnceLock::new();
+        }
+    }
+
+    /// Paths of empty parts, such as leaves that have been masked, each with the number
+    /// of entries before it.
     pub fn holes(&self) -> &[(usize, Arc<str>)] {
         &self.holes
     }
@@ -105,6 +119,7 @@ impl Layout {
         let place = self.search(&entry.path).unwrap_or_else(|place| place);
         let at = u32::try_from(self.entries.len()).expect("fewer than 2^32 arrays");
         self.sorted.insert(place, at);
+        self.holes.retain(|(_, hole)| *hole != entry.path);
         self.entries.push(entry);
         self.fingerprint = OnceLock::new();
     }

@@ -107,6 +107,25 @@ impl State {
         None
     }
 
+    /// Adds an empty part at a new path, behind all arrays: what [`masked`](State::masked)
+    /// leaves, and what restoring a checkpoint makes of a node without arrays, such as the
+    /// state of an optimizer that keeps nothing. Saving the state writes such nodes again.
+    ///
+    /// ```
+    /// use ramie_core::{Array, State};
+    /// let mut state = State::from_iter([("0.trace", Array::from(1.0f32))]);
+    /// state.insert_empty("1");
+    /// assert_eq!((state.len(), state.empty_paths().collect::<Vec<_>>()), (1, vec!["1"]));
+    /// ```
+    pub fn insert_empty(&mut self, path: &str) {
+        Arc::make_mut(&mut self.layout).push_hole(path);
+    }
+
+    /// Paths of the empty parts, in order.
+    pub fn empty_paths(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.layout.holes().iter().map(|(_, path)| &**path)
+    }
+
     /// Takes the array at a path out.
     pub fn remove(&mut self, path: &str) -> Option<Array> {
         let at = self.layout.position(path)?;
@@ -204,7 +223,7 @@ impl State {
         out
     }
 
-    /// The leaves whose path and kind the predicate accepts.
+    /// The leaves whose path and kind the predicate accepts, without empty parts.
     pub fn filter(&self, predicate: impl FnMut(&str, Option<&'static str>) -> bool) -> State {
         self.split(predicate).0
     }
@@ -269,13 +288,16 @@ impl State {
     /// If a path is in both.
     #[track_caller]
     pub fn merge(self, other: State) -> State {
-        if self.is_empty() {
+        let (own, others) = (&self.layout, &other.layout);
+        if self.is_empty() && own.holes().is_empty() {
             return other;
         }
-        let (own, others) = (self.layout.entries(), other.layout.entries());
-        let entries = own.iter().chain(others).cloned().collect();
-        let layout = match Layout::new(entries) {
-            Ok(layout) => Arc::new(layout),
+        let entries = own.entries().iter().chain(others.entries());
+        let behind = others.holes().iter();
+        let behind = behind.map(|(place, path)| (self.len() + place, path.clone()));
+        let holes = own.holes().iter().cloned().chain(behind).collect();
+        let layout = match Layout::new(entries.cloned().collect()) {
+            Ok(layout) => Arc::new(layout.with_holes(holes)),
             Err(path) => panic!(
                 "State::merge: both states have an array at `{path}`\n  help: use `insert` to \
                  replace an array, or filter one of the states"
@@ -307,12 +329,24 @@ impl State {
                 .and_then(|rest| rest.strip_prefix('.'))
                 .map(str::to_owned)
         };
-        let kept = self.layout.entries().iter().zip(&self.arrays);
-        let (entries, arrays) = kept
-            .filter_map(|(e, a)| below(&e.path).map(|p| (Entry::new(&p, e.kind), a.clone())))
-            .unzip();
+        let (mut entries, mut arrays, mut holes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut all = self.layout.holes().iter().peekable();
+        let mut pass = |upto: usize, count: usize| {
+            while let Some((_, path)) = all.next_if(|(place, _)| *place <= upto) {
+                holes.extend(below(path).map(|path| (count, path.into())));
+            }
+        };
+        for (at, (entry, array)) in self.layout.entries().iter().zip(&self.arrays).enumerate() {
+            pass(at, entries.len());
+            if let Some(path) = below(&entry.path) {
+                entries.push(Entry::new(&path, entry.kind));
+                arrays.push(array.clone());
+            }
+        }
+        pass(self.len(), entries.len());
+        let layout = Layout::new(entries).expect("paths of one state differ");
         State {
-            layout: Arc::new(Layout::new(entries).expect("paths of one state differ")),
+            layout: Arc::new(layout.with_holes(holes)),
             arrays,
         }
     }
@@ -321,8 +355,11 @@ impl State {
     pub fn nested(&self, path: &str) -> State {
         let entries = self.layout.entries().iter();
         let entries = entries.map(|e| Entry::new(&layout::join(path, &e.path), e.kind));
+        let layout = Layout::new(entries.collect()).expect("paths of one state differ");
+        let holes = self.layout.holes().iter();
+        let holes = holes.map(|(place, hole)| (*place, layout::join(path, hole).into()));
         State {
-            layout: Arc::new(Layout::new(entries.collect()).expect("paths of one state differ")),
+            layout: Arc::new(layout.with_holes(holes.collect())),
             arrays: self.arrays.clone(),
         }
     }

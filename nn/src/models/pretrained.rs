@@ -253,13 +253,13 @@ pub(super) fn read_config<T: serde::de::DeserializeOwned>(path: &Path) -> Result
         path: path.into(),
         message,
     };
-    let text = std::fs::read_to_string(path).map_err(|e| {
+    let text = ramie_core::files::read(path).map_err(|e| {
         wrong(format!(
             "cannot be read: {e}\n  help: name the folder of a checkpoint, with config.json and \
              model.safetensors or its index"
         ))
     })?;
-    serde_json::from_str(&text).map_err(|e| {
+    serde_json::from_slice(&text).map_err(|e| {
         wrong(format!(
             "is no configuration of this model: {e}\n  help: its names are those of published \
              checkpoints"

@@ -1,0 +1,98 @@
+//! Files that others wrote: only regular files are opened.
+//!
+//! Opening a named pipe blocks until somebody writes into it, and a device such as
+//! `/dev/zero` never ends. Every reader of data sets and checkpoints opens files here.
+
+pub mod safetensors;
+
+use std::fs::{File, Metadata};
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
+
+/// Opens a regular file for reading.
+///
+/// # Errors
+/// If the file does not exist or cannot be opened; if it is a folder
+/// ([`ErrorKind::IsADirectory`]), a named pipe, a socket or a device
+/// ([`ErrorKind::InvalidInput`]).
+pub fn open(path: impl AsRef<Path>) -> io::Result<File> {
+    let path = path.as_ref();
+    // Before the open, which blocks on a named pipe.
+    check(&path.metadata()?)?;
+    let file = File::open(path)?;
+    // Another file may have taken the name since.
+    check(&file.metadata()?)?;
+    Ok(file)
+}
+
+/// Reads a whole regular file.
+///
+/// # Errors
+/// As [`open`]; and if it cannot be read.
+pub fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+    let mut file = open(path)?;
+    let length = usize::try_from(file.metadata()?.len()).unwrap_or(0);
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(length)?;
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn check(metadata: &Metadata) -> io::Result<()> {
+    let kind = metadata.file_type();
+    if kind.is_file() {
+        return Ok(());
+    }
+    if kind.is_dir() {
+        let what = "it is a folder, and a file is expected";
+        return Err(io::Error::new(ErrorKind::IsADirectory, what));
+    }
+    #[cfg(unix)]
+    let what = {
+        use std::os::unix::fs::FileTypeExt;
+        match () {
+            _ if kind.is_fifo() => "a named pipe",
+            _ if kind.is_socket() => "a socket",
+            _ => "a device",
+        }
+    };
+    #[cfg(not(unix))]
+    let what = "something else";
+    Err(io::Error::new(
+        ErrorKind::InvalidInput,
+        format!("it is {what}, and only regular files are read"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_regular_files_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let file = folder.join("file");
+        std::fs::write(&file, "text").unwrap();
+        assert_eq!(read(&file).unwrap(), b"text");
+        assert_eq!(read(folder).unwrap_err().kind(), ErrorKind::IsADirectory);
+        let missing = read(folder.join("missing")).unwrap_err();
+        assert_eq!(missing.kind(), ErrorKind::NotFound);
+        #[cfg(unix)]
+        {
+            let said = |path: &Path| read(path).unwrap_err().to_string();
+            let device = "it is a device, and only regular files are read";
+            assert_eq!(said(Path::new("/dev/zero")), device);
+            let pipe = folder.join("pipe");
+            let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+            assert!(made.unwrap().success());
+            let expected = "it is a named pipe, and only regular files are read";
+            assert_eq!(said(&pipe), expected);
+            let link = folder.join("link");
+            std::os::unix::fs::symlink(&pipe, &link).unwrap();
+            assert_eq!(said(&link), expected);
+            let _socket = std::os::unix::net::UnixListener::bind(folder.join("socket")).unwrap();
+            assert!(said(&folder.join("socket")).starts_with("it is a socket"));
+        }
+    }
+}
