@@ -410,18 +410,21 @@ fn safetensors_files() {
             .unwrap();
         after(with(&bytes, at, to.as_bytes()))
     };
-    assert_eq!(after(vec![1, 2]), ": has no 8 bytes of the header's length");
-    assert!(after(with(&safetensors(), 0, &[255; 7])).contains("claims a header of"));
-    assert!(text("{\"", "[\"").contains("has a header that is not as expected"));
-    assert!(text("F32", "F33").contains("array \"x\" has elements of the type \"F33\""));
+    assert_eq!(after(vec![1, 2]), ": has 2 bytes, too few");
+    assert!(after(with(&safetensors(), 0, &[255; 7])).contains("names a header of"));
+    assert!(text("{\"", "[\"").contains("has a header that cannot be read"));
+    assert!(text("F32", "F33").contains("array \"x\": has the element type F33"));
     assert!(
-        text("[16,19]", "[16,99]")
-            .contains("array \"y\" of u8[3] is said to be at bytes 16 to 99 of 19")
+        text("[16,19]", "[16,99]").contains("array \"y\": bytes 16 to 99 are not those of U8[3]")
     );
     assert!(
-        text("[2,2]", "[2,3]").contains("array \"x\" of f32[2, 3] is said to be at bytes 0 to 16")
+        text("[2,2]", "[2,3]").contains("array \"x\": bytes 0 to 16 are not those of F32[2, 3]")
     );
-    assert!(after(without(&safetensors(), 1)).contains("at bytes 16 to 19 of 18"));
+    assert!(after(without(&safetensors(), 1)).contains("its header names 19"));
+    // `y` within `x`, and a gap before `y`.
+    assert!(text("[16,19]", "[08,11]").contains("cannot be read"));
+    assert!(text("[16,19]", "[8,11] ").contains("array \"y\": begins at byte 8, expected 16"));
+    assert!(text("[16,19]", "[17,20]").contains("array \"y\": begins at byte 17, expected 16"));
 }
 
 #[test]
@@ -488,4 +491,55 @@ fn records_of_tensorflow() {
         open(&bytes[..end - 3]).starts_with("record 2: is said to have 4 bytes, and 17 are left")
     );
     assert!(open(&bytes[..end - 10]).starts_with("record 2: 10 bytes are too few"));
+}
+
+/// A pipe would keep a reader waiting, and a device never ends.
+#[cfg(unix)]
+#[test]
+fn only_regular_files_are_read() {
+    type Read = fn(&std::path::Path) -> Result<()>;
+    let readers: Vec<(&str, Read)> = vec![
+        ("cifar", |p| cifar::load([p], Classes::Ten).map(drop)),
+        ("csv", |p| csv::load(p, &csv::Options::default()).map(drop)),
+        ("idx", |p| idx_files::load(p).map(drop)),
+        ("jsonl", |p| {
+            JsonLines::<serde_json::Value>::open(p).map(drop)
+        }),
+        ("npy", |p| npy::load(p).map(drop)),
+        ("npz", |p| npy::load_npz(p).map(drop)),
+        ("safetensors", |p| Safetensors::open(p).map(drop)),
+        ("lines", |p| Lines::open(p).map(drop)),
+        ("text", |p| ramie_data::readers::text::load(p).map(drop)),
+        ("tfrecord", |p| TfRecords::open(p).map(drop)),
+        ("tokens", |p| TokenFile::open(p, TokenType::U32).map(drop)),
+        #[cfg(feature = "parquet")]
+        ("parquet", |p| {
+            ramie_data::readers::parquet::load(p).map(drop)
+        }),
+        #[cfg(feature = "tokenizers")]
+        ("tokenizers", |p| {
+            ramie_data::readers::tokenizers::Tokenizer::load(p).map(drop)
+        }),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    for (name, read) in readers {
+        let zero = PathBuf::from("/dev/zero");
+        for (path, what) in [
+            (pipe.clone(), "it is a named pipe"),
+            (zero, "it is a device"),
+            (folder.path().to_owned(), "it is a folder"),
+        ] {
+            let (send, receive) = std::sync::mpsc::channel();
+            std::thread::spawn(move || send.send(read(&path)));
+            let limit = std::time::Duration::from_secs(60);
+            let answer = receive.recv_timeout(limit);
+            let error = answer
+                .unwrap_or_else(|_| panic!("{name} hangs"))
+                .unwrap_err();
+            assert!(error.to_string().contains(what), "{name}: {error}");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::{Error, Result};
 use flate2::read::GzDecoder;
+use ramie_core::files;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -36,7 +37,7 @@ pub(super) fn name_of(path: &Path) -> String {
 
 /// All bytes of a file.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|e| bad_file(&name_of(path), format!("cannot be read: {e}")))
+    files::read(path).map_err(|e| bad_file(&name_of(path), format!("cannot be read: {e}")))
 }
 
 /// The bytes, decompressed if they are a gzip file.
@@ -99,16 +100,14 @@ impl Positioned {
     pub(super) fn open(path: &Path) -> Result<Positioned> {
         let name = name_of(path);
         let bad = |e: io::Error| bad_file(&name, format!("cannot be opened: {e}"));
-        let file = File::open(path).map_err(bad)?;
-        let about = file.metadata().map_err(bad)?;
-        match about.is_file() {
-            true => Ok(Positioned {
-                file,
-                len: about.len(),
-                name,
-            }),
-            false => Err(bad_file(&name, "is not a file")),
-        }
+        let file = files::open(path).map_err(bad)?;
+        let len = file.metadata().map_err(bad)?.len();
+        Ok(Positioned { file, len, name })
+    }
+
+    /// The file from its beginning, for one reader.
+    pub(super) fn start(&self) -> impl Read + '_ {
+        &self.file
     }
 
     pub(super) fn len(&self) -> u64 {

@@ -14,7 +14,7 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, RecordBatch, RecordBatchR
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use ndarray::ArrayD;
 use ramie_core::Element;
-use std::fs::File;
+use ramie_core::files;
 use std::path::Path;
 
 /// The columns of a table in memory: numbers, truth values and text.
@@ -75,7 +75,8 @@ fn open(path: &Path) -> Result<(SchemaRef, Batches)> {
 
 fn open_file(path: &Path) -> Result<(SchemaRef, Batches)> {
     let name = name_of(path);
-    let opened = || File::open(path).map_err(|e| bad_file(&name, format!("cannot be opened: {e}")));
+    let opened =
+        || files::open(path).map_err(|e| bad_file(&name, format!("cannot be opened: {e}")));
     let mut magic = [0; 6];
     let begins = std::io::Read::read(&mut opened()?, &mut magic);
     begins.map_err(|e| bad_file(&name, format!("cannot be read: {e}")))?;

@@ -1,17 +1,13 @@
 //! safetensors files, an array at a time.
 
 use super::file::{Positioned, bad_file};
-use crate::device::nbytes;
 use crate::source::check;
 use crate::{Error, HostArray, Result, Source};
 use ramie_core::DType;
-use serde::Deserialize;
+use ramie_core::files::safetensors::{Header, Problem, Tensor};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-
-/// The longest header that is read, as in the format's own library.
-const LONGEST_HEADER: u64 = 100_000_000;
 
 /// A safetensors file whose arrays are read when asked for.
 ///
@@ -40,67 +36,34 @@ struct Place {
     len: usize,
 }
 
-#[derive(Deserialize)]
-struct Entry {
-    dtype: String,
-    shape: Vec<usize>,
-    data_offsets: (u64, u64),
-}
-
-fn dtype_of(name: &str) -> Option<DType> {
-    Some(match name {
-        "BOOL" => DType::Bool,
-        "U8" => DType::U8,
-        "I8" => DType::I8,
-        "I16" => DType::I16,
-        "U16" => DType::U16,
-        "F16" => DType::F16,
-        "BF16" => DType::BF16,
-        "I32" => DType::I32,
-        "U32" => DType::U32,
-        "F32" => DType::F32,
-        "F64" => DType::F64,
-        "I64" => DType::I64,
-        "U64" => DType::U64,
-        "C64" => DType::C64,
-        "F8_E4M3" => DType::F8E4M3Fn,
-        "F8_E5M2" => DType::F8E5M2,
-        _ => return None,
-    })
-}
-
 impl Safetensors {
     /// A file, of which the header is read.
     ///
     /// # Errors
-    /// If the file cannot be read, its header is damaged, or an array has elements
-    /// that no device has.
+    /// If the file cannot be read, its header is damaged, arrays overlap or leave gaps, or
+    /// one has elements that no device has.
     pub fn open(path: impl AsRef<Path>) -> Result<Safetensors> {
         let file = Positioned::open(path.as_ref())?;
-        let bad = |message: String| bad_file(file.name(), message);
-        if file.len() < 8 {
-            return Err(bad("has no 8 bytes of the header's length".into()));
-        }
-        let length = file.read_at(0, 8)?;
-        let length = u64::from_le_bytes(length.try_into().expect("8 bytes"));
-        if length > LONGEST_HEADER || length > file.len() - 8 {
-            return Err(bad(format!(
-                "claims a header of {length} bytes, and has {} bytes",
-                file.len()
-            )));
-        }
-        let header = file.read_at(8, length as usize)?;
-        let entries: BTreeMap<String, serde_json::Value> = serde_json::from_slice(&header)
-            .map_err(|e| bad(format!("has a header that is not as expected: {e}")))?;
-        let mut arrays = BTreeMap::new();
-        for (name, entry) in entries {
-            if name == "__metadata__" {
-                continue;
+        let bad = |problem| match problem {
+            Problem::Io(e) => bad_file(file.name(), format!("cannot be read: {e}")),
+            Problem::File(message) => bad_file(file.name(), message),
+            Problem::Tensor(name, message) => {
+                bad_file(file.name(), format!("array {name:?}: {message}"))
             }
-            let place = place(entry, 8 + length, file.len());
-            let place = place.map_err(|what| bad(format!("array {name:?} {what}")))?;
-            arrays.insert(name, place);
-        }
+        };
+        let (header, data) = Header::read(file.start(), file.len()).map_err(bad)?;
+        let tensors = header.tensors(file.len() - data).map_err(bad)?;
+        let place = |tensor: Tensor| {
+            let (at, len) = (data + tensor.start, tensor.nbytes());
+            let place = Place {
+                dtype: tensor.dtype,
+                shape: tensor.shape,
+                at,
+                len,
+            };
+            (tensor.name, place)
+        };
+        let arrays = tensors.into_iter().map(place).collect();
         Ok(Safetensors {
             file: Arc::new(file),
             arrays,
@@ -163,38 +126,6 @@ impl Safetensors {
             name: name.into(),
             place,
         })
-    }
-}
-
-/// Where an array is, if its entry is sound.
-fn place(entry: serde_json::Value, data: u64, file: u64) -> Result<Place, String> {
-    let entry: Entry = serde_json::from_value(entry)
-        .map_err(|e| format!("has an entry that is not as expected: {e}"))?;
-    let dtype = dtype_of(&entry.dtype).ok_or_else(|| {
-        format!(
-            "has elements of the type {:?}, which no device has",
-            entry.dtype
-        )
-    })?;
-    let (begin, end) = entry.data_offsets;
-    let len = nbytes(dtype, &entry.shape);
-    let at = data.checked_add(begin);
-    match (len, at) {
-        (Some(len), Some(at))
-            if begin.checked_add(len as u64) == Some(end) && end <= file - data =>
-        {
-            Ok(Place {
-                dtype,
-                shape: entry.shape,
-                at,
-                len,
-            })
-        }
-        _ => Err(format!(
-            "of {dtype}{:?} is said to be at bytes {begin} to {end} of {}",
-            entry.shape,
-            file - data
-        )),
     }
 }
 
