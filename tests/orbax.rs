@@ -2,7 +2,9 @@
 //! of here have the parts that Orbax expects.
 
 use ramie::checkpoint::commit::{restore_item, save_item};
-use ramie::checkpoint::pytree::{StandardRestore, StandardSave, metadata};
+use ramie::checkpoint::manager::{CheckpointManager, CheckpointManagerOptions};
+use ramie::checkpoint::pytree::{StandardCheckpointer, StandardRestore, StandardSave, metadata};
+use ramie::checkpoint::{restore_checkpoint, safetensors, serialization};
 use ramie::nn::training::TrainState;
 use ramie::optim::{adam, sgd};
 use ramie::{Array, DType, State};
@@ -77,4 +79,45 @@ fn parts_have_the_names_and_kinds_of_flax() {
         empty,
         ["('opt_state', '0') None", "('opt_state', '1') None"]
     );
+}
+
+/// Another optimizer than the saved one is named, whatever reads the checkpoint.
+#[test]
+fn another_optimizer_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let saved = TrainState::create(params(), adam(0.125));
+    save_item(at("orbax"), &StandardSave::new(&saved)).unwrap();
+    safetensors::save(at("file"), &saved).unwrap();
+    serialization::save(at("checkpoint_1"), &saved).unwrap();
+    let bytes = serialization::to_bytes(&saved).unwrap();
+    let dict = serialization::to_state_dict(&saved);
+    let options = CheckpointManagerOptions::new();
+    let manager = CheckpointManager::new(at("run"), options).unwrap();
+    manager.save(1, &StandardSave::new(&saved)).unwrap();
+    manager.wait_until_finished().unwrap();
+
+    let mut other = TrainState::create(params(), sgd(0.125).momentum(0.9));
+    let target = other.clone();
+    let errors = [
+        restore_item(at("orbax"), StandardRestore::new(&target)).map(drop),
+        StandardCheckpointer::new()
+            .restore(at("orbax"), &target)
+            .map(drop),
+        manager.restore(1, StandardRestore::new(&target)).map(drop),
+        manager
+            .restore_latest(StandardRestore::new(&target))
+            .map(drop),
+        safetensors::load_into(at("file"), &mut other),
+        serialization::load_into(at("checkpoint_1"), &mut other),
+        serialization::from_bytes(&mut other, &bytes),
+        serialization::from_state_dict(&mut other, &dict),
+        restore_checkpoint(folder.path(), &mut other).map(drop),
+    ];
+    for (i, error) in errors.into_iter().enumerate() {
+        let error = error.unwrap_err().to_string();
+        let expected = "the optimizer is not the one that was saved:\n    `opt_state.0`: the checkpoint \
+                        has `count`, `mu`, `nu` as Adam has, the tree `trace` as momentum has";
+        assert!(error.contains(expected), "{i}: {error}");
+    }
 }

@@ -1,5 +1,6 @@
 //! What can go wrong with checkpoints.
 
+use crate::optimizer::OptimizerDifference;
 use ramie_core::StateMismatch;
 use std::fmt::{self, Write};
 use std::io;
@@ -101,12 +102,14 @@ pub enum Error {
     #[error(transparent)]
     Runtime(#[from] ramie_core::Error),
     /// The arrays belong to another tree.
-    #[error("{}{}", File(path), Difference(mismatch, path.is_some()))]
+    #[error("{}{}", File(path), Difference { mismatch, optimizer, file: path.is_some() })]
     Mismatch {
         /// The file, if they come from one.
         path: Option<PathBuf>,
         /// How they and the tree differ; they are the state.
         mismatch: StateMismatch,
+        /// How their optimizers differ, if they do: lines of the message.
+        optimizer: Option<String>,
     },
 }
 
@@ -154,6 +157,21 @@ impl Error {
         }
     }
 
+    /// The error of arrays that belong to another tree: `saved` are their paths, `tree` those
+    /// of the tree.
+    pub(crate) fn mismatch<'a>(
+        path: Option<&Path>,
+        mismatch: StateMismatch,
+        saved: impl IntoIterator<Item = &'a str>,
+        tree: impl IntoIterator<Item = &'a str>,
+    ) -> Error {
+        Error::Mismatch {
+            path: path.map(Path::to_owned),
+            mismatch,
+            optimizer: OptimizerDifference::of(saved, tree).map(|o| o.lines()),
+        }
+    }
+
     pub(crate) fn state_dict(at: &str, message: impl Into<String>) -> Error {
         Error::StateDict {
             path: None,
@@ -170,9 +188,14 @@ impl Error {
                 at,
                 message,
             },
-            Error::Mismatch { mismatch, .. } => Error::Mismatch {
+            Error::Mismatch {
+                mismatch,
+                optimizer,
+                ..
+            } => Error::Mismatch {
                 path: Some(path.into()),
                 mismatch,
+                optimizer,
             },
             Error::Write(e) => Error::io(path, "be written", e),
             other => other,
@@ -208,7 +231,12 @@ impl fmt::Display for Part<'_> {
 const LISTED: usize = 10;
 
 /// The text of a difference between a file, or a state dict, and a tree.
-struct Difference<'a>(&'a StateMismatch, bool);
+struct Difference<'a> {
+    mismatch: &'a StateMismatch,
+    optimizer: &'a Option<String>,
+    /// Whether the arrays are those of a file.
+    file: bool,
+}
 
 impl fmt::Display for Difference<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -226,11 +254,16 @@ impl fmt::Display for Difference<'_> {
                 more => write!(f, " and {more} more"),
             }
         };
-        let source = if self.1 { "file" } else { "state dict" };
+        let source = if self.file { "file" } else { "state dict" };
         write!(f, "the {source} does not fit the tree")?;
-        list(f, &format!("missing from the {source}"), &self.0.missing)?;
-        list(f, "not in the tree", &self.0.unexpected)?;
-        let mistyped = &self.0.mistyped;
+        f.write_str(self.optimizer.as_deref().unwrap_or_default())?;
+        list(
+            f,
+            &format!("missing from the {source}"),
+            &self.mismatch.missing,
+        )?;
+        list(f, "not in the tree", &self.mismatch.unexpected)?;
+        let mistyped = &self.mismatch.mistyped;
         for (path, expected, got) in mistyped.iter().take(LISTED) {
             write!(
                 f,
@@ -241,7 +274,7 @@ impl fmt::Display for Difference<'_> {
             write!(f, "\n  and {} more", mistyped.len() - LISTED)?;
         }
         f.write_char('\n')?;
-        let as_it_is = if self.1 { "load_state" } else { "to_state" };
+        let as_it_is = if self.file { "load_state" } else { "to_state" };
         write!(
             f,
             "  help: load into a tree of the structure that was saved, or take the {source} as it is \

@@ -25,19 +25,23 @@
 #![forbid(unsafe_code)]
 
 mod atomic;
+mod cast;
 pub mod checkpoints;
 pub mod commit;
 mod error;
+mod file;
 pub mod items;
 mod lock;
 pub mod manager;
 mod natural_sort;
 mod nodes;
 pub mod ocdbt;
+mod optimizer;
 pub mod preemption;
 pub mod pytree;
 pub mod safetensors;
 pub mod serialization;
+mod warning;
 
 pub use checkpoints::{latest_checkpoint, restore_checkpoint, save_checkpoint};
 pub use error::{Error, Result};

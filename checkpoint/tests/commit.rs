@@ -1,9 +1,13 @@
 //! Folders that appear whole or not at all, and damage that is found and named.
 
 use ramie_checkpoint::commit::{ItemReader, StepMetadata, restore_item, save_item};
-use ramie_checkpoint::commit::{ItemWriter, Process};
+use ramie_checkpoint::commit::{ItemWriter, Process, SaveOptions, Saver, SaverOptions};
 use ramie_checkpoint::items::{JsonRestore, JsonSave, SaveArgs, Snapshot};
-use ramie_checkpoint::{Error, Result};
+use ramie_checkpoint::manager::{CheckpointManager, CheckpointManagerOptions, StepOptions};
+use ramie_checkpoint::pytree::*;
+use ramie_checkpoint::{Error, Result, checkpoints, pytree, save_checkpoint};
+use ramie_checkpoint::{safetensors, serialization};
+use ramie_core::{Array, State};
 use std::path::{Path, PathBuf};
 
 /// Some files of different kinds.
@@ -131,7 +135,7 @@ fn a_name_that_is_taken_is_not_replaced() {
     let path = folder.path().join("value");
     save_item(&path, &JsonSave::new(&1)).unwrap();
     let error = save_item(&path, &JsonSave::new(&2)).unwrap_err();
-    assert!(error.to_string().contains("is there already"), "{error}");
+    assert!(error.to_string().contains("already exists"), "{error}");
     assert_eq!(restore_item(&path, JsonRestore::<u32>::new()).unwrap(), 1);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
@@ -146,4 +150,320 @@ fn json_that_is_none_names_the_file() {
     assert!(text.contains("value/metadata: is not the JSON"), "{text}");
     let missing = restore_item(&path, JsonRestore::<u32>::new().file("other"));
     assert!(missing.unwrap_err().to_string().contains("value/other"));
+}
+
+/// What is saved in the sweep below: one number.
+fn number(value: f32) -> State {
+    State::from_iter([("x", Array::from(value))])
+}
+
+/// A function that saves a number at a path, and one that reads it.
+type Way = (
+    &'static str,
+    Box<dyn Fn(&Path, f32) -> Result<()>>,
+    Box<dyn Fn(&Path) -> f32>,
+);
+
+fn way(
+    name: &'static str,
+    save: impl Fn(&Path, f32) -> Result<()> + 'static,
+    load: impl Fn(&Path) -> f32 + 'static,
+) -> Way {
+    (name, Box::new(save), Box::new(load))
+}
+
+fn restored(path: &Path) -> f32 {
+    restore_item(path, StandardRestore::state()).unwrap()["x"].item()
+}
+
+/// Every function that saves in a folder: it refuses a path that is taken.
+fn folders() -> Vec<Way> {
+    let (blocking, background) = (Checkpointer::new(), AsyncCheckpointer::new());
+    let (standard, pytree) = (StandardCheckpointer::new(), PyTreeCheckpointer::new());
+    let saver = Saver::new(SaverOptions::new());
+    vec![
+        way(
+            "save_item",
+            |p, x| save_item(p, &StandardSave::new(&number(x))),
+            restored,
+        ),
+        way(
+            "Checkpointer",
+            move |p, x| blocking.save(p, &StandardSave::new(&number(x))),
+            restored,
+        ),
+        way(
+            "AsyncCheckpointer",
+            move |p, x| {
+                background.save(p, &StandardSave::new(&number(x)))?;
+                background.wait_until_finished()
+            },
+            restored,
+        ),
+        way(
+            "StandardCheckpointer",
+            // Not waiting: the answer comes at once.
+            move |p, x| standard.save(p, &number(x)),
+            |p| StandardCheckpointer::new().restore_state(p).unwrap()["x"].item(),
+        ),
+        way(
+            "PyTreeCheckpointer",
+            move |p, x| pytree.save(p, &PyTreeSave::new(&number(x))),
+            restored,
+        ),
+        way(
+            "Saver",
+            move |p, x| {
+                saver.save(p, &StandardSave::new(&number(x)), SaveOptions::new())?;
+                saver.wait_until_finished()
+            },
+            restored,
+        ),
+        way(
+            "save_checkpoint",
+            |p, x| save_checkpoint(p, &number(x), 1).map(drop),
+            |p| {
+                let mut tree = number(0.0);
+                checkpoints::restore_checkpoint(p, &mut tree).unwrap();
+                tree["x"].item()
+            },
+        ),
+        way(
+            "CheckpointManager",
+            |p, x| {
+                let manager = CheckpointManager::new(p, CheckpointManagerOptions::new())?;
+                let options = StepOptions::new().force(true);
+                manager.save_with(1, &StandardSave::new(&number(x)), options)?;
+                manager.close()
+            },
+            |p| {
+                let manager = CheckpointManager::new(p, CheckpointManagerOptions::new()).unwrap();
+                manager.restore_latest(StandardRestore::state()).unwrap()["x"].item()
+            },
+        ),
+    ]
+}
+
+/// Every function that saves in a file: it replaces one that is there.
+fn files() -> Vec<Way> {
+    fn file(load: impl Fn(&Path) -> Result<State> + 'static) -> impl Fn(&Path) -> f32 {
+        move |p| load(p).unwrap()["x"].item()
+    }
+    vec![
+        way(
+            "model.safetensors",
+            |p, x| safetensors::save(p, &number(x)),
+            file(|p| safetensors::load_state(p)),
+        ),
+        way(
+            "model.safetensors.index.json",
+            |p, x| safetensors::save_sharded(p, &number(x), 100),
+            file(|p| safetensors::load_state(p)),
+        ),
+        way(
+            "model.msgpack",
+            |p, x| serialization::save(p, &number(x)),
+            file(|p| serialization::load_state(p)),
+        ),
+    ]
+}
+
+#[test]
+fn a_path_that_is_taken_is_refused_at_once_or_replaced_as_a_whole() {
+    for (name, save, load) in folders() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        save(&path, 1.0).unwrap();
+        // Wait for a save in the background.
+        while !path.exists() {
+            std::thread::yield_now();
+        }
+        let error = save(&path, 2.0).unwrap_err().to_string();
+        assert!(error.contains("already"), "{name}: {error}");
+        assert_eq!(load(&path), 1.0, "{name}");
+        let file = folder.path().join("file");
+        std::fs::write(&file, "text").unwrap();
+        assert!(save(&file, 1.0).is_err(), "{name}");
+        assert_eq!(std::fs::read(&file).unwrap(), b"text", "{name}");
+    }
+    for (name, save, load) in files() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        save(&path, 1.0).unwrap();
+        save(&path, 2.0).unwrap();
+        assert_eq!(load(&path), 2.0, "{name}");
+        let other = folder.path().join(format!("folder-{name}"));
+        std::fs::create_dir(&other).unwrap();
+        std::fs::write(other.join("notes"), "text").unwrap();
+        assert!(save(&other, 1.0).is_err(), "{name}");
+        assert!(other.join("notes").exists(), "{name}");
+    }
+}
+
+#[test]
+fn force_replaces() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let checkpointer = StandardCheckpointer::new();
+    checkpointer.save(&path, &number(1.0)).unwrap();
+    checkpointer.wait_until_finished().unwrap();
+    let force = SaveOptions::new().force(true);
+    checkpointer.save_with(&path, &number(2.0), force).unwrap();
+    assert_eq!(
+        checkpointer.restore_state(&path).unwrap()["x"].item::<f32>(),
+        2.0
+    );
+}
+
+/// What `f` returns, unless it takes too long.
+fn in_time<T: Send + 'static>(what: &str, f: impl FnOnce() -> T + Send + 'static) -> T {
+    let (send, receive) = std::sync::mpsc::channel();
+    std::thread::spawn(move || send.send(f()));
+    let limit = std::time::Duration::from_secs(60);
+    receive
+        .recv_timeout(limit)
+        .unwrap_or_else(|_| panic!("{what} hangs"))
+}
+
+/// Every function that reads a file or a folder that the caller names.
+fn readers() -> Vec<(&'static str, fn(&Path) -> Result<()>)> {
+    vec![
+        ("safetensors::load_state", |p| {
+            safetensors::load_state(p).map(drop)
+        }),
+        ("safetensors::load_abstract", |p| {
+            safetensors::load_abstract(p).map(drop)
+        }),
+        ("safetensors::load_metadata", |p| {
+            safetensors::load_metadata(p).map(drop)
+        }),
+        ("safetensors::load_into", |p| {
+            safetensors::load_into(p, &mut number(0.0))
+        }),
+        ("serialization::load", |p| serialization::load(p).map(drop)),
+        ("serialization::load_state", |p| {
+            serialization::load_state(p).map(drop)
+        }),
+        ("serialization::load_abstract", |p| {
+            serialization::load_abstract(p).map(drop)
+        }),
+        ("serialization::load_into", |p| {
+            serialization::load_into(p, &mut number(0.0))
+        }),
+        ("restore_checkpoint", |p| {
+            let options = checkpoints::RestoreOptions::new().step(1);
+            checkpoints::restore_checkpoint_with(p, &mut number(0.0), &options).map(drop)
+        }),
+        ("restore_item", |p| {
+            restore_item(p, StandardRestore::state()).map(drop)
+        }),
+        ("StandardCheckpointer", |p| {
+            StandardCheckpointer::new()
+                .restore(p, &number(0.0))
+                .map(drop)
+        }),
+        ("pytree::metadata", |p| pytree::metadata(p).map(drop)),
+        ("ItemReader", |p| ItemReader::open(p).map(drop)),
+        ("CheckpointManager", |p| {
+            let options = CheckpointManagerOptions::new().create(false);
+            let manager = CheckpointManager::new(p, options)?;
+            manager.restore_latest(StandardRestore::state()).map(drop)
+        }),
+    ]
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_devices_and_folders_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("checkpoint_1");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let index = folder.path().join("pipe.json");
+    std::os::unix::fs::symlink(&pipe, &index).unwrap();
+    let empty = folder.path().join("empty");
+    std::fs::create_dir(&empty).unwrap();
+    let missing = folder.path().join("missing");
+    let zero = PathBuf::from("/dev/zero");
+    for (name, read) in readers() {
+        for path in [
+            &pipe,
+            &index,
+            &zero,
+            &empty,
+            &missing,
+            &folder.path().to_owned(),
+        ] {
+            if name == "ItemReader" && path.is_dir() {
+                continue; // It takes any folder, as others may have written it.
+            }
+            let what = format!("{name} of {}", path.display());
+            let (path, shown) = (path.clone(), path.display().to_string());
+            let error = in_time(&what, move || read(&path))
+                .expect_err(&what)
+                .to_string();
+            assert!(error.starts_with(&shown), "{what}: {error}");
+        }
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let (path, name) = entry.map(|e| (e.path(), e.file_name())).unwrap();
+        match path.is_dir() {
+            true => copy(&path, &to.join(name)),
+            false => drop(std::fs::copy(&path, to.join(name)).unwrap()),
+        }
+    }
+}
+
+/// A pipe in the place of any file of a checkpoint, of Ramie and of Orbax, keeps nobody
+/// waiting.
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_a_checkpoint_is_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let options = || CheckpointManagerOptions::new().best_fn(|m| m.get("loss").unwrap_or(0.0));
+    let manager = CheckpointManager::new(&run, options()).unwrap();
+    let step = StepOptions::new().metrics([("loss", 1.0)]);
+    manager
+        .save_with(1, &StandardSave::new(&number(1.0)), step)
+        .unwrap();
+    manager.close().unwrap();
+    let orbax = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data/orbax");
+    for source in [
+        run,
+        orbax.join("train_state_ocdbt"),
+        orbax.join("train_state_zarr3"),
+    ] {
+        let is_run = source.ends_with("run");
+        for file in files_in(&source) {
+            let file = file.strip_prefix(&source).unwrap().to_owned();
+            let whole = tempfile::tempdir().unwrap();
+            let copied = whole.path().join("copy");
+            copy(&source, &copied);
+            std::fs::remove_file(copied.join(&file)).unwrap();
+            let made = std::process::Command::new("mkfifo")
+                .arg(copied.join(&file))
+                .status();
+            assert!(made.unwrap().success());
+            let what = format!("{} without {}", source.display(), file.display());
+            let shown = what.clone();
+            in_time(&what, move || match is_run {
+                true => {
+                    let manager = CheckpointManager::new(copied, options()).unwrap();
+                    let _ = manager.best_step();
+                    let _ = manager.metadata(1);
+                    let restored = manager.restore_latest(StandardRestore::state());
+                    // Some files are not needed for the arrays.
+                    if let Ok(state) = restored {
+                        assert_eq!(state["x"].item::<f32>(), 1.0, "{shown}");
+                    }
+                }
+                false => drop(restore_item(copied, StandardRestore::state())),
+            });
+        }
+    }
 }

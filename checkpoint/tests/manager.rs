@@ -1,7 +1,7 @@
 //! What the manager of a run does besides choosing steps and writing them: damage, names,
 //! metadata, deletion, waiting.
 
-use ramie_checkpoint::commit::ItemReader;
+use ramie_checkpoint::commit::{CommitState, ItemReader, commit_state};
 use ramie_checkpoint::items::{
     Composite, IteratorRestore, IteratorSave, JaxRandomKeyRestore, JaxRandomKeySave, JsonRestore,
     JsonSave, RestoreArgs,
@@ -62,12 +62,8 @@ fn steps_that_are_none_do_not_count() {
     let forced = || StepOptions::new().force(true);
     assert!(manager.save_with(7, &JsonSave::new("y"), forced()).unwrap());
     manager.wait_until_finished().unwrap();
-    assert!(
-        manager
-            .save_with(10, &JsonSave::new("y"), forced())
-            .unwrap()
-    );
-    let error = manager.wait_until_finished().unwrap_err().to_string();
+    let error = manager.save_with(10, &JsonSave::new("y"), forced());
+    let error = error.unwrap_err().to_string();
     assert!(error.contains("is no checkpoint"), "{error}");
     assert_eq!(std::fs::read(root.join("10/notes")).unwrap(), b"by hand");
     assert!(
@@ -299,13 +295,13 @@ fn metrics_are_an_item() {
     save(2, Metrics::from([("loss", f64::NEG_INFINITY)])).unwrap();
     manager.save(3, &JsonSave::new("x")).unwrap();
     manager.wait_until_finished().unwrap();
-    assert_eq!(manager.best_step(), Some(0));
+    assert_eq!(manager.best_step().unwrap(), Some(0));
     let text = std::fs::read_to_string(folder.path().join("1/metrics/metrics")).unwrap();
     assert_eq!(text, "{\"loss\": NaN}");
     assert_eq!(manager.item_names(1).unwrap(), ["default", "metrics"]);
     assert_eq!(manager.item_names(3).unwrap(), ["default"]);
     let again = CheckpointManager::new(folder.path(), options.clone()).unwrap();
-    assert_eq!(again.best_step(), Some(0));
+    assert_eq!(again.best_step().unwrap(), Some(0));
     assert!(
         again
             .metrics(1)
@@ -321,7 +317,49 @@ fn metrics_are_an_item() {
     std::fs::write(folder.path().join("0/metrics/metrics"), b"{").unwrap();
     let again = CheckpointManager::new(folder.path(), options).unwrap();
     assert_eq!(again.all_steps(), [0, 1, 2, 3]);
-    assert_eq!(again.best_step(), Some(2));
+    // Step 0 may be the best: no other one is taken for it.
+    let error = again.best_step().unwrap_err().to_string();
+    for part in ["0/metrics/metrics: holds no metrics", "`delete` the step"] {
+        assert!(error.contains(part), "{error}");
+    }
+    again.delete(0).unwrap();
+    assert_eq!(again.best_step().unwrap(), Some(2));
+}
+
+/// A step whose commit marker is damaged is not taken for one that never was.
+#[test]
+fn a_damaged_marker_is_named() {
+    let folder = folder();
+    let root = folder.path();
+    let manager = CheckpointManager::new(root, CheckpointManagerOptions::new()).unwrap();
+    for step in [1, 2] {
+        manager.save(step, &JsonSave::new(&step)).unwrap();
+    }
+    manager.close().unwrap();
+    let marker = root.join("2/commit_success.txt");
+    let whole = std::fs::read(&marker).unwrap();
+    for (bytes, why) in [
+        (
+            Some(&whole[..whole.len() - 1]),
+            "commit_success.txt is incomplete",
+        ),
+        (Some(&[]), "commit_success.txt is incomplete"),
+        (None, "commit_success.txt is missing"),
+    ] {
+        match bytes {
+            Some(bytes) => std::fs::write(&marker, bytes).unwrap(),
+            None => std::fs::remove_file(&marker).unwrap(),
+        }
+        assert_eq!(
+            commit_state(root.join("2")).unwrap(),
+            CommitState::Damaged(why.into())
+        );
+        let manager = CheckpointManager::new(root, CheckpointManagerOptions::new()).unwrap();
+        assert_eq!(manager.latest_step(), Some(1));
+        let error = manager.restore(2, JsonRestore::<u64>::new()).unwrap_err();
+        assert!(matches!(error, Error::Damaged { .. }), "{error:?}");
+        assert!(error.to_string().contains(why), "{error}");
+    }
 }
 
 #[test]

@@ -344,3 +344,112 @@ fn threads_may_use_one_manager() {
         );
     }
 }
+
+/// Set in the processes that end while a step is being saved.
+const ENDS: &str = "RAMIE_TEST_ENDS_WHILE_SAVING";
+
+/// Saves slowly, or fails slowly.
+struct Slow {
+    fails: bool,
+}
+
+impl SaveArgs for Slow {
+    fn handler(&self) -> &str {
+        "tests.Slow"
+    }
+
+    fn snapshot(&self, _: Process) -> Result<Box<dyn Snapshot>> {
+        Ok(Box::new(Slow { fails: self.fails }))
+    }
+}
+
+impl Snapshot for Slow {
+    fn write(&mut self, writer: &ItemWriter) -> Result<()> {
+        std::thread::sleep(Duration::from_millis(300));
+        match self.fails {
+            false => writer.write("file", b"written"),
+            true => Err(Error::Io {
+                path: writer.folder().join("file"),
+                action: "be written",
+                source: std::io::ErrorKind::StorageFull.into(),
+            }),
+        }
+    }
+}
+
+fn end_while_saving(how: &str, root: &Path) {
+    static KEPT: Mutex<Option<CheckpointManager>> = Mutex::new(None);
+    let manager = open(root);
+    let fails = how.contains("fails");
+    manager.save(1, &Slow { fails }).unwrap();
+    assert!(manager.is_saving_in_progress());
+    match how {
+        "in a static" | "in a static, fails" => *KEPT.lock().unwrap() = Some(manager),
+        "leaked" => std::mem::forget(manager),
+        "dropped elsewhere" => drop(std::thread::spawn(move || drop(manager))),
+        "exit" | "exit, fails" => {
+            let _alive = manager;
+            std::process::exit(3)
+        }
+        "exit elsewhere" => {
+            let _alive = manager;
+            let other = std::thread::spawn(|| std::process::exit(3));
+            let _ = other.join();
+        }
+        "exit in the save" => {
+            std::mem::forget(manager);
+            let options = CheckpointManagerOptions::new();
+            let options = options.post_finalization_callback(|| std::process::exit(3));
+            let other = root.parent().unwrap().join("other");
+            let manager = CheckpointManager::new(other, options).unwrap();
+            manager.save(1, &Slow { fails }).unwrap();
+            std::thread::sleep(Duration::from_secs(60));
+        }
+        "panic" => {
+            std::mem::forget(manager);
+            panic!("in the middle of a run");
+        }
+        other => unreachable!("{other}"),
+    }
+}
+
+#[test]
+fn the_end_of_the_process_waits_for_the_last_save() {
+    if let Ok(how) = std::env::var(ENDS) {
+        let (how, root) = how.split_once(": ").unwrap();
+        return end_while_saving(how, Path::new(root));
+    }
+    for (how, code) in [
+        ("in a static", 0),
+        ("leaked", 0),
+        ("dropped elsewhere", 0),
+        ("exit", 3),
+        ("exit elsewhere", 3),
+        ("exit in the save", 3),
+        ("panic", 101),
+        ("in a static, fails", 0),
+        ("exit, fails", 3),
+    ] {
+        let folder = folder();
+        let root = folder.path().join("run");
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args([
+                "the_end_of_the_process_waits_for_the_last_save",
+                "--exact",
+                "--nocapture",
+            ])
+            .env(ENDS, format!("{how}: {}", root.display()))
+            .output()
+            .unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{how}: {errors}");
+        let steps = open(&root).all_steps();
+        if how.contains("fails") {
+            assert_eq!(steps, [0u64; 0], "{how}");
+            let reason = "the save in the background failed";
+            assert!(errors.contains(reason), "{how}: {errors}");
+        } else {
+            assert_eq!(steps, [1], "{how}: {errors}");
+        }
+    }
+}

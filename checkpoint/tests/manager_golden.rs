@@ -262,7 +262,7 @@ fn run(script: &Value, row: &Value, asynchronous: bool) {
         steps.sort_unstable();
         assert_eq!(manager.all_steps(), steps, "{case}");
         assert_eq!(manager.latest_step(), expected[2].as_u64(), "{case}");
-        assert_eq!(manager.best_step(), expected[3].as_u64(), "{case}");
+        assert_eq!(manager.best_step().unwrap(), expected[3].as_u64(), "{case}");
     }
     manager.wait_until_finished().unwrap();
     for step in manager.all_steps() {
@@ -303,7 +303,7 @@ fn a_run_that_orbax_wrote_is_read() {
     assert_eq!(manager.all_steps(), [0, 10, 20]);
     assert_eq!(manager.latest_step(), Some(20));
     // A loss that is no number is not the best.
-    assert_eq!(manager.best_step(), Some(20));
+    assert_eq!(manager.best_step().unwrap(), Some(20));
     assert_eq!(manager.root_metadata()["language"], "en");
     assert_eq!(manager.root_metadata()["version"], 2);
     let metrics = manager.metrics(10).unwrap().unwrap();

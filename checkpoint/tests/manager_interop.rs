@@ -47,7 +47,7 @@ fn orbax_goes_on_with_a_run() {
     // It has saved step 12, and removed the worst.
     let manager = CheckpointManager::new(&root, options()).unwrap();
     assert_eq!(manager.all_steps(), [0, 6, 12]);
-    assert_eq!(manager.best_step(), Some(12));
+    assert_eq!(manager.best_step().unwrap(), Some(12));
     let item = Composite::new().item("settings", JsonRestore::<Value>::new());
     assert_eq!(manager.restore(12, item).unwrap().0, json!({"width": 12}));
 }

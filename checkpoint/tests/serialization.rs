@@ -1,6 +1,10 @@
 //! Flax's msgpack format, against bytes that Flax wrote, and what is said of
 //! state dicts that do not fit and bytes that are damaged.
 
+#[cfg(target_os = "linux")]
+#[path = "serialization/memory.rs"]
+mod memory;
+
 use proptest::prelude::*;
 use ramie_checkpoint::serialization::{
     self, StateDict, from_bytes, from_state_dict, msgpack_restore, msgpack_serialize, to_bytes,

@@ -62,12 +62,12 @@ fn shards_come_back() {
             );
         }
     }
-    let mut other = State::from_iter([("a", Array::from([0.0f32]))]);
+    let mut other = State::from_iter([("a", Array::from([0i32]))]);
     let text = load_into(&path, &mut other).unwrap_err().to_string();
     let start = format!("{}: the file does not fit the tree\n", path.display());
     assert!(text.starts_with(&start), "{text}");
     assert!(
-        text.contains("`a`: the tree has f32[1], the file f16[1]"),
+        text.contains("`a`: the tree has i32[1], the file f16[1]"),
         "{text}"
     );
 }

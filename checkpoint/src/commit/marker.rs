@@ -5,9 +5,10 @@
 //! and that of the first line.
 
 use super::manifest::MANIFEST;
-use super::reader::read_if_there;
 use crate::error::DAMAGED;
+use crate::file::read_if_there;
 use crate::{Error, Result};
+use ramie_core::files;
 use std::path::Path;
 
 /// The marker's name in the folder of a checkpoint, and of each of its items.
@@ -28,7 +29,7 @@ pub(crate) fn text_with(path: &Path, manifest: &[u8]) -> String {
 
 /// Whether the marker of a checkpoint with a manifest was written to its end.
 pub(crate) fn is_complete(folder: &Path) -> bool {
-    std::fs::read(folder.join(MARKER)).is_ok_and(|text| text.ends_with(b"\n"))
+    files::read(folder.join(MARKER)).is_ok_and(|text| text.ends_with(b"\n"))
 }
 
 /// Compares a checkpoint's manifest with its marker: what is there of both, must

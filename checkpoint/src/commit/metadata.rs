@@ -1,7 +1,7 @@
 //! What a checkpoint says of itself.
 
 use super::ItemReader;
-use super::reader::read_if_there;
+use crate::file::read_if_there;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -6,6 +6,7 @@
 //! [`ItemReader`] compares what it reads with the manifest.
 
 mod disk;
+mod exit;
 #[cfg(test)]
 pub(crate) mod fault;
 mod group;
@@ -28,7 +29,7 @@ pub use process::Process;
 pub use reader::ItemReader;
 pub use report::SaveReport;
 pub use saver::{SaveOptions, Saver, SaverOptions};
-pub use state::is_committed;
+pub use state::{CommitState, commit_state, is_committed};
 pub use transaction::{restore_item, save_item};
 pub use writer::{FileWriter, ItemWriter};
 
@@ -39,7 +40,6 @@ pub(crate) use group::{Group, Meeting};
 pub(crate) use marker::{MARKER, text as marker_text};
 pub(crate) use metadata::now;
 pub(crate) use parallel::{default_threads, for_each};
-pub(crate) use reader::read_if_there;
 
 /// What is in the name of a folder while a checkpoint is written there; Orbax's.
 pub(crate) const TEMPORARY: &str = ".orbax-checkpoint-tmp";

@@ -4,7 +4,9 @@ use super::manifest::{Contents, MANIFEST, Manifest, PIECE, checked_path};
 use super::marker;
 use super::{Process, parallel};
 use crate::error::DAMAGED;
+use crate::file::{expect_folder, read_if_there, unreadable};
 use crate::{Error, Result};
+use ramie_core::files;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
@@ -29,9 +31,10 @@ impl ItemReader {
     /// The reader of a whole checkpoint: the folder that a save made.
     ///
     /// # Errors
-    /// If the folder's manifest cannot be read or is damaged.
+    /// If there is no such folder, or its manifest cannot be read or is damaged.
     pub fn open(folder: impl Into<PathBuf>) -> Result<ItemReader> {
         let folder = folder.into();
+        expect_folder(&folder)?;
         let path = folder.join(MANIFEST);
         let bytes = read_if_there(&path)?;
         let manifest = bytes.as_deref().map(|b| Manifest::from_bytes(&path, b));
@@ -255,7 +258,7 @@ impl ItemReader {
     fn open_file(&self, name: &str) -> Result<Opened> {
         let path = self.path(name)?;
         let expected = self.expected(name);
-        let opened = File::open(&path).and_then(|file| Ok((file.metadata()?.len(), file)));
+        let opened = files::open(&path).and_then(|file| Ok((file.metadata()?.len(), file)));
         let (length, file) = match opened {
             Err(e) if e.kind() == ErrorKind::NotFound && expected.is_some() => {
                 return Err(Error::damaged(
@@ -263,7 +266,7 @@ impl ItemReader {
                     format!("the file is missing{DAMAGED}"),
                 ));
             }
-            other => other.map_err(|e| Error::io(&path, "be read", e))?,
+            other => other.map_err(|e| unreadable(&path, e))?,
         };
         if let Some(expected) = expected.filter(|e| e.size != length) {
             let size = expected.size;
@@ -310,15 +313,6 @@ impl Opened {
             )),
             _ => Ok(()),
         }
-    }
-}
-
-/// The bytes of a file; nothing, if there is none.
-pub(crate) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>> {
-    match std::fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
-        Err(e) => Err(Error::io(path, "be read", e)),
     }
 }
 

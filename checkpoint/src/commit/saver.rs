@@ -1,9 +1,11 @@
 //! Saves that go on in the background.
 
-use super::transaction::{Contents, Transaction, Written};
+use super::exit::Running;
+use super::transaction::{Contents, Transaction, Written, check_name};
 use super::{Atomicity, Group, MultiprocessingOptions, SaveReport, default_threads};
 use crate::items::SaveArgs;
 use crate::lock::lock;
+use crate::warning::warn_loudly;
 use crate::{Error, Result};
 use serde_json::{Map, Value};
 use std::panic;
@@ -161,7 +163,12 @@ impl SaveOptions {
 /// waits for the end of the last, so that there is never more than one snapshot in
 /// memory. What fails in the background is returned by the next call: of
 /// [`save`](Saver::save), [`wait_until_finished`](Saver::wait_until_finished) or
-/// [`check_for_errors`](Saver::check_for_errors). Dropped, a saver waits.
+/// [`check_for_errors`](Saver::check_for_errors).
+///
+/// A saver waits when it is dropped. When the process ends in an orderly way, by a return or
+/// a panic of `main` or by [`std::process::exit`], it waits for all saves, also those of
+/// savers in statics, of leaked ones and of other threads, and prints a failure that nobody
+/// asked for on stderr. After an abort or a kill the last step that was committed is intact.
 ///
 /// ```
 /// use ramie_checkpoint::commit::{SaveOptions, Saver, SaverOptions};
@@ -187,10 +194,17 @@ pub struct Saver {
 
 /// What the thread in the background leaves.
 #[derive(Default)]
-struct Shared {
+pub(super) struct Shared {
     busy: AtomicBool,
     failure: Mutex<Option<Error>>,
     report: Mutex<Option<SaveReport>>,
+}
+
+impl Shared {
+    /// The failure that was not returned yet.
+    pub fn take_failure(&self) -> Option<Error> {
+        lock(&self.failure).take()
+    }
 }
 
 impl Saver {
@@ -208,8 +222,8 @@ impl Saver {
     /// everything is on the disk. Of several processes all call it.
     ///
     /// # Errors
-    /// The failure of the save before this one, and then nothing is saved. If the
-    /// snapshot fails. Without a background also if something cannot be written; a
+    /// The failure of the save before this one, and then nothing is saved. If the path is
+    /// taken and `force` is not set, or the snapshot fails. Without a background also if something cannot be written; a
     /// checkpoint that was there is then as it was.
     #[track_caller]
     pub fn save(&self, path: &Path, args: &dyn SaveArgs, options: SaveOptions) -> Result<()> {
@@ -233,7 +247,12 @@ impl Saver {
         self.wait_until_finished()?;
         let (begun, waited) = options.begun.unwrap_or((start, start.elapsed()));
         let copying = Instant::now();
-        let contents = group.agree("snapshot", Contents::of(args, &group))?;
+        let free = match group.process().is_primary() {
+            true => check_name(path, options.force),
+            false => Ok(()),
+        };
+        let contents = free.and_then(|()| Contents::of(args, &group));
+        let contents = group.agree("snapshot", contents)?;
         let snapshot = copying.elapsed();
         let transaction = Transaction {
             path: path.to_owned(),
@@ -276,7 +295,9 @@ impl Saver {
         let path = job.report.path.clone();
         let work = {
             let path = path.clone();
+            let running = Running::begin(&shared);
             move || {
+                running.here();
                 let result =
                     panic::catch_unwind(panic::AssertUnwindSafe(|| job.run(&shared, false)));
                 let result = result.unwrap_or_else(|_| {
@@ -322,7 +343,7 @@ impl Saver {
     /// # Errors
     /// The failure of the last save: [`Error::Save`].
     pub fn check_for_errors(&self) -> Result<()> {
-        lock(&self.shared.failure).take().map_or(Ok(()), Err)
+        self.shared.take_failure().map_or(Ok(()), Err)
     }
 
     /// Whether a save is going on.
@@ -345,11 +366,12 @@ impl std::fmt::Debug for Saver {
     }
 }
 
-/// Waits for the end of the save. A failure that nobody has asked for is logged.
+/// Waits for the end of the save. A failure that nobody has asked for is logged, or printed
+/// on stderr where there is no log.
 impl Drop for Saver {
     fn drop(&mut self) {
         if let Err(error) = self.wait_until_finished() {
-            tracing::error!(%error, "a save failed, and nobody asked for its failure");
+            warn_loudly(&error.to_string());
         }
     }
 }

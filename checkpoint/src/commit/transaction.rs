@@ -11,7 +11,7 @@ use super::{Atomicity, ItemReader, ItemWriter, SaveOptions, Saver, SaverOptions}
 use super::{disk, parallel};
 use crate::atomic::parent;
 use crate::items::{RestoreArgs, SaveArgs, Snapshot, restore_checked};
-use crate::{Error, Result};
+use crate::{Error, Result, file};
 use serde_json::{Map, Value};
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
@@ -132,7 +132,7 @@ impl Transaction {
 
     /// Makes the folder to write in. What a save that was killed left there is removed.
     fn make(&self, folder: &Path) -> Result<()> {
-        self.check_name()?;
+        check_name(&self.path, self.overwrite)?;
         disk::remove_folder(folder)?;
         disk::make_folder(folder)?;
         if let Some(mode) = self.permissions {
@@ -147,32 +147,6 @@ impl Transaction {
             disk::write_synced(&folder.join(METADATA), begun.to_text().as_bytes())?;
         }
         Ok(())
-    }
-
-    /// Whether the name is free, or what has it may be removed: nothing that is no
-    /// checkpoint ever is.
-    fn check_name(&self) -> Result<()> {
-        let path = &self.path;
-        if path.symlink_metadata().is_err() {
-            return Ok(());
-        }
-        if is_committed(path)? {
-            return if self.overwrite {
-                Ok(())
-            } else {
-                Err(exists(path))
-            };
-        }
-        let unfinished = StepMetadata::of(path).is_ok_and(|m| m.is_some());
-        let empty = || std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
-        if path.is_dir() && (unfinished || empty()) {
-            return Ok(());
-        }
-        Err(Error::format(
-            path,
-            "is not saved, something is there that is no checkpoint\n  help: save under another name, or \
-             remove it",
-        ))
     }
 
     fn fill(&mut self, folder: &Path, begun: u64) -> Result<Written> {
@@ -272,11 +246,35 @@ fn set_permissions(folder: &Path, mode: u32) -> Result<()> {
     Ok(())
 }
 
+/// Fails unless the name of a checkpoint is free, or what has it may be removed. What is
+/// not a checkpoint is never removed.
+pub(crate) fn check_name(path: &Path, overwrite: bool) -> Result<()> {
+    if path.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    if is_committed(path)? {
+        return match overwrite {
+            true => Ok(()),
+            false => Err(exists(path)),
+        };
+    }
+    let unfinished = StepMetadata::of(path).is_ok_and(|m| m.is_some());
+    let empty = || std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+    if path.is_dir() && (unfinished || empty()) {
+        return Ok(());
+    }
+    Err(Error::format(
+        path,
+        "already exists and is no checkpoint; nothing was saved\n  help: save under another name, or \
+         remove it",
+    ))
+}
+
 fn exists(path: &Path) -> Error {
     Error::format(
         path,
-        "is not saved, it is there already\n  help: save under another name or step, or have it \
-         replaced with `force`",
+        "already exists; nothing was saved\n  help: save under another name or step, or replace it \
+         with `force`",
     )
 }
 
@@ -292,7 +290,7 @@ fn write_part(ledger: &Ledger, process: usize) -> Result<()> {
 
 fn read_part(folder: &Path, process: usize) -> Result<Manifest> {
     let path = part(folder, process);
-    let bytes = std::fs::read(&path).map_err(|e| Error::io(&path, "be read", e))?;
+    let bytes = file::read(&path)?;
     let manifest = Manifest::from_bytes(&path, &bytes)?;
     disk::remove_folder(&path)?;
     Ok(manifest)

@@ -5,6 +5,7 @@ use super::{Process, disk, parallel};
 use crate::atomic::parent;
 use crate::lock::lock;
 use crate::{Error, Result};
+use ramie_core::files;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
@@ -83,7 +84,7 @@ impl Ledger {
     pub fn enter_foreign(&self, name: &str) -> Result<()> {
         let path = self.root.join(name);
         let failed = |e| Error::io(&path, "be read for its checksum", e);
-        let mut file = File::open(&path).map_err(failed)?;
+        let mut file = files::open(&path).map_err(failed)?;
         let contents = Contents::of(&mut file).map_err(failed)?;
         disk::sync(&file, &path)?;
         self.remember(parent(&path));

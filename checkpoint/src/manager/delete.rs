@@ -3,6 +3,7 @@
 use super::options::ToDelete;
 use crate::commit::{aside, for_each, make_folder, remove_folder, rename};
 use crate::lock::lock;
+use crate::warning::warn_loudly;
 use crate::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
@@ -88,7 +89,7 @@ impl Deleter {
 impl Drop for Deleter {
     fn drop(&mut self) {
         if let Err(error) = self.close() {
-            tracing::error!(%error, "a step could not be deleted");
+            warn_loudly(&error.to_string());
         }
     }
 }

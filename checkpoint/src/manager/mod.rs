@@ -60,11 +60,12 @@ use crate::commit::{
     Group, ItemReader, SaveReport, Saver, StepMetadata, TEMPORARY, default_threads, make_folder,
     remove_folder,
 };
+use crate::file::expect_folder;
 use crate::items::{RestoreArgs, missing, restore_checked};
 use crate::lock::lock;
 use crate::{Error, Result};
 use delete::Deleter;
-use policies::{CheckpointInfo, PreservationPolicy, SaveDecisionPolicy, worse_first};
+use policies::{PreservationPolicy, SaveDecisionPolicy, worse_first};
 use preempted::Preempted;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -201,6 +202,9 @@ fn prepare(
     if options.read_only {
         return Ok(());
     }
+    if root.exists() {
+        expect_folder(root)?;
+    }
     if options.create {
         make_folder(root)?;
     } else if !root.is_dir() {
@@ -251,18 +255,29 @@ impl CheckpointManager {
         self.steps.all().last().map(|info| info.step)
     }
 
-    /// The step with the best metrics, as `best_fn` and `best_mode` say; without a
-    /// `best_fn` the last one. Nothing, if there is none, or none with metrics.
-    pub fn best_step(&self) -> Option<u64> {
+    /// Returns the step with the best metrics, as `best_fn` and `best_mode` say; without a
+    /// `best_fn` the last one. `None` if there is no step, or none with metrics.
+    ///
+    /// # Errors
+    /// If the metrics of a step cannot be read: it may be the best.
+    pub fn best_step(&self) -> Result<Option<u64>> {
         let Some(best_fn) = &self.options.best_fn else {
-            return self.latest_step();
+            return Ok(self.latest_step());
         };
-        let steps = self.steps.all();
-        let metric = |info: &CheckpointInfo| Some((info.step, best_fn(info.metrics.as_ref()?)));
-        let metrics = steps.iter().filter_map(metric);
+        let mut metrics = Vec::new();
+        for info in self.steps.all().iter() {
+            // Metrics that could not be read at first are tried again.
+            let own = match &info.metrics {
+                Some(own) => Some(own.clone()),
+                None => steps::read_metrics(&self.step_path(info.step))?,
+            };
+            metrics.extend(own.map(|own| (info.step, best_fn(&own))));
+        }
         let mode = self.options.best_mode;
-        let best = metrics.max_by(|a, b| worse_first(a.1, b.1, mode));
-        best.map(|(step, _)| step)
+        let best = metrics
+            .into_iter()
+            .max_by(|a, b| worse_first(a.1, b.1, mode));
+        Ok(best.map(|(step, _)| step))
     }
 
     /// Reads the steps of the folder once more.
@@ -391,8 +406,12 @@ impl CheckpointManager {
 }
 
 fn reader(root: &Path, names: &StepNames, step: u64) -> Result<ItemReader> {
+    expect_folder(root)?;
     if let Some(path) = steps::find(root, names, step)? {
         return ItemReader::open(path);
+    }
+    if let Some(damage) = steps::damage(root, names, step)? {
+        return Err(damage);
     }
     let steps = steps::committed(root, names)?;
     let last = steps.iter().rev().take(10);

@@ -1,6 +1,7 @@
 //! What is said once about a run.
 
-use crate::commit::{make_folder, read_if_there, rename, write_synced};
+use crate::commit::{make_folder, rename, write_synced};
+use crate::file::read_if_there;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -116,7 +116,7 @@ impl CheckpointManager {
     ///     manager.save_with(step, &JsonSave::new("state"), options)?;
     /// }
     /// manager.wait_until_finished()?;
-    /// assert_eq!(manager.best_step(), Some(1));
+    /// assert_eq!(manager.best_step()?, Some(1));
     /// assert_eq!(manager.all_steps(), [1]);
     /// # Ok(())
     /// # }

@@ -3,8 +3,11 @@
 use super::options::CheckpointManagerOptions;
 use super::policies::CheckpointInfo;
 use super::{Metrics, StepNames};
-use crate::commit::{Group, StepMetadata, is_committed, read_if_there};
+use crate::commit::{CommitState, Group, StepMetadata, commit_state, is_committed};
+use crate::error::DAMAGED;
+use crate::file::read_if_there;
 use crate::lock::lock;
+use crate::warning::warn_loudly;
 use crate::{Error, Result};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -69,6 +72,43 @@ pub(super) fn find(root: &Path, names: &StepNames, step: u64) -> Result<Option<P
     Ok(found.map(|(_, path)| path))
 }
 
+/// Why a step cannot be read whose folder is there: its commit marker is damaged.
+pub(super) fn damage(root: &Path, names: &StepNames, step: u64) -> Result<Option<Error>> {
+    for (_, path) in names.find_all(root)?.iter().filter(|(s, _)| *s == step) {
+        if let CommitState::Damaged(why) = commit_state(path)? {
+            return Ok(Some(Error::damaged(path, format!("{why}{DAMAGED}"))));
+        }
+    }
+    Ok(None)
+}
+
+/// Warns of the steps that were begun and do not count.
+fn warn_of_others(root: &Path, names: &StepNames, committed: &[(u64, PathBuf)]) -> Result<()> {
+    let last = committed.last().map(|(step, _)| *step);
+    let instead = match last {
+        Some(last) => format!("the last step that counts is {last}"),
+        None => "no step counts".to_owned(),
+    };
+    for (step, path) in names.find_all(root)? {
+        if committed.iter().any(|(other, _)| *other == step) {
+            continue;
+        }
+        let state = commit_state(&path)?;
+        let path = path.display();
+        match state {
+            CommitState::Damaged(why) => warn_loudly(&format!(
+                "{path}: step {step} is ignored: {why}; {instead}\n  help: the save was interrupted at \
+                 its last moment, or the file was damaged; `ramie ckpt verify` compares the others"
+            )),
+            _ if last < Some(step) => {
+                tracing::warn!("{path}: step {step} is ignored: its save has not ended; {instead}");
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// The last checkpoint in a folder, if there is one.
 pub(super) fn last(root: &Path, names: &StepNames) -> Result<Option<u64>> {
     for (step, path) in names.find_all(root)?.into_iter().rev() {
@@ -89,6 +129,7 @@ pub(super) fn load(
         true => broadcast(root, options, group)?,
         false => committed(root, &options.names)?,
     };
+    warn_of_others(root, &options.names, &steps)?;
     let info = |(step, path): (u64, PathBuf)| {
         if options.lightweight_initialize {
             return CheckpointInfo {
@@ -100,7 +141,9 @@ pub(super) fn load(
         // What a step says of itself does not decide whether there is one: where it
         // cannot be read, policies go without.
         let metrics = read_metrics(&path).unwrap_or_else(|error| {
-            tracing::warn!(%error, "the metrics of a step cannot be read");
+            warn_loudly(&format!(
+                "{error}\n  step {step} has no metrics for policies, and the best step is unknown"
+            ));
             None
         });
         CheckpointInfo {
@@ -154,5 +197,13 @@ pub(super) fn read_metrics(path: &Path) -> Result<Option<Metrics>> {
 /// The metrics in the bytes of their file.
 pub(super) fn metrics_of(file: &Path, bytes: &[u8]) -> Result<Metrics> {
     let text = io::read_to_string(bytes).map_err(|e| Error::io(file, "be read", e))?;
-    Metrics::from_json(&text).map_err(|e| Error::format(file, e))
+    Metrics::from_json(&text).map_err(|e| {
+        Error::format(
+            file,
+            format!(
+                "holds no metrics: {e}\n  help: the file is damaged; `delete` the step, or restore one \
+                 by its number"
+            ),
+        )
+    })
 }

@@ -5,6 +5,7 @@ use super::location::Location;
 use crate::commit::{Contents, ItemReader, PIECE};
 use crate::lock::lock;
 use crate::{Error, Result};
+use ramie_core::files;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io;
@@ -111,7 +112,7 @@ impl Files {
             ));
         }
         let failed = |e| Error::io(&path, "be read", e);
-        let open = File::open(&path).map_err(failed)?;
+        let open = files::open(&path).map_err(failed)?;
         let length = open.metadata().map_err(failed)?.len();
         let open = Arc::new(Open {
             path,

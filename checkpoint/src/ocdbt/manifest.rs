@@ -5,8 +5,10 @@ use super::cursor::{Cursor, Decoded, put_varint};
 use super::data_files::{DataFile, Table, read_table};
 use super::location::Location;
 use super::versions::{Root, Versions, read_roots, read_top, write_roots};
+use crate::file::unreadable;
 use crate::{Error, Result};
-use std::fs::{self, File};
+use ramie_core::files;
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -143,12 +145,12 @@ impl Manifest {
 /// Reads one file.
 fn open(path: &Path) -> Result<Manifest> {
     let failed = |e| Error::io(path, "be read", e);
-    let file = File::open(path).map_err(|e| match e.kind() {
+    let file = files::open(path).map_err(|e| match e.kind() {
         io::ErrorKind::NotFound => Error::format(
             path,
             "is not there: the folder holds no OCDBT database, or its writing never ended",
         ),
-        _ => failed(e),
+        _ => unreadable(path, e),
     })?;
     let mut bytes = Vec::new();
     let most = LARGEST as u64 + 1;

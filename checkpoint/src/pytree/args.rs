@@ -51,7 +51,8 @@ impl<T: Tree> SaveArgs for StandardSave<'_, T> {
 }
 
 /// Restores a tree of arrays (`orbax.checkpoint.args.StandardRestore`): the
-/// [`PyTreeRestore`] of which nothing is chosen but whether shapes must be the same.
+/// [`PyTreeRestore`] of which nothing is chosen but whether shapes must be the same and
+/// conversions may lose something.
 pub struct StandardRestore<'a, T>(PyTreeRestore<'a, T>);
 
 impl<'a, T: Tree> StandardRestore<'a, T> {
@@ -63,6 +64,12 @@ impl<'a, T: Tree> StandardRestore<'a, T> {
     /// Whether shapes must be the same; if not, arrays are cut or continued with zeros.
     pub fn strict(self, strict: bool) -> Self {
         StandardRestore(self.0.strict(strict))
+    }
+
+    /// Whether arrays are converted to the target's element types even if that loses
+    /// something; see [`PyTreeRestore::allow_lossy_casts`].
+    pub fn allow_lossy_casts(self, allow: bool) -> Self {
+        StandardRestore(self.0.allow_lossy_casts(allow))
     }
 }
 
@@ -128,6 +135,7 @@ impl SaveArgs for ArraySave {
 pub struct ArrayRestore {
     target: Option<State>,
     sharding: Option<Sharding>,
+    lossy: bool,
 }
 
 impl ArrayRestore {
@@ -140,8 +148,15 @@ impl ArrayRestore {
     pub fn like(target: &Array) -> ArrayRestore {
         ArrayRestore {
             target: Some(State::from_iter([(ARRAY, target.clone())])),
-            sharding: None,
+            ..ArrayRestore::default()
         }
+    }
+
+    /// Whether the array is converted to the target's element type even if that loses
+    /// something; see [`PyTreeRestore::allow_lossy_casts`].
+    pub fn allow_lossy_casts(mut self, allow: bool) -> Self {
+        self.lossy = allow;
+        self
     }
 
     /// Where the array goes.
@@ -155,10 +170,12 @@ impl RestoreArgs for ArrayRestore {
     type Item = Array;
     fn restore(self, reader: &ItemReader) -> Result<Array> {
         let place = move |_: &str, _: &[usize]| self.sharding;
-        let state = match &self.target {
-            Some(target) => PyTreeRestore::new(target).place(place).restore(reader)?,
-            None => PyTreeRestore::state().place(place).restore(reader)?,
+        let restore = match &self.target {
+            Some(target) => PyTreeRestore::new(target),
+            None => PyTreeRestore::state(),
         };
+        let restore = restore.place(place).allow_lossy_casts(self.lossy);
+        let state = restore.restore(reader)?;
         match state.get(ARRAY) {
             Some(array) => Ok(array.clone()),
             None => Err(crate::Error::tree(

@@ -119,8 +119,8 @@ impl AsyncCheckpointer {
     /// Saves an item, or a composite of several.
     ///
     /// # Errors
-    /// The failure of the save before this one, and then nothing is saved; and if the
-    /// values cannot be read.
+    /// The failure of the save before this one, and then nothing is saved; if the path is
+    /// taken; and if the values cannot be read.
     pub fn save(&self, path: impl AsRef<Path>, args: &dyn SaveArgs) -> Result<()> {
         self.save_with(path, args, SaveOptions::new())
     }

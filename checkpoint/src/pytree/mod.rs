@@ -14,6 +14,7 @@ mod args;
 mod array_metadata;
 mod checkpointer;
 mod codec;
+mod dict;
 mod dtype;
 mod json;
 mod key;
@@ -32,6 +33,7 @@ mod walk;
 
 pub use args::{ArrayRestore, ArraySave, StandardRestore, StandardSave};
 pub use checkpointer::{AsyncCheckpointer, Checkpointer, PyTreeCheckpointer, StandardCheckpointer};
+pub use dict::DictRestore;
 pub use key::{KeyPart, KeyPath};
 pub use layout::{Compression, Zarr};
 pub use metadata::ValueKind;

@@ -9,8 +9,9 @@ use super::store::Store;
 use crate::commit::ItemReader;
 use crate::error::DAMAGED;
 use crate::lock::lock;
-use crate::{Error, Result};
-use ramie_core::{AlignedBytes, Array, DType, Sharding, device_put, make_array_from_parts};
+use crate::{Error, Result, cast};
+use num_complex::Complex;
+use ramie_core::{AlignedBytes, Array, DType, Scalar, Sharding, device_put, make_array_from_parts};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -27,6 +28,8 @@ pub(super) struct Request {
     pub sharding: Sharding,
     /// Whether the shape is the caller's, and not only the file's.
     pub expected: bool,
+    /// Whether it is a number of Python: the element type must take its value.
+    pub is_number: bool,
 }
 
 /// About as many bytes are read before arrays are made of them.
@@ -132,11 +135,38 @@ fn make(request: &Request, mut parts: Vec<Part>) -> Result<Array> {
         let bytes = found.map(|part| std::mem::replace(&mut part.bytes, AlignedBytes::zeroed(0)));
         Ok(bytes.unwrap_or_else(|| AlignedBytes::zeroed(0)))
     })?;
+    if request.is_number {
+        let number = number(&array);
+        if !cast::takes(request.dtype, number) {
+            return Err(Error::tree(
+                None,
+                format!(
+                    "`{}`: the tree has {}, the checkpoint the number {number:?}\n  help: \
+                     `allow_lossy_casts(true)` or `cast` converts it with loss",
+                    request.name, request.dtype
+                ),
+            ));
+        }
+    }
     Ok(match layout.dtype == request.dtype {
         true => array,
         // A conversion may lay its result out under another name.
         false => device_put(&array.astype(request.dtype), *sharding),
     })
+}
+
+/// The number that an array without dimensions is.
+pub(super) fn number(array: &Array) -> Scalar {
+    match array.dtype() {
+        DType::Bool => Scalar::Bool(array.item()),
+        DType::U64 => Scalar::Uint(array.item()),
+        dtype if dtype.is_integer() => Scalar::Int(array.astype(DType::I64).item()),
+        dtype if dtype.is_complex() => {
+            let number: Complex<f64> = array.astype(DType::C128).item();
+            Scalar::Complex(number.re, number.im)
+        }
+        _ => Scalar::Float(array.astype(DType::F64).item()),
+    }
 }
 
 /// Whether all chunks of these regions are there, and large enough: before memory is

@@ -1,6 +1,7 @@
 //! Restoring trees.
 
 use super::layout::{Layout, bytes_of};
+use super::metadata::ValueKind;
 use super::read::{Request, read};
 use super::sharding::or_default;
 use super::source::Source;
@@ -9,7 +10,8 @@ use super::walk::{self, Value};
 use crate::commit::ItemReader;
 use crate::items::RestoreArgs;
 use crate::nodes::Leaf;
-use crate::{Error, Result};
+use crate::optimizer::OptimizerDifference;
+use crate::{Error, Result, cast};
 use ramie_core::{Array, Aval, DType, Sharding, State, Tree, device_put, tree};
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -22,7 +24,9 @@ type Cast<'a> = Box<dyn Fn(&str, DType) -> DType + 'a>;
 ///
 /// The target says which arrays there are, their element types, to which they are
 /// converted, and where they are placed; its elements do not matter, and
-/// [`Array::shape_dtype_struct`] has none. So a tree is restored onto other devices,
+/// [`Array::shape_dtype_struct`] has none. A conversion must keep every value, unless
+/// [`allow_lossy_casts`](PyTreeRestore::allow_lossy_casts) or [`cast`](PyTreeRestore::cast)
+/// asks for it. (Orbax converts any type to any other, floats to integers too.) So a tree is restored onto other devices,
 /// another mesh or another sharding than it was saved from: each process reads what
 /// its devices need.
 ///
@@ -44,7 +48,8 @@ type Cast<'a> = Box<dyn Fn(&str, DType) -> DType + 'a>;
 ///     &path,
 ///     PyTreeRestore::new(&target)
 ///         .transform("encoder", Transform::original("enc"))
-///         .transform("head", Transform::fallback()),
+///         .transform("head", Transform::fallback())
+///         .allow_lossy_casts(true),
 /// )?;
 /// assert_eq!(new["encoder.w"].dtype(), DType::BF16);
 /// # Ok(())
@@ -59,6 +64,7 @@ pub struct PyTreeRestore<'a, T> {
     skipped: Vec<String>,
     place: Option<Place<'a>>,
     cast: Option<Cast<'a>>,
+    lossy: bool,
 }
 
 impl<'a, T: Tree> PyTreeRestore<'a, T> {
@@ -77,6 +83,7 @@ impl<'a, T: Tree> PyTreeRestore<'a, T> {
             skipped: Vec::new(),
             place: None,
             cast: None,
+            lossy: false,
         }
     }
 
@@ -124,7 +131,15 @@ impl<'a, T: Tree> PyTreeRestore<'a, T> {
         self
     }
 
+    /// Whether arrays are converted to the target's element types even if that loses
+    /// precision, range or everything behind the point. By default they are not.
+    pub fn allow_lossy_casts(mut self, allow: bool) -> Self {
+        self.lossy = allow;
+        self
+    }
+
     /// The element types of arrays, by their names and the types that they would have.
+    /// A type that is returned in place of another is converted to, with or without loss.
     pub fn cast(mut self, cast: impl Fn(&str, DType) -> DType + 'a) -> Self {
         self.cast = Some(Box::new(cast));
         self
@@ -132,6 +147,14 @@ impl<'a, T: Tree> PyTreeRestore<'a, T> {
 
     fn dtype(&self, name: &str, dtype: DType) -> DType {
         self.cast.as_ref().map_or(dtype, |cast| cast(name, dtype))
+    }
+
+    /// The element type of an array of the target, and whether a saved one of type `saved`
+    /// may be converted to it.
+    fn target_dtype(&self, name: &str, target: DType, saved: DType) -> (DType, bool) {
+        let dtype = self.dtype(name, target);
+        let asked_for = self.lossy || dtype != target;
+        (dtype, asked_for || cast::keeps_values(saved, dtype))
     }
 
     fn placed(&self, name: &str, shape: &[usize]) -> Option<Sharding> {
@@ -165,10 +188,16 @@ impl<'a, T: Tree> PyTreeRestore<'a, T> {
 
 impl PyTreeRestore<'_, State> {
     /// Restores everything there is, by dotted names: where it was saved from, if these
-    /// devices are here, else on the default device.
+    /// devices are here, else on the default device. Nodes without arrays are
+    /// [empty parts](State::insert_empty).
     pub fn state() -> PyTreeRestore<'static, State> {
         PyTreeRestore::with(None)
     }
+}
+
+/// All arrays of a tree, by dotted names, with its empty parts.
+pub(super) fn everything(source: &Source) -> Result<State> {
+    PyTreeRestore::state().everything(source)
 }
 
 /// The trees of which [`PyTreeRestore`] can do without a target.
@@ -209,11 +238,16 @@ enum Made {
 impl<T: Tree> PyTreeRestore<'_, T> {
     fn everything(&self, source: &Source) -> Result<State> {
         let shardings = source.shardings()?;
+        // Names in order, and whether there is an array.
         let mut names = Vec::new();
         let mut requests = Vec::new();
-        for entry in source.arrays() {
+        for entry in &source.tree.entries {
             let name = entry.path.to_string();
-            if self.is_skipped(&name) {
+            if self.is_skipped(&name) || !(entry.is_array() || entry.kind.is_empty()) {
+                continue;
+            }
+            names.push((name.clone(), entry.is_array()));
+            if !entry.is_array() {
                 continue;
             }
             let layout = source.layout(&name)?;
@@ -227,12 +261,19 @@ impl<T: Tree> PyTreeRestore<'_, T> {
                 layout,
                 sharding: or_default(sharding)?,
                 expected: false,
+                is_number: false,
             });
-            names.push(name);
         }
         let all_chunks = source.tree.writes_all_chunks;
         let arrays = read(&source.reader, &source.store, requests, all_chunks)?;
-        Ok(names.into_iter().zip(arrays).collect())
+        let (mut state, mut arrays) = (State::new(), arrays.into_iter());
+        for (name, is_array) in names {
+            match is_array.then(|| arrays.next()).flatten() {
+                Some(array) => drop(state.insert(&name, array)),
+                None => state.insert_empty(&name),
+            }
+        }
+        Ok(state)
     }
 
     fn like_target(&self, source: &Source, target: &T) -> Result<Vec<Array>> {
@@ -247,7 +288,14 @@ impl<T: Tree> PyTreeRestore<'_, T> {
             }
         }
         leaves.sort_by_key(|(_, leaf)| leaf.at);
-        let mut differences = Differences::default();
+        let saved: Vec<String> = source.arrays().map(|e| e.path.to_string()).collect();
+        let mut differences = Differences {
+            optimizer: OptimizerDifference::of(
+                saved.iter().map(String::as_str),
+                leaves.iter().map(|(name, _)| name.as_str()),
+            ),
+            ..Differences::default()
+        };
         let mut requests: Vec<Request> = Vec::new();
         let mut made = Vec::with_capacity(leaves.len());
         let mut used: HashSet<String> = HashSet::new();
@@ -256,18 +304,25 @@ impl<T: Tree> PyTreeRestore<'_, T> {
                 From::Fallback => made.push(Made::Kept),
                 From::Original(original, f) => {
                     used.insert(original.clone());
-                    let is_array = source.entry(&original).is_some_and(|e| e.is_array());
-                    if !is_array {
+                    let entry = source.entry(&original).filter(|e| e.is_array());
+                    let Some(entry) = entry else {
                         differences.missing(name, &original, leaf.array.aval());
                         made.push(Made::Kept);
                         continue;
-                    }
+                    };
+                    let is_number = entry.kind == ValueKind::Scalar;
                     let layout = source.layout(&original)?;
                     made.push(match f {
                         None => {
-                            let request = self.request(name, original, layout, leaf)?;
+                            let mut request = self.request(name, original, layout, leaf)?;
+                            let (target, saved) = (leaf.array.dtype(), request.layout.dtype);
+                            let keeps = self.target_dtype(name, target, saved).1;
+                            // Whether a number fits its value says, when it is read.
+                            request.is_number = is_number && !keeps;
                             if self.strict && request.shape != request.layout.shape {
                                 differences.shape(name, &request, leaf.array.aval());
+                            } else if !keeps && !is_number {
+                                differences.lossy(name, &request, leaf.array.aval());
                             }
                             requests.push(request);
                             Made::Read(requests.len() - 1)
@@ -338,6 +393,7 @@ impl<T: Tree> PyTreeRestore<'_, T> {
             dtype: self.dtype(name, leaf.array.dtype()),
             sharding: or_default(sharding)?,
             expected: true,
+            is_number: false,
         })
     }
 
@@ -360,7 +416,19 @@ impl<T: Tree> PyTreeRestore<'_, T> {
                 ),
             ));
         }
-        let value = value.astype(self.dtype(name, leaf.array.dtype()));
+        let (dtype, keeps) = self.target_dtype(name, leaf.array.dtype(), value.dtype());
+        if !keeps {
+            let got = value.aval().strong();
+            return Err(Error::tree(
+                Some(folder),
+                format!(
+                    "`{name}`: the transform made {got}, which does not fit into {expected} without \
+                     loss\n  help: convert it in the transform with `astype`, or set \
+                     `allow_lossy_casts(true)`"
+                ),
+            ));
+        }
+        let value = value.astype(dtype);
         let sharding = self.placed(name, leaf.array.shape());
         Ok(match sharding.or(leaf.array.sharding()) {
             Some(sharding) => device_put(&value, sharding),
@@ -378,18 +446,34 @@ fn as_saved(name: String, layout: Layout) -> Result<Request> {
         layout,
         sharding: or_default(None)?,
         expected: false,
+        is_number: false,
     })
 }
 
 /// How a checkpoint and a tree differ.
 #[derive(Default)]
-struct Differences {
+struct Differences<'a> {
+    optimizer: Option<OptimizerDifference<'a>>,
+    /// Whether arrays are there on one side only, because of the optimizers.
+    optimizers: bool,
     lines: Vec<String>,
+    missing: bool,
     shapes: bool,
+    lossy: bool,
 }
 
-impl Differences {
+impl Differences<'_> {
+    /// Whether the optimizers are why an array is on one side only.
+    fn is_explained(&mut self, name: &str) -> bool {
+        let explained = self.optimizer.as_ref().is_some_and(|o| o.explains(name));
+        self.optimizers |= explained;
+        explained
+    }
+
     fn missing(&mut self, name: &str, original: &str, tree: Aval) {
+        if self.is_explained(name) {
+            return;
+        }
         let named = match name == original {
             true => String::new(),
             false => format!(" at `{original}`"),
@@ -397,12 +481,17 @@ impl Differences {
         let tree = tree.strong();
         let line = format!("`{name}`: the tree has {tree}, the checkpoint nothing{named}");
         self.lines.push(line);
+        self.missing = true;
     }
 
     fn unexpected(&mut self, name: &str, layout: &Layout) {
+        if self.is_explained(name) {
+            return;
+        }
         let saved = described(layout);
         let line = format!("`{name}`: the tree has nothing, the checkpoint {saved}");
         self.lines.push(line);
+        self.missing = true;
     }
 
     fn shape(&mut self, name: &str, request: &Request, tree: Aval) {
@@ -412,21 +501,48 @@ impl Differences {
         self.shapes = true;
     }
 
+    fn lossy(&mut self, name: &str, request: &Request, tree: Aval) {
+        let (saved, tree) = (described(&request.layout), tree.strong());
+        let line = format!(
+            "`{name}`: the tree has {tree}, the checkpoint {saved}, which does not fit without loss"
+        );
+        self.lines.push(line);
+        self.lossy = true;
+    }
+
     fn checked(self, folder: &std::path::Path) -> Result<()> {
-        if self.lines.is_empty() {
+        if self.lines.is_empty() && !self.optimizers {
             return Ok(());
         }
         let mut message = String::from("the checkpoint does not fit the tree");
+        if let Some(optimizer) = self.optimizer.filter(|_| self.optimizers) {
+            message.push_str(&optimizer.lines());
+        }
         for line in &self.lines {
             let _ = write!(message, "\n  {line}");
         }
-        message.push_str(
-            "\n  help: `partial_restore` leaves out what the tree does not have, `transform` finds \
-             arrays under other names or keeps the tree's",
-        );
-        if self.shapes {
-            message.push_str(", `strict(false)` cuts arrays or continues them with zeros");
-        }
+        let helps = [
+            (
+                self.optimizers,
+                "to continue with another optimizer, keep the tree's state of it: \
+                 `PyTreeRestore::new(&target).placeholder(\"opt_state\")`",
+            ),
+            (
+                self.missing,
+                "`partial_restore` leaves out what the tree does not have, `transform` finds arrays \
+                 under other names or keeps the tree's",
+            ),
+            (
+                self.lossy,
+                "`allow_lossy_casts(true)` or `cast` converts element types with loss",
+            ),
+            (
+                self.shapes,
+                "`strict(false)` cuts arrays or continues them with zeros",
+            ),
+        ];
+        let helps: Vec<&str> = helps.iter().filter(|h| h.0).map(|h| h.1).collect();
+        let _ = write!(message, "\n  help: {}", helps.join("; "));
         Err(Error::tree(Some(folder), message))
     }
 }

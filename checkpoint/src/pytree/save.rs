@@ -6,14 +6,15 @@ use super::layout::{Compression, Layout, Zarr};
 use super::metadata::{self, Entry, ValueKind};
 use super::region::{self, chunk_shape, copy, overlap, whole};
 use super::walk::{self, Part};
-use super::{sharding, strings};
+use super::{dict, sharding, strings};
 use crate::commit::{ItemWriter, Process};
 use crate::items::{SaveArgs, Snapshot};
 use crate::nodes::Leaf;
 use crate::ocdbt;
+use crate::serialization::StateDict;
 use crate::{Error, Result};
 use ramie_core::random::KeyImpl;
-use ramie_core::{Array, DType, HostShard, Sharding, Tree};
+use ramie_core::{Array, DType, HostShard, Sharding, State, Tree};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -48,7 +49,7 @@ pub struct LeafSave {
 /// # }
 /// ```
 pub struct PyTreeSave<'a, T> {
-    tree: &'a T,
+    content: Content<'a, T>,
     zarr: Zarr,
     compression: Compression,
     use_ocdbt: bool,
@@ -60,11 +61,30 @@ pub struct PyTreeSave<'a, T> {
     pub(super) handler: &'static str,
 }
 
+/// What is saved.
+enum Content<'a, T> {
+    Tree(&'a T),
+    Dict(&'a StateDict),
+}
+
+impl<'a> PyTreeSave<'a, State> {
+    /// Saves a tree without types: what [`DictRestore`](super::DictRestore) restores, or
+    /// what a msgpack file of Flax holds. Numbers and texts are parts of it, too, and
+    /// dictionaries whose names count from 0 are sequences.
+    pub fn dict(dict: &'a StateDict) -> PyTreeSave<'a, State> {
+        PyTreeSave::with(Content::Dict(dict))
+    }
+}
+
 impl<'a, T: Tree> PyTreeSave<'a, T> {
     /// Saves this tree.
     pub fn new(tree: &'a T) -> PyTreeSave<'a, T> {
+        PyTreeSave::with(Content::Tree(tree))
+    }
+
+    fn with(content: Content<'a, T>) -> PyTreeSave<'a, T> {
         PyTreeSave {
-            tree,
+            content,
             zarr: Zarr::default(),
             compression: Compression::default(),
             use_ocdbt: false,
@@ -191,15 +211,28 @@ impl<T: Tree> SaveArgs for PyTreeSave<'_, T> {
     }
 
     fn snapshot(&self, process: Process) -> Result<Box<dyn Snapshot>> {
-        let parts = walk::parts(self.tree).map_err(|(path, trouble)| {
-            let help = "help: rename one of the two, or save one array with `ArraySave`";
-            Error::tree(None, format!("`{path}` {trouble}\n  {help}"))
-        })?;
+        let parts = match self.content {
+            Content::Tree(tree) => walk::parts(tree).map_err(|(path, trouble)| {
+                let help = "help: rename one of the two, or save one array with `ArraySave`";
+                Error::tree(None, format!("`{path}` {trouble}\n  {help}"))
+            })?,
+            Content::Dict(dict) => dict::parts(dict)?,
+        };
+        let mut strings: BTreeMap<String, String> = self.strings.iter().cloned().collect();
+        let own: Vec<Entry> = strings.keys().map(|name| strings::entry(name)).collect();
         let mut entries = Vec::with_capacity(parts.len());
         let mut arrays = Vec::new();
         for Part { path, value } in parts {
             let (kind, write_shape) = match value {
                 walk::Value::Empty(kind) => (kind, None),
+                walk::Value::Text(text) => {
+                    strings.insert(path.to_string(), text);
+                    (ValueKind::String, None)
+                }
+                walk::Value::Number(leaf) => {
+                    arrays.push(self.stored(&path.to_string(), &leaf)?);
+                    (ValueKind::Scalar, None)
+                }
                 walk::Value::Array(leaf) => {
                     let stored = self.stored(&path.to_string(), &leaf)?;
                     let shape = sizes(&stored.written);
@@ -214,8 +247,7 @@ impl<T: Tree> SaveArgs for PyTreeSave<'_, T> {
                 write_shape,
             });
         }
-        let strings: BTreeMap<String, String> = self.strings.iter().cloned().collect();
-        entries.extend(strings.keys().map(|name| strings::entry(name)));
+        entries.extend(own);
         Ok(Box::new(TreeSnapshot {
             process,
             tree: metadata::Tree {

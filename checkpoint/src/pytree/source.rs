@@ -99,7 +99,8 @@ impl Source {
         parse(&self.reader.path(file)?, &self.reader.read(file)?)
     }
 
-    fn strings(&self) -> Result<BTreeMap<String, String>> {
+    /// The texts, by dotted name.
+    pub fn strings(&self) -> Result<BTreeMap<String, String>> {
         self.of_file(strings::FILE, strings::from_json)
     }
 

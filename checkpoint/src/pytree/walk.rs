@@ -13,6 +13,9 @@ pub(super) struct Part {
 
 pub(super) enum Value {
     Array(Leaf),
+    /// A number without an element type, as an array.
+    Number(Leaf),
+    Text(String),
     Empty(ValueKind),
 }
 
@@ -97,7 +100,8 @@ mod tests {
     fn shown<T: Tree>(tree: &T) -> Vec<String> {
         let show = |part: Part| {
             let kind = match part.value {
-                Value::Array(leaf) => format!("{}", leaf.at),
+                Value::Array(leaf) | Value::Number(leaf) => format!("{}", leaf.at),
+                Value::Text(text) => text,
                 Value::Empty(kind) => kind.name().to_owned(),
             };
             let keys = part.path.parts().iter().map(|key| match key {

@@ -3,7 +3,7 @@
 use super::Metadata;
 use super::read::{Arrays, Reader};
 use super::write::write;
-use crate::{Error, Result, atomic};
+use crate::{Error, Result, atomic, file};
 use ramie_core::{Array, State, Tree};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -30,7 +30,7 @@ pub fn is_index(path: &Path) -> bool {
 }
 
 fn read(path: &Path) -> Result<Index> {
-    let text = std::fs::read(path).map_err(|e| Error::io(path, "be read", e))?;
+    let text = file::read(path)?;
     serde_json::from_slice(&text).map_err(|e| {
         Error::format(
             path,

@@ -8,7 +8,6 @@
 //! Large models are kept in several files, shards, with an index that says which
 //! array is in which. Where a file is read, its index may be named instead.
 
-mod header;
 mod index;
 mod read;
 mod write;

@@ -1,10 +1,11 @@
 //! Reading.
 
 use super::Metadata;
-use super::header::{Header, LARGEST, Tensor};
 use super::index;
-use crate::{Error, Result};
-use ramie_core::{AlignedBytes, Array, State, Tree, tree};
+use crate::{Error, Result, cast, file};
+use ramie_core::files::safetensors::{Header, Problem, Tensor};
+use ramie_core::{AlignedBytes, Array, DType, State, Tree, tree};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -22,57 +23,51 @@ pub(super) struct Reader {
 
 impl Reader {
     pub fn open(path: &Path) -> Result<Reader> {
-        let failed = |e| Error::io(path, "be read", e);
-        let mut file = File::open(path).map_err(failed)?;
-        let length = file.metadata().map_err(failed)?.len();
-        let not_the_format = |what: String| {
-            Error::format(
+        let mut file = file::open(path)?;
+        let length = file.metadata().map_err(|e| Error::io(path, "be read", e))?;
+        let length = length.len();
+        let header = Header::read(&mut file, length);
+        let (header, data) = header.map_err(|problem| match problem {
+            Problem::File(what) => Error::format(
                 path,
                 format!(
                     "{what}\n  help: this is no safetensors file, or it was damaged or cut short; \
                      copy it anew, or take an older checkpoint"
                 ),
-            )
-        };
-        if length < 8 {
-            return Err(not_the_format(format!("has {length} bytes, too few")));
-        }
-        let mut size = [0; 8];
-        file.read_exact(&mut size).map_err(failed)?;
-        let size = u64::from_le_bytes(size);
-        if size > LARGEST || size > length - 8 {
-            let room = length - 8;
-            return Err(not_the_format(format!(
-                "names a header of {size} bytes, after which there are {room}"
-            )));
-        }
-        let mut text = vec![0; size as usize];
-        file.read_exact(&mut text).map_err(failed)?;
-        let header = serde_json::from_slice(&text)
-            .map_err(|e| not_the_format(format!("has a header that cannot be read: {e}")))?;
+            ),
+            other => error(path, other),
+        })?;
         Ok(Reader {
             path: path.into(),
             file,
             header,
-            data: 8 + size,
-            available: length - 8 - size,
+            data,
+            available: length - data,
         })
     }
 
     pub fn tensors(&self) -> Result<Vec<Tensor>> {
-        self.header.tensors(&self.path, self.available)
+        let tensors = self.header.tensors(self.available);
+        tensors.map_err(|problem| error(&self.path, problem))
     }
 
     /// Puts an array on the default device.
     fn array(&mut self, tensor: &Tensor) -> Result<Array> {
         let failed = |e| Error::io(&self.path, "be read", e);
-        let size = tensor.shape.iter().product::<usize>() * tensor.dtype.size();
-        let mut bytes = AlignedBytes::zeroed(size);
+        let mut bytes = AlignedBytes::zeroed(tensor.nbytes());
         let start = SeekFrom::Start(self.data + tensor.start);
         self.file.seek(start).map_err(failed)?;
         self.file.read_exact(&mut bytes).map_err(failed)?;
         Array::try_from_aligned(bytes, &tensor.shape, tensor.dtype)
             .map_err(|e| Error::tensor(&self.path, &tensor.name, e))
+    }
+}
+
+fn error(path: &Path, problem: Problem) -> Error {
+    match problem {
+        Problem::Io(e) => Error::io(path, "be read", e),
+        Problem::File(message) => Error::format(path, message),
+        Problem::Tensor(name, message) => Error::tensor(path, &name, message),
     }
 }
 
@@ -148,28 +143,41 @@ pub fn load_abstract(path: impl AsRef<Path>) -> Result<State> {
 }
 
 /// Replaces all arrays of a tree by those that a file, or the files of an index,
-/// have at their paths.
+/// have at their paths. An array is converted to the tree's element type if that type has
+/// every value of the saved one: `bf16` to `f32`, but not back.
 ///
 /// # Errors
 /// If a file cannot be read, is no whole safetensors file or index, lacks an array
-/// of the tree or has one too many, or an array differs in shape or element type.
-/// The tree is then left as it was.
+/// of the tree or has one too many, or an array differs in shape or cannot be converted
+/// without loss. The tree is then left as it was.
 pub fn load_into<T: Tree>(path: impl AsRef<Path>, tree: &mut T) -> Result<()> {
     let path = path.as_ref();
     let mut arrays = Arrays::open(path)?;
     // Compared before any array is read.
-    let types = arrays.types();
+    let mut wanted = Vec::new();
+    tree::for_each_with_path(tree, |path, _, array| {
+        wanted.push((path.to_owned(), array.dtype()));
+    });
+    let dtypes: HashMap<&str, DType> = wanted.iter().map(|(path, d)| (&**path, *d)).collect();
+    let types = arrays.types().map_with_path(|name, saved| {
+        let dtype = dtypes.get(name).copied().unwrap_or(saved.dtype());
+        match cast::keeps_values(saved.dtype(), dtype) {
+            true => Array::shape_dtype_struct(saved.shape(), dtype),
+            false => saved.clone(),
+        }
+    });
     let mut like = tree::map(tree, Array::clone);
-    types
-        .apply_to(&mut like)
-        .map_err(|mismatch| Error::Mismatch {
-            path: Some(path.into()),
-            mismatch,
-        })?;
+    types.apply_to(&mut like).map_err(|mismatch| {
+        Error::mismatch(Some(path), mismatch, types.paths(), dtypes.keys().copied())
+    })?;
     let mut new = Vec::with_capacity(arrays.tensors.len());
-    for name in tree::paths(tree) {
-        let at = arrays.tensors.binary_search_by(|(t, _)| t.name.cmp(&name));
-        new.push(arrays.array(at.expect("the file has an array for every leaf"))?);
+    for (name, dtype) in &wanted {
+        let at = arrays.tensors.binary_search_by(|(t, _)| t.name.cmp(name));
+        let array = arrays.array(at.expect("the file has an array for every leaf"))?;
+        new.push(match array.dtype() == *dtype {
+            true => array,
+            false => array.astype(*dtype),
+        });
     }
     let mut new = new.into_iter();
     tree.walk_mut(&mut |leaf| *leaf = new.next().expect("an array for every leaf"));

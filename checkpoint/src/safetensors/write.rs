@@ -1,8 +1,8 @@
 //! Writing.
 
 use super::Metadata;
-use super::header::{Entry, Header, METADATA, dtype_name};
 use crate::{Error, Result, atomic};
+use ramie_core::files::safetensors::{Entry, Header, METADATA, dtype_name};
 use ramie_core::{Array, State, Tree};
 use std::io::Write;
 use std::path::Path;

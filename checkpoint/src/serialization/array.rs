@@ -71,6 +71,15 @@ impl Stored for Encoded<'_> {
     }
 }
 
+impl<S: Stored> Stored for Box<S> {
+    fn aval(&self) -> Aval {
+        (**self).aval()
+    }
+    fn load(&self) -> Result<Array, String> {
+        (**self).load()
+    }
+}
+
 /// How many bits of its byte a small integer leaves unused.
 fn unused_bits(dtype: DType) -> u32 {
     match dtype {

@@ -1,14 +1,15 @@
 //! From msgpack to state dicts.
 //!
-//! Nothing is allocated for lengths that the bytes only claim: a part takes at
-//! least one byte, and elements of arrays stay where they are until the whole
-//! has been read.
+//! Memory is bounded by the number of bytes. Elements of arrays stay where they are until
+//! the whole has been read. A part takes one byte at least, and some dozens in memory: parts
+//! that would take more than a multiple of the bytes are refused.
 
 use super::StateDict;
 use super::array::{CHUNKED, Encoded, MAX_AXES, Stored, code, dtype};
 use crate::{Error, Result};
 use ramie_core::Scalar;
 use rmp::Marker;
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// The state dict that [`msgpack_serialize`](super::msgpack_serialize), or Flax's
@@ -25,8 +26,11 @@ pub fn msgpack_restore(bytes: &[u8]) -> Result<StateDict> {
     load(parse(bytes)?, &mut Vec::new())
 }
 
+/// A part in bytes, which keep the elements of arrays.
+type Part<'a> = StateDict<Box<Encoded<'a>>>;
+
 /// The state dict with its arrays put on the default device.
-fn load(dict: StateDict<Encoded<'_>>, path: &mut Vec<String>) -> Result<StateDict> {
+fn load(dict: Part<'_>, path: &mut Vec<String>) -> Result<StateDict> {
     let array = |a: &Encoded<'_>, path: &[String]| {
         let failed = |message| Error::state_dict(&path.join("."), message);
         a.load().map_err(failed)
@@ -57,12 +61,13 @@ fn load(dict: StateDict<Encoded<'_>>, path: &mut Vec<String>) -> Result<StateDic
 }
 
 /// The state dict in bytes, which keep the elements of arrays.
-pub(super) fn parse(bytes: &[u8]) -> Result<StateDict<Encoded<'_>>> {
+pub(super) fn parse(bytes: &[u8]) -> Result<Part<'_>> {
     let mut parser = Parser {
         all: bytes.len(),
         rest: bytes,
         path: Vec::new(),
         help: DAMAGED,
+        room: ROOM.saturating_add(bytes.len().saturating_mul(ROOM_PER_BYTE)),
     };
     let dict = parser.part().and_then(|dict| match parser.rest.len() {
         0 => Ok(dict),
@@ -84,6 +89,15 @@ const DAMAGED: &str = "these are no bytes of `flax.serialization`, or they were 
 /// How deep parts may be nested.
 const DEEPEST: usize = 256;
 
+/// Bytes of memory that parts may take, whatever their number of bytes.
+const ROOM: usize = 64 << 20;
+
+/// Bytes of memory that parts may take for each byte that is read.
+const ROOM_PER_BYTE: usize = 8;
+
+/// About what the allocator takes for a small piece, and a set for an entry.
+const OVERHEAD: usize = 32;
+
 struct Parser<'a> {
     all: usize,
     rest: &'a [u8],
@@ -91,6 +105,8 @@ struct Parser<'a> {
     path: Vec<String>,
     /// What to do if there is an error.
     help: &'static str,
+    /// Bytes of memory that parts may still take.
+    room: usize,
 }
 
 type Parsed<T> = std::result::Result<T, String>;
@@ -122,7 +138,38 @@ impl<'a> Parser<'a> {
         Ok(Marker::from_u8(self.bytes::<1>()?[0]))
     }
 
-    fn part(&mut self) -> Parsed<StateDict<Encoded<'a>>> {
+    /// Counts memory before it is taken.
+    fn take_room(&mut self, bytes: usize) -> Parsed<()> {
+        match self.room.checked_sub(bytes) {
+            Some(room) => {
+                self.room = room;
+                Ok(())
+            }
+            None => {
+                self.help = "these are no bytes of `flax.serialization`; many numbers are one array, \
+                             not a list of numbers";
+                Err(format!(
+                    "{} bytes hold so many small parts that they take more than {ROOM_PER_BYTE} times \
+                     as much memory",
+                    self.all
+                ))
+            }
+        }
+    }
+
+    /// An empty list with room for `length` parts, as far as there are bytes for them.
+    fn parts<T>(&mut self, length: usize) -> Parsed<Vec<T>> {
+        // A part takes one byte at least.
+        let length = length.min(self.rest.len());
+        self.take_room(
+            length
+                .saturating_mul(size_of::<T>())
+                .saturating_add(OVERHEAD),
+        )?;
+        Ok(Vec::with_capacity(length))
+    }
+
+    fn part(&mut self) -> Parsed<Part<'a>> {
         let marker = self.marker()?;
         let number = |n| Ok(StateDict::Number(n));
         match marker {
@@ -141,7 +188,9 @@ impl<'a> Parser<'a> {
                 self.list(length)
             }
             Marker::Bin8 | Marker::Bin16 | Marker::Bin32 => {
-                Ok(StateDict::Bytes(self.binary(marker)?.to_vec()))
+                let bytes = self.binary(marker)?;
+                self.take_room(bytes.len() + OVERHEAD)?;
+                Ok(StateDict::Bytes(bytes.to_vec()))
             }
             Marker::FixExt1 => self.extension(1),
             Marker::FixExt2 => self.extension(2),
@@ -159,7 +208,11 @@ impl<'a> Parser<'a> {
             Marker::Reserved => Err("0xc1 is no value of msgpack".into()),
             other => match self.integer(other)? {
                 Some(n) => number(n),
-                None => Ok(StateDict::Str(self.text(other)?.to_owned())),
+                None => {
+                    let text = self.text(other)?;
+                    self.take_room(text.len() + OVERHEAD)?;
+                    Ok(StateDict::Str(text.to_owned()))
+                }
             },
         }
     }
@@ -214,9 +267,9 @@ impl<'a> Parser<'a> {
         Err(format!("parts are nested more than {DEEPEST} deep"))
     }
 
-    fn list(&mut self, length: usize) -> Parsed<StateDict<Encoded<'a>>> {
+    fn list(&mut self, length: usize) -> Parsed<Part<'a>> {
         self.check_depth()?;
-        let mut parts = Vec::new();
+        let mut parts = self.parts(length)?;
         for i in 0..length {
             self.path.push(i.to_string());
             parts.push(self.part()?);
@@ -225,32 +278,33 @@ impl<'a> Parser<'a> {
         Ok(StateDict::List(parts))
     }
 
-    fn dict(&mut self, length: usize) -> Parsed<StateDict<Encoded<'a>>> {
+    fn dict(&mut self, length: usize) -> Parsed<Part<'a>> {
         self.check_depth()?;
-        let mut parts = Vec::new();
+        let mut parts = self.parts(length)?;
         let mut names = HashSet::new();
         for _ in 0..length {
             let marker = self.marker()?;
             let name = match self.integer(marker)? {
-                Some(Scalar::Uint(n)) => n.to_string(),
-                Some(Scalar::Int(n)) => n.to_string(),
-                _ => self.text(marker)?.to_owned(),
+                Some(Scalar::Uint(n)) => Cow::Owned(n.to_string()),
+                Some(Scalar::Int(n)) => Cow::Owned(n.to_string()),
+                _ => Cow::Borrowed(self.text(marker)?),
             };
+            self.take_room(name.len() + 2 * OVERHEAD)?;
             if !names.insert(name.clone()) {
                 return Err(format!("the name `{name}` is there twice"));
             }
-            self.path.push(name.clone());
+            self.path.push(name.clone().into_owned());
             let part = self.part()?;
             self.path.pop();
-            parts.push((name, part));
+            parts.push((name.into_owned(), part));
         }
         if names.contains(CHUNKED) {
-            return joined(&parts).map(StateDict::Array);
+            return joined(&parts).map(|array| StateDict::Array(Box::new(array)));
         }
         Ok(StateDict::Dict(parts))
     }
 
-    fn extension(&mut self, length: usize) -> Parsed<StateDict<Encoded<'a>>> {
+    fn extension(&mut self, length: usize) -> Parsed<Part<'a>> {
         let code = i8::from_be_bytes(self.bytes()?);
         let content = self.take(length)?;
         let mut inner = Parser {
@@ -258,16 +312,17 @@ impl<'a> Parser<'a> {
             rest: content,
             path: Vec::new(),
             help: DAMAGED,
+            room: self.room,
         };
         let part = match code {
-            code::NDARRAY => inner.array().map(StateDict::Array),
-            code::NPSCALAR => inner.array().map(StateDict::NumpyScalar),
+            code::NDARRAY => inner.array().map(|array| StateDict::Array(Box::new(array))),
+            code::NPSCALAR => inner.array().map(|a| StateDict::NumpyScalar(Box::new(a))),
             code::NATIVE_COMPLEX => inner.complex().map(StateDict::Number),
             other => Err(format!(
                 "an extension of code {other} is here, Flax writes 1, 2 and 3"
             )),
         };
-        self.help = inner.help;
+        (self.help, self.room) = (inner.help, inner.room);
         let part = part?;
         match inner.rest.len() {
             0 => Ok(part),
@@ -313,6 +368,7 @@ impl<'a> Parser<'a> {
         let marker = self.marker()?;
         let axes = self.list_length(marker)?;
         check_axes(axes)?;
+        self.take_room(size_of::<Encoded<'_>>() + 8 * axes + 4 * OVERHEAD)?;
         let mut shape = Vec::with_capacity(axes);
         for _ in 0..axes {
             let marker = self.marker()?;
@@ -381,14 +437,14 @@ fn check_size(shape: &[usize], size: usize, length: usize, name: &str) -> Parsed
 }
 
 /// The array whose chunks a dictionary holds.
-fn joined<'a>(parts: &[(String, StateDict<Encoded<'a>>)]) -> Parsed<Encoded<'a>> {
+fn joined<'a>(parts: &[(String, Part<'a>)]) -> Parsed<Encoded<'a>> {
     // The parts of the dictionary of that name, which are called "0", "1", ….
     let numbered = |name: &str| {
         let part = parts.iter().find(|(n, _)| n == name).map(|(_, part)| part);
         let Some(StateDict::Dict(parts)) = part else {
             return Err(format!("an array in chunks has no dictionary `{name}`"));
         };
-        let mut sorted: Vec<Option<&StateDict<Encoded<'a>>>> = vec![None; parts.len()];
+        let mut sorted: Vec<Option<&Part<'a>>> = vec![None; parts.len()];
         for (name, part) in parts {
             match name.parse().ok().and_then(|i: usize| sorted.get_mut(i)) {
                 Some(place) => *place = Some(part),

@@ -2,6 +2,7 @@
 
 use super::array::Stored;
 use super::{StateDict, decode, encode, fit, state_dict, to_state_dict};
+use crate::file::read;
 use crate::{Error, Result, atomic};
 use ramie_core::{Array, State, Tree};
 use std::io::{BufWriter, Write};
@@ -29,17 +30,21 @@ use std::path::Path;
 /// ```
 #[track_caller]
 pub fn save<T: Tree>(path: impl AsRef<Path>, tree: &T) -> Result<()> {
-    let path = path.as_ref();
-    let dict = to_state_dict(tree);
-    atomic::replace(path, |file| {
-        let mut out = BufWriter::new(file);
-        encode::write(&dict, encode::Order::AsIs, &mut out).map_err(|e| e.in_file(path))?;
-        out.flush().map_err(|e| Error::io(path, "be written", e))
-    })
+    save_dict(path, &to_state_dict(tree))
 }
 
-fn read(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|e| Error::io(path, "be read", e))
+/// Saves a state dict in a file, in the place of one that may be there, its entries in their
+/// order: what [`load`] reads.
+///
+/// # Errors
+/// As [`save`]; and if something is too large for the format.
+pub fn save_dict(path: impl AsRef<Path>, dict: &StateDict) -> Result<()> {
+    let path = path.as_ref();
+    atomic::replace(path, |file| {
+        let mut out = BufWriter::new(file);
+        encode::write(dict, encode::Order::AsIs, &mut out).map_err(|e| e.in_file(path))?;
+        out.flush().map_err(|e| Error::io(path, "be written", e))
+    })
 }
 
 /// The state dict in a file.

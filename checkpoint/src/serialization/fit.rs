@@ -2,19 +2,20 @@
 
 use super::StateDict;
 use super::array::Stored;
-use crate::{Error, Result};
-use ramie_core::{Array, Aval, DType, Scalar, State, Tree, iinfo, tree};
+use crate::{Error, Result, cast};
+use ramie_core::{Array, Aval, Scalar, State, Tree, tree};
 use std::collections::HashMap;
 
 /// Replaces all arrays of a tree by those of a state dict, by path
 /// (`flax.serialization.from_state_dict`).
 ///
-/// A number takes the element type of the array in whose place it is put.
+/// A number takes the element type of the array in whose place it is put. An array is
+/// converted to it if the type has every value of the saved one.
 ///
 /// # Errors
 /// If the state dict lacks an array of the tree or has a leaf too many, or a leaf
-/// differs in shape or element type. The tree is then left as it was. (Flax
-/// checks neither types nor, in dictionaries, whether there are too many.)
+/// differs in shape or cannot be converted without loss. The tree is then left as it was.
+/// (Flax checks neither types nor, in dictionaries, whether there are too many.)
 ///
 /// ```
 /// use ramie_checkpoint::serialization::{StateDict, from_state_dict};
@@ -41,8 +42,19 @@ pub(super) fn restore<T: Tree, A: Stored>(tree: &mut T, dict: &StateDict<A>) -> 
     let mut types = State::new();
     for (path, leaf) in &leaves {
         let aval = match (leaf, wanted.get(path)) {
-            (StateDict::Array(a) | StateDict::NumpyScalar(a), _) => a.aval(),
-            (StateDict::Number(n), Some(aval)) if takes(*n, aval) => *aval,
+            (StateDict::Array(a) | StateDict::NumpyScalar(a), wanted) => {
+                let saved = a.aval();
+                let dtype = wanted.map_or(saved.dtype(), |wanted| wanted.dtype());
+                match cast::keeps_values(saved.dtype(), dtype) {
+                    true => Aval::new(saved.shape(), dtype),
+                    false => saved,
+                }
+            }
+            (StateDict::Number(n), Some(aval))
+                if aval.shape().is_empty() && cast::takes(aval.dtype(), *n) =>
+            {
+                *aval
+            }
             (StateDict::Number(n), None) => Aval::new(&[], n.weak_dtype()),
             (other, Some(aval)) => {
                 let message = format!("the tree has {}, the state dict {}", aval, text(other));
@@ -56,18 +68,21 @@ pub(super) fn restore<T: Tree, A: Stored>(tree: &mut T, dict: &StateDict<A>) -> 
         types.insert(path, Array::shape_dtype_struct(aval.shape(), aval.dtype()));
     }
     let mut like = tree::map(tree, |a| Array::shape_dtype_struct(a.shape(), a.dtype()));
-    types
-        .apply_to(&mut like)
-        .map_err(|mismatch| Error::Mismatch {
-            path: None,
-            mismatch,
-        })?;
+    types.apply_to(&mut like).map_err(|mismatch| {
+        let (saved, wanted) = (types.paths(), wanted.keys());
+        Error::mismatch(None, mismatch, saved, wanted.map(String::as_str))
+    })?;
     let mut arrays = Vec::with_capacity(leaves.len());
     for path in tree::paths(tree) {
         arrays.push(match places[&*path] {
-            StateDict::Array(a) | StateDict::NumpyScalar(a) => a
-                .load()
-                .map_err(|message| Error::state_dict(&path, message))?,
+            StateDict::Array(a) | StateDict::NumpyScalar(a) => {
+                let array = a.load();
+                let array = array.map_err(|message| Error::state_dict(&path, message))?;
+                match array.dtype() == wanted[&path].dtype() {
+                    true => array,
+                    false => array.astype(wanted[&path].dtype()),
+                }
+            }
             StateDict::Number(n) => Array::scalar(*n, wanted[&path].dtype()),
             _ => unreachable!("other leaves have been refused"),
         });
@@ -75,24 +90,6 @@ pub(super) fn restore<T: Tree, A: Stored>(tree: &mut T, dict: &StateDict<A>) -> 
     let mut arrays = arrays.into_iter();
     tree.walk_mut(&mut |leaf| *leaf = arrays.next().expect("an array for every leaf"));
     Ok(())
-}
-
-/// Whether an array of type `aval` can hold a number as it is, but for rounding.
-fn takes(number: Scalar, aval: &Aval) -> bool {
-    let dtype = aval.dtype();
-    let holds = match number {
-        Scalar::Bool(_) => dtype == DType::Bool,
-        Scalar::Int(n) if dtype.is_integer() => in_range(n.into(), dtype),
-        Scalar::Uint(n) if dtype.is_integer() => in_range(n.into(), dtype),
-        Scalar::Int(_) | Scalar::Uint(_) | Scalar::Float(_) => dtype.is_inexact(),
-        Scalar::Complex(..) => dtype.is_complex(),
-    };
-    holds && aval.shape().is_empty()
-}
-
-fn in_range(n: i128, dtype: DType) -> bool {
-    let limits = iinfo(dtype);
-    (limits.min..=limits.max).contains(&n)
 }
 
 /// A leaf that is no array, for messages.

@@ -27,7 +27,7 @@ mod tree;
 
 pub use decode::msgpack_restore;
 pub use encode::msgpack_serialize;
-pub use file::{load, load_abstract, load_into, load_state, save};
+pub use file::{load, load_abstract, load_into, load_state, save, save_dict};
 pub use fit::from_state_dict;
 pub use state_dict::StateDict;
 pub use tree::to_state_dict;

@@ -75,7 +75,7 @@ impl<A> StateDict<A> {
     }
 
     /// What the part is, for messages.
-    pub(super) fn describe(&self) -> &'static str {
+    pub(crate) fn describe(&self) -> &'static str {
         match self {
             StateDict::Dict(_) => "a dictionary",
             StateDict::List(_) => "a list",
@@ -95,8 +95,8 @@ impl<A> StateDict<A> {
     /// # Errors
     /// If two leaves have one path.
     pub fn leaves(&self) -> Result<Vec<(String, &StateDict<A>)>> {
-        let mut leaves = Vec::new();
-        self.collect(&mut String::new(), &mut leaves);
+        let mut leaves = self.parts();
+        leaves.retain(|(_, part)| !part.is_empty());
         let mut seen = HashSet::new();
         match leaves.iter().find(|(path, _)| !seen.insert(path.as_str())) {
             Some((path, _)) => Err(Error::state_dict(
@@ -106,6 +106,23 @@ impl<A> StateDict<A> {
             )),
             None => Ok(leaves),
         }
+    }
+
+    /// Whether it has neither parts nor a value.
+    fn is_empty(&self) -> bool {
+        match self {
+            StateDict::Dict(parts) => parts.is_empty(),
+            StateDict::List(parts) => parts.is_empty(),
+            StateDict::None => true,
+            _ => false,
+        }
+    }
+
+    /// The leaves and the empty parts with their dotted paths, in order.
+    fn parts(&self) -> Vec<(String, &StateDict<A>)> {
+        let mut parts = Vec::new();
+        self.collect(&mut String::new(), &mut parts);
+        parts
     }
 
     fn collect<'a>(&'a self, path: &mut String, leaves: &mut Vec<(String, &'a StateDict<A>)>) {
@@ -119,19 +136,20 @@ impl<A> StateDict<A> {
             path.truncate(length);
         };
         match self {
+            _ if self.is_empty() => leaves.push((path.clone(), self)),
             StateDict::Dict(parts) => parts.iter().for_each(|(name, part)| below(name, part)),
             StateDict::List(parts) => {
                 let numbered = parts.iter().enumerate();
                 numbered.for_each(|(i, part)| below(&i.to_string(), part));
             }
-            StateDict::None => {}
             _ => leaves.push((path.clone(), self)),
         }
     }
 }
 
 impl StateDict {
-    /// The arrays by their dotted paths; numbers become arrays of shape `[]`.
+    /// The arrays by their dotted paths; numbers become arrays of shape `[]`. Dictionaries
+    /// and lists without parts and `None` become [empty parts](State::insert_empty).
     ///
     /// # Errors
     /// If there are texts or bytes, which a state does not hold, or two leaves
@@ -162,8 +180,16 @@ impl StateDict {
 
 /// The arrays by their dotted paths.
 pub(super) fn state<A: Stored>(dict: &StateDict<A>) -> Result<State> {
-    let leaves = dict.leaves()?;
-    let array = |(path, leaf): (String, &StateDict<A>)| {
+    dict.leaves()?; // Each path once.
+    let mut state = State::new();
+    for (path, leaf) in dict.parts() {
+        if leaf.is_empty() {
+            // The root is no part.
+            if !path.is_empty() {
+                state.insert_empty(&path);
+            }
+            continue;
+        }
         let array = match leaf {
             StateDict::Array(a) | StateDict::NumpyScalar(a) => a
                 .load()
@@ -178,7 +204,7 @@ pub(super) fn state<A: Stored>(dict: &StateDict<A>) -> Result<State> {
                 return Err(Error::state_dict(&path, message));
             }
         };
-        Ok((path, array))
-    };
-    leaves.into_iter().map(array).collect()
+        state.insert(&path, array);
+    }
+    Ok(state)
 }

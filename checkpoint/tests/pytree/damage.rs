@@ -23,7 +23,7 @@ fn differences_are_listed_with_both_sides() {
   `enc.c`: the tree has f32[3], the checkpoint nothing
   `enc.b`: the tree has nothing, the checkpoint f32[3]
   help: `partial_restore` leaves out what the tree does not have, `transform` finds arrays under \
-         other names or keeps the tree's, `strict(false)` cuts arrays or continues them with zeros",
+         other names or keeps the tree's; `strict(false)` cuts arrays or continues them with zeros",
         path.display()
     );
     assert_eq!(error, expected);

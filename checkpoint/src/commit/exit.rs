@@ -1,0 +1,108 @@
+//! The end of the process: it waits for saves that go on in the background.
+//!
+//! A [`Saver`](super::Saver) waits when it is dropped. One in a static or one that was
+//! leaked is never dropped, `std::process::exit` drops nothing, and another thread may
+//! still be waiting when `main` returns. The exit therefore waits, too.
+
+use super::saver::Shared;
+use crate::lock::lock;
+use std::cell::Cell;
+use std::sync::{Arc, Condvar, Mutex, Once, PoisonError, Weak};
+use std::time::Duration;
+
+/// Saves that go on.
+struct Saves {
+    running: usize,
+    /// Those of which a failure may not have been returned yet.
+    savers: Vec<Weak<Shared>>,
+}
+
+static SAVES: Mutex<Saves> = Mutex::new(Saves {
+    running: 0,
+    savers: Vec::new(),
+});
+
+static ENDED: Condvar = Condvar::new();
+
+/// How long an exit waits before it says why.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+thread_local! {
+    /// Waits when a thread that has started a save ends. On the thread that ends the
+    /// process this comes before any global object of the plugin is destroyed.
+    static AT_END: WaitAtEnd = const { WaitAtEnd };
+    /// Whether this thread writes a checkpoint: its own end cannot be waited for.
+    static WRITES: Cell<bool> = const { Cell::new(false) };
+}
+
+struct WaitAtEnd;
+
+impl Drop for WaitAtEnd {
+    fn drop(&mut self) {
+        wait();
+    }
+}
+
+/// A save that an exit waits for, until it is dropped.
+pub(super) struct Running(());
+
+impl Running {
+    /// Registers a save that begins.
+    pub fn begin(shared: &Arc<Shared>) -> Running {
+        static REGISTERED: Once = Once::new();
+        REGISTERED.call_once(|| ramie_core::at_exit(end));
+        // Fails on a thread that is ending: the exit of the process still waits.
+        let _ = AT_END.try_with(|_| ());
+        let mut saves = lock(&SAVES);
+        saves.running += 1;
+        saves.savers.retain(|saver| saver.strong_count() > 0);
+        if !saves
+            .savers
+            .iter()
+            .any(|s| s.as_ptr() == Arc::as_ptr(shared))
+        {
+            saves.savers.push(Arc::downgrade(shared));
+        }
+        Running(())
+    }
+
+    /// Marks this thread as the one that writes.
+    pub fn here(&self) {
+        WRITES.set(true);
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        lock(&SAVES).running -= 1;
+        ENDED.notify_all();
+    }
+}
+
+/// Waits for all saves.
+fn wait() {
+    let own = usize::from(WRITES.get());
+    let mut saves = lock(&SAVES);
+    let mut told = false;
+    while saves.running > own {
+        let (next, over) = ENDED
+            .wait_timeout(saves, PATIENCE)
+            .unwrap_or_else(PoisonError::into_inner);
+        saves = next;
+        if over.timed_out() && saves.running > own && !told {
+            eprintln!("ramie: waiting for a checkpoint that is being saved in the background");
+            told = true;
+        }
+    }
+}
+
+/// Waits for all saves, and prints the failures that nobody has asked for.
+fn end() {
+    wait();
+    let savers = std::mem::take(&mut lock(&SAVES).savers);
+    let failures: Vec<_> = savers.iter().filter_map(Weak::upgrade).collect();
+    for error in failures.iter().filter_map(|saver| saver.take_failure()) {
+        // A log may be gone at the end of the process.
+        eprintln!("ramie: {error}");
+    }
+}

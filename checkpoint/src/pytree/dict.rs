@@ -1,0 +1,194 @@
+//! Trees without types: nested dictionaries, with everything that Orbax stores in a tree.
+
+use super::key::{KeyPart, KeyPath};
+use super::metadata::ValueKind;
+use super::read::number;
+use super::restore::everything;
+use super::source::Source;
+use super::walk::{Part, Value};
+use crate::commit::ItemReader;
+use crate::items::RestoreArgs;
+use crate::nodes::Leaf;
+use crate::serialization::StateDict;
+use crate::{Error, Result};
+use ramie_core::{Array, DType, Scalar};
+
+/// Restores a tree without its types: arrays, numbers and texts, and the nodes without
+/// parts, in nested dictionaries.
+///
+/// Sequences are dictionaries with the names `"0"`, `"1"`, …, as in Flax's state dicts.
+/// Orbax stores named tuples without fields, such as the states of optimizers that keep
+/// nothing, as `None`. [`PyTreeSave::dict`](super::PyTreeSave::dict) saves it again.
+///
+/// ```
+/// use ramie_checkpoint::commit::{restore_item, save_item};
+/// use ramie_checkpoint::pytree::{DictRestore, PyTreeSave};
+/// use ramie_checkpoint::serialization::StateDict;
+/// # fn main() -> ramie_checkpoint::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("notes");
+/// let note = ("note".to_string(), StateDict::Str("a text".into()));
+/// save_item(&path, &PyTreeSave::dict(&StateDict::Dict(vec![note])))?;
+/// let dict = restore_item(&path, DictRestore)?;
+/// assert!(matches!(dict.get("note"), Some(StateDict::Str(text)) if text == "a text"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DictRestore;
+
+impl RestoreArgs for DictRestore {
+    type Item = StateDict;
+
+    fn restore(self, reader: &ItemReader) -> Result<StateDict> {
+        let source = Source::open(reader)?;
+        let state = everything(&source)?;
+        let mut texts = source.strings()?;
+        let mut root = StateDict::Dict(Vec::new());
+        for entry in &source.tree.entries {
+            let name = entry.path.to_string();
+            let value = match (&entry.kind, state.get(&name)) {
+                (ValueKind::Scalar, Some(a)) if a.ndim() == 0 => StateDict::Number(number(a)),
+                (_, Some(array)) => StateDict::Array(array.clone()),
+                (ValueKind::String, None) => {
+                    StateDict::Str(texts.remove(&name).unwrap_or_default())
+                }
+                (ValueKind::Dict, None) => StateDict::Dict(Vec::new()),
+                (ValueKind::List | ValueKind::Tuple, None) => StateDict::List(Vec::new()),
+                _ => StateDict::None,
+            };
+            put(&mut root, entry.path.parts(), value);
+        }
+        Ok(root)
+    }
+
+    fn reads_checked(&self) -> bool {
+        true
+    }
+}
+
+/// Puts a value at a path, in dictionaries that are made.
+fn put(node: &mut StateDict, path: &[KeyPart], value: StateDict) {
+    let Some((first, rest)) = path.split_first() else {
+        *node = value;
+        return;
+    };
+    if !matches!(node, StateDict::Dict(_)) {
+        *node = StateDict::Dict(Vec::new());
+    }
+    let StateDict::Dict(parts) = node else {
+        return;
+    };
+    let name = first.to_string();
+    // Parts of one node follow one another.
+    let at = match parts.iter().rposition(|(other, _)| *other == name) {
+        Some(at) => at,
+        None => {
+            parts.push((name, StateDict::Dict(Vec::new())));
+            parts.len() - 1
+        }
+    };
+    put(&mut parts[at].1, rest, value);
+}
+
+/// The parts of a tree of dictionaries under the names that Orbax would give them.
+/// Dictionaries whose names count from 0 are sequences.
+pub(super) fn parts(dict: &StateDict) -> Result<Vec<Part>> {
+    if !matches!(dict, StateDict::Dict(_) | StateDict::List(_)) {
+        let what = dict.describe();
+        return Err(Error::tree(
+            None,
+            format!("{what} has no name\n  help: save one array with `ArraySave`"),
+        ));
+    }
+    let mut parts = Vec::new();
+    collect(dict, &mut Vec::new(), &mut parts)?;
+    Ok(parts)
+}
+
+fn collect(dict: &StateDict, path: &mut Vec<KeyPart>, parts: &mut Vec<Part>) -> Result<()> {
+    let leaf = |array: &Array| Leaf {
+        at: parts.len(),
+        array: array.clone(),
+        key_impl: None,
+    };
+    let value = match dict {
+        StateDict::Dict(entries) if !entries.is_empty() => {
+            for (key, part) in ordered(entries) {
+                path.push(key);
+                collect(part, path, parts)?;
+                path.pop();
+            }
+            return Ok(());
+        }
+        StateDict::List(items) if !items.is_empty() => {
+            for (i, part) in items.iter().enumerate() {
+                path.push(KeyPart::Index(i));
+                collect(part, path, parts)?;
+                path.pop();
+            }
+            return Ok(());
+        }
+        StateDict::Dict(_) => Value::Empty(ValueKind::Dict),
+        StateDict::List(_) => Value::Empty(ValueKind::List),
+        StateDict::None => Value::Empty(ValueKind::None),
+        StateDict::Array(array) | StateDict::NumpyScalar(array) => Value::Array(leaf(array)),
+        StateDict::Number(n) => Value::Number(leaf(&Array::scalar(*n, wide(*n)))),
+        StateDict::Str(text) => Value::Text(text.clone()),
+        StateDict::Bytes(_) => {
+            let name = KeyPath::new(path.iter().cloned());
+            return Err(Error::tree(
+                None,
+                format!(
+                    "`{name}` is bytes, which Orbax's layout does not have\n  help: save them as an \
+                     array of u8"
+                ),
+            ));
+        }
+    };
+    if path.is_empty() {
+        return Ok(()); // The root has no parts.
+    }
+    parts.push(Part {
+        path: KeyPath::new(path.iter().cloned()),
+        value,
+    });
+    Ok(())
+}
+
+/// The entries of a dictionary with their keys: indices in order if the names count from 0.
+fn ordered(entries: &[(String, StateDict)]) -> Vec<(KeyPart, &StateDict)> {
+    let mut places = vec![None; entries.len()];
+    for (name, part) in entries {
+        let index = name.parse::<usize>().ok();
+        // No names with signs or leading zeros.
+        let index = index.filter(|i| i.to_string() == *name);
+        if let Some(place) = index.and_then(|i| places.get_mut(i)) {
+            *place = Some(part);
+        }
+    }
+    let indexed: Option<Vec<&StateDict>> = places.into_iter().collect();
+    match indexed {
+        Some(parts) => {
+            let parts = parts.into_iter().enumerate();
+            parts.map(|(i, part)| (KeyPart::Index(i), part)).collect()
+        }
+        None => {
+            let named = entries.iter();
+            named
+                .map(|(name, part)| (KeyPart::Name(name.clone()), part))
+                .collect()
+        }
+    }
+}
+
+/// The element type in which Orbax stores a number of Python.
+fn wide(number: Scalar) -> DType {
+    match number {
+        Scalar::Bool(_) => DType::Bool,
+        Scalar::Int(_) => DType::I64,
+        Scalar::Uint(_) => DType::U64,
+        Scalar::Float(_) => DType::F64,
+        Scalar::Complex(..) => DType::C128,
+    }
+}
