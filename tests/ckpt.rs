@@ -1,9 +1,13 @@
 //! `ramie ckpt` and `ramie inspect`, run as a user runs them.
 
+#[path = "ckpt/convert.rs"]
+mod convert;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use ramie::checkpoint::commit::save_item;
 use ramie::checkpoint::items::{Composite, JsonSave};
 use ramie::checkpoint::manager::{
     CheckpointManager, CheckpointManagerOptions, Metrics, StepOptions,
@@ -209,7 +213,7 @@ fn show_prints_values() {
     assert_eq!((code, out.as_str()), (0, "[0 0 0]\n"), "{err}");
     let (code, _, err) = compute(&["ckpt", "show", &shown(&path), "--values", "nothing"]);
     assert_eq!(code, 1);
-    has_all(&err, &["there is no array `nothing`"]);
+    has_all(&err, &["there is no `nothing`"]);
 }
 
 #[test]
@@ -432,4 +436,151 @@ fn inspect_sums_up() {
         assert!(all.iter().any(|l| l == line), "{line}: {out}");
     }
     assert!(!out.contains("state.dense.bias"), "{out}");
+}
+
+/// Copies a folder.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let to = to.join(path.file_name().unwrap());
+        match path.is_dir() {
+            true => copy(&path, &to),
+            false => drop(fs::copy(&path, &to).unwrap()),
+        }
+    }
+}
+
+#[test]
+fn verify_and_convert_refuse_what_has_lost_its_metadata() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = shown(&folder.path().join("out.msgpack"));
+    let refused = |path: &str, what: &str| {
+        for command in [
+            vec!["verify", path],
+            vec!["convert", path, &to],
+            vec!["show", path],
+        ] {
+            let mut all = vec!["ckpt"];
+            all.extend(&command);
+            let (code, _, err) = compute(&all);
+            assert_eq!(code, 1, "{all:?}");
+            has_all(&err, &[what]);
+        }
+    };
+    for name in [
+        "orbax/train_state_ocdbt",
+        "orbax/train_state_zarr2",
+        "convert/orbax",
+    ] {
+        let path = folder.path().join(name);
+        copy(Path::new(&golden(name)), &path);
+        fs::remove_file(path.join("_METADATA")).unwrap();
+        refused(&shown(&path), "_METADATA is missing");
+    }
+    // An item of a step, and JSON that is none.
+    let step = folder.path().join("step");
+    copy(Path::new(&golden("orbax_run/step_10")), &step);
+    let json = step.join("settings/metadata");
+    fs::write(&json, "{\"width\": ").unwrap();
+    refused(&shown(&step), "settings/metadata: is not JSON");
+    fs::remove_file(json).unwrap();
+    refused(
+        &shown(&step),
+        "holds neither a tree of arrays nor another item",
+    );
+}
+
+#[test]
+fn a_step_with_a_damaged_marker_is_damaged() {
+    let (_folder, path) = a_run();
+    let marker = path.join("20/commit_success.txt");
+    let text = fs::read(&marker).unwrap();
+    fs::write(&marker, &text[..text.len() - 1]).unwrap();
+    let run = shown(&path);
+    let (code, out, err) = look(&["ckpt", "verify", &run]);
+    assert_eq!(code, 1);
+    has_all(
+        &out,
+        &[
+            "step 10: checksums",
+            "step 20: DAMAGED: commit_success.txt is incomplete",
+        ],
+    );
+    has_all(&err, &["1 of 2 steps damaged"]);
+    let (code, out, _) = look(&["ckpt", "ls", &run]);
+    assert_eq!(code, 0);
+    assert!(lines(&out)[2].contains(" damaged "), "{out}");
+    let (code, _, err) = look(&["ckpt", "show", &run, "--step", "20"]);
+    assert_eq!(code, 1);
+    has_all(
+        &err,
+        &["20: the step is damaged: commit_success.txt is incomplete"],
+    );
+}
+
+#[test]
+fn show_abbreviates_and_prints_one_part_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("step");
+    let (weights, long) = (weights(1.0), (0..100).collect::<Vec<usize>>());
+    let items = Composite::new()
+        .item("state", StandardSave::new(&weights))
+        .item("places", JsonSave::new(&long));
+    save_item(&path, &items).unwrap();
+    let path = shown(&path);
+    let (code, out, _) = look(&["ckpt", "show", &path]);
+    assert_eq!(code, 0);
+    has_all(
+        &out,
+        &["places.metadata", "JSON [0,1,2,3,", " …", "f32[64,3]"],
+    );
+    assert!(!out.contains("99"), "{out}");
+    let (code, out, _) = look(&["ckpt", "show", &path, "--values", "places.metadata"]);
+    assert_eq!(code, 0);
+    assert!(out.ends_with("98,99]\n"), "{out}");
+
+    let orbax = golden("convert/orbax");
+    let (code, out, _) = look(&["ckpt", "show", &orbax]);
+    assert_eq!(code, 0);
+    let all = lines(&out);
+    for line in [
+        "empty empty dictionary",
+        "note 'a text'",
+        "opt.0 none",
+        "lr f64[] 8 B",
+    ] {
+        assert!(all.iter().any(|l| l.starts_with(line)), "{line}: {out}");
+    }
+    let (_, out, _) = look(&["ckpt", "show", &orbax, "--values", "note"]);
+    assert_eq!(out, "a text\n");
+    let (_, out, _) = look(&["ckpt", "show", &golden("convert/state.msgpack")]);
+    let all = lines(&out);
+    for line in ["empty empty dictionary", "lr 0.1", "step 7"] {
+        assert!(all.iter().any(|l| l == line), "{line}: {out}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe.msgpack");
+    let made = Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    for path in [shown(&pipe), "/dev/zero".to_owned()] {
+        for arguments in [
+            vec!["ckpt", "show", &path],
+            vec!["ckpt", "verify", &path],
+            vec!["ckpt", "ls", &path],
+            vec!["ckpt", "diff", &path, &path],
+            vec!["ckpt", "convert", &path, "out"],
+            vec!["inspect", &path],
+            vec!["aot", "--target", "tpu:v5e:2x4", &path],
+        ] {
+            let (code, _, err) = look(&arguments);
+            assert_ne!(code, 0, "{arguments:?}");
+            has_all(&err, &["only regular files are read"]);
+        }
+    }
 }

@@ -9,7 +9,8 @@ use ramie::export::Exported;
 
 pub(crate) fn run(targets: &[Target], files: &[PathBuf]) -> Result<(), Box<dyn Error>> {
     for file in files {
-        let bytes = std::fs::read(file).map_err(|e| format!("{}: {e}", file.display()))?;
+        let bytes =
+            ramie::core::files::read(file).map_err(|e| format!("{}: {e}", file.display()))?;
         for target in targets {
             let compiled = compile(file, &bytes, target)
                 .map_err(|e| format!("{} for {target}: {e}", file.display()))?;

@@ -4,11 +4,14 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ramie::checkpoint::commit::ItemReader;
+use ramie::checkpoint::commit::{ItemHandlers, ItemReader, StepMetadata};
 use ramie::checkpoint::items::RestoreArgs;
-use ramie::checkpoint::pytree::{self, PyTreeRestore};
+use ramie::checkpoint::manager::Metrics;
+use ramie::checkpoint::pytree::{self, DictRestore, PyTreeRestore};
+use ramie::checkpoint::serialization::StateDict;
 use ramie::checkpoint::{safetensors, serialization};
 use ramie::{Array, State};
+use serde_json::Value;
 
 use super::parts::{self, Part, What};
 use super::source::Source;
@@ -30,6 +33,8 @@ pub(crate) struct Item {
     /// The folder; nothing if the item is the whole checkpoint.
     pub name: Option<String>,
     pub reader: ItemReader,
+    /// The class of Python that reads it, if the step names one.
+    pub handler: Option<String>,
 }
 
 /// Files of more bytes than this are no texts to be shown.
@@ -99,7 +104,7 @@ impl Checkpoint {
         for item in items {
             let of_item = match item.is_tree() {
                 true => parts::of_tree(pytree::metadata(item.reader.folder())?),
-                false => files(&item.reader)?,
+                false => item.files()?,
             };
             all.extend(of_item.into_iter().map(|part| Part {
                 path: self.path_in(item, &part.path),
@@ -123,24 +128,7 @@ impl Checkpoint {
     pub(crate) fn state(&self) -> Result<State, Box<dyn Error>> {
         match self {
             Checkpoint::Safetensors(path) => Ok(safetensors::load_state(path)?),
-            Checkpoint::Msgpack(path) => {
-                let dict = serialization::load(path)?;
-                let texts = parts::of_dict(&dict);
-                let mut arrays: Vec<(String, Array)> = Vec::new();
-                for part in texts {
-                    match dict.get(&part.path) {
-                        Some(
-                            serialization::StateDict::Array(a)
-                            | serialization::StateDict::NumpyScalar(a),
-                        ) => arrays.push((part.path, a.clone())),
-                        Some(serialization::StateDict::Number(n)) => {
-                            arrays.push((part.path, Array::scalar(*n, n.weak_dtype())));
-                        }
-                        _ => {}
-                    }
-                }
-                Ok(arrays.into_iter().collect())
-            }
+            Checkpoint::Msgpack(path) => Ok(arrays(&serialization::load(path)?)),
             Checkpoint::Orbax { items, .. } => {
                 let mut arrays: Vec<(String, Array)> = Vec::new();
                 for item in items.iter().filter(|item| item.is_tree()) {
@@ -154,29 +142,73 @@ impl Checkpoint {
         }
     }
 
-    /// One array with its elements.
-    pub(crate) fn array(&self, path: &str) -> Result<Array, Box<dyn Error>> {
-        let missing = || format!("{}: there is no array `{path}`", self.path().display());
+    /// One part, printed whole.
+    pub(crate) fn value(&self, path: &str) -> Result<String, Box<dyn Error>> {
+        let missing = || format!("{}: there is no `{path}`", self.path().display());
+        let parts = self.parts()?;
+        let part = parts.iter().find(|part| part.path == path);
+        let part = part.ok_or_else(missing)?;
+        let What::Array(shape, dtype) = &part.what else {
+            return Ok(part.what.value());
+        };
         let Checkpoint::Orbax { items, .. } = self else {
-            return Ok(self.state()?.get(path).ok_or_else(missing)?.clone());
+            return Ok(self.state()?.get(path).ok_or_else(missing)?.to_string());
         };
         for item in items.iter().filter(|item| item.is_tree()) {
             for part in parts::of_tree(pytree::metadata(item.reader.folder())?) {
-                let What::Array(shape, dtype) = &part.what else {
-                    continue;
-                };
-                if self.path_in(item, &part.path) != path {
-                    continue;
+                if self.path_in(item, &part.path) == path {
+                    // Only this array is read.
+                    let like = Array::shape_dtype_struct(shape, *dtype);
+                    let target = State::from_iter([(part.path.as_str(), like)]);
+                    let restore = PyTreeRestore::new(&target).partial_restore(true);
+                    let state = restore.restore(&item.reader)?;
+                    return Ok(state.get(&part.path).ok_or_else(missing)?.to_string());
                 }
-                let like = Array::shape_dtype_struct(shape, *dtype);
-                let target = State::from_iter([(part.path.as_str(), like)]);
-                let restore = PyTreeRestore::new(&target).partial_restore(true);
-                let state = restore.restore(&item.reader)?;
-                return Ok(state.get(&part.path).ok_or_else(missing)?.clone());
             }
         }
         Err(missing().into())
     }
+
+    /// Everything that a state dict can hold, with the elements of arrays, on the default
+    /// device.
+    pub(crate) fn dict(&self) -> Result<StateDict, Box<dyn Error>> {
+        let items = match self {
+            Checkpoint::Safetensors(path) => {
+                let state = safetensors::load_state(path)?;
+                check_paths(&state)?;
+                return Ok(serialization::to_state_dict(&state));
+            }
+            Checkpoint::Msgpack(path) => return Ok(serialization::load(path)?),
+            Checkpoint::Orbax { items, .. } => items,
+        };
+        let mut dicts = Vec::new();
+        for item in items.iter().filter(|item| item.is_tree()) {
+            let dict = DictRestore.restore(&item.reader)?;
+            match &item.name {
+                Some(name) if items.len() > 1 => dicts.push((name.clone(), dict)),
+                _ => return Ok(dict),
+            }
+        }
+        Ok(StateDict::Dict(dicts))
+    }
+}
+
+/// Refuses arrays whose paths go on below other arrays: in a tree of dictionaries there is
+/// one thing for each name.
+fn check_paths(state: &State) -> Result<(), Box<dyn Error>> {
+    for (path, _) in state.iter() {
+        for (at, _) in path.match_indices('.') {
+            let above = &path[..at];
+            if state.get(above).is_some() {
+                return Err(format!(
+                    "`{path}` is below `{above}`, which is an array, so that there is no tree of \
+                     them\n  help: convert to safetensors, where names are only names"
+                )
+                .into());
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A step, or one item, in Orbax's layout.
@@ -185,18 +217,23 @@ fn orbax(folder: PathBuf, wanted: Option<&str>) -> Result<Checkpoint, Box<dyn Er
     let reader = reader(&folder)?;
     let mut items = Vec::new();
     for name in reader.subfolders()? {
+        let handler = handler(&reader, Some(&name));
         let reader = reader.subfolder(&name)?;
         items.push(Item {
             name: Some(name),
             reader,
+            handler,
         });
     }
     if reader.contains("_METADATA") || !items.iter().any(has_files) {
         if let Some(item) = wanted {
             return Err(format!("{shown}: is one item, and has no item {item}").into());
         }
-        let reader = reader.clone();
-        items = vec![Item { name: None, reader }];
+        items = vec![Item {
+            name: None,
+            handler: handler(&reader, None),
+            reader: reader.clone(),
+        }];
     }
     if let Some(wanted) = wanted {
         let names: Vec<String> = items.iter().filter_map(|i| i.name.clone()).collect();
@@ -211,6 +248,16 @@ fn orbax(folder: PathBuf, wanted: Option<&str>) -> Result<Checkpoint, Box<dyn Er
         reader,
         items,
     })
+}
+
+/// The arrays of a state dict by their dotted paths; numbers become arrays.
+pub(crate) fn arrays(dict: &StateDict) -> State {
+    let array = |part: Part| match dict.get(&part.path)? {
+        StateDict::Array(a) | StateDict::NumpyScalar(a) => Some((part.path, a.clone())),
+        StateDict::Number(n) => Some((part.path, Array::scalar(*n, n.weak_dtype()))),
+        _ => None,
+    };
+    parts::of_dict(dict).into_iter().filter_map(array).collect()
 }
 
 fn has_files(item: &Item) -> bool {
@@ -230,29 +277,90 @@ fn reader(folder: &Path) -> Result<ItemReader, Box<dyn Error>> {
     Ok(reader)
 }
 
-/// The files of an item that is no tree.
-fn files(reader: &ItemReader) -> Result<Vec<Part>, Box<dyn Error>> {
-    let mut parts = Vec::new();
-    for name in reader.names()? {
-        // The markers of Orbax say nothing of what was saved.
-        if name == "commit_success.txt" || name.starts_with('_') {
-            continue;
-        }
-        let path = reader.path(&name)?;
-        let size = fs::metadata(&path).map_or(0, |file| file.len());
-        let bytes = match size <= LARGEST_TEXT {
-            true => reader.read(&name)?,
-            false => vec![0xff],
-        };
-        let what = match String::from_utf8(bytes) {
-            Ok(text) => What::Text(text),
-            Err(_) => What::Other(format!("a file of {size} bytes")),
-        };
-        parts.push(Part {
-            path: name,
-            what,
-            sharding: None,
-        });
+/// The class of Python that reads an item of a checkpoint, if the checkpoint names it.
+fn handler(reader: &ItemReader, name: Option<&str>) -> Option<String> {
+    let metadata = StepMetadata::of(reader.folder()).ok().flatten()?;
+    match (metadata.item_handlers?, name) {
+        (ItemHandlers::One(handler), None) => Some(handler),
+        (ItemHandlers::Named(handlers), Some(name)) => handlers.get(name)?.clone(),
+        _ => None,
     }
-    Ok(parts)
+}
+
+/// Names by which the folder of a tree is recognized even if its metadata are lost.
+fn is_of_tree(name: &str) -> bool {
+    let file = name.rsplit('/').next().unwrap_or_default();
+    name.starts_with("array_metadatas/")
+        || name.starts_with("ocdbt.process_")
+        || [
+            "_sharding",
+            "_strings.json",
+            "manifest.ocdbt",
+            ".zarray",
+            "zarr.json",
+        ]
+        .contains(&file)
+}
+
+impl Item {
+    /// The files of an item that is not a tree.
+    fn files(&self) -> Result<Vec<Part>, Box<dyn Error>> {
+        let reader = &self.reader;
+        let folder = reader.folder().display();
+        let (names, handler) = (reader.names()?, self.handler.as_deref().unwrap_or_default());
+        let is_tree = ["PyTree", "Standard", "ArrayCheckpoint"];
+        // An item of several trees, such as that of a random key, has them below it.
+        let has_trees = names.iter().any(|name| name.ends_with("/_METADATA"));
+        let lost = !has_trees && names.iter().any(|name| is_of_tree(name));
+        if lost || is_tree.iter().any(|kind| handler.contains(kind)) {
+            return Err(format!(
+                "{folder}: _METADATA is missing, which names the arrays\n  help: the checkpoint is \
+                 damaged; take another step, or another copy"
+            )
+            .into());
+        }
+        let mut parts = Vec::new();
+        for name in names {
+            // The markers of Orbax say nothing of what was saved.
+            if name.ends_with("commit_success.txt") || name.starts_with('_') {
+                continue;
+            }
+            let what = self.file(&name, handler.contains("Json"))?;
+            parts.push(Part {
+                path: name,
+                what,
+                sharding: None,
+            });
+        }
+        if parts.is_empty() {
+            return Err(format!(
+                "{folder}: holds neither a tree of arrays nor another item\n  help: give the folder \
+                 of a run, a step or an item"
+            )
+            .into());
+        }
+        Ok(parts)
+    }
+
+    /// What a file is; it must be JSON if the item is.
+    fn file(&self, name: &str, json: bool) -> Result<What, Box<dyn Error>> {
+        let path = self.reader.path(name)?;
+        let size = fs::metadata(&path).map_or(0, |file| file.len());
+        if size > LARGEST_TEXT && !json {
+            return Ok(What::Other(format!("a file of {size} bytes")));
+        }
+        let Ok(text) = String::from_utf8(self.reader.read(name)?) else {
+            return match json {
+                true => Err(format!("{}: is not JSON, but bytes", path.display()).into()),
+                false => Ok(What::Other(format!("a file of {size} bytes"))),
+            };
+        };
+        // Python's JSON has numbers such as NaN, which metrics know.
+        let parsed = serde_json::from_str::<Value>(&text).map(drop);
+        match parsed.map_err(|e| (Metrics::from_json(&text).is_ok(), e)) {
+            Ok(()) | Err((true, _)) => Ok(What::Json(text)),
+            Err((false, e)) if json => Err(format!("{}: is not JSON: {e}", path.display()).into()),
+            Err(_) => Ok(What::Text(text)),
+        }
+    }
 }

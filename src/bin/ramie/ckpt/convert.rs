@@ -6,12 +6,13 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::str::FromStr;
 
-use ramie::State;
 use ramie::checkpoint::commit::save_item;
-use ramie::checkpoint::pytree::StandardSave;
+use ramie::checkpoint::pytree::PyTreeSave;
+use ramie::checkpoint::serialization::StateDict;
 use ramie::checkpoint::{safetensors, serialization};
 
 use super::One;
+use super::checkpoint::{Checkpoint, arrays};
 use super::parts::What;
 use super::source::Source;
 use super::text;
@@ -58,42 +59,83 @@ pub(crate) fn run(one: &One, to: &Path, format: Option<Format>) -> Result<(), Bo
     }
     let (checkpoint, _) = Source::one(one)?;
     let parts = checkpoint.parts()?;
-    let kept = |what: &What| matches!(what, What::Array(..) | What::Number(_));
-    for part in parts.iter().filter(|part| !kept(&part.what)) {
+    for part in parts.iter().filter(|part| !format.keeps(&part.what)) {
         let (path, what) = (&part.path, part.what.describe());
-        eprintln!("ramie: `{path}` is left out: it is no array, but {what}");
+        eprintln!(
+            "ramie: `{path}` is left out: {} has no {what}",
+            format.name()
+        );
     }
-    let state = checkpoint.state()?;
-    if format != Format::Safetensors {
-        check_paths(&state)?;
-    }
-    match format {
-        Format::Safetensors if name.ends_with(INDEX) => {
-            safetensors::save_sharded(to, &state, SHARD)?;
+    let arrays = match format {
+        // Names are only names there, and make no tree.
+        Format::Safetensors => {
+            let state = checkpoint.state()?;
+            match name.ends_with(INDEX) {
+                true => safetensors::save_sharded(to, &state, SHARD)?,
+                false => safetensors::save(to, &state)?,
+            }
+            state.len()
         }
-        Format::Safetensors => safetensors::save(to, &state)?,
-        Format::Msgpack => serialization::save(to, &state)?,
-        Format::Orbax => save_item(to, &StandardSave::new(&state))?,
-    }
-    let (shown, number) = (to.display(), text::counted(state.len(), "array"));
+        Format::Msgpack => {
+            let mut dict = checkpoint.dict()?;
+            if let Checkpoint::Orbax { .. } = &checkpoint {
+                as_flax(&mut dict);
+            }
+            serialization::save_dict(to, &dict)?;
+            arrays(&dict).len()
+        }
+        Format::Orbax => {
+            let mut dict = checkpoint.dict()?;
+            without_bytes(&mut dict);
+            save_item(to, &PyTreeSave::dict(&dict))?;
+            arrays(&dict).len()
+        }
+    };
+    let (shown, number) = (to.display(), text::counted(arrays, "array"));
     writeln!(io::stdout(), "{shown}: {number}")?;
     Ok(())
 }
 
-/// Refuses arrays whose paths go on below other arrays: in a tree of dictionaries there is
-/// one thing for each name.
-fn check_paths(state: &State) -> Result<(), Box<dyn Error>> {
-    for (path, _) in state.iter() {
-        for (at, _) in path.match_indices('.') {
-            let above = &path[..at];
-            if state.get(above).is_some() {
-                return Err(format!(
-                    "`{path}` is below `{above}`, which is an array, so that there is no tree of \
-                     them\n  help: convert to safetensors, where names are only names"
-                )
-                .into());
-            }
+impl Format {
+    fn name(self) -> &'static str {
+        match self {
+            Format::Safetensors => "safetensors",
+            Format::Msgpack => "Flax's msgpack",
+            Format::Orbax => "a tree of Orbax",
         }
     }
-    Ok(())
+
+    /// Whether the format has such parts.
+    fn keeps(self, what: &What) -> bool {
+        match what {
+            What::Array(..) | What::Number(_) => true,
+            What::Text(_) | What::Empty(_) => self != Format::Safetensors,
+            What::Bytes(_) => self == Format::Msgpack,
+            What::Json(_) | What::Other(_) => false,
+        }
+    }
+}
+
+/// Makes nodes without parts empty dictionaries, as Flax has them: Orbax stores the states of
+/// optimizers that keep nothing as `None`, which Flax refuses in their place.
+fn as_flax(dict: &mut StateDict) {
+    match dict {
+        StateDict::Dict(parts) => parts.iter_mut().for_each(|(_, part)| as_flax(part)),
+        StateDict::None | StateDict::List(_) => *dict = StateDict::Dict(Vec::new()),
+        _ => {}
+    }
+}
+
+fn without_bytes(dict: &mut StateDict) {
+    match dict {
+        StateDict::Dict(parts) => {
+            parts.retain(|(_, part)| !matches!(part, StateDict::Bytes(_)));
+            parts.iter_mut().for_each(|(_, part)| without_bytes(part));
+        }
+        StateDict::List(parts) => {
+            parts.retain(|part| !matches!(part, StateDict::Bytes(_)));
+            parts.iter_mut().for_each(without_bytes);
+        }
+        _ => {}
+    }
 }

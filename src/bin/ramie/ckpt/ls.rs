@@ -6,8 +6,9 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::SystemTime;
 
-use ramie::checkpoint::commit::StepMetadata;
+use ramie::checkpoint::commit::{CommitState, StepMetadata};
 use ramie::checkpoint::manager::Metrics;
+use ramie::core::files;
 
 use super::source::{Source, Step};
 use super::text;
@@ -33,10 +34,10 @@ pub(crate) fn run(path: &Path) -> Result<(), Box<dyn Error>> {
 
 fn row(step: &Step) -> Result<Vec<String>, Box<dyn Error>> {
     let size = size(&step.path).map_err(|e| format!("{}: {e}", step.path.display()))?;
-    let state = if step.committed {
-        "committed"
-    } else {
-        "unfinished"
+    let state = match step.state {
+        CommitState::Committed => "committed",
+        CommitState::Unfinished => "unfinished",
+        CommitState::Damaged(_) => "damaged",
     };
     Ok(vec![
         step.number.to_string(),
@@ -57,10 +58,12 @@ fn saved(path: &Path) -> Option<SystemTime> {
 /// The metrics of a step: those that cannot be read are said to be so, for the others are
 /// still worth a look.
 fn metrics(path: &Path) -> String {
-    let Ok(text) = fs::read_to_string(path.join("metrics/metrics")) else {
-        return String::new();
+    let text = match files::read(path.join("metrics/metrics")) {
+        Ok(text) => text,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return String::new(),
+        Err(_) => return "cannot be read".into(),
     };
-    match Metrics::from_json(&text) {
+    match Metrics::from_json(&String::from_utf8_lossy(&text)) {
         Ok(metrics) => {
             let metric = |name: &str| Some(format!("{name}={}", metrics.get(name)?));
             let all: Vec<String> = metrics.names().filter_map(metric).collect();

@@ -28,12 +28,13 @@ pub(crate) enum Command {
         /// The folder of a run.
         path: PathBuf,
     },
-    /// Show the arrays of a checkpoint: paths, types, bytes, shardings. No elements are read.
+    /// Show the parts of a checkpoint: paths, types, bytes, shardings. No elements are read.
     Show {
         #[command(flatten)]
         one: One,
-        /// Print the elements of this array, which needs a plugin.
-        #[arg(long, value_name = "ARRAY")]
+        /// Print one part whole: a text, a JSON file, or the elements of an array, which needs
+        /// a plugin.
+        #[arg(long, value_name = "PATH")]
         values: Option<String>,
     },
     /// Compare two checkpoints: structure, types and values, with the greatest absolute
@@ -54,7 +55,8 @@ pub(crate) enum Command {
         #[arg(long)]
         item: Option<String>,
     },
-    /// Save the arrays of a checkpoint in another format. It needs a plugin.
+    /// Save a checkpoint in another format: arrays, and as far as the format has them numbers,
+    /// texts and empty nodes. It needs a plugin.
     Convert {
         #[command(flatten)]
         one: One,

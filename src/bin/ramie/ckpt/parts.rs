@@ -1,6 +1,6 @@
 //! The parts of a checkpoint, without their elements.
 
-use ramie::checkpoint::pytree::{PartMetadata, TreeMetadata};
+use ramie::checkpoint::pytree::{PartMetadata, TreeMetadata, ValueKind};
 use ramie::checkpoint::serialization::StateDict;
 use ramie::{Array, DType, Scalar, State};
 
@@ -22,7 +22,13 @@ pub(crate) enum What {
     Text(String),
     /// A number without an element type.
     Number(Scalar),
-    /// What has no value but its kind.
+    /// So many bytes.
+    Bytes(usize),
+    /// A node without parts: `None`, an empty dictionary, list or tuple.
+    Empty(&'static str),
+    /// A file of JSON.
+    Json(String),
+    /// Something that is only described.
     Other(String),
 }
 
@@ -55,8 +61,19 @@ impl What {
                 format!("{dtype}[{}]", sizes.join(","))
             }
             What::Text(text) => text::shortened(text),
-            What::Number(number) => format!("{number:?}"),
+            What::Number(number) => text::number(*number),
+            What::Bytes(count) => format!("{count} bytes"),
+            What::Empty(kind) => (*kind).to_owned(),
+            What::Json(text) => format!("JSON {}", text::abbreviated(text)),
             What::Other(kind) => kind.clone(),
+        }
+    }
+
+    /// The whole value, of what is not an array.
+    pub(crate) fn value(&self) -> String {
+        match self {
+            What::Text(text) | What::Json(text) => text.trim_end().to_owned(),
+            other => other.describe(),
         }
     }
 }
@@ -115,10 +132,10 @@ fn collect(dict: &StateDict, path: String, parts: &mut Vec<Part>) {
         StateDict::Array(array) | StateDict::NumpyScalar(array) => What::of(array),
         StateDict::Number(number) => What::Number(*number),
         StateDict::Str(text) => What::Text(text.clone()),
-        StateDict::Bytes(bytes) => What::Other(format!("{} bytes", bytes.len())),
-        StateDict::None => What::Other("None".into()),
-        StateDict::Dict(_) => What::Other("Dict, empty".into()),
-        StateDict::List(_) => What::Other("List, empty".into()),
+        StateDict::Bytes(bytes) => What::Bytes(bytes.len()),
+        StateDict::None => What::Empty("none"),
+        StateDict::Dict(_) => What::Empty("empty dictionary"),
+        StateDict::List(_) => What::Empty("empty list"),
     };
     parts.push(Part::new(path, what));
 }
@@ -129,7 +146,13 @@ pub(crate) fn of_tree(tree: TreeMetadata) -> Vec<Part> {
         let what = match (part.array.as_ref(), part.text) {
             (Some(array), _) => What::Array(array.shape.clone(), array.dtype),
             (None, Some(text)) => What::Text(text),
-            (None, None) => What::Other(part.kind.name().to_owned()),
+            (None, None) => match part.kind {
+                ValueKind::None => What::Empty("none"),
+                ValueKind::Dict => What::Empty("empty dictionary"),
+                ValueKind::List => What::Empty("empty list"),
+                ValueKind::Tuple | ValueKind::NamedTuple => What::Empty("empty tuple"),
+                kind => What::Other(format!("of the kind {}", kind.name())),
+            },
         };
         let sharding = part.array.and_then(|array| array.sharding);
         Part {

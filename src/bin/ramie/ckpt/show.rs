@@ -12,7 +12,7 @@ pub(crate) fn run(one: &One, values: Option<&str>) -> Result<(), Box<dyn Error>>
     let (checkpoint, step) = Source::one(one)?;
     let mut out = io::stdout().lock();
     if let Some(path) = values {
-        writeln!(out, "{}", checkpoint.array(path)?)?;
+        writeln!(out, "{}", checkpoint.value(path)?)?;
         return Ok(());
     }
     let parts = checkpoint.parts()?;

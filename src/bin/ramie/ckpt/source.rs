@@ -1,11 +1,12 @@
 //! What a path leads to.
 
 use std::error::Error;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use ramie::checkpoint::commit::is_committed;
+use ramie::checkpoint::commit::{CommitState, commit_state, is_committed};
+use ramie::core::files;
 
 use super::One;
 use super::checkpoint::Checkpoint;
@@ -26,8 +27,14 @@ pub(crate) enum Source {
 pub(crate) struct Step {
     pub number: u64,
     pub path: PathBuf,
-    /// Whether it is whole; if not, it counts for nothing.
-    pub committed: bool,
+    /// Whether it is a checkpoint.
+    pub state: CommitState,
+}
+
+impl Step {
+    pub(crate) fn is_committed(&self) -> bool {
+        self.state == CommitState::Committed
+    }
 }
 
 /// What is in the name of a folder while a checkpoint is written there.
@@ -56,7 +63,17 @@ impl Source {
             }
             return Ok((Checkpoint::open(source, item)?, None));
         };
-        let mut whole = steps.iter().filter(|step| step.committed);
+        if let Some(number) = one.step
+            && let Some(step) = steps.iter().find(|step| step.number == number)
+            && let CommitState::Damaged(why) = &step.state
+        {
+            let path = step.path.display();
+            return Err(format!(
+                "{path}: the step is damaged: {why}\n  help: `ramie ckpt ls {shown}` lists the others"
+            )
+            .into());
+        }
+        let mut whole = steps.iter().filter(|step| step.is_committed());
         let step = match one.step {
             Some(number) => whole.find(|step| step.number == number),
             None => whole.next_back(),
@@ -83,7 +100,7 @@ fn file(path: &Path) -> Result<Source, Box<dyn Error>> {
     }
     let failed = |e| format!("{}: {e}", path.display());
     let mut start = Vec::new();
-    let file = File::open(path).map_err(failed)?;
+    let file = files::open(path).map_err(failed)?;
     file.take(9).read_to_end(&mut start).map_err(failed)?;
     match *start.as_slice() {
         [.., b'{'] if start.len() == 9 => Ok(Source::Safetensors(path.into())),
@@ -120,11 +137,14 @@ fn folder(path: &Path) -> Result<Source, Box<dyn Error>> {
     let mut steps = Vec::new();
     for entry in &entries {
         if let Some(number) = number(entry) {
-            let committed = entry.is_file() || is_committed(entry)?;
+            let state = match entry.is_file() {
+                true => CommitState::Committed,
+                false => commit_state(entry)?,
+            };
             steps.push(Step {
                 number,
                 path: entry.clone(),
-                committed,
+                state,
             });
         }
     }

@@ -3,6 +3,7 @@
 use std::iter;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use ramie::Scalar;
 use serde_json::Value;
 
 /// Bytes with a unit.
@@ -72,6 +73,31 @@ pub(crate) fn shortened(text: &str) -> String {
     match text.chars().nth(MOST) {
         Some(_) => format!("'{start}' …"),
         None => format!("'{start}'"),
+    }
+}
+
+/// The beginning of a text of JSON, in one line without spaces that mean nothing.
+pub(crate) fn abbreviated(text: &str) -> String {
+    const MOST: usize = 60;
+    let compact = match serde_json::from_str::<Value>(text) {
+        Ok(value) => value.to_string(),
+        // Python writes numbers that JSON does not have.
+        Err(_) => text.split_whitespace().collect::<Vec<_>>().join(" "),
+    };
+    match compact.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{} …", &compact[..end]),
+        None => compact,
+    }
+}
+
+/// A number as Rust writes it.
+pub(crate) fn number(number: Scalar) -> String {
+    match number {
+        Scalar::Bool(v) => v.to_string(),
+        Scalar::Int(v) => v.to_string(),
+        Scalar::Uint(v) => v.to_string(),
+        Scalar::Float(v) => format!("{v:?}"),
+        Scalar::Complex(re, im) => format!("{re:?} + {im:?}i"),
     }
 }
 

@@ -1,9 +1,11 @@
 //! `ramie ckpt verify`.
 
 use std::error::Error;
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
+
+use ramie::checkpoint::commit::CommitState;
+use ramie::core::files;
 
 use super::One;
 use super::checkpoint::Checkpoint;
@@ -23,11 +25,18 @@ pub(crate) fn run(one: &One) -> Result<(), Box<dyn Error>> {
     };
     let (mut whole, mut damaged) = (0, 0);
     for step in &steps {
-        if !step.committed {
-            writeln!(out, "step {}: unfinished, counts for nothing", step.number)?;
-            continue;
+        match &step.state {
+            CommitState::Committed => whole += 1,
+            CommitState::Unfinished => {
+                writeln!(out, "step {}: unfinished, counts for nothing", step.number)?;
+                continue;
+            }
+            CommitState::Damaged(why) => {
+                (whole, damaged) = (whole + 1, damaged + 1);
+                writeln!(out, "step {}: DAMAGED: {why}", step.number)?;
+                continue;
+            }
         }
-        whole += 1;
         let verified = Source::open(&step.path)
             .and_then(|source| Checkpoint::open(source, one.item.as_deref()))
             .and_then(|checkpoint| checkpoint.verify());
@@ -81,7 +90,7 @@ impl Checkpoint {
 /// Reads a file to its end.
 fn read(path: &Path) -> Result<(), String> {
     let failed = |e| format!("{}: cannot be read: {e}", path.display());
-    let mut file = File::open(path).map_err(failed)?;
+    let mut file = files::open(path).map_err(failed)?;
     io::copy(&mut file, &mut io::sink()).map_err(failed)?;
     Ok(())
 }
