@@ -5,6 +5,11 @@ use ramie::checkpoint::commit::{SaverOptions, restore_item, save_item};
 use ramie::checkpoint::items::*;
 use ramie::checkpoint::manager::policies::*;
 use ramie::checkpoint::manager::*;
+use ramie::checkpoint::pytree::{StandardCheckpointer, StandardRestore, StandardSave};
+use ramie::checkpoint::safetensors;
+use ramie::nn::training::TrainState;
+use ramie::optim::{adam, sgd};
+use ramie::{Array, DType, State};
 
 /// A run of its own for each case, below the folder in which tests may write: with a
 /// name that does not change, since messages hold it.
@@ -139,6 +144,45 @@ pub fn cases() -> Vec<Case> {
             save_item(&path, &JsonSave::new(&1))?;
             std::fs::remove_file(format!("{path}/metadata")).expect("a file");
             restore_item(&path, JsonRestore::<u64>::new())
+        }),
+        error("A path that is taken, saved in the background", || {
+            let path = format!("{}/weights", run());
+            let weights = State::from_iter([("w", Array::zeros(&[2], DType::F32))]);
+            let checkpointer = StandardCheckpointer::new();
+            checkpointer.save(&path, &weights)?;
+            checkpointer.wait_until_finished()?;
+            checkpointer.save(&path, &weights)
+        }),
+        error("A restore that would lose values", || {
+            let path = format!("{}/weights", run());
+            let saved = State::from_iter([("w", Array::from([0.5f32, 1.5]))]);
+            save_item(&path, &StandardSave::new(&saved))?;
+            let target = State::from_iter([("w", Array::zeros(&[2], DType::I32))]);
+            restore_item(&path, StandardRestore::new(&target))
+        }),
+        error("Another optimizer than the saved one", || {
+            let path = format!("{}/state", run());
+            let params = State::from_iter([("w", Array::zeros(&[2], DType::F32))]);
+            let saved = TrainState::create(params.clone(), adam(1e-3));
+            save_item(&path, &StandardSave::new(&saved))?;
+            let target = TrainState::create(params, sgd(0.1).momentum(0.9));
+            restore_item(&path, StandardRestore::new(&target)).map(|state| state.step)
+        }),
+        error("A file in the place of a checkpoint's folder", || {
+            let path = format!("{}/weights.safetensors", run());
+            let weights = State::from_iter([("w", Array::zeros(&[2], DType::F32))]);
+            std::fs::create_dir_all(run()).expect("a folder");
+            safetensors::save(&path, &weights)?;
+            StandardCheckpointer::new().restore(&path, &weights)
+        }),
+        error("A checkpoint's folder in the place of a file", || {
+            let path = format!("{}/weights", run());
+            let weights = State::from_iter([("w", Array::zeros(&[2], DType::F32))]);
+            save_item(&path, &StandardSave::new(&weights))?;
+            safetensors::load_state(&path)
+        }),
+        error("A checkpoint that is not there", || {
+            restore_item(format!("{}/weights", run()), StandardRestore::state())
         }),
         error("A folder that is not made", || {
             let missing = format!("{}/nowhere", run());
