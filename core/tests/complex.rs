@@ -1,5 +1,7 @@
 //! Complex numbers against JAX: values, derivatives, text.
 
+#[path = "complex/linalg.rs"]
+mod linalg;
 #[path = "complex/rows.rs"]
 mod rows;
 
@@ -49,14 +51,14 @@ fn operation(row: &Value) -> Option<Box<Operation>> {
 
 #[test]
 fn operations_are_those_of_jax() {
-    let applied = check(operation);
+    let applied = check("complex", operation);
     assert!(applied > 110, "{applied} rows");
 }
 
 #[test]
 fn text_is_that_of_jax() {
     let mut failures = Vec::new();
-    for row in rows().iter().filter(|r| r["op"] == "text") {
+    for row in rows("complex").iter().filter(|r| r["op"] == "text") {
         let x = array(&row["inputs"][0]);
         let mut texts = vec![("repr", format!("{x:?}")), ("str", x.to_string())];
         if x.size() > 0 {
@@ -82,7 +84,7 @@ fn text_is_that_of_jax() {
 
 #[test]
 fn gradients_are_those_of_jax() {
-    for row in rows()
+    for row in rows("complex")
         .iter()
         .filter(|r| r["op"] == "grad" || r["op"] == "holomorphic")
     {

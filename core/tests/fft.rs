@@ -59,7 +59,7 @@ fn operation(row: &Value) -> Option<Box<Operation>> {
 
 #[test]
 fn transforms_are_those_of_jax() {
-    let applied = check(operation);
+    let applied = check("complex", operation);
     assert!(applied > 70, "{applied} rows");
 }
 

@@ -1,15 +1,16 @@
 //! Decompositions of matrices.
 
-use super::matrix::{symmetrized, transposed};
+use super::matrix::{adjoint, symmetrized};
 use crate::Array;
 use crate::prim::linalg::{Cholesky, Eigh, Geqrf, HouseholderProduct, Qr, Svd, TriangularSolve};
 use crate::trace::{bind, bind1};
 
-/// The Cholesky decomposition of symmetric positive definite matrices
-/// (`jax.numpy.linalg.cholesky`): lower triangular `L` with `A = L Lᵀ`.
+/// The Cholesky decomposition of Hermitian positive definite matrices
+/// (`jax.numpy.linalg.cholesky`): lower triangular `L` with `A = L Lᴴ`. Real matrices
+/// are Hermitian if they are symmetric.
 ///
 /// `a` has shape `[.., n, n]`, and is replaced by the mean of itself and its
-/// transpose. Where a matrix is not positive definite, `L` is NaN.
+/// conjugate transpose. Where a matrix is not positive definite, `L` is NaN.
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg};
@@ -18,13 +19,13 @@ use crate::trace::{bind, bind1};
 /// ```
 ///
 /// # Panics
-/// If the matrices are not square, or not of `f32` or `f64`.
+/// If the matrices are not square, or not of `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn cholesky(a: &Array) -> Array {
     cholesky_with(a, false, true)
 }
 
-/// [`cholesky`], as `U` with `A = Uᵀ U` where `upper` is set. Without
+/// [`cholesky`], as `U` with `A = Uᴴ U` where `upper` is set. Without
 /// `symmetrize_input` only the lower triangle of `a` is read.
 ///
 /// # Panics
@@ -38,7 +39,7 @@ pub fn cholesky_with(a: &Array, upper: bool, symmetrize_input: bool) -> Array {
     };
     let factor = bind1(Cholesky, &[&a]).tril(0);
     match upper {
-        true => transposed(&factor),
+        true => adjoint(&factor),
         false => factor,
     }
 }
@@ -61,7 +62,7 @@ pub fn cholesky_with(a: &Array, upper: bool, symmetrize_input: bool) -> Array {
 /// ```
 ///
 /// # Panics
-/// If the shapes do not fit, or the types are not both `f32` or both `f64`.
+/// If the shapes do not fit, or the types differ or are not `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn triangular_solve(a: &Array, b: &Array, options: TriangularSolve) -> Array {
     if b.ndim() + 1 != a.ndim() {
@@ -76,7 +77,7 @@ pub fn triangular_solve(a: &Array, b: &Array, options: TriangularSolve) -> Array
 /// diagonal and the reflectors below, and their factors, `[.., min(m, n)]`.
 ///
 /// # Panics
-/// If `a` has fewer than two axes, or is not of `f32` or `f64`.
+/// If `a` has fewer than two axes, or is not of `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn geqrf(a: &Array) -> (Array, Array) {
     let mut parts = bind(Geqrf, &[a]).into_iter();
@@ -90,7 +91,7 @@ pub fn geqrf(a: &Array) -> (Array, Array) {
 /// `[.., k]` with `k <= n <= m`.
 ///
 /// # Panics
-/// If the shapes do not fit, or the types are not both `f32` or both `f64`.
+/// If the shapes do not fit, or the types differ or are not `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn householder_product(a: &Array, taus: &Array) -> Array {
     bind1(HouseholderProduct, &[a, taus])
@@ -122,7 +123,7 @@ pub enum QrMode {
 /// ```
 ///
 /// # Panics
-/// If `a` has fewer than two axes, or is not of `f32` or `f64`.
+/// If `a` has fewer than two axes, or is not of `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn qr(a: &Array, mode: QrMode) -> (Array, Array) {
     let qr = Qr {
@@ -134,11 +135,12 @@ pub fn qr(a: &Array, mode: QrMode) -> (Array, Array) {
 }
 
 /// Eigenvalues, in increasing order, and orthonormal eigenvectors, as columns,
-/// of symmetric matrices `[.., n, n]` (`jax.numpy.linalg.eigh`): `w`, `[.., n]`,
-/// and `V`, `[.., n, n]`, with `A V = V diag(w)`.
+/// of Hermitian matrices `[.., n, n]` (`jax.numpy.linalg.eigh`): real `w`, `[.., n]`,
+/// and `V`, `[.., n, n]`, with `A V = V diag(w)`. Real matrices are Hermitian if they
+/// are symmetric.
 ///
-/// `a` is replaced by the mean of itself and its transpose. Eigenvectors are
-/// determined up to their sign, and where eigenvalues are equal up to a rotation;
+/// `a` is replaced by the mean of itself and its conjugate transpose. Eigenvectors are
+/// determined up to a factor of magnitude 1, and where eigenvalues are equal up to a rotation;
 /// derivatives are right where eigenvalues are apart. A matrix with elements
 /// that are not finite gives NaN.
 ///
@@ -150,7 +152,7 @@ pub fn qr(a: &Array, mode: QrMode) -> (Array, Array) {
 /// ```
 ///
 /// # Panics
-/// If the matrices are not square, or not of `f32` or `f64`.
+/// If the matrices are not square, or not of `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn eigh(a: &Array) -> (Array, Array) {
     let a = super::expect_square("eigh", &super::inexact(a));
@@ -158,7 +160,8 @@ pub fn eigh(a: &Array) -> (Array, Array) {
 }
 
 /// [`eigh`] of the matrices that one triangle of `a` gives, the lower one where
-/// `lower` is set; the other is not read.
+/// `lower` is set. The other triangle and imaginary parts of the diagonal are not
+/// read.
 ///
 /// # Panics
 /// As `eigh`.
@@ -175,7 +178,7 @@ fn eigh_of(a: &Array, lower: bool) -> (Array, Array) {
     (next(), vectors)
 }
 
-/// The eigenvalues of symmetric matrices in increasing order
+/// The eigenvalues of Hermitian matrices, which are real, in increasing order
 /// (`jax.numpy.linalg.eigvalsh`), `[.., n]`.
 ///
 /// # Panics
@@ -185,14 +188,15 @@ pub fn eigvalsh(a: &Array) -> Array {
     eigh(a).0
 }
 
-/// A singular value decomposition: `A = U diag(s) Vᵀ` for matrices `[.., m, n]`.
+/// A singular value decomposition: `A = U diag(s) Vᴴ` for matrices `[.., m, n]`.
 #[derive(Clone, Debug)]
 pub struct SvdFactors {
     /// Left singular vectors as columns, `[.., m, min(m, n)]`, or `[.., m, m]`.
     pub u: Array,
-    /// Singular values in decreasing order, `[.., min(m, n)]`.
+    /// Singular values in decreasing order, `[.., min(m, n)]`; always real.
     pub s: Array,
-    /// Right singular vectors as rows, `[.., min(m, n), n]`, or `[.., n, n]`.
+    /// Conjugates of the right singular vectors as rows, `[.., min(m, n), n]`, or
+    /// `[.., n, n]`: `Vᴴ`, which is `Vᵀ` for real matrices.
     pub vt: Array,
 }
 
@@ -201,7 +205,7 @@ super::tree_of_arrays!(SvdFactors { u, s, vt });
 /// The singular value decomposition (`jax.numpy.linalg.svd`) of matrices
 /// `[.., m, n]`, with square `U` and `V` where `full_matrices` is set.
 ///
-/// Pairs of singular vectors are determined up to their sign; derivatives are
+/// Pairs of singular vectors are determined up to a factor of magnitude 1; derivatives are
 /// right where singular values are apart. A matrix with elements that are not
 /// finite gives NaN.
 ///
@@ -213,7 +217,7 @@ super::tree_of_arrays!(SvdFactors { u, s, vt });
 /// ```
 ///
 /// # Panics
-/// If `a` has fewer than two axes, or is not of `f32` or `f64`; in derivatives,
+/// If `a` has fewer than two axes, or is not of `f32`, `f64`, `c64` or `c128`; in derivatives,
 /// if vectors complete a basis (`full_matrices` of matrices that are not
 /// square).
 #[track_caller]
@@ -232,7 +236,7 @@ pub fn svd(a: &Array, full_matrices: bool) -> SvdFactors {
 /// (`jax.numpy.linalg.svdvals`), `[.., min(m, n)]`.
 ///
 /// # Panics
-/// If `a` has fewer than two axes, or is not of `f32` or `f64`.
+/// If `a` has fewer than two axes, or is not of `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn svdvals(a: &Array) -> Array {
     let svd = Svd {

@@ -1,12 +1,13 @@
 //! Determinants.
 
-use super::matrix::{diagonals, matrix_shape, permuted};
+use super::matrix::{diagonals, matrix_shape, permuted, typed_as};
 use super::{TriangularSolve, inexact, lu, solve, triangular_solve};
 use crate::ops::{fused, fused1};
 use crate::{Array, DType, concatenate, custom_jvp, where_};
 
 /// Signs and logarithms of the magnitudes of determinants
-/// (`jax.numpy.linalg.slogdet`) of square matrices `[.., n, n]`. Where a
+/// (`jax.numpy.linalg.slogdet`) of square matrices `[.., n, n]`. The sign of a complex
+/// determinant is a complex number of magnitude 1; the logarithm is real. Where a
 /// determinant is 0, they are 0 and -∞.
 ///
 /// ```no_run
@@ -16,12 +17,13 @@ use crate::{Array, DType, concatenate, custom_jvp, where_};
 /// ```
 ///
 /// # Panics
-/// If the matrices are not square, or not of `f32` or `f64`.
+/// If the matrices are not square, or not of `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn slogdet(a: &Array) -> (Array, Array) {
     let a = super::expect_square("slogdet", &inexact(a));
     let mut parts = fused("slogdet", (), &[a], |args| {
-        // The logarithm's derivative is the trace of A⁻¹ A'; the sign's is zero.
+        // The derivative of the logarithm of the determinant is the trace of A⁻¹ A':
+        // its real part belongs to the magnitude, the other one to the sign.
         let f = custom_jvp(
             |a: Array| match matrix_shape(&a).0 {
                 1 | 2 => slogdet_of_few(&a),
@@ -29,8 +31,11 @@ pub fn slogdet(a: &Array) -> (Array, Array) {
             },
             |a: Array, tangent: Array| {
                 let (sign, value) = slogdet(&a);
-                let value_dot = diagonals(&solve(&a, &tangent)).sum_axes(&[-1]);
-                let sign_dot = sign.zeros_like();
+                let dot = diagonals(&solve(&a, &tangent)).sum_axes(&[-1]);
+                let (value_dot, sign_dot) = match a.dtype().is_complex() {
+                    true => (dot.real(), (&dot - typed_as(&dot.real(), &dot)) * &sign),
+                    false => (dot, sign.zeros_like()),
+                };
                 ((sign, value), (sign_dot, value_dot))
             },
         );
@@ -55,9 +60,18 @@ fn slogdet_by_lu(a: &Array) -> (Array, Array) {
     let factors = lu(a);
     let diagonal = diagonals(&factors.lu);
     let zero = diagonal.eq(0).any_axes(&[-1]);
-    let turns =
-        odd(&(exchanges(&factors.pivots) + diagonal.lt(0).astype(DType::I32).sum_axes(&[-1])));
-    let sign = where_(&turns, -1, Array::scalar(1, a.dtype()));
+    let sign = match a.dtype().is_complex() {
+        true => {
+            let factor = where_(&zero.expand_dims(&[-1]), diagonal.ones_like(), &diagonal);
+            let turns = odd(&exchanges(&factors.pivots));
+            where_(&turns, -1, Array::scalar(1, a.dtype())) * factor.sign().prod_axes(&[-1])
+        }
+        false => {
+            let negative = diagonal.lt(0).astype(DType::I32).sum_axes(&[-1]);
+            let turns = odd(&(exchanges(&factors.pivots) + negative));
+            where_(&turns, -1, Array::scalar(1, a.dtype()))
+        }
+    };
     let value = diagonal.abs().log().sum_axes(&[-1]);
     (
         where_(&zero, sign.zeros_like(), &sign),
@@ -84,7 +98,7 @@ fn odd(count: &Array) -> Array {
 /// ```
 ///
 /// # Panics
-/// If the matrices are not square, or not of `f32` or `f64`.
+/// If the matrices are not square, or not of `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn det(a: &Array) -> Array {
     let a = super::expect_square("det", &inexact(a));
@@ -153,7 +167,7 @@ fn cofactors_times(a: &Array, b: &Array) -> (Array, Array) {
     let left = TriangularSolve::new().left_side();
     // Of a lower rank, all cofactors are 0.
     let ones = Array::ones(&[&b.shape()[..b.ndim() - 1], &[1]].concat(), b.dtype());
-    let known = triangular_solve(&changed, &ones, left).is_finite();
+    let known = triangular_solve(&changed, &ones, left).abs().is_finite();
     let known = known.all_axes(&[-2, -1]).expand_dims(&[-2, -1]);
     let x = permuted(&where_(&known, b, b.zeros_like()), &factors.permutation);
     let x = triangular_solve(&factors.lu, &x, left.lower().unit_diagonal());

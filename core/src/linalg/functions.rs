@@ -216,7 +216,7 @@ const SQUARINGS: usize = 16;
 /// ```
 ///
 /// # Panics
-/// If the matrices are not square, or not of `f32` or `f64`.
+/// If the matrices are not square, or not of `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn expm(a: &Array) -> Array {
     let a = expect_square("expm", &inexact(a));
@@ -228,7 +228,7 @@ pub fn expm(a: &Array) -> Array {
 
 fn expm_of(a: &Array) -> Array {
     // Up to which norm the approximant is exact to rounding.
-    let (limit, coefficients): (f64, &[f64]) = match a.dtype() {
+    let (limit, coefficients): (f64, &[f64]) = match a.dtype().real() {
         DType::F64 => (5.371_920_351_148_152, &PADE_13),
         _ => (3.925_724_783_138_66, &PADE_7),
     };

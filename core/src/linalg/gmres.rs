@@ -2,6 +2,8 @@
 //! as a function only.
 
 use super::Iteration;
+use super::iterative::expect_one_field;
+use super::matrix::squared_magnitude;
 use crate::control::{LinearFn, TransposeSolve, custom_linear_solve, while_loop};
 use crate::{Array, DType, Tree, concatenate, tree, where_};
 
@@ -19,7 +21,7 @@ use crate::{Array, DType, Tree, concatenate, tree, where_};
 /// ```
 ///
 /// # Panics
-/// If `matvec` gives another tree than `b`.
+/// If `matvec` gives another tree than `b`, or `b` has real and complex leaves.
 #[track_caller]
 pub fn gmres<T: Tree>(matvec: impl Fn(T) -> T, b: T) -> T {
     gmres_with(matvec, b, |r| r, 20, Iteration::default())
@@ -49,6 +51,7 @@ pub fn gmres_with<T: Tree>(
         "gmres: restart is 0\n  help: give the number of steps after which it starts again, 20 if \
          in doubt"
     );
+    expect_one_field("gmres", &b);
     let solve = |matvec: LinearFn<'_, T>, b: T| {
         let (side, unravel) = tree::ravel(&b);
         let size = side.size();
@@ -63,7 +66,7 @@ pub fn gmres_with<T: Tree>(
             steps: restart.min(size),
         };
         let (enough, most) = options.limits(&b);
-        let enough = enough.sqrt().astype(side.dtype());
+        let enough = enough.sqrt().astype(side.dtype().real());
         let length = norm(&side);
         let empty = length.eq(0.0);
         let part = &enough / where_(&empty, 1.0, &length);
@@ -84,7 +87,7 @@ pub fn gmres_with<T: Tree>(
 }
 
 fn norm(x: &Array) -> Array {
-    x.square().sum().sqrt()
+    squared_magnitude(x).sum().sqrt()
 }
 
 /// One start: the space of a residual and its images under the matrix.
@@ -137,12 +140,17 @@ impl Krylov<'_> {
         let row = |matrix: &Array, at: &Array| matrix.dynamic_index_in_dim(at, 0, false);
         let image = (self.multiply)(&row(&basis, &k));
         // Gram and Schmidt's method, twice for the sake of rounding.
-        let once = basis.dot(&image);
+        let dual = basis.conj();
+        let once = dual.dot(&image);
         let rest = &image - once.dot(&basis);
-        let again = basis.dot(&rest);
+        let again = dual.dot(&rest);
         let rest = rest - again.dot(&basis);
         let new = norm(&rest);
-        let new = where_(&new.gt(norm(&image) * crate::finfo(dtype).eps), &new, 0.0);
+        let new = where_(
+            &new.gt(norm(&image) * crate::finfo(dtype.real()).eps),
+            &new,
+            0.0,
+        );
         let none = new.eq(0.0);
         let vector = where_(&none, 0.0, rest / where_(&none, 1.0, &new));
         let next = &k + 1;
@@ -152,13 +160,13 @@ impl Krylov<'_> {
         // The rotations so far, and one that takes the last element to zero.
         let column = rotations.dot(&column);
         let (a, b) = (row(&column, &k), row(&column, &next));
-        let r = a.hypot(&b);
+        let r = a.abs().hypot(b.abs());
         let zero = r.eq(0.0);
         let divisor = where_(&zero, 1.0, &r);
         let cos = where_(&zero, 1.0, a / &divisor);
         let sin = b / divisor;
         let (upper, lower) = (row(&rotations, &k), row(&rotations, &next));
-        let turned = &cos * &upper + &sin * &lower;
+        let turned = cos.conj() * &upper + sin.conj() * &lower;
         let rotations = rotations.dynamic_update_index_in_dim(&turned, &k, 0);
         let turned = cos * lower - sin * upper;
         let rotations = rotations.dynamic_update_index_in_dim(&turned, &next, 0);

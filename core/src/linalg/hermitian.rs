@@ -1,13 +1,13 @@
-//! Singular values of symmetric matrices, by their eigenvalues.
+//! Singular values of Hermitian matrices, by their eigenvalues.
 
 use super::{SvdFactors, eigh, matrix};
 use crate::{Array, where_};
 
-/// The singular value decomposition of symmetric matrices `[.., n, n]`
+/// The singular value decomposition of Hermitian matrices `[.., n, n]`
 /// (`jax.numpy.linalg.svd` with `hermitian=True`), from [`eigh`]: singular values
-/// are the sizes of eigenvalues, and both kinds of vectors differ in sign only.
+/// are the magnitudes of eigenvalues, and both kinds of vectors differ in sign only.
 ///
-/// `a` is replaced by the mean of itself and its transpose.
+/// `a` is replaced by the mean of itself and its conjugate transpose.
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg};
@@ -26,11 +26,11 @@ pub fn svd_hermitian(a: &Array) -> SvdFactors {
     let s = size.take_along_axis(&order, -1);
     let sign = where_(&w.lt(0.0), -1.0, w.ones_like());
     let sign = sign.take_along_axis(&order, -1).expand_dims(&[-2]);
-    let vt = matrix::transposed(&(&u * sign));
+    let vt = matrix::adjoint(&(&u * sign));
     SvdFactors { u, s, vt }
 }
 
-/// The singular values of symmetric matrices in decreasing order; see
+/// The singular values of Hermitian matrices in decreasing order; see
 /// [`svd_hermitian`].
 ///
 /// # Panics

@@ -1,6 +1,8 @@
 //! Least squares, and what singular values say of rank and inverse.
 
-use super::matrix::{epsilon, matrix_shape, product, symmetrized, transposed};
+use super::matrix::{
+    adjoint, epsilon, matrix_shape, product, squared_magnitude, symmetrized, transposed,
+};
 use super::{expect_square, inexact, inv, solve, svd, svd_hermitian, svdvals, svdvals_hermitian};
 use crate::ops::{fused, fused1, promote_all};
 use crate::{Array, DType, custom_jvp, where_};
@@ -18,7 +20,7 @@ use crate::{Array, DType, custom_jvp, where_};
 /// ```
 ///
 /// # Panics
-/// If `a` has fewer than two axes, or is not of `f32` or `f64`.
+/// If `a` has fewer than two axes, or is not of `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn pinv(a: &Array, rtol: Option<f64>) -> Array {
     let a = inexact(a);
@@ -30,11 +32,12 @@ pub fn pinv(a: &Array, rtol: Option<f64>) -> Array {
     pinv_of(&a, rtol, false)
 }
 
-/// [`pinv`] of symmetric matrices `[.., n, n]`, by their eigenvalues (`pinv` with
-/// `hermitian=True`). `a` is replaced by the mean of itself and its transpose.
+/// [`pinv`] of Hermitian matrices `[.., n, n]`, by their eigenvalues (`pinv` with
+/// `hermitian=True`). `a` is replaced by the mean of itself and its conjugate
+/// transpose.
 ///
 /// # Panics
-/// If the matrices are not square, or not of `f32` or `f64`.
+/// If the matrices are not square, or not of `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn pinv_hermitian(a: &Array, rtol: Option<f64>) -> Array {
     let a = expect_square("pinv_hermitian", &inexact(a));
@@ -56,7 +59,7 @@ fn pinv_with_rule(a: &Array, rtol: Option<f64>, hermitian: bool) -> Array {
         move |a: Array| pinv_by_svd(&a, rtol, hermitian),
         move |a: Array, tangent: Array| {
             let p = pinv_of(&a, rtol, hermitian);
-            let (pt, tt) = (transposed(&p), transposed(&tangent));
+            let (pt, tt) = (adjoint(&p), adjoint(&tangent));
             let outer = product(&product(&p, &pt), &tt);
             let inner = product(&tt, &product(&pt, &p));
             let dot = &outer - product(&outer, &product(&a, &p)) + &inner
@@ -80,8 +83,8 @@ fn pinv_by_svd(a: &Array, rtol: Option<f64>, hermitian: bool) -> Array {
     let rtol = rtol.unwrap_or(10.0 * m.max(n) as f64 * epsilon(a.dtype()));
     let cutoff = parts.s.slice_in_dim(0, 1, 1, -1) * rtol;
     let sizes = where_(&parts.s.gt(cutoff), &parts.s, f64::INFINITY);
-    let scaled = transposed(&parts.u) / sizes.expand_dims(&[-1]);
-    product(&transposed(&parts.vt), &scaled)
+    let scaled = adjoint(&parts.u) / sizes.expand_dims(&[-1]);
+    product(&adjoint(&parts.vt), &scaled)
 }
 
 /// The ranks of matrices (`jax.numpy.linalg.matrix_rank`), `i32`: how many
@@ -90,7 +93,7 @@ fn pinv_by_svd(a: &Array, rtol: Option<f64>, hermitian: bool) -> Array {
 /// zero.
 ///
 /// # Panics
-/// If the elements are not `f32` or `f64`.
+/// If the elements are not `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn matrix_rank(a: &Array, tol: Option<f64>) -> Array {
     let a = inexact(a);
@@ -100,11 +103,11 @@ pub fn matrix_rank(a: &Array, tol: Option<f64>) -> Array {
     rank_of(&svdvals(&a), matrix_shape(&a), tol)
 }
 
-/// [`matrix_rank`] of symmetric matrices `[.., n, n]`, by their eigenvalues
+/// [`matrix_rank`] of Hermitian matrices `[.., n, n]`, by their eigenvalues
 /// (`matrix_rank` with `hermitian=True`).
 ///
 /// # Panics
-/// If the matrices are not square, or not of `f32` or `f64`.
+/// If the matrices are not square, or not of `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn matrix_rank_hermitian(a: &Array, tol: Option<f64>) -> Array {
     let a = expect_square("matrix_rank_hermitian", &inexact(a));
@@ -128,11 +131,11 @@ fn rank_of(s: &Array, (m, n): (usize, usize), tol: Option<f64>) -> Array {
 pub struct LeastSquares {
     /// The solution, `[n]` or `[n, k]`.
     pub x: Array,
-    /// The sums of squares of `b - A x`, one for each column, `[k]`.
+    /// The sums of squared magnitudes of `b - A x`, one for each column, `[k]`; real.
     pub residuals: Array,
     /// The rank of `A`, `i32`.
     pub rank: Array,
-    /// The singular values of `A`, `[min(m, n)]`.
+    /// The singular values of `A`, `[min(m, n)]`; real.
     pub s: Array,
 }
 
@@ -197,7 +200,7 @@ fn least_squares(a: &Array, b: &Array, rcond: Option<f64>) -> Vec<Array> {
         (
             x,
             Array::scalar(0, DType::I32),
-            Array::zeros(&[0], a.dtype()),
+            Array::zeros(&[0], a.dtype().real()),
         )
     } else {
         let parts = svd(a, false);
@@ -211,14 +214,11 @@ fn least_squares(a: &Array, b: &Array, rcond: Option<f64>) -> Vec<Array> {
             .ge(s.slice_in_dim(0, 1, 1, 0) * rcond)
             .bitwise_and(s.gt(0));
         let inverse = where_(&used, 1 / where_(&used, &s, s.ones_like()), s.zeros_like());
-        let turned = product(&transposed(&parts.u), &columns);
-        let x = product(
-            &transposed(&parts.vt),
-            &(inverse.expand_dims(&[-1]) * turned),
-        );
+        let turned = product(&adjoint(&parts.u), &columns);
+        let x = product(&adjoint(&parts.vt), &(inverse.expand_dims(&[-1]) * turned));
         (x, used.astype(DType::I32).sum(), s)
     };
-    let residuals = (&columns - product(a, &x)).square().sum_axes(&[0]);
+    let residuals = squared_magnitude(&(&columns - product(a, &x))).sum_axes(&[0]);
     let x = if b.ndim() == 1 { x.squeeze(&[-1]) } else { x };
     vec![x, residuals, rank, s]
 }

@@ -28,13 +28,35 @@ impl<T> Default for Iteration<T> {
     }
 }
 
-/// The sum of products of two trees' elements, in the widest type among them.
+/// The sum of products of two trees' elements, those of the first conjugated, in the
+/// widest type among them.
 fn dot<T: Tree>(a: &T, b: &T) -> Array {
     let pairs = tree::leaves(a).into_iter().zip(tree::leaves(b));
     pairs
-        .map(|(a, b)| (a * b).sum())
+        .map(|(a, b)| (a.conj() * b).sum())
         .reduce(|sum, x| sum + x)
         .unwrap_or_else(|| Array::scalar(0.0, DType::F32))
+}
+
+/// Whether a right-hand side has complex leaves.
+fn is_complex<T: Tree>(b: &T) -> bool {
+    tree::leaves(b).iter().any(|x| x.dtype().is_complex())
+}
+
+/// Refuses right-hand sides with real and complex leaves, for methods whose
+/// coefficients are complex.
+#[track_caller]
+pub(super) fn expect_one_field<T: Tree>(operation: &str, b: &T) {
+    let real = tree::leaves(b)
+        .into_iter()
+        .find(|x| !x.dtype().is_complex());
+    if let Some(real) = real.filter(|_| is_complex(b)) {
+        panic!(
+            "{operation}: b has complex leaves, and {} is real\n  help: make all leaves complex: \
+             x.astype(DType::C64)",
+            real.aval()
+        );
+    }
 }
 
 /// `a + scale * b`.
@@ -51,7 +73,7 @@ fn zeros<T: Tree>(like: &T) -> T {
 impl<T: Tree> Iteration<T> {
     /// The square of the residual's norm that is enough, and the most steps.
     pub(super) fn limits(&self, b: &T) -> (Array, i32) {
-        let relative = dot(b, b) * (self.tol * self.tol);
+        let relative = dot(b, b).real() * (self.tol * self.tol);
         let unknowns: usize = tree::leaves(b).iter().map(Array::size).sum();
         let most = self.max_iterations.unwrap_or(10 * unknowns);
         let most = i32::try_from(most).unwrap_or(i32::MAX);
@@ -76,12 +98,12 @@ impl<T: Tree> Iteration<T> {
     /// Whether a loop over `((x, residual, direction), _, steps)` goes on.
     fn goes_on(&self, b: &T) -> impl Fn(((T, T, T), Array, Array)) -> Array + use<T> {
         let (enough, most) = self.limits(b);
-        move |((_, r, _), _, k)| dot(&r, &r).gt(&enough) & k.lt(most)
+        move |((_, r, _), _, k)| dot(&r, &r).real().gt(&enough) & k.lt(most)
     }
 }
 
 /// Conjugate gradients (Hestenes and Stiefel 1952): the `x` with
-/// `matvec(x) = b` for a symmetric positive definite matrix
+/// `matvec(x) = b` for a symmetric or Hermitian positive definite matrix
 /// (`jax.scipy.sparse.linalg.cg`). Differentiable in what `matvec` captures and
 /// in `b`, in both modes, by solving systems of the same matrix.
 ///
@@ -117,20 +139,25 @@ pub fn cg_with<T: Tree>(
         let goes_on = options.goes_on(&b);
         let (x, r) = options.start(&matvec, &b);
         let z = preconditioner(copy(&r));
-        let (gamma, k) = (dot(&r, &z), Array::from(0i32));
+        let (gamma, k) = (dot(&r, &z).real(), Array::from(0i32));
         let step = |((x, r, p), gamma, k): ((T, T, T), Array, Array)| {
             let moved = matvec(copy(&p));
-            let alpha = &gamma / dot(&p, &moved);
+            let alpha = &gamma / dot(&p, &moved).real();
             let x = plus(&x, &alpha, &p);
             let r = plus(&r, &-alpha, &moved);
             let z = preconditioner(copy(&r));
-            let next = dot(&r, &z);
+            let next = dot(&r, &z).real();
             let p = plus(&z, &(&next / gamma), &p);
             ((x, r, p), next, k + 1)
         };
         while_loop(goes_on, step, ((x, r, z), gamma, k)).0.0
     };
-    custom_linear_solve(matvec, b, solve, TransposeSolve::Symmetric)
+    // The transpose of a Hermitian matrix is its conjugate, and Hermitian, too.
+    let transpose = match is_complex(&b) {
+        true => TransposeSolve::By(&solve),
+        false => TransposeSolve::Symmetric,
+    };
+    custom_linear_solve(matvec, b, solve, transpose)
 }
 
 /// Stabilized biconjugate gradients (van der Vorst 1992): the `x` with
@@ -145,7 +172,7 @@ pub fn cg_with<T: Tree>(
 /// ```
 ///
 /// # Panics
-/// If `matvec` gives another tree than `b`.
+/// If `matvec` gives another tree than `b`, or `b` has real and complex leaves.
 #[track_caller]
 pub fn bicgstab<T: Tree>(matvec: impl Fn(T) -> T, b: T) -> T {
     bicgstab_with(matvec, b, |r| r, Iteration::default())
@@ -164,6 +191,7 @@ pub fn bicgstab_with<T: Tree>(
     preconditioner: impl Fn(T) -> T,
     options: Iteration<T>,
 ) -> T {
+    expect_one_field("bicgstab", &b);
     let copy = |x: &T| tree::map(x, Array::clone);
     let solve = |matvec: LinearFn<'_, T>, b: T| {
         let goes_on = options.goes_on(&b);
@@ -178,7 +206,7 @@ pub fn bicgstab_with<T: Tree>(
             let s_hat = preconditioner(copy(&s));
             let t = matvec(copy(&s_hat));
             // Where s is zero, x is found.
-            let length = dot(&t, &t);
+            let length = dot(&t, &t).real();
             let found = length.eq(0.0);
             let omega = crate::where_(
                 &found,

@@ -17,6 +17,27 @@ pub(crate) fn transposed(x: &Array) -> Array {
     x.swap_axes(-2, -1)
 }
 
+/// The conjugate transposes; of real matrices, the transposes.
+pub(crate) fn adjoint(x: &Array) -> Array {
+    transposed(x).conj()
+}
+
+/// The squares of the magnitudes, which are real.
+pub(crate) fn squared_magnitude(x: &Array) -> Array {
+    match x.dtype().is_complex() {
+        true => (x * x.conj()).real(),
+        false => x.square(),
+    }
+}
+
+/// Real numbers `x` in the type of `like`.
+pub(crate) fn typed_as(x: &Array, like: &Array) -> Array {
+    match like.dtype().is_complex() {
+        true => x.astype(like.dtype()),
+        false => x.clone(),
+    }
+}
+
 /// The product of matrices of one batch, as exactly as the platform can.
 pub(crate) fn product(a: &Array, b: &Array) -> Array {
     let numbers = DotDimensionNumbers::matrices(a.ndim());
@@ -28,9 +49,9 @@ pub(crate) fn identity(n: usize, dtype: DType) -> Array {
     Array::eye(n, dtype)
 }
 
-/// The mean of the matrices and their transposes.
+/// The mean of the matrices and their conjugate transposes.
 pub(crate) fn symmetrized(x: &Array) -> Array {
-    (x + transposed(x)) / 2
+    (x + adjoint(x)) / 2
 }
 
 /// The rows in the order of a permutation, one for each matrix.
@@ -71,7 +92,7 @@ pub(crate) fn diagonal_matrices(x: &Array) -> Array {
 
 /// The distance from 1 to the next number of a type.
 pub(crate) fn epsilon(dtype: DType) -> f64 {
-    match dtype {
+    match dtype.real() {
         DType::F64 => f64::EPSILON,
         _ => f64::from(f32::EPSILON),
     }

@@ -1,7 +1,7 @@
 //! Linear algebra: `jax.numpy.linalg`, `jax.lax.linalg` and `jax.scipy.linalg`.
 //!
 //! Matrices lie along the last two axes; the axes before are a batch. Elements
-//! are `f32` or `f64`; other types convert first.
+//! are `f32`, `f64`, `c64` or `c128`; other types convert first.
 //!
 //! ```no_run
 //! use ramie_core::{Array, linalg};

@@ -1,6 +1,6 @@
 //! Systems of linear equations.
 
-use super::matrix::{matrix_shape, permuted, transposed};
+use super::matrix::{adjoint, matrix_shape, permuted};
 use super::{inexact, triangular_solve};
 use crate::ops::promote_all;
 use crate::prim::linalg::{LinearSolve, Lu, LuPivotsToPermutation, TriangularSolve};
@@ -62,7 +62,7 @@ impl LuFactors {
 /// ```
 ///
 /// # Panics
-/// If `a` has fewer than two axes, or is not of `f32` or `f64`.
+/// If `a` has fewer than two axes, or is not of `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn lu(a: &Array) -> LuFactors {
     let mut parts = bind(Lu, &[&inexact(a)]).into_iter();
@@ -105,7 +105,7 @@ pub(crate) fn solve_by_factors(
 }
 
 /// The solution `x` of `A x = b` (`jax.scipy.linalg.lu_solve`), or of
-/// `Aᵀ x = b` where `transpose` is set, by the LU decomposition of `A`.
+/// `Aᵀ x = b`, without conjugation, where `transpose` is set, by the LU decomposition of `A`.
 ///
 /// For a matrix `[n, n]`, `b` is `[n]` or `[n, k]`; batches of both broadcast
 /// as in [`solve`]. Derivatives pass through the decomposition.
@@ -181,8 +181,8 @@ fn solve_broadcast(
 /// ```
 ///
 /// # Panics
-/// If the matrices are not square, the shapes do not fit, or a type is neither
-/// `f32` nor `f64`.
+/// If the matrices are not square, the shapes do not fit, or a type is not `f32`,
+/// `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn solve(a: &Array, b: &Array) -> Array {
     let [a, b] = [a, b].map(inexact);
@@ -214,7 +214,7 @@ pub fn solve(a: &Array, b: &Array) -> Array {
 /// ```
 ///
 /// # Panics
-/// If the matrices are not square, or not of `f32` or `f64`.
+/// If the matrices are not square, or not of `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn inv(a: &Array) -> Array {
     let a = super::expect_square("inv", &inexact(a));
@@ -257,7 +257,7 @@ pub fn cho_factor(a: &Array, lower: bool) -> Array {
     let a = if lower {
         a.clone()
     } else {
-        transposed(&super::expect_square("cho_factor", a))
+        adjoint(&super::expect_square("cho_factor", a))
     };
     super::cholesky_with(&a, !lower, false)
 }
@@ -274,10 +274,10 @@ pub fn cho_solve(factor: &Array, b: &Array, lower: bool) -> Array {
         lower,
         ..TriangularSolve::new().left_side()
     };
-    // L Lᵀ x = b, or Uᵀ U x = b.
+    // L Lᴴ x = b, or Uᴴ U x = b.
     let (first, then) = match lower {
-        true => (left, left.transpose_a()),
-        false => (left.transpose_a(), left),
+        true => (left, left.adjoint_a()),
+        false => (left.adjoint_a(), left),
     };
     solve_broadcast("cho_solve", factor.shape(), b, |batch, b| {
         let factor = factor.broadcast_to(&[batch, &factor.shape()[factor.ndim() - 2..]].concat());

@@ -22,7 +22,7 @@ use crate::trace::bind1;
 /// ```
 ///
 /// # Panics
-/// If the shapes do not fit, or the types are not all `f32` or all `f64`.
+/// If the shapes do not fit, or the types differ or are not `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn tridiagonal_solve(dl: &Array, d: &Array, du: &Array, b: &Array) -> Array {
     if b.ndim() != d.ndim() {

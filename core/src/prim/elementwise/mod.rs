@@ -54,7 +54,7 @@ pub enum Class {
     Any,
     /// Words of 32 bits: `u32`.
     Word,
-    /// The types that linear algebra is done in, `f32` and `f64`.
+    /// The types of linear algebra: `f32`, `f64`, `c64` and `c128`.
     Lapack,
 }
 
@@ -71,7 +71,7 @@ impl Class {
             Class::Signed => dtype.is_signed() || dtype.is_inexact(),
             Class::Any => true,
             Class::Word => dtype == DType::U32,
-            Class::Lapack => matches!(dtype, DType::F32 | DType::F64),
+            Class::Lapack => matches!(dtype.real(), DType::F32 | DType::F64),
         }
     }
 
@@ -89,7 +89,7 @@ impl Class {
             Class::Signed => "a signed type",
             Class::Any => "any type",
             Class::Word => "u32",
-            Class::Lapack => "f32 or f64",
+            Class::Lapack => "f32, f64, c64 or c128",
         };
         Err(
             ShapeError::new(format!("expects {wanted}, got {dtype}")).help(match self {

@@ -5,10 +5,10 @@ use crate::linalg::matrix::{identity, product};
 use crate::linalg::triangular_solve;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
-use crate::{Array, Aval, ShapeError, ShardingRule};
+use crate::{Array, Aval, DType, Scalar, ShapeError, ShardingRule};
 
-/// The lower triangular `L` with `A = L Lᵀ`, from the lower triangle of `A`.
-/// What stands above its diagonal is open. A matrix that is not positive
+/// The lower triangular `L` with `A = L Lᴴ`, from the lower triangle of `A`.
+/// The elements above its diagonal are unspecified. A matrix that is not positive
 /// definite gives NaN everywhere.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Cholesky;
@@ -27,13 +27,13 @@ impl Primitive for Cholesky {
     }
     fn differentiation(&self) -> Differentiation<'_> {
         // Murray, Differentiation of the Cholesky decomposition (2016):
-        // L' = L Φ(L⁻¹ A' L⁻ᵀ), where Φ takes the lower triangle with half of
+        // L' = L Φ(L⁻¹ A' L⁻ᴴ), where Φ takes the lower triangle with half of
         // the diagonal.
         Differentiation::jvp(|_, tangents, results| {
             let rule = |tangent: &Array| {
                 let factor = results[0].tril(0);
                 let left = TriangularSolve::new().left_side().lower();
-                let right = TriangularSolve::new().lower().transpose_a();
+                let right = TriangularSolve::new().lower().adjoint_a();
                 let inner = triangular_solve(&factor, tangent, right);
                 let inner = triangular_solve(&factor, &inner, left);
                 let weights = identity(inner.shape()[inner.ndim() - 1], inner.dtype()) + 1;
@@ -52,6 +52,15 @@ impl Primitive for Cholesky {
         ins: &[Aval],
         outs: &[Aval],
     ) -> Vec<Value> {
-        vec![ctx.op1("cholesky", args, ins, outs[0], "lower = true")]
+        let factor = ctx.op1("cholesky", args, ins, outs[0], "lower = true");
+        if !outs[0].dtype().is_complex() {
+            return vec![factor];
+        }
+        // XLA's NaN has an imaginary part of 0.
+        let aval = outs[0].strong();
+        let unknown = ctx.compare("NE", [factor, factor], aval);
+        let nan = ctx.splat(Scalar::Complex(f64::NAN, f64::NAN), aval);
+        let types = [aval.with_dtype(DType::Bool), aval, aval];
+        vec![ctx.op1("select", &[unknown, nan, factor], &types, aval, "")]
     }
 }

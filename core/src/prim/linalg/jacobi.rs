@@ -8,7 +8,9 @@
 //! problems on multiprocessor arrays, 1985). That is a sweep; a few sweeps are
 //! enough.
 
-use crate::{Array, DType, concatenate, fori_loop, where_, while_loop};
+use crate::linalg::matrix::epsilon;
+use crate::{Array, DType, concatenate, finfo, fori_loop, where_, while_loop};
+use num_complex::Complex;
 
 /// After how many sweeps the method gives up. It takes about ten for matrices
 /// with a thousand rows.
@@ -77,6 +79,23 @@ impl Rotation {
     }
 }
 
+/// For elements `r` of Hermitian matrices `[[p, r], [r̄, q]]`: real elements in their
+/// place, where these are to be made zero, and for complex numbers the factors that
+/// the second rows take for it.
+///
+/// The phases of numbers that are nearly subnormal are not exact; such numbers count
+/// as zero.
+pub(super) fn phase(r: &Array) -> (Array, Array, Option<Array>) {
+    if !r.dtype().is_complex() {
+        return (r.clone(), r.ne(0), None);
+    }
+    let size = r.abs();
+    let least = finfo(size.dtype()).smallest_normal / epsilon(size.dtype());
+    let wanted = size.gt(least);
+    let turn = where_(&wanted, r / where_(&wanted, &size, 1), 1);
+    (size, wanted, Some(turn))
+}
+
 /// Sweeps of `rounds` rounds until what is `left` to do, a number for each
 /// matrix of the batch, is `small` everywhere.
 pub(super) fn sweeps(
@@ -117,5 +136,9 @@ pub(super) fn or_nan(x: &Array, finite: &Array) -> Array {
         0 => finite.clone(),
         _ => finite.squeeze(&[-1]),
     };
-    where_(&finite, x, f64::NAN)
+    let nan = match x.dtype().is_complex() {
+        true => Array::scalar(Complex::new(f64::NAN, f64::NAN), x.dtype()),
+        false => Array::scalar(f64::NAN, x.dtype()),
+    };
+    where_(&finite, x, nan)
 }

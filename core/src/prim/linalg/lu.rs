@@ -134,6 +134,15 @@ fn blocked(a: &Array) -> Vec<Array> {
     vec![a, pivots, permutation]
 }
 
+/// The magnitudes by which a pivot is chosen; of complex numbers, as in LAPACK,
+/// the sums of the magnitudes of their parts.
+fn pivot_size(x: &Array) -> Array {
+    match x.dtype().is_complex() {
+        true => x.real().abs() + x.imag().abs(),
+        false => x.abs(),
+    }
+}
+
 /// The decomposition one column after the other, with its exchanges and the
 /// permutation.
 fn unblocked(a: &Array) -> [Array; 3] {
@@ -148,7 +157,7 @@ fn unblocked(a: &Array) -> [Array; 3] {
     let pivots = Array::zeros(&[batch, &[k]].concat(), DType::I32);
     let step = |i: Array, (a, pivots, permutation): (Array, Array, Array)| {
         let pivot_column = a.dynamic_slice_in_dim(&i, 1, -1);
-        let size = where_(&row.ge(&i), pivot_column.abs(), f64::NEG_INFINITY);
+        let size = where_(&row.ge(&i), pivot_size(&pivot_column), f64::NEG_INFINITY);
         let pivot = size.argmax(-2);
         let at = pivot.expand_dims(&[-1]);
         let pivots = where_(&place.eq(&i), pivot, pivots);

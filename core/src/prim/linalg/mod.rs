@@ -1,7 +1,7 @@
 //! Decompositions of matrices and solutions of linear systems.
 //!
 //! Matrices lie along the last two axes of an operand, all others are a batch.
-//! Elements are `f32` or `f64`. No platform's own library is called: every
+//! Elements are `f32`, `f64`, `c64` or `c128`. No platform's own library is called: every
 //! primitive lowers to operations that XLA has, or to loops over them, so that
 //! one program runs on all platforms.
 
@@ -56,6 +56,11 @@ fn with_last(x: Aval, last: &[usize]) -> Aval {
     let mut shape = x.shape()[..x.ndim() - 2].to_vec();
     shape.extend_from_slice(last);
     x.with_shape(&shape)
+}
+
+/// The type of real results of an operation on such an operand.
+fn real(x: Aval) -> Aval {
+    x.with_dtype(x.dtype().real())
 }
 
 /// The batching rule of one system for all examples, whose right-hand sides,

@@ -1,7 +1,9 @@
 //! The QR decomposition and Householder reflectors.
 
 use super::{batch_in_front, matrix, with_last};
-use crate::linalg::matrix::{identity, matrix_shape, product, transposed};
+use crate::linalg::matrix::{
+    adjoint, diagonal_matrices, diagonals, identity, matrix_shape, product,
+};
 use crate::linalg::{householder_product, triangular_solve};
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
@@ -205,9 +207,15 @@ impl Qr {
 /// differentiation of linear algebra functions, 2012).
 fn tangents_of_thin(q: &Array, r: &Array, tangent: &Array) -> (Array, Array) {
     let right = triangular_solve(r, tangent, TriangularSolve::new());
-    let inside = product(&transposed(q), &right);
+    let inside = product(&adjoint(q), &right);
     let below = inside.tril(-1);
-    let rotation = &below - &transposed(&below);
+    let mut rotation = &below - &adjoint(&below);
+    if inside.dtype().is_complex() {
+        // The diagonal of R stays real.
+        let diagonal = diagonals(&inside);
+        let imaginary = &diagonal - diagonal.real();
+        rotation += diagonal_matrices(&imaginary);
+    }
     let stretch = &inside - &rotation;
     (right - product(q, &stretch), product(&stretch, r))
 }
@@ -219,11 +227,11 @@ fn tangents_of_qr(a: &Array, tangent: &Array, q: &Array, r: &Array) -> (Array, A
     let above = |x: &Array, n: usize| x.slice_in_dim(0, n, 1, -2);
     let below = |x: &Array, n: usize| x.slice_in_dim(n, x.shape()[x.ndim() - 2], 1, -2);
     if rows < columns {
-        // Q is that of the first, square block; the others are Qᵀ times those
+        // Q is that of the first, square block; the others are Qᴴ times those
         // of A.
         let (q_dot, r_dot) = tangents_of_thin(q, &left(r, rows), &left(tangent, rows));
-        let others = product(&transposed(&q_dot), &rest(a, rows))
-            + product(&transposed(q), &rest(tangent, rows));
+        let others =
+            product(&adjoint(&q_dot), &rest(a, rows)) + product(&adjoint(q), &rest(tangent, rows));
         let r_dot = crate::concatenate(&[r_dot, others], -1);
         return (q_dot, r_dot);
     }
@@ -236,7 +244,7 @@ fn tangents_of_qr(a: &Array, tangent: &Array, q: &Array, r: &Array) -> (Array, A
     // The columns of Q that complete the basis are those of the same product
     // of reflectors, which makes them functions of the first columns: with
     // Z = Q₂₁ (Q₁₁ - I)⁻¹,
-    // Q₂' = Q₁' Zᵀ - (Q₁ + Q₂ Z) (Q₂₁' - Z Q₁₁')ᵀ.
+    // Q₂' = Q₁' Zᴴ - (Q₁ + Q₂ Z) (Q₂₁' - Z Q₁₁')ᴴ.
     let first = above(&thin, columns) - identity(columns, a.dtype());
     let parts = bind(
         Qr {
@@ -245,13 +253,10 @@ fn tangents_of_qr(a: &Array, tangent: &Array, q: &Array, r: &Array) -> (Array, A
         &[&first],
     );
     let solved = triangular_solve(&parts[1], &below(&thin, columns), TriangularSolve::new());
-    let z = product(&solved, &transposed(&parts[0]));
+    let z = product(&solved, &adjoint(&parts[0]));
     let turned = below(&q_dot, columns) - product(&z, &above(&q_dot, columns));
-    let completion = product(&q_dot, &transposed(&z))
-        - product(
-            &(&thin + product(&rest(q, columns), &z)),
-            &transposed(&turned),
-        );
+    let completion = product(&q_dot, &adjoint(&z))
+        - product(&(&thin + product(&rest(q, columns), &z)), &adjoint(&turned));
     let zeros = Array::zeros(
         &[&r.shape()[..r.ndim() - 2], &[square - columns, columns]].concat(),
         r.dtype(),

@@ -1,9 +1,10 @@
 //! The singular value decomposition.
 
-use super::jacobi::{Rotation, halves, moved_on, or_nan, scale, sweeps};
-use super::{Qr, batch_in_front, matrix, with_last};
+use super::jacobi::{Rotation, halves, moved_on, or_nan, phase, scale, sweeps};
+use super::{Qr, batch_in_front, matrix, real, with_last};
 use crate::linalg::matrix::{
-    diagonal_matrices, diagonals, epsilon, identity, matrix_shape, permuted, product, transposed,
+    adjoint, diagonal_matrices, diagonals, epsilon, identity, matrix_shape, permuted, product,
+    squared_magnitude,
 };
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
@@ -37,7 +38,7 @@ impl Primitive for Svd {
         let (m, n) = matrix(args[0])?;
         let k = m.min(n);
         let sizes = if self.full_matrices { [m, n] } else { [k, k] };
-        let mut outs = Avals::from_iter([with_last(args[0], &[k])]);
+        let mut outs = Avals::from_iter([real(with_last(args[0], &[k]))]);
         if self.compute_uv {
             outs.push(with_last(args[0], &[m, sizes[0]]));
             outs.push(with_last(args[0], &[sizes[1], n]));
@@ -65,11 +66,8 @@ impl Primitive for Svd {
                     compute_uv: true,
                 };
                 let parts = bind(vectors, &[&primals[0]]);
-                let inside = product(
-                    &product(&transposed(&parts[1]), tangent),
-                    &transposed(&parts[2]),
-                );
-                return vec![Some(diagonals(&inside))];
+                let inside = product(&product(&adjoint(&parts[1]), tangent), &adjoint(&parts[2]));
+                return vec![Some(diagonals(&inside).real())];
             }
             let [s, u, vt] = [&results[0], &results[1], &results[2]];
             tangents_of_svd(tangent, s, u, vt).map(Some).to_vec()
@@ -89,21 +87,21 @@ impl Primitive for Svd {
     }
 }
 
-/// The tangents of `S`, `U` and `Vᵀ` (Giles, Collected matrix derivative results
+/// The tangents of `S`, `U` and `Vᴴ` (Giles, Collected matrix derivative results
 /// for forward and reverse mode algorithmic differentiation, 2008), for singular
 /// values that are apart.
 fn tangents_of_svd(tangent: &Array, s: &Array, u: &Array, vt: &Array) -> [Array; 3] {
-    let (ut, v) = (transposed(u), transposed(vt));
+    let (ut, v) = (adjoint(u), adjoint(vt));
     let row = s.expand_dims(&[-2]);
     let column = s.expand_dims(&[-1]);
     let inside = product(&product(&ut, tangent), &v);
     let ones = identity(s.shape()[s.ndim() - 1], s.dtype());
     let distances = (&row + &column) * (&row - &column);
     let inverse = 1 / (distances + &ones) - ones;
-    let both = |x: Array| &x + transposed(&x);
+    let both = |x: Array| &x + adjoint(&x);
     let zeros = s.eq(0).astype(s.dtype());
     let s_inverse = 1 / (s + &zeros) - zeros;
-    let skew = (&inside - transposed(&inside)) * 0.5;
+    let skew = (&inside - adjoint(&inside)) * 0.5;
     let turned = &inverse * both(&row * &inside) + skew * diagonal_matrices(&s_inverse);
     let mut u_dot = product(u, &turned);
     let mut v_dot = product(&v, &(inverse * both(&column * &inside)));
@@ -114,10 +112,10 @@ fn tangents_of_svd(tangent: &Array, s: &Array, u: &Array, vt: &Array) -> [Array;
         u_dot += (&moved - product(u, &product(&ut, &moved))) / &row;
     }
     if n > m {
-        let moved = product(&transposed(tangent), u);
+        let moved = product(&adjoint(tangent), u);
         v_dot += (&moved - product(&v, &product(vt, &moved))) / &row;
     }
-    [diagonals(&inside), u_dot, transposed(&v_dot)]
+    [diagonals(&inside).real(), u_dot, adjoint(&v_dot)]
 }
 
 impl Svd {
@@ -126,12 +124,12 @@ impl Svd {
     fn decompose(&self, a: &Array) -> Vec<Array> {
         let (m, n) = matrix_shape(a);
         if m < n {
-            // Aᵀ = U S Vᵀ is A = V S Uᵀ.
-            let mut parts = self.decompose(&transposed(a));
+            // Aᴴ = U S Vᴴ is A = V S Uᴴ.
+            let mut parts = self.decompose(&adjoint(a));
             if self.compute_uv {
                 parts.swap(1, 2);
-                parts[1] = transposed(&parts[1]);
-                parts[2] = transposed(&parts[2]);
+                parts[1] = adjoint(&parts[1]);
+                parts[2] = adjoint(&parts[2]);
             }
             return parts;
         }
@@ -141,7 +139,7 @@ impl Svd {
             let u = identity(m, a.dtype()).slice_in_dim(0, columns, 1, -1);
             let u = u.broadcast_to(&[batch, &[m, columns]].concat());
             let vt = identity(n, a.dtype()).broadcast_to(&[batch, &[n, n]].concat());
-            let s = Array::zeros(&[batch, &[n]].concat(), a.dtype());
+            let s = Array::zeros(&[batch, &[n]].concat(), a.dtype().real());
             return if self.compute_uv {
                 vec![s, u, vt]
             } else {
@@ -155,29 +153,30 @@ impl Svd {
         let parts = bind(qr.clone(), &[&(a / &scale)]);
         let (q, r) = (&parts[0], parts[1].slice_in_dim(0, n, 1, -2));
         let (rows, rotations) = self.orthogonalize(&r);
-        let sizes = rows.square().sum_axes(&[-1]).sqrt();
+        let sizes = squared_magnitude(&rows).sum_axes(&[-1]).sqrt();
         let order = (-&sizes).argsort(-1);
         let sizes = sizes.take_along_axis(&order, -1);
         let s = or_nan(&(&sizes * scale.reshape(&[batch, &[1]].concat())), &finite);
         let Some(rotations) = rotations else {
             return vec![s];
         };
-        // R = V S Uᵀ, where the rows are those of S Uᵀ and Vᵀ is the rotations.
+        // R = V S Uᴴ, where the rows are those of S Uᴴ and Vᴴ is the rotations.
         // Rows without a size get the directions that are left.
         let (rows, rotations) = (permuted(&rows, &order), permuted(&rotations, &order));
         let tiny = sizes.le(sizes.max_keepdims(&[-1]) * (epsilon(a.dtype()) * epsilon(a.dtype())));
         let inverse = where_(&tiny, 0, 1 / where_(&tiny, 1, &sizes));
-        let columns = transposed(&(rows * inverse.expand_dims(&[-1])));
+        let columns = adjoint(&(rows * inverse.expand_dims(&[-1])));
         let thin = bind(
             Qr {
                 full_matrices: false,
             },
             &[&columns],
         );
-        let signs = where_(&diagonals(&thin[1]).lt(0), -1, Array::scalar(1, a.dtype()));
-        let vt = transposed(&(&thin[0] * signs.expand_dims(&[-2])));
+        let negative = diagonals(&thin[1]).real().lt(0);
+        let signs = where_(&negative, -1, Array::scalar(1, a.dtype()));
+        let vt = adjoint(&(&thin[0] * signs.expand_dims(&[-2])));
         let own = q.slice_in_dim(0, n, 1, -1);
-        let mut u = product(&own, &transposed(&rotations));
+        let mut u = product(&own, &adjoint(&rotations));
         if qr.full_matrices {
             u = concatenate(&[u, q.slice_in_dim(n, m, 1, -1)], -1);
         }
@@ -199,10 +198,10 @@ impl Svd {
         let left = |both: &Array| {
             // Cosines of the angles between all rows.
             let rows = both.slice_in_dim(0, n, 1, -1);
-            let sizes = rows.square().sum_keepdims(&[-1]).sqrt();
+            let sizes = squared_magnitude(&rows).sum_keepdims(&[-1]).sqrt();
             let rows = &rows / where_(&sizes.eq(0), 1, &sizes);
-            let cosines = product(&rows, &transposed(&rows))
-                - diagonal_matrices(&rows.square().sum_axes(&[-1]));
+            let cosines = product(&rows, &adjoint(&rows))
+                - diagonal_matrices(&squared_magnitude(&rows).sum_axes(&[-1]));
             cosines.abs().max_axes(&[-2, -1])
         };
         // What rounding leaves of the cosine of a right angle.
@@ -215,14 +214,20 @@ impl Svd {
     }
 }
 
-/// One round on `[R | Vᵀ]`.
+/// One round on `[R | Vᴴ]`.
 fn round(both: &Array, n: usize) -> Array {
-    let parts = halves(both, -2);
+    let mut parts = halves(both, -2);
     let [upper, lower] = [0, 1].map(|i| parts[i].slice_in_dim(0, n, 1, -1));
-    let [p, q, r] = [(&upper, &upper), (&lower, &lower), (&upper, &lower)]
-        .map(|(x, y)| x.mul(y).sum_axes(&[-1]));
+    let [p, q] = [&upper, &lower].map(|x| squared_magnitude(x).sum_axes(&[-1]));
+    let (r, sizeable, turn) = phase(&upper.mul(lower.conj()).sum_axes(&[-1]));
     let angle = epsilon(both.dtype()) / 2.0;
-    let wanted = r.abs().gt(p.sqrt() * q.sqrt() * angle);
+    let wanted = r
+        .abs()
+        .gt(p.sqrt() * q.sqrt() * angle)
+        .bitwise_and(sizeable);
+    if let Some(turn) = turn {
+        parts[1] = &parts[1] * turn.expand_dims(&[-1]);
+    }
     let rotation = Rotation::new(&p, &q, &r, &wanted);
     moved_on(rotation.rows(&parts), -2)
 }

@@ -60,6 +60,15 @@ impl TriangularSolve {
         }
     }
 
+    /// With the conjugate transpose of `A`.
+    #[must_use]
+    pub fn adjoint_a(self) -> TriangularSolve {
+        TriangularSolve {
+            conjugate_a: !self.conjugate_a,
+            ..self.transpose_a()
+        }
+    }
+
     /// With ones on the diagonal of `A`.
     #[must_use]
     pub fn unit_diagonal(self) -> TriangularSolve {
@@ -80,6 +89,10 @@ impl TriangularSolve {
         let a_dot = -&a_dot;
         let a_dot = match self.transpose_a {
             true => transposed(&a_dot),
+            false => a_dot,
+        };
+        let a_dot = match self.conjugate_a {
+            true => a_dot.conj(),
             false => a_dot,
         };
         let inverse = |b: &Array| triangular_solve(a, b, *self);
@@ -170,6 +183,15 @@ impl Primitive for TriangularSolve {
         ins: &[Aval],
         outs: &[Aval],
     ) -> Vec<Value> {
+        if self.conjugate_a && !self.transpose_a && ins[0].dtype().is_complex() {
+            let plain = TriangularSolve {
+                conjugate_a: false,
+                ..*self
+            };
+            return ctx.traced("conjugate_solve", args, ins, |args| {
+                vec![triangular_solve(&args[0].conj(), &args[1], plain)]
+            });
+        }
         let op = match (self.transpose_a, self.conjugate_a) {
             (false, _) => "NO_TRANSPOSE",
             (true, false) => "TRANSPOSE",
