@@ -483,3 +483,113 @@ fn a_function_applied_to_distinct_elements_has_a_gradient() {
     let refused = message(|| grad(|x: Array| repeated(x).sum())(x.clone()));
     assert!(refused.contains("unique_indices(true)"), "{refused}");
 }
+
+/// More elements than `i32` counts.
+const LONG: usize = (1 << 31) + 8;
+
+#[test]
+fn positions_beyond_32_bits_are_refused_by_name() {
+    type Operation = fn(&Array) -> Array;
+    let positions: [(&str, Operation); 8] = [
+        ("argmax", |x| x.argmax(0)),
+        ("argmin", |x| x.argmin(-1)),
+        ("argsort", |x| x.argsort(0)),
+        ("lexsort", |x| lexsort(&[x], 0)),
+        ("top_k", |x| x.top_k(2).1),
+        ("iota", |_| Array::arange(LONG)),
+        ("iota", |_| Array::iota(&[2, 257], 1, DType::U8)),
+        ("argmax", |x| {
+            let x = x.slice_in_dim(0, 129, 1, 0);
+            let narrow = prim::reduce::Argmax {
+                axis: 0,
+                index_dtype: DType::I8,
+            };
+            bind(narrow, &[&x]).pop().expect("a result")
+        }),
+    ];
+    let counts: [(&str, Operation); 5] = [
+        ("nonzero", |x| x.nonzero_sized(1, 0).remove(0)),
+        ("count_nonzero", Array::count_nonzero),
+        ("count_nonzero", |x| x.count_nonzero_axes(&[0])),
+        ("sum", |x| x.eq(0).sum()),
+        ("searchsorted", |x| x.searchsorted(3, Side::Left)),
+    ];
+    for dtype in [DType::I8, DType::F32] {
+        let long = || Array::shape_dtype_struct(&[LONG], dtype);
+        for (i, (name, f)) in positions.iter().chain(&counts).enumerate() {
+            let text = message(|| eval_shape(|x: Array| f(&x), long()));
+            let what = match i < positions.len() {
+                true => "the last position along axis",
+                false => "the number of elements can be 2147483656, and i32 ends at 2147483647",
+            };
+            let start = format!("{name}: {what}");
+            assert!(text.starts_with(&start), "{text}");
+            assert!(text.contains("help: "), "{text}");
+        }
+    }
+    // The longest axis that 32 bits number.
+    let x = Array::shape_dtype_struct(&[1 << 31], DType::I8);
+    let at = eval_shape(|x: Array| x.argmax(0), x);
+    assert_eq!(at.dtype(), DType::I32);
+}
+
+#[test]
+fn indices_into_long_axes_have_64_bits() {
+    type Operation = fn(&Array, &Array) -> Array;
+    let reads: [(&str, Operation); 7] = [
+        ("index", |x, i| x.index(i)),
+        ("take", |x, i| x.take(i, 0)),
+        ("take_along_axis", |x, i| {
+            x.take_along_axis(&i.expand_dims(&[0]), 0)
+        }),
+        ("vector", |x, i| x.index(stack(&[i, i], 0))),
+        ("set", |x, i| x.at(i).set(1)),
+        ("clipped", |x, i| {
+            x.at(stack(&[i, i], 0)).mode(GatherScatterMode::Clip).set(1)
+        }),
+        ("dynamic_slice", |x, i| x.dynamic_slice_in_dim(i, 3, 0)),
+    ];
+    for (name, f) in reads {
+        let x = Array::shape_dtype_struct(&[LONG], DType::I8);
+        let i = Array::shape_dtype_struct(&[], DType::I32);
+        let lowered = jit(move |x: Array, i: Array| f(&x, &i)).lower((x, i));
+        let text = lowered.unwrap().as_text().to_string();
+        // The size as it would be in 32 bits is -2147483640.
+        assert!(!text.contains("-214748364"), "{name}: {text}");
+        assert!(
+            text.contains("2147483656> : tensor<i64>") || text.contains("i64"),
+            "{name}: {text}"
+        );
+        let reads = text.lines().filter(|line| {
+            [
+                "gather\"",
+                "scatter\"",
+                "dynamic_slice",
+                "dynamic_update_slice",
+            ]
+            .iter()
+            .any(|op| line.contains(op))
+        });
+        for line in reads {
+            assert!(!line.contains("i32"), "{name}: {line}");
+        }
+    }
+}
+
+/// `RAMIE_LONG_AXES=1` runs this test, which takes 4 GiB of memory.
+#[test]
+fn elements_beyond_32_bits_are_read_and_written() {
+    if std::env::var_os("RAMIE_LONG_AXES").is_none() {
+        return;
+    }
+    let f = jit(|i: Array| {
+        let x = Array::zeros(&[LONG], DType::I8);
+        let x = x.at(&i).set(7).at(&(&i - 1)).set(5);
+        let both = x.take(&stack(&[&i, &(&i - 1), &(&i - 2)], 0), 0);
+        (both, x.index(&i), x.dynamic_slice_in_dim(&i, 1, 0), x.max())
+    });
+    let (both, one, slice, largest) = f(computed(-1));
+    assert_eq!(both.to_vec::<i8>(), [7, 5, 0]);
+    assert_eq!((one.item::<i8>(), largest.item::<i8>()), (7, 7));
+    assert_eq!(slice.to_vec::<i8>(), [7]);
+}

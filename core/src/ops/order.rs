@@ -23,6 +23,7 @@ pub fn lexsort<A: Borrow<Array>>(keys: &[A], axis: isize) -> Array {
         return Array::scalar(0, DType::I32);
     }
     let dimension = first.axis("lexsort", axis);
+    first.expect_i32_positions("lexsort", dimension);
     let mut operands: Vec<Array> = keys
         .iter()
         .rev()

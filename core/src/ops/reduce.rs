@@ -125,6 +125,9 @@ pub(super) fn promoted(dtype: DType) -> DType {
 #[track_caller]
 fn total(x: &Array, axes: &[usize]) -> Array {
     let out = promoted(x.dtype());
+    if x.dtype() == DType::Bool {
+        x.expect_i32_count("sum", axes.iter().map(|&d| x.shape()[d]).product());
+    }
     x.astype(wide(out)).reduce_sum(&signed(axes)).astype(out)
 }
 
@@ -216,6 +219,10 @@ fn some_true(x: &Array, axes: &[usize]) -> Array {
 
 #[track_caller]
 fn count(x: &Array, axes: &[usize]) -> Array {
+    x.expect_i32_count(
+        "count_nonzero",
+        axes.iter().map(|&d| x.shape()[d]).product(),
+    );
     total(&x.astype(DType::Bool), axes)
 }
 

@@ -59,6 +59,7 @@ impl Array {
             "nonzero: {} has no axes to give places along\n  help: use x.ravel()",
             self.aval()
         );
+        self.expect_i32_count("nonzero", self.size());
         let mask = self.astype(DType::Bool).ravel();
         if mask.size() == 0 || size == 0 {
             return vec![Array::zeros(&[size], DType::I32); self.ndim()];
@@ -288,6 +289,7 @@ impl Array {
         let (sorted, values) = promote("searchsorted", self, &values.ravel());
         let values = values.stop_gradient();
         let n = sorted.size();
+        sorted.expect_i32_count("searchsorted", n);
         let mut low = Array::zeros(values.shape(), DType::I32);
         let mut high = low.full_like(n);
         // Bisection; each step halves what is left of n + 1 places.

@@ -2,6 +2,7 @@
 //! or scatter otherwise.
 
 use super::resolve::{Entry, Pick};
+use crate::ops::index_dtype;
 use crate::prim::index::{GatherDimensionNumbers, signed_indices, wrap_negative};
 use crate::{Array, DType, Dims};
 
@@ -187,7 +188,8 @@ impl Plan {
             );
         };
         let wide = places.iter().any(|a| a.dtype().bits() == 64);
-        let dtype = if wide { DType::I64 } else { DType::I32 };
+        let given = if wide { DType::I64 } else { DType::I32 };
+        let dtype = index_dtype(given, array.shape().iter().copied());
         let axes = result_axes(entries, shared.len());
         let size = |axis: ResultAxis| match axis {
             ResultAxis::Shared(i) => shared[i],

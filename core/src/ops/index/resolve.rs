@@ -191,17 +191,20 @@ fn mask_places(array: &Array, axis: usize, mask: &Array) -> Vec<Array> {
          use `where_(mask, x, y)` to choose, or `x.at(mask).set(value)` with one value",
         mask.aval()
     );
-    let mut places: Vec<Vec<i32>> = vec![Vec::new(); shape.len()];
+    let mut places: Vec<Vec<i64>> = vec![Vec::new(); shape.len()];
     for (flat, here) in mask.to_vec::<bool>().into_iter().enumerate() {
         if !here {
             continue;
         }
         let mut rest = flat;
         for d in (0..shape.len()).rev() {
-            let place = i32::try_from(rest % shape[d]).expect("an axis of fewer than 2^31");
-            places[d].push(place);
+            places[d].push((rest % shape[d]) as i64);
             rest /= shape[d];
         }
     }
-    places.into_iter().map(Array::from).collect()
+    let typed = |(places, &size): (Vec<i64>, &usize)| match i32::try_from(size) {
+        Ok(_) => Array::from(places.iter().map(|&i| i as i32).collect::<Vec<i32>>()),
+        Err(_) => Array::from(places),
+    };
+    places.into_iter().zip(shape).map(typed).collect()
 }

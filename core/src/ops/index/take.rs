@@ -3,11 +3,12 @@
 
 use super::plan::{Negative, Plan};
 use super::resolve::{Entry, Pick};
+use crate::ops::index_dtype;
 use crate::prim::index::{
     Gather, GatherDimensionNumbers, GatherScatterMode, Scatter, ScatterMethod, signed_indices,
     wrap_negative,
 };
-use crate::{Array, DType, Dims, IntoArray};
+use crate::{Array, Dims, IntoArray};
 
 impl Array {
     /// The elements along an axis at the places that `indices` holds; the axis
@@ -193,8 +194,7 @@ impl Paired {
         shape[axis] = size;
         let array = array.broadcast_to(&shape);
         shape[axis] = count;
-        let wide = indices.dtype().bits() == 64;
-        let dtype = if wide { DType::I64 } else { DType::I32 };
+        let dtype = index_dtype(indices.dtype(), std::iter::once(size));
         let indices = signed_indices(indices, size, dtype);
         let vectors = wrap_negative(&indices, size).broadcast_to(&shape);
         Paired {

@@ -95,7 +95,8 @@ impl Primitive for DynamicSlice {
         outs: &[Aval],
     ) -> Vec<Value> {
         let attributes = format!("slice_sizes = {}", dims_array(&self.slice_sizes));
-        vec![ctx.op1("dynamic_slice", args, ins, outs[0], &attributes)]
+        let (args, ins) = ctx.starts_into(1, args, ins);
+        vec![ctx.op1("dynamic_slice", &args, &ins, outs[0], &attributes)]
     }
 }
 

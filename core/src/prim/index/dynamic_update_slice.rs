@@ -121,7 +121,8 @@ impl Primitive for DynamicUpdateSlice {
         ins: &[Aval],
         outs: &[Aval],
     ) -> Vec<Value> {
-        vec![ctx.op1("dynamic_update_slice", args, ins, outs[0], "")]
+        let (args, ins) = ctx.starts_into(2, args, ins);
+        vec![ctx.op1("dynamic_update_slice", &args, &ins, outs[0], "")]
     }
 }
 

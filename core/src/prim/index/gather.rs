@@ -263,6 +263,8 @@ impl Primitive for Gather {
         if out.size() == 0 {
             return vec![ctx.splat(0, out)];
         }
+        let (indices, aval) = ctx.indices_into(ins[0], args[1], ins[1]);
+        let (args, ins) = (&[args[0], indices], &[ins[0], aval]);
         let numbers = &self.dimension_numbers;
         let lists = [
             ("offset_dims", &numbers.offset_dims),

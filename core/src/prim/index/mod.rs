@@ -15,7 +15,9 @@ pub use dynamic_update_slice::*;
 pub use gather::*;
 pub use scatter::*;
 
-use crate::{Array, Aval, DType, Dims, ShapeError};
+use crate::lower::{Lowering, Value};
+use crate::ops::index_dtype;
+use crate::{Array, Aval, DType, Dims, ShapeError, iinfo};
 
 /// Checks that the operands after the first `skip` are one scalar integer per
 /// axis of the first, all of one type.
@@ -95,6 +97,10 @@ fn start_indices(operation: &str, operand: &Array, starts: &[Array], wrap: bool)
                 let aval = literal.aval();
                 let narrow = aval.weak_type() || aval.dtype().bits() < 32;
                 let dtype = if narrow { DType::I32 } else { aval.dtype() };
+                let dtype = match i128::from(value) > iinfo(dtype).max {
+                    true => DType::I64,
+                    false => dtype,
+                };
                 Array::scalar(value, dtype)
             }
             None if wrap => wrap_negative(start, size),
@@ -111,11 +117,10 @@ pub(crate) fn wrap_negative(indices: &Array, size: usize) -> Array {
         return indices.clone();
     }
     // A narrow type might not hold the size.
-    let narrow = indices.dtype().bits() < 32;
-    let indices = &if narrow {
-        indices.astype(DType::I32)
-    } else {
-        indices.clone()
+    let dtype = index_dtype(indices.dtype(), std::iter::once(size));
+    let indices = &match indices.dtype().bits() < dtype.bits() {
+        true => indices.astype(dtype),
+        false => indices.clone(),
     };
     crate::where_(&indices.lt(0), indices + size, indices)
 }
@@ -129,6 +134,33 @@ pub(crate) fn signed_indices(indices: &Array, size: usize, dtype: DType) -> Arra
     match fits {
         true => indices.astype(dtype),
         false => indices.minimum(Array::scalar(size, own)).astype(dtype),
+    }
+}
+
+impl Lowering<'_> {
+    /// Indices into an operand in 64 bits, if an axis is longer than 32 bits count:
+    /// XLA compares them with the sizes in their own type.
+    fn indices_into(&mut self, operand: Aval, indices: Value, aval: Aval) -> (Value, Aval) {
+        let dtype = index_dtype(aval.dtype(), operand.shape().iter().copied());
+        match aval.dtype().bits() < 64 && dtype == DType::I64 {
+            true => (self.convert(indices, aval, dtype), aval.with_dtype(dtype)),
+            false => (indices, aval),
+        }
+    }
+
+    /// [`indices_into`](Self::indices_into) for the operands after the first `skip`.
+    fn starts_into(
+        &mut self,
+        skip: usize,
+        args: &[Value],
+        ins: &[Aval],
+    ) -> (Vec<Value>, Vec<Aval>) {
+        let each = args.iter().zip(ins).enumerate();
+        each.map(|(i, (arg, aval))| match i < skip {
+            true => (*arg, *aval),
+            false => self.indices_into(ins[0], *arg, *aval),
+        })
+        .unzip()
     }
 }
 

@@ -288,6 +288,9 @@ impl Primitive for Scatter {
             return vec![args[0]];
         }
         let mut args = args.to_vec();
+        let (indices, aval) = ctx.indices_into(ins[0], args[1], ins[1]);
+        let ins = &[ins[0], aval, ins[2]];
+        args[1] = indices;
         if self.mode == GatherScatterMode::Clip {
             args[1] = self.clamp(ctx, args[1], ins);
         }

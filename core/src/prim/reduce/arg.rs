@@ -78,6 +78,8 @@ fn infer(operand: Aval, axis: usize, index_dtype: DType) -> Result<Avals, ShapeE
         index_dtype.is_integer(),
         "positions are integers, not {index_dtype}"
     );
+    let what = format!("the last position along axis {axis} is");
+    crate::ops::check_count(&what, operand.shape()[axis] - 1, index_dtype)?;
     one(Aval::new(&shape, index_dtype))
 }
 

@@ -42,6 +42,9 @@ impl Primitive for Iota {
             Class::Number.contains(self.dtype),
             "bool cannot count positions"
         );
+        let last = self.shape[self.dimension].saturating_sub(1);
+        let what = format!("the last position along axis {} is", self.dimension);
+        crate::ops::check_count(&what, last, self.dtype)?;
         one(Aval::new(&self.shape, self.dtype))
     }
     fn out_sharding(&self) -> Option<OutSharding> {

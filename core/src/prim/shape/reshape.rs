@@ -28,7 +28,8 @@ impl Primitive for Reshape {
         ]
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
-        let size: usize = self.new_sizes.iter().product();
+        let product = |size: usize, &d: &usize| size.saturating_mul(d);
+        let size = self.new_sizes.iter().fold(1, product);
         if size != args[0].size() {
             return Err(ShapeError::new(format!(
                 "{} elements cannot take the shape {:?}, which has {size}",

@@ -242,6 +242,7 @@ impl Array {
     #[track_caller]
     pub fn argsort(&self, axis: isize) -> Array {
         let dimension = self.axis("argsort", axis);
+        self.expect_i32_positions("argsort", dimension);
         let positions = Array::iota(self.shape(), dimension, DType::I32);
         lax_sort(&[self.stop_gradient(), positions], axis, 1)
             .pop()

@@ -42,6 +42,8 @@ impl Primitive for TopK {
             ))
             .help("k is at most the size of the axis"));
         }
+        let what = format!("the last position along axis {} is", self.axis);
+        crate::ops::check_count(&what, shape[self.axis].saturating_sub(1), DType::I32)?;
         shape[self.axis] = self.k;
         let values = args[0].with_shape(&shape);
         let positions = Aval::new(&shape, DType::I32);

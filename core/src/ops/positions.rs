@@ -1,0 +1,51 @@
+//! How far positions count.
+
+use crate::{Array, DType, ShapeError, iinfo};
+
+/// The type of indices into axes of these sizes: 64 bits where the given type has
+/// them, or where an axis needs them.
+pub(crate) fn index_dtype(given: DType, mut sizes: impl Iterator<Item = usize>) -> DType {
+    match given.bits() == 64 || sizes.any(|size| i32::try_from(size).is_err()) {
+        true => DType::I64,
+        false => DType::I32,
+    }
+}
+
+/// Refuses to count to `count`, of what `what` says, in a type that ends before.
+pub(crate) fn check_count(what: &str, count: usize, dtype: DType) -> Result<(), ShapeError> {
+    let largest = match dtype.is_integer() {
+        true => iinfo(dtype).max,
+        false => return Ok(()),
+    };
+    if count as i128 <= largest {
+        return Ok(());
+    }
+    Err(
+        ShapeError::new(format!("{what} {count}, and {dtype} ends at {largest}"))
+            .help("split the axis by reshape and combine the results of its parts"),
+    )
+}
+
+impl Array {
+    /// Refuses to give positions along an axis in `i32` that is longer than that.
+    #[track_caller]
+    pub(crate) fn expect_i32_positions(&self, operation: &str, axis: usize) {
+        let size = self.shape()[axis];
+        let last = size.saturating_sub(1);
+        let what = format!("the last position along axis {axis} is");
+        self.expect_i32(operation, &what, last);
+    }
+
+    /// Refuses to count elements in `i32` that may be more than that.
+    #[track_caller]
+    pub(crate) fn expect_i32_count(&self, operation: &str, count: usize) {
+        self.expect_i32(operation, "the number of elements can be", count);
+    }
+
+    #[track_caller]
+    fn expect_i32(&self, operation: &str, what: &str, count: usize) {
+        if let Err(error) = check_count(what, count, DType::I32) {
+            crate::trace::fail(&error.render(operation, &[self.describe()]));
+        }
+    }
+}
