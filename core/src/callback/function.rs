@@ -154,14 +154,13 @@ impl HostFunction {
             .collect()
     }
 
-    /// Makes it callable by programs. With `ordered`, the last operand and the
-    /// last result are the state of ordered effects.
+    /// Makes it callable by programs. Results of a call beyond `results` are truth
+    /// values that nobody reads, such as the state of ordered effects.
     pub fn register(
         &self,
         levels: Vec<Level>,
         ins: Vec<Aval>,
         results: Vec<Aval>,
-        ordered: bool,
     ) -> Result<Callback> {
         let function = self.clone();
         let body = move |args: &[BufferView<'_>], outs: &mut [BufferMut<'_>]| {
@@ -182,8 +181,8 @@ impl HostFunction {
             for (out, bytes) in outs.iter_mut().zip(&given) {
                 out.bytes.copy_from_slice(bytes);
             }
-            if ordered && let Some(state) = outs.last_mut() {
-                state.bytes.fill(0);
+            for unread in outs.iter_mut().skip(given.len()) {
+                unread.bytes.fill(0);
             }
             Ok(())
         };

@@ -1,9 +1,9 @@
 //! Programs for many devices: what the compiler is told of meshes, of the
 //! shardings of values, and of programs that one device runs for its part.
 
-use super::{Lowering, Module, Region, TensorType, Value};
+use super::{Lowering, Module, Region, TensorType, Value, dims_array};
 use crate::sharding::{AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec, sdy_sharding};
-use crate::{Aval, AxisName, Jaxpr};
+use crate::{Aval, AxisName, DType, Jaxpr};
 use ramie_pjrt::Device;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -228,6 +228,137 @@ impl Lowering<'_> {
             &attributes,
             &[region],
         )[0]
+    }
+
+    /// Whether each device that runs the program gets here with values of its own:
+    /// in a program for one device, and in a program that each runs for its part.
+    pub(crate) fn runs_on_each_device(&self, operation: &str) -> bool {
+        if self.module.partition.count() == 1 {
+            return true;
+        }
+        let manual = |axes: AbstractMesh| {
+            let types = axes.axis_types().iter();
+            (
+                types.filter(|t| **t == AxisType::Manual).count(),
+                axes.axis_names().len(),
+            )
+        };
+        match self.axes.map(manual) {
+            None | Some((0, _)) => false,
+            Some((manual, all)) if manual == all => true,
+            Some(_) => {
+                let refuse = || -> ! {
+                    crate::trace::fail(&format!(
+                        "{operation}: the surrounding shard_map leaves axes of the mesh to the \
+                         compiler, which cannot decide which devices call the function\n  help: set \
+                         `axis_names` of ShardMapOptions to None, or call the function outside of \
+                         shard_map"
+                    ))
+                };
+                match self.location {
+                    Some((at, _)) => crate::trace::at_location(at, refuse),
+                    None => refuse(),
+                }
+            }
+        }
+    }
+
+    /// Results of an operation that only the first device runs, on whole arrays; the
+    /// others get its results. XLA has no partition of an operation with side effects.
+    pub(crate) fn on_first_device(
+        &mut self,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+        f: impl FnOnce(&mut Self, &[Value]) -> Vec<Value>,
+    ) -> Vec<Value> {
+        let partition = &self.module.partition;
+        let count = partition.count();
+        let known = partition.ins.iter().chain(partition.outs.iter().flatten());
+        let mesh = known
+            .map(|s| s.mesh())
+            .next()
+            .expect("a program for several devices has a mesh");
+        let axes = mesh.abstract_mesh();
+        let symbol = self.module.mesh(axes, Some(mesh.devices()));
+        // A computation without results would be removed.
+        let mut outs = outs.to_vec();
+        let results = outs.len();
+        if outs.is_empty() {
+            outs.push(Aval::scalar(DType::Bool));
+        }
+        let whole = |avals: &[Aval]| {
+            let one = |a: &Aval| sdy_sharding(&symbol, &PartitionSpec::default(), a.ndim(), false);
+            let all: Vec<String> = avals.iter().map(one).collect();
+            let all: Vec<&str> = all
+                .iter()
+                .map(|s| s.trim_start_matches("#sdy.sharding"))
+                .collect();
+            format!("#sdy.sharding_per_value<[{}]>", all.join(", "))
+        };
+        let names: Vec<String> = axes
+            .axis_names()
+            .iter()
+            .map(|n| format!("\"{n}\""))
+            .collect();
+        let attributes = format!(
+            "in_shardings = {}, manual_axes = #sdy<manual_axes{{{}}}>, out_shardings = {}",
+            whole(ins),
+            names.join(", "),
+            whole(&outs)
+        );
+        let outer = self.axes.replace(axes.with_types(|_, _| AxisType::Manual));
+        let region = self.region(ins, |ctx, args| {
+            let number = Aval::scalar(DType::U32);
+            let id = ctx.op1("partition_id", &[], &[], number, "");
+            let zero = ctx.scalar(0, DType::U32);
+            let first = ctx.compare("EQ", [id, zero], number);
+            let call = ctx.region(&[], |ctx, _| {
+                let mut values = f(ctx, args);
+                if values.is_empty() {
+                    values.push(ctx.scalar(false, DType::Bool));
+                }
+                values.into_iter().zip(outs.clone()).collect()
+            });
+            let skip = ctx.region(&[], |ctx, _| {
+                outs.iter().map(|a| (ctx.splat(0, *a), *a)).collect()
+            });
+            let flag = Aval::scalar(DType::Bool);
+            let values = ctx.op("if", &[first], &[flag], &outs, "", &[call, skip]);
+            let all = values.into_iter().zip(&outs);
+            all.map(|(value, aval)| (ctx.of_first_device(value, *aval, count), *aval))
+                .collect()
+        });
+        self.axes = outer;
+        let region = region.ending_in("sdy.return");
+        let name = "sdy.manual_computation";
+        let mut values = self.op(name, args, ins, &outs, &attributes, &[region]);
+        values.truncate(results);
+        values
+    }
+
+    /// The first device's value, on all devices.
+    fn of_first_device(&mut self, value: Value, aval: Aval, count: usize) -> Value {
+        let widened = |n: usize| {
+            let shape: Vec<usize> = std::iter::once(n)
+                .chain(aval.shape().iter().copied())
+                .collect();
+            aval.with_shape(&shape)
+        };
+        let (one, all) = (widened(1), widened(count));
+        let value = self.op1("reshape", &[value], &[aval], one, "");
+        let groups = collective_attributes(&[(0..count).collect()]);
+        let attributes = format!("all_gather_dim = 0 : i64, {groups}, use_global_device_ids");
+        let gathered = self.op1("all_gather", &[value], &[one], all, &attributes);
+        let starts = vec![0; one.ndim()];
+        let attributes = format!(
+            "limit_indices = {}, start_indices = {}, strides = {}",
+            dims_array(one.shape()),
+            dims_array(&starts),
+            dims_array(&vec![1; one.ndim()])
+        );
+        let first = self.op1("slice", &[gathered], &[all], one, &attributes);
+        self.op1("reshape", &[first], &[one], aval, "")
     }
 
     /// Numbers of the program's partitions in groups that go along `names`, the

@@ -95,8 +95,7 @@ impl HostCallback {
     fn id(&self, ins: &[Aval]) -> i64 {
         let register = || {
             let (ins, results) = (ins.to_vec(), self.results.clone());
-            self.function
-                .register(self.levels.clone(), ins, results, self.ordered)
+            self.function.register(self.levels.clone(), ins, results)
         };
         match self.handle.get_or_init(register) {
             Ok(callback) => callback.id(),
@@ -224,6 +223,24 @@ impl Primitive for HostCallback {
         outs: &[Aval],
     ) -> Vec<Value> {
         ctx.set_calls_back();
+        // Ordered effects are refused in programs for several devices.
+        if self.ordered || ctx.runs_on_each_device(self.name()) {
+            return self.lower_call(ctx, args, ins, outs);
+        }
+        ctx.on_first_device(args, ins, outs, |ctx, args| {
+            self.lower_call(ctx, args, ins, outs)
+        })
+    }
+}
+
+impl HostCallback {
+    fn lower_call(
+        &self,
+        ctx: &mut Lowering<'_>,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+    ) -> Vec<Value> {
         let (mut args, mut types, mut results) = (args.to_vec(), ins.to_vec(), outs.to_vec());
         if self.ordered {
             args.push(ctx.order());
