@@ -132,8 +132,9 @@ pub use state::{State, StateMismatch};
 pub use trace::{Outputs, bind, bind_arc, bind1, compile_time_eval, is_tracing};
 pub use transform::{
     ArgTuple, Function, MapAxes, Objective, Pure, ShardMapOptions, VmapOptions, eval_shape, grad,
-    grad_holomorphic, jvp, linear_transpose, linearize, make_jaxpr, shard_map, shard_map_with,
-    value_and_grad, vjp, vjp_with_aux, vmap, vmap_axes, vmap_with,
+    grad_holomorphic, hessian_holomorphic, jacfwd_holomorphic, jacrev_holomorphic, jvp,
+    linear_transpose, linearize, make_jaxpr, shard_map, shard_map_with, value_and_grad,
+    value_and_grad_holomorphic, vjp, vjp_with_aux, vmap, vmap_axes, vmap_with,
 };
 pub use transform::{BatchedResults, Mapped, custom_vmap, sequential_vmap};
 pub use transform::{

@@ -1,5 +1,6 @@
 //! `jvp`, `linearize`, `vjp`, `grad` and their kin, on functions of trees.
 
+use super::differentiable::{Numbers, Request, place};
 use super::tangents::filled;
 use super::{ArgTuple, Function, Objective, backward, jvp_eval, linearize_eval};
 use crate::jaxpr::ClosedJaxpr;
@@ -37,15 +38,6 @@ pub(super) fn inexact<T: Tree>(tree: &T) -> Vec<bool> {
         .iter()
         .map(|a| a.dtype().is_inexact())
         .collect()
-}
-
-/// Where a leaf is, for a message.
-fn place(path: &str) -> String {
-    if path.is_empty() {
-        String::new()
-    } else {
-        format!(" at `{path}`")
-    }
 }
 
 /// The array's type, without its elements.
@@ -279,30 +271,21 @@ where
     F::Output: Objective,
 {
     let (first, rest) = args.split();
-    for (path, leaf) in tree::paths(&first).iter().zip(tree::leaves(&first)) {
-        let place = place(path);
-        assert!(
-            leaf.dtype().is_inexact(),
-            "grad: the differentiated argument{place} is {}, which holds no floating-point numbers\n  \
-             grad was called at {at}\n  help: convert it with astype(DType::F32), or pass it as a \
-             later argument or by capture, which are not differentiated",
-            leaf.aval()
-        );
-        assert!(
-            !holomorphic || leaf.dtype().is_complex(),
-            "grad_holomorphic: the differentiated argument{place} is {}, which is not complex\n  \
-             grad_holomorphic was called at {at}\n  help: convert it with astype(DType::C64)",
-            leaf.aval()
-        );
-    }
+    let (operation, numbers) = match holomorphic {
+        true => ("grad_holomorphic", Numbers::Complex),
+        false => ("grad", Numbers::Any),
+    };
+    // No complex argument is refused.
+    Request { operation, at }.check_argument(&first, numbers, "");
     let (value, pull) = crate::trace::at_location(at, || {
         pullback(|first| f.call(F::Args::join(first, &rest)), &first)
     });
     let loss = value.loss().aval();
     assert!(
         loss.ndim() == 0,
-        "grad: the function must return a scalar, it returned {loss}\n  grad was called at {at}\n  \
-         help: reduce it, for example with .mean() or .sum(); for the whole Jacobian use jacrev or vjp"
+        "{operation}: the function must return a scalar, it returned {loss}\n  {operation} was called \
+         at {at}\n  help: reduce it, for example with .mean() or .sum(); for the whole Jacobian use \
+         jacrev or vjp"
     );
     let expected = match holomorphic {
         true => loss.dtype().is_complex(),
@@ -310,16 +293,18 @@ where
     };
     assert!(
         expected,
-        "grad: the function must return a {} scalar, it returned {loss}\n  grad was called at {at}\n  \
-         help: {}",
+        "{operation}: the function must return a {} scalar, it returned {loss}\n  {operation} was \
+         called at {at}\n  help: {}",
         if holomorphic {
             "complex"
         } else {
             "floating-point"
         },
-        match loss.dtype().is_complex() {
-            true => "take the part that is meant, or grad_holomorphic of a holomorphic function",
-            false => "convert it with astype(DType::F32)",
+        match (loss.dtype().is_complex(), holomorphic) {
+            (true, _) =>
+                "take the part that is meant, or grad_holomorphic of a holomorphic function",
+            (false, true) => "use grad: a real function is not holomorphic",
+            (false, false) => "convert it with astype(DType::F32)",
         }
     );
     let seed = Array::ones(&[], loss.dtype());
@@ -380,6 +365,25 @@ where
 {
     let at = Location::caller();
     F::Args::spread(move |args| evaluate(&f, args, at, true).1)
+}
+
+/// The value of a holomorphic function and its derivative
+/// (`jax.value_and_grad` with `holomorphic=True`).
+///
+/// # Panics
+/// As [`grad_holomorphic`].
+#[track_caller]
+pub fn value_and_grad_holomorphic<'f, F, M>(
+    f: F,
+) -> Box<<F::Args as ArgTuple>::Fn<'f, (F::Output, First<F, M>)>>
+where
+    F: Function<M> + 'f,
+    F::Output: Objective,
+    (F::Output, First<F, M>): 'f,
+    M: 'f,
+{
+    let at = Location::caller();
+    F::Args::spread(move |args| evaluate(&f, args, at, true))
 }
 
 /// The value of a scalar function and its gradient with respect to the first

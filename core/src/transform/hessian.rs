@@ -2,8 +2,8 @@
 
 use super::custom::First;
 use super::grad::evaluate;
-use super::jacobian::reverse;
-use super::{ArgTuple, Codomain, Function, Objective, jacfwd, jvp};
+use super::jacobian::{forward, reverse};
+use super::{ArgTuple, Codomain, Function, Objective, jvp};
 use crate::Tree;
 use std::panic::Location;
 
@@ -20,7 +20,7 @@ type Rows<F, M> = <<F as Function<M>>::Output as Codomain<First<F, M>>>::Jacobia
 /// ```
 ///
 /// # Panics
-/// As [`jacfwd`].
+/// As [`jacfwd`](super::jacfwd).
 #[track_caller]
 pub fn hessian<'f, F, M>(
     f: F,
@@ -34,8 +34,31 @@ where
     let at = Location::caller();
     F::Args::spread(move |args| {
         let (first, rest) = args.split();
-        let gradient = |x: First<F, M>| reverse(|x| f.call(F::Args::join(x, &rest)), &x, at);
-        crate::trace::at_location(at, || jacfwd(gradient)(first))
+        let gradient = |x: First<F, M>| reverse(|x| f.call(F::Args::join(x, &rest)), &x, at, false);
+        forward(gradient, &first, at, false)
+    })
+}
+
+/// The second derivatives of a holomorphic function, from complex numbers to
+/// complex numbers (`jax.hessian` with `holomorphic=True`).
+///
+/// # Panics
+/// As [`jacfwd_holomorphic`](super::jacfwd_holomorphic).
+#[track_caller]
+pub fn hessian_holomorphic<'f, F, M>(
+    f: F,
+) -> Box<<F::Args as ArgTuple>::Fn<'f, <Rows<F, M> as Codomain<First<F, M>>>::Jacobian>>
+where
+    F: Function<M> + 'f,
+    F::Output: Codomain<First<F, M>>,
+    Rows<F, M>: Codomain<First<F, M>>,
+    M: 'f,
+{
+    let at = Location::caller();
+    F::Args::spread(move |args| {
+        let (first, rest) = args.split();
+        let gradient = |x: First<F, M>| reverse(|x| f.call(F::Args::join(x, &rest)), &x, at, true);
+        forward(gradient, &first, at, true)
     })
 }
 

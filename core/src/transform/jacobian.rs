@@ -1,7 +1,8 @@
 //! `jacfwd` and `jacrev`: whole Jacobians.
 
 use super::custom::First;
-use super::grad::{inexact, pullback};
+use super::differentiable::{Numbers, Request};
+use super::grad::{Pullback, inexact, pullback};
 use super::{ArgTuple, Function, batch_eval, linearize_eval};
 use crate::trace::{at_location, trace_to_jaxpr};
 use crate::{Array, Aval, DType, Tree, tree};
@@ -97,23 +98,6 @@ fn parts(array: &Array, avals: &[Aval], axis: usize) -> Vec<Array> {
     pieces.collect()
 }
 
-#[track_caller]
-fn check_floats<T: Tree>(operation: &str, what: &str, tree: &T, at: &Location<'_>) {
-    for (path, leaf) in tree::paths(tree).iter().zip(tree::leaves(tree)) {
-        let place = match path.as_str() {
-            "" => String::new(),
-            path => format!(" at `{path}`"),
-        };
-        assert!(
-            leaf.dtype().is_float(),
-            "{operation}: the {what}{place} is {}, which holds no floating-point numbers\n  \
-             {operation} was called at {at}\n  help: convert it with astype(DType::F32), or leave it \
-             out: arguments after the first and captured values are not differentiated",
-            leaf.aval()
-        );
-    }
-}
-
 fn avals<T: Tree>(tree: &T) -> Vec<Aval> {
     tree::leaves(tree).iter().map(Array::aval).collect()
 }
@@ -141,9 +125,11 @@ fn assemble<A: Tree, R: Codomain<A>>(value: &R, first: &A, blocks: Vec<Vec<Array
 /// assert_eq!(jacobian.to_vec::<f32>(), [4.0, 0.0, 0.0, 8.0]);
 /// ```
 ///
+/// The result may be complex, as the derivatives are then.
+///
 /// # Panics
-/// The returned function panics if the argument or the result holds anything but
-/// floats.
+/// The returned function panics if the argument holds anything but floats, or the
+/// result anything but floats and complex numbers.
 #[track_caller]
 pub fn jacfwd<'f, F, M>(
     f: F,
@@ -156,23 +142,71 @@ where
     let at = Location::caller();
     F::Args::spread(move |args| {
         let (first, rest) = args.split();
-        check_floats("jacfwd", "differentiated argument", &first, at);
-        at_location(at, || {
-            forward(|x| f.call(F::Args::join(x, &rest)), &first, at)
-        })
+        forward(|x| f.call(F::Args::join(x, &rest)), &first, at, false)
     })
 }
 
-fn forward<A: Tree, R: Codomain<A>>(
+/// [`jacfwd`] of a holomorphic function, from complex numbers to complex numbers
+/// (`jax.jacfwd` with `holomorphic=True`).
+///
+/// ```
+/// use ramie_core::{Array, complex, jacfwd_holomorphic};
+/// let z = complex(Array::from([1.0f32]), 2.0);
+/// let jacobian = jacfwd_holomorphic(|z: Array| z.square())(z);
+/// assert_eq!(jacobian.imag().to_vec::<f32>(), [4.0]);
+/// ```
+///
+/// # Panics
+/// The returned function panics if the argument or the result holds anything but
+/// complex numbers.
+#[track_caller]
+pub fn jacfwd_holomorphic<'f, F, M>(
+    f: F,
+) -> Box<<F::Args as ArgTuple>::Fn<'f, <F::Output as Codomain<First<F, M>>>::Jacobian>>
+where
+    F: Function<M> + 'f,
+    F::Output: Codomain<First<F, M>>,
+    M: 'f,
+{
+    let at = Location::caller();
+    F::Args::spread(move |args| {
+        let (first, rest) = args.split();
+        forward(|x| f.call(F::Args::join(x, &rest)), &first, at, true)
+    })
+}
+
+/// The Jacobian by forward mode, of a `holomorphic` function or one of real numbers.
+pub(super) fn forward<A: Tree, R: Codomain<A>>(
     f: impl FnOnce(A) -> R,
     first: &A,
     at: &'static Location<'static>,
+    holomorphic: bool,
+) -> R::Jacobian {
+    let (operation, arguments, results) = match holomorphic {
+        true => ("jacfwd_holomorphic", Numbers::Complex, Numbers::Complex),
+        false => ("jacfwd", Numbers::Real, Numbers::Any),
+    };
+    let request = Request { operation, at };
+    request.check_argument(
+        first,
+        arguments,
+        "use jacfwd_holomorphic of a holomorphic function; of others take the real and the \
+         imaginary part as arguments",
+    );
+    let check = |value: &R| request.check_result(value, results, "");
+    at_location(at, || forward_columns(f, first, check))
+}
+
+fn forward_columns<A: Tree, R: Codomain<A>>(
+    f: impl FnOnce(A) -> R,
+    first: &A,
+    check: impl FnOnce(&R),
 ) -> R::Jacobian {
     let traced = super::grad::trace(first, f);
     let (jaxpr, consts) = (&traced.program.jaxpr, &traced.program.consts);
     let lin = linearize_eval(jaxpr, consts, &tree::leaves(first), &inexact(first));
     let value = tree::with_leaves(&traced.result, lin.outs.iter().cloned());
-    check_floats("jacfwd", "result", &value, at);
+    check(&value);
     let inputs = avals(first);
     let (units, total) = basis(&inputs);
     let axes = vec![Some(0); units.len()];
@@ -211,8 +245,12 @@ fn zeros(out: &Aval, input: &Aval, dtype: DType) -> Array {
 /// assert_eq!(of_product.to_vec::<f32>(), [3.0, 0.0, 0.0, 3.0]);
 /// ```
 ///
+/// The argument may be complex: the derivatives of a real result are then those of
+/// [`grad`](super::grad()).
+///
 /// # Panics
-/// As [`jacfwd`].
+/// The returned function panics if the argument holds anything but floats and
+/// complex numbers, or the result anything but floats.
 #[track_caller]
 pub fn jacrev<'f, F, M>(
     f: F,
@@ -225,21 +263,59 @@ where
     let at = Location::caller();
     F::Args::spread(move |args| {
         let (first, rest) = args.split();
-        check_floats("jacrev", "differentiated argument", &first, at);
-        at_location(at, || {
-            reverse(|x| f.call(F::Args::join(x, &rest)), &first, at)
-        })
+        reverse(|x| f.call(F::Args::join(x, &rest)), &first, at, false)
     })
 }
 
+/// [`jacrev`] of a holomorphic function, from complex numbers to complex numbers
+/// (`jax.jacrev` with `holomorphic=True`).
+///
+/// # Panics
+/// As [`jacfwd_holomorphic`].
+#[track_caller]
+pub fn jacrev_holomorphic<'f, F, M>(
+    f: F,
+) -> Box<<F::Args as ArgTuple>::Fn<'f, <F::Output as Codomain<First<F, M>>>::Jacobian>>
+where
+    F: Function<M> + 'f,
+    F::Output: Codomain<First<F, M>>,
+    M: 'f,
+{
+    let at = Location::caller();
+    F::Args::spread(move |args| {
+        let (first, rest) = args.split();
+        reverse(|x| f.call(F::Args::join(x, &rest)), &first, at, true)
+    })
+}
+
+/// The Jacobian by reverse mode, of a `holomorphic` function or one with real
+/// results.
 pub(super) fn reverse<A: Tree, R: Codomain<A>>(
     f: impl FnOnce(A) -> R,
     first: &A,
     at: &'static Location<'static>,
+    holomorphic: bool,
 ) -> R::Jacobian {
-    let (value, pull) = pullback(f, first);
-    check_floats("jacrev", "result", &value, at);
-    let (inputs, outs) = (avals(first), avals(&value));
+    let (operation, arguments, results) = match holomorphic {
+        true => ("jacrev_holomorphic", Numbers::Complex, Numbers::Complex),
+        false => ("jacrev", Numbers::Any, Numbers::Real),
+    };
+    let request = Request { operation, at };
+    request.check_argument(first, arguments, "");
+    at_location(at, || {
+        let (value, pull) = pullback(f, first);
+        request.check_result(
+            &value,
+            results,
+            "use jacrev_holomorphic of a holomorphic function; of others return the real and the \
+             imaginary part",
+        );
+        reverse_rows(&value, &pull, first)
+    })
+}
+
+fn reverse_rows<A: Tree, R: Codomain<A>>(value: &R, pull: &Pullback, first: &A) -> R::Jacobian {
+    let (inputs, outs) = (avals(first), avals(value));
     let (units, total) = basis(&outs);
     let mut nonzero = Vec::new();
     let program = trace_to_jaxpr(&outs, |cts| {
@@ -265,5 +341,5 @@ pub(super) fn reverse<A: Tree, R: Codomain<A>>(
         .collect();
     let blocks = (0..outs.len()).map(|i| columns.iter().map(|c| c[i].clone()).collect());
     let blocks = blocks.collect();
-    assemble(&value, first, blocks)
+    assemble(value, first, blocks)
 }

@@ -8,6 +8,7 @@ mod custom;
 mod custom_jvp;
 mod custom_vjp;
 mod custom_vmap;
+mod differentiable;
 mod function;
 mod grad;
 mod grad_all;
@@ -36,12 +37,12 @@ pub use custom_vjp::{custom_vjp, custom_vjp_nondiff, custom_vjp_symbolic_zeros};
 pub use custom_vmap::{BatchedResults, Mapped, custom_vmap, sequential_vmap};
 pub use function::{ArgTuple, Function, Objective, Pure};
 pub use grad::{
-    grad, grad_holomorphic, jvp, jvp_with_aux, linear_transpose, linearize, value_and_grad, vjp,
-    vjp_with_aux,
+    grad, grad_holomorphic, jvp, jvp_with_aux, linear_transpose, linearize, value_and_grad,
+    value_and_grad_holomorphic, vjp, vjp_with_aux,
 };
 pub use grad_all::{grad_all, value_and_grad_all};
-pub use hessian::{hessian, hvp};
-pub use jacobian::{Codomain, jacfwd, jacrev};
+pub use hessian::{hessian, hessian_holomorphic, hvp};
+pub use jacobian::{Codomain, jacfwd, jacfwd_holomorphic, jacrev, jacrev_holomorphic};
 pub use map_axes::{MapAxes, VmapOptions};
 pub use pmap::{PmapOptions, pmap, pmap_with};
 pub use shard_map::{ShardMapOptions, shard_map, shard_map_with};

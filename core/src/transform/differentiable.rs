@@ -1,0 +1,130 @@
+//! What functions are differentiated in, and the refusal of everything else.
+
+use crate::random::KeyImpl;
+use crate::{Array, DType, Tree, tree};
+use std::any::Any;
+use std::panic::Location;
+
+/// The numbers that a derivative is taken of or with respect to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Numbers {
+    /// Floating-point numbers.
+    Real,
+    /// Complex numbers.
+    Complex,
+    /// Both.
+    Any,
+}
+
+impl Numbers {
+    fn contain(self, dtype: DType) -> bool {
+        match self {
+            Numbers::Real => dtype.is_float(),
+            Numbers::Complex => dtype.is_complex(),
+            Numbers::Any => dtype.is_inexact(),
+        }
+    }
+
+    /// What is wrong with an array of another type.
+    fn missing(self, dtype: DType) -> &'static str {
+        match self {
+            Numbers::Complex => "which is not complex",
+            _ if dtype.is_complex() => "which is complex",
+            _ => "which holds no floating-point numbers",
+        }
+    }
+}
+
+/// Finds out which leaves are the words of PRNG keys.
+#[derive(Default)]
+struct Keys {
+    next_is_key: bool,
+    are_keys: Vec<bool>,
+}
+
+impl tree::Visitor for Keys {
+    fn leaf(&mut self, _: &Array) {
+        self.are_keys.push(std::mem::take(&mut self.next_is_key));
+    }
+    fn metadata(&mut self, metadata: &dyn Any) {
+        self.next_is_key = metadata.is::<KeyImpl>();
+    }
+}
+
+/// A derivative that was asked for, for messages.
+#[derive(Clone, Copy)]
+pub(super) struct Request {
+    /// The name of the transformation.
+    pub operation: &'static str,
+    /// Where it was called.
+    pub at: &'static Location<'static>,
+}
+
+impl Request {
+    /// Refuses an argument that holds anything but such numbers; `instead` is the
+    /// remedy for complex ones.
+    #[track_caller]
+    pub(super) fn check_argument<T: Tree>(self, tree: &T, numbers: Numbers, instead: &str) {
+        let mut keys = Keys::default();
+        tree.walk(&mut keys);
+        let leaves = tree::leaves(tree);
+        for ((path, leaf), is_key) in tree::paths(tree).iter().zip(&leaves).zip(keys.are_keys) {
+            let help = match leaf.dtype() {
+                d if numbers.contain(d) => continue,
+                _ if is_key => {
+                    "keys have no derivative; pass the key as a later argument or by capture, \
+                     which are not differentiated"
+                }
+                d if d.is_complex() => instead,
+                _ if numbers == Numbers::Complex => "convert it with astype(DType::C64)",
+                _ => {
+                    "convert it with astype(DType::F32), or pass it as a later argument or by \
+                     capture, which are not differentiated"
+                }
+            };
+            let is = match is_key {
+                true => "a PRNG key".into(),
+                false => format!("{}, {}", leaf.aval(), numbers.missing(leaf.dtype())),
+            };
+            let Request { operation, at } = self;
+            panic!(
+                "{operation}: the differentiated argument{} is {is}\n  {operation} was called at \
+                 {at}\n  help: {help}",
+                place(path)
+            );
+        }
+    }
+
+    /// Refuses a result that holds anything but such numbers; `instead` is the
+    /// remedy for complex ones.
+    #[track_caller]
+    pub(super) fn check_result<T: Tree>(self, tree: &T, numbers: Numbers, instead: &str) {
+        for (path, leaf) in tree::paths(tree).iter().zip(tree::leaves(tree)) {
+            let help = match leaf.dtype() {
+                d if numbers.contain(d) => continue,
+                d if d.is_complex() => instead,
+                _ if numbers == Numbers::Complex => {
+                    "only results that depend holomorphically on the argument have such a \
+                     derivative; leave the others out"
+                }
+                _ => "convert it with astype(DType::F32), or leave it out",
+            };
+            let Request { operation, at } = self;
+            panic!(
+                "{operation}: the result{} is {}, {}\n  {operation} was called at {at}\n  help: \
+                 {help}",
+                place(path),
+                leaf.aval(),
+                numbers.missing(leaf.dtype())
+            );
+        }
+    }
+}
+
+/// Where a leaf is, for a message.
+pub(super) fn place(path: &str) -> String {
+    match path.is_empty() {
+        true => String::new(),
+        false => format!(" at `{path}`"),
+    }
+}
