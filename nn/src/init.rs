@@ -4,7 +4,7 @@
 use crate::Metadata;
 use crate::sharding::on_current_mesh;
 use ramie_core::random::{self, Key};
-use ramie_core::{Array, DType, Literal, PartitionSpec, Scalar, optimization_barrier};
+use ramie_core::{Array, DType, Literal, PartitionSpec, Scalar, complex, optimization_barrier};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -140,16 +140,21 @@ pub enum FanMode {
 /// The distribution of a [`variance_scaling`] initializer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Distribution {
-    /// Normal, cut at two standard deviations before it is scaled.
+    /// Normal, cut at two standard deviations before it is scaled; complex numbers
+    /// are cut by their magnitude.
     TruncatedNormal,
     /// Normal.
     Normal,
-    /// Uniform around zero.
+    /// Uniform around zero; for complex numbers, on a disk.
     Uniform,
 }
 
 /// The standard deviation of the standard normal distribution cut at ±2.
 const TRUNCATED_STDDEV: f64 = 0.879_625_661_034_239_8;
+
+/// The standard deviation of the standard normal distribution of complex numbers
+/// cut at the magnitude 2.
+const TRUNCATED_COMPLEX_STDDEV: f64 = 0.953_111_643_804_912_1;
 
 /// A value rounded to `dtype`.
 fn round(value: f64, dtype: DType) -> f64 {
@@ -173,7 +178,7 @@ impl Initializer {
     ///
     /// # Panics
     /// If `dtype` is not a floating-point type and the initializer draws random
-    /// numbers, or a scaling one cannot find its axes in the shape, or a
+    /// numbers (normal, orthogonal and scaling ones also draw complex numbers), or a scaling one cannot find its axes in the shape, or a
     /// dimension does not come apart over the mesh into equal parts.
     #[track_caller]
     pub fn draw(&self, key: &Key, shape: &[usize], dtype: DType) -> Array {
@@ -335,6 +340,13 @@ impl VarianceScaling {
         // Each step is rounded to the type of the parameter, as JAX does it.
         let variance = round(self.scale.get() / connections, dtype);
         match self.distribution {
+            Distribution::TruncatedNormal if dtype.is_complex() => {
+                let stddev = round(variance.sqrt(), dtype) / round(TRUNCATED_COMPLEX_STDDEV, dtype);
+                Sample::TruncatedDisk.scaled(key, shape, dtype, stddev)
+            }
+            Distribution::Uniform if dtype.is_complex() => {
+                Sample::Disk.scaled(key, shape, dtype, variance.sqrt())
+            }
             Distribution::TruncatedNormal => {
                 let stddev = round(variance.sqrt(), dtype) / round(TRUNCATED_STDDEV, dtype);
                 let (lower, upper) = (-2.0, 2.0);
@@ -360,6 +372,19 @@ enum Sample {
         lower: f64,
         upper: f64,
     },
+    /// Complex, uniform on the disk of radius √2.
+    Disk,
+    /// Complex and normal, up to the magnitude 2.
+    TruncatedDisk,
+}
+
+/// Complex numbers of random directions, whose magnitudes are `size` of uniform floats.
+fn directed(key: &Key, shape: &[usize], dtype: DType, size: fn(Array) -> Array) -> Array {
+    let [sizes, directions] = key.split_into();
+    let real = dtype.real();
+    let size = size(random::uniform(&sizes, shape, real));
+    let angle = random::uniform(&directions, shape, real) * (2.0 * std::f64::consts::PI);
+    complex(&size * angle.cos(), size * angle.sin())
 }
 
 impl Sample {
@@ -379,6 +404,14 @@ impl Sample {
         match *self {
             Sample::Uniform { lower } => scaled("scaled_uniform", &[lower, 1.0], &|key, to| {
                 random::uniform_range(key, shape, dtype, &to[0], &to[1])
+            }),
+            Sample::Disk => scaled("scaled_disk", &[], &|key, _| {
+                directed(key, shape, dtype, |u| (u * 2.0).sqrt())
+            }),
+            Sample::TruncatedDisk => scaled("scaled_truncated_disk", &[], &|key, _| {
+                directed(key, shape, dtype, |u| {
+                    (-(-(u * (1.0 - (-4.0f64).exp()))).log1p()).sqrt()
+                })
             }),
             Sample::Normal => scaled("scaled_normal", &[], &|key, _| {
                 random::normal(key, shape, dtype)

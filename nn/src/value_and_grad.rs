@@ -2,7 +2,7 @@
 
 use crate::Param;
 use crate::nnx::{self, Filter, of_type};
-use ramie_core::{Array, DType, Objective, State, Tree, vjp_with_aux};
+use ramie_core::{Array, Objective, State, Tree, vjp_with_aux};
 use std::panic::Location;
 
 /// The value of a function of a model and its gradient with respect to the
@@ -118,10 +118,10 @@ fn check_loss(operation: &str, loss: &Array, at: &Location<'_>) {
         aval.ndim() == 0 && dtype.is_float(),
         "{operation}: the function must return a floating-point scalar loss, it returned {aval}\n  \
          called at {at}\n  help: {}",
-        if dtype.is_float() {
-            "reduce it, for example with .mean() or .sum()".to_string()
-        } else {
-            format!("convert it with astype(DType::{:?})", DType::F32)
+        match dtype {
+            d if d.is_float() => "reduce it, for example with .mean() or .sum()",
+            d if d.is_complex() => "return the part that is meant: .real(), .imag() or .abs()",
+            _ => "convert it with astype(DType::F32)",
         }
     );
 }

@@ -96,6 +96,47 @@ fn values_are_those_of_jax() {
     assert_eq!(compared, 69);
 }
 
+/// Draws of complex parameters, up to rounding.
+#[test]
+fn complex_values_are_those_of_jax() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../tests/golden/data/complex_functions.json"
+    );
+    let recorded: Value = serde_json::from_slice(&std::fs::read(path).expect(path)).expect("rows");
+    let key = random::key(7);
+    let mut compared = 0;
+    for row in recorded["rows"].as_array().expect("rows") {
+        let name = row["op"].as_str().expect("a name");
+        let Some(name) = name.strip_prefix("init_") else {
+            continue;
+        };
+        let made = match name {
+            "normal" => init::normal(0.5),
+            "lecun_normal" => init::lecun_normal(),
+            "lecun_uniform" => init::lecun_uniform(),
+            "variance_normal" => init::variance_scaling(2.0, FanMode::FanAvg, Distribution::Normal),
+            other => panic!("`{other}` is not made here"),
+        };
+        let double = row["output"]["dtype"] == "complex128";
+        let dtype = if double { DType::C128 } else { DType::C64 };
+        let drawn = made.draw(&key, &[3, 2], dtype);
+        assert_eq!(drawn.dtype(), dtype);
+        let parts = [drawn.real(), drawn.imag()].map(|x| x.astype(DType::F64).to_vec::<f64>());
+        let values = row["output"]["values"].as_array().expect("values");
+        let tolerance = if double { 1e-12 } else { 1e-6 };
+        for (got, want) in parts.concat().iter().zip(values) {
+            let want = want.as_f64().expect("a number");
+            assert!(
+                (got - want).abs() < tolerance,
+                "{name}: {got}, expected {want}"
+            );
+        }
+        compared += 1;
+    }
+    assert_eq!(compared, 8);
+}
+
 #[test]
 fn constants_and_functions() {
     let key = random::key(0);

@@ -346,6 +346,7 @@ impl Categorical {
     /// `key` is an array of keys.
     #[track_caller]
     pub fn draw(&self, key: &Key) -> Array {
+        crate::ops::require_real("categorical", &[&self.logits]);
         let logits = self.logits.to_inexact();
         let dtype = logits.dtype();
         let axis = logits.axis("categorical", self.axis);

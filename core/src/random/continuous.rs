@@ -1,15 +1,42 @@
 //! Samplers of floats, each a transformation of uniform floats.
 
 use super::uniform::{between, random_bits};
-use super::{Key, draw, expect_fits, expect_float, parameter, with_front};
-use crate::{Array, DType, Dims, IntoArray, finfo, where_};
+use super::{
+    Key, draw, expect_fits, expect_float, expect_inexact, parameter, real_parameter, with_front,
+};
+use crate::{Array, DType, Dims, IntoArray, complex, finfo, where_};
 use std::f64::consts::{PI, SQRT_2};
 
-/// Standard normal floats, within a sampler's program.
+/// Standard normal numbers, within a sampler's program.
 pub(super) fn gauss(key: &Key, shape: &[usize], dtype: DType) -> Array {
+    if dtype.is_complex() {
+        let parts = key.split_into::<2>();
+        let [re, im] = parts.map(|key| gauss(&key, shape, dtype.real()));
+        return complex(re, im) / Array::scalar(SQRT_2, dtype);
+    }
     // The neighbour of -1 towards 0, so that erf_inv stays finite.
     let lo = -1.0 + finfo(dtype).eps / 2.0;
     between(key, shape, dtype, lo, 1.0).erf_inv() * SQRT_2
+}
+
+/// Normal numbers with mean 0 and standard deviation 1 (`jax.random.normal`). The
+/// parts of complex ones are independent, each of variance one half.
+///
+/// ```no_run
+/// use ramie_core::{DType, random};
+/// let x = random::normal(&random::key(42), &[], DType::F32);
+/// assert_eq!(x.item::<f32>(), -0.028304616);
+/// ```
+///
+/// # Panics
+/// If `dtype` is neither a floating-point nor a complex type, or `key` is an array
+/// of keys.
+#[track_caller]
+pub fn normal(key: &Key, shape: &[usize], dtype: DType) -> Array {
+    expect_inexact("normal", dtype);
+    draw("_normal", key, (shape, dtype), &[], |key, _| {
+        gauss(key, shape, dtype)
+    })
 }
 
 macro_rules! standard {
@@ -30,15 +57,6 @@ macro_rules! standard {
 }
 
 standard! {
-    /// Normal floats with mean 0 and standard deviation 1 (`jax.random.normal`).
-    ///
-    /// ```no_run
-    /// use ramie_core::{DType, random};
-    /// let x = random::normal(&random::key(42), &[], DType::F32);
-    /// assert_eq!(x.item::<f32>(), -0.028304616);
-    /// ```
-    normal "_normal" |key, shape, dtype| gauss(key, shape, dtype);
-
     /// Exponential floats with rate 1: density `e⁻ˣ` for `x ≥ 0`.
     exponential "_exponential" |key, shape, dtype| {
         -(-between(key, shape, dtype, 0.0, 1.0)).log1p()
@@ -94,8 +112,8 @@ pub fn truncated_normal(
 ) -> Array {
     expect_float("truncated_normal", dtype);
     let (lower, upper) = (
-        lower.into_array().astype(dtype),
-        upper.into_array().astype(dtype),
+        real_parameter("truncated_normal", lower, dtype),
+        real_parameter("truncated_normal", upper, dtype),
     );
     expect_fits(
         "truncated_normal",
@@ -212,16 +230,16 @@ fn fixed_to_float(high: &Array, low: &Array) -> Array {
         .bitcast_convert_type(DType::F32)
 }
 
-/// Log-normal floats: `e` to the power of normal ones with standard deviation
-/// `sigma`, which broadcasts to the shape.
+/// Log-normal numbers, which may be complex: `e` to the power of normal ones with
+/// standard deviation `sigma`, which broadcasts to the shape.
 ///
 /// # Panics
-/// If `dtype` is not a floating-point type, `sigma` does not broadcast to the
-/// shape, or `key` is an array of keys.
+/// If `dtype` is neither a floating-point nor a complex type, `sigma` is complex or
+/// does not broadcast to the shape, or `key` is an array of keys.
 #[track_caller]
 pub fn lognormal(key: &Key, sigma: impl IntoArray, shape: &[usize], dtype: DType) -> Array {
-    expect_float("lognormal", dtype);
-    let sigma = sigma.into_array().astype(dtype);
+    expect_inexact("lognormal", dtype);
+    let sigma = real_parameter("lognormal", sigma, dtype);
     expect_fits("lognormal", shape, &[("sigma", &sigma)]);
     draw("_lognormal", key, (shape, dtype), &[&sigma], |key, p| {
         (gauss(key, shape, dtype) * parameter(&p[0], shape, dtype)).exp()
@@ -237,7 +255,7 @@ pub fn lognormal(key: &Key, sigma: impl IntoArray, shape: &[usize], dtype: DType
 #[track_caller]
 pub fn pareto(key: &Key, b: impl IntoArray, shape: &[usize], dtype: DType) -> Array {
     expect_float("pareto", dtype);
-    let b = b.into_array().astype(dtype);
+    let b = real_parameter("pareto", b, dtype);
     expect_fits("pareto", shape, &[("b", &b)]);
     draw("_pareto", key, (shape, dtype), &[&b], |key, p| {
         let e = -(-between(key, shape, dtype, 0.0, 1.0)).log1p();
@@ -254,7 +272,7 @@ pub fn pareto(key: &Key, b: impl IntoArray, shape: &[usize], dtype: DType) -> Ar
 #[track_caller]
 pub fn rayleigh(key: &Key, scale: impl IntoArray, shape: &[usize], dtype: DType) -> Array {
     expect_float("rayleigh", dtype);
-    let scale = scale.into_array().astype(dtype);
+    let scale = real_parameter("rayleigh", scale, dtype);
     expect_fits("rayleigh", shape, &[("scale", &scale)]);
     draw("_rayleigh", key, (shape, dtype), &[&scale], |key, p| {
         let u = between(key, shape, dtype, 0.0, 1.0);
@@ -277,8 +295,8 @@ pub fn weibull_min(
     dtype: DType,
 ) -> Array {
     expect_float("weibull_min", dtype);
-    let scale = scale.into_array().astype(dtype);
-    let concentration = concentration.into_array().astype(dtype);
+    let scale = real_parameter("weibull_min", scale, dtype);
+    let concentration = real_parameter("weibull_min", concentration, dtype);
     let parameters = [("scale", &scale), ("concentration", &concentration)];
     expect_fits("weibull_min", shape, &parameters);
     draw(
@@ -309,9 +327,9 @@ pub fn triangular(
     dtype: DType,
 ) -> Array {
     expect_float("triangular", dtype);
-    let left = left.into_array().astype(dtype);
-    let mode = mode.into_array().astype(dtype);
-    let right = right.into_array().astype(dtype);
+    let left = real_parameter("triangular", left, dtype);
+    let mode = real_parameter("triangular", mode, dtype);
+    let right = real_parameter("triangular", right, dtype);
     let parameters = [("left", &left), ("mode", &mode), ("right", &right)];
     expect_fits("triangular", shape, &parameters);
     draw(
@@ -352,8 +370,8 @@ pub fn double_sided_maxwell(
 ) -> Array {
     expect_float("double_sided_maxwell", dtype);
     let (loc, scale) = (
-        loc.into_array().astype(dtype),
-        scale.into_array().astype(dtype),
+        real_parameter("double_sided_maxwell", loc, dtype),
+        real_parameter("double_sided_maxwell", scale, dtype),
     );
     let together = crate::ops::common_shape("double_sided_maxwell", &[&loc, &scale]);
     let front = if shape.is_empty() { &together } else { shape };
@@ -386,7 +404,7 @@ pub fn double_sided_maxwell(
 #[track_caller]
 pub fn wald(key: &Key, mean: impl IntoArray, shape: &[usize], dtype: DType) -> Array {
     expect_float("wald", dtype);
-    let mean = mean.into_array().astype(dtype);
+    let mean = real_parameter("wald", mean, dtype);
     expect_fits("wald", shape, &[("mean", &mean)]);
     draw("_wald", key, (shape, dtype), &[&mean], |key, p| {
         let [first, second] = key.split_into();

@@ -1,7 +1,7 @@
 //! Distributions of counts: Poisson, binomial, multinomial.
 
 use super::uniform::between;
-use super::{Key, draw, expect_fits, expect_float, float_parameter};
+use super::{Key, draw, expect_fits, expect_float, float_parameter, real_parameter};
 use crate::{Array, DType, IntoArray, scan, where_, while_loop};
 
 /// Iterations after which a loop gives up, as JAX's does.
@@ -26,7 +26,7 @@ pub fn poisson(key: &Key, lam: impl IntoArray, shape: &[usize], dtype: DType) ->
         dtype.is_integer(),
         "poisson: expects an integer dtype, got {dtype}\n  help: draw I32 and convert"
     );
-    let lam = lam.into_array().astype(DType::F32);
+    let lam = real_parameter("poisson", lam, DType::F32);
     expect_fits("poisson", shape, &[("lam", &lam)]);
     draw("_poisson", key, (shape, dtype), &[&lam], |key, p| {
         let lam = p[0].broadcast_to(shape);
@@ -113,8 +113,8 @@ pub fn binomial(
     dtype: DType,
 ) -> Array {
     expect_float("binomial", dtype);
-    let p = float_parameter(p);
-    let n = n.into_array().astype(p.dtype());
+    let p = float_parameter("binomial", p);
+    let n = real_parameter("binomial", n, p.dtype());
     expect_fits("binomial", shape, &[("n", &n), ("p", &p)]);
     draw("_binomial", key, (shape, dtype), &[&n, &p], |key, args| {
         binomial_counts(key, &args[0], &args[1], shape).astype(dtype)
@@ -251,8 +251,8 @@ fn stirling_tail(k: &Array) -> Array {
 #[track_caller]
 pub fn multinomial(key: &Key, n: impl IntoArray, p: impl IntoArray, dtype: DType) -> Array {
     expect_float("multinomial", dtype);
-    let p = float_parameter(p);
-    let n = n.into_array().astype(p.dtype());
+    let p = float_parameter("multinomial", p);
+    let n = real_parameter("multinomial", n, p.dtype());
     let Some((&categories, batch)) = p.shape().split_last() else {
         panic!(
             "multinomial: expects probabilities along an axis, got p {}\n  help: put them into an \

@@ -62,7 +62,7 @@ pub fn bernoulli_with_mode(
     shape: &[usize],
     mode: BernoulliMode,
 ) -> Array {
-    let p = float_parameter(p);
+    let p = float_parameter("bernoulli", p);
     let dtype = p.dtype();
     expect_fits("bernoulli", shape, &[("p", &p)]);
     draw(
@@ -81,14 +81,14 @@ pub fn bernoulli_with_mode(
     )
 }
 
-/// `-1` or `1`, each with probability one half, in any signed type.
+/// `-1` or `1`, each with probability one half, in any signed or complex type.
 ///
 /// # Panics
 /// If `dtype` cannot hold -1, or `key` is an array of keys.
 #[track_caller]
 pub fn rademacher(key: &Key, shape: &[usize], dtype: DType) -> Array {
     assert!(
-        dtype.is_signed(),
+        dtype.is_signed() || dtype.is_complex(),
         "rademacher: expects a signed dtype, got {dtype}\n  help: use I32 or a float"
     );
     draw("_rademacher", key, (shape, dtype), &[], |key, _| {
@@ -109,7 +109,7 @@ pub fn geometric(key: &Key, p: impl IntoArray, shape: &[usize], dtype: DType) ->
         dtype != DType::Bool,
         "geometric: expects a numeric dtype, got bool\n  help: use I32"
     );
-    let p = float_parameter(p);
+    let p = float_parameter("geometric", p);
     let float = p.dtype();
     expect_fits("geometric", shape, &[("p", &p)]);
     draw("_geometric", key, (shape, dtype), &[&p], |key, p| {

@@ -4,7 +4,10 @@ use super::KeyImpl;
 use super::continuous::gauss;
 use super::generator::Kind;
 use super::uniform::between;
-use super::{Key, draw, expect_fits, expect_float, exponential, key_data, parameter, rademacher};
+use super::{
+    Key, draw, expect_fits, expect_float, exponential, key_data, parameter, rademacher,
+    real_parameter,
+};
 use crate::prim::random::RandomGamma;
 use crate::trace::bind1;
 use crate::{Array, DType, IntoArray, finfo, map, vmap, where_, while_loop};
@@ -113,7 +116,7 @@ macro_rules! with_parameters {
         #[track_caller]
         pub fn $f(key: &Key, $($p: impl IntoArray,)* shape: &[usize], dtype: DType) -> Array {
             expect_float(stringify!($f), dtype);
-            $( let $p = $p.into_array().astype(dtype); )*
+            $( let $p = real_parameter(stringify!($f), $p, dtype); )*
             expect_fits(stringify!($f), shape, &[$((stringify!($p), &$p)),*]);
             draw($name, key, (shape, dtype), &[$(&$p),*], |$key, args| {
                 let [$($p),*] = args else { unreachable!("as many as there are parameters") };
@@ -210,7 +213,7 @@ fn powers_of_gamma(key: &Key, p: &Array, shape: &[usize], dtype: DType) -> Array
 #[track_caller]
 pub fn dirichlet(key: &Key, alpha: impl IntoArray, shape: &[usize], dtype: DType) -> Array {
     expect_float("dirichlet", dtype);
-    let alpha = alpha.into_array().astype(dtype);
+    let alpha = real_parameter("dirichlet", alpha, dtype);
     let Some(&last) = alpha.shape().last() else {
         panic!(
             "dirichlet: expects parameters along an axis, got alpha {}\n  help: put them into an \
@@ -234,7 +237,7 @@ pub fn dirichlet(key: &Key, alpha: impl IntoArray, shape: &[usize], dtype: DType
 #[track_caller]
 pub fn ball(key: &Key, d: usize, p: impl IntoArray, shape: &[usize], dtype: DType) -> Array {
     expect_float("ball", dtype);
-    let p = p.into_array().astype(dtype);
+    let p = real_parameter("ball", p, dtype);
     expect_fits("ball", &[], &[("p", &p)]);
     draw("_ball", key, (shape, d, dtype), &[&p], |key, args| {
         let p = &args[0];

@@ -1,13 +1,13 @@
 //! Random matrices, and vectors with a covariance.
 
-use super::{Key, draw, expect_float, normal};
+use super::{Key, draw, expect_float, expect_inexact, normal, real_parameter};
 use crate::linalg::matrix::{diagonals, transposed};
 use crate::linalg::{self, QrMode};
 use crate::{Array, DType, broadcast_shapes};
 
 /// Matrices drawn uniformly from those with orthonormal rows or columns,
 /// whichever are fewer (`jax.random.orthogonal`): `[shape.., n, m]`. Square ones
-/// are the orthogonal group.
+/// are the orthogonal group, complex ones the unitary group.
 ///
 /// ```no_run
 /// use ramie_core::{DType, random};
@@ -16,10 +16,11 @@ use crate::{Array, DType, broadcast_shapes};
 /// ```
 ///
 /// # Panics
-/// If `key` is not a single key, or `dtype` is neither `f32` nor `f64`.
+/// If `key` is not a single key, or `dtype` is none of `f32`, `f64`, `c64` and
+/// `c128`.
 #[track_caller]
 pub fn orthogonal(key: &Key, n: usize, m: usize, shape: &[usize], dtype: DType) -> Array {
-    expect_float("orthogonal", dtype);
+    expect_inexact("orthogonal", dtype);
     draw("orthogonal", key, (n, m, shape, dtype), &[], |key, _| {
         let sizes = [n.max(m), n.min(m)];
         let z = normal(key, &[shape, &sizes].concat(), dtype);
@@ -90,7 +91,10 @@ pub fn multivariate_normal(
         mean.aval(),
         covariance.aval()
     );
-    let (mean, covariance) = (mean.astype(dtype), covariance.astype(dtype));
+    let (mean, covariance) = (
+        real_parameter("multivariate_normal", mean, dtype),
+        real_parameter("multivariate_normal", covariance, dtype),
+    );
     let fixed = (shape, dtype, root);
     draw(
         "multivariate_normal",

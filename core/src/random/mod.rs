@@ -133,9 +133,20 @@ fn expect_float(operation: &str, dtype: DType) {
     // Floats with a sign and a fraction, in whole bytes.
     assert!(
         dtype.is_float() && dtype.is_signed() && dtype.bits() >= 8,
-        "{operation}: expects a floating-point dtype, got {dtype}\n  help: draw f32 and convert, \
-         or draw integers with `random::randint`"
+        "{operation}: expects a floating-point dtype, got {dtype}\n  help: {}",
+        match dtype.is_complex() {
+            true => "draw the real and the imaginary part: complex(re, im)",
+            false => "draw f32 and convert, or draw integers with `random::randint`",
+        }
     );
+}
+
+/// Refuses element types that are neither floats nor complex numbers.
+#[track_caller]
+fn expect_inexact(operation: &str, dtype: DType) {
+    if !dtype.is_complex() {
+        expect_float(operation, dtype);
+    }
 }
 
 /// Refuses parameters that do not broadcast to the shape of the draw.
@@ -157,11 +168,20 @@ fn parameter(array: &Array, shape: &[usize], dtype: DType) -> Array {
     array.astype(dtype).broadcast_to(shape)
 }
 
+/// A parameter that holds real numbers, in `dtype`.
+#[track_caller]
+fn real_parameter(operation: &str, value: impl IntoArray, dtype: DType) -> Array {
+    let array = value.into_array();
+    ops::require_real(operation, &[&array]);
+    array.astype(dtype)
+}
+
 /// A parameter that decides the type of floats that are drawn; a literal gives
 /// `f32`.
 #[track_caller]
-fn float_parameter(value: impl IntoArray) -> Array {
+fn float_parameter(operation: &str, value: impl IntoArray) -> Array {
     let array = value.into_array().to_inexact();
+    ops::require_real(operation, &[&array]);
     // Of a definite type.
     array.astype(array.dtype())
 }

@@ -1,6 +1,6 @@
 //! Uniform floats, from which the other samplers of floats are made.
 
-use super::{Key, draw, expect_fits, expect_float};
+use super::{Key, draw, expect_fits, expect_float, real_parameter};
 use crate::{Array, DType, IntoArray, Scalar, finfo};
 
 /// The unsigned type that holds the bits of a float.
@@ -35,7 +35,10 @@ pub(super) fn between(
     hi: impl IntoArray,
 ) -> Array {
     let (word, fraction_bits) = (word_of(dtype), finfo(dtype).fraction_bits as usize);
-    let (lo, hi) = (lo.into_array().astype(dtype), hi.into_array().astype(dtype));
+    let (lo, hi) = (
+        real_parameter("None", lo, dtype),
+        real_parameter("None", hi, dtype),
+    );
     // A format with few fraction bits needs no more than a byte.
     let drawn = if fraction_bits < 8 { DType::U8 } else { word };
     let bits = random_bits(key, shape, drawn).astype(word);
@@ -81,8 +84,8 @@ pub fn uniform_range(
 ) -> Array {
     expect_float("uniform", dtype);
     let (lo, hi) = (
-        minval.into_array().astype(dtype),
-        maxval.into_array().astype(dtype),
+        real_parameter("uniform_range", minval, dtype),
+        real_parameter("uniform_range", maxval, dtype),
     );
     expect_fits("uniform", shape, &[("minval", &lo), ("maxval", &hi)]);
     draw(
