@@ -138,7 +138,7 @@ fn check_rank(operation: &str, image: &Array, shape: &[usize]) {
 
 /// Image values as floats; those of small integers as `f32`.
 fn inexact(image: &Array) -> Array {
-    match image.dtype().is_float() {
+    match image.dtype().is_inexact() {
         true => image.clone(),
         false => image.astype(DType::F32),
     }
@@ -191,7 +191,7 @@ pub fn resize_with(image: &Array, shape: &[usize], method: ResizeMethod, antiali
 }
 
 fn weight_type(image: &Array) -> DType {
-    match image.dtype() {
+    match image.dtype().real() {
         DType::F64 => DType::F64,
         _ => DType::F32,
     }

@@ -108,7 +108,8 @@ fn found(array: &Array) -> Option<(&'static str, usize)> {
             }
         };
     }
-    match array.dtype() {
+    // The parts of complex numbers follow one another.
+    match array.dtype().real() {
         DType::F32 => words!(4, u32, f32::from_bits),
         DType::F64 => words!(8, u64, f64::from_bits),
         DType::F16 => words!(2, u16, f16::from_bits),

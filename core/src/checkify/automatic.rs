@@ -115,7 +115,7 @@ pub(super) fn after(pass: &mut Pass, eqn: &Eqn, outs: &[Array]) {
     if !pass.errors.contains(Errors::NAN) || !MAKE_NAN.contains(&primitive) {
         return;
     }
-    for out in outs.iter().filter(|o| o.dtype().is_float()) {
+    for out in outs.iter().filter(|o| o.dtype().is_inexact()) {
         let nan = out.is_nan().any();
         pass.fail_if(&nan, failure(eqn, Category::Nan { primitive }), Vec::new());
     }

@@ -6,7 +6,7 @@ use crate::{Array, where_};
 /// Which norm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NormOrder {
-    /// The root of the sum of squares.
+    /// The root of the sum of squared magnitudes.
     Frobenius,
     /// The sum of the singular values.
     Nuclear,
@@ -30,7 +30,7 @@ impl From<i32> for NormOrder {
     }
 }
 
-/// A norm over some axes (`jax.numpy.linalg.norm`): of vectors over one axis, of
+/// A norm over some axes (`jax.numpy.linalg.norm`), which is real: of vectors over one axis, of
 /// matrices over two, rows first. With `keepdims` the axes stay, of size 1. The
 /// Euclidean norm over any axes is [`Array::norm_axes`].
 ///
@@ -86,13 +86,13 @@ pub fn vector_norm(x: &Array, p: f64, axes: &[isize], keepdims: bool) -> Array {
         false => x.sum_axes(axes),
     };
     if p == 2.0 {
-        sum(&x.square()).sqrt()
+        sum(&x.squared_magnitude()).sqrt()
     } else if p == f64::INFINITY {
         largest(&x.abs(), axes, keepdims)
     } else if p == f64::NEG_INFINITY {
         smallest(&x.abs(), axes, keepdims)
     } else if p == 0.0 {
-        sum(&x.ne(0).astype(x.dtype()))
+        sum(&x.ne(0).astype(x.dtype().real()))
     } else if p == 1.0 {
         sum(&x.abs())
     } else {
@@ -140,7 +140,7 @@ fn norm_of_matrices(x: &Array, order: NormOrder, axes: &[isize], keepdims: bool)
     let (row, column) = (places[0] as isize, places[1] as isize);
     let sums = |axis: isize| x.abs().sum_keepdims(&[axis]);
     let kept = match order {
-        NormOrder::Frobenius => x.square().sum_keepdims(axes).sqrt(),
+        NormOrder::Frobenius => x.squared_magnitude().sum_keepdims(axes).sqrt(),
         NormOrder::P(1.0) => largest(&sums(row), &[column], true),
         NormOrder::P(-1.0) => smallest(&sums(row), &[column], true),
         NormOrder::P(f64::INFINITY) => largest(&sums(column), &[row], true),

@@ -104,7 +104,7 @@ impl<'m> Lowering<'m> {
     pub fn reducer(&mut self, op: &str, dtype: DType) -> Region {
         let scalar = Aval::scalar(dtype);
         self.region(&[scalar, scalar], |ctx, args| {
-            vec![(ctx.same(op, args, scalar), scalar)]
+            vec![(ctx.binary(op, args, scalar), scalar)]
         })
     }
 }

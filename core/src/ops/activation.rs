@@ -60,8 +60,12 @@ impl Array {
 
     /// The Gaussian error linear unit, `x · Φ(x)` with the normal distribution
     /// function `Φ`.
+    ///
+    /// # Panics
+    /// If the array is complex; [`gelu`](Array::gelu) takes complex numbers.
     #[track_caller]
     pub fn gelu_exact(&self) -> Array {
+        crate::ops::require_real("gelu_exact", &[self]);
         let x = self.to_inexact();
         &x * 0.5 * (-&x * std::f64::consts::FRAC_1_SQRT_2).erfc()
     }

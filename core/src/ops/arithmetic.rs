@@ -2,6 +2,7 @@
 
 use super::IntoArray;
 use crate::{Array, DType};
+use num_complex::Complex;
 use std::ops;
 
 macro_rules! operators {
@@ -29,7 +30,10 @@ macro_rules! operators {
                 *self = $apply;
             }
         }
-        operators!(@left $trait $f |$a, $b| $apply; i32 i64 u32 u64 usize f32 f64);
+        operators!(
+            @left $trait $f |$a, $b| $apply;
+            i32 i64 u32 u64 usize f32 f64 Complex<f32> Complex<f64>
+        );
     )* };
     (@left $trait:ident $f:ident |$a:ident, $b:ident| $apply:expr; $($t:ty)*) => { $(
         impl ops::$trait<Array> for $t {
@@ -123,10 +127,11 @@ impl Array {
     /// integer by zero leaves 0.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// If the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn remainder(&self, other: impl IntoArray) -> Array {
-        let (a, b) = super::promote("rem", self, &other.into_array());
+        let (a, b) = super::promote("remainder", self, &other.into_array());
+        super::require_real("remainder", &[&a, &b]);
         let b = super::nonzero_divisor(&b);
         let r = a.lax_rem(&b);
         if a.dtype().is_unsigned() {
@@ -139,10 +144,11 @@ impl Array {
     /// NumPy's floor division.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// If the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn floor_divide(&self, other: impl IntoArray) -> Array {
         let (a, b) = super::promote("floor_divide", self, &other.into_array());
+        super::require_real("floor_divide", &[&a, &b]);
         if a.dtype().is_float() {
             return super::float_divmod(&a, &b).0;
         }

@@ -27,6 +27,7 @@ impl BitOrder {
 #[track_caller]
 fn integers(operation: &str, a: &Array, b: impl IntoArray) -> (Array, Array) {
     let (a, b) = promote(operation, a, &b.into_array());
+    super::require_real(operation, &[&a, &b]);
     assert!(
         a.dtype().is_integer(),
         "{operation}: operands are {}, expected integers\n  help: convert them with \
@@ -77,6 +78,7 @@ impl Array {
     /// If the axis is out of range, or the array holds floats.
     #[track_caller]
     pub fn packbits(&self, axis: isize, order: BitOrder) -> Array {
+        super::require_real("packbits", &[self]);
         assert!(
             !self.dtype().is_float(),
             "packbits: {} holds floats\n  help: compare: x.ne(0)",
@@ -102,6 +104,7 @@ impl Array {
     /// If the axis is out of range, or the array holds no bytes.
     #[track_caller]
     pub fn unpackbits(&self, axis: isize, order: BitOrder) -> Array {
+        super::require_real("unpackbits", &[self]);
         assert!(
             self.dtype() == DType::U8,
             "unpackbits: {} holds no bytes\n  help: convert it: x.astype(DType::U8)",

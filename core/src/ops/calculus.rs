@@ -181,7 +181,8 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If `xp` and `fp` are not 1-d and of one size.
+    /// If `xp` and `fp` are not 1-d and of one size, or the numbers or the places are
+    /// complex.
     #[track_caller]
     pub fn interp(&self, xp: &Array, fp: &Array) -> Array {
         Interpolation::new().of(self, xp, fp)
@@ -191,10 +192,11 @@ impl Array {
     /// at most half a turn of `period` (`jnp.unwrap`).
     ///
     /// # Panics
-    /// If the axis is out of range.
+    /// If the axis is out of range, or the array is complex.
     #[track_caller]
     pub fn unwrap_phase(&self, period: f64, axis: isize) -> Array {
         let at = self.axis("unwrap", axis);
+        super::require_real("unwrap_phase", &[self]);
         let x = self.to_inexact();
         let n = x.shape()[at];
         if n == 0 {
@@ -286,7 +288,8 @@ impl Interpolation {
     /// The function at each element of `x`.
     ///
     /// # Panics
-    /// If `xp` and `fp` are not 1-d and of one size.
+    /// If `xp` and `fp` are not 1-d and of one size, or the numbers or the places are
+    /// complex.
     #[track_caller]
     pub fn of(&self, x: &Array, xp: &Array, fp: &Array) -> Array {
         assert!(
@@ -296,6 +299,7 @@ impl Interpolation {
             xp.aval(),
             fp.aval()
         );
+        super::require_real("interp", &[x, xp]);
         let mut both = promote_all("interp", &[x.to_inexact(), xp.to_inexact()]);
         let (mut xp, mut x) = (both.remove(1), both.remove(0));
         let mut fp = fp.to_inexact();

@@ -1,6 +1,6 @@
 //! Choosing among arrays by numbers and conditions, and writing at flat places.
 
-use super::{common_shape, promote_all};
+use super::{common_shape, promote_all, require_real};
 use crate::{Array, DType, IndexItem, IntoArray, stack, where_};
 use std::borrow::Borrow;
 
@@ -46,6 +46,7 @@ pub fn ravel_multi_index(places: &[Array], shape: &[usize], mode: BoundsMode) ->
     );
     let mut flat = Array::scalar(0, DType::I32);
     for (x, &n) in places.iter().zip(shape) {
+        require_real("ravel_multi_index", &[x]);
         assert!(
             x.dtype().is_integer(),
             "ravel_multi_index: places {} are not integers\n  help: convert them with \
@@ -67,6 +68,7 @@ impl Array {
     /// If the array holds no integers.
     #[track_caller]
     pub fn unravel_index(&self, shape: &[usize]) -> Vec<Array> {
+        require_real("unravel_index", &[self]);
         assert!(
             self.dtype().is_integer(),
             "unravel_index: places {} are not integers\n  help: convert them with \
@@ -103,6 +105,7 @@ impl Array {
     /// broadcast.
     #[track_caller]
     pub fn choose<A: Borrow<Array>>(&self, choices: &[A], mode: BoundsMode) -> Array {
+        require_real("choose", &[self]);
         assert!(
             self.dtype().is_integer(),
             "choose: {} holds no integers\n  help: convert it with astype(DType::I32)",

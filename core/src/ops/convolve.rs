@@ -63,13 +63,14 @@ impl Array {
         slide(&long, &short.flip(&[0]), mode)
     }
 
-    /// The correlation of two sequences, `Σₖ a₍ₙ₊ₖ₎ vₖ` (`jnp.correlate`).
+    /// The correlation of two sequences, `Σₖ a₍ₙ₊ₖ₎ conj(vₖ)` (`jnp.correlate`).
     ///
     /// # Panics
     /// If an operand does not have one axis, or has no elements.
     #[track_caller]
     pub fn correlate(&self, v: impl IntoArray, mode: ConvolveMode) -> Array {
         let (a, v) = sequences("correlate", self, &v.into_array());
+        let v = v.conj();
         if a.size() < v.size() {
             slide(&v, &a, mode).flip(&[0])
         } else {

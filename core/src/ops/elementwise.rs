@@ -1,7 +1,7 @@
 //! NumPy's elementwise functions that are no primitives: rounding, remainders,
 //! signs, parts of numbers.
 
-use super::promote;
+use super::{by_parts, promote, require_real};
 use crate::{Array, DType, IntoArray, finfo, where_};
 
 /// Divisors with 1 for the integer 0, by which NumPy leaves no remainder.
@@ -35,9 +35,14 @@ fn integer_of(dtype: DType) -> DType {
 }
 
 impl Array {
-    /// The magnitude, in floats.
+    /// The magnitude of real numbers, in floats; [`abs`](Array::abs) also takes
+    /// complex numbers.
+    ///
+    /// # Panics
+    /// If the array is complex.
     #[track_caller]
     pub fn fabs(&self) -> Array {
+        require_real("fabs", &[self]);
         self.to_inexact().abs()
     }
 
@@ -68,6 +73,9 @@ impl Array {
     #[track_caller]
     pub fn round_decimals(&self, decimals: i32) -> Array {
         let dtype = self.dtype();
+        if dtype.is_complex() {
+            return by_parts(self, |x| x.round_decimals(decimals));
+        }
         if !dtype.is_float() {
             assert!(
                 decimals >= 0,
@@ -121,6 +129,7 @@ impl Array {
     #[track_caller]
     pub fn fmod(&self, other: impl IntoArray) -> Array {
         let (a, b) = promote("fmod", self, &other.into_array());
+        require_real("fmod", &[&a, &b]);
         a.lax_rem(nonzero_divisor(&b))
     }
 
@@ -132,6 +141,7 @@ impl Array {
     #[track_caller]
     pub fn divmod(&self, other: impl IntoArray) -> (Array, Array) {
         let (a, b) = promote("divmod", self, &other.into_array());
+        require_real("divmod", &[&a, &b]);
         if a.dtype().is_float() {
             return float_divmod(&a, &b);
         }
@@ -166,6 +176,7 @@ impl Array {
     #[track_caller]
     pub fn heaviside(&self, at_zero: impl IntoArray) -> Array {
         let (x, y) = promote("heaviside", self, &at_zero.into_array());
+        require_real("heaviside", &[&x, &y]);
         let (x, y) = (x.to_inexact(), y.to_inexact());
         let rest = where_(&x.is_nan(), &x, &y);
         where_(&x.lt(0), 0, where_(&x.gt(0), 1, rest))
@@ -184,8 +195,12 @@ impl Array {
     }
 
     /// `true` where the sign bit is set: for negative numbers and `-0.0`.
+    ///
+    /// # Panics
+    /// If the array is complex.
     #[track_caller]
     pub fn signbit(&self) -> Array {
+        require_real("signbit", &[self]);
         let dtype = self.dtype();
         if dtype == DType::Bool {
             return self.zeros_like();
@@ -203,13 +218,18 @@ impl Array {
     #[track_caller]
     pub fn copysign(&self, sign: impl IntoArray) -> Array {
         let (a, b) = promote("copysign", self, &sign.into_array());
+        require_real("copysign", &[&a, &b]);
         let (magnitude, b) = (a.to_inexact().abs(), b.to_inexact());
         where_(&b.signbit(), -&magnitude, &magnitude)
     }
 
     /// Fraction and whole part, both with the sign of the number.
+    ///
+    /// # Panics
+    /// If the array is complex.
     #[track_caller]
     pub fn modf(&self) -> (Array, Array) {
+        require_real("modf", &[self]);
         let x = self.to_inexact();
         let whole = where_(&x.ge(0), x.floor(), x.ceil());
         (&x - &whole, whole)
@@ -217,8 +237,12 @@ impl Array {
 
     /// Mantissa, of magnitude between 0.5 and 1, and power of two (`i32`) whose
     /// product is the number. Zeros, infinities and NaN have the power 0.
+    ///
+    /// # Panics
+    /// If the array is complex.
     #[track_caller]
     pub fn frexp(&self) -> (Array, Array) {
+        require_real("frexp", &[self]);
         let x = self.to_inexact();
         let info = finfo(x.dtype());
         let integer = integer_of(x.dtype());
@@ -257,6 +281,7 @@ impl Array {
     #[track_caller]
     pub fn ldexp(&self, exponent: impl IntoArray) -> Array {
         let exponent = exponent.into_array();
+        require_real("ldexp", &[self, &exponent]);
         assert!(
             exponent.dtype().is_integer(),
             "ldexp: the powers are {}, expected integers\n  help: multiply by x.exp2() for other \
@@ -275,8 +300,12 @@ impl Array {
     }
 
     /// The distance to the next number away from zero, with the number's sign.
+    ///
+    /// # Panics
+    /// If the array is complex.
     #[track_caller]
     pub fn spacing(&self) -> Array {
+        require_real("spacing", &[self]);
         let x = self.to_inexact();
         let least = x.full_like(finfo(x.dtype()).smallest_subnormal);
         let infinity = x.full_like(f64::INFINITY);
@@ -293,6 +322,7 @@ impl Array {
     /// If the array holds no integers.
     #[track_caller]
     pub fn bitwise_count(&self) -> Array {
+        require_real("bitwise_count", &[self]);
         let x = match self.dtype() {
             DType::Bool => self.astype(DType::I32),
             _ => self.abs(),

@@ -60,7 +60,10 @@ impl Spacing {
         let (a, b) = promote("linspace", &start, &stop);
         let natural = a.to_inexact().dtype();
         let dtype = self.dtype.unwrap_or(natural);
-        let float = if dtype.is_float() { dtype } else { DType::F32 };
+        let float = match dtype.is_inexact() {
+            true => dtype,
+            false => DType::F32,
+        };
         (dtype, a.astype(float), b.astype(float))
     }
 
@@ -91,7 +94,7 @@ impl Spacing {
                 }
             }
         };
-        let numbers = if dtype.is_float() {
+        let numbers = if dtype.is_inexact() {
             numbers
         } else {
             numbers.floor()

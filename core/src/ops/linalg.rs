@@ -251,14 +251,15 @@ impl Array {
         product("inner", &a, &b, summed, [&[], &[]], None)
     }
 
-    /// The sum of products of all elements, in row-major order.
+    /// The sum of products of the conjugates of all elements with those of `rhs`, in
+    /// row-major order.
     ///
     /// # Panics
     /// If the arrays have different numbers of elements.
     #[track_caller]
     pub fn vdot(&self, rhs: impl IntoArray) -> Array {
         let rhs = rhs.into_array();
-        let (a, b, _) = promote_types(&self.flatten(..), &rhs.flatten(..));
+        let (a, b, _) = promote_types(&self.conj().flatten(..), &rhs.flatten(..));
         product("vdot", &a, &b, [&[0], &[0]], [&[], &[]], None)
     }
 

@@ -40,21 +40,32 @@ impl Array {
         self.astype(DType::Bool).bitwise_not()
     }
 
-    /// `true` where the element is infinite.
+    /// `true` where the element is infinite, in either part of a complex number.
     #[track_caller]
     pub fn is_inf(&self) -> Array {
+        if self.dtype().is_complex() {
+            return self.real().is_inf().bitwise_or(self.imag().is_inf());
+        }
         self.to_inexact().abs().eq(f64::INFINITY)
     }
 
     /// `true` where the element is positive infinity.
+    ///
+    /// # Panics
+    /// If the array is complex.
     #[track_caller]
     pub fn is_pos_inf(&self) -> Array {
+        super::require_real("is_pos_inf", &[self]);
         self.to_inexact().eq(f64::INFINITY)
     }
 
     /// `true` where the element is negative infinity.
+    ///
+    /// # Panics
+    /// If the array is complex.
     #[track_caller]
     pub fn is_neg_inf(&self) -> Array {
+        super::require_real("is_neg_inf", &[self]);
         self.to_inexact().eq(f64::NEG_INFINITY)
     }
 

@@ -1,5 +1,6 @@
 //! Mathematical functions of NumPy that are made of several primitives.
 
+use super::{by_parts, require_real};
 use crate::{Array, IntoArray, finfo, where_};
 
 impl Array {
@@ -30,10 +31,11 @@ impl Array {
     /// The length of the hypotenuse, `√(a² + b²)`, without overflow.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// If the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn hypot(&self, other: impl IntoArray) -> Array {
         let (a, b) = crate::ops::promote("hypot", self, &other.into_array());
+        require_real("hypot", &[&a, &b]);
         let (a, b) = (a.to_inexact().abs(), b.to_inexact().abs());
         let infinite = a.eq(f64::INFINITY).bitwise_or(b.eq(f64::INFINITY));
         let (large, small) = (a.maximum(&b), a.minimum(&b));
@@ -44,8 +46,12 @@ impl Array {
     }
 
     /// The number without its fraction.
+    ///
+    /// # Panics
+    /// If the array is complex.
     #[track_caller]
     pub fn trunc(&self) -> Array {
+        require_real("trunc", &[self]);
         if !self.dtype().is_float() {
             return self.clone();
         }
@@ -59,24 +65,26 @@ impl Array {
     }
 
     /// Zeros for NaN, and the largest finite numbers of the type for
-    /// infinities.
+    /// infinities, in both parts of complex numbers.
     #[track_caller]
     pub fn nan_to_num(&self) -> Array {
-        if !self.dtype().is_float() {
+        if !self.dtype().is_inexact() {
             return self.clone();
         }
-        let info = finfo(self.dtype());
+        let info = finfo(self.dtype().real());
         self.nan_to_num_with(0.0, info.max, info.min)
     }
 
     /// Other numbers for NaN, infinity and negative infinity.
     #[track_caller]
     pub fn nan_to_num_with(&self, nan: f64, posinf: f64, neginf: f64) -> Array {
-        if !self.dtype().is_float() {
+        if !self.dtype().is_inexact() {
             return self.clone();
         }
-        let x = where_(&self.is_nan(), nan, self);
-        let x = where_(&x.eq(f64::INFINITY), posinf, &x);
-        where_(&x.eq(f64::NEG_INFINITY), neginf, &x)
+        by_parts(self, |x| {
+            let y = where_(&x.is_nan(), nan, x);
+            let y = where_(&y.eq(f64::INFINITY), posinf, &y);
+            where_(&y.eq(f64::NEG_INFINITY), neginf, &y)
+        })
     }
 }

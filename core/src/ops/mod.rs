@@ -3,6 +3,7 @@
 mod activation;
 mod arithmetic;
 mod collective;
+mod complex;
 mod conv;
 mod conv_transpose;
 mod convolve;
@@ -54,6 +55,7 @@ mod vectorize;
 use crate::{Array, DType, Dims, Literal, Scalar};
 
 pub use collective::*;
+pub(crate) use complex::{TAKE_A_PART, by_parts, lexicographic, require_real};
 pub use conv::*;
 pub use conv_transpose::{ConvTranspose, conv_transpose};
 pub use convolve::ConvolveMode;

@@ -1,12 +1,14 @@
 //! Reductions that leave NaN out, and the positions of extremes among numbers.
 
 use super::reduction::Reduction;
-use crate::{Array, DType, where_};
+use super::require_real;
+use crate::prim::reduce::{highest, lowest};
+use crate::{Array, DType, Scalar, where_};
 
 /// The array with NaN replaced.
 #[track_caller]
-fn without_nan(x: &Array, value: f64) -> Array {
-    if !x.dtype().is_float() {
+fn without_nan(x: &Array, value: impl Into<Scalar>) -> Array {
+    if !x.dtype().is_inexact() {
         return x.clone();
     }
     where_(&x.is_nan(), Array::scalar(value, x.dtype()), x)
@@ -90,7 +92,7 @@ fn product(x: &Array, how: &Reduction) -> Array {
 /// `value`, or NaN where nothing but NaN was there and no start value was given.
 #[track_caller]
 fn unless_all_nan(x: &Array, how: &Reduction, value: Array) -> Array {
-    if !x.dtype().is_float() || how.has_initial() {
+    if !x.dtype().is_inexact() || how.has_initial() {
         return value;
     }
     let plain = how.unmasked();
@@ -99,12 +101,12 @@ fn unless_all_nan(x: &Array, how: &Reduction, value: Array) -> Array {
 
 #[track_caller]
 fn largest(x: &Array, how: &Reduction) -> Array {
-    unless_all_nan(x, how, how.largest(&without_nan(x, f64::NEG_INFINITY)))
+    unless_all_nan(x, how, how.largest(&without_nan(x, lowest(x.dtype()))))
 }
 
 #[track_caller]
 fn smallest(x: &Array, how: &Reduction) -> Array {
-    unless_all_nan(x, how, how.smallest(&without_nan(x, f64::INFINITY)))
+    unless_all_nan(x, how, how.smallest(&without_nan(x, highest(x.dtype()))))
 }
 
 /// How many elements are not NaN, in `dtype`.
@@ -115,7 +117,7 @@ fn numbers(x: &Array, how: &Reduction, dtype: DType) -> Array {
 
 #[track_caller]
 fn mean(x: &Array, how: &Reduction) -> Array {
-    if !x.dtype().is_float() {
+    if !x.dtype().is_inexact() {
         return how.average(x);
     }
     let (computed, out) = how.float_types(x);
@@ -125,16 +127,17 @@ fn mean(x: &Array, how: &Reduction) -> Array {
 
 #[track_caller]
 fn variance(x: &Array, how: &Reduction) -> Array {
-    let (computed, out) = how.float_types(x);
+    let (computed, out) = how.variance_types("nanvar", x);
     let x = x.astype(computed);
     let about = match how.given_mean() {
         Some(mean) => mean.clone(),
         None => mean(&x, &how.kept().in_dtype(computed)),
     };
     let centred = where_(&x.is_nan(), 0, &x - about.astype(computed));
-    let divisor = numbers(&x, how, computed) - how.freedom();
+    let squares = centred.squared_magnitude();
+    let divisor = numbers(&x, how, squares.dtype()) - how.freedom();
     let none = divisor.le(0);
-    let squares = how.in_dtype(computed).total(&centred.square());
+    let squares = how.in_dtype(squares.dtype()).total(&squares);
     let variance = where_(&none, f64::NAN, squares) / where_(&none, 1, &divisor);
     variance.astype(out)
 }
@@ -146,7 +149,7 @@ fn deviation(x: &Array, how: &Reduction) -> Array {
 
 /// Positions, or -1 where all elements along the axis are NaN.
 #[track_caller]
-fn position(x: &Array, axis: isize, other: f64, choose: fn(&Array, isize) -> Array) -> Array {
+fn position(x: &Array, axis: isize, other: Scalar, choose: fn(&Array, isize) -> Array) -> Array {
     let found = choose(&without_nan(x, other), axis);
     if !x.dtype().is_float() {
         return found;
@@ -159,20 +162,22 @@ impl Array {
     /// NaN; -1 where all are.
     ///
     /// # Panics
-    /// If the axis is out of range or has size 0.
+    /// If the axis is out of range or has size 0, or the array is complex.
     #[track_caller]
     pub fn nanargmax(&self, axis: isize) -> Array {
-        position(self, axis, f64::NEG_INFINITY, Array::argmax)
+        require_real("nanargmax", &[self]);
+        position(self, axis, lowest(self.dtype()), Array::argmax)
     }
 
     /// The position (`i32`) of the smallest element along an axis that is not
     /// NaN; -1 where all are.
     ///
     /// # Panics
-    /// If the axis is out of range or has size 0.
+    /// If the axis is out of range or has size 0, or the array is complex.
     #[track_caller]
     pub fn nanargmin(&self, axis: isize) -> Array {
-        position(self, axis, f64::INFINITY, Array::argmin)
+        require_real("nanargmin", &[self]);
+        position(self, axis, highest(self.dtype()), Array::argmin)
     }
 
     /// [`cumsum`](Array::cumsum) with 0 for NaN.

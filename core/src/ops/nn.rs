@@ -90,8 +90,12 @@ impl Array {
     }
 
     /// 0 up to -1, 1 from 1 on, and a line between.
+    ///
+    /// # Panics
+    /// If the array is complex.
     #[track_caller]
     pub fn sparse_sigmoid(&self) -> Array {
+        crate::ops::require_real("sparse_sigmoid", &[self]);
         (self.to_inexact() + 1.0).clip(0.0, 2.0) * 0.5
     }
 

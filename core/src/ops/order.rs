@@ -73,9 +73,10 @@ impl Array {
     /// ones after it. A negative `kth` counts from the end.
     ///
     /// # Panics
-    /// If the axis or `kth` is out of range.
+    /// If the axis or `kth` is out of range, or the array is complex.
     #[track_caller]
     pub fn partition(&self, kth: isize, axis: isize) -> Array {
+        super::require_real("partition", &[self]);
         let (x, kth) = self.to_partition("partition", kth, axis);
         let low = opposite(&opposite(&x).top_k(kth + 1).0);
         let high = x.top_k(x.shape()[x.ndim() - 1] - kth - 1).0;
@@ -86,9 +87,10 @@ impl Array {
     /// [`partition`](Array::partition) gives.
     ///
     /// # Panics
-    /// If the axis or `kth` is out of range.
+    /// If the axis or `kth` is out of range, or the array is complex.
     #[track_caller]
     pub fn argpartition(&self, kth: isize, axis: isize) -> Array {
+        super::require_real("argpartition", &[self]);
         let (x, kth) = self.to_partition("argpartition", kth, axis);
         let last = x.ndim() - 1;
         let low = opposite(&x.stop_gradient()).top_k(kth + 1).1;

@@ -4,8 +4,8 @@ use super::{lead, promote_all};
 use crate::{Array, Dims, IntoArray, stack};
 
 impl Array {
-    /// The sum of products along the last axis of both arrays, whose other axes
-    /// broadcast (`jnp.vecdot`).
+    /// The sum of products of the conjugates of `self` with `other` along the last
+    /// axis of both arrays, whose other axes broadcast (`jnp.vecdot`).
     ///
     /// # Panics
     /// If an array is 0-d, the last axes differ, or the others do not
@@ -14,7 +14,7 @@ impl Array {
     pub fn vecdot(&self, other: impl IntoArray) -> Array {
         let other = other.into_array();
         require_vectors("vecdot", &[self, &other]);
-        let row = self.expand_dims(&[-2]);
+        let row = self.conj().expand_dims(&[-2]);
         let column = other.expand_dims(&[-1]);
         row.matmul(column).squeeze(&[-2, -1])
     }
@@ -31,15 +31,16 @@ impl Array {
         self.matmul(vector.expand_dims(&[-1])).squeeze(&[-1])
     }
 
-    /// The product of vectors, along the last axis, with matrices, along the
-    /// last two axes of `matrix`; other axes broadcast (`jnp.vecmat`).
+    /// The product of the conjugates of vectors, along the last axis, with matrices,
+    /// along the last two axes of `matrix`; other axes broadcast (`jnp.vecmat`).
     ///
     /// # Panics
     /// If the sizes do not fit, or the other axes do not broadcast.
     #[track_caller]
     pub fn vecmat(&self, matrix: impl IntoArray) -> Array {
         require_vectors("vecmat", &[self]);
-        self.expand_dims(&[-2]).matmul(matrix).squeeze(&[-2])
+        let row = self.conj().expand_dims(&[-2]);
+        row.matmul(matrix).squeeze(&[-2])
     }
 
     /// The vector product along an axis of both arrays, of size 3, or 2 for

@@ -1,6 +1,7 @@
 //! Quantiles, percentiles and medians.
 
 use super::reduce::{every, in_order, restore};
+use super::require_real;
 use super::statistics::spread_weights;
 use crate::{Array, DType, Dims, IntoArray, lax_sort, where_};
 use smallvec::SmallVec;
@@ -107,10 +108,12 @@ impl Quantile {
     ///
     /// # Panics
     /// If `q` has more axes, an axis is out of range or named twice, there are
-    /// no elements, or weights are given to a method that takes none.
+    /// no elements, weights are given to a method that takes none, or `x` or `q` is
+    /// complex.
     #[track_caller]
     pub fn of(&self, x: &Array, q: impl IntoArray) -> Array {
         let (x, q) = (x.to_inexact(), q.into_array());
+        require_real("quantile", &[&x, &q]);
         assert!(
             q.ndim() <= 1,
             "quantile: the quantiles asked for are {}, expected a number or a 1-d array\n  help: \
@@ -241,9 +244,12 @@ macro_rules! quantiles {
             /// Over all elements. [`Quantile`] has more choices.
             ///
             /// # Panics
-            /// If `q` has more than one axis, or there are no elements.
+            /// If `q` has more than one axis, there are no elements, or an operand is
+            /// complex.
             #[track_caller]
             pub fn $all(&self, q: impl IntoArray) -> Array {
+                let q = q.into_array();
+                require_real(stringify!($all), &[self, &q]);
                 Quantile::new()$(.$nan())?.of(self, scaled(q, $scale))
             }
 
@@ -253,9 +259,11 @@ macro_rules! quantiles {
             ///
             /// # Panics
             /// If `q` has more than one axis, an axis is out of range or named
-            /// twice, or there are no elements.
+            /// twice, there are no elements, or an operand is complex.
             #[track_caller]
             pub fn $named(&self, q: impl IntoArray, axes: &[isize]) -> Array {
+                let q = q.into_array();
+                require_real(stringify!($all), &[self, &q]);
                 Quantile::new()$(.$nan())?.axes(axes).of(self, scaled(q, $scale))
             }
         )* }
@@ -294,9 +302,10 @@ macro_rules! medians {
             /// Over all elements; the result is 0-d.
             ///
             /// # Panics
-            /// If there are no elements.
+            /// If there are no elements, or the array is complex.
             #[track_caller]
             pub fn $all(&self) -> Array {
+                require_real(stringify!($all), &[self]);
                 middle()$(.$nan())?.of(self, 0.5)
             }
 
@@ -305,10 +314,11 @@ macro_rules! medians {
             /// Over the named axes, which disappear.
             ///
             /// # Panics
-            /// If an axis is out of range or named twice, or there are no
-            /// elements.
+            /// If an axis is out of range or named twice, there are no elements, or
+            /// the array is complex.
             #[track_caller]
             pub fn $named(&self, axes: &[isize]) -> Array {
+                require_real(stringify!($all), &[self]);
                 middle()$(.$nan())?.axes(axes).of(self, 0.5)
             }
 
@@ -317,10 +327,11 @@ macro_rules! medians {
             /// Over the named axes, which stay with size 1.
             ///
             /// # Panics
-            /// If an axis is out of range or named twice, or there are no
-            /// elements.
+            /// If an axis is out of range or named twice, there are no elements, or
+            /// the array is complex.
             #[track_caller]
             pub fn $keep(&self, axes: &[isize]) -> Array {
+                require_real(stringify!($all), &[self]);
                 middle()$(.$nan())?.axes(axes).keepdims().of(self, 0.5)
             }
         )* }

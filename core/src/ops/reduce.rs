@@ -75,7 +75,7 @@ reductions! {
     prod prod_axes prod_keepdims = product;
     /// The mean of the elements; NaN of none.
     mean mean_axes mean_keepdims = average;
-    /// The variance: the mean squared distance from the mean.
+    /// The variance: the mean squared distance from the mean, which is real.
     var var_axes var_keepdims = variance;
     /// The standard deviation, the root of the variance.
     std std_axes std_keepdims = deviation;
@@ -91,8 +91,8 @@ reductions! {
     any any_axes any_keepdims = some_true;
     /// How many elements are true or not zero, in `i32`.
     count_nonzero count_nonzero_axes count_nonzero_keepdims = count;
-    /// The Euclidean norm, the root of the sum of squares. Its gradient at zero
-    /// is NaN, as in JAX.
+    /// The Euclidean norm, the root of the sum of squared magnitudes, which is
+    /// real. Its gradient at zero is NaN, as in JAX.
     norm norm_axes norm_keepdims = euclidean;
 }
 
@@ -159,11 +159,12 @@ fn variance(x: &Array, axes: &[usize]) -> Array {
 #[track_caller]
 fn spread_about_mean(x: &Array, axes: &[usize], ddof: usize) -> Array {
     let x = x.to_inexact();
-    let out = x.dtype();
-    let x = x.astype(wide(out));
+    let out = x.dtype().real();
+    let x = x.astype(wide(x.dtype()));
     let n = combined(&x, axes);
     let mean = restore(&average(&x, axes), axes);
-    let squares = (&x - &mean).square().reduce_sum(&signed(axes));
+    let squares = (&x - &mean).squared_magnitude();
+    let squares = squares.reduce_sum(&signed(axes));
     let normalizer = n as f64 - ddof as f64;
     if normalizer > 0.0 {
         (&squares / normalizer).astype(out)
@@ -229,7 +230,7 @@ fn count(x: &Array, axes: &[usize]) -> Array {
 #[track_caller]
 fn euclidean(x: &Array, axes: &[usize]) -> Array {
     let x = x.to_inexact();
-    total(&(&x * &x), axes).sqrt()
+    total(&x.squared_magnitude(), axes).sqrt()
 }
 
 impl Array {

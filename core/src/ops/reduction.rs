@@ -149,6 +149,23 @@ impl Reduction {
         }
     }
 
+    /// The type that a variance is computed in, and that of the result, which is
+    /// real unless a complex type was asked for.
+    #[track_caller]
+    pub(crate) fn variance_types(&self, operation: &str, x: &Array) -> (DType, DType) {
+        let (computed, out) = self.float_types(x);
+        assert!(
+            computed.is_complex() || !x.dtype().is_complex(),
+            "{operation}: the type {out} was asked for the variance of {}\n  help: leave the type \
+             out: the variance of complex numbers is real",
+            x.aval()
+        );
+        match self.dtype {
+            Some(_) => (computed, out),
+            None => (computed, out.real()),
+        }
+    }
+
     /// How many elements each result combines.
     #[track_caller]
     pub(crate) fn count(&self, operation: &str, x: &Array, dtype: DType) -> Array {
@@ -288,16 +305,16 @@ impl Reduction {
 
     #[track_caller]
     pub(crate) fn variance(&self, x: &Array) -> Array {
-        let (computed, out) = self.float_types(x);
+        let (computed, out) = self.variance_types("var", x);
         let x = x.astype(wide(computed));
         let within = self.in_dtype(x.dtype());
         let mean = match &self.mean {
             Some(mean) => mean.clone(),
             None => within.kept().average(&x),
         };
-        let squares = (&x - mean.astype(x.dtype())).square();
-        let divisor = self.count("var", &x, x.dtype()) - self.ddof;
-        let variance = within.total(&squares) / &divisor;
+        let squares = (&x - mean.astype(x.dtype())).squared_magnitude();
+        let divisor = self.count("var", &x, squares.dtype()) - self.ddof;
+        let variance = self.in_dtype(squares.dtype()).total(&squares) / &divisor;
         where_(&divisor.gt(0), &variance, f64::NAN).astype(out)
     }
 

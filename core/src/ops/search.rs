@@ -221,6 +221,7 @@ impl Array {
              help: give the number: `bincount_sized`",
             self.describe()
         );
+        super::require_real("bincount", &[self]);
         let length = match self.size() {
             0 => 0,
             _ => self.astype(DType::I32).max().item::<i32>().max(0) as usize + 1,
@@ -246,6 +247,7 @@ impl Array {
     #[track_caller]
     pub fn bincount_weighted(&self, weights: &Array, length: usize) -> Array {
         self.require_vector("bincount");
+        super::require_real("bincount", &[self]);
         assert!(
             !self.dtype().is_float(),
             "bincount: {} holds no integers\n  help: convert it: x.astype(DType::I32)",
@@ -270,7 +272,8 @@ impl Array {
 
     /// The place (`i32`) in this sorted 1-d array at which each of `values`
     /// would keep it sorted, before or after equal elements. NaN is larger than
-    /// every number.
+    /// every number; complex numbers are ordered as [`sort`](Array::sort) orders
+    /// them.
     ///
     /// ```no_run
     /// use ramie_core::{Array, Side};
@@ -345,6 +348,15 @@ impl Array {
 /// Whether numbers belong before elements, in the order that sorting has.
 #[track_caller]
 fn goes_left(values: &Array, elements: &Array, side: Side) -> Array {
+    if values.dtype().is_complex() {
+        let (v, e) = (values.real(), elements.real());
+        let (smaller, not_larger) = (
+            goes_left(&v, &e, Side::Right),
+            goes_left(&v, &e, Side::Left),
+        );
+        let tied = goes_left(&values.imag(), &elements.imag(), side);
+        return smaller.bitwise_or(not_larger.bitwise_and(tied));
+    }
     if !values.dtype().is_float() {
         return match side {
             Side::Left => values.le(elements),

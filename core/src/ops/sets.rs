@@ -153,7 +153,7 @@ impl Unique {
         }
         let (next, before) = (rows.slice_axis(0, 1, n), rows.slice_axis(0, 0, n - 1));
         let mut differ = next.ne(&before);
-        if self.equal_nan && rows.dtype().is_float() {
+        if self.equal_nan && rows.dtype().is_inexact() {
             let both = next.is_nan().bitwise_and(before.is_nan());
             differ = differ.bitwise_and(both.bitwise_not());
         }

@@ -33,11 +33,16 @@ pub(crate) fn as_dtype_of(operation: &str, array: &Array, value: &Array) -> Arra
     let (dtype, _) = DType::promote((a.dtype(), a.weak_type()), (v.dtype(), v.weak_type()));
     assert!(
         dtype == a.dtype(),
-        "{operation}: a value of {} does not fit an array of {}\n  help: convert the value first: \
-         value.astype(DType::{:?})",
+        "{operation}: a value of {} does not fit an array of {}\n  help: {}",
         v.dtype(),
         a.dtype(),
-        a.dtype()
+        match v.dtype().is_complex() && !a.dtype().is_complex() {
+            true => super::TAKE_A_PART.into(),
+            false => format!(
+                "convert the value first: value.astype(DType::{:?})",
+                a.dtype()
+            ),
+        }
     );
     super::convert(value, dtype, a.weak_type())
 }

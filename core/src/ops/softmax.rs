@@ -5,7 +5,8 @@ use super::reduce::signed;
 use crate::{Array, DType, IntoArray, where_};
 
 impl Array {
-    /// `log(Σ eˣ)` over an axis, which disappears; without overflow.
+    /// `log(Σ eˣ)` over an axis, which disappears; without overflow. That of complex
+    /// numbers has an imaginary part from -π to π.
     ///
     /// # Panics
     /// If the axis is out of range.
@@ -21,29 +22,36 @@ impl Array {
     /// values.
     #[track_caller]
     pub fn logsumexp_with(&self, how: &Reduction) -> Array {
-        log_of_sum(self, None, how).0
+        let (sum, shift) = shifted_sum(self, None, how);
+        let shift = shift.astype(sum.dtype());
+        sum.log() + shift
     }
 
-    /// `log(Σ b eˣ)` over what `how` says; NaN where the sum is negative.
+    /// `log(Σ b eˣ)` over what `how` says; NaN where a real sum is negative.
     ///
     /// # Panics
     /// As [`logsumexp_with`](Array::logsumexp_with); if the shapes do not
     /// broadcast.
     #[track_caller]
     pub fn logsumexp_weighted(&self, b: impl IntoArray, how: &Reduction) -> Array {
-        let (log, sign) = log_of_sum(self, Some(&b.into_array()), how);
-        where_(&sign.lt(0), f64::NAN, log)
+        let (sum, shift) = shifted_sum(self, Some(&b.into_array()), how);
+        if sum.dtype().is_complex() {
+            let shift = shift.astype(sum.dtype());
+            return sum.log() + shift;
+        }
+        where_(&sum.lt(0), f64::NAN, sum.abs().log() + shift)
     }
 
-    /// `log|Σ b eˣ|` over what `how` says, and the sign of the sum
-    /// (`return_sign=True` of JAX).
+    /// `log|Σ b eˣ|` over what `how` says, and the sign of the sum, which for complex
+    /// numbers has magnitude 1 (`return_sign=True` of JAX).
     ///
     /// # Panics
     /// As [`logsumexp_with`](Array::logsumexp_with); if the shapes do not
     /// broadcast.
     #[track_caller]
     pub fn logsumexp_signed(&self, b: impl IntoArray, how: &Reduction) -> (Array, Array) {
-        log_of_sum(self, Some(&b.into_array()), how)
+        let (sum, shift) = shifted_sum(self, Some(&b.into_array()), how);
+        (sum.abs().log() + shift, sum.sign())
     }
 
     /// The logarithm of the mean of `eˣ` over an axis, which disappears; without
@@ -64,7 +72,7 @@ impl Array {
     #[track_caller]
     pub fn logmeanexp_with(&self, how: &Reduction) -> Array {
         let log = self.logsumexp_with(how);
-        let count = how.count("logmeanexp", self, log.dtype());
+        let count = how.count("logmeanexp", self, log.dtype().real());
         log - count.log()
     }
 
@@ -157,6 +165,7 @@ impl Array {
     /// If the array does not hold integers, or the axis is out of range.
     #[track_caller]
     pub fn one_hot_along(&self, classes: usize, axis: isize, dtype: DType) -> Array {
+        super::require_real("one_hot", &[self]);
         assert!(
             self.dtype().is_integer(),
             "one_hot: the classes are {}, expected integers\n  help: convert them with astype(DType::I32)",
@@ -178,7 +187,7 @@ impl Array {
     /// below 0. [`Standardize`] has more choices.
     ///
     /// # Panics
-    /// If an axis is out of range or named twice.
+    /// If an axis is out of range or named twice, or the array is complex.
     #[track_caller]
     pub fn standardize(&self, axes: &[isize], epsilon: f64) -> Array {
         Standardize::over(axes).epsilon(epsilon).of(self)
@@ -192,9 +201,9 @@ fn peak(x: &Array, how: &Reduction) -> Array {
     how.largest(x).stop_gradient()
 }
 
-/// `log|Σ b eˣ|` and the sign of the sum.
+/// `Σ b e^(x - m)` and the real `m`, the largest of the real parts.
 #[track_caller]
-fn log_of_sum(x: &Array, b: Option<&Array>, how: &Reduction) -> (Array, Array) {
+fn shifted_sum(x: &Array, b: Option<&Array>, how: &Reduction) -> (Array, Array) {
     let mut x = how.masked("logsumexp", &x.to_inexact(), 0);
     let mut factor = None;
     if let Some(b) = b {
@@ -203,7 +212,7 @@ fn log_of_sum(x: &Array, b: Option<&Array>, how: &Reduction) -> (Array, Array) {
         x = where_(&b.ne(0), a, f64::NEG_INFINITY);
         factor = Some(b);
     }
-    let largest = peak(&x, how);
+    let largest = peak(&x.real(), how);
     let shift = where_(&largest.is_finite(), &largest, 0);
     let powers = (&x - &shift).exp();
     let powers = match &factor {
@@ -211,7 +220,6 @@ fn log_of_sum(x: &Array, b: Option<&Array>, how: &Reduction) -> (Array, Array) {
         None => powers,
     };
     let sum = powers.sum_with(how);
-    let sign = sum.sign();
     let shift = if how.keeps() {
         shift
     } else {
@@ -222,11 +230,7 @@ fn log_of_sum(x: &Array, b: Option<&Array>, how: &Reduction) -> (Array, Array) {
             shift.squeeze(&axes)
         }
     };
-    let log = match factor {
-        Some(_) => sum.abs().log(),
-        None => sum.log(),
-    };
-    (log + shift, sign)
+    (sum, shift)
 }
 
 /// How arrays are standardized; [`Array::standardize`] is the usual choice.
@@ -304,11 +308,14 @@ impl Standardize {
     /// The array less its mean, divided by its standard deviation.
     ///
     /// # Panics
-    /// If an axis is out of range or named twice, or the mask holds no truth
-    /// values.
+    /// If an axis is out of range or named twice, the mask holds no booleans, or the
+    /// array is complex and no variance is given.
     #[track_caller]
     pub fn of(&self, x: &Array) -> Array {
         let x = x.to_inexact();
+        if self.variance.is_none() {
+            super::require_real("standardize", &[&x]);
+        }
         let mean = match &self.mean {
             Some(mean) => mean.clone(),
             None => x.mean_with(&self.how),

@@ -1,6 +1,6 @@
 //! Weighted means, covariances, correlations.
 
-use super::{Reduction, promote_all};
+use super::{Reduction, by_parts, promote_all};
 use crate::{Array, Dims, concatenate};
 
 /// Weights in the shape of the array that they belong to: one for each element,
@@ -54,7 +54,8 @@ impl Array {
     }
 
     /// The covariances of the rows, each of which holds the observations of one
-    /// variable (`jnp.cov`). [`Covariance`] has more choices.
+    /// variable (`jnp.cov`): means of products of one distance from the mean with the
+    /// conjugate of another. [`Covariance`] has more choices.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -199,7 +200,7 @@ impl Covariance {
         let (weights, importance) = self.observation_weights(&x, n);
         let Some(weights) = weights else {
             let centred = &x - x.mean_keepdims(&[1]);
-            let products = centred.matmul(centred.t());
+            let products = centred.matmul(centred.t().conj());
             return (products / (n as f64 - self.ddof)).squeeze(ones);
         };
         let (mean, total) = x.average_with(&weights, &Reduction::over(&[1]).keepdims());
@@ -210,7 +211,7 @@ impl Covariance {
             Some(a) => &total - (&weights * a).sum() * self.ddof / &total,
         };
         let centred = x - mean;
-        let products = centred.matmul((&centred * weights).t());
+        let products = centred.matmul((&centred * weights).t().conj());
         (products / divisor).squeeze(ones)
     }
 
@@ -233,7 +234,7 @@ impl Covariance {
         (weights, importance)
     }
 
-    /// The matrix of correlation coefficients, between -1 and 1.
+    /// The matrix of correlation coefficients, whose parts are between -1 and 1.
     ///
     /// # Panics
     /// As [`of`](Covariance::of).
@@ -244,8 +245,8 @@ impl Covariance {
             let variance = covariance.clone();
             return covariance / variance;
         }
-        let deviation = covariance.diagonal(0).sqrt();
+        let deviation = covariance.diagonal(0).real().sqrt();
         let scaled = covariance / deviation.expand_dims(&[1]) / deviation.expand_dims(&[0]);
-        scaled.clip(-1.0, 1.0)
+        by_parts(&scaled, |x| x.clip(-1.0, 1.0))
     }
 }

@@ -138,7 +138,7 @@ cumulative! {
         {|ctx, d| ctx.reducer("minimum", d)} [|a: &Array, b: &Array| a.minimum(b)];
     /// The logarithms of the sums of exponentials up to each element along an
     /// axis.
-    Cumlogsumexp cumlogsumexp cumlogsumexp_reversed Float lowest,
+    Cumlogsumexp cumlogsumexp cumlogsumexp_reversed Inexact lowest_power,
         {log_add_exp} [|a: &Array, b: &Array| a.logaddexp(b)];
 }
 
@@ -170,22 +170,18 @@ fn window(shape: &[usize], axis: usize, reverse: bool) -> String {
     )
 }
 
-/// `log(eᵃ + eᵇ)` without overflow; equal infinities give themselves.
+/// The number whose exponential is zero.
+fn lowest_power(dtype: DType) -> Scalar {
+    match dtype.is_complex() {
+        true => Scalar::Complex(f64::NEG_INFINITY, 0.0),
+        false => lowest(dtype),
+    }
+}
+
 fn log_add_exp(ctx: &mut Lowering<'_>, dtype: DType) -> Region {
     let scalar = Aval::scalar(dtype);
     ctx.region(&[scalar, scalar], |ctx, args| {
-        let larger = ctx.same("maximum", args, scalar);
-        let difference = ctx.same("subtract", args, scalar);
-        let sum = ctx.same("add", args, scalar);
-        let unknown = ctx.compare("NE", [difference, difference], scalar);
-        let distance = ctx.same("abs", &[difference], scalar);
-        let distance = ctx.same("negate", &[distance], scalar);
-        let ratio = ctx.same("exponential", &[distance], scalar);
-        let excess = ctx.same("log_plus_one", &[ratio], scalar);
-        let finite = ctx.same("add", &[larger, excess], scalar);
-        let types = [scalar.with_dtype(DType::Bool), scalar, scalar];
-        let out = ctx.op1("select", &[unknown, sum, finite], &types, scalar, "");
-        vec![(out, scalar)]
+        vec![(ctx.log_add_exp([args[0], args[1]], scalar), scalar)]
     })
 }
 

@@ -98,7 +98,10 @@ impl Primitive for Fft {
                 "{} expects {wanted}, got {x}",
                 self.fft_type.name()
             ))
-            .help("convert first: x.astype(DType::C64), or F32 for real transforms"));
+            .help(match x.dtype().is_complex() {
+                true => crate::ops::TAKE_A_PART,
+                false => "convert first: x.astype(DType::C64), or F32 for real transforms",
+            }));
         }
         let rank = self.fft_lengths.len();
         crate::ensure_shape!(

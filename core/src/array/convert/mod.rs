@@ -129,10 +129,10 @@ impl Array {
     pub fn try_to_vec<T: Element>(&self) -> Result<Vec<T>> {
         assert!(
             self.dtype() == T::DTYPE,
-            "to_vec: the array holds {}, not {}\n  help: convert first: x.astype(DType::{:?})",
+            "to_vec: the array holds {}, not {}\n  help: {}",
             self.dtype(),
             T::DTYPE,
-            T::DTYPE
+            remedy(self.dtype(), T::DTYPE)
         );
         self.expect_value("to_vec");
         self.check_memory()?;
@@ -180,6 +180,14 @@ impl Array {
 }
 
 #[track_caller]
+/// What to do with an array whose elements are read as another type.
+fn remedy(from: DType, to: DType) -> String {
+    match from.is_complex() && !to.is_complex() {
+        true => crate::ops::TAKE_A_PART.into(),
+        false => format!("convert first: x.astype(DType::{to:?})"),
+    }
+}
+
 fn check_size(operation: &str, count: usize, shape: &[usize]) {
     let size: usize = shape.iter().product();
     assert!(

@@ -13,11 +13,10 @@ impl Array {
     pub fn try_to_ndarray<T: Element>(&self) -> Result<ArrayD<T>> {
         if self.dtype() != T::DTYPE {
             return Err(Error::Configuration(format!(
-                "to_ndarray: the array holds {}, not {}\n  help: convert first: \
-                 x.astype(DType::{:?})",
+                "to_ndarray: the array holds {}, not {}\n  help: {}",
                 self.dtype(),
                 T::DTYPE,
-                T::DTYPE
+                super::remedy(self.dtype(), T::DTYPE)
             )));
         }
         let elements = T::read_with(self.size(), |bytes| self.copy_to(bytes))?;

@@ -1,6 +1,6 @@
 //! The gamma function and its relatives.
 
-use super::super::promote;
+use super::super::{promote, require_real};
 use super::polynomial;
 use crate::{Array, IntoArray, select, where_};
 
@@ -9,12 +9,14 @@ impl Array {
     /// [`lgamma`](Array::lgamma).
     #[track_caller]
     pub fn gammaln(&self) -> Array {
+        require_real("gammaln", &[self]);
         self.lgamma()
     }
 
     /// The logarithm of the gamma function of positive numbers; NaN for others.
     #[track_caller]
     pub fn loggamma(&self) -> Array {
+        require_real("loggamma", &[self]);
         let x = self.to_inexact();
         where_(&x.gt(0), x.lgamma(), f64::NAN)
     }
@@ -22,6 +24,7 @@ impl Array {
     /// The sign of the gamma function: NaN at its poles, the negative integers.
     #[track_caller]
     pub fn gammasgn(&self) -> Array {
+        require_real("gammasgn", &[self]);
         let x = self.to_inexact();
         let floor = x.floor();
         let negative = x.lt(0);
@@ -35,6 +38,7 @@ impl Array {
     /// The gamma function.
     #[track_caller]
     pub fn gamma(&self) -> Array {
+        require_real("gamma", &[self]);
         let x = self.to_inexact();
         x.gammasgn() * x.lgamma().exp()
     }
@@ -42,6 +46,7 @@ impl Array {
     /// The factorial, `Γ(n + 1)`; 0 for negative numbers.
     #[track_caller]
     pub fn factorial(&self) -> Array {
+        require_real("factorial", &[self]);
         let n = self.to_inexact();
         where_(&n.lt(0), 0, (&n + 1.0).lgamma().exp())
     }
@@ -54,6 +59,7 @@ impl Array {
     #[track_caller]
     pub fn betaln(&self, b: impl IntoArray) -> Array {
         let (a, b) = promote("betaln", self, &b.into_array());
+        require_real("betaln", &[&a, &b]);
         let (a, b) = (a.to_inexact(), b.to_inexact());
         let (small, large) = (a.minimum(&b), a.maximum(&b));
         let plain = large.lgamma() - (&small + &large).lgamma();
@@ -68,6 +74,7 @@ impl Array {
     #[track_caller]
     pub fn beta(&self, b: impl IntoArray) -> Array {
         let (a, b) = promote("beta", self, &b.into_array());
+        require_real("beta", &[&a, &b]);
         let (a, b) = (a.to_inexact(), b.to_inexact());
         let sign = a.gammasgn() * b.gammasgn() * (&a + &b).gammasgn();
         sign * a.betaln(&b).exp()
@@ -76,6 +83,7 @@ impl Array {
     /// The logarithm of the multivariate gamma function of dimension `d`.
     #[track_caller]
     pub fn multigammaln(&self, d: usize) -> Array {
+        require_real("multigammaln", &[self]);
         let a = self.to_inexact();
         let size = d as f64;
         let constant = 0.25 * size * (size - 1.0) * std::f64::consts::PI.ln();
@@ -92,6 +100,7 @@ impl Array {
     #[track_caller]
     pub fn comb(&self, k: impl IntoArray) -> Array {
         let (n, k) = promote("comb", self, &k.into_array());
+        require_real("comb", &[&n, &k]);
         let (n, k) = (n.to_inexact(), k.to_inexact());
         let some = k.le(&n).bitwise_and(n.ge(0)).bitwise_and(k.ge(0));
         let (n, k) = (where_(&some, &n, 0), where_(&some, &k, 0));
@@ -139,6 +148,7 @@ impl Array {
     /// `eˣ² erfc(x)`, which does not vanish for large numbers.
     #[track_caller]
     pub fn erfcx(&self) -> Array {
+        require_real("erfcx", &[self]);
         let x = self.to_inexact();
         let wide = x.astype(super::normal::at_least_f32(x.dtype()));
         scaled_erfc(&wide).astype(x.dtype())

@@ -1,7 +1,7 @@
 //! Logarithms times numbers, and what is made of them: entropies, divergences,
 //! log-odds.
 
-use super::super::{common_shape, promote};
+use super::super::{common_shape, promote, require_real};
 use crate::{Array, IntoArray, custom_jvp, where_};
 
 /// Two operands as floats of one type and one shape.
@@ -64,6 +64,7 @@ impl Array {
     /// negative numbers.
     #[track_caller]
     pub fn entr(&self) -> Array {
+        require_real("entr", &[self]);
         let x = self.to_inexact();
         where_(&x.lt(0), f64::NEG_INFINITY, -xlogx(&x))
     }
@@ -76,6 +77,7 @@ impl Array {
     #[track_caller]
     pub fn rel_entr(&self, q: impl IntoArray) -> Array {
         let (p, q) = floats("rel_entr", self, q);
+        require_real("rel_entr", &[&p, &q]);
         let both = p.gt(0).bitwise_and(q.gt(0));
         let none = p.eq(0).bitwise_and(q.ge(0));
         let (safe_p, safe_q) = (where_(&both, &p, 1), where_(&both, &q, 1));
@@ -91,6 +93,7 @@ impl Array {
     #[track_caller]
     pub fn kl_div(&self, q: impl IntoArray) -> Array {
         let (p, q) = floats("kl_div", self, q);
+        require_real("kl_div", &[&p, &q]);
         p.rel_entr(&q) - p + q
     }
 

@@ -1,6 +1,7 @@
 //! The distribution function of the normal distribution: itself, its logarithm,
 //! its inverse.
 
+use super::super::require_real;
 use super::polynomial;
 use crate::{Array, DType, custom_jvp, promote_types, where_};
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
@@ -86,6 +87,7 @@ impl Array {
     /// probability that it is at most `x`.
     #[track_caller]
     pub fn ndtr(&self) -> Array {
+        require_real("ndtr", &[self]);
         let x = self.to_inexact() * FRAC_1_SQRT_2;
         let z = x.abs();
         // Each piece is exact where its value is small.
@@ -97,6 +99,7 @@ impl Array {
     /// The logarithm of [`ndtr`](Array::ndtr), exact for very negative numbers.
     #[track_caller]
     pub fn log_ndtr(&self) -> Array {
+        require_real("log_ndtr", &[self]);
         let x = self.to_inexact();
         let wide = x.astype(at_least_f32(x.dtype()));
         log_distribution(&wide).astype(x.dtype())
@@ -106,6 +109,7 @@ impl Array {
     /// distribution is at most with probability `p`.
     #[track_caller]
     pub fn ndtri(&self) -> Array {
+        require_real("ndtri", &[self]);
         let p = self.to_inexact();
         let wide = p.astype(at_least_f32(p.dtype()));
         inverse(&wide).astype(p.dtype())

@@ -182,7 +182,7 @@ binary! {
     /// operator `/` is NumPy's true division.
     Div lax_div "div" "divide" Number [(-3.0, 3.0), (0.5, 3.0)] {quotient};
     /// The remainder, with the sign of the dividend.
-    Rem lax_rem "rem" "remainder" Number [(1.1, 1.9), (2.1, 3.0)] {[
+    Rem lax_rem "rem" "remainder" Real [(1.1, 1.9), (2.1, 3.0)] {[
         |g, _, y, z| { let _ = y; fit(g, z) },
         |g, x, y, _| {
             let q = x.lax_div(y);
@@ -190,18 +190,21 @@ binary! {
             &g.negative() * &whole
         }
     ]};
-    /// The larger; NaN wins.
-    Max maximum "max" "maximum" Ordered [(-3.0, 3.0), (-3.0, 3.0)] {[
+    /// The larger; NaN wins. Complex numbers are ordered by their real parts, equal
+    /// ones by their imaginary parts.
+    Max maximum "max" "maximum" Any [(-3.0, 3.0), (-3.0, 3.0)] {[
         |g, x, y, z| balanced(g, x, y, z),
         |g, x, y, z| balanced(g, y, x, z)
     ]};
-    /// The smaller; NaN wins.
-    Min minimum "min" "minimum" Ordered [(-3.0, 3.0), (-3.0, 3.0)] {[
+    /// The smaller; NaN wins. Complex numbers are ordered by their real parts, equal
+    /// ones by their imaginary parts.
+    Min minimum "min" "minimum" Any [(-3.0, 3.0), (-3.0, 3.0)] {[
         |g, x, y, z| balanced(g, x, y, z),
         |g, x, y, z| balanced(g, y, x, z)
     ]};
-    /// The angle of the point `(other, self)`, in radians.
-    Atan2 arctan2 "atan2" "atan2" Float [(0.5, 3.0), (0.5, 3.0)] {[
+    /// The angle of the point `(other, self)`, in radians; for complex numbers,
+    /// its analytic continuation.
+    Atan2 arctan2 "atan2" "atan2" Inexact [(0.5, 3.0), (0.5, 3.0)] {[
         |g, x, y, _| g * &(y / &(&x.square() + &y.square())),
         |g, x, y, _| g * &(&x.negative() / &(&x.square() + &y.square()))
     ]};
@@ -225,7 +228,11 @@ binary! {
 }
 
 impl Lowering<'_> {
-    pub(super) fn binary(&mut self, name: &str, args: &[Value], aval: Aval) -> Value {
+    /// A binary operator of one type: of StableHLO, of CHLO, or made of others.
+    pub(crate) fn binary(&mut self, name: &str, args: &[Value], aval: Aval) -> Value {
+        if aval.dtype().is_complex() && matches!(name, "maximum" | "minimum") {
+            return self.complex_extreme(name, [args[0], args[1]], aval);
+        }
         match name.strip_prefix("chlo.") {
             Some(name) => self.chlo(name, args, aval, aval),
             None => self.same(name, args, aval),

@@ -44,14 +44,18 @@ macro_rules! compare {
         impl Array {
             $(#[$doc])*
             ///
-            /// The result holds truth values. Operands are promoted to one type
-            /// and broadcast together.
+            /// The result holds booleans. Operands are promoted to one type and
+            /// broadcast together. Complex numbers are ordered by their real parts,
+            /// equal ones by their imaginary parts.
             ///
             /// # Panics
             /// If the shapes do not broadcast.
             #[track_caller]
             pub fn $f(&self, other: impl IntoArray) -> Array {
                 let (a, b) = crate::ops::promote($name, self, &other.into_array());
+                if a.dtype().is_complex() && !matches!($name, "eq" | "ne") {
+                    return crate::ops::lexicographic(&a, &b, |a, b| a.$f(b));
+                }
                 bind1($ty, &[&a, &b])
             }
         } )*

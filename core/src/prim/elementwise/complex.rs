@@ -73,6 +73,28 @@ impl Lowering<'_> {
         let im = self.same("negate", &[im], half);
         self.op1("complex", &[re, im], &[half, half], to, "")
     }
+
+    /// The larger or smaller of two complex numbers, ordered by their real parts,
+    /// then by their imaginary parts; NaN wins. StableHLO has no such operator.
+    pub(super) fn complex_extreme(&mut self, name: &str, [a, b]: [Value; 2], aval: Aval) -> Value {
+        let direction = if name == "maximum" { "GT" } else { "LT" };
+        let (half, truth) = (
+            aval.with_dtype(aval.dtype().real()),
+            aval.with_dtype(crate::DType::Bool),
+        );
+        let mut parts = |name| [a, b].map(|x| self.op1(name, &[x], &[aval], half, ""));
+        let (re, im) = (parts("real"), parts("imag"));
+        let tied = self.compare("EQ", re, half);
+        let by_real = self.compare(direction, re, half);
+        let by_imag = self.compare(direction, im, half);
+        let types = [truth, truth, truth];
+        let first = self.op1("select", &[tied, by_imag, by_real], &types, truth, "");
+        let b_is_number = self.compare("EQ", [b, b], aval);
+        let a_is_nan = self.compare("NE", [a, a], aval);
+        let first = self.same("and", &[first, b_is_number], truth);
+        let first = self.same("or", &[first, a_is_nan], truth);
+        self.op1("select", &[first, a, b], &[truth, aval, aval], aval, "")
+    }
 }
 
 /// A complex number of its real and its imaginary part.
@@ -91,7 +113,10 @@ impl Primitive for Complex {
                 "expects parts of one type, f32 or f64, got {dtype} and {}",
                 args[1].dtype()
             ))
-            .help("convert first: x.astype(DType::F32)"));
+            .help(match dtype.is_complex() || args[1].dtype().is_complex() {
+                true => crate::ops::TAKE_A_PART,
+                false => "convert first: x.astype(DType::F32)",
+            }));
         }
         one(Aval::new(&broadcast_rule(args)?, dtype.complex()))
     }

@@ -6,6 +6,7 @@ use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule, where_};
+use std::f64::consts::PI;
 
 /// `log(eᵃ + eᵇ)` of two operands of one shape.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -16,7 +17,7 @@ impl Primitive for LogAddExp {
         "logaddexp"
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
-        let outs = infer_same(Class::Float, args, 2)?;
+        let outs = infer_same(Class::Inexact, args, 2)?;
         crate::ensure_shape!(
             args[0].shape() == args[1].shape(),
             "operands differ in shape: {} and {}",
@@ -30,7 +31,7 @@ impl Primitive for LogAddExp {
     }
     fn differentiation(&self) -> Differentiation<'_> {
         // e^(a - z) is at most 1; the infinite a = z has the weight 1.
-        let finite = |x: &Array| where_(&x.eq(f64::INFINITY), 0, x);
+        let finite = |x: &Array| where_(&x.real().eq(f64::INFINITY), 0, x);
         Differentiation::jvp(move |p, t, outs| {
             let weight = |x: &Array| (finite(x) - finite(&outs[0])).exp();
             let part = |i: usize| t[i].as_ref().map(|t| t * weight(&p[i]));
@@ -53,7 +54,18 @@ impl Primitive for LogAddExp {
         _: &[Aval],
         outs: &[Aval],
     ) -> Vec<Value> {
-        let aval = outs[0];
+        vec![ctx.log_add_exp([args[0], args[1]], outs[0])]
+    }
+}
+
+impl Lowering<'_> {
+    /// `log(eᵃ + eᵇ)` without overflow; equal infinities give themselves.
+    pub(crate) fn log_add_exp(&mut self, args: [Value; 2], aval: Aval) -> Value {
+        if aval.dtype().is_complex() {
+            return self.complex_log_add_exp(args, aval);
+        }
+        let ctx = self;
+        let args = &args;
         let largest = ctx.binary("maximum", args, aval);
         let distance = ctx.same("subtract", args, aval);
         let magnitude = ctx.same("abs", &[distance], aval);
@@ -65,12 +77,53 @@ impl Primitive for LogAddExp {
         let undefined = ctx.compare("NE", [distance, distance], aval);
         let plain = ctx.same("add", args, aval);
         let types = [aval.with_dtype(DType::Bool), aval, aval];
-        vec![ctx.op1("select", &[undefined, plain, sum], &types, aval, "")]
+        ctx.op1("select", &[undefined, plain, sum], &types, aval, "")
+    }
+
+    /// That of complex numbers, with an imaginary part from -π to π.
+    fn complex_log_add_exp(&mut self, args: [Value; 2], aval: Aval) -> Value {
+        let largest = self.binary("maximum", &args, aval);
+        let sum = self.same("add", &args, aval);
+        let twice = self.same("add", &[largest, largest], aval);
+        // The distance of two logarithms of zero is not a number.
+        let half = aval.with_dtype(aval.dtype().real());
+        let truth = half.with_dtype(DType::Bool);
+        let size = self.op1("real", &[largest], &[aval], half, "");
+        let lowest = self.splat(f64::NEG_INFINITY, half);
+        let is_zero = self.compare("EQ", [size, lowest], half);
+        let zeros = self.splat(0, aval);
+        let twice = self.op1(
+            "select",
+            &[is_zero, zeros, twice],
+            &[truth, aval, aval],
+            aval,
+            "",
+        );
+        let distance = self.same("subtract", &[sum, twice], aval);
+        let power = self.same("exponential", &[distance], aval);
+        let rest = self.same("log_plus_one", &[power], aval);
+        let sum = self.same("add", &[largest, rest], aval);
+        let [re, im] = ["real", "imag"].map(|part| self.op1(part, &[sum], &[aval], half, ""));
+        let [pi, turn, zero] = [PI, 2.0 * PI, 0.0].map(|v| self.splat(v, half));
+        let moved = self.same("add", &[im, pi], half);
+        let rest = self.same("remainder", &[moved, turn], half);
+        let below = self.compare("LT", [rest, zero], half);
+        let above = self.same("add", &[rest, turn], half);
+        let rest = self.op1(
+            "select",
+            &[below, above, rest],
+            &[truth, half, half],
+            half,
+            "",
+        );
+        let im = self.same("subtract", &[rest, pi], half);
+        self.op1("complex", &[re, im], &[half, half], aval, "")
     }
 }
 
 impl Array {
-    /// `log(eᵃ + eᵇ)`, without overflow.
+    /// `log(eᵃ + eᵇ)`, without overflow; the imaginary part of a complex result is
+    /// between -π and π.
     ///
     /// # Panics
     /// If the shapes do not broadcast.

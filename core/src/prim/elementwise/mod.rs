@@ -48,6 +48,8 @@ pub enum Class {
     Bits,
     /// Every number.
     Number,
+    /// Integers and floating-point numbers.
+    Real,
     /// Signed integers and floats.
     Signed,
     /// Numbers and truth values.
@@ -68,6 +70,7 @@ impl Class {
             Class::Integer => dtype.is_integer(),
             Class::Bits => !dtype.is_inexact(),
             Class::Number => dtype != DType::Bool,
+            Class::Real => dtype.is_integer() || dtype.is_float(),
             Class::Signed => dtype.is_signed() || dtype.is_inexact(),
             Class::Any => true,
             Class::Word => dtype == DType::U32,
@@ -86,6 +89,7 @@ impl Class {
             Class::Integer => "an integer type",
             Class::Bits => "an integer type or bool",
             Class::Number => "a numeric type",
+            Class::Real => "an integer or floating-point type",
             Class::Signed => "a signed type",
             Class::Any => "any type",
             Class::Word => "u32",
@@ -93,6 +97,8 @@ impl Class {
         };
         Err(
             ShapeError::new(format!("expects {wanted}, got {dtype}")).help(match self {
+                // A conversion would drop the imaginary part.
+                _ if dtype.is_complex() => crate::ops::TAKE_A_PART,
                 Class::Float | Class::Lapack => "convert first: x.astype(DType::F32)",
                 _ => "convert first: x.astype(DType::I32)",
             }),

@@ -135,7 +135,7 @@ impl Primitive for Clamp {
         "clamp"
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
-        infer_same(super::Class::Any, args, 3)?;
+        infer_same(super::Class::Ordered, args, 3)?;
         crate::ensure_shape!(
             broadcast_rule(args)?.as_slice() == args[1].shape(),
             "bounds must be 0-d or have the operand's shape {:?}",
@@ -291,9 +291,12 @@ impl Array {
     /// Limits each element to the interval from `lo` to `hi`.
     ///
     /// # Panics
-    /// If the bounds do not broadcast to the array's shape.
+    /// If the bounds do not broadcast to the array's shape, or an operand is
+    /// complex.
     #[track_caller]
     pub fn clip(&self, lo: impl IntoArray, hi: impl IntoArray) -> Array {
+        let (lo, hi) = (lo.into_array(), hi.into_array());
+        crate::ops::require_real("clip", &[self, &lo, &hi]);
         self.maximum(lo).minimum(hi)
     }
 }

@@ -97,7 +97,7 @@ fn infer_unary(name: &str, class: Class, args: &[Aval]) -> Result<Avals, ShapeEr
 /// whole numbers are not rounded, and what has no sign is its own magnitude.
 fn unchanged(name: &str, dtype: DType) -> bool {
     match name {
-        "floor" | "ceil" => !dtype.is_float(),
+        "floor" | "ceil" => dtype.is_integer() || dtype == DType::Bool,
         "abs" => dtype.is_unsigned() || dtype == DType::Bool,
         _ => false,
     }
@@ -272,7 +272,7 @@ impl Primitive for IsFinite {
         false
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
-        let same = infer_same(Class::Float, args, 1)?;
+        let same = infer_same(Class::Inexact, args, 1)?;
         one(same[0].with_dtype(DType::Bool))
     }
     fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
@@ -291,7 +291,15 @@ impl Primitive for IsFinite {
         ins: &[Aval],
         outs: &[Aval],
     ) -> Vec<Value> {
-        vec![ctx.op1("is_finite", args, ins, outs[0], "")]
+        if !ins[0].dtype().is_complex() {
+            return vec![ctx.op1("is_finite", args, ins, outs[0], "")];
+        }
+        let half = ins[0].with_dtype(ins[0].dtype().real());
+        let [re, im] = ["real", "imag"].map(|part| {
+            let part = ctx.op1(part, args, ins, half, "");
+            ctx.op1("is_finite", &[part], &[half], outs[0], "")
+        });
+        vec![ctx.same("and", &[re, im], outs[0])]
     }
 }
 
@@ -372,16 +380,16 @@ impl Primitive for IntegerPow {
 
 impl Array {
     /// The nearest integer, halves to the even neighbour, as NumPy rounds.
-    /// Integers stay as they are.
+    /// Integers are returned unchanged; both parts of complex numbers are rounded.
     ///
     /// # Panics
-    /// If the array holds truth values.
+    /// If the array holds booleans.
     #[track_caller]
     pub fn round(&self) -> Array {
         if self.dtype().is_integer() {
             return self.clone();
         }
-        bind1(Round(RoundingMethod::ToNearestEven), &[self])
+        crate::ops::by_parts(self, |x| bind1(Round(RoundingMethod::ToNearestEven), &[x]))
     }
 
     /// The nearest integer, halves as `method` says.
@@ -393,7 +401,8 @@ impl Array {
         bind1(Round(method), &[self])
     }
 
-    /// `true` where the element is neither infinite nor NaN.
+    /// `true` where the element is neither infinite nor NaN, in either part of a
+    /// complex number.
     #[track_caller]
     pub fn is_finite(&self) -> Array {
         bind1(IsFinite, &[&self.to_inexact()])

@@ -2,6 +2,7 @@
 
 use super::{batched_axes, highest, lowest, reduced_shape};
 use crate::lower::{Lowering, Value, dims_array};
+use crate::prim::elementwise::Class;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, ShapeError, ShardingRule};
@@ -47,7 +48,8 @@ macro_rules! arg_reductions {
             /// The position counts from 0, in `i32`.
             ///
             /// # Panics
-            #[doc = concat!("If the axis is out of range or has size 0, which has no ", $word, " element.")]
+            #[doc = concat!("If the axis is out of range or has size 0, which has no ", $word, " element,")]
+            /// or the array is complex.
             #[track_caller]
             pub fn $f(&self, axis: isize) -> Array {
                 let axis = self.axis(stringify!($f), axis);
@@ -67,6 +69,7 @@ arg_reductions! {
 }
 
 fn infer(operand: Aval, axis: usize, index_dtype: DType) -> Result<Avals, ShapeError> {
+    Class::Ordered.check(operand.dtype())?;
     let shape = reduced_shape(operand, &[axis])?;
     if operand.shape()[axis] == 0 {
         return Err(

@@ -45,13 +45,14 @@ fn finite(dtype: DType) -> Option<NarrowFloat> {
 }
 
 /// The smallest value of a type, which is the identity of `max`: minus
-/// infinity for floats that have it.
+/// infinity for floats that have it, and for both parts of complex numbers.
 pub(crate) fn lowest(dtype: DType) -> Scalar {
     if let Some(format) = finite(dtype) {
         return Scalar::Float(format.min());
     }
     match dtype {
         DType::Bool => Scalar::Bool(false),
+        d if d.is_complex() => Scalar::Complex(f64::NEG_INFINITY, f64::NEG_INFINITY),
         d if d.is_float() => Scalar::Float(f64::NEG_INFINITY),
         d if d.is_unsigned() => Scalar::Uint(0),
         d => Scalar::Int(i64::MIN >> (64 - d.bits())),
@@ -59,13 +60,14 @@ pub(crate) fn lowest(dtype: DType) -> Scalar {
 }
 
 /// The largest value of a type, which is the identity of `min`: infinity for
-/// floats that have it.
+/// floats that have it, and for both parts of complex numbers.
 pub(crate) fn highest(dtype: DType) -> Scalar {
     if let Some(format) = finite(dtype) {
         return Scalar::Float(format.max());
     }
     match dtype {
         DType::Bool => Scalar::Bool(true),
+        d if d.is_complex() => Scalar::Complex(f64::INFINITY, f64::INFINITY),
         d if d.is_float() => Scalar::Float(f64::INFINITY),
         d if d.is_unsigned() => Scalar::Uint(u64::MAX >> (64 - d.bits())),
         d => Scalar::Int(i64::MAX >> (64 - d.bits())),

@@ -35,6 +35,13 @@ impl Primitive for BitcastConvertType {
                     .help("to convert values use astype"),
             );
         }
+        if from != to && (from.is_complex() || to.is_complex()) {
+            return Err(
+                ShapeError::new(format!("the bits of {from} cannot be read as {to}")).help(
+                    "real numbers have bits: x.real() and x.imag(); complex(re, im) joins them",
+                ),
+            );
+        }
         let shape = args[0].shape();
         let out = args[0].with_dtype(to);
         if from.bits() >= to.bits() {

@@ -13,7 +13,8 @@ use smallvec::SmallVec;
 
 /// Sorts several arrays of one shape together along an axis, by the first
 /// `num_keys` of them in turn. Numbers come first, NaN last; `-0.0` and `0.0`
-/// are equal.
+/// are equal. Complex numbers are ordered by their real parts, equal ones by their
+/// imaginary parts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Sort {
     /// The sorted axis.
@@ -136,9 +137,10 @@ impl Lowering<'_> {
         let truth = Aval::scalar(DType::Bool);
         self.region(&scalars, |ctx, args| {
             let mut before: Option<Value> = None;
-            for key in (0..num_keys).rev() {
-                let aval = scalars[2 * key];
-                let pair = [args[2 * key], args[2 * key + 1]];
+            let keys: Vec<(Aval, [Value; 2])> = (0..num_keys)
+                .flat_map(|key| ctx.real_keys(scalars[2 * key], [args[2 * key], args[2 * key + 1]]))
+                .collect();
+            for (aval, pair) in keys.into_iter().rev() {
                 let pair = pair.map(|x| ctx.canonical(x, aval));
                 let less = ctx.total_order("LT", pair, aval);
                 before = Some(match before {
@@ -152,6 +154,20 @@ impl Lowering<'_> {
             }
             vec![(before.expect("there is a key"), truth)]
         })
+    }
+
+    /// The pairs that are compared for one key: of complex numbers their real
+    /// parts, then their imaginary parts.
+    fn real_keys(&mut self, aval: Aval, pair: [Value; 2]) -> Vec<(Aval, [Value; 2])> {
+        if !aval.dtype().is_complex() {
+            return vec![(aval, pair)];
+        }
+        let half = aval.with_dtype(aval.dtype().real());
+        let part = |name| {
+            let part = pair.map(|x| self.op1(name, &[x], &[aval], half, ""));
+            (half, part)
+        };
+        ["real", "imag"].map(part).into()
     }
 
     /// A float with one zero and one NaN, which the total order tells apart.
@@ -223,7 +239,8 @@ pub fn lax_sort(operands: &[Array], axis: isize, num_keys: usize) -> Vec<Array> 
 }
 
 impl Array {
-    /// The elements along an axis in increasing order, NaN last.
+    /// The elements along an axis in increasing order, NaN last. Complex numbers
+    /// are ordered by their real parts, equal ones by their imaginary parts.
     ///
     /// # Panics
     /// If the axis is out of range.

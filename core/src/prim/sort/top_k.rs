@@ -2,6 +2,7 @@
 
 use super::along;
 use crate::lower::{Lowering, Value};
+use crate::prim::elementwise::Class;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::trace::bind;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
@@ -28,6 +29,7 @@ impl Primitive for TopK {
         false
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+        Class::Ordered.check(args[0].dtype())?;
         crate::ensure_shape!(
             self.axis < args[0].ndim(),
             "axis {} is out of range for {}",
@@ -108,7 +110,7 @@ impl Array {
     /// first, and their positions in `i32`.
     ///
     /// # Panics
-    /// If the array is 0-d, or the last axis has fewer than `k` elements.
+    /// If the array is 0-d or complex, or the last axis has fewer than `k` elements.
     #[track_caller]
     pub fn top_k(&self, k: usize) -> (Array, Array) {
         let axis = self.axis("top_k", -1);

@@ -59,7 +59,7 @@ impl Primitive for SelectAndScatterAdd {
             "expects two operands of one type"
         );
         let (source, operand) = (args[0], args[1]);
-        Class::Number.check(operand.dtype())?;
+        Class::Real.check(operand.dtype())?;
         self.window.check_plain()?;
         let places = self.window.shape(operand)?;
         crate::ensure_shape!(
