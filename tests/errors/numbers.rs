@@ -6,6 +6,15 @@ use ramie::*;
 pub fn cases() -> Vec<Case> {
     vec![
         case("Bits of floats", || f32(&[3]) & f32(&[3])),
+        case("The remainder of complex numbers", || {
+            complex(f32(&[3]), 1.0) % 2.0
+        }),
+        case("The place of the largest complex number", || {
+            complex(f32(&[3]), 1.0).argmax(0)
+        }),
+        case("The variance of complex numbers in a real type", || {
+            complex(f32(&[3]), 1.0).var_with(&Reduction::all().dtype(DType::F32))
+        }),
         case("Shifting floats", || f32(&[3]) << 1),
         case("Counting bits of floats", || f32(&[3]).population_count()),
         case("Primitives of different types", || {

@@ -13,6 +13,15 @@ pub fn cases() -> Vec<Case> {
             let square = |x: Array| (&x * &x).sum();
             grad(square)(Array::arange(3))
         }),
+        case("The gradient with respect to a key", || {
+            grad(|key: random::Key| random::normal(&key, &[], DType::F32))(random::key(0))
+        }),
+        case("A Jacobian with respect to complex numbers", || {
+            jacfwd(|z: Array| z.abs())(complex(f32(&[3]), 1.0))
+        }),
+        case("A Jacobian of complex numbers", || {
+            jacrev(|z: Array| z.square())(complex(f32(&[3]), 1.0))
+        }),
         case("The gradient of an integer", || {
             grad(|x: Array| x.sum().astype(DType::I32))(f32(&[3]))
         }),

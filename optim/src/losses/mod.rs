@@ -114,8 +114,12 @@ impl Over {
 fn check_floats(loss: &str, what: &str, x: &Array) {
     assert!(
         x.dtype().is_float(),
-        "{loss}: the {what} are {}, expected floats\n  help: convert them with astype(DType::F32)",
-        x.aval()
+        "{loss}: the {what} are {}, expected floats\n  help: {}",
+        x.aval(),
+        match x.dtype().is_complex() {
+            true => "take the part that is meant: .real(), .imag() or .abs()",
+            false => "convert them with astype(DType::F32)",
+        }
     );
 }
 
