@@ -95,9 +95,18 @@ fn found(array: &Array) -> Option<(&'static str, usize)> {
     // The computation's own failure is reported where the array is read.
     let bytes = array.try_to_bytes().ok()?;
     let (mut nans, mut infs) = (0, 0);
+    // The parts of a complex number count as one element.
+    let parts = 1 + usize::from(array.dtype().is_complex());
+    let (mut looked_at, mut last_nan, mut last_inf) = (0, None, None);
     let mut look = |x: f64| {
-        nans += usize::from(x.is_nan());
-        infs += usize::from(x.is_infinite());
+        let element = Some(looked_at / parts);
+        looked_at += 1;
+        if x.is_nan() && last_nan != element {
+            (nans, last_nan) = (nans + 1, element);
+        }
+        if x.is_infinite() && last_inf != element {
+            (infs, last_inf) = (infs + 1, element);
+        }
     };
     macro_rules! words {
         ($bytes:literal, $word:ty, $float:expr) => {
@@ -108,7 +117,6 @@ fn found(array: &Array) -> Option<(&'static str, usize)> {
             }
         };
     }
-    // The parts of complex numbers follow one another.
     match array.dtype().real() {
         DType::F32 => words!(4, u32, f32::from_bits),
         DType::F64 => words!(8, u64, f64::from_bits),

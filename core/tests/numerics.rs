@@ -70,6 +70,18 @@ fn the_operation_that_makes_a_nan_is_named_with_its_line() {
 }
 
 #[test]
+fn both_parts_of_complex_numbers_are_checked() {
+    let _alone = alone();
+    debug_nans(true);
+    for dtype in [DType::C64, DType::C128] {
+        let zeros = Array::zeros(&[3], dtype);
+        let text = message(|| &zeros / &zeros);
+        let expected = format!("div: the result {dtype}[3] has NaN in 3 of 3 elements");
+        assert!(text.starts_with(&expected), "{text}");
+    }
+}
+
+#[test]
 fn infinities_are_found_on_their_own() {
     let _alone = alone();
     debug_nans(true);

@@ -75,7 +75,8 @@ impl Array {
     /// eight to each; what is missing is 0.
     ///
     /// # Panics
-    /// If the axis is out of range, or the array holds floats.
+    /// If the axis is out of range, or the array holds floats,
+    /// or the array is complex.
     #[track_caller]
     pub fn packbits(&self, axis: isize, order: BitOrder) -> Array {
         super::require_real("packbits", &[self]);

@@ -125,7 +125,7 @@ impl Array {
     /// zero leaves 0.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// If the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn fmod(&self, other: impl IntoArray) -> Array {
         let (a, b) = promote("fmod", self, &other.into_array());
@@ -137,7 +137,7 @@ impl Array {
     /// [`remainder`](Array::remainder) at once.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// If the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn divmod(&self, other: impl IntoArray) -> (Array, Array) {
         let (a, b) = promote("divmod", self, &other.into_array());
@@ -172,7 +172,7 @@ impl Array {
     /// 0 for negative numbers, 1 for positive ones, `at_zero` for zero.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// If the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn heaviside(&self, at_zero: impl IntoArray) -> Array {
         let (x, y) = promote("heaviside", self, &at_zero.into_array());
@@ -214,7 +214,7 @@ impl Array {
     /// The magnitude of `self` with the sign of `sign`.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// If the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn copysign(&self, sign: impl IntoArray) -> Array {
         let (a, b) = promote("copysign", self, &sign.into_array());

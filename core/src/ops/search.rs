@@ -243,7 +243,7 @@ impl Array {
     /// instead of 1.
     ///
     /// # Panics
-    /// Also if the weights have another shape.
+    /// Also if the weights have another shape, or the array is complex.
     #[track_caller]
     pub fn bincount_weighted(&self, weights: &Array, length: usize) -> Array {
         self.require_vector("bincount");

@@ -70,7 +70,7 @@ refused! { {
     "unpackbits" |x| x.unpackbits(0, BitOrder::Big);
     "choose" |x| x.choose(&[x], BoundsMode::Clip);
     "unravel_index" |x| x.unravel_index(&[3]);
-    "ravel_multi_index" |x| ravel_multi_index(&[x.clone()], &[3], BoundsMode::Clip);
+    "ravel_multi_index" |x| ravel_multi_index(std::slice::from_ref(x), &[3], BoundsMode::Clip);
     "unwrap_phase" |x| x.unwrap_phase(1.0, 0);
     "interp" |x| x.interp(&x.real(), x);
     "interp" |x| Interpolation::new().of(&x.real(), x, x);

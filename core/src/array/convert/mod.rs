@@ -179,7 +179,6 @@ impl Array {
     }
 }
 
-#[track_caller]
 /// What to do with an array whose elements are read as another type.
 fn remedy(from: DType, to: DType) -> String {
     match from.is_complex() && !to.is_complex() {
@@ -188,6 +187,7 @@ fn remedy(from: DType, to: DType) -> String {
     }
 }
 
+#[track_caller]
 fn check_size(operation: &str, count: usize, shape: &[usize]) {
     let size: usize = shape.iter().product();
     assert!(

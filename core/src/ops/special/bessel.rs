@@ -6,6 +6,9 @@ use crate::{Array, IntoArray, custom_jvp};
 
 impl Array {
     /// The modified Bessel function of order 0, times `e^-|x|`.
+    ///
+    /// # Panics
+    /// If the array is complex.
     #[track_caller]
     pub fn i0e(&self) -> Array {
         require_real("i0e", &[self]);
@@ -13,6 +16,9 @@ impl Array {
     }
 
     /// The modified Bessel function of order 1, times `e^-|x|`.
+    ///
+    /// # Panics
+    /// If the array is complex.
     #[track_caller]
     pub fn i1e(&self) -> Array {
         require_real("i1e", &[self]);
@@ -20,6 +26,9 @@ impl Array {
     }
 
     /// The modified Bessel function of order 0.
+    ///
+    /// # Panics
+    /// If the array is complex.
     #[track_caller]
     pub fn i0(&self) -> Array {
         require_real("i0", &[self]);
@@ -30,6 +39,9 @@ impl Array {
     }
 
     /// The modified Bessel function of order 1.
+    ///
+    /// # Panics
+    /// If the array is complex.
     #[track_caller]
     pub fn i1(&self) -> Array {
         require_real("i1", &[self]);
@@ -41,7 +53,7 @@ impl Array {
     /// incomplete gamma function.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// If the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn gammainc(&self, x: impl IntoArray) -> Array {
         let x = x.into_array();
@@ -53,7 +65,7 @@ impl Array {
     /// incomplete gamma function.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// If the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn gammaincc(&self, x: impl IntoArray) -> Array {
         let x = x.into_array();

@@ -7,6 +7,9 @@ use crate::{Array, IntoArray, select, where_};
 impl Array {
     /// The logarithm of the gamma function's magnitude, another name of
     /// [`lgamma`](Array::lgamma).
+    ///
+    /// # Panics
+    /// If the array is complex.
     #[track_caller]
     pub fn gammaln(&self) -> Array {
         require_real("gammaln", &[self]);
@@ -14,6 +17,9 @@ impl Array {
     }
 
     /// The logarithm of the gamma function of positive numbers; NaN for others.
+    ///
+    /// # Panics
+    /// If the array is complex.
     #[track_caller]
     pub fn loggamma(&self) -> Array {
         require_real("loggamma", &[self]);
@@ -22,6 +28,9 @@ impl Array {
     }
 
     /// The sign of the gamma function: NaN at its poles, the negative integers.
+    ///
+    /// # Panics
+    /// If the array is complex.
     #[track_caller]
     pub fn gammasgn(&self) -> Array {
         require_real("gammasgn", &[self]);
@@ -36,6 +45,9 @@ impl Array {
     }
 
     /// The gamma function.
+    ///
+    /// # Panics
+    /// If the array is complex.
     #[track_caller]
     pub fn gamma(&self) -> Array {
         require_real("gamma", &[self]);
@@ -44,6 +56,9 @@ impl Array {
     }
 
     /// The factorial, `Γ(n + 1)`; 0 for negative numbers.
+    ///
+    /// # Panics
+    /// If the array is complex.
     #[track_caller]
     pub fn factorial(&self) -> Array {
         require_real("factorial", &[self]);
@@ -55,7 +70,7 @@ impl Array {
     /// `Γ(a) Γ(b) / Γ(a + b)`.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// If the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn betaln(&self, b: impl IntoArray) -> Array {
         let (a, b) = promote("betaln", self, &b.into_array());
@@ -70,7 +85,7 @@ impl Array {
     /// The beta function, `Γ(a) Γ(b) / Γ(a + b)`.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// If the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn beta(&self, b: impl IntoArray) -> Array {
         let (a, b) = promote("beta", self, &b.into_array());
@@ -81,6 +96,9 @@ impl Array {
     }
 
     /// The logarithm of the multivariate gamma function of dimension `d`.
+    ///
+    /// # Panics
+    /// If the array is complex.
     #[track_caller]
     pub fn multigammaln(&self, d: usize) -> Array {
         require_real("multigammaln", &[self]);
@@ -96,7 +114,7 @@ impl Array {
     /// where there is none.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// If the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn comb(&self, k: impl IntoArray) -> Array {
         let (n, k) = promote("comb", self, &k.into_array());
@@ -146,6 +164,9 @@ fn gamma_ratio(a: &Array, b: &Array) -> Array {
 
 impl Array {
     /// `eˣ² erfc(x)`, which does not vanish for large numbers.
+    ///
+    /// # Panics
+    /// If the array is complex.
     #[track_caller]
     pub fn erfcx(&self) -> Array {
         require_real("erfcx", &[self]);

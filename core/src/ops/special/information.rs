@@ -62,6 +62,9 @@ impl Array {
 
     /// The entropy of a probability, `-x · log(x)`; negative infinity for
     /// negative numbers.
+    ///
+    /// # Panics
+    /// If the array is complex.
     #[track_caller]
     pub fn entr(&self) -> Array {
         require_real("entr", &[self]);
@@ -73,7 +76,7 @@ impl Array {
     /// infinity where it is not defined.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// If the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn rel_entr(&self, q: impl IntoArray) -> Array {
         let (p, q) = floats("rel_entr", self, q);
@@ -89,7 +92,7 @@ impl Array {
     /// it is not defined.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// If the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn kl_div(&self, q: impl IntoArray) -> Array {
         let (p, q) = floats("kl_div", self, q);

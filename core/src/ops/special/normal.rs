@@ -85,6 +85,9 @@ pub(super) fn at_least_f32(dtype: DType) -> DType {
 impl Array {
     /// The distribution function of the standard normal distribution: the
     /// probability that it is at most `x`.
+    ///
+    /// # Panics
+    /// If the array is complex.
     #[track_caller]
     pub fn ndtr(&self) -> Array {
         require_real("ndtr", &[self]);
@@ -97,6 +100,9 @@ impl Array {
     }
 
     /// The logarithm of [`ndtr`](Array::ndtr), exact for very negative numbers.
+    ///
+    /// # Panics
+    /// If the array is complex.
     #[track_caller]
     pub fn log_ndtr(&self) -> Array {
         require_real("log_ndtr", &[self]);
@@ -107,6 +113,9 @@ impl Array {
 
     /// The inverse of [`ndtr`](Array::ndtr): the number that the standard normal
     /// distribution is at most with probability `p`.
+    ///
+    /// # Panics
+    /// If the array is complex.
     #[track_caller]
     pub fn ndtri(&self) -> Array {
         require_real("ndtri", &[self]);

@@ -136,6 +136,15 @@ impl Primitive for AllReduce {
             Combine::Max => "maximum",
             Combine::Min => "minimum",
         };
+        if self.combine != Combine::Sum && ins[0].dtype().is_complex() {
+            // Plugins reduce between devices by known operations only.
+            crate::trace::fail(&format!(
+                "{}: devices have no order of complex numbers, got {}\n  help: gather the values with \
+                 `all_gather` and reduce them",
+                self.name(),
+                ins[0]
+            ));
+        }
         let region = ctx.reducer(op, ins[0].dtype());
         ctx.op("all_reduce", args, ins, outs, &attributes, &[region])
     }
