@@ -24,10 +24,7 @@ pub(crate) fn adjoint(x: &Array) -> Array {
 
 /// The squares of the magnitudes, which are real.
 pub(crate) fn squared_magnitude(x: &Array) -> Array {
-    match x.dtype().is_complex() {
-        true => (x * x.conj()).real(),
-        false => x.square(),
-    }
+    x.squared_magnitude()
 }
 
 /// Real numbers `x` in the type of `like`.
