@@ -1,6 +1,6 @@
 //! Elementwise operators: types of operands, and where derivatives stop.
 
-use ramie_core::{Array, DType, grad};
+use ramie_core::{Array, DType, grad, jit};
 
 #[test]
 fn powers_keep_the_base_s_type() {
@@ -34,4 +34,50 @@ fn gradients_stop() {
     let second = |x: Array| x.lgamma().sum();
     let twice = grad(move |x: Array| grad(second)(x).sum())(Array::from([1.0f32]));
     assert!((twice.item::<f32>() - 1.644_934).abs() < 1e-4);
+}
+
+/// What XLA defines for a divisor of zero and for the one quotient that overflows,
+/// eagerly, of arguments, and of constants, which the compiler divides itself.
+#[test]
+fn integers_divide_by_zero_and_minus_one_everywhere() {
+    let signed = [DType::I4, DType::I8, DType::I16, DType::I32, DType::I64];
+    let unsigned = [DType::U4, DType::U8, DType::U16, DType::U32, DType::U64];
+    let check = |dtype: DType, x: i64, y: i64, expected: [i64; 4]| {
+        let operations = |x: &Array, y: &Array| {
+            let results = [
+                x.lax_div(y),
+                x.lax_rem(y),
+                x.floor_divide(y),
+                x.remainder(y),
+            ];
+            results.map(|r| r.ravel().astype(DType::I64)).to_vec()
+        };
+        let [a, b] = [x, y].map(|v| Array::scalar(v, dtype).broadcast_to(&[2]));
+        let ways = [
+            operations(&a, &b),
+            jit(move |a: Array, b: Array| operations(&a, &b))(a, b),
+            jit(move || operations(&Array::scalar(x, dtype), &Array::scalar(y, dtype)))(),
+            jit(move || operations(&Array::full(&[2], x, dtype), &Array::full(&[2], y, dtype)))(),
+        ];
+        for (way, results) in ways.iter().enumerate() {
+            let got: Vec<i64> = results.iter().map(|r| r.to_vec::<i64>()[0]).collect();
+            assert_eq!(got, expected, "{dtype}: {x} by {y}, way {way}");
+        }
+    };
+    for dtype in signed {
+        let min = ramie_core::iinfo(dtype).min as i64;
+        check(dtype, 7, 0, [-1, 7, -2, 0]);
+        check(dtype, -7, 0, [-1, -7, -2, 0]);
+        check(dtype, 0, 0, [-1, 0, -1, 0]);
+        check(dtype, min, -1, [min, 0, min, 0]);
+    }
+    for dtype in unsigned {
+        // The largest number of 64 bits is -1 as an `i64`.
+        let max = Array::scalar(-1i64, DType::I64)
+            .astype(dtype)
+            .astype(DType::I64);
+        let max = max.item::<i64>();
+        check(dtype, 7, 0, [max, 7, max, 0]);
+        check(dtype, 0, 0, [max, 0, max, 0]);
+    }
 }

@@ -235,8 +235,27 @@ impl Lowering<'_> {
         }
         match name.strip_prefix("chlo.") {
             Some(name) => self.chlo(name, args, aval, aval),
+            None if aval.dtype().is_integer() && matches!(name, "divide" | "remainder") => {
+                self.divide(name, [args[0], args[1]], aval)
+            }
             None => self.same(name, args, aval),
         }
+    }
+
+    /// An integer quotient or remainder. By zero XLA defines the quotient -1 and
+    /// the remainder `x`, but where both operands are constants, the compiler
+    /// divides on the host, which raises a signal: no zero must reach it.
+    fn divide(&mut self, name: &str, [x, y]: [Value; 2], aval: Aval) -> Value {
+        let [zero, one] = [0, 1].map(|value| self.splat(value, aval));
+        let by_zero = self.compare("EQ", [y, zero], aval);
+        let types = [aval.with_dtype(DType::Bool), aval, aval];
+        let safe = self.op1("select", &[by_zero, one, y], &types, aval, "");
+        let result = self.same(name, &[x, safe], aval);
+        let at_zero = match name {
+            "divide" => self.same("not", &[zero], aval),
+            _ => x,
+        };
+        self.op1("select", &[by_zero, at_zero, result], &types, aval, "")
     }
 }
 
