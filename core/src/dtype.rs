@@ -96,6 +96,17 @@ impl DType {
         }
     }
 
+    /// The type itself, or one of whole bytes that holds its numbers: what the
+    /// compiler is given where it does not take elements of less than a byte.
+    pub(crate) const fn whole_bytes(self) -> DType {
+        match self {
+            F4E2M1Fn => F8E4M3Fn,
+            U4 | U2 => U8,
+            I4 | I2 => I8,
+            other => other,
+        }
+    }
+
     /// Bits that one element takes (8 for `Bool`).
     pub const fn bits(self) -> usize {
         match self {
@@ -304,14 +315,15 @@ impl DType {
     /// bound; see [`try_promote`](DType::try_promote).
     #[track_caller]
     pub fn promote(a: (DType, bool), b: (DType, bool)) -> (DType, bool) {
-        DType::try_promote(a, b).unwrap_or_else(|| {
-            let narrow = if a.0.is_narrow() { a.0 } else { b.0 };
-            crate::trace::fail(&format!(
-                "promotion: {} and {} have no common type, {narrow} meets no other type by \
-                 itself\n  help: convert one of the operands first: x.astype(DType::F32)",
-                a.0, b.0
-            ))
-        })
+        if let Some(promoted) = DType::try_promote(a, b) {
+            return promoted;
+        }
+        let narrow = if a.0.is_narrow() { a.0 } else { b.0 };
+        crate::trace::fail(&format!(
+            "promotion: {} and {} have no common type, {narrow} meets no other type by itself\n  \
+             help: convert one of the operands first: x.astype(DType::F32)",
+            a.0, b.0
+        ))
     }
 
     /// [`promote`](DType::promote), or `None` where the types have no upper

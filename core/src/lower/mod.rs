@@ -236,7 +236,21 @@ impl<'m> Lowering<'m> {
     }
 
     /// An operation of the CHLO dialect with operands of one type.
+    /// Narrow floats, which the dialect does not have, are computed in `f32`.
     pub fn chlo(&mut self, name: &str, args: &[Value], operand: Aval, result: Aval) -> Value {
+        if operand.dtype().is_narrow() && operand.dtype().is_float() {
+            let wide = operand.with_dtype(DType::F32);
+            let args: Vec<Value> = (args.iter())
+                .map(|&x| self.convert(x, operand, DType::F32))
+                .collect();
+            return match result.dtype() == operand.dtype() {
+                true => {
+                    let y = self.chlo(name, &args, wide, result.with_dtype(DType::F32));
+                    self.convert(y, result.with_dtype(DType::F32), result.dtype())
+                }
+                false => self.chlo(name, &args, wide, result),
+            };
+        }
         let out = self.begin(1)[0];
         let _ = write!(self.body, "chlo.{name} ");
         list(&mut self.body, args);

@@ -270,6 +270,15 @@ impl Primitive for ConvGeneralDilated {
             self.feature_group_count,
             self.batch_group_count,
         );
-        vec![ctx.op1("convolution", args, ins, outs[0], &attributes)]
+        // The compiler has no convolution of integers of less than a byte.
+        let whole = |a: Aval| match a.dtype().is_integer() {
+            true => a.with_dtype(a.dtype().whole_bytes()),
+            false => a,
+        };
+        let wide = [whole(ins[0]), whole(ins[1])];
+        let operands = [0, 1].map(|i| ctx.convert(args[i], ins[i], wide[i].dtype()));
+        let out = whole(outs[0]);
+        let result = ctx.op1("convolution", &operands, &wide, out, &attributes);
+        vec![ctx.convert(result, out, outs[0].dtype())]
     }
 }

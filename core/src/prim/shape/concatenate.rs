@@ -88,7 +88,15 @@ impl Primitive for Concatenate {
         outs: &[Aval],
     ) -> Vec<Value> {
         let attributes = format!("dimension = {} : i64", self.dimension);
-        vec![ctx.op1("concatenate", args, ins, outs[0], &attributes)]
+        // XLA's CPU compiler does not join elements of less than a byte.
+        let whole = |a: &Aval| a.with_dtype(a.dtype().whole_bytes());
+        let wide: Vec<Aval> = ins.iter().map(whole).collect();
+        let parts = args.iter().zip(ins).zip(&wide);
+        let parts: Vec<Value> = parts
+            .map(|((x, from), to)| ctx.convert(*x, *from, to.dtype()))
+            .collect();
+        let joined = ctx.op1("concatenate", &parts, &wide, whole(&outs[0]), &attributes);
+        vec![ctx.convert(joined, whole(&outs[0]), outs[0].dtype())]
     }
 }
 

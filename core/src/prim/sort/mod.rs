@@ -98,7 +98,7 @@ impl Primitive for Sort {
         // XLA's CPU compiler does not sort elements of less than a byte right.
         let wide: Vec<Aval> = ins
             .iter()
-            .map(|a| a.with_dtype(whole_bytes(a.dtype())))
+            .map(|a| a.with_dtype(a.dtype().whole_bytes()))
             .collect();
         let pairs = args.iter().zip(ins).zip(&wide);
         let args: Vec<Value> = pairs
@@ -114,16 +114,6 @@ impl Primitive for Sort {
         pairs
             .map(|((v, from), to)| ctx.convert(v, from, to.dtype()))
             .collect()
-    }
-}
-
-/// The type itself, or one of whole bytes that holds its numbers.
-fn whole_bytes(dtype: DType) -> DType {
-    match dtype {
-        d if d.bits() >= 8 => d,
-        d if d.is_float() => DType::F8E4M3Fn,
-        d if d.is_unsigned() => DType::U8,
-        _ => DType::I8,
     }
 }
 

@@ -88,20 +88,24 @@ impl Primitive for TopK {
             let attributes = format!("permutation = {}", crate::lower::dims_array(&order));
             ctx.op1("transpose", &[x], &[from], to, &attributes)
         };
-        let operand = turn(ctx, args[0], ins[0], turned(ins[0]));
-        let types = [turned(outs[0]), turned(outs[1])];
+        // XLA's positions have the bits of the elements where these are few.
+        let whole = ins[0].dtype().whole_bytes();
+        let [operand, values] = [ins[0], outs[0]].map(|a| a.with_dtype(whole));
+        let x = ctx.convert(args[0], ins[0], whole);
+        let x = turn(ctx, x, operand, turned(operand));
+        let types = [turned(values), turned(outs[1])];
         let attributes = format!("k = {} : i64", self.k);
         let found = ctx.op(
             "chlo.top_k",
-            &[operand],
-            &[turned(ins[0])],
+            &[x],
+            &[turned(operand)],
             &types,
             &attributes,
             &[],
         );
-        (0..2)
-            .map(|i| turn(ctx, found[i], types[i], outs[i]))
-            .collect()
+        let largest = turn(ctx, found[0], types[0], values);
+        let positions = turn(ctx, found[1], types[1], outs[1]);
+        vec![ctx.convert(largest, values, outs[0].dtype()), positions]
     }
 }
 
