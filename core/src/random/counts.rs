@@ -114,6 +114,11 @@ pub fn binomial(
 ) -> Array {
     expect_float("binomial", dtype);
     let p = float_parameter("binomial", p);
+    // A narrow float has no room for counts.
+    let p = match p.dtype().is_narrow() {
+        true => p.astype(DType::F32),
+        false => p,
+    };
     let n = real_parameter("binomial", n, p.dtype());
     expect_fits("binomial", shape, &[("n", &n), ("p", &p)]);
     draw("_binomial", key, (shape, dtype), &[&n, &p], |key, args| {
@@ -131,10 +136,12 @@ fn binomial_counts(key: &Key, n: &Array, p: &Array, shape: &[usize]) -> Array {
     let (no_number, negative) = (q.is_nan(), q.lt(0.0));
     let invalid_q = no_number.bitwise_or(&negative);
     let q = where_(&invalid_q, 0.01, q);
-    let few = no_count.bitwise_or((&n * &q).le(10.0));
+    // No draw of endless trials is accepted, whose result is known.
+    let few = no_count.bitwise_or(&endless).bitwise_or((&n * &q).le(10.0));
     let n = n.floor();
 
-    let by_inversion = inversion(key, &where_(&few, &n, 0.0), &q, shape);
+    let trials = where_(&few.bitwise_and(endless.logical_not()), &n, 0.0);
+    let by_inversion = inversion(key, &trials, &q, shape);
     let many = (where_(&few, 1e4, &n), where_(&few, 0.5, &q));
     let by_rejection = rejection(key, &many.0, &many.1, shape);
     let drawn = where_(&few, by_inversion, by_rejection);
