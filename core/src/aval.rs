@@ -1,7 +1,7 @@
 //! Abstract values: what is known of an array without its elements.
 
 use crate::sharding::{AxisSet, Context, PartitionSpec, SpecEntry, TypeSharding};
-use crate::{AxisName, DType};
+use crate::{AxisName, DType, ShapeError};
 use ramie_pjrt::BufferType;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -42,6 +42,14 @@ struct Key {
     placement: Placement,
 }
 
+impl Key {
+    /// The bytes of an array. Strides count the dimensions that are not empty.
+    fn bytes(&self) -> u128 {
+        let dims = self.shape.iter().map(|d| (*d).max(1) as u128);
+        dims.fold(self.dtype.size() as u128, u128::saturating_mul)
+    }
+}
+
 /// What a mesh adds to a type.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 struct Placement {
@@ -51,7 +59,8 @@ struct Placement {
 
 struct Data {
     key: Key,
-    buffer_type: BufferType,
+    /// `None` for a type with more bytes than a program can address.
+    buffer_type: Option<BufferType>,
     placed: bool,
 }
 
@@ -80,30 +89,18 @@ thread_local! { static LOCAL: RefCell<Table> = RefCell::default(); }
 
 impl Data {
     /// The entry of the table that all threads share.
-    ///
-    /// # Panics
-    /// If an array of this type has more bytes than addresses can count.
     fn shared(key: &Key) -> &'static Data {
-        // Strides count the dimensions that are not empty.
-        let bytes = key.shape.iter().map(|d| (*d).max(1) as u128);
-        let bytes = bytes.fold(key.dtype.size() as u128, u128::saturating_mul);
-        assert!(
-            bytes <= isize::MAX as u128,
-            "the sizes of shape {:?} multiply to {bytes} bytes of {}, more than a process can address\n  \
-             help: check the shape",
-            &key.shape[..],
-            key.dtype
-        );
         let mut table = TABLE.lock().unwrap_or_else(|e| e.into_inner());
         let table = table.get_or_insert_default();
         if let Some(found) = table.get(key) {
             return found.0;
         }
+        let fits = key.bytes() <= isize::MAX as u128;
         let dims: SmallVec<[i64; 6]> = key.shape.iter().map(|&d| d as i64).collect();
         let data: &'static Data = Box::leak(Box::new(Data {
             key: key.clone(),
             placed: key.placement != Placement::default(),
-            buffer_type: BufferType::new(key.dtype.element_type(), &dims),
+            buffer_type: fits.then(|| BufferType::new(key.dtype.element_type(), &dims)),
         }));
         table.insert(ByKey(data));
         data
@@ -168,14 +165,28 @@ impl Aval {
         self.0.key.shape.len()
     }
 
-    /// Number of elements.
+    /// Number of elements, at most `usize::MAX`.
     pub fn size(&self) -> usize {
-        self.shape().iter().product()
+        element_count(self.shape())
     }
 
-    /// Bytes that the elements take, without padding.
+    /// Bytes that the elements take, without padding, at most `usize::MAX`.
     pub fn size_bytes(&self) -> usize {
-        self.size() * self.dtype().size()
+        self.size().saturating_mul(self.dtype().size())
+    }
+
+    /// Refuses a type with more bytes than a program can address.
+    pub(crate) fn check_size(&self) -> Result<(), ShapeError> {
+        if self.0.buffer_type.is_some() {
+            return Ok(());
+        }
+        Err(ShapeError::new(format!(
+            "the sizes of shape {:?} multiply to {} bytes of {}, more than a process can address",
+            self.shape(),
+            self.0.key.bytes(),
+            self.dtype()
+        ))
+        .help("check the shape"))
     }
 
     /// The same type with another shape, which is not sharded.
@@ -299,13 +310,28 @@ impl Aval {
     }
 
     /// The runtime's type of a buffer with these elements.
+    ///
+    /// # Panics
+    /// If the elements have more bytes than a program can address.
+    #[track_caller]
     pub fn buffer_type(&self) -> BufferType {
-        self.0.buffer_type
+        match self.0.buffer_type {
+            Some(known) => known,
+            None => panic!("{}", self.check_size().expect_err("no buffer has the type")),
+        }
     }
 
     /// The address that stands for this value in hashes.
     pub(crate) fn address(&self) -> usize {
         std::ptr::from_ref(self.0).addr()
+    }
+}
+
+/// The product of dimensions, at most `usize::MAX`.
+pub(crate) fn element_count(shape: &[usize]) -> usize {
+    match shape.contains(&0) {
+        true => 0,
+        false => shape.iter().fold(1, |n: usize, &d| n.saturating_mul(d)),
     }
 }
 

@@ -87,13 +87,14 @@ fn transform(
                 true => lengths[i] / 2 + 1,
                 false => lengths[i],
             };
-            (0, wanted as isize - x.shape()[d] as isize, 0)
+            let wanted = isize::try_from(wanted).unwrap_or(isize::MAX);
+            (0, wanted - x.shape()[d] as isize, 0)
         })
         .collect();
     x = x.to_inexact().lax_pad(&config, 0);
     let mut y = along_last(&x, fft_type, &lengths);
     let inverse = matches!(fft_type, FftType::Ifft | FftType::Irfft);
-    if let Some(factor) = norm.factor(inverse, lengths.iter().product()) {
+    if let Some(factor) = norm.factor(inverse, crate::aval::element_count(&lengths)) {
         y *= factor;
     }
     y.move_axes(&last, axes)

@@ -74,8 +74,16 @@ impl Array {
 
     /// Shape and type without elements (JAX's `ShapeDtypeStruct`), to stage a
     /// function with. Computing with it outside a transformation panics.
+    ///
+    /// # Panics
+    /// If the array would have more bytes than a program can address.
+    #[track_caller]
     pub fn shape_dtype_struct(shape: &[usize], dtype: DType) -> Array {
-        Array(Repr::Abstract(Aval::new(shape, dtype), None))
+        let aval = Aval::new(shape, dtype);
+        if let Err(e) = aval.check_size() {
+            panic!("{}", e.render("shape_dtype_struct", &[]));
+        }
+        Array(Repr::Abstract(aval, None))
     }
 
     /// [`shape_dtype_struct`](Array::shape_dtype_struct) of an array that is
@@ -178,6 +186,12 @@ impl Array {
     #[track_caller]
     pub(crate) fn axis(&self, operation: &str, axis: isize) -> usize {
         let n = self.ndim() as isize;
+        assert!(
+            n > 0,
+            "{operation}: axis {axis} is out of range for {}, which has no axes\n  help: give an \
+             array of at least one axis, such as x.at_least_1d()",
+            self.aval()
+        );
         let normal = if axis < 0 { axis + n } else { axis };
         assert!(
             (0..n).contains(&normal),

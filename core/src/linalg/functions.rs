@@ -98,7 +98,7 @@ pub fn diagonal(x: &Array, offset: isize) -> Array {
         x.aval()
     );
     let (rows, columns) = matrix_shape(x);
-    let (down, right) = ((-offset).max(0) as usize, offset.max(0) as usize);
+    let (down, right) = (offset.min(0).unsigned_abs(), offset.max(0) as usize);
     let part = x.slice_in_dim(down.min(rows), rows, 1, -2).slice_in_dim(
         right.min(columns),
         columns,

@@ -288,14 +288,14 @@ impl Interpolation {
     /// The function at each element of `x`.
     ///
     /// # Panics
-    /// If `xp` and `fp` are not 1-d and of one size, or the numbers or the places are
-    /// complex.
+    /// If `xp` and `fp` are not 1-d and of one size above 0, or the numbers or the
+    /// places are complex.
     #[track_caller]
     pub fn of(&self, x: &Array, xp: &Array, fp: &Array) -> Array {
         assert!(
-            xp.ndim() == 1 && xp.shape() == fp.shape(),
-            "interp: places {} and values {} are not 1-d arrays of one size\n  help: give one value \
-             for each place",
+            xp.ndim() == 1 && xp.size() > 0 && xp.shape() == fp.shape(),
+            "interp: places {} and values {} are not 1-d arrays of one size above 0\n  help: give \
+             one value for each place",
             xp.aval(),
             fp.aval()
         );

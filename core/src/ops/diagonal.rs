@@ -7,8 +7,14 @@ use crate::{Array, DType, IntoArray, where_};
 /// diagonal.
 fn lower_triangle(rows: usize, columns: usize, k: isize) -> Array {
     let shape = [rows, columns];
-    let row = &Array::iota(&shape, 0, DType::I32) + k as i64;
+    let row = &Array::iota(&shape, 0, DType::I32) + near(k, rows, columns) as i64;
     row.ge(Array::iota(&shape, 1, DType::I32))
+}
+
+/// The diagonal `k`, or the nearest one that also has no element.
+fn near(k: isize, rows: usize, columns: usize) -> isize {
+    let signed = |n: usize| isize::try_from(n).unwrap_or(isize::MAX);
+    k.clamp(-signed(rows), signed(columns))
 }
 
 impl Array {
@@ -44,7 +50,7 @@ impl Array {
     #[track_caller]
     pub fn triu(&self, k: isize) -> Array {
         let (rows, columns) = self.matrix("triu");
-        let below = lower_triangle(rows, columns, k - 1);
+        let below = lower_triangle(rows, columns, k.saturating_sub(1));
         where_(&below, self.zeros_like(), self)
     }
 
@@ -72,8 +78,9 @@ impl Array {
                 self.aval()
             );
         };
+        let k = near(k, *rows, *columns);
         let (down, right) = ((-k).max(0) as usize, k.max(0) as usize);
-        let length = rows.saturating_sub(down).min(columns.saturating_sub(right));
+        let length = (rows - down).min(columns - right);
         let places = Array::arange(length);
         let picked = self.index((&places + down, &places + right));
         picked.move_axis(0, -1)
@@ -103,7 +110,7 @@ impl Array {
     pub fn diag(&self, k: isize) -> Array {
         match self.shape() {
             [n] => {
-                let size = n + k.unsigned_abs();
+                let size = n.saturating_add(k.unsigned_abs());
                 let along = usize::from(k < 0);
                 let spread = self.pad(&[(0, k.unsigned_abs())], false);
                 let spread = spread.broadcast_in_dim(&[size, size], &[along]);
@@ -154,7 +161,7 @@ impl Array {
     ///
     /// # Panics
     /// If the array has fewer than two axes, or more than two of different
-    /// sizes.
+    /// sizes, or the value has no elements and the diagonal has some.
     #[track_caller]
     pub fn fill_diagonal(&self, value: impl IntoArray) -> Array {
         let value = value.into_array();
@@ -168,7 +175,15 @@ impl Array {
         let n = self.shape().iter().copied().min().unwrap_or(0);
         let places = Array::arange(n);
         let index = vec![IndexItem::Array(places); self.ndim()];
+        assert!(
+            value.size() > 0 || n == 0,
+            "fill_diagonal: the value {} has no elements for the diagonal of {}\n  help: give a number, or \
+             an array with elements",
+            value.aval(),
+            self.aval()
+        );
         match value.ndim() {
+            _ if n == 0 => self.clone(),
             0 => self.at(index).set(value),
             _ => self.at(index).set(value.ravel().cycled(n)),
         }
@@ -185,14 +200,14 @@ impl Array {
     /// ```
     #[track_caller]
     pub fn tril_indices(rows: usize, columns: usize, k: isize) -> (Array, Array) {
-        triangle_places(rows, columns, |i, j| j <= i + k)
+        triangle_places(rows, columns, |i, j| j <= i.saturating_add(k))
     }
 
     /// The places of a matrix of `rows` by `columns` on and above the `k`-th
     /// diagonal: rows, and columns (`jnp.triu_indices`).
     #[track_caller]
     pub fn triu_indices(rows: usize, columns: usize, k: isize) -> (Array, Array) {
-        triangle_places(rows, columns, |i, j| j >= i + k)
+        triangle_places(rows, columns, |i, j| j >= i.saturating_add(k))
     }
 
     /// The places of the diagonal of an array of `ndim` axes of size `n`: an

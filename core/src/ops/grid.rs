@@ -199,7 +199,7 @@ impl Array {
     /// `start`, `start + 1`, … before `stop`.
     #[track_caller]
     pub fn arange_from(start: i64, stop: i64) -> Array {
-        let size = usize::try_from(stop - start).unwrap_or(0);
+        let size = usize::try_from(stop.saturating_sub(start)).unwrap_or(0);
         Array::iota(&[size], 0, DType::I32) + start
     }
 
@@ -299,14 +299,12 @@ pub fn ix_(arrays: &[Array]) -> Vec<Array> {
 #[track_caller]
 fn open_grid(operation: &str, arrays: &[Array]) -> Vec<Array> {
     let rank = arrays.len();
-    let along = |(i, x): (usize, &Array)| {
-        assert!(
-            x.ndim() <= 1,
-            "{operation}: {} has more than one axis\n  help: coordinates are 1-d: flatten them \
-             first",
+    if let Some(x) = arrays.iter().find(|x| x.ndim() > 1) {
+        panic!(
+            "{operation}: {} has more than one axis\n  help: coordinates are 1-d: flatten them first",
             x.aval()
         );
-        x.laid_along(i, rank)
-    };
+    }
+    let along = |(i, x): (usize, &Array)| x.laid_along(i, rank);
     arrays.iter().enumerate().map(along).collect()
 }

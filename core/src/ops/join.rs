@@ -174,7 +174,7 @@ impl Array {
     /// where they run out (`jnp.resize`).
     #[track_caller]
     pub fn resize(&self, shape: &[usize]) -> Array {
-        let size: usize = shape.iter().product();
+        let size = crate::aval::element_count(shape);
         if self.size() == 0 || size == 0 {
             return Array::zeros(shape, self.dtype());
         }

@@ -194,3 +194,19 @@ fn refuse_shapes(operation: &str, arrays: &[&Array]) -> ! {
     );
     crate::trace::fail(&error.render(operation, &operands))
 }
+
+/// Numbers that an operation lists on the host, `size` of them.
+///
+/// # Panics
+/// If the host's memory cannot hold the list.
+#[track_caller]
+pub(crate) fn listed<T>(operation: &str, size: usize, numbers: impl Iterator<Item = T>) -> Vec<T> {
+    let mut list = Vec::new();
+    assert!(
+        list.try_reserve_exact(size).is_ok(),
+        "{operation}: the host's memory cannot hold a list of {size} numbers\n  help: the operation \
+         lists them on the host; apply it to smaller arrays"
+    );
+    list.extend(numbers);
+    list
+}

@@ -1,7 +1,8 @@
 //! Padding with an array's own elements, or with what is made of them.
 
 use super::IntoArray;
-use crate::{Array, DType, concatenate};
+use crate::prim::shape::MOST_PARTS;
+use crate::{Array, DType, Dims, concatenate};
 
 /// Where padding takes its elements from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,43 +57,49 @@ impl PadStatistic {
 }
 
 impl PadMode {
-    /// Which of `size` elements stands at `place`, before or past the array, if
-    /// it is one of them.
-    fn source(self, place: isize, size: usize) -> isize {
-        let n = size as isize;
+    /// The elements that stand from `place` on, before or past an array of `size`
+    /// elements: the first one, the step to each next one (-1, 0 or 1), and how
+    /// many there are before the rule turns.
+    fn run(self, place: i128, size: i128) -> (i128, isize, i128) {
+        let last = size - 1;
         match self {
             PadMode::Statistic { .. } => unreachable!("it is no element"),
-            PadMode::Edge => place.clamp(0, n - 1),
-            PadMode::Wrap => place.rem_euclid(n),
-            PadMode::Symmetric => {
-                let at = place.rem_euclid(2 * n);
-                at.min(2 * n - 1 - at)
+            PadMode::Edge if place < 0 => (0, 0, -place),
+            PadMode::Edge => (last, 0, i128::MAX),
+            PadMode::Wrap => {
+                let at = place.rem_euclid(size);
+                (at, 1, size - at)
             }
-            PadMode::Reflect if n == 1 => 0,
-            PadMode::Reflect => {
-                let at = place.rem_euclid(2 * n - 2);
-                at.min(2 * n - 2 - at)
-            }
+            PadMode::Symmetric => match place.rem_euclid(2 * size) {
+                at if at < size => (at, 1, size - at),
+                at => (2 * size - 1 - at, -1, 2 * size - at),
+            },
+            PadMode::Reflect if size == 1 => (0, 0, i128::MAX),
+            PadMode::Reflect => match place.rem_euclid(2 * last) {
+                at if at < last => (at, 1, last - at),
+                at => (2 * last - at, -1, 2 * last - at),
+            },
         }
     }
-}
 
-/// Neighbouring places whose elements are consecutive: the first element, the
-/// step from each to the next (-1, 0 or 1), and how many.
-fn runs(sources: impl Iterator<Item = isize>) -> Vec<(isize, isize, usize)> {
-    let mut runs: Vec<(isize, isize, usize)> = Vec::new();
-    for source in sources {
-        match runs.last_mut() {
-            Some((first, step, count)) if *count == 1 && (source - *first).abs() <= 1 => {
-                (*step, *count) = (source - *first, 2);
-            }
-            Some((first, step, count)) if source == *first + *step * *count as isize => {
-                *count += 1;
-            }
-            _ => runs.push((source, 0, 1)),
+    /// The runs of elements at the places from `from` up to `to`.
+    #[track_caller]
+    fn runs(self, from: i128, to: i128, size: usize) -> Vec<(usize, isize, usize)> {
+        let (mut runs, mut place) = (Vec::new(), from);
+        while place < to {
+            assert!(
+                runs.len() < MOST_PARTS,
+                "pad: {} elements repeat the {size} of the array more than {MOST_PARTS} times\n  help: \
+                 `tile` repeats an array",
+                to - from
+            );
+            let (first, step, count) = self.run(place, size as i128);
+            let count = count.min(to - place);
+            runs.push((first as usize, step, count as usize));
+            place += count;
         }
+        runs
     }
-    runs
 }
 
 impl Array {
@@ -127,11 +134,16 @@ impl Array {
                 let last = number(size - length).repeat(after, at);
                 return vec![first, padded.clone(), last];
             }
-            let places = -(before as isize)..(size + after) as isize;
-            runs(places.map(|p| mode.source(p, size)))
-                .into_iter()
-                .map(|run| padded.run(axis, run))
-                .collect()
+            let end = size as i128;
+            let mut parts = Vec::new();
+            for run in mode.runs(-(before as i128), 0, size) {
+                parts.push(padded.run(axis, run));
+            }
+            parts.push(padded.clone());
+            for run in mode.runs(end, end + after as i128, size) {
+                parts.push(padded.run(axis, run));
+            }
+            parts
         })
     }
 
@@ -203,14 +215,18 @@ impl Array {
                  a value: x.pad(widths, 0)",
                 self.aval()
             );
+            let mut shape: Dims = padded.shape().into();
+            shape[axis] = (shape[axis].saturating_add(width.0)).saturating_add(width.1);
+            if let Err(e) = padded.aval().with_shape(&shape).check_size() {
+                panic!("{}", e.render("pad", &[]));
+            }
             padded = concatenate(&parts(&padded, axis, width), axis as isize);
         }
         padded
     }
 
     /// A run of elements along an axis.
-    fn run(&self, axis: usize, (first, step, count): (isize, isize, usize)) -> Array {
-        let first = first as usize;
+    fn run(&self, axis: usize, (first, step, count): (usize, isize, usize)) -> Array {
         match step {
             0 => {
                 let one = self.slice_axis(axis, first, first + 1);

@@ -48,8 +48,8 @@ impl Array {
         let p = self.to_inexact();
         let n = p.size();
         let factor = |power: usize| (0..m).map(|i| (power - i) as f64).product::<f64>();
-        let factors: Vec<f64> = (m..n).rev().map(factor).collect();
         let kept = n.saturating_sub(m);
+        let factors = super::listed("polyder", kept, (m..n).rev().map(factor));
         p.slice_axis(0, 0, kept) * Array::from_slice(&factors, &[kept]).astype(p.dtype())
     }
 
@@ -62,13 +62,13 @@ impl Array {
     pub fn polyint(&self, m: usize) -> Array {
         self.require_vector("polyint");
         let p = self.to_inexact();
-        let n = p.size() + m;
+        let n = p.size().saturating_add(m);
         let divisor = |power: usize| {
             (0..m)
                 .map(|i| power.saturating_sub(i).max(1) as f64)
-                .product()
+                .product::<f64>()
         };
-        let divisors: Vec<f64> = (0..n).rev().map(divisor).collect();
+        let divisors = super::listed("polyint", n, (0..n).rev().map(divisor));
         let longer = concatenate(&[p.clone(), Array::zeros(&[m], p.dtype())], 0);
         longer / Array::from_slice(&divisors, &[n]).astype(p.dtype())
     }

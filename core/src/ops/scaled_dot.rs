@@ -70,15 +70,13 @@ impl Array {
         preferred_element_type: Option<DType>,
     ) -> Array {
         let rank = self.ndim();
-        let numbers = dimension_numbers.unwrap_or_else(|| {
-            assert!(
-                rank >= 2,
-                "scaled_dot: lhs is {}, expected 2 axes or more\n  help: give dimension_numbers, or \
-                 add axes with expand_dims",
-                self.aval()
-            );
-            DotDimensionNumbers::matrices(rank)
-        });
+        assert!(
+            rank >= 2 || dimension_numbers.is_some(),
+            "scaled_dot: lhs is {}, expected 2 axes or more\n  help: give dimension_numbers, or add \
+             axes with expand_dims",
+            self.aval()
+        );
+        let numbers = dimension_numbers.unwrap_or_else(|| DotDimensionNumbers::matrices(rank));
         let lhs = scaled("lhs", self, lhs_scale, &numbers.lhs_contracting);
         let rhs = scaled("rhs", rhs, rhs_scale, &numbers.rhs_contracting);
         let sum = preferred_element_type.unwrap_or(DType::BF16);

@@ -213,7 +213,7 @@ impl Array {
         let kept: Dims = (0..shape.len()).filter(|&d| d != at + 1).collect();
         let spread = self.broadcast_in_dim(&shape, &kept);
         shape.remove(at + 1);
-        shape[at] *= repeats;
+        shape[at] = shape[at].saturating_mul(repeats);
         spread.reshape(&shape)
     }
 
@@ -234,7 +234,7 @@ impl Array {
             spread.push(times);
             kept.push(spread.len());
             spread.push(n);
-            shape.push(times * n);
+            shape.push(times.saturating_mul(n));
         }
         x.broadcast_in_dim(&spread, &kept).reshape(&shape)
     }

@@ -247,6 +247,7 @@ pub(crate) fn infer(primitive: &dyn Primitive, args: &[Aval]) -> Result<Avals, S
     if placed {
         crate::sharding::rule::place_results(primitive, args, &mut outs)?;
     }
+    outs.iter().try_for_each(Aval::check_size)?;
     Ok(outs)
 }
 

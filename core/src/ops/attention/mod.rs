@@ -180,6 +180,16 @@ impl Attention {
     /// As `of`.
     #[track_caller]
     pub fn with_residual(&self, query: &Array, key: &Array, value: &Array) -> (Array, Array) {
+        assert!(
+            [query, key, value]
+                .iter()
+                .all(|x| matches!(x.ndim(), 3 | 4)),
+            "dot_product_attention: queries {}, keys {} and values {} have not three or four axes each\n  \
+             help: queries are [B, T, N, H], keys and values [B, S, K, H]; the axis B may be missing",
+            query.aval(),
+            key.aval(),
+            value.aval()
+        );
         let (q, k, v) = (batched(query), batched(key), batched(value));
         self.check(&q, &k, &v);
         let (mean, residual) = match self.block {

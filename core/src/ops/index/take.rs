@@ -95,10 +95,10 @@ impl Array {
             counts.len(),
             self.aval()
         );
-        let places: Vec<i32> = (0i32..)
-            .zip(counts)
-            .flat_map(|(i, &n)| std::iter::repeat_n(i, n))
-            .collect();
+        let size = counts.iter().fold(0usize, |sum, &n| sum.saturating_add(n));
+        let each = (0i32..).zip(counts);
+        let places = each.flat_map(|(i, &n)| std::iter::repeat_n(i, n));
+        let places = crate::ops::listed("repeat_each", size, places);
         self.take(&Array::from(places), at as isize)
     }
 

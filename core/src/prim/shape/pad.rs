@@ -54,8 +54,9 @@ impl Primitive for Pad {
         for (d, (&n, &(low, high, interior))) in
             operand.shape().iter().zip(&self.padding_config).enumerate()
         {
-            let spread = n + n.saturating_sub(1) * interior;
-            let size = spread as isize + low + high;
+            // No product of two sizes overflows 128 bits.
+            let spread = n as i128 + n.saturating_sub(1) as i128 * interior as i128;
+            let size = spread + low as i128 + high as i128;
             if size < 0 {
                 return Err(ShapeError::new(format!(
                     "padding ({low}, {high}, {interior}) leaves axis {d} of size {n} with {size} \
@@ -63,7 +64,7 @@ impl Primitive for Pad {
                 ))
                 .help("cut no more elements off than there are"));
             }
-            shape.push(size as usize);
+            shape.push(usize::try_from(size).unwrap_or(usize::MAX));
         }
         one(operand.with_shape(&shape))
     }
@@ -169,9 +170,10 @@ impl Array {
     /// that the array's takes up.
     #[track_caller]
     pub fn pad(&self, widths: &[(usize, usize)], value: impl IntoArray) -> Array {
+        let signed = |n: usize| isize::try_from(n).unwrap_or(isize::MAX);
         let config: PaddingConfig = widths
             .iter()
-            .map(|&(before, after)| (before as isize, after as isize, 0))
+            .map(|&(before, after)| (signed(before), signed(after), 0))
             .collect();
         self.lax_pad(&config, value)
     }

@@ -1,6 +1,7 @@
 //! `reshape` and `squeeze`.
 
 use super::reshape_sharding::reshaped_spec;
+use crate::aval::element_count;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
@@ -28,8 +29,7 @@ impl Primitive for Reshape {
         ]
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
-        let product = |size: usize, &d: &usize| size.saturating_mul(d);
-        let size = self.new_sizes.iter().fold(1, product);
+        let size = element_count(&self.new_sizes);
         if size != args[0].size() {
             return Err(ShapeError::new(format!(
                 "{} elements cannot take the shape {:?}, which has {size}",

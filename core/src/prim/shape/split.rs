@@ -31,7 +31,7 @@ impl Primitive for Split {
             axis < operand.ndim(),
             "axis {axis} is out of range for {operand}"
         );
-        let total: usize = self.sizes.iter().sum();
+        let total = (self.sizes.iter()).fold(0usize, |sum, &n| sum.saturating_add(n));
         if total != operand.shape()[axis] {
             return Err(ShapeError::new(format!(
                 "parts of sizes {:?} make {total} elements, axis {axis} has {}",
@@ -106,6 +106,10 @@ impl Primitive for Split {
     }
 }
 
+/// The largest number of equal parts. A list of more arrays fills the memory
+/// before the compiler sees it.
+pub(crate) const MOST_PARTS: usize = 1 << 20;
+
 impl Array {
     /// Parts of the given sizes along an axis (`jax.lax.split`).
     ///
@@ -127,11 +131,18 @@ impl Array {
     /// The array in `sections` equal parts along an axis.
     ///
     /// # Panics
-    /// If the axis is out of range, or `sections` does not divide its size.
+    /// If the axis is out of range, `sections` does not divide its size, or there
+    /// are more than 2²⁰ sections.
     #[track_caller]
     pub fn split(&self, sections: usize, axis: isize) -> Vec<Array> {
         let at = self.axis("split", axis);
         let size = self.shape()[at];
+        assert!(
+            sections <= MOST_PARTS,
+            "split: {} along axis {at} into {sections} arrays\n  help: at most {MOST_PARTS} arrays can \
+             be made; keep the axis, or map a function over it with `map` or `vmap`",
+            self.aval()
+        );
         assert!(
             sections > 0 && size.is_multiple_of(sections),
             "split: axis {at} of {} does not divide into {sections} equal parts\n  help: \
