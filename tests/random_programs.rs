@@ -15,6 +15,9 @@
 //! With both, it is as many from that one on.
 //!
 //! A case that fails is made smaller as long as it fails, and shown.
+//!
+//! A second test, in `ways.rs`, runs programs of every dtype without
+//! transformations in four ways, which must agree.
 
 #[path = "random_programs/device.rs"]
 mod device;
@@ -34,6 +37,12 @@ mod rng;
 mod shrink;
 #[path = "random_programs/stack.rs"]
 mod stack;
+#[path = "random_programs/typed.rs"]
+mod typed;
+#[path = "random_programs/typed_host.rs"]
+mod typed_host;
+#[path = "random_programs/ways.rs"]
+mod ways;
 
 use host::Tensor;
 use program::{Kind, Program, Type};
@@ -42,9 +51,12 @@ use rng::Rng;
 use stack::Transform;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
 
 /// Cases without the variable.
 const CASES: u64 = 100;
+/// Programs of every dtype without the variable.
+const PROGRAMS: u64 = 40;
 
 /// A program, what is around it, and its inputs.
 #[derive(Clone)]
@@ -183,27 +195,39 @@ fn variable(name: &str) -> Option<u64> {
     )
 }
 
+/// The numbers of the cases to run, at most `most` without a variable.
+fn seeds(most: u64) -> std::ops::Range<u64> {
+    let first = variable("RAMIE_RANDOM_PROGRAMS_SEED");
+    let many = variable("RAMIE_RANDOM_PROGRAMS");
+    let many = many.unwrap_or(if first.is_some() { 1 } else { most });
+    let first = first.unwrap_or(0);
+    first..first + many
+}
+
+/// Prepares the process for programs that are met once, and for panics that are
+/// results.
+fn prepare() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // Keeping these programs would fill the user's cache.
+        let options = RuntimeOptions {
+            compilation_cache: Some(false),
+            ..Default::default()
+        };
+        configure(options).expect("the runtime is not in use yet");
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !QUIET.get() {
+                hook(info);
+            }
+        }));
+    });
+}
+
 #[test]
 fn transformed_programs_compute_what_the_interpreter_computes() {
-    // These programs are met once; keeping them would fill the user's cache.
-    let options = RuntimeOptions {
-        compilation_cache: Some(false),
-        ..Default::default()
-    };
-    configure(options).expect("the runtime is not in use yet");
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |info| {
-        if !QUIET.get() {
-            hook(info);
-        }
-    }));
-    let (first, many) = (
-        variable("RAMIE_RANDOM_PROGRAMS_SEED"),
-        variable("RAMIE_RANDOM_PROGRAMS"),
-    );
-    let many = many.unwrap_or(if first.is_some() { 1 } else { CASES });
-    let first = first.unwrap_or(0);
-    let seeds = first..first + many;
+    prepare();
+    let seeds = seeds(CASES);
     let count = seeds.end - seeds.start;
     let (mut skipped, mut wrong) = (0, Vec::new());
     for seed in seeds {
@@ -230,5 +254,32 @@ fn transformed_programs_compute_what_the_interpreter_computes() {
     assert!(
         skipped * 4 <= count,
         "{skipped} of {count} cases say nothing"
+    );
+}
+
+#[test]
+fn programs_of_every_dtype_agree_in_four_ways() {
+    prepare();
+    let seeds = seeds(PROGRAMS);
+    let count = seeds.end - seeds.start;
+    let mut wrong = Vec::new();
+    for seed in seeds {
+        if seed % 500 == 499 {
+            ramie::clear_caches();
+        }
+        if ways::Case::new(seed).check().is_err() {
+            let (case, why) = ways::Case::new(seed).smallest();
+            wrong.push(format!("seed {seed}: {why}\n{}", case.show()));
+        }
+        if wrong.len() >= 8 {
+            break;
+        }
+    }
+    println!("{count} programs, each {}", ways::WAYS.join(", "));
+    assert!(
+        wrong.is_empty(),
+        "{} failures\n\n{}",
+        wrong.len(),
+        wrong.join("\n\n")
     );
 }
