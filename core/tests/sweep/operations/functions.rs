@@ -1,0 +1,267 @@
+//! Functions of arrays: joins, convolutions, linear algebra, Fourier transforms,
+//! images and distributions.
+
+use super::{Operation, Results, rows};
+use ramie_core::fft::Norm;
+use ramie_core::image::ResizeMethod;
+use ramie_core::linalg::*;
+use ramie_core::*;
+
+pub fn table() -> Vec<Operation> {
+    let mut t = Vec::new();
+    of_several_arrays(&mut t);
+    windows(&mut t);
+    matrices(&mut t);
+    equations(&mut t);
+    transforms(&mut t);
+    distributions(&mut t);
+    builders(&mut t);
+    t
+}
+
+fn of_several_arrays(t: &mut Vec<Operation>) {
+    rows!(t;
+        "where_" |x, y, z| where_(&x.ne(0), y, z);
+        "where_/raw" |x, y, z| where_(x, y, z);
+        "complex" |x, y| complex(x, y);
+        "concatenate" |x, y| concatenate(&[x, y], 0);
+        "stack" |x, y| stack(&[x, y], 0);
+        "hstack" |x, y| hstack(&[x, y]);
+        "vstack" |x, y| vstack(&[x, y]);
+        "dstack" |x, y| dstack(&[x, y]);
+        "column_stack" |x, y| column_stack(&[x, y]);
+        "block" |x, y| block(&[vec![x.clone(), y.clone()]]);
+        "broadcast_arrays" |x, y| broadcast_arrays(&[x, y]);
+        "select" |x, y, z| select(&[x.ne(0)], std::slice::from_ref(y), z);
+        "meshgrid" |x, y| meshgrid(&[x.clone(), y.clone()]);
+        "meshgrid_ij" |x, y| meshgrid_ij(&[x.clone(), y.clone()]);
+        "mgrid" |x, y| mgrid(&[x.clone(), y.clone()]);
+        "ix_" |x, y| ix_(&[x.clone(), y.clone()]);
+        "lexsort" |x, y| lexsort(&[x, y], -1);
+        "lax_sort" |x, y| lax_sort(&[x.clone(), y.clone()], 0, 1);
+        "ravel_multi_index" |x, y| {
+            ravel_multi_index(&[x.clone(), y.clone()], &[2, 3], BoundsMode::Clip)
+        };
+        "ravel_multi_index/huge" |x, y| {
+            ravel_multi_index(&[x.clone(), y.clone()], &[usize::MAX; 2], BoundsMode::Wrap)
+        };
+        "einsum" |x, y| einsum("...,...->...", &[x, y]);
+        "einsum/trace" |x| einsum("ii", &[x]);
+        "einsum_with" |x, y| einsum_with("ij,jk", &[x, y], &EinsumOptions::new());
+        "associative_scan" |x| {
+            associative_scan(|a, b| vec![&a[0] + &b[0]], std::slice::from_ref(x), false, 0)
+        };
+        "reduce/several" |x, y| reduce(
+            std::slice::from_ref(x), &[y.ravel().max()], |a, b| vec![&a[0] + &b[0]], &[0]);
+        "vectorize" |x, y| {
+            vectorize("(n),(n)->()", |a| vec![a[0].dot(&a[1])])(&[x.clone(), y.clone()])
+        };
+        "optimization_barrier" |x| optimization_barrier(x.clone());
+        "checkpoint_name" |x| checkpoint_name(x.clone(), "name");
+        "platform_dependent" |x| platform_dependent(x.clone(), &[], |x| x);
+    );
+}
+
+fn windows(t: &mut Vec<Operation>) {
+    use Padding::{Same, Valid};
+    rows!(t;
+        "conv" |x, y| conv(x, y, &[1, 1], Same);
+        "conv/empty" |x, y| conv(x, y, &[1, 1], Valid);
+        "conv/stride" |x, y| conv(x, y, &[usize::MAX, 0], Valid);
+        "conv_general_dilated" |x, y| conv_general_dilated(x, y, &Convolution::new());
+        "conv_with_general_padding" |x, y| conv_with_general_padding(
+            x, y, &[1, 1], [(1, 1), (0, -1)], &[2, 1], &[1, 2]);
+        "conv_with_general_padding/huge" |x, y| conv_with_general_padding(
+            x, y, &[1, 1], [(isize::MAX, isize::MAX), (isize::MIN, 0)], &[usize::MAX, 1], &[1, 2]);
+        "conv_general_dilated_patches" |x| {
+            conv_general_dilated_patches(x, &[2, 2], &Convolution::new())
+        };
+        "conv_general_dilated_local" |x, y| {
+            conv_general_dilated_local(x, y, &[2, 2], &Convolution::new())
+        };
+        "conv_transpose" |x, y| conv_transpose(x, y, &ConvTranspose::new());
+        "pool" |x| pool(x, 0, |a, b| a + b, &[2, 2], &[1, 1], Valid);
+        "max_pool" |x| max_pool(x, &[2, 2], &[1, 1], Same);
+        "min_pool" |x| min_pool(x, &[2, 2], &[2, 2], Valid);
+        "avg_pool" |x| avg_pool(x, &[2, 2], &[1, 1], Same, false);
+        "avg_pool/zero" |x| avg_pool(x, &[0, 2], &[0, 1], Same, true);
+        "reduce_window/several" |x, y| reduce_window(
+            std::slice::from_ref(x), &[y.ravel().max()], |a, b| vec![&a[0] + &b[0]],
+            &Window::new(&vec![1; x.ndim()]));
+        "select_and_scatter" |x, y| select_and_scatter(
+            x, y, 0, |a, b| a.ge(b), |a, b| a + b, &Window::new(&vec![1; x.ndim()]));
+        "dot_product_attention" |x, y, z| dot_product_attention(x, y, z);
+        "image::resize" |x| image::resize(x, &vec![5; x.ndim()], ResizeMethod::Linear);
+        "image::resize/nearest" |x| image::resize(x, &vec![0; x.ndim()], ResizeMethod::Nearest);
+        "image::resize_with" |x| {
+            image::resize_with(x, &vec![2; x.ndim()], ResizeMethod::Cubic, false)
+        };
+        "image::scale_and_translate" |x| image::scale_and_translate(
+            x, x.shape(), &[0], Array::from([2.0]), Array::from([0.5]), ResizeMethod::Lanczos3, true);
+    );
+}
+
+fn matrices(t: &mut Vec<Operation>) {
+    rows!(t;
+        "linalg::cholesky" |x| cholesky(x);
+        "linalg::cholesky_with" |x| cholesky_with(x, true, false);
+        "linalg::geqrf" |x| geqrf(x);
+        "linalg::householder_product" |x| householder_product(x, &x.diagonal(0));
+        "linalg::qr" |x| qr(x, QrMode::Reduced);
+        "linalg::qr/complete" |x| qr(x, QrMode::Complete);
+        "linalg::eigh" |x| eigh(x);
+        "linalg::eigh_of_triangle" |x| eigh_of_triangle(x, false);
+        "linalg::eigvalsh" |x| eigvalsh(x);
+        "linalg::svd" |x| { let f = svd(x, true); [f.u, f.s, f.vt] };
+        "linalg::svdvals" |x| svdvals(x);
+        "linalg::svd_hermitian" |x| { let f = svd_hermitian(x); [f.u, f.s, f.vt] };
+        "linalg::svdvals_hermitian" |x| svdvals_hermitian(x);
+        "linalg::slogdet" |x| slogdet(x);
+        "linalg::det" |x| det(x);
+        "linalg::multi_dot" |x, y, z| multi_dot(&[x, y, z]);
+        "linalg::diagonal" |x| linalg::diagonal(x, 0);
+        "linalg::diagonal/far" |x| linalg::diagonal(x, isize::MIN);
+        "linalg::trace" |x| linalg::trace(x, 1);
+        "linalg::block_diag" |x, y| block_diag(&[x, y]);
+        "linalg::toeplitz" |x, y| toeplitz(x, y);
+        "linalg::expm" |x| expm(x);
+        "linalg::pinv" |x| pinv(x, None);
+        "linalg::pinv_hermitian" |x| pinv_hermitian(x, Some(1e-3));
+        "linalg::matrix_rank" |x| matrix_rank(x, None);
+        "linalg::matrix_rank_hermitian" |x| matrix_rank_hermitian(x, None);
+        "linalg::tensorinv" |x| tensorinv(x, 1);
+        "linalg::matrix_power" |x| matrix_power(x, 3);
+        "linalg::matrix_power/-1" |x| matrix_power(x, -1);
+        "linalg::norm" |x| linalg::norm(x, 2.0, &[0], false);
+        "linalg::norm/nuclear" |x| linalg::norm(x, NormOrder::Nuclear, &[0, 1], true);
+        "linalg::vector_norm" |x| vector_norm(x, 1.0, &[0], false);
+        "linalg::vector_norm/inf" |x| vector_norm(x, f64::INFINITY, &[0], true);
+        "linalg::matrix_norm" |x| matrix_norm(x, NormOrder::Frobenius, false);
+        "linalg::matrix_norm/2" |x| matrix_norm(x, 2.0, false);
+        "linalg::cond" |x| linalg::cond(x, 2.0);
+        "linalg::cond/-inf" |x| linalg::cond(x, f64::NEG_INFINITY);
+        "linalg::inv" |x| inv(x);
+    );
+}
+
+fn equations(t: &mut Vec<Operation>) {
+    rows!(t;
+        "linalg::triangular_solve" |x, y| triangular_solve(x, y, TriangularSolve::new().left_side());
+        "linalg::lstsq" |x, y| { let l = lstsq(x, y, None); [l.x, l.residuals, l.rank, l.s] };
+        "linalg::tensorsolve" |x, y| tensorsolve(x, y);
+        "linalg::lu" |x| { let f = lu(x); [f.lu, f.pivots, f.permutation] };
+        "linalg::lu_pivots_to_permutation" |x| lu_pivots_to_permutation(x, 5);
+        "linalg::lu_solve" |x, y| lu_solve(&lu(x), y, false);
+        "linalg::solve" |x, y| solve(x, y);
+        "linalg::solve_triangular" |x, y| solve_triangular(x, y, true);
+        "linalg::cho_factor" |x| cho_factor(x, true);
+        "linalg::cho_solve" |x, y| cho_solve(x, y, true);
+        "linalg::tridiagonal_solve" |x, y, z| tridiagonal_solve(x, y, z, &x.expand_dims(&[-1]));
+        "linalg::cg" |x, y| cg(|v: Array| y * v, x.clone());
+        "linalg::cg_with" |x| cg_with(|v: Array| v * 2, x.clone(), |v| v, Iteration::default());
+        "linalg::bicgstab" |x| bicgstab(|v: Array| v * 2, x.clone());
+        "linalg::bicgstab_with" |x| {
+            bicgstab_with(|v: Array| v * 2, x.clone(), |v| v, Iteration::default())
+        };
+        "linalg::gmres" |x| gmres(|v: Array| v * 2, x.clone());
+        "linalg::gmres_with" |x| {
+            gmres_with(|v: Array| v * 2, x.clone(), |v| v, 3, Iteration::default())
+        };
+    );
+}
+
+fn transforms(t: &mut Vec<Operation>) {
+    macro_rules! transforms {
+        ($(($one:literal $f:ident $several:literal $g:ident $two:literal $h:ident))*) => {
+            rows!(t; $(
+                $one |x| fft::$f(x, None, -1, Norm::Backward);
+                $several |x| fft::$g(x, None, None, Norm::Ortho);
+                $two |x| fft::$h(x, None, [-2, -1], Norm::Forward);
+            )*);
+        };
+    }
+    transforms! {
+        ("fft::fft" fft "fft::fftn" fftn "fft::fft2" fft2)
+        ("fft::ifft" ifft "fft::ifftn" ifftn "fft::ifft2" ifft2)
+        ("fft::rfft" rfft "fft::rfftn" rfftn "fft::rfft2" rfft2)
+        ("fft::irfft" irfft "fft::irfftn" irfftn "fft::irfft2" irfft2)
+    }
+    rows!(t;
+        "fft::fft/longer" |x| fft::fft(x, Some(7), -1, Norm::Backward);
+        "fft::fft/huge" |x| fft::fft(x, Some(usize::MAX), -1, Norm::Backward);
+        "fft::irfft/huge" |x| fft::irfft(x, Some(usize::MAX), -1, Norm::Backward);
+        "fft::hfft" |x| fft::hfft(x, None, -1, Norm::Backward);
+        "fft::ihfft" |x| fft::ihfft(x, Some(0), -1, Norm::Backward);
+        "fft::fftfreq" |x| fft::fftfreq(x.ndim(), 0.5, x.dtype());
+        "fft::rfftfreq" |x| fft::rfftfreq(x.ndim(), 0.0, x.dtype());
+        "fft::fftshift" |x| fft::fftshift(x, None);
+        "fft::ifftshift" |x| fft::ifftshift(x, Some(&[0]));
+    );
+}
+
+fn distributions(t: &mut Vec<Operation>) {
+    macro_rules! distributions {
+        ($($name:literal $module:ident $f:ident)*) => {
+            rows!(t; $( $name |x, y, z| stats::$module::$f(x, y, z); )*);
+        };
+    }
+    distributions! {
+        "stats::cauchy::logpdf" cauchy logpdf
+        "stats::cauchy::pdf" cauchy pdf
+        "stats::cauchy::cdf" cauchy cdf
+        "stats::cauchy::logcdf" cauchy logcdf
+        "stats::cauchy::sf" cauchy sf
+        "stats::cauchy::logsf" cauchy logsf
+        "stats::cauchy::ppf" cauchy ppf
+        "stats::cauchy::isf" cauchy isf
+        "stats::expon::logpdf" expon logpdf
+        "stats::expon::pdf" expon pdf
+        "stats::expon::cdf" expon cdf
+        "stats::expon::logcdf" expon logcdf
+        "stats::expon::sf" expon sf
+        "stats::expon::logsf" expon logsf
+        "stats::expon::ppf" expon ppf
+        "stats::laplace::logpdf" laplace logpdf
+        "stats::laplace::pdf" laplace pdf
+        "stats::laplace::cdf" laplace cdf
+        "stats::logistic::logpdf" logistic logpdf
+        "stats::logistic::pdf" logistic pdf
+        "stats::logistic::cdf" logistic cdf
+        "stats::logistic::sf" logistic sf
+        "stats::logistic::ppf" logistic ppf
+        "stats::logistic::isf" logistic isf
+        "stats::norm::logpdf" norm logpdf
+        "stats::norm::pdf" norm pdf
+        "stats::norm::cdf" norm cdf
+        "stats::norm::logcdf" norm logcdf
+        "stats::norm::sf" norm sf
+        "stats::norm::logsf" norm logsf
+        "stats::norm::ppf" norm ppf
+        "stats::norm::isf" norm isf
+        "stats::uniform::logpdf" uniform logpdf
+        "stats::uniform::pdf" uniform pdf
+        "stats::uniform::cdf" uniform cdf
+        "stats::uniform::ppf" uniform ppf
+    }
+}
+
+fn builders(t: &mut Vec<Operation>) {
+    rows!(t;
+        "Quantile" |x, y| Quantile::new().weights(y).method(QuantileMethod::InvertedCdf).of(x, 0.5);
+        "Histogram" |x, y| Histogram::new(3).weights(y).density().of(x);
+        "Histogram/edges" |x, y| Histogram::with_edges(y).of(x);
+        "Segments" |x, y| Segments::new(2).bucket_size(2).sum(x, y);
+        "Covariance" |x, y| Covariance::new().and(y).ddof(0.0).of(x);
+        "Covariance/correlation" |x| Covariance::new().columns().correlation_of(x);
+        "Covariance/frequencies" |x, y| Covariance::new().frequencies(y).of(x);
+        "Interpolation" |x, y, z| Interpolation::new().period(2.0).of(x, y, z);
+        "Interpolation/extrapolate" |x, y, z| Interpolation::new().extrapolate().of(x, y, z);
+        "Standardize" |x, y| Standardize::over(&[0]).mask(&y.ne(0)).of(x);
+        "Unique" |x| Unique::new().axis(0).of(x).values;
+        "Unique/sized" |x| Unique::new().size(3).fill_value(0).of(x).values;
+        "Attention" |x, y, z| Attention::new().causal().of(x, y, z);
+        "Attention/blockwise" |x, y, z| Attention::new().blockwise(2).of(x, y, z);
+        "Reduction" |x, y| x.var_with(&Reduction::all().mask(&y.ne(0)).ddof(1.0).dtype(DType::F64));
+        "Reduction/initial" |x, y| x.max_with(&Reduction::all().initial(y.ravel().max()));
+    );
+}

@@ -1,0 +1,400 @@
+//! Methods of `Array`.
+
+use super::{Operation, Results, rows};
+use ramie_core::prim::index::*;
+use ramie_core::*;
+
+pub fn table() -> Vec<Operation> {
+    let mut t = Vec::new();
+    of_one_operand(&mut t);
+    of_two_operands(&mut t);
+    along_an_axis(&mut t);
+    shapes(&mut t);
+    places(&mut t);
+    creation(&mut t);
+    t
+}
+
+fn of_one_operand(t: &mut Vec<Operation>) {
+    rows!(t; negative sign abs exp exp2 expm1 log log1p sqrt rsqrt cbrt sin cos tan tanh sinh cosh
+        asin acos atan asinh acosh atanh logistic erf erfc erf_inv lgamma digamma square floor ceil
+        bitwise_not population_count count_leading_zeros relu selu gelu gelu_exact sigmoid silu
+        softplus log_sigmoid ediff1d gradients zeros_like ones_like fabs positive rint sinc signbit
+        modf frexp spacing bitwise_count at_least_1d at_least_2d at_least_3d logical_not is_inf
+        is_pos_inf is_neg_inf log2 log10 deg2rad rad2deg trunc reciprocal nan_to_num relu6
+        soft_sign hard_tanh hard_sigmoid hard_silu swish hard_swish mish sparse_plus sparse_sigmoid
+        poly flipud fliplr matrix_transpose trim_zeros nonzero flatnonzero argwhere bincount unique
+        unique_counts unique_inverse unique_values ravel cov corrcoef i0e i1e i0 i1 gammaln
+        loggamma gammasgn gamma factorial erfcx entr logit expit log1mexp ndtr log_ndtr ndtri t real
+        imag conj angle is_real is_complex stop_gradient round is_finite is_nan bessel_i0e
+        bessel_i1e sum prod mean var std max min ptp all any count_nonzero norm nansum nanprod
+        nanmax nanmin nanmean nanvar nanstd median nanmedian => [x] ());
+    rows!(t;
+        "operator -x" |x| -x;
+        "operator !x" |x| !x;
+        "leaky_relu" |x| x.leaky_relu(0.01);
+        "elu" |x| x.elu(1.0);
+        "celu" |x| x.celu(1.0);
+        "squareplus" |x| x.squareplus(4.0);
+        "round_decimals" |x| x.round_decimals(2);
+        "round_decimals/many" |x| x.round_decimals(400);
+        "nan_to_num_with" |x| x.nan_to_num_with(0.0, 1.0, -1.0);
+        "round_with" |x| x.round_with(RoundingMethod::AwayFromZero);
+        "integer_pow/3" |x| x.integer_pow(3);
+        "integer_pow/-2" |x| x.integer_pow(-2);
+        "integer_pow/smallest" |x| x.integer_pow(i32::MIN);
+        "multigammaln" |x| x.multigammaln(2);
+        "reduce_precision" |x| x.reduce_precision(5, 2);
+        "unique_all" |x| { let d = x.unique_all(); [d.values, d.indices, d.inverse, d.counts] };
+        "full_like" |x| x.full_like(1);
+        "polygamma" |x| Array::scalar(1, DType::F32).polygamma(x);
+        "bitcast_convert_type" |x| x.bitcast_convert_type(DType::U8);
+        "unwrap_phase" |x| x.unwrap_phase(6.0, 0);
+    );
+    astype(t);
+}
+
+fn astype(t: &mut Vec<Operation>) {
+    use DType::*;
+    rows!(t;
+        "astype/bool" |x| x.astype(Bool);
+        "astype/i8" |x| x.astype(I8);
+        "astype/u16" |x| x.astype(U16);
+        "astype/i64" |x| x.astype(I64);
+        "astype/bf16" |x| x.astype(BF16);
+        "astype/f64" |x| x.astype(F64);
+        "astype/f8e4m3fn" |x| x.astype(F8E4M3Fn);
+        "astype/f4e2m1fn" |x| x.astype(F4E2M1Fn);
+        "astype/i4" |x| x.astype(I4);
+        "astype/u2" |x| x.astype(U2);
+        "astype/c64" |x| x.astype(C64);
+    );
+}
+
+fn of_two_operands(t: &mut Vec<Operation>) {
+    rows!(t; add sub mul lax_div lax_rem maximum minimum arctan2 bitwise_and bitwise_or bitwise_xor
+        left_shift right_shift_logical right_shift_arithmetic nextafter eq ne lt le gt ge true_divide
+        remainder floor_divide right_shift power gcd lcm fmax fmin fmod divmod float_power logaddexp2
+        heaviside copysign ldexp append matmul dot inner vdot outer isclose allclose array_equal
+        array_equal_or_nan array_equiv hypot polyval polyadd polysub polymul polydiv vecdot matvec
+        vecmat kron isin union1d intersect1d setdiff1d setxor1d logical_and logical_or logical_xor
+        gammainc gammaincc betaln beta comb xlogy xlog1py rel_entr kl_div boxcox boxcox1p logaddexp
+        mulhi lax_pow igamma igammac igamma_grad_a random_gamma_grad zeta broadcast_like fill_diagonal
+        quantile percentile nanquantile nanpercentile digitize digitize_right => [x, y] (y));
+    rows!(t;
+        "operator +" |x, y| x + y;
+        "operator - " |x, y| x - y;
+        "operator *" |x, y| x * y;
+        "operator /" |x, y| x / y;
+        "operator %" |x, y| x % y;
+        "operator &" |x, y| x & y;
+        "operator |" |x, y| x | y;
+        "operator ^" |x, y| x ^ y;
+        "operator <<" |x, y| x << y;
+        "operator >>" |x, y| x >> y;
+        "remainder/zero" |x| x.remainder(0);
+        "floor_divide/zero" |x| x.floor_divide(0);
+        "floor_divide/-1" |x| x.floor_divide(-1);
+        "divmod/zero" |x| x.divmod(0);
+        "fmod/zero" |x| x.fmod(0);
+        "true_divide/zero" |x| x.true_divide(0);
+        "left_shift/100" |x| x.left_shift(100);
+        "right_shift/-1" |x| x.right_shift(-1);
+        "power/-1" |x| x.power(-1);
+        "power/0.5" |x| x.power(0.5);
+        "isclose_within" |x, y| x.isclose_within(y, 1e-3, 1e-3);
+        "isclose_or_nan" |x, y| x.isclose_or_nan(y, 1e-3, 1e-3);
+        "allclose_within" |x, y| x.allclose_within(y, 1e-3, 1e-3);
+        "betainc" |x, y, z| x.betainc(y, z);
+        "clip" |x, y, z| x.clip(y, z);
+        "convolve" |x, y| x.convolve(y, ConvolveMode::Full);
+        "convolve/same" |x, y| x.convolve(y, ConvolveMode::Same);
+        "correlate" |x, y| x.correlate(y, ConvolveMode::Valid);
+        "tensordot" |x, y| x.tensordot(y, 1);
+        "tensordot_axes" |x, y| x.tensordot_axes(y, &[0], &[0]);
+        "cross" |x, y| x.cross(y, -1);
+        "cross/first" |x, y| x.cross(y, 0);
+        "batch_matmul" |x, y| x.batch_matmul(y, None);
+        "dot_general" |x, y| x.dot_general(y, DotDimensionNumbers::new([&[0], &[0]], [&[], &[]]));
+        "dot_general_with" |x, y| x.dot_general_with(
+            y, DotDimensionNumbers::new([&[], &[]], [&[0], &[0]]), None, Some(DType::F32));
+        "ragged_dot" |x, y, z| x.ragged_dot(y, z);
+        "ragged_dot_general" |x, y, z| x.ragged_dot_general(
+            y, z, RaggedDotDimensionNumbers::rows(), None, None);
+        "scaled_dot" |x, y| x.scaled_dot(y, None, None, None, None);
+        "trapezoid_at" |x, y| x.trapezoid_at(y, -1);
+        "polyfit" |x, y| x.polyfit(y, 2);
+        "interp" |x, y, z| x.interp(y, z);
+    );
+}
+
+fn along_an_axis(t: &mut Vec<Operation>) {
+    rows!(t; sum_axes prod_axes mean_axes var_axes std_axes max_axes min_axes ptp_axes all_axes
+        any_axes count_nonzero_axes norm_axes sum_keepdims prod_keepdims mean_keepdims var_keepdims
+        std_keepdims max_keepdims min_keepdims ptp_keepdims all_keepdims any_keepdims
+        count_nonzero_keepdims norm_keepdims nansum_axes nanprod_axes nanmax_axes nanmin_axes
+        nanmean_axes nanvar_axes nanstd_axes nansum_keepdims nanprod_keepdims nanmax_keepdims
+        nanmin_keepdims nanmean_keepdims nanvar_keepdims nanstd_keepdims median_axes median_keepdims
+        nanmedian_axes nanmedian_keepdims reduce_sum reduce_prod reduce_max reduce_min reduce_and
+        reduce_or reduce_xor softmax_axes log_softmax_axes flip squeeze expand_dims
+        => [x] (&[0]));
+    rows!(t; cumsum cumprod cummax cummin cumlogsumexp cumsum_reversed cumprod_reversed
+        cummax_reversed cummin_reversed cumlogsumexp_reversed argmax argmin diff gradient trapezoid
+        nanargmax nanargmin nancumsum nancumprod sort argsort sort_descending argsort_descending
+        logsumexp logmeanexp softmax log_softmax unstack glu => [x] (-1));
+    rows!(t; sum_with prod_with mean_with var_with std_with max_with min_with all_with any_with
+        nansum_with nanprod_with nanmax_with nanmin_with nanmean_with nanvar_with nanstd_with
+        logsumexp_with logmeanexp_with => [x, y] (&Reduction::over(&[0]).mask(&y.ne(0))));
+    rows!(t; quantile_axes percentile_axes nanquantile_axes nanpercentile_axes
+        => [x, y] (y, &[0]));
+    rows!(t;
+        "var_ddof" |x| x.var_ddof(&[0], 1);
+        "std_ddof" |x| x.std_ddof(&[0], usize::MAX);
+        "cumulative_sum" |x| x.cumulative_sum(0, true);
+        "cumulative_prod" |x| x.cumulative_prod(0, true);
+        "diff_n" |x| x.diff_n(2, 0);
+        "diff_n/many" |x| x.diff_n(100, 0);
+        "gradient_spaced" |x, y| x.gradient_spaced(y, 0);
+        "trapezoid_spaced" |x, y| x.trapezoid_spaced(y, 0);
+        "logsumexp_weighted" |x, y| x.logsumexp_weighted(y, &Reduction::all());
+        "logsumexp_signed" |x, y| x.logsumexp_signed(y, &Reduction::all());
+        "softmax_where" |x, y| x.softmax_where(&[0], &y.ne(0));
+        "log_softmax_where" |x, y| x.log_softmax_where(&[0], &y.ne(0));
+        "standardize" |x| x.standardize(&[-1], 1e-5);
+        "average" |x, y| x.average(y, &[0]);
+        "average_with" |x, y| x.average_with(y, &Reduction::all());
+        "partition" |x| x.partition(1, 0);
+        "argpartition" |x| x.argpartition(-1, -1);
+        "sort_key_val" |x, y| x.sort_key_val(y, 0);
+        "approx_max_k" |x| x.approx_max_k(2, -1);
+        "approx_min_k" |x| x.approx_min_k(2, -1);
+        "top_k" |x| x.top_k(2);
+        "top_k/many" |x| x.top_k(usize::MAX);
+        "glu_by" |x| x.glu_by(0, |g| g.tanh());
+        "apply_along_axis" |x| x.apply_along_axis(0, |v| v.sort(0));
+        "packbits" |x| x.packbits(0, BitOrder::Big);
+        "unpackbits" |x| x.unpackbits(0, BitOrder::Little);
+        "histogram" |x| x.histogram(4);
+        "segment_sum" |x, y| x.segment_sum(y, 3);
+        "segment_prod" |x, y| x.segment_prod(y, 3);
+        "segment_max" |x, y| x.segment_max(y, 3);
+        "segment_min" |x, y| x.segment_min(y, 0);
+        "reduce" |x, y| x.reduce(y.ravel().sum(), |a, b| a * b, &[0]);
+        "reduce_window" |x| x.reduce_window(0, |a, b| a.maximum(b), &window(x));
+        "reduce_window_sum" |x| x.reduce_window_sum(&window(x));
+        "reduce_window_max" |x| x.reduce_window_max(&window(x));
+        "reduce_window_min" |x| x.reduce_window_min(&window(x));
+    );
+}
+
+/// A window of two elements along the last axis.
+fn window(x: &Array) -> Window {
+    let mut sizes = vec![1; x.ndim()];
+    if let Some(last) = sizes.last_mut() {
+        *last = 2;
+    }
+    Window::new(&sizes)
+}
+
+fn shapes(t: &mut Vec<Operation>) {
+    const HUGE: usize = usize::MAX / 2;
+    rows!(t;
+        "tril" |x| x.tril(0);
+        "tril/far" |x| x.tril(isize::MIN);
+        "triu" |x| x.triu(1);
+        "triu/far" |x| x.triu(isize::MAX);
+        "diagonal" |x| x.diagonal(0);
+        "diagonal/far" |x| x.diagonal(isize::MIN);
+        "trace" |x| x.trace(0);
+        "diag" |x| x.diag(0);
+        "diag/far" |x| x.diag(isize::MAX);
+        "diagflat" |x| x.diagflat(1);
+        "diagonal_axes" |x| x.diagonal_axes(0, 0, 1);
+        "broadcast" |x| x.broadcast(&[2]);
+        "broadcast/huge" |x| x.broadcast(&[HUGE, HUGE]);
+        "broadcast_to_rank" |x| x.broadcast_to_rank(3);
+        "broadcast_in_dim" |x| x.broadcast_in_dim(&[2, 3], &[1]);
+        "broadcast_to" |x| x.broadcast_to(&[3, 3]);
+        "broadcast_to/huge" |x| x.broadcast_to(&[HUGE, 3]);
+        "collapse" |x| x.collapse(0, 2);
+        "resize" |x| x.resize(&[5]);
+        "resize/huge" |x| x.resize(&[HUGE, 5]);
+        "array_split" |x| x.array_split(2, 0);
+        "hsplit" |x| x.hsplit(2);
+        "vsplit" |x| x.vsplit(3);
+        "dsplit" |x| x.dsplit(0);
+        "rot90" |x| x.rot90(1, [0, 1]);
+        "rot90/back" |x| x.rot90(isize::MIN, [0, 1]);
+        "roll_axes" |x| x.roll_axes(&[1], &[0]);
+        "roll_flat" |x| x.roll_flat(isize::MIN);
+        "roll_dynamic" |x, y| x.roll_dynamic(&y.ravel().max(), 0);
+        "move_axes" |x| x.move_axes(&[0], &[-1]);
+        "roll_axis" |x| x.roll_axis(0, 1);
+        "roll" |x| x.roll(1, 0);
+        "roll/far" |x| x.roll(isize::MAX, 0);
+        "repeat" |x| x.repeat(2, 0);
+        "repeat/huge" |x| x.repeat(HUGE, 0);
+        "repeat_each" |x| x.repeat_each(&[0, 2, 1], 0);
+        "repeat_each/huge" |x| x.repeat_each(&[HUGE; 3], 0);
+        "tile" |x| x.tile(&[2, 1]);
+        "tile/huge" |x| x.tile(&[HUGE, HUGE]);
+    );
+    paddings_and_parts(t);
+}
+
+fn paddings_and_parts(t: &mut Vec<Operation>) {
+    const HUGE: usize = usize::MAX / 2;
+    rows!(t;
+        "pad" |x, y| x.pad(&vec![(1, 2); x.ndim()], y.ravel().max());
+        "pad/huge" |x| x.pad(&vec![(HUGE, HUGE); x.ndim()], 0);
+        "lax_pad" |x| x.lax_pad(&vec![(-1, 1, 1); x.ndim()], 0);
+        "lax_pad/huge" |x| x.lax_pad(&vec![(isize::MAX, isize::MAX, HUGE); x.ndim()], 0);
+        "lax_pad/negative" |x| x.lax_pad(&vec![(isize::MIN, isize::MIN, 0); x.ndim()], 0);
+        "pad_with" |x| x.pad_with(&vec![(1, 2); x.ndim()], PadMode::Reflect);
+        "pad_with/wrap" |x| x.pad_with(&vec![(1, 2); x.ndim()], PadMode::Wrap);
+        "pad_with/huge" |x| x.pad_with(&vec![(HUGE, 0); x.ndim()], PadMode::Edge);
+        "pad_linear_ramp" |x| x.pad_linear_ramp(&vec![(1, 2); x.ndim()], 0);
+        "reshape" |x| x.reshape(&[x.size()]);
+        "reshape/huge" |x| x.reshape(&[HUGE, 4]);
+        "flatten" |x| x.flatten(..);
+        "slice" |x| x.slice(&vec![0; x.ndim()], x.shape(), Some(&vec![2; x.ndim()]));
+        "slice/huge" |x| x.slice(&vec![0; x.ndim()], &vec![HUGE; x.ndim()], None);
+        "slice_in_dim" |x| x.slice_in_dim(1, 2, 1, 0);
+        "split_sizes" |x| x.split_sizes(&[1, 2], 0);
+        "split_sizes/huge" |x| x.split_sizes(&[HUGE, HUGE, 5], 0);
+        "split" |x| x.split(3, 0);
+        "split/zero" |x| x.split(0, 0);
+        "split_at" |x| x.split_at(&[1], 0);
+        "transpose" |x| x.transpose(&(0..x.ndim() as isize).rev().collect::<Vec<_>>());
+        "move_axis" |x| x.move_axis(0, -1);
+        "swap_axes" |x| x.swap_axes(0, 1);
+        "polyder" |x| x.polyder(1);
+        "polyder/many" |x| x.polyder(100);
+        "polyint" |x| x.polyint(2);
+        "vander" |x| x.vander(3, true);
+    );
+}
+
+fn places(t: &mut Vec<Operation>) {
+    rows!(t; take take_along_axis => [x, y] (y, 0));
+    rows!(t; extract => [x, y] (y));
+    rows!(t;
+        "unravel_index" |x| x.unravel_index(&[2, 3]);
+        "unravel_index/empty" |x| x.unravel_index(&[0]);
+        "choose" |x, y, z| x.choose(&[y, z], BoundsMode::Clip);
+        "choose/wrap" |x, y, z| x.choose(&[y, z], BoundsMode::Wrap);
+        "piecewise" |x| x.piecewise(&[(x.ne(0), &|v: &Array| v + v)], |v| v.clone());
+        "put" |x, y, z| x.put(y, z);
+        "place" |x, y, z| x.place(&y.ne(0), z);
+        "delete" |x| x.delete(&[0], 0);
+        "insert" |x, y| x.insert(1, y, 0);
+        "index_in_dim" |x| x.index_in_dim(-1, 0, false);
+        "dynamic_index_in_dim" |x, y| x.dynamic_index_in_dim(y.ravel().max(), 0, true);
+        "dynamic_update_index_in_dim" |x, y, z| x.dynamic_update_index_in_dim(z, y.ravel().max(), 0);
+        "index_take" |x, y| x.index_take(std::slice::from_ref(y), &[0]);
+        "nonzero_sized" |x| x.nonzero_sized(3, 0);
+        "flatnonzero_sized" |x| x.flatnonzero_sized(3, -1);
+        "argwhere_sized" |x| x.argwhere_sized(3, 0);
+        "extract_sized" |x, y| x.extract_sized(&y.ne(0), 3, 0);
+        "compress" |x, y| x.compress(&y.ravel().ne(0), 0);
+        "compress_sized" |x, y| x.compress_sized(&y.ravel().ne(0), 0, 2, 0);
+        "bincount_sized" |x| x.bincount_sized(4);
+        "bincount_weighted" |x, y| x.bincount_weighted(y, 4);
+        "searchsorted" |x, y| x.searchsorted(y, Side::Left);
+        "one_hot" |x| x.one_hot(3, DType::F32);
+        "one_hot/huge" |x| x.one_hot(usize::MAX, DType::F32);
+        "one_hot_along" |x| x.one_hot_along(3, 0, x.dtype());
+        "index" |x| x.index(0);
+        "index/array" |x, y| x.index(y);
+        "index/range" |x| x.index(s(1..).step(2));
+        "take_with_mode" |x, y| x.take_with_mode(y, 0, GatherScatterMode::Clip);
+        "put_along_axis" |x, y, z| x.put_along_axis(y, z, 0);
+        "dynamic_slice" |x, y| x.dynamic_slice(&vec![y.ravel().max(); x.ndim()], &vec![1; x.ndim()]);
+        "dynamic_slice_in_dim" |x, y| x.dynamic_slice_in_dim(y.ravel().max(), 2, 0);
+        "dynamic_update_slice" |x, y, z| x.dynamic_update_slice(z, &vec![y.ravel().max(); x.ndim()]);
+        "dynamic_update_slice_in_dim" |x, y, z| x.dynamic_update_slice_in_dim(z, y.ravel().max(), 0);
+        "gather" |x, y| x.gather(&y.expand_dims(&[-1]), rows_of(x));
+        "scatter" |x, y, z| x.scatter(&y.expand_dims(&[-1]), z, onto_rows());
+        "at" |x| x.at(0).get();
+        "at/set" |x, y| x.at(0).set(y.ravel().max());
+        "at/add" |x, y, z| x.at(y).add(z);
+        "at/subtract" |x| x.at(0).subtract(1);
+        "at/multiply" |x, y, z| x.at(y).multiply(z);
+        "at/divide" |x, y| x.at(0).divide(y.ravel().min());
+        "at/power" |x| x.at(0).power(2);
+        "at/min" |x, y, z| x.at(y).min(z);
+        "at/max" |x, y, z| x.at(y).max(z);
+        "at/apply" |x| x.at(0).apply(|v| v + 1);
+    );
+}
+
+fn rows_of(x: &Array) -> Gather {
+    let mut slice_sizes: Dims = x.shape().into();
+    slice_sizes.iter_mut().take(1).for_each(|n| *n = 1);
+    Gather {
+        dimension_numbers: GatherDimensionNumbers {
+            offset_dims: (1..x.ndim()).collect(),
+            collapsed_slice_dims: [0].as_slice().into(),
+            start_index_map: [0].as_slice().into(),
+            ..Default::default()
+        },
+        slice_sizes,
+        mode: GatherScatterMode::FillOrDrop,
+        indices_are_sorted: false,
+        unique_indices: false,
+        fill_value: None,
+    }
+}
+
+fn onto_rows() -> Scatter {
+    let numbers = ScatterDimensionNumbers {
+        inserted_window_dims: [0].as_slice().into(),
+        scatter_dims_to_operand_dims: [0].as_slice().into(),
+        ..Default::default()
+    };
+    Scatter::new(ScatterMethod::Add, numbers)
+}
+
+fn creation(t: &mut Vec<Operation>) {
+    const HUGE: usize = usize::MAX / 2;
+    rows!(t;
+        "full" |x| Array::full(x.shape(), 1, x.dtype());
+        "full/huge" |x| Array::full(&[HUGE, HUGE], 1, x.dtype());
+        "zeros" |x| Array::zeros(x.shape(), x.dtype());
+        "zeros/huge" |x| Array::zeros(&[HUGE, HUGE], x.dtype());
+        "ones" |x| Array::ones(x.shape(), x.dtype());
+        "arange" |x| Array::arange(x.ndim());
+        "arange/huge" |_x| Array::arange(usize::MAX);
+        "iota" |x| Array::iota(x.shape(), 0, x.dtype());
+        "iota/huge" |x| Array::iota(&[HUGE, HUGE], 0, x.dtype());
+        "eye" |x| Array::eye(x.ndim(), x.dtype());
+        "eye/huge" |x| Array::eye(HUGE, x.dtype());
+        "tri" |x| Array::tri(3, 4, -1, x.dtype());
+        "tri/far" |x| Array::tri(3, 4, isize::MIN, x.dtype());
+        "tril_indices" |x| Array::tril_indices(x.ndim(), 3, 0);
+        "triu_indices" |x| Array::triu_indices(x.ndim(), 3, isize::MAX);
+        "diag_indices" |x| Array::diag_indices(3, x.ndim());
+        "mask_indices" |_x| Array::mask_indices(3, |ones| ones.triu(0));
+        "linspace" |x| Array::linspace(0.0, 1.0, x.ndim());
+        "linspace/nan" |_x| Array::linspace(f64::NAN, f64::INFINITY, 3);
+        "logspace" |x| Array::logspace(0.0, 1.0, x.ndim());
+        "geomspace" |x| Array::geomspace(1.0, -8.0, x.ndim());
+        "arange_step" |x| Array::arange_step(0.0, 3.0, 0.5, x.dtype());
+        "arange_step/zero" |x| Array::arange_step(0.0, 3.0, 0.0, x.dtype());
+        "arange_step/huge" |x| Array::arange_step(0.0, 1e300, 1e-300, x.dtype());
+        "arange_from" |_x| Array::arange_from(-2, 3);
+        "arange_from/huge" |_x| Array::arange_from(i64::MIN, i64::MAX);
+        "indices" |x| Array::indices(x.shape());
+        "indices/huge" |_x| Array::indices(&[HUGE, HUGE]);
+        "from_function" |x| Array::from_function(x.shape(), x.dtype(), |places| {
+            places.first().cloned().unwrap_or_else(|| Array::from(0))
+        });
+        "bartlett" |x| Array::bartlett(x.ndim());
+        "blackman" |x| Array::blackman(x.ndim());
+        "hamming" |x| Array::hamming(x.ndim());
+        "hanning" |x| Array::hanning(x.ndim());
+        "kaiser" |x| Array::kaiser(x.ndim(), 8.0);
+        "scalar" |x| Array::scalar(2, x.dtype());
+        "scalar/nan" |x| Array::scalar(f64::NAN, x.dtype());
+    );
+}
