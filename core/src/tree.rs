@@ -3,8 +3,9 @@
 mod maps;
 mod per_array;
 mod ravel;
+mod structure;
 
-use crate::{Array, hash::WideHasher};
+use crate::Array;
 use std::any::Any;
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
@@ -12,6 +13,8 @@ use std::hash::{Hash, Hasher};
 pub use maps::MapKey;
 pub use per_array::PerArray;
 pub use ravel::ravel;
+pub(crate) use structure::structure;
+pub use structure::{map2, structure_mismatch, transpose};
 
 /// One step from a node to a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -468,27 +471,6 @@ pub fn map_with_path<T: Tree>(tree: &T, mut f: impl FnMut(&str, &Array) -> Array
     tree.rebuild(&mut |a| f(next.next().map_or("", |p| p.as_str()), a))
 }
 
-/// The tree with `f` applied to the arrays of two trees of one structure.
-///
-/// # Panics
-/// If the trees have different numbers of arrays.
-#[track_caller]
-pub fn map2<T: Tree, U: Tree>(
-    tree: &T,
-    other: &U,
-    mut f: impl FnMut(&Array, &Array) -> Array,
-) -> T {
-    let others = leaves(other);
-    let count = count(tree);
-    assert!(
-        count == others.len(),
-        "tree::map2: the trees have {count} and {} arrays\n  help: pass trees of one structure",
-        others.len()
-    );
-    let mut next = others.iter();
-    tree.rebuild(&mut |a| f(a, next.next().expect("as many arrays")))
-}
-
 /// Folds the arrays of a tree.
 pub fn reduce<T: Tree, A>(tree: &T, init: A, f: impl FnMut(A, &Array) -> A) -> A {
     leaves(tree).iter().fold(init, f)
@@ -532,55 +514,20 @@ pub fn block_until_ready<T: Tree>(tree: &T) -> &T {
     tree
 }
 
-/// A list of trees as one tree of lists: the arrays at each place of all trees.
-///
-/// # Panics
-/// If the trees have different numbers of arrays.
-#[track_caller]
-pub fn transpose<T: Tree>(trees: &[T]) -> Vec<Vec<Array>> {
-    let columns: Vec<Vec<Array>> = trees.iter().map(leaves).collect();
-    let count = columns.first().map_or(0, Vec::len);
-    assert!(
-        columns.iter().all(|c| c.len() == count),
-        "tree::transpose: the trees have different numbers of arrays: {:?}\n  help: pass trees of one \
-         structure",
-        columns.iter().map(Vec::len).collect::<Vec<_>>()
-    );
-    (0..count)
-        .map(|i| columns.iter().map(|c| c[i].clone()).collect())
-        .collect()
-}
-
 /// The tree with its arrays replaced, in order.
 ///
 /// # Panics
-/// If there are fewer arrays than places.
+/// If there are not as many arrays as places.
 #[track_caller]
 pub fn with_leaves<T: Tree>(tree: &T, arrays: impl IntoIterator<Item = Array>) -> T {
     let arrays: Vec<Array> = arrays.into_iter().collect();
     let places = count(tree);
     assert!(
-        arrays.len() >= places,
-        "tree::with_leaves: {} arrays do not fill the {places} places of the tree\n  help: give an \
-         array for every leaf, in the order of `tree::leaves`",
+        arrays.len() == places,
+        "tree::with_leaves: {} arrays for the {places} places of the tree\n  help: pass one array for \
+         each leaf, in the order of `tree::leaves`",
         arrays.len()
     );
     let mut arrays = arrays.into_iter();
     tree.rebuild(&mut |_| arrays.next().expect("as many arrays as places"))
-}
-
-/// A fingerprint of structure and fixed values, arrays left out.
-pub(crate) fn structure<T: Tree>(tree: &T) -> (u64, u64) {
-    struct Structure(WideHasher);
-    impl Visitor for Structure {
-        fn leaf(&mut self, _: &Array) {
-            self.0.write_u8(1);
-        }
-        fn fixed(&mut self, value: &dyn Fixed) {
-            value.hash_fixed(&mut self.0);
-        }
-    }
-    let mut v = Structure(WideHasher::default());
-    tree.walk(&mut v);
-    v.0.finish_wide()
 }

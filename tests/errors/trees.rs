@@ -2,6 +2,7 @@
 
 use crate::document::{Case, case, error, f32};
 use ramie::*;
+use std::collections::BTreeMap;
 
 pub fn cases() -> Vec<Case> {
     vec![
@@ -29,6 +30,19 @@ pub fn cases() -> Vec<Case> {
             let a = (f32(&[3]), f32(&[2]));
             let b = (f32(&[3]),);
             tree::map2(&a, &b, |a, b| a + b)
+        }),
+        case("Combining maps with other keys", || {
+            let params = BTreeMap::from([("kernel", f32(&[3])), ("bias", f32(&[2]))]);
+            let grads = BTreeMap::from([("kernel", f32(&[3])), ("scale", f32(&[2]))]);
+            tree::map2(&params, &grads, |p, g| p - g)
+        }),
+        case("Tangents of another structure", || {
+            let layers = vec![f32(&[3])];
+            jvp(
+                |x: Vec<Array>| x[0].sin(),
+                layers,
+                vec![f32(&[3]), f32(&[3])],
+            )
         }),
         case("Too few arrays for a tree", || {
             tree::with_leaves(&(f32(&[3]), f32(&[2])), [f32(&[3])])

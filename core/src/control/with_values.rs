@@ -49,11 +49,9 @@ pub(super) fn scan<C: Tree, X: Tree, Y: Tree>(
     if options.reverse {
         results.reverse();
     }
-    let leaves: Vec<Vec<Array>> = results.iter().map(tree::leaves).collect();
-    let stacked = (0..leaves[0].len()).map(|k| {
-        let column: Vec<&Array> = leaves.iter().map(|step| &step[k]).collect();
-        stack(&column, 0)
-    });
-    let stacked: Vec<Array> = stacked.collect();
+    let columns = tree::transpose(&results).into_iter();
+    let stacked: Vec<Array> = columns
+        .map(|column| stack(&column.iter().collect::<Vec<_>>(), 0))
+        .collect();
     Ok((carry, tree::with_leaves(&results[0], stacked)))
 }

@@ -70,6 +70,22 @@ pub(super) struct Given<'a> {
 }
 
 impl Given<'_> {
+    /// Checks the structure of what the rule gives.
+    ///
+    /// # Panics
+    /// If it is not that of `like`.
+    #[track_caller]
+    pub fn check_structure<T: Tree>(&self, like: &T, given: &T) {
+        let names = ["expected", "given"];
+        if let Some(lines) = tree::structure_mismatch(names, like, given) {
+            trace::fail(&format!(
+                "{}: the {} of `{}` gave a {} of another structure than the {}\n  {lines}\n  help: \
+                 return a tree with the same containers and keys",
+                self.operation, self.rule, self.function, self.what, self.of
+            ));
+        }
+    }
+
     /// Checks the types of arrays, one by one; `floats` tells to pass over
     /// arrays that are not differentiated.
     ///

@@ -5,7 +5,7 @@ use super::tangents::{Tangents, filled};
 use super::{ArgTuple, Function};
 use crate::jit::short_name;
 use crate::prim::custom::{CustomJvpCall, Identity, JvpRule};
-use crate::{Array, trace, tree};
+use crate::{Array, Tree, trace, tree};
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -67,6 +67,7 @@ where
                 what,
                 of: "result",
             };
+            given("value").check_structure(&out, &result);
             given("value").check(&out, &outs, false);
             given("tangent").check(&out, &dots, true);
             let outs: Vec<Array> = outs.into_iter().flatten().collect();
@@ -83,6 +84,18 @@ where
             jvp: JvpRule::new(name, identity, Arc::new(run)),
         }
     })
+}
+
+/// Checks the structure of the tangent of a result.
+fn check_tangent<T: Tree>(function: &str, out: &T, dot: &T) {
+    let given = Given {
+        operation: "custom_jvp",
+        function,
+        rule: "rule",
+        what: "tangent",
+        of: "result",
+    };
+    given.check_structure(out, dot);
 }
 
 /// The function with a derivative of its own (`jax.custom_jvp`): `rule` gives
@@ -123,6 +136,7 @@ where
     let rule = move |primals: Packed<F, M>, tangents: &[Option<Array>]| {
         let tangents = filled(&primals, tangents.iter().cloned());
         let (out, dot) = rule(primals, tangents);
+        check_tangent(short_name::<F>(), &out, &dot);
         (out, some(&dot))
     };
     with_rule(f, name, false, rule, Location::caller())
@@ -207,6 +221,7 @@ where
         );
         let tangents = filled(&first, tangents.iter().cloned());
         let (out, dot) = rule(first, rest, tangents);
+        check_tangent(short_name::<F>(), &out, &dot);
         (out, some(&dot))
     };
     with_rule(f, name, false, rule, Location::caller())

@@ -61,6 +61,7 @@ where
                     what: "value",
                     of: "result",
                 };
+                given.check_structure(&out, &result);
                 given.check(&out, &outs, false);
                 Forward {
                     outs: outs.into_iter().flatten().collect(),
@@ -88,6 +89,17 @@ where
     })
 }
 
+/// What a backward rule gives.
+fn cotangent(function: &str) -> Given<'_> {
+    Given {
+        operation: "custom_vjp",
+        function,
+        rule: "backward rule",
+        what: "cotangent",
+        of: "argument",
+    }
+}
+
 /// The backward rule for trees of these types: arguments, result, residuals.
 fn backward<A: Tree, R: Tree, S: Tree, Bwd>(
     function: &'static str,
@@ -108,14 +120,7 @@ where
         let kept = tree::with_leaves(&residuals, kept.iter().cloned());
         let cts = Tangents::new(&out, cts.to_vec());
         let grads = trace::in_user_code(|| bwd(&args, kept, cts));
-        let given = Given {
-            operation: "custom_vjp",
-            function,
-            rule: "backward rule",
-            what: "cotangent",
-            of: "argument",
-        };
-        given.check(&args, &grads, true);
+        cotangent(function).check(&args, &grads, true);
         let floats = tree::leaves(&args).into_iter().zip(grads);
         floats
             .map(|(arg, grad)| grad.filter(|_| arg.dtype().is_inexact()))
@@ -170,8 +175,10 @@ where
         names: (short_name::<Fwd>(), short_name::<Bwd>()),
         symbolic_zeros: false,
         fwd: move |args: Packed<F, M>, _: &[bool]| fwd(args),
-        bwd: move |_: &Packed<F, M>, residuals: S, cts: Tangents<F::Output>| {
-            some(&bwd(residuals, cts.instantiate()))
+        bwd: move |args: &Packed<F, M>, residuals: S, cts: Tangents<F::Output>| {
+            let grads = bwd(residuals, cts.instantiate());
+            cotangent(short_name::<F>()).check_structure(args, &grads);
+            some(&grads)
         },
     };
     with_rules(f, rules, Location::caller())
@@ -248,11 +255,11 @@ where
             fwd(first, rest)
         },
         bwd: move |args: &Packed<F, M>, residuals: S, cts: Tangents<F::Output>| {
-            let mut grads = some(&bwd(residuals, cts.instantiate()));
+            let given = bwd(residuals, cts.instantiate());
             let (first, rest) = F::Args::unpack(tree::map(args, Array::clone)).split();
-            if grads.len() == tree::count(&first) {
-                grads.resize(grads.len() + tree::count(&rest), None);
-            }
+            cotangent(short_name::<F>()).check_structure(&first, &given);
+            let mut grads = some(&given);
+            grads.resize(grads.len() + tree::count(&rest), None);
             grads
         },
     };

@@ -58,15 +58,16 @@ fn check_like<T: Tree, U: Tree>(
     let at = made.map_or(String::new(), |at| {
         format!("\n  {operation} was called at {at}")
     });
+    if let Some(lines) = tree::structure_mismatch(["expected", what], expected, got) {
+        panic!(
+            "{operation}: {what} has another structure than the value it belongs to\n  {lines}{at}\n  \
+             help: return a tree with the containers and keys of that value, for example from \
+             `tree::map`"
+        );
+    }
     const HELP: &str =
         "help: tangents and cotangents have the shape and type of the values they belong to";
     let (e, g) = (tree::leaves(expected), tree::leaves(got));
-    assert!(
-        e.len() == g.len(),
-        "{operation}: {what} has {} arrays, expected {}{at}\n  {HELP}",
-        g.len(),
-        e.len()
-    );
     for ((path, e), g) in tree::paths(expected).iter().zip(&e).zip(&g) {
         let (e, g) = (e.aval(), g.aval());
         let fits = e.matches(g);

@@ -1,0 +1,145 @@
+//! Functions of several trees refuse trees of different structures.
+
+use ramie_core::*;
+use std::collections::BTreeMap;
+
+fn message(f: impl FnOnce()) -> String {
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
+    *panic
+        .expect_err("panics")
+        .downcast::<String>()
+        .expect("text")
+}
+
+/// A tree whose structure its value decides.
+#[derive(Clone)]
+enum Form {
+    List(Vec<Array>),
+    Map(BTreeMap<String, Array>),
+    Optional(Option<Array>),
+    Pair(Array, f32),
+}
+
+impl tree::Tree for Form {
+    fn walk(&self, v: &mut dyn tree::Visitor) {
+        match self {
+            Form::List(x) => x.walk(v),
+            Form::Map(x) => x.walk(v),
+            Form::Optional(x) => x.walk(v),
+            Form::Pair(x, n) => {
+                tree::child(v, tree::Key::Field("array"), x);
+                tree::child(v, tree::Key::Field("number"), n);
+            }
+        }
+    }
+    fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
+        match self {
+            Form::List(x) => x.walk_mut(visit),
+            Form::Map(x) => x.walk_mut(visit),
+            Form::Optional(x) => x.walk_mut(visit),
+            Form::Pair(x, _) => visit(x),
+        }
+    }
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Form {
+        match self {
+            Form::List(x) => Form::List(x.rebuild(leaf)),
+            Form::Map(x) => Form::Map(x.rebuild(leaf)),
+            Form::Optional(x) => Form::Optional(x.rebuild(leaf)),
+            Form::Pair(x, n) => Form::Pair(leaf(x), *n),
+        }
+    }
+}
+
+/// Every function that takes two trees refuses trees of other structures, even if
+/// the numbers and types of their arrays agree.
+#[test]
+fn functions_of_two_trees_compare_structures() {
+    let x = || Array::from(2.0f32);
+    let map = |key: &str| Form::Map([(key.to_string(), x())].into());
+    let differing: [(Form, Form, &str); 5] = [
+        (map("a"), map("b"), "`\"a\"`"),
+        (Form::List(vec![x()]), map("a"), "the part `0`"),
+        (Form::List(vec![x()]), Form::Optional(Some(x())), "`true`"),
+        (Form::Pair(x(), 1.0), Form::Pair(x(), 2.0), "number"),
+        (
+            Form::List(vec![x()]),
+            Form::List(vec![x(), x()]),
+            "2 entries",
+        ),
+    ];
+    type Call = Box<dyn Fn(Form, Form)>;
+    let with_rule = |x: Form, rule: Form| {
+        let custom = custom_jvp(|x: Form| x, move |x: Form, _: Form| (x, rule.clone()));
+        drop(jvp(|x: Form| custom(x), x.clone(), x));
+    };
+    let with_rules = |x: Form, rule: Form| {
+        let custom = custom_vjp(
+            |x: Form| x,
+            |x: Form| (x, ()),
+            move |(), _: Form| rule.clone(),
+        );
+        let (y, pull) = vjp(|x: Form| custom(x), x);
+        pull(y);
+    };
+    let calls: Vec<(&str, Call)> = vec![
+        (
+            "tree::map2",
+            Box::new(|a, b| drop(tree::map2(&a, &b, |a, b| a + b))),
+        ),
+        (
+            "tree::transpose",
+            Box::new(|a, b| drop(tree::transpose(&[a, b]))),
+        ),
+        ("jvp", Box::new(|a, b| drop(jvp(|x: Form| x, a, b)))),
+        (
+            "linearize",
+            Box::new(|a, b| drop(linearize(|x: Form| x, a).1(b))),
+        ),
+        ("vjp", Box::new(|a, b| drop(vjp(|x: Form| x, a).1(b)))),
+        (
+            "vjp",
+            Box::new(|a, b| drop(vjp_with_aux(|x: Form| (x, ()), a).1(b))),
+        ),
+        (
+            "linear_transpose",
+            Box::new(|a, b| drop(linear_transpose(|x: Form| x, a)(b))),
+        ),
+        ("custom_jvp", Box::new(with_rule)),
+        ("custom_vjp", Box::new(with_rules)),
+        (
+            "cond",
+            Box::new(|a, b| {
+                let choose = move |p: Array| {
+                    let (a, b) = (a.clone(), b.clone());
+                    cond(p, move |()| a.clone(), move |()| b.clone(), ())
+                };
+                drop(jit(choose)(Array::from(true)));
+            }),
+        ),
+        (
+            "while_loop",
+            Box::new(|a, b| {
+                let endless = |c: Form| tree::leaves(&c)[0].lt(0.0);
+                let stuck = move |a: Form| while_loop(endless, |_| b.clone(), a);
+                drop(jit(stuck)(a));
+            }),
+        ),
+    ];
+    for (name, call) in &calls {
+        for (a, b, shown) in &differing {
+            let said = message(|| call(a.clone(), b.clone()));
+            assert!(said.starts_with(name), "{name}: {said}");
+            let own = ["cond", "while_loop"].contains(name);
+            assert!(own || said.contains(shown), "{name}: {said}");
+        }
+        let (same, also) = (map("a"), map("a"));
+        if *name != "while_loop" {
+            call(same, also);
+        }
+    }
+    let (pair, list) = ((x(), x()), vec![x(), x()]);
+    let said = message(|| drop(tree::map2(&pair, &list, |a, _| a.clone())));
+    assert!(said.contains("(*, *)") && said.contains("[*, *]"), "{said}");
+    let more = message(|| drop(tree::with_leaves(&pair, [x(), x(), x()])));
+    assert!(more.contains("3 arrays for the 2 places"), "{more}");
+}
