@@ -20,6 +20,18 @@ const COLLECTIVES: &[&str] = &[
     "pswapaxes",
 ];
 
+/// Recordings that do not vary shapes, with the reason.
+pub const WITHOUT_SHAPES: &[(&str, &str)] = &[
+    (
+        "ends",
+        "records values: NaN, infinities, zeros and kinks; other recordings vary the shapes",
+    ),
+    (
+        "linalg_complex",
+        "records complex elements; `linalg` and `linalg_functions` vary the shapes",
+    ),
+];
+
 /// Where JAX has no such call, or another recording has it.
 pub const EXEMPTIONS: &[Exemption] = &[
     Exemption {
