@@ -481,7 +481,7 @@ fn verify_and_convert_refuse_what_has_lost_its_metadata() {
         fs::remove_file(path.join("_METADATA")).unwrap();
         refused(&shown(&path), "_METADATA is missing");
     }
-    // An item of a step, and JSON that is none.
+    // An item of a step with invalid JSON.
     let step = folder.path().join("step");
     copy(Path::new(&golden("orbax_run/step_10")), &step);
     let json = step.join("settings/metadata");

@@ -133,7 +133,7 @@ fn control_group(root: &Path, swap: u64) -> Option<Available> {
         };
         let top = root.join(top);
         let own = top.join(path.trim_start_matches('/'));
-        // Inside a container the path may be one of the host, which is not there.
+        // Inside a container this can be a path of the host, which does not exist here.
         let start = if own.is_dir() { own } else { top.clone() };
         for group in start
             .ancestors()

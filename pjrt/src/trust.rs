@@ -4,7 +4,7 @@
 //! folder which another user can change runs that user's code with its own rights.
 //! The rule is the one that ssh has for its keys: a file or folder is trusted if this
 //! user or root owns it and neither its group nor others may write to it. Folders
-//! above it need no check: whoever replaces a folder owns the replacement.
+//! above it need no check: a user who replaces the folder owns the new one.
 
 use std::fmt;
 use std::fs::Metadata;

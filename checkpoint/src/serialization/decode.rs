@@ -157,7 +157,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// An empty list with room for `length` parts, as far as there are bytes for them.
+    /// Returns an empty list with capacity for `length` parts, limited by the bytes left.
     fn parts<T>(&mut self, length: usize) -> Parsed<Vec<T>> {
         // A part takes one byte at least.
         let length = length.min(self.rest.len());

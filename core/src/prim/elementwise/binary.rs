@@ -228,7 +228,7 @@ binary! {
 }
 
 impl Lowering<'_> {
-    /// A binary operator of one type: of StableHLO, of CHLO, or made of others.
+    /// Emits a binary operator whose operands and result have one type.
     pub(crate) fn binary(&mut self, name: &str, args: &[Value], aval: Aval) -> Value {
         if aval.dtype().is_complex() && matches!(name, "maximum" | "minimum") {
             return self.complex_extreme(name, [args[0], args[1]], aval);

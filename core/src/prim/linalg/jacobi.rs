@@ -79,9 +79,9 @@ impl Rotation {
     }
 }
 
-/// For elements `r` of Hermitian matrices `[[p, r], [r̄, q]]`: real elements in their
-/// place, where these are to be made zero, and for complex numbers the factors that
-/// the second rows take for it.
+/// Returns, for elements `r` of Hermitian matrices `[[p, r], [r̄, q]]`: real elements
+/// that replace them, a mask of those that the rotation must make zero, and for complex
+/// matrices the phase factors that multiply the second rows.
 ///
 /// The phases of numbers that are nearly subnormal are not exact; such numbers count
 /// as zero.
