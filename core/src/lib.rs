@@ -42,6 +42,7 @@ mod runtime;
 mod scalar;
 mod sharding;
 mod single_flight;
+mod stack;
 mod state;
 pub mod stats;
 mod thread_stack;

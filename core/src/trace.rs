@@ -5,6 +5,7 @@ use crate::array::{Repr, Tracer};
 use crate::hash::FastMap;
 use crate::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Scope, Var};
 use crate::prim::{self, Primitive};
+use crate::stack::with_room;
 use crate::thread_stack::{ThreadStack, WithStack};
 use crate::{Array, Aval, ShapeError, lost};
 use smallvec::SmallVec;
@@ -45,6 +46,9 @@ struct Frame {
     /// Writes to copies of variables that were dropped.
     dropped: Vec<lost::Write>,
 }
+
+/// Traces inside each other. More are taken for a recursion that does not end.
+const MAX_DEPTH: usize = 4096;
 
 thread_local! {
     static STACK: ThreadStack<Frame> = const { ThreadStack::new() };
@@ -102,6 +106,12 @@ impl OpenTrace {
     #[track_caller]
     fn open(kind: Kind) -> OpenTrace {
         let id = NEXT_TRACE.fetch_add(1, Ordering::Relaxed);
+        if STACK.with_borrow(Vec::len) >= MAX_DEPTH {
+            fail(&format!(
+                "trace: {MAX_DEPTH} functions are traced inside each other\n  help: a traced function \
+                 probably calls itself without end; repeat a computation with scan or while_loop"
+            ));
+        }
         STACK.with_borrow_mut(|stack| {
             stack.push(Frame {
                 id,
@@ -210,7 +220,7 @@ pub(crate) fn trace_to_jaxpr(
 ) -> ClosedJaxpr {
     let trace = OpenTrace::full();
     let args: Vec<Array> = avals.iter().map(|a| trace.input(*a)).collect();
-    let outs = f(&args);
+    let outs = with_room(|| f(&args));
     trace.finish(&outs)
 }
 
@@ -294,7 +304,7 @@ fn ascribed<R>(location: Option<&'static Location<'static>>, f: impl FnOnce() ->
         }
     }
     let _restore = Restore(LOCATION.replace(location));
-    f()
+    with_room(f)
 }
 
 /// The line that rules work for now.

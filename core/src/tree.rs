@@ -6,6 +6,7 @@ mod ravel;
 mod structure;
 
 use crate::Array;
+use crate::stack::with_room;
 use std::any::Any;
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
@@ -292,22 +293,20 @@ pub fn child<T: Tree>(visitor: &mut dyn Visitor, key: Key<'_>, value: &T) {
 impl<T: Tree> Tree for Vec<T> {
     fn walk(&self, visitor: &mut dyn Visitor) {
         visitor.fixed(&self.len());
-        for (i, x) in self.iter().enumerate() {
-            child(visitor, Key::Index(i), x);
-        }
+        with_room(|| {
+            for (i, x) in self.iter().enumerate() {
+                child(visitor, Key::Index(i), x);
+            }
+        });
     }
     fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
-        for x in self {
-            x.walk_mut(visit);
-        }
+        with_room(|| self.iter_mut().for_each(|x| x.walk_mut(visit)));
     }
     fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
-        self.iter().map(|x| x.rebuild(leaf)).collect()
+        with_room(|| self.iter().map(|x| x.rebuild(leaf)).collect())
     }
     fn visit_parts(&mut self, visit: &mut dyn FnMut(&mut dyn Any)) {
-        for x in self {
-            part(x, visit);
-        }
+        with_room(|| self.iter_mut().for_each(|x| part(x, visit)));
     }
 }
 
@@ -357,16 +356,16 @@ impl<T: Tree> Tree for Option<T> {
 
 impl<T: Tree> Tree for Box<T> {
     fn walk(&self, visitor: &mut dyn Visitor) {
-        (**self).walk(visitor);
+        with_room(|| (**self).walk(visitor));
     }
     fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
-        (**self).walk_mut(visit);
+        with_room(|| (**self).walk_mut(visit));
     }
     fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
-        Box::new((**self).rebuild(leaf))
+        with_room(|| Box::new((**self).rebuild(leaf)))
     }
     fn visit_parts(&mut self, visit: &mut dyn FnMut(&mut dyn Any)) {
-        part(&mut **self, visit);
+        with_room(|| part(&mut **self, visit));
     }
 }
 

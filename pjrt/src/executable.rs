@@ -102,15 +102,16 @@ impl Client {
         args.client = self.0.raw.as_ptr();
         args.options = encoded.as_ptr();
         args.options_size = encoded.len();
-        heap::trimmed(|| {
+        let compile = || {
             with_program(program, |code| {
                 args.program = code;
                 // SAFETY: the client is live; program and options outlive the call and
                 // are not written to. Any thread may compile.
-                unsafe { on_living_thread(|| self.0.api.call(&mut args)) }
+                unsafe { self.0.api.call(&mut args) }
             })
-        })
-        .map_err(compile_error)?;
+        };
+        // SAFETY: as above.
+        heap::trimmed(|| unsafe { on_living_thread(compile) }).map_err(compile_error)?;
         // SAFETY: a new executable of this client.
         let executable =
             unsafe { Executable::from_loaded(self.0, args.executable, options, inputs, donated) }?;

@@ -107,13 +107,16 @@ impl Topology {
         args.topology = self.0.raw.as_ptr();
         args.options = encoded.as_ptr();
         args.options_size = encoded.len();
-        with_program(program, |code| {
-            args.program = code;
-            // SAFETY: the topology is live; program and options outlive the call and are
-            // not written to. Any thread may compile.
-            unsafe { on_living_thread(|| api.call(&mut args)) }
-        })
-        .map_err(compile_error)?;
+        let compile = || {
+            with_program(program, |code| {
+                args.program = code;
+                // SAFETY: the topology is live; program and options outlive the call and
+                // are not written to. Any thread may compile.
+                unsafe { api.call(&mut args) }
+            })
+        };
+        // SAFETY: as above.
+        unsafe { on_living_thread(compile) }.map_err(compile_error)?;
         // SAFETY: a new executable, which keeps its topology.
         let executable =
             unsafe { UnloadedExecutable::take(api, args.executable, Some(self.clone())) }?;

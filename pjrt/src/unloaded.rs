@@ -148,7 +148,8 @@ impl fmt::Debug for UnloadedExecutable {
     }
 }
 
-/// Hands a StableHLO program, in any form that plugins read, to a call.
+/// Hands a StableHLO program, in any form that plugins read, to a call that compiles it.
+/// The call runs on a stack that is large enough for the program.
 pub(crate) fn with_program<R>(
     program: &[u8],
     call: impl FnOnce(*const Padded<sys::Program>) -> R,
@@ -160,7 +161,29 @@ pub(crate) fn with_program<R>(
     code.code_size = program.len();
     code.format = c"mlir".as_ptr();
     code.format_size = "mlir".len();
-    call(&code)
+    let needed = stack_to_compile(program);
+    stacker::maybe_grow(needed, needed, || call(&code))
+}
+
+/// Bytes of stack that the compiler may use for a program. Its passes call themselves for
+/// each function that a function calls, and for each region inside a region.
+fn stack_to_compile(program: &[u8]) -> usize {
+    const BASE: usize = 1 << 20;
+    const PER_LEVEL: usize = 32 << 10;
+    let Ok(text) = std::str::from_utf8(program) else {
+        // The binary form does not show how deeply it is nested.
+        return BASE + 1000 * PER_LEVEL;
+    };
+    let (mut depth, mut deepest) = (0usize, 0);
+    for byte in text.bytes() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth = depth.saturating_sub(1),
+            _ => continue,
+        }
+        deepest = deepest.max(depth);
+    }
+    BASE + (deepest + text.matches("func.func").count()) * PER_LEVEL
 }
 
 /// Leaves the compiler's message and takes away the line that the plugin puts around

@@ -35,6 +35,12 @@ pub fn cases() -> Vec<Case> {
             keep(f32(&[3]));
             jit(|x: Array| (x, kept.lock().unwrap().clone().unwrap()))(f32(&[3]))
         }),
+        case("A traced function that calls itself without end", || {
+            fn factorial(n: Array) -> Array {
+                jit(|n: Array| &n * factorial(&n - 1))(n)
+            }
+            factorial(Array::from(5))
+        }),
         case("Moving a traced value to a device", || {
             jit(|x: Array| device_put(&x, devices()[0]))(f32(&[3]))
         }),

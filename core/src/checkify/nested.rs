@@ -10,6 +10,7 @@ use crate::prim::control::{Cond, Part, Parts, Scan, While};
 use crate::prim::custom::{CustomJvpCall, CustomVjpCall, CustomVmapCall};
 use crate::prim::nested::avals;
 use crate::prim::remat::Remat;
+use crate::stack::with_room;
 use crate::trace::{self, trace_to_jaxpr};
 use crate::{Array, Aval, Outputs};
 use std::sync::Arc;
@@ -30,7 +31,7 @@ fn has_checks(jaxpr: &Jaxpr, errors: Errors) -> bool {
         let primitive = &*eqn.primitive;
         primitive.as_any().is::<Check>()
             || automatic::checks(primitive, errors)
-            || programs(primitive).iter().any(|p| has_checks(p, errors))
+            || with_room(|| programs(primitive).iter().any(|p| has_checks(p, errors)))
     })
 }
 

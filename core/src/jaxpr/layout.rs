@@ -1,6 +1,8 @@
 //! Laying out a printed program: a document of text and possible line breaks,
 //! in which each group of breaks is kept on one line if it fits.
 
+use crate::stack::with_room;
+
 /// Columns that a group must fit in to stay on one line.
 const WIDTH: usize = 80;
 
@@ -39,6 +41,16 @@ pub(super) fn join(separator: impl Fn() -> Doc, docs: Vec<Doc>) -> Doc {
         out.push(doc);
     }
     Doc::Concat(out)
+}
+
+/// Drops nested groups with room on the stack.
+impl Drop for Doc {
+    fn drop(&mut self) {
+        if let Doc::Group(_, inner) = self {
+            let inner = std::mem::replace(&mut **inner, Doc::Break(""));
+            with_room(|| drop(inner));
+        }
+    }
 }
 
 impl Doc {

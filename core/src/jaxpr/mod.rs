@@ -11,9 +11,11 @@ mod scope;
 
 use crate::hash::FastHasher;
 use crate::prim::Primitive;
+use crate::stack::with_room;
 use crate::{Array, Aval, Literal};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
+use std::mem::take;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
@@ -59,7 +61,6 @@ pub struct Eqn {
 ///
 /// `constvars` stand for values captured from outside; what they are is kept
 /// beside the jaxpr, in [`ClosedJaxpr`].
-#[derive(Debug)]
 pub struct Jaxpr {
     /// Variables for captured values.
     pub constvars: Vec<Var>,
@@ -80,19 +81,20 @@ impl Jaxpr {
         // Of all operations only those that place their results hold programs of
         // this kind, and their parameters are worth writing out.
         let mut meshes = self.eqns.iter().filter(|e| e.primitive.places_results());
-        let found = meshes.find_map(|e| {
+        let of_equation = |e: &Eqn| {
             let params = e.primitive.params();
             let mut jaxprs = params.iter().flat_map(|(_, p)| p.jaxprs());
             e.primitive
                 .mesh()
                 .or_else(|| jaxprs.find_map(|jaxpr| jaxpr.mesh()))
-        });
+        };
+        let found = with_room(|| meshes.find_map(of_equation));
         found.or_else(|| self.eqns.iter().find_map(|e| e.primitive.mesh()))
     }
 
     /// Whether an equation speaks of a mapped axis by this name.
     pub(crate) fn uses_axis(&self, name: crate::AxisName) -> bool {
-        self.eqns.iter().any(|e| e.primitive.uses_axis(name))
+        with_room(|| self.eqns.iter().any(|e| e.primitive.uses_axis(name)))
     }
 
     /// A jaxpr of its parts; checked in debug builds.
@@ -167,17 +169,16 @@ impl Jaxpr {
     }
 
     /// The same program with the captured values as its first arguments.
-    pub fn consts_as_inputs(self) -> Jaxpr {
-        let Jaxpr {
-            mut constvars,
-            invars,
-            eqns,
-            outvars,
-            avals,
-            ..
-        } = self;
-        constvars.extend(invars);
-        Jaxpr::new(Vec::new(), constvars, eqns, outvars, avals)
+    pub fn consts_as_inputs(mut self) -> Jaxpr {
+        let mut inputs = take(&mut self.constvars);
+        inputs.append(&mut self.invars);
+        Jaxpr::new(
+            Vec::new(),
+            inputs,
+            take(&mut self.eqns),
+            take(&mut self.outvars),
+            take(&mut self.avals),
+        )
     }
 
     /// [`consts_as_inputs`](Jaxpr::consts_as_inputs) of a shared program; the
@@ -192,7 +193,7 @@ impl Jaxpr {
 
     /// Whether an equation has effects.
     pub(crate) fn has_effects(&self) -> bool {
-        self.eqns.iter().any(|e| e.primitive.has_effects())
+        with_room(|| self.eqns.iter().any(|e| e.primitive.has_effects()))
     }
 
     /// Runs the program on `args` (captured values first): each equation is
@@ -218,12 +219,28 @@ impl Jaxpr {
             for v in self.constvars.iter().chain(&self.invars) {
                 self.var_aval(*v).hash(&mut h);
             }
-            for e in &self.eqns {
-                e.primitive.dyn_hash(&mut h);
-                (&e.inputs, &e.outputs).hash(&mut h);
-            }
+            with_room(|| {
+                for e in &self.eqns {
+                    e.primitive.dyn_hash(&mut h);
+                    (&e.inputs, &e.outputs).hash(&mut h);
+                }
+            });
             h.finish()
         })
+    }
+}
+
+/// The printed program.
+impl std::fmt::Debug for Jaxpr {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
+}
+
+/// Drops nested programs with room on the stack.
+impl Drop for Jaxpr {
+    fn drop(&mut self) {
+        with_room(|| self.eqns.clear());
     }
 }
 
@@ -231,6 +248,11 @@ impl Jaxpr {
 /// in the source they came from.
 impl PartialEq for Jaxpr {
     fn eq(&self, other: &Self) -> bool {
+        let same = |(a, b): (&Eqn, &Eqn)| {
+            a.inputs == b.inputs
+                && a.outputs == b.outputs
+                && a.primitive.dyn_eq(b.primitive.as_any())
+        };
         std::ptr::eq(self, other)
             || (self.structural_hash() == other.structural_hash()
                 && self.constvars == other.constvars
@@ -238,11 +260,7 @@ impl PartialEq for Jaxpr {
                 && self.outvars == other.outvars
                 && self.avals == other.avals
                 && self.eqns.len() == other.eqns.len()
-                && self.eqns.iter().zip(&other.eqns).all(|(a, b)| {
-                    a.inputs == b.inputs
-                        && a.outputs == b.outputs
-                        && a.primitive.dyn_eq(b.primitive.as_any())
-                }))
+                && with_room(|| self.eqns.iter().zip(&other.eqns).all(same)))
     }
 }
 impl Eq for Jaxpr {}

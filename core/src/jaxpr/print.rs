@@ -4,6 +4,7 @@ use super::layout::{Doc, group, join, nest, text};
 use super::{Atom, Eqn, Jaxpr, Var};
 use crate::Aval;
 use crate::prim::Param;
+use crate::stack::with_room;
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
@@ -226,7 +227,8 @@ impl Printer {
     fn program(&mut self, jaxpr: &Jaxpr) -> Doc {
         let consts = self.binders(jaxpr, &jaxpr.constvars);
         let inputs = self.binders(jaxpr, &jaxpr.invars);
-        let equations = jaxpr.eqns.iter().map(|e| self.equation(jaxpr, e)).collect();
+        let equations = jaxpr.eqns.iter().map(|e| self.equation(jaxpr, e));
+        let equations = with_room(|| equations.collect());
         let outputs = self.atoms(jaxpr, ",", &jaxpr.outvars);
         let close = if jaxpr.outvars.len() == 1 { ",)" } else { ")" };
         let body = nest(2, vec![line(), join(|| Doc::Break("; "), equations)]);

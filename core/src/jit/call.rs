@@ -210,7 +210,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
     /// Runs the function once on tracers.
     fn trace_all(&self, state: &S, args: &A, at: &'static Location<'static>) -> Trace<S, R> {
         let _event = profiler::span(|| profiler::Event::named(format!("trace {}", self.name)));
-        let open = crate::trace::at_location(at, OpenTrace::full);
+        let open = crate::trace::at_location(at, || OpenTrace::full());
         // Its program is shared by calls in any scope.
         let body = |state: &mut S, args: A| Scope::default().within(|| (self.body)(state, args));
         let mut tracer = |a: &Array| open.input(a.aval());

@@ -10,6 +10,7 @@ mod traced;
 use crate::hash::FastMap;
 use crate::jaxpr::{Atom, Jaxpr, Scope};
 use crate::sharding::AbstractMesh;
+use crate::stack::with_room;
 use crate::{Aval, DType, Literal, Platform, Scalar, runtime};
 use smallvec::SmallVec;
 use std::fmt::{self, Write};
@@ -472,7 +473,8 @@ impl<'m> Lowering<'m> {
             }
             let out_avals: SmallVec<[Aval; 2]> =
                 eqn.outputs.iter().map(|v| jaxpr.var_aval(*v)).collect();
-            let mut outs = eqn.primitive.lower(self, &ins, &in_avals, &out_avals);
+            let lower = || eqn.primitive.lower(self, &ins, &in_avals, &out_avals);
+            let mut outs = with_room(lower);
             if !eqn.primitive.places_results()
                 && in_avals
                     .iter()

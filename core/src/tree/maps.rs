@@ -2,6 +2,7 @@
 
 use super::{Key, Tree, Visitor, part};
 use crate::Array;
+use crate::stack::with_room;
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
@@ -34,12 +35,14 @@ fn walk_entries<'a, K: MapKey, T: Tree>(
     entries: impl Iterator<Item = (&'a K, &'a T)>,
 ) {
     visitor.fixed(&len);
-    for (k, x) in entries {
-        visitor.fixed(k);
-        k.with_key(&mut |key| visitor.enter(key));
-        x.walk(visitor);
-        visitor.exit();
-    }
+    with_room(|| {
+        for (k, x) in entries {
+            visitor.fixed(k);
+            k.with_key(&mut |key| visitor.enter(key));
+            x.walk(visitor);
+            visitor.exit();
+        }
+    });
 }
 
 impl<K: MapKey, T: Tree> Tree for BTreeMap<K, T> {
@@ -47,19 +50,14 @@ impl<K: MapKey, T: Tree> Tree for BTreeMap<K, T> {
         walk_entries(visitor, self.len(), self.iter());
     }
     fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
-        for x in self.values_mut() {
-            x.walk_mut(visit);
-        }
+        with_room(|| self.values_mut().for_each(|x| x.walk_mut(visit)));
     }
     fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
-        self.iter()
-            .map(|(k, x)| (k.clone(), x.rebuild(leaf)))
-            .collect()
+        let entries = self.iter().map(|(k, x)| (k.clone(), x.rebuild(leaf)));
+        with_room(|| entries.collect())
     }
     fn visit_parts(&mut self, visit: &mut dyn FnMut(&mut dyn Any)) {
-        for x in self.values_mut() {
-            part(x, visit);
-        }
+        with_room(|| self.values_mut().for_each(|x| part(x, visit)));
     }
 }
 
@@ -73,23 +71,20 @@ impl<K: MapKey, T: Tree> Tree for HashMap<K, T> {
     fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
         let mut entries: Vec<_> = self.iter_mut().collect();
         entries.sort_by_key(|(k, _)| *k);
-        for (_, x) in entries {
-            x.walk_mut(visit);
-        }
+        let entries = entries.into_iter();
+        with_room(|| entries.for_each(|(_, x)| x.walk_mut(visit)));
     }
     fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
         let mut entries: Vec<_> = self.iter().collect();
         entries.sort_by_key(|(k, _)| *k);
-        entries
-            .into_iter()
-            .map(|(k, x)| (k.clone(), x.rebuild(leaf)))
-            .collect()
+        let entries = entries.into_iter();
+        let rebuilt = entries.map(|(k, x)| (k.clone(), x.rebuild(leaf)));
+        with_room(|| rebuilt.collect())
     }
     fn visit_parts(&mut self, visit: &mut dyn FnMut(&mut dyn Any)) {
         let mut entries: Vec<_> = self.iter_mut().collect();
         entries.sort_by_key(|(k, _)| *k);
-        for (_, x) in entries {
-            part(x, visit);
-        }
+        let entries = entries.into_iter();
+        with_room(|| entries.for_each(|(_, x)| part(x, visit)));
     }
 }

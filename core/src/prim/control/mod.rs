@@ -23,6 +23,7 @@ pub use while_loop::While;
 pub(crate) use while_loop::{APPLY, Part};
 
 use crate::jaxpr::Jaxpr;
+use crate::stack::with_room;
 use crate::{Aval, ShapeError};
 
 /// The parts of a list: the first `a` items, the next `b`, and the others.
@@ -41,7 +42,7 @@ fn acting(jaxpr: &Jaxpr) -> Option<&'static str> {
         let held: Vec<_> = params.iter().flat_map(|(_, p)| p.jaxprs()).collect();
         match held.is_empty() {
             true => Some(eqn.primitive.name()),
-            false => held.into_iter().find_map(|inner| acting(inner)),
+            false => with_room(|| held.into_iter().find_map(|inner| acting(inner))),
         }
     })
 }
