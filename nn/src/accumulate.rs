@@ -158,7 +158,7 @@ fn count<B: Tree>(parts: &B) -> usize {
     const HELP: &str =
         "help: split a batch with ramie::optim::microbatching::reshape_batch_axis(&batch, size, 0)";
     let mut first: Option<(String, usize)> = None;
-    tree::for_each_with_path(parts, |path, _, a| {
+    for (path, a) in tree::paths(parts).into_iter().zip(tree::leaves(parts)) {
         let Some(&n) = a.shape().first() else {
             panic!(
                 "accumulate: `{path}` of the parts is {}, which has no first axis of parts\n  help: \
@@ -171,9 +171,9 @@ fn count<B: Tree>(parts: &B) -> usize {
                 n == *count,
                 "accumulate: `{other}` has {count} parts and `{path}` has {n}\n  {HELP}"
             ),
-            None => first = Some((path.to_owned(), n)),
+            None => first = Some((path, n)),
         }
-    });
+    }
     match first {
         Some((path, 0)) => panic!("accumulate: `{path}` has 0 parts\n  {HELP}"),
         Some((_, count)) => count,

@@ -55,6 +55,18 @@ pub fn cases() -> Vec<Case> {
         case("Diagonals of different lengths", || {
             linalg::tridiagonal_solve(&f32(&[2]), &f32(&[3]), &f32(&[2]), &f32(&[3]))
         }),
+        case("A product of matrices that do not fit", || {
+            linalg::multi_dot(&[f32(&[2, 3]), f32(&[4, 5]), f32(&[5, 2])])
+        }),
+        case("Batches of matrices and right sides that differ", || {
+            linalg::solve(&f32(&[2, 3, 3]), &f32(&[4, 3, 1]))
+        }),
+        case("The norm over three axes", || {
+            linalg::norm(&f32(&[2, 3, 4]), 2, &[0, 1, 2], false)
+        }),
+        case("The pseudoinverse of a vector", || {
+            linalg::pinv(&f32(&[3]), None)
+        }),
         case("A spectrum along an axis that is not there", || {
             fft::fft(&f32(&[8]), None, 1, fft::Norm::Backward)
         }),

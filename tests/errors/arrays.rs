@@ -9,6 +9,9 @@ pub fn cases() -> Vec<Case> {
             Array::from_vec(vec![1.0f32, 2.0, 3.0], &[2, 2])
         }),
         case("A ragged list", || array(vec![vec![1.0, 2.0], vec![3.0]])),
+        case("An array larger than the address space", || {
+            Array::zeros(&[1 << 31, 1 << 31, 4], DType::F32)
+        }),
         case("A number that does not fit", || array([3_000_000_000_i64])),
         error("Bytes that do not fill the shape", || {
             Array::try_from_bytes(&[0; 7], &[2], DType::F32)
@@ -35,6 +38,9 @@ pub fn cases() -> Vec<Case> {
         case("Bits of another size", || {
             let x = f32(&[3]);
             x.bitcast_convert_type(DType::Bool)
+        }),
+        case("Indices that an integer type cannot represent", || {
+            Array::iota(&[300], 0, DType::I8)
         }),
         case("A range that is no range of an axis", || {
             let x = f32(&[2, 3]);

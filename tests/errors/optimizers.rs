@@ -26,6 +26,13 @@ pub fn cases() -> Vec<Case> {
                 tx.update(params(), tx.init(&params()), Some(&params()))
             },
         ),
+        case("Parts of a batch without a common first axis", || {
+            let mut model = nn::Linear::new(3, 3, &mut nn::Rngs::new(0));
+            let loss = |model: &mut nn::Linear, (x, y): (Array, Array)| {
+                (model.forward(&x) - y).square().mean()
+            };
+            nn::accumulate(&mut model, (f32(&[4, 8, 3]), f32(&[2, 16, 3])), loss)
+        }),
         case("A line search without the objective's gradients", || {
             let tx: GradientTransformation = lbfgs().into();
             let loss = Array::from(0.5f32);
