@@ -141,6 +141,11 @@ pub fn iinfo(dtype: DType) -> IntInfo {
 /// use ramie_core::{DType, promote_types};
 /// assert_eq!(promote_types(DType::I32, DType::BF16), DType::BF16);
 /// ```
+///
+/// # Panics
+/// If one is a type of less than a byte or a float of 8 bits, which has a common
+/// type only with itself.
+#[track_caller]
 pub fn promote_types(a: DType, b: DType) -> DType {
     DType::promote((a, false), (b, false)).0
 }

@@ -34,7 +34,11 @@ impl Array {
     /// If the axis is out of range.
     #[track_caller]
     pub fn diff_n(&self, n: usize, axis: isize) -> Array {
-        (0..n).fold(self.clone(), |x, _| x.diff(axis))
+        let mut x = self.clone();
+        for _ in 0..n {
+            x = x.diff(axis);
+        }
+        x
     }
 
     /// The differences of neighbours in row-major order, 1-d.
@@ -62,9 +66,11 @@ impl Array {
     /// If an axis has fewer than two elements.
     #[track_caller]
     pub fn gradients(&self) -> Vec<Array> {
-        (0..self.ndim() as isize)
-            .map(|d| self.gradient(d))
-            .collect()
+        let mut gradients = Vec::with_capacity(self.ndim());
+        for axis in 0..self.ndim() as isize {
+            gradients.push(self.gradient(axis));
+        }
+        gradients
     }
 
     /// [`gradient`](Array::gradient) of a function sampled at equal distances

@@ -215,9 +215,10 @@ impl Array {
         if shape.is_empty() {
             return Array::zeros(&[0], DType::I32);
         }
-        let places: Vec<Array> = (0..shape.len())
-            .map(|d| Array::iota(shape, d, DType::I32))
-            .collect();
+        let mut places = Vec::with_capacity(shape.len());
+        for axis in 0..shape.len() {
+            places.push(Array::iota(shape, axis, DType::I32));
+        }
         stack(&places, 0)
     }
 
@@ -230,9 +231,10 @@ impl Array {
         dtype: DType,
         f: impl FnOnce(&[Array]) -> Array,
     ) -> Array {
-        let places: Vec<Array> = (0..shape.len())
-            .map(|d| Array::iota(shape, d, dtype))
-            .collect();
+        let mut places = Vec::with_capacity(shape.len());
+        for axis in 0..shape.len() {
+            places.push(Array::iota(shape, axis, dtype));
+        }
         f(&places).broadcast_to(shape)
     }
 }
@@ -260,7 +262,11 @@ pub fn meshgrid(arrays: &[Array]) -> Vec<Array> {
 pub fn meshgrid_ij(arrays: &[Array]) -> Vec<Array> {
     let open = open_grid("meshgrid", arrays);
     let shape: Vec<usize> = arrays.iter().map(Array::size).collect();
-    open.iter().map(|x| x.broadcast_to(&shape)).collect()
+    let mut grid = Vec::with_capacity(open.len());
+    for x in open {
+        grid.push(x.broadcast_to(&shape));
+    }
+    grid
 }
 
 /// [`meshgrid_ij`] of arrays in one type, stacked: what `jnp.mgrid` gives for

@@ -149,8 +149,7 @@ fn deviation(x: &Array, how: &Reduction) -> Array {
 
 /// Positions, or -1 where all elements along the axis are NaN.
 #[track_caller]
-fn position(x: &Array, axis: isize, other: Scalar, choose: fn(&Array, isize) -> Array) -> Array {
-    let found = choose(&without_nan(x, other), axis);
+fn position(x: &Array, axis: isize, found: Array) -> Array {
     if !x.dtype().is_float() {
         return found;
     }
@@ -166,7 +165,8 @@ impl Array {
     #[track_caller]
     pub fn nanargmax(&self, axis: isize) -> Array {
         require_real("nanargmax", &[self]);
-        position(self, axis, lowest(self.dtype()), Array::argmax)
+        let found = without_nan(self, lowest(self.dtype())).argmax(axis);
+        position(self, axis, found)
     }
 
     /// The position (`i32`) of the smallest element along an axis that is not
@@ -177,7 +177,8 @@ impl Array {
     #[track_caller]
     pub fn nanargmin(&self, axis: isize) -> Array {
         require_real("nanargmin", &[self]);
-        position(self, axis, highest(self.dtype()), Array::argmin)
+        let found = without_nan(self, highest(self.dtype())).argmin(axis);
+        position(self, axis, found)
     }
 
     /// [`cumsum`](Array::cumsum) with 0 for NaN.

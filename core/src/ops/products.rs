@@ -3,6 +3,24 @@
 use super::{lead, promote_all};
 use crate::{Array, Dims, IntoArray, stack};
 
+/// The three components of vectors along an axis, for [`Array::cross`], and whether
+/// the third is 0 because the vectors have two.
+#[track_caller]
+fn components(x: &Array, axis: isize) -> (Vec<Array>, bool) {
+    let n = x.shape()[x.axis("cross", axis)];
+    assert!(
+        n == 2 || n == 3,
+        "cross: axis {axis} of {} has size {n}, expected 2 or 3\n  help: name the axis of the \
+         components",
+        x.aval()
+    );
+    let mut components = x.unstack(axis);
+    if n == 2 {
+        components.push(components[0].zeros_like());
+    }
+    (components, n == 2)
+}
+
 impl Array {
     /// The sum of products of the conjugates of `self` with `other` along the last
     /// axis of both arrays, whose other axes broadcast (`jnp.vecdot`).
@@ -59,22 +77,8 @@ impl Array {
     #[track_caller]
     pub fn cross(&self, other: &Array, axis: isize) -> Array {
         let both = promote_all("cross", &[self, other]);
-        let parts = |x: &Array| -> (Vec<Array>, bool) {
-            let at = x.axis("cross", axis);
-            let n = x.shape()[at];
-            assert!(
-                n == 2 || n == 3,
-                "cross: axis {axis} of {} has size {n}, expected 2 or 3\n  help: name the axis of \
-                 the components",
-                x.aval()
-            );
-            let mut parts = x.unstack(axis);
-            if n == 2 {
-                parts.push(parts[0].zeros_like());
-            }
-            (parts, n == 2)
-        };
-        let ((a, plane_a), (b, plane_b)) = (parts(&both[0]), parts(&both[1]));
+        let (a, plane_a) = components(&both[0], axis);
+        let (b, plane_b) = components(&both[1], axis);
         let across = &a[0] * &b[1] - &a[1] * &b[0];
         if plane_a && plane_b {
             return across;

@@ -111,8 +111,11 @@ impl Array {
             shifts.len(),
             axes.len()
         );
-        let pairs = shifts.iter().zip(axes);
-        pairs.fold(self.clone(), |x, (&shift, &axis)| x.roll(shift, axis))
+        let mut x = self.clone();
+        for (&shift, &axis) in shifts.iter().zip(axes) {
+            x = x.roll(shift, axis);
+        }
+        x
     }
 
     /// [`roll`](Array::roll) of all elements in row-major order; the shape

@@ -211,10 +211,10 @@ pub fn associative_scan(
         !elems.is_empty(),
         "associative_scan: no arrays were given\n  help: give at least one array"
     );
-    let axes: Vec<usize> = elems
-        .iter()
-        .map(|x| x.axis("associative_scan", axis))
-        .collect();
+    let mut axes = Vec::with_capacity(elems.len());
+    for x in elems {
+        axes.push(x.axis("associative_scan", axis));
+    }
     for (x, &axis) in elems.iter().zip(&axes) {
         let (size, first) = (x.shape()[axis], elems[0].shape()[axes[0]]);
         assert!(

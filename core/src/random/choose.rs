@@ -204,15 +204,15 @@ impl Choice {
             "choice: {draws} draws without replacement from {n} elements\n  help: ask for at most \
              {n}, or draw with replacement"
         );
-        let p = self.p.as_ref().map(|p| {
+        if let Some(p) = &self.p {
             assert!(
                 p.shape() == [n],
                 "choice: expects a probability for each of {n} elements, got p {}\n  help: p must \
                  have the shape [{n}]",
                 p.describe()
             );
-            p.to_inexact()
-        });
+        }
+        let p = self.p.as_ref().map(Array::to_inexact);
         let args: Vec<&Array> = std::iter::once(&a).chain(&p).collect();
         let fixed = (shape, axis, self.replace, self.mode);
         draw("_choice", key, fixed, &args, |key, args| {
