@@ -2,6 +2,7 @@
 
 use crate::intern::Table;
 use crate::thread_stack::{ThreadStack, WithStack};
+use smallvec::SmallVec;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -146,15 +147,8 @@ pub(crate) fn bound_names() -> String {
     })
 }
 
-/// A number for the mapped axes here, on which a program traced here may
-/// depend; 0 where there are none.
-pub(crate) fn bound_fingerprint() -> u64 {
-    BOUND.with_borrow(|bound| {
-        let mut hasher = crate::hash::FastHasher::default();
-        for (name, size) in bound {
-            hasher.write_usize(name.0.as_ptr().addr());
-            hasher.write_usize(*size);
-        }
-        hasher.finish()
-    })
+/// The mapped axes here, as numbers: a program traced here may depend on them.
+pub(crate) fn bound() -> SmallVec<[u64; 4]> {
+    let numbers = |(name, size): &(AxisName, usize)| [name.0.as_ptr().addr() as u64, *size as u64];
+    BOUND.with_borrow(|bound| bound.iter().flat_map(numbers).collect())
 }

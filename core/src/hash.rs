@@ -13,7 +13,7 @@ fn fold(a: u64, b: u64) -> u64 {
 
 /// Bytes as words of eight, the last filled with zeros, and how many bytes of
 /// each count.
-fn words(bytes: &[u8]) -> impl Iterator<Item = (u64, usize)> + '_ {
+pub fn words(bytes: &[u8]) -> impl Iterator<Item = (u64, usize)> + '_ {
     bytes.chunks(8).map(|chunk| {
         let mut word = [0; 8];
         word[..chunk.len()].copy_from_slice(chunk);

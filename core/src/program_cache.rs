@@ -1,4 +1,5 @@
-//! The programs of operations outside of `jit`, by what they are for.
+//! Programs by what they are for: those of jitted functions and those of operations
+//! outside of `jit`.
 
 use crate::hash::FastMap;
 use crate::single_flight::Flights;
@@ -17,6 +18,8 @@ pub(crate) struct ProgramCache<K, V> {
     flights: Flights<u64>,
     /// Counts values; those used since the same count are equally old.
     clock: AtomicU64,
+    /// How many values are kept, if not as many as the setting says.
+    limit: Option<usize>,
 }
 
 struct Table<K, V> {
@@ -26,17 +29,27 @@ struct Table<K, V> {
 
 /// A value with its key.
 pub(crate) struct Slot<K, V> {
-    key: K,
+    pub key: K,
     pub value: V,
     used: AtomicU64,
 }
 
 impl<K, V> ProgramCache<K, V> {
+    /// A table that keeps as many values as `RAMIE_EAGER_PROGRAMS` says.
     pub const fn new() -> Self {
         ProgramCache {
             table: RwLock::new(None),
             flights: Flights::new(),
             clock: AtomicU64::new(0),
+            limit: None,
+        }
+    }
+
+    /// A table that keeps `limit` values, at least one.
+    pub fn with_limit(limit: usize) -> Self {
+        ProgramCache {
+            limit: Some(limit.max(1)),
+            ..ProgramCache::new()
         }
     }
 
@@ -53,18 +66,25 @@ impl<K, V> ProgramCache<K, V> {
         }
     }
 
+    /// The value whose key has this hash and satisfies `is_key`.
     #[inline]
-    fn find(&self, hash: u64, is_key: impl Fn(&K) -> bool) -> Option<Arc<Slot<K, V>>> {
+    pub fn find(&self, hash: u64, is_key: impl Fn(&K) -> bool) -> Option<Arc<Slot<K, V>>> {
         let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
         let slots = table.as_ref()?.by_hash.get(&hash)?;
         let slot = slots.iter().find(|slot| is_key(&slot.key))?;
+        self.touch(slot);
+        Some(slot.clone())
+    }
+
+    /// Notes that a value is used.
+    #[inline]
+    pub fn touch(&self, slot: &Slot<K, V>) {
         // Written only when something was made since, so that threads which find the
         // same program do not take its memory from each other's caches.
         let now = self.clock.load(Ordering::Relaxed);
         if slot.used.load(Ordering::Relaxed) != now {
             slot.used.store(now, Ordering::Relaxed);
         }
-        Some(slot.clone())
     }
 
     #[cold]
@@ -82,12 +102,14 @@ impl<K, V> ProgramCache<K, V> {
             }
             if flight.is_some() {
                 let (key, value) = make()?;
-                return Ok(self.insert(hash, key, value, limit()));
+                return Ok(self.insert(hash, key, value));
             }
         }
     }
 
-    fn insert(&self, hash: u64, key: K, value: V, limit: usize) -> Arc<Slot<K, V>> {
+    /// Keeps a value whose key is not there yet.
+    pub fn insert(&self, hash: u64, key: K, value: V) -> Arc<Slot<K, V>> {
+        let limit = self.limit.unwrap_or_else(limit);
         let now = self.clock.fetch_add(1, Ordering::Relaxed) + 1;
         let slot = Arc::new(Slot {
             key,
@@ -105,6 +127,13 @@ impl<K, V> ProgramCache<K, V> {
         // Programs are destroyed without the lock held.
         drop(dropped);
         slot
+    }
+
+    /// All values, in no order.
+    pub fn all(&self) -> Vec<Arc<Slot<K, V>>> {
+        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
+        let slots = table.iter().flat_map(|table| table.by_hash.values());
+        slots.flatten().cloned().collect()
     }
 
     /// Forgets all values.
@@ -177,20 +206,22 @@ mod tests {
 
     #[test]
     fn the_value_used_longest_ago_goes() {
-        let cache = ProgramCache::new();
+        let mut cache = ProgramCache::with_limit(3);
         for key in [1, 2, 3] {
-            cache.insert(u64::from(key % 2), key, key, 3);
+            cache.insert(u64::from(key % 2), key, key);
         }
         assert!(!get(&cache, 1, 1).1, "used again");
-        cache.insert(9, 4, 4, 3);
+        cache.insert(9, 4, 4);
         let kept = |hash, key| cache.find(hash, |k: &u32| *k == key).is_some();
         assert_eq!(
             [kept(1, 1), kept(0, 2), kept(1, 3), kept(9, 4)],
             [true, false, true, true]
         );
+        assert_eq!(cache.all().len(), 3);
         // A smaller limit takes effect with the next value.
-        cache.insert(10, 5, 5, 1);
-        assert!(kept(10, 5));
+        cache.limit = Some(1);
+        cache.insert(10, 5, 5);
+        assert!(cache.find(10, |k: &u32| *k == 5).is_some());
         let table = cache.table.read().expect("the table");
         let table = table.as_ref().expect("it has one value");
         assert_eq!((table.len, table.by_hash.len()), (1, 1));

@@ -204,3 +204,43 @@ fn grad_of_a_vector_is_an_error_that_says_so() {
         .expect("text");
     assert!(message.contains("must return a scalar"), "{message}");
 }
+
+/// The memory of an argument that is passed by value is the caller's, however many
+/// handles there are at the first call.
+#[test]
+fn arguments_are_donated_where_the_options_name_them() {
+    let f = |x: Array, y: Array| (x + 1.0, y * 2.0);
+    let aliased = |options: JitOptions, x: Array, y: Array| {
+        let lowered = jit_with(f, options).lower((x, y)).expect("lowers");
+        lowered.as_text().matches("tf.aliasing_output").count()
+    };
+    let donating = |argnums: &[usize]| JitOptions {
+        donate_argnums: argnums.into(),
+        ..Default::default()
+    };
+    let abstractly = Array::shape_dtype_struct(&[2], DType::F32);
+    for (argnums, count) in [(&[][..], 0), (&[1][..], 1), (&[0, 1][..], 2)] {
+        let (x, y) = (f32s(&[1.0, 2.0]), f32s(&[3.0, 4.0]));
+        assert_eq!(aliased(donating(argnums), x, y), count);
+        let both = (abstractly.clone(), abstractly.clone());
+        assert_eq!(aliased(donating(argnums), both.0, both.1), count);
+    }
+    // An array that is held is copied.
+    let g = jit_with(f, donating(&[0, 1]));
+    let (x, y) = (f32s(&[1.0, 2.0]), f32s(&[3.0, 4.0]));
+    let (sum, product) = g(x.clone(), y);
+    assert_eq!(x.to_vec::<f32>(), [1.0, 2.0]);
+    assert_eq!(sum.to_vec::<f32>(), [2.0, 3.0]);
+    assert_eq!(product.to_vec::<f32>(), [6.0, 8.0]);
+}
+
+#[test]
+#[should_panic(expected = "donate_argnums contains 1, and the function has 1 arguments")]
+fn an_argument_that_is_not_there_cannot_be_donated() {
+    let options = JitOptions {
+        donate_argnums: vec![1],
+        ..Default::default()
+    };
+    let f = jit_with(|s: &mut Array, x: Array| *s += x, options);
+    f(&mut Array::from(1.0f32), Array::from(2.0f32));
+}

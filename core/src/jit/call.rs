@@ -1,24 +1,23 @@
 //! The call of a jitted function: look its program up, run it, put the results
 //! in place.
 
-use super::JitOptions;
 use super::made::Made;
-use super::place::{placed, plan, site_of};
-use super::programs::{Forget, Shared, lock, shared};
-use super::signature::{Description, Signature, describe, signature};
+use super::place::{Plan, placed, plan, site_of};
+use super::programs::{Forget, Shared, shared};
+use super::signature::{Description, Signature, describe};
+use super::{JitOptions, donate};
 use crate::array::{DeviceArray, Repr};
 use crate::jaxpr::{ClosedJaxpr, Scope};
-use crate::lower::ArgumentAttribute;
 use crate::prim::call::Call;
-use crate::runtime::sharded::Layout;
+use crate::runtime::sharded::{Layout, Site};
 use crate::runtime::{self, Origin};
-use crate::single_flight::Flights;
 use crate::trace::{OpenTrace, in_user_code, is_tracing};
 use crate::{Array, Aval, Error, Result, Sharding, Tree, numerics, profiler, sharding, tree};
 use ramie_pjrt::{Buffer, Callback, Device, Executable};
 use smallvec::SmallVec;
 use std::panic::Location;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
 type Body<'f, S, A, R> = Box<dyn Fn(&mut S, A) -> R + Send + Sync + 'f>;
@@ -29,8 +28,8 @@ pub(crate) struct Jit<'f, S, A, R> {
     pub name: Arc<str>,
     options: JitOptions,
     programs: Shared<Entry<S, R>>,
-    nested: Shared<Nested<S, R>>,
-    flights: Flights<Signature>,
+    /// What calls inside of traces found.
+    nested: Shared<Arc<Trace<S, R>>>,
 }
 
 /// What one trace of the function gave.
@@ -40,10 +39,10 @@ pub(crate) struct Trace<S, R> {
     state: S,
     result: R,
     /// Leaves of the state among the inputs, and among the outputs.
-    state_ins: usize,
-    state_outs: usize,
+    pub state_ins: usize,
+    pub state_outs: usize,
     /// Whether the state kept its structure and fixed values.
-    in_place: bool,
+    pub in_place: bool,
 }
 
 /// A compiled program.
@@ -56,14 +55,16 @@ pub(crate) struct Entry<S, R> {
     device: Device,
     /// How arguments and results lie on the devices of a mesh.
     layout: Option<Box<Layout>>,
-    description: Description,
-}
-
-struct Nested<S, R> {
-    trace: Trace<S, R>,
+    pub description: Description,
+    /// Whether copies of donated arguments were reported.
+    reported: AtomicBool,
 }
 
 type Inputs = SmallVec<[Array; 16]>;
+
+/// The numbers of donated arguments, captured values first, that other handles hold: the
+/// program gets copies of them.
+type Copied = SmallVec<[usize; 8]>;
 
 /// Whether a call on this thread may have to do other than run a program, in one
 /// question for all that [`Jit::call`] tells apart then.
@@ -88,10 +89,9 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         Jit {
             body,
             name: options.name.as_deref().unwrap_or(name).into(),
+            programs: shared(options.cache_limit),
+            nested: shared(options.cache_limit),
             options,
-            programs: shared(),
-            nested: shared(),
-            flights: Flights::default(),
         }
     }
 
@@ -127,54 +127,21 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
     }
 
     fn try_call(&self, state: &mut S, args: A, at: &'static Location<'static>) -> Result<R> {
-        let key = signature(state, &args);
-        let hit = lock(&self.programs).get(key);
-        let entry = match hit {
-            Some(entry) => entry,
-            None => self.compile_once(key, state, &args, at)?,
-        };
-        entry.run_checked(&self.name, state, args)
+        let compile = || self.compile(state, &args, at);
+        let made = self.programs.get_or_make(state, &args, compile)?;
+        made.value.run_checked(&self.name, state, args)
     }
 
-    /// Compiles the program, unless another thread does so at the moment: then the
-    /// program is that thread's.
+    /// Compiles the program for a call.
     #[cold]
-    fn compile_once(
-        &self,
-        key: Signature,
-        state: &S,
-        args: &A,
-        at: &'static Location<'static>,
-    ) -> Result<Arc<Entry<S, R>>> {
-        loop {
-            let flight = self.flights.enter(key);
-            // Another thread may have made it since the last look.
-            if let Some(entry) = lock(&self.programs).get(key) {
-                return Ok(entry);
-            }
-            if flight.is_some() {
-                return self.compile(key, state, args, at);
-            }
-        }
-    }
-
-    fn compile(
-        &self,
-        key: Signature,
-        state: &S,
-        args: &A,
-        at: &'static Location<'static>,
-    ) -> Result<Arc<Entry<S, R>>> {
+    fn compile(&self, state: &S, args: &A, at: &'static Location<'static>) -> Result<Entry<S, R>> {
         let description = describe(state, args);
-        let reason = {
-            let programs = lock(&self.programs);
-            description.explain(programs.all().map(|e| &e.description))
-        };
+        let earlier = self.programs.all();
+        let reason = description.explain(earlier.iter().map(|made| &made.value.description));
         let start = Instant::now();
         let site = site_of(state, args)?;
         let trace = self.trace(state, args, at);
-        let wanted = self.options.out_shardings.as_ref();
-        let plan = plan(&trace, site, state, args, wanted)?;
+        let plan = self.plan(&trace, site, state, args)?;
         let traced = start.elapsed();
         let jaxpr = &trace.program.jaxpr;
         let program = plan.lower(&self.name, jaxpr);
@@ -193,9 +160,8 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
                 self.name
             );
         }
-        let entry = Arc::new(trace.into_entry(made, description)?);
-        let mut programs = lock(&self.programs);
-        programs.insert_for_call(key, entry.clone(), self.options.cache_limit, reason);
+        let entry = trace.into_entry(made, description)?;
+        self.programs.note_compilation(reason);
         Ok(entry)
     }
 
@@ -239,31 +205,29 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
     /// Inside a trace: one equation that holds the function's program.
     #[cold]
     fn call_nested(&self, state: &mut S, args: A, at: &'static Location<'static>) -> R {
-        let mut key = signature(state, &args);
-        key.0 ^= crate::axis::bound_fingerprint();
-        key.1 ^= sharding::Context::current().fingerprint() as u64;
-        let hit = lock(&self.nested).get(key);
-        let entry = hit.unwrap_or_else(|| {
-            let entry = Arc::new(Nested {
-                trace: self.trace_all(state, &args, at),
-            });
-            // What was captured from an open trace is gone with that trace.
-            if !entry.trace.program.consts.iter().any(Array::is_tracer) {
-                lock(&self.nested).insert(key, entry.clone(), self.options.cache_limit);
+        let key = Signature::of(state, &args).and(crate::axis::bound());
+        let trace = match self.nested.find(&key) {
+            Some(made) => made.value.clone(),
+            None => {
+                let trace = Arc::new(self.trace_all(state, &args, at));
+                // What was captured from an open trace is gone with that trace.
+                if !trace.program.consts.iter().any(Array::is_tracer) {
+                    self.nested.insert(key, trace.clone());
+                }
+                trace
             }
-            entry
-        });
+        };
         let mut inputs = tree::leaves(state);
         let mut donated = vec![true; inputs.len()];
         inputs.extend(tree::leaves(&args));
         donated.resize(inputs.len(), false);
-        let program = entry.trace.program.clone();
+        let program = trace.program.clone();
         let mut outs = crate::trace::at_location(at, || {
             Call::apply_donating(&self.name, program, &inputs, &donated)
         })
         .into_iter();
-        entry.trace.put_state(state, &mut outs);
-        entry.trace.result(&mut outs)
+        trace.put_state(state, &mut outs);
+        trace.result(&mut outs)
     }
 
     /// The arguments where `in_shardings` wants them.
@@ -274,24 +238,16 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         }
     }
 
-    /// Where results are to be.
-    pub fn out_shardings(&self) -> Option<&sharding::Shardings> {
-        self.options.out_shardings.as_ref()
+    /// The plan of a call at `site`.
+    pub fn plan(&self, trace: &Trace<S, R>, site: Site, state: &S, args: &A) -> Result<Plan> {
+        let donated = trace.donations(&self.name, state, args, &self.options.donate_argnums);
+        let wanted = self.options.out_shardings.as_ref();
+        plan(trace, site, state, args, donated, wanted)
     }
 
-    /// How many programs have been compiled.
-    pub fn compilations(&self) -> usize {
-        lock(&self.programs).made()
-    }
-
-    /// Why the last program was compiled beside earlier ones.
-    pub fn last_retrace(&self) -> Option<String> {
-        lock(&self.programs).reason()
-    }
-
-    /// The programs that calls find, and how many of them are kept.
-    pub fn programs(&self) -> (Shared<Entry<S, R>>, usize) {
-        (self.programs.clone(), self.options.cache_limit)
+    /// The programs that calls find.
+    pub fn programs(&self) -> &Shared<Entry<S, R>> {
+        &self.programs
     }
 
     /// Forgets all programs.
@@ -307,58 +263,6 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
 }
 
 impl<S: Tree, R: Tree> Trace<S, R> {
-    /// Which inputs give their memory to which outputs: state leaves to their
-    /// own new values first, then whatever fits, of state always and of
-    /// arguments where nothing else holds them now.
-    pub fn donations<A: Tree>(&self, args: &A) -> Vec<ArgumentAttribute> {
-        let jaxpr = &self.program.jaxpr;
-        let outs: Vec<Aval> = jaxpr.out_avals();
-        let consts = jaxpr.constvars.len();
-        let mut attributes = vec![ArgumentAttribute::None; consts + jaxpr.invars.len()];
-        let mut taken = vec![false; outs.len()];
-        let held = |a: &Array| match &a.0 {
-            Repr::Device(d) => Arc::strong_count(d) > 1,
-            Repr::Abstract(..) => false,
-            _ => true,
-        };
-        let mut donors: Vec<usize> = (0..self.state_ins).collect();
-        let mut index = self.state_ins;
-        struct Unheld<'a>(
-            &'a mut usize,
-            &'a mut Vec<usize>,
-            &'a dyn Fn(&Array) -> bool,
-        );
-        impl tree::Visitor for Unheld<'_> {
-            fn leaf(&mut self, array: &Array) {
-                if !(self.2)(array) {
-                    self.1.push(*self.0);
-                }
-                *self.0 += 1;
-            }
-        }
-        args.walk(&mut Unheld(&mut index, &mut donors, &held));
-        let ins = jaxpr.in_avals();
-        let same = |i: usize, o: usize| ins[i].strong() == outs[o].strong();
-        if self.in_place {
-            for i in 0..self.state_ins.min(self.state_outs) {
-                if same(i, i) {
-                    attributes[consts + i] = ArgumentAttribute::AliasedTo(i);
-                    taken[i] = true;
-                }
-            }
-        }
-        for i in donors {
-            if attributes[consts + i] != ArgumentAttribute::None {
-                continue;
-            }
-            if let Some(o) = (0..outs.len()).find(|&o| !taken[o] && same(i, o)) {
-                attributes[consts + i] = ArgumentAttribute::AliasedTo(o);
-                taken[o] = true;
-            }
-        }
-        attributes
-    }
-
     pub fn into_entry(self, made: Made, description: Description) -> Result<Entry<S, R>> {
         let captured = &self.program.consts;
         let consts = match &made.layout {
@@ -380,6 +284,7 @@ impl<S: Tree, R: Tree> Trace<S, R> {
             device: made.device,
             layout: made.layout,
             description,
+            reported: AtomicBool::new(false),
             trace: self,
         })
     }
@@ -454,16 +359,18 @@ impl<S: Tree, R: Tree> Entry<S, R> {
         };
         if let Some(layout) = &self.layout {
             let mut outs = Vec::with_capacity(self.outs.len());
-            if let Err(e) = self.execute_sharded(layout, &inputs, &mut outs) {
-                return restore(state, inputs, e);
+            match self.execute_sharded(layout, &inputs, &mut outs) {
+                Ok(copied) => self.report_copies(state, &args, &inputs, &copied),
+                Err(e) => return restore(state, inputs, e),
             }
             let mut outs = outs.into_iter();
             self.trace.put_state(state, &mut outs);
             return Ok(self.trace.result(&mut outs));
         }
         let mut outputs: Vec<Buffer> = Vec::with_capacity(self.outs.len());
-        if let Err(e) = self.execute(&inputs, &mut outputs) {
-            return restore(state, inputs, e);
+        match self.execute(&inputs, &mut outputs) {
+            Ok(copied) => self.report_copies(state, &args, &inputs, &copied),
+            Err(e) => return restore(state, inputs, e),
         }
         let sharding = Sharding::SingleDevice(self.device);
         let mut outs = outputs
@@ -474,13 +381,31 @@ impl<S: Tree, R: Tree> Entry<S, R> {
         Ok(self.trace.result(&mut outs))
     }
 
+    /// Reports, once, which inputs could not be donated because other handles hold them.
+    #[inline]
+    fn report_copies<A: Tree>(&self, state: &S, args: &A, inputs: &[Array], copied: &Copied) {
+        if copied.is_empty() || !super::logs_compiles() || self.reported.swap(true, Relaxed) {
+            return;
+        }
+        // A scalar on the host is not in a buffer that could be donated.
+        let numbers = copied.iter().map(|i| i - self.consts.len());
+        for i in numbers.filter(|&i| matches!(inputs[i].0, Repr::Device(_))) {
+            eprintln!(
+                "ramie: `{}` copies `{}`, {}: another handle holds it",
+                self.executable.name(),
+                donate::path(i, state, args),
+                inputs[i].aval()
+            );
+        }
+    }
+
     /// Runs the program on the devices of a mesh.
     fn execute_sharded(
         &self,
         layout: &Layout,
         inputs: &[Array],
         outputs: &mut Vec<Array>,
-    ) -> Result<()> {
+    ) -> Result<Copied> {
         let donated = &self.executable.signature().donated;
         let consts = self.consts.len();
         // What is not laid out as the program wants it goes there for the call.
@@ -492,7 +417,7 @@ impl<S: Tree, R: Tree> Entry<S, R> {
             }
         }
         let mut next = moved.iter().peekable();
-        let mut kept: SmallVec<[usize; 8]> = SmallVec::new();
+        let mut kept = Copied::new();
         let mut args: SmallVec<[&Arc<DeviceArray>; 24]> = self.consts.iter().collect();
         for (i, input) in inputs.iter().enumerate() {
             let held = match next.next_if(|(at, _)| *at == i) {
@@ -504,15 +429,16 @@ impl<S: Tree, R: Tree> Entry<S, R> {
             }
             args.push(held);
         }
-        layout.run(&self.executable, &args, &kept, |a| outputs.push(a))
+        layout.run(&self.executable, &args, &kept, |a| outputs.push(a))?;
+        Ok(kept)
     }
 
-    fn execute(&self, inputs: &[Array], outputs: &mut Vec<Buffer>) -> Result<()> {
+    fn execute(&self, inputs: &[Array], outputs: &mut Vec<Buffer>) -> Result<Copied> {
         let donated = &self.executable.signature().donated;
         let consts = self.consts.len();
         // A scalar that is not on this program's device, put there for the call.
         let mut placed: SmallVec<[(usize, Arc<DeviceArray>); 2]> = SmallVec::new();
-        let mut kept: SmallVec<[usize; 8]> = SmallVec::new();
+        let mut kept = Copied::new();
         let mut buffers: SmallVec<[&Buffer; 24]> = SmallVec::new();
         for c in &self.consts {
             buffers.push(&c.buffers[0]);
@@ -536,6 +462,7 @@ impl<S: Tree, R: Tree> Entry<S, R> {
             }
             buffers.push(&held.buffers[0]);
         }
-        runtime::ordered::execute(&self.executable, self.ordered, &buffers, &kept, outputs)
+        runtime::ordered::execute(&self.executable, self.ordered, &buffers, &kept, outputs)?;
+        Ok(kept)
     }
 }

@@ -50,13 +50,13 @@ impl<S: Tree, A: Tree, R: Tree, C: ?Sized> Jitted<'_, S, A, R, C> {
 
     /// How many programs have been compiled for calls.
     pub fn compilations(&self) -> usize {
-        self.jit.compilations()
+        self.jit.programs().compilations()
     }
 
     /// Why the last compilation was needed although there were programs
     /// already: which part of the arguments changed, from what to what.
     pub fn last_retrace(&self) -> Option<String> {
-        self.jit.last_retrace()
+        self.jit.programs().reason()
     }
 
     /// Forgets the compiled programs.

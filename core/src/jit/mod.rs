@@ -3,6 +3,7 @@
 
 mod call;
 mod disable;
+mod donate;
 mod function;
 mod made;
 mod place;
@@ -28,6 +29,10 @@ pub struct JitOptions {
     pub name: Option<String>,
     /// How many compiled programs are kept; the least recently used goes.
     pub cache_limit: usize,
+    /// Which arguments give their memory to results, counted from 0 without the state
+    /// (`donate_argnums` of `jax.jit`). An array that another handle holds is copied
+    /// instead. State passed by `&mut` is always donated.
+    pub donate_argnums: Vec<usize>,
     /// XLA flags for this function, by name.
     pub compiler_options: Vec<(String, OptionOverride)>,
     /// Where arguments are that are not over a mesh yet; arrays that are
@@ -43,6 +48,7 @@ impl Default for JitOptions {
         JitOptions {
             name: None,
             cache_limit: 256,
+            donate_argnums: Vec::new(),
             compiler_options: Vec::new(),
             in_shardings: None,
             out_shardings: None,
@@ -58,9 +64,8 @@ impl Default for JitOptions {
 /// program. Results come back at once, while the device works.
 ///
 /// State passed by `&mut` as the first argument is replaced by its new value,
-/// in its old memory where nothing else holds it. Arguments passed by value
-/// give their memory to results, where nothing else holds them at the first
-/// call.
+/// in its old memory where nothing else holds it. Arguments passed by value keep
+/// their memory, unless [`JitOptions::donate_argnums`] names them.
 ///
 /// ```no_run
 /// use ramie_core::{Array, jit};

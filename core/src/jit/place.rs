@@ -76,12 +76,13 @@ impl Plan {
     }
 }
 
-/// The plan of a call at `site`.
+/// The plan of a call at `site`, whose inputs are donated as `attributes` says.
 pub(super) fn plan<S: Tree, A: Tree, R: Tree>(
     trace: &Trace<S, R>,
     site: Site,
     state: &S,
     args: &A,
+    mut attributes: Vec<ArgumentAttribute>,
     out_shardings: Option<&Shardings>,
 ) -> Result<Plan> {
     let jaxpr = &trace.program.jaxpr;
@@ -90,7 +91,6 @@ pub(super) fn plan<S: Tree, A: Tree, R: Tree>(
         Some(mesh) if matches!(site, Site::Device(_)) => Site::Mesh(mesh),
         _ => site.of_program(jaxpr),
     };
-    let mut attributes = trace.donations(args);
     let asked = match out_shardings {
         Some(shardings) => wanted(shardings, trace.traced_result())?,
         None => Vec::new(),

@@ -1,40 +1,55 @@
 //! The programs made of a function, found by signature.
 
 use super::signature::Signature;
-use crate::hash::FastMap;
+use crate::Tree;
+use crate::program_cache::{ProgramCache, Slot};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
+
+/// A program with its signature.
+pub(super) type Made<E> = Arc<Slot<Signature, E>>;
 
 /// Programs by signature, with the last one at hand.
 pub(super) struct Programs<E> {
-    last: Option<(Signature, Arc<E>)>,
-    by_signature: FastMap<Signature, (Arc<E>, u64)>,
-    clock: u64,
-    made: usize,
+    last: Mutex<Option<Made<E>>>,
+    all: ProgramCache<Signature, E>,
+    calls: Mutex<Calls>,
+}
+
+/// Compilations that calls needed.
+#[derive(Default)]
+struct Calls {
+    compilations: usize,
     reason: Option<String>,
 }
 
 /// The programs of a function, which its stages add to as well.
-pub(super) type Shared<E> = Arc<Mutex<Programs<E>>>;
+pub(super) type Shared<E> = Arc<Programs<E>>;
 
 /// Programs of some type that can be forgotten.
 pub(super) trait Forget: Send + Sync {
     fn forget(&self);
 }
 
-impl<E: Send + Sync> Forget for Mutex<Programs<E>> {
+impl<E: Send + Sync> Forget for Programs<E> {
     fn forget(&self) {
-        // Programs are destroyed without the lock held.
-        let forgotten = std::mem::take(&mut *lock(self));
-        drop(forgotten);
+        // Programs are destroyed without a lock held.
+        let last = lock(&self.last).take();
+        drop(last);
+        self.all.clear();
+        *lock(&self.calls) = Calls::default();
     }
 }
 
 /// The programs of all functions.
 static ALL: Mutex<Vec<Weak<dyn Forget>>> = Mutex::new(Vec::new());
 
-/// No programs yet, which [`forget_all`] knows of.
-pub(super) fn shared<E: Send + Sync + 'static>() -> Shared<E> {
-    let programs = Shared::<E>::default();
+/// No programs yet, at most `limit` later, which [`forget_all`] knows of.
+pub(super) fn shared<E: Send + Sync + 'static>(limit: usize) -> Shared<E> {
+    let programs = Arc::new(Programs {
+        last: Mutex::new(None),
+        all: ProgramCache::with_limit(limit),
+        calls: Mutex::default(),
+    });
     let weak: Weak<dyn Forget> = Arc::downgrade(&(programs.clone() as Arc<dyn Forget>));
     let mut all = lock(&ALL);
     // Those of functions that are gone make room before the list grows.
@@ -53,83 +68,66 @@ pub(crate) fn forget_all() {
     }
 }
 
-impl<E> Default for Programs<E> {
-    fn default() -> Self {
-        Programs {
-            last: None,
-            by_signature: FastMap::default(),
-            clock: 0,
-            made: 0,
-            reason: None,
-        }
-    }
-}
-
 impl<E> Programs<E> {
-    /// The program for a signature.
-    pub fn get(&mut self, key: Signature) -> Option<Arc<E>> {
-        if let Some((last, entry)) = &self.last
-            && *last == key
+    /// The program for a call, made at first use, by one thread.
+    #[inline]
+    pub fn get_or_make<S: Tree, A: Tree, X>(
+        &self,
+        state: &S,
+        args: &A,
+        make: impl FnOnce() -> Result<E, X>,
+    ) -> Result<Made<E>, X> {
+        let last = lock(&self.last).clone();
+        if let Some(last) = last
+            && last.key.matches(state, args)
         {
-            return Some(entry.clone());
+            self.all.touch(&last);
+            return Ok(last);
         }
-        self.clock += 1;
-        let (entry, used) = self.by_signature.get_mut(&key)?;
-        *used = self.clock;
-        let entry = entry.clone();
-        self.last = Some((key, entry.clone()));
-        Some(entry)
+        let key = Signature::of(state, args);
+        let with_key = || Ok((key.clone(), make()?));
+        let made = self
+            .all
+            .get_or_make(key.fingerprint(), |k| *k == key, with_key)?;
+        *lock(&self.last) = Some(made.clone());
+        Ok(made)
     }
 
-    /// Keeps a program, and lets the least recently used go where there are more
-    /// than `limit`.
-    pub fn insert(&mut self, key: Signature, entry: Arc<E>, limit: usize) {
-        self.clock += 1;
-        self.by_signature.insert(key, (entry.clone(), self.clock));
-        self.last = Some((key, entry));
-        while self.by_signature.len() > limit.max(1) {
-            let oldest = self
-                .by_signature
-                .iter()
-                .min_by_key(|(_, (_, used))| *used)
-                .map(|(key, _)| *key);
-            if let Some(oldest) = oldest {
-                self.by_signature.remove(&oldest);
-            }
-        }
+    /// The program for a signature.
+    pub fn find(&self, key: &Signature) -> Option<Made<E>> {
+        self.all.find(key.fingerprint(), |k| k == key)
     }
 
-    /// [`insert`](Programs::insert) of a program that a call needed, and why it
-    /// did although there were others.
-    pub fn insert_for_call(
-        &mut self,
-        key: Signature,
-        entry: Arc<E>,
-        limit: usize,
-        reason: Option<String>,
-    ) {
-        self.made += 1;
-        self.reason = reason;
-        self.insert(key, entry, limit);
+    /// Keeps a program, unless there is one for the signature.
+    pub fn insert(&self, key: Signature, program: E) -> Made<E> {
+        let found = self.find(&key);
+        found.unwrap_or_else(|| self.all.insert(key.fingerprint(), key, program))
     }
 
     /// All programs, in no order.
-    pub fn all(&self) -> impl Iterator<Item = &Arc<E>> {
-        self.by_signature.values().map(|(entry, _)| entry)
+    pub fn all(&self) -> Vec<Made<E>> {
+        self.all.all()
     }
 
-    /// How many programs calls needed.
-    pub fn made(&self) -> usize {
-        self.made
+    /// Notes that a call needed a compilation, and why although there were programs.
+    pub fn note_compilation(&self, reason: Option<String>) {
+        let mut calls = lock(&self.calls);
+        calls.compilations += 1;
+        calls.reason = reason;
     }
 
-    /// Why the last of these was needed beside earlier ones.
+    /// How many compilations calls needed.
+    pub fn compilations(&self) -> usize {
+        lock(&self.calls).compilations
+    }
+
+    /// Why the last of these was needed although there were programs.
     pub fn reason(&self) -> Option<String> {
-        self.reason.clone()
+        lock(&self.calls).reason.clone()
     }
 }
 
-/// The programs, also where a thread panicked that had them.
-pub(super) fn lock<T>(programs: &Mutex<T>) -> MutexGuard<'_, T> {
-    programs.lock().unwrap_or_else(|e| e.into_inner())
+/// The value, also where a thread panicked that had it.
+fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(|e| e.into_inner())
 }

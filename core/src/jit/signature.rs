@@ -2,24 +2,84 @@
 
 use crate::Array;
 use crate::array::Repr;
-use crate::hash::WideHasher;
+use crate::hash::{FastHasher, words};
 use crate::sharding::{Context, Sharding};
 use crate::tree::{Fixed, Key, Tree, Visitor};
 use ramie_pjrt::Device;
-use std::hash::Hasher;
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
 
-/// A 128-bit fingerprint of structure, fixed values, types and devices.
-pub(crate) type Signature = (u64, u64);
+/// Structure, fixed values, types and devices of a call, as words: equal calls give the
+/// same words, and others do not.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Signature(SmallVec<[u64; 32]>);
 
-struct Fingerprint {
-    hasher: WideHasher,
+impl Signature {
+    /// The signature of a call.
+    pub fn of<S: Tree, A: Tree>(state: &S, args: &A) -> Signature {
+        let mut all = SmallVec::new();
+        feed(state, args, |word| all.push(word));
+        Signature(all)
+    }
+
+    /// Whether a call has this signature; allocates nothing.
+    #[inline]
+    pub fn matches<S: Tree, A: Tree>(&self, state: &S, args: &A) -> bool {
+        let (mut rest, mut same) = (self.0.iter(), true);
+        feed(state, args, |word| same &= rest.next() == Some(&word));
+        same && rest.next().is_none()
+    }
+
+    /// The signature with further conditions of the program.
+    pub fn and(mut self, conditions: impl IntoIterator<Item = u64>) -> Signature {
+        self.0.extend(conditions);
+        self
+    }
+
+    /// A hash for tables.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hasher = FastHasher::default();
+        self.hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+/// Passes on what it is given, as words.
+struct Sink<W>(W);
+
+impl<W: FnMut(u64)> Hasher for Sink<W> {
+    fn write(&mut self, bytes: &[u8]) {
+        for (word, _) in words(bytes) {
+            (self.0)(word);
+        }
+        (self.0)(bytes.len() as u64);
+    }
+    fn write_u8(&mut self, v: u8) {
+        (self.0)(v.into());
+    }
+    fn write_u32(&mut self, v: u32) {
+        (self.0)(v.into());
+    }
+    fn write_u64(&mut self, v: u64) {
+        (self.0)(v);
+    }
+    fn write_usize(&mut self, v: usize) {
+        (self.0)(v as u64);
+    }
+    fn finish(&self) -> u64 {
+        unreachable!("the words are all there is")
+    }
+}
+
+struct Fingerprint<W> {
+    words: Sink<W>,
     device: Option<Device>,
     mixed: bool,
 }
 
-impl Visitor for Fingerprint {
+impl<W: FnMut(u64)> Visitor for Fingerprint<W> {
     fn leaf(&mut self, array: &Array) {
-        self.hasher.write_usize(array.aval().address());
+        self.words.write_usize(array.aval().address());
         // One device serves a whole call, and scalars that are on none follow
         // the other arrays: the device counts once, at the end.
         match &array.0 {
@@ -28,32 +88,32 @@ impl Visitor for Fingerprint {
                     Some(device) if device != here => self.mixed = true,
                     _ => self.device = Some(here),
                 },
-                Sharding::Named(named) => self.hasher.write_usize(named.address()),
+                Sharding::Named(named) => self.words.write_usize(named.address()),
             },
-            Repr::Abstract(_, Some(named)) => self.hasher.write_usize(named.address()),
+            Repr::Abstract(_, Some(named)) => self.words.write_usize(named.address()),
             _ => {}
         }
     }
     fn fixed(&mut self, value: &dyn Fixed) {
-        value.hash_fixed(&mut self.hasher);
+        value.hash_fixed(&mut self.words);
     }
 }
 
-/// The signature of a call.
-pub(crate) fn signature<S: Tree, A: Tree>(state: &S, args: &A) -> Signature {
+/// Gives the words of a call's signature to `word`.
+fn feed<S: Tree, A: Tree>(state: &S, args: &A, word: impl FnMut(u64)) {
     let mut f = Fingerprint {
-        hasher: WideHasher::default(),
+        words: Sink(word),
         device: None,
         mixed: false,
     };
     state.walk(&mut f);
-    f.hasher.write_u8(0xA5);
     args.walk(&mut f);
     let device = f.device.or_else(default_device);
-    f.hasher.write_i64(device.map_or(-1, |d| i64::from(d.id())));
-    f.hasher.write_u8(f.mixed.into());
-    f.hasher.write_usize(Context::current().fingerprint());
-    f.hasher.finish_wide()
+    f.words.write_i64(device.map_or(-1, |d| i64::from(d.id())));
+    f.words.write_u8(f.mixed.into());
+    for number in Context::current().numbers() {
+        f.words.write_usize(number);
+    }
 }
 
 /// Where a call without placed arrays runs.

@@ -3,13 +3,13 @@
 
 use super::call::{Entry, Jit, Trace};
 use super::made::Made;
-use super::place::{Plan, plan, site_of};
-use super::programs::{Shared, lock};
-use super::signature::{Signature, describe, signature};
+use super::place::{Plan, site_of};
+use super::programs::{Made as Cached, Shared};
+use super::signature::{Signature, describe};
 use crate::aot::{CompiledFor, Target};
 use crate::lower::strip_locations;
 use crate::runtime::Program;
-use crate::{Array, Error, Jaxpr, Result, Tree, tree};
+use crate::{Error, Jaxpr, Result, Tree};
 use ramie_pjrt::{Executable, MemoryAnalysis, OptionOverride, Value};
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -25,27 +25,16 @@ pub struct Lowered<S, A, R> {
     key: Signature,
     description: super::signature::Description,
     compiler_options: Vec<(String, OptionOverride)>,
-    /// Where calls of the function look for programs, and how many they keep;
-    /// none if arguments had no elements.
-    programs: Option<(Shared<Entry<S, R>>, usize)>,
+    /// Where calls of the function look for programs.
+    programs: Shared<Entry<S, R>>,
     args: PhantomData<fn(A)>,
 }
 
 /// A compiled function for arguments of one signature.
 pub struct Compiled<S, A, R> {
     name: Arc<str>,
-    entry: Arc<Entry<S, R>>,
-    key: Signature,
-    description: super::signature::Description,
+    program: Cached<Entry<S, R>>,
     args: PhantomData<fn(A)>,
-}
-
-/// Whether a tree has arrays without elements.
-fn is_abstract<T: Tree>(tree: &T) -> bool {
-    let leaves = tree::leaves(tree);
-    leaves
-        .iter()
-        .any(|a| matches!(a.0, crate::array::Repr::Abstract(..)))
 }
 
 impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
@@ -58,19 +47,17 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
         let args = jit.placed(args)?;
         let site = site_of(state, &args)?;
         let trace = jit.trace(state, &args, at);
-        let plan = plan(&trace, site, state, &args, jit.out_shardings())?;
+        let plan = jit.plan(&trace, site, state, &args)?;
         let program = plan.lower(&jit.name, &trace.program.jaxpr);
         Ok(Lowered {
             name: jit.name.clone(),
             trace,
             program,
             plan,
-            key: signature(state, &args),
+            key: Signature::of(state, &args),
             description: describe(state, &args),
             compiler_options: jit.compiler_options().to_vec(),
-            // Arguments without elements give their memory away wherever it fits,
-            // which calls that keep theirs would pay for with copies.
-            programs: (!is_abstract(state) && !is_abstract(&args)).then(|| jit.programs()),
+            programs: jit.programs().clone(),
             args: PhantomData,
         })
     }
@@ -101,8 +88,7 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
     }
 
     /// Compiles the program. Calls of the jitted function with arguments like
-    /// these find it, and neither trace nor compile again; a program lowered for
-    /// arrays without elements is for [`Compiled::run`] alone.
+    /// these find it, and neither trace nor compile again.
     ///
     /// ```no_run
     /// use ramie_core::{Array, jit};
@@ -119,16 +105,10 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
     pub fn compile(self) -> Result<Compiled<S, A, R>> {
         let jaxpr = &self.trace.program.jaxpr;
         let (made, _) = Made::compile(self.program, jaxpr, &self.plan, &self.compiler_options)?;
-        let entry = self.trace.into_entry(made, self.description.clone())?;
-        let entry = Arc::new(entry);
-        if let Some((programs, limit)) = self.programs {
-            lock(&programs).insert(self.key, entry.clone(), limit);
-        }
+        let entry = self.trace.into_entry(made, self.description)?;
         Ok(Compiled {
             name: self.name,
-            description: self.description,
-            entry,
-            key: self.key,
+            program: self.programs.insert(self.key, entry),
             args: PhantomData,
         })
     }
@@ -173,7 +153,7 @@ impl<S: Tree, A: Tree, R: Tree> Compiled<S, A, R> {
     /// # Errors
     /// If the plugin cannot show it.
     pub fn as_text(&self) -> Result<String> {
-        Ok(self.entry.executable.optimized_text()?)
+        Ok(self.program.value.executable.optimized_text()?)
     }
 
     /// The compiler's estimates, such as `flops` and `bytes accessed`.
@@ -181,7 +161,7 @@ impl<S: Tree, A: Tree, R: Tree> Compiled<S, A, R> {
     /// # Errors
     /// If the plugin has none.
     pub fn cost_analysis(&self) -> Result<Vec<(String, Value)>> {
-        Ok(self.entry.executable.cost_analysis()?)
+        Ok(self.program.value.executable.cost_analysis()?)
     }
 
     /// The memory that a run needs, in bytes.
@@ -189,12 +169,12 @@ impl<S: Tree, A: Tree, R: Tree> Compiled<S, A, R> {
     /// # Errors
     /// If the plugin cannot tell.
     pub fn memory_analysis(&self) -> Result<MemoryAnalysis> {
-        Ok(self.entry.executable.memory_analysis()?)
+        Ok(self.program.value.executable.memory_analysis()?)
     }
 
     /// The loaded program.
     pub fn executable(&self) -> &Executable {
-        &self.entry.executable
+        &self.program.value.executable
     }
 
     /// Runs the program on state and arguments like those it was lowered for.
@@ -203,10 +183,9 @@ impl<S: Tree, A: Tree, R: Tree> Compiled<S, A, R> {
     /// If the arguments have other types, structure or devices, or running
     /// fails. The state is then as before.
     pub fn run_with(&self, state: &mut S, args: A) -> Result<R> {
-        let key = signature(state, &args);
-        if key != self.key && !self.fits(state, &args) {
+        if !self.program.key.matches(state, &args) {
             let now = describe(state, &args);
-            let why = now.explain(std::iter::once(&self.description));
+            let why = now.explain(std::iter::once(&self.program.value.description));
             return Err(Error::Configuration(format!(
                 "{}: called with arguments it was not compiled for: {}\n  help: lower and compile \
                  for these arguments, or call the jitted function, which does so by itself",
@@ -214,21 +193,7 @@ impl<S: Tree, A: Tree, R: Tree> Compiled<S, A, R> {
                 why.unwrap_or_default()
             )));
         }
-        self.entry.run_checked(&self.name, state, args)
-    }
-
-    /// Whether arguments fit a program that was lowered for arrays without
-    /// elements: types, structure and device agree.
-    fn fits(&self, state: &S, args: &A) -> bool {
-        let Ok(site) = site_of(state, args) else {
-            return false;
-        };
-        let erase = |a: &Array| {
-            let named = a.sharding().and_then(|s| s.named());
-            Array(crate::array::Repr::Abstract(a.aval(), named))
-        };
-        site.devices() == self.entry.executable.devices()
-            && signature(&tree::map(state, erase), &tree::map(args, erase)) == self.key
+        self.program.value.run_checked(&self.name, state, args)
     }
 }
 

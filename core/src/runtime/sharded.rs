@@ -20,14 +20,6 @@ pub(crate) enum Site {
 }
 
 impl Site {
-    /// The devices, in the order of a program's partitions.
-    pub fn devices(&self) -> &[Device] {
-        match self {
-            Site::Device(device) => std::slice::from_ref(device),
-            Site::Mesh(mesh) => mesh.devices(),
-        }
-    }
-
     /// Where a program runs that was asked to run here.
     pub fn of_program(self, jaxpr: &Jaxpr) -> Site {
         match self {

@@ -42,12 +42,14 @@ impl Context {
         f()
     }
 
-    /// A number on which programs traced here may depend; 0 outside of meshes.
-    pub fn fingerprint(self) -> usize {
-        let mesh = self.mesh.map_or(0, |m| m.address());
-        let axes = self.axes.map_or(0, |a| a.address());
-        let rules = self.rules.map_or(0, |r| r.address());
-        mesh ^ axes.rotate_left(17) ^ rules.rotate_left(34) ^ usize::from(self.checks_varying)
+    /// Numbers on which programs traced here may depend; 0 outside of meshes.
+    pub fn numbers(self) -> [usize; 4] {
+        [
+            self.mesh.map_or(0, |m| m.address()),
+            self.axes.map_or(0, |a| a.address()),
+            self.rules.map_or(0, |r| r.address()),
+            self.checks_varying.into(),
+        ]
     }
 
     /// Makes it current as long as the result lives.
