@@ -21,14 +21,23 @@ pub struct Untrusted {
 
 impl fmt::Display for Untrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "`{}` {}, so another user could place native code there that this process would run\n\
-             help: {}",
+        write!(f, "{}\nhelp: {}", self.reason(), self.remedy)
+    }
+}
+
+impl Untrusted {
+    /// The message without its advice.
+    pub(crate) fn reason(&self) -> String {
+        format!(
+            "`{}` {}, so another user could place native code there that this process would run",
             self.path.display(),
-            self.problem,
-            self.remedy
+            self.problem
         )
+    }
+
+    /// The advice.
+    pub(crate) fn remedy(&self) -> &str {
+        &self.remedy
     }
 }
 

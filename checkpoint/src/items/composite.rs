@@ -135,14 +135,15 @@ impl<A: RestoreArgs> Named<A> {
     fn restore(self, reader: &ItemReader) -> Result<A::Item> {
         let item = reader.subfolder(&self.name)?;
         if !item.folder().is_dir() {
-            return Err(missing(reader, &self.name));
+            let help = "restore an item of a name that was saved";
+            return Err(missing(reader, &self.name, help));
         }
         restore_checked(self.args, &item)
     }
 }
 
-/// The error of an item that is not there.
-pub(crate) fn missing(reader: &ItemReader, name: &str) -> Error {
+/// The error of an item that is not there, and what to do.
+pub(crate) fn missing(reader: &ItemReader, name: &str, help: &str) -> Error {
     let folder = reader.folder();
     if !folder.is_dir() {
         return Error::format(folder, "there is no such checkpoint");
@@ -154,7 +155,7 @@ pub(crate) fn missing(reader: &ItemReader, name: &str) -> Error {
     };
     Error::format(
         folder,
-        format!("has no item `{name}`: {there}\n  help: restore an item of a name that was saved"),
+        format!("has no item `{name}`: {there}\n  help: {help}"),
     )
 }
 

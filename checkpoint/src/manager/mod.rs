@@ -436,12 +436,8 @@ fn restore_from<R: RestoreArgs>(reader: &ItemReader, args: R) -> Result<R::Item>
     if item.folder().is_dir() {
         return restore_checked(args, &item);
     }
-    let mut error = missing(reader, DEFAULT_ITEM);
-    if let Error::Format { message, .. } = &mut error {
-        let what = message.split('\n').next().unwrap_or_default();
-        *message = format!("{what}\n  help: items that have names are restored with a `Composite`");
-    }
-    Err(error)
+    let help = "items that have names are restored with a `Composite`";
+    Err(missing(reader, DEFAULT_ITEM, help))
 }
 
 /// Waiting and ending.

@@ -16,7 +16,8 @@ use std::time::Duration;
 #[derive(Clone)]
 pub struct KeyValueStore {
     connection: Arc<Connection>,
-    /// In front of all keys, so that users of the table do not meet.
+    /// In front of all keys with a slash, so that users of the table do not meet. Messages
+    /// leave it out.
     prefix: &'static str,
 }
 
@@ -48,17 +49,6 @@ impl KeyValueStore {
         format!("{}/{key}", self.prefix)
     }
 
-    /// Takes the prefix out of a message.
-    fn plain<T>(&self, result: Result<T>) -> Result<T> {
-        result.map_err(|error| match error {
-            Error::Distributed { kind, message } => {
-                let prefix = format!("`{}/", self.prefix);
-                failed(kind, message.replace(&prefix, "`"))
-            }
-            other => other,
-        })
-    }
-
     fn set(&self, key: &str, value: &[u8], overwrite: bool) -> Result<()> {
         let reply = self.connection.demand(|id| Request::Put {
             id,
@@ -66,7 +56,7 @@ impl KeyValueStore {
             value: value.to_vec(),
             overwrite,
         });
-        match self.plain(reply)? {
+        match reply? {
             Reply::Done { .. } => Ok(()),
             _ => Err(confused()),
         }
@@ -100,7 +90,7 @@ impl KeyValueStore {
             key: self.full(key),
             timeout_ms: milliseconds(timeout),
         });
-        match self.plain(reply)? {
+        match reply? {
             Reply::Value { value, .. } => Ok(value),
             _ => Err(confused()),
         }
@@ -115,7 +105,7 @@ impl KeyValueStore {
             id,
             key: self.full(key),
         });
-        match self.plain(reply)? {
+        match reply? {
             Reply::Value { value, .. } => Ok(Some(value)),
             Reply::Absent { .. } => Ok(None),
             _ => Err(confused()),
@@ -131,7 +121,7 @@ impl KeyValueStore {
             id,
             key: self.full(key),
         });
-        self.plain(reply).map(|_| ())
+        reply.map(|_| ())
     }
 
     /// Waits until every process is at the barrier of this name. The name can be used
@@ -147,7 +137,7 @@ impl KeyValueStore {
             name: self.full(name),
             timeout_ms: milliseconds(timeout),
         });
-        self.plain(reply).map(|_| ())
+        reply.map(|_| ())
     }
 }
 

@@ -227,7 +227,7 @@ impl Table {
             return Reply::Failed {
                 id,
                 kind: FailureKind::AlreadyExists,
-                message: format!("the key `{key}` has a value already"),
+                message: format!("the key `{}` has a value already", plain(&key)),
             };
         }
         let (waiting, others) = std::mem::take(&mut self.getters)
@@ -331,7 +331,7 @@ impl Table {
                 waiter.id,
                 format!(
                     "no process has set the key `{}` within {time:.1?}",
-                    waiter.key
+                    plain(&waiter.key)
                 ),
             );
         }
@@ -450,10 +450,15 @@ impl Table {
 /// The longest timeout: a year. Longer ones could not be added to a time.
 const FAR_MS: u64 = 365 * 24 * 3600 * 1000;
 
+/// A key or name without the user of the table in front: see `KeyValueStore`.
+fn plain(key: &str) -> &str {
+    key.split_once('/').map_or(key, |(_, name)| name)
+}
+
 fn title(name: &str) -> String {
     match name {
         GOODBYE => "shutdown".into(),
-        name => format!("barrier `{name}`"),
+        name => format!("barrier `{}`", plain(name)),
     }
 }
 

@@ -69,11 +69,10 @@ impl RefusedPlugin {
     }
 
     pub(super) fn untrusted(release: &Release, untrusted: &Untrusted) -> Self {
-        let text = untrusted.to_string();
-        let (problem, remedy) = text.split_once("\nhelp: ").unwrap_or((&text, ""));
+        let remedy = untrusted.remedy();
         RefusedPlugin {
             platform: release.platform,
-            problem: problem.to_owned(),
+            problem: untrusted.reason(),
             remedy: format!("{remedy}; RAMIE_CACHE_DIR chooses the folder of plugins"),
         }
     }
@@ -131,11 +130,6 @@ impl std::error::Error for NotFound {}
 #[non_exhaustive]
 pub enum InstallError {
     /// No wheel is published (or pinned here) for this kind of machine.
-    #[error(
-        "no {} plugin is pinned for {os} on {arch}\n\
-         help: set RAMIE_PJRT_PLUGIN to a plugin built for this machine",
-        platform.title()
-    )]
     Unsupported {
         /// The platform that was wanted.
         platform: Platform,
@@ -146,23 +140,12 @@ pub enum InstallError {
     },
 
     /// No `python3` is on `PATH` to download with.
-    #[error(
-        "no `python3` is on PATH, and the plugin is downloaded with its pip\n\
-         help: install Python 3 with pip, or unpack the wheel of {package} yourself \
-         and set RAMIE_PJRT_PLUGIN to the .so file in it"
-    )]
     NoPython {
         /// The package that was wanted, as `name==version`.
         package: String,
     },
 
     /// pip ran and failed.
-    #[error(
-        "`{command}` failed ({status}){}\n\
-         help: check the network and pip's configuration; on a machine without network, let \
-         PIP_FIND_LINKS name a folder that holds the wheel of {package}",
-        quoted_lines(output)
-    )]
     Pip {
         /// The package that was wanted, as `name==version`.
         package: String,
@@ -175,11 +158,6 @@ pub enum InstallError {
     },
 
     /// The wheel is not the one pinned in the source.
-    #[error(
-        "the wheel `{wheel}` has SHA-256\n  {found}, but\n  {expected} is pinned; it was not installed\n\
-         help: the download was damaged or replaced: try again (`python3 -m pip cache purge` \
-         empties pip's own cache), and check which index pip is configured to use"
-    )]
     WrongHash {
         /// The wheel's file name.
         wheel: String,
@@ -190,10 +168,6 @@ pub enum InstallError {
     },
 
     /// The wheel is not an archive that can be unpacked.
-    #[error(
-        "the wheel `{wheel}` cannot be unpacked: {problem}\n\
-         help: the download was damaged: try again (`python3 -m pip cache purge` empties pip's own cache)"
-    )]
     BadWheel {
         /// The wheel's file name.
         wheel: String,
@@ -202,15 +176,9 @@ pub enum InstallError {
     },
 
     /// Another user can change the folder of plugins.
-    #[error("nothing was installed: {0}; RAMIE_CACHE_DIR chooses the folder of plugins")]
     Untrusted(#[from] Untrusted),
 
     /// A file of the user cache could not be read or written.
-    #[error(
-        "cannot {action} `{}`: {source}\n\
-         help: RAMIE_CACHE_DIR chooses another folder for Ramie's cache",
-        path.display()
-    )]
     Cache {
         /// What was being done, such as `create the folder`.
         action: &'static str,
@@ -221,12 +189,83 @@ pub enum InstallError {
     },
 }
 
+impl fmt::Display for InstallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\nhelp: {}", self.reason(), self.help())
+    }
+}
+
 impl InstallError {
     /// The message without its advice.
     pub(crate) fn reason(&self) -> String {
-        let message = self.to_string();
-        let reason = message.split("\nhelp: ").next();
-        reason.unwrap_or_default().to_owned()
+        match self {
+            InstallError::Unsupported { platform, os, arch } => {
+                let title = platform.title();
+                format!("no {title} plugin is pinned for {os} on {arch}")
+            }
+            InstallError::NoPython { .. } => {
+                "no `python3` is on PATH, and the plugin is downloaded with its pip".to_owned()
+            }
+            InstallError::Pip {
+                command,
+                status,
+                output,
+                ..
+            } => format!("`{command}` failed ({status}){}", quoted_lines(output)),
+            InstallError::WrongHash {
+                wheel,
+                expected,
+                found,
+            } => format!(
+                "the wheel `{wheel}` has SHA-256\n  {found}, but\n  {expected} is pinned; it was not \
+                 installed"
+            ),
+            InstallError::BadWheel { wheel, problem } => {
+                format!("the wheel `{wheel}` cannot be unpacked: {problem}")
+            }
+            InstallError::Untrusted(untrusted) => {
+                format!("nothing was installed: {}", untrusted.reason())
+            }
+            InstallError::Cache {
+                action,
+                path,
+                source,
+            } => format!("cannot {action} `{}`: {source}", path.display()),
+        }
+    }
+
+    /// The advice.
+    fn help(&self) -> String {
+        match self {
+            InstallError::Unsupported { .. } => {
+                "set RAMIE_PJRT_PLUGIN to a plugin built for this machine".to_owned()
+            }
+            InstallError::NoPython { package } => format!(
+                "install Python 3 with pip, or unpack the wheel of {package} yourself and set \
+                 RAMIE_PJRT_PLUGIN to the .so file in it"
+            ),
+            InstallError::Pip { package, .. } => format!(
+                "check the network and pip's configuration; on a machine without network, let \
+                 PIP_FIND_LINKS name a folder that holds the wheel of {package}"
+            ),
+            InstallError::WrongHash { .. } => {
+                "the download was damaged or replaced: try again (`python3 -m pip cache purge` \
+                 empties pip's own cache), and check which index pip is configured to use"
+                    .to_owned()
+            }
+            InstallError::BadWheel { .. } => {
+                "the download was damaged: try again (`python3 -m pip cache purge` empties pip's own \
+                 cache)"
+                    .to_owned()
+            }
+            InstallError::Untrusted(untrusted) => {
+                let remedy = untrusted.remedy();
+                format!("{remedy}; RAMIE_CACHE_DIR chooses the folder of plugins")
+            }
+            InstallError::Cache { .. } => {
+                "RAMIE_CACHE_DIR chooses another folder for Ramie's cache".to_owned()
+            }
+        }
     }
 
     pub(crate) fn cache(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
