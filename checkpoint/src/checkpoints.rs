@@ -91,7 +91,7 @@ impl Default for SaveOptions {
 }
 
 /// What names of files begin with, if nothing else is said.
-const PREFIX: &str = "checkpoint_";
+pub(crate) const PREFIX: &str = "checkpoint_";
 
 impl SaveOptions {
     /// Flax's defaults: files `checkpoint_<step>`, of which the last is kept.

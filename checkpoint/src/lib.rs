@@ -13,8 +13,9 @@
 //! # }
 //! ```
 //!
-//! These are [`mod@safetensors`] files. [`serialization`] reads and writes those of
-//! Flax, and [`checkpoints`] keeps one for each of the last steps.
+//! [`save`] writes [`mod@safetensors`] files. [`serialization`] reads and writes those of
+//! Flax, and [`checkpoints`] keeps one for each of the last steps. [`load_into`] reads any
+//! [`Format`].
 //!
 //! The state of a run goes into directories as Orbax has them: [`pytree`] says how
 //! trees of arrays are saved and restored there, [`manager`] keeps those of the last
@@ -30,6 +31,7 @@ pub mod checkpoints;
 pub mod commit;
 mod error;
 mod file;
+pub mod format;
 pub mod items;
 mod lock;
 pub mod manager;
@@ -45,7 +47,6 @@ mod warning;
 
 pub use checkpoints::{latest_checkpoint, restore_checkpoint, save_checkpoint};
 pub use error::{Error, Result};
-pub use safetensors::{
-    load_into, load_metadata, load_state, save, save_sharded, save_with_metadata,
-};
+pub use format::{Format, load_into, load_state};
+pub use safetensors::{load_metadata, save, save_sharded, save_with_metadata};
 pub use serialization::{from_bytes, from_state_dict, to_bytes, to_state_dict};

@@ -3,7 +3,10 @@
 
 use half::{bf16, f16};
 use proptest::prelude::*;
-use ramie_checkpoint::{Error, load_into, load_metadata, load_state, save, save_with_metadata};
+use ramie_checkpoint::Error;
+use ramie_checkpoint::safetensors::{
+    load_into, load_metadata, load_state, save, save_with_metadata,
+};
 use ramie_core::{Array, DType, State};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};

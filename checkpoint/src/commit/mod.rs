@@ -38,7 +38,7 @@ pub(crate) use disk::{
 };
 pub(crate) use group::{Group, Meeting};
 pub(crate) use marker::{MARKER, text as marker_text};
-pub(crate) use metadata::now;
+pub(crate) use metadata::{METADATA, now};
 pub(crate) use parallel::{default_threads, for_each};
 
 /// What is in the name of a folder while a checkpoint is written there; Orbax's.

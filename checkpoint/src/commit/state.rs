@@ -4,12 +4,11 @@ use super::TEMPORARY;
 use super::manifest::MANIFEST;
 use super::marker::{self, MARKER};
 use super::metadata::StepMetadata;
+use crate::pytree::TREE;
 use crate::{Error, Result};
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// The file that Orbax writes beside the arrays of a tree.
-const TREE: &str = "_METADATA";
 /// The file in which Orbax kept whole trees before.
 const AGGREGATE: &str = "checkpoint";
 

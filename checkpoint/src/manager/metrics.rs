@@ -1,7 +1,9 @@
 //! What was measured at a step.
 
+use super::steps;
 use serde_json::{Map, Value};
 use std::fmt::Write;
+use std::path::Path;
 
 /// The metrics of a step: numbers by their names, perhaps in groups.
 ///
@@ -55,6 +57,14 @@ impl Metrics {
             .into_iter()
             .map(|(name, value)| (name, plain(value)))
             .collect()
+    }
+
+    /// Reads the metrics of a step in this folder; nothing, if it has none.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or contains no metrics.
+    pub fn of(folder: impl AsRef<Path>) -> crate::Result<Option<Metrics>> {
+        steps::read_metrics(folder.as_ref())
     }
 
     /// The metrics in a text of JSON.

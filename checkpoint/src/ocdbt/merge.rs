@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 /// What the names of processes' folders begin with.
-const PREFIX: &str = "ocdbt.process_";
+pub(crate) const PREFIX: &str = "ocdbt.process_";
 
 /// The name of the folder in which a process writes its database, for
 /// [`merge`].

@@ -29,5 +29,6 @@ pub use block::Compression;
 pub use database::{Database, Version};
 pub use keys::Keys;
 pub(crate) use manifest::NAME as MANIFEST;
+pub(crate) use merge::PREFIX as PROCESS_PREFIX;
 pub use merge::{merge, merge_in, process_folder};
 pub use writer::{Options, Writer};

@@ -5,9 +5,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
 
+/// The folder of these files in the folder of a tree.
+pub(super) const FOLDER: &str = "array_metadatas";
+
 /// The name of a process's file in the folder of a tree.
 pub(super) fn file(process: usize) -> String {
-    format!("array_metadatas/process_{process}")
+    format!("{FOLDER}/process_{process}")
 }
 
 /// How an array was written.

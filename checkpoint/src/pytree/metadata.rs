@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::path::Path;
 
 /// The file's name in the folder of a tree.
-pub(super) const FILE: &str = "_METADATA";
+pub(crate) const FILE: &str = "_METADATA";
 
 /// What kind of value a part of a saved tree is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -36,14 +36,15 @@ pub use checkpointer::{AsyncCheckpointer, Checkpointer, PyTreeCheckpointer, Stan
 pub use dict::DictRestore;
 pub use key::{KeyPart, KeyPath};
 pub use layout::{Compression, Zarr};
+pub(crate) use metadata::FILE as TREE;
 pub use metadata::ValueKind;
 pub use restore::PyTreeRestore;
 pub use save::{LeafSave, PyTreeSave};
 pub use source::{ArrayInfo, PartMetadata, TreeMetadata};
 pub use transform::Transform;
 
-use crate::Result;
 use crate::commit::ItemReader;
+use crate::{Result, ocdbt};
 use std::path::Path;
 
 /// What is known of a saved tree without reading its arrays: names, shapes, element
@@ -70,4 +71,17 @@ use std::path::Path;
 pub fn metadata(folder: impl AsRef<Path>) -> Result<TreeMetadata> {
     let reader = ItemReader::open(folder.as_ref())?;
     TreeMetadata::of(&source::Source::open(&reader)?)
+}
+
+/// Whether a file is one of a tree, even if the tree's metadata are lost.
+pub(crate) fn is_of_tree(name: &str) -> bool {
+    let file = name.rsplit('/').next().unwrap_or_default();
+    let arrays = name.strip_prefix(array_metadata::FOLDER);
+    arrays.is_some_and(|rest| rest.starts_with('/'))
+        || name.starts_with(ocdbt::PROCESS_PREFIX)
+        || file == sharding::FILE
+        || file == strings::FILE
+        || file == ocdbt::MANIFEST
+        || file == Zarr::V2.file()
+        || file == Zarr::V3.file()
 }

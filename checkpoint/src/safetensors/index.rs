@@ -12,7 +12,7 @@ use std::io::Write;
 use std::path::{Component, Path};
 
 /// The end of an index's name; what is before it begins the names of the shards.
-const ENDING: &str = ".safetensors.index.json";
+pub(crate) const ENDING: &str = ".safetensors.index.json";
 
 /// The content of an index.
 #[derive(Serialize, Deserialize)]

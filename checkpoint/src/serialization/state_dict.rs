@@ -165,6 +165,27 @@ impl StateDict {
         state(self)
     }
 
+    /// The arrays by their dotted paths; numbers become arrays of shape `[]`. Everything
+    /// else is left out.
+    ///
+    /// ```
+    /// use ramie_checkpoint::serialization::StateDict;
+    /// use ramie_core::Array;
+    /// let dict = StateDict::Dict(vec![
+    ///     ("w".into(), StateDict::Array(Array::from(1.0f32))),
+    ///     ("note".into(), StateDict::Str("a text".into())),
+    /// ]);
+    /// assert_eq!(dict.arrays().paths().collect::<Vec<_>>(), ["w"]);
+    /// ```
+    pub fn arrays(&self) -> State {
+        let array = |(path, part): (String, &StateDict)| match part {
+            StateDict::Array(a) | StateDict::NumpyScalar(a) => Some((path, a.clone())),
+            StateDict::Number(n) => Some((path, Array::scalar(*n, n.weak_dtype()))),
+            _ => None,
+        };
+        self.parts().into_iter().filter_map(array).collect()
+    }
+
     /// The bytes of the state dict, entries in its order: what Flax's `to_bytes`
     /// makes of a dictionary.
     ///

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use ramie::{Array, DType, State};
 
 use super::One;
+use super::checkpoint::Checkpoint;
 use super::parts::{Part, What};
-use super::source::Source;
 use super::text;
 
 /// The exit code of checkpoints that differ.
@@ -32,7 +32,7 @@ pub(crate) fn run(a: &One, b: &One) -> Result<ExitCode, Box<dyn Error>> {
 
 /// Writes how two checkpoints differ; whether they are equal.
 fn compare(a: &One, b: &One) -> Result<bool, Box<dyn Error>> {
-    let (a, b) = (Source::one(a)?.0, Source::one(b)?.0);
+    let (a, b) = (Checkpoint::find(a)?.0, Checkpoint::find(b)?.0);
     let (parts_a, parts_b) = (a.parts()?, b.parts()?);
     let of_b: BTreeMap<&str, &Part> = parts_b.iter().map(|p| (&*p.path, p)).collect();
     let of_a: BTreeMap<&str, &Part> = parts_a.iter().map(|p| (&*p.path, p)).collect();

@@ -12,11 +12,10 @@ use ramie::checkpoint::safetensors;
 use super::One;
 use super::checkpoint::Checkpoint;
 use super::parts::{Part, What, sum};
-use super::source::Source;
 use super::text;
 
 pub(crate) fn run(one: &One, largest: usize) -> Result<(), Box<dyn Error>> {
-    let (checkpoint, step) = Source::one(one)?;
+    let (checkpoint, step) = Checkpoint::find(one)?;
     let parts = checkpoint.parts()?;
     let mut arrays: Vec<&Part> = parts.iter().filter(|part| part.is_array()).collect();
     let count = |parts: &[&Part]| sum(parts.iter().copied(), What::count);
@@ -67,18 +66,18 @@ fn facts(
     let path = checkpoint.path();
     let mut facts = vec![
         fact("checkpoint", path.display().to_string()),
-        fact("format", checkpoint.format().into()),
+        fact("format", checkpoint.format().to_string()),
     ];
     facts.extend(step.map(|step| fact("step", step.to_string())));
     match checkpoint {
-        Checkpoint::Orbax { reader, items, .. } => {
+        Checkpoint::Orbax(folder) => {
             let saved = StepMetadata::of(path)?.and_then(|metadata| metadata.committed());
             facts.extend(saved.map(|time| fact("saved", format!("{} UTC", text::time(time)))));
-            let names: Vec<&str> = items.iter().filter_map(|i| i.name.as_deref()).collect();
+            let names: Vec<&str> = folder.items().iter().filter_map(|i| i.name()).collect();
             if !names.is_empty() {
                 facts.push(fact("items", names.join(", ")));
             }
-            let checked = match reader.is_checked() {
+            let checked = match folder.reader().is_checked() {
                 true => "of every file",
                 false => "none but those of the format",
             };

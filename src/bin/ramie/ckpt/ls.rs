@@ -7,16 +7,15 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use ramie::checkpoint::commit::{CommitState, StepMetadata};
+use ramie::checkpoint::format::{RunStep, Source};
 use ramie::checkpoint::manager::Metrics;
-use ramie::core::files;
 
-use super::source::{Source, Step};
 use super::text;
 
 pub(crate) fn run(path: &Path) -> Result<(), Box<dyn Error>> {
     let steps = match Source::open(path)? {
-        Source::Steps(_, steps) => steps,
-        Source::Safetensors(file) | Source::Msgpack(file) | Source::Orbax(file) => {
+        Source::Run(_, steps) => steps,
+        Source::Checkpoint(_, file) => {
             let shown = file.display();
             return Err(format!(
                 "{}: is one checkpoint, not a folder of steps\n  help: `ramie ckpt show {shown}` \
@@ -32,7 +31,7 @@ pub(crate) fn run(path: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn row(step: &Step) -> Result<Vec<String>, Box<dyn Error>> {
+fn row(step: &RunStep) -> Result<Vec<String>, Box<dyn Error>> {
     let size = size(&step.path).map_err(|e| format!("{}: {e}", step.path.display()))?;
     let state = match step.state {
         CommitState::Committed => "committed",
@@ -58,13 +57,9 @@ fn saved(path: &Path) -> Option<SystemTime> {
 /// The metrics of a step: those that cannot be read are said to be so, for the others are
 /// still worth a look.
 fn metrics(path: &Path) -> String {
-    let text = match files::read(path.join("metrics/metrics")) {
-        Ok(text) => text,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return String::new(),
-        Err(_) => return "cannot be read".into(),
-    };
-    match Metrics::from_json(&String::from_utf8_lossy(&text)) {
-        Ok(metrics) => {
+    match Metrics::of(path) {
+        Ok(None) => String::new(),
+        Ok(Some(metrics)) => {
             let metric = |name: &str| Some(format!("{name}={}", metrics.get(name)?));
             let all: Vec<String> = metrics.names().filter_map(metric).collect();
             all.join(" ")

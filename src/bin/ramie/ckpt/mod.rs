@@ -8,7 +8,6 @@ mod inspect;
 mod ls;
 mod parts;
 mod show;
-mod source;
 mod text;
 mod verify;
 
@@ -17,6 +16,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use ramie::checkpoint::Format;
 
 pub(crate) use inspect::run as inspect;
 
@@ -65,7 +65,7 @@ pub(crate) enum Command {
         /// The format, if the name does not end in .safetensors, .safetensors.index.json
         /// or .msgpack; without either it is orbax.
         #[arg(long = "to", value_name = "FORMAT")]
-        format: Option<convert::Format>,
+        format: Option<Format>,
     },
     /// Read everything and compare it with the checksums that were saved; tell which files are
     /// damaged. Trees without checksums are restored, which needs a plugin: those that Orbax

@@ -4,12 +4,12 @@ use std::error::Error;
 use std::io::{self, Write};
 
 use super::One;
+use super::checkpoint::Checkpoint;
 use super::parts::{What, sum};
-use super::source::Source;
 use super::text;
 
 pub(crate) fn run(one: &One, values: Option<&str>) -> Result<(), Box<dyn Error>> {
-    let (checkpoint, step) = Source::one(one)?;
+    let (checkpoint, step) = Checkpoint::find(one)?;
     let mut out = io::stdout().lock();
     if let Some(path) = values {
         writeln!(out, "{}", checkpoint.value(path)?)?;

@@ -5,19 +5,19 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use ramie::checkpoint::commit::CommitState;
+use ramie::checkpoint::format::Source;
 use ramie::core::files;
 
 use super::One;
 use super::checkpoint::Checkpoint;
-use super::source::Source;
 use super::text;
 
 pub(crate) fn run(one: &One) -> Result<(), Box<dyn Error>> {
     let mut out = io::stdout().lock();
     let steps = match Source::open(&one.path)? {
-        Source::Steps(_, steps) if one.step.is_none() => steps,
+        Source::Run(_, steps) if one.step.is_none() => steps,
         _ => {
-            let (checkpoint, _) = Source::one(one)?;
+            let (checkpoint, _) = Checkpoint::find(one)?;
             let found = checkpoint.verify()?;
             writeln!(out, "{}: {found}", checkpoint.path().display())?;
             return Ok(());
@@ -37,10 +37,7 @@ pub(crate) fn run(one: &One) -> Result<(), Box<dyn Error>> {
                 continue;
             }
         }
-        let verified = Source::open(&step.path)
-            .and_then(|source| Checkpoint::open(source, one.item.as_deref()))
-            .and_then(|checkpoint| checkpoint.verify());
-        match verified {
+        match verify(&step.path, one.item.as_deref()) {
             Ok(found) => writeln!(out, "step {}: {found}", step.number)?,
             Err(error) => {
                 damaged += 1;
@@ -60,6 +57,12 @@ pub(crate) fn run(one: &One) -> Result<(), Box<dyn Error>> {
     }
 }
 
+/// Reads a step, or an item of it.
+fn verify(step: &Path, item: Option<&str>) -> Result<String, Box<dyn Error>> {
+    let found = Source::open(step)?.checkpoint(None)?;
+    Checkpoint::open(found, item)?.verify()
+}
+
 impl Checkpoint {
     /// Reads everything; what was found, or the first file that is damaged.
     fn verify(&self) -> Result<String, Box<dyn Error>> {
@@ -72,13 +75,14 @@ impl Checkpoint {
                 Ok(parts(found))
             }
             Checkpoint::Msgpack(_) => Ok(parts(self.parts()?.len())),
-            Checkpoint::Orbax { reader, .. } if reader.is_checked() => {
+            Checkpoint::Orbax(folder) if folder.reader().is_checked() => {
+                let reader = folder.reader();
                 reader.verify_all()?;
                 self.parts()?;
                 let files = text::counted(reader.names()?.len(), "file");
                 Ok(format!("checksums of {files} are right"))
             }
-            Checkpoint::Orbax { .. } => {
+            Checkpoint::Orbax(_) => {
                 let found = parts(self.parts()?.len());
                 self.state()?;
                 Ok(format!("{found}; there are no checksums of files"))

@@ -1,0 +1,313 @@
+//! The formats of checkpoints: which one a path has, and loading and saving in any of them.
+//!
+//! ```
+//! use ramie_checkpoint::{Format, load_into};
+//! use ramie_core::{Array, State};
+//! # fn main() -> ramie_checkpoint::Result<()> {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = |name: &str| folder.path().join(name);
+//! let weights = State::from_iter([("w", Array::from([1.0f32, 2.0]))]);
+//! for (name, format) in [
+//!     ("weights.safetensors", Format::Safetensors),
+//!     ("weights.msgpack", Format::Msgpack),
+//!     ("weights", Format::Orbax),
+//! ] {
+//!     format.save(path(name), &weights)?;
+//!     assert_eq!(Format::detect(path(name))?, format);
+//!     let mut restored = weights.zeros_like();
+//!     load_into(path(name), &mut restored)?;
+//!     assert_eq!(restored["w"].to_vec::<f32>(), [1.0, 2.0]);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod orbax;
+mod source;
+
+pub use orbax::{OrbaxFolder, OrbaxItem};
+pub use source::{Location, RunStep, Source};
+
+use crate::commit::save_item;
+use crate::pytree::{PyTreeRestore, PyTreeSave};
+use crate::safetensors::INDEX_ENDING;
+use crate::serialization::StateDict;
+use crate::{Result, safetensors, serialization};
+use ramie_core::{State, Tree};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Bytes of arrays in each file of a model in several safetensors files, as Hugging Face's
+/// programs have it.
+const SHARD: usize = 5_000_000_000;
+
+/// A format of checkpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// A [safetensors](mod@crate::safetensors) file, or several with an index.
+    Safetensors,
+    /// Flax's msgpack file: [`serialization`].
+    Msgpack,
+    /// A folder in Orbax's layout: [`pytree`](crate::pytree).
+    Orbax,
+}
+
+impl Format {
+    /// The format of the checkpoint at a path; of the folder of a run, that of the last
+    /// committed step. [`Source::open`] says which paths there are.
+    ///
+    /// ```
+    /// use ramie_checkpoint::{Format, safetensors};
+    /// # fn main() -> ramie_checkpoint::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("weights");
+    /// safetensors::save(&path, &ramie_core::Array::from(1.0f32))?;
+    /// assert_eq!(Format::detect(&path)?, Format::Safetensors);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If the path cannot be read or contains no checkpoint.
+    pub fn detect(path: impl AsRef<Path>) -> Result<Format> {
+        Ok(Source::open(path)?.checkpoint(None)?.format)
+    }
+
+    /// The format that the name of a file asks for; nothing, if the name asks for none.
+    ///
+    /// ```
+    /// use ramie_checkpoint::Format;
+    /// assert_eq!(Format::of_name("model.safetensors.index.json"), Some(Format::Safetensors));
+    /// assert_eq!(Format::of_name("model.msgpack"), Some(Format::Msgpack));
+    /// assert_eq!(Format::of_name("runs/7"), None);
+    /// ```
+    pub fn of_name(path: impl AsRef<Path>) -> Option<Format> {
+        let name = path.as_ref().file_name()?.to_string_lossy();
+        match &*name {
+            name if name.ends_with(".safetensors") => Some(Format::Safetensors),
+            name if name.ends_with(INDEX_ENDING) => Some(Format::Safetensors),
+            name if name.ends_with(".msgpack") => Some(Format::Msgpack),
+            _ => None,
+        }
+    }
+
+    /// The arrays and numbers of a checkpoint of this format by their dotted paths, on the
+    /// default device. Strings and other parts are left out.
+    ///
+    /// Of the folder of a run the last committed step is loaded. If a step has several
+    /// trees, paths begin with their names.
+    ///
+    /// ```
+    /// use ramie_checkpoint::Format;
+    /// use ramie_core::{Array, State};
+    /// # fn main() -> ramie_checkpoint::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("weights.msgpack");
+    /// let weights = State::from_iter([("dense.bias", Array::from([1.0f32, 2.0]))]);
+    /// Format::Msgpack.save(&path, &weights)?;
+    /// assert_eq!(Format::Msgpack.load(&path)?["dense.bias"].shape(), [2]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If the path cannot be read, contains no checkpoint of this format, or there is no
+    /// working plugin.
+    pub fn load(self, path: impl AsRef<Path>) -> Result<State> {
+        let path = located(path.as_ref())?;
+        match self {
+            Format::Safetensors => safetensors::load_state(path),
+            Format::Msgpack => Ok(serialization::load(path)?.arrays()),
+            Format::Orbax => OrbaxFolder::open(path, None)?.trees().state(),
+        }
+    }
+
+    /// Replaces all arrays of a tree by those that a checkpoint of this format has at their
+    /// paths. A conversion of the element type must keep every value.
+    ///
+    /// ```
+    /// use ramie_checkpoint::Format;
+    /// use ramie_core::{Array, DType};
+    /// # fn main() -> ramie_checkpoint::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("pair");
+    /// let mut pair = (Array::ones(&[2], DType::F32), Array::zeros(&[3], DType::I32));
+    /// Format::Orbax.save(&path, &pair)?;
+    /// Format::Orbax.load_into(&path, &mut pair)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`load`](Format::load); if the arrays are not those of the tree; and if a step has
+    /// several trees. The tree is then left as it was.
+    pub fn load_into<T: Tree>(self, path: impl AsRef<Path>, tree: &mut T) -> Result<()> {
+        let path = located(path.as_ref())?;
+        match self {
+            Format::Safetensors => safetensors::load_into(path, tree),
+            Format::Msgpack => serialization::load_into(path, tree),
+            Format::Orbax => {
+                *tree = OrbaxFolder::open(path, None)?.restore(PyTreeRestore::new(&*tree))?;
+                Ok(())
+            }
+        }
+    }
+
+    /// Saves the arrays of a tree in this format. A file replaces one that may be there; the
+    /// path of a folder must be free.
+    ///
+    /// A path that ends in `.safetensors.index.json` is that of an index, which gets files of
+    /// at most 5 GB beside it.
+    ///
+    /// ```
+    /// use ramie_checkpoint::Format;
+    /// use ramie_core::{Array, State};
+    /// # fn main() -> ramie_checkpoint::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("model.safetensors.index.json");
+    /// let weights = State::from_iter([("w", Array::from(1.0f32))]);
+    /// Format::Safetensors.save(&path, &weights)?;
+    /// assert!(path.with_file_name("model-00001-of-00001.safetensors").is_file());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If a file cannot be written, an array cannot be read, or the format does not have its
+    /// element type.
+    ///
+    /// # Panics
+    /// If two arrays of the tree have the same path.
+    #[track_caller]
+    pub fn save<T: Tree>(self, path: impl AsRef<Path>, tree: &T) -> Result<()> {
+        let path = path.as_ref();
+        match self {
+            Format::Safetensors if path.to_string_lossy().ends_with(INDEX_ENDING) => {
+                safetensors::save_sharded(path, tree, SHARD)
+            }
+            Format::Safetensors => safetensors::save(path, tree),
+            Format::Msgpack => serialization::save(path, tree),
+            Format::Orbax => save_item(path, &PyTreeSave::new(tree)),
+        }
+    }
+
+    /// Saves a tree without types, with everything in it that the format has: msgpack has
+    /// all, Orbax no bytes, safetensors only arrays and numbers.
+    ///
+    /// ```
+    /// use ramie_checkpoint::Format;
+    /// use ramie_checkpoint::serialization::{self, StateDict};
+    /// # fn main() -> ramie_checkpoint::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("notes.msgpack");
+    /// let note = ("note".to_owned(), StateDict::Str("a text".into()));
+    /// Format::Msgpack.save_dict(&path, &StateDict::Dict(vec![note]))?;
+    /// assert!(serialization::load(&path)?.get("note").is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`save`](Format::save).
+    pub fn save_dict(self, path: impl AsRef<Path>, dict: &StateDict) -> Result<()> {
+        match self {
+            Format::Safetensors => self.save(path, &dict.arrays()),
+            Format::Msgpack => serialization::save_dict(path, dict),
+            Format::Orbax => {
+                let mut dict = dict.clone();
+                without_bytes(&mut dict);
+                save_item(path, &PyTreeSave::dict(&dict))
+            }
+        }
+    }
+}
+
+/// The name that people know.
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Format::Safetensors => "safetensors",
+            Format::Msgpack => "Flax msgpack",
+            Format::Orbax => "Orbax",
+        })
+    }
+}
+
+/// A name that is none of a [`Format`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no format is called `{0}`; expected `safetensors`, `msgpack` or `orbax`")]
+pub struct UnknownFormat(String);
+
+/// The format of a name in lower case: `safetensors`, `msgpack` or `orbax`.
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(name: &str) -> Result<Format, UnknownFormat> {
+        match name {
+            "safetensors" => Ok(Format::Safetensors),
+            "msgpack" => Ok(Format::Msgpack),
+            "orbax" => Ok(Format::Orbax),
+            _ => Err(UnknownFormat(name.to_owned())),
+        }
+    }
+}
+
+/// The arrays of a checkpoint in any [`Format`] by their dotted paths: see [`Format::load`].
+///
+/// ```no_run
+/// # fn main() -> ramie_checkpoint::Result<()> {
+/// for (path, array) in ramie_checkpoint::load_state("run")?.iter() {
+///     println!("{path}: {:?} {}", array.shape(), array.dtype());
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// As [`Format::detect`] and [`Format::load`].
+pub fn load_state(path: impl AsRef<Path>) -> Result<State> {
+    Format::detect(&path)?.load(path)
+}
+
+/// Replaces all arrays of a tree by those of a checkpoint in any [`Format`]: see
+/// [`Format::load_into`].
+///
+/// ```no_run
+/// # fn main() -> ramie_checkpoint::Result<()> {
+/// # let mut model = ramie_core::Array::from(0.0f32);
+/// ramie_checkpoint::load_into("model.safetensors", &mut model)?;
+/// ramie_checkpoint::load_into("run", &mut model)?; // the last step
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// As [`Format::detect`] and [`Format::load_into`]. The tree is then left as it was.
+pub fn load_into<T: Tree>(path: impl AsRef<Path>, tree: &mut T) -> Result<()> {
+    Format::detect(&path)?.load_into(path, tree)
+}
+
+/// The file or folder of the checkpoint that a path leads to.
+fn located(path: &Path) -> Result<PathBuf> {
+    match path.is_dir() {
+        true => Ok(Source::open(path)?.checkpoint(None)?.path),
+        // The format's reader says what is wrong with it.
+        false => Ok(path.into()),
+    }
+}
+
+/// Removes what Orbax does not have.
+fn without_bytes(dict: &mut StateDict) {
+    match dict {
+        StateDict::Dict(parts) => {
+            parts.retain(|(_, part)| !matches!(part, StateDict::Bytes(_)));
+            parts.iter_mut().for_each(|(_, part)| without_bytes(part));
+        }
+        StateDict::List(parts) => {
+            parts.retain(|part| !matches!(part, StateDict::Bytes(_)));
+            parts.iter_mut().for_each(without_bytes);
+        }
+        _ => {}
+    }
+}

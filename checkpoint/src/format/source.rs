@@ -1,0 +1,253 @@
+//! The checkpoints at a path.
+
+use super::Format;
+use crate::checkpoints::PREFIX;
+use crate::commit::{self, CommitState, TEMPORARY, commit_state, is_committed};
+use crate::file::{open, unreadable};
+use crate::pytree::TREE;
+use crate::safetensors::{INDEX_ENDING, is_index};
+use crate::{Error, Result};
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// What a path leads to: one checkpoint, or a run of several steps.
+///
+/// ```
+/// use ramie_checkpoint::format::{Format, Source};
+/// use ramie_checkpoint::save_checkpoint;
+/// use ramie_core::{Array, State};
+/// # fn main() -> ramie_checkpoint::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let run = folder.path().join("run");
+/// let weights = State::from_iter([("w", Array::from(1.0f32))]);
+/// save_checkpoint(&run, &weights, 7)?;
+/// let last = Source::open(&run)?.checkpoint(None)?;
+/// assert_eq!((last.format, last.step), (Format::Msgpack, Some(7)));
+/// assert_eq!(last.path, run.join("checkpoint_7"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// One checkpoint: its format, and its file or folder.
+    Checkpoint(Format, PathBuf),
+    /// The folder of a run, and its steps in order: folders in Orbax's layout, or files of
+    /// Flax.
+    Run(PathBuf, Vec<RunStep>),
+}
+
+/// A step of a run.
+#[derive(Clone, Debug)]
+pub struct RunStep {
+    /// The step's number.
+    pub number: u64,
+    /// Its folder or file.
+    pub path: PathBuf,
+    /// Whether it is a checkpoint.
+    pub state: CommitState,
+}
+
+/// One checkpoint that a [`Source`] contains.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The format.
+    pub format: Format,
+    /// The file; in Orbax's layout the folder.
+    pub path: PathBuf,
+    /// The step, if the checkpoint is one of a run.
+    pub step: Option<u64>,
+}
+
+impl Source {
+    /// Finds out what a path leads to. Of files it reads the first bytes, of folders the
+    /// names in them.
+    ///
+    /// The path is that of a safetensors file, an index of several, or a folder with one of
+    /// them; of a msgpack file of Flax; of a tree or step in Orbax's layout; or of the folder
+    /// of a run.
+    ///
+    /// # Errors
+    /// If the path cannot be read, leads to none of these, or is that of a save that was
+    /// interrupted.
+    pub fn open(path: impl AsRef<Path>) -> Result<Source> {
+        let path = path.as_ref();
+        let metadata = fs::metadata(path).map_err(|e| unreadable(path, e))?;
+        match metadata.is_dir() {
+            true => folder(path),
+            false => Ok(Source::Checkpoint(file(path)?, path.into())),
+        }
+    }
+
+    /// The checkpoint itself, or of a run the one of a step: the last committed one, if no
+    /// step is given.
+    ///
+    /// # Errors
+    /// If a step is given and the source is one checkpoint; if the run has no such step, it
+    /// is damaged, or none was committed.
+    pub fn checkpoint(&self, step: Option<u64>) -> Result<Location> {
+        let (path, steps) = match (self, step) {
+            (Source::Checkpoint(format, path), None) => {
+                return Ok(Location {
+                    format: *format,
+                    path: path.clone(),
+                    step: None,
+                });
+            }
+            (Source::Checkpoint(_, path), Some(step)) => {
+                let message = format!(
+                    "is one checkpoint, and has no step {step}\n  help: give the folder of the run, \
+                     or no step"
+                );
+                return Err(Error::format(path, message));
+            }
+            (Source::Run(path, steps), _) => (path, steps),
+        };
+        let others = format!(
+            "\n  help: `ramie ckpt ls {}` lists the steps",
+            path.display()
+        );
+        let wanted = |s: &&RunStep| step.is_none_or(|number| s.number == number);
+        let damaged = steps.iter().filter(wanted).find_map(|s| match &s.state {
+            CommitState::Damaged(why) => Some((s, why)),
+            _ => None,
+        });
+        if let (Some(_), Some((found, why))) = (step, damaged) {
+            let message = format!("the step is damaged: {why}{others}");
+            return Err(Error::damaged(&found.path, message));
+        }
+        let mut committed = steps.iter().filter(wanted).filter(|s| s.is_committed());
+        // Of several names of one number the first counts.
+        let found = match step {
+            Some(_) => committed.next(),
+            None => committed.next_back(),
+        };
+        let Some(found) = found else {
+            let which = step.map_or("no step".into(), |number| format!("no step {number}"));
+            let message = format!("there is {which} that was committed{others}");
+            return Err(Error::format(path, message));
+        };
+        let location = Source::open(&found.path)?.checkpoint(None)?;
+        Ok(Location {
+            step: Some(found.number),
+            ..location
+        })
+    }
+}
+
+impl RunStep {
+    /// Whether the step is a whole checkpoint.
+    pub fn is_committed(&self) -> bool {
+        self.state == CommitState::Committed
+    }
+}
+
+/// The format of a file: by its name, or else by its first bytes.
+fn file(path: &Path) -> Result<Format> {
+    let named = Format::of_name(path);
+    if named == Some(Format::Safetensors) || is_index(path) {
+        return Ok(Format::Safetensors);
+    }
+    let mut start = Vec::new();
+    let read = open(path)?.take(9).read_to_end(&mut start);
+    read.map_err(|e| unreadable(path, e))?;
+    match *start.as_slice() {
+        // The header's length, and the header.
+        [_, _, _, _, _, _, _, _, b'{'] => Ok(Format::Safetensors),
+        // The markers of dictionaries.
+        [0x80..=0x8f | 0xde | 0xdf, ..] => Ok(Format::Msgpack),
+        // The reader says what is wrong with it.
+        _ if named == Some(Format::Msgpack) || is_step_of_flax(path) => Ok(Format::Msgpack),
+        _ => Err(Error::format(
+            path,
+            "is neither a safetensors file nor a msgpack file of Flax\n  help: name a file of one of \
+             these formats, or the folder of a run, a step or an item; copy a file anew that is \
+             damaged or cut short",
+        )),
+    }
+}
+
+fn folder(path: &Path) -> Result<Source> {
+    if is_temporary(path) {
+        return Err(Error::format(
+            path,
+            "the save was not finished, so this is no checkpoint\n  help: load another step; \
+             `cleanup_tmp_directories` of a manager removes what interrupted saves leave",
+        ));
+    }
+    let orbax = || Source::Checkpoint(Format::Orbax, path.into());
+    let has = |name: &str| path.join(name).is_file();
+    if has(TREE) || has(commit::METADATA) {
+        return Ok(orbax());
+    }
+    let failed = |e| Error::io(path, "be listed", e);
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(path).map_err(failed)? {
+        entries.push(entry.map_err(failed)?.path());
+    }
+    let steps = steps(&entries)?;
+    if !steps.is_empty() {
+        return Ok(Source::Run(path.into(), steps));
+    }
+    if is_committed(path)? {
+        return Ok(orbax());
+    }
+    let only = |ending: &str| {
+        let name = |p: &&PathBuf| p.to_string_lossy().ends_with(ending);
+        let found: Vec<&PathBuf> = entries.iter().filter(name).collect();
+        <[&PathBuf; 1]>::try_from(found).ok()
+    };
+    if let Some([file]) = only(INDEX_ENDING).or_else(|| only(".safetensors")) {
+        return Ok(Source::Checkpoint(Format::Safetensors, file.clone()));
+    }
+    Err(Error::format(
+        path,
+        "is no folder of checkpoints: there are no steps, no tree of arrays, and no safetensors \
+         file\n  help: give the folder of a run, a step or an item, or a file",
+    ))
+}
+
+/// The steps among the entries of a folder, in order.
+fn steps(entries: &[PathBuf]) -> Result<Vec<RunStep>> {
+    let mut steps = Vec::new();
+    for path in entries {
+        if let Some(number) = number(path) {
+            let state = match path.is_file() {
+                true => CommitState::Committed,
+                false => commit_state(path)?,
+            };
+            let path = path.clone();
+            steps.push(RunStep {
+                number,
+                path,
+                state,
+            });
+        }
+    }
+    steps.sort_by(|a, b| (a.number, &a.path).cmp(&(b.number, &b.path)));
+    Ok(steps)
+}
+
+/// Whether a file has the name of a step that Flax saved.
+fn is_step_of_flax(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().starts_with(PREFIX)
+}
+
+fn is_temporary(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().contains(TEMPORARY)
+}
+
+/// The step of the name of a folder: `12`, `step_00012`, and those with the ending of one
+/// that is being written; or of a file of Flax, `checkpoint_12`.
+fn number(path: &Path) -> Option<u64> {
+    let name = path.file_name()?.to_str()?;
+    if path.is_file() {
+        return name.strip_prefix(PREFIX)?.parse().ok();
+    }
+    let name = name.split(TEMPORARY).next()?;
+    let number = name.rsplit('_').next()?;
+    let digits = number.bytes().all(|b| b.is_ascii_digit());
+    digits.then(|| number.parse().ok()).flatten()
+}
