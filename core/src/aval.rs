@@ -13,6 +13,10 @@ use std::sync::Mutex;
 /// Dimensions of an array, inline up to six.
 pub type Dims = SmallVec<[usize; 6]>;
 
+/// The most bytes of an array: an address has 57 bits or fewer. The compiler's own
+/// arithmetic, in bits and with several arrays together, overflows 64 bits beyond that.
+const ADDRESSABLE: u128 = 1 << 57;
+
 /// An abstract value (JAX's `ShapedArray`): shape, element type, and whether
 /// the type is weak, that is, gives way to the other operand's as a literal's
 /// does.
@@ -95,7 +99,7 @@ impl Data {
         if let Some(found) = table.get(key) {
             return found.0;
         }
-        let fits = key.bytes() <= isize::MAX as u128;
+        let fits = key.bytes() <= ADDRESSABLE;
         let dims: SmallVec<[i64; 6]> = key.shape.iter().map(|&d| d as i64).collect();
         let data: &'static Data = Box::leak(Box::new(Data {
             key: key.clone(),

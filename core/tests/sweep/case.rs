@@ -20,7 +20,7 @@ pub enum Form {
 /// Shapes with elements, or with none.
 const SHAPES: [&[usize]; 6] = [&[], &[0], &[4], &[0, 3], &[3, 3], &[2, 4, 4, 3]];
 /// Shapes near the largest that a program can address, or past it.
-const HUGE: [&[usize]; 3] = [&[1 << 40], &[1 << 59], &[1 << 29, 1 << 30]];
+const HUGE: [&[usize]; 3] = [&[1 << 40], &[1 << 55], &[1 << 27, 1 << 28]];
 const FORMS: [Form; 4] = [
     Form::Eager,
     Form::Argument,
