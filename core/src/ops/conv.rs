@@ -1,5 +1,6 @@
 //! Convolutions (`jax.lax.conv_general_dilated` and its kin).
 
+use crate::aval::element_count;
 use crate::prim::conv::{ConvGeneralDilated, ConvLayout, Padding, dilated};
 use crate::sharding::OutSharding;
 use crate::trace::bind1;
@@ -238,12 +239,12 @@ pub fn conv_general_dilated_patches(
     how: &Convolution,
 ) -> Array {
     let numbers = how.layout.dimension_numbers(lhs.ndim());
-    let window: usize = filter_shape.iter().product();
+    let window = element_count(filter_shape);
     let features = lhs.shape()[numbers.lhs.feature];
     // One kernel for each element of the window and feature, which takes it.
     let kernel =
         Array::eye(window, lhs.dtype()).broadcast_in_dim(&[features, window, window], &[1, 2]);
-    let mut shape = vec![features * window, 1];
+    let mut shape = vec![features.saturating_mul(window), 1];
     shape.extend_from_slice(filter_shape);
     let kernel = kernel.reshape(&shape);
     let mut order = vec![0isize; shape.len()];

@@ -1,7 +1,7 @@
 //! Transposed convolutions (`jax.lax.conv_transpose`).
 
 use super::{Convolution, conv_general_dilated};
-use crate::prim::conv::{ConvLayout, Padding, dilated, turned};
+use crate::prim::conv::{ConvLayout, Padding, dilated, transposed_padding, turned};
 use crate::{Array, DType, Dims, Precision};
 
 /// How a transposed convolution is done.
@@ -96,32 +96,6 @@ impl ConvTranspose {
     }
 }
 
-/// Along one axis, the padding of a transposed convolution for a window of
-/// `window` elements.
-fn transposed_padding(
-    window: isize,
-    stride: isize,
-    padding: &Padding,
-    axis: usize,
-) -> (isize, isize) {
-    match padding {
-        Padding::Valid => {
-            let total = window + stride - 2 + (window - stride).max(0);
-            (window - 1, total - (window - 1))
-        }
-        Padding::Explicit(pads) => (window - pads[axis].0 - 1, window - pads[axis].1 - 1),
-        Padding::Same | Padding::SameLower => {
-            let total = window + stride - 2;
-            let before = if stride > window - 1 {
-                window - 1
-            } else {
-                (total + 1) / 2
-            };
-            (before, total - before)
-        }
-    }
-}
-
 /// The convolution that goes from a convolution's result to an operand: each
 /// element of `lhs` is spread over a window (`jax.lax.conv_transpose`).
 ///
@@ -158,8 +132,7 @@ pub fn conv_transpose(lhs: &Array, rhs: &Array, how: &ConvTranspose) -> Array {
             .enumerate()
             .map(|(axis, (&at, (&stride, &spread)))| {
                 let size = rhs.shape().get(at).copied().unwrap_or(0);
-                let window = dilated(size, spread) as isize;
-                transposed_padding(window, stride as isize, padding, axis)
+                transposed_padding(dilated(size, spread), stride, padding, axis)
             })
             .collect(),
     };

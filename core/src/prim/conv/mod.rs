@@ -8,7 +8,7 @@ mod transpose;
 
 pub use dimension_numbers::{ConvDimensionNumbers, ConvLayout, ImageAxes, KernelAxes};
 pub use padding::Padding;
-pub(crate) use padding::{dilated, lhs_cotangent_padding, window_positions};
+pub(crate) use padding::{dilated, lhs_cotangent_padding, transposed_padding, window_positions};
 pub(crate) use transpose::turned;
 
 use crate::lower::{Lowering, Value, dims_array, padding_attribute};
@@ -109,15 +109,10 @@ impl ConvGeneralDilated {
         shape[n.out.batch] = lhs[n.lhs.batch] / self.batch_group_count;
         shape[n.out.feature] = rhs[n.rhs.output];
         for (i, &to) in n.out.spatial.iter().enumerate() {
-            let base = dilated(lhs[n.lhs.spatial[i]], self.lhs_dilation[i]) as isize;
-            let (low, high) = self.padding[i];
-            let padded = base + low + high;
-            crate::ensure_shape!(
-                padded >= 0,
-                "padding ({low}, {high}) cuts more off spatial axis {i} than its {base} elements"
-            );
+            let base = dilated(lhs[n.lhs.spatial[i]], self.lhs_dilation[i]);
             let window = dilated(rhs[n.rhs.spatial[i]], self.rhs_dilation[i]);
-            shape[to] = window_positions(padded as usize, window, self.window_strides[i]);
+            let (padding, stride) = (self.padding[i], self.window_strides[i]);
+            shape[to] = window_positions(n.lhs.spatial[i], base, padding, window, stride)?;
         }
         Ok(shape)
     }

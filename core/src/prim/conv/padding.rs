@@ -1,6 +1,7 @@
 //! How much is added around the axes that a window slides along.
 
 use super::Pads;
+use crate::ShapeError;
 
 /// What is added around the spatial axes before a window slides along them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -65,10 +66,9 @@ impl Padding {
             strides.len()
         );
         let total = |i: usize| {
-            let positions = shape[i].div_ceil(strides[i].max(1));
-            ((positions as isize - 1) * strides[i] as isize + window[i] as isize
-                - shape[i] as isize)
-                .max(0)
+            let positions = shape[i].div_ceil(strides[i].max(1)) as i128;
+            let reached = (positions - 1) * strides[i] as i128 + window[i] as i128;
+            clamped(reached - shape[i] as i128).max(0)
         };
         let each = 0..shape.len();
         match self {
@@ -84,18 +84,51 @@ impl Padding {
     }
 }
 
-/// The size of an axis of `n` elements with `dilation - 1` places between each
-/// two.
-pub(crate) fn dilated(n: usize, dilation: usize) -> usize {
-    if n == 0 { 0 } else { 1 + dilation * (n - 1) }
+/// The nearest padding. One that is cut leaves no size that a process can address.
+fn clamped(size: i128) -> isize {
+    size.clamp(isize::MIN as i128, isize::MAX as i128) as isize
 }
 
-/// How many windows fit into an axis, `stride` apart.
-pub(crate) fn window_positions(size: usize, window: usize, stride: usize) -> usize {
-    match size.checked_sub(window) {
+/// The size of an axis of `n` elements with `dilation - 1` places between each
+/// two, at most `usize::MAX`.
+pub(crate) fn dilated(n: usize, dilation: usize) -> usize {
+    match n {
+        0 => 0,
+        _ => dilation.saturating_mul(n - 1).saturating_add(1),
+    }
+}
+
+/// How many windows of `window` elements fit into axis `axis` of `base` elements with
+/// `padding`, `stride` apart: sizes are those after dilation.
+pub(crate) fn window_positions(
+    axis: usize,
+    base: usize,
+    padding: (isize, isize),
+    window: usize,
+    stride: usize,
+) -> Result<usize, ShapeError> {
+    let (low, high) = padding;
+    let padded = base as i128 + low as i128 + high as i128;
+    crate::ensure_shape!(
+        padded >= 0,
+        "padding ({low}, {high}) cuts more off axis {axis} than its {base} elements"
+    );
+    // The compiler counts in 64 bits with a sign.
+    for (what, size) in [
+        ("dilated axis", base as i128),
+        ("padded axis", padded),
+        ("dilated window", window as i128),
+        ("stride", stride as i128),
+    ] {
+        crate::ensure_shape!(
+            size <= isize::MAX as i128,
+            "the {what} {axis} has {size} elements, more than a process can address"
+        );
+    }
+    Ok(match (padded as usize).checked_sub(window) {
         Some(rest) => rest / stride + 1,
         None => 0,
-    }
+    })
 }
 
 /// The padding with which a window over the result's cotangent gives that of
@@ -106,9 +139,9 @@ pub(crate) fn lhs_cotangent_padding(
     out: usize,
     padding: (isize, isize),
 ) -> (isize, isize) {
-    let before = window as isize - padding.0 - 1;
-    let after = lhs as isize + window as isize - 1 - out as isize - before;
-    (before, after)
+    let before = window as i128 - padding.0 as i128 - 1;
+    let after = lhs as i128 + window as i128 - 1 - out as i128 - before;
+    (clamped(before), clamped(after))
 }
 
 /// The padding with which a window of the result's cotangent over the operand
@@ -119,6 +152,37 @@ pub(super) fn rhs_cotangent_padding(
     out: usize,
     padding: (isize, isize),
 ) -> (isize, isize) {
-    let after = out as isize - lhs as isize + window as isize - padding.0 - 1;
-    (padding.0, after)
+    let after = out as i128 - lhs as i128 + window as i128 - padding.0 as i128 - 1;
+    (padding.0, clamped(after))
+}
+
+/// Along one axis, the padding of a transposed convolution for a window of
+/// `window` elements, where the convolution that it reverses has `padding`.
+pub(crate) fn transposed_padding(
+    window: usize,
+    stride: usize,
+    padding: &Padding,
+    axis: usize,
+) -> (isize, isize) {
+    let (window, stride) = (window as i128, stride as i128);
+    let (before, after) = match padding {
+        Padding::Valid => {
+            let total = window + stride - 2 + (window - stride).max(0);
+            (window - 1, total - (window - 1))
+        }
+        Padding::Explicit(pads) => {
+            let (low, high) = pads[axis];
+            (window - low as i128 - 1, window - high as i128 - 1)
+        }
+        Padding::Same | Padding::SameLower => {
+            let total = window + stride - 2;
+            let before = if stride > window - 1 {
+                window - 1
+            } else {
+                (total + 1) / 2
+            };
+            (before, total - before)
+        }
+    };
+    (clamped(before), clamped(after))
 }

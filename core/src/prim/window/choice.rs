@@ -78,7 +78,7 @@ impl SlidingWindow {
     /// Whether the choice of this window is written by whole arrays: on CPUs,
     /// where windows have few elements.
     pub(super) fn by_arrays(&self, ctx: &Lowering<'_>) -> bool {
-        let elements: usize = self.dimensions.iter().product();
+        let elements = crate::aval::element_count(&self.dimensions);
         ctx.is_for_one_cpu() && self.is_plain() && elements <= MOST_ELEMENTS
     }
 

@@ -142,15 +142,10 @@ impl SlidingWindow {
         );
         let mut shape = Dims::new();
         for (d, &n) in operand.shape().iter().enumerate() {
-            let (low, high) = self.padding[d];
-            let base = dilated(n, self.base_dilation[d]) as isize;
-            crate::ensure_shape!(
-                base + low + high >= 0,
-                "padding ({low}, {high}) cuts more off axis {d} than its {base} elements"
-            );
+            let base = dilated(n, self.base_dilation[d]);
             let window = dilated(self.dimensions[d], self.window_dilation[d]);
-            let padded = (base + low + high) as usize;
-            shape.push(window_positions(padded, window, self.strides[d]));
+            let (padding, stride) = (self.padding[d], self.strides[d]);
+            shape.push(window_positions(d, base, padding, window, stride)?);
         }
         Ok(shape)
     }
