@@ -39,8 +39,12 @@ macro_rules! arg_reductions {
                 batched(bind1(moved, &[&args[0]]), Some(out))
             }
             fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {
-                let identity = ctx.scalar($identity(ins[0].dtype()), ins[0].dtype());
-                vec![ctx.arg_reduce($direction, identity, args[0], [ins[0], outs[0]], self.axis)]
+                // The compiler reduces several arrays only if their elements have whole bytes.
+                let [from, to] = [ins[0], outs[0]].map(|a| a.with_dtype(a.dtype().whole_bytes()));
+                let operand = ctx.convert(args[0], ins[0], from.dtype());
+                let identity = ctx.scalar($identity(from.dtype()), from.dtype());
+                let place = ctx.arg_reduce($direction, identity, operand, [from, to], self.axis);
+                vec![ctx.convert(place, to, outs[0].dtype())]
             }
         }
         impl Array {

@@ -1,7 +1,7 @@
 //! Programs that combine scalars, which general reductions hold.
 
 use crate::jaxpr::{Atom, Jaxpr};
-use crate::lower::{Lowering, Region};
+use crate::lower::{Lowering, Region, Value};
 use crate::prim::{Batched, move_batch_axis};
 use crate::trace::{Outputs, trace_to_jaxpr};
 use crate::transform::batch_eval;
@@ -78,12 +78,54 @@ pub(crate) fn monoid(jaxpr: &Jaxpr) -> Option<&'static str> {
     whole.then(|| eqn.primitive.name())
 }
 
-/// The region of StableHLO for a program.
-pub(crate) fn region(ctx: &mut Lowering<'_>, jaxpr: &Jaxpr) -> Region {
-    ctx.region(&jaxpr.in_avals(), |ctx, args| {
-        let outs = ctx.inline(jaxpr, args);
-        outs.into_iter().zip(jaxpr.out_avals()).collect()
+/// The region of StableHLO for a program, whose scalars are of types `outside`.
+fn region(ctx: &mut Lowering<'_>, jaxpr: &Jaxpr, outside: &[Aval]) -> Region {
+    ctx.region(outside, |ctx, args| {
+        let types = jaxpr.in_avals().into_iter().zip(outside);
+        let args = args.iter().zip(types);
+        let args: Vec<Value> = args
+            .map(|(&x, (own, from))| ctx.convert(x, *from, own.dtype()))
+            .collect();
+        let outs = ctx.inline(jaxpr, &args).into_iter();
+        outs.zip(jaxpr.out_avals())
+            .map(|(x, own)| {
+                let to = own.dtype().whole_bytes();
+                (ctx.convert(x, own, to), own.with_dtype(to))
+            })
+            .collect()
     })
+}
+
+/// Lowers `operation`, which combines elements by programs. The compiler combines
+/// several arrays only if their elements have whole bytes.
+pub(crate) fn lower_in_whole_bytes(
+    ctx: &mut Lowering<'_>,
+    operation: &str,
+    jaxprs: &[&Jaxpr],
+    args: &[Value],
+    [ins, outs]: [&[Aval]; 2],
+    attributes: &str,
+) -> Vec<Value> {
+    let whole = |a: &Aval| a.with_dtype(a.dtype().whole_bytes());
+    let operands: Vec<Value> = args
+        .iter()
+        .zip(ins)
+        .map(|(&x, &aval)| ctx.convert(x, aval, aval.dtype().whole_bytes()))
+        .collect();
+    let regions: Vec<Region> = jaxprs
+        .iter()
+        .map(|jaxpr| {
+            let scalars: Vec<Aval> = jaxpr.in_avals().iter().map(whole).collect();
+            region(ctx, jaxpr, &scalars)
+        })
+        .collect();
+    let from: Vec<Aval> = ins.iter().map(whole).collect();
+    let to: Vec<Aval> = outs.iter().map(whole).collect();
+    let results = ctx.op(operation, &operands, &from, &to, attributes, &regions);
+    let results = results.into_iter().zip(to.iter().zip(outs));
+    results
+        .map(|(x, (&from, to))| ctx.convert(x, from, to.dtype()))
+        .collect()
 }
 
 /// A program on scalars, applied to arrays of one shape, element by element.

@@ -1,8 +1,8 @@
 //! `reduce`: a reduction by a program of its own.
 
 use super::computation::{
-    batched_reduction, combine, combine_halves, monoid, named_first, reduction_program, region,
-    repeated, tangents,
+    batched_reduction, combine, combine_halves, lower_in_whole_bytes, monoid, named_first,
+    reduction_program, repeated, tangents,
 };
 use super::{ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceProd, ReduceSum, ReduceXor};
 use super::{highest, lowest, reduced_shape};
@@ -118,9 +118,15 @@ impl Primitive for Reduce {
         ins: &[Aval],
         outs: &[Aval],
     ) -> Vec<Value> {
-        let region = region(ctx, &self.jaxpr);
         let attributes = format!("dimensions = {}", dims_array(&self.dimensions));
-        ctx.op("reduce", args, ins, outs, &attributes, &[region])
+        lower_in_whole_bytes(
+            ctx,
+            "reduce",
+            &[&self.jaxpr],
+            args,
+            [ins, outs],
+            &attributes,
+        )
     }
 }
 

@@ -4,7 +4,9 @@ use super::SlidingWindow;
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
 use crate::prim::reduce::check_operands;
-use crate::prim::reduce::computation::{batched_reduction, combine, region, repeated, tangents};
+use crate::prim::reduce::computation::{
+    batched_reduction, combine, lower_in_whole_bytes, repeated, tangents,
+};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::trace::bind;
 use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
@@ -99,8 +101,8 @@ impl Primitive for ReduceWindow {
             let (arrays, starts) = args.split_at(outs.len());
             return ctx.inline(&self.jaxpr, &[starts, arrays].concat());
         }
-        let region = region(ctx, &self.jaxpr);
         let attributes = self.window.attributes();
-        ctx.op("reduce_window", args, ins, outs, &attributes, &[region])
+        let jaxprs: [&Jaxpr; 1] = [&self.jaxpr];
+        lower_in_whole_bytes(ctx, self.name(), &jaxprs, args, [ins, outs], &attributes)
     }
 }

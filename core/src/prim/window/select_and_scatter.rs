@@ -4,7 +4,7 @@
 use super::SlidingWindow;
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
-use crate::prim::reduce::computation::region;
+use crate::prim::reduce::computation::lower_in_whole_bytes;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
@@ -100,10 +100,8 @@ impl Primitive for SelectAndScatter {
         if outs[0].ndim() == 0 {
             return ctx.inline(&self.scatter_jaxpr, &[args[2], args[1]]);
         }
-        let select = region(ctx, &self.select_jaxpr);
-        let scatter = region(ctx, &self.scatter_jaxpr);
         let attributes = self.window.plain_attributes();
-        let regions = [select, scatter];
-        ctx.op("select_and_scatter", args, ins, outs, &attributes, &regions)
+        let jaxprs: [&Jaxpr; 2] = [&self.select_jaxpr, &self.scatter_jaxpr];
+        lower_in_whole_bytes(ctx, self.name(), &jaxprs, args, [ins, outs], &attributes)
     }
 }
