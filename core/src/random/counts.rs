@@ -113,17 +113,23 @@ pub fn binomial(
     dtype: DType,
 ) -> Array {
     expect_float("binomial", dtype);
-    let p = float_parameter("binomial", p);
-    // A narrow float has no room for counts.
-    let p = match p.dtype().is_narrow() {
-        true => p.astype(DType::F32),
-        false => p,
-    };
+    let p = probabilities("binomial", p);
     let n = real_parameter("binomial", n, p.dtype());
     expect_fits("binomial", shape, &[("n", &n), ("p", &p)]);
     draw("_binomial", key, (shape, dtype), &[&n, &p], |key, args| {
         binomial_counts(key, &args[0], &args[1], shape).astype(dtype)
     })
+}
+
+/// Probabilities in a type that also holds counts. Narrow floats do not, and the
+/// samplers' loops would not end.
+#[track_caller]
+fn probabilities(operation: &str, p: impl IntoArray) -> Array {
+    let p = float_parameter(operation, p);
+    match p.dtype().is_narrow() {
+        true => p.astype(DType::F32),
+        false => p,
+    }
 }
 
 /// [`binomial`] within a sampler's program, in the type of the probabilities.
@@ -165,7 +171,8 @@ fn inversion(key: &Key, n: &Array, p: &Array, shape: &[usize]) -> Array {
         let [sub, key] = key.split_into();
         let count = where_(&waited.le(n), &count + 1.0, &count);
         let u = between(&sub, shape, p.dtype(), 0.0, 1.0);
-        let wait = (u.log() / &failure).ceil();
+        // Where `p` is -0, the logarithm of no failure is +0.
+        let wait = (u.log() / &failure).abs().ceil();
         (count, waited + wait, key)
     };
     let zero = Array::zeros(shape, p.dtype());
@@ -258,7 +265,7 @@ fn stirling_tail(k: &Array) -> Array {
 #[track_caller]
 pub fn multinomial(key: &Key, n: impl IntoArray, p: impl IntoArray, dtype: DType) -> Array {
     expect_float("multinomial", dtype);
-    let p = float_parameter("multinomial", p);
+    let p = probabilities("multinomial", p);
     let n = real_parameter("multinomial", n, p.dtype());
     let Some((&categories, batch)) = p.shape().split_last() else {
         panic!(
