@@ -249,3 +249,106 @@ fn operations_keep_so_many_programs() {
     let (printed, errors) = texts(&start("eager", "", &variables));
     assert!(printed.contains("kept"), "{errors}");
 }
+
+/// More elements than `i32` counts.
+const LONG: usize = (1 << 31) + 8;
+
+/// The program of a function of arrays of a shape, as text.
+fn lowered(
+    f: impl Fn(&Array) -> Array + Send + Sync + 'static,
+    shape: &[usize],
+    dtype: DType,
+) -> String {
+    let x = Array::shape_dtype_struct(shape, dtype);
+    let staged = jit(move |x: Array| f(&x))
+        .lower((x,))
+        .expect("it is staged");
+    staged.as_text().to_string()
+}
+
+#[test]
+fn counts_of_long_axes_are_refused_by_name() {
+    type Operation = fn(&Array) -> Array;
+    let cases: [(&str, Operation); 13] = [
+        ("unique", |x| Unique::new().size(2).of(x).values),
+        ("unique", |x| Unique::new().size(2).axis(0).of(x).counts),
+        ("bincount", |x| x.bincount_sized(4)),
+        ("nonzero", |x| x.flatnonzero_sized(3, 0)),
+        ("nonzero", |x| x.argwhere_sized(3, 0)),
+        ("searchsorted", |x| x.searchsorted(3, Side::Left)),
+        ("searchsorted", |x| Array::from([3i8]).digitize(x)),
+        ("histogram", |x| x.histogram(3).0),
+        ("quantile", |x| {
+            let inverted = Quantile::new().method(QuantileMethod::InvertedCdf);
+            inverted.of(x, 0.5)
+        }),
+        ("cumsum", |x| x.eq(0).cumsum(0)),
+        ("cumsum", |x| x.eq(0).cumsum_reversed(0)),
+        ("insert", |x| x.insert(1, 0, 0)),
+        ("compress", |x| x.compress_sized(&x.eq(0), 0, 2, 0)),
+    ];
+    for (name, f) in cases {
+        let text = message(|| {
+            eval_shape(
+                |x: Array| f(&x),
+                Array::shape_dtype_struct(&[LONG], DType::I8),
+            );
+        });
+        assert!(text.starts_with(&format!("{name}: the ")), "{name}: {text}");
+        assert!(
+            text.contains("and i32 ends at 2147483647"),
+            "{name}: {text}"
+        );
+        assert!(text.contains("help: "), "{name}: {text}");
+    }
+    // The longest axis that `i32` counts, and sums of numbers.
+    let x = Array::shape_dtype_struct(&[(1 << 31) - 1], DType::I8);
+    eval_shape(|x: Array| Unique::new().size(2).of(&x).values, x);
+    let x = Array::shape_dtype_struct(&[LONG], DType::I8);
+    assert_eq!(eval_shape(|x: Array| x.cumsum(0), x).shape(), [LONG]);
+}
+
+#[test]
+fn positions_along_long_axes_have_64_bits() {
+    type Operation = fn(&Array) -> Array;
+    let cases: [(&str, Operation); 7] = [
+        ("quantile", |x| x.quantile(0.5)),
+        ("median", |x| x.nanmedian_axes(&[0])),
+        ("segment_sum", |x| x.segment_sum(&x.astype(DType::I32), 3)),
+        ("buckets", |x| {
+            let ids = x.astype(DType::I32);
+            Segments::new(3).bucket_size(1 << 32).sum(x, &ids)
+        }),
+        ("roll_dynamic", |x| {
+            x.roll_dynamic(
+                &x.slice_in_dim(0, 1, 1, 0).squeeze(&[0]).astype(DType::I32),
+                0,
+            )
+        }),
+        ("choice", |x| random::choice(&random::key(0), x, &[2])),
+        ("weighted", |x| {
+            random::Choice::of(x).p(x).draw(&random::key(0), &[2])
+        }),
+    ];
+    for (name, f) in cases {
+        let text = lowered(f, &[LONG], DType::F32);
+        // The size as it would be in 32 bits is -2147483640.
+        assert!(!text.contains("-214748364"), "{name}: {text}");
+        let reads = text.lines().filter(|line| {
+            let reads = ["gather\"", "dynamic_slice", "dynamic_gather"];
+            reads.iter().any(|op| line.contains(op)) && line.contains("2147483656")
+        });
+        for line in reads {
+            assert!(!line.contains("i32"), "{name}: {line}");
+        }
+    }
+    // Numbers of segments beyond 32 bits.
+    let ids = Array::shape_dtype_struct(&[4], DType::I8);
+    let sums = jit(|ids: Array| Array::ones(&[4], DType::I8).segment_sum(&ids, LONG));
+    let text = sums
+        .lower((ids,))
+        .expect("it is staged")
+        .as_text()
+        .to_string();
+    assert!(!text.contains("-214748364"), "{text}");
+}

@@ -6,7 +6,10 @@ mod common;
 
 use common::functions::{Applied, agree, one, pair, two};
 use common::golden::Row;
-use ramie_core::{Array, Covariance, Histogram, Interpolation, Reduction, Side, Unique, lexsort};
+use ramie_core::{
+    Array, BoundsMode, Covariance, DType, Histogram, Interpolation, Reduction, Side, Unique,
+    lexsort, ravel_multi_index,
+};
 
 fn searches(row: &Row) -> Applied {
     match row.op.as_str() {
@@ -170,4 +173,32 @@ fn sizes_are_values_outside_of_programs() {
 #[should_panic(expected = "help: give the size: `nonzero_sized`")]
 fn sizes_of_traced_arrays_are_not_known() {
     let _ = ramie_core::jit(|x: Array| x.nonzero())(Array::from([1, 0]));
+}
+
+#[test]
+fn narrow_integers_are_places_along_longer_axes() {
+    let x = Array::arange(1000);
+    let last = Array::from(-1i8);
+    assert_eq!(x.roll_dynamic(&last, 0).index(0).item::<i32>(), 1);
+    assert_eq!(x.put(&last, 7).index(-1).item::<i32>(), 7);
+    assert_eq!(x.insert(&last, 7, 0).index(-2).item::<i32>(), 7);
+    let flat = last.unravel_index(&[1000]);
+    assert_eq!(flat[0].item::<i32>(), 999);
+    let places = [Array::from(70_000), Array::from(5u8)];
+    let flat = ravel_multi_index(&places, &[100_000, 100_000], BoundsMode::Clip);
+    assert_eq!(flat.item::<i64>(), 7_000_000_005);
+    // A negative number names no segment.
+    let sums = Array::from([1, 2]).segment_sum(&Array::from([-1i8, 1]), 1000);
+    assert_eq!(sums.sum().item::<i32>(), 2);
+    let row = Array::from(5u8).one_hot(300, DType::I32);
+    assert_eq!((row.argmax(0).item::<i32>(), row.size()), (5, 300));
+}
+
+#[test]
+fn narrow_floats_count_and_number_many_elements() {
+    let x = Array::full(&[70_000], 1.0, DType::F16);
+    let half = Array::scalar(0.5, DType::F16);
+    assert_eq!(x.quantile(half).astype(DType::F32).item::<f32>(), 1.0);
+    let (counts, _) = x.slice_in_dim(0, 3000, 1, 0).histogram(2);
+    assert_eq!(counts.astype(DType::F32).to_vec::<f32>(), [0.0, 3000.0]);
 }

@@ -1,6 +1,6 @@
 //! Choosing among arrays by numbers and conditions, and writing at flat places.
 
-use super::{common_shape, promote_all, require_real};
+use super::{common_shape, flat_positions, promote_all, require_real};
 use crate::{Array, DType, IndexItem, IntoArray, stack, where_};
 use std::borrow::Borrow;
 
@@ -17,6 +17,7 @@ impl BoundsMode {
     /// Places within an axis of size `n`.
     #[track_caller]
     fn bound(self, places: &Array, n: usize) -> Array {
+        let places = places.counting_to(n);
         match self {
             BoundsMode::Clip => places.clip(0, n as i64 - 1),
             BoundsMode::Wrap => places.remainder(n as i64),
@@ -44,7 +45,8 @@ pub fn ravel_multi_index(places: &[Array], shape: &[usize], mode: BoundsMode) ->
          axis",
         places.len()
     );
-    let mut flat = Array::scalar(0, DType::I32);
+    let count = flat_positions("ravel_multi_index", shape);
+    let mut flat = Array::scalar(0, DType::I32).counting_to(count);
     for (x, &n) in places.iter().zip(shape) {
         require_real("ravel_multi_index", &[x]);
         assert!(
@@ -75,7 +77,7 @@ impl Array {
              astype(DType::I32)",
             self.aval()
         );
-        let mut rest = self.clone();
+        let mut rest = self.counting_to(flat_positions("unravel_index", shape));
         let mut places: Vec<Array> = Vec::with_capacity(shape.len());
         for &n in shape.iter().rev() {
             let (quotient, place) = rest.divmod(n as i64);
@@ -158,7 +160,7 @@ impl Array {
     #[track_caller]
     pub fn put(&self, places: &Array, values: impl IntoArray) -> Array {
         let values = values.into_array().ravel();
-        let places = places.ravel();
+        let places = places.ravel().counting_to(self.size());
         if self.size() == 0 || places.size() == 0 || values.size() == 0 {
             return self.clone();
         }

@@ -1,7 +1,7 @@
 //! Histograms.
 
 use super::{Side, Spacing, promote};
-use crate::{Array, IntoArray, where_};
+use crate::{Array, DType, IntoArray, where_};
 
 /// Limits of a histogram's bins, and what is counted.
 ///
@@ -86,7 +86,7 @@ impl Histogram {
         };
         // Equal ends get a bin around them.
         let half = where_(&low.eq(&high), 0.5, 0.0).astype(dtype);
-        Spacing::new(self.bins + 1).linear(low - &half, high + &half)
+        Spacing::new(self.bins.saturating_add(1)).linear(low - &half, high + &half)
     }
 
     /// What lies in each bin, in floats, and the edges of the bins
@@ -97,7 +97,11 @@ impl Histogram {
     #[track_caller]
     pub fn of(&self, x: &Array) -> (Array, Array) {
         let (x, weights) = match &self.weights {
-            None => (x.to_inexact(), x.to_inexact().ones_like()),
+            // Narrow floats do not count far: 1 is added in `i32`.
+            None => {
+                x.expect_i32_count("histogram", x.size());
+                (x.to_inexact(), Array::ones(x.shape(), DType::I32))
+            }
             Some(w) => {
                 assert!(
                     w.shape() == x.shape(),
@@ -122,6 +126,7 @@ impl Histogram {
             .at(bin)
             .add(weights.ravel())
             .index(1..);
+        let counts = counts.astype(x.dtype());
         if !self.density {
             return (counts, edges);
         }

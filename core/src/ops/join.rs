@@ -131,6 +131,7 @@ impl Array {
     #[track_caller]
     pub fn insert(&self, places: impl IntoArray, values: impl IntoArray, axis: isize) -> Array {
         let at = self.axis("insert", axis);
+        self.expect_i32_positions("insert", at);
         let (places, values) = (places.into_array(), values.into_array());
         assert!(
             places.ndim() <= 1 && places.dtype().is_integer(),
@@ -139,7 +140,6 @@ impl Array {
             places.aval()
         );
         let mut values = at_least(&values.astype(self.dtype()), self.ndim());
-        let places = places.astype(DType::I32);
         let places = if places.size() == 1 {
             if places.ndim() == 0 {
                 values = values.move_axis(0, at as isize);
@@ -156,7 +156,9 @@ impl Array {
         room[at] = added;
         let values = values.broadcast_to(&room);
         let places = places.broadcast_to(&[added]);
+        let places = places.counting_to(n);
         let places = where_(&places.lt(0), &places + n as i64, &places).clip(0, n as i64);
+        let places = places.astype(DType::I32);
         // A place moves on by the values that are put in before it.
         let order = places.argsort(0);
         let places = places.at(&order).add(Array::arange(added));

@@ -80,7 +80,7 @@ pub use histogram::Histogram;
 pub use join::{block, column_stack, dstack, select};
 pub(crate) use order::joined;
 pub use order::lexsort;
-pub(crate) use positions::{check_count, index_dtype};
+pub(crate) use positions::{check_count, flat_positions, index_dtype};
 pub use quantile::{Quantile, QuantileMethod};
 pub use reduction::Reduction;
 pub use search::Side;

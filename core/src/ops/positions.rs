@@ -26,7 +26,31 @@ pub(crate) fn check_count(what: &str, count: usize, dtype: DType) -> Result<(), 
     )
 }
 
+/// The number of row-major positions in `shape`, counting an empty axis as 1.
+///
+/// # Panics
+/// If 64 bits do not count them.
+#[track_caller]
+pub(crate) fn flat_positions(operation: &str, shape: &[usize]) -> usize {
+    let count = shape
+        .iter()
+        .fold(1, |n: usize, &d| n.saturating_mul(d.max(1)));
+    if let Err(error) = check_count("the number of positions is", count, DType::I64) {
+        crate::trace::fail(&error.render(operation, &[]));
+    }
+    count
+}
+
 impl Array {
+    /// Integers in a type that counts to `size`: their own, or a wider one.
+    #[track_caller]
+    pub(crate) fn counting_to(&self, size: usize) -> Array {
+        match check_count("the size is", size, self.dtype()) {
+            Ok(()) => self.clone(),
+            Err(_) => self.astype(index_dtype(self.dtype(), std::iter::once(size))),
+        }
+    }
+
     /// Refuses to give positions along an axis in `i32` that is longer than that.
     #[track_caller]
     pub(crate) fn expect_i32_positions(&self, operation: &str, axis: usize) {

@@ -1,9 +1,9 @@
 //! Quantiles, percentiles and medians.
 
 use super::reduce::{every, in_order, restore};
-use super::require_real;
 use super::statistics::spread_weights;
-use crate::{Array, DType, Dims, IntoArray, lax_sort, where_};
+use super::{index_dtype, require_real};
+use crate::{Array, DType, Dims, IntoArray, finfo, lax_sort, where_};
 use smallvec::SmallVec;
 
 /// What a quantile is where it lies between two elements.
@@ -142,8 +142,12 @@ impl Quantile {
              value",
             x.aval()
         );
-        // A bare number is no coarser than the elements.
-        let working = DType::promote((x.dtype(), false), (q.to_inexact().dtype(), false)).0;
+        // A bare number is no coarser than the elements, and numbers all of them.
+        let given = DType::promote((x.dtype(), false), (q.to_inexact().dtype(), false)).0;
+        let count = values.shape()[kept.len()] as u128;
+        let numbers_all = |d: &DType| count <= 1 << finfo(*d).fraction_bits;
+        let wider = [given, DType::F32].into_iter().find(numbers_all);
+        let working = wider.unwrap_or(DType::F64);
         let parts = q.astype(working).ravel();
         let found = self.along_last(&values, weights.map(|w| rows(&w)).as_ref(), &parts);
         let found = found.astype(x.dtype());
@@ -197,13 +201,15 @@ impl Quantile {
         };
         let last = &count - 1.0;
         if self.method == QuantileMethod::InvertedCdf {
+            sorted.expect_i32_count("quantile", n);
             return inverted_cdf(&sorted, weights, q, &count);
         }
         let place = q * &last;
         let (low, high) = (place.floor(), place.ceil());
         let (above, below) = (&place - &low, 1.0 - (&place - &low));
         let pick = |place: &Array| {
-            let place = place.minimum(&last).maximum(0.0).astype(DType::I32);
+            let counting = index_dtype(DType::I32, std::iter::once(n));
+            let place = place.minimum(&last).maximum(0.0).astype(counting);
             sorted.take_along_axis(&place, -1)
         };
         match self.method {
@@ -222,7 +228,7 @@ fn inverted_cdf(sorted: &Array, weights: Option<Array>, q: &Array, count: &Array
     let weights = weights.unwrap_or_else(|| sorted.ones_like());
     let bad = weights.lt(0).bitwise_or(weights.is_nan());
     let nan = sorted.is_nan();
-    let clean = where_(&bad.bitwise_or(&nan), 0, &weights);
+    let clean = where_(&bad.bitwise_or(&nan), 0, &weights).astype(q.dtype());
     let sums = clean.cumsum(-1);
     let n = sorted.shape()[sorted.ndim() - 1];
     let total = sums.slice_axis(sums.ndim() - 1, n - 1, n);

@@ -143,6 +143,7 @@ impl Array {
         if n == 0 {
             return self.clone();
         }
+        let shift = shift.counting_to(n);
         let start = (n as i64 - shift.remainder(n as i64)).remainder(n as i64);
         let twice = crate::concatenate(&[self, self], axis);
         twice.dynamic_slice_in_dim(&start, n, axis)

@@ -184,6 +184,7 @@ impl Array {
             self.aval(),
             self.shape()[at]
         );
+        condition.expect_i32_positions("compress", 0);
         let condition = condition.astype(DType::Bool).slice_axis(0, 0, n);
         let x = self.slice_axis(at, 0, n);
         let mask = condition.laid_along(at, x.ndim());
@@ -224,7 +225,10 @@ impl Array {
         super::require_real("bincount", &[self]);
         let length = match self.size() {
             0 => 0,
-            _ => self.astype(DType::I32).max().item::<i32>().max(0) as usize + 1,
+            _ => {
+                let largest = self.max().maximum(0).astype(DType::U64).item::<u64>();
+                usize::try_from(largest).map_or(usize::MAX, |n| n.saturating_add(1))
+            }
         };
         self.bincount_sized(length)
     }
@@ -233,9 +237,11 @@ impl Array {
     /// numbers are left out, negative ones count as 0.
     ///
     /// # Panics
-    /// If the array is not 1-d, or holds no integers.
+    /// If the array is not 1-d, holds no integers, or has more elements than `i32`
+    /// counts.
     #[track_caller]
     pub fn bincount_sized(&self, length: usize) -> Array {
+        self.expect_i32_count("bincount", self.size());
         self.bincount_weighted(&Array::scalar(1, DType::I32), length)
     }
 

@@ -1,6 +1,6 @@
 //! Reductions of segments: slices that carry the number of their segment.
 
-use super::Reduction;
+use super::{Reduction, index_dtype};
 use crate::prim::reduce::{highest, lowest};
 use crate::{Array, At, DType, Dims, Scalar, where_};
 
@@ -142,7 +142,7 @@ impl Segments {
         // Negative numbers would count from the end.
         let ids = match ids.dtype().is_unsigned() {
             true => ids.clone(),
-            false => where_(&ids.lt(0), self.count as i64, ids),
+            false => where_(&ids.lt(0), self.count as i64, ids.counting_to(self.count)),
         };
         let mut shape: Dims = data.shape().into();
         shape[0] = self.count;
@@ -150,9 +150,11 @@ impl Segments {
             let empty = Array::full(&shape, start, data.dtype());
             return combine(&self.promised(empty.at(&ids)), data);
         };
-        shape.insert(0, ids.size().div_ceil(size.max(1)));
+        let size = size.clamp(1, ids.size().max(1));
+        shape.insert(0, ids.size().div_ceil(size));
         let empty = Array::full(&shape, start, data.dtype());
-        let bucket = Array::iota(ids.shape(), 0, DType::I32).floor_divide(size.max(1) as i64);
+        let counting = index_dtype(DType::I32, ids.shape().iter().copied());
+        let bucket = Array::iota(ids.shape(), 0, counting).floor_divide(size as i64);
         let buckets = combine(&self.promised(empty.at((&bucket, &ids))), data);
         reduce(
             &Reduction::over(&[0]).initial(start_of(start, data)),

@@ -97,6 +97,7 @@ impl Unique {
             None => (x.ravel(), 0),
             Some(axis) => (x.clone(), x.axis("unique", axis)),
         };
+        array.expect_i32_positions("unique", axis);
         let n = array.shape()[axis];
         let slices = array.move_axis(axis as isize, 0);
         let width = slices.size().checked_div(n).unwrap_or(0);

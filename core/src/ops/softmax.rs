@@ -171,12 +171,12 @@ impl Array {
             "one_hot: the classes are {}, expected integers\n  help: convert them with astype(DType::I32)",
             self.aval()
         );
-        let numbers = self.expand_dims(&[axis]);
+        let numbers = self.counting_to(classes).expand_dims(&[axis]);
         let at = numbers.axis("one_hot", axis);
         let mut shape = crate::Dims::from_elem(1, numbers.ndim());
         shape[at] = classes;
         numbers
-            .eq(Array::iota(&shape, at, self.dtype()))
+            .eq(Array::iota(&shape, at, numbers.dtype()))
             .astype(dtype)
     }
 

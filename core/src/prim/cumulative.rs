@@ -99,7 +99,7 @@ macro_rules! cumulative {
             #[track_caller]
             pub fn $f(&self, axis: isize) -> Array {
                 let axis = self.axis(stringify!($f), axis);
-                bind1($ty { axis, reverse: false }, &[&numbers(self)])
+                bind1($ty { axis, reverse: false }, &[&numbers(stringify!($f), self, axis)])
             }
 
             $(#[$doc])*
@@ -112,7 +112,7 @@ macro_rules! cumulative {
             #[track_caller]
             pub fn $reversed(&self, axis: isize) -> Array {
                 let axis = self.axis(stringify!($f), axis);
-                bind1($ty { axis, reverse: true }, &[&numbers(self)])
+                bind1($ty { axis, reverse: true }, &[&numbers(stringify!($f), self, axis)])
             }
         } )*
         /// The table of running reductions.
@@ -142,11 +142,14 @@ cumulative! {
         {log_add_exp} [|a: &Array, b: &Array| a.logaddexp(b)];
 }
 
-/// Truth values are counted.
+/// Booleans are counted in `i32`.
 #[track_caller]
-fn numbers(x: &Array) -> Array {
+fn numbers(operation: &str, x: &Array, axis: usize) -> Array {
     match x.dtype() {
-        DType::Bool => x.astype(DType::I32),
+        DType::Bool => {
+            x.expect_i32_count(operation, x.shape()[axis]);
+            x.astype(DType::I32)
+        }
         _ => x.clone(),
     }
 }

@@ -4,6 +4,7 @@ use super::continuous::gumbel_noise;
 use super::discrete::integers;
 use super::uniform::{between, random_bits};
 use super::{GumbelMode, Key, draw};
+use crate::ops::index_dtype;
 use crate::prim::sort::lax_sort;
 use crate::{Array, DType, Dims, where_};
 
@@ -186,7 +187,7 @@ impl Choice {
     pub fn draw(&self, key: &Key, shape: &[usize]) -> Array {
         let (a, axis) = self.population.along("choice", self.axis);
         let n = a.shape()[axis];
-        let draws: usize = shape.iter().product();
+        let draws = crate::aval::element_count(shape);
         let around = a.shape();
         let out: Dims = [&around[..axis], shape, &around[axis + 1..]]
             .concat()
@@ -211,6 +212,7 @@ impl Choice {
                  have the shape [{n}]",
                 p.describe()
             );
+            crate::ops::require_real("choice", &[p]);
         }
         let p = self.p.as_ref().map(Array::to_inexact);
         let args: Vec<&Array> = std::iter::once(&a).chain(&p).collect();
@@ -223,8 +225,9 @@ impl Choice {
                     return all.slice_in_dim(0, draws, 1, axis as isize).reshape(&out);
                 }
                 (None, true) => {
-                    let (zero, n) = (Array::from(0), Array::scalar(n, DType::I32));
-                    integers(key, shape, &zero, &n, DType::I32)
+                    let counting = index_dtype(DType::I32, std::iter::once(n));
+                    let [zero, n] = [0, n].map(|x| Array::scalar(x, counting));
+                    integers(key, shape, &zero, &n, counting)
                 }
                 (Some(p), true) => weighted(key, p, shape),
                 (Some(p), false) => {
@@ -268,10 +271,11 @@ fn weighted(key: &Key, p: &Array, shape: &[usize]) -> Array {
 /// bisection.
 fn count_below(sorted: &Array, values: &Array) -> Array {
     let n = sorted.shape()[0];
-    let mut low = Array::zeros(values.shape(), DType::I32);
-    let mut high = Array::full(values.shape(), n, DType::I32);
+    let counting = index_dtype(DType::I32, std::iter::once(n));
+    let mut low = Array::zeros(values.shape(), counting);
+    let mut high = Array::full(values.shape(), n, counting);
     for _ in 0..=n.ilog2() {
-        let middle = (&low + &high).right_shift(1);
+        let middle = &low + (&high - &low).right_shift(1);
         // Past the end `take` gives NaN, which is not below.
         let below = sorted.take(&middle, 0).lt(values);
         low = where_(&below, &middle + 1, &low);
@@ -362,7 +366,7 @@ impl Categorical {
                 logits.describe()
             );
         };
-        let draws: usize = prefix.iter().product();
+        let draws = crate::aval::element_count(prefix);
         assert!(
             self.replace || draws <= categories,
             "categorical: {draws} draws without replacement from {categories} categories\n  help: \

@@ -81,13 +81,16 @@ impl Attention {
             seen.push(row().ge(c.places(t)));
         }
         if let Some((before, after)) = self.window {
-            let near = row().le(c.places(t) + before as i64);
-            seen.push(near.bitwise_and(row().ge(c.places(t) - after as i64)));
+            // A window past all positions is no larger than one of all.
+            let [before, after] = [before, after].map(|n| n.min(t.max(c.all)) as i64);
+            let near = row().le(c.places(t) + before);
+            seen.push(near.bitwise_and(row().ge(c.places(t) - after)));
         }
         if let Some(lengths) = &self.query_lengths {
             seen.push(within(lengths, t).reshape(&[b, 1, 1, t, 1]));
         }
         if let Some(lengths) = &self.key_value_lengths {
+            let lengths = lengths.counting_to(c.all.saturating_add(c.width));
             let places = c.places(1).astype(lengths.dtype());
             seen.push(places.lt(lengths.reshape(&[b, 1, 1, 1, 1])));
         }
@@ -141,6 +144,7 @@ pub(super) fn per_group(x: &Array, heads: usize, group: usize) -> Array {
 /// For each sequence, which of `size` places are before its length: `[B, size]`.
 #[track_caller]
 pub(super) fn within(lengths: &Array, size: usize) -> Array {
+    let lengths = lengths.counting_to(size);
     let place = Array::iota(&[1, size], 1, lengths.dtype());
     place.lt(lengths.expand_dims(&[1]))
 }
