@@ -1,6 +1,6 @@
 //! Triangles and diagonals of matrices.
 
-use super::IndexItem;
+use super::{IndexItem, check_count, listed};
 use crate::{Array, DType, IntoArray, where_};
 
 /// For a matrix shape, where the column is at most `k` to the right of the
@@ -200,14 +200,18 @@ impl Array {
     /// ```
     #[track_caller]
     pub fn tril_indices(rows: usize, columns: usize, k: isize) -> (Array, Array) {
-        triangle_places(rows, columns, |i, j| j <= i.saturating_add(k))
+        triangle_places("tril_indices", [rows, columns], |i, j| {
+            j <= i.saturating_add(k)
+        })
     }
 
     /// The places of a matrix of `rows` by `columns` on and above the `k`-th
     /// diagonal: rows, and columns (`jnp.triu_indices`).
     #[track_caller]
     pub fn triu_indices(rows: usize, columns: usize, k: isize) -> (Array, Array) {
-        triangle_places(rows, columns, |i, j| j >= i.saturating_add(k))
+        triangle_places("triu_indices", [rows, columns], |i, j| {
+            j >= i.saturating_add(k)
+        })
     }
 
     /// The places of the diagonal of an array of `ndim` axes of size `n`: an
@@ -235,18 +239,19 @@ impl Array {
 /// Places of a matrix in row-major order.
 #[track_caller]
 fn triangle_places(
-    rows: usize,
-    columns: usize,
+    operation: &str,
+    [rows, columns]: [usize; 2],
     within: impl Fn(isize, isize) -> bool,
 ) -> (Array, Array) {
-    let (mut i, mut j) = (Vec::new(), Vec::new());
-    for row in 0..rows {
-        for column in 0..columns {
-            if within(row as isize, column as isize) {
-                i.push(row as i32);
-                j.push(column as i32);
-            }
-        }
+    let size = rows.saturating_mul(columns);
+    let largest = rows.max(columns).saturating_sub(1);
+    if let Err(error) = check_count("the last place is", largest, DType::I32) {
+        crate::trace::fail(&error.render(operation, &[]));
     }
+    let rows = if size == 0 { 0 } else { rows };
+    let places = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+    let places = places.filter(|&(row, column)| within(row as isize, column as isize));
+    let places = places.map(|(row, column)| (row as i32, column as i32));
+    let (i, j): (Vec<i32>, Vec<i32>) = listed(operation, size, places).into_iter().unzip();
     (Array::from(i), Array::from(j))
 }

@@ -85,29 +85,28 @@ impl Array {
     pub fn delete(&self, places: &[isize], axis: isize) -> Array {
         let at = self.axis("delete", axis);
         let n = self.shape()[at];
-        let mut kept = vec![true; n];
-        for &place in places {
+        let normal = |&place: &isize| {
             let normal = if place < 0 { place + n as isize } else { place };
-            match usize::try_from(normal).ok().and_then(|i| kept.get_mut(i)) {
-                Some(keep) => *keep = false,
-                None => panic!(
-                    "delete: place {place} is out of range for axis {axis} of {}\n  help: places run \
-                     from {} to {}",
-                    self.aval(),
-                    -(n as isize),
-                    n as isize - 1
-                ),
-            }
-        }
-        // Runs of neighbours that stay.
+            assert!(
+                (0..n as isize).contains(&normal),
+                "delete: place {place} is out of range for axis {axis} of {}\n  help: places run \
+                 from {} to {}",
+                self.aval(),
+                -(n as isize),
+                n as isize - 1
+            );
+            normal as usize
+        };
+        let mut gone: Vec<usize> = places.iter().map(normal).collect();
+        gone.sort_unstable();
+        // Runs of neighbours that stay, each up to a place that goes or the end.
         let mut parts = Vec::new();
         let mut start = 0;
-        while start < n {
-            let end = (start..n).find(|&i| kept[i] != kept[start]).unwrap_or(n);
-            if kept[start] {
+        for end in gone.into_iter().chain([n]) {
+            if start < end {
                 parts.push(self.slice_axis(at, start, end));
             }
-            start = end;
+            start = end + 1;
         }
         if parts.is_empty() {
             return self.slice_axis(at, 0, 0);

@@ -107,7 +107,7 @@ impl Array {
         let mut shape = Dims::new();
         let (mut spread_a, mut spread_b) = (Dims::new(), Dims::new());
         for (&n, &m) in a.shape().iter().zip(b.shape()) {
-            shape.push(n * m);
+            shape.push(n.saturating_mul(m));
             spread_a.extend([n, 1]);
             spread_b.extend([1, m]);
         }

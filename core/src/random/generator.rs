@@ -132,9 +132,9 @@ impl Kind {
                 .reshape(&words),
             // Every tenth of the rows drawn, as if ten rounds were a hash.
             KeyImpl::UnsafeRbg => {
-                let n: usize = shape.iter().product();
-                let rows = device_bits(data, &[10 * n, 4], DType::U32);
-                rows.slice_in_dim(0, 10 * n, 10, 0).reshape(&words)
+                let n = crate::aval::element_count(shape).saturating_mul(10);
+                let rows = device_bits(data, &[n, 4], DType::U32);
+                rows.slice_in_dim(0, n, 10, 0).reshape(&words)
             }
         }
     }

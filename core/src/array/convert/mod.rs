@@ -189,7 +189,7 @@ fn remedy(from: DType, to: DType) -> String {
 
 #[track_caller]
 fn check_size(operation: &str, count: usize, shape: &[usize]) {
-    let size: usize = shape.iter().product();
+    let size = crate::aval::element_count(shape);
     assert!(
         count == size,
         "{operation}: {count} elements do not fill the shape {shape:?}, which has {size}\n  help: the \
