@@ -53,6 +53,11 @@ fn of_several_arrays(t: &mut Vec<Operation>) {
         };
         "reduce/several" |x, y| reduce(
             std::slice::from_ref(x), &[y.ravel().max()], |a, b| vec![&a[0] + &b[0]], &[0]);
+        "reduce/places" |x| {
+            let places = Array::iota(x.shape(), 0, DType::I32);
+            let starts = [Array::scalar(0, x.dtype()), Array::from(0)];
+            reduce(&[x.clone(), places], &starts, |a, b| vec![a[0].maximum(&b[0]), &a[1] + &b[1]], &[0])
+        };
         "vectorize" |x, y| {
             vectorize("(n),(n)->()", |a| vec![a[0].dot(&a[1])])(&[x.clone(), y.clone()])
         };
@@ -76,10 +81,18 @@ fn windows(t: &mut Vec<Operation>) {
         "conv_general_dilated_patches" |x| {
             conv_general_dilated_patches(x, &[2, 2], &Convolution::new())
         };
+        "conv_general_dilated_patches/huge" |x| {
+            conv_general_dilated_patches(x, &[usize::MAX, 2], &Convolution::new())
+        };
         "conv_general_dilated_local" |x, y| {
             conv_general_dilated_local(x, y, &[2, 2], &Convolution::new())
         };
         "conv_transpose" |x, y| conv_transpose(x, y, &ConvTranspose::new());
+        "conv_transpose/huge" |x, y| {
+            let how = ConvTranspose::new().strides(&[usize::MAX, 1]).rhs_dilation(&[usize::MAX, 1]);
+            conv_transpose(x, y, &how.layout(ConvLayout::ChannelsFirst))
+        };
+        "max_pool/huge" |x| max_pool(x, &[usize::MAX, 2], &[usize::MAX, 1], Same);
         "pool" |x| pool(x, 0, |a, b| a + b, &[2, 2], &[1, 1], Valid);
         "max_pool" |x| max_pool(x, &[2, 2], &[1, 1], Same);
         "min_pool" |x| min_pool(x, &[2, 2], &[2, 2], Valid);
@@ -88,6 +101,13 @@ fn windows(t: &mut Vec<Operation>) {
         "reduce_window/several" |x, y| reduce_window(
             std::slice::from_ref(x), &[y.ravel().max()], |a, b| vec![&a[0] + &b[0]],
             &Window::new(&vec![1; x.ndim()]));
+        "reduce_window/places" |x| {
+            let places = Array::iota(x.shape(), 0, DType::I32);
+            let starts = [Array::scalar(0, x.dtype()), Array::from(0)];
+            reduce_window(
+                &[x.clone(), places], &starts, |a, b| vec![a[0].maximum(&b[0]), &a[1] + &b[1]],
+                &Window::new(&vec![1; x.ndim()]))
+        };
         "select_and_scatter" |x, y| select_and_scatter(
             x, y, 0, |a, b| a.ge(b), |a, b| a + b, &Window::new(&vec![1; x.ndim()]));
         "dot_product_attention" |x, y, z| dot_product_attention(x, y, z);

@@ -372,6 +372,7 @@ fn creation(t: &mut Vec<Operation>) {
         "tri" |x| Array::tri(3, 4, -1, x.dtype());
         "tri/far" |x| Array::tri(3, 4, isize::MIN, x.dtype());
         "tril_indices" |x| Array::tril_indices(x.ndim(), 3, 0);
+        "tril_indices/huge" |_x| Array::tril_indices(HUGE, 3, 0);
         "triu_indices" |x| Array::triu_indices(x.ndim(), 3, isize::MAX);
         "diag_indices" |x| Array::diag_indices(3, x.ndim());
         "mask_indices" |_x| Array::mask_indices(3, |ones| ones.triu(0));
