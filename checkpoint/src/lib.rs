@@ -33,7 +33,6 @@ mod error;
 mod file;
 pub mod format;
 pub mod items;
-mod lock;
 pub mod manager;
 mod natural_sort;
 mod nodes;

@@ -1,5 +1,6 @@
 //! Abstract values: what is known of an array without its elements.
 
+use crate::lock::lock;
 use crate::sharding::{AxisSet, Context, PartitionSpec, SpecEntry, TypeSharding};
 use crate::{AxisName, DType, ShapeError};
 use ramie_pjrt::BufferType;
@@ -94,7 +95,7 @@ thread_local! { static LOCAL: RefCell<Table> = RefCell::default(); }
 impl Data {
     /// The entry of the table that all threads share.
     fn shared(key: &Key) -> &'static Data {
-        let mut table = TABLE.lock().unwrap_or_else(|e| e.into_inner());
+        let mut table = lock(&TABLE);
         let table = table.get_or_insert_default();
         if let Some(found) = table.get(key) {
             return found.0;

@@ -1,6 +1,7 @@
 //! Axes with names: those that `vmap` gives a name, and who may speak of them.
 
 use crate::intern::Table;
+use crate::lock::lock;
 use crate::thread_stack::{ThreadStack, WithStack};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
@@ -24,7 +25,7 @@ impl AxisName {
 
 impl From<&str> for AxisName {
     fn from(name: &str) -> AxisName {
-        let mut names = NAMES.lock().unwrap_or_else(|e| e.into_inner());
+        let mut names = lock(&NAMES);
         if let Some(known) = names.get(name) {
             return AxisName(known);
         }

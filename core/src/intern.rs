@@ -2,6 +2,7 @@
 //! addresses. What is kept is never freed: a process has few meshes and
 //! shardings.
 
+use crate::lock::lock;
 use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -17,7 +18,7 @@ impl<T: Eq + Hash> Table<T> {
 
     /// The kept value equal to `value`.
     pub fn keep(&self, value: T) -> &'static T {
-        let mut table = self.0.lock().unwrap_or_else(|e| e.into_inner());
+        let mut table = lock(&self.0);
         let table = table.get_or_insert_default();
         if let Some(known) = table.get::<T>(value.borrow()) {
             return known;

@@ -29,6 +29,7 @@ mod intern;
 mod jaxpr;
 mod jit;
 pub mod linalg;
+pub mod lock;
 pub mod lost;
 pub mod lower;
 mod narrow;

@@ -6,12 +6,13 @@
 //! find such writes. Compiled programs do not look at it.
 
 use crate::array::Repr;
+use crate::lock::lock;
 use crate::trace;
 use crate::{Array, Aval};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::panic::Location;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// What a variable records about its copies and writes in traced functions.
 ///
@@ -181,7 +182,7 @@ impl Write {
     fn warn(&self, path: Option<String>) {
         static SEEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
         let message = message(self.kind, self.value.aval(), self.at, path.as_deref());
-        let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = lock(&SEEN);
         if seen.insert(message.clone()) {
             eprintln!("ramie: {message}");
             tracing::warn!("{message}");

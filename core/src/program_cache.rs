@@ -2,11 +2,12 @@
 //! outside of `jit`.
 
 use crate::hash::FastMap;
+use crate::lock::unpoisoned;
 use crate::single_flight::Flights;
 use ramie_pjrt::settings;
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, RwLock};
 
 /// Without `RAMIE_EAGER_PROGRAMS`; JAX keeps as many.
 const DEFAULT_LIMIT: usize = 4096;
@@ -69,7 +70,7 @@ impl<K, V> ProgramCache<K, V> {
     /// The value whose key has this hash and satisfies `is_key`.
     #[inline]
     pub fn find(&self, hash: u64, is_key: impl Fn(&K) -> bool) -> Option<Arc<Slot<K, V>>> {
-        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
+        let table = unpoisoned(self.table.read());
         let slots = table.as_ref()?.by_hash.get(&hash)?;
         let slot = slots.iter().find(|slot| is_key(&slot.key))?;
         self.touch(slot);
@@ -116,7 +117,7 @@ impl<K, V> ProgramCache<K, V> {
             value,
             used: AtomicU64::new(now),
         });
-        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        let mut table = unpoisoned(self.table.write());
         let table = table.get_or_insert_with(|| Table {
             by_hash: FastMap::default(),
             len: 0,
@@ -131,14 +132,14 @@ impl<K, V> ProgramCache<K, V> {
 
     /// All values, in no order.
     pub fn all(&self) -> Vec<Arc<Slot<K, V>>> {
-        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
+        let table = unpoisoned(self.table.read());
         let slots = table.iter().flat_map(|table| table.by_hash.values());
         slots.flatten().cloned().collect()
     }
 
     /// Forgets all values.
     pub fn clear(&self) {
-        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        let mut table = unpoisoned(self.table.write());
         let forgotten = table.take();
         drop(table);
         drop(forgotten);

@@ -1,8 +1,9 @@
 //! One thread works at a thing, and the others that want the same wait for it.
 
+use crate::lock::lock;
 use ramie_pjrt::Callback;
 use std::cell::Cell;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 
 thread_local! {
     /// How many flights this thread has under way.
@@ -28,10 +29,6 @@ pub(crate) struct Flight<'a, K: Copy + Eq> {
     flights: &'a Flights<K>,
     /// What others wait for, unless another thread was first.
     key: Option<K>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<K: Copy + Eq> Flights<K> {

@@ -1,8 +1,9 @@
 //! Threads that make batches.
 
 use crate::panic::caught;
+use ramie_core::lock::{lock, unpoisoned};
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -30,11 +31,6 @@ struct Queue {
 struct Jobs {
     waiting: VecDeque<Job>,
     closed: bool,
-}
-
-/// No code that can panic runs under these locks.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Pool {
@@ -68,7 +64,7 @@ fn work(queue: &Queue, worker: usize, init: Option<Init>) {
                 Some(job) => break job,
                 None => {
                     let woken = queue.changed.wait(jobs);
-                    jobs = woken.unwrap_or_else(PoisonError::into_inner);
+                    jobs = unpoisoned(woken);
                 }
             }
         };
@@ -125,7 +121,7 @@ impl<T> Slot<T> {
             value = match deadline {
                 None => {
                     let woken = self.filled.wait(value);
-                    woken.unwrap_or_else(PoisonError::into_inner)
+                    unpoisoned(woken)
                 }
                 Some(deadline) => {
                     let left = deadline.saturating_duration_since(Instant::now());
@@ -133,7 +129,7 @@ impl<T> Slot<T> {
                         return None;
                     }
                     let woken = self.filled.wait_timeout(value, left);
-                    woken.unwrap_or_else(PoisonError::into_inner).0
+                    unpoisoned(woken).0
                 }
             };
         }

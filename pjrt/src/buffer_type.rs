@@ -1,6 +1,7 @@
 //! The type of a device buffer: element type and dimensions, interned.
 
 use crate::ElementType;
+use crate::lock::unpoisoned;
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -50,7 +51,7 @@ impl BufferType {
                 .copied()
                 .find(|t| t.element_type == element_type && *t.dims == *dims)
         };
-        let known = table().read().unwrap_or_else(|e| e.into_inner());
+        let known = unpoisoned(table().read());
         if let Some(found) = known.get(&hash).and_then(find) {
             return BufferType(found);
         }
@@ -67,7 +68,7 @@ impl BufferType {
                 "buffer type {element_type}{dims:?}: dimensions must not be negative, and the size must fit in memory"
             );
         };
-        let mut known = table().write().unwrap_or_else(|e| e.into_inner());
+        let mut known = unpoisoned(table().write());
         let bucket = known.entry(hash).or_default();
         if let Some(found) = find(bucket) {
             return BufferType(found);

@@ -11,6 +11,7 @@
 
 use crate::client::ClientInner;
 use crate::error::{Error, ErrorCode, Result, borrowed};
+use crate::lock::lock;
 use crate::sys::ffi::*;
 use crate::{Client, ElementType};
 use std::any::Any;
@@ -20,7 +21,7 @@ use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 /// An operand of a callback: elements in host memory, dense and row-major.
 #[derive(Debug, Clone, Copy)]
@@ -71,10 +72,6 @@ static FAILURES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// Failures that nobody asks for do not pile up.
 const KEPT_FAILURES: usize = 64;
 thread_local! { static INSIDE: Cell<bool> = const { Cell::new(false) }; }
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|e| e.into_inner())
-}
 
 impl Callback {
     /// The name of the custom call.

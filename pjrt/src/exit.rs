@@ -1,5 +1,6 @@
 //! Functions that run when the process exits.
 
+use crate::lock::lock;
 use std::sync::Mutex;
 
 /// The functions of [`at_exit`], in the order of their registration.
@@ -16,16 +17,13 @@ static FUNCTIONS: Mutex<Vec<fn()>> = Mutex::new(Vec::new());
 /// ramie_pjrt::at_exit(|| println!("bye"));
 /// ```
 pub fn at_exit(function: fn()) {
-    FUNCTIONS
-        .lock()
-        .unwrap_or_else(|e| e.into_inner())
-        .push(function);
+    lock(&FUNCTIONS).push(function);
     register(call_last);
 }
 
 /// Calls the function that was registered last and has not run yet.
 extern "C" fn call_last() {
-    let last = FUNCTIONS.lock().unwrap_or_else(|e| e.into_inner()).pop();
+    let last = lock(&FUNCTIONS).pop();
     if let Some(function) = last {
         function();
     }

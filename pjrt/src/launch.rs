@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::event::Event;
 use crate::executable::Inner;
 use crate::execute::{Handles, Kept};
+use crate::lock::lock;
 use crate::sys::RawEvent;
 use crate::under_way::Events;
 use smallvec::SmallVec;
@@ -49,12 +50,7 @@ impl Inner {
             .map(|d| results.as_mut_ptr().wrapping_add(d * count))
             .collect();
         {
-            let mut previous = self
-                .client
-                .launches
-                .0
-                .lock()
-                .unwrap_or_else(|e| e.into_inner());
+            let mut previous = lock(&self.client.launches.0);
             for event in previous.events.drain(..) {
                 // Its error is reported where its results are waited for.
                 let _ = event.settle();

@@ -58,6 +58,7 @@ mod host;
 mod host_view;
 mod key_value;
 mod launch;
+pub mod lock;
 mod memory;
 mod plugin;
 mod profiler;

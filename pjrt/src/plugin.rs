@@ -1,6 +1,7 @@
 //! Loading a plugin: a shared library that exports `GetPjrtApi`.
 
 use crate::error::{Error, Result};
+use crate::lock::lock;
 use crate::sys::{self, Api, ApiTable};
 use crate::value::Value;
 use crate::{elf, memory};
@@ -89,7 +90,7 @@ impl Plugin {
             .map_err(|_| Error::PluginNotFound { path: path.into() })?;
         // One lock around the whole of loading: two threads must not initialise a
         // plugin at once, and loading is rare.
-        let mut loaded = LOADED.lock().unwrap_or_else(|e| e.into_inner());
+        let mut loaded = lock(&LOADED);
         let loaded = loaded.get_or_insert_default();
         if let Some(plugin) = loaded.get(&canonical) {
             return Ok(plugin.clone());

@@ -18,6 +18,7 @@
 use crate::client::ClientInner;
 use crate::event::Event;
 use crate::exit;
+use crate::lock::lock;
 use crate::sys::{self, Api, RawBuffer};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -158,7 +159,7 @@ impl UnderWay {
 
     fn lock(&self) -> Listed<'_> {
         Listed {
-            list: self.list.lock().unwrap_or_else(|e| e.into_inner()),
+            list: lock(&self.list),
             listed: &self.listed,
         }
     }
@@ -267,7 +268,7 @@ pub(crate) fn wait_at_exit(client: &'static ClientInner) {
 }
 
 fn clients() -> MutexGuard<'static, Vec<&'static ClientInner>> {
-    CLIENTS.lock().unwrap_or_else(|e| e.into_inner())
+    lock(&CLIENTS)
 }
 
 extern "C" fn wait_for_clients() {

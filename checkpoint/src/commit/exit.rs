@@ -5,9 +5,9 @@
 //! still be waiting when `main` returns. The exit therefore waits, too.
 
 use super::saver::Shared;
-use crate::lock::lock;
+use ramie_core::lock::{lock, unpoisoned};
 use std::cell::Cell;
-use std::sync::{Arc, Condvar, Mutex, Once, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, Once, Weak};
 use std::time::Duration;
 
 /// Saves that go on.
@@ -85,9 +85,7 @@ fn wait() {
     let mut saves = lock(&SAVES);
     let mut told = false;
     while saves.running > own {
-        let (next, over) = ENDED
-            .wait_timeout(saves, PATIENCE)
-            .unwrap_or_else(PoisonError::into_inner);
+        let (next, over) = unpoisoned(ENDED.wait_timeout(saves, PATIENCE));
         saves = next;
         if over.timed_out() && saves.running > own && !told {
             eprintln!("ramie: waiting for a checkpoint that is being saved in the background");

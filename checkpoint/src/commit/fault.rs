@@ -1,6 +1,6 @@
 //! Steps of a save that fail, or at which the program is killed: for tests.
 
-use crate::lock::lock;
+use ramie_core::lock::lock;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};

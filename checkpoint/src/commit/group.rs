@@ -1,9 +1,9 @@
 //! Agreement between the processes that save together.
 
 use super::Process;
-use crate::lock::lock;
 use crate::{Error, Result};
 use ramie_core::distributed::{self, FailureKind, KeyValueStore};
+use ramie_core::lock::lock;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! The same for many things, on a bounded number of threads.
 
 use crate::Result;
-use crate::lock::lock;
+use ramie_core::lock::{lock, unpoisoned};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -54,7 +54,7 @@ pub(crate) fn for_each<T: Send>(
             }
         }
     });
-    match failure.into_inner().unwrap_or_else(|e| e.into_inner()) {
+    match unpoisoned(failure.into_inner()) {
         Some((_, error)) => Err(error),
         None => Ok(()),
     }

@@ -2,9 +2,9 @@
 
 use super::options::ToDelete;
 use crate::commit::{aside, for_each, make_folder, remove_folder, rename};
-use crate::lock::lock;
 use crate::warning::warn_loudly;
 use crate::{Error, Result};
+use ramie_core::lock::lock;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};

@@ -62,11 +62,11 @@ use crate::commit::{
 };
 use crate::file::expect_folder;
 use crate::items::{RestoreArgs, missing, restore_checked};
-use crate::lock::lock;
 use crate::{Error, Result};
 use delete::Deleter;
 use policies::{PreservationPolicy, SaveDecisionPolicy, worse_first};
 use preempted::Preempted;
+use ramie_core::lock::lock;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};

@@ -6,8 +6,8 @@
 //! its own, since the program may be waiting for the others inside of a step.
 
 use crate::commit::Meeting;
-use crate::lock::lock;
 use crate::preemption;
+use ramie_core::lock::lock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;

@@ -3,9 +3,9 @@
 use super::data_files::DataFile;
 use super::location::Location;
 use crate::commit::{Contents, ItemReader, PIECE};
-use crate::lock::lock;
 use crate::{Error, Result};
 use ramie_core::files;
+use ramie_core::lock::lock;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io;

@@ -10,11 +10,11 @@ use super::output::{Home, Output, unique};
 use super::tree;
 use super::versions::Root;
 use crate::commit::{ItemWriter, now};
-use crate::lock::lock;
 use crate::{Error, Result};
+use ramie_core::lock::{lock, unpoisoned};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// How a database is written. The defaults are those of Orbax.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -311,8 +311,7 @@ impl Writer {
         let tree = tree::build(&self.config, entries, |block| {
             self.write(&[block], block.len() as u64)
         })?;
-        let state = self.state.into_inner();
-        let state = state.unwrap_or_else(PoisonError::into_inner);
+        let state = unpoisoned(self.state.into_inner());
         if state.failed {
             return Err(Error::format(
                 self.home.path(),

@@ -2,6 +2,7 @@
 //! arrays that its text needs.
 
 use crate::callback::format::Format;
+use crate::lock::lock;
 use crate::{Array, Aval, DType};
 use std::collections::HashMap;
 use std::panic::Location;
@@ -48,7 +49,7 @@ pub(super) fn index_signature() -> Vec<Aval> {
 impl Failure {
     /// The number of this failure.
     pub fn code(self) -> i32 {
-        let mut table = TABLE.lock().unwrap_or_else(|e| e.into_inner());
+        let mut table = lock(&TABLE);
         let table = table.get_or_insert_default();
         if let Some(code) = table.codes.get(&self) {
             return *code;
@@ -62,7 +63,7 @@ impl Failure {
 
     /// The failure with this number; `None` for 0, which is none.
     pub fn of(code: i32) -> Option<Arc<Failure>> {
-        let table = TABLE.lock().unwrap_or_else(|e| e.into_inner());
+        let table = lock(&TABLE);
         let at = usize::try_from(code).ok()?.checked_sub(1)?;
         table.as_ref()?.failures.get(at).cloned()
     }

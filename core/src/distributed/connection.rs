@@ -3,13 +3,14 @@
 use super::coordinator::describe;
 use super::protocol::{LONGEST, Reply, Request, read_frame, write_frame};
 use super::{FailureKind, PeerFailure};
+use crate::lock::lock;
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::io;
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
@@ -47,10 +48,6 @@ struct Waiting {
     replies: HashMap<u64, SyncSender<Reply>>,
     /// Why no more replies come.
     failure: Option<String>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 pub(super) fn failed(kind: FailureKind, message: impl Into<String>) -> Error {

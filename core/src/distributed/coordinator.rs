@@ -3,10 +3,11 @@
 use super::FailureKind;
 use super::protocol::{LONGEST, LONGEST_HELLO, Reply, Request, read_frame, write_frame};
 use super::table::Table;
+use crate::lock::lock;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -30,10 +31,6 @@ struct Shared {
     writing: Vec<Mutex<()>>,
     heartbeat_timeout: Duration,
     ended: AtomicBool,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 impl Coordinator {

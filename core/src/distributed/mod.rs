@@ -36,6 +36,7 @@ mod table;
 #[cfg(test)]
 mod table_tests;
 
+use crate::lock::lock;
 use crate::{Device, Error, Result};
 use cluster::Surroundings;
 use connection::{Connection, Place, failed};
@@ -43,7 +44,7 @@ use coordinator::Coordinator;
 use ramie_pjrt::discover::Platform;
 use ramie_pjrt::{Client, ClientOptions, Plugin};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, ToSocketAddrs};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 pub use cluster::Cluster;
@@ -170,10 +171,6 @@ struct Group {
 static GROUP: Mutex<Option<Arc<Group>>> = Mutex::new(None);
 /// Index and number of processes; they remain after the end.
 static PLACE: Mutex<(usize, usize)> = Mutex::new((0, 1));
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|e| e.into_inner())
-}
 
 fn current() -> Option<Arc<Group>> {
     lock(&GROUP).clone()

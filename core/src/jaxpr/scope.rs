@@ -1,5 +1,6 @@
 //! Named scopes: names for parts of a program, kept with its equations.
 
+use crate::lock::lock;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::fmt;
@@ -17,7 +18,7 @@ thread_local! { static CURRENT: Cell<Scope> = const { Cell::new(Scope("")) }; }
 impl Scope {
     /// The scope with this name. Names are kept for ever: programs have few.
     fn new(name: String) -> Scope {
-        let mut names = NAMES.lock().unwrap_or_else(|e| e.into_inner());
+        let mut names = lock(&NAMES);
         let names = names.get_or_insert_default();
         match names.get(name.as_str()) {
             Some(known) => Scope(known),

@@ -2,8 +2,9 @@
 
 use super::signature::Signature;
 use crate::Tree;
+use crate::lock::lock;
 use crate::program_cache::{ProgramCache, Slot};
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 /// A program with its signature.
 pub(super) type Made<E> = Arc<Slot<Signature, E>>;
@@ -125,9 +126,4 @@ impl<E> Programs<E> {
     pub fn reason(&self) -> Option<String> {
         lock(&self.calls).reason.clone()
     }
-}
-
-/// The value, also where a thread panicked that had it.
-fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
-    value.lock().unwrap_or_else(|e| e.into_inner())
 }

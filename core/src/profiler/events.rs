@@ -1,5 +1,6 @@
 //! What this process does, as events with a beginning and an end.
 
+use crate::lock::lock;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -56,7 +57,7 @@ pub(crate) struct Span {
 }
 
 fn record() -> MutexGuard<'static, Option<Record>> {
-    RECORD.lock().unwrap_or_else(|e| e.into_inner())
+    lock(&RECORD)
 }
 
 /// Begins recording. With `waiting` programs are waited for.

@@ -26,6 +26,7 @@ pub use files::TraceFiles;
 
 pub(crate) use events::{Event, is_recording, span, waits};
 
+use crate::lock::lock;
 use crate::{Error, Result, runtime};
 use ramie_pjrt::Profiler;
 use std::path::{Path, PathBuf};
@@ -41,7 +42,7 @@ struct Session {
 static SESSION: Mutex<Option<Session>> = Mutex::new(None);
 
 fn session() -> MutexGuard<'static, Option<Session>> {
-    SESSION.lock().unwrap_or_else(|e| e.into_inner())
+    lock(&SESSION)
 }
 
 /// Starts a trace that [`stop_trace`] ends (`jax.profiler.start_trace`). Its

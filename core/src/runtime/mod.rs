@@ -9,6 +9,7 @@ pub(crate) mod ordered;
 pub(crate) mod sharded;
 
 use crate::array::DeviceArray;
+use crate::lock::lock;
 use crate::{Array, Aval, Error, Literal, Result, Sharding, distributed};
 use fingerprint::Surroundings;
 use ramie_pjrt::discover::{self, Platform, PluginLocation};
@@ -68,7 +69,7 @@ thread_local! { static DEFAULT: Cell<Option<Device>> = const { Cell::new(None) }
 /// # Ok::<(), ramie_core::Error>(())
 /// ```
 pub fn configure(options: RuntimeOptions) -> Result<()> {
-    let mut current = OPTIONS.lock().unwrap_or_else(|e| e.into_inner());
+    let mut current = lock(&OPTIONS);
     if RUNTIME.get().is_some() && *current != options {
         return Err(Error::Configuration(
             "configure: the runtime is already in use with other options\n  help: call `configure` \
@@ -88,7 +89,7 @@ pub fn configure(options: RuntimeOptions) -> Result<()> {
 pub fn runtime() -> Result<&'static Runtime> {
     RUNTIME
         .get_or_init(|| {
-            let options = OPTIONS.lock().unwrap_or_else(|e| e.into_inner()).clone();
+            let options = lock(&OPTIONS).clone();
             Runtime::start(&options)
         })
         .as_ref()

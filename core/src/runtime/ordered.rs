@@ -4,6 +4,7 @@
 //! result. The state that one program returns goes into the next, so that their
 //! effects happen in the order of the calls although calls do not wait.
 
+use crate::lock::lock;
 use crate::lower::order;
 use crate::{Result, profiler};
 use ramie_pjrt::{Buffer, Executable};
@@ -14,7 +15,7 @@ use std::sync::{Mutex, MutexGuard};
 static LAST: Mutex<Option<Buffer>> = Mutex::new(None);
 
 fn last() -> MutexGuard<'static, Option<Buffer>> {
-    LAST.lock().unwrap_or_else(|e| e.into_inner())
+    lock(&LAST)
 }
 
 /// Runs a program on one device; `ordered` says whether it has ordered effects.

@@ -3,6 +3,7 @@
 use super::put::{buffers, distinct, typed, wrong_size};
 use super::{Sharding, put};
 use crate::array::DeviceArray;
+use crate::lock::lock;
 use crate::{Array, Aval, DType, Error, Result, runtime};
 use ramie_pjrt::{AlignedBytes, HostCopy};
 use std::collections::HashMap;
@@ -46,7 +47,7 @@ impl HostShard {
             return Ok(f(&view));
         }
         let bytes = self.copied.get_or_init(|| {
-            let mut copy = self.copy.lock().unwrap_or_else(|e| e.into_inner());
+            let mut copy = lock(&self.copy);
             let copy = match copy.take() {
                 Some(copy) => copy,
                 None => self.held.buffers[self.at].to_host_async()?,

@@ -24,9 +24,10 @@ use batch_sampler::Plan;
 use iter::{Task, Tasks};
 use ndarray::{Array1, Array2};
 use ramie_core::NamedSharding;
+use ramie_core::lock::lock;
 pub(crate) use rows::Rows;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Batches of a [`Source`], made by worker threads while the program goes on
@@ -523,7 +524,7 @@ impl<B: Send + 'static> DataLoader<B> {
         if !self.persistent {
             return start();
         }
-        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pool = lock(&self.pool);
         pool.get_or_insert_with(start).clone()
     }
 }

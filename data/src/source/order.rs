@@ -3,8 +3,9 @@
 use super::select::checked;
 use super::{Source, check};
 use crate::{Permutation, Result};
+use ramie_core::lock::lock;
 use std::any::Any;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The elements in a random order that is another in each epoch.
 #[derive(Debug)]
@@ -27,7 +28,7 @@ impl<S: Source> Shuffle<S> {
 
     /// The order of an epoch.
     fn order(&self, epoch: u64) -> Arc<Permutation> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = lock(&self.last);
         if last.0 != epoch {
             let order = Permutation::new(self.source.len(), self.seed, epoch);
             *last = (epoch, Arc::new(order));

@@ -1,7 +1,7 @@
 //! `lazy_init`: parameters without computing the model.
 
-use super::root::locked;
 use super::{Apply, Module, Streams, Variables, init_with_output};
+use ramie_core::lock::lock;
 use ramie_core::{Array, Tree, make_jaxpr, tree};
 use std::sync::Mutex;
 
@@ -16,11 +16,11 @@ where
     let traced = |args: A| {
         let call = |scope: &mut super::Scope| scope.run(module, args);
         let (_, made) = init_with_output(rngs.clone(), &Apply::initializing(), call);
-        *locked(&structure) = Some(made.clone());
+        *lock(&structure) = Some(made.clone());
         made
     };
     let program = make_jaxpr(traced)(types);
-    let made = locked(&structure).take().expect("the module was traced");
+    let made = lock(&structure).take().expect("the module was traced");
     let paths = tree::paths(&made);
     let known = program.known().into_iter().zip(paths);
     let known = known.map(|(value, path)| {

@@ -2,10 +2,11 @@
 
 use super::streams::{Streams, fold_in_path};
 use super::{CollectionFilter, Variables};
+use ramie_core::lock::lock;
 use ramie_core::random::Key;
 use ramie_core::{Aval, State};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 /// Decides by the path of a module and the name of its class whether its
 /// output is kept.
@@ -32,27 +33,22 @@ pub(crate) struct Calls(Arc<Mutex<Vec<Call>>>);
 impl Calls {
     /// Adds a call, and returns its place.
     pub fn push(&self, call: Call) -> usize {
-        let mut calls = locked(&self.0);
+        let mut calls = lock(&self.0);
         calls.push(call);
         calls.len() - 1
     }
 
     /// Says what a call returned.
     pub fn returned(&self, place: usize, outputs: Vec<Aval>) {
-        if let Some(call) = locked(&self.0).get_mut(place) {
+        if let Some(call) = lock(&self.0).get_mut(place) {
             call.outputs = outputs;
         }
     }
 
     /// The calls so far.
     pub fn to_vec(&self) -> Vec<Call> {
-        locked(&self.0).clone()
+        lock(&self.0).clone()
     }
-}
-
-/// What a mutex holds, also after a panic elsewhere.
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 /// Keys given, by the names of the scope and the stream.
@@ -169,7 +165,7 @@ impl Root {
         };
         let key = self.streams.get(stream)?;
         let count = {
-            let mut counts = locked(&self.counts);
+            let mut counts = lock(&self.counts);
             let count = counts
                 .entry((path.to_vec(), stream.to_owned()))
                 .or_insert(0);

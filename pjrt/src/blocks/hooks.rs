@@ -5,6 +5,7 @@ use super::local;
 use super::operators;
 use super::pool::{self, Pool};
 use super::small::{self, Small};
+use crate::lock::{lock, unpoisoned};
 use std::ffi::{c_int, c_void};
 use std::ptr::{NonNull, null_mut};
 use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, OnceLock};
@@ -17,13 +18,13 @@ static FREED: Condvar = Condvar::new();
 
 pub fn pool() -> MutexGuard<'static, Pool> {
     static POOL: LazyLock<Mutex<Pool>> = LazyLock::new(Mutex::default);
-    POOL.lock().unwrap_or_else(|e| e.into_inner())
+    lock(&POOL)
 }
 
 /// Puts the functions of this file in the place of those that a library imports.
 pub fn install(address_in_library: *const ()) {
     static INSTALLING: Mutex<()> = Mutex::new(());
-    let _one_at_a_time = INSTALLING.lock().unwrap_or_else(|e| e.into_inner());
+    let _one_at_a_time = lock(&INSTALLING);
     let Some(plugin) = Imports::of(address_in_library) else {
         tracing::debug!("the plugin's imports are not where they were looked for");
         return;
@@ -89,10 +90,7 @@ fn large(size: usize) -> Option<NonNull<u8>> {
         // matter beside the making of new pages saves these, and half of the memory.
         let patience = Duration::from_nanos(size as u64 / 512);
         let none_kept = |pool: &mut Pool| !pool.has_kept(size);
-        pool = match FREED.wait_timeout_while(pool, patience, none_kept) {
-            Ok((pool, _)) => pool,
-            Err(poisoned) => poisoned.into_inner().0,
-        };
+        pool = unpoisoned(FREED.wait_timeout_while(pool, patience, none_kept)).0;
         block = pool.reuse(size);
     }
     block.or_else(|| pool.map(size))

@@ -1,5 +1,6 @@
 //! Small blocks: lists of freed ones by size, in one range of addresses.
 
+use crate::lock::lock;
 use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard};
 
@@ -80,9 +81,7 @@ impl Small {
     }
 
     fn class(&self, class: usize) -> MutexGuard<'_, Class> {
-        self.classes[class]
-            .lock()
-            .unwrap_or_else(|e| e.into_inner())
+        lock(&self.classes[class])
     }
 
     /// A block of at least `size` bytes. None for a size that is large, and when all

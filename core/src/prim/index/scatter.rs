@@ -6,6 +6,7 @@ use super::gather::{attribute, check_indices, python};
 use super::{GatherScatterMode, ScatterDimensionNumbers, shifted, shifted_after};
 use crate::hash::FastMap;
 use crate::jaxpr::{Atom, Eqn, Jaxpr, Scope, Var};
+use crate::lock::lock;
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::{Add, Class, Max, Min, Mul, Sub};
 use crate::prim::{
@@ -97,7 +98,7 @@ impl Scatter {
             ScatterMethod::Min => Arc::new(Min),
             ScatterMethod::Max => Arc::new(Max),
         };
-        let mut programs = PROGRAMS.lock().unwrap_or_else(|e| e.into_inner());
+        let mut programs = lock(&PROGRAMS);
         let program = programs
             .get_or_insert_default()
             .entry((self.method, dtype))

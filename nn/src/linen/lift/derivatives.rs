@@ -2,8 +2,8 @@
 
 use super::axes::map_arrays;
 use super::pack::Pack;
-use crate::linen::root::locked;
 use crate::linen::{CollectionFilter, Scope, Variables};
+use ramie_core::lock::lock;
 use ramie_core::{Array, Objective, Tree, jvp_with_aux, make_jaxpr, tree, vjp_with_aux};
 use std::sync::Mutex;
 
@@ -45,13 +45,13 @@ pub fn vjp<A: Tree, R: Tree>(
     let traced = |variables: Variables, args: A| {
         let variables = others.clone().joined_with(variables);
         let out = pack.call(variables, streams.clone(), &all, |scope| f(scope, args));
-        *locked(&structure) = Some(tree::map(&out, Array::clone));
+        *lock(&structure) = Some(tree::map(&out, Array::clone));
         out
     };
     let primals = (differentiated, primals);
     let (variables, args) = tree::map(&primals, Array::clone);
     let program = make_jaxpr(traced)(variables, args);
-    let out = locked(&structure).take().expect("the function was traced");
+    let out = lock(&structure).take().expect("the function was traced");
     let run = move |args: (Variables, A)| -> (R, Variables) {
         tree::with_leaves(&out, program.eval(&tree::leaves(&args)))
     };

@@ -1,8 +1,8 @@
 //! `jit` of modules, and `fold_rngs`.
 
 use super::pack::Pack;
-use crate::linen::root::locked;
 use crate::linen::{CollectionFilter, Module, Scope, Streams, Variables};
+use ramie_core::lock::lock;
 use ramie_core::{Array, Jaxpr, Jitted, Tree, make_jaxpr, tree};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -64,7 +64,7 @@ impl<A: Tree, O: Tree, M: Module<A, O> + Send + Sync> Module<A, O> for Jit<M> {
         let body = |variables: Variables, streams: Streams, args: A| {
             let call = |scope: &mut Scope| self.module.call(scope, args);
             let out = pack.call(variables, streams, &self.variables, call);
-            *locked(&structure) = Some(tree::map(&out, Array::clone));
+            *lock(&structure) = Some(tree::map(&out, Array::clone));
             out
         };
         let leaves = [
@@ -73,7 +73,7 @@ impl<A: Tree, O: Tree, M: Module<A, O> + Send + Sync> Module<A, O> for Jit<M> {
             tree::leaves(&args),
         ];
         let program = make_jaxpr(body)(variables, streams, args);
-        let out = locked(&structure).take().expect("the module was traced");
+        let out = lock(&structure).take().expect("the module was traced");
         let results = compiled(program.jaxpr)(program.consts, leaves.concat());
         let (out, changed) = tree::with_leaves(&out, results);
         pack.publish(scope, &changed);
@@ -98,7 +98,7 @@ const LIMIT: usize = 256;
 /// program compiled once: modules of equal programs share it, wherever they are.
 fn compiled(jaxpr: Arc<Jaxpr>) -> Compiled {
     static PROGRAMS: LazyLock<Mutex<HashMap<Arc<Jaxpr>, Compiled>>> = LazyLock::new(Mutex::default);
-    let mut programs = locked(&PROGRAMS);
+    let mut programs = lock(&PROGRAMS);
     if let Some(known) = programs.get(&jaxpr) {
         return known.clone();
     }

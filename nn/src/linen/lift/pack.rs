@@ -4,8 +4,9 @@
 //! a scope has become arguments of a function that is transformed as any other,
 //! and the variables that it changed are results of it.
 
-use crate::linen::root::{Root, locked};
+use crate::linen::root::Root;
 use crate::linen::{CollectionFilter, Scope, Streams, Variables};
+use ramie_core::lock::lock;
 use std::sync::Mutex;
 
 /// A scope whose variables and keys were taken for a transformation.
@@ -130,7 +131,7 @@ impl Pack {
         f: impl FnOnce(&mut Scope) -> R,
     ) -> (R, Variables) {
         let (result, names) = called(&self.template, &self.path, variables, streams, mutable, f);
-        *locked(&self.after) = Some(names);
+        *lock(&self.after) = Some(names);
         result
     }
 
@@ -141,7 +142,7 @@ impl Pack {
         let mut root = scope.root_mut();
         let changed = changed.below("", &root.mutable);
         root.variables.put_below(&place, &changed);
-        if let Some(names) = locked(&self.after).take() {
+        if let Some(names) = lock(&self.after).take() {
             root.take_names(names);
         }
     }

@@ -2,8 +2,8 @@
 
 use super::axes::{Axes, Counted, Lifted, VariableAxis, map_arrays};
 use super::pack::Pack;
-use crate::linen::root::locked;
 use crate::linen::{CollectionFilter, Module, Scope, Streams, Variables};
+use ramie_core::lock::lock;
 use ramie_core::{Array, AxisName, ScanOptions, Tree, make_jaxpr, scan_with, tree};
 use std::borrow::Cow;
 use std::sync::Mutex;
@@ -261,7 +261,7 @@ where
             let constant = tree::leaves(&y).into_iter().zip(of_y);
             let constant = constant.filter(|(_, axis)| axis.is_none()).map(|(y, _)| y);
             let out: Vec<Array> = tree::leaves(&shared).into_iter().chain(constant).collect();
-            *locked(&structure) = Some((shared, y));
+            *lock(&structure) = Some((shared, y));
             out
         };
         let front_xs = in_front(&leaves, &axes);
@@ -276,7 +276,7 @@ where
         );
         let known = make_jaxpr(probe)(carry_type, init_type, one);
         let known = known.known();
-        let (made, y) = locked(&structure).take().expect("one step was traced");
+        let (made, y) = lock(&structure).take().expect("one step was traced");
         let out_axes = self.out_axes.of(NAME, "out_axes", &y);
         let names = tree::paths(&made);
         let constants: Vec<Array> = known

@@ -2,8 +2,8 @@
 
 use super::axes::{Axes, Counted, Lifted, VariableAxis};
 use super::pack::Pack;
-use crate::linen::root::locked;
 use crate::linen::{CollectionFilter, Module, Scope, Streams, Variables};
+use ramie_core::lock::lock;
 use ramie_core::{AxisName, AxisNames, MapAxes, Tree, VmapOptions, tree, vmap_with};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -181,14 +181,14 @@ impl<A: Tree, O: Tree, M: Module<A, O> + Send + Sync> Module<A, O> for Vmap<M> {
         let (lifted, of_out) = (self.lifted.clone(), found.clone());
         let out_axes = MapAxes::by_path(move |path| match path.split_once('.') {
             Some(("1", rest)) => lifted.output(collection(rest)).flatten(),
-            Some(("0", rest)) => locked(&of_out).get(rest).copied().flatten(),
-            _ => locked(&of_out).get("").copied().flatten(),
+            Some(("0", rest)) => lock(&of_out).get(rest).copied().flatten(),
+            _ => lock(&of_out).get("").copied().flatten(),
         });
         let body = |variables: Variables, streams: Streams, args: A| {
             let call = |scope: &mut Scope| self.module.call(scope, args);
             let (out, changed) = pack.call(variables, streams, &mutable, call);
             let axes = self.out_axes.of("vmap", "out_axes", &out);
-            locked(&found).extend(tree::paths(&out).into_iter().zip(axes));
+            lock(&found).extend(tree::paths(&out).into_iter().zip(axes));
             (out, changed)
         };
         let options = VmapOptions {

@@ -2,6 +2,7 @@
 
 use super::axes::{Axis, StateAxes, checked_axis, rename_axes};
 use super::{copy, pure, replace};
+use ramie_core::lock::lock;
 use ramie_core::{AxisName, AxisNames, Tree, tree, vmap_with};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -159,7 +160,7 @@ pub fn vmap<M: Tree, A: Tree, R: Tree>(
             let results = options.out_axes.of(OPERATION, &out);
             let after = options.state.of(OPERATION, &model);
             let paths = tree::paths(&(copy(&out), copy(&model)));
-            *found.lock().unwrap_or_else(|e| e.into_inner()) = paths
+            *lock(&found) = paths
                 .into_iter()
                 .zip(map_axes(&[results, after].concat()))
                 .collect();
@@ -167,7 +168,7 @@ pub fn vmap<M: Tree, A: Tree, R: Tree>(
         }
     };
     let out_axes = ramie_core::MapAxes::by_path(move |path| {
-        let found = found.lock().unwrap_or_else(|e| e.into_inner());
+        let found = lock(&found);
         found.get(path).copied().flatten()
     });
     let core = ramie_core::VmapOptions {

@@ -1,0 +1,30 @@
+//! Locks that outlive panics.
+//!
+//! Nothing under a lock of Ramie is changed in steps between which there could be a panic, so
+//! the value that a thread which panicked leaves behind is used as it is.
+
+use std::sync::{LockResult, Mutex, MutexGuard, PoisonError};
+
+/// Locks a mutex, even if a thread has panicked while it owned the lock.
+///
+/// ```
+/// use ramie_pjrt::lock::lock;
+/// let count = std::sync::Mutex::new(1);
+/// *lock(&count) += 1;
+/// assert_eq!(*lock(&count), 2);
+/// ```
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    unpoisoned(mutex.lock())
+}
+
+/// Returns the guard or value of any other lock, even if a thread has panicked while it owned
+/// the lock.
+///
+/// ```
+/// use ramie_pjrt::lock::unpoisoned;
+/// let count = std::sync::RwLock::new(1);
+/// assert_eq!(*unpoisoned(count.read()), 1);
+/// ```
+pub fn unpoisoned<T>(result: LockResult<T>) -> T {
+    result.unwrap_or_else(PoisonError::into_inner)
+}
