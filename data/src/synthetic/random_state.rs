@@ -1,5 +1,7 @@
 //! NumPy's old generator, for data sets that are known by its numbers.
 
+use rand_mt::Mt;
+
 /// The numbers of `numpy.random.RandomState(seed)`: the generator MT19937
 /// (Matsumoto and Nishimura 1998), and NumPy's frozen ways from its bits to
 /// draws. Data sets that were published with a seed come out the same.
@@ -13,52 +15,23 @@
 /// ```
 #[derive(Clone, Debug)]
 pub struct RandomState {
-    key: [u32; N],
-    position: usize,
+    bits: Mt,
     /// Normal numbers come in pairs; the second waits here.
     gauss: Option<f64>,
 }
 
-const N: usize = 624;
-const M: usize = 397;
-
 impl RandomState {
     /// The generator of a seed.
     pub fn new(seed: u32) -> RandomState {
-        let mut key = [seed; N];
-        for i in 1..N {
-            let before = key[i - 1];
-            key[i] = (before ^ (before >> 30))
-                .wrapping_mul(1_812_433_253)
-                .wrapping_add(i as u32);
-        }
         RandomState {
-            key,
-            position: N,
+            bits: Mt::new(seed),
             gauss: None,
         }
     }
 
-    fn generate(&mut self) {
-        for i in 0..N {
-            let y = (self.key[i] & 0x8000_0000) | (self.key[(i + 1) % N] & 0x7fff_ffff);
-            let twist = if y & 1 == 1 { 0x9908_b0df } else { 0 };
-            self.key[i] = self.key[(i + M) % N] ^ (y >> 1) ^ twist;
-        }
-        self.position = 0;
-    }
-
     /// 32 random bits.
     pub fn next_u32(&mut self) -> u32 {
-        if self.position == N {
-            self.generate();
-        }
-        let mut y = self.key[self.position];
-        self.position += 1;
-        y ^= y >> 11;
-        y ^= (y << 7) & 0x9d2c_5680;
-        y ^= (y << 15) & 0xefc6_0000;
-        y ^ (y >> 18)
+        self.bits.next_u32()
     }
 
     /// 64 random bits, the higher ones drawn first.
