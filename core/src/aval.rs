@@ -16,7 +16,7 @@ pub type Dims = SmallVec<[usize; 6]>;
 
 /// The most bytes of an array: an address has 57 bits or fewer. The compiler's own
 /// arithmetic, in bits and with several arrays together, overflows 64 bits beyond that.
-const ADDRESSABLE: u128 = 1 << 57;
+pub(crate) const ADDRESSABLE: u128 = 1 << 57;
 
 /// An abstract value (JAX's `ShapedArray`): shape, element type, and whether
 /// the type is weak, that is, gives way to the other operand's as a literal's

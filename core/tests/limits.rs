@@ -352,3 +352,47 @@ fn positions_along_long_axes_have_64_bits() {
         .to_string();
     assert!(!text.contains("-214748364"), "{text}");
 }
+
+#[test]
+fn windows_beyond_all_addresses_are_refused() {
+    type Operation = fn(&Array) -> Array;
+    const FAR: isize = 1 << 58;
+    let cases: [(&str, Operation); 6] = [
+        ("reduce_window_max: the padded axis 1", |x| {
+            max_pool(x, &[2, 2], &[1, 1], [(FAR, FAR), (0, 0)])
+        }),
+        ("reduce_window_max: the sizes of shape", |x| {
+            max_pool(x, &[2, 2], &[1, 1], [(FAR / 4, 0), (0, 0)])
+        }),
+        ("reduce_window_sum: the stride along axis 1", |x| {
+            avg_pool(x, &[2, 2], &[FAR as usize, 1], Padding::Valid, true)
+        }),
+        ("conv_general_dilated: the padded axis 2", |x| {
+            conv(x, x, &[1, 1], [(isize::MAX, isize::MAX), (0, 0)])
+        }),
+        ("conv_general_dilated: the dilated axis 2", |x| {
+            conv_with_general_padding(x, x, &[1, 1], Padding::Valid, &[usize::MAX, 1], &[1, 1])
+        }),
+        // A gradient dilates by the stride.
+        (
+            "conv_general_dilated: axis 2 has 4294967297 elements",
+            |x| {
+                let pads = [(1 << 32, 0), (0, 0)];
+                let sum = |x: Array| conv(&x, &x.stop_gradient(), &[1 << 32, 1], pads).sum();
+                grad(sum)(x.clone())
+            },
+        ),
+    ];
+    for (start, f) in cases {
+        let shape = match start.starts_with("conv") {
+            true => [1, 1, 4, 4],
+            false => [1, 4, 4, 1],
+        };
+        let x = Array::shape_dtype_struct(&shape, DType::F32);
+        let text = message(|| {
+            eval_shape(|x: Array| f(&x), x);
+        });
+        assert!(text.starts_with(start), "{start}: {text}");
+        assert!(text.contains("more than a"), "{text}");
+    }
+}

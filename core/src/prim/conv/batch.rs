@@ -37,7 +37,8 @@ impl ConvGeneralDilated {
         };
         if size == 0 {
             // No examples: merging them into another axis would lose its size.
-            let shape = self.shape(&example(lhs, axes[0]), &example(rhs, axes[1]));
+            let image = lhs.aval().with_shape(&example(lhs, axes[0]));
+            let shape = self.shape(image, &example(rhs, axes[1]));
             let mut shape = shape.expect("the shapes of one example fit");
             shape.insert(0, 0);
             let zeros = Array::zeros(&shape, self.result_type(lhs.dtype()));

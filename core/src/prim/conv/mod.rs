@@ -103,8 +103,10 @@ impl ConvGeneralDilated {
     }
 
     /// The shape of the result, for operands that fit.
-    fn shape(&self, lhs: &[usize], rhs: &[usize]) -> Result<Dims, ShapeError> {
-        let n = &self.dimension_numbers;
+    fn shape(&self, image: Aval, rhs: &[usize]) -> Result<Dims, ShapeError> {
+        let (n, lhs) = (&self.dimension_numbers, image.shape());
+        let mut spread: Dims = lhs.into();
+        let image_is_dilated = self.lhs_dilation.iter().any(|&d| d > 1);
         let mut shape = Dims::from_elem(0, lhs.len());
         shape[n.out.batch] = lhs[n.lhs.batch] / self.batch_group_count;
         shape[n.out.feature] = rhs[n.rhs.output];
@@ -112,8 +114,18 @@ impl ConvGeneralDilated {
             let base = dilated(lhs[n.lhs.spatial[i]], self.lhs_dilation[i]);
             let window = dilated(rhs[n.rhs.spatial[i]], self.rhs_dilation[i]);
             let (padding, stride) = (self.padding[i], self.window_strides[i]);
-            shape[to] = window_positions(n.lhs.spatial[i], base, padding, window, stride)?;
+            let axis = n.lhs.spatial[i];
+            [shape[to], spread[axis]] = window_positions(axis, base, padding, window, stride)?;
+            let around = [padding.0, padding.1].map(isize::unsigned_abs);
+            let parts = [spread[axis], window, around[0], around[1]];
+            // XLA's CPU kernel of dilated images divides by zero where its `int` overflows.
+            crate::ensure_shape!(
+                !image_is_dilated || parts.iter().all(|&n| i32::try_from(n).is_ok()),
+                "axis {axis} has {base} elements after dilation and padding {padding:?}, more \
+                 than a convolution of a dilated image counts"
+            );
         }
+        image.with_shape(&spread).check_size()?;
         Ok(shape)
     }
 }
@@ -191,7 +203,7 @@ impl Primitive for ConvGeneralDilated {
             .help("the sizes of the window are those of the kernel's spatial axes"));
         }
         self.check_groups(lhs, rhs)?;
-        let shape = self.shape(lhs.shape(), rhs.shape())?;
+        let shape = self.shape(lhs, rhs.shape())?;
         one(Aval::new(&shape, self.result_type(lhs.dtype())))
     }
     fn out_sharding(&self) -> Option<OutSharding> {

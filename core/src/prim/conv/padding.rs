@@ -2,6 +2,7 @@
 
 use super::Pads;
 use crate::ShapeError;
+use crate::aval::ADDRESSABLE;
 
 /// What is added around the spatial axes before a window slides along them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -98,37 +99,42 @@ pub(crate) fn dilated(n: usize, dilation: usize) -> usize {
     }
 }
 
-/// How many windows of `window` elements fit into axis `axis` of `base` elements with
-/// `padding`, `stride` apart: sizes are those after dilation.
+/// Along one axis: how many windows of `window` elements, `stride` apart, fit into
+/// `base` elements with `padding`, and how many elements there are with it. Sizes are
+/// those after dilation.
 pub(crate) fn window_positions(
     axis: usize,
     base: usize,
     padding: (isize, isize),
     window: usize,
     stride: usize,
-) -> Result<usize, ShapeError> {
+) -> Result<[usize; 2], ShapeError> {
     let (low, high) = padding;
     let padded = base as i128 + low as i128 + high as i128;
     crate::ensure_shape!(
         padded >= 0,
         "padding ({low}, {high}) cuts more off axis {axis} than its {base} elements"
     );
-    // The compiler counts in 64 bits with a sign.
+    let padded = padded.unsigned_abs();
+    // Gradients spread arrays by the stride and cut them, so that no step may exceed
+    // what the result's bytes alone would allow.
     for (what, size) in [
-        ("dilated axis", base as i128),
-        ("padded axis", padded),
-        ("dilated window", window as i128),
-        ("stride", stride as i128),
+        ("the dilated axis", base as u128),
+        ("the padded axis", padded),
+        ("the dilated window along axis", window as u128),
+        ("the stride along axis", stride as u128),
     ] {
         crate::ensure_shape!(
-            size <= isize::MAX as i128,
-            "the {what} {axis} has {size} elements, more than a process can address"
+            size <= ADDRESSABLE,
+            "{what} {axis} has {size} elements, more than a process can address"
         );
     }
-    Ok(match (padded as usize).checked_sub(window) {
+    let padded = padded as usize;
+    let positions = match padded.checked_sub(window) {
         Some(rest) => rest / stride + 1,
         None => 0,
-    })
+    };
+    Ok([positions, padded.max(base)])
 }
 
 /// The padding with which a window over the result's cotangent gives that of
