@@ -85,7 +85,8 @@ impl Array {
     pub fn delete(&self, places: &[isize], axis: isize) -> Array {
         let at = self.axis("delete", axis);
         let n = self.shape()[at];
-        let normal = |&place: &isize| {
+        let mut gone = Vec::with_capacity(places.len());
+        for &place in places {
             let normal = if place < 0 { place + n as isize } else { place };
             assert!(
                 (0..n as isize).contains(&normal),
@@ -95,9 +96,8 @@ impl Array {
                 -(n as isize),
                 n as isize - 1
             );
-            normal as usize
-        };
-        let mut gone: Vec<usize> = places.iter().map(normal).collect();
+            gone.push(normal as usize);
+        }
         gone.sort_unstable();
         // Runs of neighbours that stay, each up to a place that goes or the end.
         let mut parts = Vec::new();
