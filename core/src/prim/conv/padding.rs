@@ -116,8 +116,7 @@ pub(crate) fn window_positions(
         "padding ({low}, {high}) cuts more off axis {axis} than its {base} elements"
     );
     let padded = padded.unsigned_abs();
-    // Gradients spread arrays by the stride and cut them, so that no step may exceed
-    // what the result's bytes alone would allow.
+    // Gradients dilate by the stride, so that it is the size of an array as well.
     for (what, size) in [
         ("the dilated axis", base as u128),
         ("the padded axis", padded),
