@@ -1,6 +1,9 @@
 //! Checks made values: under every transformation, by the user and by operations.
 use ramie_core::checkify::{Errors, check, check_error, checkify, debug_check};
+use ramie_core::lower::{Lowering, Value};
+use ramie_core::prim::{Avals, BatchAxis, Batched, Differentiation, Jaxprs, Primitive, StatePass};
 use ramie_core::*;
+use std::sync::Arc;
 
 fn scalar(x: f32) -> Array {
     Array::from(x)
@@ -287,4 +290,65 @@ fn an_error_can_be_checked_again() {
     assert_eq!((said(&error), y.item::<f32>()), (None, 3.0));
     let text = message(|| inner(scalar(-9.0)));
     assert!(text.contains("-9.0 has no root"), "{text}");
+}
+
+/// A primitive of a user that runs a program twice.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Twice {
+    jaxpr: Arc<Jaxpr>,
+    /// Whether it can pass a state through the program.
+    threads: bool,
+}
+
+impl Primitive for Twice {
+    fn name(&self) -> &'static str {
+        "twice"
+    }
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        Jaxprs::from_slice(&[&self.jaxpr])
+    }
+    fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
+        self.threads.then(|| {
+            let once = pass.run(&self.jaxpr, pass.state(), args);
+            let (state, args) = once.split_at(pass.state().len());
+            pass.run(&self.jaxpr, state, args)
+        })
+    }
+    fn infer(&self, _: &[Aval]) -> std::result::Result<Avals, ShapeError> {
+        Ok(self.jaxpr.out_avals().into())
+    }
+    fn differentiation(&self) -> Differentiation<'_> {
+        Differentiation::Undefined("the test has no use for it")
+    }
+    fn batch(&self, _: &[Array], _: &[Option<usize>], _: BatchAxis) -> Batched {
+        unreachable!("the test has no use for it")
+    }
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+        let once = ctx.call("twice", &self.jaxpr, args);
+        ctx.call("twice", &self.jaxpr, &once)
+    }
+}
+
+fn twice(threads: bool) -> impl Fn(Array) -> Array + Send + Sync + Copy {
+    move |x: Array| {
+        let body = make_jaxpr(|x: Array| root(x) - 2.0)(Array::shape_dtype_struct(&[], x.dtype()));
+        let jaxpr = body.jaxpr;
+        bind1(Twice { jaxpr, threads }, &[&x])
+    }
+}
+
+#[test]
+fn checks_inside_a_primitive_of_the_user_are_found() {
+    let f = checkify(twice(true), Errors::ALL);
+    let (error, y) = f(scalar(36.0));
+    assert_eq!((said(&error), y.item::<f32>()), (None, 0.0));
+    let (error, _) = f(scalar(1.0));
+    let text = said(&error).expect("the second root is of -1");
+    assert_eq!(text, "-1.0 has no root (`check` failed)");
+    let text = message(|| checkify(twice(false), Errors::ALL)(scalar(1.0)));
+    assert!(text.contains("a `check` inside of `twice`"), "{text}");
+    assert!(
+        text.contains("implement `Primitive::thread_state`"),
+        "{text}"
+    );
 }

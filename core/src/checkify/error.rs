@@ -1,9 +1,10 @@
 //! Errors as values: a number, and the arrays that the texts of failures need.
 
 use super::failure::Failure;
-use super::{Errors, automatic, failure, nested};
+use super::{Errors, failure};
 use crate::jaxpr::Jaxpr;
 use crate::prim::check::Check;
+use crate::stack::with_room;
 use crate::tree::{Key, Visitor};
 use crate::{Array, Aval, DType, Tree};
 use std::fmt;
@@ -73,14 +74,12 @@ fn collect(jaxpr: &Jaxpr, errors: Errors, found: &mut Vec<Vec<Aval>>) {
             if errors.contains(Errors::USER) {
                 check.signatures.iter().for_each(&mut add);
             }
-        } else if errors.contains(Errors::INDEX) && automatic::indexes(primitive) {
+        } else if errors.contains(Errors::INDEX) && primitive.checks().contains(Errors::INDEX) {
             add(&failure::index_signature());
         }
     }
-    for eqn in &jaxpr.eqns {
-        for inner in nested::programs(&*eqn.primitive) {
-            collect(&inner, errors, found);
-        }
+    for inner in jaxpr.eqns.iter().flat_map(|eqn| eqn.primitive.jaxprs()) {
+        with_room(|| collect(inner, errors, found));
     }
 }
 

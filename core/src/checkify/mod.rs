@@ -64,6 +64,14 @@ impl Errors {
     /// All.
     pub const ALL: Errors = Errors(15);
 
+    /// None.
+    pub const NONE: Errors = Errors(0);
+
+    /// Whether some check of `other` is among these.
+    pub fn intersects(self, other: Errors) -> bool {
+        self.0 & other.0 != 0
+    }
+
     /// Whether all checks of `other` are among these.
     pub fn contains(self, other: Errors) -> bool {
         self.0 & other.0 == other.0

@@ -58,22 +58,6 @@ impl Pass {
         outs
     }
 
-    /// A program that takes and returns the error before all else.
-    pub fn stage(
-        &self,
-        avals: &[Aval],
-        run: impl FnOnce(&mut Pass, &[Array]) -> Vec<Array>,
-    ) -> crate::ClosedJaxpr {
-        let state = self.layout.avals();
-        let all: Vec<Aval> = state.iter().chain(avals).copied().collect();
-        crate::trace::trace_to_jaxpr(&all, |args| {
-            let (state, args) = args.split_at(state.len());
-            let mut pass = Pass::new(self.errors, self.layout.clone(), state.to_vec());
-            let outs = run(&mut pass, args);
-            pass.state.into_iter().chain(outs).collect()
-        })
-    }
-
     /// The first failed example of a check, if any, becomes the error, unless
     /// there is one already.
     fn check(&mut self, check: &Check, args: &[Array]) {

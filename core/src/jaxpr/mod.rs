@@ -78,18 +78,11 @@ pub struct Jaxpr {
 impl Jaxpr {
     /// The mesh whose devices some operation of the program runs on.
     pub(crate) fn mesh(&self) -> Option<crate::Mesh> {
-        // Of all operations only those that place their results hold programs of
-        // this kind, and their parameters are worth writing out.
-        let mut meshes = self.eqns.iter().filter(|e| e.primitive.places_results());
         let of_equation = |e: &Eqn| {
-            let params = e.primitive.params();
-            let mut jaxprs = params.iter().flat_map(|(_, p)| p.jaxprs());
-            e.primitive
-                .mesh()
-                .or_else(|| jaxprs.find_map(|jaxpr| jaxpr.mesh()))
+            let nested = || e.primitive.jaxprs().iter().find_map(|jaxpr| jaxpr.mesh());
+            e.primitive.mesh().or_else(nested)
         };
-        let found = with_room(|| meshes.find_map(of_equation));
-        found.or_else(|| self.eqns.iter().find_map(|e| e.primitive.mesh()))
+        with_room(|| self.eqns.iter().find_map(of_equation))
     }
 
     /// Whether an equation speaks of a mapped axis by this name.

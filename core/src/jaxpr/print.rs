@@ -4,6 +4,7 @@ use super::layout::{Doc, group, join, nest, text};
 use super::{Atom, Eqn, Jaxpr, Var};
 use crate::Aval;
 use crate::prim::Param;
+use crate::prim::call::Call;
 use crate::stack::with_room;
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -253,10 +254,8 @@ impl Printer {
 
     fn equation(&mut self, jaxpr: &Jaxpr, eqn: &Eqn) -> Doc {
         let params = params(jaxpr, eqn);
-        if eqn.primitive.name() == "jit"
-            && let Some(inner) = params.iter().flat_map(|(_, value)| value.jaxprs()).next()
-        {
-            self.align(jaxpr, eqn, inner);
+        if let Some(call) = eqn.primitive.as_any().downcast_ref::<Call>() {
+            self.align(jaxpr, eqn, &call.jaxpr);
         }
         let mut docs = Vec::new();
         if !eqn.outputs.is_empty() {

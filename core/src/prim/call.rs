@@ -6,8 +6,9 @@ use super::{
 };
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::lower::{Lowering, Value};
+use crate::prim::{Jaxprs, StatePass};
 use crate::trace::bind;
-use crate::{Array, Aval, AxisName, ShapeError};
+use crate::{Array, Aval, ShapeError};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -62,6 +63,10 @@ impl Primitive for Call {
     fn name(&self) -> &'static str {
         "jit"
     }
+    fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
+        let program = pass.program(&self.jaxpr, &nested::avals(args));
+        Some(Call::apply(&self.name, program, &pass.with(args)))
+    }
     fn params(&self) -> Vec<(&'static str, Param)> {
         // The order in which JAX prints the parameters of this primitive.
         let mut params = vec![("name", Param::new(&self.name))];
@@ -76,8 +81,8 @@ impl Primitive for Call {
     fn propagates_weak_type(&self) -> bool {
         false
     }
-    fn has_effects(&self) -> bool {
-        self.jaxpr.has_effects()
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        Jaxprs::from_slice(&[&self.jaxpr])
     }
     fn places_results(&self) -> bool {
         true
@@ -102,9 +107,6 @@ impl Primitive for Call {
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Nested(self)
-    }
-    fn uses_axis(&self, name: AxisName) -> bool {
-        self.jaxpr.uses_axis(name)
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let avals = nested::avals(args);

@@ -2,8 +2,9 @@
 
 use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::lower::{Lowering, Value};
+use crate::prim::Jaxprs;
 use crate::transform::batch_eval;
-use crate::{Array, Aval, AxisName, Jaxpr, Outputs, Result, ShapeError};
+use crate::{Array, Aval, Jaxpr, Outputs, Result, ShapeError};
 use std::fmt;
 use std::sync::Arc;
 
@@ -100,11 +101,8 @@ impl Primitive for Composite {
     fn propagates_weak_type(&self) -> bool {
         false
     }
-    fn has_effects(&self) -> bool {
-        self.jaxpr.has_effects()
-    }
-    fn uses_axis(&self, name: AxisName) -> bool {
-        self.jaxpr.uses_axis(name)
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        Jaxprs::from_slice(&[&self.jaxpr])
     }
     fn infer(&self, args: &[Aval]) -> std::result::Result<Avals, ShapeError> {
         let expected = self.jaxpr.in_avals();

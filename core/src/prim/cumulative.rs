@@ -1,6 +1,7 @@
 //! Running reductions: `cumsum` and its family.
 
 use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::checkify::Errors;
 use crate::lower::{Lowering, Region, Value, dims_array, padding_attribute};
 use crate::prim::elementwise::Class;
 use crate::prim::reduce::{highest, lowest};
@@ -53,6 +54,7 @@ macro_rules! cumulative {
         }
         impl Primitive for $ty {
             fn name(&self) -> &'static str { stringify!($f) }
+            fn checks(&self) -> Errors { Class::$class.checks() }
             fn params(&self) -> Vec<(&'static str, Param)> {
                 let reverse = if self.reverse { "True" } else { "False" };
                 vec![("axis", Param::new(self.axis)), ("reverse", Param::new(reverse))]

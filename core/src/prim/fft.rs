@@ -1,5 +1,6 @@
 //! `fft`: discrete Fourier transforms over the last axes.
 
+use crate::checkify::Errors;
 use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
@@ -73,6 +74,9 @@ impl Fft {
 impl Primitive for Fft {
     fn name(&self) -> &'static str {
         "fft"
+    }
+    fn checks(&self) -> Errors {
+        Errors::NAN
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
         vec![

@@ -27,8 +27,10 @@ mod rules;
 pub mod shape;
 pub mod sharding;
 pub mod sort;
+mod state_pass;
 pub mod window;
 
+use crate::checkify::Errors;
 use crate::lower::{Lowering, Value};
 use crate::{Array, Aval, AxisName, Mesh, OutSharding, Outputs, ShapeError, ShardingRule};
 use smallvec::SmallVec;
@@ -42,6 +44,10 @@ pub use rules::{
     BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, move_batch_axis,
     sum_to_shape,
 };
+pub use state_pass::{Positions, StatePass};
+
+/// Programs that a primitive runs.
+pub type Jaxprs<'a> = SmallVec<[&'a Arc<crate::Jaxpr>; 2]>;
 
 /// Types of a primitive's results.
 pub type Avals = SmallVec<[Aval; 1]>;
@@ -67,10 +73,36 @@ pub trait Primitive: Debug + DynPrimitive + Send + Sync + 'static {
     /// no operand is batched.
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched;
 
-    /// Whether the operation, or one in a program it holds, speaks of a mapped
-    /// axis by this name.
-    fn uses_axis(&self, _name: AxisName) -> bool {
-        false
+    /// The programs that the operation runs; none for most operations.
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        Jaxprs::new()
+    }
+
+    /// The operation with a state that passes through the programs it runs:
+    /// [`checkify`](crate::checkify::checkify) passes its error this way. Returns the
+    /// new state and then the results, or nothing if the operation cannot do it.
+    fn thread_state(&self, _pass: &StatePass<'_>, _args: &[Array]) -> Option<Vec<Array>> {
+        None
+    }
+
+    /// The checks of [`checkify`](crate::checkify::checkify) that apply to the operation:
+    /// [`NAN`](Errors::NAN) if it can make NaN of numbers, [`DIV`](Errors::DIV) if it
+    /// divides by its second operand, [`INDEX`](Errors::INDEX) if it has
+    /// [`positions`](Primitive::positions).
+    fn checks(&self) -> Errors {
+        Errors::NONE
+    }
+
+    /// The positions at which the operation reads or writes its first operand, and
+    /// which may be out of bounds.
+    fn positions(&self, _args: &[Array]) -> Option<Positions> {
+        None
+    }
+
+    /// Whether the operation, or one in a program it runs, uses a mapped axis of
+    /// this name.
+    fn uses_axis(&self, name: AxisName) -> bool {
+        self.jaxprs().iter().any(|jaxpr| jaxpr.uses_axis(name))
     }
 
     /// Whether the effects of the operation only look at values, so that they may
@@ -145,7 +177,7 @@ pub trait Primitive: Debug + DynPrimitive + Send + Sync + 'static {
 
     /// Whether running the operation does more than compute its results.
     fn has_effects(&self) -> bool {
-        false
+        self.jaxprs().iter().any(|jaxpr| jaxpr.has_effects())
     }
 }
 

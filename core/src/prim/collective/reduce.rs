@@ -1,6 +1,7 @@
 //! `psum`, `pmax`, `pmin`: reductions over mapped axes.
 
 use super::{Names, groups, manual, size_of, tuple};
+use crate::checkify::Errors;
 use crate::lower::{Lowering, Value, collective_attributes};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
@@ -59,9 +60,15 @@ impl Primitive for AllReduce {
             Combine::Min => "pmin",
         }
     }
+    fn checks(&self) -> Errors {
+        match self.combine {
+            Combine::Sum => Errors::NAN,
+            Combine::Max | Combine::Min => Errors::NONE,
+        }
+    }
     fn params(&self) -> Vec<(&'static str, Param)> {
         let mut params = vec![("axes", tuple(&self.axes))];
-        if self.name() != "psum_invariant" {
+        if self.combine != Combine::Sum || !self.to_invariant {
             params.push(("axis_index_groups", Param::new("None")));
         }
         params

@@ -10,8 +10,9 @@ use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
     move_batch_axis,
 };
+use crate::prim::{Jaxprs, StatePass};
 use crate::trace::{bind, bind1, fail, trace_to_jaxpr};
-use crate::{Array, Aval, AxisName, DType, Outputs, ShapeError, ensure_shape};
+use crate::{Array, Aval, DType, Outputs, ShapeError, ensure_shape};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -133,17 +134,20 @@ impl Primitive for Cond {
     fn name(&self) -> &'static str {
         "cond"
     }
+    fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
+        let (index, operands) = (&args[0], &args[1..]);
+        let types = nested::avals(operands);
+        let programs = self.branches.iter().map(|b| pass.program(b, &types));
+        Some(Cond::apply(index, programs.collect(), &pass.with(operands)))
+    }
     fn params(&self) -> Vec<(&'static str, Param)> {
         vec![("branches", Param::Jaxprs(self.branches.clone()))]
     }
     fn propagates_weak_type(&self) -> bool {
         false
     }
-    fn has_effects(&self) -> bool {
-        self.branches.iter().any(|b| b.has_effects())
-    }
-    fn uses_axis(&self, name: AxisName) -> bool {
-        self.branches.iter().any(|b| b.uses_axis(name))
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        self.branches.iter().collect()
     }
     fn places_results(&self) -> bool {
         true

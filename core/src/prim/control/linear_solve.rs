@@ -3,13 +3,14 @@
 
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
+use crate::prim::Jaxprs;
 use crate::prim::nested::{self, zeros};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Operand, Param, Primitive, move_batch_axis,
 };
 use crate::trace::{bind, fail};
 use crate::transform::jvp_eval;
-use crate::{Array, Aval, AxisName, ShapeError};
+use crate::{Array, Aval, ShapeError};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -135,11 +136,8 @@ impl Primitive for CustomLinearSolve {
     fn propagates_weak_type(&self) -> bool {
         false
     }
-    fn has_effects(&self) -> bool {
-        self.solve.has_effects()
-    }
-    fn uses_axis(&self, name: AxisName) -> bool {
-        self.programs().any(|program| program.uses_axis(name))
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        self.programs().collect()
     }
     fn places_results(&self) -> bool {
         true

@@ -13,6 +13,7 @@ mod scan_lowering;
 mod scan_rules;
 mod scan_transpose;
 mod while_loop;
+mod while_state;
 
 pub use cond::Cond;
 pub(crate) use cond::shared_consts;
@@ -38,8 +39,7 @@ fn split3<T>(items: &[T], a: usize, b: usize) -> (&[T], &[T], &[T]) {
 fn acting(jaxpr: &Jaxpr) -> Option<&'static str> {
     let acts = jaxpr.eqns.iter().filter(|e| !e.primitive.only_observes());
     acts.into_iter().find_map(|eqn| {
-        let params = eqn.primitive.params();
-        let held: Vec<_> = params.iter().flat_map(|(_, p)| p.jaxprs()).collect();
+        let held = eqn.primitive.jaxprs();
         match held.is_empty() {
             true => Some(eqn.primitive.name()),
             false => with_room(|| held.into_iter().find_map(|inner| acting(inner))),

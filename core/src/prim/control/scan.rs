@@ -6,8 +6,10 @@ use super::{check_types, split3};
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, move_batch_axis};
+use crate::prim::{Jaxprs, StatePass};
 use crate::trace::bind;
-use crate::{Array, Aval, AxisName, Outputs, ShapeError, ensure_shape};
+use crate::trace::trace_to_jaxpr;
+use crate::{Array, Aval, Outputs, ShapeError, ensure_shape};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -100,6 +102,20 @@ impl Primitive for Scan {
     fn name(&self) -> &'static str {
         "scan"
     }
+    fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
+        let args = self.parts(args);
+        // Constants come first in the program, the state is part of the carry.
+        let (consts, carried) = (args.consts.len(), pass.avals());
+        let types: Vec<Aval> = self.jaxpr.in_avals();
+        let all = [&types[..consts], &carried, &types[consts..]].concat();
+        let program = trace_to_jaxpr(&all, |args| {
+            let (consts, rest) = args.split_at(consts);
+            let (state, rest) = rest.split_at(carried.len());
+            pass.run(&self.jaxpr, state, &[consts, rest].concat())
+        });
+        let carry = pass.with(&args.carry);
+        Some(self.apply(program, Parts { carry, ..args }))
+    }
     fn params(&self) -> Vec<(&'static str, Param)> {
         vec![
             ("jaxpr", Param::Jaxpr(self.jaxpr.clone())),
@@ -113,11 +129,8 @@ impl Primitive for Scan {
     fn propagates_weak_type(&self) -> bool {
         false
     }
-    fn has_effects(&self) -> bool {
-        self.jaxpr.has_effects()
-    }
-    fn uses_axis(&self, name: AxisName) -> bool {
-        self.jaxpr.uses_axis(name)
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        Jaxprs::from_slice(&[&self.jaxpr])
     }
     fn places_results(&self) -> bool {
         true

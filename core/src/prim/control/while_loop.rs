@@ -9,8 +9,9 @@ use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
     move_batch_axis,
 };
+use crate::prim::{Jaxprs, StatePass};
 use crate::trace::{bind, fail, trace_to_jaxpr};
-use crate::{Array, Aval, AxisName, DType, Outputs, ShapeError, ensure_shape};
+use crate::{Array, Aval, DType, Outputs, ShapeError, ensure_shape};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -98,6 +99,9 @@ impl Primitive for While {
     fn name(&self) -> &'static str {
         "while"
     }
+    fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
+        Some(super::while_state::thread(self, pass, args))
+    }
     fn params(&self) -> Vec<(&'static str, Param)> {
         vec![
             ("body_jaxpr", Param::Jaxpr(self.body_jaxpr.clone())),
@@ -109,11 +113,8 @@ impl Primitive for While {
     fn propagates_weak_type(&self) -> bool {
         false
     }
-    fn has_effects(&self) -> bool {
-        self.body_jaxpr.has_effects() || self.cond_jaxpr.has_effects()
-    }
-    fn uses_axis(&self, name: AxisName) -> bool {
-        self.body_jaxpr.uses_axis(name) || self.cond_jaxpr.uses_axis(name)
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        Jaxprs::from_slice(&[&self.body_jaxpr, &self.cond_jaxpr])
     }
     fn places_results(&self) -> bool {
         true

@@ -11,6 +11,7 @@ pub use padding::Padding;
 pub(crate) use padding::{dilated, lhs_cotangent_padding, transposed_padding, window_positions};
 pub(crate) use transpose::turned;
 
+use crate::checkify::Errors;
 use crate::lower::{Lowering, Value, dims_array, padding_attribute};
 use crate::prim::elementwise::{Class, add_tangents};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
@@ -133,6 +134,9 @@ impl ConvGeneralDilated {
 impl Primitive for ConvGeneralDilated {
     fn name(&self) -> &'static str {
         "conv_general_dilated"
+    }
+    fn checks(&self) -> Errors {
+        Errors::NAN
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
         vec![

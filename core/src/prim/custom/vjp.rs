@@ -3,14 +3,16 @@
 use super::{
     BackwardRule, CustomLin, Rule, batched_run, bind_batched, in_front, infer_call, refuse_captured,
 };
+use crate::checkify::Errors;
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
 use crate::prim::nested::given;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
 };
+use crate::prim::{Jaxprs, StatePass};
 use crate::trace;
-use crate::{Array, Aval, AxisName, Outputs, Result, ShapeError};
+use crate::{Array, Aval, Outputs, Result, ShapeError};
 use std::sync::Arc;
 
 /// What the forward rule gives.
@@ -81,6 +83,14 @@ impl Primitive for CustomVjpCall {
     fn name(&self) -> &'static str {
         "custom_vjp_call"
     }
+    fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
+        // The rule of the user is for the function as a whole, which goes only where it must.
+        pass.requires(&self.call_jaxpr)
+            .then(|| pass.run(&self.call_jaxpr, pass.state(), args))
+    }
+    fn checks(&self) -> Errors {
+        Errors::NAN
+    }
     fn params(&self) -> Vec<(&'static str, Param)> {
         let mut params = vec![
             ("name", Param::new(&self.name)),
@@ -97,8 +107,8 @@ impl Primitive for CustomVjpCall {
     fn propagates_weak_type(&self) -> bool {
         false
     }
-    fn has_effects(&self) -> bool {
-        self.call_jaxpr.has_effects()
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        Jaxprs::from_slice(&[&self.call_jaxpr])
     }
     fn places_results(&self) -> bool {
         true
@@ -112,9 +122,6 @@ impl Primitive for CustomVjpCall {
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Nested(self)
-    }
-    fn uses_axis(&self, name: AxisName) -> bool {
-        self.call_jaxpr.uses_axis(name)
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         bind_batched(

@@ -8,9 +8,10 @@ use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
     move_batch_axis,
 };
+use crate::prim::{Jaxprs, StatePass};
 use crate::trace::{self, bind, trace_to_jaxpr};
 use crate::transform::{batch_eval, jvp_eval, transpose_call};
-use crate::{Array, Aval, AxisName, Outputs, Result, ShapeError};
+use crate::{Array, Aval, Outputs, Result, ShapeError};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -94,6 +95,11 @@ impl Primitive for CustomVmapCall {
     fn name(&self) -> &'static str {
         "custom_vmap_call"
     }
+    fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
+        // The rule of the user is for the function as a whole, which goes only where it must.
+        pass.requires(&self.call)
+            .then(|| pass.run(&self.call, pass.state(), args))
+    }
     fn params(&self) -> Vec<(&'static str, Param)> {
         vec![
             ("call", Param::Jaxpr(self.call.clone())),
@@ -104,8 +110,8 @@ impl Primitive for CustomVmapCall {
     fn propagates_weak_type(&self) -> bool {
         false
     }
-    fn has_effects(&self) -> bool {
-        self.call.has_effects()
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        Jaxprs::from_slice(&[&self.call])
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         infer_call("custom_vmap", &self.name, &self.call, args)
@@ -119,9 +125,6 @@ impl Primitive for CustomVmapCall {
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Nested(self)
-    }
-    fn uses_axis(&self, name: AxisName) -> bool {
-        self.call.uses_axis(name)
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         if axes.iter().all(Option::is_none) {

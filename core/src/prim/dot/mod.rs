@@ -6,6 +6,7 @@ mod sharding;
 
 pub use ragged::{RaggedDotDimensionNumbers, RaggedDotGeneral};
 
+use crate::checkify::Errors;
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::{Class, add_tangents};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
@@ -256,6 +257,9 @@ impl DotGeneral {
 impl Primitive for DotGeneral {
     fn name(&self) -> &'static str {
         "dot_general"
+    }
+    fn checks(&self) -> Errors {
+        Errors::NAN
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
         let mut params = vec![("dimension_numbers", Param::new(&self.dimension_numbers))];

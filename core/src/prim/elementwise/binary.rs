@@ -1,6 +1,7 @@
 //! Operators of two operands.
 
 use super::{Class, add_tangents, batch_elementwise, fit, infer_same, spread};
+use crate::checkify::Errors;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Operand, Primitive, sum_to_shape};
 use crate::trace::bind1;
@@ -114,6 +115,15 @@ macro_rules! differentiation {
     };
 }
 
+macro_rules! checks {
+    ($class:ident quotient) => {
+        Errors::NAN | Errors::DIV
+    };
+    ($class:ident $($diff:tt)+) => {
+        Class::$class.checks()
+    };
+}
+
 macro_rules! binary {
     ($( $(#[$doc:meta])* $ty:ident $f:ident $name:literal $hlo:literal $class:ident
         [($lo:expr, $hi:expr), ($lo2:expr, $hi2:expr)] {$($diff:tt)+}; )*) => { $(
@@ -122,6 +132,7 @@ macro_rules! binary {
         pub struct $ty;
         impl Primitive for $ty {
             fn name(&self) -> &'static str { $name }
+            fn checks(&self) -> Errors { checks!($class $($diff)+) }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 infer_same(Class::$class, args, 2)
             }
@@ -266,6 +277,9 @@ pub struct AddAny;
 impl Primitive for AddAny {
     fn name(&self) -> &'static str {
         "add_any"
+    }
+    fn checks(&self) -> Errors {
+        Errors::NAN
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         if args.len() == 2 && args[0].shape() != args[1].shape() {

@@ -2,6 +2,7 @@
 //! overflow is wrong where its pieces meet.
 
 use super::{Class, add_tangents, batch_elementwise, infer_same};
+use crate::checkify::Errors;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::trace::bind1;
@@ -15,6 +16,9 @@ pub struct LogAddExp;
 impl Primitive for LogAddExp {
     fn name(&self) -> &'static str {
         "logaddexp"
+    }
+    fn checks(&self) -> Errors {
+        Errors::NAN
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         let outs = infer_same(Class::Inexact, args, 2)?;

@@ -17,6 +17,7 @@ mod stop_gradient;
 mod unary;
 
 use super::{Avals, Batched, batched, one};
+use crate::checkify::Errors;
 use crate::lower::{Lowering, Value};
 use crate::{Array, Aval, DType, Dims, ShapeError};
 use smallvec::SmallVec;
@@ -61,6 +62,15 @@ pub enum Class {
 }
 
 impl Class {
+    /// The checks of operations that compute with all elements of this class:
+    /// arithmetic makes NaN of infinities, and orders and bits do not.
+    pub(crate) fn checks(self) -> Errors {
+        match self {
+            Class::Number | Class::Real | Class::Inexact => Errors::NAN,
+            _ => Errors::NONE,
+        }
+    }
+
     /// Whether the class contains `dtype`.
     pub fn contains(self, dtype: DType) -> bool {
         match self {

@@ -27,18 +27,29 @@ pub(super) fn erf(ctx: &mut Lowering<'_>, x: Value, aval: Aval) -> Value {
     ctx.op1("select", &[small, inside, sign], &types, aval, "")
 }
 
-/// The operator of this name of StableHLO by other operators, if that is better.
-pub(super) fn lowered(ctx: &mut Lowering<'_>, name: &str, x: Value, aval: Aval) -> Option<Value> {
-    let (label, form): (&str, fn(&Array) -> Array) = match name {
-        "exponential_minus_one" => ("expm1", expm1),
-        "log_plus_one" => ("log1p", log1p),
-        _ => return None,
-    };
+/// [`expm1`] as an operator.
+pub(super) fn lowered_expm1(ctx: &mut Lowering<'_>, x: Value, aval: Aval) -> Value {
+    by_form(ctx, ["expm1", "exponential_minus_one"], x, aval, expm1)
+}
+
+/// [`log1p`] as an operator.
+pub(super) fn lowered_log1p(ctx: &mut Lowering<'_>, x: Value, aval: Aval) -> Value {
+    by_form(ctx, ["log1p", "log_plus_one"], x, aval, log1p)
+}
+
+/// The operator with a name in JAX and one in StableHLO, by other operators where they
+/// are better.
+fn by_form(
+    ctx: &mut Lowering<'_>,
+    [label, name]: [&str; 2],
+    x: Value,
+    aval: Aval,
+    form: fn(&Array) -> Array,
+) -> Value {
     if aval.dtype() != DType::F32 || !ctx.is_for_cpu() {
-        return None;
+        return ctx.same(name, &[x], aval);
     }
-    let result = ctx.traced(label, &[x], &[aval.unplaced()], |args| vec![form(&args[0])]);
-    Some(result[0])
+    ctx.traced(label, &[x], &[aval.unplaced()], |args| vec![form(&args[0])])[0]
 }
 
 /// `coefficients[0] + coefficients[1]·x + …`.

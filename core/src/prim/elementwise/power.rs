@@ -1,6 +1,7 @@
 //! `pow`.
 
 use super::{Class, add_tangents, batch_elementwise, broadcast_rule, fit, infer_same, spread};
+use crate::checkify::Errors;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
 use crate::trace::bind1;
@@ -18,6 +19,9 @@ fn replace_zero(x: &Array) -> Array {
 impl Primitive for Pow {
     fn name(&self) -> &'static str {
         "pow"
+    }
+    fn checks(&self) -> Errors {
+        Errors::NAN
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         crate::ensure_shape!(args.len() == 2, "expects 2 operands, got {}", args.len());

@@ -1,6 +1,7 @@
 //! Operators of one operand.
 
 use super::{Class, batch_elementwise, infer_same};
+use crate::checkify::Errors;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::trace::bind1;
@@ -37,15 +38,24 @@ macro_rules! differentiation {
 }
 
 macro_rules! unary {
-    ($( $(#[$doc:meta])* $ty:ident $f:ident $name:literal $dialect:literal $hlo:literal $class:ident
-        ($lo:expr, $hi:expr) $([$($diff:tt)*])+; )*) => { $(
+    ($( $(#[$doc:meta])* $ty:ident $f:ident $name:literal {$($lowering:tt)+} $class:ident
+        ($lo:expr, $hi:expr) $([$($diff:tt)*])+ $({$($types:tt)+})?; )*) => { $(
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         pub struct $ty;
         impl Primitive for $ty {
             fn name(&self) -> &'static str { $name }
+            fn checks(&self) -> Errors {
+                // Steps have integers as results.
+                match (Class::$class, self.differentiation()) {
+                    (Class::Float | Class::Inexact, Differentiation::Jvp { .. }) => Errors::NAN,
+                    _ => Errors::NONE,
+                }
+            }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
-                infer_unary($name, Class::$class, args)
+                let types: Types = types!($($($types)+)?);
+                let out = infer_same(Class::$class, args, 1)?[0];
+                one(out.with_dtype((types.result)(out.dtype())))
             }
             fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
                 Ok(ShardingRule::Elementwise)
@@ -55,10 +65,8 @@ macro_rules! unary {
                 batch_elementwise(args, axes, |a| bind1(self.clone(), a))
             }
             fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {
-                if ins[0].dtype() != outs[0].dtype() {
-                    return vec![ctx.op1($hlo, args, ins, outs[0], "")];
-                }
-                vec![ctx.unary($dialect, $hlo, args[0], outs[0])]
+                let rule = lowering!($($lowering)+);
+                vec![rule(ctx, args[0], ins[0], outs[0])]
             }
         }
         impl Array {
@@ -70,7 +78,8 @@ macro_rules! unary {
             /// If the element type has no such operator.
             #[track_caller]
             pub fn $f(&self) -> Array {
-                if unchanged($name, self.dtype()) {
+                let types: Types = types!($($($types)+)?);
+                if (types.unchanged)(self.dtype()) {
                     return self.clone();
                 }
                 let x = if matches!(Class::$class, Class::Float | Class::Inexact) { self.to_inexact() } else { self.clone() };
@@ -84,128 +93,149 @@ macro_rules! unary {
     };
 }
 
-/// Shape and type of an operator of one operand; a magnitude is real.
-fn infer_unary(name: &str, class: Class, args: &[Aval]) -> Result<Avals, ShapeError> {
-    let mut outs = infer_same(class, args, 1)?;
-    if name == "abs" {
-        outs[0] = outs[0].with_dtype(outs[0].dtype().real());
-    }
-    Ok(outs)
+/// The types of an operator, other than those of its class.
+struct Types {
+    /// The element type of the result, for that of the operand.
+    result: fn(DType) -> DType,
+    /// Whether all elements of such a type are returned as they are, as by NumPy.
+    unchanged: fn(DType) -> bool,
 }
 
-/// Whether an operator gives every element of such a type back, as NumPy's do:
-/// whole numbers are not rounded, and what has no sign is its own magnitude.
-fn unchanged(name: &str, dtype: DType) -> bool {
-    match name {
-        "floor" | "ceil" => dtype.is_integer() || dtype == DType::Bool,
-        "abs" => dtype.is_unsigned() || dtype == DType::Bool,
-        _ => false,
-    }
+macro_rules! types {
+    () => {
+        Types {
+            result: |dtype| dtype,
+            unchanged: |_| false,
+        }
+    };
+    ($($types:tt)+) => {
+        Types { $($types)+ }
+    };
+}
+
+type Rule = fn(&mut Lowering<'_>, Value, Aval, Aval) -> Value;
+
+macro_rules! lowering {
+    (stablehlo $name:literal) => {{
+        let rule: Rule = |ctx, x, from, to| ctx.unary($name, x, from, to);
+        rule
+    }};
+    (chlo $name:literal) => {{
+        let rule: Rule = |ctx, x, _, to| ctx.chlo($name, &[x], to, to);
+        rule
+    }};
+    ($rule:expr) => {{
+        let rule: Rule = $rule;
+        rule
+    }};
 }
 
 unary! {
     /// `-x`; unsigned integers wrap.
-    Neg negative "neg" "stablehlo" "negate" Number (-3.0, 3.0) [linear |ct: &Array| ct.negative()];
+    Neg negative "neg" {stablehlo "negate"} Number (-3.0, 3.0) [linear |ct: &Array| ct.negative()];
     /// `-1`, `0` or `1`, the sign of `x`.
-    Sign sign "sign" "ramie" "sign" Number (0.5, 3.0) [zero];
+    Sign sign "sign" {|ctx, x, _, to| ctx.sign(x, to)} Number (0.5, 3.0) [zero];
     /// The magnitude of `x`.
-    Abs abs "abs" "stablehlo" "abs" Signed (0.5, 3.0) [|g, x, y| super::complex::abs_tangent(g, x, y)];
+    Abs abs "abs" {stablehlo "abs"} Signed (0.5, 3.0) [|g, x, y| super::complex::abs_tangent(g, x, y)]
+        {result: DType::real, unchanged: |dtype| dtype.is_unsigned() || dtype == DType::Bool};
     /// `eˣ`.
-    Exp exp "exp" "stablehlo" "exponential" Inexact (-2.0, 2.0) [|g, x, y| g * y];
+    Exp exp "exp" {stablehlo "exponential"} Inexact (-2.0, 2.0) [|g, x, y| g * y];
     /// `2ˣ`.
-    Exp2 exp2 "exp2" "ramie" "exp2" Inexact (-2.0, 2.0)
+    Exp2 exp2 "exp2" {|ctx, x, _, to| ctx.exp2(x, to)} Inexact (-2.0, 2.0)
         [|g, x, y| std::f64::consts::LN_2 * &(g * y)];
     /// `eˣ - 1`, accurate near zero.
-    Expm1 expm1 "expm1" "stablehlo" "exponential_minus_one" Inexact (-2.0, 2.0) [|g, x, y| g * &(y + 1.0)];
+    Expm1 expm1 "expm1" {|ctx, x, _, to| super::on_cpu::lowered_expm1(ctx, x, to)} Inexact (-2.0, 2.0) [|g, x, y| g * &(y + 1.0)];
     /// The natural logarithm.
-    Log log "log" "stablehlo" "log" Inexact (0.3, 4.0) [|g, x, y| g / x];
+    Log log "log" {stablehlo "log"} Inexact (0.3, 4.0) [|g, x, y| g / x];
     /// `log(1 + x)`, accurate near zero.
-    Log1p log1p "log1p" "stablehlo" "log_plus_one" Inexact (-0.5, 3.0) [|g, x, y| g / &(x + 1.0)];
+    Log1p log1p "log1p" {|ctx, x, _, to| super::on_cpu::lowered_log1p(ctx, x, to)} Inexact (-0.5, 3.0) [|g, x, y| g / &(x + 1.0)];
     /// The square root.
-    Sqrt sqrt "sqrt" "stablehlo" "sqrt" Inexact (0.3, 4.0) [|g, x, y| g * &(0.5 / y)];
+    Sqrt sqrt "sqrt" {stablehlo "sqrt"} Inexact (0.3, 4.0) [|g, x, y| g * &(0.5 / y)];
     /// `1 / √x`.
-    Rsqrt rsqrt "rsqrt" "stablehlo" "rsqrt" Inexact (0.3, 4.0) [|g, x, y| g * &(-0.5 * &(y / x))];
+    Rsqrt rsqrt "rsqrt" {stablehlo "rsqrt"} Inexact (0.3, 4.0) [|g, x, y| g * &(-0.5 * &(y / x))];
     /// The cube root.
-    Cbrt cbrt "cbrt" "stablehlo" "cbrt" Float (0.3, 4.0) [|g, x, y| g * &((1.0 / 3.0) * &y.integer_pow(-2))];
+    Cbrt cbrt "cbrt" {stablehlo "cbrt"} Float (0.3, 4.0) [|g, x, y| g * &((1.0 / 3.0) * &y.integer_pow(-2))];
     /// The sine of `x` in radians.
-    Sin sin "sin" "stablehlo" "sine" Inexact (-3.0, 3.0) [|g, x, y| g * &x.cos()];
+    Sin sin "sin" {stablehlo "sine"} Inexact (-3.0, 3.0) [|g, x, y| g * &x.cos()];
     /// The cosine of `x` in radians.
-    Cos cos "cos" "stablehlo" "cosine" Inexact (-3.0, 3.0) [|g, x, y| (g * &x.sin()).negative()];
+    Cos cos "cos" {stablehlo "cosine"} Inexact (-3.0, 3.0) [|g, x, y| (g * &x.sin()).negative()];
     /// The tangent of `x` in radians.
-    Tan tan "tan" "stablehlo" "tan" Inexact (-1.0, 1.0) [|g, x, y| g * &(1.0 + &y.square())];
+    Tan tan "tan" {stablehlo "tan"} Inexact (-1.0, 1.0) [|g, x, y| g * &(1.0 + &y.square())];
     /// The hyperbolic tangent.
-    Tanh tanh "tanh" "stablehlo" "tanh" Inexact (-2.0, 2.0) [|g, x, y| &(g + &(g * y)) * &(1.0 - y)];
+    Tanh tanh "tanh" {stablehlo "tanh"} Inexact (-2.0, 2.0) [|g, x, y| &(g + &(g * y)) * &(1.0 - y)];
     /// The hyperbolic sine.
-    Sinh sinh "sinh" "chlo" "sinh" Inexact (-2.0, 2.0) [|g, x, y| g * &x.cosh()];
+    Sinh sinh "sinh" {chlo "sinh"} Inexact (-2.0, 2.0) [|g, x, y| g * &x.cosh()];
     /// The hyperbolic cosine.
-    Cosh cosh "cosh" "chlo" "cosh" Inexact (-2.0, 2.0) [|g, x, y| g * &x.sinh()];
+    Cosh cosh "cosh" {chlo "cosh"} Inexact (-2.0, 2.0) [|g, x, y| g * &x.sinh()];
     /// The inverse sine, in radians.
-    Asin asin "asin" "chlo" "asin" Inexact (-0.8, 0.8) [|g, x, y| g * &(1.0f64 - &x.square()).rsqrt()];
+    Asin asin "asin" {chlo "asin"} Inexact (-0.8, 0.8) [|g, x, y| g * &(1.0f64 - &x.square()).rsqrt()];
     /// The inverse cosine, in radians.
-    Acos acos "acos" "chlo" "acos" Inexact (-0.8, 0.8)
+    Acos acos "acos" {chlo "acos"} Inexact (-0.8, 0.8)
         [|g, x, y| g * &(1.0f64 - &x.square()).rsqrt().negative()];
     /// The inverse tangent, in radians.
-    Atan atan "atan" "chlo" "atan" Inexact (-2.0, 2.0) [|g, x, y| g / &(1.0 + &x.square())];
+    Atan atan "atan" {chlo "atan"} Inexact (-2.0, 2.0) [|g, x, y| g / &(1.0 + &x.square())];
     /// The inverse hyperbolic sine.
-    Asinh asinh "asinh" "chlo" "asinh" Inexact (-2.0, 2.0) [|g, x, y| g * &(&x.square() + 1.0).rsqrt()];
+    Asinh asinh "asinh" {chlo "asinh"} Inexact (-2.0, 2.0) [|g, x, y| g * &(&x.square() + 1.0).rsqrt()];
     /// The inverse hyperbolic cosine.
-    Acosh acosh "acosh" "chlo" "acosh" Inexact (1.5, 4.0)
+    Acosh acosh "acosh" {chlo "acosh"} Inexact (1.5, 4.0)
         [|g, x, y| g * &(&(x - 1.0).rsqrt() * &(x + 1.0).rsqrt())];
     /// The inverse hyperbolic tangent.
-    Atanh atanh "atanh" "chlo" "atanh" Inexact (-0.8, 0.8) [|g, x, y| g / &(1.0 - &x.square())];
+    Atanh atanh "atanh" {chlo "atanh"} Inexact (-0.8, 0.8) [|g, x, y| g / &(1.0 - &x.square())];
     /// The logistic function `1 / (1 + e⁻ˣ)`.
-    Logistic logistic "logistic" "stablehlo" "logistic" Inexact (-3.0, 3.0)
+    Logistic logistic "logistic" {stablehlo "logistic"} Inexact (-3.0, 3.0)
         [|g, x, y| g * &(y * &(1.0 - y))];
     /// The error function.
-    Erf erf "erf" "chlo" "erf" Float (-2.0, 2.0)
+    Erf erf "erf" {|ctx, x, _, to| super::on_cpu::erf(ctx, x, to)} Float (-2.0, 2.0)
         [|g, x, y| std::f64::consts::FRAC_2_SQRT_PI * &(g * &x.square().negative().exp())];
     /// `1 - erf(x)`, accurate for large `x`.
-    Erfc erfc "erfc" "chlo" "erfc" Float (-2.0, 2.0)
+    Erfc erfc "erfc" {chlo "erfc"} Float (-2.0, 2.0)
         [|g, x, y| -std::f64::consts::FRAC_2_SQRT_PI * &(g * &x.square().negative().exp())];
     /// The inverse of the error function.
-    ErfInv erf_inv "erf_inv" "chlo" "erf_inv" Float (-0.8, 0.8)
+    ErfInv erf_inv "erf_inv" {chlo "erf_inv"} Float (-0.8, 0.8)
         [|g, x, y| (std::f64::consts::PI.sqrt() / 2.0) * &(g * &y.square().exp())];
     /// The logarithm of the gamma function's magnitude.
-    Lgamma lgamma "lgamma" "chlo" "lgamma" Float (0.5, 4.0) [|g, x, y| g * &x.digamma()];
+    Lgamma lgamma "lgamma" {chlo "lgamma"} Float (0.5, 4.0) [|g, x, y| g * &x.digamma()];
     /// The derivative of [`lgamma`](Array::lgamma).
-    Digamma digamma "digamma" "chlo" "digamma" Float (0.5, 4.0)
+    Digamma digamma "digamma" {chlo "digamma"} Float (0.5, 4.0)
         [|g, x, y| g * &x.ones_like().polygamma(x)];
     /// `x²`.
-    Square square "square" "ramie" "square" Number (-3.0, 3.0) [|g, x, y| g * &(2.0 * x)];
+    Square square "square" {|ctx, x, _, to| ctx.same("multiply", &[x, x], to)} Number (-3.0, 3.0) [|g, x, y| g * &(2.0 * x)];
     /// The largest integer not above `x`.
-    Floor floor "floor" "stablehlo" "floor" Float (0.1, 0.9) [zero];
+    Floor floor "floor" {stablehlo "floor"} Float (0.1, 0.9) [zero]
+        {result: |dtype| dtype, unchanged: |dtype| !dtype.is_inexact()};
     /// The smallest integer not below `x`.
-    Ceil ceil "ceil" "stablehlo" "ceil" Float (0.1, 0.9) [zero];
+    Ceil ceil "ceil" {stablehlo "ceil"} Float (0.1, 0.9) [zero]
+        {result: |dtype| dtype, unchanged: |dtype| !dtype.is_inexact()};
     /// Bits inverted; for truth values, negated.
-    Not bitwise_not "not" "stablehlo" "not" Bits (0.0, 9.0) [zero];
+    Not bitwise_not "not" {stablehlo "not"} Bits (0.0, 9.0) [zero];
     /// The number of one bits.
-    PopulationCount population_count "population_count" "stablehlo" "popcnt" Integer (0.0, 9.0) [zero];
+    PopulationCount population_count "population_count" {stablehlo "popcnt"} Integer (0.0, 9.0) [zero];
     /// The number of leading zero bits.
-    Clz count_leading_zeros "clz" "stablehlo" "count_leading_zeros" Integer (0.0, 9.0) [zero];
+    Clz count_leading_zeros "clz" {stablehlo "count_leading_zeros"} Integer (0.0, 9.0) [zero];
 }
 
 impl Lowering<'_> {
-    /// A unary operator of one type: of StableHLO, of CHLO, or made of others.
-    fn unary(&mut self, dialect: &str, name: &str, x: Value, aval: Aval) -> Value {
-        if let Some(y) = super::on_cpu::lowered(self, name, x, aval) {
-            return y;
+    /// A unary operator of StableHLO.
+    fn unary(&mut self, name: &str, x: Value, from: Aval, to: Aval) -> Value {
+        match from.dtype() == to.dtype() {
+            true => self.same(name, &[x], to),
+            false => self.op1(name, &[x], &[from], to, ""),
         }
-        match (dialect, name) {
-            ("stablehlo", name) => self.same(name, &[x], aval),
-            ("ramie", "square") => self.same("multiply", &[x, x], aval),
-            ("ramie", "sign") if aval.dtype().is_unsigned() => {
-                let one = self.splat(1, aval);
-                self.same("minimum", &[x, one], aval)
-            }
-            ("ramie", "sign") => self.same("sign", &[x], aval),
-            ("ramie", _) => {
-                let ln2 = self.splat(std::f64::consts::LN_2, aval);
-                let scaled = self.same("multiply", &[x, ln2], aval);
-                self.same("exponential", &[scaled], aval)
-            }
-            (_, "erf") => super::on_cpu::erf(self, x, aval),
-            (_, name) => self.chlo(name, &[x], aval, aval),
+    }
+
+    /// StableHLO has no sign of unsigned integers.
+    fn sign(&mut self, x: Value, aval: Aval) -> Value {
+        if !aval.dtype().is_unsigned() {
+            return self.same("sign", &[x], aval);
         }
+        let one = self.splat(1, aval);
+        self.same("minimum", &[x, one], aval)
+    }
+
+    fn exp2(&mut self, x: Value, aval: Aval) -> Value {
+        let ln2 = self.splat(std::f64::consts::LN_2, aval);
+        let scaled = self.same("multiply", &[x, ln2], aval);
+        self.same("exponential", &[scaled], aval)
     }
 }
 
@@ -310,6 +340,9 @@ pub struct IntegerPow(pub i32);
 impl Primitive for IntegerPow {
     fn name(&self) -> &'static str {
         "integer_pow"
+    }
+    fn checks(&self) -> Errors {
+        Errors::NAN
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
         vec![("y", Param::new(self.0))]

@@ -1,7 +1,9 @@
 //! `dynamic_slice`: a box of fixed size at a computed place.
 
 use super::{Gather, GatherDimensionNumbers, GatherScatterMode, check_starts, stack_starts};
+use crate::checkify::Errors;
 use crate::lower::{Lowering, Value, dims_array};
+use crate::prim::Positions;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, Dims, IntoArray, ShapeError, ShardingRule};
@@ -17,6 +19,12 @@ pub struct DynamicSlice {
 impl Primitive for DynamicSlice {
     fn name(&self) -> &'static str {
         "dynamic_slice"
+    }
+    fn checks(&self) -> Errors {
+        Errors::INDEX
+    }
+    fn positions(&self, args: &[Array]) -> Option<Positions> {
+        Positions::one(&args[1..], &self.slice_sizes)
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
         vec![("slice_sizes", Param::tuple(&self.slice_sizes))]

@@ -3,7 +3,9 @@
 use super::{
     GatherScatterMode, Scatter, ScatterDimensionNumbers, ScatterMethod, check_starts, stack_starts,
 };
+use crate::checkify::Errors;
 use crate::lower::{Lowering, Value};
+use crate::prim::Positions;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Primitive, batched, move_batch_axis, one,
 };
@@ -19,6 +21,12 @@ pub struct DynamicUpdateSlice;
 impl Primitive for DynamicUpdateSlice {
     fn name(&self) -> &'static str {
         "dynamic_update_slice"
+    }
+    fn checks(&self) -> Errors {
+        Errors::INDEX
+    }
+    fn positions(&self, args: &[Array]) -> Option<Positions> {
+        Positions::one(&args[2..], args[1].shape())
     }
     fn propagates_weak_type(&self) -> bool {
         false

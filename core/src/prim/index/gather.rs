@@ -4,7 +4,9 @@ use super::dimension_numbers::{check_batching, check_dims, check_disjoint};
 use super::{
     GatherDimensionNumbers, GatherScatterMode, Scatter, ScatterMethod, shifted, shifted_after,
 };
+use crate::checkify::Errors;
 use crate::lower::{Lowering, Value, dims_array};
+use crate::prim::Positions;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, Literal, ShapeError, ShardingRule};
@@ -77,6 +79,17 @@ impl Gather {
 impl Primitive for Gather {
     fn name(&self) -> &'static str {
         "gather"
+    }
+    fn checks(&self) -> Errors {
+        Errors::INDEX
+    }
+    fn positions(&self, args: &[Array]) -> Option<Positions> {
+        let axes = self.dimension_numbers.start_index_map.to_vec();
+        Some(Positions {
+            starts: args[1].clone(),
+            sizes: axes.iter().map(|&d| self.slice_sizes[d]).collect(),
+            axes,
+        })
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
         vec![

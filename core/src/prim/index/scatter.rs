@@ -4,10 +4,12 @@
 use super::dimension_numbers::{check_batching, check_dims, check_disjoint};
 use super::gather::{attribute, check_indices, python};
 use super::{GatherScatterMode, ScatterDimensionNumbers, shifted, shifted_after};
+use crate::checkify::Errors;
 use crate::hash::FastMap;
 use crate::jaxpr::{Atom, Eqn, Jaxpr, Scope, Var};
 use crate::lock::lock;
 use crate::lower::{Lowering, Value};
+use crate::prim::Positions;
 use crate::prim::elementwise::{Add, Class, Max, Min, Mul, Sub};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
@@ -137,6 +139,21 @@ impl Primitive for Scatter {
             ScatterMethod::Min => "scatter-min",
             ScatterMethod::Max => "scatter-max",
         }
+    }
+    fn checks(&self) -> Errors {
+        match self.method {
+            ScatterMethod::Min | ScatterMethod::Max => Errors::INDEX,
+            _ => Errors::INDEX | Errors::NAN,
+        }
+    }
+    fn positions(&self, args: &[Array]) -> Option<Positions> {
+        let window = self.window(args[0].ndim(), args[2].shape());
+        let axes = self.dimension_numbers.scatter_dims_to_operand_dims.to_vec();
+        Some(Positions {
+            starts: args[1].clone(),
+            sizes: axes.iter().map(|&d| window[d]).collect(),
+            axes,
+        })
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
         vec![

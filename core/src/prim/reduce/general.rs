@@ -8,6 +8,7 @@ use super::{ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceProd, ReduceSum, Re
 use super::{highest, lowest, reduced_shape};
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value, dims_array};
+use crate::prim::Jaxprs;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::trace::{bind, bind1};
 use crate::{Array, Aval, DType, Dims, IntoArray, Literal, Scalar, ShapeError, ShardingRule};
@@ -82,6 +83,9 @@ impl Reduce {
 impl Primitive for Reduce {
     fn name(&self) -> &'static str {
         "reduce"
+    }
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        Jaxprs::from_slice(&[&self.jaxpr])
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
         vec![

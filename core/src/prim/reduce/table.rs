@@ -2,6 +2,7 @@
 
 use super::axis_first::summed_first;
 use super::{batched_axes, highest, lowest, reduced_shape};
+use crate::checkify::Errors;
 use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::elementwise::Class;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
@@ -69,6 +70,7 @@ macro_rules! reductions {
         }
         impl Primitive for $ty {
             fn name(&self) -> &'static str { stringify!($f) }
+            fn checks(&self) -> Errors { Class::$class.checks() }
             fn params(&self) -> Vec<(&'static str, Param)> {
                 vec![("axes", Param::tuple(&self.axes)) $(, $param)?]
             }

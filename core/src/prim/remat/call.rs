@@ -8,8 +8,9 @@ use crate::prim::nested::{self, spread};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
 };
+use crate::prim::{Jaxprs, StatePass};
 use crate::trace::{bind, trace_to_jaxpr};
-use crate::{Array, Aval, AxisName, Outputs, Result, ShapeError};
+use crate::{Array, Aval, Outputs, Result, ShapeError};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -52,6 +53,10 @@ impl Primitive for Remat {
     fn name(&self) -> &'static str {
         "remat2"
     }
+    fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
+        let program = pass.program(&self.jaxpr, &nested::avals(args));
+        Some(self.apply(program, &pass.with(args), self.differentiated))
+    }
     fn params(&self) -> Vec<(&'static str, Param)> {
         let policy = match &self.policy {
             Some(policy) => Param::new(policy),
@@ -67,8 +72,8 @@ impl Primitive for Remat {
     fn propagates_weak_type(&self) -> bool {
         false
     }
-    fn has_effects(&self) -> bool {
-        self.jaxpr.has_effects()
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        Jaxprs::from_slice(&[&self.jaxpr])
     }
     fn places_results(&self) -> bool {
         true
@@ -84,9 +89,6 @@ impl Primitive for Remat {
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Nested(self)
-    }
-    fn uses_axis(&self, name: AxisName) -> bool {
-        self.jaxpr.uses_axis(name)
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let avals = nested::avals(args);

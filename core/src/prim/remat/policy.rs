@@ -2,6 +2,7 @@
 
 use super::Name;
 use crate::prim::Primitive;
+use crate::prim::conv::ConvGeneralDilated;
 use crate::prim::dot::DotGeneral;
 use crate::{Aval, Platform, trace};
 use std::collections::BTreeSet;
@@ -165,7 +166,7 @@ impl CheckpointPolicy {
                 only_if_no_batch_dims,
             } => match dot() {
                 Some(dot) => !only_if_no_batch_dims || no_batch(dot),
-                None => !only_if_no_batch_dims && primitive.name() == "conv_general_dilated",
+                None => !only_if_no_batch_dims && primitive.as_any().is::<ConvGeneralDilated>(),
             },
             Policy::Only(names) => name().is_some_and(|n| names.contains(&*n.name)),
             Policy::AnyBut(names) => name().is_some_and(|n| !names.contains(&*n.name)),

@@ -1,5 +1,6 @@
 //! `pad`: elements added around and between, or cut off.
 
+use crate::checkify::Errors;
 use crate::lower::{Lowering, Value, dims_array, i64_array};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
@@ -22,6 +23,9 @@ pub struct Pad {
 impl Primitive for Pad {
     fn name(&self) -> &'static str {
         "pad"
+    }
+    fn checks(&self) -> Errors {
+        Errors::NAN
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
         let axes = self.padding_config.iter();

@@ -2,6 +2,7 @@
 
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::lower::{Lowering, Value};
+use crate::prim::Jaxprs;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, nested};
 use crate::sharding::{
     AbstractMesh, AxisSet, AxisType, Context, Mesh, PartitionSpec, SpecEntry, TypeSharding,
@@ -161,8 +162,8 @@ impl Primitive for ShardMap {
     fn propagates_weak_type(&self) -> bool {
         false
     }
-    fn has_effects(&self) -> bool {
-        self.jaxpr.has_effects()
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        Jaxprs::from_slice(&[&self.jaxpr])
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         let inner = self.jaxpr.in_avals();

@@ -1,8 +1,10 @@
 //! `reduce_window`: a reduction of windows by a program of its own.
 
 use super::SlidingWindow;
+use crate::checkify::Errors;
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
+use crate::prim::Jaxprs;
 use crate::prim::reduce::check_operands;
 use crate::prim::reduce::computation::{
     batched_reduction, combine, lower_in_whole_bytes, repeated, tangents,
@@ -64,6 +66,12 @@ impl ReduceWindow {
 impl Primitive for ReduceWindow {
     fn name(&self) -> &'static str {
         "reduce_window"
+    }
+    fn checks(&self) -> Errors {
+        Errors::NAN
+    }
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        Jaxprs::from_slice(&[&self.jaxpr])
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
         let program = vec![

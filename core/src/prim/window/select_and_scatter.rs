@@ -4,6 +4,7 @@
 use super::SlidingWindow;
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
+use crate::prim::Jaxprs;
 use crate::prim::reduce::computation::lower_in_whole_bytes;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
@@ -28,6 +29,9 @@ pub struct SelectAndScatter {
 impl Primitive for SelectAndScatter {
     fn name(&self) -> &'static str {
         "select_and_scatter"
+    }
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        Jaxprs::from_slice(&[&self.scatter_jaxpr, &self.select_jaxpr])
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
         vec![

@@ -1,6 +1,7 @@
 //! Reductions of a window by one operator: a table, a row per primitive.
 
 use super::{Select, SelectAndGatherAdd, SlidingWindow, ones};
+use crate::checkify::Errors;
 use crate::lower::{Lowering, Value};
 use crate::prim::conv::{dilated, lhs_cotangent_padding};
 use crate::prim::elementwise::Class;
@@ -77,6 +78,7 @@ macro_rules! reduce_windows {
         }
         impl Primitive for $ty {
             fn name(&self) -> &'static str { stringify!($f) }
+            fn checks(&self) -> Errors { Class::$class.checks() }
             fn params(&self) -> Vec<(&'static str, Param)> {
                 self.window.params(Vec::new(), Vec::new())
             }

@@ -6,6 +6,7 @@ mod incomplete_beta;
 mod incomplete_gamma;
 
 use super::{Class, add_tangents, batch_elementwise, fit, infer_same, spread};
+use crate::checkify::Errors;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::trace::bind1;
@@ -81,6 +82,7 @@ macro_rules! special {
         pub struct $ty;
         impl Primitive for $ty {
             fn name(&self) -> &'static str { $name }
+            fn checks(&self) -> Errors { Errors::NAN }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 let operands = ["self", $(stringify!($other)),*];
                 infer_same(Class::Float, args, operands.len())

@@ -1,0 +1,57 @@
+//! A loop with a state that passes through its programs.
+
+use super::{Part, While};
+use crate::prim::StatePass;
+use crate::prim::nested::avals;
+use crate::trace::{self, trace_to_jaxpr};
+use crate::{Array, Aval};
+
+/// The condition runs with the state where the loop begins and after each step: a
+/// condition cannot change what a loop carries.
+pub(super) fn thread(op: &While, pass: &StatePass<'_>, args: &[Array]) -> Vec<Array> {
+    if op.cond_jaxpr.out_avals()[0].ndim() > 0 {
+        trace::fail(
+            "checkify: a loop whose number of steps differs between the examples of a vmap has checks \
+             in it\n  help: apply checkify first: vmap(checkify(f, errors))",
+        );
+    }
+    let (cconsts, rest) = args.split_at(op.cond_nconsts);
+    let (bconsts, init) = rest.split_at(op.body_nconsts);
+    let count = pass.state().len();
+    let condition = |mut state: Vec<Array>, consts: &[Array], carry: &[Array]| {
+        if pass.changes(&op.cond_jaxpr) {
+            state = pass.run(&op.cond_jaxpr, &state, &[consts, carry].concat());
+            state.truncate(count);
+        }
+        state
+    };
+    let first = condition(pass.state().to_vec(), cconsts, init);
+    let carried: Vec<Aval> = pass.avals().into_iter().chain(avals(init)).collect();
+    let consts = [cconsts, bconsts].concat();
+    let body = trace_to_jaxpr(&[&avals(&consts)[..], &carried].concat(), |args| {
+        let (consts, rest) = args.split_at(consts.len());
+        let (cconsts, bconsts) = consts.split_at(op.cond_nconsts);
+        let (state, carry) = rest.split_at(count);
+        let mut state = pass.run(&op.body_jaxpr, state, &[bconsts, carry].concat());
+        let next = state.split_off(count);
+        let state = condition(state, cconsts, &next);
+        state.into_iter().chain(next).collect()
+    });
+    let cond = trace_to_jaxpr(&[&avals(cconsts)[..], &carried].concat(), |args| {
+        let (cconsts, rest) = args.split_at(cconsts.len());
+        let (state, carry) = rest.split_at(count);
+        // What its checks find here is found where the condition is checked.
+        let mut outs = pass.run(&op.cond_jaxpr, state, &[cconsts, carry].concat());
+        outs.split_off(count)
+    });
+    let cond = Part {
+        program: cond.pruned(),
+        consts: cconsts.to_vec(),
+    };
+    let body = Part {
+        program: body,
+        consts,
+    };
+    let carry: Vec<Array> = first.iter().chain(init).cloned().collect();
+    While::apply(op.made_by, cond, body, &carry)
+}

@@ -1,0 +1,79 @@
+//! What `checkify` asks of primitives: their positions, and a state that passes through
+//! the programs they run.
+
+use crate::jaxpr::{ClosedJaxpr, Jaxpr};
+use crate::trace::trace_to_jaxpr;
+use crate::{Array, Aval, stack};
+
+/// Positions in an operand.
+pub struct Positions {
+    /// Starting positions, one vector each along the last axis.
+    pub starts: Array,
+    /// The axes of the operand that the vector's elements are for.
+    pub axes: Vec<usize>,
+    /// How many elements of each axis are read or written from there.
+    pub sizes: Vec<usize>,
+}
+
+impl Positions {
+    /// One position: a scalar for each axis.
+    pub(super) fn one(starts: &[Array], sizes: &[usize]) -> Option<Positions> {
+        (!starts.is_empty()).then(|| Positions {
+            starts: stack(starts, 0),
+            axes: (0..sizes.len()).collect(),
+            sizes: sizes.to_vec(),
+        })
+    }
+}
+
+type Run<'a> = dyn Fn(&Jaxpr, &[Array], &[Array]) -> Vec<Array> + 'a;
+
+/// A state on its way through a program.
+pub struct StatePass<'a> {
+    pub(crate) state: &'a [Array],
+    pub(crate) run: &'a Run<'a>,
+    pub(crate) changes: &'a dyn Fn(&Jaxpr) -> bool,
+    pub(crate) requires: &'a dyn Fn(&Jaxpr) -> bool,
+}
+
+impl StatePass<'_> {
+    /// The state before the operation.
+    pub fn state(&self) -> &[Array] {
+        self.state
+    }
+
+    /// The types of the state.
+    pub fn avals(&self) -> Vec<Aval> {
+        self.state.iter().map(Array::aval).collect()
+    }
+
+    /// Runs a program on a state and arguments: the new state, then the results.
+    pub fn run(&self, jaxpr: &Jaxpr, state: &[Array], args: &[Array]) -> Vec<Array> {
+        (self.run)(jaxpr, state, args)
+    }
+
+    /// The program from the state and arguments of the given types to the new state and
+    /// the results.
+    pub fn program(&self, jaxpr: &Jaxpr, avals: &[Aval]) -> ClosedJaxpr {
+        let all = [&self.avals(), avals].concat();
+        trace_to_jaxpr(&all, |args| {
+            let (state, args) = args.split_at(self.state.len());
+            self.run(jaxpr, state, args)
+        })
+    }
+
+    /// The state and then the arguments, as [`program`](StatePass::program) takes them.
+    pub fn with(&self, args: &[Array]) -> Vec<Array> {
+        [self.state, args].concat()
+    }
+
+    /// Whether the program may change the state.
+    pub fn changes(&self, jaxpr: &Jaxpr) -> bool {
+        (self.changes)(jaxpr)
+    }
+
+    /// Whether the program cannot run without the state.
+    pub fn requires(&self, jaxpr: &Jaxpr) -> bool {
+        (self.requires)(jaxpr)
+    }
+}
