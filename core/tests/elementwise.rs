@@ -81,3 +81,21 @@ fn integers_divide_by_zero_and_minus_one_everywhere() {
         check(dtype, 0, 0, [max, 0, max, 0]);
     }
 }
+
+/// XLA folds the leading zeros of a negative constant to a negative number.
+#[test]
+fn leading_zeros_of_constants_are_those_of_arguments() {
+    for dtype in [DType::I8, DType::I16, DType::I32, DType::I64] {
+        let x = Array::from([-1i32, -5, 3, 0]).astype(dtype);
+        let count = |x: Array| x.count_leading_zeros().astype(DType::I32);
+        let constant = x.clone();
+        let folded = jit(move || count(Array::full_like(&constant, -5)))().to_vec::<i32>();
+        assert_eq!(folded, [0; 4], "{dtype}");
+        let bits = dtype.bits() as i32;
+        assert_eq!(
+            jit(count)(x).to_vec::<i32>(),
+            [0, 0, bits - 2, bits],
+            "{dtype}"
+        );
+    }
+}

@@ -211,7 +211,7 @@ unary! {
     /// The number of one bits.
     PopulationCount population_count "population_count" {stablehlo "popcnt"} Integer (0.0, 9.0) [zero];
     /// The number of leading zero bits.
-    Clz count_leading_zeros "clz" {stablehlo "count_leading_zeros"} Integer (0.0, 9.0) [zero];
+    Clz count_leading_zeros "clz" {|ctx, x, _, to| ctx.leading_zeros(x, to)} Integer (0.0, 9.0) [zero];
 }
 
 impl Lowering<'_> {
@@ -230,6 +230,26 @@ impl Lowering<'_> {
         }
         let one = self.splat(1, aval);
         self.same("minimum", &[x, one], aval)
+    }
+
+    /// XLA extends constants to 64 bits with their sign and then counts, so that a
+    /// negative one has less than no leading zeros: bits without a sign are counted.
+    fn leading_zeros(&mut self, x: Value, aval: Aval) -> Value {
+        let bits = aval.with_dtype(match aval.dtype() {
+            DType::I2 => DType::U2,
+            DType::I4 => DType::U4,
+            DType::I8 => DType::U8,
+            DType::I16 => DType::U16,
+            DType::I32 => DType::U32,
+            DType::I64 => DType::U64,
+            unsigned => unsigned,
+        });
+        if bits == aval {
+            return self.same("count_leading_zeros", &[x], aval);
+        }
+        let x = self.op1("bitcast_convert", &[x], &[aval], bits, "");
+        let zeros = self.same("count_leading_zeros", &[x], bits);
+        self.op1("bitcast_convert", &[zeros], &[bits], aval, "")
     }
 
     fn exp2(&mut self, x: Value, aval: Aval) -> Value {
