@@ -7,7 +7,8 @@ use ramie_core::{Array, DType, jit, jvp, stack, vjp, vmap};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 type Operation = Arc<dyn Fn(&[Array]) -> Vec<Array> + Send + Sync>;
 
@@ -257,34 +258,51 @@ fn compare(row: &Value, f: &Operation, batched: bool) -> Result<(), String> {
     all_close("vjp", &vjps, &row["vjp"])
 }
 
-#[test]
-fn matrices_agree_with_jax() {
-    let (mut failures, mut seen) = (Vec::new(), HashSet::new());
-    let rows = rows::rows("linalg_complex");
-    let only = std::env::var("RAMIE_LINALG").ok();
-    let wanted = |row: &&Value| only.as_deref().is_none_or(|op| row["op"] == op);
-    for row in rows.iter().filter(wanted) {
-        let label = format!(
-            "{} {} of {}",
-            row["op"], row["params"], row["inputs"][0]["shape"]
-        );
-        let Some(f) = operation(row) else {
-            failures.push(format!("{label}: no way to apply it is known"));
-            continue;
-        };
-        // Batches of the first single-precision row of each operation.
-        let single = row["inputs"][0]["dtype"] == "complex64";
-        let batched = single && seen.insert(row["op"].to_string());
-        match catch_unwind(AssertUnwindSafe(|| compare(row, &f, batched))) {
-            Ok(Ok(())) => {}
-            Ok(Err(message)) => failures.push(format!("{label}: {message}")),
-            Err(panic) => {
-                let text = panic.downcast_ref::<String>().cloned().unwrap_or_default();
-                failures.push(format!("{label}: panicked: {text}"));
-            }
+/// What is wrong with a row, if anything; `batched` compares batches as well.
+fn failure(row: &Value, batched: bool) -> Option<String> {
+    let label = format!(
+        "{} {} of {}",
+        row["op"], row["params"], row["inputs"][0]["shape"]
+    );
+    let Some(f) = operation(row) else {
+        return Some(format!("{label}: no way to apply it is known"));
+    };
+    match catch_unwind(AssertUnwindSafe(|| compare(row, &f, batched))) {
+        Ok(Ok(())) => None,
+        Ok(Err(message)) => Some(format!("{label}: {message}")),
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().cloned().unwrap_or_default();
+            Some(format!("{label}: panicked: {text}"))
         }
     }
+}
+
+#[test]
+fn matrices_agree_with_jax() {
+    let rows = rows::rows("linalg_complex");
     assert!(rows.len() > 100);
+    let only = std::env::var("RAMIE_LINALG").ok();
+    let wanted = |row: &&Value| only.as_deref().is_none_or(|op| row["op"] == op);
+    let (mut work, mut seen) = (Vec::new(), HashSet::new());
+    for row in rows.iter().filter(wanted) {
+        // Batches of the first single-precision row of each operation.
+        let single = row["inputs"][0]["dtype"] == "complex64";
+        work.push((row, single && seen.insert(row["op"].to_string())));
+    }
+    // Compiling takes most of the time, and each compilation one thread.
+    let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(&(row, batched)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let failure = failure(row, batched);
+                    failures.lock().expect("no panics").extend(failure);
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().expect("no panics");
     assert!(
         failures.is_empty(),
         "{}\n{}",
