@@ -1,6 +1,7 @@
 //! What `checkify` asks of primitives: their positions, and a state that passes through
 //! the programs they run.
 
+use super::nested::avals;
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::trace::trace_to_jaxpr;
 use crate::{Array, Aval, stack};
@@ -44,7 +45,7 @@ impl StatePass<'_> {
 
     /// The types of the state.
     pub fn avals(&self) -> Vec<Aval> {
-        self.state.iter().map(Array::aval).collect()
+        avals(self.state)
     }
 
     /// Runs a program on a state and arguments: the new state, then the results.

@@ -3,10 +3,9 @@
 
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
-use crate::prim::Jaxprs;
 use crate::prim::nested::{self, zeros};
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, Operand, Param, Primitive, move_batch_axis,
+    Avals, BatchAxis, Batched, Differentiation, Jaxprs, Operand, Param, Primitive, move_batch_axis,
 };
 use crate::trace::{bind, fail};
 use crate::transform::jvp_eval;

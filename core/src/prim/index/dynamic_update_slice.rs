@@ -5,9 +5,8 @@ use super::{
 };
 use crate::checkify::Errors;
 use crate::lower::{Lowering, Value};
-use crate::prim::Positions;
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, Primitive, batched, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Positions, Primitive, batched, move_batch_axis, one,
 };
 use crate::trace::bind1;
 use crate::{Array, Aval, Dims, IntoArray, ShapeError, ShardingRule};

@@ -6,8 +6,9 @@ use super::{
 };
 use crate::checkify::Errors;
 use crate::lower::{Lowering, Value, dims_array};
-use crate::prim::Positions;
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, Param, Positions, Primitive, batched, one,
+};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, Literal, ShapeError, ShardingRule};
 

@@ -9,10 +9,10 @@ use crate::hash::FastMap;
 use crate::jaxpr::{Atom, Eqn, Jaxpr, Scope, Var};
 use crate::lock::lock;
 use crate::lower::{Lowering, Value};
-use crate::prim::Positions;
 use crate::prim::elementwise::{Add, Class, Max, Min, Mul, Sub};
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Param, Positions, Primitive, batched,
+    move_batch_axis, one,
 };
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};

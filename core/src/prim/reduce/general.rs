@@ -8,8 +8,7 @@ use super::{ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceProd, ReduceSum, Re
 use super::{highest, lowest, reduced_shape};
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value, dims_array};
-use crate::prim::Jaxprs;
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Jaxprs, Param, Primitive};
 use crate::trace::{bind, bind1};
 use crate::{Array, Aval, DType, Dims, IntoArray, Literal, Scalar, ShapeError, ShardingRule};
 use std::sync::Arc;

@@ -2,8 +2,7 @@
 
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::lower::{Lowering, Value};
-use crate::prim::Jaxprs;
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, nested};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Jaxprs, Param, Primitive, nested};
 use crate::sharding::{
     AbstractMesh, AxisSet, AxisType, Context, Mesh, PartitionSpec, SpecEntry, TypeSharding,
     shard_shape,

@@ -4,12 +4,11 @@ use super::SlidingWindow;
 use crate::checkify::Errors;
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
-use crate::prim::Jaxprs;
 use crate::prim::reduce::check_operands;
 use crate::prim::reduce::computation::{
     batched_reduction, combine, lower_in_whole_bytes, repeated, tangents,
 };
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Jaxprs, Param, Primitive};
 use crate::trace::bind;
 use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
 use std::sync::Arc;

@@ -4,10 +4,10 @@
 use super::SlidingWindow;
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
-use crate::prim::Jaxprs;
 use crate::prim::reduce::computation::lower_in_whole_bytes;
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Jaxprs, Param, Primitive, batched, move_batch_axis,
+    one,
 };
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, ShapeError, ShardingRule};
