@@ -108,7 +108,7 @@ impl<K, V> ProgramCache<K, V> {
         }
     }
 
-    /// Keeps a value whose key is not there yet.
+    /// Inserts a value under a new key.
     pub fn insert(&self, hash: u64, key: K, value: V) -> Arc<Slot<K, V>> {
         let limit = self.limit.unwrap_or_else(limit);
         let now = self.clock.fetch_add(1, Ordering::Relaxed) + 1;

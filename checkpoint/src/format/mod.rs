@@ -234,7 +234,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// A name that is none of a [`Format`].
+/// The error for a name that no [`Format`] has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no format is called `{0}`; expected `safetensors`, `msgpack` or `orbax`")]
 pub struct UnknownFormat(String);

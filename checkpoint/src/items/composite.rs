@@ -142,7 +142,7 @@ impl<A: RestoreArgs> Named<A> {
     }
 }
 
-/// The error of an item that is not there, and what to do.
+/// The error for an item that the checkpoint does not contain; `help` is the remedy.
 pub(crate) fn missing(reader: &ItemReader, name: &str, help: &str) -> Error {
     let folder = reader.folder();
     if !folder.is_dir() {
