@@ -1,4 +1,4 @@
-//! Gradient accumulation.
+//! Gradient accumulation over microbatches.
 
 use crate::Param;
 use crate::nnx::{self, Filter, difference, of_type};
@@ -6,24 +6,22 @@ use crate::value_and_grad::{differentiate, parameters};
 use ramie_core::{Array, DType, Objective, ScanOptions, State, Tree, scan_with, tree};
 use std::panic::Location;
 
-/// The value and gradient of a function over a large batch, computed part by part.
+/// Computes the value and gradient of a function over a large batch, one microbatch at a time.
 ///
-/// Each array in `parts` has a first axis of parts: `[parts, examples, ..]`. A
-/// `scan` calls `f` with the model and one part at a time, so the program needs
-/// the memory of one part and does not grow with the number of parts.
-/// [`reshape_batch_axis`](ramie_optim::microbatching::reshape_batch_axis) splits a
-/// batch into parts; a data loader's `stack` makes parts of several batches.
+/// Each array in `parts` has a leading axis of microbatches: `[microbatches, examples, ..]`. A
+/// `scan` calls `f` with the model and one microbatch per step. The program therefore needs the
+/// memory of one microbatch, and its size does not grow with their number.
+/// [`reshape_batch_axis`](ramie_optim::microbatching::reshape_batch_axis) splits a batch into
+/// microbatches; a data loader's `stack` combines several batches.
 ///
-/// The model passes from part to part: dropout draws new keys for each part, and
-/// batch statistics see every part in turn. Afterwards the model has its state
-/// after the last part. The parameters stay the same, and an optimizer makes one
-/// step with the result.
+/// The model's state carries over from one microbatch to the next: dropout draws new keys and
+/// batch statistics are updated for each of them. Afterwards `model` has the state after the
+/// last microbatch. The parameters do not change; pass the result to an optimizer for one step.
 ///
-/// The loss and the gradients are the means over the parts. With parts of equal
-/// size and a loss that is a mean over examples they equal those of the whole
-/// batch, unless the model normalizes by statistics of the batch. Sums of gradients
-/// narrower than `f32` are kept in `f32`. If `f` returns `(loss, aux)`, `aux` gets
-/// a first axis of parts.
+/// The loss and the gradients are means over the microbatches. If these have equal sizes and
+/// the loss is a mean over examples, the result equals that of the whole batch, unless the
+/// model normalizes with batch statistics. Gradients narrower than `f32` are summed in `f32`.
+/// If `f` returns `(loss, aux)`, `aux` gets a leading axis of microbatches.
 ///
 /// ```
 /// use ramie_core::{Array, DType, State, array, random};
@@ -51,7 +49,7 @@ use std::panic::Location;
 /// let x = random::normal(&random::key(1), &[32, 3], DType::F32);
 /// let y = x.sum_axes(&[1]).expand_dims(&[1]);
 ///
-/// let parts = reshape_batch_axis(&(x, y), 8, 0); // 4 parts of 8 examples
+/// let parts = reshape_batch_axis(&(x, y), 8, 0); // 4 microbatches of 8 examples
 /// let (loss, grads) = nn::accumulate(&mut model, parts, |m, (x, y)| {
 ///     (m.forward(&x) - y).square().mean()
 /// });
@@ -60,8 +58,8 @@ use std::panic::Location;
 /// assert_eq!(State::of(&model)["dropout.rngs.count"].item::<u32>(), 4);
 /// ```
 ///
-/// In the way of Linen, [`Variables`](crate::linen::Variables) are the model, and keys
-/// are parts like others:
+/// In Linen style, [`Variables`](crate::linen::Variables) are the model, and RNG keys are split
+/// into microbatches like other inputs:
 ///
 /// ```
 /// use ramie_core::{Array, DType, State, random};
@@ -90,9 +88,9 @@ use std::panic::Location;
 /// ```
 ///
 /// # Panics
-/// If the arrays in `parts` have no first axis, or of different sizes, or of size
-/// zero; if a part changes the structure of the model; and as
-/// [`value_and_grad`](crate::value_and_grad()).
+/// Panics if `parts` has no arrays, or if their leading axes are missing, empty or of different
+/// sizes. Also panics if a microbatch changes the structure of the model, and as
+/// [`value_and_grad`](crate::value_and_grad()) does.
 #[track_caller]
 pub fn accumulate<M: Tree, B: Tree, R: Objective>(
     model: &mut M,
@@ -102,10 +100,10 @@ pub fn accumulate<M: Tree, B: Tree, R: Objective>(
     accumulate_wrt(model, of_type::<Param>(), parts, f)
 }
 
-/// [`accumulate`] with respect to the leaves that a filter accepts.
+/// Like [`accumulate`], but differentiates with respect to the leaves that a filter accepts.
 ///
 /// # Panics
-/// As [`accumulate`], for the accepted leaves.
+/// Panics as [`accumulate`] does, for the accepted leaves.
 #[track_caller]
 pub fn accumulate_wrt<M: Tree, B: Tree, R: Objective>(
     model: &mut M,
@@ -144,7 +142,7 @@ pub fn accumulate_wrt<M: Tree, B: Tree, R: Objective>(
     (outs.with_loss(loss), grads)
 }
 
-/// The element type that gradients of this type are summed in.
+/// Returns the dtype in which gradients of `dtype` are summed.
 fn summed_in(dtype: DType) -> DType {
     match dtype.size() < DType::F32.size() {
         true => DType::F32,
@@ -152,7 +150,7 @@ fn summed_in(dtype: DType) -> DType {
     }
 }
 
-/// The number of parts.
+/// Returns the number of microbatches.
 #[track_caller]
 fn count<B: Tree>(parts: &B) -> usize {
     const HELP: &str =

@@ -1,5 +1,5 @@
-//! Initializers: how parameters get their first values, with the numbers of
-//! `jax.nn.initializers` for the same key.
+//! Initializers: functions that draw the initial values of parameters. For the same key they
+//! return the numbers of `jax.nn.initializers`.
 
 use crate::Metadata;
 use crate::sharding::on_current_mesh;
@@ -9,11 +9,10 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// Draws the first value of a parameter from a key, a shape and an element
-/// type.
+/// Draws the initial value of a parameter from a key, a shape and a dtype.
 ///
-/// It is a fixed value of a tree: two initializers of the same kind with the
-/// same parameters are equal, and one made of a function equals its clones.
+/// In a pytree it is a static value. Two initializers of the same kind with the same parameters
+/// compare equal; one made from a function equals only its clones.
 ///
 /// ```no_run
 /// use ramie_core::{DType, random};
@@ -71,7 +70,7 @@ struct VarianceScaling {
     batch_axes: Vec<isize>,
 }
 
-/// A float that is compared by its bits.
+/// A float that is compared and hashed by its bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Number(u64);
 
@@ -92,7 +91,7 @@ impl fmt::Debug for Number {
 
 type Draw = dyn Fn(&Key, &[usize], DType) -> Array + Send + Sync;
 
-/// A function, which equals its clones.
+/// A function, equal only to its clones.
 #[derive(Clone)]
 struct Function(Arc<Draw>);
 
@@ -124,45 +123,45 @@ impl fmt::Debug for Initializer {
     }
 }
 
-/// Which number of connections the variance is divided by.
+/// Selects the number of connections that the variance is divided by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FanMode {
-    /// That of the inputs.
+    /// The number of inputs.
     FanIn,
-    /// That of the outputs.
+    /// The number of outputs.
     FanOut,
-    /// The mean of the two.
+    /// The mean of the numbers of inputs and outputs.
     FanAvg,
-    /// Their geometric mean.
+    /// The geometric mean of the numbers of inputs and outputs.
     FanGeoAvg,
 }
 
 /// The distribution of a [`variance_scaling`] initializer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Distribution {
-    /// Normal, cut at two standard deviations before it is scaled; complex numbers
-    /// are cut by their magnitude.
+    /// Normal, truncated at two standard deviations before it is scaled. Complex numbers are
+    /// truncated by their magnitude.
     TruncatedNormal,
-    /// Normal.
+    /// Normal, without truncation.
     Normal,
-    /// Uniform around zero; for complex numbers, on a disk.
+    /// Uniform around zero. Complex numbers are uniform on a disk.
     Uniform,
 }
 
-/// The standard deviation of the standard normal distribution cut at ±2.
+/// Standard deviation of the standard normal distribution truncated at ±2.
 const TRUNCATED_STDDEV: f64 = 0.879_625_661_034_239_8;
 
-/// The standard deviation of the standard normal distribution of complex numbers
-/// cut at the magnitude 2.
+/// Standard deviation of the standard normal distribution of complex numbers truncated at
+/// magnitude 2.
 const TRUNCATED_COMPLEX_STDDEV: f64 = 0.953_111_643_804_912_1;
 
-/// A value rounded to `dtype`.
+/// Returns `value` rounded to `dtype`.
 fn round(value: f64, dtype: DType) -> f64 {
     Scalar::Float(value).cast(dtype).to_f64()
 }
 
 impl Initializer {
-    /// An initializer from a function of a key, a shape and an element type.
+    /// Creates an initializer from a function of a key, a shape and a dtype.
     ///
     /// ```no_run
     /// use ramie_core::random;
@@ -173,13 +172,15 @@ impl Initializer {
         Kind::Function(Function(Arc::new(f))).into()
     }
 
-    /// Draws a value. If a mesh is current, it is where the metadata's names of
-    /// dimensions say, directly or by the current logical axis rules.
+    /// Draws a value. If a mesh is current, the value is placed on it: the metadata names the
+    /// axis of each dimension, either a mesh axis or a logical axis that the current rules
+    /// translate.
     ///
     /// # Panics
-    /// If `dtype` is not a floating-point type and the initializer draws random
-    /// numbers (normal, orthogonal and scaling ones also draw complex numbers), or a scaling one cannot find its axes in the shape, or a
-    /// dimension does not come apart over the mesh into equal parts.
+    /// Panics if the initializer draws random numbers and `dtype` is not a floating-point
+    /// dtype; the normal, orthogonal and variance-scaling initializers also draw complex
+    /// numbers. Also panics if the shape lacks the axes of a variance-scaling initializer, or
+    /// if a dimension does not divide evenly over the mesh.
     #[track_caller]
     pub fn draw(&self, key: &Key, shape: &[usize], dtype: DType) -> Array {
         let value = self.drawn(key, shape, dtype);
@@ -219,10 +220,10 @@ impl Initializer {
         }
     }
 
-    /// An initializer that draws this one in another shape of as many elements,
-    /// and reshapes it.
+    /// Returns an initializer that draws an array of the shape `drawn` and reshapes it to the
+    /// requested shape, which has the same number of elements.
     pub(crate) fn drawn_as(&self, drawn: Vec<usize>) -> Initializer {
-        // What is known of the dimensions is of those of the parameter.
+        // The metadata names the dimensions of the parameter, not those of the drawn shape.
         let inner = Initializer::from(self.kind.clone());
         let metadata = self.metadata.clone();
         let whole = Initializer::new(move |key, shape, dtype| {
@@ -231,17 +232,15 @@ impl Initializer {
         Initializer { metadata, ..whole }
     }
 
-    /// The initializer of parameters with these metadata
-    /// (`nnx.with_metadata`).
+    /// Sets the metadata of the parameters created with this initializer (`nnx.with_metadata`).
     #[must_use]
     pub fn with_metadata(mut self, metadata: Metadata) -> Initializer {
         self.metadata = (!metadata.is_empty()).then(|| Arc::new(metadata));
         self
     }
 
-    /// The initializer of parameters whose dimensions have these names: axes of
-    /// a mesh, or logical names that rules translate
-    /// (`nnx.with_partitioning`, `nn.with_partitioning`,
+    /// Names the dimensions of the parameters created with this initializer: mesh axes, or
+    /// logical axes that rules translate (`nnx.with_partitioning`, `nn.with_partitioning`,
     /// `nn.with_logical_partitioning`).
     ///
     /// ```
@@ -257,37 +256,36 @@ impl Initializer {
         self.with_metadata(metadata)
     }
 
-    /// The metadata of the parameters that it makes.
+    /// Returns the metadata of the parameters created with this initializer.
     pub fn metadata(&self) -> Option<&Metadata> {
         self.metadata.as_deref()
     }
 
-    /// A scaling initializer that counts these axes as the inputs'; by default
-    /// the last but one.
+    /// Sets the input axes of a variance-scaling initializer. Defaults to the second to last
+    /// axis.
     ///
     /// # Panics
-    /// If the initializer does not scale with the shape.
+    /// Panics if the initializer is not a variance-scaling initializer.
     #[track_caller]
     pub fn in_axes(self, axes: &[isize]) -> Initializer {
         self.scaling("in_axes", |s| s.in_axes = axes.to_vec())
     }
 
-    /// A scaling initializer that counts these axes as the outputs'; by default
-    /// the last.
+    /// Sets the output axes of a variance-scaling initializer. Defaults to the last axis.
     ///
     /// # Panics
-    /// If the initializer does not scale with the shape.
+    /// Panics if the initializer is not a variance-scaling initializer.
     #[track_caller]
     pub fn out_axes(self, axes: &[isize]) -> Initializer {
         self.scaling("out_axes", |s| s.out_axes = axes.to_vec())
     }
 
-    /// A scaling initializer that counts these axes as a batch of parameters,
-    /// and so not as connections; by default none. The axes that are neither
-    /// inputs, outputs nor batch are a convolution's window.
+    /// Sets the batch axes of a variance-scaling initializer, which do not count as
+    /// connections. Defaults to none. Axes that are neither input, output nor batch axes are
+    /// the window of a convolution.
     ///
     /// # Panics
-    /// If the initializer does not scale with the shape.
+    /// Panics if the initializer is not a variance-scaling initializer.
     #[track_caller]
     pub fn batch_axes(self, axes: &[isize]) -> Initializer {
         self.scaling("batch_axes", |s| s.batch_axes = axes.to_vec())
@@ -307,7 +305,7 @@ impl Initializer {
 }
 
 impl VarianceScaling {
-    /// The number of elements along some axes of a shape.
+    /// Returns the number of elements along `axes` of a shape.
     #[track_caller]
     fn size(shape: &[usize], axes: &[isize], what: &str) -> f64 {
         let rank = shape.len() as isize;
@@ -337,7 +335,7 @@ impl VarianceScaling {
             FanMode::FanAvg => (fan_in + fan_out) / 2.0,
             FanMode::FanGeoAvg => (fan_in * fan_out).sqrt(),
         };
-        // Each step is rounded to the type of the parameter, as JAX does it.
+        // JAX rounds each intermediate result to the dtype of the parameter.
         let variance = round(self.scale.get() / connections, dtype);
         match self.distribution {
             Distribution::TruncatedNormal if dtype.is_complex() => {
@@ -361,9 +359,9 @@ impl VarianceScaling {
     }
 }
 
-/// What is drawn before it is scaled.
+/// The distribution of a draw before it is scaled.
 enum Sample {
-    /// From `lower` to 1.
+    /// Uniform in `[lower, 1)`.
     Uniform {
         lower: f64,
     },
@@ -374,11 +372,11 @@ enum Sample {
     },
     /// Complex, uniform on the disk of radius √2.
     Disk,
-    /// Complex and normal, up to the magnitude 2.
+    /// Complex normal, truncated at magnitude 2.
     TruncatedDisk,
 }
 
-/// Complex numbers of random directions, whose magnitudes are `size` of uniform floats.
+/// Draws complex numbers with uniform phases, whose magnitudes are `size` of uniform floats.
 fn directed(key: &Key, shape: &[usize], dtype: DType, size: fn(Array) -> Array) -> Array {
     let [sizes, directions] = key.split_into();
     let real = dtype.real();
@@ -388,7 +386,7 @@ fn directed(key: &Key, shape: &[usize], dtype: DType, size: fn(Array) -> Array) 
 }
 
 impl Sample {
-    /// The draw times a factor, as one program.
+    /// Draws from the distribution and multiplies by `factor`, as one program.
     #[track_caller]
     fn scaled(&self, key: &Key, shape: &[usize], dtype: DType, factor: f64) -> Array {
         let number = |&x: &f64| Array::scalar(x, dtype);
@@ -397,7 +395,8 @@ impl Sample {
             let factor = number(&factor);
             let args: Vec<&Array> = std::iter::once(&factor).chain(&bounds).collect();
             random::draw(name, key, (shape, dtype), &args, |key, args| {
-                // Rounded before it is scaled, as by two programs.
+                // The barrier rounds the draw before it is scaled, as two separate programs
+                // would.
                 optimization_barrier(draw(key, &args[1..])) * &args[0]
             })
         };
@@ -425,36 +424,38 @@ impl Sample {
     }
 }
 
-/// Every element `value`.
+/// Returns an initializer that sets every element to `value`.
 pub fn constant(value: impl Into<Scalar>) -> Initializer {
     let value = value.into();
     Kind::Constant(Literal::weak(value, value.weak_dtype())).into()
 }
 
-/// Zeros.
+/// Returns an initializer that sets every element to 0.
 pub fn zeros() -> Initializer {
     constant(0)
 }
 
-/// Ones.
+/// Returns an initializer that sets every element to 1.
 pub fn ones() -> Initializer {
     constant(1)
 }
 
-/// Uniform in `[0, scale)`. JAX's own scale is 0.01.
+/// Returns an initializer that draws uniformly from `[0, scale)`. JAX's default scale is 0.01.
 pub fn uniform(scale: f64) -> Initializer {
     let scale = Number::new(scale);
     Kind::Uniform { scale }.into()
 }
 
-/// Normal with mean 0. JAX's own standard deviation is 0.01.
+/// Returns an initializer that draws from a normal distribution with mean 0. JAX's default
+/// standard deviation is 0.01.
 pub fn normal(stddev: f64) -> Initializer {
     let stddev = Number::new(stddev);
     Kind::Normal { stddev }.into()
 }
 
-/// Normal, cut at `lower` and `upper` and then multiplied by `stddev`. JAX's
-/// own parameters are 0.01, -2 and 2.
+/// Returns an initializer that draws from a standard normal distribution truncated to
+/// `[lower, upper]` and multiplies by `stddev`. JAX's defaults are a `stddev` of 0.01 and the
+/// bounds -2 and 2.
 pub fn truncated_normal(stddev: f64, lower: f64, upper: f64) -> Initializer {
     Kind::TruncatedNormal {
         stddev: Number::new(stddev),
@@ -464,8 +465,8 @@ pub fn truncated_normal(stddev: f64, lower: f64, upper: f64) -> Initializer {
     .into()
 }
 
-/// Of variance `scale / n`, where `n` is the number of connections that `mode`
-/// says, so that signals keep their magnitude from layer to layer.
+/// Returns an initializer of variance `scale / n`, where `n` is the number of connections that
+/// `mode` selects. It keeps the magnitude of signals constant from layer to layer.
 ///
 /// ```no_run
 /// use ramie_nn::init::{self, Distribution, FanMode};
@@ -495,26 +496,26 @@ macro_rules! scaling {
 }
 
 scaling! {
-    /// Normal, cut at two standard deviations, of variance `1 / fan_in` (LeCun
-    /// and others, 1998).
+    /// Draws from a truncated normal distribution of variance `1 / fan_in`, truncated at two
+    /// standard deviations (LeCun et al., 1998).
     lecun_normal 1.0 FanIn TruncatedNormal;
-    /// Uniform, of variance `1 / fan_in`.
+    /// Draws from a uniform distribution of variance `1 / fan_in`.
     lecun_uniform 1.0 FanIn Uniform;
-    /// Normal, cut at two standard deviations, of variance
-    /// `2 / (fan_in + fan_out)` (Glorot and Bengio, 2010).
+    /// Draws from a truncated normal distribution of variance `2 / (fan_in + fan_out)`,
+    /// truncated at two standard deviations (Glorot and Bengio, 2010).
     glorot_normal 1.0 FanAvg TruncatedNormal;
-    /// Uniform, of variance `2 / (fan_in + fan_out)`.
+    /// Draws from a uniform distribution of variance `2 / (fan_in + fan_out)`.
     glorot_uniform 1.0 FanAvg Uniform;
-    /// Normal, cut at two standard deviations, of variance `2 / fan_in` (He and
-    /// others, 2015).
+    /// Draws from a truncated normal distribution of variance `2 / fan_in`, truncated at two
+    /// standard deviations (He et al., 2015).
     he_normal 2.0 FanIn TruncatedNormal;
-    /// Uniform, of variance `2 / fan_in`.
+    /// Draws from a uniform distribution of variance `2 / fan_in`.
     he_uniform 2.0 FanIn Uniform;
 }
 
-/// Orthonormal rows or columns, whichever are fewer, times `scale`: the matrix has
-/// the axis `column_axis`, -1 in most cases, as its columns and all others as its
-/// rows (Saxe, McClelland and Ganguli, 2014).
+/// Returns an initializer that draws a matrix with orthonormal rows or columns, whichever are
+/// fewer, and multiplies it by `scale`. The axis `column_axis`, usually -1, gives the columns;
+/// all other axes together give the rows (Saxe, McClelland and Ganguli, 2014).
 ///
 /// ```no_run
 /// use ramie_core::{DType, random};
@@ -531,9 +532,10 @@ pub fn orthogonal(scale: f64, column_axis: isize) -> Initializer {
     .into()
 }
 
-/// For kernels of convolutions, `[window.., inputs, outputs]`: zero but for the
-/// middle of the window, which is [`orthogonal`] (Xiao and others, 2018). There
-/// must be at least as many outputs as inputs.
+/// Returns an initializer for convolution kernels `[window.., inputs, outputs]` that are zero
+/// except at the center of the window, where they are [`orthogonal`] (Xiao et al., 2018).
+/// Drawing panics unless the kernel has one to three window axes and at least as many outputs
+/// as inputs.
 pub fn delta_orthogonal(scale: f64, column_axis: isize) -> Initializer {
     Kind::Orthogonal {
         scale: Number::new(scale),
@@ -588,7 +590,7 @@ fn draw_delta_orthogonal(
     }
     let (window, matrix) = shape.split_at(shape.len() - 2);
     let q = draw_orthogonal(key, matrix, dtype, scale, column_axis);
-    // Zeros around the one place of the window.
+    // Pad the single window position with zeros.
     let mut widths: Vec<(usize, usize)> = window.iter().map(|&k| ((k - 1) / 2, k / 2)).collect();
     widths.extend([(0, 0); 2]);
     let ones = vec![1; window.len()];

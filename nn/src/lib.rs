@@ -1,13 +1,13 @@
-//! Layers once, held in two ways: as structs with their variables (Flax's NNX),
-//! and as pure functions of variables ([`linen`]).
+//! Neural-network layers for Ramie in two styles: as structs that own their variables (Flax
+//! NNX), and as pure functions of variables (Flax Linen, in [`linen`]).
 //!
-//! Most users take this crate through `ramie`, which re-exports it.
+//! Most users depend on the crate `ramie`, which re-exports this one.
 //!
-//! # A model that is trained
-//! A model is a struct of layers that derives [`Module`], and its computation a
-//! method. [`value_and_grad`] differentiates a function of it with respect to its
-//! parameters, an [`Optimizer`] updates them, and [`jit`](ramie_core::jit) compiles
-//! a step of both, whose state is a struct, too.
+//! # Training a model
+//! A model is a struct of layers that derives [`Module`], with a method for its forward
+//! computation. [`value_and_grad`] differentiates a function of the model with respect to its
+//! parameters, and an [`Optimizer`] updates them. [`jit`](ramie_core::jit) compiles both into
+//! one step, whose state is another struct.
 //!
 //! ```
 //! use ramie_core::{Array, DType, jit, random};
@@ -25,7 +25,7 @@
 //!             out: Linear::new(16, 1, rngs),
 //!         }
 //!     }
-//!     // Dropout takes a new key at each call, so that the model changes.
+//!     // Dropout takes a new key at each call, so `forward` needs `&mut self`.
 //!     fn forward(&mut self, x: &Array) -> Array {
 //!         let x = self.hidden.forward(x).tanh();
 //!         self.out.forward(&self.dropout.forward(&x))
@@ -51,36 +51,34 @@
 //! let predicted = trainer.model.forward(&x);
 //! ```
 //!
-//! # What all layers have in common
-//! - `Layer::new(sizes.., rngs)` makes one with the defaults. For all else there
-//!   is a configuration: `Linear::features(10).without_bias().build(64, rngs)`.
-//!   In the way of Linen the configuration is the module.
-//! - Features are the last axis, of images as well; the batch comes first.
-//! - `forward` takes an array and returns one. Where a call can be given more,
-//!   such as a mask, a key or a mode, there is `forward_with` or
-//!   `forward_masked`.
-//! - Layers that draw keys or keep statistics have `forward(&mut self, ..)`.
-//!   [`Module::train`] and [`Module::eval`] switch them, for the whole model.
-//! - Pass the model itself, `&mut model`, to what differentiates or repeats it:
-//!   [`value_and_grad`], [`accumulate`] for the parts of a batch, the functions of
-//!   [`nnx`] for loops. A copy that draws keys or updates statistics in a traced
-//!   function and is then dropped loses them, and is reported on stderr.
-//! - `dtype` is what a layer computes in, `param_dtype` what its parameters are
-//!   kept in.
-//! - Streams of keys come from [`Rngs`]: `params` for first values, `dropout`
-//!   for dropout, and `default` for each that is not there.
-//! - A call that does not fit panics, at the line of the call, with what it got,
-//!   what was expected and what to do.
+//! # Conventions of all layers
+//! - `Layer::new(sizes.., rngs)` creates a layer with default options. For other options, use
+//!   its configuration: `Linear::features(10).without_bias().build(64, rngs)`. In Linen style
+//!   the configuration is the module.
+//! - The features are the last axis, also for images; batch axes come first.
+//! - `forward` takes an array and returns one. Calls with more arguments, such as a mask, a key
+//!   or a mode, use `forward_with` or `forward_masked`.
+//! - Layers that draw keys or update statistics have `forward(&mut self, ..)`.
+//!   [`Module::train`] and [`Module::eval`] switch the mode of a whole model.
+//! - Pass the model itself, `&mut model`, to functions that differentiate or repeat it:
+//!   [`value_and_grad`], [`accumulate`] for microbatches, and the functions of [`nnx`] for
+//!   loops. If a traced function clones the model and drops the clone, the keys and statistics
+//!   that the clone updated are lost; a warning on stderr reports this.
+//! - `dtype` is the dtype of a layer's computation, `param_dtype` that of its parameters.
+//! - [`Rngs`] contains the RNG streams: `params` for initial values, `dropout` for dropout, and
+//!   `default` for all missing names.
+//! - An invalid call panics at the caller's line. The message shows the actual and the expected
+//!   arguments and how to fix the call.
 //!
-//! # Where to find what
-//! Layers, gradients and the optimizer are here; [`init`] draws first values,
-//! [`nnx`] takes models apart, transforms functions of them and shows them;
-//! [`linen`] is the other way to hold variables; [`metrics`] and [`training`]
-//! (with writers for TensorBoard) are for training loops, and [`models`] are
-//! whole models that load published checkpoints.
+//! # Modules of this crate
+//! The crate root has layers, gradients and the optimizer. [`init`] draws initial values of
+//! parameters. [`nnx`] splits, transforms and displays models. [`linen`] is the functional
+//! style. [`metrics`] and [`training`] (with writers for TensorBoard) support training loops,
+//! and [`models`] contains complete models that load published checkpoints.
 #![forbid(unsafe_code)]
 
-// Derived code names this crate from outside and from its own modules alike.
+// The derive macros expand to paths that start with `ramie_nn`, in other crates and in this
+// one.
 #[allow(unused_extern_crates)]
 extern crate self as ramie_nn;
 
@@ -147,7 +145,7 @@ pub use variable::{
 };
 pub use vars::Vars;
 
-/// What derived code needs; not part of the interface.
+/// Items used by derived code; not part of the public interface.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::variable::is_state;

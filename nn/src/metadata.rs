@@ -1,4 +1,4 @@
-//! `Metadata`: what is known of a variable beside its value.
+//! `Metadata`: information about a variable besides its value.
 
 use ramie_core::Array;
 use ramie_core::PartitionSpec;
@@ -6,11 +6,10 @@ use ramie_core::tree::{Key, Tree, Visitor};
 use std::any::Any;
 use std::collections::BTreeMap;
 
-/// What is known of a variable beside its value: how it is to be sharded, and
-/// entries of one's own, by name.
+/// Information about a variable besides its value: its sharding, and custom entries by name.
 ///
-/// A compiled function is compiled for the metadata of the variables that it
-/// takes.
+/// It is part of a variable's static structure: `jit` compiles a function anew for variables
+/// with different metadata.
 ///
 /// ```
 /// use ramie_core::P;
@@ -20,14 +19,14 @@ use std::collections::BTreeMap;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Metadata {
-    /// The names of the dimensions: axes of a mesh, or logical names that rules
-    /// translate (`nnx.with_partitioning`, `nn.Partitioned`).
+    /// The names of the dimensions: mesh axes, or logical axes that rules translate
+    /// (`nnx.with_partitioning`, `nn.Partitioned`). Defaults to none.
     pub sharding: Option<PartitionSpec>,
     entries: BTreeMap<String, String>,
 }
 
 impl Metadata {
-    /// Only a sharding.
+    /// Creates metadata with a sharding and no other entries.
     pub fn sharded(sharding: PartitionSpec) -> Metadata {
         Metadata {
             sharding: Some(sharding),
@@ -42,24 +41,23 @@ impl Metadata {
         self
     }
 
-    /// The value of an entry.
+    /// Returns the value of an entry, if present.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.entries.get(name).map(String::as_str)
     }
 
-    /// The entries, by name.
+    /// Returns an iterator over the entries, sorted by name.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &str)> {
         self.entries.iter().map(|(n, v)| (n.as_str(), v.as_str()))
     }
 
-    /// `true` if nothing is known.
+    /// Returns `true` if there is neither a sharding nor an entry.
     pub fn is_empty(&self) -> bool {
         self.sharding.is_none() && self.entries.is_empty()
     }
 }
 
-/// Calls `f` with the dotted path, the kind, the metadata and the array of each
-/// leaf of a tree.
+/// Calls `f` with the dotted path, the kind, the metadata and the array of each leaf of a tree.
 pub fn for_each_variable<T: Tree>(
     tree: &T,
     f: impl FnMut(&str, Option<&'static str>, Option<&Metadata>, &Array),
@@ -105,8 +103,8 @@ pub fn for_each_variable<T: Tree>(
     });
 }
 
-/// The sharding that each variable of a model asks for in its metadata, whole
-/// where it asks for none (`nnx.get_partition_spec`), by path.
+/// Returns the partition spec in the metadata of each variable of a model, by path
+/// (`nnx.get_partition_spec`). Variables without one get an empty spec, which replicates them.
 ///
 /// ```
 /// use ramie_core::{Array, DType, P};
@@ -124,7 +122,8 @@ pub fn get_partition_spec<T: Tree>(model: &T) -> BTreeMap<String, PartitionSpec>
     specs
 }
 
-/// The metadata of those variables of a tree that have some, by path.
+/// Returns the metadata of the variables of a tree, by path. Variables without metadata are
+/// omitted.
 pub fn metadata_of<T: Tree>(tree: &T) -> BTreeMap<String, Metadata> {
     let mut all = BTreeMap::new();
     for_each_variable(tree, |path, _, metadata, _| {

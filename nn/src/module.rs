@@ -1,12 +1,12 @@
-//! `Module`: what a layer or a model is, and its modes.
+//! `Module`: the trait of layers and models, with their training and evaluation modes.
 
 use ramie_core::{Tree, fixed_tree};
 
-/// A tree with a forward computation: a layer or a model.
+/// A layer or a model: a pytree with a forward computation.
 ///
-/// `#[derive(Module)]` implements it together with [`Tree`]. Fields of type
-/// [`Param`](crate::Param), also those inside layers, are trained; a plain
-/// [`Array`](ramie_core::Array) is state that gradients and optimizers leave out.
+/// `#[derive(Module)]` implements this trait together with [`Tree`]. Fields of type
+/// [`Param`](crate::Param), including those of nested layers, are trained. A plain
+/// [`Array`](ramie_core::Array) is state, which gradients and optimizers ignore.
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -29,21 +29,21 @@ use ramie_core::{Tree, fixed_tree};
     note = "add `#[derive(Module)]` to the type"
 )]
 pub trait Module: Tree {
-    /// Switches all layers inside to training: dropout drops, and batch
-    /// normalization uses the statistics of the batch.
+    /// Switches all layers to training mode: dropout is active, and batch normalization uses
+    /// the statistics of the batch.
     fn train(&mut self) {
         self.set_deterministic(false);
         self.set_use_running_average(false);
     }
 
-    /// Switches all layers inside to evaluation: dropout drops nothing, and
-    /// batch normalization uses its running statistics.
+    /// Switches all layers to evaluation mode: dropout is inactive, and batch normalization
+    /// uses its running statistics.
     fn eval(&mut self) {
         self.set_deterministic(true);
         self.set_use_running_average(true);
     }
 
-    /// Switches dropout inside off or on.
+    /// Disables dropout in all layers if `deterministic` is true, and enables it otherwise.
     fn set_deterministic(&mut self, deterministic: bool) {
         self.visit_parts(&mut |part| {
             if let Some(switch) = part.downcast_mut::<Deterministic>() {
@@ -52,8 +52,8 @@ pub trait Module: Tree {
         });
     }
 
-    /// Has the normalizations inside use their running statistics, or those of
-    /// the batch.
+    /// Sets whether all normalization layers use their running statistics or those of the
+    /// batch.
     fn set_use_running_average(&mut self, use_running_average: bool) {
         self.visit_parts(&mut |part| {
             if let Some(switch) = part.downcast_mut::<UseRunningAverage>() {
@@ -63,13 +63,13 @@ pub trait Module: Tree {
     }
 }
 
-/// Whether a layer leaves out what is random about it. A field of this type is
-/// switched by [`Module::train`] and [`Module::eval`].
+/// Whether a layer disables its randomness, such as dropout. [`Module::train`] and
+/// [`Module::eval`] set fields of this type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Deterministic(pub bool);
 
-/// Whether a normalization uses its running statistics. A field of this type is
-/// switched by [`Module::train`] and [`Module::eval`].
+/// Whether a normalization layer uses its running statistics. [`Module::train`] and
+/// [`Module::eval`] set fields of this type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct UseRunningAverage(pub bool);
 

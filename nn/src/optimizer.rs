@@ -8,14 +8,13 @@ use ramie_optim::{ExtraArgs, GradientTransformation, OptState, apply_updates};
 use std::sync::Arc;
 
 variables! {
-    /// An array of an optimizer's state.
+    /// An array of the state of an optimizer.
     OptVariable = "opt_state";
 }
 
-/// A gradient transformation, its state and the number of steps made
-/// (`nnx.Optimizer`).
+/// A gradient transformation, its state and the number of steps (`nnx.Optimizer`).
 ///
-/// It is a tree and can stand next to the model in the state of a train step:
+/// It is a pytree and can be stored next to the model in the state of a train step:
 /// `struct Trainer { model: Cnn, optimizer: Optimizer }`.
 ///
 /// ```
@@ -28,32 +27,32 @@ variables! {
 /// ```
 #[derive(Tree)]
 pub struct Optimizer {
-    /// Updates made, 0-d `u32`.
+    /// Number of updates so far, 0-d `u32`.
     pub step: OptVariable,
-    /// What turns gradients into updates.
+    /// The transformation from gradients to updates.
     pub tx: GradientTransformation,
-    /// Its state.
+    /// The state of the transformation.
     pub opt_state: OptState,
-    /// The paths that it was made for.
+    /// The paths of the leaves to optimize.
     #[tree(fixed)]
     wrt: Arc<[String]>,
 }
 
 impl Optimizer {
-    /// An optimizer of a model's parameters.
+    /// Creates an optimizer of a model's parameters.
     ///
     /// # Panics
-    /// If the model has no parameters.
+    /// Panics if the model has no parameters.
     #[track_caller]
     pub fn new<M: Tree>(model: &M, tx: impl Into<GradientTransformation>) -> Optimizer {
         Optimizer::wrt(model, tx, of_type::<Param>())
     }
 
-    /// An optimizer of the leaves that a filter accepts, for gradients from
-    /// [`value_and_grad_wrt`](crate::value_and_grad_wrt) with the same one.
+    /// Creates an optimizer of the leaves that a filter accepts. Its gradients come from
+    /// [`value_and_grad_wrt`](crate::value_and_grad_wrt) with the same filter.
     ///
     /// # Panics
-    /// If the filter accepts no leaf.
+    /// Panics if the filter accepts no leaf.
     #[track_caller]
     pub fn wrt<M: Tree>(
         model: &M,
@@ -76,25 +75,25 @@ impl Optimizer {
         }
     }
 
-    /// The paths of the leaves that it optimizes.
+    /// Returns the paths of the leaves to optimize.
     pub fn paths(&self) -> &[String] {
         &self.wrt
     }
 
-    /// Makes one step: the model's parameters are replaced by new ones.
+    /// Updates the parameters of the model with one optimization step.
     ///
     /// # Panics
-    /// If the gradients are not those of the parameters that the optimizer was
-    /// made for; the message names those that are missing or too many.
+    /// Panics if the gradients do not match the leaves that the optimizer was created for; the
+    /// message lists the missing and the unexpected ones. Also panics if the model lacks one of
+    /// these leaves.
     #[track_caller]
     pub fn update<M: Tree>(&mut self, model: &mut M, grads: State) {
         self.update_with(model, grads, &ExtraArgs::new());
     }
 
-    /// [`update`](Optimizer::update) with what some transformations need
-    /// besides the gradients: line searches the loss and its function, plateau
-    /// schedules the loss. Returns the updates that were added to the
-    /// parameters.
+    /// Like [`update`](Optimizer::update), with additional arguments for the transformation:
+    /// line searches need the loss and its function, plateau schedules the loss. Returns the
+    /// updates that were added to the parameters.
     ///
     /// ```
     /// use ramie_core::{Array, State};
@@ -112,8 +111,8 @@ impl Optimizer {
     /// ```
     ///
     /// # Panics
-    /// As [`update`](Optimizer::update); and if the transformation needs an
-    /// extra argument that is not given.
+    /// Panics as [`update`](Optimizer::update) does, and if a required extra argument is
+    /// missing.
     #[track_caller]
     pub fn update_with<M: Tree>(
         &mut self,
@@ -173,8 +172,8 @@ impl Optimizer {
     }
 }
 
-/// Parameters after a step, and the updates that were added to them; the
-/// transformation's state is the next one.
+/// Returns the parameters after a step and the updates that were added to them, and advances
+/// `state`.
 #[track_caller]
 pub(crate) fn moved(
     tx: &GradientTransformation,
@@ -204,25 +203,25 @@ pub(crate) fn moved(
 pub struct ModelAndOptimizer<M> {
     /// The model.
     pub model: M,
-    /// Its optimizer.
+    /// The optimizer of the model.
     pub optimizer: Optimizer,
 }
 
 impl<M: Tree> ModelAndOptimizer<M> {
-    /// A model with an optimizer of its parameters.
+    /// Creates an optimizer of the model's parameters and stores it with the model.
     ///
     /// # Panics
-    /// If the model has no parameters.
+    /// Panics if the model has no parameters.
     #[track_caller]
     pub fn new(model: M, tx: impl Into<GradientTransformation>) -> ModelAndOptimizer<M> {
         let optimizer = Optimizer::new(&model, tx);
         ModelAndOptimizer { model, optimizer }
     }
 
-    /// A model with an optimizer of the leaves that a filter accepts.
+    /// Creates an optimizer of the leaves that a filter accepts and stores it with the model.
     ///
     /// # Panics
-    /// If the filter accepts no leaf.
+    /// Panics if the filter accepts no leaf.
     #[track_caller]
     pub fn wrt(
         model: M,
@@ -233,19 +232,20 @@ impl<M: Tree> ModelAndOptimizer<M> {
         ModelAndOptimizer { model, optimizer }
     }
 
-    /// Makes one step; see [`Optimizer::update`].
+    /// Updates the model with one optimization step; see [`Optimizer::update`].
     ///
     /// # Panics
-    /// As [`Optimizer::update`].
+    /// Panics as [`Optimizer::update`] does.
     #[track_caller]
     pub fn update(&mut self, grads: State) {
         self.optimizer.update(&mut self.model, grads);
     }
 
-    /// Makes one step with extra arguments; see [`Optimizer::update_with`].
+    /// Updates the model with one optimization step and extra arguments; see
+    /// [`Optimizer::update_with`].
     ///
     /// # Panics
-    /// As [`Optimizer::update_with`].
+    /// Panics as [`Optimizer::update_with`] does.
     #[track_caller]
     pub fn update_with(&mut self, grads: State, extra: &ExtraArgs<'_>) -> State {
         self.optimizer.update_with(&mut self.model, grads, extra)

@@ -1,9 +1,8 @@
-//! `Quantity`: how much there is, as text.
+//! `Quantity`: a count and a size in bytes, formatted for tables.
 
 use std::fmt;
 
-/// How many numbers there are, and how many bytes they take, as in `4,224 (16.9
-/// KB)`.
+/// A count of elements and their size in bytes, displayed as `4,224 (16.9 KB)`.
 pub(crate) struct Quantity {
     pub count: usize,
     pub bytes: usize,
@@ -15,7 +14,7 @@ impl fmt::Display for Quantity {
     }
 }
 
-/// A number with commas between thousands.
+/// Formats a number with commas between thousands.
 fn grouped(n: usize) -> String {
     let digits = n.to_string();
     let mut text = String::new();
@@ -28,7 +27,7 @@ fn grouped(n: usize) -> String {
     text
 }
 
-/// A number of bytes, in units of thousands.
+/// Formats a number of bytes in decimal units (KB, MB, GB, TB).
 fn bytes(n: usize) -> String {
     let units = ["KB", "MB", "GB", "TB"];
     if n < 1000 {

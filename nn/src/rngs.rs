@@ -1,4 +1,4 @@
-//! `Rngs`: named streams of keys.
+//! `Rngs`: named RNG streams.
 
 use crate::RngCount;
 use crate::names::listed_or_none;
@@ -9,7 +9,7 @@ use ramie_derive::Tree;
 use std::any::Any;
 use std::collections::BTreeMap;
 
-/// The key of a stream of random numbers.
+/// The key of an RNG stream.
 #[derive(Clone, Debug)]
 pub struct RngKey(pub Key);
 
@@ -31,21 +31,21 @@ impl Tree for RngKey {
     }
 }
 
-/// A key and a count: each key that it gives is the stream's key with the
-/// count folded in (`nnx.RngStream`).
+/// An RNG stream: a key and a counter. The n-th key that it returns is the stream's key with
+/// the count folded in (`nnx.RngStream`).
 #[derive(Clone, Debug, Tree)]
 pub struct RngStream {
-    /// The name of the stream that it comes from; empty if it has none.
+    /// The name of the stream; empty if it has none.
     pub tag: String,
-    /// What decides all keys of the stream.
+    /// The key from which all keys of the stream are derived.
     pub key: RngKey,
-    /// How many keys were given, 0-d `u32`; with an array of keys, for `vmap`,
-    /// of that shape.
+    /// Number of keys returned so far: a 0-d `u32`, or an array of the key's shape if the
+    /// stream has an array of keys for `vmap`.
     pub count: RngCount,
 }
 
 impl RngStream {
-    /// A stream that has given no keys.
+    /// Creates a stream from a key. Its count starts at 0.
     pub fn new(key: Key) -> RngStream {
         let count = match key.shape() {
             [] => Array::scalar(0, DType::U32),
@@ -58,18 +58,18 @@ impl RngStream {
         }
     }
 
-    /// The stream under another name.
+    /// Sets the name of the stream.
     #[must_use]
     pub fn with_tag(mut self, tag: &str) -> RngStream {
         tag.clone_into(&mut self.tag);
         self
     }
 
-    /// The next key.
+    /// Returns the next key and increments the count.
     ///
     /// # Panics
-    /// If the stream has an array of keys: each example of
-    /// [`nnx::vmap`](crate::nnx::vmap) has one of them.
+    /// Panics if the stream has an array of keys. Inside [`nnx::vmap`](crate::nnx::vmap) each
+    /// batch element has one of them.
     #[track_caller]
     pub fn next_key(&mut self) -> Key {
         let key = self.peek();
@@ -77,7 +77,7 @@ impl RngStream {
         key
     }
 
-    /// The key that [`next_key`](RngStream::next_key) returns next.
+    /// Returns the key that the next call of [`next_key`](RngStream::next_key) will return.
     #[track_caller]
     pub(crate) fn peek(&self) -> Key {
         let shape = self.key.0.shape();
@@ -91,19 +91,21 @@ impl RngStream {
         self.key.0.fold_in(&self.count)
     }
 
-    /// A new stream, from the next key.
+    /// Creates a new stream from the next key.
     #[track_caller]
     pub fn fork(&mut self) -> RngStream {
         RngStream::new(self.next_key()).with_tag(&self.tag)
     }
 
-    /// A new stream with an array of keys, split from the next key.
+    /// Creates a new stream whose keys are an array of the given shape, split from the next
+    /// key.
     #[track_caller]
     pub fn split(&mut self, shape: &[usize]) -> RngStream {
         RngStream::new(self.next_key().split_array(shape)).with_tag(&self.tag)
     }
 
-    /// A new stream with the next key at every place of an array.
+    /// Creates a new stream whose keys are an array of the given shape, all equal to the next
+    /// key.
     #[track_caller]
     pub fn broadcast(&mut self, shape: &[usize]) -> RngStream {
         let key = self.next_key();
@@ -113,12 +115,10 @@ impl RngStream {
     }
 }
 
-/// Streams of keys by name (`nnx.Rngs`): `params` for initial values,
-/// `dropout` for dropout, and what else a model asks for. A stream that is not
-/// there is replaced by the one named `default`.
+/// RNG streams by name (`nnx.Rngs`): `params` for initial values, `dropout` for dropout, and
+/// any other name that a model requests. The stream `default` is used for missing names.
 ///
-/// The keys are those that Flax gives for the same seeds and the same order of
-/// requests.
+/// For the same seeds and the same order of requests, the keys are those of Flax.
 ///
 /// ```no_run
 /// use ramie_nn::Rngs;
@@ -131,7 +131,7 @@ pub struct Rngs {
     streams: BTreeMap<String, RngStream>,
 }
 
-/// The streams are at their names, as in Flax: `params.key`, `params.count`.
+/// The streams are stored under their names, as in Flax: `params.key`, `params.count`.
 impl Tree for Rngs {
     fn walk(&self, visitor: &mut dyn Visitor) {
         visitor.node("Rngs", self);
@@ -150,42 +150,42 @@ impl Tree for Rngs {
     }
 }
 
-/// The stream that stands in for those that are not there.
+/// The stream used for missing names.
 const DEFAULT: &str = "default";
 
 impl Rngs {
-    /// The stream `default` of a seed.
+    /// Creates an `Rngs` with the stream `default`, from a seed.
     ///
     /// # Panics
-    /// If the seed is an array of anything but integers.
+    /// Panics if the seed is an array of a non-integer dtype.
     #[track_caller]
     pub fn new(seed: impl Into<Seed>) -> Rngs {
         Rngs::empty().stream(DEFAULT, seed)
     }
 
-    /// The stream `default` of a key.
+    /// Creates an `Rngs` with the stream `default`, from a key.
     pub fn from_key(key: Key) -> Rngs {
         Rngs::empty().stream_of_key(DEFAULT, key)
     }
 
-    /// No streams; add them with [`stream`](Rngs::stream).
+    /// Creates an `Rngs` without streams; add them with [`stream`](Rngs::stream).
     pub fn empty() -> Rngs {
         Rngs {
             streams: BTreeMap::new(),
         }
     }
 
-    /// Adds or replaces the stream of a name.
+    /// Adds or replaces the stream `name`, from a seed.
     ///
     /// # Panics
-    /// If the seed is an array of anything but integers.
+    /// Panics if the seed is an array of a non-integer dtype.
     #[must_use]
     #[track_caller]
     pub fn stream(self, name: &str, seed: impl Into<Seed>) -> Rngs {
         self.stream_of_key(name, random::key(seed))
     }
 
-    /// Adds or replaces the stream of a name by one of a key.
+    /// Adds or replaces the stream `name`, from a key.
     #[must_use]
     pub fn stream_of_key(mut self, name: &str, key: Key) -> Rngs {
         let stream = RngStream::new(key).with_tag(name);
@@ -193,10 +193,10 @@ impl Rngs {
         self
     }
 
-    /// The stream of a name, or `default`.
+    /// Returns the stream `name`, or the stream `default` if there is none of that name.
     ///
     /// # Panics
-    /// If neither is there.
+    /// Panics if neither stream exists.
     #[track_caller]
     pub fn get(&mut self, name: &str) -> &mut RngStream {
         let found = match self.streams.contains_key(name) {
@@ -215,49 +215,50 @@ impl Rngs {
         self.streams.get_mut(found).expect("it is there")
     }
 
-    /// The next key of a stream, for what is random under that name.
+    /// Returns the next key of the stream `name`, or of `default` if there is none of that
+    /// name.
     ///
     /// # Panics
-    /// If neither the stream nor `default` is there.
+    /// Panics if neither stream exists.
     #[track_caller]
     pub fn key(&mut self, name: &str) -> Key {
         self.get(name).next_key()
     }
 
-    /// The next key for initial values.
+    /// Returns the next key for initial values, from the stream `params` or `default`.
     ///
     /// # Panics
-    /// If neither `params` nor `default` is there.
+    /// Panics if neither stream exists.
     #[track_caller]
     pub fn params(&mut self) -> Key {
         self.key("params")
     }
 
-    /// The next key for dropout.
+    /// Returns the next key for dropout, from the stream `dropout` or `default`.
     ///
     /// # Panics
-    /// If neither `dropout` nor `default` is there.
+    /// Panics if neither stream exists.
     #[track_caller]
     pub fn dropout(&mut self) -> Key {
         self.key("dropout")
     }
 
-    /// The names of the streams and the streams (`Rngs.items`).
+    /// Returns an iterator over the names and streams (`Rngs.items`).
     pub fn items(&self) -> impl Iterator<Item = (&str, &RngStream)> {
         self.streams.iter().map(|(n, s)| (n.as_str(), s))
     }
 
-    /// Whether there is a stream of this name.
+    /// Returns `true` if there is a stream of this name.
     pub fn contains(&self, name: &str) -> bool {
         self.streams.contains_key(name)
     }
 
-    /// The number of streams.
+    /// Returns the number of streams.
     pub fn len(&self) -> usize {
         self.streams.len()
     }
 
-    /// `true` if there are no streams.
+    /// Returns `true` if there are no streams.
     pub fn is_empty(&self) -> bool {
         self.streams.is_empty()
     }
@@ -269,13 +270,13 @@ impl Rngs {
         }
     }
 
-    /// New streams, each from the next key of the one of its name.
+    /// Creates new streams, each from the next key of the stream of the same name.
     #[track_caller]
     pub fn fork(&mut self) -> Rngs {
         self.each(|_, stream| stream.fork())
     }
 
-    /// New streams with `n` keys each, for `vmap`.
+    /// Creates new streams with `n` keys each, for `vmap`.
     ///
     /// ```no_run
     /// use ramie_core::random;
@@ -288,8 +289,8 @@ impl Rngs {
         self.each(|_, stream| stream.split(&[n]))
     }
 
-    /// New streams with arrays of keys of the shape that a function gives for
-    /// each name; `None` is the stream from its start.
+    /// Creates new streams whose keys are arrays of the shape that `shape` returns for each
+    /// name. If it returns `None`, the new stream starts from the same key as the old one.
     #[track_caller]
     pub fn split_by(&mut self, shape: impl Fn(&str) -> Option<Vec<usize>>) -> Rngs {
         self.each(|name, stream| match shape(name) {
@@ -298,14 +299,15 @@ impl Rngs {
         })
     }
 
-    /// New streams with one key `n` times each, for `vmap`.
+    /// Creates new streams with `n` copies of one key each, for `vmap`.
     #[track_caller]
     pub fn broadcast(&mut self, n: usize) -> Rngs {
         self.each(|_, stream| stream.broadcast(&[n]))
     }
 
-    /// New streams with arrays of one key of the shape that a function gives for
-    /// each name; `None` is the stream from its start.
+    /// Creates new streams with copies of one key in arrays of the shape that `shape` returns
+    /// for each name. If it returns `None`, the new stream starts from the same key as the old
+    /// one.
     #[track_caller]
     pub fn broadcast_by(&mut self, shape: impl Fn(&str) -> Option<Vec<usize>>) -> Rngs {
         self.each(|name, stream| match shape(name) {
@@ -329,7 +331,7 @@ macro_rules! samplers {
                 `default`.")]
             ///
             /// # Panics
-            /// If that stream is not there.
+            /// Panics if the stream `default` is missing.
             #[track_caller]
             pub fn $f(&mut self, $($arg: $ty),*) -> Array {
                 self.get(DEFAULT).$f($($arg),*)

@@ -1,5 +1,5 @@
-//! Models over meshes: from what variables say of their dimensions to where
-//! their parts are.
+//! Sharding of models: derives shardings from the metadata of variables and places arrays
+//! accordingly.
 
 use crate::for_each_variable;
 use ramie_core::{
@@ -8,13 +8,13 @@ use ramie_core::{
 };
 use std::collections::BTreeMap;
 
-/// Where each variable of a model goes on a mesh, by path: as its metadata say,
-/// and whole on every device where they say nothing (`nnx.get_named_sharding`,
+/// Returns the sharding of each variable of a model on a mesh, by path, from the variable's
+/// metadata. Variables without metadata are replicated (`nnx.get_named_sharding`,
 /// `nn.get_sharding`).
 ///
-/// Names that the current logical axis rules have a rule for are translated;
-/// others are axes of the mesh. A model without elements, from
-/// [`eval_shape`](ramie_core::eval_shape), serves as well.
+/// Names for which the current logical axis rules have a rule are translated; all other names
+/// must be axes of the mesh. The model may consist of abstract arrays, as returned by
+/// [`eval_shape`](ramie_core::eval_shape).
 ///
 /// ```no_run
 /// use ramie_core::{P, make_mesh};
@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 /// ```
 ///
 /// # Panics
-/// If a variable names an axis that neither a rule nor the mesh has.
+/// Panics if a variable names an axis that has no rule and is not an axis of the mesh.
 #[track_caller]
 pub fn get_named_sharding<T: Tree>(model: &T, mesh: Mesh) -> BTreeMap<String, NamedSharding> {
     named(model, mesh, |names| match get_logical_axis_rules() {
@@ -39,9 +39,9 @@ pub fn get_named_sharding<T: Tree>(model: &T, mesh: Mesh) -> BTreeMap<String, Na
     })
 }
 
-/// Where each variable of a model goes on a mesh by logical axis rules, by path;
-/// dimensions whose names have no rule are not sharded
-/// (`nn.logical_to_mesh_sharding` of `nn.get_partition_spec`).
+/// Returns the sharding of each variable of a model on a mesh, by path, from logical axis
+/// rules. Dimensions whose names have no rule are not sharded (`nn.logical_to_mesh_sharding` of
+/// `nn.get_partition_spec`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, LogicalAxisRules, P, make_mesh, random};
@@ -58,8 +58,8 @@ pub fn get_named_sharding<T: Tree>(model: &T, mesh: Mesh) -> BTreeMap<String, Na
 /// ```
 ///
 /// # Panics
-/// If a rule names an axis that the mesh does not have, or a variable names one
-/// dimension twice.
+/// Panics if a rule names an axis that the mesh does not have, or if a variable uses one name
+/// for two dimensions.
 #[track_caller]
 pub fn logical_to_mesh_sharding<T: Tree>(
     model: &T,
@@ -69,7 +69,7 @@ pub fn logical_to_mesh_sharding<T: Tree>(
     named(model, mesh, |names| rules.to_mesh(names))
 }
 
-/// The entries of a spec with the name of a new axis.
+/// Returns the entries of a spec with a new axis `name` inserted at index `at`.
 pub(crate) fn with_axis(spec: &PartitionSpec, at: usize, name: AxisName) -> Vec<SpecEntry> {
     let mut entries = spec.entries().to_vec();
     entries.resize(entries.len().max(at), SpecEntry::None);
@@ -77,7 +77,7 @@ pub(crate) fn with_axis(spec: &PartitionSpec, at: usize, name: AxisName) -> Vec<
     entries
 }
 
-/// The entries of a spec without an axis, and the entry that this had.
+/// Returns the entries of a spec without the one at index `at`, and the removed entry.
 pub(crate) fn without_axis(spec: &PartitionSpec, at: usize) -> (Vec<SpecEntry>, Option<SpecEntry>) {
     let mut entries = spec.entries().to_vec();
     let removed = (at < entries.len()).then(|| entries.remove(at));
@@ -102,7 +102,7 @@ fn named<T: Tree>(
     shardings
 }
 
-/// Names that have a rule by the rules, the others as they are.
+/// Translates the names that have a rule; keeps all others.
 #[track_caller]
 fn translated(rules: LogicalAxisRules, names: &PartitionSpec) -> PartitionSpec {
     let logical = |entry: &SpecEntry| entry.axes().iter().any(|axis| rules.covers(axis.as_str()));
@@ -122,9 +122,9 @@ fn translated(rules: LogicalAxisRules, names: &PartitionSpec) -> PartitionSpec {
     }))
 }
 
-/// A new value where its names of dimensions say on the current mesh. It stays
-/// as it is if no mesh is current, if some names are neither axes of the mesh
-/// nor have a rule, or where axes of the mesh are manual.
+/// Places a new value on the current mesh as its dimension names specify. Returns it unchanged
+/// if no mesh is current, if a name is neither a mesh axis nor has a rule, or if the mesh has
+/// manual axes.
 #[track_caller]
 pub(crate) fn on_current_mesh(value: Array, names: &PartitionSpec) -> Array {
     let (Some(mesh), Some(axes)) = (get_mesh(), get_abstract_mesh()) else {
@@ -142,14 +142,14 @@ pub(crate) fn on_current_mesh(value: Array, names: &PartitionSpec) -> Array {
     }
 }
 
-/// The model with its arrays where their paths say; those of other paths stay
-/// where they are.
+/// Places each array of the model on the sharding of its path. Arrays whose paths are not in
+/// `shardings` stay where they are.
 ///
-/// While it is traced, as in a compiled initialization, this has the compiler
-/// make them there.
+/// In a traced function, such as a compiled initialization, this makes the compiler create the
+/// arrays with these shardings.
 ///
 /// # Panics
-/// If a dimension does not come apart into equal parts.
+/// Panics if a dimension does not divide evenly over its mesh axes.
 #[must_use]
 #[track_caller]
 pub fn put_sharded<T: Tree>(model: &T, shardings: &BTreeMap<String, NamedSharding>) -> T {
@@ -163,9 +163,8 @@ pub fn put_sharded<T: Tree>(model: &T, shardings: &BTreeMap<String, NamedShardin
     tree::with_leaves(model, arrays)
 }
 
-/// Shardings by path as a compiled function's
-/// [`out_shardings`](ramie_core::JitOptions::out_shardings); what has another
-/// path is left to the compiler.
+/// Converts shardings by path to the [`out_shardings`](ramie_core::JitOptions::out_shardings)
+/// of a compiled function. The compiler chooses the sharding of all other paths.
 ///
 /// ```no_run
 /// use ramie_core::{JitOptions, P, eval_shape, jit_with, make_mesh, random};
@@ -175,7 +174,7 @@ pub fn put_sharded<T: Tree>(model: &T, shardings: &BTreeMap<String, NamedShardin
 ///     let kernel_init = init::lecun_normal().with_partitioning(P![None, "model"]);
 ///     Linear::features(32).kernel_init(kernel_init).build(8, &mut Rngs::from_key(key))
 /// };
-/// // A model that is too large for one device is made where it is to be.
+/// // Create a model that is too large for one device directly in its shards.
 /// let shardings = get_named_sharding(&eval_shape(make, random::key(0)), mesh);
 /// let options = JitOptions {
 ///     out_shardings: Some(shardings_by_path(shardings)),

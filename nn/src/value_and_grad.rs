@@ -5,13 +5,12 @@ use crate::nnx::{self, Filter, of_type};
 use ramie_core::{Array, Objective, State, Tree, vjp_with_aux};
 use std::panic::Location;
 
-/// The value of a function of a model and its gradient with respect to the
-/// model's parameters (`nnx.value_and_grad`).
+/// Computes the value of a function of a model and its gradient with respect to the model's
+/// parameters (`nnx.value_and_grad`).
 ///
-/// The function returns a scalar loss, or `(loss, aux)`; what else it needs it
-/// captures. It may change the model: statistics, counts and the like are
-/// carried out, and the model has their new values afterwards. The gradients
-/// are a [`State`] with the paths of the parameters.
+/// The function returns a scalar loss, or `(loss, aux)`, and captures its other inputs. It may
+/// update the model's state, such as statistics and counters; afterwards `model` has the
+/// updated state. The gradients are a [`State`] with the paths of the parameters.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -30,8 +29,8 @@ use std::panic::Location;
 /// ```
 ///
 /// # Panics
-/// If the model has no parameters, one of them is not of floats, or the loss
-/// is not a floating-point scalar.
+/// Panics if the model has no parameters, if a parameter does not have a floating-point dtype,
+/// or if the loss is not a floating-point scalar.
 #[track_caller]
 pub fn value_and_grad<M: Tree, R: Objective>(
     model: &mut M,
@@ -40,21 +39,21 @@ pub fn value_and_grad<M: Tree, R: Objective>(
     value_and_grad_wrt(model, of_type::<Param>(), f)
 }
 
-/// The gradient of a function of a model with respect to the model's
-/// parameters (`nnx.grad`); see [`value_and_grad`].
+/// Computes the gradient of a function of a model with respect to the model's parameters
+/// (`nnx.grad`); see [`value_and_grad`].
 ///
 /// # Panics
-/// As [`value_and_grad`].
+/// Panics as [`value_and_grad`] does.
 #[track_caller]
 pub fn grad<M: Tree, R: Objective>(model: &mut M, f: impl FnOnce(&mut M) -> R) -> State {
     value_and_grad(model, f).1
 }
 
-/// [`value_and_grad`] with respect to the leaves that a filter accepts
+/// Like [`value_and_grad`], but differentiates with respect to the leaves that a filter accepts
 /// (`nnx.value_and_grad` with `wrt`).
 ///
 /// # Panics
-/// As [`value_and_grad`], for the accepted leaves.
+/// Panics as [`value_and_grad`] does, for the accepted leaves.
 #[track_caller]
 pub fn value_and_grad_wrt<M: Tree, R: Objective>(
     model: &mut M,
@@ -66,7 +65,7 @@ pub fn value_and_grad_wrt<M: Tree, R: Objective>(
     differentiate(OPERATION, Location::caller(), model, params, f)
 }
 
-/// The leaves of a model to differentiate with respect to.
+/// Returns the leaves of a model to differentiate with respect to.
 #[track_caller]
 pub(crate) fn parameters<M: Tree>(operation: &str, model: &M, wrt: impl Filter) -> State {
     let params = nnx::state(model, wrt);
@@ -86,8 +85,8 @@ pub(crate) fn parameters<M: Tree>(operation: &str, model: &M, wrt: impl Filter) 
     params
 }
 
-/// The value of a function of a model and its gradient with respect to some of
-/// the model's leaves.
+/// Computes the value of a function of a model and its gradient with respect to the leaves
+/// `params` of the model.
 #[track_caller]
 pub(crate) fn differentiate<M: Tree, R: Objective>(
     operation: &str,
@@ -96,8 +95,8 @@ pub(crate) fn differentiate<M: Tree, R: Objective>(
     params: State,
     f: impl FnOnce(&mut M) -> R,
 ) -> (R, State) {
-    // The traced copy returns as an auxiliary value: with its leaves come the
-    // fixed values that the function may have changed.
+    // Return the traced copy as an auxiliary value: this passes out its new arrays and the
+    // static values that the function may have changed.
     let mut copy = nnx::copy(model);
     let traced = move |params: State| {
         params.update(&mut copy).expect("the model's own paths");

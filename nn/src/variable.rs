@@ -1,27 +1,27 @@
-//! Variables: arrays that know what they are for.
+//! Variables: arrays labeled with their purpose.
 
 use crate::{Metadata, OptVariable};
 use ramie_core::{Array, Tree};
 use std::borrow::Cow;
 use std::ops::DerefMut;
 
-/// A kind of variable: an array in a wrapper that filters see
-/// (`nnx.Variable`). [`variables!`](crate::variables) defines kinds.
+/// A kind of variable: a wrapper around an array that filters can select (`nnx.Variable`).
+/// [`variables!`](crate::variables) defines new kinds.
 pub trait Variable: Tree + Clone + From<Array> + DerefMut<Target = Array> {
-    /// The name of the kind, by which filters and
-    /// [`State::of_kind`](ramie_core::State::of_kind) find the leaves.
+    /// The name of the kind. Filters and [`State::of_kind`](ramie_core::State::of_kind) find
+    /// the leaves by this name.
     const KIND: &'static str;
 
-    /// The variable with other metadata.
+    /// Sets the metadata of the variable.
     #[must_use]
     fn with_metadata(self, metadata: Metadata) -> Self;
 
-    /// What is known beside the value.
+    /// Returns the metadata of the variable, if any.
     fn metadata(&self) -> Option<&Metadata>;
 }
 
-/// The name of the Linen collection for variables of a kind: `params` for
-/// `param`, `batch_stats` for `batch_stat`, `cache` for `cache`.
+/// Returns the name of the Linen collection for variables of a kind: `params` for `param`,
+/// `batch_stats` for `batch_stat`, `cache` for `cache`.
 pub fn collection_of(kind: &str) -> Cow<'_, str> {
     match kind {
         "cache" => Cow::Borrowed("cache"),
@@ -29,9 +29,9 @@ pub fn collection_of(kind: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether layers change variables of a kind while they compute, so that a change to
-/// a copy is lost. Optimizers change parameters, and what is kept for inspection is
-/// dropped as a rule.
+/// Returns `true` if layers update variables of this kind during the forward pass, so that an
+/// update to a dropped copy is lost. Parameters, optimizer state and variables for inspection
+/// are excluded.
 pub fn is_state(kind: &str) -> bool {
     ![
         Param::KIND,
@@ -43,7 +43,7 @@ pub fn is_state(kind: &str) -> bool {
     .contains(&kind)
 }
 
-/// Defines kinds of variables: arrays in a wrapper that filters see.
+/// Defines kinds of variables: wrappers around an array that filters can select.
 ///
 /// Each entry gives the type and the name of its kind, by which
 /// [`State::of_kind`](ramie_core::State::of_kind) finds the leaves.
@@ -69,7 +69,7 @@ macro_rules! variables {
             /// The name of this kind of variable.
             pub const KIND: &'static str = $kind;
 
-            /// A variable with a first value.
+            /// Creates a variable with an initial value.
             pub fn new(value: $crate::__private::ramie_core::Array) -> Self {
                 $name {
                     value,
@@ -78,26 +78,26 @@ macro_rules! variables {
                 }
             }
 
-            /// The value.
+            /// Returns the value.
             pub fn value(&self) -> &$crate::__private::ramie_core::Array {
                 &self.value
             }
 
-            /// Another value in the place of this one; the metadata stay.
+            /// Replaces the value; the metadata stay.
             #[track_caller]
             pub fn set(&mut self, value: impl $crate::__private::ramie_core::IntoArray) {
                 self.history.write();
                 self.value = value.into_array();
             }
 
-            /// The variable with other metadata.
+            /// Sets the metadata of the variable.
             #[must_use]
             pub fn with_metadata(mut self, metadata: $crate::Metadata) -> Self {
                 self.metadata = (!metadata.is_empty()).then(|| ::std::sync::Arc::new(metadata));
                 self
             }
 
-            /// What is known beside the value.
+            /// Returns the metadata of the variable, if any.
             pub fn metadata(&self) -> ::std::option::Option<&$crate::Metadata> {
                 self.metadata.as_deref()
             }
@@ -199,12 +199,12 @@ macro_rules! variables {
 }
 
 variables! {
-    /// A parameter: what gradients are taken with respect to and optimizers
-    /// update. It is used like the array inside.
+    /// A parameter. Gradients are taken with respect to parameters, and optimizers update them.
+    /// It dereferences to its array.
     ///
-    /// Only parameters are trained. A field of type [`Array`](ramie_core::Array) is part
-    /// of the model's state: transformations and checkpoints carry it, gradients and
-    /// optimizers leave it out.
+    /// Only parameters are trained. A field of type [`Array`](ramie_core::Array) is part of the
+    /// model's state: transformations and checkpoints include it, gradients and optimizers
+    /// ignore it.
     ///
     /// ```
     /// use ramie_core::{Array, DType, State};
@@ -215,21 +215,22 @@ variables! {
     /// ```
     Param = "param";
 
-    /// A statistic of the batches seen, such as a running mean.
+    /// A statistic of the batches seen during training, such as a running mean.
     BatchStat = "batch_stat";
 
-    /// What attention has seen so far, for decoding step by step.
+    /// The cached keys and values of attention, for autoregressive decoding.
     Cache = "cache";
 
-    /// A value kept for inspection.
+    /// An intermediate value recorded for inspection.
     Intermediate = "intermediate";
 
-    /// Zeros added to a value, whose gradient is the gradient of the value.
+    /// Zeros added to an activation; their gradient is the gradient with respect to the
+    /// activation.
     Perturbation = "perturbation";
 
-    /// The low-rank part of an adapted kernel (`nnx.LoRAParam`).
+    /// The low-rank factors of an adapted kernel (`nnx.LoRAParam`).
     LoraParam = "lora_param";
 
-    /// How many keys a stream has given, 0-d `u32`.
+    /// Number of keys that an RNG stream has returned, 0-d `u32`.
     RngCount = "rng_count";
 }

@@ -1,15 +1,14 @@
-//! `Vars`: where a layer's variables come from while it is made.
+//! `Vars`: the source of a layer's variables during construction.
 
 use crate::linen::Scope;
 use crate::{Initializer, Param, RngStream, Rngs, Variable};
 use ramie_core::{Array, DType};
 
-/// Where a layer's variables come from while it is made.
+/// The source of a layer's variables during construction.
 ///
-/// A layer is made in one way, by a function of its hyperparameters that asks
-/// for variables by name. In the way of NNX they are drawn from [`Rngs`], and
-/// the layer keeps them. In the way of Linen they are those of a [`Scope`]:
-/// found there, or drawn and put there when a model is initialized.
+/// A layer is built by one function, which requests its variables by name. In NNX style, `Vars`
+/// draws them from [`Rngs`] and the layer stores them. In Linen style, `Vars` reads them from a
+/// [`Scope`], or draws them and stores them in the scope while a model is initialized.
 ///
 /// ```no_run
 /// use ramie_core::DType;
@@ -47,10 +46,10 @@ impl<'a> From<&'a mut Vars<'_>> for Vars<'a> {
 }
 
 impl Vars<'_> {
-    /// A parameter. A new one takes a key of the stream `params`.
+    /// Returns a parameter. A new parameter takes a key from the stream `params`.
     ///
     /// # Panics
-    /// If the scope has no such parameter and may not make one, or has one of
+    /// Panics if the scope has no such parameter and cannot create one, or if its parameter has
     /// another shape.
     #[track_caller]
     pub fn param(
@@ -72,7 +71,7 @@ impl Vars<'_> {
         }
     }
 
-    /// A parameter that there may be.
+    /// Returns a parameter if `there_is` is true.
     #[track_caller]
     pub(crate) fn param_if(
         &mut self,
@@ -88,11 +87,11 @@ impl Vars<'_> {
         }
     }
 
-    /// A variable of another kind that is drawn like a parameter: a new one
-    /// takes a key of the stream `params`.
+    /// Returns a variable of another kind that is drawn like a parameter. A new variable takes
+    /// a key from the stream `params`.
     ///
     /// # Panics
-    /// If the scope has no such variable and may not make one.
+    /// Panics if the scope has no such variable and cannot create one.
     #[track_caller]
     pub fn drawn<V: Variable>(
         &mut self,
@@ -120,10 +119,10 @@ impl Vars<'_> {
         }
     }
 
-    /// A variable of another kind, whose first value takes no key.
+    /// Returns a variable of another kind, whose initial value needs no key.
     ///
     /// # Panics
-    /// If the scope has no such variable and may not make one.
+    /// Panics if the scope has no such variable and cannot create one.
     #[track_caller]
     pub fn variable<V: Variable>(&mut self, name: &str, init: impl FnOnce() -> Array) -> V {
         match &mut self.0 {
@@ -134,8 +133,7 @@ impl Vars<'_> {
         }
     }
 
-    /// `true` if the scope holds this variable, or could: `false` for the
-    /// state of decoding that was not asked for. Always `false` with `Rngs`.
+    /// Returns `true` if the scope has this variable. Always returns `false` for `Rngs`.
     pub fn has<V: Variable>(&self, name: &str) -> bool {
         match &self.0 {
             Source::Rngs(_) => false,
@@ -143,8 +141,7 @@ impl Vars<'_> {
         }
     }
 
-    /// A part of the layer under a name of its own: in a scope, its variables
-    /// are below that name.
+    /// Builds a sublayer under a name: in a scope, its variables are stored below that name.
     #[track_caller]
     pub fn child<R>(&mut self, name: &str, f: impl FnOnce(&mut Vars<'_>) -> R) -> R {
         match &mut self.0 {
@@ -153,11 +150,11 @@ impl Vars<'_> {
         }
     }
 
-    /// A stream of keys that the layer keeps, made from the stream of a name;
-    /// none in a scope, which has its own ([`Scope::make_rng`]).
+    /// Returns an RNG stream for the layer to store, forked from the stream of this name.
+    /// Returns `None` for a scope, which has its own streams ([`Scope::make_rng`]).
     ///
     /// # Panics
-    /// If neither the stream nor `default` is there.
+    /// Panics if neither the stream nor `default` exists.
     #[track_caller]
     pub fn fork_rng(&mut self, stream: &str) -> Option<RngStream> {
         match &mut self.0 {
@@ -166,7 +163,7 @@ impl Vars<'_> {
         }
     }
 
-    /// `true` if the variables belong to a Linen scope.
+    /// Returns `true` if the variables belong to a Linen scope.
     pub fn in_scope(&self) -> bool {
         matches!(self.0, Source::Scope(_))
     }
