@@ -1,12 +1,13 @@
-//! `batch_apply`: several axes of examples as one.
+//! `batch_apply`: merges several batch axes into one.
 
 use ramie_core::{Tree, tree};
 
-/// Calls a function with the first `num_dims` axes of its arguments merged, and
-/// splits the first axis of its results again (`nn.BatchApply`).
+/// Calls a function with the first `num_dims` axes of its arguments merged into one, and splits
+/// the first axis of its results again (`nn.BatchApply`).
 ///
-/// Arguments and results are trees. Arrays of fewer axes are handed on as they
-/// are; of the others, the first says how results are split.
+/// Arguments and results are pytrees. Arrays with fewer than `num_dims` axes are passed
+/// unchanged. The first array with at least `num_dims` axes determines how the results are
+/// split.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -21,8 +22,8 @@ use ramie_core::{Tree, tree};
 /// ```
 ///
 /// # Panics
-/// If no argument has so many axes, or a result has another first axis than the
-/// merged one.
+/// Panics if no argument has `num_dims` axes, or if the first axis of a result is not the
+/// merged axis.
 #[track_caller]
 pub fn batch_apply<A: Tree, R: Tree>(num_dims: usize, f: impl FnOnce(A) -> R, args: A) -> R {
     let leaves = tree::leaves(&args);

@@ -1,20 +1,19 @@
-//! `DotGeneralFn`: another product in the place of `dot_general`.
+//! `DotGeneralFn`: a custom function in place of `dot_general`.
 
 use ramie_core::{Array, DType, DotDimensionNumbers, PartitionSpec, Precision};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// What a product is called with: the two operands, their axes, the precision,
-/// and the element type to sum in.
+/// The arguments are the two operands, their axes, the precision, and the accumulation dtype.
 type Product = dyn Fn(&Array, &Array, &DotDimensionNumbers, Option<Precision>, Option<DType>) -> Array
     + Send
     + Sync;
 
-/// A product for dense layers in the place of `dot_general`, such as one of
-/// quantized numbers (the field `dot_general` of Flax's dense layers).
+/// A custom product that dense layers use instead of `dot_general`, for example a quantized one
+/// (the field `dot_general` of Flax's dense layers).
 ///
-/// It equals its clones, and no other.
+/// It compares equal only to its clones.
 ///
 /// ```no_run
 /// use ramie_core::DType;
@@ -29,8 +28,8 @@ type Product = dyn Fn(&Array, &Array, &DotDimensionNumbers, Option<Precision>, O
 pub struct DotGeneralFn(Arc<Product>);
 
 impl DotGeneralFn {
-    /// A product from a function of two operands, their axes, the precision, and
-    /// the element type to sum in.
+    /// Creates a custom product from a function of two operands, their axes, the precision, and
+    /// the accumulation dtype.
     pub fn new(
         f: impl Fn(&Array, &Array, &DotDimensionNumbers, Option<Precision>, Option<DType>) -> Array
         + Send
@@ -62,7 +61,7 @@ impl fmt::Debug for DotGeneralFn {
     }
 }
 
-/// How a dense layer multiplies.
+/// Options of the product in a dense layer.
 #[derive(Clone, Copy)]
 pub(crate) struct Multiply<'a> {
     pub dtype: Option<DType>,
@@ -73,7 +72,7 @@ pub(crate) struct Multiply<'a> {
 }
 
 impl Multiply<'_> {
-    /// The product of operands that have the element type of the computation.
+    /// Multiplies operands that have the dtype of the computation.
     #[track_caller]
     pub fn product(&self, x: &Array, kernel: &Array, axes: DotDimensionNumbers) -> Array {
         let (precision, dtype) = (self.precision, self.preferred_element_type);

@@ -1,4 +1,4 @@
-//! `Dropout`.
+//! `Dropout`: a layer that randomly zeroes elements.
 
 use super::hyperparameters::hyperparameters;
 use super::mode::Mode;
@@ -8,11 +8,11 @@ use ramie_core::random::{self, Key};
 use ramie_core::{Array, where_};
 use std::borrow::Cow;
 
-/// Zeros in the place of some elements, by chance, and the others scaled up so
-/// that the mean stays (`nnx.Dropout`, `nn.Dropout`).
+/// Sets random elements to zero and scales the others by `1 / (1 - rate)`, which preserves the
+/// mean (`nnx.Dropout`, `nn.Dropout`).
 ///
-/// Each call takes a key of the layer's stream; [`Module::eval`] has it drop
-/// nothing.
+/// Each call takes a key from the layer's RNG stream. After [`Module::eval`], the layer returns
+/// its input unchanged.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -25,23 +25,21 @@ use std::borrow::Cow;
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct Dropout {
-    /// Where the keys of calls come from; without it each call is given one.
+    /// The source of the keys. Without it, every call must provide a key.
     pub rngs: Option<RngStream>,
-    /// Whether nothing is dropped.
+    /// Whether dropout is disabled.
     pub deterministic: Deterministic,
-    /// The probability of an element to be dropped.
+    /// Probability of dropping an element.
     pub rate: f64,
-    /// Axes along which elements are dropped together.
+    /// Axes along which elements are dropped together: the mask is broadcast along them.
     pub broadcast_dims: Vec<isize>,
 }
 
 hyperparameters! {
-    /// The hyperparameters of a [`Dropout`] layer, of which `rate` is the
-    /// probability of an element to be dropped.
+    /// Options of a [`Dropout`] layer, where `rate` is the probability of dropping an element.
     ///
-    /// As Linen's module it is called with an array, with `(x,
-    /// Deterministic(!train))`, or with an array and a key. Without a key it
-    /// takes one of the scope.
+    /// As a Linen module, its argument is an array, `(x, Deterministic(!train))`, or an array
+    /// and a key. Without a key, it takes one from the scope.
     ///
     /// ```no_run
     /// use ramie_core::{Array, DType, random};
@@ -52,12 +50,12 @@ hyperparameters! {
     /// let (y, _) = Dropout::new(0.5).apply_with(&Variables::new(), (x, Deterministic(false)), &keys);
     /// ```
     DropoutConfig as "Dropout" (rate: f64) {
-        /// Axes along which elements are dropped together; none by default.
+        /// Sets the axes along which the mask is broadcast. Defaults to none.
         broadcast_dims: [Vec<isize>] = Vec::new(),
-        /// Whether nothing is dropped. In the way of NNX elements are dropped
-        /// by default, in that of Linen it must be said here or at the call.
+        /// Sets whether dropout is disabled. An NNX layer defaults to `false`; a Linen module
+        /// has no default, so this setting or the call must provide it.
         deterministic: [Option<bool>] = None,
-        /// The stream that keys come from, `dropout` by default.
+        /// Sets the RNG stream of the keys. Defaults to `dropout`.
         rng_collection: [&'static str] = "dropout",
     }
 }
@@ -69,13 +67,13 @@ const MODE: Mode = Mode {
     decides: "whether nothing is dropped, as in evaluation",
 };
 
-/// Whether a key decides what is dropped.
+/// Returns `true` if dropout needs a key: the rate is strictly between 0 and 1.
 fn by_chance(rate: f64) -> bool {
     rate > 0.0 && rate < 1.0
 }
 
-/// Each element zero with probability `rate`, or divided by `1 - rate`. There is
-/// a key if that is by chance.
+/// Sets each element to zero with probability `rate`, and divides the others by `1 - rate`. The
+/// key is required if `rate` is strictly between 0 and 1.
 #[track_caller]
 fn drop(x: &Array, rate: f64, broadcast_dims: &[isize], key: Option<Key>) -> Array {
     assert!(
@@ -86,7 +84,7 @@ fn drop(x: &Array, rate: f64, broadcast_dims: &[isize], key: Option<Key>) -> Arr
     if rate == 0.0 {
         return x.clone();
     }
-    // Dividing by zero would leave gradients that are no numbers.
+    // Dividing by `1 - rate = 0` would give NaN gradients.
     if rate == 1.0 {
         return x.zeros_like();
     }
@@ -113,37 +111,36 @@ fn drop(x: &Array, rate: f64, broadcast_dims: &[isize], key: Option<Key>) -> Arr
 }
 
 impl Dropout {
-    /// A layer that drops elements with this probability, its keys from the
-    /// stream `dropout`.
+    /// Creates a layer that drops elements with probability `rate`, with keys from the stream
+    /// `dropout`.
     ///
     /// # Panics
-    /// If neither `dropout` nor `default` is among the streams.
+    /// Panics if there is neither a stream `dropout` nor `default`.
     #[track_caller]
     pub fn new(rate: f64, rngs: &mut Rngs) -> Dropout {
         DropoutConfig::new(rate).build(rngs)
     }
 
-    /// The hyperparameters of a layer that drops elements with this
-    /// probability.
+    /// Returns the options of a layer that drops elements with probability `rate`.
     pub fn with_rate(rate: f64) -> DropoutConfig {
         DropoutConfig::new(rate)
     }
 
-    /// Drops elements, unless the layer is deterministic.
+    /// Applies dropout, unless the layer is deterministic.
     ///
     /// # Panics
-    /// If the layer has no stream of keys, or the rate is no probability.
+    /// Panics if the layer has no RNG stream, or if the rate is outside `[0, 1]`.
     #[track_caller]
     pub fn forward(&mut self, x: &Array) -> Array {
         observed!(mut self, |layer, x| layer.forward_with(x, None, None))
     }
 
-    /// [`forward`](Dropout::forward) with another mode than the layer's, and
-    /// with a key.
+    /// Like [`forward`](Dropout::forward), with an optional mode that overrides the layer's,
+    /// and an optional key.
     ///
     /// # Panics
-    /// If no key is given and the layer has no stream of keys, or the rate is
-    /// no probability.
+    /// Panics if neither the call nor the layer provides a key, or if the rate is outside
+    /// `[0, 1]`.
     #[track_caller]
     pub fn forward_with(
         &mut self,
@@ -169,10 +166,10 @@ impl Dropout {
 }
 
 impl DropoutConfig {
-    /// The layer, its stream of keys forked from that of the configured name.
+    /// Builds the layer. Its RNG stream is forked from the configured stream.
     ///
     /// # Panics
-    /// If neither the stream nor `default` is there.
+    /// Panics if neither that stream nor `default` exists.
     #[track_caller]
     pub fn build<'a>(&self, vars: impl Into<Vars<'a>>) -> Dropout {
         Dropout {
@@ -181,7 +178,7 @@ impl DropoutConfig {
         }
     }
 
-    /// The layer without a stream of keys; each call is given its key.
+    /// Builds the layer without an RNG stream; every call must provide a key.
     pub fn build_without_keys(&self) -> Dropout {
         Dropout {
             rngs: None,
@@ -219,7 +216,7 @@ impl linen::Module for DropoutConfig {
     }
 }
 
-/// With whether nothing is dropped.
+/// Takes the mode of the call.
 impl linen::Module<(Array, Deterministic)> for DropoutConfig {
     fn call(&self, scope: &mut linen::Scope, (x, mode): (Array, Deterministic)) -> Array {
         self.call_with(scope, &x, Some(mode.0), None)
@@ -229,7 +226,7 @@ impl linen::Module<(Array, Deterministic)> for DropoutConfig {
     }
 }
 
-/// With the key of the call.
+/// Takes the key of the call.
 impl linen::Module<(Array, Key)> for DropoutConfig {
     fn call(&self, scope: &mut linen::Scope, (x, key): (Array, Key)) -> Array {
         self.call_with(scope, &x, None, Some(key))

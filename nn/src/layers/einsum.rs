@@ -1,4 +1,4 @@
-//! `Einsum`: a kernel in an Einstein summation, and a bias.
+//! `Einsum`: a layer that contracts its input with a kernel by an einsum equation.
 
 use super::hyperparameters::{hyperparameters, linen_layer};
 use super::promote::promote_affine;
@@ -7,8 +7,7 @@ use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Sizes, Vars};
 use ramie_core::{Array, DType, EinsumOptions, PartitionSpec, Precision, einsum_with};
 
-/// The product of input and kernel by an equation, and a bias (`nnx.Einsum`,
-/// `nn.Einsum`).
+/// An einsum of the input and a kernel, plus an optional bias (`nnx.Einsum`, `nn.Einsum`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -22,47 +21,46 @@ use ramie_core::{Array, DType, EinsumOptions, PartitionSpec, Precision, einsum_w
 pub struct Einsum {
     /// The second operand of the equation.
     pub kernel: Param,
-    /// The bias, if there is one: the axes of the kernel that the result has,
-    /// in the order of the result.
+    /// The bias, if any. Its axes are those of the kernel that appear in the result, in the
+    /// order of the result.
     pub bias: Option<Param>,
-    /// The equation, of input and kernel.
+    /// The equation, with the input as the first and the kernel as the second operand.
     pub equation: String,
-    /// The element type of the computation; by default the one that input and
-    /// parameters promote to.
+    /// The dtype of the computation. Defaults to the dtype that the input and the parameters
+    /// promote to.
     pub dtype: Option<DType>,
     /// The precision of the product.
     #[tree(fixed)]
     pub precision: Option<Precision>,
-    /// The element type that products are summed in, and the result has.
+    /// The dtype in which products are accumulated and returned.
     pub preferred_element_type: Option<DType>,
 }
 
 hyperparameters! {
-    /// The hyperparameters of an [`Einsum`] layer, which is Linen's module
-    /// `Einsum`.
+    /// Options of an [`Einsum`] layer; also Linen's module `Einsum`.
     EinsumConfig as "Einsum" (equation: String as into, shape: Sizes as into) {
-        /// Whether there is a bias; there is by default, as in Linen. (In NNX
-        /// there is one if its shape is given.)
+        /// Sets whether the layer has a bias. Defaults to `true`, as in Linen. (In NNX, the
+        /// layer has a bias if its shape is given.)
         use_bias: [bool] = true,
-        /// The element type of the computation; by default the one that input
-        /// and parameters promote to.
+        /// Sets the dtype of the computation. Defaults to the dtype that the input and the
+        /// parameters promote to.
         dtype: [Option<DType>] = None,
-        /// The element type of the parameters, `f32` by default.
+        /// Sets the dtype of the parameters. Defaults to `f32`.
         param_dtype: [DType] = DType::F32,
-        /// The precision of the product.
+        /// Sets the precision of the product.
         precision: [Option<Precision>] = None,
-        /// The element type that products are summed in, and the result has.
+        /// Sets the dtype in which products are accumulated and returned.
         preferred_element_type: [Option<DType>] = None,
-        /// How the kernel is drawn, [`lecun_normal`](init::lecun_normal) by
-        /// default.
+        /// Sets the initializer of the kernel. Defaults to
+        /// [`lecun_normal`](init::lecun_normal).
         kernel_init: [Initializer] = init::lecun_normal(),
-        /// How the bias is drawn, zeros by default.
+        /// Sets the initializer of the bias. Defaults to zeros.
         bias_init: [Initializer] = init::zeros(),
     }
 }
 
-/// The letters of the kernel and of the result. Dots of the result stay one
-/// letter.
+/// Returns the letters of the kernel and of the result, with an ellipsis in the result as a
+/// single `.`.
 #[track_caller]
 fn letters(equation: &str) -> (Vec<char>, Vec<char>) {
     let text: String = equation.chars().filter(|c| !c.is_whitespace()).collect();
@@ -81,7 +79,8 @@ fn letters(equation: &str) -> (Vec<char>, Vec<char>) {
     (kernel.chars().collect(), result.chars().collect())
 }
 
-/// The axes of the kernel that the result has, in its order.
+/// Returns the shape of the bias: the kernel's sizes along the axes that appear in the result,
+/// in the order of the result.
 #[track_caller]
 fn bias_shape(equation: &str, kernel_shape: &[usize]) -> Vec<usize> {
     let (kernel, result) = letters(equation);
@@ -97,11 +96,10 @@ fn bias_shape(equation: &str, kernel_shape: &[usize]) -> Vec<usize> {
 }
 
 impl Einsum {
-    /// A layer with a kernel of this shape and a bias.
+    /// Creates a layer with a kernel of this shape and a bias.
     ///
     /// # Panics
-    /// If the equation is not of an input, a kernel of such a shape, and a
-    /// result.
+    /// Panics if the equation does not have an input, a kernel of this rank, and a result.
     #[track_caller]
     pub fn new(
         equation: impl Into<String>,
@@ -111,36 +109,35 @@ impl Einsum {
         Einsum::equation(equation, kernel_shape).build(rngs)
     }
 
-    /// The hyperparameters of a layer by this equation, with a kernel of this
-    /// shape, to be changed before [`build`](EinsumConfig::build) makes the
-    /// layer.
+    /// Returns the options of a layer with this equation and kernel shape;
+    /// [`build`](EinsumConfig::build) creates the layer.
     pub fn equation(equation: impl Into<String>, kernel_shape: impl Into<Sizes>) -> EinsumConfig {
         EinsumConfig::new(equation, kernel_shape)
     }
 
-    /// The product of input and kernel, and the bias.
+    /// Computes the einsum of the input and the kernel, and adds the bias.
     ///
     /// # Panics
-    /// If the input does not fit the equation.
+    /// Panics if the input does not match the equation.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
         observed!(self, |layer, x| layer.multiply(&layer.equation, x, None))
     }
 
-    /// [`forward`](Einsum::forward) by another equation.
+    /// Like [`forward`](Einsum::forward), but with another equation.
     ///
     /// # Panics
-    /// If input, kernel or bias do not fit the equation.
+    /// Panics if the input, the kernel or the bias does not match the equation.
     #[track_caller]
     pub fn forward_by(&self, equation: &str, x: &Array) -> Array {
         self.multiply(equation, x, None)
     }
 
-    /// [`forward`](Einsum::forward) with the result sharded by `out_sharding`
-    /// over explicit axes of a mesh.
+    /// Like [`forward`](Einsum::forward), with the result sharded by `out_sharding` over
+    /// explicit axes of a mesh.
     ///
     /// # Panics
-    /// As `forward`, or if `out_sharding` does not fit the mesh or the shape.
+    /// Panics as `forward` does, or if `out_sharding` does not match the mesh or the shape.
     #[track_caller]
     pub fn forward_sharded(&self, x: &Array, out_sharding: impl Into<PartitionSpec>) -> Array {
         self.multiply(&self.equation, x, Some(out_sharding.into()))
@@ -164,7 +161,7 @@ impl Einsum {
             return y;
         };
         let (kernel, result) = letters(equation);
-        // An axis of the result for each letter, and any number for the dots.
+        // One axis for each letter of the result, and `dots` axes for the ellipsis.
         let dots = y.ndim() + 1 - result.len();
         let shape = result.iter().flat_map(|c| {
             let place = kernel.iter().position(|k| k == c);
@@ -176,17 +173,16 @@ impl Einsum {
 }
 
 impl EinsumConfig {
-    /// No bias.
+    /// Disables the bias.
     #[must_use]
     pub fn without_bias(self) -> EinsumConfig {
         self.use_bias(false)
     }
 
-    /// The layer, its variables from `Rngs` or a scope.
+    /// Builds the layer with variables from `Rngs` or a scope.
     ///
     /// # Panics
-    /// If the equation is not of an input, a kernel of such a shape, and a
-    /// result.
+    /// Panics if the equation does not have an input, a kernel of this rank, and a result.
     #[track_caller]
     pub fn build<'a>(&self, vars: impl Into<Vars<'a>>) -> Einsum {
         let vars = &mut vars.into();

@@ -1,4 +1,4 @@
-//! `Embed`: a table of vectors.
+//! `Embed`: an embedding table.
 
 use super::hyperparameters::{hyperparameters, linen_layer};
 use super::promote::promote;
@@ -8,12 +8,11 @@ use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Vars};
 use ramie_core::{Array, DType, PartitionSpec, auto_axes};
 
-/// A table of vectors, one for each of the first integers (`nnx.Embed`,
+/// An embedding table: maps the integers below `num_embeddings` to vectors (`nnx.Embed`,
 /// `nn.Embed`).
 ///
-/// The same table may say how well vectors fit the integers, which ties the
-/// weights of a language model's first and last layers:
-/// [`attend`](Embed::attend).
+/// [`attend`](Embed::attend) multiplies by the same table, to tie the input and output weights
+/// of a language model.
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -27,46 +26,45 @@ use ramie_core::{Array, DType, PartitionSpec, auto_axes};
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct Embed {
-    /// `[num_embeddings, features]`.
+    /// The table, `[num_embeddings, features]`.
     pub embedding: Param,
-    /// The element type of the vectors; by default that of the table.
+    /// The dtype of the computation. Defaults to the dtype of the table.
     pub dtype: Option<DType>,
 }
 
 hyperparameters! {
-    /// The hyperparameters of an [`Embed`] layer, which is Linen's module
-    /// `Embed`.
+    /// Options of an [`Embed`] layer; also Linen's module `Embed`.
     EmbedConfig as "Embed" (num_embeddings: usize, features: usize) {
-        /// The element type of the vectors; by default that of the table.
+        /// Sets the dtype of the computation. Defaults to the dtype of the table.
         dtype: [Option<DType>] = None,
-        /// The element type of the table, `f32` by default.
+        /// Sets the dtype of the table. Defaults to `f32`.
         param_dtype: [DType] = DType::F32,
-        /// How the table is drawn; normal of variance `1 / features` by default.
+        /// Sets the initializer of the table. Defaults to a normal distribution of variance
+        /// `1 / features`.
         embedding_init: [Initializer] =
             init::variance_scaling(1.0, FanMode::FanIn, Distribution::Normal).out_axes(&[0]),
     }
 }
 
 impl Embed {
-    /// A table of `num_embeddings` vectors of `features` numbers, normal of
-    /// variance `1 / features`.
+    /// Creates a table of `num_embeddings` vectors of size `features`, drawn from a normal
+    /// distribution of variance `1 / features`.
     #[track_caller]
     pub fn new(num_embeddings: usize, features: usize, rngs: &mut Rngs) -> Embed {
         Embed::features(num_embeddings, features).build(rngs)
     }
 
-    /// The hyperparameters of a table of `num_embeddings` vectors of `features`
-    /// numbers, to be changed before [`build`](EmbedConfig::build) makes the
-    /// layer.
+    /// Returns the options of a table of `num_embeddings` vectors of size `features`;
+    /// [`build`](EmbedConfig::build) creates the layer.
     pub fn features(num_embeddings: usize, features: usize) -> EmbedConfig {
         EmbedConfig::new(num_embeddings, features)
     }
 
-    /// The vectors of integers of any shape, along a new last axis. Negative
-    /// integers count from the end; those beyond the table give NaN.
+    /// Looks up the vectors of integers of any shape; the features are a new last axis.
+    /// Negative integers count from the end; integers outside the table give NaN.
     ///
     /// # Panics
-    /// If the input is not of integers.
+    /// Panics if the input does not have an integer dtype.
     #[track_caller]
     pub fn forward(&self, indices: &Array) -> Array {
         observed!(self, |layer, indices| layer.compute(indices))
@@ -82,11 +80,11 @@ impl Embed {
         table.take(indices, 0)
     }
 
-    /// [`forward`](Embed::forward) with the result sharded by `out_sharding` over
+    /// Like [`forward`](Embed::forward), with the result sharded by `out_sharding` over
     /// explicit axes of a mesh.
     ///
     /// # Panics
-    /// As `forward`, or if `out_sharding` does not fit the mesh or the shape.
+    /// Panics as `forward` does, or if `out_sharding` does not match the mesh or the shape.
     #[track_caller]
     pub fn forward_sharded(
         &self,
@@ -98,24 +96,24 @@ impl Embed {
         auto_axes(take, [], out_sharding.into())(table, indices.clone())
     }
 
-    /// The product of vectors with each of the table's: the logits of a model
-    /// whose last layer has the weights of its first (Press and Wolf, 2017).
+    /// Multiplies the query by the transposed table: the logits of a model whose output layer
+    /// shares the weights of its embedding (Press and Wolf, 2017).
     ///
-    /// As both uses are of one variable, its gradient is the sum of both.
+    /// Both uses read the same variable, so its gradient is the sum of both gradients.
     ///
     /// # Panics
-    /// If the last axis of the input is not that of the table.
+    /// Panics if the last axis of the input does not have the size of the table's vectors.
     #[track_caller]
     pub fn attend(&self, query: &Array) -> Array {
         let [query, table] = self.queried(query);
         query.matmul(table.transpose(&[1, 0]))
     }
 
-    /// [`attend`](Embed::attend) with the result sharded by `out_sharding` over
-    /// explicit axes of a mesh.
+    /// Like [`attend`](Embed::attend), with the result sharded by `out_sharding` over explicit
+    /// axes of a mesh.
     ///
     /// # Panics
-    /// As `attend`, or if `out_sharding` does not fit the mesh or the shape.
+    /// Panics as `attend` does, or if `out_sharding` does not match the mesh or the shape.
     #[track_caller]
     pub fn attend_sharded(&self, query: &Array, out_sharding: impl Into<PartitionSpec>) -> Array {
         let [query, table] = self.queried(query);
@@ -151,11 +149,11 @@ impl Embed {
 }
 
 impl EmbedConfig {
-    /// The layer, its table from `Rngs` or a scope.
+    /// Builds the layer with its table from `Rngs` or a scope.
     ///
-    /// With `Rngs` the layer computes in the type of the table unless told
-    /// otherwise; in a scope [`attend`](Embed::attend) then computes in what
-    /// table and query promote to.
+    /// If no dtype is set, a layer built from `Rngs` computes in the dtype of the table; in a
+    /// scope, [`attend`](Embed::attend) computes in the dtype that the table and the query
+    /// promote to.
     #[track_caller]
     pub fn build<'a>(&self, vars: impl Into<Vars<'a>>) -> Embed {
         let vars = &mut vars.into();
@@ -170,8 +168,8 @@ impl EmbedConfig {
         }
     }
 
-    /// [`Embed::attend`] in the scope of the module: a second method of a part
-    /// made with [`Scope::setup`](linen::Scope::setup).
+    /// Calls [`Embed::attend`] in the scope of the module: the second method of a submodule
+    /// created with [`Scope::setup`](linen::Scope::setup).
     ///
     /// ```no_run
     /// use ramie_core::Array;

@@ -1,4 +1,4 @@
-//! `Forward`: layers from an array to an array.
+//! `Forward`: the trait of layers that map an array to an array.
 
 use super::{
     BatchNorm, Conv, ConvLocal, ConvTranspose, Dropout, Einsum, Embed, GroupNorm, InstanceNorm,
@@ -7,10 +7,9 @@ use super::{
 };
 use ramie_core::{Array, Tree};
 
-/// A layer from an array to an array: what a
-/// [`Sequential`](crate::Sequential) is made of.
+/// A layer that maps one array to one array, as used in [`Sequential`](crate::Sequential).
 ///
-/// The layers of this crate are; a model of one's own is with a line or two:
+/// The layers of this crate implement it. Implementing it for a custom model takes a few lines:
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -35,7 +34,7 @@ use ramie_core::{Array, Tree};
     note = "implement `Forward` for the type; a closure needs the type of its argument: |x: &Array|"
 )]
 pub trait Forward: Tree {
-    /// The output. Layers that take keys or keep statistics change.
+    /// Computes the output. Layers that draw keys or update statistics change.
     fn forward(&mut self, x: &Array) -> Array;
 }
 

@@ -1,6 +1,6 @@
-//! `hyperparameters!`: the configurations of layers.
+//! `hyperparameters!`: defines the options of layers.
 
-/// The parameter of the setter of a hyperparameter.
+/// Defines the setter of an option.
 macro_rules! setter {
     ($(#[$doc:meta])* $field:ident: Option<$ty:ty>) => {
         $(#[$doc])*
@@ -44,18 +44,18 @@ macro_rules! setter {
     };
 }
 
-/// The type of a parameter of `new`: the field's, or what becomes it.
+/// Expands to the type of a parameter of `new`: the field's type, or `impl Into` of it.
 macro_rules! taken {
     ($ty:ty) => { $ty };
     ($ty:ty, into) => { impl Into<$ty> };
 }
 
-/// Defines the configuration of a layer: what must be given goes to `new`,
-/// everything else has a default and a method that sets it.
+/// Defines the options of a layer: required values are arguments of `new`; all others have a
+/// default and a setter.
 ///
-/// The setter of an `Option<T>` takes a `T`, that of a `Vec<T>` a `&[T]`, that of
-/// `Sizes` what becomes `Sizes`; `new` does so for `name: Type as into`. The
-/// string is the name of Linen's class, from which automatic names are made.
+/// The setter of an `Option<T>` takes a `T`, that of a `Vec<T>` a `&[T]`, that of `Sizes` an
+/// `impl Into<Sizes>`. Likewise `new` takes an `impl Into<Type>` for `name: Type as into`. The
+/// string is the name of the Linen class, from which automatic names are made.
 macro_rules! hyperparameters {
     (
         $(#[$doc:meta])*
@@ -71,10 +71,10 @@ macro_rules! hyperparameters {
         }
 
         impl $name {
-            /// The name of the class in Linen.
+            /// Name of the Linen class.
             pub const CLASS: &'static str = $class;
 
-            /// With the defaults for everything else.
+            /// Creates the options with the default for every optional value.
             pub fn new($($req: $crate::layers::hyperparameters::taken!($rty $(, $into)?)),*) -> $name {
                 $name {
                     $( $req: $req.into(), )*
@@ -89,8 +89,8 @@ macro_rules! hyperparameters {
     };
 }
 
-/// Linen's module of a layer from an array to an array; with `of_features`, of one
-/// that is built for the size of the last axis of its input.
+/// Implements Linen's module for the options of a layer that maps an array to an array. With
+/// `of_features`, the layer is built for the size of the last axis of its input.
 macro_rules! linen_layer {
     ($config:ident) => {
         $crate::layers::hyperparameters::linen_layer!($config, |config, _x, vars| config

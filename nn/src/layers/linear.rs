@@ -1,4 +1,4 @@
-//! `Linear`: a matrix and a bias.
+//! `Linear`: a dense layer.
 
 use super::dot_general::{DotGeneralFn, Multiply};
 use super::hyperparameters::{hyperparameters, linen_layer};
@@ -8,8 +8,8 @@ use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Vars};
 use ramie_core::{Array, DType, DotDimensionNumbers, PartitionSpec, Precision};
 
-/// An affine map of the last axis: `y = x · kernel + bias`
-/// (`nnx.Linear`, `nn.Dense`).
+/// A dense layer: an affine map of the last axis, `y = x · kernel + bias` (`nnx.Linear`,
+/// `nn.Dense`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -20,26 +20,25 @@ use ramie_core::{Array, DType, DotDimensionNumbers, PartitionSpec, Precision};
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct Linear {
-    /// `[in_features, out_features]`.
+    /// The kernel, `[in_features, out_features]`.
     pub kernel: Param,
-    /// `[out_features]`, if there is one.
+    /// The bias, `[out_features]`, if any.
     pub bias: Option<Param>,
-    /// The element type of the computation; by default the one that input and
-    /// parameters promote to.
+    /// The dtype of the computation. Defaults to the dtype that the input and the parameters
+    /// promote to.
     pub dtype: Option<DType>,
     /// The precision of the product.
     #[tree(fixed)]
     pub precision: Option<Precision>,
-    /// The element type that products are summed in, and the result has.
+    /// The dtype in which products are accumulated and returned.
     pub preferred_element_type: Option<DType>,
-    /// Another product in the place of `dot_general`.
+    /// A custom product used instead of `dot_general`.
     #[tree(fixed)]
     pub dot_general: Option<DotGeneralFn>,
 }
 
 hyperparameters! {
-    /// The hyperparameters of a [`Linear`] layer, which is Linen's module
-    /// `Dense`.
+    /// Options of a [`Linear`] layer; also Linen's module `Dense`.
     ///
     /// ```no_run
     /// use ramie_core::DType;
@@ -47,52 +46,52 @@ hyperparameters! {
     /// let layer = Linear::features(10).without_bias().dtype(DType::BF16).build(64, &mut Rngs::new(0));
     /// ```
     LinearConfig as "Dense" (features: usize) {
-        /// Whether there is a bias; there is by default.
+        /// Sets whether the layer has a bias. Defaults to `true`.
         use_bias: [bool] = true,
-        /// The element type of the computation; by default the one that input
-        /// and parameters promote to.
+        /// Sets the dtype of the computation. Defaults to the dtype that the input and the
+        /// parameters promote to.
         dtype: [Option<DType>] = None,
-        /// The element type of the parameters, `f32` by default.
+        /// Sets the dtype of the parameters. Defaults to `f32`.
         param_dtype: [DType] = DType::F32,
-        /// The precision of the product.
+        /// Sets the precision of the product.
         precision: [Option<Precision>] = None,
-        /// The element type that products are summed in, and the result has.
+        /// Sets the dtype in which products are accumulated and returned.
         preferred_element_type: [Option<DType>] = None,
-        /// Another product in the place of `dot_general`.
+        /// Sets a custom product used instead of `dot_general`.
         dot_general: [Option<DotGeneralFn>] = None,
-        /// How the kernel is drawn, [`lecun_normal`](init::lecun_normal) by
-        /// default.
+        /// Sets the initializer of the kernel. Defaults to
+        /// [`lecun_normal`](init::lecun_normal).
         kernel_init: [Initializer] = init::lecun_normal(),
-        /// How the bias is drawn, zeros by default.
+        /// Sets the initializer of the bias. Defaults to zeros.
         bias_init: [Initializer] = init::zeros(),
     }
 }
 
 impl Linear {
-    /// A layer from `in_features` to `out_features`, its kernel drawn from
-    /// [`lecun_normal`](init::lecun_normal), its bias zero.
+    /// Creates a layer from `in_features` to `out_features`. Its kernel is drawn from
+    /// [`lecun_normal`](init::lecun_normal), its bias is zero.
     #[track_caller]
     pub fn new(in_features: usize, out_features: usize, rngs: &mut Rngs) -> Linear {
         Linear::features(out_features).build(in_features, rngs)
     }
 
-    /// The hyperparameters of a layer to `out_features`, to be changed before
-    /// [`build`](LinearConfig::build) makes the layer.
+    /// Returns the options of a layer with `out_features` outputs;
+    /// [`build`](LinearConfig::build) creates the layer.
     pub fn features(out_features: usize) -> LinearConfig {
         LinearConfig::new(out_features)
     }
 
-    /// `[…, in_features]` to `[…, out_features]`.
+    /// Maps an array `[…, in_features]` to `[…, out_features]`.
     ///
     /// # Panics
-    /// If the last axis of the input is not `in_features`.
+    /// Panics if the last axis of the input is not `in_features`.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
         observed!(self, |layer, x| layer.multiply(x, None))
     }
 
-    /// [`forward`](Linear::forward) with the result sharded by `out_sharding`
-    /// over explicit axes of a mesh.
+    /// Like [`forward`](Linear::forward), with the result sharded by `out_sharding` over
+    /// explicit axes of a mesh.
     ///
     /// ```no_run
     /// use ramie_core::{Array, AxisType, DType, P, make_mesh_with, set_mesh};
@@ -105,7 +104,7 @@ impl Linear {
     /// ```
     ///
     /// # Panics
-    /// As `forward`, or if `out_sharding` does not fit the mesh or the shape.
+    /// Panics as `forward` does, or if `out_sharding` does not match the mesh or the shape.
     #[track_caller]
     pub fn forward_sharded(&self, x: &Array, out_sharding: impl Into<PartitionSpec>) -> Array {
         self.multiply(x, Some(&out_sharding.into()))
@@ -124,7 +123,7 @@ impl Linear {
     }
 }
 
-/// `x · kernel + bias` over the last axis.
+/// Computes `x · kernel + bias` over the last axis.
 #[track_caller]
 pub(crate) fn affine(
     layer: &str,
@@ -151,16 +150,15 @@ pub(crate) fn affine(
 }
 
 impl LinearConfig {
-    /// No bias.
+    /// Disables the bias.
     #[must_use]
     pub fn without_bias(self) -> LinearConfig {
         self.use_bias(false)
     }
 
-    /// The layer, for inputs of `in_features`, its variables from `Rngs` or a
-    /// scope.
+    /// Builds the layer for inputs of `in_features`, with variables from `Rngs` or a scope.
     ///
-    /// New parameters each take a key of the stream `params`.
+    /// Each new parameter takes a key from the stream `params`.
     #[track_caller]
     pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> Linear {
         let vars = &mut vars.into();

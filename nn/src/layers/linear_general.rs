@@ -1,4 +1,4 @@
-//! `LinearGeneral`: an affine map of several axes.
+//! `LinearGeneral`: a dense layer over several axes.
 
 use super::dot_general::{DotGeneralFn, Multiply};
 use super::hyperparameters::hyperparameters;
@@ -10,13 +10,13 @@ use crate::{Module, Param, Rngs, Sizes, Vars};
 use ramie_core::{Array, DType, DotDimensionNumbers, PartitionSpec, Precision};
 use std::borrow::Cow;
 
-/// An affine map of any axes, which are replaced by new ones at the end
+/// An affine map of any set of axes, which are replaced by new axes at the end
 /// (`nnx.LinearGeneral`, `nn.DenseGeneral`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
 /// use ramie_nn::{LinearGeneral, Rngs};
-/// // Two axes, of 2 and 3 features, to two others.
+/// // Map two axes of sizes 2 and 3 to two others.
 /// let layer = LinearGeneral::features([4, 5])
 ///     .axis(&[1, -1])
 ///     .build([2, 3], &mut Rngs::new(0));
@@ -25,60 +25,59 @@ use std::borrow::Cow;
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct LinearGeneral {
-    /// `[batch.., in_features.., out_features..]`.
+    /// The kernel, `[batch.., in_features.., out_features..]`.
     pub kernel: Param,
-    /// `[batch.., out_features..]`, if there is one.
+    /// The bias, `[batch.., out_features..]`, if any.
     pub bias: Option<Param>,
-    /// The axes that are mapped; negative ones are counted from the end.
+    /// The axes to map. Negative axes count from the end.
     pub axis: Vec<isize>,
-    /// How many leading axes have parameters of their own for each element.
+    /// Number of leading batch axes, whose elements have separate parameters.
     pub batch_dims: usize,
-    /// The element type of the computation; by default the one that input and
-    /// parameters promote to.
+    /// The dtype of the computation. Defaults to the dtype that the input and the parameters
+    /// promote to.
     pub dtype: Option<DType>,
     /// The precision of the product.
     #[tree(fixed)]
     pub precision: Option<Precision>,
-    /// The element type that products are summed in, and the result has.
+    /// The dtype in which products are accumulated and returned.
     pub preferred_element_type: Option<DType>,
-    /// Another product in the place of `dot_general`.
+    /// A custom product used instead of `dot_general`.
     #[tree(fixed)]
     pub dot_general: Option<DotGeneralFn>,
 }
 
 hyperparameters! {
-    /// The hyperparameters of a [`LinearGeneral`] layer, which is Linen's module
-    /// `DenseGeneral`.
+    /// Options of a [`LinearGeneral`] layer; also Linen's module `DenseGeneral`.
     LinearGeneralConfig as "DenseGeneral" (features: Sizes as into) {
-        /// The axes that are mapped, by default the last; negative ones are
-        /// counted from the end. They are taken in the order of the input.
+        /// Sets the axes to map. Negative axes count from the end. Defaults to the last axis.
+        /// Their order does not matter: they are used in the order of the input.
         axis: [Vec<isize>] = vec![-1],
-        /// How many leading axes of the input have parameters of their own for
-        /// each element: Flax's `batch_dims=(0, 1)` is 2.
+        /// Sets the number of leading batch axes, whose elements have separate parameters:
+        /// Flax's `batch_dims=(0, 1)` is 2. Defaults to 0.
         batch_dims: [usize] = 0,
-        /// Whether there is a bias; there is by default.
+        /// Sets whether the layer has a bias. Defaults to `true`.
         use_bias: [bool] = true,
-        /// The element type of the computation; by default the one that input
-        /// and parameters promote to.
+        /// Sets the dtype of the computation. Defaults to the dtype that the input and the
+        /// parameters promote to.
         dtype: [Option<DType>] = None,
-        /// The element type of the parameters, `f32` by default.
+        /// Sets the dtype of the parameters. Defaults to `f32`.
         param_dtype: [DType] = DType::F32,
-        /// The precision of the product.
+        /// Sets the precision of the product.
         precision: [Option<Precision>] = None,
-        /// The element type that products are summed in, and the result has.
+        /// Sets the dtype in which products are accumulated and returned.
         preferred_element_type: [Option<DType>] = None,
-        /// Another product in the place of `dot_general`.
+        /// Sets a custom product used instead of `dot_general`.
         dot_general: [Option<DotGeneralFn>] = None,
-        /// How the kernel is drawn, [`lecun_normal`](init::lecun_normal) by
-        /// default, as a matrix of all inputs by all outputs.
+        /// Sets the initializer of the kernel, which is drawn as a matrix of all inputs by all
+        /// outputs. Defaults to [`lecun_normal`](init::lecun_normal).
         kernel_init: [Initializer] = init::lecun_normal(),
-        /// How the bias is drawn, as a vector; zeros by default.
+        /// Sets the initializer of the bias, which is drawn as a vector. Defaults to zeros.
         bias_init: [Initializer] = init::zeros(),
     }
 }
 
 impl LinearGeneral {
-    /// A layer that maps the last axes, `in_features`, to `out_features`.
+    /// Creates a layer that maps the last axes, of sizes `in_features`, to `out_features`.
     ///
     /// ```no_run
     /// use ramie_nn::{LinearGeneral, Rngs};
@@ -99,26 +98,26 @@ impl LinearGeneral {
         config.build(in_features, rngs)
     }
 
-    /// The hyperparameters of a layer to these features, to be changed before
-    /// [`build`](LinearGeneralConfig::build) makes the layer.
+    /// Returns the options of a layer with these output features;
+    /// [`build`](LinearGeneralConfig::build) creates the layer.
     pub fn features(out_features: impl Into<Sizes>) -> LinearGeneralConfig {
         LinearGeneralConfig::new(out_features)
     }
 
-    /// The axes replaced by the output features, which come last.
+    /// Maps the configured axes to the output features, which are the last axes of the result.
     ///
     /// # Panics
-    /// If the input does not have the features along the axes.
+    /// Panics if the sizes of these axes are not the layer's input features.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
         observed!(self, |layer, x| layer.multiply(x, None))
     }
 
-    /// [`forward`](LinearGeneral::forward) with the result sharded by
-    /// `out_sharding` over explicit axes of a mesh.
+    /// Like [`forward`](LinearGeneral::forward), with the result sharded by `out_sharding` over
+    /// explicit axes of a mesh.
     ///
     /// # Panics
-    /// As `forward`, or if `out_sharding` does not fit the mesh or the shape.
+    /// Panics as `forward` does, or if `out_sharding` does not match the mesh or the shape.
     #[track_caller]
     pub fn forward_sharded(&self, x: &Array, out_sharding: impl Into<PartitionSpec>) -> Array {
         self.multiply(x, Some(&out_sharding.into()))
@@ -155,7 +154,7 @@ impl LinearGeneral {
         let Some(bias) = bias else {
             return y;
         };
-        // Ones between the batch axes and the features.
+        // Insert axes of size 1 between the batch axes and the features.
         let mut shape = vec![1; y.ndim()];
         let features = &kernel_shape[leading..];
         shape[..self.batch_dims].copy_from_slice(&kernel_shape[..self.batch_dims]);
@@ -165,7 +164,7 @@ impl LinearGeneral {
     }
 }
 
-/// The axes of an input that are mapped, in its order.
+/// Returns the axes of the input to map, as non-negative numbers in ascending order.
 #[track_caller]
 fn normal_axes(axes: &[isize], batch_dims: usize, x: &Array) -> Vec<usize> {
     let rank = x.ndim() as isize;
@@ -186,18 +185,18 @@ fn normal_axes(axes: &[isize], batch_dims: usize, x: &Array) -> Vec<usize> {
 }
 
 impl LinearGeneralConfig {
-    /// No bias.
+    /// Disables the bias.
     #[must_use]
     pub fn without_bias(self) -> LinearGeneralConfig {
         self.use_bias(false)
     }
 
-    /// The layer, for inputs with these features along the axes, in the order of
-    /// the input; its variables from `Rngs` or a scope.
+    /// Builds the layer with variables from `Rngs` or a scope. `in_features` are the sizes of
+    /// the mapped axes, in the order of the input.
     ///
     /// # Panics
-    /// If there is not one number for each axis; or if there are batch axes,
-    /// for which [`build_batched`](LinearGeneralConfig::build_batched) is.
+    /// Panics if the number of sizes differs from the number of axes. Also panics if the layer
+    /// has batch axes; use [`build_batched`](LinearGeneralConfig::build_batched) for these.
     #[track_caller]
     pub fn build<'a>(
         &self,
@@ -207,11 +206,12 @@ impl LinearGeneralConfig {
         self.build_batched(&[], in_features, vars)
     }
 
-    /// The layer for inputs whose leading axes are of these sizes, each element
-    /// with parameters of its own.
+    /// Builds the layer for inputs with leading batch axes of sizes `batch`. Each of their
+    /// elements has separate parameters.
     ///
     /// # Panics
-    /// If there is not one number for each of the axes and of the batch axes.
+    /// Panics if the number of sizes differs from the number of axes, or that of batch sizes
+    /// from the number of batch axes.
     #[track_caller]
     pub fn build_batched<'a>(
         &self,

@@ -1,4 +1,4 @@
-//! Low-rank adapters.
+//! LoRA: low-rank adapters.
 
 use super::dot_general::Multiply;
 use super::hyperparameters::{hyperparameters, linen_layer};
@@ -9,13 +9,12 @@ use crate::nnx::observed;
 use crate::{Forward, Linear, LoraParam, Module, Param, Rngs, Vars};
 use ramie_core::{Array, DType, PartitionSpec, Precision};
 
-/// The product of an input with two thin matrices, added to what another layer
-/// makes of the input (`nnx.LoRA`; Hu and others, 2021).
+/// A low-rank adapter: the product of the input with two thin matrices, added to the output of
+/// another layer (`nnx.LoRA`; Hu et al., 2021).
 ///
-/// The second matrix is zero at first, so that a layer which it is added to does
-/// at first what it did before. To train the adapters alone, take gradients with
-/// respect to [`LoraParam`], which is a kind of its own: [`Param`] does not
-/// include it (in Flax it does).
+/// The second matrix is initially zero, so an adapted layer initially behaves as before. To
+/// train only the adapters, take gradients with respect to [`LoraParam`]. It is a separate
+/// kind: unlike in Flax, [`Param`] does not include it.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -32,52 +31,52 @@ use ramie_core::{Array, DType, PartitionSpec, Precision};
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct Lora<B: Forward = Linear> {
-    /// `[in_features, rank]`.
+    /// The first matrix, `[in_features, rank]`.
     pub lora_a: LoraParam,
-    /// `[rank, out_features]`.
+    /// The second matrix, `[rank, out_features]`.
     pub lora_b: LoraParam,
-    /// The layer that the product is added to, if there is one.
+    /// The layer whose output the product is added to, if any.
     pub base_module: Option<B>,
-    /// The element type of the computation; by default the one that input and
-    /// parameters promote to.
+    /// The dtype of the computation. Defaults to the dtype that the input and the parameters
+    /// promote to.
     pub dtype: Option<DType>,
 }
 
 hyperparameters! {
-    /// The hyperparameters of a [`Lora`] adapter.
+    /// Options of a [`Lora`] adapter.
     ///
-    /// Flax's Linen has none; here it is a module of Linen too, whose variables
-    /// are in the collection `lora_params`.
+    /// Flax has no Linen version. Here the options are also a Linen module, whose variables are
+    /// in the collection `lora_params`.
     LoraConfig as "LoRA" (lora_rank: usize, features: usize) {
-        /// The element type of the computation; by default the one that input
-        /// and parameters promote to.
+        /// Sets the dtype of the computation. Defaults to the dtype that the input and the
+        /// parameters promote to.
         dtype: [Option<DType>] = None,
-        /// The element type of the parameters, `f32` by default.
+        /// Sets the dtype of the parameters. Defaults to `f32`.
         param_dtype: [DType] = DType::F32,
-        /// How the first matrix is drawn, [`he_uniform`](init::he_uniform) by
-        /// default.
+        /// Sets the initializer of the first matrix. Defaults to
+        /// [`he_uniform`](init::he_uniform).
         a_initializer: [Initializer] = init::he_uniform(),
-        /// How the second matrix is drawn, zeros by default.
+        /// Sets the initializer of the second matrix. Defaults to zeros.
         b_initializer: [Initializer] = init::zeros(),
     }
 }
 
 impl Lora {
-    /// An adapter of this rank, without a layer that it is added to.
+    /// Creates an adapter of rank `lora_rank` without a base layer.
     #[track_caller]
     pub fn new(in_features: usize, lora_rank: usize, out_features: usize, rngs: &mut Rngs) -> Lora {
         Lora::rank(lora_rank, out_features).build(in_features, rngs)
     }
 
-    /// The hyperparameters of an adapter of this rank, to be changed before
-    /// [`build`](LoraConfig::build) makes it.
+    /// Returns the options of an adapter of rank `lora_rank`; [`build`](LoraConfig::build)
+    /// creates it.
     pub fn rank(lora_rank: usize, out_features: usize) -> LoraConfig {
         LoraConfig::new(lora_rank, out_features)
     }
 }
 
 impl<B: Forward> Lora<B> {
-    /// An adapter of this rank, added to what a layer makes of the same input.
+    /// Creates an adapter of rank `lora_rank` that adds its output to that of `base_module`.
     #[track_caller]
     pub fn wrap(
         base_module: B,
@@ -89,7 +88,7 @@ impl<B: Forward> Lora<B> {
         Lora::new(in_features, lora_rank, out_features, rngs).around(base_module)
     }
 
-    /// The same adapter, added to what another layer makes of the input.
+    /// Sets the layer whose output the adapter's is added to.
     #[must_use]
     pub fn around<C: Forward>(self, base_module: C) -> Lora<C> {
         Lora {
@@ -100,10 +99,10 @@ impl<B: Forward> Lora<B> {
         }
     }
 
-    /// `[…, in_features]` to `[…, out_features]`.
+    /// Maps an array `[…, in_features]` to `[…, out_features]`.
     ///
     /// # Panics
-    /// If the last axis of the input is not `in_features`.
+    /// Panics if the last axis of the input is not `in_features`.
     #[track_caller]
     pub fn forward(&mut self, x: &Array) -> Array {
         let (x, low) = self.low_rank(x);
@@ -113,7 +112,7 @@ impl<B: Forward> Lora<B> {
         }
     }
 
-    /// The input in the type of the computation, and its product.
+    /// Returns the input in the dtype of the computation, and the output of the adapter.
     #[track_caller]
     fn low_rank(&self, x: &Array) -> (Array, Array) {
         let in_features = self.lora_a.shape()[0];
@@ -131,8 +130,7 @@ impl<B: Forward> Lora<B> {
 }
 
 impl LoraConfig {
-    /// The adapter, for inputs of `in_features`, its variables from `Rngs` or a
-    /// scope.
+    /// Builds the adapter for inputs of `in_features`, with variables from `Rngs` or a scope.
     #[track_caller]
     pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> Lora {
         let vars = &mut vars.into();
@@ -148,10 +146,10 @@ impl LoraConfig {
 
 linen_layer!(LoraConfig of_features);
 
-/// A [`Linear`] layer and a [`Lora`] adapter of it (`nnx.LoRALinear`).
+/// A [`Linear`] layer with a [`Lora`] adapter (`nnx.LoRALinear`).
 ///
-/// The kernel and bias have the paths that they have in `Linear`, so that its
-/// state may be loaded.
+/// The kernel and the bias have the same paths as in `Linear`, so that the state of a `Linear`
+/// can be loaded.
 ///
 /// ```no_run
 /// use ramie_nn::{LoraLinear, Rngs};
@@ -160,14 +158,14 @@ linen_layer!(LoraConfig of_features);
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct LoraLinear {
-    /// `[in_features, out_features]`.
+    /// The kernel, `[in_features, out_features]`.
     pub kernel: Param,
-    /// `[out_features]`, if there is one.
+    /// The bias, `[out_features]`, if any.
     pub bias: Option<Param>,
     /// The adapter.
     pub lora: Lora,
-    /// The element type of the computation but for the adapter's; by default the
-    /// one that input and parameters promote to.
+    /// The dtype of the computation, except for the adapter's. Defaults to the dtype that the
+    /// input and the parameters promote to.
     pub dtype: Option<DType>,
     /// The precision of the product.
     #[tree(fixed)]
@@ -175,38 +173,38 @@ pub struct LoraLinear {
 }
 
 hyperparameters! {
-    /// The hyperparameters of a [`LoraLinear`] layer.
+    /// Options of a [`LoraLinear`] layer.
     LoraLinearConfig as "LoRALinear" (features: usize, lora_rank: usize) {
-        /// Whether there is a bias; there is by default.
+        /// Sets whether the layer has a bias. Defaults to `true`.
         use_bias: [bool] = true,
-        /// The element type of the computation but for the adapter's; by default
-        /// the one that input and parameters promote to.
+        /// Sets the dtype of the computation, except for the adapter's. Defaults to the dtype
+        /// that the input and the parameters promote to.
         dtype: [Option<DType>] = None,
-        /// The element type of the parameters but for the adapter's, `f32` by
-        /// default.
+        /// Sets the dtype of the parameters, except for the adapter's. Defaults to `f32`.
         param_dtype: [DType] = DType::F32,
-        /// The precision of the product.
+        /// Sets the precision of the product.
         precision: [Option<Precision>] = None,
-        /// How the kernel is drawn, [`lecun_normal`](init::lecun_normal) by
-        /// default.
+        /// Sets the initializer of the kernel. Defaults to
+        /// [`lecun_normal`](init::lecun_normal).
         kernel_init: [Initializer] = init::lecun_normal(),
-        /// How the bias is drawn, zeros by default.
+        /// Sets the initializer of the bias. Defaults to zeros.
         bias_init: [Initializer] = init::zeros(),
-        /// The element type that the adapter computes in; by default the one
-        /// that input and parameters promote to.
+        /// Sets the dtype of the adapter's computation. Defaults to the dtype that the input
+        /// and the parameters promote to.
         lora_dtype: [Option<DType>] = None,
-        /// The element type of the adapter's parameters, `f32` by default.
+        /// Sets the dtype of the adapter's parameters. Defaults to `f32`.
         lora_param_dtype: [DType] = DType::F32,
-        /// How the adapter's first matrix is drawn,
-        /// [`he_uniform`](init::he_uniform) by default.
+        /// Sets the initializer of the adapter's first matrix. Defaults to
+        /// [`he_uniform`](init::he_uniform).
         a_initializer: [Initializer] = init::he_uniform(),
-        /// How the adapter's second matrix is drawn, zeros by default.
+        /// Sets the initializer of the adapter's second matrix. Defaults to zeros.
         b_initializer: [Initializer] = init::zeros(),
     }
 }
 
 impl LoraLinear {
-    /// A layer from `in_features` to `out_features` with an adapter of this rank.
+    /// Creates a layer from `in_features` to `out_features` with an adapter of rank
+    /// `lora_rank`.
     #[track_caller]
     pub fn new(
         in_features: usize,
@@ -217,27 +215,26 @@ impl LoraLinear {
         LoraLinear::features(out_features, lora_rank).build(in_features, rngs)
     }
 
-    /// The hyperparameters of a layer to `out_features` with an adapter of this
-    /// rank, to be changed before [`build`](LoraLinearConfig::build) makes the
-    /// layer.
+    /// Returns the options of a layer with `out_features` outputs and an adapter of rank
+    /// `lora_rank`; [`build`](LoraLinearConfig::build) creates the layer.
     pub fn features(out_features: usize, lora_rank: usize) -> LoraLinearConfig {
         LoraLinearConfig::new(out_features, lora_rank)
     }
 
-    /// `[…, in_features]` to `[…, out_features]`.
+    /// Maps an array `[…, in_features]` to `[…, out_features]`.
     ///
     /// # Panics
-    /// If the last axis of the input is not `in_features`.
+    /// Panics if the last axis of the input is not `in_features`.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
         observed!(self, |layer, x| layer.multiply(x, None))
     }
 
-    /// [`forward`](LoraLinear::forward) with the result of the layer sharded by
+    /// Like [`forward`](LoraLinear::forward), with the output of the base layer sharded by
     /// `out_sharding` over explicit axes of a mesh.
     ///
     /// # Panics
-    /// As `forward`, or if `out_sharding` does not fit the mesh or the shape.
+    /// Panics as `forward` does, or if `out_sharding` does not match the mesh or the shape.
     #[track_caller]
     pub fn forward_sharded(&self, x: &Array, out_sharding: impl Into<PartitionSpec>) -> Array {
         self.multiply(x, Some(&out_sharding.into()))
@@ -256,9 +253,9 @@ impl LoraLinear {
         y + self.lora.low_rank(x).1
     }
 
-    /// The layer without the adapter, which has become part of the kernel.
+    /// Returns the layer with its adapter merged into the kernel.
     ///
-    /// The sum is rounded to the type of the kernel.
+    /// The sum is rounded to the dtype of the kernel.
     #[must_use]
     #[track_caller]
     pub fn merged(&self) -> Linear {
@@ -278,14 +275,13 @@ impl LoraLinear {
 }
 
 impl LoraLinearConfig {
-    /// No bias.
+    /// Disables the bias.
     #[must_use]
     pub fn without_bias(self) -> LoraLinearConfig {
         self.use_bias(false)
     }
 
-    /// The layer, for inputs of `in_features`, its variables from `Rngs` or a
-    /// scope.
+    /// Builds the layer for inputs of `in_features`, with variables from `Rngs` or a scope.
     #[track_caller]
     pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> LoraLinear {
         let vars = &mut vars.into();

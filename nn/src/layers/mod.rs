@@ -1,5 +1,5 @@
-//! Layers: the mathematics once, for structs that hold their variables and for
-//! Linen's scopes.
+//! Layers. Each is implemented once, for structs that own their variables and for Linen's
+//! scopes.
 
 mod attention;
 mod batch_apply;

@@ -1,22 +1,22 @@
-//! Modes of a call in the way of Linen: given to the module, or to the call.
+//! Modes of Linen layers, set on the module or passed to the call.
 
-/// What a mode is called where it is missing or given twice.
+/// A mode, described for messages about missing or duplicate settings.
 pub(crate) struct Mode {
     /// The class of the layer.
     pub class: &'static str,
-    /// The hyperparameter.
+    /// The name of the option.
     pub name: &'static str,
-    /// How it is given to a call.
+    /// The arguments of a call that passes the mode.
     pub call: &'static str,
-    /// What it decides.
+    /// The effect of the mode.
     pub decides: &'static str,
 }
 
 impl Mode {
-    /// The mode that a module has, or a call gives (`merge_param`).
+    /// Returns the mode from the module or from the call (`merge_param`).
     ///
     /// # Panics
-    /// If neither or both say it.
+    /// Panics if neither or both of them set the mode.
     #[track_caller]
     pub fn merged(&self, module: Option<bool>, call: Option<bool>) -> bool {
         let Mode {

@@ -1,4 +1,4 @@
-//! `PReLU`: a rectifier with a slope that is learned.
+//! `PReLU`: a leaky rectifier with a learned slope.
 
 use super::hyperparameters::{hyperparameters, linen_layer};
 use super::promote::promote;
@@ -6,8 +6,8 @@ use crate::nnx::observed;
 use crate::{Metadata, Module, Param, Vars};
 use ramie_core::{Array, DType, where_};
 
-/// What is not negative as it is, and what is by a slope that is learned
-/// (`nnx.PReLU`, `nn.PReLU`; He and others, 2015).
+/// A leaky rectifier whose negative slope is a parameter (`nnx.PReLU`, `nn.PReLU`; He et al.,
+/// 2015).
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -18,22 +18,22 @@ use ramie_core::{Array, DType, where_};
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct PReLU {
-    /// The slope, 0-d.
+    /// The slope for negative inputs, 0-d.
     pub negative_slope: Param,
-    /// The element type of the computation; by default that of the input.
+    /// The dtype of the computation. Defaults to that of the input.
     pub dtype: Option<DType>,
 }
 
 hyperparameters! {
-    /// The hyperparameters of a [`PReLU`] layer, which is Linen's module `PReLU`.
+    /// Options of a [`PReLU`] layer; also Linen's module `PReLU`.
     PReLUConfig as "PReLU" () {
-        /// The first slope, 0.01 by default.
+        /// Sets the initial slope. Defaults to 0.01.
         negative_slope_init: [f64] = 0.01,
-        /// The element type of the computation; by default that of the input.
+        /// Sets the dtype of the computation. Defaults to that of the input.
         dtype: [Option<DType>] = None,
-        /// The element type of the slope, `f32` by default.
+        /// Sets the dtype of the slope. Defaults to `f32`.
         param_dtype: [DType] = DType::F32,
-        /// What is known of the slope beside its value.
+        /// Sets the metadata of the slope. Defaults to none.
         negative_slope_metadata: [Option<Metadata>] = None,
     }
 }
@@ -51,19 +51,18 @@ impl Default for PReLU {
 }
 
 impl PReLU {
-    /// A layer whose first slope is 0.01.
+    /// Creates a layer with an initial slope of 0.01.
     pub fn new() -> PReLU {
         PReLU::slope(0.01).build(&mut crate::Rngs::empty())
     }
 
-    /// The hyperparameters of a layer with this first slope, to be changed before
-    /// [`build`](PReLUConfig::build) makes the layer.
+    /// Returns the options of a layer with this initial slope; [`build`](PReLUConfig::build)
+    /// creates the layer.
     pub fn slope(negative_slope_init: f64) -> PReLUConfig {
         PReLUConfig::new().negative_slope_init(negative_slope_init)
     }
 
-    /// The input where it is not negative, and the input times the slope where it
-    /// is.
+    /// Returns the input where it is not negative, and the input times the slope elsewhere.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
         observed!(self, |layer, x| layer.compute(x))
@@ -80,7 +79,7 @@ impl PReLU {
 }
 
 impl PReLUConfig {
-    /// The layer, its slope from `Rngs`, of which it takes no key, or a scope.
+    /// Builds the layer with its slope from `Rngs` or a scope. It takes no key.
     #[track_caller]
     pub fn build<'a>(&self, vars: impl Into<Vars<'a>>) -> PReLU {
         let vars = &mut vars.into();

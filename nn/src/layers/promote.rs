@@ -1,9 +1,9 @@
-//! Element types that layers compute in.
+//! Dtype promotion in layers.
 
 use ramie_core::{Array, DType, result_type};
 
-/// The element type that a layer computes in: the one it was given, else the
-/// one that its arrays promote to, `f32` for integers
+/// Returns the dtype of a layer's computation: `dtype` if set, otherwise the dtype that the
+/// arrays promote to, with `f32` in place of integers and booleans
 /// (`flax.linen.dtypes.canonicalize_dtype`).
 #[track_caller]
 pub(crate) fn computed_in(dtype: Option<DType>, arrays: &[&Array]) -> DType {
@@ -16,15 +16,15 @@ pub(crate) fn computed_in(dtype: Option<DType>, arrays: &[&Array]) -> DType {
     })
 }
 
-/// Arrays in the element type that a layer computes in
-/// (`flax.linen.dtypes.promote_dtype`).
+/// Converts arrays to the dtype of a layer's computation (`flax.linen.dtypes.promote_dtype`).
 #[track_caller]
 pub(crate) fn promote<const N: usize>(dtype: Option<DType>, arrays: [&Array; N]) -> [Array; N] {
     let dtype = computed_in(dtype, &arrays);
     arrays.map(|a| a.astype(dtype))
 }
 
-/// Input, kernel and bias in the element type that an affine layer computes in.
+/// Converts the input, the kernel and the bias of an affine layer to the dtype of its
+/// computation.
 #[track_caller]
 pub(crate) fn promote_affine(
     dtype: Option<DType>,

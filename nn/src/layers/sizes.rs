@@ -1,10 +1,10 @@
-//! `Sizes`: one number, or one for each axis.
+//! `Sizes`: one number, or one number per axis.
 
-/// One number, or one for each axis.
+/// One number, or one number per axis.
 ///
-/// Where a layer takes a number for each spatial axis, such as strides, one
-/// number stands for all of them; where it takes a list, such as the window of a
-/// convolution, one number is a list of one.
+/// Where a layer takes a number per spatial axis, such as strides, a single number applies to
+/// every axis. Where it takes a list, such as the window of a convolution, a single number is a
+/// list of length one.
 ///
 /// ```
 /// use ramie_nn::Sizes;
@@ -16,12 +16,12 @@
 pub enum Sizes {
     /// One number.
     One(usize),
-    /// One for each axis.
+    /// One number per axis.
     Each(Vec<usize>),
 }
 
 impl Sizes {
-    /// The numbers, one number as a list of one.
+    /// Returns the numbers as a list; a single number gives a list of length one.
     pub fn list(&self) -> Vec<usize> {
         match self {
             Sizes::One(n) => vec![*n],
@@ -29,7 +29,8 @@ impl Sizes {
         }
     }
 
-    /// A number for each of so many axes, if there are as many or one for all.
+    /// Returns a number for each of `axes` axes, or `None` if the list has another length. A
+    /// single number applies to every axis.
     pub fn for_axes(&self, axes: usize) -> Option<Vec<usize>> {
         match self {
             Sizes::One(n) => Some(vec![*n; axes]),

@@ -35,8 +35,8 @@ pub struct MlpConfig {
     pub activation: Activation,
     /// The probability of a hidden feature to be dropped, 0 by default.
     pub dropout_rate: f64,
-    /// The element type of the computation; by default the one that input and
-    /// parameters promote to.
+    /// The dtype of the computation. Defaults to the dtype that the input and the parameters
+    /// promote to.
     pub dtype: Option<DType>,
     /// The element type of the parameters, `f32` by default.
     pub param_dtype: DType,

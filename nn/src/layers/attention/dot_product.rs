@@ -31,14 +31,14 @@ pub struct AttentionOptions {
     pub precision: Option<Precision>,
     /// Whether queries see keys at their own place and before only.
     pub is_causal: bool,
-    /// Whether the softmax is computed in `f32` whatever the type.
+    /// Whether the softmax is always computed in `f32`.
     pub force_fp32_for_softmax: bool,
 }
 
 /// Weights of attention that are zero by chance, the others scaled up.
 #[derive(Clone, Debug)]
 pub struct AttentionDropout {
-    /// The probability of a weight to be dropped.
+    /// Probability of dropping an attention weight.
     pub rate: f64,
     /// The key that decides which.
     pub key: Key,

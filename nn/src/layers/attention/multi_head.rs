@@ -59,19 +59,19 @@ pub struct MultiHeadAttention {
     pub decode: bool,
     /// Whether no weights are dropped.
     pub deterministic: Deterministic,
-    /// The probability of a weight to be dropped.
+    /// Probability of dropping an attention weight.
     pub dropout_rate: f64,
     /// Whether the same weights are dropped for all examples and heads.
     pub broadcast_dropout: bool,
     /// Rotates queries and keys by their places, if they are.
     pub rotary: Option<RotaryEmbedding>,
-    /// The element type of the computation; by default the one that inputs and
-    /// parameters promote to.
+    /// The dtype of the computation. Defaults to the dtype that the inputs and the parameters
+    /// promote to.
     pub dtype: Option<DType>,
     /// The precision of the products.
     #[tree(fixed)]
     pub precision: Option<Precision>,
-    /// Whether the softmax is computed in `f32` whatever the type.
+    /// Whether the softmax is always computed in `f32`.
     pub force_fp32_for_softmax: bool,
     /// How the layer attends.
     #[tree(fixed)]
@@ -109,10 +109,10 @@ hyperparameters! {
         /// The features of the inputs of keys and values, by default those of
         /// the inputs of queries. In the way of Linen the inputs tell.
         in_kv_features: [Option<usize>] = None,
-        /// The element type of the computation; by default the one that inputs
-        /// and parameters promote to.
+        /// Sets the dtype of the computation. Defaults to the dtype that the inputs and the
+        /// parameters promote to.
         dtype: [Option<DType>] = None,
-        /// The element type of the parameters, `f32` by default.
+        /// Sets the dtype of the parameters. Defaults to `f32`.
         param_dtype: [DType] = DType::F32,
         /// Whether the same weights are dropped for all examples and heads, as by
         /// default.
@@ -122,7 +122,7 @@ hyperparameters! {
         /// Whether no weights are dropped. In the way of NNX they are dropped by
         /// default, in that of Linen it must be said here or at the call.
         deterministic: [Option<bool>] = None,
-        /// The precision of the products.
+        /// Sets the precision of the products.
         precision: [Option<Precision>] = None,
         /// How kernels are drawn, [`lecun_normal`](init::lecun_normal) by
         /// default.
@@ -130,7 +130,7 @@ hyperparameters! {
         /// How the kernel of the last projection is drawn, by default as the
         /// others.
         out_kernel_init: [Option<Initializer>] = None,
-        /// How biases are drawn, zeros by default.
+        /// Sets the initializer of the biases. Defaults to zeros.
         bias_init: [Initializer] = init::zeros(),
         /// How the bias of the last projection is drawn, by default as the
         /// others.
@@ -144,7 +144,7 @@ hyperparameters! {
         decode: [bool] = false,
         /// Whether queries and keys are normalized (Dehghani et al., 2023).
         normalize_qk: [bool] = false,
-        /// Whether the softmax is computed in `f32` whatever the type.
+        /// Sets whether the softmax is always computed in `f32`.
         force_fp32_for_softmax: [bool] = false,
         /// Rotates queries and keys by their places.
         rotary: [Option<RotaryEmbedding>] = None,
@@ -379,8 +379,7 @@ fn expect_features(what: &str, x: &Array, projection: &LinearGeneral) {
 }
 
 impl MultiHeadAttentionConfig {
-    /// The layer, for inputs of `in_features`, its variables from `Rngs` or a
-    /// scope.
+    /// Builds the layer for inputs of `in_features`, with variables from `Rngs` or a scope.
     ///
     /// # Panics
     /// If the heads do not divide the features, or those of keys and values those

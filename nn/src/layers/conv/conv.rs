@@ -28,28 +28,28 @@ use ramie_core::{Array, DType, PartitionSpec, Precision, conv_general_dilated};
 pub struct Conv {
     /// `[window.., in_features / feature_group_count, out_features]`.
     pub kernel: Param,
-    /// `[out_features]`, if there is one.
+    /// The bias, `[out_features]`, if any.
     pub bias: Option<Param>,
-    /// What the kernel is multiplied by, of its shape.
+    /// A mask that the kernel is multiplied by, of the kernel's shape.
     pub mask: Option<Array>,
-    /// How far windows are apart along each spatial axis.
+    /// The stride along each spatial axis.
     pub strides: Vec<usize>,
-    /// What is added around the spatial axes.
+    /// The padding of the spatial axes.
     #[tree(fixed)]
     pub padding: ConvPadding,
-    /// How far the elements of the input are spread along each spatial axis.
+    /// The dilation of the input along each spatial axis.
     pub input_dilation: Vec<usize>,
-    /// How far the elements of the kernel are spread along each spatial axis.
+    /// The dilation of the kernel along each spatial axis.
     pub kernel_dilation: Vec<usize>,
     /// The number of groups of features, each with kernels of its own.
     pub feature_group_count: usize,
-    /// The element type of the computation; by default the one that input and
-    /// parameters promote to.
+    /// The dtype of the computation. Defaults to the dtype that the input and the parameters
+    /// promote to.
     pub dtype: Option<DType>,
-    /// The precision of products.
+    /// The precision of the products.
     #[tree(fixed)]
     pub precision: Option<Precision>,
-    /// The element type that products are summed in, and the result has.
+    /// The dtype in which products are accumulated and returned.
     pub preferred_element_type: Option<DType>,
 }
 
@@ -59,10 +59,9 @@ hyperparameters! {
     /// What is said for each spatial axis, one number may say for all:
     /// `.strides(2)` or `.strides([2, 1])`.
     ConvConfig as "Conv" (features: usize, kernel_size: Sizes as into) {
-        /// How far windows are apart, 1 by default.
+        /// Sets the strides. Defaults to 1.
         strides: [Sizes] = Sizes::One(1),
-        /// What is added around the spatial axes, [`ConvPadding::Same`] by
-        /// default.
+        /// Sets the padding of the spatial axes. Defaults to [`ConvPadding::Same`].
         padding: [ConvPadding] = ConvPadding::Same,
         /// How far the elements of the input are spread (transposed
         /// convolutions), 1 by default.
@@ -73,23 +72,24 @@ hyperparameters! {
         /// The number of groups of features, each with kernels of its own; as
         /// many as input features is a depthwise convolution.
         feature_group_count: [usize] = 1,
-        /// Whether there is a bias; there is by default.
+        /// Sets whether the layer has a bias. Defaults to `true`.
         use_bias: [bool] = true,
-        /// What the kernel is multiplied by, of its shape.
+        /// Sets a mask that the kernel is multiplied by, of the kernel's shape. Defaults to
+        /// none.
         mask: [Option<Array>] = None,
-        /// The element type of the computation; by default the one that input
-        /// and parameters promote to.
+        /// Sets the dtype of the computation. Defaults to the dtype that the input and the
+        /// parameters promote to.
         dtype: [Option<DType>] = None,
-        /// The element type of the parameters, `f32` by default.
+        /// Sets the dtype of the parameters. Defaults to `f32`.
         param_dtype: [DType] = DType::F32,
-        /// The precision of products.
+        /// Sets the precision of the products.
         precision: [Option<Precision>] = None,
-        /// The element type that products are summed in, and the result has.
+        /// Sets the dtype in which products are accumulated and returned.
         preferred_element_type: [Option<DType>] = None,
-        /// How the kernel is drawn, [`lecun_normal`](init::lecun_normal) by
-        /// default.
+        /// Sets the initializer of the kernel. Defaults to
+        /// [`lecun_normal`](init::lecun_normal).
         kernel_init: [Initializer] = init::lecun_normal(),
-        /// How the bias is drawn, zeros by default.
+        /// Sets the initializer of the bias. Defaults to zeros.
         bias_init: [Initializer] = init::zeros(),
     }
 }
@@ -115,7 +115,8 @@ impl Conv {
         ConvConfig::new(out_features, kernel_size)
     }
 
-    /// `[batch.., spatial.., in_features]` to `[batch.., spatial.., out_features]`.
+    /// Maps an array `[batch.., spatial.., in_features]` to `[batch.., spatial..,
+    /// out_features]`.
     ///
     /// # Panics
     /// If the input has too few axes or other features, or mask or padding do
@@ -129,7 +130,7 @@ impl Conv {
     /// sharded by `out_sharding` over explicit axes of a mesh.
     ///
     /// # Panics
-    /// As `forward`, or if `out_sharding` does not fit the mesh or the shape.
+    /// Panics as `forward` does, or if `out_sharding` does not match the mesh or the shape.
     #[track_caller]
     pub fn forward_sharded(&self, x: &Array, out_sharding: impl Into<PartitionSpec>) -> Array {
         self.convolve(x, Some(&out_sharding.into()))
@@ -167,14 +168,13 @@ impl Conv {
 }
 
 impl ConvConfig {
-    /// No bias.
+    /// Disables the bias.
     #[must_use]
     pub fn without_bias(self) -> ConvConfig {
         self.use_bias(false)
     }
 
-    /// The layer, for inputs of `in_features`, its variables from `Rngs` or a
-    /// scope.
+    /// Builds the layer for inputs of `in_features`, with variables from `Rngs` or a scope.
     ///
     /// # Panics
     /// If the groups do not divide the features, or something is said for

@@ -31,23 +31,23 @@ pub struct ConvLocal {
     pub kernel: Param,
     /// `[spatial.., out_features]`, if there is one.
     pub bias: Option<Param>,
-    /// What the kernel is multiplied by, of its shape.
+    /// A mask that the kernel is multiplied by, of the kernel's shape.
     pub mask: Option<Array>,
     /// The size of the window along each spatial axis.
     pub kernel_size: Vec<usize>,
-    /// How far windows are apart along each spatial axis.
+    /// The stride along each spatial axis.
     pub strides: Vec<usize>,
-    /// What is added around the spatial axes.
+    /// The padding of the spatial axes.
     #[tree(fixed)]
     pub padding: ConvPadding,
-    /// How far the elements of the input are spread along each spatial axis.
+    /// The dilation of the input along each spatial axis.
     pub input_dilation: Vec<usize>,
-    /// How far the elements of the kernel are spread along each spatial axis.
+    /// The dilation of the kernel along each spatial axis.
     pub kernel_dilation: Vec<usize>,
-    /// The element type of the computation; by default the one that input and
-    /// parameters promote to.
+    /// The dtype of the computation. Defaults to the dtype that the input and the parameters
+    /// promote to.
     pub dtype: Option<DType>,
-    /// The precision of products.
+    /// The precision of the products.
     #[tree(fixed)]
     pub precision: Option<Precision>,
 }
@@ -56,30 +56,30 @@ hyperparameters! {
     /// The hyperparameters of a [`ConvLocal`] layer, which is Linen's module
     /// `ConvLocal`.
     ConvLocalConfig as "ConvLocal" (features: usize, kernel_size: Sizes as into) {
-        /// How far windows are apart, 1 by default.
+        /// Sets the strides. Defaults to 1.
         strides: [Sizes] = Sizes::One(1),
-        /// What is added around the spatial axes, [`ConvPadding::Same`] by
-        /// default.
+        /// Sets the padding of the spatial axes. Defaults to [`ConvPadding::Same`].
         padding: [ConvPadding] = ConvPadding::Same,
-        /// How far the elements of the input are spread, 1 by default.
+        /// Sets the dilation of the input. Defaults to 1.
         input_dilation: [Sizes] = Sizes::One(1),
-        /// How far the elements of the kernel are spread, 1 by default.
+        /// Sets the dilation of the kernel. Defaults to 1.
         kernel_dilation: [Sizes] = Sizes::One(1),
-        /// Whether there is a bias; there is by default.
+        /// Sets whether the layer has a bias. Defaults to `true`.
         use_bias: [bool] = true,
-        /// What the kernel is multiplied by, of its shape.
+        /// Sets a mask that the kernel is multiplied by, of the kernel's shape. Defaults to
+        /// none.
         mask: [Option<Array>] = None,
-        /// The element type of the computation; by default the one that input
-        /// and parameters promote to.
+        /// Sets the dtype of the computation. Defaults to the dtype that the input and the
+        /// parameters promote to.
         dtype: [Option<DType>] = None,
-        /// The element type of the parameters, `f32` by default.
+        /// Sets the dtype of the parameters. Defaults to `f32`.
         param_dtype: [DType] = DType::F32,
-        /// The precision of products.
+        /// Sets the precision of the products.
         precision: [Option<Precision>] = None,
-        /// How the kernel is drawn, [`lecun_normal`](init::lecun_normal) by
-        /// default.
+        /// Sets the initializer of the kernel. Defaults to
+        /// [`lecun_normal`](init::lecun_normal).
         kernel_init: [Initializer] = init::lecun_normal(),
-        /// How the bias is drawn, zeros by default.
+        /// Sets the initializer of the bias. Defaults to zeros.
         bias_init: [Initializer] = init::zeros(),
     }
 }
@@ -91,7 +91,8 @@ impl ConvLocal {
         ConvLocalConfig::new(out_features, kernel_size)
     }
 
-    /// `[batch.., spatial.., in_features]` to `[batch.., spatial.., out_features]`.
+    /// Maps an array `[batch.., spatial.., in_features]` to `[batch.., spatial..,
+    /// out_features]`.
     ///
     /// # Panics
     /// If the input has other spatial axes or features than those that the layer
@@ -146,7 +147,7 @@ impl ConvLocal {
 }
 
 impl ConvLocalConfig {
-    /// No bias.
+    /// Disables the bias.
     #[must_use]
     pub fn without_bias(self) -> ConvLocalConfig {
         self.use_bias(false)

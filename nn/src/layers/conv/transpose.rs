@@ -28,27 +28,27 @@ pub struct ConvTranspose {
     /// `[window.., in_features, out_features]`, features exchanged with
     /// `transpose_kernel`.
     pub kernel: Param,
-    /// `[out_features]`, if there is one.
+    /// The bias, `[out_features]`, if any.
     pub bias: Option<Param>,
-    /// What the kernel is multiplied by, of its shape.
+    /// A mask that the kernel is multiplied by, of the kernel's shape.
     pub mask: Option<Array>,
-    /// How far the elements of the input are spread along each spatial axis.
+    /// The dilation of the input along each spatial axis.
     pub strides: Vec<usize>,
-    /// What is added around the spatial axes.
+    /// The padding of the spatial axes.
     #[tree(fixed)]
     pub padding: ConvPadding,
-    /// How far the elements of the kernel are spread along each spatial axis.
+    /// The dilation of the kernel along each spatial axis.
     pub kernel_dilation: Vec<usize>,
     /// Whether the kernel is that of the convolution whose way back this is: its
     /// spatial axes are reversed, its features exchanged.
     pub transpose_kernel: bool,
-    /// The element type of the computation; by default the one that input and
-    /// parameters promote to.
+    /// The dtype of the computation. Defaults to the dtype that the input and the parameters
+    /// promote to.
     pub dtype: Option<DType>,
-    /// The precision of products.
+    /// The precision of the products.
     #[tree(fixed)]
     pub precision: Option<Precision>,
-    /// The element type that products are summed in, and the result has.
+    /// The dtype in which products are accumulated and returned.
     pub preferred_element_type: Option<DType>,
 }
 
@@ -56,31 +56,32 @@ hyperparameters! {
     /// The hyperparameters of a [`ConvTranspose`] layer, which is Linen's module
     /// `ConvTranspose`.
     ConvTransposeConfig as "ConvTranspose" (features: usize, kernel_size: Sizes as into) {
-        /// How far the elements of the input are spread, 1 by default.
+        /// Sets the dilation of the input. Defaults to 1.
         strides: [Sizes] = Sizes::One(1),
         /// What is added around the spatial axes, [`ConvPadding::Same`] by
         /// default. There is no reflection and no causal padding of a transposed
         /// convolution.
         padding: [ConvPadding] = ConvPadding::Same,
-        /// How far the elements of the kernel are spread, 1 by default.
+        /// Sets the dilation of the kernel. Defaults to 1.
         kernel_dilation: [Sizes] = Sizes::One(1),
-        /// Whether there is a bias; there is by default.
+        /// Sets whether the layer has a bias. Defaults to `true`.
         use_bias: [bool] = true,
-        /// What the kernel is multiplied by, of its shape.
+        /// Sets a mask that the kernel is multiplied by, of the kernel's shape. Defaults to
+        /// none.
         mask: [Option<Array>] = None,
-        /// The element type of the computation; by default the one that input
-        /// and parameters promote to.
+        /// Sets the dtype of the computation. Defaults to the dtype that the input and the
+        /// parameters promote to.
         dtype: [Option<DType>] = None,
-        /// The element type of the parameters, `f32` by default.
+        /// Sets the dtype of the parameters. Defaults to `f32`.
         param_dtype: [DType] = DType::F32,
-        /// The precision of products.
+        /// Sets the precision of the products.
         precision: [Option<Precision>] = None,
-        /// The element type that products are summed in, and the result has.
+        /// Sets the dtype in which products are accumulated and returned.
         preferred_element_type: [Option<DType>] = None,
-        /// How the kernel is drawn, [`lecun_normal`](init::lecun_normal) by
-        /// default.
+        /// Sets the initializer of the kernel. Defaults to
+        /// [`lecun_normal`](init::lecun_normal).
         kernel_init: [Initializer] = init::lecun_normal(),
-        /// How the bias is drawn, zeros by default.
+        /// Sets the initializer of the bias. Defaults to zeros.
         bias_init: [Initializer] = init::zeros(),
         /// Whether the kernel is that of the convolution whose way back this is;
         /// it is not by default.
@@ -108,7 +109,8 @@ impl ConvTranspose {
         ConvTransposeConfig::new(out_features, kernel_size)
     }
 
-    /// `[batch.., spatial.., in_features]` to `[batch.., spatial.., out_features]`.
+    /// Maps an array `[batch.., spatial.., in_features]` to `[batch.., spatial..,
+    /// out_features]`.
     ///
     /// # Panics
     /// If the input has too few axes or other features, or mask or padding do
@@ -196,14 +198,13 @@ impl ConvTranspose {
 }
 
 impl ConvTransposeConfig {
-    /// No bias.
+    /// Disables the bias.
     #[must_use]
     pub fn without_bias(self) -> ConvTransposeConfig {
         self.use_bias(false)
     }
 
-    /// The layer, for inputs of `in_features`, its variables from `Rngs` or a
-    /// scope.
+    /// Builds the layer for inputs of `in_features`, with variables from `Rngs` or a scope.
     ///
     /// # Panics
     /// If something is said for another number of axes than the window has.

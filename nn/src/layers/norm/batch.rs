@@ -29,9 +29,9 @@ pub struct BatchNorm {
     pub mean: BatchStat,
     /// The running variance of each feature.
     pub var: BatchStat,
-    /// A factor for each feature, if there is one.
+    /// The scale of each feature, if any.
     pub scale: Option<Param>,
-    /// What is added to each feature, if there is one.
+    /// The bias of each feature, if any.
     pub bias: Option<Param>,
     /// Whether running statistics are used, instead of those of the batch.
     pub use_running_average: UseRunningAverage,
@@ -39,12 +39,12 @@ pub struct BatchNorm {
     pub axis: isize,
     /// How much of the running statistics an update keeps.
     pub momentum: f64,
-    /// What is added to the variance before its root is taken.
+    /// The constant added to the variance before the square root.
     pub epsilon: f64,
-    /// The element type of the result; by default the one that input and
-    /// parameters promote to.
+    /// The dtype of the result. Defaults to the dtype that the input and the parameters promote
+    /// to.
     pub dtype: Option<DType>,
-    /// How statistics are taken.
+    /// How mean and variance are computed.
     #[tree(fixed)]
     pub statistics: Statistics,
 }
@@ -89,7 +89,7 @@ const MODE: Mode = Mode {
 };
 
 impl BatchNorm {
-    /// A layer for inputs of `num_features`, its scale one, its bias zero.
+    /// Creates a layer for inputs of `num_features`, with scale one and bias zero.
     #[track_caller]
     pub fn new(num_features: usize, rngs: &mut Rngs) -> BatchNorm {
         BatchNorm::config().build(num_features, rngs)
@@ -164,7 +164,7 @@ impl BatchNormConfig {
     /// The layer, for inputs of `num_features`, its running mean zero, its
     /// running variance one.
     ///
-    /// New parameters each take a key of the stream `params`.
+    /// Each new parameter takes a key from the stream `params`.
     #[track_caller]
     pub fn build<'a>(&self, num_features: usize, vars: impl Into<Vars<'a>>) -> BatchNorm {
         let vars = &mut vars.into();

@@ -28,12 +28,12 @@ pub struct GroupNorm {
     /// The axes that statistics are taken over, of which the last axis is one;
     /// by default all but the first.
     pub reduction_axes: Option<Vec<isize>>,
-    /// What is added to the variance before its root is taken.
+    /// The constant added to the variance before the square root.
     pub epsilon: f64,
-    /// The element type of the result; by default the one that input and
-    /// parameters promote to.
+    /// The dtype of the result. Defaults to the dtype that the input and the parameters promote
+    /// to.
     pub dtype: Option<DType>,
-    /// How statistics are taken.
+    /// How mean and variance are computed.
     #[tree(fixed)]
     pub statistics: Statistics,
 }
@@ -41,8 +41,7 @@ pub struct GroupNorm {
 biased_norm_hyperparameters! {
     /// The hyperparameters of a [`GroupNorm`].
     ///
-    /// As Linen's module it is called with an array, or with an array and a
-    /// mask.
+    /// As a Linen module, its argument is an array, or an array and a mask.
     GroupNormConfig as "GroupNorm", epsilon 1e-6 {
         /// How many groups the channels are divided into, 32 by default.
         num_groups: [Option<usize>] = None,
@@ -74,7 +73,7 @@ impl GroupNorm {
         GroupNormConfig::new()
     }
 
-    /// The normalized input, of the same shape.
+    /// Normalizes the input; the shape is unchanged.
     ///
     /// # Panics
     /// If the input does not have the layer's channels, lacks an axis, or the
@@ -186,7 +185,7 @@ impl GroupNormConfig {
 
     /// The layer, for inputs of `num_features` channels.
     ///
-    /// New parameters each take a key of the stream `params`.
+    /// Each new parameter takes a key from the stream `params`.
     ///
     /// # Panics
     /// If the channels cannot be divided into the groups asked for.

@@ -18,20 +18,20 @@ use ramie_core::{Array, DType};
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct LayerNorm {
-    /// A factor for each feature, if there is one.
+    /// The scale of each feature, if any.
     pub scale: Option<Param>,
-    /// What is added to each feature, if there is one.
+    /// The bias of each feature, if any.
     pub bias: Option<Param>,
-    /// The axes that statistics are taken over.
+    /// The axes over which the statistics are computed.
     pub reduction_axes: Vec<isize>,
-    /// The axes that features are on.
+    /// The feature axes.
     pub feature_axes: Vec<isize>,
-    /// What is added to the variance before its root is taken.
+    /// The constant added to the variance before the square root.
     pub epsilon: f64,
-    /// The element type of the result; by default the one that input and
-    /// parameters promote to.
+    /// The dtype of the result. Defaults to the dtype that the input and the parameters promote
+    /// to.
     pub dtype: Option<DType>,
-    /// How statistics are taken.
+    /// How mean and variance are computed.
     #[tree(fixed)]
     pub statistics: Statistics,
 }
@@ -39,18 +39,17 @@ pub struct LayerNorm {
 biased_norm_hyperparameters! {
     /// The hyperparameters of a [`LayerNorm`].
     ///
-    /// As Linen's module it is called with an array, or with an array and a
-    /// mask.
+    /// As a Linen module, its argument is an array, or an array and a mask.
     LayerNormConfig as "LayerNorm", epsilon 1e-6 {
-        /// The axes that statistics are taken over, the last one by default.
+        /// Sets the axes over which the statistics are computed. Defaults to the last axis.
         reduction_axes: [Vec<isize>] = vec![-1],
-        /// The axes that features are on, the last one by default.
+        /// Sets the feature axes. Defaults to the last axis.
         feature_axes: [Vec<isize>] = vec![-1],
     }
 }
 
 impl LayerNorm {
-    /// A layer for inputs of `num_features`, its scale one, its bias zero.
+    /// Creates a layer for inputs of `num_features`, with scale one and bias zero.
     #[track_caller]
     pub fn new(num_features: usize, rngs: &mut Rngs) -> LayerNorm {
         LayerNorm::config().build(num_features, rngs)
@@ -62,10 +61,10 @@ impl LayerNorm {
         LayerNormConfig::new()
     }
 
-    /// The normalized input, of the same shape.
+    /// Normalizes the input; the shape is unchanged.
     ///
     /// # Panics
-    /// If the input does not have the layer's features, or lacks an axis.
+    /// Panics if the input does not have the layer's features, or lacks one of its axes.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
         observed!(self, |layer, x| layer.forward_masked(x, None))
@@ -93,9 +92,9 @@ impl LayerNorm {
 }
 
 impl LayerNormConfig {
-    /// The layer, for inputs of `num_features`.
+    /// Builds the layer for inputs of `num_features`.
     ///
-    /// New parameters each take a key of the stream `params`.
+    /// Each new parameter takes a key from the stream `params`.
     #[track_caller]
     pub fn build<'a>(&self, num_features: usize, vars: impl Into<Vars<'a>>) -> LayerNorm {
         self.build_for(&[num_features], &mut vars.into())

@@ -30,12 +30,12 @@ macro_rules! norm_hyperparameters {
             $(#[$doc])*
             $name as $class () {
                 $($own)*
-                /// What is added to the variance before its root is taken.
+                /// Sets the constant added to the variance before the square root.
                 epsilon: [f64] = $epsilon,
-                /// The element type of the result; by default the one that
-                /// input and parameters promote to.
+                /// Sets the dtype of the result. Defaults to the dtype that the input and the
+                /// parameters promote to.
                 dtype: [Option<ramie_core::DType>] = None,
-                /// The element type of the parameters, `f32` by default.
+                /// Sets the dtype of the parameters. Defaults to `f32`.
                 param_dtype: [ramie_core::DType] = ramie_core::DType::F32,
                 /// Whether there is a scale for each feature; there is by
                 /// default.
@@ -96,7 +96,7 @@ macro_rules! biased_norm_hyperparameters {
                 /// Whether there is a bias for each feature; there is by
                 /// default.
                 use_bias: [bool] = true,
-                /// How the bias is drawn, zeros by default.
+                /// Sets the initializer of the bias. Defaults to zeros.
                 bias_init: [$crate::Initializer] = $crate::init::zeros(),
             }
         }

@@ -18,18 +18,18 @@ use ramie_core::{Array, DType};
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct RMSNorm {
-    /// A factor for each feature, if there is one.
+    /// The scale of each feature, if any.
     pub scale: Option<Param>,
-    /// The axes that statistics are taken over.
+    /// The axes over which the statistics are computed.
     pub reduction_axes: Vec<isize>,
-    /// The axes that features are on.
+    /// The feature axes.
     pub feature_axes: Vec<isize>,
     /// What is added to the mean of squares before its root is taken.
     pub epsilon: f64,
-    /// The element type of the result; by default the one that input and
-    /// parameters promote to.
+    /// The dtype of the result. Defaults to the dtype that the input and the parameters promote
+    /// to.
     pub dtype: Option<DType>,
-    /// How statistics are taken.
+    /// How mean and variance are computed.
     #[tree(fixed)]
     pub statistics: Statistics,
 }
@@ -37,12 +37,11 @@ pub struct RMSNorm {
 norm_hyperparameters! {
     /// The hyperparameters of an [`RMSNorm`].
     ///
-    /// As Linen's module it is called with an array, or with an array and a
-    /// mask.
+    /// As a Linen module, its argument is an array, or an array and a mask.
     RMSNormConfig as "RMSNorm", epsilon 1e-6 {
-        /// The axes that statistics are taken over, the last one by default.
+        /// Sets the axes over which the statistics are computed. Defaults to the last axis.
         reduction_axes: [Vec<isize>] = vec![-1],
-        /// The axes that features are on, the last one by default.
+        /// Sets the feature axes. Defaults to the last axis.
         feature_axes: [Vec<isize>] = vec![-1],
     }
 }
@@ -60,10 +59,10 @@ impl RMSNorm {
         RMSNormConfig::new()
     }
 
-    /// The normalized input, of the same shape.
+    /// Normalizes the input; the shape is unchanged.
     ///
     /// # Panics
-    /// If the input does not have the layer's features, or lacks an axis.
+    /// Panics if the input does not have the layer's features, or lacks one of its axes.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
         observed!(self, |layer, x| layer.forward_masked(x, None))
@@ -91,7 +90,7 @@ impl RMSNorm {
 }
 
 impl RMSNormConfig {
-    /// The layer, for inputs of `num_features`.
+    /// Builds the layer for inputs of `num_features`.
     ///
     /// A new scale takes a key of the stream `params`.
     #[track_caller]

@@ -71,7 +71,7 @@ pub struct SpectralNormConfig<L> {
 }
 
 impl<L> SpectralNormConfig<L> {
-    /// The name of the class in Linen.
+    /// Name of the Linen class.
     pub const CLASS: &'static str = "SpectralNorm";
 
     /// Around a layer or a module.

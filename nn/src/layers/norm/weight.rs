@@ -68,7 +68,7 @@ pub struct WeightNormConfig<L> {
 }
 
 impl<L> WeightNormConfig<L> {
-    /// The name of the class in Linen.
+    /// Name of the Linen class.
     pub const CLASS: &'static str = "WeightNorm";
 
     /// Around a layer or a module.

@@ -145,7 +145,7 @@ pub struct BidirectionalConfig<F, B> {
 }
 
 impl<F: RNNCellConfig, B: RNNCellConfig> BidirectionalConfig<F, B> {
-    /// The name of the class in Linen.
+    /// Name of the Linen class.
     pub const CLASS: &'static str = "Bidirectional";
 
     /// Both directions, their outputs side by side.

@@ -59,7 +59,7 @@ pub trait RNNCellConfig: Clone + Send + Sync + 'static {
     /// The cell.
     type Cell: RNNCell;
 
-    /// The name of the class in Linen.
+    /// Name of the Linen class.
     fn class(&self) -> &'static str;
 
     /// The cell for inputs of a shape, its variables from `Rngs` or a scope.
@@ -114,11 +114,10 @@ macro_rules! cell_hyperparameters {
                 /// How kernels of the carry are drawn,
                 /// [`orthogonal`]($crate::init::orthogonal) by default.
                 recurrent_kernel_init: [$crate::Initializer] = $crate::init::orthogonal(1.0, -1),
-                /// The element type of the computation; by default the one
-                /// that input, carry and parameters promote to.
+                /// Sets the dtype of the computation. Defaults to the dtype that the input, the
+                /// carry and the parameters promote to.
                 dtype: [Option<ramie_core::DType>] = None,
-                /// The element type of parameters and first carries, `f32` by
-                /// default.
+                /// Sets the dtype of the parameters and the initial carry. Defaults to `f32`.
                 param_dtype: [ramie_core::DType] = ramie_core::DType::F32,
                 /// How the first carry is drawn, zeros by default.
                 carry_init: [$crate::Initializer] = $crate::init::zeros(),

@@ -42,12 +42,12 @@ hyperparameters! {
         /// What is added around the spatial axes, [`ConvPadding::Same`] by
         /// default. Outputs have the size of inputs.
         padding: [ConvPadding] = ConvPadding::Same,
-        /// Whether there is a bias; there is by default.
+        /// Sets whether the layer has a bias. Defaults to `true`.
         use_bias: [bool] = true,
-        /// The element type of the computation; by default the one that input,
-        /// carry and parameters promote to.
+        /// Sets the dtype of the computation. Defaults to the dtype that the input, the carry
+        /// and the parameters promote to.
         dtype: [Option<DType>] = None,
-        /// The element type of parameters and first carries, `f32` by default.
+        /// Sets the dtype of the parameters and the initial carry. Defaults to `f32`.
         param_dtype: [DType] = DType::F32,
         /// How the first carry is drawn, zeros by default.
         carry_init: [Initializer] = init::zeros(),

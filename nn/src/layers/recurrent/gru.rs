@@ -40,7 +40,7 @@ cell_hyperparameters! {
     GRUCellConfig of GRUCell as "GRUCell" {
         /// What is applied to gates, `sigmoid` by default.
         gate_fn: [CellFunction] = |x| x.sigmoid(),
-        /// How biases are drawn, zeros by default.
+        /// Sets the initializer of the biases. Defaults to zeros.
         bias_init: [Initializer] = init::zeros(),
     }
 }

@@ -51,7 +51,7 @@ cell_hyperparameters! {
     LSTMCellConfig of LSTMCell as "LSTMCell" {
         /// What is applied to gates, `sigmoid` by default.
         gate_fn: [CellFunction] = |x| x.sigmoid(),
-        /// How biases are drawn, zeros by default.
+        /// Sets the initializer of the biases. Defaults to zeros.
         bias_init: [Initializer] = init::zeros(),
     }
 }

@@ -42,7 +42,7 @@ cell_hyperparameters! {
     OptimizedLSTMCellConfig of OptimizedLSTMCell as "OptimizedLSTMCell" {
         /// What is applied to gates, `sigmoid` by default.
         gate_fn: [CellFunction] = |x| x.sigmoid(),
-        /// How biases are drawn, zeros by default.
+        /// Sets the initializer of the biases. Defaults to zeros.
         bias_init: [Initializer] = init::zeros(),
     }
 }

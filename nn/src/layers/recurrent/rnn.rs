@@ -251,7 +251,7 @@ pub struct RNNConfig<K> {
 }
 
 impl<K: RNNCellConfig> RNNConfig<K> {
-    /// The name of the class in Linen.
+    /// Name of the Linen class.
     pub const CLASS: &'static str = "RNN";
 
     /// A cell that goes through sequences.

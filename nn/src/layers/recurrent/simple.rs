@@ -36,7 +36,7 @@ cell_hyperparameters! {
     ///
     /// As Linen's module it is called with carry and input.
     SimpleCellConfig of SimpleCell as "SimpleCell" {
-        /// How the bias is drawn, zeros by default.
+        /// Sets the initializer of the bias. Defaults to zeros.
         bias_init: [Initializer] = init::zeros(),
         /// Whether the carry is added before the activation; it is not by
         /// default.
