@@ -1,4 +1,4 @@
-//! `Conv`: a kernel moved over images.
+//! `Conv`: a convolution layer.
 
 use super::ConvPadding;
 use super::window::{Batch, Windows, for_axes, masked};
@@ -9,11 +9,10 @@ use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Sizes, Vars};
 use ramie_core::{Array, DType, PartitionSpec, Precision, conv_general_dilated};
 
-/// A convolution over one to three spatial axes, or more (`nnx.Conv`,
-/// `nn.Conv`).
+/// A convolution over any number of spatial axes (`nnx.Conv`, `nn.Conv`).
 ///
-/// Features come last: inputs are `[batch.., spatial.., in_features]`. There may
-/// be any number of axes of examples, or none.
+/// Features come last: the input is `[batch.., spatial.., in_features]`, with any number of
+/// batch axes, including none.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -26,7 +25,7 @@ use ramie_core::{Array, DType, PartitionSpec, Precision, conv_general_dilated};
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct Conv {
-    /// `[window.., in_features / feature_group_count, out_features]`.
+    /// The kernel, `[window.., in_features / feature_group_count, out_features]`.
     pub kernel: Param,
     /// The bias, `[out_features]`, if any.
     pub bias: Option<Param>,
@@ -41,7 +40,7 @@ pub struct Conv {
     pub input_dilation: Vec<usize>,
     /// The dilation of the kernel along each spatial axis.
     pub kernel_dilation: Vec<usize>,
-    /// The number of groups of features, each with kernels of its own.
+    /// Number of groups that the features are divided into; each has its own kernel.
     pub feature_group_count: usize,
     /// The dtype of the computation. Defaults to the dtype that the input and the parameters
     /// promote to.
@@ -54,23 +53,22 @@ pub struct Conv {
 }
 
 hyperparameters! {
-    /// The hyperparameters of a [`Conv`] layer, which is Linen's module `Conv`.
+    /// Options of a [`Conv`] layer; also Linen's module `Conv`.
     ///
-    /// What is said for each spatial axis, one number may say for all:
-    /// `.strides(2)` or `.strides([2, 1])`.
+    /// Options per spatial axis also accept a single number for all axes: `.strides(2)` or
+    /// `.strides([2, 1])`.
     ConvConfig as "Conv" (features: usize, kernel_size: Sizes as into) {
         /// Sets the strides. Defaults to 1.
         strides: [Sizes] = Sizes::One(1),
         /// Sets the padding of the spatial axes. Defaults to [`ConvPadding::Same`].
         padding: [ConvPadding] = ConvPadding::Same,
-        /// How far the elements of the input are spread (transposed
-        /// convolutions), 1 by default.
+        /// Sets the dilation of the input, for transposed convolutions. Defaults to 1.
         input_dilation: [Sizes] = Sizes::One(1),
-        /// How far the elements of the kernel are spread (atrous convolutions),
-        /// 1 by default.
+        /// Sets the dilation of the kernel, for atrous convolutions. Defaults to 1.
         kernel_dilation: [Sizes] = Sizes::One(1),
-        /// The number of groups of features, each with kernels of its own; as
-        /// many as input features is a depthwise convolution.
+        /// Sets the number of groups that the features are divided into; each has its own
+        /// kernel. As many groups as input features give a depthwise convolution. Defaults to
+        /// 1.
         feature_group_count: [usize] = 1,
         /// Sets whether the layer has a bias. Defaults to `true`.
         use_bias: [bool] = true,
@@ -95,9 +93,9 @@ hyperparameters! {
 }
 
 impl Conv {
-    /// A layer from `in_features` to `out_features` with windows of
-    /// `kernel_size`, a number for each spatial axis, next to each other; the
-    /// result is as large as the input.
+    /// Creates a layer from `in_features` to `out_features` with a window of `kernel_size`,
+    /// which has a number for each spatial axis. Strides are 1 and the result has the spatial
+    /// size of the input.
     #[track_caller]
     pub fn new(
         in_features: usize,
@@ -108,26 +106,25 @@ impl Conv {
         Conv::features(out_features, kernel_size).build(in_features, rngs)
     }
 
-    /// The hyperparameters of a layer to `out_features` with windows of
-    /// `kernel_size`, to be changed before [`build`](ConvConfig::build) makes the
-    /// layer.
+    /// Returns the options of a layer with `out_features` outputs and a window of
+    /// `kernel_size`; [`build`](ConvConfig::build) creates the layer.
     pub fn features(out_features: usize, kernel_size: impl Into<Sizes>) -> ConvConfig {
         ConvConfig::new(out_features, kernel_size)
     }
 
-    /// Maps an array `[batch.., spatial.., in_features]` to `[batch.., spatial..,
-    /// out_features]`.
+    /// Maps an array `[batch.., spatial.., in_features]` to
+    /// `[batch.., spatial.., out_features]`.
     ///
     /// # Panics
-    /// If the input has too few axes or other features, or mask or padding do
-    /// not fit.
+    /// Panics if the input has too few axes or another number of features, or if the mask or
+    /// the padding does not match the kernel.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
         observed!(self, |layer, x| layer.convolve(x, None))
     }
 
-    /// [`forward`](Conv::forward) with the result, of one axis of examples,
-    /// sharded by `out_sharding` over explicit axes of a mesh.
+    /// Like [`forward`](Conv::forward), with the result sharded by `out_sharding` over explicit
+    /// axes of a mesh. The spec is for a result with one batch axis.
     ///
     /// # Panics
     /// Panics as `forward` does, or if `out_sharding` does not match the mesh or the shape.
@@ -177,8 +174,8 @@ impl ConvConfig {
     /// Builds the layer for inputs of `in_features`, with variables from `Rngs` or a scope.
     ///
     /// # Panics
-    /// If the groups do not divide the features, or something is said for
-    /// another number of axes than the window has.
+    /// Panics if the number of groups does not divide the numbers of features, or if an option
+    /// has another number of axes than the window.
     #[track_caller]
     pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> Conv {
         let groups = self.feature_group_count;

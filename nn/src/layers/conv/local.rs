@@ -1,4 +1,4 @@
-//! `ConvLocal`: a kernel of its own for each place.
+//! `ConvLocal`: a convolution with unshared kernels.
 
 use super::ConvPadding;
 use super::window::{Batch, Windows, for_axes, masked};
@@ -11,8 +11,8 @@ use crate::{Module, Param, Sizes, Vars};
 use ramie_core::{Array, DType, Precision, conv_general_dilated_local};
 use std::borrow::Cow;
 
-/// A convolution with a kernel of its own for each place of the result
-/// (`nn.ConvLocal`; NNX has none).
+/// A locally connected layer: a convolution with a separate kernel at each position of the
+/// result (`nn.ConvLocal`; NNX has none).
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -24,12 +24,11 @@ use std::borrow::Cow;
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct ConvLocal {
-    /// `[spatial.., window · in_features, out_features]`, the features and
-    /// elements of a window as
-    /// [`conv_general_dilated_patches`](ramie_core::conv_general_dilated_patches)
-    /// orders them.
+    /// The kernels, `[spatial.., window · in_features, out_features]`. The elements and
+    /// features of a window are in the order of
+    /// [`conv_general_dilated_patches`](ramie_core::conv_general_dilated_patches).
     pub kernel: Param,
-    /// `[spatial.., out_features]`, if there is one.
+    /// The bias, `[spatial.., out_features]`, if any.
     pub bias: Option<Param>,
     /// A mask that the kernel is multiplied by, of the kernel's shape.
     pub mask: Option<Array>,
@@ -53,8 +52,7 @@ pub struct ConvLocal {
 }
 
 hyperparameters! {
-    /// The hyperparameters of a [`ConvLocal`] layer, which is Linen's module
-    /// `ConvLocal`.
+    /// Options of a [`ConvLocal`] layer; also Linen's module `ConvLocal`.
     ConvLocalConfig as "ConvLocal" (features: usize, kernel_size: Sizes as into) {
         /// Sets the strides. Defaults to 1.
         strides: [Sizes] = Sizes::One(1),
@@ -85,18 +83,18 @@ hyperparameters! {
 }
 
 impl ConvLocal {
-    /// The hyperparameters of a layer to `out_features` with windows of
+    /// Returns the options of a layer with `out_features` outputs and a window of
     /// `kernel_size`.
     pub fn features(out_features: usize, kernel_size: impl Into<Sizes>) -> ConvLocalConfig {
         ConvLocalConfig::new(out_features, kernel_size)
     }
 
-    /// Maps an array `[batch.., spatial.., in_features]` to `[batch.., spatial..,
-    /// out_features]`.
+    /// Maps an array `[batch.., spatial.., in_features]` to
+    /// `[batch.., spatial.., out_features]`.
     ///
     /// # Panics
-    /// If the input has other spatial axes or features than those that the layer
-    /// was made for.
+    /// Panics if the spatial sizes or features of the input are not those that the layer was
+    /// built for.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
         observed!(self, |layer, x| layer.compute(x))
@@ -153,12 +151,12 @@ impl ConvLocalConfig {
         self.use_bias(false)
     }
 
-    /// The layer, for inputs whose spatial axes and features are those of
-    /// `image`, its variables from `Rngs` or a scope.
+    /// Builds the layer for inputs whose spatial sizes and features are `image`, with variables
+    /// from `Rngs` or a scope.
     ///
     /// # Panics
-    /// If `image` is not of a size for each axis of the window and the features,
-    /// or something is said for another number of axes.
+    /// Panics if `image` does not have one size for each axis of the window plus the number of
+    /// features, or if an option has another number of axes than the window.
     #[track_caller]
     pub fn build<'a>(&self, image: &[usize], vars: impl Into<Vars<'a>>) -> ConvLocal {
         let axes = self.kernel_size.list().len();

@@ -1,4 +1,4 @@
-//! Convolutions.
+//! Convolution layers.
 
 #[allow(clippy::module_inception)]
 mod conv;

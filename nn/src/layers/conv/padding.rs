@@ -1,12 +1,12 @@
-//! `ConvPadding`: what is added around the input of a convolution.
+//! `ConvPadding`: the padding of a convolution's input.
 
 use ramie_core::Padding;
 
-/// What is added around the spatial axes of a convolution's input.
+/// The padding of the spatial axes of a convolution's input.
 ///
-/// Numbers become it: `.padding(1)` adds one element before and after each axis,
-/// `.padding([1, 0])` says it for each axis, `.padding([(2, 0), (1, 1)])` for
-/// each end. So does the [`Padding`] of other operations.
+/// Numbers convert to it: `.padding(1)` pads every axis with one element on both sides,
+/// `.padding([1, 0])` sets the padding of each axis, and `.padding([(2, 0), (1, 1)])` sets both
+/// sides of each axis. The [`Padding`] of other operations also converts to it.
 ///
 /// ```
 /// use ramie_nn::{Conv, ConvPadding};
@@ -15,32 +15,29 @@ use ramie_core::Padding;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ConvPadding {
-    /// Zeros, as many as give one window for every stride; where the number is
-    /// odd, the one more goes to the end.
+    /// Zeros that make the result as large as the input divided by the stride, rounded up. If
+    /// their number is odd, the additional zero is at the end.
     Same,
-    /// As [`ConvPadding::Same`], where the one more goes to the start.
+    /// Like [`ConvPadding::Same`], but with the additional zero at the start.
     SameLower,
-    /// Nothing: windows are inside the input.
+    /// No padding: windows lie within the input.
     Valid,
-    /// As many as with [`ConvPadding::Same`] and strides of one, from the other
+    /// As many elements as [`ConvPadding::Same`] with strides of one, taken from the opposite
     /// end of the input.
     Circular,
-    /// As many as with [`ConvPadding::Same`] and strides of one, mirrored at the
-    /// ends of the input.
+    /// As many elements as [`ConvPadding::Same`] with strides of one, mirrored at the ends of
+    /// the input.
     Reflect,
-    /// Zeros before the one spatial axis, so that no result depends on what
-    /// comes later.
+    /// Zeros before the only spatial axis, so that no result depends on later elements.
     Causal,
-    /// So many zeros before and after every axis; a negative number takes
-    /// elements off.
+    /// This number of zeros before and after every axis. A negative number removes elements.
     All(isize),
-    /// So many zeros before and after each axis; negative numbers take elements
-    /// off.
+    /// Numbers of zeros before and after each axis. Negative numbers remove elements.
     Each(Vec<(isize, isize)>),
 }
 
 impl ConvPadding {
-    /// Elements before and after each axis, where the padding says them itself.
+    /// Returns the numbers of elements before and after each axis, if the padding is explicit.
     #[track_caller]
     pub(super) fn numbers(&self, layer: &str, axes: usize) -> Option<Vec<(isize, isize)>> {
         match self {

@@ -1,4 +1,4 @@
-//! `ConvTranspose`: the way back of a convolution.
+//! `ConvTranspose`: a transposed convolution layer.
 
 use super::ConvPadding;
 use super::window::{Batch, for_axes, masked};
@@ -12,9 +12,8 @@ use ramie_core::{Array, DType, Padding, Precision, conv_transpose};
 /// A transposed convolution: each element of the input is spread over a window
 /// (`nnx.ConvTranspose`, `nn.ConvTranspose`).
 ///
-/// The padding is that of the convolution whose way back it is, but for numbers,
-/// which are added around the spread input. Features come last; there may be any
-/// number of axes of examples, or none.
+/// Named paddings are those of the convolution that this layer transposes; explicit numbers pad
+/// the dilated input. Features come last, with any number of batch axes, including none.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -25,22 +24,22 @@ use ramie_core::{Array, DType, Padding, Precision, conv_transpose};
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct ConvTranspose {
-    /// `[window.., in_features, out_features]`, features exchanged with
-    /// `transpose_kernel`.
+    /// The kernel, `[window.., in_features, out_features]`; with `transpose_kernel`,
+    /// `[window.., out_features, in_features]`.
     pub kernel: Param,
     /// The bias, `[out_features]`, if any.
     pub bias: Option<Param>,
     /// A mask that the kernel is multiplied by, of the kernel's shape.
     pub mask: Option<Array>,
-    /// The dilation of the input along each spatial axis.
+    /// The stride along each spatial axis, which dilates the input.
     pub strides: Vec<usize>,
     /// The padding of the spatial axes.
     #[tree(fixed)]
     pub padding: ConvPadding,
     /// The dilation of the kernel along each spatial axis.
     pub kernel_dilation: Vec<usize>,
-    /// Whether the kernel is that of the convolution whose way back this is: its
-    /// spatial axes are reversed, its features exchanged.
+    /// Whether the kernel is that of the convolution that this layer transposes: its spatial
+    /// axes are reversed and its feature axes swapped.
     pub transpose_kernel: bool,
     /// The dtype of the computation. Defaults to the dtype that the input and the parameters
     /// promote to.
@@ -53,14 +52,12 @@ pub struct ConvTranspose {
 }
 
 hyperparameters! {
-    /// The hyperparameters of a [`ConvTranspose`] layer, which is Linen's module
-    /// `ConvTranspose`.
+    /// Options of a [`ConvTranspose`] layer; also Linen's module `ConvTranspose`.
     ConvTransposeConfig as "ConvTranspose" (features: usize, kernel_size: Sizes as into) {
-        /// Sets the dilation of the input. Defaults to 1.
+        /// Sets the strides, which dilate the input. Defaults to 1.
         strides: [Sizes] = Sizes::One(1),
-        /// What is added around the spatial axes, [`ConvPadding::Same`] by
-        /// default. There is no reflection and no causal padding of a transposed
-        /// convolution.
+        /// Sets the padding of the spatial axes. Defaults to [`ConvPadding::Same`]. `Reflect`,
+        /// `Causal` and `SameLower` are not supported.
         padding: [ConvPadding] = ConvPadding::Same,
         /// Sets the dilation of the kernel. Defaults to 1.
         kernel_dilation: [Sizes] = Sizes::One(1),
@@ -83,15 +80,15 @@ hyperparameters! {
         kernel_init: [Initializer] = init::lecun_normal(),
         /// Sets the initializer of the bias. Defaults to zeros.
         bias_init: [Initializer] = init::zeros(),
-        /// Whether the kernel is that of the convolution whose way back this is;
-        /// it is not by default.
+        /// Sets whether the kernel is that of the convolution that this layer transposes.
+        /// Defaults to `false`.
         transpose_kernel: [bool] = false,
     }
 }
 
 impl ConvTranspose {
-    /// A layer from `in_features` to `out_features` with windows of
-    /// `kernel_size`, a number for each spatial axis.
+    /// Creates a layer from `in_features` to `out_features` with a window of `kernel_size`,
+    /// which has a number for each spatial axis.
     #[track_caller]
     pub fn new(
         in_features: usize,
@@ -102,19 +99,18 @@ impl ConvTranspose {
         ConvTranspose::features(out_features, kernel_size).build(in_features, rngs)
     }
 
-    /// The hyperparameters of a layer to `out_features` with windows of
-    /// `kernel_size`, to be changed before [`build`](ConvTransposeConfig::build)
-    /// makes the layer.
+    /// Returns the options of a layer with `out_features` outputs and a window of
+    /// `kernel_size`; [`build`](ConvTransposeConfig::build) creates the layer.
     pub fn features(out_features: usize, kernel_size: impl Into<Sizes>) -> ConvTransposeConfig {
         ConvTransposeConfig::new(out_features, kernel_size)
     }
 
-    /// Maps an array `[batch.., spatial.., in_features]` to `[batch.., spatial..,
-    /// out_features]`.
+    /// Maps an array `[batch.., spatial.., in_features]` to
+    /// `[batch.., spatial.., out_features]`.
     ///
     /// # Panics
-    /// If the input has too few axes or other features, or mask or padding do
-    /// not fit.
+    /// Panics if the input has too few axes or another number of features, or if the mask or
+    /// the padding does not match the kernel.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
         observed!(self, |layer, x| layer.compute(x))
@@ -165,17 +161,16 @@ impl ConvTranspose {
         }
     }
 
-    /// A result for all places that windows reach, wrapped to the period of the
-    /// spread input: what is beyond one end is added at the other.
+    /// Wraps a result with valid padding to the period of the dilated input: elements beyond
+    /// one end are added at the other.
     fn wrapped(&self, x: &Array, y: Array) -> Array {
         let spatial = 1..y.ndim() - 1;
         let periods: Vec<usize> = spatial
             .clone()
             .map(|d| x.shape()[d] * self.strides[d - 1])
             .collect();
-        // Zeros around the result make it a whole number of periods, half of
-        // them on either side, so that the first period starts where the window
-        // of the first element has its middle.
+        // Pad the result with zeros to a whole number of periods, half of them on each side, so
+        // that the first period starts at the center of the first element's window.
         let mut widths = vec![(0, 0); y.ndim()];
         for d in spatial.clone() {
             let period = periods[d - 1] as isize;
@@ -207,7 +202,7 @@ impl ConvTransposeConfig {
     /// Builds the layer for inputs of `in_features`, with variables from `Rngs` or a scope.
     ///
     /// # Panics
-    /// If something is said for another number of axes than the window has.
+    /// Panics if an option has another number of axes than the window.
     #[track_caller]
     pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> ConvTranspose {
         let vars = &mut vars.into();

@@ -1,4 +1,4 @@
-//! What the convolutions share: windows, batches and padding.
+//! Windows, batch axes and padding of the convolution layers.
 
 use super::ConvPadding;
 use crate::Sizes;
@@ -7,7 +7,7 @@ use ramie_core::{
     conv_general_dilated, eval_shape,
 };
 
-/// A number for each spatial axis.
+/// Returns a number for each spatial axis.
 #[track_caller]
 pub(super) fn for_axes(layer: &str, what: &str, sizes: &Sizes, axes: usize) -> Vec<usize> {
     let Some(all) = sizes.for_axes(axes) else {
@@ -25,16 +25,18 @@ pub(super) fn for_axes(layer: &str, what: &str, sizes: &Sizes, axes: usize) -> V
     all
 }
 
-/// An input with one axis of examples, and the axes that it had.
+/// An input with one batch axis, and the batch axes that it had.
 pub(super) struct Batch {
     pub x: Array,
     lead: Option<Vec<usize>>,
 }
 
 impl Batch {
+    /// Merges the batch axes of the input.
+    ///
     /// # Panics
-    /// If there are fewer axes than those of the window and the features, or the
-    /// features are not as many as the kernel takes.
+    /// Panics if the input has fewer axes than the window and the features, or if its number of
+    /// features is not that of the kernel.
     #[track_caller]
     pub fn of(layer: &str, x: &Array, axes: usize, in_features: usize) -> Batch {
         assert!(
@@ -56,7 +58,7 @@ impl Batch {
         }
     }
 
-    /// A result with the axes of examples that the input had.
+    /// Splits the batch axis of a result into those of the input.
     pub fn restore(&self, y: Array) -> Array {
         match &self.lead {
             None => y,
@@ -65,7 +67,7 @@ impl Batch {
     }
 }
 
-/// A window that moves over images whose features are last.
+/// A window that slides over images with features last.
 pub(super) struct Windows<'a> {
     pub layer: &'static str,
     pub kernel_size: &'a [usize],
@@ -79,8 +81,8 @@ pub(super) struct Windows<'a> {
 }
 
 impl Windows<'_> {
-    /// The input with what is added that is not zeros around a convolution, and
-    /// what is left for the convolution to add.
+    /// Applies the padding that a convolution does not support, and returns the padding to pass
+    /// to the convolution.
     #[track_caller]
     pub fn padded(&self, x: Array) -> (Array, Padding) {
         let windows = self.kernel_size.iter().zip(self.kernel_dilation);
@@ -116,7 +118,7 @@ impl Windows<'_> {
         (x, padding)
     }
 
-    /// The convolution, with what [`padded`](Windows::padded) left to add.
+    /// Returns the convolution's options, with the padding from [`padded`](Windows::padded).
     pub fn convolution(&self, padding: Padding) -> Convolution {
         let mut how = Convolution::new()
             .layout(ConvLayout::ChannelsLast)
@@ -136,8 +138,8 @@ impl Windows<'_> {
         how
     }
 
-    /// How many windows there are along each spatial axis of an image, whose
-    /// last axis are features.
+    /// Returns the number of windows along each spatial axis of an image, whose last axis
+    /// contains the features.
     #[track_caller]
     pub fn places(&self, image: &[usize]) -> Vec<usize> {
         let features = &image[image.len() - 1..];
@@ -153,7 +155,7 @@ impl Windows<'_> {
     }
 }
 
-/// A kernel with the elements that a mask does not have taken out.
+/// Returns the kernel multiplied by its mask.
 #[track_caller]
 pub(super) fn masked(layer: &str, kernel: &Array, mask: Option<&Array>) -> Array {
     let Some(mask) = mask else {

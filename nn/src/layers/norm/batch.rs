@@ -1,4 +1,4 @@
-//! `BatchNorm`.
+//! `BatchNorm`: batch normalization.
 
 use super::biased_norm_hyperparameters;
 use super::statistics::{Normalization, Sample, Statistics, positive_axes};
@@ -8,11 +8,11 @@ use crate::{BatchStat, Module, Param, Rngs, UseRunningAverage, Vars, linen};
 use ramie_core::{Array, DType};
 use std::borrow::Cow;
 
-/// Normalizes each feature by mean and variance over the batch, or by their
-/// running averages (`nnx.BatchNorm`, `nn.BatchNorm`).
+/// Normalizes each feature by its mean and variance over the batch, or by their running
+/// averages (`nnx.BatchNorm`, `nn.BatchNorm`).
 ///
-/// In training it uses the statistics of the batch and updates the running
-/// ones; [`Module::eval`] has it use the running ones.
+/// In training mode it uses the statistics of the batch and updates the running averages. After
+/// [`Module::eval`] it uses the running averages.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -33,11 +33,11 @@ pub struct BatchNorm {
     pub scale: Option<Param>,
     /// The bias of each feature, if any.
     pub bias: Option<Param>,
-    /// Whether running statistics are used, instead of those of the batch.
+    /// Whether to normalize by the running averages instead of the statistics of the batch.
     pub use_running_average: UseRunningAverage,
-    /// The axis that features are on.
+    /// The feature axis.
     pub axis: isize,
-    /// How much of the running statistics an update keeps.
+    /// The weight of the old running average in an update.
     pub momentum: f64,
     /// The constant added to the variance before the square root.
     pub epsilon: f64,
@@ -50,11 +50,10 @@ pub struct BatchNorm {
 }
 
 biased_norm_hyperparameters! {
-    /// The hyperparameters of a [`BatchNorm`].
+    /// Options of a [`BatchNorm`] layer.
     ///
-    /// As Linen's module it is called with an array, with `(x,
-    /// UseRunningAverage(!train))`, or with an array, that, and a mask. Its
-    /// running statistics are `mean` and `var` of the collection
+    /// As a Linen module, its argument is an array, `(x, UseRunningAverage(!train))`, or an
+    /// array, a mode and a mask. Its running averages are `mean` and `var` in the collection
     /// `batch_stats`, which must be mutable in training.
     ///
     /// ```no_run
@@ -69,14 +68,12 @@ biased_norm_hyperparameters! {
     /// let variables = variables.updated(updates);
     /// ```
     BatchNormConfig as "BatchNorm", epsilon 1e-5 {
-        /// Whether running statistics are used. In the way of NNX those of the
-        /// batch are by default, in that of Linen it must be said here or at
-        /// the call.
+        /// Sets whether to use the running averages. An NNX layer defaults to `false`; a Linen
+        /// module has no default, so this setting or the call must provide it.
         use_running_average: [Option<bool>] = None,
-        /// The axis that features are on, the last one by default.
+        /// Sets the feature axis. Defaults to the last axis.
         axis: [isize] = -1,
-        /// How much of the running statistics an update keeps, 0.99 by
-        /// default.
+        /// Sets the weight of the old running average in an update. Defaults to 0.99.
         momentum: [f64] = 0.99,
     }
 }
@@ -95,28 +92,28 @@ impl BatchNorm {
         BatchNorm::config().build(num_features, rngs)
     }
 
-    /// The hyperparameters, to be changed before
-    /// [`build`](BatchNormConfig::build) makes the layer.
+    /// Returns the default options; [`build`](BatchNormConfig::build) creates the layer.
     pub fn config() -> BatchNormConfig {
         BatchNormConfig::new()
     }
 
-    /// The normalized input, of the same shape. Running statistics are updated
-    /// unless they are used.
+    /// Normalizes the input; the shape is unchanged. Updates the running averages unless they
+    /// are used for the normalization.
     ///
     /// # Panics
-    /// If the input does not have the layer's features.
+    /// Panics if the size of the input's feature axis is not that of the layer.
     #[track_caller]
     pub fn forward(&mut self, x: &Array) -> Array {
         observed!(mut self, |layer, x| layer.forward_with(x, None, None))
     }
 
-    /// [`forward`](BatchNorm::forward) in another mode than the layer's, and
-    /// with statistics of those elements where a mask, which broadcasts to the
-    /// input, is true.
+    /// Like [`forward`](BatchNorm::forward), with an optional mode that overrides the layer's,
+    /// and an optional mask. The statistics only include elements where the mask, which
+    /// broadcasts to the input, is true.
     ///
     /// # Panics
-    /// As [`forward`](BatchNorm::forward), and if the mask does not broadcast.
+    /// Panics as [`forward`](BatchNorm::forward) does, and if the mask does not broadcast to
+    /// the input.
     #[track_caller]
     pub fn forward_with(
         &mut self,
@@ -161,8 +158,8 @@ impl BatchNorm {
 }
 
 impl BatchNormConfig {
-    /// The layer, for inputs of `num_features`, its running mean zero, its
-    /// running variance one.
+    /// Builds the layer for inputs of `num_features`, with running mean zero and running
+    /// variance one.
     ///
     /// Each new parameter takes a key from the stream `params`.
     #[track_caller]
@@ -199,7 +196,8 @@ impl BatchNormConfig {
         let axis = positive_axes(Self::CLASS, x, &[self.axis])[0];
         let initializing = scope.is_initializing();
         linen::in_scope!(scope, |vars| self.build(x.shape()[axis], vars), |layer| {
-            // A model is initialized outside of the mapped function.
+            // Initialization runs outside of the mapped function, so there is no axis to
+            // average over.
             if initializing {
                 layer.statistics.axis_name = None;
             }
@@ -217,7 +215,7 @@ impl linen::Module for BatchNormConfig {
     }
 }
 
-/// With whether running statistics are used.
+/// Takes the mode of the call.
 impl linen::Module<(Array, UseRunningAverage)> for BatchNormConfig {
     fn call(&self, scope: &mut linen::Scope, (x, mode): (Array, UseRunningAverage)) -> Array {
         self.call_in(scope, &x, Some(mode.0), None)
@@ -227,8 +225,8 @@ impl linen::Module<(Array, UseRunningAverage)> for BatchNormConfig {
     }
 }
 
-/// With whether running statistics are used, and a mask: statistics are of the
-/// elements where it is true.
+/// Takes the mode of the call and a mask: the statistics only include elements where it is
+/// true.
 impl linen::Module<(Array, UseRunningAverage, Array)> for BatchNormConfig {
     fn call(
         &self,

@@ -1,4 +1,4 @@
-//! `GroupNorm`.
+//! `GroupNorm`: group normalization.
 
 use super::statistics::{Normalization, Sample, Statistics, positive_axes};
 use super::{biased_norm_hyperparameters, linen_norm};
@@ -7,8 +7,8 @@ use crate::{Module, Param, Rngs, Vars, linen};
 use ramie_core::{Array, DType};
 
 /// Normalizes groups of channels of each example by their own mean and variance
-/// (`nnx.GroupNorm`, `nn.GroupNorm`). Channels are on the last axis, the first
-/// is the batch.
+/// (`nnx.GroupNorm`, `nn.GroupNorm`). The first axis is the batch, the last axis contains the
+/// channels.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -19,14 +19,14 @@ use ramie_core::{Array, DType};
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct GroupNorm {
-    /// A factor for each channel, if there is one.
+    /// The scale of each channel, if any.
     pub scale: Option<Param>,
-    /// What is added to each channel, if there is one.
+    /// The bias of each channel, if any.
     pub bias: Option<Param>,
-    /// How many groups the channels are divided into.
+    /// Number of groups of channels.
     pub num_groups: usize,
-    /// The axes that statistics are taken over, of which the last axis is one;
-    /// by default all but the first.
+    /// The axes over which the statistics are computed, which must include the last axis.
+    /// Defaults to all axes but the first.
     pub reduction_axes: Option<Vec<isize>>,
     /// The constant added to the variance before the square root.
     pub epsilon: f64,
@@ -39,27 +39,26 @@ pub struct GroupNorm {
 }
 
 biased_norm_hyperparameters! {
-    /// The hyperparameters of a [`GroupNorm`].
+    /// Options of a [`GroupNorm`] layer.
     ///
     /// As a Linen module, its argument is an array, or an array and a mask.
     GroupNormConfig as "GroupNorm", epsilon 1e-6 {
-        /// How many groups the channels are divided into, 32 by default.
+        /// Sets the number of groups of channels. Defaults to 32.
         num_groups: [Option<usize>] = None,
-        /// How many channels a group has, instead of how many groups there
-        /// are.
+        /// Sets the number of channels per group, instead of the number of groups.
         group_size: [Option<usize>] = None,
-        /// The axes that statistics are taken over, of which the last axis is
-        /// one; by default all but the first.
+        /// Sets the axes over which the statistics are computed, which must include the last
+        /// axis. Defaults to all axes but the first.
         reduction_axes: [Option<Vec<isize>>] = None,
     }
 }
 
 impl GroupNorm {
-    /// A layer for inputs of `num_features` channels in `num_groups` groups,
-    /// its scale one, its bias zero.
+    /// Creates a layer for inputs of `num_features` channels in `num_groups` groups, with scale
+    /// one and bias zero.
     ///
     /// # Panics
-    /// If the channels cannot be divided into that many groups.
+    /// Panics if the number of groups does not divide the number of channels.
     #[track_caller]
     pub fn new(num_features: usize, num_groups: usize, rngs: &mut Rngs) -> GroupNorm {
         GroupNorm::config()
@@ -67,8 +66,7 @@ impl GroupNorm {
             .build(num_features, rngs)
     }
 
-    /// The hyperparameters, to be changed before
-    /// [`build`](GroupNormConfig::build) makes the layer.
+    /// Returns the default options; [`build`](GroupNormConfig::build) creates the layer.
     pub fn config() -> GroupNormConfig {
         GroupNormConfig::new()
     }
@@ -76,18 +74,19 @@ impl GroupNorm {
     /// Normalizes the input; the shape is unchanged.
     ///
     /// # Panics
-    /// If the input does not have the layer's channels, lacks an axis, or the
-    /// last axis is not reduced.
+    /// Panics if the input does not have the layer's channels, lacks one of its axes, or if the
+    /// reduction axes do not include the last axis.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
         observed!(self, |layer, x| layer.forward_masked(x, None))
     }
 
-    /// [`forward`](GroupNorm::forward) with statistics of those elements where
-    /// a mask is true, whose last axis is that of the input.
+    /// Like [`forward`](GroupNorm::forward), with an optional mask, whose last axis must be
+    /// that of the input. The statistics only include elements where the mask is true.
     ///
     /// # Panics
-    /// As [`forward`](GroupNorm::forward), and if the mask does not broadcast.
+    /// Panics as [`forward`](GroupNorm::forward) does, and if the mask does not broadcast to
+    /// the input.
     #[track_caller]
     pub fn forward_masked(&self, x: &Array, mask: Option<&Array>) -> Array {
         let class = GroupNormConfig::CLASS;
@@ -162,7 +161,7 @@ fn expect_groups(channels: usize, groups: usize) {
 }
 
 impl GroupNormConfig {
-    /// The number of groups that so many channels are divided into.
+    /// Returns the number of groups for this number of channels.
     #[track_caller]
     fn groups(&self, channels: usize) -> usize {
         let groups = match (self.num_groups, self.group_size) {
@@ -183,12 +182,13 @@ impl GroupNormConfig {
         groups
     }
 
-    /// The layer, for inputs of `num_features` channels.
+    /// Builds the layer for inputs of `num_features` channels.
     ///
     /// Each new parameter takes a key from the stream `params`.
     ///
     /// # Panics
-    /// If the channels cannot be divided into the groups asked for.
+    /// Panics if the channels do not divide evenly into groups, or if both the number and the
+    /// size of groups are set.
     #[track_caller]
     pub fn build<'a>(&self, num_features: usize, vars: impl Into<Vars<'a>>) -> GroupNorm {
         let vars = &mut vars.into();

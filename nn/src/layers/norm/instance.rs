@@ -1,4 +1,4 @@
-//! `InstanceNorm`.
+//! `InstanceNorm`: instance normalization.
 
 use super::statistics::{Normalization, Statistics, positive_axes};
 use super::{biased_norm_hyperparameters, linen_feature_norm};
@@ -6,8 +6,8 @@ use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Vars};
 use ramie_core::{Array, DType};
 
-/// Normalizes each channel of each example by its own mean and variance
-/// (`nnx.InstanceNorm`, `nn.InstanceNorm`). The first axis is the batch.
+/// Normalizes each channel of each example by its own mean and variance (`nnx.InstanceNorm`,
+/// `nn.InstanceNorm`). The first axis is the batch.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -35,7 +35,7 @@ pub struct InstanceNorm {
 }
 
 biased_norm_hyperparameters! {
-    /// The hyperparameters of an [`InstanceNorm`].
+    /// Options of an [`InstanceNorm`] layer.
     ///
     /// As a Linen module, its argument is an array, or an array and a mask.
     InstanceNormConfig as "InstanceNorm", epsilon 1e-6 {
@@ -51,8 +51,7 @@ impl InstanceNorm {
         InstanceNorm::config().build(num_features, rngs)
     }
 
-    /// The hyperparameters, to be changed before
-    /// [`build`](InstanceNormConfig::build) makes the layer.
+    /// Returns the default options; [`build`](InstanceNormConfig::build) creates the layer.
     pub fn config() -> InstanceNormConfig {
         InstanceNormConfig::new()
     }
@@ -60,19 +59,19 @@ impl InstanceNorm {
     /// Normalizes the input; the shape is unchanged.
     ///
     /// # Panics
-    /// If the input does not have the layer's features, lacks an axis, or its
-    /// first axis is one of the features.
+    /// Panics if the input does not have the layer's features, lacks one of its axes, or if its
+    /// first axis is a feature axis.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
         observed!(self, |layer, x| layer.forward_masked(x, None))
     }
 
-    /// [`forward`](InstanceNorm::forward) with statistics of those elements
-    /// where a mask, which broadcasts to the input, is true.
+    /// Like [`forward`](InstanceNorm::forward), with an optional mask. The statistics only
+    /// include elements where the mask, which broadcasts to the input, is true.
     ///
     /// # Panics
-    /// As [`forward`](InstanceNorm::forward), and if the mask does not
-    /// broadcast.
+    /// Panics as [`forward`](InstanceNorm::forward) does, and if the mask does not broadcast to
+    /// the input.
     #[track_caller]
     pub fn forward_masked(&self, x: &Array, mask: Option<&Array>) -> Array {
         let class = InstanceNormConfig::CLASS;

@@ -1,4 +1,4 @@
-//! `LayerNorm`.
+//! `LayerNorm`: layer normalization.
 
 use super::statistics::{Normalization, Statistics, positive_axes};
 use super::{biased_norm_hyperparameters, linen_feature_norm};
@@ -6,8 +6,7 @@ use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Vars};
 use ramie_core::{Array, DType};
 
-/// Normalizes each example by its own mean and variance
-/// (`nnx.LayerNorm`, `nn.LayerNorm`).
+/// Normalizes each example by its own mean and variance (`nnx.LayerNorm`, `nn.LayerNorm`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -37,7 +36,7 @@ pub struct LayerNorm {
 }
 
 biased_norm_hyperparameters! {
-    /// The hyperparameters of a [`LayerNorm`].
+    /// Options of a [`LayerNorm`] layer.
     ///
     /// As a Linen module, its argument is an array, or an array and a mask.
     LayerNormConfig as "LayerNorm", epsilon 1e-6 {
@@ -55,8 +54,7 @@ impl LayerNorm {
         LayerNorm::config().build(num_features, rngs)
     }
 
-    /// The hyperparameters, to be changed before
-    /// [`build`](LayerNormConfig::build) makes the layer.
+    /// Returns the default options; [`build`](LayerNormConfig::build) creates the layer.
     pub fn config() -> LayerNormConfig {
         LayerNormConfig::new()
     }
@@ -70,11 +68,12 @@ impl LayerNorm {
         observed!(self, |layer, x| layer.forward_masked(x, None))
     }
 
-    /// [`forward`](LayerNorm::forward) with statistics of those elements where
-    /// a mask, which broadcasts to the input, is true.
+    /// Like [`forward`](LayerNorm::forward), with an optional mask. The statistics only include
+    /// elements where the mask, which broadcasts to the input, is true.
     ///
     /// # Panics
-    /// As [`forward`](LayerNorm::forward), and if the mask does not broadcast.
+    /// Panics as [`forward`](LayerNorm::forward) does, and if the mask does not broadcast to
+    /// the input.
     #[track_caller]
     pub fn forward_masked(&self, x: &Array, mask: Option<&Array>) -> Array {
         let class = LayerNormConfig::CLASS;

@@ -1,4 +1,4 @@
-//! Normalizations: one way to take statistics, one way to apply them.
+//! Normalization layers. They share the computation of statistics and the normalization itself.
 
 mod batch;
 mod group;
@@ -19,8 +19,8 @@ pub use spectral::{SpectralNorm, SpectralNormConfig};
 pub use statistics::Statistics;
 pub use weight::{WeightNorm, WeightNormConfig};
 
-/// The configuration of a normalization: its own hyperparameters, and those
-/// that all have.
+/// Defines the options of a normalization layer: its own and those that all normalization
+/// layers have.
 macro_rules! norm_hyperparameters {
     (
         $(#[$doc:meta])*
@@ -30,27 +30,25 @@ macro_rules! norm_hyperparameters {
             $(#[$doc])*
             $name as $class () {
                 $($own)*
-                /// Sets the constant added to the variance before the square root.
+                /// Sets the constant added to the variance before the square root. Defaults to
+                /// 1e-5 for `BatchNorm` and to 1e-6 for all others.
                 epsilon: [f64] = $epsilon,
                 /// Sets the dtype of the result. Defaults to the dtype that the input and the
                 /// parameters promote to.
                 dtype: [Option<ramie_core::DType>] = None,
                 /// Sets the dtype of the parameters. Defaults to `f32`.
                 param_dtype: [ramie_core::DType] = ramie_core::DType::F32,
-                /// Whether there is a scale for each feature; there is by
-                /// default.
+                /// Sets whether each feature has a scale. Defaults to `true`.
                 use_scale: [bool] = true,
-                /// How the scale is drawn, ones by default.
+                /// Sets the initializer of the scale. Defaults to ones.
                 scale_init: [$crate::Initializer] = $crate::init::ones(),
-                /// A mapped axis, over whose devices or examples statistics
-                /// are averaged; none by default.
+                /// Sets a mapped axis over which the statistics are averaged. Defaults to none.
                 axis_name: [Option<ramie_core::AxisName>] = None,
-                /// Whether the variance is the mean of squares less the
-                /// squared mean, which needs one pass over the input; it is by
-                /// default.
+                /// Sets whether the variance is computed as E[x²] - E[x]², in one pass over the
+                /// input. Defaults to `true`.
                 use_fast_variance: [bool] = true,
-                /// Whether statistics are at least of `f32` whatever the input
-                /// is; they are by default.
+                /// Sets whether the statistics are computed in `f32` or wider, whatever the
+                /// dtype of the input. Defaults to `true`.
                 force_float32_reductions: [bool] = true,
             }
         }
@@ -83,7 +81,7 @@ macro_rules! norm_hyperparameters {
     };
 }
 
-/// [`norm_hyperparameters`] with a bias.
+/// Extends [`norm_hyperparameters`] with a bias.
 macro_rules! biased_norm_hyperparameters {
     (
         $(#[$doc:meta])*
@@ -93,8 +91,7 @@ macro_rules! biased_norm_hyperparameters {
             $(#[$doc])*
             $name as $class, epsilon $epsilon {
                 $($own)*
-                /// Whether there is a bias for each feature; there is by
-                /// default.
+                /// Sets whether each feature has a bias. Defaults to `true`.
                 use_bias: [bool] = true,
                 /// Sets the initializer of the bias. Defaults to zeros.
                 bias_init: [$crate::Initializer] = $crate::init::zeros(),
@@ -115,8 +112,8 @@ macro_rules! biased_norm_hyperparameters {
     };
 }
 
-/// Linen's module of a normalization that is called with an array, or with an
-/// array and a mask.
+/// Implements Linen's module for a normalization layer whose argument is an array, or an array
+/// and a mask.
 macro_rules! linen_norm {
     ($config:ident) => {
         impl $crate::linen::Module for $config {
@@ -128,8 +125,8 @@ macro_rules! linen_norm {
             }
         }
 
-        /// With a mask, which broadcasts to the input: statistics are of the
-        /// elements where it is true.
+        /// Takes a mask, which broadcasts to the input: the statistics only include elements
+        /// where it is true.
         impl $crate::linen::Module<(Array, Array)> for $config {
             fn call(&self, scope: &mut $crate::linen::Scope, (x, mask): (Array, Array)) -> Array {
                 self.call_in(scope, &x, Some(&mask))
@@ -141,8 +138,7 @@ macro_rules! linen_norm {
     };
 }
 
-/// [`linen_norm`] of a normalization with features on `feature_axes`, of which the
-/// input tells how many there are.
+/// Implements [`linen_norm`] for a layer with `feature_axes`, whose sizes come from the input.
 macro_rules! linen_feature_norm {
     ($config:ident) => {
         impl $config {

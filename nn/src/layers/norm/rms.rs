@@ -1,4 +1,4 @@
-//! `RMSNorm`.
+//! `RMSNorm`: root mean square normalization.
 
 use super::statistics::{Normalization, Statistics, positive_axes};
 use super::{linen_feature_norm, norm_hyperparameters};
@@ -6,8 +6,7 @@ use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Vars};
 use ramie_core::{Array, DType};
 
-/// Divides each example by the root of the mean of its squares
-/// (`nnx.RMSNorm`, `nn.RMSNorm`).
+/// Divides each example by its root mean square (`nnx.RMSNorm`, `nn.RMSNorm`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -24,18 +23,18 @@ pub struct RMSNorm {
     pub reduction_axes: Vec<isize>,
     /// The feature axes.
     pub feature_axes: Vec<isize>,
-    /// What is added to the mean of squares before its root is taken.
+    /// The constant added to the mean square before the square root.
     pub epsilon: f64,
     /// The dtype of the result. Defaults to the dtype that the input and the parameters promote
     /// to.
     pub dtype: Option<DType>,
-    /// How mean and variance are computed.
+    /// How the mean square is computed.
     #[tree(fixed)]
     pub statistics: Statistics,
 }
 
 norm_hyperparameters! {
-    /// The hyperparameters of an [`RMSNorm`].
+    /// Options of an [`RMSNorm`] layer.
     ///
     /// As a Linen module, its argument is an array, or an array and a mask.
     RMSNormConfig as "RMSNorm", epsilon 1e-6 {
@@ -47,14 +46,13 @@ norm_hyperparameters! {
 }
 
 impl RMSNorm {
-    /// A layer for inputs of `num_features`, its scale one.
+    /// Creates a layer for inputs of `num_features`, with scale one.
     #[track_caller]
     pub fn new(num_features: usize, rngs: &mut Rngs) -> RMSNorm {
         RMSNorm::config().build(num_features, rngs)
     }
 
-    /// The hyperparameters, to be changed before
-    /// [`build`](RMSNormConfig::build) makes the layer.
+    /// Returns the default options; [`build`](RMSNormConfig::build) creates the layer.
     pub fn config() -> RMSNormConfig {
         RMSNormConfig::new()
     }
@@ -68,11 +66,12 @@ impl RMSNorm {
         observed!(self, |layer, x| layer.forward_masked(x, None))
     }
 
-    /// [`forward`](RMSNorm::forward) with statistics of those elements where a
-    /// mask, which broadcasts to the input, is true.
+    /// Like [`forward`](RMSNorm::forward), with an optional mask. The statistics only include
+    /// elements where the mask, which broadcasts to the input, is true.
     ///
     /// # Panics
-    /// As [`forward`](RMSNorm::forward), and if the mask does not broadcast.
+    /// Panics as [`forward`](RMSNorm::forward) does, and if the mask does not broadcast to the
+    /// input.
     #[track_caller]
     pub fn forward_masked(&self, x: &Array, mask: Option<&Array>) -> Array {
         let class = RMSNormConfig::CLASS;
@@ -92,7 +91,7 @@ impl RMSNorm {
 impl RMSNormConfig {
     /// Builds the layer for inputs of `num_features`.
     ///
-    /// A new scale takes a key of the stream `params`.
+    /// A new scale takes a key from the stream `params`.
     #[track_caller]
     pub fn build<'a>(&self, num_features: usize, vars: impl Into<Vars<'a>>) -> RMSNorm {
         self.build_for(&[num_features], &mut vars.into())

@@ -1,4 +1,4 @@
-//! `SpectralNorm`.
+//! `SpectralNorm`: spectral normalization of kernels.
 
 use super::weights::{in_order, l2_normalized, run_with_parameters, slashed, with_parameters};
 use crate::layers::promote::computed_in;
@@ -8,13 +8,12 @@ use ramie_core::{Array, DType, Reduction, State, Tree, where_};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// A layer whose kernels are divided by their greatest singular value, so that
-/// it stretches nothing (`nnx.SpectralNorm`, `nn.SpectralNorm`; Miyato and
-/// others, 2018).
+/// A layer whose kernels are divided by their largest singular value (`nnx.SpectralNorm`,
+/// `nn.SpectralNorm`; Miyato et al., 2018).
 ///
-/// The value is estimated by power iteration, which each call in training
-/// carries on; [`Module::eval`] has it stay as it is. The layer holds kernels
-/// as they are learned; calls compute with normalized ones.
+/// The singular value is estimated by power iteration, which each call in training mode
+/// continues. After [`Module::eval`] the estimates no longer change. The layer stores the
+/// unnormalized kernels; calls compute with normalized ones.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -26,29 +25,28 @@ use std::collections::BTreeMap;
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct SpectralNorm<L> {
-    /// The layer.
+    /// The normalized layer.
     pub layer_instance: L,
-    /// For each parameter of two axes or more, by its path with slashes, the
-    /// singular vector `u` and the singular value `sigma`.
+    /// The estimated singular vector `u` and singular value `sigma` of each parameter with two
+    /// or more axes. Keys are the parameter's path, with slashes, followed by `/u` or `/sigma`.
     pub batch_stats: BTreeMap<String, BatchStat>,
-    /// Whether estimates stay as they are.
+    /// Whether the estimates stay unchanged.
     pub use_running_average: UseRunningAverage,
-    /// How many steps of power iteration a call makes; none normalize nothing.
+    /// Number of power iterations per call. With 0, nothing is normalized.
     pub n_steps: usize,
-    /// What is added to squared lengths before their root is taken.
+    /// The constant added to squared norms before the square root.
     pub epsilon: f64,
-    /// The element type of normalized kernels; by default the one that kernel
-    /// and estimates promote to.
+    /// The dtype of the normalized kernels. Defaults to the dtype that the kernel and the
+    /// estimates promote to.
     pub dtype: Option<DType>,
 }
 
-/// The hyperparameters of a [`SpectralNorm`], around a layer that holds its
-/// variables or one of Linen's modules.
+/// Options of a [`SpectralNorm`] around a layer that owns its variables, or around a Linen
+/// module.
 ///
-/// As Linen's module it is called with `(arguments, UseRunningAverage(!train))`.
-/// The parameters of the module in it are those of the part `layer_instance`,
-/// the estimates are in the collection `batch_stats`, which must be mutable in
-/// training.
+/// As a Linen module, its argument is `(arguments, UseRunningAverage(!train))`. The parameters
+/// of the wrapped module belong to the submodule `layer_instance`. The estimates are in the
+/// collection `batch_stats`, which must be mutable in training.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, random};
@@ -74,7 +72,7 @@ impl<L> SpectralNormConfig<L> {
     /// Name of the Linen class.
     pub const CLASS: &'static str = "SpectralNorm";
 
-    /// Around a layer or a module.
+    /// Creates the default options for a layer or a module.
     pub fn new(layer_instance: L) -> SpectralNormConfig<L> {
         SpectralNormConfig {
             layer_instance,
@@ -87,56 +85,55 @@ impl<L> SpectralNormConfig<L> {
         }
     }
 
-    /// How many steps of power iteration a call makes, 1 by default; none
-    /// normalize nothing.
+    /// Sets the number of power iterations per call. Defaults to 1. With 0, nothing is
+    /// normalized.
     #[must_use]
     pub fn n_steps(mut self, n_steps: usize) -> Self {
         self.n_steps = n_steps;
         self
     }
 
-    /// What is added to squared lengths before their root is taken.
+    /// Sets the constant added to squared norms before the square root. Defaults to 1e-12.
     #[must_use]
     pub fn epsilon(mut self, epsilon: f64) -> Self {
         self.epsilon = epsilon;
         self
     }
 
-    /// The element type of normalized kernels; by default the one that kernel
-    /// and estimates promote to.
+    /// Sets the dtype of the normalized kernels. Defaults to the dtype that the kernel and the
+    /// estimates promote to.
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         self.dtype = Some(dtype);
         self
     }
 
-    /// The element type of estimates, `f32` by default.
+    /// Sets the dtype of the estimates. Defaults to `f32`.
     #[must_use]
     pub fn param_dtype(mut self, dtype: DType) -> Self {
         self.param_dtype = dtype;
         self
     }
 
-    /// Whether parameters of more than two axes are refused, instead of taken
-    /// for matrices with the last axis for columns; they are not by default.
+    /// Sets whether to panic for parameters with more than two axes. Defaults to `false`, which
+    /// treats them as matrices with the last axis as columns.
     #[must_use]
     pub fn error_on_non_matrix(mut self, error: bool) -> Self {
         self.error_on_non_matrix = error;
         self
     }
 
-    /// The collection of estimates in the way of Linen, `batch_stats` by
-    /// default.
+    /// Sets the Linen collection of the estimates. Defaults to `batch_stats`.
     #[must_use]
     pub fn collection_name(mut self, name: &'static str) -> Self {
         self.collection_name = name;
         self
     }
 
-    /// Whether a parameter is normalized.
+    /// Returns `true` if the parameter is normalized.
     ///
     /// # Panics
-    /// If it has more than two axes, where that is refused.
+    /// Panics if the parameter has more than two axes and `error_on_non_matrix` is set.
     #[track_caller]
     fn accepts(&self, path: &str, value: &Array) -> bool {
         let accepted = value.ndim() > 1 && self.n_steps > 0;
@@ -149,11 +146,11 @@ impl<L> SpectralNormConfig<L> {
         accepted
     }
 
-    /// The layer, with first estimates, each of which takes a key of the
-    /// stream `params`.
+    /// Builds the layer with initial estimates, each of which takes a key from the stream
+    /// `params`.
     ///
     /// # Panics
-    /// If a parameter has more than two axes, where that is refused.
+    /// Panics if a parameter has more than two axes and `error_on_non_matrix` is set.
     #[track_caller]
     pub fn build(self, rngs: &mut Rngs) -> SpectralNorm<L>
     where
@@ -188,8 +185,8 @@ fn columns(value: &Array) -> usize {
     value.shape()[value.ndim() - 1]
 }
 
-/// A parameter divided by the estimate of its greatest singular value, and the
-/// estimates: singular vector and value. There is one step at least.
+/// Returns a parameter divided by the estimate of its largest singular value, and the new
+/// estimates: singular vector and value. Makes at least one power iteration.
 #[track_caller]
 fn normalized(
     value: &Array,
@@ -219,23 +216,22 @@ fn normalized(
 }
 
 impl<L: Tree> SpectralNorm<L> {
-    /// Around a layer, with one step of power iteration in each call.
+    /// Creates the normalization of a layer, with one power iteration per call.
     #[track_caller]
     pub fn new(layer_instance: L, rngs: &mut Rngs) -> SpectralNorm<L> {
         SpectralNormConfig::new(layer_instance).build(rngs)
     }
 
-    /// The hyperparameters of a normalization of this layer.
+    /// Returns the options of a normalization of this layer.
     pub fn of(layer_instance: L) -> SpectralNormConfig<L> {
         SpectralNormConfig::new(layer_instance)
     }
 
-    /// Calls the layer, whatever its methods, with normalized parameters.
-    /// Estimates are updated unless the layer is in evaluation, or the call
-    /// says otherwise.
+    /// Calls `call` with the layer, whose parameters are normalized. Updates the estimates if
+    /// `update_stats` is true; by default, if the layer is in training mode.
     ///
     /// # Panics
-    /// As the layer.
+    /// Panics if `call` does.
     #[track_caller]
     pub fn with<R>(&mut self, update_stats: Option<bool>, call: impl FnOnce(&mut L) -> R) -> R {
         let update = update_stats.unwrap_or(!self.use_running_average.0);
@@ -258,10 +254,10 @@ impl<L: Tree> SpectralNorm<L> {
         with_parameters(&mut self.layer_instance, other, call)
     }
 
-    /// The layer's output, with normalized parameters.
+    /// Computes the layer's output with normalized parameters.
     ///
     /// # Panics
-    /// As the layer.
+    /// Panics as the layer's `forward` does.
     #[track_caller]
     pub fn forward(&mut self, x: &Array) -> Array
     where

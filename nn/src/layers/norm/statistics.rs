@@ -1,33 +1,32 @@
-//! Mean and variance, and what normalizations do with them.
+//! Statistics for normalization layers, and the normalization by them.
 
 use crate::Param;
 use crate::layers::promote::computed_in;
 use ramie_core::{Array, AxisName, DType, Reduction, pmean, promote_types, result_type, stack};
 
-/// How a normalization takes mean and variance.
+/// Options for computing mean and variance in a normalization layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Statistics {
-    /// A mapped axis, over whose devices or examples statistics are averaged.
+    /// A mapped axis over which the statistics are averaged, if any.
     pub axis_name: Option<AxisName>,
-    /// Whether the variance is the mean of squares less the squared mean,
-    /// which needs one pass over the input, instead of the mean of squared
-    /// distances from the mean, which loses fewer digits.
+    /// Whether the variance is computed as E[x²] - E[x]², in one pass over the input. Otherwise
+    /// it is the mean squared distance from the mean, which is more accurate.
     pub use_fast_variance: bool,
-    /// Whether statistics are at least of `f32` whatever the input is.
+    /// Whether the statistics are computed in `f32` or wider, whatever the dtype of the input.
     pub force_float32_reductions: bool,
 }
 
-/// The input of statistics.
+/// The input of the statistics.
 pub(crate) struct Sample<'a> {
     pub x: &'a Array,
-    /// From 0, in order.
+    /// The reduction axes, non-negative and in ascending order.
     pub axes: &'a [usize],
     pub mask: Option<&'a Array>,
-    /// The element type that the layer was given.
+    /// The dtype option of the layer.
     pub dtype: Option<DType>,
 }
 
-/// Axes from 0, in order, without those named twice.
+/// Returns the axes as non-negative numbers in ascending order, without duplicates.
 #[track_caller]
 pub(crate) fn positive_axes(class: &str, x: &Array, axes: &[isize]) -> Vec<usize> {
     let rank = x.ndim() as isize;
@@ -50,7 +49,7 @@ fn signed(axes: &[usize]) -> Vec<isize> {
     axes.iter().map(|&a| a as isize).collect()
 }
 
-/// `|x|²` of each element.
+/// Returns `|x|²` of each element.
 fn abs_sq(x: &Array) -> Array {
     match x.dtype().is_complex() {
         true => x.real().square() + x.imag().square(),
@@ -59,8 +58,8 @@ fn abs_sq(x: &Array) -> Array {
 }
 
 impl Statistics {
-    /// Mean and variance, in the order of operations of Flax's
-    /// `_compute_stats`. Without a mean it is taken for zero.
+    /// Computes mean and variance in the order of operations of Flax's `_compute_stats`. If
+    /// `use_mean` is false, the mean is taken to be zero.
     #[track_caller]
     pub(crate) fn of(&self, sample: &Sample<'_>, use_mean: bool) -> (Array, Array) {
         let mut dtype = sample.dtype.unwrap_or_else(|| result_type(&[sample.x]));
@@ -85,7 +84,7 @@ impl Statistics {
         if self.use_fast_variance {
             let (mu, mu2) = (mean(x), mean(&abs_sq(x)));
             let (mu, mu2) = match self.axis_name {
-                // One message for both.
+                // One collective for both.
                 Some(axis) => {
                     let both = pmean(&stack(&[mu, mu2], 0), axis);
                     let at = |i| both.index_in_dim(i, 0, false);
@@ -103,7 +102,7 @@ impl Statistics {
     }
 }
 
-/// What is done with statistics.
+/// The parameters and axes of a normalization.
 pub(crate) struct Normalization<'a> {
     pub class: &'static str,
     pub reduction_axes: &'a [usize],
@@ -115,12 +114,12 @@ pub(crate) struct Normalization<'a> {
 }
 
 impl Normalization<'_> {
-    /// The sizes of the features of an input.
+    /// Returns the sizes of the feature axes of an input.
     pub fn features(x: &Array, feature_axes: &[usize]) -> Vec<usize> {
         feature_axes.iter().map(|&a| x.shape()[a]).collect()
     }
 
-    /// Checks that something of the layer has an element for each feature.
+    /// Checks that an array of the layer has one element per feature.
     #[track_caller]
     pub fn expect_features(class: &str, name: &str, value: &Array, x: &Array, axes: &[usize]) {
         let features = Self::features(x, axes);
@@ -136,8 +135,7 @@ impl Normalization<'_> {
         );
     }
 
-    /// The input normalized by statistics of its own, of those elements where a
-    /// mask is true.
+    /// Normalizes the input by its own statistics, over the elements where the mask is true.
     #[track_caller]
     pub fn by_own(
         &self,
@@ -156,7 +154,7 @@ impl Normalization<'_> {
         self.of(x, &mean, &var)
     }
 
-    /// The input less the mean, divided by the deviation, scaled and moved, in
+    /// Subtracts the mean, divides by the standard deviation, and applies scale and bias, in
     /// the order of operations of Flax's `_normalize`.
     #[track_caller]
     pub fn of(&self, x: &Array, mean: &Array, var: &Array) -> Array {

@@ -1,4 +1,4 @@
-//! `WeightNorm`.
+//! `WeightNorm`: weight normalization of kernels.
 
 use super::weights::{in_order, l2_normalized, run_with_parameters, slashed, with_parameters};
 use crate::layers::promote::computed_in;
@@ -8,12 +8,10 @@ use ramie_core::{Array, DType, Reduction, State, Tree};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// A layer whose kernels are divided by their lengths, one for each feature,
-/// and multiplied by learned scales (`nnx.WeightNorm`, `nn.WeightNorm`;
-/// Salimans and Kingma, 2016).
+/// A layer whose kernels are normalized to unit length per feature and multiplied by learned
+/// scales (`nnx.WeightNorm`, `nn.WeightNorm`; Salimans and Kingma, 2016).
 ///
-/// The layer holds kernels as they are learned; calls compute with normalized
-/// ones.
+/// The layer stores the unnormalized kernels; calls compute with normalized ones.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -25,28 +23,27 @@ use std::collections::BTreeMap;
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct WeightNorm<L> {
-    /// The layer.
+    /// The normalized layer.
     pub layer_instance: L,
-    /// The scale of each kernel, if there are any, by its path with slashes.
+    /// The scales, if any, by the path of their kernel, with slashes.
     pub scales: BTreeMap<String, Param>,
-    /// The axes of a kernel that features are on; each feature has a length
-    /// and a scale.
+    /// The feature axes of a kernel. Each feature has its own length and scale.
     pub feature_axes: Vec<isize>,
-    /// What is added to the squared length before its root is taken.
+    /// The constant added to the squared length before the square root.
     pub epsilon: f64,
-    /// The element type of normalized kernels; by default the one that kernel
-    /// and scale promote to.
+    /// The dtype of the normalized kernels. Defaults to the dtype that the kernel and the scale
+    /// promote to.
     pub dtype: Option<DType>,
-    /// Names in the paths of those parameters that are normalized; all are
-    /// without it.
+    /// Substrings that select parameters to normalize by their paths. `None` selects all
+    /// parameters.
     pub variable_filter: Option<Vec<&'static str>>,
 }
 
-/// The hyperparameters of a [`WeightNorm`], around a layer that holds its
-/// variables or one of Linen's modules.
+/// Options of a [`WeightNorm`] around a layer that owns its variables, or around a Linen
+/// module.
 ///
-/// As Linen's module it is called as the module in it, whose parameters are
-/// those of the part `layer_instance`.
+/// As a Linen module, its arguments are those of the wrapped module, whose parameters belong to
+/// the submodule `layer_instance`.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, random};
@@ -71,7 +68,7 @@ impl<L> WeightNormConfig<L> {
     /// Name of the Linen class.
     pub const CLASS: &'static str = "WeightNorm";
 
-    /// Around a layer or a module.
+    /// Creates the default options for a layer or a module.
     pub fn new(layer_instance: L) -> WeightNormConfig<L> {
         WeightNormConfig {
             layer_instance,
@@ -85,60 +82,60 @@ impl<L> WeightNormConfig<L> {
         }
     }
 
-    /// The axes of a kernel that features are on, the last one by default;
-    /// without any, the kernel has one length and one scale.
+    /// Sets the feature axes of a kernel. Defaults to the last axis. Without axes, the whole
+    /// kernel has one length and one scale.
     #[must_use]
     pub fn feature_axes(mut self, axes: &[isize]) -> Self {
         self.feature_axes = axes.to_vec();
         self
     }
 
-    /// What is added to the squared length before its root is taken.
+    /// Sets the constant added to the squared length before the square root. Defaults to 1e-12.
     #[must_use]
     pub fn epsilon(mut self, epsilon: f64) -> Self {
         self.epsilon = epsilon;
         self
     }
 
-    /// The element type of normalized kernels; by default the one that kernel
-    /// and scale promote to.
+    /// Sets the dtype of the normalized kernels. Defaults to the dtype that the kernel and the
+    /// scale promote to.
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         self.dtype = Some(dtype);
         self
     }
 
-    /// The element type of scales, `f32` by default.
+    /// Sets the dtype of the scales. Defaults to `f32`.
     #[must_use]
     pub fn param_dtype(mut self, dtype: DType) -> Self {
         self.param_dtype = dtype;
         self
     }
 
-    /// Whether there are scales; there are by default.
+    /// Sets whether there are scales. Defaults to `true`.
     #[must_use]
     pub fn use_scale(mut self, use_scale: bool) -> Self {
         self.use_scale = use_scale;
         self
     }
 
-    /// How scales are drawn, ones by default.
+    /// Sets the initializer of the scales. Defaults to ones.
     #[must_use]
     pub fn scale_init(mut self, init: Initializer) -> Self {
         self.scale_init = init;
         self
     }
 
-    /// Names in the paths of those parameters that are normalized, `kernel` by
-    /// default; `None` for all.
+    /// Sets the substrings that select parameters to normalize by their paths. Defaults to
+    /// `kernel`; `None` selects all parameters.
     #[must_use]
     pub fn variable_filter(mut self, names: Option<&[&'static str]>) -> Self {
         self.variable_filter = names.map(<[_]>::to_vec);
         self
     }
 
-    /// The layer, with new scales. They are drawn without taking keys from the
-    /// streams, as in NNX.
+    /// Builds the layer with new scales. As in NNX, drawing them does not advance the RNG
+    /// streams.
     #[track_caller]
     pub fn build(self, rngs: &mut Rngs) -> WeightNorm<L>
     where
@@ -151,7 +148,7 @@ impl<L> WeightNormConfig<L> {
             .filter(|path| self.use_scale && accepted(&self.variable_filter, &slashed(path)));
         for (i, path) in kept.enumerate() {
             let shape = self.scale_shape(&params[&path]);
-            // A key that no other parameter has.
+            // Derive a key from the next one without taking it.
             let key = rngs.get("params").peek();
             let key = key.fold_in(Array::scalar(i as u32, DType::U32));
             let scale = self.scale_init.draw(&key, &shape, self.param_dtype);
@@ -179,7 +176,7 @@ fn features(value: &Array, axes: &[isize]) -> Vec<usize> {
     super::statistics::positive_axes("WeightNorm", value, axes)
 }
 
-/// Whether one of the names is in the path.
+/// Returns `true` if the path contains one of the names.
 fn accepted(filter: &Option<Vec<&'static str>>, path: &str) -> bool {
     match filter {
         None => true,
@@ -187,7 +184,7 @@ fn accepted(filter: &Option<Vec<&'static str>>, path: &str) -> bool {
     }
 }
 
-/// A kernel of the length that the scale says.
+/// Returns a kernel normalized to the length given by `scale`, or to length 1.
 #[track_caller]
 fn normalized(
     value: &Array,
@@ -215,21 +212,21 @@ fn normalized(
 }
 
 impl<L: Tree> WeightNorm<L> {
-    /// Around a layer, its kernels of length one at first.
+    /// Creates the normalization of a layer. Its kernels initially have length one.
     #[track_caller]
     pub fn new(layer_instance: L, rngs: &mut Rngs) -> WeightNorm<L> {
         WeightNormConfig::new(layer_instance).build(rngs)
     }
 
-    /// The hyperparameters of a normalization of this layer.
+    /// Returns the options of a normalization of this layer.
     pub fn of(layer_instance: L) -> WeightNormConfig<L> {
         WeightNormConfig::new(layer_instance)
     }
 
-    /// Calls the layer, whatever its methods, with normalized kernels.
+    /// Calls `call` with the layer, whose kernels are normalized.
     ///
     /// # Panics
-    /// As the layer.
+    /// Panics if `call` does.
     #[track_caller]
     pub fn with<R>(&mut self, call: impl FnOnce(&mut L) -> R) -> R {
         let (scales, filter) = (&self.scales, &self.variable_filter);
@@ -244,10 +241,10 @@ impl<L: Tree> WeightNorm<L> {
         with_parameters(&mut self.layer_instance, other, call)
     }
 
-    /// The layer's output, with normalized kernels.
+    /// Computes the layer's output with normalized kernels.
     ///
     /// # Panics
-    /// As the layer.
+    /// Panics as the layer's `forward` does.
     #[track_caller]
     pub fn forward(&mut self, x: &Array) -> Array
     where

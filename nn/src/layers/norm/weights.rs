@@ -1,29 +1,30 @@
-//! Layers that compute with other parameters than those that they hold.
+//! Calls of layers with temporarily replaced parameters.
 
 use crate::Param;
 use crate::linen::{Module, Scope};
 use ramie_core::{Array, Reduction, State, Tree, tree};
 
-/// The array divided by its Euclidean length along the axes.
+/// Divides the array by its Euclidean norm along the axes.
 pub(super) fn l2_normalized(x: &Array, over: &Reduction, epsilon: f64) -> Array {
     let squares = (x * x).sum_with(&over.clone().keepdims());
     x * (squares + epsilon).rsqrt()
 }
 
-/// The name of a variable that belongs to a parameter of a layer.
+/// Returns the path with slashes instead of dots, as in names of variables that belong to a
+/// parameter.
 pub(super) fn slashed(path: &str) -> String {
     path.replace('.', "/")
 }
 
-/// Paths in the order of Flax's trees: by the names in them.
+/// Returns the paths in the order of Flax's trees: compared component by component.
 pub(super) fn in_order(params: &State) -> Vec<String> {
     let mut paths: Vec<String> = params.paths().map(str::to_owned).collect();
     paths.sort_by(|a, b| a.split('.').cmp(b.split('.')));
     paths
 }
 
-/// Calls a layer that holds its parameters with others in their place, which
-/// are a function of path and value.
+/// Calls a layer that owns its parameters with replaced parameters, then restores them. `other`
+/// returns the replacement from path and value.
 pub(super) fn with_parameters<L: Tree, R>(
     layer: &mut L,
     mut other: impl FnMut(&str, &Array) -> Array,
@@ -40,9 +41,9 @@ pub(super) fn with_parameters<L: Tree, R>(
     out
 }
 
-/// Calls a module, the part `layer_instance`, with other parameters in the
-/// place of its own, which are a function of name, path and value
-/// (`map_variables`). As in Flax, a new module keeps the others.
+/// Calls a module as the submodule `layer_instance` with replaced parameters (`map_variables`).
+/// `other` returns the replacement from name, path and value. As in Flax, a module that is
+/// being initialized keeps the replaced parameters.
 #[track_caller]
 pub(super) fn run_with_parameters<M, A: Tree, O: Tree>(
     scope: &mut Scope,

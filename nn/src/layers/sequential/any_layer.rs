@@ -1,4 +1,4 @@
-//! `AnyLayer`: a layer whose type is not known.
+//! `AnyLayer`: a type-erased layer.
 
 use super::function::Function;
 use crate::Forward;
@@ -7,10 +7,9 @@ use ramie_core::{Array, fixed_tree};
 use std::any::Any;
 use std::fmt;
 
-/// A layer of any type, or a function: an entry of a
-/// [`Sequential`](crate::Sequential).
+/// A layer of any type, or a function: an entry of a [`Sequential`](crate::Sequential).
 ///
-/// As a tree it is what is in it.
+/// As a pytree it is transparent: its leaves are those of the layer.
 pub struct AnyLayer(Kind);
 
 enum Kind {
@@ -20,7 +19,7 @@ enum Kind {
 
 fixed_tree!(Function);
 
-/// What [`Forward`] and [`Tree`] ask for, of a value whose type is not known.
+/// The methods of [`Forward`] and [`Tree`] for a type-erased value.
 trait Erased: Send + Sync {
     fn forward(&mut self, x: &Array) -> Array;
     fn walk(&self, visitor: &mut dyn Visitor);
@@ -61,7 +60,7 @@ impl<L: Forward> Erased for L {
 }
 
 impl AnyLayer {
-    /// The layer in it, if it is of this type.
+    /// Returns a reference to the layer if it has this type.
     ///
     /// ```no_run
     /// use ramie_nn::{Linear, Rngs, Sequential};
@@ -75,7 +74,7 @@ impl AnyLayer {
         }
     }
 
-    /// The layer in it, to be changed, if it is of this type.
+    /// Returns a mutable reference to the layer if it has this type.
     pub fn downcast_mut<L: Forward>(&mut self) -> Option<&mut L> {
         match &mut self.0 {
             Kind::Layer(layer) => (**layer).any_mut().downcast_mut(),
@@ -134,21 +133,21 @@ impl fmt::Debug for AnyLayer {
     }
 }
 
-/// What becomes an entry of a [`Sequential`](crate::Sequential): a layer, or a
-/// function of an array. `Marker` tells the two apart, and is inferred.
+/// A value that converts to an entry of a [`Sequential`](crate::Sequential): a layer, or a
+/// function of an array. `Marker` distinguishes the two and is inferred.
 pub trait IntoLayer<Marker> {
-    /// The entry.
+    /// Converts the value to an entry.
     fn into_layer(self) -> AnyLayer;
 }
 
-/// Says that something is called because it is a layer, or a module.
+/// Marker of values that are called as layers or modules.
 pub struct ByType(());
-/// Says that something is called because it is a function.
+/// Marker of values that are called as functions.
 pub struct ByCall(());
 
 impl<L: Forward> IntoLayer<ByType> for L {
     fn into_layer(self) -> AnyLayer {
-        // An entry stays the entry that it is.
+        // An `AnyLayer` stays as it is, instead of being wrapped again.
         let mut layer = Some(self);
         if let Some(entry) = (&mut layer as &mut dyn Any).downcast_mut::<Option<AnyLayer>>() {
             return entry.take().expect("an entry");

@@ -1,4 +1,4 @@
-//! `Function`: what is called between layers.
+//! `Function`: a function between layers.
 
 use ramie_core::Array;
 use std::any::TypeId;
@@ -6,10 +6,10 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// A function of an array among layers.
+/// A function of an array between layers.
 ///
-/// As a fixed value a function without captures is known by its type, another
-/// one by where it is, so that it equals its clones only.
+/// As a static value, a function without captures is identified by its type. A function with
+/// captures is identified by its address, so it equals only its clones.
 #[derive(Clone)]
 pub(super) struct Function {
     f: Arc<dyn Fn(&Array) -> Array + Send + Sync>,

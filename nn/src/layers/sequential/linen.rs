@@ -1,4 +1,4 @@
-//! `Sequential` in the way of Linen.
+//! `Sequential` in Linen style.
 
 use super::any_layer::{ByCall, ByType};
 use super::function::Function;
@@ -9,10 +9,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// Modules one after the other, with functions between them
-/// (`nn.Sequential`).
+/// A sequence of modules, with functions between them (`nn.Sequential`).
 ///
-/// Their names are `layers_0`, `layers_1` and so on, where functions count.
+/// The modules are named `layers_0`, `layers_1` and so on; functions are counted, too.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, random};
@@ -24,9 +23,9 @@ use std::sync::Arc;
 /// assert_eq!(net.apply(&variables, x).shape(), [4, 1]);
 /// ```
 ///
-/// In Flax, modules that are made inside a compact method are parts of the module
-/// that has the method, also where they are handed to a `Sequential` made there:
-/// [`inline`](Sequential::inline) is for that.
+/// In Flax, modules created inside a compact method are submodules of the module that has the
+/// method, even if they are passed to a `Sequential` created there. Use
+/// [`inline`](Sequential::inline) for this behavior.
 #[derive(Clone, Default)]
 pub struct Sequential {
     steps: Vec<Step>,
@@ -42,7 +41,7 @@ enum Kind {
     Function(Function),
 }
 
-/// A module that is kept by a value which may be cloned and sent.
+/// A module that is shared by clones and can be sent to other threads.
 trait Shared: Module + Send + Sync {
     fn any(&self) -> &dyn Any;
 }
@@ -54,30 +53,30 @@ impl<M: Module + Send + Sync + 'static> Shared for M {
 }
 
 impl Sequential {
-    /// From a tuple of up to sixteen modules and functions, or a list of modules
-    /// of one type.
+    /// Creates a sequence from a tuple of up to sixteen modules and functions, or from a list
+    /// of modules of one type.
     pub fn new<M>(layers: impl IntoSteps<M>) -> Sequential {
         let steps = layers.into_steps();
         Sequential { steps }
     }
 
-    /// With one more module, or function, at the end.
+    /// Appends a module or a function.
     #[must_use]
     pub fn then<M>(mut self, layer: impl IntoStep<M>) -> Sequential {
         self.steps.push(layer.into_step());
         self
     }
 
-    /// With a function at the end. It is as [`then`](Sequential::then), where a
-    /// closure would have to say the type of its argument.
+    /// Appends a function. Unlike for [`then`](Sequential::then), a closure need not declare
+    /// the type of its argument.
     #[must_use]
     pub fn function(self, f: impl Fn(&Array) -> Array + Send + Sync + 'static) -> Sequential {
         self.then::<ByCall>(f)
     }
 
-    /// Calls the modules as parts of the module whose scope this is, under
-    /// automatic names such as `Dense_0`: what Flax does with a `Sequential` made
-    /// inside a compact method. Those inside of others are called so too.
+    /// Calls the modules as submodules of the module whose scope this is, under automatic names
+    /// such as `Dense_0`. Flax does this for a `Sequential` created inside a compact method.
+    /// Nested sequences are called the same way.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -92,7 +91,7 @@ impl Sequential {
     /// ```
     ///
     /// # Panics
-    /// If there are no layers; and as the modules.
+    /// Panics if there are no layers, and as the modules do.
     #[track_caller]
     pub fn inline(&self, scope: &mut Scope, x: Array) -> Array {
         self.run(x, |_, module, x| match module.any().downcast_ref() {
@@ -145,10 +144,10 @@ impl fmt::Debug for Step {
     }
 }
 
-/// What becomes a step of a [`Sequential`]: a module, or a function of an array.
-/// `Marker` tells the two apart, and is inferred.
+/// A value that converts to a step of a [`Sequential`]: a module, or a function of an array.
+/// `Marker` distinguishes the two and is inferred.
 pub trait IntoStep<Marker> {
-    /// The step.
+    /// Converts the value to a step.
     fn into_step(self) -> Step;
 }
 
@@ -164,10 +163,10 @@ impl<F: Fn(&Array) -> Array + Send + Sync + 'static> IntoStep<ByCall> for F {
     }
 }
 
-/// What becomes the steps of a [`Sequential`]: a tuple of modules and functions,
-/// or a list of modules.
+/// A value that converts to the steps of a [`Sequential`]: a tuple of modules and functions, or
+/// a list of modules.
 pub trait IntoSteps<Marker> {
-    /// The steps, in order.
+    /// Converts the value to steps, in order.
     fn into_steps(self) -> Vec<Step>;
 }
 

@@ -1,4 +1,4 @@
-//! `Sequential`: layers one after the other.
+//! `Sequential`: a sequence of layers.
 
 mod any_layer;
 mod function;
@@ -11,7 +11,7 @@ use ramie_core::Array;
 pub use any_layer::{AnyLayer, ByCall, ByType, IntoLayer};
 pub use linen::{IntoStep, IntoSteps, Sequential as LinenSequential};
 
-/// Layers one after the other, with functions between them (`nnx.Sequential`).
+/// A sequence of layers, with functions between them (`nnx.Sequential`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -27,7 +27,7 @@ pub use linen::{IntoStep, IntoSteps, Sequential as LinenSequential};
 /// let y = net.forward(&Array::ones(&[4, 2], DType::F32));
 /// ```
 ///
-/// One may be made step by step, in a loop for instance:
+/// A sequence can also be built step by step, for example in a loop:
 ///
 /// ```no_run
 /// use ramie_nn::{Linear, Rngs, Sequential};
@@ -39,37 +39,37 @@ pub use linen::{IntoStep, IntoSteps, Sequential as LinenSequential};
 /// ```
 #[derive(Clone, Debug, Default, Module)]
 pub struct Sequential {
-    /// Layers and functions, in the order of calls. The paths of variables are
-    /// `layers.0.kernel` and so on; functions count.
+    /// Layers and functions, in call order. The paths of variables are `layers.0.kernel` and so
+    /// on; functions are counted, too.
     pub layers: Vec<AnyLayer>,
 }
 
 impl Sequential {
-    /// From a tuple of up to sixteen layers and functions, or a list of layers of
-    /// one type.
+    /// Creates a sequence from a tuple of up to sixteen layers and functions, or from a list of
+    /// layers of one type.
     pub fn new<M>(layers: impl IntoLayers<M>) -> Sequential {
         let layers = layers.into_layers();
         Sequential { layers }
     }
 
-    /// With one more layer, or function, at the end.
+    /// Appends a layer or a function.
     #[must_use]
     pub fn then<M>(mut self, layer: impl IntoLayer<M>) -> Sequential {
         self.layers.push(layer.into_layer());
         self
     }
 
-    /// With a function at the end. It is as [`then`](Sequential::then), where a
-    /// closure would have to say the type of its argument.
+    /// Appends a function. Unlike for [`then`](Sequential::then), a closure need not declare
+    /// the type of its argument.
     #[must_use]
     pub fn function(self, f: impl Fn(&Array) -> Array + Send + Sync + 'static) -> Sequential {
         self.then::<ByCall>(f)
     }
 
-    /// The input through all layers; the input itself if there are none.
+    /// Passes the input through all layers. Returns the input if there are none.
     ///
     /// # Panics
-    /// As the layers.
+    /// Panics as the layers do.
     #[track_caller]
     pub fn forward(&mut self, x: &Array) -> Array {
         observed!(mut self, |layer, x| layer.compute(x))
@@ -85,10 +85,10 @@ impl Sequential {
     }
 }
 
-/// What becomes the layers of a [`Sequential`]: a tuple of layers and functions,
-/// or a list of layers.
+/// A value that converts to the layers of a [`Sequential`]: a tuple of layers and functions, or
+/// a list of layers.
 pub trait IntoLayers<Marker> {
-    /// The layers, in order.
+    /// Converts the value to layers, in order.
     fn into_layers(self) -> Vec<AnyLayer>;
 }
 
