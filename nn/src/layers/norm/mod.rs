@@ -44,7 +44,7 @@ macro_rules! norm_hyperparameters {
                 scale_init: [$crate::Initializer] = $crate::init::ones(),
                 /// Sets a mapped axis over which the statistics are averaged. Defaults to none.
                 axis_name: [Option<ramie_core::AxisName>] = None,
-                /// Sets whether the variance is computed as E[x²] - E[x]², in one pass over the
+                /// Sets whether the variance is computed as `E[x²] - E[x]²`, in one pass over the
                 /// input. Defaults to `true`.
                 use_fast_variance: [bool] = true,
                 /// Sets whether the statistics are computed in `f32` or wider, whatever the

@@ -9,7 +9,7 @@ use ramie_core::{Array, AxisName, DType, Reduction, pmean, promote_types, result
 pub struct Statistics {
     /// A mapped axis over which the statistics are averaged, if any.
     pub axis_name: Option<AxisName>,
-    /// Whether the variance is computed as E[x²] - E[x]², in one pass over the input. Otherwise
+    /// Whether the variance is computed as `E[x²] - E[x]²`, in one pass over the input. Otherwise
     /// it is the mean squared distance from the mean, which is more accurate.
     pub use_fast_variance: bool,
     /// Whether the statistics are computed in `f32` or wider, whatever the dtype of the input.
