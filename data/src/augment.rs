@@ -1,10 +1,10 @@
-//! Images made different, so that a model sees more of them.
+//! Random and fixed transformations of images (data augmentation).
 
 use crate::Generator;
 use ndarray::{Array3, ArrayView3, Axis};
 
-/// What is done to an image, step by step, before it goes into a batch. Images
-/// are `[height, width, channels]`; bytes become numbers from 0 to 1.
+/// A sequence of image transformations, applied to each image before batching. Images have the
+/// shape `[height, width, channels]`; bytes are scaled to numbers from 0 to 1.
 ///
 /// ```
 /// use ndarray::Array;
@@ -33,7 +33,7 @@ enum Step {
 }
 
 impl Augment {
-    /// Nothing but numbers from 0 to 1.
+    /// Creates a pipeline that only scales pixels to numbers from 0 to 1.
     pub fn new() -> Augment {
         Augment::default()
     }
@@ -43,31 +43,31 @@ impl Augment {
         self
     }
 
-    /// The middle of the image, with black around it where it is smaller.
+    /// Crops to the middle of the image. A smaller image is padded with black.
     #[must_use]
     pub fn center_crop(self, height: usize, width: usize) -> Augment {
         self.then(Step::CenterCrop(height, width))
     }
 
-    /// A part of the image, anywhere in it, once it has `padding` black pixels on
-    /// each side.
+    /// Pads the image with `padding` black pixels on each side, then crops it at a random
+    /// position.
     #[must_use]
     pub fn random_crop(self, height: usize, width: usize, padding: usize) -> Augment {
         self.then(Step::RandomCrop(height, width, padding))
     }
 
-    /// Left and right exchanged, with this probability.
+    /// Mirrors the image horizontally with this probability.
     #[must_use]
     pub fn random_flip(self, probability: f64) -> Augment {
         self.then(Step::Flip(probability))
     }
 
-    /// Another size. Every pixel is the mean of those that it stands for, weighted
-    /// by distance (a triangle, widened where the image shrinks), as `jax.image`
-    /// does with `linear`.
+    /// Resizes the image. Every new pixel is the mean of the old pixels around it, weighted by
+    /// distance (a triangle kernel, which widens when the image shrinks), like `jax.image.resize`
+    /// with `linear`.
     ///
     /// # Panics
-    /// If a size is 0.
+    /// Panics if a size is 0.
     #[must_use]
     #[track_caller]
     pub fn resize(self, height: usize, width: usize) -> Augment {
@@ -78,10 +78,10 @@ impl Augment {
         self.then(Step::Resize(height, width))
     }
 
-    /// Every channel less its mean, over its standard deviation.
+    /// Subtracts each channel's mean and divides by its standard deviation.
     ///
     /// # Panics
-    /// If there are not as many of both, or a standard deviation is 0.
+    /// Panics if `mean` and `deviation` differ in length, or if a standard deviation is 0.
     #[must_use]
     #[track_caller]
     pub fn normalise(self, mean: &[f32], deviation: &[f32]) -> Augment {
@@ -94,11 +94,11 @@ impl Augment {
         self.then(Step::Normalise(mean.to_vec(), deviation.to_vec()))
     }
 
-    /// The image after all steps, with random numbers from a generator.
+    /// Applies all steps to an image, with random numbers from `generator`.
     ///
     /// # Panics
-    /// If the image has other channels than it is normalised by, or no pixels, and
-    /// is resized.
+    /// Panics if the number of channels differs from that of `normalise`,
+    /// or if an image without pixels is resized.
     #[track_caller]
     pub fn apply(&self, image: &ArrayView3<'_, u8>, generator: &mut Generator) -> Array3<f32> {
         let mut image = image.mapv(|p| f32::from(p) / 255.0);
@@ -177,11 +177,11 @@ impl Step {
     }
 }
 
-/// A part of an image that may reach beyond it; there it is black.
+/// Returns a part of an image. The part may extend beyond the image, where it is black.
 fn crop(image: &Array3<f32>, top: isize, left: isize, height: usize, width: usize) -> Array3<f32> {
     let (h, w, channels) = image.dim();
     let mut out = Array3::zeros((height, width, channels));
-    // What both have: from, to in the image.
+    // The overlap of image and part along one axis, as start and end in the image.
     let shared = |start: isize, have: usize, want: usize| {
         let from = start.clamp(0, have as isize);
         let to = (start + want as isize).clamp(from, have as isize);
@@ -202,7 +202,7 @@ fn crop(image: &Array3<f32>, top: isize, left: isize, height: usize, width: usiz
     out
 }
 
-/// For each new pixel the first old one, and the weights from it on.
+/// Returns, for each new pixel, the first old pixel it depends on and the weights from there on.
 fn weights(old: usize, new: usize) -> Vec<(usize, Vec<f32>)> {
     let scale = old as f64 / new as f64;
     let reach = scale.max(1.0);
@@ -227,7 +227,7 @@ mod tests {
         Array::from_shape_fn((h, w, 1), |(y, x, _)| (10 * y + x) as u8)
     }
 
-    /// The pixels of one channel, as they were.
+    /// Returns the pixels of the first channel, rounded back to bytes.
     fn pixels(augment: &Augment, image: &Array3<u8>, seed: u64) -> Array2<i32> {
         let out = augment.apply(&image.view(), &mut Generator::new(seed));
         out.index_axis(Axis(2), 0)
@@ -245,7 +245,7 @@ mod tests {
             .collect();
         corners.sort_unstable();
         corners.dedup();
-        // Any of the 5 by 5 places; black is also the pixel at 0, 0.
+        // All 25 offsets occur; the pixel at 0, 0 is black as well.
         let expected: Vec<i32> = (0..4)
             .flat_map(|y| (0..4).map(move |x| 10 * y + x))
             .collect();
@@ -269,7 +269,7 @@ mod tests {
         assert!((230..370).contains(&flipped.count()));
     }
 
-    /// Recorded from `jax.image.resize(.., "linear")`, JAX 0.10.2.
+    /// Recorded from `jax.image.resize(.., "linear")` of JAX 0.10.2.
     #[test]
     fn sizes_change_as_in_jax() {
         let resized = |h, w, from: (usize, usize)| {

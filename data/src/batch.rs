@@ -1,12 +1,12 @@
-//! Batches that come apart and together again, by rows.
+//! Batches that can be split and concatenated by rows.
 
 use crate::{Error, Result};
 use ndarray::{Array, Axis, RemoveAxis};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A batch whose rows can be told apart, and put behind those of others: vectors,
-/// arrays of the `ndarray` crate, and tuples and maps of them.
+/// A batch that can be sliced by rows and concatenated with others: vectors, arrays of the
+/// `ndarray` crate, and tuples and maps of them.
 ///
 /// ```
 /// use ndarray::array;
@@ -19,19 +19,19 @@ use std::ops::Range;
 /// # Ok::<(), ramie_data::Error>(())
 /// ```
 pub trait Batch: Sized + Send {
-    /// How many rows there are.
+    /// Returns the number of rows.
     fn rows(&self) -> usize;
 
-    /// Some of the rows.
+    /// Returns the rows in a range.
     ///
     /// # Panics
-    /// If the range goes beyond the last row.
+    /// Panics if the range ends after the last row.
     fn slice(&self, rows: Range<usize>) -> Self;
 
-    /// The rows of several batches, of at least one.
+    /// Concatenates the rows of several batches, at least one.
     ///
     /// # Errors
-    /// [`Error::Collate`] if rows differ in shape.
+    /// Returns [`Error::Collate`] if the rows differ in shape.
     fn join(batches: Vec<Self>) -> Result<Self>;
 }
 

@@ -1,10 +1,10 @@
-//! Batches of items of different lengths.
+//! Collate functions for items of different lengths.
 
 use crate::{Buckets, Error, Result, Sample};
 use ndarray::{Array1, Array2, Array3};
 use ramie_core::Element;
 
-/// Items of different lengths, padded to one.
+/// Items of different lengths, padded to the same length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Padded<T> {
     /// The items, each followed by padding: `[n, length]`.
@@ -14,7 +14,7 @@ pub struct Padded<T> {
 }
 
 impl<T> Padded<T> {
-    /// Where the items are, and not padding: `[n, length]`.
+    /// Returns a mask that is `true` for elements and `false` for padding: `[n, length]`.
     pub fn mask(&self) -> Array2<bool> {
         Array2::from_shape_fn(self.values.raw_dim(), |(i, j)| {
             (j as i64) < i64::from(self.lengths[i])
@@ -22,7 +22,7 @@ impl<T> Padded<T> {
     }
 }
 
-/// The values, and the lengths.
+/// Collates to the batched values and the batched lengths.
 impl<T: Element> Sample for Padded<T> {
     type Batch = (Array3<T>, Array2<i32>);
     fn is_like(&self, other: &Self) -> bool {
@@ -33,18 +33,18 @@ impl<T: Element> Sample for Padded<T> {
     }
 }
 
-/// Items of different lengths, one behind the other.
+/// Items of different lengths, concatenated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ragged<T> {
     /// The elements of all items: `[total]`.
     pub values: Array1<T>,
-    /// Where each item begins, and where the last one ends: `[n + 1]`.
+    /// The offset of each item, followed by the total number of elements: `[n + 1]`.
     pub row_splits: Array1<i32>,
 }
 
-/// Makes batches of items that are padded with `value` to the first of the
-/// lengths that is enough for all of them. Few lengths mean few shapes, and a
-/// compiled step compiles once for each.
+/// Returns a collate function that pads items with `value` to a common length: the first of
+/// `lengths` that is not shorter than the longest item. With few lengths there are few shapes,
+/// and a compiled step compiles once for each shape.
 ///
 /// ```
 /// use ramie_data::collate;
@@ -54,11 +54,11 @@ pub struct Ragged<T> {
 /// # Ok::<(), ramie_data::Error>(())
 /// ```
 ///
-/// The function's error, [`Error::Collate`], names an item that is longer than
-/// the greatest length.
+/// The function returns [`Error::Collate`], which names the item, if an item is longer than the
+/// greatest length.
 ///
 /// # Panics
-/// If there is no length, or they do not grow.
+/// Panics if `lengths` is empty or not increasing.
 #[track_caller]
 pub fn padded<T: Element>(
     lengths: &[usize],
@@ -86,7 +86,7 @@ pub fn padded<T: Element>(
     }
 }
 
-/// Puts items of different lengths one behind the other.
+/// Concatenates items of different lengths.
 ///
 /// ```
 /// use ramie_data::collate;
@@ -97,7 +97,7 @@ pub fn padded<T: Element>(
 /// ```
 ///
 /// # Errors
-/// [`Error::Collate`] if there are more elements than an `i32` counts.
+/// Returns [`Error::Collate`] if the total number of elements exceeds `i32::MAX`.
 pub fn ragged<T: Element>(items: Vec<Vec<T>>) -> Result<Ragged<T>> {
     let mut row_splits = Vec::with_capacity(items.len() + 1);
     row_splits.push(0);

@@ -1,83 +1,83 @@
-//! What can go wrong with data.
+//! The error type of this crate.
 
-/// Why data cannot be read, combined or handed on.
+/// An error while reading, combining or passing on data.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The file as a whole: it cannot be read or decompressed, or lacks rows.
+    /// A file cannot be read or decompressed, or has no rows.
     #[error("{file}: {message}")]
     File {
         /// The file.
         file: String,
-        /// What is wrong, and what to do.
+        /// The problem, and how to fix it.
         message: String,
     },
-    /// One row of a table.
+    /// A row of a table is invalid.
     #[error("{file}, row {row}: {message}")]
     Row {
         /// The file.
         file: String,
-        /// The row, counted from 1 as editors count lines.
+        /// The row, counted from 1 like lines in an editor.
         row: usize,
-        /// What was found, and what was expected.
+        /// The problem: the value found and the value expected.
         message: String,
     },
-    /// One record of a file that has no lines.
+    /// A record of a file without lines is invalid.
     #[error("{file}, record {record}: {message}")]
     Record {
         /// The file.
         file: String,
         /// The record, counted from 0.
         record: usize,
-        /// What was found, and what was expected.
+        /// The problem: the value found and the value expected.
         message: String,
     },
-    /// One element of a source.
+    /// An element of a source failed.
     #[error("element {index}: {source}")]
     Element {
-        /// The element's index in the source that was asked.
+        /// The element's index in the source.
         index: usize,
-        /// What is wrong with it.
+        /// The element's error.
         source: Box<Error>,
     },
-    /// A batch that could not be made of its elements.
+    /// A batch could not be made from its elements.
     #[error("the batch of the elements {elements}: {source}")]
     Batch {
-        /// The elements' indices, the first ones where there are many.
+        /// The indices of the elements; only the first eight of a large batch.
         elements: String,
-        /// What is wrong with the batch.
+        /// The batch's error.
         source: Box<Error>,
     },
-    /// An index that a source does not have.
+    /// An index is out of range.
     #[error("there is no element {index}: the source has {len}")]
     OutOfRange {
         /// The index.
         index: usize,
-        /// How many elements there are.
+        /// The number of elements in the source.
         len: usize,
     },
-    /// Items that make no batch.
+    /// The items cannot be collated into a batch.
     #[error("{0}")]
     Collate(String),
-    /// A function of the caller's panicked while it made an element.
+    /// A user function panicked while it produced an element.
     #[error("panicked: {0}")]
     Panic(String),
     /// A batch took longer than the loader's timeout.
     #[error("no batch came within {0:?}; ask again to wait on")]
     Timeout(std::time::Duration),
-    /// A saved position that does not fit what it is restored into.
+    /// A saved position does not match the iteration it is restored into.
     #[error("the saved position does not fit: {0}")]
     Position(String),
-    /// A batch could not be put on a device.
+    /// A batch could not be copied to a device.
     #[error("to the device: {0}")]
     Device(String),
-    /// A function of the caller's failed; this is what it said.
+    /// A user function failed with this message.
     #[error("{0}")]
     Other(String),
 }
 
 impl Error {
-    /// An error in the words of the caller.
+    /// Creates an error with a custom message.
     ///
     /// ```
     /// let e = ramie_data::Error::other("the label is missing");

@@ -1,11 +1,10 @@
-//! Random numbers on the host, each a pure function of a key.
+//! Random numbers on the host, as pure functions of a key.
 
-/// A generator of random numbers for the host's side: shuffling, cropping,
-/// noise. Its numbers are a pure function of the keys that it was made from,
-/// which is what makes an epoch come out the same again. Not for secrets; for
-/// numbers on devices there is [`ramie_core::random`].
+/// A generator of random numbers on the host, for shuffling, cropping and noise. Its numbers are
+/// a pure function of the seed and the folded-in numbers, so that an epoch can be reproduced. It
+/// is not cryptographically secure. For random numbers on devices, use [`ramie_core::random`].
 ///
-/// It is SplitMix64 (Steele, Lea and Flood 2014), a counter behind a mixing
+/// The algorithm is SplitMix64 (Steele, Lea and Flood 2014): a counter followed by a mixing
 /// function.
 ///
 /// ```
@@ -22,7 +21,7 @@ pub struct Generator {
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A bijection of 64 bits after which neighbours have nothing in common.
+/// A bijection of 64-bit integers that maps neighbors to unrelated values.
 pub(crate) fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -30,14 +29,14 @@ pub(crate) fn mix(mut z: u64) -> u64 {
 }
 
 impl Generator {
-    /// The generator of a seed.
+    /// Creates a generator from a seed.
     pub fn new(seed: u64) -> Generator {
         Generator {
             counter: mix(seed ^ GOLDEN),
         }
     }
 
-    /// A generator of its own for a number: an epoch, an element, a worker.
+    /// Returns an independent generator for a number, such as an epoch, an element or a worker.
     #[must_use]
     pub fn fold_in(&self, number: u64) -> Generator {
         Generator {
@@ -45,16 +44,16 @@ impl Generator {
         }
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         self.counter = self.counter.wrapping_add(GOLDEN);
         mix(self.counter)
     }
 
-    /// A whole number below `n`, all equally likely (Lemire 2019).
+    /// Returns an integer below `n`, all equally likely (Lemire 2019).
     ///
     /// # Panics
-    /// If `n` is 0.
+    /// Panics if `n` is 0.
     #[track_caller]
     pub fn below(&mut self, n: usize) -> usize {
         assert!(
@@ -65,30 +64,30 @@ impl Generator {
         loop {
             let wide = u128::from(self.next_u64()) * u128::from(n);
             let low = wide as u64;
-            // The few values of `low` that would make some numbers likelier.
+            // Rejects the few values of `low` that would make some numbers likelier.
             if low >= n || low >= n.wrapping_neg() % n {
                 return (wide >> 64) as usize;
             }
         }
     }
 
-    /// A number from 0 up to, not including, 1.
+    /// Returns a uniformly distributed number in `[0, 1)`.
     pub fn uniform(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// A normal number of mean 0 and variance 1 (Box and Muller 1958).
+    /// Returns a normally distributed number of mean 0 and variance 1 (Box and Muller 1958).
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    /// `true` with this probability.
+    /// Returns `true` with this probability.
     pub fn chance(&mut self, probability: f64) -> bool {
         self.uniform() < probability
     }
 
-    /// Puts the elements in a random order (Fisher and Yates).
+    /// Shuffles the elements (Fisher and Yates).
     pub fn shuffle<T>(&mut self, elements: &mut [T]) {
         for i in (1..elements.len()).rev() {
             elements.swap(i, self.below(i + 1));
@@ -112,7 +111,7 @@ mod tests {
             sum += x;
             squares += x * x;
         }
-        // Five standard deviations of a count are 456.
+        // 456 is five standard deviations of a count.
         assert!(
             counts.iter().all(|c: &i32| (c - 10_000).abs() < 456),
             "{counts:?}"

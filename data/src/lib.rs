@@ -1,15 +1,15 @@
-//! Data sets and loaders that feed compiled train steps.
+//! Datasets and loaders that feed compiled train steps.
 //!
 //! Part of Ramie; see the `ramie` crate.
 //!
-//! # From a data set to a step
+//! # From a dataset to a step
 //!
-//! A [`Source`] is a data set with random access: arrays of the `ndarray` crate,
-//! vectors and ranges are ([`IntoSource`]), [`readers`] make sources of files,
-//! [`synthetic`] computes some, and two methods make one of anything. Sources are
-//! mapped, shuffled, split, joined, mixed, packed. A [`DataLoader`] makes batches
-//! of one in worker threads; [`Resumable::prefetch_to_device`] brings them to a
-//! device, or to the devices of a mesh, while a step runs.
+//! A [`Source`] is a dataset with random access. Arrays of the `ndarray` crate, vectors and
+//! ranges are sources ([`IntoSource`]), [`readers`] open files as sources, [`synthetic`] computes
+//! some, and any type becomes one by implementing two methods. Sources can be mapped, shuffled,
+//! split, concatenated, mixed and packed. A [`DataLoader`] makes batches of a source in worker
+//! threads. [`Resumable::prefetch_to_device`] copies them to a device, or to the devices of a
+//! mesh, while a step runs.
 //!
 //! ```no_run
 //! use ramie_core::{Array, jit};
@@ -22,34 +22,32 @@
 //! while let Some(batch) = batches.next() {
 //!     let (x, y) = batch?;
 //!     let loss = step(x, y);
-//!     let position = batches.state(); // belongs into a checkpoint
+//!     let position = batches.state(); // save it with the checkpoint
 //! }
 //! # Ok::<(), ramie_data::Error>(())
 //! ```
 //!
-//! What has no index, or no end, is a [`Stream`]. Both stop where they are told and
-//! go on from there: a [`LoaderState`] or a stream's
-//! [`Position`](stream::Position) is a few numbers that `serde` saves, and gives
-//! exactly the batches that were left, also with other numbers of workers and
-//! processes.
+//! An infinite dataset, or one without random access, is a [`Stream`]. Both can be checkpointed and
+//! resumed: a [`LoaderState`] or a stream's [`Position`](stream::Position) consists of a few
+//! numbers that `serde` saves. Resuming from it returns exactly the remaining batches, even with
+//! a different number of workers or processes.
 //!
 //! # Several processes
 //!
-//! [`DataLoader::shard`] gives a process its rows of every batch,
-//! [`DataLoader::shard_for`] those that its devices have of a mesh. The batches of
-//! all processes together are those that one has alone.
+//! [`DataLoader::shard`] selects a process's rows of every batch, [`DataLoader::shard_for`] the
+//! rows that its devices have on a mesh. Together, the processes get the batches that a single
+//! process would get.
 //!
 //! # Errors
 //!
-//! A damaged file, an element that cannot be read and a function that panics in a
-//! worker come as a [`Result`], with the file and its row or record, or the
-//! element's index. Mistakes of the caller panic at the caller's line.
+//! A damaged file, an element that cannot be read and a panic in a worker are returned as a
+//! [`Result`]. The error names the file and its row or record, or the element's index. Mistakes
+//! of the caller panic at the caller's line.
 //!
 //! # Features
 //!
-//! `images` (folders of PNG and JPEG files), `parquet` (Parquet and Arrow files) and
-//! `tokenizers` (tokenizers of Hugging Face) bring dependencies of their own; none
-//! is on by default.
+//! `images` (directories of PNG and JPEG files), `parquet` (Parquet and Arrow files) and
+//! `tokenizers` (Hugging Face tokenizers) add dependencies. None is enabled by default.
 #![forbid(unsafe_code)]
 
 mod augment;

@@ -1,9 +1,9 @@
-//! What a panic said.
+//! Panics turned into messages.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What a function gives, or what its panic said.
+/// Returns the result of a function, or the message of its panic.
 pub(crate) fn caught<T>(f: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(f)).map_err(|panic| message_of(&*panic))
 }

@@ -1,16 +1,16 @@
-//! Orders of `n` things that take next to no memory.
+//! Random permutations of `n` numbers in almost no memory.
 
 use crate::generator::{Generator, mix};
 use std::sync::Arc;
 
-/// A random order of the numbers below `n`, any place of which is computed by
-/// itself: a pure function of length, seed and epoch that takes a few kilobytes
-/// at most, whatever the length.
+/// A random permutation of the numbers below `n`, whose elements are computed one by one. It is a
+/// pure function of length, seed and epoch, and takes a few kilobytes at most, whatever the
+/// length.
 ///
-/// It is a Feistel network over the fewest bits that count to `n`, walked until
-/// it hits a number below `n` (Black and Rogaway 2002): on average fewer than
-/// two steps. Networks over few bits favour some orders; up to 2,048 things are
-/// shuffled and kept in a table.
+/// The algorithm is a Feistel network over the fewest bits that can represent `n - 1`, applied
+/// repeatedly until the result is below `n` (Black and Rogaway 2002); on average this takes fewer
+/// than two applications. Networks over few bits favor some orders, so up to 2,048 numbers are
+/// shuffled and stored in a table instead.
 ///
 /// ```
 /// use ramie_data::Permutation;
@@ -24,14 +24,14 @@ use std::sync::Arc;
 pub struct Permutation {
     len: usize,
     network: Network,
-    /// All places, where they are few.
+    /// The whole permutation, if it is short.
     table: Option<Arc<[u16]>>,
 }
 
-/// The longest order that is kept in a table.
+/// The longest permutation that is stored in a table.
 const FEW: usize = 2048;
 
-/// A bijection of the numbers of so many bits.
+/// A bijection of the integers of a given number of bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Network {
     low: u32,
@@ -43,7 +43,7 @@ struct Network {
 const ROUNDS: usize = 8;
 
 impl Permutation {
-    /// The order of `len` things in an epoch.
+    /// Creates the permutation of `len` numbers for an epoch.
     pub fn new(len: usize, seed: u64, epoch: u64) -> Permutation {
         let mut generator = Generator::new(seed).fold_in(epoch).fold_in(len as u64);
         let table = (len <= FEW).then(|| {
@@ -65,20 +65,20 @@ impl Permutation {
         }
     }
 
-    /// How many numbers there are.
+    /// Returns the length.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns `true` if the length is 0.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The number at a place.
+    /// Returns the number at an index.
     ///
     /// # Panics
-    /// If there is no such place.
+    /// Panics if the index is out of range.
     #[track_caller]
     pub fn get(&self, place: usize) -> usize {
         assert!(
@@ -98,7 +98,7 @@ impl Permutation {
         }
     }
 
-    /// Every number once.
+    /// Returns an iterator over the permutation.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         (0..self.len).map(|place| self.get(place))
     }
@@ -127,7 +127,8 @@ mod tests {
 
     #[test]
     fn all_orders_of_few_things_are_equally_likely() {
-        // The 99.9999th percentiles of chi-squared with n! - 1 degrees of freedom.
+        // The 99.9999th percentiles of the chi-squared distribution with n! - 1 degrees of
+        // freedom.
         for (n, orders, limit) in [(2, 2, 23.9), (3, 6, 36.0), (4, 24, 68.0), (5, 120, 203.0)] {
             let samples = 400 * orders;
             let mut counts: HashMap<Vec<usize>, f64> = HashMap::new();
@@ -142,8 +143,8 @@ mod tests {
         }
     }
 
-    /// Both ways of making orders: numbers at a place, and differences of
-    /// neighbours, in 20 classes of equal size.
+    /// Tests both algorithms: numbers at an index and differences of adjacent numbers, in 20
+    /// classes of equal size.
     #[test]
     fn every_place_gets_every_number_and_neighbours_are_strangers() {
         for n in [2040, 2060, 40_000] {

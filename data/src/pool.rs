@@ -1,4 +1,4 @@
-//! Threads that make batches.
+//! Worker threads that make batches.
 
 use crate::panic::caught;
 use ramie_core::lock::{lock, unpoisoned};
@@ -7,15 +7,15 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// What a worker does; it is told whether its start failed, and why. It does not
-/// panic.
+/// A task of a worker. The argument is the panic message of the worker's init function, if it
+/// failed. A job must not panic.
 pub(crate) type Job = Box<dyn FnOnce(Option<&str>) + Send>;
 
-/// What every worker calls with its number before its first batch.
+/// The init function, which every worker calls with its number before its first batch.
 pub(crate) type Init = Arc<dyn Fn(usize) + Send + Sync>;
 
-/// Worker threads with a queue of jobs. They end when it is dropped: each
-/// finishes what it is doing, and the rest of the queue is left.
+/// Worker threads with a job queue. Dropping the pool stops them: each finishes its current job,
+/// and the queued jobs are discarded.
 pub(crate) struct Pool {
     queue: Arc<Queue>,
     threads: Vec<JoinHandle<()>>,
@@ -83,7 +83,7 @@ impl Drop for Pool {
         self.queue.changed.notify_all();
         drop(left);
         for thread in self.threads.drain(..) {
-            // The last holder may be a worker's own job.
+            // A job may own the last reference, so that the pool is dropped on a worker thread.
             if thread.thread().id() != thread::current().id() {
                 let _ = thread.join();
             }
@@ -91,7 +91,7 @@ impl Drop for Pool {
     }
 }
 
-/// Where a worker leaves a result, and the loader waits for it.
+/// A slot through which a worker passes a result to the loader.
 pub(crate) struct Slot<T> {
     value: Mutex<Option<T>>,
     filled: Condvar,
@@ -110,7 +110,7 @@ impl<T> Slot<T> {
         self.filled.notify_one();
     }
 
-    /// The result, once it is there; `None` if it does not come in time.
+    /// Waits for the result; returns `None` after a timeout.
     pub(crate) fn wait(&self, timeout: Option<Duration>) -> Option<T> {
         let deadline = timeout.map(|timeout| Instant::now() + timeout);
         let mut value = lock(&self.value);

@@ -1,4 +1,4 @@
-//! Which element of a batch was being made when it failed.
+//! Tracking of the element that made a batch fail.
 
 use std::cell::Cell;
 
@@ -6,27 +6,27 @@ thread_local! {
     static FAILED: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// Says, if it is dropped before the batch is done, which item was being made.
-/// An outer batch is dropped after the inner ones, so that its word counts.
+/// Records, if it is dropped before the batch is complete, which item was in progress. An outer
+/// batch is dropped after the inner ones, so its item is the one reported.
 pub(crate) struct Progress(Cell<Option<usize>>);
 
 impl Progress {
-    /// Before the first item.
+    /// Creates a tracker before the first item.
     pub(crate) fn new() -> Progress {
         Progress(Cell::new(None))
     }
 
-    /// The item at this place of the batch comes next.
+    /// Records that the item at this index of the batch is next.
     pub(crate) fn at(&self, place: usize) {
         self.0.set(Some(place));
     }
 
-    /// The item is there; what fails until the next is not its fault.
+    /// Records that the item is complete, so that later errors are not attributed to it.
     pub(crate) fn made(&self) {
         self.0.set(None);
     }
 
-    /// All items are there.
+    /// Records that all items are complete.
     pub(crate) fn done(self) {
         self.0.set(None);
     }
@@ -40,7 +40,7 @@ impl Drop for Progress {
     }
 }
 
-/// The place in the last batch of this thread that failed, once.
+/// Takes the index of the item that failed in this thread's last batch.
 pub(crate) fn failed() -> Option<usize> {
     FAILED.take()
 }

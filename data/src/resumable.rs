@@ -1,26 +1,26 @@
-//! Iterations that know where they stand.
+//! Iterators that can be checkpointed.
 
 use crate::device::{DevicePrefetch, Placement, ToDevice};
 use crate::{Result, Sample, Stacks};
 
-/// An iteration over batches that knows where it stands, by a small value.
+/// An iterator over batches whose position is a small value that can be saved.
 pub trait Resumable: Iterator {
-    /// Where it stands.
+    /// The type of a position.
     type State: Clone + Send + 'static;
 
-    /// Where it stands: behind the last batch that it gave.
+    /// Returns the position after the last batch that was returned.
     fn state(&self) -> Self::State;
 
-    /// Batches stacked along a new first axis, so many at once: what a function of
-    /// several steps takes ([`train_steps`](ramie_core::train_steps)).
+    /// Stacks `count` batches along a new first axis, for functions that run several steps per
+    /// call ([`train_steps`](ramie_core::train_steps)).
     ///
-    /// A stack ends early, with fewer batches, where they end, and before one of
-    /// another shape, such as the last of an epoch, or one that cannot be read;
-    /// [`drop_last`](Stacks::drop_last) leaves out such stacks.
+    /// A stack is shorter if the iteration ends, or if the next batch has a different shape (such
+    /// as the last batch of an epoch) or is an error. [`drop_last`](Stacks::drop_last) discards
+    /// incomplete stacks.
     ///
     /// ```
     /// use ramie_data::{DataLoader, Resumable};
-    /// let loader = DataLoader::new(vec![0i32; 11]).batch_size(2); // five batches of two, and one of one
+    /// let loader = DataLoader::new(vec![0i32; 11]).batch_size(2); // five of 2 and one of 1
     /// let stacks: Vec<_> = loader.iter().stack(3).collect::<Result<_, _>>()?;
     /// let sizes: Vec<_> = stacks.iter().map(|stack| stack.dim()).collect();
     /// assert_eq!(sizes, [(3, 2), (2, 2), (1, 1)]);
@@ -28,7 +28,7 @@ pub trait Resumable: Iterator {
     /// ```
     ///
     /// # Panics
-    /// If `count` is 0.
+    /// Panics if `count` is 0.
     #[track_caller]
     fn stack<B>(self, count: usize) -> Stacks<Self, B>
     where
@@ -38,12 +38,12 @@ pub trait Resumable: Iterator {
         Stacks::new(self, count)
     }
 
-    /// Brings batches to devices ahead of their use, from a thread of its own:
-    /// while a step runs on one batch, the next is on its way. There are `count`
-    /// batches on the devices at most, beside the one in use; two are double
-    /// buffering.
+    /// Copies batches to devices ahead of their use, in a background thread, so that the copy
+    /// overlaps with the current step. At most `count` batches are on the devices in addition to
+    /// the one in use; 2 means double buffering.
     ///
-    /// A place is a device, or a sharding over a mesh: then the rows that each
+    /// `place` is a device or a sharding over a mesh. With a sharding, the rows of all processes
+    /// form one global array for each array of the batch.
     /// process has together are one global array for each array of the batch.
     ///
     /// ```no_run
@@ -53,13 +53,13 @@ pub trait Resumable: Iterator {
     /// let mut batches = loader.iter().prefetch_to_device(2, Placement::default());
     /// while let Some(batch) = batches.next() {
     ///     assert_eq!(batch?.shape(), [50, 8]); // an array on the device
-    ///     let state = batches.state(); // of the loader, behind this batch
+    ///     let state = batches.state(); // state of the loader after this batch
     /// }
     /// # Ok::<(), ramie_data::Error>(())
     /// ```
     ///
     /// # Panics
-    /// If `count` is 0.
+    /// Panics if `count` is 0.
     #[track_caller]
     fn prefetch_to_device<B>(
         self,

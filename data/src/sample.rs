@@ -1,15 +1,15 @@
-//! How items become batches.
+//! Collation of items into batches.
 
 use crate::{Error, Result};
 use ndarray::{Array, Array1, Array2, ArrayD, Axis, Dimension, RemoveAxis};
 use ramie_core::Element;
 use std::collections::BTreeMap;
 
-/// An item that many of which make a batch (PyTorch's `default_collate`).
+/// An item that can be collated into batches (PyTorch's `default_collate`).
 ///
-/// Numbers become a vector, arrays one array with an axis more in front, tuples
-/// and maps the same of their parts. Batches stay on the host: workers make
-/// them, and [`ToDevice`](crate::ToDevice) brings them to a device at the end.
+/// Numbers become a vector, arrays are stacked along a new first axis, and tuples and maps are
+/// collated part by part. Batches stay on the host: workers make them, and
+/// [`ToDevice`](crate::ToDevice) copies them to a device at the end.
 ///
 /// ```
 /// use ndarray::array;
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 /// # Ok::<(), ramie_data::Error>(())
 /// ```
 ///
-/// A struct of one's own makes batches by its parts:
+/// A user-defined struct implements it in terms of its fields:
 ///
 /// ```
 /// use ndarray::{Array1, Array2, Array3};
@@ -43,27 +43,28 @@ use std::collections::BTreeMap;
             function yourself: `DataLoader::with_collate`, `batch_with`"
 )]
 pub trait Sample: Sized + Send + 'static {
-    /// What many of them make.
+    /// The type of a batch.
     type Batch: Send + 'static;
 
-    /// The batch of some items, in their order.
+    /// Collates items into a batch, in their order.
     ///
     /// # Errors
-    /// If the items differ in shape.
+    /// Returns an error if the items differ in shape.
     fn collate(items: Vec<Self>) -> Result<Self::Batch>;
 
-    /// Whether both can be items of one batch: whether they have one shape.
+    /// Returns `true` if both items can be in the same batch, that is, if they have the same
+    /// shape.
     fn is_like(&self, other: &Self) -> bool {
         let _ = other;
         true
     }
 
-    /// The batch of items that are made one after the other, `count` of them. Types
-    /// that can put an item into the batch at once override it: a large item is then
-    /// copied while it is still in the processor's cache.
+    /// Collates `count` items that are produced one after the other. Types that can write an item
+    /// into the batch immediately override this method: a large item is then copied while it is
+    /// still in the CPU cache.
     ///
     /// # Errors
-    /// The first item's that cannot be made, and those of
+    /// Returns the error of the first item that cannot be produced, and the errors of
     /// [`collate`](Sample::collate).
     fn collate_each(
         count: usize,
@@ -182,7 +183,7 @@ macro_rules! tuple_samples {
                 let mut items = items.into_iter();
                 Self::collate_each(items.len(), &mut || items.next().map(Ok))
             }
-            /// The first parts are put into their batch as they come.
+            /// Writes the first part of each item into its batch as soon as the item is produced.
             #[allow(non_snake_case)]
             fn collate_each(
                 count: usize,
@@ -222,7 +223,7 @@ impl<S: Sample> Sample for BTreeMap<String, S> {
             for (name, value) in item {
                 let column = columns.entry(name).or_default();
                 if column.len() < i {
-                    // The name is found below, where every column is checked.
+                    // The check of all columns below reports the missing name.
                     continue;
                 }
                 column.push(value);
@@ -238,7 +239,7 @@ impl<S: Sample> Sample for BTreeMap<String, S> {
     }
 }
 
-/// The part of an array at a place of its first axis, as an array of its own.
+/// Returns an owned copy of the subarray at an index of the first axis.
 pub(crate) fn row<T: Element, D: RemoveAxis>(
     array: &Array<T, D>,
     index: usize,

@@ -1,9 +1,9 @@
-//! Which part of the data is this process's.
+//! Division of data among processes.
 
 use ramie_core::distributed;
 use serde::{Deserialize, Serialize};
 
-/// One of several equal parts of a data set.
+/// One of several equal parts of a dataset.
 ///
 /// ```
 /// use ramie_data::Shard;
@@ -17,10 +17,10 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// The part `index` of `count`.
+    /// Creates the part `index` of `count`.
     ///
     /// # Panics
-    /// If there is no such part.
+    /// Panics if `index` is not below `count`.
     #[track_caller]
     pub fn new(index: usize, count: usize) -> Shard {
         assert!(
@@ -30,12 +30,13 @@ impl Shard {
         Shard { index, count }
     }
 
-    /// All of it.
+    /// Creates a shard that is the whole dataset.
     pub fn whole() -> Shard {
         Shard { index: 0, count: 1 }
     }
 
-    /// The part of this process among those of the program (`ShardByJaxProcess`).
+    /// Creates the shard of this process among those of the program (Grain's
+    /// `ShardByJaxProcess`).
     pub fn by_process() -> Shard {
         Shard {
             index: distributed::process_index(),
@@ -43,23 +44,23 @@ impl Shard {
         }
     }
 
-    /// Which part it is.
+    /// Returns the index of this shard.
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// How many parts there are.
+    /// Returns the number of shards.
     pub fn count(&self) -> usize {
         self.count
     }
 }
 
-/// What becomes of the elements at the end that do not fill a batch.
+/// Treatment of the elements at the end that do not fill a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum LastBatch {
-    /// They are a smaller batch.
+    /// They form a smaller batch.
     #[default]
     Keep,
-    /// They are left out.
+    /// They are dropped.
     Drop,
 }

@@ -1,15 +1,15 @@
-//! Batches of several steps in one array.
+//! Batches for several steps, stacked into one array.
 
 use crate::{LastBatch, Result, Resumable, Sample};
 
-/// Batches stacked for several steps at once; see [`Resumable::stack`].
+/// An iterator over stacked batches; see [`Resumable::stack`].
 pub struct Stacks<I: Resumable, B> {
     batches: I,
     count: usize,
     last: LastBatch,
-    /// Behind the last batch that was given.
+    /// The position after the last stack that was returned.
     state: I::State,
-    /// What begins the next stack, and where the iteration stood behind it.
+    /// The first batch of the next stack, and the position after it.
     held: Option<(Result<B>, I::State)>,
 }
 
@@ -29,7 +29,7 @@ impl<I: Resumable, B> Stacks<I, B> {
         }
     }
 
-    /// Leaves out stacks of fewer batches.
+    /// Discards stacks with fewer than `count` batches.
     #[must_use]
     pub fn drop_last(mut self) -> Self {
         self.last = LastBatch::Drop;
@@ -42,8 +42,8 @@ where
     I: Resumable + Iterator<Item = Result<B>>,
     B: Sample,
 {
-    /// The next batches that are alike, as many as a stack takes, with where the
-    /// iteration stands behind them; or an error that is next.
+    /// Returns the next batches of equal shape, up to a stack, and the position after them.
+    /// Returns an error if the next item is one.
     fn gather(&mut self) -> Result<Option<(Vec<B>, I::State)>> {
         let mut stack: Vec<B> = Vec::with_capacity(self.count);
         let mut behind = None;

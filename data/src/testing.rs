@@ -1,4 +1,4 @@
-//! Checks of one's own sources, samplers and stages.
+//! Checks for custom sources, samplers and stages.
 
 use crate::stream::{Position, Stream};
 use crate::{DataLoader, LoaderState, Result};
@@ -6,17 +6,16 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 
-/// What a state is once it was saved and read.
+/// Returns a state after saving it to a string and reading it back.
 fn saved<T: Serialize + DeserializeOwned>(state: &T) -> T {
     let text = serde_json::to_string(state).expect("numbers and names");
     serde_json::from_str(&text).expect("what was written")
 }
 
-/// Checks that a loader goes on exactly from wherever it stands: at each of its
-/// first `steps` batches the state is saved as text and read again, and what
-/// [`resume`](DataLoader::resume) gives from it is compared with what was left
-/// (Grain's `assert_equal_output_after_checkpoint`). Returns how many batches
-/// there are.
+/// Checks that a loader resumes exactly from every position. Before the first batch and after
+/// each of the first `steps` batches, it saves the state to a string, reads it back, and compares
+/// the output of [`resume`](DataLoader::resume) with the remaining batches (Grain's
+/// `assert_equal_output_after_checkpoint`). Returns the number of batches.
 ///
 /// ```
 /// use ramie_data::{DataLoader, testing};
@@ -25,7 +24,7 @@ fn saved<T: Serialize + DeserializeOwned>(state: &T) -> T {
 /// ```
 ///
 /// # Panics
-/// If it does not, or a state cannot be restored.
+/// Panics if the output differs or a state cannot be restored.
 #[track_caller]
 pub fn assert_equal_output_after_checkpoint<B>(loader: &DataLoader<B>, steps: usize) -> usize
 where
@@ -50,10 +49,9 @@ where
     whole.len()
 }
 
-/// Checks that a stream goes on exactly from wherever it stands: before each
-/// element the position is saved as text, read again and restored into a stream
-/// that is built alike, afresh and when it has ended. Returns how many elements
-/// there are.
+/// Checks that a stream resumes exactly from every position. Before each element and at the end,
+/// it saves the position to a string, reads it back, and restores it into an identically built
+/// stream, both a fresh one and one that has ended. Returns the number of elements.
 ///
 /// ```
 /// use ramie_data::{IntoSource, Source, Stream, testing};
@@ -62,7 +60,7 @@ where
 /// ```
 ///
 /// # Panics
-/// If it does not, or a position cannot be restored.
+/// Panics if the output differs or a position cannot be restored.
 #[track_caller]
 pub fn assert_equal_stream_after_checkpoint<S>(build: impl Fn() -> S) -> usize
 where

@@ -1,12 +1,11 @@
-//! Arrays on the host whose element type a file tells.
+//! Arrays on the host whose dtype is read from a file.
 
 use super::{Placement, ToDevice};
 use crate::{Error, Result, Sample};
 use ndarray::ArrayD;
 use ramie_core::{Array, DType, Element};
 
-/// An array on the host whose element type is known only when the program runs:
-/// what files of arrays hold.
+/// An array on the host whose dtype is only known at run time, such as an array read from a file.
 ///
 /// ```
 /// use ramie_core::DType;
@@ -23,14 +22,14 @@ pub struct HostArray {
     bytes: Vec<u8>,
 }
 
-/// How many bytes the elements of an array take, if a `usize` counts them.
+/// Returns the size of an array in bytes, or `None` if it overflows a `usize`.
 pub(crate) fn nbytes(dtype: DType, shape: &[usize]) -> Option<usize> {
     shape
         .iter()
         .try_fold(dtype.size(), |n, d| n.checked_mul(*d))
 }
 
-/// Calls `$f::<T>` with the element type of a dtype.
+/// Evaluates `$body` with `$t` as the Rust type of a dtype, or `$other` if there is none.
 macro_rules! with_element {
     ($dtype:expr, $t:ident => $body:expr, $other:expr) => {
         match $dtype {
@@ -100,11 +99,11 @@ macro_rules! with_element {
 }
 
 impl HostArray {
-    /// An array of the bytes of its elements, row-major and little-endian.
+    /// Creates an array from the bytes of its elements, row-major and little-endian.
     ///
     /// # Errors
-    /// If there are not as many as the shape says, or a truth value is neither 0
-    /// nor 1.
+    /// Returns an error if the number of bytes does not match the shape, or if a boolean is
+    /// neither 0 nor 1.
     pub fn new(dtype: DType, shape: &[usize], bytes: Vec<u8>) -> Result<HostArray> {
         if nbytes(dtype, shape) != Some(bytes.len()) {
             return Err(Error::Other(format!(
@@ -127,25 +126,25 @@ impl HostArray {
         })
     }
 
-    /// The type of the elements.
+    /// Returns the dtype.
     pub fn dtype(&self) -> DType {
         self.dtype
     }
 
-    /// The sizes of the dimensions.
+    /// Returns the sizes of the dimensions.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// The bytes of the elements, row-major and little-endian.
+    /// Returns the bytes of the elements, row-major and little-endian.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The elements, if they are of this type.
+    /// Returns the elements, if they have this type.
     ///
     /// # Errors
-    /// If they are of another.
+    /// Returns an error if the elements have another type.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         if T::DTYPE != self.dtype {
             return Err(Error::Other(format!(
@@ -160,10 +159,10 @@ impl HostArray {
         })
     }
 
-    /// The elements as an array of the `ndarray` crate, if they are of this type.
+    /// Returns an array of the `ndarray` crate, if the elements have this type.
     ///
     /// # Errors
-    /// If they are of another.
+    /// Returns an error if the elements have another type.
     pub fn to_ndarray<T: Element>(&self) -> Result<ArrayD<T>> {
         let array = ArrayD::from_shape_vec(self.shape.clone(), self.to_vec()?);
         Ok(array.expect("as many elements as the shape says"))

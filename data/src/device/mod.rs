@@ -1,4 +1,4 @@
-//! Batches on devices.
+//! Transfer of batches to devices.
 
 mod host_array;
 mod place;

@@ -1,4 +1,4 @@
-//! Where batches go.
+//! Placement of batches on devices.
 
 use crate::loader::Rows;
 use crate::{Error, Result};
@@ -7,11 +7,11 @@ use ramie_core::{
     make_array_from_process_local_data, runtime, with_default_device,
 };
 
-/// Where batches go: a device, or the devices of a mesh.
+/// The destination of batches: a device, or the devices of a mesh.
 #[derive(Clone, Debug, Default)]
 pub struct Placement {
     place: Place,
-    /// Whether arrays are there with their elements, or as types only.
+    /// Whether arrays are placed as types only, without elements.
     types: bool,
 }
 
@@ -38,18 +38,18 @@ impl From<Device> for Placement {
     }
 }
 
-/// Rows over the axes of the first entry; further dimensions of a batch's arrays
-/// by the further entries, as far as they have them.
+/// Shards the rows over the mesh axes of the first entry, and further dimensions by the further
+/// entries. Entries beyond the rank of an array are ignored.
 impl From<NamedSharding> for Placement {
     fn from(sharding: NamedSharding) -> Placement {
         Place::Sharded(sharding).into()
     }
 }
 
-/// On the mesh that is current.
+/// Shards over the current mesh.
 ///
 /// # Panics
-/// If there is none.
+/// Panics if no mesh is current.
 impl From<PartitionSpec> for Placement {
     #[track_caller]
     fn from(spec: PartitionSpec) -> Placement {
@@ -64,8 +64,8 @@ impl From<PartitionSpec> for Placement {
 }
 
 impl Placement {
-    /// The same place, whichever thread asks: the default device is that of the
-    /// thread that asks first.
+    /// Resolves the default device to that of the current thread, so that other threads use the
+    /// same one.
     pub(crate) fn settle(self) -> Result<Placement> {
         match self.place {
             Place::Default => Ok(Placement::from(runtime()?.default_device())),
@@ -73,7 +73,7 @@ impl Placement {
         }
     }
 
-    /// The same place, where arrays are put as types, without elements.
+    /// Returns the same placement for arrays as types only, without elements.
     pub(crate) fn without_elements(self) -> Placement {
         Placement {
             types: true,
@@ -81,11 +81,11 @@ impl Placement {
         }
     }
 
-    /// An array there, of elements in row-major order. Over a mesh they are the
-    /// rows of this process's devices.
+    /// Creates an array at this placement from elements in row-major order. With a sharding, the
+    /// elements are the rows of this process's devices.
     ///
     /// # Errors
-    /// If the rows do not come apart, or the device is out of memory.
+    /// Returns an error if the rows do not divide evenly, or if the device is out of memory.
     pub fn put<T: Element>(&self, elements: Vec<T>, shape: &[usize]) -> Result<Array> {
         let array = match self.place {
             Place::Default | Place::Device(_) if self.types => {

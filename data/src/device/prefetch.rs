@@ -1,4 +1,4 @@
-//! Batches on their way to devices while a step runs.
+//! Prefetching of batches to devices while a step runs.
 
 use super::{Placement, ToDevice};
 use crate::panic::caught;
@@ -7,10 +7,10 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Batches on devices; see [`Resumable::prefetch_to_device`]. Dropping it stops
-/// the thread, once it has the batch that it waits for.
+/// An iterator over batches on devices; see [`Resumable::prefetch_to_device`]. Dropping it stops
+/// the thread after the batch that it is waiting for.
 pub struct DevicePrefetch<D, S> {
-    /// `None` once it is being dropped.
+    /// `None` while the iterator is dropped.
     ahead: Option<Receiver<(Result<D>, S)>>,
     thread: Option<JoinHandle<()>>,
     state: S,
@@ -30,7 +30,7 @@ impl<D: Send + 'static, S: Clone + Send + 'static> DevicePrefetch<D, S> {
         );
         let state = batches.state();
         let place = place.settle();
-        // One more is in the thread's hands.
+        // One more batch is held by the thread.
         let (sender, ahead) = sync_channel(count - 1);
         let run = move || {
             loop {
@@ -60,9 +60,9 @@ impl<D: Send + 'static, S: Clone + Send + 'static> DevicePrefetch<D, S> {
 }
 
 impl<D, S> DevicePrefetch<D, S> {
-    /// How long calls of `next` have waited for batches so far: the time that steps
-    /// could not be given work. Steps are launched, not waited for, so that this is
-    /// not yet the time that the device had none.
+    /// Returns the total time that calls of `next` have waited for batches. During this time no
+    /// steps could be launched. As steps run asynchronously, the device may have been idle for
+    /// less time.
     pub fn waited(&self) -> Duration {
         self.waited
     }
@@ -82,7 +82,8 @@ impl<D, S> Iterator for DevicePrefetch<D, S> {
 
 impl<D, S: Clone + Send + 'static> Resumable for DevicePrefetch<D, S> {
     type State = S;
-    /// Behind the last batch that was given here, whatever is on its way.
+    /// Returns the position after the last batch that was returned, whatever has been prefetched
+    /// beyond it.
     fn state(&self) -> S {
         self.state.clone()
     }

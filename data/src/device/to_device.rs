@@ -1,4 +1,4 @@
-//! Host batches to devices.
+//! Conversion of host batches to arrays on devices.
 
 use super::Placement;
 use crate::Result;
@@ -8,18 +8,20 @@ use ndarray::Dimension;
 use ramie_core::{Array, Element, Tree};
 use std::collections::BTreeMap;
 
-/// A batch on the host that becomes a tree of arrays on devices.
+/// A batch on the host that can be copied to devices as a pytree of arrays.
 ///
-/// Arrays of the `ndarray` crate do, and tuples, vectors and maps of such; a
-/// struct of one's own goes part by part.
+/// Arrays of the `ndarray` crate implement it, and tuples, vectors and maps of them. A
+/// user-defined struct implements it field by field.
 pub trait ToDevice: Send + 'static {
-    /// The batch on devices.
+    /// The type of the batch on devices.
     type Device: Tree;
 
-    /// Brings it there. The memory is given away: a CPU device uses it as it is.
+    /// Transfers the batch. It passes ownership of the memory: a CPU device uses it without a
+    /// copy.
     ///
     /// # Errors
-    /// If its rows do not come apart over the mesh, or a device is out of memory.
+    /// Returns an error if the rows do not divide evenly over the mesh, or if a device is out of
+    /// memory.
     fn to_device(self, place: &Placement) -> Result<Self::Device>;
 }
 
@@ -77,7 +79,7 @@ tuples! {
     A 0, B 1, C 2, D 3, E 4, F 5;
 }
 
-/// The batch, and the mask.
+/// Transfers the batch and the mask.
 impl<B: ToDevice> ToDevice for Masked<B> {
     type Device = (B::Device, Array);
     fn to_device(self, place: &Placement) -> Result<Self::Device> {
@@ -85,7 +87,7 @@ impl<B: ToDevice> ToDevice for Masked<B> {
     }
 }
 
-/// The values, and the lengths.
+/// Transfers the values and the lengths.
 impl<T: Element> ToDevice for Padded<T> {
     type Device = (Array, Array);
     fn to_device(self, place: &Placement) -> Result<Self::Device> {
@@ -93,7 +95,7 @@ impl<T: Element> ToDevice for Padded<T> {
     }
 }
 
-/// The values, and where the rows begin.
+/// Transfers the values and the row splits.
 impl<T: Element> ToDevice for Ragged<T> {
     type Device = (Array, Array);
     fn to_device(self, place: &Placement) -> Result<Self::Device> {

@@ -1,10 +1,9 @@
-//! Handwritten digits: 1,797 images of 8×8 pixels, in the program itself.
+//! Handwritten digits: 1,797 images of 8×8 pixels, embedded in the program.
 //!
-//! The images are the test part of the *Optical Recognition of Handwritten
-//! Digits* data set (E. Alpaydin and C. Kaynak, 1998; UCI Machine Learning
-//! Repository, CC BY 4.0), which scikit-learn ships as `load_digits`. The split
-//! into 1,347 training and 450 test rows is that of scikit-learn's
-//! `train_test_split` with `random_state=0`, in its order.
+//! The images are the test part of the *Optical Recognition of Handwritten Digits* dataset (E.
+//! Alpaydin and C. Kaynak, 1998; UCI Machine Learning Repository, CC BY 4.0), which scikit-learn
+//! ships as `load_digits`. The split into 1,347 training and 450 test rows, and their order, are
+//! those of scikit-learn's `train_test_split` with `random_state=0`.
 //!
 //! ```
 //! let digits = ramie_data::digits::load()?;
@@ -20,7 +19,7 @@ use crate::{IntoSource, Result};
 use ndarray::{Array1, Array3};
 use ramie_core::Array;
 
-/// Rows and columns of an image.
+/// Number of rows and of columns of an image.
 const SIDE: usize = 8;
 
 const IMAGES: (&str, &[u8]) = ("digits.csv.gz", include_bytes!("digits.csv.gz"));
@@ -29,61 +28,61 @@ const SPLIT: (&str, &str) = ("digits_split.csv", include_str!("digits_split.csv"
 /// The digits, split for training and testing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Digits {
-    /// What a model learns from.
+    /// The training split.
     pub train: Split,
-    /// What it is judged by.
+    /// The test split.
     pub test: Split,
 }
 
 /// Images with their labels, on the host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Split {
-    /// Brightness of each pixel, whole numbers from 0 to 16: `[n, 8, 8]`.
+    /// Brightness of each pixel, integers from 0 to 16: `[n, 8, 8]`.
     pub images: Array3<f32>,
-    /// The digit on each image, 0 to 9: `[n]`.
+    /// The digit in each image, 0 to 9: `[n]`.
     pub labels: Array1<i32>,
 }
 
 impl Split {
-    /// The number of images.
+    /// Returns the number of images.
     pub fn len(&self) -> usize {
         self.labels.len()
     }
 
-    /// Whether there are no images.
+    /// Returns `true` if there are no images.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
 
-    /// The images on the default device: `f32[n,8,8]`.
+    /// Copies the images to the default device: `f32[n,8,8]`.
     ///
     /// # Panics
-    /// If there is no working plugin, or the device is out of memory.
+    /// Panics if no plugin works, or if the device is out of memory.
     #[track_caller]
     pub fn image_array(&self) -> Array {
         Array::from(&self.images)
     }
 
-    /// The images as rows of 64 pixels on the default device: `f32[n,64]`.
+    /// Copies the images to the default device, as rows of 64 pixels: `f32[n,64]`.
     ///
     /// # Panics
-    /// If there is no working plugin, or the device is out of memory.
+    /// Panics if no plugin works, or if the device is out of memory.
     #[track_caller]
     pub fn pixel_array(&self) -> Array {
         self.image_array().reshape(&[self.len(), SIDE * SIDE])
     }
 
-    /// The labels on the default device: `i32[n]`.
+    /// Copies the labels to the default device: `i32[n]`.
     ///
     /// # Panics
-    /// If there is no working plugin, or the device is out of memory.
+    /// Panics if no plugin works, or if the device is out of memory.
     #[track_caller]
     pub fn label_array(&self) -> Array {
         Array::from(&self.labels)
     }
 }
 
-/// Images with labels, one by one.
+/// Converts to a source of pairs of an image and its label.
 ///
 /// ```
 /// use ramie_data::{DataLoader, digits};
@@ -99,10 +98,10 @@ impl IntoSource for Split {
     }
 }
 
-/// The digits and their split.
+/// Returns the digits, split for training and testing.
 ///
 /// # Errors
-/// If the files in the program are damaged; the error names file and row.
+/// Returns an error if the embedded files are damaged. It names the file and the row.
 pub fn load() -> Result<Digits> {
     parse::digits(IMAGES, SPLIT)
 }

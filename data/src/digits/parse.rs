@@ -1,4 +1,4 @@
-//! The two tables the digits come in: images with labels, and the split.
+//! Parsing of the two embedded tables: images with labels, and the split.
 
 use super::{Digits, SIDE, Split};
 use crate::{Error, Result};
@@ -9,15 +9,15 @@ use std::io::Read;
 const PIXELS: usize = SIDE * SIDE;
 const BRIGHTEST: u8 = 16;
 
-/// An image and its label, as a row of the table holds them.
+/// An image and its label, as stored in a row of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     pub pixels: [u8; PIXELS],
     pub label: u8,
 }
 
-/// The data set of a compressed table of images and a table that splits it,
-/// each with its name.
+/// Returns the dataset from a compressed table of images and a table of the split, each with its
+/// file name.
 pub(super) fn digits(images: (&str, &[u8]), split: (&str, &str)) -> Result<Digits> {
     let text = gunzip(images.0, images.1)?;
     let rows = rows(images.0, &text)?;
@@ -39,7 +39,7 @@ fn gunzip(file: &str, bytes: &[u8]) -> Result<String> {
     }
 }
 
-/// The rows of a table of 64 pixels and a label each.
+/// Parses the rows of the table, of 64 pixels and a label each.
 pub(super) fn rows(file: &str, text: &str) -> Result<Vec<Row>> {
     text.lines()
         .enumerate()
@@ -73,7 +73,7 @@ fn number(field: &str, largest: u8) -> Result<u8, String> {
     }
 }
 
-/// Which rows of the images are for training, and which for testing.
+/// Returns the indices of the training rows and of the test rows.
 pub(super) fn places(file: &str, text: &str, count: usize) -> Result<(Vec<usize>, Vec<usize>)> {
     let mut lines = text.lines().enumerate();
     match lines.next() {
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(digits.train.images.dim(), (1347, 8, 8));
         assert_eq!(digits.test.images.dim(), (450, 8, 8));
         assert!(digits.train.images.iter().all(|p| (0.0..=16.0).contains(p)));
-        // Facts of the 1,797 images: their brightness, and how many of each digit.
+        // Known statistics of the 1,797 images: their brightness, and the number of each digit.
         let sum: f32 = digits.train.images.sum() + digits.test.images.sum();
         assert_eq!(sum, 561_718.0);
         let mut counts = [0; 10];

@@ -1,24 +1,24 @@
-//! Which elements make which batch.
+//! Batch samplers, which determine the elements of each batch.
 
 use super::sampler::{Order, Sampler};
 use crate::{Buckets, Generator, LastBatch, Permutation, Result};
 use std::sync::Arc;
 
-/// The batches of an epoch, as indices (`torch.utils.data.BatchSampler`).
+/// The batches of an epoch, as lists of indices (`torch.utils.data.BatchSampler`).
 pub trait BatchSampler: Send + Sync {
-    /// The batches of an epoch: a pure function of its number.
+    /// Returns the batches of an epoch, as a pure function of its number.
     fn batches(&self, epoch: u64) -> Vec<Vec<usize>>;
 }
 
-/// A function of the epoch that lists its batches is a batch sampler.
+/// A function from the epoch to a list of batches is a batch sampler.
 impl<F: Fn(u64) -> Vec<Vec<usize>> + Send + Sync> BatchSampler for F {
     fn batches(&self, epoch: u64) -> Vec<Vec<usize>> {
         self(epoch)
     }
 }
 
-/// Batches of elements of similar length, shuffled, each element once: little is
-/// padded, and there are few shapes to compile for.
+/// A batch sampler that groups elements of similar length. It returns each element once, in
+/// shuffled batches. This needs little padding and has few shapes to compile for.
 ///
 /// ```
 /// use ramie_data::{BatchSampler, BucketSampler, Buckets};
@@ -40,10 +40,11 @@ pub struct BucketSampler {
 }
 
 impl BucketSampler {
-    /// Batches of the elements of these lengths; smaller ones last in each bucket.
+    /// Creates a sampler of elements with these lengths. The last batch of each bucket may be
+    /// smaller.
     ///
     /// # Errors
-    /// If an element is longer than the longest bucket.
+    /// Returns an error if an element is longer than the longest bucket.
     pub fn new(lengths: &[usize], buckets: Buckets, seed: u64) -> Result<BucketSampler> {
         let mut members = vec![Vec::new(); buckets.lengths().len()];
         for (i, length) in lengths.iter().enumerate() {
@@ -58,7 +59,7 @@ impl BucketSampler {
         })
     }
 
-    /// Leaves out what does not fill a batch.
+    /// Drops the elements of each bucket that do not fill a batch.
     #[must_use]
     pub fn drop_last(mut self) -> BucketSampler {
         self.last = LastBatch::Drop;
@@ -84,16 +85,16 @@ impl BatchSampler for BucketSampler {
     }
 }
 
-/// How a loader makes batches.
+/// The rule by which a loader groups elements into batches.
 #[derive(Clone)]
 pub(super) enum Plan {
-    /// Neighbours of an order.
+    /// Consecutive elements of an order.
     Neighbours {
         sampler: Arc<dyn Sampler>,
         size: usize,
         last: LastBatch,
     },
-    /// As they are listed.
+    /// The batches listed by a batch sampler.
     Listed(Arc<dyn BatchSampler>),
 }
 
@@ -126,7 +127,7 @@ impl Plan {
 }
 
 impl Batches {
-    /// Where a batch begins, or the end.
+    /// Returns the position at which a batch begins, or the end.
     pub(super) fn position(&self, batch: usize) -> usize {
         let position = match self {
             Batches::Neighbours { size, .. } => batch.saturating_mul(*size),
@@ -135,7 +136,8 @@ impl Batches {
         position.min(self.len())
     }
 
-    /// How far positions go: elements of the order, or batches of the list.
+    /// Returns the end of the positions: the number of elements of the order, or of batches in
+    /// the list.
     pub(super) fn len(&self) -> usize {
         match self {
             Batches::Neighbours { order, .. } => order.len(),
@@ -143,7 +145,7 @@ impl Batches {
         }
     }
 
-    /// How many batches there are.
+    /// Returns the number of batches.
     pub(super) fn count(&self) -> usize {
         match self {
             Batches::Neighbours { order, size, last } => match last {
@@ -154,8 +156,8 @@ impl Batches {
         }
     }
 
-    /// The batch that begins at a position: how many elements it has, and the
-    /// position behind it. `None` at the end.
+    /// Returns the number of elements of the batch that begins at a position, and the position
+    /// after it. Returns `None` at the end.
     pub(super) fn at(&self, position: usize) -> Option<(usize, usize)> {
         match self {
             Batches::Neighbours { order, size, last } => {
@@ -167,8 +169,8 @@ impl Batches {
         }
     }
 
-    /// An index of the batch that begins at a position. Places behind its end are
-    /// filled with its elements, from its first on.
+    /// Returns an index of the batch that begins at a position. `place` wraps around at the end
+    /// of the batch, so that a batch is filled up with its own elements.
     pub(super) fn index(&self, position: usize, len: usize, place: usize) -> usize {
         match self {
             Batches::Neighbours { order, .. } => order.get(position + place % len),
@@ -176,11 +178,11 @@ impl Batches {
         }
     }
 
-    /// A number that tells most other orders from this one.
+    /// Returns a hash that distinguishes this order from most others.
     pub(super) fn fingerprint(&self) -> u64 {
         let mut hash = crate::generator::mix(self.len() as u64);
         for i in 0..self.len().min(16) {
-            // Places from front to end.
+            // Sixteen positions spread over the order.
             let place = (i as u128 * self.len() as u128 / 16.min(self.len() as u128)) as usize;
             let index = match self {
                 Batches::Neighbours { order, .. } => order.get(place) as u64,

@@ -1,18 +1,17 @@
-//! The part of a process of an order.
+//! The sampler that divides an order among processes.
 
 use super::sampler::{Order, RandomSampler, Sampler, SequentialSampler};
 use crate::{LastBatch, Shard};
 use std::sync::Arc;
 
-/// The elements of one process, every `count`-th of an order that all processes
-/// have in common (`torch.utils.data.DistributedSampler`). All have equally many:
-/// the last ones have first elements again, or what does not come apart is left
-/// out.
+/// A sampler for one process: every `count`-th element of an order that all processes share
+/// (`torch.utils.data.DistributedSampler`). All processes get the same number of elements: the
+/// last ones repeat the first elements, or the remainder is dropped.
 ///
-/// The epoch is that of the loader; there is no `set_epoch` to forget. A loader
-/// with such a sampler has batches of its process alone, and its state fits the
-/// same number of processes only. [`DataLoader::shard`](crate::DataLoader::shard)
-/// parts the batches instead, and goes on in any number.
+/// The epoch comes from the loader, so there is no `set_epoch` to forget. A loader with this
+/// sampler makes batches of its process alone, and its state can only be resumed with the same
+/// number of processes. [`DataLoader::shard`](crate::DataLoader::shard) divides the batches
+/// instead, and its state can be resumed with any number of processes.
 ///
 /// ```
 /// use ramie_data::{DistributedSampler, Sampler, Shard};
@@ -28,7 +27,7 @@ pub struct DistributedSampler {
 }
 
 impl DistributedSampler {
-    /// A process's part of `len` elements, first to last.
+    /// Creates a sampler of a process's share of `len` elements, in order.
     pub fn new(len: usize, shard: Shard) -> DistributedSampler {
         DistributedSampler {
             sampler: Arc::new(SequentialSampler(len)),
@@ -38,14 +37,14 @@ impl DistributedSampler {
         }
     }
 
-    /// Every epoch in a random order of its own, the same in all processes.
+    /// Shuffles every epoch in its own random order, which is the same in all processes.
     #[must_use]
     pub fn shuffle(mut self, seed: u64) -> DistributedSampler {
         self.sampler = Arc::new(RandomSampler::new(self.len, seed));
         self
     }
 
-    /// Leaves out what does not come apart, instead of having elements twice.
+    /// Drops the elements that do not divide evenly, instead of repeating the first ones.
     #[must_use]
     pub fn drop_last(mut self) -> DistributedSampler {
         self.last = LastBatch::Drop;
@@ -63,7 +62,7 @@ impl Sampler for DistributedSampler {
 mod tests {
     use super::*;
 
-    /// Recorded from PyTorch 2.15, without its own shuffling.
+    /// Recorded from PyTorch 2.15, without PyTorch's shuffling.
     #[test]
     fn parts_are_those_of_pytorch() {
         let part = |len, count, index, drop: bool| {

@@ -1,4 +1,4 @@
-//! Going through the batches of a loader.
+//! Iteration over the batches of a loader.
 
 use super::Fetch;
 use super::batch_sampler::{Batches, Plan};
@@ -12,20 +12,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// What makes one batch.
+/// The description of one batch.
 pub(super) struct Task {
     pub epoch: u64,
-    /// The elements, of this process's rows.
+    /// The indices of the elements, for the rows of this process.
     pub indices: Vec<usize>,
-    /// Which of them count; empty where nobody asks.
+    /// Mask of the rows that count; empty if batches are not masked.
     pub counts: Vec<bool>,
 }
 
-/// The tasks of some epochs, in order.
+/// The tasks of a range of epochs, in order.
 pub(super) struct Tasks {
     plan: Plan,
     rows: Rows,
-    /// Where batches are masked: the least number of rows.
+    /// The minimum number of rows, if batches are masked.
     fill: Option<usize>,
     end: u64,
     epoch: u64,
@@ -35,7 +35,7 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
-    /// Those of the epochs from one on, before another.
+    /// Creates the tasks of the epochs from `epoch` up to, but not including, `end`.
     pub(super) fn new(plan: Plan, rows: Rows, fill: Option<usize>, epoch: u64, end: u64) -> Tasks {
         let batches = plan.epoch(epoch);
         Tasks {
@@ -50,18 +50,18 @@ impl Tasks {
         }
     }
 
-    /// Goes on from a state of this epoch.
+    /// Continues from a state of this epoch.
     pub(super) fn resume(&mut self, state: &LoaderState) -> Result<()> {
         self.position = state.check(self.batches.len(), self.fingerprint)?;
         Ok(())
     }
 
-    /// Goes to a batch of this epoch, or behind its end.
+    /// Moves to a batch of this epoch, or to its end.
     pub(super) fn skip(&mut self, batch: usize) {
         self.position = self.batches.position(batch);
     }
 
-    /// Where the next task begins.
+    /// Returns the position of the next task.
     fn state(&self) -> LoaderState {
         LoaderState::new(
             self.epoch,
@@ -105,18 +105,18 @@ impl Tasks {
     }
 }
 
-/// The batches of a [`DataLoader`](crate::DataLoader), in their order. Dropping
-/// it stops the workers, once they have finished the batch that they are at.
+/// An iterator over the batches of a [`DataLoader`](crate::DataLoader), in order. Dropping it
+/// stops the workers after their current batch.
 pub struct LoaderIter<B> {
     fetch: Arc<dyn Fetch<B>>,
     tasks: Tasks,
     pool: Option<Arc<Pool>>,
-    /// How many batches are made ahead.
+    /// The maximum number of batches in progress.
     ahead: usize,
     timeout: Option<Duration>,
-    /// Batches that are being made, each with where the loader stands behind it.
+    /// Batches in progress, each with the loader's position after it.
     in_flight: VecDeque<(Arc<Slot<Result<B>>>, LoaderState)>,
-    /// Tells persistent workers that nobody wants the rest.
+    /// Tells persistent workers to skip the remaining tasks.
     stopped: Arc<AtomicBool>,
     state: LoaderState,
     waited: Duration,
@@ -143,19 +143,19 @@ impl<B: Send + 'static> LoaderIter<B> {
         }
     }
 
-    /// Where the iteration stands: behind the last batch that it gave, whatever
-    /// workers have made beyond.
+    /// Returns the position after the last batch that was returned, whatever the workers have
+    /// prepared beyond it.
     pub fn state(&self) -> LoaderState {
         self.state
     }
 
-    /// How long calls of `next` have waited for batches so far. Without workers
-    /// that is how long batches took to make.
+    /// Returns the total time that calls of `next` have waited for batches. Without workers this
+    /// is the time it took to make the batches.
     pub fn waited(&self) -> Duration {
         self.waited
     }
 
-    /// Gives the workers what they have room for.
+    /// Submits tasks until the maximum number is in progress.
     fn submit(&mut self, pool: &Pool) {
         while self.in_flight.len() < self.ahead {
             let Some(task) = self.tasks.next() else {
@@ -172,7 +172,8 @@ impl<B: Send + 'static> LoaderIter<B> {
                     None => run(&*fetch, &task),
                     Some(message) => Err(Error::Panic(format!("the worker's start: {message}"))),
                 };
-                // Before the batch is there: its receiver may be the last to hold these.
+                // Drops these before the batch is delivered, because its receiver may own the
+                // last other reference.
                 drop((fetch, task, stopped));
                 result.fill(batch);
             }));
@@ -181,9 +182,9 @@ impl<B: Send + 'static> LoaderIter<B> {
     }
 }
 
-/// Makes a batch. What goes wrong is told with the element.
+/// Makes a batch. An error names the element that failed.
 pub(super) fn run<B>(fetch: &dyn Fetch<B>, task: &Task) -> Result<B> {
-    // Nothing of an earlier batch.
+    // Discards a failure recorded by an earlier batch.
     progress::failed();
     let made = caught(|| fetch.fetch(task));
     let made = made.unwrap_or_else(|message| Err(Error::Panic(message)));
@@ -215,7 +216,7 @@ impl<B: Send + 'static> Iterator for LoaderIter<B> {
         match batch {
             Some(batch) => {
                 self.state = state;
-                // Before the caller begins with this batch.
+                // Refills the queue before the caller works on this batch.
                 self.submit(&pool);
                 Some(batch)
             }

@@ -1,4 +1,4 @@
-//! Batches from worker threads.
+//! Data loaders, which make batches in worker threads.
 
 mod batch_sampler;
 mod distributed;
@@ -30,16 +30,16 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Batches of a [`Source`], made by worker threads while the program goes on
+/// An iterable over batches of a [`Source`], which worker threads make in the background
 /// (`torch.utils.data.DataLoader`).
 ///
-/// The batches and their order depend on the source, the sampler, the seed and
-/// the epoch, and on nothing else: not on the number of workers, nor on which is
-/// faster. Where an iteration stands is a small value, from which another one
-/// goes on exactly: [`LoaderIter::state`], [`resume`](DataLoader::resume).
+/// The batches and their order depend only on the source, the sampler, the seed and the epoch,
+/// not on the number or speed of the workers. The position of an iteration is a small value, from
+/// which another iteration resumes exactly: [`LoaderIter::state`],
+/// [`resume`](DataLoader::resume).
 ///
-/// An element that cannot be read, or whose function panics, comes as the error
-/// of its batch, with the element's index; the iteration goes on behind it.
+/// If an element cannot be read, or its function panics, its batch is returned as an error with
+/// the element's index. The iteration continues with the next batch.
 ///
 /// ```
 /// use ndarray::Array;
@@ -75,11 +75,11 @@ pub struct DataLoader<B> {
     epochs: u64,
     persistent: bool,
     init: Option<Init>,
-    /// The workers that outlive an iteration.
+    /// The workers, if they are kept for the next iteration.
     pool: Mutex<Option<Arc<Pool>>>,
 }
 
-/// What decides about the order; a sampler knows its length only later.
+/// The source of the order. A sampler's length is only known per epoch.
 #[derive(Clone)]
 enum OrderBy {
     Sequential,
@@ -88,7 +88,7 @@ enum OrderBy {
     Batches(Arc<dyn BatchSampler>),
 }
 
-/// Makes batches; every worker calls it.
+/// A function that makes batches, shared by all workers.
 trait Fetch<B>: Send + Sync {
     fn fetch(&self, task: &Task) -> Result<B>;
 }
@@ -99,16 +99,16 @@ impl<B, F: Fn(&Task) -> Result<B> + Send + Sync> Fetch<B> for F {
     }
 }
 
-/// A batch that is filled up with elements that do not count.
+/// A batch that is filled up with elements to be ignored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Masked<B> {
     /// The batch, always of the same size.
     pub batch: B,
-    /// Which of its rows count: `[n]`.
+    /// Mask of the rows that count: `[n]`.
     pub mask: Array1<bool>,
 }
 
-/// The batches, and the masks.
+/// Collates to the batches and the masks.
 impl<B: Sample> Sample for Masked<B> {
     type Batch = (B::Batch, Array2<bool>);
     fn is_like(&self, other: &Self) -> bool {
@@ -120,10 +120,10 @@ impl<B: Sample> Sample for Masked<B> {
 }
 
 impl<B: Send + 'static> DataLoader<B> {
-    /// A loader of the elements of a source, first to last, in batches of one.
+    /// Creates a loader of the elements of a source, in order and in batches of one.
     ///
     /// # Panics
-    /// If the parts of the source have different lengths.
+    /// Panics if the parts of the source have different lengths.
     #[track_caller]
     pub fn new<S>(source: S) -> DataLoader<B>
     where
@@ -137,7 +137,7 @@ impl<B: Send + 'static> DataLoader<B> {
         })
     }
 
-    /// A loader whose batches a function makes, such as
+    /// Creates a loader with a custom collate function, such as
     /// [`collate::padded`](crate::collate::padded).
     ///
     /// ```
@@ -150,7 +150,7 @@ impl<B: Send + 'static> DataLoader<B> {
     /// ```
     ///
     /// # Panics
-    /// If the parts of the source have different lengths.
+    /// Panics if the parts of the source have different lengths.
     #[track_caller]
     pub fn with_collate<S, C>(source: S, collate: C) -> DataLoader<B>
     where
@@ -164,11 +164,10 @@ impl<B: Send + 'static> DataLoader<B> {
         })
     }
 
-    /// A loader of single elements, which are not made into batches
-    /// (`batch_size=None`).
+    /// Creates a loader that returns single elements instead of batches (`batch_size=None`).
     ///
     /// # Panics
-    /// If the parts of the source have different lengths.
+    /// Panics if the parts of the source have different lengths.
     #[track_caller]
     pub fn unbatched<S>(source: S) -> DataLoader<B>
     where
@@ -198,12 +197,11 @@ impl<B: Send + 'static> DataLoader<B> {
         }
     }
 
-    /// How many elements make a batch: 1 by default. With
-    /// [`shard`](DataLoader::shard) it is the size of the whole batch, of which
-    /// each process has its part.
+    /// Sets the number of elements in a batch. Defaults to 1. With [`shard`](DataLoader::shard)
+    /// this is the size of the global batch, which is divided among the processes.
     ///
     /// # Panics
-    /// If it is 0.
+    /// Panics if `size` is 0.
     #[must_use]
     #[track_caller]
     pub fn batch_size(mut self, size: usize) -> Self {
@@ -215,37 +213,37 @@ impl<B: Send + 'static> DataLoader<B> {
         self
     }
 
-    /// Every epoch in a random order of its own, by this seed. It takes next
-    /// to no memory, however many elements there are.
+    /// Shuffles every epoch in its own random order, derived from this seed. This takes almost no
+    /// memory, whatever the number of elements.
     #[must_use]
     pub fn shuffle(mut self, seed: u64) -> Self {
         self.order = OrderBy::Shuffled(seed);
         self
     }
 
-    /// The elements in the order of a sampler.
+    /// Sets the sampler, which determines the order of the elements.
     #[must_use]
     pub fn sampler(mut self, sampler: impl Sampler + 'static) -> Self {
         self.order = OrderBy::Sampler(Arc::new(sampler));
         self
     }
 
-    /// The batches that a batch sampler lists, whatever their sizes.
+    /// Sets the batch sampler, which lists the batches of an epoch and their sizes.
     #[must_use]
     pub fn batch_sampler(mut self, sampler: impl BatchSampler + 'static) -> Self {
         self.order = OrderBy::Batches(Arc::new(sampler));
         self
     }
 
-    /// Leaves the elements out that do not fill a batch at the end of an epoch.
+    /// Drops the elements at the end of an epoch that do not fill a batch.
     #[must_use]
     pub fn drop_last(mut self) -> Self {
         self.last = LastBatch::Drop;
         self
     }
 
-    /// Fills the last batch up with elements of its own, and says which rows
-    /// count: all batches have one shape, and a compiled step compiles once.
+    /// Fills the last batch up with its own elements and adds a mask of the rows that count. All
+    /// batches then have the same shape, and a compiled step compiles once.
     ///
     /// ```
     /// use ramie_data::DataLoader;
@@ -281,7 +279,7 @@ impl<B: Send + 'static> DataLoader<B> {
         }
     }
 
-    /// How many threads make batches: by default none, and the caller's own does.
+    /// Sets the number of worker threads. Defaults to 0: the calling thread makes the batches.
     #[must_use]
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = workers;
@@ -289,10 +287,10 @@ impl<B: Send + 'static> DataLoader<B> {
         self
     }
 
-    /// How many batches each worker is ahead, at most: 2 by default.
+    /// Sets the number of batches that each worker prepares ahead, at most. Defaults to 2.
     ///
     /// # Panics
-    /// If it is 0.
+    /// Panics if `batches` is 0.
     #[must_use]
     #[track_caller]
     pub fn prefetch_factor(mut self, batches: usize) -> Self {
@@ -305,33 +303,33 @@ impl<B: Send + 'static> DataLoader<B> {
         self
     }
 
-    /// How long a batch may take: then comes [`Error::Timeout`](crate::Error), and
-    /// the next call waits on. It needs workers; the caller's own thread waits for
-    /// itself however long it takes.
+    /// Sets the timeout of a batch. After it, the iterator returns
+    /// [`Error::Timeout`](crate::Error), and the next call continues to wait. The timeout has no
+    /// effect without workers.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// How many epochs [`iter`](DataLoader::iter) goes through: 1 by default.
-    /// Workers go over from one epoch to the next without a pause.
+    /// Sets the number of epochs of [`iter`](DataLoader::iter). Defaults to 1. Workers continue
+    /// from one epoch to the next without a pause.
     #[must_use]
     pub fn epochs(mut self, epochs: u64) -> Self {
         self.epochs = epochs;
         self
     }
 
-    /// Keeps the workers for the next iteration, instead of starting others.
+    /// Keeps the worker threads for the next iteration instead of starting new ones.
     #[must_use]
     pub fn persistent_workers(mut self) -> Self {
         self.persistent = true;
         self
     }
 
-    /// Calls a function with each worker's number, in its thread, before its
-    /// first batch (`worker_init_fn`). If it panics, that is the error of every
-    /// batch the worker takes.
+    /// Sets a function that each worker thread calls with its number before its first batch
+    /// (`worker_init_fn`). If it panics, every batch of that worker is an error with the panic
+    /// message.
     #[must_use]
     pub fn worker_init(mut self, init: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.init = Some(Arc::new(init));
@@ -339,10 +337,10 @@ impl<B: Send + 'static> DataLoader<B> {
         self
     }
 
-    /// This part of each batch only: the rows from `index / count` to
-    /// `(index + 1) / count`. Together the parts are the batches that one process
-    /// has alone, row by row. A last batch that does not come apart is filled up
-    /// with its first elements, so that all processes have one number of rows.
+    /// Selects a shard of each batch: the rows from `index / count` to `(index + 1) / count` of
+    /// it. Together the shards are the batches of a single process, row by row. A last batch that
+    /// does not divide evenly is filled up with its first elements, so that all processes have
+    /// the same number of rows.
     ///
     /// ```
     /// use ramie_data::{DataLoader, Shard};
@@ -357,30 +355,29 @@ impl<B: Send + 'static> DataLoader<B> {
         self
     }
 
-    /// The rows of each batch that this process's devices have, of arrays that
-    /// are sharded so: what
-    /// [`prefetch_to_device`](crate::Resumable::prefetch_to_device) makes one
-    /// global array of.
+    /// Selects the rows of each batch that this process's devices need for arrays with this
+    /// sharding, from which [`prefetch_to_device`](crate::Resumable::prefetch_to_device)
+    /// assembles global arrays.
     #[must_use]
     pub fn shard_for(mut self, sharding: NamedSharding) -> Self {
         self.rows = Rows::on_mesh(sharding);
         self
     }
 
-    /// How many batches an epoch has; with a sampler, the first one.
+    /// Returns the number of batches in an epoch; with a sampler, in epoch 0.
     pub fn len(&self) -> usize {
         self.plan().epoch(0).count()
     }
 
-    /// Whether there are no batches.
+    /// Returns `true` if there are no batches.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The batches from epoch 0 on, as many epochs as [`epochs`] says.
+    /// Returns an iterator over the batches of [`epochs`] epochs, starting at epoch 0.
     ///
     /// # Panics
-    /// If the batch size does not come apart into the parts of the processes.
+    /// Panics if the batch size is not divisible by the number of shards.
     ///
     /// [`epochs`]: DataLoader::epochs
     #[track_caller]
@@ -388,19 +385,19 @@ impl<B: Send + 'static> DataLoader<B> {
         self.start(self.tasks(0, self.epochs))
     }
 
-    /// The batches of one epoch.
+    /// Returns an iterator over the batches of one epoch.
     ///
     /// # Panics
-    /// If the batch size does not come apart into the parts of the processes.
+    /// Panics if the batch size is not divisible by the number of shards.
     #[track_caller]
     pub fn epoch(&self, epoch: u64) -> LoaderIter<B> {
         self.start(self.tasks(epoch, epoch + 1))
     }
 
-    /// The batches from a batch of an epoch on, as if those before had been gone
-    /// through: those of its epoch, and of the epochs that
-    /// [`iter`](DataLoader::iter) has behind it (Grain's `set_next_index`). With
-    /// [`shard`](DataLoader::shard), batches are those of all processes.
+    /// Returns an iterator that starts at a given batch of an epoch, as if the earlier batches
+    /// had been consumed. It continues with the remaining epochs of [`iter`](DataLoader::iter)
+    /// (Grain's `set_next_index`). With [`shard`](DataLoader::shard), `batch` counts global
+    /// batches.
     ///
     /// ```
     /// use ramie_data::DataLoader;
@@ -410,7 +407,7 @@ impl<B: Send + 'static> DataLoader<B> {
     /// ```
     ///
     /// # Panics
-    /// If the batch size does not come apart into the parts of the processes.
+    /// Panics if the batch size is not divisible by the number of shards.
     #[track_caller]
     pub fn from_batch(&self, epoch: u64, batch: usize) -> LoaderIter<B> {
         let mut tasks = self.tasks(epoch, self.epochs.max(epoch + 1));
@@ -418,9 +415,9 @@ impl<B: Send + 'static> DataLoader<B> {
         self.start(tasks)
     }
 
-    /// The batches that were left when a state was taken: those of its epoch, and
-    /// of the epochs that [`iter`](DataLoader::iter) has behind it. The number of
-    /// workers may be another one, and so may that of processes.
+    /// Returns an iterator over the batches that remained when a state was saved: those of its
+    /// epoch and of the remaining epochs of [`iter`](DataLoader::iter). The number of workers and
+    /// the number of processes may differ from those of the saved run.
     ///
     /// ```
     /// use ramie_data::{DataLoader, LoaderState};
@@ -436,10 +433,10 @@ impl<B: Send + 'static> DataLoader<B> {
     /// ```
     ///
     /// # Errors
-    /// If the state is that of other data, or of another order.
+    /// Returns an error if the state belongs to other data or another order.
     ///
     /// # Panics
-    /// If the batch size does not come apart into the parts of the processes.
+    /// Panics if the batch size is not divisible by the number of shards.
     #[track_caller]
     pub fn resume(&self, state: &LoaderState) -> Result<LoaderIter<B>> {
         let epoch = state.epoch();
@@ -448,9 +445,9 @@ impl<B: Send + 'static> DataLoader<B> {
         Ok(self.start(tasks))
     }
 
-    /// Shapes and element types of the first batch where it is to go, as arrays
-    /// without elements: what a step is lowered and compiled with before the first
-    /// batch is there (Grain's `get_element_spec`). The batch is made for it, here.
+    /// Returns the shapes, dtypes and placement of the first batch, as arrays without elements.
+    /// With them, a step can be lowered and compiled before the first batch exists (Grain's
+    /// `get_element_spec`). The first batch is made for this, on the calling thread.
     ///
     /// ```
     /// use ramie_core::DType;
@@ -464,7 +461,7 @@ impl<B: Send + 'static> DataLoader<B> {
     /// ```
     ///
     /// # Errors
-    /// If there is no batch, or it cannot be made.
+    /// Returns an error if there is no batch, or if it cannot be made.
     pub fn element_spec(&self, place: impl Into<Placement>) -> Result<B::Device>
     where
         B: ToDevice,
@@ -472,7 +469,7 @@ impl<B: Send + 'static> DataLoader<B> {
         self.first()?.to_device(&place.into().without_elements())
     }
 
-    /// The first batch, made here.
+    /// Returns the first batch, made on the calling thread.
     fn first(&self) -> Result<B> {
         let mut tasks = self.tasks(0, 1);
         match tasks.next() {

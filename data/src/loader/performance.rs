@@ -1,4 +1,4 @@
-//! How many workers a loader needs.
+//! Choice of the number of workers of a loader.
 
 use super::DataLoader;
 use crate::{Placement, Result, ToDevice};
@@ -6,17 +6,16 @@ use ramie_core::{Array, tree};
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
-/// What a loader may take, and how fast it has to be.
+/// The resources a loader may use, and the speed it has to reach.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PerformanceBudget {
-    /// Bytes of the batches that are made ahead, together: 1 GiB.
+    /// Total bytes of the batches prepared ahead. Defaults to 1 GiB.
     pub memory: usize,
-    /// The most workers: as many as the machine has processors.
+    /// The maximum number of workers. Defaults to the number of processors.
     pub max_workers: usize,
-    /// The most batches that a worker is ahead: 16.
+    /// The maximum number of batches that a worker prepares ahead. Defaults to 16.
     pub max_prefetch: usize,
-    /// How long a step takes. By default no time: then as many workers are picked
-    /// as there may be.
+    /// Duration of a step. Defaults to zero, which selects the maximum number of workers.
     pub step: Duration,
 }
 
@@ -31,22 +30,23 @@ impl Default for PerformanceBudget {
     }
 }
 
-/// How many threads make batches, and how far they are ahead.
+/// The number of worker threads, and of batches that each prepares ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PerformanceConfig {
-    /// For [`DataLoader::workers`].
+    /// The value for [`DataLoader::workers`].
     pub workers: usize,
-    /// For [`DataLoader::prefetch_factor`].
+    /// The value for [`DataLoader::prefetch_factor`].
     pub prefetch_factor: usize,
 }
 
 impl PerformanceConfig {
-    /// What suits batches of so many bytes that take so long to make.
+    /// Returns the configuration for batches of `bytes` bytes that take the time `making` to
+    /// make.
     fn of(budget: &PerformanceBudget, bytes: usize, making: Duration) -> PerformanceConfig {
         let ahead = (budget.memory / bytes.max(1)).max(1);
         let most = budget.max_workers.min(ahead);
-        // As many as keep up with the steps, and half as many again for batches that
-        // take longer than others.
+        // As many workers as keep up with the steps, and half as many again for batches that take
+        // longer than others.
         let needed = match budget.step.as_nanos() {
             0 => most,
             step => {
@@ -63,9 +63,9 @@ impl PerformanceConfig {
 }
 
 impl<B: ToDevice> DataLoader<B> {
-    /// Makes the first batches of epoch 0, here, and picks by their size and the
-    /// time that they took how many workers there are to be, and how far they are
-    /// ahead (Grain's `pick_performance_config`).
+    /// Picks the number of workers and of prefetched batches (Grain's `pick_performance_config`).
+    /// It makes the first batches of epoch 0 on the calling thread and measures their size and
+    /// time.
     ///
     /// ```
     /// use ramie_data::{DataLoader, PerformanceBudget};
@@ -80,9 +80,9 @@ impl<B: ToDevice> DataLoader<B> {
     /// ```
     ///
     /// # Errors
-    /// If there is no batch, or one cannot be made.
+    /// Returns an error if there is no batch, or if one cannot be made.
     pub fn pick_performance_config(&self, budget: &PerformanceBudget) -> Result<PerformanceConfig> {
-        // The first batch of a data set may wait for files to be opened.
+        // The first batch of a dataset is not timed, as it may include opening files.
         let spec = self.element_spec(Placement::default())?;
         let bytes = tree::leaves(&spec).iter().map(Array::nbytes).sum();
         let mut tasks = self.tasks(0, 1);
@@ -113,13 +113,13 @@ mod tests {
             let config = PerformanceConfig::of(&budget, bytes, Duration::from_millis(making));
             (config.workers, config.prefetch_factor)
         };
-        // Batches that take no time, and steps that do.
+        // Cases: batches that take no time, and steps that take none.
         assert_eq!(pick(1000, 8, 10, 10, 0), (1, 8));
         assert_eq!(pick(1000, 8, 10, 10, 10), (2, 8));
         assert_eq!(pick(1000, 8, 10, 10, 20), (3, 8));
         assert_eq!(pick(1000, 8, 10, 10, 1000), (8, 8));
         assert_eq!(pick(1000, 8, 0, 10, 1), (8, 8));
-        // Memory for ten batches, for two, for less than one.
+        // Cases: memory for ten batches, for two, and for less than one.
         assert_eq!(pick(100, 4, 0, 10, 1), (4, 2));
         assert_eq!(pick(20, 4, 0, 10, 1), (2, 1));
         assert_eq!(pick(5, 4, 0, 10, 1), (1, 1));

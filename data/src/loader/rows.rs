@@ -1,14 +1,14 @@
-//! Which rows of a batch are this process's.
+//! The rows of a batch that belong to this process.
 
 use crate::Shard;
 use ramie_core::{NamedSharding, PartitionSpec};
 
-/// Rows of a batch by tiles of equal size.
+/// A selection of the rows of a batch, in tiles of equal size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rows {
-    /// How many tiles a batch has.
+    /// The number of tiles in a batch.
     pub tiles: usize,
-    /// Those that are needed here, first ones first.
+    /// The tiles that this process needs, in increasing order.
     pub own: Vec<usize>,
 }
 
@@ -24,12 +24,12 @@ impl Rows {
         }
     }
 
-    /// Those that devices of this process have of arrays that are sharded so.
+    /// Returns the rows that this process's devices need for arrays with this sharding.
     pub(crate) fn on_mesh(sharding: NamedSharding) -> Rows {
         let spec = PartitionSpec::new([sharding.spec().entry(0).clone()]);
         let rows = NamedSharding::new(sharding.mesh(), spec);
         let devices = sharding.mesh().devices();
-        // As many rows as devices always come apart; tiles are larger or equal.
+        // As many rows as devices always divide evenly; tiles have one row or more.
         let length = devices.len();
         let mut own: Vec<usize> = Vec::new();
         let mut tile = length;
@@ -47,7 +47,8 @@ impl Rows {
         }
     }
 
-    /// The places of a batch of `len` rows, a multiple of the tiles.
+    /// Returns the row indices of this process in a batch of `len` rows, a multiple of the number
+    /// of tiles.
     pub(crate) fn places(&self, len: usize) -> impl Iterator<Item = usize> + '_ {
         let tile = len / self.tiles;
         self.own.iter().flat_map(move |t| t * tile..(t + 1) * tile)

@@ -1,15 +1,15 @@
-//! In which order a loader asks for elements.
+//! Samplers, which determine the order of the elements.
 
 use crate::{Generator, LastBatch, Permutation, Shard};
 use std::sync::Arc;
 
 /// The order of the elements of an epoch (`torch.utils.data.Sampler`).
 pub trait Sampler: Send + Sync {
-    /// The indices of an epoch: a pure function of its number.
+    /// Returns the indices of an epoch, as a pure function of its number.
     fn order(&self, epoch: u64) -> Order;
 }
 
-/// The indices of an epoch, in their order.
+/// The indices of an epoch, in order.
 #[derive(Clone, Debug)]
 pub struct Order(Kind);
 
@@ -24,7 +24,7 @@ enum Kind {
         count: usize,
         seed: Generator,
     },
-    /// Every so many places of an order, and from its front again behind its end.
+    /// Every `count`-th index of an order, which wraps around at the end.
     Part {
         of: Arc<Order>,
         shard: Shard,
@@ -33,24 +33,24 @@ enum Kind {
 }
 
 impl Order {
-    /// `0`, `1`, up to `len - 1`.
+    /// Creates the order `0`, `1`, up to `len - 1`.
     pub fn sequential(len: usize) -> Order {
         Order(Kind::Sequential(len))
     }
 
-    /// All of these, in their order.
+    /// Creates an order from a list of indices.
     pub fn list(indices: impl Into<Arc<[usize]>>) -> Order {
         Order(Kind::List(indices.into()))
     }
 
-    /// All numbers below the permutation's length in its order.
+    /// Creates an order from a permutation.
     pub fn permuted(permutation: Permutation) -> Order {
         Order(Kind::Permuted(permutation))
     }
 
-    /// The part of a process: every `count`-th index. All processes have equally
-    /// many; where they do not come apart, the last ones have first indices again,
-    /// or what is left over is left out.
+    /// Returns the indices of one process: every `count`-th index. All processes get the same
+    /// number. If the indices do not divide evenly, the last shards repeat the first indices
+    /// (`Keep`), or the remainder is dropped (`Drop`).
     #[must_use]
     pub fn part(self, shard: Shard, last: LastBatch) -> Order {
         let len = match last {
@@ -64,7 +64,7 @@ impl Order {
         })
     }
 
-    /// How many indices there are.
+    /// Returns the number of indices.
     pub fn len(&self) -> usize {
         match &self.0 {
             Kind::Sequential(len) => *len,
@@ -75,15 +75,15 @@ impl Order {
         }
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no indices.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The index at a place.
+    /// Returns the index at a position.
     ///
     /// # Panics
-    /// If there is no such place.
+    /// Panics if the position is out of range.
     #[track_caller]
     pub fn get(&self, place: usize) -> usize {
         assert!(
@@ -103,13 +103,13 @@ impl Order {
         }
     }
 
-    /// The indices.
+    /// Returns an iterator over the indices.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         (0..self.len()).map(|place| self.get(place))
     }
 }
 
-/// First to last.
+/// A sampler that returns the elements in order. The field is their number.
 #[derive(Clone, Debug)]
 pub struct SequentialSampler(pub usize);
 
@@ -119,7 +119,7 @@ impl Sampler for SequentialSampler {
     }
 }
 
-/// Every element once, in a random order; or draws with replacement.
+/// A sampler that returns every element once in random order, or draws with replacement.
 ///
 /// ```
 /// use ramie_data::{RandomSampler, Sampler};
@@ -136,7 +136,7 @@ pub struct RandomSampler {
 }
 
 impl RandomSampler {
-    /// Every one of `len` elements once.
+    /// Creates a sampler that returns each of `len` elements once, in random order.
     pub fn new(len: usize, seed: u64) -> RandomSampler {
         RandomSampler {
             len,
@@ -145,10 +145,10 @@ impl RandomSampler {
         }
     }
 
-    /// So many draws of `len` elements, each of any of them.
+    /// Creates a sampler that draws `draws` of `len` elements independently, with replacement.
     ///
     /// # Panics
-    /// If there is nothing to draw from.
+    /// Panics if `len` is 0 and `draws` is not.
     #[track_caller]
     pub fn with_replacement(len: usize, draws: usize, seed: u64) -> RandomSampler {
         assert!(
@@ -176,7 +176,7 @@ impl Sampler for RandomSampler {
     }
 }
 
-/// Some of the elements, each once, in a random order.
+/// A sampler that returns some of the elements once each, in random order.
 #[derive(Clone, Debug)]
 pub struct SubsetRandomSampler {
     indices: Arc<[usize]>,
@@ -184,7 +184,7 @@ pub struct SubsetRandomSampler {
 }
 
 impl SubsetRandomSampler {
-    /// These elements.
+    /// Creates a sampler of these elements.
     pub fn new(indices: impl Into<Arc<[usize]>>, seed: u64) -> SubsetRandomSampler {
         SubsetRandomSampler {
             indices: indices.into(),
@@ -200,7 +200,7 @@ impl Sampler for SubsetRandomSampler {
     }
 }
 
-/// Elements drawn with probabilities in proportion to weights.
+/// A sampler that draws elements with probabilities proportional to weights.
 ///
 /// ```
 /// use ramie_data::{Sampler, WeightedRandomSampler};
@@ -213,7 +213,7 @@ impl Sampler for SubsetRandomSampler {
 #[derive(Clone, Debug)]
 pub struct WeightedRandomSampler {
     weights: Arc<[f64]>,
-    /// Sums of the weights up to each.
+    /// Cumulative sums of the weights.
     sums: Arc<[f64]>,
     count: usize,
     replacement: bool,
@@ -221,10 +221,10 @@ pub struct WeightedRandomSampler {
 }
 
 impl WeightedRandomSampler {
-    /// So many draws, each of any element.
+    /// Creates a sampler that makes `count` independent draws, with replacement.
     ///
     /// # Panics
-    /// If a weight is negative or not finite, or all are 0.
+    /// Panics if a weight is negative or not finite, or if all weights are 0.
     #[track_caller]
     pub fn new(weights: impl IntoIterator<Item = f64>, count: usize, seed: u64) -> Self {
         let weights: Arc<[f64]> = weights.into_iter().collect();
@@ -253,10 +253,10 @@ impl WeightedRandomSampler {
         }
     }
 
-    /// Draws no element twice: the next is drawn of those that are left.
+    /// Draws without replacement: no element is drawn twice.
     ///
     /// # Panics
-    /// If there are fewer elements of positive weight than draws.
+    /// Panics if there are fewer elements of positive weight than draws.
     #[must_use]
     #[track_caller]
     pub fn without_replacement(mut self) -> Self {
@@ -279,13 +279,14 @@ impl Sampler for WeightedRandomSampler {
             let total = self.sums[self.sums.len() - 1];
             let draw = |_| {
                 let at = generator.uniform() * total;
-                // Rounding may give the total itself: then the last of all that weigh.
+                // Rounding may give exactly `total`; then the last element of positive weight is
+                // drawn.
                 let i = self.sums.partition_point(|sum| *sum <= at);
                 i.min(self.sums.partition_point(|sum| *sum < total))
             };
             return Order::list((0..self.count).map(draw).collect::<Vec<_>>());
         }
-        // The elements whose exponential clocks ring first (Efraimidis and Spirakis 2006).
+        // Picks the elements whose exponential clocks ring first (Efraimidis and Spirakis 2006).
         let mut rings: Vec<(f64, usize)> = Vec::with_capacity(self.weights.len());
         for (i, w) in self.weights.iter().enumerate() {
             let ring = -(1.0 - generator.uniform()).ln() / w;
@@ -298,7 +299,7 @@ impl Sampler for WeightedRandomSampler {
     }
 }
 
-/// A function of the epoch that lists its indices is a sampler.
+/// A function from the epoch to a list of indices is a sampler.
 impl<F: Fn(u64) -> Vec<usize> + Send + Sync> Sampler for F {
     fn order(&self, epoch: u64) -> Order {
         Order::list(self(epoch))

@@ -1,14 +1,14 @@
-//! Where a loader stands.
+//! The saved position of a loader.
 
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// Where an iteration of a [`DataLoader`](crate::DataLoader) stands: behind the
-/// last batch that was given. A few numbers, to be saved with every checkpoint.
+/// The position of an iteration over a [`DataLoader`](crate::DataLoader): after the last batch
+/// that was returned. It consists of a few numbers, to be saved with every checkpoint.
 ///
-/// The position counts elements of the whole data set. It says nothing of
-/// workers, and nothing of how many processes share the batches: a run goes on
-/// from it with other numbers of both.
+/// The position counts elements of the whole dataset. It does not depend on the number of
+/// workers, nor on the number of processes that share the batches, so a run can resume with
+/// different numbers of both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LoaderState {
     version: u32,
@@ -31,18 +31,18 @@ impl LoaderState {
         }
     }
 
-    /// The epoch of the last batch.
+    /// Returns the epoch of the last batch.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// How many elements of the epoch's order are behind; for a batch sampler, how
-    /// many batches.
+    /// Returns the number of elements of the epoch's order that have been consumed; with a batch
+    /// sampler, the number of batches.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// The position, if the order of its epoch is what it was.
+    /// Returns the position, if the order of its epoch is unchanged.
     pub(super) fn check(&self, len: usize, fingerprint: u64) -> Result<usize> {
         if self.version != VERSION {
             return Err(Error::Position(format!(

@@ -1,4 +1,4 @@
-//! The binary files of CIFAR-10 and CIFAR-100.
+//! Reader of the binary files of CIFAR-10 and CIFAR-100.
 
 use super::file::{bad_file, bad_record, name_of, read};
 use crate::{IntoSource, Result};
@@ -8,11 +8,11 @@ use std::path::Path;
 /// Images with their labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cifar {
-    /// Red, green and blue of each pixel: `[n, 32, 32, 3]`.
+    /// The red, green and blue values of each pixel: `[n, 32, 32, 3]`.
     pub images: Array4<u8>,
     /// The class of each image: `[n]`.
     pub labels: Array1<u8>,
-    /// The superclass of each image, of CIFAR-100; else empty.
+    /// The superclass of each image for CIFAR-100; empty for CIFAR-10.
     pub coarse: Array1<u8>,
 }
 
@@ -23,7 +23,7 @@ impl IntoSource for Cifar {
     }
 }
 
-/// Which of the two data sets.
+/// The dataset of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Classes {
     /// CIFAR-10: one label before each image.
@@ -35,10 +35,10 @@ pub enum Classes {
 const SIDE: usize = 32;
 const PIXELS: usize = 3 * SIDE * SIDE;
 
-/// The images of several files, one after the other: `data_batch_1.bin` and so on.
+/// Loads the images of several files, such as `data_batch_1.bin`, and concatenates them.
 ///
 /// # Errors
-/// If a file cannot be read, or is damaged.
+/// Returns an error if a file cannot be read or is damaged.
 pub fn load<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>, classes: Classes) -> Result<Cifar> {
     let mut all = Records::default();
     for path in paths {
@@ -48,10 +48,10 @@ pub fn load<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>, classes: Classes
     Ok(all.finish())
 }
 
-/// The images of the bytes of a file; `file` is its name in errors.
+/// Parses the contents of a file. Errors refer to the file by the name `file`.
 ///
 /// # Errors
-/// If they are damaged.
+/// Returns an error if the contents are damaged.
 pub fn parse(file: &str, bytes: &[u8], classes: Classes) -> Result<Cifar> {
     let mut all = Records::default();
     all.add(file, bytes, classes)?;
@@ -91,7 +91,7 @@ impl Records {
             }
             self.labels.push(labels[labels.len() - 1]);
             self.coarse.extend(&labels[..labels.len() - 1]);
-            // One plane for each colour becomes three colours for each pixel.
+            // Converts planar colors to interleaved ones.
             for p in 0..SIDE * SIDE {
                 let colour = |c: usize| planes[c * SIDE * SIDE + p];
                 self.pixels.extend([colour(0), colour(1), colour(2)]);

@@ -1,4 +1,4 @@
-//! Tables of text: comma-separated values.
+//! Reader of CSV files (comma-separated values).
 //!
 //! ```
 //! use ramie_data::{DataLoader, readers::csv};
@@ -22,13 +22,13 @@ use std::fmt::Display;
 use std::path::Path;
 use std::str::FromStr;
 
-/// How a table is written.
+/// Options of the CSV format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// What stands between fields: a comma.
+    /// The field delimiter. Defaults to a comma.
     pub delimiter: u8,
-    /// Whether the first row has the names of the columns: it does. Else the
-    /// names are `0`, `1`, and so on.
+    /// Whether the first row is a header. Defaults to `true`. Without a header, the columns are
+    /// named `0`, `1`, and so on.
     pub header: bool,
 }
 
@@ -41,7 +41,7 @@ impl Default for Options {
     }
 }
 
-/// A table in memory. As a source, its elements are rows of fields.
+/// A table in memory. As a source, its elements are rows of strings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     file: String,
@@ -49,10 +49,11 @@ pub struct Table {
     rows: Vec<StringRecord>,
 }
 
-/// The table of a file.
+/// Loads a table from a file.
 ///
 /// # Errors
-/// If the file cannot be read, or a row has more or fewer fields than the others.
+/// Returns an error if the file cannot be read, if the rows have different numbers of fields, or
+/// if a row is not UTF-8.
 pub fn load(path: impl AsRef<Path>, options: &Options) -> Result<Table> {
     let path = path.as_ref();
     parse(&name_of(path), &read(path)?, options)
@@ -66,10 +67,10 @@ fn builder(options: &Options) -> ReaderBuilder {
     builder
 }
 
-/// The table of the bytes of a file; `file` is its name in errors.
+/// Parses a table from the contents of a file. Errors refer to the file by the name `file`.
 ///
 /// # Errors
-/// If a row has more or fewer fields than the others, or is not UTF-8.
+/// Returns an error if the rows have different numbers of fields, or if a row is not UTF-8.
 pub fn parse(file: &str, bytes: &[u8], options: &Options) -> Result<Table> {
     let mut reader = builder(options).from_reader(bytes);
     let mut names: Vec<String> = match options.header {
@@ -94,8 +95,8 @@ pub fn parse(file: &str, bytes: &[u8], options: &Options) -> Result<Table> {
     })
 }
 
-/// The rows of a file one after the other, in memory one at a time.
-/// A row with more or fewer fields than the others is an error in its place.
+/// Returns a stream of the rows of a file, which reads one row at a time. A row with a different
+/// number of fields than the others is returned as an error.
 pub fn stream(path: &Path, options: &Options) -> impl Stream<Item = Vec<String>> + 'static + use<> {
     let (path, builder) = (path.to_path_buf(), builder(options));
     from_fn(move || {
@@ -132,15 +133,15 @@ fn error(file: &str, e: &::csv::Error) -> Error {
 }
 
 impl Table {
-    /// The names of the columns.
+    /// Returns the names of the columns.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The place of a column.
+    /// Returns the index of a column.
     ///
     /// # Errors
-    /// If there is none of this name.
+    /// Returns an error if there is no column of this name.
     pub fn place(&self, name: &str) -> Result<usize> {
         self.names.iter().position(|n| n == name).ok_or_else(|| {
             let message = format!(
@@ -151,19 +152,19 @@ impl Table {
         })
     }
 
-    /// The text of a column.
+    /// Returns a column as strings.
     ///
     /// # Errors
-    /// If there is no column of this name.
+    /// Returns an error if there is no column of this name.
     pub fn texts(&self, name: &str) -> Result<Vec<&str>> {
         let place = self.place(name)?;
         Ok(self.rows.iter().map(|row| &row[place]).collect())
     }
 
-    /// The values of a column.
+    /// Parses the values of a column.
     ///
     /// # Errors
-    /// If there is no column of this name, or a field is no such value.
+    /// Returns an error if there is no column of this name, or if a field cannot be parsed.
     pub fn column<T>(&self, name: &str) -> Result<Array1<T>>
     where
         T: FromStr<Err: Display>,
@@ -173,10 +174,10 @@ impl Table {
         self.rows.iter().map(value).collect()
     }
 
-    /// The values of several columns side by side: `[rows, columns]`.
+    /// Parses the values of several columns into a matrix: `[rows, columns]`.
     ///
     /// # Errors
-    /// If there is no column of a name, or a field is no such value.
+    /// Returns an error if a column does not exist, or if a field cannot be parsed.
     pub fn matrix<T>(&self, names: &[&str]) -> Result<Array2<T>>
     where
         T: FromStr<Err: Display>,
@@ -206,11 +207,11 @@ impl Table {
         })
     }
 
-    /// A column of names as numbers: the number of each row's class, and the
-    /// classes in the order of their names.
+    /// Encodes a column of class names as numbers. Returns the class number of each row, and the
+    /// class names in sorted order.
     ///
     /// # Errors
-    /// If there is no column of this name.
+    /// Returns an error if there is no column of this name.
     pub fn classes(&self, name: &str) -> Result<(Array1<i32>, Vec<String>)> {
         let texts = self.texts(name)?;
         let classes: BTreeSet<&str> = texts.iter().copied().collect();

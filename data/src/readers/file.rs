@@ -1,4 +1,4 @@
-//! Reading files whole, and at places.
+//! Reading of whole files, and of parts at given offsets.
 
 use crate::{Error, Result};
 use flate2::read::GzDecoder;
@@ -30,17 +30,17 @@ pub(super) fn bad_row(file: &str, row: usize, message: impl Into<String>) -> Err
     }
 }
 
-/// The path as messages show it.
+/// Returns the path as error messages show it.
 pub(super) fn name_of(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// All bytes of a file.
+/// Returns the contents of a file.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
     files::read(path).map_err(|e| bad_file(&name_of(path), format!("cannot be read: {e}")))
 }
 
-/// The bytes, decompressed if they are a gzip file.
+/// Returns a reader of the bytes, which decompresses gzip files.
 pub(super) fn plain(bytes: &[u8]) -> Box<dyn Read + '_> {
     match bytes.starts_with(&[0x1f, 0x8b]) {
         true => Box::new(GzDecoder::new(bytes)),
@@ -48,8 +48,8 @@ pub(super) fn plain(bytes: &[u8]) -> Box<dyn Read + '_> {
     }
 }
 
-/// Exactly so many bytes. Memory grows as they come: a length that a file claims
-/// is not believed.
+/// Reads exactly `count` bytes. Memory grows as they are read, so a false length in a file does
+/// not allocate much.
 pub(super) fn read_exactly(
     reader: &mut dyn Read,
     count: usize,
@@ -71,7 +71,7 @@ pub(super) fn read_exactly(
     }
 }
 
-/// Fails if there is more.
+/// Returns an error unless the reader is at its end.
 pub(super) fn expect_end(reader: &mut dyn Read, file: &str, what: &str) -> Result<()> {
     match reader.read(&mut [0]) {
         Ok(0) => Ok(()),
@@ -80,15 +80,15 @@ pub(super) fn expect_end(reader: &mut dyn Read, file: &str, what: &str) -> Resul
     }
 }
 
-/// What a decoder of others makes of a file. Some panic at damaged files; that is
-/// an error of the file, too.
+/// Runs a third-party decoder. Some decoders panic on damaged files; this is returned as an error
+/// of the file, too.
 #[cfg(any(feature = "images", feature = "parquet", feature = "tokenizers"))]
 pub(super) fn decoded<T>(file: &str, decode: impl FnOnce() -> Result<T>) -> Result<T> {
     let made = crate::panic::caught(decode);
     made.unwrap_or_else(|message| Err(bad_file(file, format!("cannot be decoded: {message}"))))
 }
 
-/// A file that is read at places, by several threads at once.
+/// A file that several threads can read at given offsets at the same time.
 #[derive(Debug)]
 pub(super) struct Positioned {
     file: File,
@@ -105,7 +105,8 @@ impl Positioned {
         Ok(Positioned { file, len, name })
     }
 
-    /// The file from its beginning, for one reader.
+    /// Returns a reader of the file from its beginning. It uses the shared cursor, so only one
+    /// may exist.
     pub(super) fn start(&self) -> impl Read + '_ {
         &self.file
     }
@@ -118,7 +119,7 @@ impl Positioned {
         &self.name
     }
 
-    /// `count` bytes from a place on. The place was checked against the length.
+    /// Reads `count` bytes at an offset, which the caller has checked against the length.
     pub(super) fn read_at(&self, at: u64, count: usize) -> Result<Vec<u8>> {
         let mut bytes = vec![0; count];
         let read = read_exact_at(&self.file, &mut bytes, at);

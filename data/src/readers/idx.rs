@@ -1,9 +1,9 @@
-//! IDX files: MNIST and its family.
+//! Reader of IDX files, the format of MNIST and related datasets.
 //!
 //! ```
 //! use ramie_data::readers::idx;
-//! // Two bytes of zero, the element type (unsigned bytes), the number of
-//! // dimensions; then the sizes, and the elements.
+//! // Two zero bytes, the element type (unsigned bytes) and the number of
+//! // dimensions, then the sizes and the elements.
 //! let bytes = [0, 0, 8, 1, 0, 0, 0, 3, 7, 8, 9];
 //! let labels = idx::parse("labels", &bytes)?;
 //! assert_eq!(labels.to_vec::<u8>()?, [7, 8, 9]);
@@ -17,19 +17,19 @@ use ndarray::{Array1, Array3, Ix1, Ix3};
 use ramie_core::DType;
 use std::path::Path;
 
-/// The array of an IDX file, which may be compressed with gzip.
+/// Loads the array of an IDX file, which may be compressed with gzip.
 ///
 /// # Errors
-/// If the file cannot be read, or is damaged.
+/// Returns an error if the file cannot be read or is damaged.
 pub fn load(path: impl AsRef<Path>) -> Result<HostArray> {
     let path = path.as_ref();
     parse(&name_of(path), &read(path)?)
 }
 
-/// The array of the bytes of an IDX file; `file` is its name in errors.
+/// Parses the contents of an IDX file. Errors refer to the file by the name `file`.
 ///
 /// # Errors
-/// If they are damaged.
+/// Returns an error if the contents are damaged.
 pub fn parse(file: &str, bytes: &[u8]) -> Result<HostArray> {
     let reader = &mut *plain(bytes);
     let magic = read_exactly(reader, 4, file, "the magic number")?;
@@ -66,7 +66,7 @@ pub fn parse(file: &str, bytes: &[u8]) -> Result<HostArray> {
     HostArray::new(dtype, &shape, elements)
 }
 
-/// Images and labels of the MNIST family.
+/// Images and labels of MNIST and related datasets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mnist {
     /// Brightness of each pixel: `[n, rows, columns]`.
@@ -76,12 +76,13 @@ pub struct Mnist {
 }
 
 impl Mnist {
-    /// The images and labels of a folder, from the files `train-images-idx3-ubyte`
-    /// and `train-labels-idx1-ubyte`, or those of another split such as `t10k`,
-    /// with or without `.gz`.
+    /// Loads the images and labels of a directory, from the files `train-images-idx3-ubyte` and
+    /// `train-labels-idx1-ubyte`, or those of another split such as `t10k`, with or without
+    /// `.gz`.
     ///
     /// # Errors
-    /// If a file is missing or damaged, or they do not belong together.
+    /// Returns an error if a file is missing or damaged, or if the numbers of images and labels
+    /// differ.
     pub fn load(folder: impl AsRef<Path>, split: &str) -> Result<Mnist> {
         let find = |name: String| {
             let path = folder.as_ref().join(&name);

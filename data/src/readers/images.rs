@@ -1,4 +1,4 @@
-//! Folders of images (feature `images`).
+//! Reader of directories of images (feature `images`).
 
 use super::file::{bad_file, decoded, name_of, read};
 use crate::source::check;
@@ -8,15 +8,14 @@ use ndarray::Array3;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-/// The largest image that is decoded: so many pixels on each side.
+/// The maximum width and height of an image, in pixels.
 const LONGEST_SIDE: u32 = 1 << 14;
-/// The most memory that decoding one image takes.
+/// The maximum memory for decoding one image, in bytes.
 const MOST_MEMORY: u64 = 1 << 28;
 
-/// A folder with a folder of images for each class (torchvision's `ImageFolder`).
-/// Images are decoded when asked for: red, green and blue of each pixel,
-/// `[height, width, 3]`, with the number of their class. The formats are PNG and
-/// JPEG.
+/// A directory with one subdirectory of images per class (torchvision's `ImageFolder`). Images
+/// are decoded on access. An element is the red, green and blue values of each pixel, `[height,
+/// width, 3]`, and the class number. The formats are PNG and JPEG.
 ///
 /// ```no_run
 /// use ramie_data::{Augment, DataLoader, Source, readers::images::ImageFolder};
@@ -34,10 +33,10 @@ pub struct ImageFolder {
 }
 
 impl ImageFolder {
-    /// The images of a folder: classes and files in the order of their names.
+    /// Lists the images of a directory. Classes and files are sorted by name.
     ///
     /// # Errors
-    /// If a folder cannot be read, or there is no image.
+    /// Returns an error if a directory cannot be read, or if there is no image.
     pub fn open(folder: impl AsRef<Path>) -> Result<ImageFolder> {
         let folder = folder.as_ref();
         let mut classes = Vec::new();
@@ -62,15 +61,15 @@ impl ImageFolder {
         Ok(ImageFolder { classes, files })
     }
 
-    /// The names of the classes, in the order of their numbers.
+    /// Returns the names of the classes, in the order of their numbers.
     pub fn classes(&self) -> &[String] {
         &self.classes
     }
 
-    /// The file of an element.
+    /// Returns the path of an element's file.
     ///
     /// # Errors
-    /// If there is no such element.
+    /// Returns an error if the index is out of range.
     pub fn path(&self, index: usize) -> Result<&Path> {
         check(index, self.files.len())?;
         Ok(&self.files[index].0)
@@ -104,12 +103,12 @@ impl Source for ImageFolder {
     }
 }
 
-/// The image of the bytes of a PNG or JPEG file: `[height, width, 3]`; `file` is
-/// its name in errors.
+/// Decodes the contents of a PNG or JPEG file to an image of `[height, width, 3]`. Errors refer
+/// to the file by the name `file`.
 ///
 /// # Errors
-/// If they are damaged, or the image has more than 16,384 pixels on a side,
-/// or takes more than 256 MB to decode.
+/// Returns an error if the contents are damaged, if the image has more than 16,384 pixels on a
+/// side, or if decoding takes more than 256 MiB.
 pub fn decode(file: &str, bytes: &[u8]) -> Result<Array3<u8>> {
     decoded(file, || decode_image(file, bytes))
 }

@@ -1,4 +1,4 @@
-//! JSON lines: a JSON value on each line.
+//! Reader of JSON Lines files, with a JSON value on each line.
 
 use super::file::bad_row;
 use super::text::Lines;
@@ -7,8 +7,7 @@ use serde::de::DeserializeOwned;
 use std::marker::PhantomData;
 use std::path::Path;
 
-/// A file with a JSON value on each line, read when asked for. Blank lines are
-/// passed over.
+/// A JSON Lines file, whose lines are read and parsed on access. Blank lines are skipped.
 ///
 /// ```no_run
 /// use ramie_data::{Source, readers::jsonl::JsonLines};
@@ -29,10 +28,10 @@ pub struct JsonLines<T> {
 }
 
 impl<T: DeserializeOwned + Send> JsonLines<T> {
-    /// The values of a file. It is read once, to find its lines.
+    /// Opens a file and scans it once to find its lines.
     ///
     /// # Errors
-    /// If the file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn open(path: impl AsRef<Path>) -> Result<JsonLines<T>> {
         Ok(JsonLines {
             lines: Lines::open(path)?.without_blank()?,

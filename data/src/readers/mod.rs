@@ -1,7 +1,7 @@
-//! Files of data.
+//! Readers of dataset files.
 //!
-//! A damaged file is an error that names the file, and the row or record; it is
-//! never a panic, and memory is taken as data come, not as a file claims.
+//! A damaged file is reported as an error that names the file and the row or record; it never
+//! causes a panic. Memory is allocated as data is read, not by the sizes a file claims.
 
 pub mod cifar;
 pub mod csv;

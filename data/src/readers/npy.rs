@@ -1,4 +1,4 @@
-//! NumPy's files: `.npy`, an array, and `.npz`, several.
+//! Reader of NumPy files: `.npy`, an array, and `.npz`, an archive of arrays.
 //!
 //! ```
 //! use ramie_data::{HostArray, readers::npy};
@@ -17,41 +17,40 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 use zip::ZipArchive;
 
-/// The longest header that is read. Those of plain arrays have about a hundred
-/// bytes.
+/// The maximum length of a header in bytes. Headers of plain arrays have about a hundred bytes.
 const LONGEST_HEADER: usize = 1 << 16;
 
-/// The array of an `.npy` file.
+/// Loads the array of an `.npy` file.
 ///
 /// # Errors
-/// If the file cannot be read, is damaged, or has elements that no device has.
+/// Returns an error if the file cannot be read or is damaged, or if no device supports its dtype.
 pub fn load(path: impl AsRef<Path>) -> Result<HostArray> {
     let path = path.as_ref();
     parse(&name_of(path), &read(path)?)
 }
 
-/// The array of the bytes of an `.npy` file; `file` is its name in errors.
+/// Parses the contents of an `.npy` file. Errors refer to the file by the name `file`.
 ///
 /// # Errors
-/// If they are damaged, or have elements that no device has.
+/// Returns an error if the contents are damaged, or if no device supports the dtype.
 pub fn parse(file: &str, mut bytes: &[u8]) -> Result<HostArray> {
     read_array(file, &mut bytes)
 }
 
-/// The arrays of an `.npz` file, by name.
+/// Loads the arrays of an `.npz` file, by name.
 ///
 /// # Errors
-/// If the file cannot be read, is damaged, or an array has elements that no
-/// device has.
+/// Returns an error if the file cannot be read or is damaged, or if no device supports an array's
+/// dtype.
 pub fn load_npz(path: impl AsRef<Path>) -> Result<BTreeMap<String, HostArray>> {
     let path = path.as_ref();
     parse_npz(&name_of(path), &read(path)?)
 }
 
-/// The arrays of the bytes of an `.npz` file; `file` is its name in errors.
+/// Parses the contents of an `.npz` file. Errors refer to the file by the name `file`.
 ///
 /// # Errors
-/// If they are damaged, or an array has elements that no device has.
+/// Returns an error if the contents are damaged, or if no device supports an array's dtype.
 pub fn parse_npz(file: &str, bytes: &[u8]) -> Result<BTreeMap<String, HostArray>> {
     let bad = |e: zip::result::ZipError| bad_file(file, format!("is no archive of arrays: {e}"));
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(bad)?;
@@ -69,10 +68,10 @@ pub fn parse_npz(file: &str, bytes: &[u8]) -> Result<BTreeMap<String, HostArray>
     Ok(arrays)
 }
 
-/// The bytes of an `.npy` file of an array.
+/// Returns the contents of an `.npy` file of an array.
 ///
 /// # Errors
-/// If NumPy has no such elements.
+/// Returns an error if NumPy has no such dtype.
 pub fn to_bytes(array: &HostArray) -> Result<Vec<u8>> {
     let Some((descr, _)) = TYPES.iter().find(|(_, dtype)| *dtype == array.dtype()) else {
         return Err(Error::other(format!(
@@ -88,7 +87,7 @@ pub fn to_bytes(array: &HostArray) -> Result<Vec<u8>> {
     };
     let mut header =
         format!("{{'descr': '{order}{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
-    // The elements begin at a multiple of 64.
+    // The elements begin at a multiple of 64 bytes.
     let padding = 64 - (10 + header.len() + 1) % 64;
     header.extend(std::iter::repeat_n(' ', padding % 64));
     header.push('\n');
@@ -99,7 +98,7 @@ pub fn to_bytes(array: &HostArray) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// NumPy's names of element types, without the order of their bytes.
+/// NumPy's names of dtypes, without the byte order.
 const TYPES: [(&str, DType); 14] = [
     ("b1", DType::Bool),
     ("i1", DType::I8),
@@ -167,7 +166,7 @@ fn read_array(file: &str, reader: &mut dyn Read) -> Result<HostArray> {
     HostArray::new(header.dtype, shape, bytes).map_err(|e| bad_file(file, e.to_string()))
 }
 
-/// Elements whose first index is the fastest, with the last one fastest.
+/// Converts elements from column-major to row-major order.
 fn rows_first(bytes: &[u8], shape: &[usize], size: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut index = vec![0; shape.len()];
@@ -197,7 +196,7 @@ struct Header {
 }
 
 impl Header {
-    /// Of a dictionary as Python writes it.
+    /// Parses a header, which is a Python dictionary.
     fn parse(text: &str) -> Result<Header, String> {
         let descr = value_of(text, "descr")?;
         let descr = descr
@@ -231,7 +230,7 @@ impl Header {
     }
 }
 
-/// What stands behind a key.
+/// Returns the text after a key.
 fn value_of<'a>(text: &'a str, key: &str) -> Result<&'a str, String> {
     let behind = ['\'', '"'].iter().find_map(|quote| {
         let (_, rest) = text.split_once(&format!("{quote}{key}{quote}"))?;

@@ -1,4 +1,4 @@
-//! Tables in Parquet and Arrow files (feature `parquet`).
+//! Reader of Parquet and Arrow files (feature `parquet`).
 
 use super::file::{Positioned, bad_file, bad_record, decoded, name_of};
 use crate::source::check;
@@ -17,7 +17,7 @@ use ramie_core::Element;
 use ramie_core::files;
 use std::path::Path;
 
-/// The columns of a table in memory: numbers, truth values and text.
+/// A table in memory, with columns of numbers, booleans and strings.
 ///
 /// ```no_run
 /// use ramie_data::{DataLoader, readers::parquet};
@@ -35,11 +35,10 @@ pub struct Table {
 
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
 
-/// The table of a Parquet file, or of an Arrow IPC file: one of the file format,
-/// with its footer.
+/// Loads a Parquet file or an Arrow IPC file (in the file format, with a footer).
 ///
 /// # Errors
-/// If the file cannot be read, or is damaged.
+/// Returns an error if the file cannot be read or is damaged.
 pub fn load(path: impl AsRef<Path>) -> Result<Table> {
     let file = name_of(path.as_ref());
     let (schema, batches) = open(path.as_ref())?;
@@ -50,7 +49,7 @@ pub fn load(path: impl AsRef<Path>) -> Result<Table> {
     })
 }
 
-/// The batches of a file, up to the first that cannot be read.
+/// Returns the batches of a file, up to the first that cannot be read.
 fn numbered(
     file: String,
     mut batches: Batches,
@@ -92,8 +91,8 @@ fn open_file(path: &Path) -> Result<(SchemaRef, Batches)> {
     Ok((reader.schema(), Box::new(reader)))
 }
 
-/// Fails if an Arrow file names parts that it does not have: its decoder takes
-/// memory for what is named before it reads.
+/// Returns an error if an Arrow file refers to blocks outside of it: the decoder allocates memory
+/// for them before it reads.
 fn check_arrow(file: &Positioned) -> Result<()> {
     let bad = |what: String| bad_file(file.name(), format!("is no Arrow file: {what}"));
     let Some(end) = file.len().checked_sub(TAIL) else {
@@ -130,11 +129,11 @@ fn check_arrow(file: &Positioned) -> Result<()> {
     Ok(())
 }
 
-/// The length of the footer, and the magic bytes.
+/// Bytes of the footer's length and of the magic number at the end of a file.
 const TAIL: u64 = 10;
 
-/// The tables that a file has one after the other, in memory one at a time: a few
-/// thousand rows each.
+/// Returns a stream of tables, one for each batch of the file, of which one is in memory at a
+/// time. A batch has a few thousand rows.
 pub fn stream(path: &Path) -> impl Stream<Item = Table> + 'static + use<> {
     let path = path.to_path_buf();
     from_fn(move || {
@@ -157,17 +156,17 @@ pub fn stream(path: &Path) -> impl Stream<Item = Table> + 'static + use<> {
 }
 
 impl Table {
-    /// The names of the columns.
+    /// Returns the names of the columns.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.schema.fields().iter().map(|f| f.name().as_str())
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
-    /// The parts of a column, batch by batch.
+    /// Returns the chunks of a column, one per batch.
     fn parts(&self, name: &str) -> Result<Vec<&ArrayRef>> {
         let Some((place, _)) = self.schema.column_with_name(name) else {
             let names: Vec<&str> = self.names().collect();
@@ -188,12 +187,12 @@ impl Table {
         Ok(parts)
     }
 
-    /// A column of numbers or truth values, `[rows]`, or of lists of as many
-    /// numbers each, `[rows, length]`.
+    /// Returns a column of numbers or booleans, `[rows]`, or of lists of equal length, `[rows,
+    /// length]`.
     ///
     /// # Errors
-    /// If there is no such column, it holds something else, a field is null, or
-    /// lists differ in length.
+    /// Returns an error if the column does not exist or has another type, if a field is null, or
+    /// if lists differ in length.
     pub fn column(&self, name: &str) -> Result<HostArray> {
         let parts = self.parts(name)?;
         let rows = parts.iter().map(|p| p.len()).sum();
@@ -242,7 +241,7 @@ impl Table {
         }
     }
 
-    /// The length of the lists of a column, which is one.
+    /// Returns the common length of the lists of a column.
     fn length(&self, name: &str, parts: &[&ArrayRef]) -> Result<Option<usize>> {
         let mut length = None;
         let mut row = 0;
@@ -262,10 +261,10 @@ impl Table {
         Ok(Some(length.unwrap_or(0)))
     }
 
-    /// A column of text.
+    /// Returns a column of strings.
     ///
     /// # Errors
-    /// If there is no such column, it holds something else, or a field is null.
+    /// Returns an error if the column does not exist or has another type, or if a field is null.
     pub fn texts(&self, name: &str) -> Result<Vec<String>> {
         let mut texts = Vec::with_capacity(self.rows());
         for part in self.parts(name)? {
@@ -288,10 +287,10 @@ impl Table {
         Ok(texts)
     }
 
-    /// The rows of a column of numbers as a source.
+    /// Returns a source of the rows of a column of numbers.
     ///
     /// # Errors
-    /// Those of [`column`](Table::column).
+    /// Returns the errors of [`column`](Table::column).
     pub fn source(&self, name: &str) -> Result<Column> {
         Ok(Column(self.column(name)?))
     }
@@ -313,7 +312,7 @@ where
     host(shape, values)
 }
 
-/// The rows of a column.
+/// A source of the rows of a column; see [`Table::source`].
 #[derive(Clone, Debug)]
 pub struct Column(HostArray);
 

@@ -1,4 +1,4 @@
-//! safetensors files, an array at a time.
+//! Reader of safetensors files, one array at a time.
 
 use super::file::{Positioned, bad_file};
 use crate::source::check;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A safetensors file whose arrays are read when asked for.
+/// A safetensors file whose arrays are read on access.
 ///
 /// ```no_run
 /// use ramie_data::{Source, readers::safetensors::Safetensors};
@@ -37,11 +37,11 @@ struct Place {
 }
 
 impl Safetensors {
-    /// A file, of which the header is read.
+    /// Opens a file and reads its header.
     ///
     /// # Errors
-    /// If the file cannot be read, its header is damaged, arrays overlap or leave gaps, or
-    /// one has elements that no device has.
+    /// Returns an error if the file cannot be read, if its header is damaged, if arrays overlap
+    /// or leave gaps, or if no device supports an array's dtype.
     pub fn open(path: impl AsRef<Path>) -> Result<Safetensors> {
         let file = Positioned::open(path.as_ref())?;
         let bad = |problem| match problem {
@@ -70,7 +70,7 @@ impl Safetensors {
         })
     }
 
-    /// The names of the arrays.
+    /// Returns the names of the arrays.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.arrays.keys().map(String::as_str)
     }
@@ -80,18 +80,18 @@ impl Safetensors {
         self.arrays.get(name).ok_or_else(missing)
     }
 
-    /// The sizes of an array's dimensions.
+    /// Returns the shape of an array.
     ///
     /// # Errors
-    /// If there is no such array.
+    /// Returns an error if there is no such array.
     pub fn shape(&self, name: &str) -> Result<&[usize]> {
         Ok(&self.place(name)?.shape)
     }
 
-    /// An array.
+    /// Reads an array.
     ///
     /// # Errors
-    /// If there is no such array, or it cannot be read.
+    /// Returns an error if there is no such array, or if it cannot be read.
     pub fn get(&self, name: &str) -> Result<HostArray> {
         let place = self.place(name)?;
         let bytes = self.file.read_at(place.at, place.len)?;
@@ -109,10 +109,10 @@ impl Safetensors {
             .map_err(|e| bad_file(self.file.name(), format!("array {name:?}: {e}")))
     }
 
-    /// The rows of an array as a source that reads each when asked for.
+    /// Returns a source of the rows of an array, which reads each row on access.
     ///
     /// # Errors
-    /// If there is no such array, or it has no dimensions.
+    /// Returns an error if there is no such array, or if it has no dimensions.
     pub fn rows(&self, name: &str) -> Result<Rows> {
         let place = self.place(name)?.clone();
         if place.shape.is_empty() {
@@ -129,7 +129,7 @@ impl Safetensors {
     }
 }
 
-/// The rows of an array in a file; see [`Safetensors::rows`].
+/// A source of the rows of an array in a file; see [`Safetensors::rows`].
 #[derive(Clone, Debug)]
 pub struct Rows {
     of: Safetensors,

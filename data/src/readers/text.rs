@@ -1,27 +1,27 @@
-//! Text: lines of files, and characters and bytes as tokens.
+//! Readers of text: lines of files, and characters and bytes as tokens.
 
 use super::file::{Positioned, bad_file, bad_row};
 use crate::{Error, Result, Source};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The lines of a text file, read when asked for; in memory are only their
-/// places. Line ends are not part of them.
+/// The lines of a text file, without line ends. Lines are read on access; only their offsets are
+/// in memory.
 #[derive(Debug)]
 pub struct Lines {
     file: Positioned,
-    /// Where each line begins and ends, and its number in the file.
+    /// Start and end offset of each line, and its number in the file.
     lines: Vec<(u64, u64, usize)>,
 }
 
-/// How much is read at once to find the lines.
+/// Number of bytes read at once to find the lines.
 const BLOCK: usize = 1 << 16;
 
 impl Lines {
-    /// The lines of a file. It is read once, to find them.
+    /// Opens a file and scans it once to find its lines.
     ///
     /// # Errors
-    /// If the file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn open(path: impl AsRef<Path>) -> Result<Lines> {
         let file = Positioned::open(path.as_ref())?;
         let mut lines = Vec::new();
@@ -42,10 +42,10 @@ impl Lines {
         Ok(Lines { file, lines })
     }
 
-    /// The lines that have more than spaces.
+    /// Removes the lines that are empty or contain only whitespace.
     ///
     /// # Errors
-    /// If the file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn without_blank(mut self) -> Result<Lines> {
         let mut kept = Vec::with_capacity(self.lines.len());
         for line in std::mem::take(&mut self.lines) {
@@ -61,7 +61,7 @@ impl Lines {
         self.file.name()
     }
 
-    /// The number in the file of the line at an index, counted from 1.
+    /// Returns the line number in the file of the line at an index, counted from 1.
     pub(super) fn row(&self, index: usize) -> usize {
         self.lines[index].2
     }
@@ -94,17 +94,17 @@ impl Source for Lines {
     }
 }
 
-/// The text of a file.
+/// Reads a file into a string.
 ///
 /// # Errors
-/// If it cannot be read, or is not UTF-8.
+/// Returns an error if the file cannot be read or is not UTF-8.
 pub fn load(path: impl AsRef<Path>) -> Result<String> {
     let path = path.as_ref();
     let text = String::from_utf8(super::file::read(path)?);
     text.map_err(|e| bad_file(&super::file::name_of(path), format!("is not UTF-8: {e}")))
 }
 
-/// The bytes of a text as tokens, from 0 to 255.
+/// Converts the bytes of a string to tokens from 0 to 255.
 ///
 /// ```
 /// assert_eq!(ramie_data::readers::text::bytes("aé"), [97, 195, 169]);
@@ -113,7 +113,7 @@ pub fn bytes(text: &str) -> Vec<i32> {
     text.bytes().map(i32::from).collect()
 }
 
-/// The characters that occur in a text, in their order, as tokens.
+/// A tokenizer whose tokens are the distinct characters of a string, in sorted order.
 ///
 /// ```
 /// use ramie_data::readers::text::Characters;
@@ -127,26 +127,26 @@ pub fn bytes(text: &str) -> Vec<i32> {
 pub struct Characters(Vec<char>);
 
 impl Characters {
-    /// The characters of a text.
+    /// Creates a tokenizer from the characters of a string.
     pub fn of(text: &str) -> Characters {
         let all: BTreeSet<char> = text.chars().collect();
         Characters(all.into_iter().collect())
     }
 
-    /// How many there are.
+    /// Returns the number of characters.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no characters.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The tokens of a text.
+    /// Converts a string to tokens.
     ///
     /// # Errors
-    /// If it has a character that is not among these.
+    /// Returns an error if a character is unknown.
     pub fn encode(&self, text: &str) -> Result<Vec<i32>> {
         let token = |(i, c): (usize, char)| match self.0.binary_search(&c) {
             Ok(token) => Ok(token as i32),
@@ -158,10 +158,10 @@ impl Characters {
         text.chars().enumerate().map(token).collect()
     }
 
-    /// The text of tokens.
+    /// Converts tokens to a string.
     ///
     /// # Errors
-    /// If a token is not that of a character.
+    /// Returns an error if a token is out of range.
     pub fn decode(&self, tokens: &[i32]) -> Result<String> {
         let character = |(i, token): (usize, &i32)| {
             let place = usize::try_from(*token).ok();

@@ -1,7 +1,7 @@
-//! TFRecord files: records of bytes, each with checksums.
+//! Reader of TFRecord files, which consist of byte records with checksums.
 //!
-//! A record is usually a `tf.train.Example`: lists of numbers and texts by name,
-//! which [`Example::parse`] reads.
+//! A record is usually a `tf.train.Example`, which maps names to lists of numbers or byte
+//! strings; [`Example::parse`] reads it.
 //!
 //! ```no_run
 //! use ramie_data::{Source, readers::tfrecord::{Example, TfRecords}};
@@ -18,24 +18,24 @@ use crate::{Error, Result, Source};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The records of a file, read when asked for; in memory are only their places.
+/// The records of a file. Records are read on access; only their offsets are in memory.
 #[derive(Debug)]
 pub struct TfRecords {
     file: Positioned,
-    /// Where the bytes of each record begin, and how many there are.
+    /// Offset and length of each record's bytes.
     records: Vec<(u64, usize)>,
 }
 
-/// Bytes before a record: its length, and the checksum of that.
+/// Number of bytes before a record: its length, and the checksum of the length.
 const HEAD: u64 = 12;
-/// Bytes of a checksum.
+/// Number of bytes of a checksum.
 const SUM: u64 = 4;
 
 impl TfRecords {
-    /// The records of a file, whose lengths are read.
+    /// Opens a file and reads the lengths of its records.
     ///
     /// # Errors
-    /// If the file cannot be read, or a length is damaged.
+    /// Returns an error if the file cannot be read, or if a length is damaged.
     pub fn open(path: impl AsRef<Path>) -> Result<TfRecords> {
         let file = Positioned::open(path.as_ref())?;
         let mut records = Vec::new();
@@ -92,7 +92,7 @@ impl Source for TfRecords {
     }
 }
 
-/// The bytes of a file of records.
+/// Returns the contents of a TFRecord file with these records.
 ///
 /// ```
 /// use ramie_data::{Source, readers::tfrecord};
@@ -115,36 +115,36 @@ pub fn to_bytes<R: AsRef<[u8]>>(records: impl IntoIterator<Item = R>) -> Vec<u8>
     bytes
 }
 
-/// CRC-32C, masked as TFRecord files have it.
+/// Returns the CRC-32C, masked as in TFRecord files.
 fn masked_sum(bytes: &[u8]) -> u32 {
     let sum = crc32c::crc32c(bytes);
     sum.rotate_right(15).wrapping_add(0xa282_ead8)
 }
 
-/// A `tf.train.Example`: a list of numbers or texts for each name.
+/// A `tf.train.Example`, which maps names to lists of numbers or byte strings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Example(BTreeMap<String, Feature>);
 
-/// One list of an example.
+/// A list of an example.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Feature {
-    /// Texts, images, or whatever bytes are.
+    /// Byte strings, such as text or images.
     Bytes(Vec<Vec<u8>>),
-    /// Floats.
+    /// Floating-point numbers.
     Floats(Vec<f32>),
-    /// Whole numbers.
+    /// Integers.
     Ints(Vec<i64>),
 }
 
 impl Example {
-    /// The example of the bytes of a record.
+    /// Parses a record.
     ///
     /// # Errors
-    /// If they are not those of an example.
+    /// Returns an error if the record is not a `tf.train.Example`.
     pub fn parse(record: &[u8]) -> Result<Example> {
         let mut features = BTreeMap::new();
         each(record, &mut |field, value| {
-            // The message of features, its map, and key and value of an entry.
+            // The `Features` message, its map, and the key and the value of an entry.
             let (1, Value::Bytes(message)) = (field, value) else {
                 return Ok(());
             };
@@ -172,15 +172,15 @@ impl Example {
         Ok(Example(features))
     }
 
-    /// The names of the lists.
+    /// Returns the names of the lists.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
-    /// A list.
+    /// Returns a list.
     ///
     /// # Errors
-    /// If there is none of this name.
+    /// Returns an error if there is no list of this name.
     pub fn feature(&self, name: &str) -> Result<&Feature> {
         self.0.get(name).ok_or_else(|| {
             let names: Vec<&str> = self.names().collect();
@@ -200,10 +200,10 @@ impl Example {
         Error::Other(format!("{name:?} holds {found}, expected {wanted}"))
     }
 
-    /// A list of bytes.
+    /// Returns a list of byte strings.
     ///
     /// # Errors
-    /// If there is none of this name, or it holds something else.
+    /// Returns an error if there is no list of this name, or if it has another type.
     pub fn bytes(&self, name: &str) -> Result<&[Vec<u8>]> {
         match self.feature(name)? {
             Feature::Bytes(list) => Ok(list),
@@ -211,10 +211,10 @@ impl Example {
         }
     }
 
-    /// A list of floats.
+    /// Returns a list of floats.
     ///
     /// # Errors
-    /// If there is none of this name, or it holds something else.
+    /// Returns an error if there is no list of this name, or if it has another type.
     pub fn floats(&self, name: &str) -> Result<&[f32]> {
         match self.feature(name)? {
             Feature::Floats(list) => Ok(list),
@@ -222,10 +222,10 @@ impl Example {
         }
     }
 
-    /// A list of whole numbers.
+    /// Returns a list of integers.
     ///
     /// # Errors
-    /// If there is none of this name, or it holds something else.
+    /// Returns an error if there is no list of this name, or if it has another type.
     pub fn ints(&self, name: &str) -> Result<&[i64]> {
         match self.feature(name)? {
             Feature::Ints(list) => Ok(list),
@@ -234,7 +234,7 @@ impl Example {
     }
 }
 
-/// A list; `None` if the message names no kind.
+/// Parses a list; returns `None` if the message has none.
 fn parse_feature(message: &[u8]) -> Result<Option<Feature>, &'static str> {
     let mut feature = None;
     each(message, &mut |kind, value| {
@@ -292,14 +292,14 @@ fn parse_feature(message: &[u8]) -> Result<Option<Feature>, &'static str> {
     Ok(feature)
 }
 
-/// What a field of a protocol buffer holds.
+/// The value of a protocol buffer field.
 enum Value<'a> {
     Varint(u64),
     Four([u8; 4]),
     Bytes(&'a [u8]),
 }
 
-/// Calls a function with each field of a message of protocol buffers.
+/// Calls a function for each field of a protocol buffer message.
 fn each<'a>(
     mut message: &'a [u8],
     found: &mut dyn FnMut(u64, Value<'a>) -> Result<(), &'static str>,
@@ -333,7 +333,7 @@ fn take<'a>(bytes: &mut &'a [u8], count: u64) -> Result<&'a [u8], &'static str> 
     Ok(taken)
 }
 
-/// A number of seven bits in each byte, lower ones first.
+/// Reads a variable-length integer: seven bits per byte, least significant first.
 fn varint(bytes: &mut &[u8]) -> Result<u64, &'static str> {
     let mut number = 0;
     for place in 0..10 {

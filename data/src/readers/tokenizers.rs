@@ -1,10 +1,10 @@
-//! Tokenizers of Hugging Face (feature `tokenizers`).
+//! Hugging Face tokenizers (feature `tokenizers`).
 
 use super::file::{bad_file, decoded, name_of, read};
 use crate::{Error, Result};
 use std::path::Path;
 
-/// A tokenizer as its `tokenizer.json` says.
+/// A tokenizer loaded from a `tokenizer.json` file.
 ///
 /// ```no_run
 /// use ramie_data::{Source, readers::{text::Lines, tokenizers::Tokenizer}};
@@ -16,19 +16,19 @@ use std::path::Path;
 pub struct Tokenizer(::tokenizers::Tokenizer);
 
 impl Tokenizer {
-    /// The tokenizer of a file.
+    /// Loads a tokenizer from a file.
     ///
     /// # Errors
-    /// If it cannot be read, or is damaged.
+    /// Returns an error if the file cannot be read or is damaged.
     pub fn load(path: impl AsRef<Path>) -> Result<Tokenizer> {
         let path = path.as_ref();
         Tokenizer::parse(&name_of(path), &read(path)?)
     }
 
-    /// The tokenizer of the bytes of a file; `file` is its name in errors.
+    /// Parses the contents of a file. Errors refer to the file by the name `file`.
     ///
     /// # Errors
-    /// If they are damaged.
+    /// Returns an error if the contents are damaged.
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Tokenizer> {
         decoded(file, || {
             let tokenizer = ::tokenizers::Tokenizer::from_bytes(bytes);
@@ -37,20 +37,20 @@ impl Tokenizer {
         })
     }
 
-    /// How many tokens there are, added ones included.
+    /// Returns the size of the vocabulary, including added tokens.
     pub fn len(&self) -> usize {
         self.0.get_vocab_size(true)
     }
 
-    /// Whether there are none.
+    /// Returns `true` if the vocabulary is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The tokens of a text, special ones as the tokenizer adds them.
+    /// Converts a string to tokens, including the special tokens that the tokenizer adds.
     ///
     /// # Errors
-    /// If the tokenizer cannot write it.
+    /// Returns an error if the string cannot be tokenized.
     pub fn encode(&self, text: &str) -> Result<Vec<i32>> {
         let encoding = self.0.encode(text, true);
         let encoding =
@@ -58,10 +58,10 @@ impl Tokenizer {
         Ok(encoding.get_ids().iter().map(|id| *id as i32).collect())
     }
 
-    /// The text of tokens, special ones left out.
+    /// Converts tokens to a string, without special tokens.
     ///
     /// # Errors
-    /// If there is no such token.
+    /// Returns an error if a token is out of range, or if the tokens cannot be decoded.
     pub fn decode(&self, tokens: &[i32]) -> Result<String> {
         let size = self.len();
         let id = |(i, token): (usize, &i32)| match usize::try_from(*token) {

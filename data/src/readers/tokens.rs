@@ -1,4 +1,4 @@
-//! Files of tokens, and windows of them.
+//! Token files, and windows and packed rows of tokens.
 
 use super::file::{Positioned, bad_file};
 use crate::source::{IntoSource, check};
@@ -6,14 +6,14 @@ use crate::{Error, Result, Source};
 use std::path::Path;
 use std::sync::Arc;
 
-/// How the tokens of a file are written, little-endian.
+/// The storage format of tokens in a file, little-endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TokenType {
-    /// One byte each.
+    /// One byte per token.
     U8,
-    /// Two bytes each: vocabularies up to 65,536.
+    /// Two bytes per token, for vocabularies of up to 65,536.
     U16,
-    /// Four bytes each.
+    /// Four bytes per token.
     U32,
 }
 
@@ -27,15 +27,15 @@ impl TokenType {
     }
 }
 
-/// A file of nothing but tokens, read where it is asked for, so that it need not
-/// fit in memory.
+/// A file that consists of tokens only. Tokens are read on access, so the file need not fit in
+/// memory.
 ///
 /// ```no_run
 /// use ramie_data::{DataLoader, readers::tokens::{TokenFile, TokenType}};
 /// let file = TokenFile::open("train.bin", TokenType::U16)?;
 /// let loader = DataLoader::new(file.next_token_windows(1024)).batch_size(8).shuffle(0).workers(2);
 /// for batch in &loader {
-///     let (inputs, targets) = batch?; // [8, 1024] each, the targets one token on
+///     let (inputs, targets) = batch?; // [8, 1024] each, the targets one token ahead
 /// }
 /// # Ok::<(), ramie_data::Error>(())
 /// ```
@@ -47,10 +47,10 @@ pub struct TokenFile {
 }
 
 impl TokenFile {
-    /// The tokens of a file.
+    /// Opens a file.
     ///
     /// # Errors
-    /// If it cannot be read, or ends within a token.
+    /// Returns an error if the file cannot be opened, or if it ends within a token.
     pub fn open(path: impl AsRef<Path>, kind: TokenType) -> Result<TokenFile> {
         let file = Positioned::open(path.as_ref())?;
         let size = kind.size() as u64;
@@ -70,20 +70,21 @@ impl TokenFile {
         })
     }
 
-    /// How many tokens there are.
+    /// Returns the number of tokens.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no tokens.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// `count` tokens from a place on.
+    /// Reads `count` tokens from an index on.
     ///
     /// # Errors
-    /// If there are not as many, they cannot be read, or one is no `i32`.
+    /// Returns an error if the range is outside the file, if the tokens cannot be read, or if a
+    /// token exceeds `i32::MAX`.
     pub fn read(&self, at: usize, count: usize) -> Result<Vec<i32>> {
         if at.checked_add(count).is_none_or(|end| end > self.len) {
             let message = format!(
@@ -115,20 +116,22 @@ impl TokenFile {
         }
     }
 
-    /// Windows of `length` tokens side by side; the rest at the end is left out.
+    /// Returns a source of consecutive windows of `length` tokens. The remainder at the end is
+    /// dropped.
     ///
     /// # Panics
-    /// If the length is 0.
+    /// Panics if `length` is 0.
     #[track_caller]
     pub fn windows(&self, length: usize) -> TokenWindows {
         TokenWindows::new(Tokens::File(self.clone()), length, length, length)
     }
 
-    /// Windows for the prediction of the next token: `length` tokens, and those
-    /// one place on. Windows share no inputs; the rest at the end is left out.
+    /// Returns a source of windows for next-token prediction: pairs of `length` input tokens and
+    /// the targets, which are one position ahead. The inputs of different windows do not overlap.
+    /// The remainder at the end is dropped.
     ///
     /// # Panics
-    /// If the length is 0.
+    /// Panics if `length` is 0.
     #[track_caller]
     pub fn next_token_windows(&self, length: usize) -> NextTokens {
         NextTokens(TokenWindows::new(
@@ -140,8 +143,8 @@ impl TokenFile {
     }
 }
 
-/// Windows for the prediction of the next token, of tokens in memory: `length`
-/// tokens, and those one place on.
+/// Returns a source of windows for next-token prediction from tokens in memory: pairs of `length`
+/// input tokens and the targets, which are one position ahead.
 ///
 /// ```
 /// use ramie_data::{Source, readers::tokens::next_token_windows};
@@ -152,7 +155,7 @@ impl TokenFile {
 /// ```
 ///
 /// # Panics
-/// If the length is 0.
+/// Panics if `length` is 0.
 #[track_caller]
 pub fn next_token_windows(tokens: impl Into<Arc<[i32]>>, length: usize) -> NextTokens {
     let tokens = Tokens::Memory(tokens.into());
@@ -165,7 +168,7 @@ enum Tokens {
     Memory(Arc<[i32]>),
 }
 
-/// Windows of tokens.
+/// A source of windows of tokens; see [`TokenFile::windows`].
 #[derive(Clone, Debug)]
 pub struct TokenWindows {
     tokens: Tokens,
@@ -210,7 +213,7 @@ impl Source for TokenWindows {
     }
 }
 
-/// Windows of tokens, each with the one that is a token on.
+/// A source of pairs of inputs and targets; see [`next_token_windows`].
 #[derive(Clone, Debug)]
 pub struct NextTokens(TokenWindows);
 
@@ -227,29 +230,29 @@ impl Source for NextTokens {
     }
 }
 
-/// Sequences of different lengths packed into rows of one; see [`pack`].
+/// A source of rows of equal length, packed from sequences of different lengths; see [`pack`].
 #[derive(Clone, Debug)]
 pub struct PackedSource<S> {
     source: S,
     length: usize,
-    /// The elements of each row.
+    /// The elements in each row.
     rows: Vec<Vec<usize>>,
 }
 
-/// A row of sequences, one behind the other.
+/// A row of concatenated sequences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packed {
-    /// The tokens, and zeros behind the last sequence: `[length]`.
+    /// The tokens, followed by zeros: `[length]`.
     pub tokens: Vec<i32>,
-    /// Which sequence each token is of, counted from 1, and 0 where there is
-    /// none: `[length]`. Attention stays within a segment.
+    /// The number of each token's sequence, counted from 1, and 0 for padding: `[length]`.
+    /// Attention must stay within a segment.
     pub segment_ids: Vec<i32>,
-    /// The place of each token in its sequence: `[length]`.
+    /// The position of each token in its sequence: `[length]`.
     pub positions: Vec<i32>,
 }
 
 impl Packed {
-    /// Puts a sequence behind the others.
+    /// Appends a sequence.
     pub(crate) fn push(&mut self, sequence: Vec<i32>) {
         let segment = self.segment_ids.last().map_or(1, |last| last + 1);
         self.segment_ids.extend(sequence.iter().map(|_| segment));
@@ -257,7 +260,7 @@ impl Packed {
         self.tokens.extend(sequence);
     }
 
-    /// Fills the row up with zeros.
+    /// Pads the row with zeros.
     pub(crate) fn fill(&mut self, length: usize) {
         for list in [&mut self.tokens, &mut self.segment_ids, &mut self.positions] {
             list.resize(length, 0);
@@ -265,12 +268,12 @@ impl Packed {
     }
 }
 
-/// How many rows are open at a time: an element goes to the first with room.
+/// Number of rows open at a time. A sequence goes to the first open row with room.
 const OPEN: usize = 64;
 
-/// Packs sequences of tokens into rows of `length`, so that little is padded
-/// (Grain's `FirstFitPackIterDataset`). Every sequence is asked for once, here,
-/// for its length; the rows have random access.
+/// Packs sequences of tokens into rows of `length` tokens, which leaves little padding (Grain's
+/// `FirstFitPackIterDataset`). This reads every sequence once to get its length; the rows have
+/// random access.
 ///
 /// ```
 /// use ramie_data::{Source, readers::tokens::pack};
@@ -284,14 +287,14 @@ const OPEN: usize = 64;
 /// ```
 ///
 /// # Errors
-/// If a sequence cannot be read, or is longer than a row.
+/// Returns an error if a sequence cannot be read, or if it is longer than a row.
 pub fn pack<S>(source: S, length: usize) -> Result<PackedSource<S::Source>>
 where
     S: IntoSource<Source: Source<Item = Vec<i32>>>,
 {
     let source = source.into_source();
     let mut rows: Vec<Vec<usize>> = Vec::new();
-    // Rows that may still have room, with how much.
+    // Rows that may still have room, and how many tokens fit.
     let mut open: Vec<(usize, usize)> = Vec::new();
     for index in 0..source.len() {
         let tokens = source.get(index).map_err(|e| Error::element(index, e))?;
@@ -350,7 +353,7 @@ impl<S: Source<Item = Vec<i32>>> Source for PackedSource<S> {
     }
 }
 
-/// Rows one below the other: tokens, segments and positions, `[n, length]` each.
+/// Stacks rows: tokens, segments and positions, `[n, length]` each.
 impl crate::Sample for Packed {
     type Batch = (
         ndarray::Array2<i32>,

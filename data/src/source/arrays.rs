@@ -1,4 +1,4 @@
-//! Sources of what is in memory.
+//! Sources of arrays, vectors and ranges in memory.
 
 use super::{IntoSource, Source, check};
 use crate::progress::Progress;
@@ -10,19 +10,19 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The rows of an array: its parts along the first axis.
+/// The rows of an array, along the first axis.
 #[derive(Clone, Debug)]
 pub struct ArraySource<T, D: Dimension> {
     array: Array<T, D>,
-    /// Elements in a row; rows follow one another.
+    /// Number of elements in a row. The array is row-major.
     row_length: usize,
 }
 
 impl<T: Element, D: RemoveAxis> ArraySource<T, D> {
-    /// The rows of an array.
+    /// Creates a source of the rows of an array.
     ///
     /// # Panics
-    /// If the array has no dimensions.
+    /// Panics if the array has no dimensions.
     #[track_caller]
     pub fn new(array: Array<T, D>) -> Self {
         assert!(
@@ -37,7 +37,7 @@ impl<T: Element, D: RemoveAxis> ArraySource<T, D> {
         ArraySource { array, row_length }
     }
 
-    /// The array.
+    /// Returns the array.
     pub fn array(&self) -> &Array<T, D> {
         &self.array
     }
@@ -55,7 +55,7 @@ where
         check(index, self.len())?;
         Ok(row(&self.array, index))
     }
-    /// Copies the rows to where they belong, without an array for each.
+    /// Copies the rows directly into the batch, without an array for each.
     fn gather(&self, indices: &[usize], _: u64) -> Option<Result<Box<dyn Any + Send>>> {
         let batch = self.rows(indices);
         Some(batch.map(|batch| Box::new(batch) as Box<dyn Any + Send>))
@@ -86,7 +86,7 @@ impl<T: Element, D: RemoveAxis> ArraySource<T, D> {
 pub struct Items<T>(Vec<T>);
 
 impl<T> Items<T> {
-    /// The elements of a vector.
+    /// Creates a source of the elements of a vector.
     pub fn new(items: Vec<T>) -> Items<T> {
         Items(items)
     }
@@ -103,7 +103,7 @@ impl<T: Clone + Send + Sync> Source for Items<T> {
     }
 }
 
-/// Whole numbers.
+/// The integers of a range.
 #[derive(Clone, Debug)]
 pub struct RangeSource(Range<usize>);
 
@@ -118,15 +118,15 @@ impl Source for RangeSource {
     }
 }
 
-/// Maps with an element of every source by its name.
+/// Several sources combined into one, whose elements are maps by name.
 #[derive(Clone, Debug)]
 pub struct MapSource<S>(BTreeMap<String, S>);
 
 impl<S: Source> MapSource<S> {
-    /// The elements of several sources together, by name.
+    /// Combines several sources by name.
     ///
     /// # Panics
-    /// If the lengths differ.
+    /// Panics if the lengths differ.
     #[track_caller]
     pub fn new(sources: BTreeMap<String, S>) -> MapSource<S> {
         if let Some((first, source)) = sources.iter().next() {

@@ -1,15 +1,15 @@
-//! Batches of neighbours, with random access.
+//! Batches of consecutive elements, with random access.
 
 use super::{Source, check};
 use crate::{LastBatch, Result};
 
-/// Batches of neighbours.
+/// Batches of consecutive elements; see [`Source::batch`].
 #[derive(Clone, Debug)]
 pub struct Batched<S, F> {
     source: S,
     size: usize,
     last: LastBatch,
-    /// Makes the batch of some elements in an epoch.
+    /// The function that makes the batch of some elements as of an epoch.
     make: F,
 }
 

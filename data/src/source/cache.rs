@@ -1,10 +1,10 @@
-//! Elements that are read once.
+//! Caching of elements in memory.
 
 use super::{Source, check};
 use crate::Result;
 use std::sync::OnceLock;
 
-/// Keeps every element in memory once it was asked for.
+/// A source that keeps every element in memory once it has been read.
 #[derive(Debug)]
 pub struct Cached<S: Source> {
     source: S,
@@ -18,8 +18,8 @@ impl<S: Source> Cached<S> {
     }
 }
 
-/// What is kept is the element of the epoch that asked for it first: cache
-/// before what is random, not after.
+/// The cache keeps the element of the first epoch that reads it. Cache before random
+/// transformations, not after them.
 impl<S: Source> Source for Cached<S>
 where
     S::Item: Clone + Sync,
@@ -36,7 +36,8 @@ where
         if let Some(item) = self.kept[index].get() {
             return Ok(item.clone());
         }
-        // Two threads may read it at once; either result will do.
+        // Two threads may read the element at the same time; the result of the first to finish is
+        // kept.
         let item = self.source.get_in_epoch(index, epoch)?;
         Ok(self.kept[index].get_or_init(|| item).clone())
     }

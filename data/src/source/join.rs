@@ -1,10 +1,10 @@
-//! Sources put one after the other, and side by side.
+//! Concatenation and zipping of sources.
 
 use super::{IntoSource, Source, check};
 use crate::{Result, Sample};
 use std::any::Any;
 
-/// The elements of one source, then those of another.
+/// The elements of one source followed by those of another.
 #[derive(Clone, Debug)]
 pub struct Concat<A, B> {
     first: A,
@@ -34,7 +34,7 @@ impl<A: Source, B: Source<Item = A::Item>> Source for Concat<A, B> {
     }
 }
 
-/// Pairs of the elements of two sources.
+/// Pairs of elements of two sources.
 #[derive(Clone, Debug)]
 pub struct Zip<A, B>(A, B);
 
@@ -69,7 +69,7 @@ impl<A: Source, B: Source> Source for Zip<A, B> {
     }
 }
 
-/// Sources side by side: their elements as tuples.
+/// Several sources combined into one, whose elements are tuples.
 #[derive(Clone, Debug)]
 pub struct Together<T>(T);
 

@@ -1,9 +1,9 @@
-//! Elements through functions.
+//! Functions applied to the elements of a source.
 
 use super::Source;
 use crate::{Generator, Result};
 
-/// Every element through a function.
+/// A source with a function applied to every element.
 #[derive(Clone, Debug)]
 pub struct Map<S, F> {
     source: S,
@@ -29,7 +29,7 @@ impl<S: Source, U: Send, F: Fn(S::Item) -> Result<U> + Send + Sync> Source for M
     }
 }
 
-/// Every element with its index through a function.
+/// A source with a function applied to every element and its index.
 #[derive(Clone, Debug)]
 pub struct MapWithIndex<S, F> {
     source: S,
@@ -55,7 +55,7 @@ impl<S: Source, U: Send, F: Fn(usize, S::Item) -> U + Send + Sync> Source for Ma
     }
 }
 
-/// Every element through a function that draws random numbers.
+/// A source with a function that draws random numbers applied to every element.
 #[derive(Clone, Debug)]
 pub struct MapRandom<S, F> {
     source: S,

@@ -1,22 +1,22 @@
-//! Several sources in given proportions.
+//! Mixtures of sources in given proportions.
 
 use super::places::at_place;
 use super::{Source, check};
 use crate::Result;
 use std::sync::Arc;
 
-/// Sources of one type of element mixed in proportion to weights; see [`mix`].
+/// Sources of the same element type, mixed in proportion to weights; see [`mix`].
 pub struct Mix<T> {
     sources: Vec<Arc<dyn Source<Item = T>>>,
-    /// Of what is left for the sources from this one on, its own part, in parts
-    /// of 2^32. That of the last is everything.
+    /// The share of each source, out of what the sources before it leave, in units of 2^-32. The
+    /// last source takes everything left.
     parts: Vec<u64>,
     len: usize,
 }
 
-/// Elements of several sources in proportion to weights, evenly interleaved,
-/// until one of the sources has no more (`grain.MapDataset.mix`). Sources that
-/// are to last longer are [repeated](Source::repeat) first.
+/// Mixes the elements of several sources in proportion to weights, evenly interleaved, until one
+/// of the sources is exhausted (`grain.MapDataset.mix`). To make a source last longer,
+/// [repeat](Source::repeat) it first.
 ///
 /// ```
 /// use ramie_data::{IntoSource, Source, source::mix};
@@ -28,7 +28,7 @@ pub struct Mix<T> {
 /// ```
 ///
 /// # Panics
-/// If there is no source, or a weight is not positive and finite.
+/// Panics if there is no source, or if a weight is not positive and finite.
 #[track_caller]
 pub fn mix<S: Source + 'static>(sources: impl IntoIterator<Item = (S, f64)>) -> Mix<S::Item> {
     let sources = sources.into_iter();
@@ -37,10 +37,10 @@ pub fn mix<S: Source + 'static>(sources: impl IntoIterator<Item = (S, f64)>) -> 
 }
 
 impl<T: Send> Mix<T> {
-    /// [`mix`] of sources of different types.
+    /// Creates a [`mix`] of sources of different types.
     ///
     /// # Panics
-    /// If there is no source, or a weight is not positive and finite.
+    /// Panics if there is no source, or if a weight is not positive and finite.
     #[track_caller]
     pub fn new(sources: Vec<(Arc<dyn Source<Item = T>>, f64)>) -> Mix<T> {
         let (sources, weights): (Vec<_>, Vec<f64>) = sources.into_iter().unzip();
@@ -61,7 +61,8 @@ impl<T: Send> Mix<T> {
             parts,
             len: 0,
         };
-        // Counts grow with the index: find the first that one source lacks.
+        // Counts grow with the length: find the largest length for which every source has enough
+        // elements.
         let has = |mix: &Mix<T>, n: usize| {
             let counts = mix.counts(n);
             counts.iter().zip(&mix.sources).all(|(c, s)| *c <= s.len())
@@ -83,7 +84,7 @@ impl<T: Send> Mix<T> {
         mix
     }
 
-    /// How many elements of each source are among the first `n`.
+    /// Returns how many of the first `n` elements come from each source.
     fn counts(&self, n: usize) -> Vec<usize> {
         let mut left = n;
         let count = |part: &u64| {
@@ -94,7 +95,7 @@ impl<T: Send> Mix<T> {
         self.parts.iter().map(count).collect()
     }
 
-    /// Which source the element is of, and its index there.
+    /// Returns the source of an element, and its index there.
     fn place(&self, index: usize) -> (usize, usize) {
         let mut index = index;
         for (s, &part) in self.parts.iter().enumerate() {
@@ -110,8 +111,9 @@ impl<T: Send> Mix<T> {
 
 const WHOLE: u64 = 1 << 32;
 
-/// How many of the first `n` places belong to a part: evenly spaced, the first
-/// at the end of its first share. Whole numbers, so that none is left out.
+/// Returns how many of the first `n` positions belong to a share. They are evenly spaced, and the
+/// first is at the end of its first period. Integer arithmetic ensures that no element is
+/// skipped.
 fn share(n: usize, part: u64) -> usize {
     (n as u128 * u128::from(part) / u128::from(WHOLE)) as usize
 }

@@ -1,4 +1,4 @@
-//! Data sets whose elements are asked for by index.
+//! Datasets with random access.
 
 mod arrays;
 mod batch;
@@ -29,12 +29,12 @@ use std::any::Any;
 use std::ops::RangeBounds;
 use std::sync::Arc;
 
-/// A data set with random access: it knows how many elements it has, and makes
-/// any of them on request, from any thread.
+/// A dataset with random access: it has a length, and returns the element at any index, on any
+/// thread.
 ///
-/// Two methods make a source; the others combine sources, or are overridden for
-/// speed. What is random in a source is a pure function of a seed, the epoch and
-/// the index: an element comes out the same whoever asks for it, and when.
+/// Only two methods are required. The others combine sources, or are overridden for speed.
+/// Randomness in a source is a pure function of a seed, the epoch and the index, so an element is
+/// always the same, whatever the order of access.
 ///
 /// ```
 /// use ramie_data::{IntoSource, Result, Source};
@@ -63,33 +63,33 @@ use std::sync::Arc;
 /// # Ok::<(), ramie_data::Error>(())
 /// ```
 pub trait Source: Send + Sync {
-    /// What an element is.
+    /// The type of an element.
     type Item: Send;
 
-    /// How many elements there are.
+    /// Returns the number of elements.
     fn len(&self) -> usize;
 
-    /// An element, as it is in the first epoch.
+    /// Returns an element as of epoch 0.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] if there is no such element; else whatever keeps it
-    /// from being read.
+    /// Returns [`Error::OutOfRange`] if the index is out of range, or another error if the
+    /// element cannot be read.
     fn get(&self, index: usize) -> Result<Self::Item>;
 
-    /// An element as it is in an epoch. Sources that shuffle or augment override
-    /// it, and those around other sources pass it on.
+    /// Returns an element as of a given epoch. Sources that shuffle or augment override this
+    /// method, and sources that wrap other sources forward it.
     ///
     /// # Errors
-    /// Those of [`get`](Source::get).
+    /// Returns the errors of [`get`](Source::get).
     fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<Self::Item> {
         let _ = epoch;
         self.get(index)
     }
 
-    /// The batch of some elements, in the order of the indices.
+    /// Returns the elements at some indices as a batch, in the order of the indices.
     ///
     /// # Errors
-    /// Those of [`get`](Source::get), and of [`Sample::collate`].
+    /// Returns the errors of [`get`](Source::get) and of [`Sample::collate`].
     fn get_batch(&self, indices: &[usize], epoch: u64) -> Result<<Self::Item as Sample>::Batch>
     where
         Self: Sized,
@@ -119,20 +119,20 @@ pub trait Source: Send + Sync {
         }
     }
 
-    /// For sources that can write their elements into a batch directly, without
-    /// making each: the batch, of the type [`Sample::Batch`] of the elements.
-    /// `None`, if they cannot; then the elements are asked for one by one.
+    /// Returns a batch that the source writes directly, without creating each element. Its type
+    /// must be [`Sample::Batch`] of the elements. Defaults to `None`: the elements are read one
+    /// by one and collated.
     fn gather(&self, indices: &[usize], epoch: u64) -> Option<Result<Box<dyn Any + Send>>> {
         let _ = (indices, epoch);
         None
     }
 
-    /// Whether there are no elements.
+    /// Returns `true` if there are no elements.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Every element through a function.
+    /// Applies a function to every element.
     fn map<U: Send, F>(self, f: F) -> Map<Self, impl Fn(Self::Item) -> Result<U> + Send + Sync>
     where
         Self: Sized,
@@ -141,7 +141,7 @@ pub trait Source: Send + Sync {
         Map::new(self, move |item| Ok(f(item)))
     }
 
-    /// Every element through a function that may fail.
+    /// Applies a fallible function to every element.
     fn try_map<U: Send, F>(self, f: F) -> Map<Self, F>
     where
         Self: Sized,
@@ -150,7 +150,7 @@ pub trait Source: Send + Sync {
         Map::new(self, f)
     }
 
-    /// Every element, with its index, through a function.
+    /// Applies a function to every element and its index.
     fn map_with_index<U: Send, F>(self, f: F) -> MapWithIndex<Self, F>
     where
         Self: Sized,
@@ -159,8 +159,8 @@ pub trait Source: Send + Sync {
         MapWithIndex::new(self, f)
     }
 
-    /// Every element through a function that draws random numbers, such as an
-    /// augmentation: from a generator for this seed, epoch and element.
+    /// Applies a function that draws random numbers, such as an augmentation, to every element.
+    /// Its generator depends on the seed, the epoch and the index.
     ///
     /// ```
     /// use ramie_data::{IntoSource, Source};
@@ -177,7 +177,7 @@ pub trait Source: Send + Sync {
         MapRandom::new(self, seed, f)
     }
 
-    /// The elements of this source, then those of another.
+    /// Concatenates this source and another.
     fn concat<S: Source<Item = Self::Item>>(self, other: S) -> Concat<Self, S>
     where
         Self: Sized,
@@ -185,10 +185,10 @@ pub trait Source: Send + Sync {
         Concat::new(self, other)
     }
 
-    /// Pairs of the elements of two sources of one length.
+    /// Pairs the elements of two sources of equal length.
     ///
     /// # Panics
-    /// If the lengths differ.
+    /// Panics if the lengths differ.
     #[track_caller]
     fn zip<S: Source>(self, other: S) -> Zip<Self, S>
     where
@@ -197,10 +197,10 @@ pub trait Source: Send + Sync {
         Zip::new(self, other)
     }
 
-    /// The elements at some indices, in their order; indices may repeat.
+    /// Selects the elements at some indices, in the given order. Indices may repeat.
     ///
     /// # Panics
-    /// If there is no element at one of them.
+    /// Panics if an index is out of range.
     #[track_caller]
     fn subset(self, indices: impl Into<Vec<usize>>) -> Subset<Self>
     where
@@ -209,10 +209,10 @@ pub trait Source: Send + Sync {
         Subset::new(self, indices.into())
     }
 
-    /// The elements of a range.
+    /// Selects the elements in a range.
     ///
     /// # Panics
-    /// If it goes beyond the end.
+    /// Panics if the range ends after the last element.
     #[track_caller]
     fn slice(self, range: impl RangeBounds<usize>) -> Subset<Self>
     where
@@ -221,7 +221,8 @@ pub trait Source: Send + Sync {
         Subset::range(self, range)
     }
 
-    /// This process's part, of nearly equal parts: every `count`-th element.
+    /// Selects this process's shard: every `count`-th element. Shards differ in length by at most
+    /// one.
     fn shard(self, shard: Shard) -> Subset<Self>
     where
         Self: Sized,
@@ -229,11 +230,11 @@ pub trait Source: Send + Sync {
         Subset::shard(self, shard)
     }
 
-    /// The elements that a predicate holds for. All are asked for once, here, so
-    /// that the result has random access too.
+    /// Selects the elements for which a predicate returns `true`. This reads all elements once,
+    /// so that the result also has random access.
     ///
     /// # Errors
-    /// [`Error::Element`] if an element cannot be read.
+    /// Returns [`Error::Element`] if an element cannot be read.
     fn filter(self, predicate: impl Fn(&Self::Item) -> bool) -> Result<Subset<Self>>
     where
         Self: Sized,
@@ -249,7 +250,7 @@ pub trait Source: Send + Sync {
         Ok(Subset::new(self, indices))
     }
 
-    /// Random parts of these lengths that share no element
+    /// Splits the source randomly into disjoint parts of these lengths
     /// (`torch.utils.data.random_split`).
     ///
     /// ```
@@ -259,7 +260,7 @@ pub trait Source: Send + Sync {
     /// ```
     ///
     /// # Panics
-    /// If the lengths do not sum to that of the source.
+    /// Panics if the lengths do not sum to that of the source.
     #[track_caller]
     fn random_split<const N: usize>(self, lengths: [usize; N], seed: u64) -> [Subset<Arc<Self>>; N]
     where
@@ -268,11 +269,11 @@ pub trait Source: Send + Sync {
         Subset::random_split(self, lengths, seed)
     }
 
-    /// Random parts of these fractions, which sum to 1. What rounding leaves
-    /// goes to the first parts, one each, as in PyTorch.
+    /// Splits the source randomly into disjoint parts of these fractions, which must sum to 1.
+    /// Elements left over by rounding go to the first parts, one each, as in PyTorch.
     ///
     /// # Panics
-    /// If a fraction is negative, or they do not sum to 1.
+    /// Panics if a fraction is negative, or if the fractions do not sum to 1.
     #[track_caller]
     fn random_split_fractions<const N: usize>(
         self,
@@ -286,7 +287,7 @@ pub trait Source: Send + Sync {
         Subset::random_split(self, lengths, seed)
     }
 
-    /// The elements in a random order, another one in each epoch.
+    /// Shuffles the elements, in a different random order in each epoch.
     fn shuffle(self, seed: u64) -> Shuffle<Self>
     where
         Self: Sized,
@@ -294,11 +295,11 @@ pub trait Source: Send + Sync {
         Shuffle::new(self, seed)
     }
 
-    /// The source so many times, each time in a later epoch: what was shuffled
-    /// is shuffled anew.
+    /// Repeats the source `epochs` times. Every repetition is a later epoch, so shuffling and
+    /// random functions differ each time.
     ///
     /// # Panics
-    /// If the elements would be more than a `usize` counts.
+    /// Panics if the number of elements overflows a `usize`.
     #[track_caller]
     fn repeat(self, epochs: usize) -> Repeat<Self>
     where
@@ -307,11 +308,11 @@ pub trait Source: Send + Sync {
         Repeat::new(self, epochs)
     }
 
-    /// Windows of `size` neighbours, beginning every `stride` elements; what does
-    /// not fill a window at the end is left out.
+    /// Groups the elements into windows of `size` consecutive elements, which begin every
+    /// `stride` elements. An incomplete window at the end is dropped.
     ///
     /// # Panics
-    /// If `size` or `stride` is 0.
+    /// Panics if `size` or `stride` is 0.
     #[track_caller]
     fn window(self, size: usize, stride: usize) -> Windows<Self>
     where
@@ -320,11 +321,11 @@ pub trait Source: Send + Sync {
         Windows::new(self, size, stride)
     }
 
-    /// Batches of neighbours; the last is smaller where the size does not divide
-    /// the length.
+    /// Groups consecutive elements into batches. The last batch is smaller if the size does not
+    /// divide the length.
     ///
     /// # Panics
-    /// If `size` is 0.
+    /// Panics if `size` is 0.
     #[track_caller]
     fn batch(self, size: usize) -> Batched<Self, CollateAt<Self>>
     where
@@ -334,10 +335,10 @@ pub trait Source: Send + Sync {
         Batched::new(self, size, LastBatch::Keep, Self::get_batch)
     }
 
-    /// Batches of neighbours, all of them whole.
+    /// Groups consecutive elements into batches and drops the last one if it is incomplete.
     ///
     /// # Panics
-    /// If `size` is 0.
+    /// Panics if `size` is 0.
     #[track_caller]
     fn batch_drop_last(self, size: usize) -> Batched<Self, CollateAt<Self>>
     where
@@ -347,7 +348,7 @@ pub trait Source: Send + Sync {
         Batched::new(self, size, LastBatch::Drop, Self::get_batch)
     }
 
-    /// Batches of neighbours that a function makes, such as
+    /// Groups consecutive elements into batches with a custom collate function, such as
     /// [`collate::padded`](crate::collate::padded) (`batch_fn`).
     ///
     /// ```
@@ -359,7 +360,7 @@ pub trait Source: Send + Sync {
     /// ```
     ///
     /// # Panics
-    /// If `size` is 0.
+    /// Panics if `size` is 0.
     #[track_caller]
     fn batch_with<B: Send, C>(
         self,
@@ -377,7 +378,7 @@ pub trait Source: Send + Sync {
         Batched::new(self, size, last, make)
     }
 
-    /// Keeps every element in memory once it was asked for.
+    /// Caches every element in memory when it is first read.
     fn cache(self) -> Cached<Self>
     where
         Self: Sized,
@@ -386,7 +387,7 @@ pub trait Source: Send + Sync {
         Cached::new(self)
     }
 
-    /// The elements one after the other, as in epoch 0.
+    /// Returns a stream of the elements, in order and as of epoch 0.
     fn stream(self) -> SourceStream<Self>
     where
         Self: Sized,
@@ -394,7 +395,7 @@ pub trait Source: Send + Sync {
         SourceStream::new(self)
     }
 
-    /// The elements one after the other, borrowed.
+    /// Returns an iterator over the elements that borrows the source.
     fn iter(&self) -> impl Iterator<Item = Result<Self::Item>> + '_
     where
         Self: Sized,
@@ -403,10 +404,10 @@ pub trait Source: Send + Sync {
     }
 }
 
-/// [`Source::get_batch`] of a source, as [`Source::batch`] calls it.
+/// The type of [`Source::get_batch`], as used by [`Source::batch`].
 pub type CollateAt<S> = fn(&S, &[usize], u64) -> Result<<<S as Source>::Item as Sample>::Batch>;
 
-/// The elements at some indices.
+/// Returns the elements at some indices.
 pub(crate) fn get_all<S: Source>(
     source: &S,
     indices: &[usize],
@@ -422,7 +423,7 @@ pub(crate) fn get_all<S: Source>(
     Ok(items)
 }
 
-/// Fails unless there is such an element.
+/// Returns an error unless the index is below the length.
 pub(crate) fn check(index: usize, len: usize) -> Result<()> {
     match index < len {
         true => Ok(()),
@@ -430,8 +431,8 @@ pub(crate) fn check(index: usize, len: usize) -> Result<()> {
     }
 }
 
-/// Sources behind pointers, so that they can be shared and told apart at run
-/// time: `Arc<S>`, `Box<dyn Source<Item = T>>`.
+/// Implements `Source` for pointers, for sharing (`Arc<S>`) and for dynamic dispatch (`Box<dyn
+/// Source<Item = T>>`).
 macro_rules! pointers {
     ($($p:ident),*) => { $(
         impl<S: Source + ?Sized> Source for $p<S> {
@@ -457,8 +458,8 @@ macro_rules! pointers {
 }
 pointers!(Arc, Box);
 
-/// What a source can be made of: a source, an array of the `ndarray` crate, a
-/// vector, a range, and tuples and maps of these.
+/// A type that can be converted to a source: a source, an array of the `ndarray` crate, a vector,
+/// a range, and tuples and maps of these.
 ///
 /// ```
 /// use ndarray::Array;
@@ -471,13 +472,13 @@ pointers!(Arc, Box);
 /// # Ok::<(), ramie_data::Error>(())
 /// ```
 pub trait IntoSource {
-    /// The source.
+    /// The type of the source.
     type Source: Source;
 
-    /// The source.
+    /// Converts to a source.
     ///
     /// # Panics
-    /// If the parts have different lengths.
+    /// Panics if the parts have different lengths.
     fn into_source(self) -> Self::Source;
 }
 

@@ -1,4 +1,4 @@
-//! Elements in random orders, and again.
+//! Shuffling and repetition of sources.
 
 use super::select::checked;
 use super::{Source, check};
@@ -7,12 +7,12 @@ use ramie_core::lock::lock;
 use std::any::Any;
 use std::sync::{Arc, Mutex};
 
-/// The elements in a random order that is another in each epoch.
+/// A source in a random order, which differs in each epoch.
 #[derive(Debug)]
 pub struct Shuffle<S> {
     source: S,
     seed: u64,
-    /// The order of the epoch that was asked for last.
+    /// The order of the epoch that was used last.
     last: Mutex<(u64, Arc<Permutation>)>,
 }
 
@@ -26,7 +26,7 @@ impl<S: Source> Shuffle<S> {
         }
     }
 
-    /// The order of an epoch.
+    /// Returns the order of an epoch.
     fn order(&self, epoch: u64) -> Arc<Permutation> {
         let mut last = lock(&self.last);
         if last.0 != epoch {
@@ -60,12 +60,12 @@ impl<S: Source> Source for Shuffle<S> {
     }
 }
 
-/// A source several times, each time in a later epoch.
+/// A source that is repeated, in a later epoch each time.
 #[derive(Clone, Debug)]
 pub struct Repeat<S> {
     source: S,
     epochs: usize,
-    /// Whether each time is an epoch of its own.
+    /// Whether each repetition is a different epoch.
     anew: bool,
 }
 
@@ -84,8 +84,8 @@ impl<S: Source> Repeat<S> {
         }
     }
 
-    /// Every time as the first: what was shuffled keeps its order, and what is
-    /// random comes out the same (`reseed_each_epoch=False`).
+    /// Makes all repetitions equal to the first: the shuffled order and the random values stay
+    /// the same (`reseed_each_epoch=False`).
     ///
     /// ```
     /// use ramie_data::{IntoSource, Source};

@@ -1,9 +1,9 @@
-//! Elements of several sources, as a function says.
+//! Selection of elements of several sources by a function.
 
 use super::{Source, check};
 use crate::{Error, Result};
 
-/// Elements of several sources, as a function says; see [`select_from`].
+/// Elements of several sources, selected by a function; see [`select_from`].
 #[derive(Clone, Debug)]
 pub struct Places<S, F> {
     sources: Vec<S>,
@@ -11,8 +11,8 @@ pub struct Places<S, F> {
     place: F,
 }
 
-/// `len` elements of several sources: a function says of which source each is, and
-/// its index there (`grain.MapDataset.select_from_datasets`).
+/// Selects `len` elements of several sources. The function maps an index to the number of a
+/// source and an index there (`grain.MapDataset.select_from_datasets`).
 ///
 /// ```
 /// use ramie_data::{IntoSource, Source, source::select_from};
@@ -22,7 +22,7 @@ pub struct Places<S, F> {
 /// # Ok::<(), ramie_data::Error>(())
 /// ```
 ///
-/// An element that a source does not have is an error when it is asked for.
+/// If the function returns an index out of range, accessing the element returns an error.
 pub fn select_from<S, F>(sources: impl Into<Vec<S>>, len: usize, place: F) -> Places<S, F>
 where
     S: Source,
@@ -49,7 +49,7 @@ impl<S: Source, F: Fn(usize) -> (usize, usize) + Send + Sync> Source for Places<
     }
 }
 
-/// The element at an index of a source among several.
+/// Returns the element at an index of one of several sources.
 pub(super) fn at_place<S: Source>(
     what: &str,
     sources: &[S],

@@ -1,4 +1,4 @@
-//! Some of the elements of a source.
+//! Subsets of a source.
 
 use super::{Source, check};
 use crate::progress::Progress;
@@ -7,7 +7,7 @@ use std::any::Any;
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
-/// Some of the elements of a source, in some order.
+/// Some of the elements of a source, in a given order.
 #[derive(Clone, Debug)]
 pub struct Subset<S> {
     source: S,
@@ -17,7 +17,7 @@ pub struct Subset<S> {
 #[derive(Clone, Debug)]
 enum Indices {
     List(Arc<[usize]>),
-    /// `len` of them from `start`, `step` apart.
+    /// `len` indices from `start` on, `step` apart.
     Steps {
         start: usize,
         step: usize,
@@ -114,13 +114,13 @@ impl<S: Source> Subset<S> {
         })
     }
 
-    /// The indices of the elements in the source that they are from.
+    /// Returns the indices of the elements in the underlying source.
     pub fn indices(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         (0..self.indices.len()).map(|place| self.indices.get(place))
     }
 }
 
-/// The lengths of parts with these fractions of `len`.
+/// Returns the lengths of parts with these fractions of `len`.
 #[track_caller]
 pub(super) fn lengths_of<const N: usize>(len: usize, fractions: [f64; N]) -> [usize; N] {
     let sum: f64 = fractions.iter().sum();
@@ -158,7 +158,7 @@ impl<S: Source> Source for Subset<S> {
     }
 }
 
-/// The indices through a function, once they are known to be there.
+/// Maps the indices with a function, after checking that they are in range.
 pub(super) fn checked(
     indices: &[usize],
     len: usize,

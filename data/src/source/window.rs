@@ -1,9 +1,9 @@
-//! Neighbours together.
+//! Windows of consecutive elements.
 
 use super::{Source, check, get_all};
 use crate::Result;
 
-/// Windows of neighbours.
+/// Windows of consecutive elements; see [`Source::window`].
 #[derive(Clone, Debug)]
 pub struct Windows<S> {
     source: S,

@@ -1,9 +1,9 @@
-//! Batches of neighbours.
+//! Batches of consecutive elements.
 
 use super::{Position, Stream};
 use crate::{LastBatch, Result};
 
-/// Batches of neighbours.
+/// Batches of consecutive elements; see [`Stream::batch`].
 #[derive(Clone, Debug)]
 pub struct Batches<S: Stream, F> {
     stream: S,
@@ -28,8 +28,7 @@ impl<S: Stream, F> Batches<S, F> {
     }
 }
 
-/// An element that cannot be read takes the batch with it: the error comes in
-/// place of the batch.
+/// If an element cannot be read, its error is returned instead of the whole batch.
 impl<S: Stream, B: Send, F: FnMut(Vec<S::Item>) -> Result<B> + Send> Stream for Batches<S, F> {
     type Item = B;
     fn next(&mut self) -> Option<Result<B>> {

@@ -3,10 +3,10 @@
 use super::{Position, Stream};
 use crate::{Error, Result};
 
-/// Lengths up to which elements are padded, and how many make a batch there.
+/// The lengths to which elements are padded, and the batch size of each.
 ///
-/// A compiled step compiles once for each shape. Batches that are padded to one
-/// of a few lengths compile that often, and waste little.
+/// A compiled step compiles once for each shape. Padding to one of a few lengths limits the
+/// number of compilations and wastes little computation.
 ///
 /// ```
 /// use ramie_data::{Buckets, Stream, collate, stream};
@@ -26,10 +26,10 @@ pub struct Buckets {
 }
 
 impl Buckets {
-    /// Buckets of these lengths with batches of one size.
+    /// Creates buckets of these lengths with the same batch size.
     ///
     /// # Panics
-    /// If the lengths do not grow, or the size is 0.
+    /// Panics if there is no length, if the lengths are not increasing, or if the size is 0.
     #[track_caller]
     pub fn new(lengths: impl Into<Vec<usize>>, size: usize) -> Buckets {
         let lengths = lengths.into();
@@ -37,11 +37,12 @@ impl Buckets {
         Buckets::with_sizes(lengths, sizes)
     }
 
-    /// Buckets of these lengths with batches of sizes of their own: fewer of the
-    /// longer elements, for the same memory.
+    /// Creates buckets of these lengths with individual batch sizes, for example smaller batches
+    /// of longer elements, which take the same memory.
     ///
     /// # Panics
-    /// If the lengths do not grow, there are more or fewer sizes, or one is 0.
+    /// Panics if there is no length, if the lengths are not increasing, if the numbers of lengths
+    /// and sizes differ, or if a size is 0.
     #[track_caller]
     pub fn with_sizes(lengths: impl Into<Vec<usize>>, sizes: impl Into<Vec<usize>>) -> Buckets {
         let (lengths, sizes) = (lengths.into(), sizes.into());
@@ -57,20 +58,20 @@ impl Buckets {
         Buckets { lengths, sizes }
     }
 
-    /// The lengths, shorter ones first.
+    /// Returns the lengths, in increasing order.
     pub fn lengths(&self) -> &[usize] {
         &self.lengths
     }
 
-    /// How many elements make a batch, in each bucket.
+    /// Returns the batch size of each bucket.
     pub fn sizes(&self) -> &[usize] {
         &self.sizes
     }
 
-    /// The bucket of an element.
+    /// Returns the index of the bucket for an element of this length.
     ///
     /// # Errors
-    /// [`Error::Collate`] if it is longer than the longest.
+    /// Returns [`Error::Collate`] if the element is longer than the longest bucket.
     pub fn of(&self, length: usize) -> Result<usize> {
         match self.lengths.partition_point(|l| *l < length) {
             b if b < self.lengths.len() => Ok(b),
@@ -83,15 +84,15 @@ impl Buckets {
     }
 }
 
-/// Batches of elements of similar length. A batch comes as soon as its bucket is
-/// full; at the end come those that are not, shortest first. What buckets hold is
-/// part of the position, by where it was read.
+/// Batches of elements of similar length; see [`Stream::bucket`]. A batch is returned as soon as
+/// its bucket is full; at the end, the incomplete batches are returned, those of the shortest
+/// bucket first. The position includes where each buffered element was read.
 #[derive(Clone, Debug)]
 pub struct Bucketed<S: Stream, L> {
     stream: S,
     buckets: Buckets,
     length: L,
-    /// What each bucket holds, with where the stream stood before it.
+    /// The buffered elements of each bucket, each with the position before it.
     held: Vec<Vec<(Position, S::Item)>>,
 }
 

@@ -1,15 +1,15 @@
-//! Elements that are read once.
+//! Caching of elements in memory.
 
 use super::{Position, Stream};
 use crate::{Error, Result};
 
-/// Keeps the elements in memory, for when the stream is read again.
+/// A stream that keeps its elements in memory for later repetitions.
 #[derive(Clone, Debug)]
 pub struct CachedStream<S: Stream> {
     stream: S,
     kept: Vec<S::Item>,
     next: usize,
-    /// Whether all elements are kept.
+    /// Whether all elements have been read.
     whole: bool,
 }
 
@@ -28,7 +28,7 @@ impl<S: Stream> CachedStream<S>
 where
     S::Item: Clone,
 {
-    /// Keeps one element more; `None` at the end.
+    /// Reads and keeps one more element; returns `None` at the end.
     fn read(&mut self) -> Option<Result<()>> {
         if self.whole {
             return None;
@@ -45,7 +45,7 @@ where
     }
 }
 
-/// An element that cannot be read is not kept: its error comes once.
+/// An element that cannot be read is not kept: its error is returned once.
 impl<S: Stream> Stream for CachedStream<S>
 where
     S::Item: Clone,
@@ -65,7 +65,7 @@ where
     }
     fn restore(&mut self, position: &Position) -> Result<()> {
         let ([next], []) = position.of("cache")?;
-        // Elements before the position are read, to be kept.
+        // Reads and keeps the elements before the position.
         while (self.kept.len() as u64) < next {
             if self.read().is_none() {
                 return Err(Error::Position(format!(

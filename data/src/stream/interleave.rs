@@ -1,26 +1,25 @@
-//! Several streams by turns.
+//! Interleaving of streams.
 
 use super::{Position, Stream};
 use crate::{Error, Result};
 
-/// Streams by turns, some of them at a time; see [`interleave`].
+/// Streams read in turn, several at a time; see [`interleave`].
 #[derive(Clone, Debug)]
 pub struct Interleave<S> {
     streams: Vec<S>,
-    /// Where each began.
+    /// The initial position of each stream.
     starts: Vec<Position>,
-    /// The streams that are being read.
+    /// The streams being read, by slot.
     open: Vec<Option<usize>>,
-    /// How many streams were opened.
+    /// The number of streams opened so far.
     opened: usize,
-    /// Which of the open ones is next.
+    /// The slot that is read next.
     turn: usize,
 }
 
-/// The elements of several streams by turns, of `open` streams at a time: where
-/// one ends, the next that was not read yet takes its turns. With
-/// [`prefetch`](Stream::prefetch) each of the open streams is read in a thread of
-/// its own (Grain's `InterleaveIterDataset`, PyTorch's workers of an
+/// Interleaves the elements of several streams, `open` streams at a time. When a stream ends, the
+/// next unread stream replaces it. With [`prefetch`](Stream::prefetch), each open stream is
+/// read in a separate thread (Grain's `InterleaveIterDataset`; PyTorch's workers of an
 /// `IterableDataset`).
 ///
 /// ```
@@ -32,7 +31,7 @@ pub struct Interleave<S> {
 /// ```
 ///
 /// # Panics
-/// If `open` is 0.
+/// Panics if `open` is 0.
 #[track_caller]
 pub fn interleave<S: Stream>(streams: impl IntoIterator<Item = S>, open: usize) -> Interleave<S> {
     assert!(
@@ -50,7 +49,7 @@ pub fn interleave<S: Stream>(streams: impl IntoIterator<Item = S>, open: usize) 
     }
 }
 
-/// What stands for a turn that no stream has.
+/// Marks an empty slot in a position.
 const NONE: u64 = u64::MAX;
 
 impl<S: Stream> Stream for Interleave<S> {

@@ -3,7 +3,8 @@
 use super::{Position, Stream};
 use crate::{Result, Resumable};
 
-/// The elements of a stream; [`state`](Resumable::state) is its position.
+/// An iterator over the elements of a stream; its [`state`](Resumable::state) is the stream's
+/// position.
 #[derive(Clone, Debug)]
 pub struct IntoIter<S>(S);
 

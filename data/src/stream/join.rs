@@ -1,9 +1,9 @@
-//! Streams one after the other, and side by side.
+//! Concatenation and zipping of streams.
 
 use super::{Position, Stream};
 use crate::Result;
 
-/// The elements of one stream, then those of another.
+/// The elements of one stream followed by those of another.
 #[derive(Clone, Debug)]
 pub struct Chain<A, B> {
     first: A,
@@ -45,7 +45,7 @@ impl<A: Stream, B: Stream<Item = A::Item>> Stream for Chain<A, B> {
     }
 }
 
-/// Pairs of the elements of two streams, until one has no more.
+/// Pairs of the elements of two streams, until either ends.
 #[derive(Clone, Debug)]
 pub struct ZipStream<A, B>(A, B);
 
@@ -58,7 +58,7 @@ impl<A, B> ZipStream<A, B> {
 impl<A: Stream, B: Stream> Stream for ZipStream<A, B> {
     type Item = (A::Item, B::Item);
     fn next(&mut self) -> Option<Result<Self::Item>> {
-        // Both are read, so that an error in one leaves them side by side.
+        // Both streams are read, so that they stay aligned after an error in one.
         let (a, b) = (self.0.next()?, self.1.next()?);
         Some(a.and_then(|a| Ok((a, b?))))
     }

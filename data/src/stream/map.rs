@@ -1,9 +1,9 @@
-//! Elements through functions.
+//! Functions applied to the elements of a stream.
 
 use super::{Position, Stream};
 use crate::{Error, Result};
 
-/// Every element through a function.
+/// A stream with a function applied to every element.
 #[derive(Clone, Debug)]
 pub struct MapStream<S, F> {
     stream: S,
@@ -29,12 +29,12 @@ impl<S: Stream, U: Send, F: FnMut(S::Item) -> Result<U> + Send> Stream for MapSt
     }
 }
 
-/// Every element, with its number, through a function.
+/// A stream with a function applied to every element and its number.
 #[derive(Clone, Debug)]
 pub struct MapNumbered<S, F> {
     stream: S,
     f: F,
-    /// How many elements are behind, those that could not be read included.
+    /// The number of elements read, including those that failed.
     behind: u64,
 }
 
@@ -66,11 +66,13 @@ impl<S: Stream, U: Send, F: FnMut(u64, S::Item) -> U + Send> Stream for MapNumbe
     }
 }
 
-/// All that a function makes of each element.
+/// The elements of the iterators that a function returns for each element; see
+/// [`Stream::flat_map`].
 pub struct FlatMap<S, I: IntoIterator, F> {
     stream: S,
     f: F,
-    /// What is left of the last element, where it began, and how many were taken.
+    /// The rest of the current iterator, the position before its element, and the number of items
+    /// taken.
     rest: Option<(Position, I::IntoIter, u64)>,
 }
 

@@ -1,9 +1,9 @@
-//! Several streams in given proportions.
+//! Mixtures of streams in given proportions.
 
 use super::{Position, Stream};
 use crate::{Error, Generator, Result};
 
-/// Streams of one type of element mixed at random; see [`mix`].
+/// Streams of the same element type, mixed at random; see [`mix`].
 pub struct MixStream<T> {
     streams: Vec<Box<dyn Stream<Item = T>>>,
     weights: Vec<f64>,
@@ -12,8 +12,8 @@ pub struct MixStream<T> {
     ended: Vec<bool>,
 }
 
-/// Elements of several streams, each drawn with the probability of its weight,
-/// until all have ended; the draws depend on the seed alone.
+/// Mixes the elements of several streams until all have ended. Each element is drawn from a
+/// stream with a probability proportional to its weight; the draws depend only on the seed.
 ///
 /// ```
 /// use ramie_data::{Stream, stream};
@@ -25,7 +25,7 @@ pub struct MixStream<T> {
 /// ```
 ///
 /// # Panics
-/// If there is no stream, or a weight is not positive and finite.
+/// Panics if there is no stream, or if a weight is not positive and finite.
 #[track_caller]
 pub fn mix<S: Stream + 'static>(
     streams: impl IntoIterator<Item = (S, f64)>,
@@ -38,10 +38,10 @@ pub fn mix<S: Stream + 'static>(
 }
 
 impl<T: Send> MixStream<T> {
-    /// [`mix`] of streams of different types.
+    /// Creates a [`mix`] of streams of different types.
     ///
     /// # Panics
-    /// If there is no stream, or a weight is not positive and finite.
+    /// Panics if there is no stream, or if a weight is not positive and finite.
     #[track_caller]
     pub fn new(streams: Vec<(Box<dyn Stream<Item = T>>, f64)>, seed: u64) -> MixStream<T> {
         let (streams, weights): (Vec<_>, Vec<f64>) = streams.into_iter().unzip();
@@ -58,7 +58,7 @@ impl<T: Send> MixStream<T> {
         }
     }
 
-    /// The stream that is drawn next, among those that have not ended.
+    /// Draws the next stream among those that have not ended.
     fn draw(&self) -> Option<usize> {
         let open = || (0..self.streams.len()).filter(|i| !self.ended[*i]);
         let total: f64 = open().map(|i| self.weights[i]).sum();

@@ -1,4 +1,4 @@
-//! Data sets that are read from front to end.
+//! Datasets with sequential access.
 
 mod batch;
 mod bucket;
@@ -38,12 +38,11 @@ pub use window::WindowStream;
 
 use crate::{Batch, Generator, LastBatch, Result, Sample, Shard};
 
-/// A data set that is read from front to end: files of lines, sockets, endless
-/// generators.
+/// A dataset with sequential access, such as files of lines, sockets and infinite generators.
 ///
-/// A stream always knows its [`position`](Stream::position), and goes on from
-/// one that was saved, so that a run that was interrupted sees exactly what was
-/// left. Stages keep that: whatever they hold back is found again.
+/// A stream reports its [`position`](Stream::position) and can be restored to a saved one, so
+/// that an interrupted run sees exactly the remaining elements. All stages preserve this
+/// property: elements that they have buffered are read again.
 ///
 /// ```
 /// use ramie_data::{Stream, stream};
@@ -62,23 +61,24 @@ use crate::{Batch, Generator, LastBatch, Result, Sample, Shard};
 /// # Ok::<(), ramie_data::Error>(())
 /// ```
 pub trait Stream: Send {
-    /// What an element is.
+    /// The type of an element.
     type Item: Send;
 
-    /// The next element; `None` at the end, and from then on. After an error the
-    /// stream goes on behind what failed.
+    /// Returns the next element, or `None` at the end and from then on. After an error, the
+    /// stream continues with the element after the one that failed.
     fn next(&mut self) -> Option<Result<Self::Item>>;
 
-    /// Where the stream stands: behind the last element that was given.
+    /// Returns the position after the last element that was returned.
     fn position(&self) -> Position;
 
-    /// Goes to a position of this stream, or of one that was built alike.
+    /// Restores a position of this stream, or of an identically built one.
     ///
     /// # Errors
-    /// If the position is that of another stream, or reading on to it fails.
+    /// Returns an error if the position belongs to a different stream, or if reading up to it
+    /// fails.
     fn restore(&mut self, position: &Position) -> Result<()>;
 
-    /// Every element through a function.
+    /// Applies a function to every element.
     fn map<U: Send, F>(
         self,
         mut f: F,
@@ -90,7 +90,7 @@ pub trait Stream: Send {
         MapStream::new(self, move |item| Ok(f(item)))
     }
 
-    /// Every element through a function that may fail.
+    /// Applies a fallible function to every element.
     fn try_map<U: Send, F>(self, f: F) -> MapStream<Self, F>
     where
         Self: Sized,
@@ -99,7 +99,7 @@ pub trait Stream: Send {
         MapStream::new(self, f)
     }
 
-    /// Every element, with its number from 0 on, through a function.
+    /// Applies a function to every element and its number, counted from 0.
     fn map_with_index<U: Send, F>(self, f: F) -> MapNumbered<Self, F>
     where
         Self: Sized,
@@ -108,9 +108,9 @@ pub trait Stream: Send {
         MapNumbered::new(self, f)
     }
 
-    /// Every element through a function that draws random numbers, such as an
-    /// augmentation: from a generator for this seed and the element's number. Put
-    /// it behind [`repeat`](Stream::repeat), so that each round has other numbers.
+    /// Applies a function that draws random numbers, such as an augmentation, to every element.
+    /// Its generator depends on the seed and the element's number. Call this after
+    /// [`repeat`](Stream::repeat), so that each repetition has different numbers.
     ///
     /// ```
     /// use ramie_data::{Stream, stream};
@@ -133,12 +133,12 @@ pub trait Stream: Send {
         })
     }
 
-    /// Every element through a function that runs in several threads, in the order
-    /// of the elements. Each thread is two elements ahead at most. An error of the
-    /// function is that of its element, and so is a panic.
+    /// Applies a function to every element in worker threads, and returns the results in the
+    /// order of the elements. At most two elements per worker are in progress. Errors and panics
+    /// of the function are returned as the errors of their elements.
     ///
     /// # Panics
-    /// If there are no workers.
+    /// Panics if `workers` is 0.
     #[track_caller]
     fn map_parallel<U, F>(self, workers: usize, f: F) -> ParallelMap<Self, U>
     where
@@ -150,7 +150,7 @@ pub trait Stream: Send {
         ParallelMap::new(self, workers, f)
     }
 
-    /// The elements that a predicate holds for.
+    /// Keeps the elements for which a predicate returns `true`.
     fn filter<F>(self, predicate: F) -> Filter<Self, F>
     where
         Self: Sized,
@@ -159,8 +159,9 @@ pub trait Stream: Send {
         Filter::new(self, predicate)
     }
 
-    /// All that a function makes of each element. The function is a pure one:
-    /// restoring calls it again for an element that was half used.
+    /// Applies a function to every element and returns the elements of all the resulting
+    /// iterators. The function must be pure: restoring calls it again for a partially consumed
+    /// element.
     fn flat_map<I, F>(self, f: F) -> FlatMap<Self, I, F>
     where
         Self: Sized,
@@ -170,7 +171,7 @@ pub trait Stream: Send {
         FlatMap::new(self, f)
     }
 
-    /// The elements of this stream, then those of another.
+    /// Concatenates this stream and another.
     fn chain<S: Stream<Item = Self::Item>>(self, other: S) -> Chain<Self, S>
     where
         Self: Sized,
@@ -178,7 +179,7 @@ pub trait Stream: Send {
         Chain::new(self, other)
     }
 
-    /// Pairs of the elements of two streams, until one has no more.
+    /// Pairs the elements of two streams, until either ends.
     fn zip<S: Stream>(self, other: S) -> ZipStream<Self, S>
     where
         Self: Sized,
@@ -186,7 +187,7 @@ pub trait Stream: Send {
         ZipStream::new(self, other)
     }
 
-    /// The first elements.
+    /// Keeps the first `count` elements.
     fn take(self, count: usize) -> Take<Self>
     where
         Self: Sized,
@@ -194,7 +195,7 @@ pub trait Stream: Send {
         Take::new(self, count)
     }
 
-    /// All but the first elements.
+    /// Skips the first `count` elements.
     fn skip(self, count: usize) -> Skip<Self>
     where
         Self: Sized,
@@ -202,7 +203,7 @@ pub trait Stream: Send {
         Skip::new(self, count)
     }
 
-    /// This process's part: every `count`-th element.
+    /// Keeps this process's shard: every `count`-th element.
     fn shard(self, shard: Shard) -> ShardStream<Self>
     where
         Self: Sized,
@@ -210,11 +211,11 @@ pub trait Stream: Send {
         ShardStream::new(self, shard)
     }
 
-    /// Windows of `size` neighbours, beginning every `stride` elements; what does
-    /// not fill a window at the end is left out.
+    /// Groups the elements into windows of `size` consecutive elements, which begin every
+    /// `stride` elements. An incomplete window at the end is dropped.
     ///
     /// # Panics
-    /// If `size` or `stride` is 0.
+    /// Panics if `size` or `stride` is 0.
     #[track_caller]
     fn window(self, size: usize, stride: usize) -> WindowStream<Self>
     where
@@ -224,10 +225,10 @@ pub trait Stream: Send {
         WindowStream::new(self, size, stride)
     }
 
-    /// Batches of neighbours, the last as small as it comes.
+    /// Groups consecutive elements into batches. The last batch may be smaller.
     ///
     /// # Panics
-    /// If `size` is 0.
+    /// Panics if `size` is 0.
     #[track_caller]
     fn batch(
         self,
@@ -240,10 +241,10 @@ pub trait Stream: Send {
         Batches::new(self, size, LastBatch::Keep, Sample::collate)
     }
 
-    /// Batches of neighbours, all of them whole.
+    /// Groups consecutive elements into batches and drops the last one if it is incomplete.
     ///
     /// # Panics
-    /// If `size` is 0.
+    /// Panics if `size` is 0.
     #[track_caller]
     fn batch_drop_last(
         self,
@@ -256,11 +257,11 @@ pub trait Stream: Send {
         Batches::new(self, size, LastBatch::Drop, Sample::collate)
     }
 
-    /// Batches of neighbours that a function makes, such as
+    /// Groups consecutive elements into batches with a custom collate function, such as
     /// [`collate::padded`](crate::collate::padded).
     ///
     /// # Panics
-    /// If `size` is 0.
+    /// Panics if `size` is 0.
     #[track_caller]
     fn batch_with<B: Send, F>(self, size: usize, last: LastBatch, collate: F) -> Batches<Self, F>
     where
@@ -270,7 +271,7 @@ pub trait Stream: Send {
         Batches::new(self, size, last, collate)
     }
 
-    /// Batches of `size` rows of batches of any number of rows (Grain's
+    /// Regroups batches of any number of rows into batches of `size` rows (Grain's
     /// `RebatchIterDataset`).
     ///
     /// ```
@@ -282,7 +283,7 @@ pub trait Stream: Send {
     /// ```
     ///
     /// # Panics
-    /// If `size` is 0.
+    /// Panics if `size` is 0.
     #[track_caller]
     fn rebatch(self, size: usize, last: LastBatch) -> Rebatch<Self>
     where
@@ -292,7 +293,8 @@ pub trait Stream: Send {
         Rebatch::new("rebatch", self, size, last)
     }
 
-    /// Batches of elements of similar length, as they come; see [`Buckets`].
+    /// Groups elements of similar length into batches, in the order of the stream; see
+    /// [`Buckets`].
     fn bucket<L>(self, buckets: Buckets, length: L) -> Bucketed<Self, L>
     where
         Self: Sized,
@@ -301,11 +303,11 @@ pub trait Stream: Send {
         Bucketed::new(self, buckets, length)
     }
 
-    /// The elements of each `size` neighbours in a random order. A larger window
-    /// shuffles better, and takes more memory.
+    /// Shuffles the elements within consecutive windows of `size` elements. A larger window
+    /// shuffles better and takes more memory.
     ///
     /// # Panics
-    /// If `size` is 0.
+    /// Panics if `size` is 0.
     #[track_caller]
     fn window_shuffle(self, size: usize, seed: u64) -> WindowShuffle<Self>
     where
@@ -314,9 +316,8 @@ pub trait Stream: Send {
         WindowShuffle::new(self, size, seed)
     }
 
-    /// The stream so many times; `None` for ever. It begins again from where it
-    /// stands now, and comes in the same order each time: shuffle behind it for
-    /// another order.
+    /// Repeats the stream `times` times, or forever with `None`. Repetitions restart from the
+    /// current position and have the same order; to vary the order, shuffle after `repeat`.
     fn repeat(self, times: impl Into<Option<u64>>) -> RepeatStream<Self>
     where
         Self: Sized,
@@ -324,8 +325,8 @@ pub trait Stream: Send {
         RepeatStream::new(self, times.into())
     }
 
-    /// Keeps the elements in memory, for when the stream is read again: put it
-    /// before [`repeat`](Stream::repeat).
+    /// Caches the elements in memory for later repetitions. Call this before
+    /// [`repeat`](Stream::repeat).
     fn cache(self) -> CachedStream<Self>
     where
         Self: Sized,
@@ -334,10 +335,10 @@ pub trait Stream: Send {
         CachedStream::new(self)
     }
 
-    /// Reads ahead in a thread of its own, `count` elements at most.
+    /// Reads at most `count` elements ahead in a background thread.
     ///
     /// # Panics
-    /// If `count` is 0.
+    /// Panics if `count` is 0.
     #[track_caller]
     fn prefetch(self, count: usize) -> Prefetch<Self>
     where
@@ -346,7 +347,7 @@ pub trait Stream: Send {
         Prefetch::new(self, count)
     }
 
-    /// The elements that are left, as an iterator that knows where it stands.
+    /// Returns an iterator over the remaining elements, whose position can be saved.
     fn into_iter(self) -> IntoIter<Self>
     where
         Self: Sized,
@@ -354,7 +355,7 @@ pub trait Stream: Send {
         IntoIter::new(self)
     }
 
-    /// The elements that are left, as an iterator.
+    /// Returns an iterator over the remaining elements that borrows the stream.
     fn iter(&mut self) -> impl Iterator<Item = Result<Self::Item>> + '_
     where
         Self: Sized,

@@ -1,10 +1,10 @@
-//! Streams of sources, and of what iterators give.
+//! Streams made from sources and from iterators.
 
 use super::{Position, Stream};
 use crate::source::Source;
 use crate::{Error, Result};
 
-/// The elements of a source, one after the other.
+/// The elements of a source, in order.
 #[derive(Clone, Debug)]
 pub struct SourceStream<S> {
     source: S,
@@ -46,7 +46,7 @@ impl<S: Source> Stream for SourceStream<S> {
     }
 }
 
-/// What iterators give that a function makes; see [`from_fn`].
+/// The elements of iterators created by a function; see [`from_fn`].
 #[derive(Clone, Debug)]
 pub struct IterStream<F, I> {
     make: F,
@@ -54,9 +54,9 @@ pub struct IterStream<F, I> {
     taken: u64,
 }
 
-/// A stream of what an iterator gives. The function makes the iterator, from the
-/// beginning, as often as the stream is read or restored: it opens the file, or
-/// makes the generator of numbers anew. Restoring reads up to the position.
+/// Creates a stream from a function that returns an iterator. The function is called again
+/// whenever the stream is restored, and must start from the beginning each time: for example, it
+/// opens the file again. Restoring reads and discards the elements before the position.
 ///
 /// ```
 /// use ramie_data::{Stream, stream};

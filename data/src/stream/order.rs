@@ -1,19 +1,19 @@
-//! Elements in random orders, and again.
+//! Shuffling and repetition of streams.
 
 use super::{Position, Stream};
 use crate::{Generator, Result};
 use std::collections::VecDeque;
 
-/// The elements of each `size` neighbours in a random order.
+/// A stream shuffled within windows of consecutive elements; see [`Stream::window_shuffle`].
 #[derive(Clone, Debug)]
 pub struct WindowShuffle<S: Stream> {
     stream: S,
     size: usize,
     seed: u64,
-    /// Which window it is, and where it began.
+    /// The number of the current window, and the position at its start.
     window: u64,
     start: Position,
-    /// What is left of it, and how many were given.
+    /// The remaining elements of the window, and the number already returned.
     left: VecDeque<Result<S::Item>>,
     given: u64,
 }
@@ -37,7 +37,7 @@ impl<S: Stream> WindowShuffle<S> {
         }
     }
 
-    /// Reads the window that begins here.
+    /// Reads the window that begins at the current position.
     fn fill(&mut self) {
         self.start = self.stream.position();
         self.given = 0;
@@ -88,14 +88,14 @@ impl<S: Stream> Stream for WindowShuffle<S> {
     }
 }
 
-/// A stream several times.
+/// A stream that is repeated; see [`Stream::repeat`].
 #[derive(Clone, Debug)]
 pub struct RepeatStream<S> {
     stream: S,
     start: Position,
     times: Option<u64>,
     round: u64,
-    /// Whether this round has given anything: an endless repetition of nothing
+    /// Whether this round has returned any element. An infinite repetition of an empty stream
     /// ends.
     given: bool,
 }

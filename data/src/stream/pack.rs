@@ -1,17 +1,17 @@
-//! Sequences packed into rows as they come.
+//! Packing of sequences into rows, in the order of the stream.
 
 use super::{Position, Stream};
 use crate::readers::tokens::Packed;
 use crate::{Error, Result};
 use std::collections::VecDeque;
 
-/// Into which of the rows with room a sequence goes.
+/// The choice among the open rows with room for a sequence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Fit {
-    /// The first.
+    /// The first row.
     #[default]
     First,
-    /// The one that it leaves the least room in.
+    /// The row that has the least room left.
     Best,
 }
 
@@ -22,24 +22,23 @@ pub struct PackStream<S> {
     length: usize,
     open: usize,
     fit: Fit,
-    /// Where the stream stood before the first sequence of these rows.
+    /// The position before the first sequence of the current rows.
     start: Position,
-    /// The rows that are being filled, and how many sequences were read for them,
-    /// those that could not be included.
+    /// The rows being filled, and the number of sequences read for them, including those that
+    /// failed.
     filling: Vec<Packed>,
     read: u64,
-    /// Rows that are full, and how many were given of them.
+    /// The complete rows, and the number of rows already returned.
     ready: VecDeque<Packed>,
     given: u64,
-    /// The sequence that had no room, and where the stream stood before it.
+    /// The sequence that did not fit, and the position before it.
     next: Option<(Position, Vec<i32>)>,
 }
 
-/// Packs sequences of tokens into rows of `length`, of which `open` are filled at a
-/// time: when a sequence has room in none of them, all are given (Grain's
-/// `FirstFitPackIterDataset` and `BestFitPackIterDataset`). The last rows are as
-/// full as they are. For a source,
-/// [`readers::tokens::pack`](crate::readers::tokens::pack) packs with random access.
+/// Packs sequences of tokens into rows of `length` tokens. `open` rows are filled at a time; when
+/// a sequence fits in none of them, all are returned (Grain's `FirstFitPackIterDataset` and
+/// `BestFitPackIterDataset`). The last rows are returned at the end of the stream. To pack a
+/// source with random access, use [`readers::tokens::pack`](crate::readers::tokens::pack).
 ///
 /// ```
 /// use ramie_data::{Stream, stream::{self, Fit}};
@@ -53,10 +52,10 @@ pub struct PackStream<S> {
 /// # Ok::<(), ramie_data::Error>(())
 /// ```
 ///
-/// A sequence that is longer than a row is an error in its place.
+/// If a sequence is longer than a row, an error is returned instead of it.
 ///
 /// # Panics
-/// If `length` or `open` is 0.
+/// Panics if `length` or `open` is 0.
 #[track_caller]
 pub fn pack<S: Stream<Item = Vec<i32>>>(
     stream: S,
@@ -83,7 +82,8 @@ pub fn pack<S: Stream<Item = Vec<i32>>>(
 }
 
 impl<S: Stream<Item = Vec<i32>>> PackStream<S> {
-    /// The row that a sequence of this length goes into.
+    /// Returns the row for a sequence of this length, opening one if necessary, or `None` if no
+    /// row has room.
     fn row(&mut self, length: usize) -> Option<&mut Packed> {
         let room = |row: &Packed| self.length - row.tokens.len();
         let rows = self.filling.iter().enumerate();
@@ -103,7 +103,7 @@ impl<S: Stream<Item = Vec<i32>>> PackStream<S> {
         Some(&mut self.filling[place])
     }
 
-    /// Puts the next sequence into a row, if there is one, and one has room.
+    /// Puts the next sequence into a row. Returns `false` at the end, or if no row has room.
     fn put(&mut self) -> Result<bool> {
         let (before, sequence) = match self.next.take() {
             Some((before, sequence)) => (before, Ok(sequence)),
@@ -137,8 +137,8 @@ impl<S: Stream<Item = Vec<i32>>> PackStream<S> {
         }
     }
 
-    /// Fills rows until they are to be given. A sequence that cannot be read is
-    /// told; the rows are filled further by the next call.
+    /// Fills rows until they are complete. If a sequence cannot be read, its error is returned,
+    /// and the next call continues to fill the same rows.
     fn fill(&mut self) -> Result<()> {
         while self.put()? {}
         self.ready = std::mem::take(&mut self.filling).into();
@@ -146,7 +146,7 @@ impl<S: Stream<Item = Vec<i32>>> PackStream<S> {
         Ok(())
     }
 
-    /// Where the rows begin that are filled next.
+    /// Returns the position before the first sequence of the next rows.
     fn here(&self) -> Position {
         match &self.next {
             Some((before, _)) => before.clone(),
@@ -187,7 +187,7 @@ impl<S: Stream<Item = Vec<i32>>> Stream for PackStream<S> {
         self.next = None;
         self.given = given;
         self.read = 0;
-        // What failed before fails again, and was reported then.
+        // Sequences that failed before fail again; their errors were already returned.
         if given == 0 {
             while self.read < read && self.put().unwrap_or(true) {}
             return Ok(());

@@ -1,4 +1,4 @@
-//! Elements through functions in several threads.
+//! Functions applied to elements in several threads.
 
 use super::{Position, Stream};
 use crate::panic::caught;
@@ -9,15 +9,15 @@ use std::sync::Arc;
 
 type Function<T, U> = Arc<dyn Fn(T) -> Result<U> + Send + Sync>;
 
-/// Every element through a function that runs in several threads; see
+/// A stream with a function applied to every element in worker threads; see
 /// [`Stream::map_parallel`].
 pub struct ParallelMap<S: Stream, U> {
     stream: S,
     f: Function<S::Item, U>,
     workers: usize,
-    /// Once the first element is asked for.
+    /// The workers, which start when the first element is requested.
     pool: Option<Pool>,
-    /// Elements on their way, each with where the stream stood behind it.
+    /// Elements in progress, each with the position after it.
     in_flight: VecDeque<(Arc<Slot<Result<U>>>, Position)>,
     position: Position,
 }

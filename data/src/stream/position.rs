@@ -1,11 +1,11 @@
-//! Where a stream stands.
+//! The saved position of a stream.
 
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Where a stream stands: a few numbers of each stage, small enough to be saved
-/// with every checkpoint, and serialisable.
+/// The position of a stream: a few numbers for each stage. It is small enough to be saved with
+/// every checkpoint, and serializable.
 ///
 /// ```
 /// use ramie_data::{IntoSource, Source, Stream, stream::Position};
@@ -28,8 +28,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// The position of a stage: its numbers, and the positions of the streams
-    /// that it draws from.
+    /// Creates the position of a stage from its numbers and the positions of its input streams.
     pub fn new(
         stage: &'static str,
         numbers: impl Into<Vec<u64>>,
@@ -42,10 +41,10 @@ impl Position {
         }
     }
 
-    /// The numbers and positions of a stage of this name, with so many of both.
+    /// Returns the numbers and positions of a stage with this name and these counts.
     ///
     /// # Errors
-    /// If the position is that of another stage.
+    /// Returns an error if the position belongs to a different stage, or if the counts differ.
     pub fn of<const N: usize, const P: usize>(
         &self,
         stage: &str,
@@ -58,10 +57,10 @@ impl Position {
         }
     }
 
-    /// The numbers and positions of a stage of this name, however many.
+    /// Returns the numbers and positions of a stage with this name.
     ///
     /// # Errors
-    /// If the position is that of another stage.
+    /// Returns an error if the position belongs to a different stage.
     pub fn parts(&self, stage: &str) -> Result<(&[u64], &[Position])> {
         match self.stage == stage {
             true => Ok((&self.numbers, &self.from)),

@@ -1,4 +1,4 @@
-//! Reading ahead.
+//! Prefetching of elements in a background thread.
 
 use super::{Position, Stream};
 use crate::panic::caught;
@@ -6,10 +6,10 @@ use crate::{Error, Result};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// Reads ahead in a thread of its own.
+/// A stream that reads ahead in a background thread; see [`Stream::prefetch`].
 ///
-/// The thread begins with the first element that is asked for, and ends with the
-/// stream, or with this. A panic in it comes as an error, and ends the stream.
+/// The thread starts when the first element is requested. It ends with the stream, or when this
+/// stage is dropped. A panic of the stream is returned as an error and ends the stream.
 pub struct Prefetch<S: Stream> {
     count: usize,
     state: State<S>,
@@ -22,7 +22,7 @@ enum State<S: Stream> {
     Idle(S),
     Running {
         ahead: Receiver<Ahead<S::Item>>,
-        /// Gives the stream back; `None` if it panicked.
+        /// The thread, which returns the stream, or `None` if the stream panicked.
         thread: JoinHandle<Option<S>>,
     },
     Ended,
@@ -57,7 +57,7 @@ impl<S: Stream + 'static> Prefetch<S> {
                     }
                 };
                 let last = item.0.is_none();
-                // Nobody listens any more, or there is nothing more to say.
+                // The receiver was dropped, or the stream has ended.
                 if sender.send(item).is_err() || last {
                     return Some(stream);
                 }
@@ -71,7 +71,7 @@ impl<S: Stream + 'static> Prefetch<S> {
         self.state = State::Running { ahead, thread };
     }
 
-    /// Stops the thread and takes the stream back.
+    /// Stops the thread and returns the stream.
     fn stop(&mut self) -> Option<S> {
         match std::mem::replace(&mut self.state, State::Ended) {
             State::Idle(stream) => Some(stream),
@@ -97,7 +97,7 @@ impl<S: Stream + 'static> Stream for Prefetch<S> {
             return None;
         };
         if item.is_none() {
-            // Idle again, at the end: it can be restored.
+            // Becomes idle at the end, so that the stream can be restored.
             if let Some(stream) = self.stop() {
                 self.state = State::Idle(stream);
             }
@@ -125,7 +125,7 @@ impl<S: Stream> Drop for Prefetch<S> {
     fn drop(&mut self) {
         if let State::Running { ahead, thread } = std::mem::replace(&mut self.state, State::Ended) {
             drop(ahead);
-            // A panic of the stream was reported, or nobody asked.
+            // A panic of the stream was already returned, or its element was never requested.
             let _ = thread.join();
         }
     }

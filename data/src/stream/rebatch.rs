@@ -1,16 +1,16 @@
-//! Batches of one size from batches of any.
+//! Regrouping of batches into batches of equal size.
 
 use super::{Position, Stream};
 use crate::{Batch, Error, LastBatch, Result};
 
-/// Batches of one size from batches of any; see [`Stream::rebatch`].
+/// Batches of equal size, made from batches of any size; see [`Stream::rebatch`].
 #[derive(Clone, Debug)]
 pub struct Rebatch<S: Stream> {
     stream: S,
     size: usize,
     last: LastBatch,
-    /// The batch that is being used, where the stream stood before it, and how many
-    /// of its rows were used: fewer than it has.
+    /// The current batch, with the position before it and the number of rows used, which is less
+    /// than its number of rows.
     current: Option<(Position, usize, S::Item)>,
 }
 
@@ -31,7 +31,7 @@ impl<S: Stream> Rebatch<S> {
 }
 
 impl<S: Stream<Item: Batch>> Rebatch<S> {
-    /// At most so many rows of the batch that is being used.
+    /// Takes at most `count` rows of the current batch.
     fn take(&mut self, count: usize) -> Option<S::Item> {
         let (_, used, batch) = self.current.as_mut()?;
         let start = *used;
@@ -44,7 +44,8 @@ impl<S: Stream<Item: Batch>> Rebatch<S> {
     }
 }
 
-/// A batch that cannot be read takes the one with it that it is needed for.
+/// If an input batch cannot be read, its error is returned instead of the output batch that needs
+/// it.
 impl<S: Stream<Item: Batch>> Stream for Rebatch<S> {
     type Item = S::Item;
     fn next(&mut self) -> Option<Result<S::Item>> {
@@ -96,9 +97,8 @@ impl<S: Stream<Item: Batch>> Stream for Rebatch<S> {
     }
 }
 
-/// Puts sequences one behind the other, and cuts rows of `length` from them
-/// (Grain's `ConcatThenSplitIterDataset`). What does not fill a row at the end is
-/// left out.
+/// Concatenates sequences and splits the result into rows of `length` elements (Grain's
+/// `ConcatThenSplitIterDataset`). An incomplete row at the end is dropped.
 ///
 /// ```
 /// use ramie_data::{Stream, stream};
@@ -110,7 +110,7 @@ impl<S: Stream<Item: Batch>> Stream for Rebatch<S> {
 /// ```
 ///
 /// # Panics
-/// If the length is 0.
+/// Panics if `length` is 0.
 #[track_caller]
 pub fn concat_split<T: Clone + Send, S: Stream<Item = Vec<T>>>(
     stream: S,

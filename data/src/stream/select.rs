@@ -1,9 +1,9 @@
-//! Some of the elements.
+//! Selection of some elements of a stream.
 
 use super::{Position, Stream};
 use crate::{Result, Shard};
 
-/// The elements that a predicate holds for.
+/// The elements for which a predicate returns `true`; see [`Stream::filter`].
 #[derive(Clone, Debug)]
 pub struct Filter<S, F> {
     stream: S,
@@ -34,7 +34,7 @@ impl<S: Stream, F: FnMut(&S::Item) -> bool + Send> Stream for Filter<S, F> {
     }
 }
 
-/// The first elements.
+/// The first elements of a stream; see [`Stream::take`].
 #[derive(Clone, Debug)]
 pub struct Take<S> {
     stream: S,
@@ -73,7 +73,7 @@ impl<S: Stream> Stream for Take<S> {
     }
 }
 
-/// All but the first elements.
+/// A stream without its first elements; see [`Stream::skip`].
 #[derive(Clone, Debug)]
 pub struct Skip<S> {
     stream: S,
@@ -113,12 +113,12 @@ impl<S: Stream> Stream for Skip<S> {
     }
 }
 
-/// Every `count`-th element.
+/// Every `count`-th element of a stream; see [`Stream::shard`].
 #[derive(Clone, Debug)]
 pub struct ShardStream<S> {
     stream: S,
     shard: Shard,
-    /// How many elements of the whole are behind, modulo the count.
+    /// The number of elements of the input read so far, modulo the number of shards.
     behind: usize,
 }
 
@@ -139,7 +139,7 @@ impl<S: Stream> Stream for ShardStream<S> {
             let item = self.stream.next()?;
             let own = self.behind == self.shard.index();
             self.behind = (self.behind + 1) % self.shard.count();
-            // What cannot be read may be anybody's.
+            // All shards return an error, because the failed element has no known owner.
             if own || item.is_err() {
                 return Some(item);
             }

@@ -1,21 +1,21 @@
-//! Neighbours together.
+//! Windows of consecutive elements.
 
 use super::{Position, Stream};
 use crate::{Error, Result};
 use std::collections::VecDeque;
 
-/// Windows of neighbours.
+/// Windows of consecutive elements; see [`Stream::window`].
 #[derive(Clone, Debug)]
 pub struct WindowStream<S: Stream> {
     stream: S,
     size: usize,
     stride: usize,
-    /// Elements of the next window, each with where the stream stood before it,
-    /// and how many had been read.
+    /// Elements of the next window, each with the position before it and the number of elements
+    /// read before it.
     held: VecDeque<(Position, u64, S::Item)>,
-    /// How many elements were read, those that failed included.
+    /// The number of elements read, including those that failed.
     read: u64,
-    /// Elements to pass over before the next window, where stride exceeds size.
+    /// The number of elements to skip before the next window, if the stride exceeds the size.
     gap: usize,
 }
 
@@ -36,7 +36,7 @@ impl<S: Stream> WindowStream<S> {
         }
     }
 
-    /// Holds one more element, or passes one over; `None` at the end.
+    /// Reads one more element and buffers or skips it; returns `None` at the end.
     fn read(&mut self) -> Option<Result<()>> {
         let before = self.stream.position();
         let item = self.stream.next()?;
@@ -80,7 +80,7 @@ where
         self.held.clear();
         self.gap = 0;
         for done in 0..read {
-            // What failed before fails again, and was reported then.
+            // Elements that failed before fail again; their errors were already returned.
             if self.read().is_none() {
                 return Err(Error::Position(format!(
                     "a window is behind {read} elements, and only {done} are left"

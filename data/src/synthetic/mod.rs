@@ -1,4 +1,4 @@
-//! Data sets that are computed: small problems to try a model on.
+//! Synthetic datasets: small problems for testing models.
 
 mod points;
 mod random_state;

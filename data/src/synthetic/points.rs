@@ -1,11 +1,11 @@
-//! Points of a plane, in classes.
+//! Points in the plane, in classes.
 
 use super::RandomState;
 use crate::source::IntoSource;
 use ndarray::{Array1, Array2};
 use std::f64::consts::TAU;
 
-/// Points, with their classes.
+/// Points and their classes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Points {
     /// The coordinates: `[n, 2]`.
@@ -21,9 +21,9 @@ impl IntoSource for Points {
     }
 }
 
-/// The continuous XOR problem: corners of the unit square with normal noise, of
-/// class 1 where the coordinates of the corner differ. The draws are those of
-/// `numpy.random.RandomState(seed)`: bits first, then the noise.
+/// Creates the continuous XOR dataset: corners of the unit square with normal noise. The class is
+/// 1 where the coordinates of the corner differ. The draws are those of
+/// `numpy.random.RandomState(seed)`: first the bits, then the noise.
 ///
 /// ```
 /// use ramie_data::{DataLoader, synthetic};
@@ -41,14 +41,14 @@ pub fn noisy_xor(count: usize, seed: u32, noise: f64) -> Points {
         .into_iter()
         .map(|row| i32::from(row[0] != row[1]));
     let y = y.collect();
-    // NumPy adds in f64, and rounds once.
+    // NumPy adds in f64 and rounds once.
     let x = bits.mapv(|bit| (bit as f64 + r.normal(0.0, noise)) as f32);
     Points { x, y }
 }
 
-/// Arms of a spiral, one for each class: `count` points on each from the centre
-/// to radius 1, a turn's `0.75`, with normal noise in the angle (radians). Points
-/// of one class follow one another.
+/// Creates spirals with one arm per class. Each arm has `count` points from the center to radius
+/// 1 and makes three quarters of a turn. `noise` is the standard deviation of the angle in
+/// radians. The points are ordered by class.
 ///
 /// ```
 /// let points = ramie_data::synthetic::spirals(50, 3, 0.1, 0);
@@ -77,8 +77,8 @@ pub fn spirals(count: usize, classes: usize, noise: f64, seed: u32) -> Points {
 mod tests {
     use super::*;
 
-    /// Recorded from NumPy 2.4.6: sizes and seeds of the tutorial's data sets; ones
-    /// among the labels, all bits of the coordinates, and their sum.
+    /// Recorded from NumPy 2.4.6, for datasets with the sizes and seeds of the tutorial: the
+    /// number of labels that are 1, all bits of the coordinates, and their sum.
     #[test]
     fn points_are_those_of_numpy() {
         for (count, seed, ones, bits, sum) in [

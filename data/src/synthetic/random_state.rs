@@ -1,12 +1,12 @@
-//! NumPy's old generator, for data sets that are known by its numbers.
+//! NumPy's legacy generator, for datasets that are defined by its numbers.
 
 use rand_mt::Mt;
 
-/// The numbers of `numpy.random.RandomState(seed)`: the generator MT19937
-/// (Matsumoto and Nishimura 1998), and NumPy's frozen ways from its bits to
-/// draws. Data sets that were published with a seed come out the same.
+/// The random numbers of `numpy.random.RandomState(seed)`: the generator MT19937 (Matsumoto and
+/// Nishimura 1998) with the algorithms of NumPy's legacy distributions. It reproduces datasets
+/// that were published with a seed.
 ///
-/// For anything new there is [`Generator`](crate::Generator).
+/// For new code, use [`Generator`](crate::Generator).
 ///
 /// ```
 /// let mut r = ramie_data::synthetic::RandomState::new(42);
@@ -16,12 +16,12 @@ use rand_mt::Mt;
 #[derive(Clone, Debug)]
 pub struct RandomState {
     bits: Mt,
-    /// Normal numbers come in pairs; the second waits here.
+    /// The second number of a pair of normal numbers, for the next call.
     gauss: Option<f64>,
 }
 
 impl RandomState {
-    /// The generator of a seed.
+    /// Creates a generator from a seed.
     pub fn new(seed: u32) -> RandomState {
         RandomState {
             bits: Mt::new(seed),
@@ -29,29 +29,29 @@ impl RandomState {
         }
     }
 
-    /// 32 random bits.
+    /// Returns 32 random bits.
     pub fn next_u32(&mut self) -> u32 {
         self.bits.next_u32()
     }
 
-    /// 64 random bits, the higher ones drawn first.
+    /// Returns 64 random bits; the upper half is drawn first.
     pub fn next_u64(&mut self) -> u64 {
         u64::from(self.next_u32()) << 32 | u64::from(self.next_u32())
     }
 
-    /// A number from 0 up to, not including, 1 (`random_sample`).
+    /// Returns a uniformly distributed number in `[0, 1)` (`random_sample`).
     pub fn random(&mut self) -> f64 {
         let (a, b) = (self.next_u32() >> 5, self.next_u32() >> 6);
         (f64::from(a) * 67_108_864.0 + f64::from(b)) / 9_007_199_254_740_992.0
     }
 
-    /// A number from `low` to `high`.
+    /// Returns a uniformly distributed number from `low` to `high`.
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.random()
     }
 
-    /// A number up to and including `greatest`: draws of just as many bits, until
-    /// one fits.
+    /// Returns an integer up to and including `greatest`: draws the minimum number of bits until
+    /// the result is in range.
     fn below_or_at(&mut self, greatest: u64) -> u64 {
         if greatest == 0 {
             return 0;
@@ -68,10 +68,10 @@ impl RandomState {
         }
     }
 
-    /// A whole number from `low` up to, not including, `high`.
+    /// Returns a uniformly distributed integer from `low` up to, but not including, `high`.
     ///
     /// # Panics
-    /// If there is none.
+    /// Panics if `low` is not below `high`.
     #[track_caller]
     pub fn randint(&mut self, low: i64, high: i64) -> i64 {
         assert!(
@@ -82,8 +82,8 @@ impl RandomState {
         low.wrapping_add(self.below_or_at(range) as i64)
     }
 
-    /// A normal number of this mean and standard deviation (the polar method of
-    /// Marsaglia).
+    /// Returns a normally distributed number of this mean and standard deviation (Marsaglia's
+    /// polar method).
     pub fn normal(&mut self, mean: f64, deviation: f64) -> f64 {
         mean + deviation * self.standard_normal()
     }
@@ -104,24 +104,24 @@ impl RandomState {
         }
     }
 
-    /// Puts the elements in a random order.
+    /// Shuffles the elements.
     pub fn shuffle<T>(&mut self, elements: &mut [T]) {
         for i in (1..elements.len()).rev() {
             elements.swap(i, self.below_or_at(i as u64) as usize);
         }
     }
 
-    /// The numbers below `n` in a random order.
+    /// Returns the numbers below `n` in random order.
     pub fn permutation(&mut self, n: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..n).collect();
         self.shuffle(&mut order);
         order
     }
 
-    /// So many of the numbers below `n`, any of them again and again.
+    /// Draws `count` of the numbers below `n`, with replacement.
     ///
     /// # Panics
-    /// If `n` is 0, and any are asked for.
+    /// Panics if `n` is 0 and `count` is not.
     #[track_caller]
     pub fn choice(&mut self, n: usize, count: usize) -> Vec<usize> {
         (0..count)
@@ -129,10 +129,10 @@ impl RandomState {
             .collect()
     }
 
-    /// So many of the numbers below `n`, none of them twice.
+    /// Draws `count` of the numbers below `n`, without replacement.
     ///
     /// # Panics
-    /// If there are not as many.
+    /// Panics if `count` exceeds `n`.
     #[track_caller]
     pub fn choice_without_replacement(&mut self, n: usize, count: usize) -> Vec<usize> {
         assert!(
@@ -144,10 +144,10 @@ impl RandomState {
         order
     }
 
-    /// So many numbers, each drawn with the probability at its place.
+    /// Draws `count` indices, each with the probability at that index, with replacement.
     ///
     /// # Panics
-    /// If there are no probabilities.
+    /// Panics if `probabilities` is empty.
     #[track_caller]
     pub fn choice_weighted(&mut self, probabilities: &[f64], count: usize) -> Vec<usize> {
         assert!(

@@ -1,15 +1,15 @@
-//! Sequences to be turned into others.
+//! Sequence-to-sequence tasks.
 
 use super::RandomState;
 use crate::source::IntoSource;
 use ndarray::{Array2, Axis};
 
-/// Sequences of tokens, with what is to be made of each.
+/// Sequences of input tokens and target tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sequences {
-    /// What a model is given: `[n, length]`.
+    /// The inputs of a model: `[n, length]`.
     pub inputs: Array2<i32>,
-    /// What it is to give: `[n, length]`, of another length for some tasks.
+    /// The expected outputs: `[n, length]`, of a different length for some tasks.
     pub targets: Array2<i32>,
 }
 
@@ -20,18 +20,18 @@ impl IntoSource for Sequences {
     }
 }
 
-/// Random tokens below `vocabulary`, row by row.
+/// Returns random tokens below `vocabulary`, drawn row by row.
 #[track_caller]
 fn tokens(count: usize, length: usize, vocabulary: usize, seed: u32) -> Array2<i32> {
     let mut r = RandomState::new(seed);
     Array2::from_shape_simple_fn((count, length), || r.randint(0, vocabulary as i64) as i32)
 }
 
-/// Sequences that are to be given back. The tokens are those of
+/// Creates the copy task, whose targets equal the inputs. The tokens are those of
 /// `RandomState(seed).randint(vocabulary, size=(count, length))`.
 ///
 /// # Panics
-/// If the vocabulary is empty.
+/// Panics if the vocabulary is empty.
 #[track_caller]
 pub fn copy(count: usize, length: usize, vocabulary: usize, seed: u32) -> Sequences {
     let inputs = tokens(count, length, vocabulary, seed);
@@ -41,7 +41,7 @@ pub fn copy(count: usize, length: usize, vocabulary: usize, seed: u32) -> Sequen
     }
 }
 
-/// Sequences that are to be given back from their end to their beginning.
+/// Creates the reverse task, whose targets are the inputs in reverse order.
 ///
 /// ```
 /// let s = ramie_data::synthetic::reverse(10, 16, 5, 0);
@@ -49,7 +49,7 @@ pub fn copy(count: usize, length: usize, vocabulary: usize, seed: u32) -> Sequen
 /// ```
 ///
 /// # Panics
-/// If the vocabulary is empty.
+/// Panics if the vocabulary is empty.
 #[track_caller]
 pub fn reverse(count: usize, length: usize, vocabulary: usize, seed: u32) -> Sequences {
     let inputs = tokens(count, length, vocabulary, seed);
@@ -64,9 +64,9 @@ pub fn reverse(count: usize, length: usize, vocabulary: usize, seed: u32) -> Seq
 /// The characters of [`addition`], in the order of their tokens.
 pub const ADDITION: &str = "0123456789+ ";
 
-/// Sums as text, such as `12+345 ` and `357 `: numbers of at most `digits` digits,
-/// behind them spaces up to the greatest length. Tokens are places in
-/// [`ADDITION`].
+/// Creates the addition task, with sums as strings, such as `12+345 ` and `357 `. The numbers
+/// have at most `digits` digits, and strings are padded with spaces to the maximum length. Tokens
+/// are indices into [`ADDITION`].
 ///
 /// ```
 /// use ramie_data::synthetic::{ADDITION, addition};
@@ -83,7 +83,7 @@ pub const ADDITION: &str = "0123456789+ ";
 /// ```
 ///
 /// # Panics
-/// If there are no digits, or more than 17.
+/// Panics if `digits` is 0 or exceeds 17.
 #[track_caller]
 pub fn addition(count: usize, digits: usize, seed: u32) -> Sequences {
     assert!(
@@ -107,7 +107,7 @@ pub fn addition(count: usize, digits: usize, seed: u32) -> Sequences {
     }
 }
 
-/// Adds the tokens of a text, and spaces up to a length.
+/// Appends the tokens of a string, padded with spaces to a length.
 fn spell(tokens: &mut Vec<i32>, text: &str, length: usize) {
     let padded = text.chars().chain(std::iter::repeat(' ')).take(length);
     tokens.extend(padded.map(|c| ADDITION.find(c).expect("a character of sums") as i32));
