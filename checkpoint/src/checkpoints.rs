@@ -1,5 +1,4 @@
-//! A folder of files, one for each saved step: `flax.training.checkpoints`
-//! without Orbax.
+//! A directory with one file per saved step: `flax.training.checkpoints` without Orbax.
 //!
 //! ```no_run
 //! use ramie_checkpoint::checkpoints::{SaveOptions, restore_checkpoint, save_checkpoint_with};
@@ -24,12 +23,12 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// The number of a checkpoint: of steps, or another one that grows.
+/// Step number of a checkpoint: a training step or another increasing number.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub enum Step {
-    /// A whole number.
+    /// Integer step.
     Int(i128),
-    /// A number.
+    /// Floating-point step.
     Float(f64),
 }
 
@@ -48,7 +47,7 @@ impl From<usize> for Step {
     }
 }
 
-/// The number as Python writes it.
+/// Formats the number as Python does.
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let x = match self {
@@ -70,7 +69,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// How [`save_checkpoint_with`] names files, and which it keeps.
+/// Options of [`save_checkpoint_with`]: file names, and which files to keep.
 #[derive(Clone, Debug)]
 pub struct SaveOptions {
     prefix: String,
@@ -90,29 +89,30 @@ impl Default for SaveOptions {
     }
 }
 
-/// What names of files begin with, if nothing else is said.
+/// Default prefix of file names.
 pub(crate) const PREFIX: &str = "checkpoint_";
 
 impl SaveOptions {
-    /// Flax's defaults: files `checkpoint_<step>`, of which the last is kept.
+    /// Creates options with Flax's defaults: files are named `checkpoint_<step>`, and only the
+    /// last one is kept.
     pub fn new() -> SaveOptions {
         SaveOptions::default()
     }
 
-    /// What the name of a file begins with, before the step.
+    /// Sets the part of the file name before the step. Defaults to `checkpoint_`.
     ///
     /// # Panics
-    /// If the text holds a separator of folders.
+    /// Panics if the prefix contains a path separator.
     #[track_caller]
     pub fn prefix(mut self, prefix: impl Into<String>) -> SaveOptions {
         self.prefix = checked(prefix.into());
         self
     }
 
-    /// How many files are kept, the last ones; 1 if not set.
+    /// Sets the number of most recent files to keep. Defaults to 1.
     ///
     /// # Panics
-    /// If `files` is 0.
+    /// Panics if `files` is 0.
     #[track_caller]
     pub fn keep(mut self, files: usize) -> SaveOptions {
         assert!(
@@ -123,17 +123,17 @@ impl SaveOptions {
         self
     }
 
-    /// Whether a file of this step may be replaced; those of later steps are then
-    /// removed. If not, both are errors.
+    /// Sets whether to replace an existing file of this step; files of later steps are then
+    /// removed. If `false`, the default, an existing file of this or a later step is an error.
     pub fn overwrite(mut self, overwrite: bool) -> SaveOptions {
         self.overwrite = overwrite;
         self
     }
 
-    /// Keeps of the older files one for about every `steps` steps, too.
+    /// Additionally keeps about one older file for every `steps` steps.
     ///
     /// # Panics
-    /// If `steps` is 0.
+    /// Panics if `steps` is 0.
     #[track_caller]
     pub fn keep_every_n_steps(mut self, steps: u64) -> SaveOptions {
         assert!(
@@ -155,18 +155,18 @@ fn checked(prefix: String) -> String {
     prefix
 }
 
-/// Saves the arrays of a tree in the file `checkpoint_<step>` of a folder, which
-/// is made if need be, and removes the files of earlier steps. Returns its path.
+/// Saves the arrays of a tree in the file `checkpoint_<step>` of a directory and removes the files
+/// of earlier steps. Creates the directory if needed. Returns the path of the file.
 ///
-/// The file has Flax's msgpack format. It takes its name when it is whole and on
-/// the disk.
+/// The file has Flax's msgpack format. It is written to a temporary file, synced to disk and then
+/// renamed.
 ///
 /// # Errors
-/// If there is a file of this or a later step, a file cannot be written or
-/// removed, or an array cannot be read.
+/// Returns an error if a file of this or a later step exists, a file cannot be written or removed,
+/// or an array cannot be read.
 ///
 /// # Panics
-/// As [`to_state_dict`](crate::serialization::to_state_dict).
+/// Panics like [`to_state_dict`](crate::serialization::to_state_dict).
 #[track_caller]
 pub fn save_checkpoint<T: Tree>(
     folder: impl AsRef<Path>,
@@ -176,13 +176,13 @@ pub fn save_checkpoint<T: Tree>(
     save_checkpoint_with(folder, tree, step, &SaveOptions::new())
 }
 
-/// [`save_checkpoint`] with names and files to keep that are set.
+/// Saves a checkpoint like [`save_checkpoint`], with options for file names and the files to keep.
 ///
 /// # Errors
-/// As [`save_checkpoint`].
+/// Same as [`save_checkpoint`].
 ///
 /// # Panics
-/// As [`save_checkpoint`].
+/// Same as [`save_checkpoint`].
 #[track_caller]
 pub fn save_checkpoint_with<T: Tree>(
     folder: impl AsRef<Path>,
@@ -219,7 +219,7 @@ pub fn save_checkpoint_with<T: Tree>(
     let mut last_kept = f64::NEG_INFINITY;
     for other in &kept[..old] {
         if let Some(steps) = options.keep_every_n_steps {
-            // As in Flax, step 0 is none to keep.
+            // As in Flax, `keep_every_n_steps` never keeps step 0.
             let step = last_number(other).filter(|step| *step != 0.0);
             if let Some(step) = step.filter(|step| step - last_kept >= steps as f64) {
                 last_kept = step;
@@ -238,7 +238,7 @@ fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// The names of a folder's checkpoints, in order; none if there is no folder.
+/// Returns the sorted names of a directory's checkpoints; empty if the directory does not exist.
 fn checkpoints(folder: &Path, prefix: &str) -> Result<Vec<String>> {
     let failed = |e| Error::io(folder, "be listed", e);
     let entries = match std::fs::read_dir(folder) {
@@ -247,7 +247,7 @@ fn checkpoints(folder: &Path, prefix: &str) -> Result<Vec<String>> {
     };
     let mut names = Vec::new();
     for entry in entries {
-        // Names that are no text are none of ours.
+        // Names that are not UTF-8 are not ours.
         if let Ok(name) = entry.map_err(failed)?.file_name().into_string() {
             let temporary = name.strip_prefix(prefix) == Some("tmp") || name.ends_with(".tmp");
             if name.starts_with(prefix) && !temporary {
@@ -259,11 +259,11 @@ fn checkpoints(folder: &Path, prefix: &str) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// The file with the greatest number of those in a folder whose names begin with
-/// `prefix`, in [natural order](natural_sort); nothing, if there is none.
+/// Returns the path of the last checkpoint in a directory: of the names that begin with `prefix`,
+/// the last in [natural order](natural_sort). Returns `None` if there are no checkpoints.
 ///
 /// # Errors
-/// If the folder cannot be listed.
+/// Returns an error if the directory cannot be listed.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), ramie_checkpoint::Error> {
@@ -277,11 +277,11 @@ pub fn latest_checkpoint(folder: impl AsRef<Path>, prefix: &str) -> Result<Optio
     Ok(last.map(|name| folder.join(name)))
 }
 
-/// The steps of a folder's checkpoints, in order. Files whose names do not end in
-/// a number after `prefix` are passed over.
+/// Returns the steps of a directory's checkpoints in ascending order. Skips files whose names do
+/// not end with a number after `prefix`.
 ///
 /// # Errors
-/// If the folder cannot be listed.
+/// Returns an error if the directory cannot be listed.
 pub fn available_steps(folder: impl AsRef<Path>, prefix: &str) -> Result<Vec<Step>> {
     let names = checkpoints(folder.as_ref(), prefix)?;
     let step = |name: &String| {
@@ -292,7 +292,7 @@ pub fn available_steps(folder: impl AsRef<Path>, prefix: &str) -> Result<Vec<Ste
     Ok(names.iter().filter_map(step).collect())
 }
 
-/// Which file [`restore_checkpoint_with`] takes.
+/// Options of [`restore_checkpoint_with`]: which file to restore.
 #[derive(Clone, Debug)]
 pub struct RestoreOptions {
     prefix: String,
@@ -309,35 +309,35 @@ impl Default for RestoreOptions {
 }
 
 impl RestoreOptions {
-    /// The last of the files `checkpoint_<step>`.
+    /// Creates options that select the last of the files `checkpoint_<step>`.
     pub fn new() -> RestoreOptions {
         RestoreOptions::default()
     }
 
-    /// What the name of a file begins with, before the step.
+    /// Sets the part of the file name before the step. Defaults to `checkpoint_`.
     ///
     /// # Panics
-    /// If the text holds a separator of folders.
+    /// Panics if the prefix contains a path separator.
     #[track_caller]
     pub fn prefix(mut self, prefix: impl Into<String>) -> RestoreOptions {
         self.prefix = checked(prefix.into());
         self
     }
 
-    /// The file of this step, which must be there.
+    /// Selects the file of this step, which must exist.
     pub fn step(mut self, step: impl Into<Step>) -> RestoreOptions {
         self.step = Some(step.into());
         self
     }
 }
 
-/// Replaces all arrays of a tree by those of the last checkpoint in a folder, or
-/// of the one file that is named. Returns the path of the file; nothing, if there
-/// is none, and the tree is then as it was.
+/// Replaces all arrays of a tree with those of the last checkpoint in a directory, or with those
+/// of a single file if the path names a file. Returns the path of the restored file, or `None` if
+/// there is no checkpoint; the tree is then unchanged.
 ///
 /// # Errors
-/// If the file cannot be read or does not fit, as
-/// [`serialization::load_into`]. The tree is then left as it was.
+/// Returns an error if the file cannot be read or does not match the tree, like
+/// [`serialization::load_into`]. The tree is then unchanged.
 pub fn restore_checkpoint<T: Tree>(
     folder: impl AsRef<Path>,
     tree: &mut T,
@@ -345,10 +345,10 @@ pub fn restore_checkpoint<T: Tree>(
     restore_checkpoint_with(folder, tree, &RestoreOptions::new())
 }
 
-/// [`restore_checkpoint`] with names that are set, or a step.
+/// Restores a checkpoint like [`restore_checkpoint`], with options for the prefix and the step.
 ///
 /// # Errors
-/// As [`restore_checkpoint`]; and if there is no file of the step that is set.
+/// Same as [`restore_checkpoint`]. Also returns an error if the selected step has no file.
 pub fn restore_checkpoint_with<T: Tree>(
     folder: impl AsRef<Path>,
     tree: &mut T,

@@ -1,7 +1,7 @@
-//! Saving and restoring the state of a run.
+//! Saving and restoring the state of a training run.
 //!
-//! A checkpoint is a file of arrays by path. Whatever is a tree of arrays can
-//! be saved: a model, an optimizer's moments, a whole trainer.
+//! A checkpoint stores arrays by their paths in a tree. Any tree of arrays can be saved: a model,
+//! an optimizer state, or a whole trainer.
 //!
 //! ```no_run
 //! use ramie_core::{Array, DType};
@@ -13,16 +13,16 @@
 //! # }
 //! ```
 //!
-//! [`save`] writes [`mod@safetensors`] files. [`serialization`] reads and writes those of
-//! Flax, and [`checkpoints`] keeps one for each of the last steps. [`load_into`] reads any
+//! [`save`] writes [`mod@safetensors`] files. [`serialization`] reads and writes Flax's msgpack
+//! files, and [`checkpoints`] keeps the files of the last steps. [`load_into`] reads any
 //! [`Format`].
 //!
-//! The state of a run goes into directories as Orbax has them: [`pytree`] says how
-//! trees of arrays are saved and restored there, [`manager`] keeps those of the last
-//! steps, and [`items`] is what else there can be in one.
+//! For the state of a whole run, use directories in Orbax's format: [`pytree`] saves and restores
+//! trees of arrays, [`manager`] keeps the checkpoints of the last steps, and [`items`] lists what
+//! else a checkpoint can contain.
 //!
-//! A file is replaced as a whole: whoever stops a program while it saves, and be
-//! it by pulling the plug, finds the old file or the new one.
+//! Writes are atomic: after a crash or a power failure, either the old file or the new one is
+//! intact.
 #![forbid(unsafe_code)]
 
 mod atomic;

@@ -1,4 +1,4 @@
-//! The checkpoints of a run: one folder for each step.
+//! Manages the checkpoints of a run: one directory per step.
 //!
 //! ```
 //! use ramie_checkpoint::items::{Composite, JsonRestore, JsonSave};
@@ -28,14 +28,13 @@
 //! # }
 //! ```
 //!
-//! Folders are Orbax's: `<step>/<item>/…`, with `_CHECKPOINT_METADATA` and
-//! `commit_success.txt`; metrics are the item `metrics`, and what is said once about a
-//! run is in `metadata/_ROOT_METADATA`. Beside them Ramie writes `_RAMIE_MANIFEST`, the
-//! list of a step's files with their checksums, which are compared when it is restored.
+//! The layout is Orbax's: `<step>/<item>/…`, with `_CHECKPOINT_METADATA` and `commit_success.txt`.
+//! Metrics are stored in the item `metrics`, and metadata of the whole run in
+//! `metadata/_ROOT_METADATA`. Ramie also writes `_RAMIE_MANIFEST`, a list of a step's files with
+//! their checksums, which are verified on restore.
 //!
-//! A step counts when it is whole: when its folder has the name of a step and was
-//! committed, by Ramie or by Orbax. What a program leaves that is killed while it saves
-//! has another name, and counts for nothing.
+//! A directory counts as a step if its name is that of a step and Ramie or Orbax has committed it.
+//! An interrupted save leaves a temporary directory, which is ignored.
 
 mod delete;
 #[cfg(test)]
@@ -72,47 +71,48 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use steps::Steps;
 
-/// The name of an item that was not given one; Orbax's.
+/// Orbax's name for an item that was saved without a name.
 const DEFAULT_ITEM: &str = "default";
 
-/// Saves, keeps and restores the steps of a run: `orbax.checkpoint.CheckpointManager`.
+/// Saves, retains and restores the steps of a run: `orbax.checkpoint.CheckpointManager`.
 ///
-/// A [`save`](CheckpointManager::save) returns when it has a snapshot, and is written in
-/// the background; the next one waits for it. What fails there is returned by the next
-/// call of [`save`](CheckpointManager::save),
+/// [`save`](CheckpointManager::save) returns once it has taken a snapshot; a background thread
+/// writes it, and the next save waits for that thread. If a background save fails, the next call
+/// of [`save`](CheckpointManager::save),
 /// [`wait_until_finished`](CheckpointManager::wait_until_finished),
 /// [`check_for_errors`](CheckpointManager::check_for_errors) or
-/// [`close`](CheckpointManager::close), and the steps that were there are still there
-/// then. Dropped, a manager waits.
+/// [`close`](CheckpointManager::close) returns its error. Earlier steps are unaffected. Dropping a
+/// manager waits for pending saves.
 ///
-/// Of several processes all make one, and all call what saves, deletes and restores.
+/// In a multi-process program, every process creates a manager and makes the same calls that save,
+/// delete and restore.
 pub struct CheckpointManager {
     root: PathBuf,
     options: CheckpointManagerOptions,
     save_decision: Arc<dyn SaveDecisionPolicy>,
     preservation: Arc<dyn PreservationPolicy>,
     metadata: Map<String, Value>,
-    /// The steps, the one that is being saved among them.
+    /// All steps, including the one that is being saved.
     steps: Steps,
     deleter: Arc<Mutex<Deleter>>,
     saver: Saver,
     saving: Mutex<()>,
     preempted: Preempted,
-    /// Where processes meet that the caller waits for.
+    /// Synchronizes the processes in calls that block the caller.
     caller: Group,
-    /// Where they meet in the background.
+    /// Synchronizes the processes in background saves.
     background: Arc<Group>,
 }
 
-/// Making one.
+/// Construction.
 impl CheckpointManager {
-    /// The manager of the steps in a folder.
+    /// Creates a manager for the steps in a directory.
     ///
     /// # Errors
-    /// If the folder cannot be made or read.
+    /// Returns an error if the directory cannot be created or read.
     ///
     /// # Panics
-    /// If options contradict each other.
+    /// Panics if options contradict each other.
     #[track_caller]
     pub fn new(
         folder: impl Into<PathBuf>,
@@ -121,8 +121,8 @@ impl CheckpointManager {
         CheckpointManager::open(folder.into(), options, None)
     }
 
-    /// [`new`](CheckpointManager::new) with what is to be said once about the run. It is
-    /// written if nothing is there yet; what is there stays.
+    /// Creates a manager like [`new`](CheckpointManager::new), with metadata of the whole run. The
+    /// metadata is written only if the run has none; existing metadata is kept.
     ///
     /// ```
     /// use ramie_checkpoint::manager::{CheckpointManager, CheckpointManagerOptions};
@@ -138,10 +138,11 @@ impl CheckpointManager {
     /// ```
     ///
     /// # Errors
-    /// If the folder cannot be made or read, or the metadata not be written.
+    /// Returns an error if the directory cannot be created or read, or the metadata cannot be
+    /// written.
     ///
     /// # Panics
-    /// If options contradict each other.
+    /// Panics if options contradict each other.
     #[track_caller]
     pub fn with_metadata(
         folder: impl Into<PathBuf>,
@@ -193,7 +194,7 @@ impl CheckpointManager {
     }
 }
 
-/// Makes the folder ready, in the primary process.
+/// Prepares the directory; called in the primary process.
 fn prepare(
     root: &Path,
     options: &CheckpointManagerOptions,
@@ -229,44 +230,45 @@ fn prepare(
     }
 }
 
-/// The steps.
+/// Steps.
 impl CheckpointManager {
-    /// The folder of the run.
+    /// Returns the directory of the run.
     pub fn directory(&self) -> &Path {
         &self.root
     }
 
-    /// The options.
+    /// Returns the options.
     pub fn options(&self) -> &CheckpointManagerOptions {
         &self.options
     }
 
-    /// The steps in order, with the one that is being saved. What another program has
-    /// changed since is seen after a [`reload`](CheckpointManager::reload).
+    /// Returns the steps in ascending order, including the one that is being saved. Changes by
+    /// other programs are visible only after a [`reload`](CheckpointManager::reload).
     pub fn all_steps(&self) -> Vec<u64> {
         let mut steps: Vec<u64> = self.steps.all().iter().map(|info| info.step).collect();
         steps.sort_unstable();
         steps
     }
 
-    /// The step that was saved last, or, if this manager has saved none, the greatest;
-    /// nothing, if there is none.
+    /// Returns the step that this manager saved last or, if it has saved none, the greatest step.
+    /// Returns `None` if there are no steps.
     pub fn latest_step(&self) -> Option<u64> {
         self.steps.all().last().map(|info| info.step)
     }
 
-    /// Returns the step with the best metrics, as `best_fn` and `best_mode` say; without a
-    /// `best_fn` the last one. `None` if there is no step, or none with metrics.
+    /// Returns the step with the best metrics according to `best_fn` and `best_mode`, or the last
+    /// step if `best_fn` is not set. Returns `None` if there are no steps, or none with metrics.
     ///
     /// # Errors
-    /// If the metrics of a step cannot be read: it may be the best.
+    /// Returns an error if the metrics of any step cannot be read, since that step might be the
+    /// best.
     pub fn best_step(&self) -> Result<Option<u64>> {
         let Some(best_fn) = &self.options.best_fn else {
             return Ok(self.latest_step());
         };
         let mut metrics = Vec::new();
         for info in self.steps.all().iter() {
-            // Metrics that could not be read at first are tried again.
+            // Retry metrics that could not be read earlier.
             let own = match &info.metrics {
                 Some(own) => Some(own.clone()),
                 None => steps::read_metrics(&self.step_path(info.step))?,
@@ -280,27 +282,27 @@ impl CheckpointManager {
         Ok(best.map(|(step, _)| step))
     }
 
-    /// Reads the steps of the folder once more.
+    /// Reads the list of steps from the directory again.
     ///
     /// # Errors
-    /// If the folder cannot be listed.
+    /// Returns an error if the directory cannot be listed.
     pub fn reload(&self) -> Result<()> {
         let steps = steps::load(&self.root, &self.options, &self.caller)?;
         self.steps.set(steps);
         Ok(())
     }
 
-    /// Where a step is, or would be saved.
+    /// Returns the directory of a step, or the one where it would be saved.
     pub fn step_path(&self, step: u64) -> PathBuf {
         let found = steps::find(&self.root, &self.options.names, step);
         let path = || self.root.join(self.options.names.name(step));
         found.ok().flatten().unwrap_or_else(path)
     }
 
-    /// What was measured at a step; nothing, if nothing was.
+    /// Returns the metrics of a step, or `None` if it has none.
     ///
     /// # Errors
-    /// If there is no such step, or its metrics are damaged.
+    /// Returns an error if the step does not exist or its metrics are damaged.
     pub fn metrics(&self, step: u64) -> Result<Option<Metrics>> {
         self.metrics_in(&self.reader(step)?, step)
     }
@@ -314,10 +316,10 @@ impl CheckpointManager {
         steps::metrics_of(&item.path(steps::METRICS)?, &bytes).map(Some)
     }
 
-    /// What a step says of itself, with its metrics.
+    /// Returns the metadata of a step, including its metrics.
     ///
     /// # Errors
-    /// If there is no such step, or its metadata are damaged.
+    /// Returns an error if the step does not exist or its metadata is damaged.
     pub fn metadata(&self, step: u64) -> Result<StepMetadata> {
         let reader = self.reader(step)?;
         let mut metadata = StepMetadata::read(&reader)?.unwrap_or_default();
@@ -327,15 +329,15 @@ impl CheckpointManager {
         Ok(metadata)
     }
 
-    /// What was said once about the run.
+    /// Returns the metadata of the whole run.
     pub fn root_metadata(&self) -> &Map<String, Value> {
         &self.metadata
     }
 
-    /// The names of a step's items, in order, with `metrics` if it has any.
+    /// Returns the sorted names of a step's items, including `metrics` if it has any.
     ///
     /// # Errors
-    /// If there is no such step.
+    /// Returns an error if the step does not exist.
     pub fn item_names(&self, step: u64) -> Result<Vec<String>> {
         self.reader(step)?.subfolders()
     }
@@ -343,24 +345,25 @@ impl CheckpointManager {
 
 /// Restoring.
 impl CheckpointManager {
-    /// Restores a step: its one item, or those of a
+    /// Restores a step: its single unnamed item, or the items of a
     /// [`Composite`](crate::items::Composite).
     ///
-    /// Files are compared with what was written. If the step is still being saved, this
-    /// waits for it.
+    /// Files are verified against their checksums. If the step is still being saved, this waits
+    /// for the save.
     ///
     /// # Errors
-    /// If there is no such step, it has no such items, or a file is missing, damaged
-    /// ([`Error::Damaged`]), cannot be read, or holds something else. The failure of a
-    /// save that goes on.
+    /// Returns an error if the step or one of the items does not exist, or if a file is missing,
+    /// damaged ([`Error::Damaged`]), unreadable or of another kind. Also returns the error of a
+    /// pending save of this step.
     pub fn restore<R: RestoreArgs>(&self, step: u64, args: R) -> Result<R::Item> {
         restore_from(&self.reader(step)?, args)
     }
 
-    /// [`restore`](CheckpointManager::restore) of the last step.
+    /// Restores the last step, like [`restore`](CheckpointManager::restore).
     ///
     /// # Errors
-    /// As [`restore`](CheckpointManager::restore); and if there is no step.
+    /// Same as [`restore`](CheckpointManager::restore). Also returns an error if there are no
+    /// steps.
     pub fn restore_latest<R: RestoreArgs>(&self, args: R) -> Result<R::Item> {
         match self.latest_step() {
             Some(step) => self.restore(step, args),
@@ -371,10 +374,10 @@ impl CheckpointManager {
         }
     }
 
-    /// Restores a step of another folder, of the same names.
+    /// Restores a step from another directory that uses the same step names.
     ///
     /// # Errors
-    /// As [`restore`](CheckpointManager::restore).
+    /// Same as [`restore`](CheckpointManager::restore).
     pub fn restore_from<R: RestoreArgs>(
         &self,
         folder: impl AsRef<Path>,
@@ -385,10 +388,10 @@ impl CheckpointManager {
         restore_from(&reader, args)
     }
 
-    /// The files of a step.
+    /// Returns a reader of a step's files.
     ///
     /// # Errors
-    /// If there is no such step, or its manifest is damaged.
+    /// Returns an error if the step does not exist or its manifest is damaged.
     pub fn reader(&self, step: u64) -> Result<ItemReader> {
         if self.saver.is_saving_in_progress() && self.latest_step() == Some(step) {
             self.wait_until_finished()?;
@@ -396,10 +399,10 @@ impl CheckpointManager {
         reader(&self.root, &self.options.names, step)
     }
 
-    /// Compares all files of a step with what was written.
+    /// Verifies all files of a step against their checksums.
     ///
     /// # Errors
-    /// If there is no such step, or a file is missing, damaged or cannot be read.
+    /// Returns an error if the step does not exist, or a file is missing, damaged or unreadable.
     pub fn verify(&self, step: u64) -> Result<()> {
         self.reader(step)?.verify_all()
     }
@@ -440,55 +443,55 @@ fn restore_from<R: RestoreArgs>(reader: &ItemReader, args: R) -> Result<R::Item>
     Err(missing(reader, DEFAULT_ITEM, help))
 }
 
-/// Waiting and ending.
+/// Waiting and closing.
 impl CheckpointManager {
-    /// Waits until the step that is being saved is on the disk, and what is no longer kept
-    /// is deleted.
+    /// Waits until the pending save is on disk and the steps that are no longer kept are deleted.
+    /// With `enable_background_delete`, does not wait for the deletion.
     ///
     /// # Errors
-    /// What failed in the background: [`Error::Save`], or the deletion of a step.
+    /// Returns the background error of a save ([`Error::Save`]) or of the deletion of a step.
     pub fn wait_until_finished(&self) -> Result<()> {
         self.saver.wait_until_finished()?;
         lock(&self.deleter).check_for_errors()
     }
 
-    /// Returns what failed in the background since the last call, without waiting.
+    /// Returns the background error since the last call, if any, without waiting.
     ///
     /// # Errors
-    /// As [`wait_until_finished`](CheckpointManager::wait_until_finished).
+    /// Same as [`wait_until_finished`](CheckpointManager::wait_until_finished).
     pub fn check_for_errors(&self) -> Result<()> {
         self.saver.check_for_errors()?;
         match self.saver.is_saving_in_progress() {
-            // The deleter is in use, and what it finds is returned later.
+            // The deleter is in use; a later call returns its errors.
             true => Ok(()),
             false => lock(&self.deleter).check_for_errors(),
         }
     }
 
-    /// Whether a step is being saved.
+    /// Returns whether a step is being saved.
     pub fn is_saving_in_progress(&self) -> bool {
         self.saver.is_saving_in_progress()
     }
 
-    /// How long the last step took that was committed.
+    /// Returns the timings of the last committed save.
     pub fn last_report(&self) -> Option<SaveReport> {
         self.saver.last_report()
     }
 
-    /// Whether the program is to save and end at this step, because
-    /// [somebody asked for it](crate::preemption).
+    /// Returns whether the program should save and exit at this step because of a
+    /// [preemption](crate::preemption) request.
     ///
-    /// Of several processes all ask at the same steps, as
-    /// [`save`](CheckpointManager::save) does by itself, and all get the same answer; one
-    /// of them being asked is enough.
+    /// In a multi-process program, all processes must call this at the same steps, as
+    /// [`save`](CheckpointManager::save) does; all of them get the same answer. A request to one
+    /// process is enough.
     pub fn reached_preemption(&self, step: u64) -> bool {
         self.preempted.reached(step)
     }
 
-    /// Waits for everything that goes on in the background, and ends it.
+    /// Waits for all background work, then closes the manager.
     ///
     /// # Errors
-    /// What failed in the background.
+    /// Returns the error of background work that failed.
     pub fn close(self) -> Result<()> {
         let saved = self.saver.wait_until_finished();
         let deleted = lock(&self.deleter).close();
