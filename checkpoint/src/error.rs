@@ -1,4 +1,4 @@
-//! What can go wrong with checkpoints.
+//! Errors of checkpoint operations.
 
 use crate::optimizer::OptimizerDifference;
 use ramie_core::StateMismatch;
@@ -6,117 +6,116 @@ use std::fmt::{self, Write};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A checkpoint that cannot be written or read. Every message names the file, if
-/// there is one.
+/// Error of reading or writing a checkpoint. Every message names the file, if there is one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The system refused.
+    /// An I/O operation failed.
     #[error("{}: cannot {action}: {source}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What was tried.
+        /// What was attempted.
         action: &'static str,
-        /// The system's reason.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// The file is not what it should be: another format, damaged or cut short.
+    /// The file has another format, or is damaged or truncated.
     #[error("{}: {message}", path.display())]
     Format {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong, and what to do.
+        /// What is wrong, and how to fix it.
         message: String,
     },
-    /// The file is not what was written: its checksum, its size, or that it is there
-    /// at all, contradicts the manifest of the checkpoint.
+    /// The file differs from what was written: its checksum or size contradicts the checkpoint's
+    /// manifest, or the file is missing.
     #[error("{}: {message}", path.display())]
     Damaged {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong, and what to do.
+        /// What is wrong, and how to fix it.
         message: String,
     },
-    /// One array of the file.
+    /// One array of the file cannot be read or written.
     #[error("{}: tensor `{tensor}`: {message}", path.display())]
     Tensor {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The array's path in the tree.
+        /// Path of the array in the tree.
         tensor: String,
-        /// What is wrong, and what to do.
+        /// What is wrong, and how to fix it.
         message: String,
     },
-    /// A part of a state dict, or of the bytes of one.
+    /// Part of a state dict, or of its bytes, is invalid.
     #[error("{}{}", File(path), Part(at, message))]
     StateDict {
-        /// The file, if the bytes are those of one.
+        /// Path of the file, if the bytes come from one.
         path: Option<PathBuf>,
-        /// The part's path in the tree.
+        /// Path of the part in the tree.
         at: String,
-        /// What is wrong, and what to do.
+        /// What is wrong, and how to fix it.
         message: String,
     },
-    /// A tree that cannot be saved as it is, or that does not fit what was saved.
+    /// A tree cannot be saved, or does not match what was saved.
     #[error("{}{message}", File(path))]
     Tree {
-        /// The folder of what was saved, if it is about that.
+        /// Directory of the checkpoint, if the error concerns one.
         path: Option<PathBuf>,
-        /// What is wrong, and what to do.
+        /// What is wrong, and how to fix it.
         message: String,
     },
-    /// The writer of a state dict refused.
+    /// Writing a state dict to a writer failed.
     #[error("cannot be written: {0}")]
     Write(io::Error),
-    /// There is no such step.
+    /// The step does not exist.
     #[error(
         "{}: there is no step {step}: {there}\n  help: `all_steps` lists them, and `reload` reads the folder again",
         folder.display()
     )]
     NoStep {
-        /// The folder of the run.
+        /// Directory of the run.
         folder: PathBuf,
-        /// The step.
+        /// Requested step.
         step: u64,
-        /// Which ones there are.
+        /// Existing steps, as text.
         there: String,
     },
-    /// A save that went on in the background.
+    /// A background save failed.
     #[error("{}: the save in the background failed: {source}", path.display())]
     Save {
-        /// The checkpoint, which is not there.
+        /// Path of the checkpoint, which was not created.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: Box<Error>,
     },
     /// Another one of the processes that save together failed.
     #[error("process {process}: {message}")]
     Process {
-        /// Its number.
+        /// Index of the process.
         process: usize,
-        /// What it reported.
+        /// Message of its error.
         message: String,
     },
-    /// The runtime or the other processes failed.
+    /// The runtime failed, or communication between processes did.
     #[error(transparent)]
     Runtime(#[from] ramie_core::Error),
-    /// The arrays belong to another tree.
+    /// The arrays do not match the tree.
     #[error("{}{}", File(path), Difference { mismatch, optimizer, file: path.is_some() })]
     Mismatch {
-        /// The file, if they come from one.
+        /// Path of the file, if the arrays come from one.
         path: Option<PathBuf>,
-        /// How they and the tree differ; they are the state.
+        /// Differences between the arrays (the state) and the tree.
         mismatch: StateMismatch,
-        /// How their optimizers differ, if they do: lines of the message.
+        /// Differences between the optimizers, if any, as lines of the message.
         optimizer: Option<String>,
     },
 }
 
-/// A `Result` with [`Error`].
+/// Alias of `Result` with [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What is to be done about a damaged checkpoint: the end of a message.
+/// End of messages about damaged checkpoints.
 pub(crate) const DAMAGED: &str = "\n  help: the checkpoint is damaged; restore another step";
 
 impl Error {
@@ -157,8 +156,8 @@ impl Error {
         }
     }
 
-    /// The error of arrays that belong to another tree: `saved` are their paths, `tree` those
-    /// of the tree.
+    /// Creates the error of arrays that do not match the tree: `saved` are the paths of the
+    /// arrays, `tree` those of the tree.
     pub(crate) fn mismatch<'a>(
         path: Option<&Path>,
         mismatch: StateMismatch,
@@ -180,7 +179,7 @@ impl Error {
         }
     }
 
-    /// The error of bytes as one of the file that they are in.
+    /// Adds the path of the file that contains the bytes.
     pub(crate) fn in_file(self, path: &Path) -> Error {
         match self {
             Error::StateDict { at, message, .. } => Error::StateDict {
@@ -203,7 +202,7 @@ impl Error {
     }
 }
 
-/// The start of a message about a file.
+/// Formats the start of a message about a file.
 struct File<'a>(&'a Option<PathBuf>);
 
 impl fmt::Display for File<'_> {
@@ -215,7 +214,7 @@ impl fmt::Display for File<'_> {
     }
 }
 
-/// A message about a part of a state dict.
+/// Formats a message about part of a state dict.
 struct Part<'a>(&'a str, &'a str);
 
 impl fmt::Display for Part<'_> {
@@ -227,14 +226,14 @@ impl fmt::Display for Part<'_> {
     }
 }
 
-/// The most paths that a message lists.
+/// Maximum number of paths listed in a message.
 const LISTED: usize = 10;
 
-/// The text of a difference between a file, or a state dict, and a tree.
+/// Formats the difference between a file or a state dict and a tree.
 struct Difference<'a> {
     mismatch: &'a StateMismatch,
     optimizer: &'a Option<String>,
-    /// Whether the arrays are those of a file.
+    /// Whether the arrays come from a file.
     file: bool,
 }
 

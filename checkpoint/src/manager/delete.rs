@@ -1,4 +1,4 @@
-//! Deleting steps.
+//! Deletion of steps.
 
 use super::options::ToDelete;
 use crate::commit::{aside, for_each, make_folder, remove_folder, rename};
@@ -11,13 +11,13 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Deletes steps, or moves them away.
+/// Deletes steps or moves them away.
 pub(super) struct Deleter {
     way: Way,
     background: Option<Background>,
 }
 
-/// How a step goes.
+/// Settings of a deletion.
 #[derive(Clone)]
 struct Way {
     root: PathBuf,
@@ -25,7 +25,7 @@ struct Way {
     threads: usize,
 }
 
-/// A thread that deletes.
+/// Thread that deletes directories.
 struct Background {
     paths: Option<Sender<PathBuf>>,
     thread: Option<JoinHandle<()>>,
@@ -51,7 +51,7 @@ impl Deleter {
         Ok(Deleter { way, background })
     }
 
-    /// Deletes a step: when this returns, its folder has another name at least.
+    /// Deletes a step. When this returns, the directory has at least been renamed.
     pub fn delete(&self, path: &Path) -> Result<()> {
         let Some(background) = &self.background else {
             return self.way.delete(path);
@@ -59,22 +59,22 @@ impl Deleter {
         let Some(aside) = self.way.set_aside(path)? else {
             return Ok(());
         };
-        // Without a thread the folder stays, and is removed by the next manager that
-        // cleans up.
+        // Without a thread, the directory stays until a manager with `cleanup_tmp_directories`
+        // removes it.
         if let Some(paths) = &background.paths {
             let _ = paths.send(aside);
         }
         self.check_for_errors()
     }
 
-    /// What failed in the background since the last call.
+    /// Returns the background error since the last call, if any.
     pub fn check_for_errors(&self) -> Result<()> {
         let failure = self.background.as_ref().map(|b| &b.failure);
         let failure = failure.and_then(|failure| lock(failure).take());
         failure.map_or(Ok(()), Err)
     }
 
-    /// Waits until everything is deleted, and ends the thread.
+    /// Waits for all deletions, then ends the thread.
     pub fn close(&mut self) -> Result<()> {
         if let Some(background) = &mut self.background {
             background.paths = None;
@@ -127,8 +127,8 @@ impl Way {
         }
     }
 
-    /// Takes a step its name, so that it is no checkpoint any more before its first file
-    /// is gone. Returns what is to be removed; nothing, if it is only moved.
+    /// Renames a step first, so that it stops being a checkpoint before its first file is removed.
+    /// Returns the directory to remove, or `None` if the step was only moved.
     fn set_aside(&self, path: &Path) -> Result<Option<PathBuf>> {
         if path.symlink_metadata().is_err() {
             return Ok(None);
@@ -159,7 +159,7 @@ impl Way {
         }
     }
 
-    /// Removes a folder: its files in parallel, and then what is left.
+    /// Removes a directory: its files in parallel, then the rest.
     fn remove(&self, folder: &Path) -> Result<()> {
         let mut files = Vec::new();
         if self.threads > 1 {
@@ -170,8 +170,8 @@ impl Way {
     }
 }
 
-/// The files in a folder and below it. What cannot be listed, cannot be removed either:
-/// that says so.
+/// Collects the files below a directory. Directories that cannot be listed are skipped: removing
+/// them then reports the error.
 fn files_below(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return;

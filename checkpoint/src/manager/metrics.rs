@@ -1,14 +1,14 @@
-//! What was measured at a step.
+//! Metrics of a step.
 
 use super::steps;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 use std::path::Path;
 
-/// The metrics of a step: numbers by their names, perhaps in groups.
+/// Metrics of a step: numbers by name, possibly in nested groups.
 ///
-/// In the file of a checkpoint they are JSON as Python writes it: a loss that is no
-/// number is `NaN` there, and read as such.
+/// The file of a checkpoint stores them as the JSON that Python writes: a NaN is written as `NaN`
+/// and read back.
 ///
 /// ```
 /// use ramie_checkpoint::manager::Metrics;
@@ -19,12 +19,12 @@ use std::path::Path;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metrics(Map<String, Value>);
 
-/// Stands in a `Value` for a number that JSON has no text for: no text of a metric
-/// begins with this character.
+/// First character of a `Value` string that represents a number that JSON cannot express. Ordinary
+/// strings never begin with it.
 const SPECIAL: char = '\0';
 
 impl Metrics {
-    /// No metrics.
+    /// Creates an empty set of metrics.
     pub fn new() -> Metrics {
         Metrics::default()
     }
@@ -34,18 +34,18 @@ impl Metrics {
         self.0.insert(name.into(), number(value));
     }
 
-    /// A metric; nothing, if there is none of the name. Those in groups have their
-    /// path, with a dot between parts.
+    /// Returns a metric, or `None` if there is none of this name. Metrics in groups are named by
+    /// their path, with dots between parts.
     pub fn get(&self, name: &str) -> Option<f64> {
         find(&self.0, name)
     }
 
-    /// The names, in order.
+    /// Returns the names of the metrics, in insertion order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
-    /// The metrics as a map. A number that JSON has no text for is a text there, such as
+    /// Converts the metrics into a map. A number that JSON cannot express becomes a string such as
     /// `"NaN"`.
     pub fn into_map(self) -> Map<String, Value> {
         let plain = |value| match value {
@@ -59,18 +59,18 @@ impl Metrics {
             .collect()
     }
 
-    /// Reads the metrics of a step in this folder; nothing, if it has none.
+    /// Reads the metrics of the step in this directory; `None` if it has none.
     ///
     /// # Errors
-    /// If the file cannot be read, or contains no metrics.
+    /// Returns an error if the file cannot be read or does not contain metrics.
     pub fn of(folder: impl AsRef<Path>) -> crate::Result<Option<Metrics>> {
         steps::read_metrics(folder.as_ref())
     }
 
-    /// The metrics in a text of JSON.
+    /// Parses metrics from JSON.
     ///
     /// # Errors
-    /// If the text is no JSON object, said in words.
+    /// Returns a message if the text is not a JSON object.
     pub fn from_json(text: &str) -> Result<Metrics, String> {
         match serde_json::from_str(&quoted(text)) {
             Ok(Value::Object(map)) => Ok(Metrics(map)),
@@ -81,7 +81,7 @@ impl Metrics {
         }
     }
 
-    /// The text of the file, as Python writes it.
+    /// Returns the JSON text of the file, as Python writes it.
     pub fn to_json(&self) -> String {
         let mut text = String::new();
         write_value(&Value::Object(self.0.clone()), &mut text);
@@ -105,7 +105,7 @@ impl<K: Into<String>> FromIterator<(K, f64)> for Metrics {
     }
 }
 
-/// Metrics of any structure; numbers are those that are read.
+/// Converts metrics of any structure; only numbers can be read with `get`.
 impl From<Map<String, Value>> for Metrics {
     fn from(metrics: Map<String, Value>) -> Metrics {
         Metrics(metrics)
@@ -142,7 +142,7 @@ fn to_number(value: &Value) -> Option<f64> {
     }
 }
 
-/// The text with Python's numbers that are no JSON as strings.
+/// Returns the text with Python's non-JSON numbers as strings.
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let (mut rest, mut in_string) = (text, false);

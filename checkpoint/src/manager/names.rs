@@ -1,11 +1,11 @@
-//! The names of steps.
+//! Names of step directories.
 
 use crate::{Error, Result};
 use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// How the folders of steps are called: `orbax.checkpoint.path.step.NameFormat`.
+/// Format of the names of step directories: `orbax.checkpoint.path.step.NameFormat`.
 ///
 /// ```
 /// use ramie_checkpoint::manager::StepNames;
@@ -25,15 +25,15 @@ pub struct StepNames {
 }
 
 impl StepNames {
-    /// Plain numbers, as `12`.
+    /// Creates the default format: plain numbers such as `12`.
     pub fn new() -> StepNames {
         StepNames::default()
     }
 
-    /// A text and an underscore before the number.
+    /// Sets a prefix, separated from the number by an underscore.
     ///
     /// # Panics
-    /// If the text holds a separator of folders.
+    /// Panics if the prefix contains a path separator.
     #[track_caller]
     pub fn prefix(mut self, prefix: impl Into<String>) -> StepNames {
         let prefix = prefix.into();
@@ -46,10 +46,10 @@ impl StepNames {
         self
     }
 
-    /// Zeros before the number, to this many digits.
+    /// Sets the minimum number of digits; shorter numbers are padded with zeros.
     ///
     /// # Panics
-    /// If it is 0 or greater than 20, the digits of the greatest step.
+    /// Panics if `digits` is 0 or greater than 20, the number of digits of the greatest step.
     #[track_caller]
     pub fn fixed_length(mut self, digits: usize) -> StepNames {
         assert!(
@@ -60,15 +60,14 @@ impl StepNames {
         self
     }
 
-    /// Other names that are found, too, if there is no step of these names: of a run
-    /// that named its steps otherwise. New steps get the names of this one
-    /// (`composite_name_format`).
+    /// Adds a format for reading steps that have no directory in this format, such as those of a
+    /// run that used other names. New steps are named in this format (`composite_name_format`).
     pub fn also_read(mut self, names: StepNames) -> StepNames {
         self.also.push(names);
         self
     }
 
-    /// The name of a step.
+    /// Returns the directory name of a step.
     pub fn name(&self, step: u64) -> String {
         let digits = self.fixed_length.unwrap_or(0);
         match &self.prefix {
@@ -77,18 +76,18 @@ impl StepNames {
         }
     }
 
-    /// The step of a name; nothing, if it is none.
+    /// Returns the step with this directory name, or `None` if it is not the name of a step.
     pub fn step(&self, name: &str) -> Option<u64> {
         let number = match &self.prefix {
             Some(prefix) => name.strip_prefix(prefix.as_str())?.strip_prefix('_')?,
             None => name,
         };
         let step = number.parse().ok()?;
-        // There is one name for each step: a sign, a missing or another zero is none.
+        // Each step has exactly one name: signs and missing or extra zeros are not accepted.
         (self.name(step) == name).then_some(step)
     }
 
-    /// The formats in the order in which they are asked.
+    /// Returns all formats in the order in which they are tried.
     fn all(&self) -> Vec<&StepNames> {
         let mut all = vec![self];
         for names in &self.also {
@@ -97,8 +96,8 @@ impl StepNames {
         all
     }
 
-    /// The steps that are in a folder, with the paths that have their names, in order;
-    /// whether they are checkpoints is another question.
+    /// Returns the paths in a directory that have names of steps, in ascending order of steps.
+    /// They may not be checkpoints.
     pub(super) fn find_all(&self, root: &Path) -> Result<Vec<(u64, PathBuf)>> {
         let failed = |e| Error::io(root, "be listed", e);
         let entries = match std::fs::read_dir(root) {
@@ -117,7 +116,7 @@ impl StepNames {
                 found.push((step, format, entry.path()));
             }
         }
-        // Of several names of one step the first format's goes first.
+        // If a step has several names, that of the first format comes first.
         found.sort_unstable();
         Ok(found
             .into_iter()
@@ -126,7 +125,7 @@ impl StepNames {
     }
 }
 
-/// The name of step 12.
+/// Formats the name of step 12.
 impl fmt::Display for StepNames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.name(12))

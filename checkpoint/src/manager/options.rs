@@ -1,4 +1,4 @@
-//! How a manager saves, names and keeps its steps.
+//! Options of a manager: when it saves, how it names steps, and which it keeps.
 
 use super::policies::{
     AnyPreservationPolicy, AnySavePolicy, BestMode, BestN, EveryNSeconds, EveryNSteps,
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 pub(super) type BestFn = Arc<dyn Fn(&Metrics) -> f64 + Send + Sync>;
 
-/// How a [`CheckpointManager`](super::CheckpointManager) works:
+/// Options of a [`CheckpointManager`](super::CheckpointManager):
 /// `orbax.checkpoint.CheckpointManagerOptions`.
 ///
 /// ```
@@ -57,12 +57,12 @@ pub struct CheckpointManagerOptions {
     pub(super) saver: SaverOptions,
 }
 
-/// Where steps go instead of being deleted.
+/// Destination of steps that are moved instead of deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ToDelete {
-    /// A folder in that of the manager.
+    /// Subdirectory of the manager's directory.
     Subdirectory(String),
-    /// Another folder.
+    /// Any other directory.
     Path(PathBuf),
 }
 
@@ -98,20 +98,21 @@ impl Default for CheckpointManagerOptions {
 }
 
 impl CheckpointManagerOptions {
-    /// Orbax's defaults: every step is saved, in the background, and all are kept.
+    /// Creates options with Orbax's defaults: saves every step in the background and keeps all of
+    /// them.
     pub fn new() -> CheckpointManagerOptions {
         CheckpointManagerOptions::default()
     }
 }
 
-/// Which steps are saved.
+/// When steps are saved.
 impl CheckpointManagerOptions {
-    /// Saves the steps that this number divides; 1 if not set. The first step that comes
-    /// is saved in any case, and so is one at which the program is to
-    /// [end](crate::preemption).
+    /// Sets the save interval: steps that are multiples of `interval` are saved. Defaults to 1.
+    /// The first step is always saved, and so is the step at which a
+    /// [preemption](crate::preemption) request takes effect.
     ///
     /// # Panics
-    /// If it is 0.
+    /// Panics if `interval` is 0.
     #[track_caller]
     pub fn save_interval_steps(mut self, interval: u64) -> Self {
         assert!(
@@ -123,14 +124,14 @@ impl CheckpointManagerOptions {
         self
     }
 
-    /// Saves these steps, too.
+    /// Additionally saves these steps.
     pub fn save_on_steps(mut self, steps: impl IntoIterator<Item = u64>) -> Self {
         self.save_on_steps = steps.into_iter().collect();
         self
     }
 
-    /// Saves as a function says, of the step and the last one that was saved; the interval
-    /// and the steps that are set do not count then.
+    /// Sets a function of the step and the last saved step that decides whether to save. It
+    /// replaces `save_interval_steps` and `save_on_steps`.
     pub fn should_save_fn(
         mut self,
         f: impl Fn(u64, Option<u64>) -> bool + Send + Sync + 'static,
@@ -139,14 +140,14 @@ impl CheckpointManagerOptions {
         self
     }
 
-    /// Saves as a policy says; nothing else counts then.
+    /// Sets the policy that decides whether to save. It replaces all other options of this group.
     pub fn save_decision_policy(mut self, policy: impl SaveDecisionPolicy + 'static) -> Self {
         self.save_decision_policy = Some(Arc::new(policy));
         self
     }
 
-    /// Whether policies are told that a save goes on; they are, if not set. If not, they
-    /// are told that none does.
+    /// Sets whether policies can see that a save is in progress. Defaults to `true`. If `false`,
+    /// policies always see that no save is in progress.
     pub fn enable_should_save_is_saving_in_progress_check(mut self, enable: bool) -> Self {
         self.saving_in_progress_check = enable;
         self
@@ -173,12 +174,13 @@ impl CheckpointManagerOptions {
 
 /// Which steps are kept.
 impl CheckpointManagerOptions {
-    /// Keeps the last `n` steps, or the best, if there is a [`best_fn`]; all, if not set.
+    /// Sets the number of steps to keep: the last `n`, or the best `n` if [`best_fn`] is set. By
+    /// default, all steps are kept.
     ///
     /// [`best_fn`]: CheckpointManagerOptions::best_fn
     ///
     /// # Panics
-    /// If it is 0: not even the step would be kept that is saved.
+    /// Panics if `n` is 0, since the step that is being saved would not be kept.
     #[track_caller]
     pub fn max_to_keep(mut self, n: usize) -> Self {
         assert!(
@@ -190,10 +192,10 @@ impl CheckpointManagerOptions {
         self
     }
 
-    /// Keeps the steps that this number divides, too.
+    /// Additionally keeps steps that are multiples of `steps`.
     ///
     /// # Panics
-    /// If it is 0.
+    /// Panics if `steps` is 0.
     #[track_caller]
     pub fn keep_period(mut self, steps: u64) -> Self {
         assert!(
@@ -205,40 +207,42 @@ impl CheckpointManagerOptions {
         self
     }
 
-    /// Keeps one for each such time, too.
+    /// Additionally keeps one step per time interval, which is rounded down to whole seconds.
     pub fn keep_time_interval(mut self, interval: Duration) -> Self {
         self.keep_time_interval = Some(interval);
         self
     }
 
-    /// Judges steps by a number that this function makes of their metrics: those that are
-    /// kept are the best ones, and there is a
-    /// [`best_step`](super::CheckpointManager::best_step). Metrics are written only then.
+    /// Sets a function that ranks steps by their metrics. The best steps are kept, and
+    /// [`best_step`](super::CheckpointManager::best_step) returns the best one. Metrics are
+    /// written only if this is set.
     pub fn best_fn(mut self, f: impl Fn(&Metrics) -> f64 + Send + Sync + 'static) -> Self {
         self.best_fn = Some(Arc::new(f));
         self
     }
 
-    /// Whether the greatest or the smallest number is the best; the greatest, if not set.
+    /// Sets whether the greatest or the smallest value of `best_fn` is best. Defaults to the
+    /// greatest.
     pub fn best_mode(mut self, mode: BestMode) -> Self {
         self.best_mode = mode;
         self
     }
 
-    /// Whether steps without metrics are kept, where the best are; they are, if not set.
+    /// Sets whether steps without metrics are kept when `best_fn` is set. Defaults to `true`.
     pub fn keep_checkpoints_without_metrics(mut self, keep: bool) -> Self {
         self.keep_checkpoints_without_metrics = keep;
         self
     }
 
-    /// Whether metrics are kept in memory only; they are written, if not set.
+    /// Sets whether to keep metrics in memory only. Defaults to `false`: metrics are written to
+    /// disk.
     pub fn prevent_write_metrics(mut self, prevent: bool) -> Self {
         self.prevent_write_metrics = prevent;
         self
     }
 
-    /// Keeps what a policy says; it cannot be combined with `max_to_keep`, `keep_period`
-    /// and `keep_time_interval`.
+    /// Sets the policy that decides which steps are kept. It cannot be combined with
+    /// `max_to_keep`, `keep_period` or `keep_time_interval`.
     pub fn preservation_policy(mut self, policy: impl PreservationPolicy + 'static) -> Self {
         self.preservation_policy = Some(Arc::new(policy));
         self
@@ -266,7 +270,7 @@ impl CheckpointManagerOptions {
             policies.push(Arc::new(EveryNSteps::new(period)));
         }
         if let Some(interval) = self.keep_time_interval {
-            // Orbax counts whole seconds.
+            // Orbax truncates to whole seconds.
             let seconds = Duration::from_secs(interval.as_secs());
             policies.push(Arc::new(EveryNSeconds(seconds)));
         }
@@ -286,67 +290,68 @@ impl CheckpointManagerOptions {
     }
 }
 
-/// Names and folders.
+/// Names and directories.
 impl CheckpointManagerOptions {
-    /// A text and an underscore before the number in the names of steps.
+    /// Sets a prefix for step names, separated from the number by an underscore.
     ///
     /// # Panics
-    /// As [`StepNames::prefix`].
+    /// Panics like [`StepNames::prefix`].
     #[track_caller]
     pub fn step_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.names = self.names.prefix(prefix);
         self
     }
 
-    /// Zeros before the number in the names of steps, to this many digits.
+    /// Sets the minimum number of digits in step names; shorter numbers are padded with zeros.
     ///
     /// # Panics
-    /// As [`StepNames::fixed_length`].
+    /// Panics like [`StepNames::fixed_length`].
     #[track_caller]
     pub fn step_format_fixed_length(mut self, digits: usize) -> Self {
         self.names = self.names.fixed_length(digits);
         self
     }
 
-    /// How steps are called, in place of prefix and length.
+    /// Sets the format of step names, replacing prefix and length.
     pub fn step_name_format(mut self, names: StepNames) -> Self {
         self.names = names;
         self
     }
 
-    /// Whether the folder is made if it is not there; it is, if not set.
+    /// Sets whether to create the directory if it does not exist. Defaults to `true`.
     pub fn create(mut self, create: bool) -> Self {
         self.create = create;
         self
     }
 
-    /// Whether what is left of saves that did not end is removed when the manager is made.
-    /// It is no checkpoint in any case, and a save of the same step replaces it.
+    /// Sets whether creating the manager removes the leftovers of interrupted saves. Defaults to
+    /// `false`. Leftovers never count as checkpoints, and a save of the same step replaces them.
     pub fn cleanup_tmp_directories(mut self, cleanup: bool) -> Self {
         self.cleanup_tmp_directories = cleanup;
         self
     }
 
-    /// Whether nothing is written and removed: saves are passed over.
+    /// Sets whether the manager is read-only: it writes and deletes nothing, and saves are
+    /// skipped.
     pub fn read_only(mut self, read_only: bool) -> Self {
         self.read_only = read_only;
         self
     }
 
-    /// Whether the metadata of the run are written; they are, if not set.
+    /// Sets whether the metadata of the run is written. Defaults to `true`.
     pub fn save_root_metadata(mut self, save: bool) -> Self {
         self.save_root_metadata = save;
         self
     }
 
-    /// Whether times and metrics of the steps that are there are not read when the manager
-    /// is made: it is quicker then if there are thousands of them.
+    /// Sets whether creating the manager skips reading the times and metrics of existing steps,
+    /// which is faster with thousands of steps.
     pub fn lightweight_initialize(mut self, lightweight: bool) -> Self {
         self.lightweight_initialize = lightweight;
         self
     }
 
-    /// Whether only the primary process lists the steps, and tells the others.
+    /// Sets whether only the primary process lists the steps and broadcasts them to the others.
     pub fn single_host_load_and_broadcast(mut self, single: bool) -> Self {
         self.single_host_load_and_broadcast = single;
         self
@@ -355,22 +360,21 @@ impl CheckpointManagerOptions {
 
 /// Deletion.
 impl CheckpointManagerOptions {
-    /// Steps are moved to a folder of this name, in that of the manager, instead of being
-    /// deleted.
+    /// Moves steps to this subdirectory of the manager's directory instead of deleting them.
     ///
     /// # Panics
-    /// If there is a path set already.
+    /// Panics if `todelete_full_path` is already set.
     #[track_caller]
     pub fn todelete_subdir(mut self, name: impl Into<String>) -> Self {
         self.set_todelete(ToDelete::Subdirectory(name.into()));
         self
     }
 
-    /// Steps are moved to this folder, on the same file system, instead of being deleted.
-    /// They get the time of the deletion behind their names there.
+    /// Moves steps to this directory instead of deleting them, appending the time of the deletion
+    /// to their names. The directory must be on the same file system.
     ///
     /// # Panics
-    /// If there is a subfolder set already.
+    /// Panics if `todelete_subdir` is already set.
     #[track_caller]
     pub fn todelete_full_path(mut self, path: impl Into<PathBuf>) -> Self {
         self.set_todelete(ToDelete::Path(path.into()));
@@ -389,17 +393,18 @@ impl CheckpointManagerOptions {
         self.todelete = Some(todelete);
     }
 
-    /// Whether steps are deleted by a thread of its own, so that the next save does not
-    /// wait for it. [`close`](super::CheckpointManager::close) waits.
+    /// Sets whether a separate thread deletes steps, so that the next save does not wait for the
+    /// deletion. [`close`](super::CheckpointManager::close) waits for it.
     pub fn enable_background_delete(mut self, enable: bool) -> Self {
         self.enable_background_delete = enable;
         self
     }
 
-    /// How many threads delete the files of a step; as many as write, if not set.
+    /// Sets the number of threads that delete the files of a step. Defaults to the number of CPU
+    /// cores, clamped to 4..=16.
     ///
     /// # Panics
-    /// If it is 0.
+    /// Panics if `threads` is 0.
     #[track_caller]
     pub fn num_deletion_threads(mut self, threads: usize) -> Self {
         assert!(
@@ -414,50 +419,49 @@ impl CheckpointManagerOptions {
 
 /// Writing.
 impl CheckpointManagerOptions {
-    /// Whether a save goes on in the background when its caller has its snapshot; it does,
-    /// if not set.
+    /// Sets whether saves continue in the background after the snapshot is taken. Defaults to
+    /// `true`.
     pub fn enable_async_checkpointing(mut self, enable: bool) -> Self {
         self.saver = self.saver.asynchronous(enable);
         self
     }
 
-    /// How many threads write; between 4 and 16, as there are cores, if not set.
+    /// Sets the number of threads that write. Defaults to the number of CPU cores, clamped to
+    /// 4..=16.
     ///
     /// # Panics
-    /// If it is 0.
+    /// Panics if `threads` is 0.
     #[track_caller]
     pub fn threads(mut self, threads: usize) -> Self {
         self.saver = self.saver.threads(threads);
         self
     }
 
-    /// How long processes wait for each other; 20 minutes, if not set (`AsyncOptions`).
+    /// Sets how long processes wait for each other (`AsyncOptions`). Defaults to 20 minutes.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.saver = self.saver.timeout(timeout);
         self
     }
 
-    /// A function that is called when a step is committed, from the thread that wrote it
-    /// (`AsyncOptions`).
+    /// Sets a callback that the saving thread runs after it commits a step (`AsyncOptions`).
     pub fn post_finalization_callback(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
         self.saver = self.saver.post_finalization_callback(f);
         self
     }
 
-    /// How a step becomes a checkpoint (`AtomicityOptions`).
+    /// Sets how a step is committed (`AtomicityOptions`).
     pub fn atomicity(mut self, atomicity: Atomicity) -> Self {
         self.saver = self.saver.atomicity(atomicity);
         self
     }
 
-    /// The permissions of the folders of steps, as a number of Unix such as `0o750`
-    /// (`FileOptions`).
+    /// Sets the Unix permissions of step directories, such as `0o750` (`FileOptions`).
     pub fn path_permission_mode(mut self, mode: u32) -> Self {
         self.saver = self.saver.path_permission_mode(mode);
         self
     }
 
-    /// How the processes find each other that save together.
+    /// Sets how the processes that save together synchronize.
     pub fn multiprocessing_options(mut self, options: MultiprocessingOptions) -> Self {
         self.saver = self.saver.multiprocessing(options);
         self

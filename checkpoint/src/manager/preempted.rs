@@ -1,9 +1,9 @@
-//! One answer of all processes to whether the program is to end.
+//! Agreement of all processes on the step at which a preempted program ends.
 //!
-//! The wish reaches one process, at some time between two steps. All must save the same
-//! step: so every process tells how far it is, stands still while the others do, and the
-//! step after the one of the process that is farthest is it. This happens in a thread of
-//! its own, since the program may be waiting for the others inside of a step.
+//! The request reaches one process, at any time between two steps, but all processes must save the
+//! same step. Each process therefore reports its progress and pauses until all have done so; they
+//! end at the step after that of the most advanced process. A separate thread does this, because
+//! the program may be waiting for other processes inside a step.
 
 use crate::commit::Meeting;
 use crate::preemption;
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Whether the program is to end, as a step learns of it.
+/// Reports whether a step is the one at which the program ends.
 pub(super) struct Preempted {
     shared: Arc<Shared>,
     watcher: Option<JoinHandle<()>>,
@@ -25,13 +25,13 @@ struct Shared {
     stop: AtomicBool,
 }
 
-/// How far this process is: steps are counted as they ask, since their numbers may have
+/// Progress of this process, counted in distinct steps that asked, since step numbers may have
 /// gaps.
 #[derive(Default)]
 struct Progress {
     asked: u64,
     last: Option<u64>,
-    /// The count at which the answer is yes.
+    /// Count at which the program ends.
     end: Option<u64>,
 }
 
@@ -41,11 +41,11 @@ impl Shared {
     }
 }
 
-/// How often the thread looks.
+/// Polling interval of the thread.
 const INTERVAL: Duration = Duration::from_millis(50);
 
 impl Preempted {
-    /// Watches for the wish, if there are several processes.
+    /// Starts watching for the request, if there are several processes.
     pub fn watch(meeting: Option<Meeting>) -> Preempted {
         let shared = Arc::<Shared>::default();
         let watcher = meeting.and_then(|meeting| {
@@ -60,7 +60,7 @@ impl Preempted {
         Preempted { shared, watcher }
     }
 
-    /// Whether the program is to save and end at this step.
+    /// Returns whether the program should save and exit at this step.
     pub fn reached(&self, step: u64) -> bool {
         if self.watcher.is_none() {
             return preemption::requested();
@@ -90,7 +90,7 @@ impl Shared {
         }
     }
 
-    /// Agrees on the step, while this process stands still.
+    /// Agrees on the last step while this process is paused.
     fn settle(&self, meeting: &Meeting) {
         let mut progress = self.progress();
         match meeting.exchange("progress", progress.asked) {

@@ -1,4 +1,4 @@
-//! What is said once about a run.
+//! Metadata of a whole run.
 
 use crate::commit::{make_folder, rename, write_synced};
 use crate::file::read_if_there;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
-/// The folder, and the file in it; Orbax's.
+/// Orbax's names of the directory and of the file in it.
 const FOLDER: &str = "metadata";
 const FILE: &str = "_ROOT_METADATA";
 
@@ -23,7 +23,7 @@ fn path(root: &Path) -> PathBuf {
     root.join(FOLDER).join(FILE)
 }
 
-/// Reads those of a run; nothing, if there are none.
+/// Reads the metadata of a run; `None` if it has none.
 pub(super) fn read(root: &Path) -> Result<Option<Map<String, Value>>> {
     let path = path(root);
     let Some(bytes) = read_if_there(&path)? else {
@@ -34,7 +34,7 @@ pub(super) fn read(root: &Path) -> Result<Option<Map<String, Value>>> {
     Ok(Some(metadata.custom_metadata))
 }
 
-/// Writes them, if there are none yet.
+/// Writes the metadata of a run unless it already has some.
 pub(super) fn write_once(root: &Path, custom_metadata: &Map<String, Value>) -> Result<()> {
     let path = path(root);
     if path.is_file() {
@@ -45,7 +45,7 @@ pub(super) fn write_once(root: &Path, custom_metadata: &Map<String, Value>) -> R
         custom_metadata: custom_metadata.clone(),
         ..RootMetadata::default()
     };
-    // Maps with texts as keys always have a text.
+    // Maps with string keys always serialize.
     let text = serde_json::to_string(&metadata).unwrap_or_default();
     let temporary = path.with_extension("tmp");
     write_synced(&temporary, text.as_bytes())?;

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Instant, SystemTime};
 
-/// What is saved with a step besides its items.
+/// Options of saving a step: metrics, metadata, and whether to skip the policies.
 ///
 /// ```
 /// use ramie_checkpoint::manager::StepOptions;
@@ -27,25 +27,25 @@ pub struct StepOptions {
 }
 
 impl StepOptions {
-    /// Nothing besides.
+    /// Creates default options: no metrics, no metadata, and policies decide.
     pub fn new() -> StepOptions {
         StepOptions::default()
     }
 
-    /// What was measured at the step. It is written if the manager has a `best_fn`.
+    /// Sets the metrics of the step. They are written only if the manager has a `best_fn`.
     pub fn metrics(mut self, metrics: impl Into<Metrics>) -> StepOptions {
         self.metrics = Some(metrics.into());
         self
     }
 
-    /// Whether the step is saved whatever policies say. A step that is there is not
-    /// replaced.
+    /// Sets whether to save regardless of the policies. Defaults to `false`. An existing step is
+    /// never replaced.
     pub fn force(mut self, force: bool) -> StepOptions {
         self.force = force;
         self
     }
 
-    /// What is kept in the step's file `_CHECKPOINT_METADATA`.
+    /// Sets custom metadata, which is stored in the step's file `_CHECKPOINT_METADATA`.
     pub fn custom_metadata(mut self, metadata: Map<String, Value>) -> StepOptions {
         self.custom_metadata = metadata;
         self
@@ -53,11 +53,11 @@ impl StepOptions {
 }
 
 impl CheckpointManager {
-    /// Whether [`save`](CheckpointManager::save) would save this step: if it is later than
-    /// the last one, and the policy says so.
+    /// Returns whether [`save`](CheckpointManager::save) would save this step: it must be later
+    /// than the last step, and the policy must agree.
     ///
     /// # Errors
-    /// If another process is gone.
+    /// Returns an error if another process cannot be reached.
     pub fn should_save(&self, step: u64) -> Result<bool> {
         if self.options.read_only || self.latest_step().is_some_and(|last| last >= step) {
             return Ok(false);
@@ -80,26 +80,26 @@ impl CheckpointManager {
         Ok(self.caller.broadcast("should_save", &mine)? == [1])
     }
 
-    /// Saves a step, if policies say so: one item, or those of a
-    /// [`Composite`]. Returns whether it is saved.
+    /// Saves a step if the policies agree: one item, or the items of a [`Composite`]. Returns
+    /// whether the step is saved.
     ///
-    /// It returns when there is a snapshot; the rest goes on in the background, where the
-    /// steps that are no longer kept are deleted, too. A step that is being saved is
-    /// waited for before. Of several processes all call it.
+    /// Returns once the snapshot is taken. The background save then writes it and deletes the
+    /// steps that are no longer kept. If another save is still running, this waits for it first.
+    /// In a multi-process program, all processes must call this.
     ///
     /// # Errors
-    /// What failed in the background since the last call, and then this step is not saved.
-    /// If the step is there already, or the snapshot fails; and, where nothing goes on in
-    /// the background, if something cannot be written.
+    /// Returns the error of earlier background work, if any; this step is then not saved. Returns
+    /// an error if the step already exists or the snapshot fails. Without asynchronous saving,
+    /// also returns an error if something cannot be written.
     ///
     /// # Panics
-    /// As [`save_with`](CheckpointManager::save_with).
+    /// Panics like [`save_with`](CheckpointManager::save_with).
     #[track_caller]
     pub fn save(&self, step: u64, args: &dyn SaveArgs) -> Result<bool> {
         self.save_with(step, args, StepOptions::new())
     }
 
-    /// [`save`](CheckpointManager::save) with metrics or metadata, or against the policies.
+    /// Saves a step like [`save`](CheckpointManager::save), with metrics, metadata or `force`.
     ///
     /// ```
     /// use ramie_checkpoint::items::JsonSave;
@@ -123,18 +123,17 @@ impl CheckpointManager {
     /// ```
     ///
     /// # Errors
-    /// As [`save`](CheckpointManager::save).
+    /// Same as [`save`](CheckpointManager::save).
     ///
     /// # Panics
-    /// If an item has the name `metrics`, and there are metrics to be written; if a
-    /// preservation policy does not answer for each checkpoint.
+    /// Panics if an item is named `metrics` and metrics have to be written, or if a preservation
+    /// policy does not return one answer per checkpoint.
     #[track_caller]
     pub fn save_with(&self, step: u64, args: &dyn SaveArgs, options: StepOptions) -> Result<bool> {
         let begun = Instant::now();
-        // Of several threads that save, one is here.
+        // Only one thread saves at a time.
         let _saving = lock(&self.saving);
-        // Processes see the end of a save at different times, but all of them wait for it
-        // below.
+        // Processes see the end of a save at different times, but all of them wait for it below.
         if self.caller.process().count() == 1 {
             self.check_for_errors()?;
         }
@@ -180,7 +179,7 @@ impl CheckpointManager {
         saved.map(|()| true)
     }
 
-    /// Enters a step into the list, and takes out what is no longer kept with it.
+    /// Adds a step to the list and removes the steps that it displaces.
     #[track_caller]
     fn change(&self, step: u64, metrics: Option<Metrics>) -> Result<Change> {
         let mut after = self.steps.all().to_vec();
@@ -199,7 +198,7 @@ impl CheckpointManager {
         );
         let remove = after.iter().zip(&kept).filter(|(_, keep)| !**keep);
         let remove: Vec<String> = remove.map(|(info, _)| info.step.to_string()).collect();
-        // Times differ between processes: the primary one says what goes.
+        // Clocks differ between processes, so the primary one decides which steps to remove.
         let remove = self
             .caller
             .broadcast("remove", remove.join(" ").as_bytes())?;
@@ -220,10 +219,11 @@ impl CheckpointManager {
         })
     }
 
-    /// Deletes a step, or moves it, as options say. Of several processes all call it.
+    /// Deletes a step, or moves it according to the options. In a multi-process program, all
+    /// processes must call this.
     ///
     /// # Errors
-    /// If there is no such step, or it cannot be deleted.
+    /// Returns an error if the step does not exist or cannot be deleted.
     pub fn delete(&self, step: u64) -> Result<()> {
         if self.options.read_only {
             return Ok(());
@@ -252,7 +252,7 @@ impl CheckpointManager {
     }
 }
 
-/// What a save changes in the list of steps.
+/// Changes that a save makes to the list of steps.
 #[derive(Clone)]
 struct Change {
     step: u64,
@@ -265,7 +265,8 @@ struct Change {
 }
 
 impl Change {
-    /// After the commit: deletes what is no longer kept. After a failure: takes it back.
+    /// After a commit, deletes the steps that are no longer kept. After a failure, reverts the
+    /// change.
     fn finish(&self, committed: bool) -> Result<()> {
         if !committed {
             self.undo();
@@ -309,7 +310,7 @@ impl Change {
     }
 }
 
-/// The items of a step: those of a composite, or the one without a name, and metrics.
+/// Returns the items of a step: those of a composite, or the unnamed one, plus the metrics.
 #[track_caller]
 fn step_items<'a>(
     args: &'a dyn SaveArgs,

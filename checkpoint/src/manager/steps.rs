@@ -1,4 +1,4 @@
-//! The steps that there are.
+//! The list of existing steps.
 
 use super::options::CheckpointManagerOptions;
 use super::policies::CheckpointInfo;
@@ -14,11 +14,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The item, and the file in it, that holds metrics; Orbax's.
+/// Orbax's name of the metrics item and of the file in it.
 pub(super) const METRICS: &str = "metrics";
 
-/// The steps that a manager knows. Who looks at them sees them as they are then, and has
-/// nobody wait.
+/// Steps known to a manager. Readers get a snapshot and never block each other.
 #[derive(Clone)]
 pub(super) struct Steps(Arc<Mutex<Arc<Vec<CheckpointInfo>>>>);
 
@@ -39,18 +38,18 @@ impl Steps {
         f(Arc::make_mut(&mut lock(&self.0)));
     }
 
-    /// What is known of one of them.
+    /// Returns the information about a step.
     pub fn get(&self, step: u64) -> Option<CheckpointInfo> {
         self.all().iter().find(|info| info.step == step).cloned()
     }
 }
 
-/// The checkpoints in a folder, in order of their steps, with their paths.
+/// Returns the checkpoints in a directory with their paths, in ascending order of steps.
 pub(super) fn committed(root: &Path, names: &StepNames) -> Result<Vec<(u64, PathBuf)>> {
     committed_of(root, names, |_| true)
 }
 
-/// Those checkpoints in a folder whose steps are wanted; into no other is looked.
+/// Returns only the checkpoints whose steps are `wanted`; other directories are not read.
 pub(super) fn committed_of(
     root: &Path,
     names: &StepNames,
@@ -66,13 +65,13 @@ pub(super) fn committed_of(
     Ok(steps)
 }
 
-/// The path of one checkpoint, if it is there.
+/// Returns the path of a checkpoint, if it exists.
 pub(super) fn find(root: &Path, names: &StepNames, step: u64) -> Result<Option<PathBuf>> {
     let found = committed_of(root, names, |other| other == step)?.pop();
     Ok(found.map(|(_, path)| path))
 }
 
-/// Why a step cannot be read whose folder is there: its commit marker is damaged.
+/// Returns why an existing step directory cannot be read: its commit marker is damaged.
 pub(super) fn damage(root: &Path, names: &StepNames, step: u64) -> Result<Option<Error>> {
     for (_, path) in names.find_all(root)?.iter().filter(|(s, _)| *s == step) {
         if let CommitState::Damaged(why) = commit_state(path)? {
@@ -82,7 +81,7 @@ pub(super) fn damage(root: &Path, names: &StepNames, step: u64) -> Result<Option
     Ok(None)
 }
 
-/// Warns of the steps that were begun and do not count.
+/// Warns about steps that were started but do not count.
 fn warn_of_others(root: &Path, names: &StepNames, committed: &[(u64, PathBuf)]) -> Result<()> {
     let last = committed.last().map(|(step, _)| *step);
     let instead = match last {
@@ -109,7 +108,7 @@ fn warn_of_others(root: &Path, names: &StepNames, committed: &[(u64, PathBuf)]) 
     Ok(())
 }
 
-/// The last checkpoint in a folder, if there is one.
+/// Returns the last checkpoint in a directory, if any.
 pub(super) fn last(root: &Path, names: &StepNames) -> Result<Option<u64>> {
     for (step, path) in names.find_all(root)?.into_iter().rev() {
         if is_committed(&path)? {
@@ -119,7 +118,7 @@ pub(super) fn last(root: &Path, names: &StepNames) -> Result<Option<u64>> {
     Ok(None)
 }
 
-/// What policies need to know of the checkpoints in a folder.
+/// Loads the information about the checkpoints in a directory that policies need.
 pub(super) fn load(
     root: &Path,
     options: &CheckpointManagerOptions,
@@ -138,8 +137,7 @@ pub(super) fn load(
                 metrics: None,
             };
         }
-        // What a step says of itself does not decide whether there is one: where it
-        // cannot be read, policies go without.
+        // A step exists even if its metadata cannot be read; policies then do without it.
         let metrics = read_metrics(&path).unwrap_or_else(|error| {
             warn_loudly(&format!(
                 "{error}\n  step {step} has no metrics for policies, and the best step is unknown"
@@ -155,7 +153,7 @@ pub(super) fn load(
     Ok(steps.into_iter().map(info).collect())
 }
 
-/// The checkpoints that the primary process sees.
+/// Returns the checkpoints that the primary process lists.
 fn broadcast(
     root: &Path,
     options: &CheckpointManagerOptions,
@@ -179,7 +177,7 @@ fn broadcast(
     Ok(text.lines().filter_map(line).collect())
 }
 
-/// About when a checkpoint was saved.
+/// Returns the approximate time when a checkpoint was saved.
 fn time(path: &Path) -> SystemTime {
     let metadata = StepMetadata::of(path).ok().flatten();
     let committed = metadata.and_then(|m| m.committed());
@@ -187,14 +185,14 @@ fn time(path: &Path) -> SystemTime {
     committed.or_else(modified).unwrap_or(UNIX_EPOCH)
 }
 
-/// The metrics of a checkpoint; nothing, if there are none.
+/// Reads the metrics of a checkpoint; `None` if it has none.
 pub(super) fn read_metrics(path: &Path) -> Result<Option<Metrics>> {
     let file = path.join(METRICS).join(METRICS);
     let bytes = read_if_there(&file)?;
     bytes.map(|bytes| metrics_of(&file, &bytes)).transpose()
 }
 
-/// The metrics in the bytes of their file.
+/// Parses the bytes of a metrics file.
 pub(super) fn metrics_of(file: &Path, bytes: &[u8]) -> Result<Metrics> {
     let text = io::read_to_string(bytes).map_err(|e| Error::io(file, "be read", e))?;
     Metrics::from_json(&text).map_err(|e| {

@@ -1,11 +1,11 @@
-//! Waiting for checkpoints that another program saves.
+//! Waiting for checkpoints saved by another program.
 
 use super::{StepNames, steps};
 use crate::Result;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How [`wait_for_new_checkpoint`] and [`checkpoints_iterator`] wait.
+/// Options of [`wait_for_new_checkpoint`] and [`checkpoints_iterator`].
 pub struct WaitOptions {
     names: StepNames,
     poll: Duration,
@@ -27,43 +27,43 @@ impl Default for WaitOptions {
 }
 
 impl WaitOptions {
-    /// Looks every second, for ever.
+    /// Creates default options: poll every second, without a timeout.
     pub fn new() -> WaitOptions {
         WaitOptions::default()
     }
 
-    /// How the steps are called.
+    /// Sets the format of step names.
     pub fn step_name_format(mut self, names: StepNames) -> WaitOptions {
         self.names = names;
         self
     }
 
-    /// How long it waits between two looks; a second, if not set.
+    /// Sets the time between two polls. Defaults to one second.
     pub fn poll_interval(mut self, interval: Duration) -> WaitOptions {
         self.poll = interval;
         self
     }
 
-    /// How long it waits for a checkpoint; for ever, if not set.
+    /// Sets how long to wait for a checkpoint. By default, there is no timeout.
     pub fn timeout(mut self, timeout: Duration) -> WaitOptions {
         self.timeout = Some(timeout);
         self
     }
 
-    /// A function that is asked when the time is over, whether no more checkpoints will
-    /// come. If it says no, the wait goes on.
+    /// Sets a function that is called on timeout. If it returns `true`, no more checkpoints are
+    /// expected and the wait ends; otherwise the wait starts again.
     pub fn timeout_fn(mut self, f: impl FnMut() -> bool + Send + 'static) -> WaitOptions {
         self.timeout_fn = Some(Box::new(f));
         self
     }
 
-    /// The least time between two checkpoints that the iterator gives.
+    /// Sets the minimum time between two checkpoints returned by the iterator.
     pub fn min_interval(mut self, interval: Duration) -> WaitOptions {
         self.min_interval = interval;
         self
     }
 
-    /// Waits for a checkpoint of `until_step` or later.
+    /// Waits for a checkpoint of step `until_step` or later.
     fn wait(&mut self, folder: &Path, until_step: Option<u64>) -> Result<Option<u64>> {
         let mut begun = Instant::now();
         loop {
@@ -95,8 +95,8 @@ impl std::fmt::Debug for WaitOptions {
     }
 }
 
-/// Waits for a checkpoint in a folder: of the step `until_step` or a later one, or of
-/// any. Returns the last step; nothing, if the time is over.
+/// Waits for a checkpoint in a directory: of step `until_step` or later, or any if it is `None`.
+/// Returns the last step, or `None` after the timeout.
 ///
 /// ```no_run
 /// use ramie_checkpoint::manager::{WaitOptions, wait_for_new_checkpoint};
@@ -111,7 +111,7 @@ impl std::fmt::Debug for WaitOptions {
 /// ```
 ///
 /// # Errors
-/// If the folder cannot be listed.
+/// Returns an error if the directory cannot be listed.
 pub fn wait_for_new_checkpoint(
     folder: impl AsRef<Path>,
     until_step: Option<u64>,
@@ -120,9 +120,9 @@ pub fn wait_for_new_checkpoint(
     options.wait(folder.as_ref(), until_step)
 }
 
-/// Gives the steps of a folder as another program saves them, each time the last one
-/// that is there: what is saved while the caller is busy is passed over. It ends when
-/// the time is over.
+/// Returns an iterator over the steps that another program saves in a directory. Each call returns
+/// the last step; steps that were saved while the caller was busy are skipped. The iterator ends
+/// on timeout.
 ///
 /// ```no_run
 /// use ramie_checkpoint::manager::{WaitOptions, checkpoints_iterator};
@@ -134,7 +134,7 @@ pub fn wait_for_new_checkpoint(
 /// # }
 /// ```
 ///
-/// The program that saves may delete a step while it is being read: let it keep a few.
+/// The other program may delete a step while it is being read, so configure it to keep several.
 pub fn checkpoints_iterator(
     folder: impl Into<PathBuf>,
     options: WaitOptions,
@@ -147,12 +147,12 @@ pub fn checkpoints_iterator(
     }
 }
 
-/// Steps as they come, from [`checkpoints_iterator`].
+/// Iterator over new steps, created by [`checkpoints_iterator`].
 #[derive(Debug)]
 pub struct CheckpointsIterator {
     folder: PathBuf,
     options: WaitOptions,
-    /// The step that was given last, and when.
+    /// The last returned step, and when it was returned.
     last: Option<(u64, Instant)>,
     ended: bool,
 }

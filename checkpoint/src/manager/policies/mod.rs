@@ -1,7 +1,7 @@
-//! When a checkpoint is saved, and which are kept.
+//! Policies that decide when to save a checkpoint and which ones to keep.
 //!
-//! A [`SaveDecisionPolicy`] decides before a save, a [`PreservationPolicy`] after it.
-//! Both see the steps that there are, as [`CheckpointInfo`]s in order.
+//! A [`SaveDecisionPolicy`] decides before a save, a [`PreservationPolicy`] after it. Both receive
+//! the existing steps as [`CheckpointInfo`]s in ascending order.
 
 mod preservation;
 mod save_decision;
@@ -21,13 +21,13 @@ pub(crate) use preservation::worse_first;
 use super::Metrics;
 use std::time::SystemTime;
 
-/// What policies know of a checkpoint.
+/// Information about a checkpoint, passed to policies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckpointInfo {
-    /// The step.
+    /// Step number.
     pub step: u64,
-    /// About when it was saved.
+    /// Approximate time of the save.
     pub time: SystemTime,
-    /// What was measured at the step, if anything was.
+    /// Metrics of the step, if any.
     pub metrics: Option<Metrics>,
 }

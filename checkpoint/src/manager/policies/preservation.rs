@@ -1,4 +1,4 @@
-//! Which checkpoints are kept.
+//! Policies that decide which checkpoints to keep.
 
 use super::CheckpointInfo;
 use crate::manager::Metrics;
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// Says which checkpoints are kept. The others are deleted after a save.
+/// Decides which checkpoints to keep. The others are deleted after a save.
 ///
 /// ```
 /// use ramie_checkpoint::manager::policies::{CheckpointInfo, PreservationPolicy};
@@ -20,12 +20,12 @@ use std::time::{Duration, SystemTime};
 /// }
 /// ```
 pub trait PreservationPolicy: Send + Sync {
-    /// For each checkpoint, in order of steps, whether it is kept. The last one is that
-    /// which is being saved.
+    /// Returns for each checkpoint, in ascending order of steps, whether to keep it. The last
+    /// checkpoint is the one that is being saved.
     fn should_preserve(&self, checkpoints: &[CheckpointInfo]) -> Vec<bool>;
 }
 
-/// Keeps all.
+/// Policy that keeps all checkpoints.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PreserveAll;
 
@@ -35,7 +35,7 @@ impl PreservationPolicy for PreserveAll {
     }
 }
 
-/// Keeps the last `n`; all, if nothing is said.
+/// Policy that keeps the last `n` checkpoints, or all for `None`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LatestN(pub Option<usize>);
 
@@ -47,8 +47,8 @@ impl PreservationPolicy for LatestN {
     }
 }
 
-/// Keeps the first, and always the next that was saved at least this time after the
-/// last kept one.
+/// Policy that keeps the first checkpoint, and each one that was saved at least this long after
+/// the last kept one.
 #[derive(Clone, Copy, Debug)]
 pub struct EveryNSeconds(pub Duration);
 
@@ -67,7 +67,7 @@ impl PreservationPolicy for EveryNSeconds {
     }
 }
 
-/// Keeps one for so many steps.
+/// Policy that keeps one checkpoint per number of steps.
 #[derive(Clone, Copy, Debug)]
 pub struct EveryNSteps {
     interval: u64,
@@ -76,10 +76,10 @@ pub struct EveryNSteps {
 }
 
 impl EveryNSteps {
-    /// Keeps the steps that this number divides.
+    /// Creates a policy that keeps the multiples of `interval_steps`.
     ///
     /// # Panics
-    /// If it is 0.
+    /// Panics if `interval_steps` is 0.
     #[track_caller]
     pub fn new(interval_steps: u64) -> EveryNSteps {
         EveryNSteps {
@@ -89,14 +89,15 @@ impl EveryNSteps {
         }
     }
 
-    /// Whether the number must divide the step. If not, the first is kept, and always
-    /// the next that is at least so many steps after the last kept one.
+    /// Sets whether only exact multiples of the interval are kept. Defaults to `true`. If `false`,
+    /// keeps the first checkpoint, and each one that is at least the interval after the last kept
+    /// one.
     pub fn exact_interval(mut self, exact: bool) -> EveryNSteps {
         self.exact = exact;
         self
     }
 
-    /// The last of them only.
+    /// Limits the kept checkpoints to the last `n`.
     pub fn max_to_keep(mut self, n: usize) -> EveryNSteps {
         self.max_to_keep = Some(n);
         self
@@ -130,10 +131,10 @@ impl PreservationPolicy for EveryNSteps {
     }
 }
 
-/// Takes all but the last of those that are kept.
+/// Clears all but the last `max_to_keep` flags that are set.
 fn last_of(mut kept: Vec<bool>, max_to_keep: Option<usize>) -> Vec<bool> {
     let all = kept.iter().filter(|keep| **keep).count();
-    // Orbax takes 0 for no bound here: it slices the list with `[:-0]`.
+    // Orbax treats 0 as no limit here: it slices the list with `[:-0]`.
     let surplus = match max_to_keep {
         None | Some(0) => 0,
         Some(n) => all.saturating_sub(n),
@@ -144,7 +145,7 @@ fn last_of(mut kept: Vec<bool>, max_to_keep: Option<usize>) -> Vec<bool> {
     kept
 }
 
-/// Keeps, for each multiple of a number, the step that is closest to it, and the last.
+/// Policy that keeps the checkpoint closest to each multiple of a number, and the last one.
 #[derive(Clone, Copy, Debug)]
 pub struct EveryNStepsClosest {
     interval: u64,
@@ -152,10 +153,10 @@ pub struct EveryNStepsClosest {
 }
 
 impl EveryNStepsClosest {
-    /// Keeps those closest to the multiples of this number.
+    /// Creates a policy that keeps the checkpoints closest to the multiples of `interval_steps`.
     ///
     /// # Panics
-    /// If it is 0.
+    /// Panics if `interval_steps` is 0.
     #[track_caller]
     pub fn new(interval_steps: u64) -> EveryNStepsClosest {
         EveryNStepsClosest {
@@ -164,7 +165,7 @@ impl EveryNStepsClosest {
         }
     }
 
-    /// The last of them only.
+    /// Limits the kept checkpoints to the last `n`.
     pub fn max_to_keep(mut self, n: usize) -> EveryNStepsClosest {
         self.max_to_keep = Some(n);
         self
@@ -173,13 +174,13 @@ impl EveryNStepsClosest {
 
 impl PreservationPolicy for EveryNStepsClosest {
     fn should_preserve(&self, checkpoints: &[CheckpointInfo]) -> Vec<bool> {
-        // For each multiple the distance of the closest step, and which it is. Of two
-        // that are equally close the later one is kept.
+        // Maps each multiple to the distance and index of the closest checkpoint. Of two equally
+        // close ones, the later is kept.
         let mut closest = BTreeMap::<u64, (u64, usize)>::new();
         for (i, info) in checkpoints.iter().enumerate() {
             let (below, rest) = (info.step / self.interval, info.step % self.interval);
             let above = self.interval - rest;
-            // In the middle the even multiple counts, as Python rounds.
+            // A tie goes to the even multiple, as in Python's `round`.
             let up = rest > above || (rest == above && below % 2 == 1);
             let (multiple, distance) = if up {
                 (below + 1, above)
@@ -202,12 +203,12 @@ impl PreservationPolicy for EveryNStepsClosest {
     }
 }
 
-/// Keeps certain steps.
+/// Policy that keeps a fixed set of steps.
 #[derive(Clone, Debug, Default)]
 pub struct CustomSteps(BTreeSet<u64>);
 
 impl CustomSteps {
-    /// Keeps these.
+    /// Creates a policy that keeps these steps.
     pub fn new(steps: impl IntoIterator<Item = u64>) -> CustomSteps {
         CustomSteps(steps.into_iter().collect())
     }
@@ -222,15 +223,15 @@ impl PreservationPolicy for CustomSteps {
     }
 }
 
-/// Keeps what any of several policies keeps.
+/// Policy that keeps a checkpoint if any of several policies keeps it.
 #[derive(Clone)]
 pub struct AnyPreservationPolicy(Vec<Arc<dyn PreservationPolicy>>);
 
 impl AnyPreservationPolicy {
-    /// Keeps what any of these keeps.
+    /// Creates a policy that keeps what any of these policies keeps.
     ///
     /// # Panics
-    /// If there is none.
+    /// Panics if `policies` is empty.
     #[track_caller]
     pub fn new(policies: Vec<Arc<dyn PreservationPolicy>>) -> AnyPreservationPolicy {
         assert!(
@@ -253,19 +254,19 @@ impl PreservationPolicy for AnyPreservationPolicy {
     }
 }
 
-/// Which metrics are the best.
+/// Order of metrics: which values are best.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum BestMode {
-    /// The greatest.
+    /// The greatest values are best.
     #[default]
     Max,
-    /// The smallest.
+    /// The smallest values are best.
     Min,
 }
 
-/// Keeps the best, by a number that a function makes of their metrics.
+/// Policy that keeps the best checkpoints according to a function of their metrics.
 ///
-/// Of equal ones the later is better, and one that is no number is the worst.
+/// Of equal values, the later is better. NaN is the worst.
 ///
 /// ```
 /// use ramie_checkpoint::manager::policies::{BestMode, BestN};
@@ -283,7 +284,8 @@ pub struct BestN {
 }
 
 impl BestN {
-    /// Keeps all, until [`n`](BestN::n) is set.
+    /// Creates a policy that ranks checkpoints by `metric` and keeps all until [`n`](BestN::n) is
+    /// set.
     pub fn new(metric: impl Fn(&Metrics) -> f64 + Send + Sync + 'static) -> BestN {
         BestN::of(Arc::new(metric))
     }
@@ -297,27 +299,27 @@ impl BestN {
         }
     }
 
-    /// How many are kept.
+    /// Sets the number of checkpoints to keep.
     pub fn n(mut self, n: usize) -> BestN {
         self.n = Some(n);
         self
     }
 
-    /// Whether the greatest or the smallest are the best; the greatest, if not set.
+    /// Sets whether the greatest or the smallest values are best. Defaults to the greatest.
     pub fn mode(mut self, mode: BestMode) -> BestN {
         self.mode = mode;
         self
     }
 
-    /// Whether those are kept that have no metrics; they are, if not set.
+    /// Sets whether checkpoints without metrics are kept. Defaults to `true`.
     pub fn keep_checkpoints_without_metrics(mut self, keep: bool) -> BestN {
         self.without_metrics = keep;
         self
     }
 }
 
-/// The order of two metrics, the worse one first. Equal ones stay in their order, so
-/// that the later one is the better.
+/// Compares two metrics, with the worse one first. Equal ones stay in order, so that the later one
+/// counts as better.
 pub(crate) fn worse_first(a: f64, b: f64, mode: BestMode) -> Ordering {
     match (a.is_nan(), b.is_nan()) {
         (true, true) => Ordering::Equal,
@@ -355,7 +357,7 @@ impl PreservationPolicy for BestN {
     }
 }
 
-/// Keeps those that are not older than this, and all after the first of them.
+/// Policy that keeps all checkpoints from the first one that is at most this old.
 #[derive(Clone, Copy, Debug)]
 pub struct LatestDuration(pub Duration);
 
@@ -363,7 +365,8 @@ impl PreservationPolicy for LatestDuration {
     fn should_preserve(&self, checkpoints: &[CheckpointInfo]) -> Vec<bool> {
         let now = SystemTime::now();
         let young = |c: &CheckpointInfo| now.duration_since(c.time).is_ok_and(|d| d <= self.0);
-        // A time to come is a clock that was set back: such a one is young as well.
+        // A time in the future means that a clock was set back; such a checkpoint counts as
+        // recent.
         let first = checkpoints.iter().position(|c| c.time > now || young(c));
         let first = first.unwrap_or(checkpoints.len());
         (0..checkpoints.len()).map(|i| i >= first).collect()

@@ -1,22 +1,22 @@
-//! When a checkpoint is saved.
+//! Policies that decide when to save a checkpoint.
 
 use super::CheckpointInfo;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a [`SaveDecisionPolicy`] knows besides the steps.
+/// State that a [`SaveDecisionPolicy`] sees in addition to the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DecisionContext {
-    /// Whether a save goes on in the background.
+    /// Whether a save is running in the background.
     pub is_saving_in_progress: bool,
-    /// Whether the program is to [save and end](crate::preemption).
+    /// Whether the program should [save and exit](crate::preemption).
     pub reached_preemption: bool,
 }
 
 impl DecisionContext {
-    /// Of these answers.
+    /// Creates a context from its two fields.
     pub fn new(is_saving_in_progress: bool, reached_preemption: bool) -> DecisionContext {
         DecisionContext {
             is_saving_in_progress,
@@ -25,10 +25,10 @@ impl DecisionContext {
     }
 }
 
-/// Says whether a step is saved.
+/// Decides whether a step is saved.
 pub trait SaveDecisionPolicy: Send + Sync {
-    /// Whether this step is saved, after these, which are in order. The time of the step
-    /// is now, and it has no metrics yet.
+    /// Returns whether to save `step`, given the `previous` checkpoints in ascending order. The
+    /// time of `step` is the current time, and it has no metrics yet.
     fn should_save(
         &self,
         step: &CheckpointInfo,
@@ -36,22 +36,22 @@ pub trait SaveDecisionPolicy: Send + Sync {
         context: &DecisionContext,
     ) -> bool;
 
-    /// Whether every process decides alike for sure. If not, as with times, the primary
-    /// one decides for all.
+    /// Returns whether every process is certain to make the same decision. If not, for example
+    /// because clocks are involved, the primary process decides for all.
     fn same_everywhere(&self) -> bool {
         false
     }
 }
 
-/// Saves the steps that a number divides.
+/// Policy that saves the multiples of a number.
 #[derive(Clone, Copy, Debug)]
 pub struct FixedIntervalPolicy(u64);
 
 impl FixedIntervalPolicy {
-    /// Saves the multiples of this number.
+    /// Creates a policy that saves the multiples of `interval`.
     ///
     /// # Panics
-    /// If it is 0.
+    /// Panics if `interval` is 0.
     #[track_caller]
     pub fn new(interval: u64) -> FixedIntervalPolicy {
         assert!(
@@ -77,12 +77,12 @@ impl SaveDecisionPolicy for FixedIntervalPolicy {
     }
 }
 
-/// Saves certain steps.
+/// Policy that saves a fixed set of steps.
 #[derive(Clone, Debug, Default)]
 pub struct SpecificStepsPolicy(BTreeSet<u64>);
 
 impl SpecificStepsPolicy {
-    /// Saves these.
+    /// Creates a policy that saves these steps.
     pub fn new(steps: impl IntoIterator<Item = u64>) -> SpecificStepsPolicy {
         SpecificStepsPolicy(steps.into_iter().collect())
     }
@@ -103,11 +103,11 @@ impl SaveDecisionPolicy for SpecificStepsPolicy {
     }
 }
 
-/// Saves as often as it can: whenever no save goes on, and some time has gone by since
-/// the last.
+/// Policy that saves as often as possible: whenever no save is running and a minimum time has
+/// passed since the last one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ContinuousCheckpointingPolicy {
-    /// The least time between two saves.
+    /// Minimum time between two saves.
     pub minimum_interval: Option<Duration>,
 }
 
@@ -131,7 +131,7 @@ impl SaveDecisionPolicy for ContinuousCheckpointingPolicy {
     }
 }
 
-/// Saves when the program is to end.
+/// Policy that saves on a preemption request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PreemptionCheckpointingPolicy;
 
@@ -150,7 +150,7 @@ impl SaveDecisionPolicy for PreemptionCheckpointingPolicy {
     }
 }
 
-/// Saves the first step, if there is none yet.
+/// Policy that saves if there is no checkpoint yet.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InitialSavePolicy;
 
@@ -169,12 +169,12 @@ impl SaveDecisionPolicy for InitialSavePolicy {
     }
 }
 
-/// Saves what any of several policies saves.
+/// Policy that saves a step if any of several policies does.
 #[derive(Clone)]
 pub struct AnySavePolicy(Vec<Arc<dyn SaveDecisionPolicy>>);
 
 impl AnySavePolicy {
-    /// Saves what any of these saves.
+    /// Creates a policy that saves what any of these policies saves.
     pub fn new(policies: Vec<Arc<dyn SaveDecisionPolicy>>) -> AnySavePolicy {
         AnySavePolicy(policies)
     }
@@ -196,12 +196,12 @@ impl SaveDecisionPolicy for AnySavePolicy {
     }
 }
 
-/// Saves as a function says, of the step and the last one that was saved.
+/// Policy that calls a function with the step and the last saved step.
 #[derive(Clone)]
 pub struct ShouldSave(pub(crate) Arc<dyn Fn(u64, Option<u64>) -> bool + Send + Sync>);
 
 impl ShouldSave {
-    /// Saves as this function says.
+    /// Creates a policy that saves if the function returns `true`.
     ///
     /// ```
     /// use ramie_checkpoint::manager::policies::ShouldSave;
