@@ -1,12 +1,12 @@
-//! A wish that the program saves and ends: the machine is wanted back, or someone
+//! Preemption: requests to checkpoint and exit, because the machine is reclaimed or someone
 //! pressed Ctrl-C.
 //!
-//! [`on_signals`] makes SIGTERM and SIGINT such a wish; whoever hears of it in
-//! another way calls [`request`]. One process that hears of it is enough. A
-//! [`CheckpointManager`](crate::manager::CheckpointManager) then saves at the next
-//! step, whatever its policy, and its
-//! [`reached_preemption`](crate::manager::CheckpointManager::reached_preemption) tells
-//! the training loop to end.
+//! [`on_signals`] turns SIGTERM and SIGINT into such a request; programs that learn of a
+//! preemption in another way call [`request`]. A request to one process is enough. A
+//! [`CheckpointManager`](crate::manager::CheckpointManager) then saves at the next step,
+//! regardless of its policy, and
+//! [`reached_preemption`](crate::manager::CheckpointManager::reached_preemption) returns `true` so
+//! that the training loop can end.
 //!
 //! ```no_run
 //! use ramie_checkpoint::items::JsonSave;
@@ -36,36 +36,35 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
-/// What the signals set, once [`on_signals`] has installed the handlers.
+/// State set by the signal handlers after [`on_signals`] has installed them.
 static SIGNALS: OnceLock<Signals> = OnceLock::new();
 
 struct Signals {
-    /// The number of the last signal; 0 for none.
+    /// Number of the last signal, or 0 if there was none.
     received: Arc<AtomicUsize>,
-    /// Whether the next signal ends the process at once.
+    /// Whether the next signal ends the process immediately.
     ends: Arc<AtomicBool>,
 }
 
-/// Asks the program to save and to end. It does nothing but set a flag, so that a
-/// handler of signals may call it.
+/// Requests that the program saves and exits. It only sets a flag, so signal handlers may call it.
 pub fn request() {
     REQUESTED.store(true, Ordering::SeqCst);
 }
 
-/// Returns whether this process was asked to save and to end.
+/// Returns whether this process was requested to save and exit.
 pub fn requested() -> bool {
     REQUESTED.load(Ordering::SeqCst) || signal().is_some()
 }
 
-/// Returns the number of the signal that asked this process to save and to end. A
-/// program that ends because of it exits with 128 plus this number, so that the
-/// shell or the scheduler does not take the run for finished.
+/// Returns the number of the signal that requested this process to save and exit. A program that
+/// ends because of it should exit with 128 plus this number, so that the shell or the scheduler
+/// does not consider the run finished.
 pub fn signal() -> Option<i32> {
     let number = SIGNALS.get()?.received.load(Ordering::SeqCst);
     i32::try_from(number).ok().filter(|number| *number != 0)
 }
 
-/// Takes the request back, so that another run in the same process can begin.
+/// Withdraws the request, so that another run can start in the same process.
 pub fn withdraw() {
     REQUESTED.store(false, Ordering::SeqCst);
     if let Some(signals) = SIGNALS.get() {
@@ -74,23 +73,22 @@ pub fn withdraw() {
     }
 }
 
-/// Makes SIGTERM and SIGINT end the process at once again, for the part of a program
-/// after its last checkpoint.
+/// Makes SIGTERM and SIGINT end the process immediately again, for the part of a program after its
+/// last checkpoint.
 pub fn end_at_once() {
     if let Some(signals) = SIGNALS.get() {
         signals.ends.store(true, Ordering::SeqCst);
     }
 }
 
-/// From now on SIGTERM, which clusters send before they take a machine back, and
-/// SIGINT (Ctrl-C) [ask](request) the program to save and to end, instead of ending
-/// it at once. The second of them ends it at once, with the exit code that shells
-/// expect (143, 130): whoever does not want to wait need not.
+/// Installs handlers for SIGTERM, which clusters send before they reclaim a machine, and SIGINT
+/// (Ctrl-C). The first signal [requests](request) that the program saves and exits. A second one
+/// ends the process immediately, with the exit code that shells expect (143 or 130).
 ///
-/// Calling it again does nothing.
+/// Further calls have no effect.
 ///
 /// # Errors
-/// If the system refuses handlers.
+/// Returns an error if the handlers cannot be installed.
 pub fn on_signals() -> Result<()> {
     if SIGNALS.get().is_some() {
         return Ok(());
@@ -104,7 +102,7 @@ pub fn on_signals() -> Result<()> {
         return Ok(()); // another thread was faster
     }
     for (signal, number) in [(SIGTERM, SIGTERM as usize), (SIGINT, SIGINT as usize)] {
-        // In this order: the first signal finds the flag unset and sets it.
+        // The order matters: the first signal finds the flag unset and sets it.
         let listen = || -> io::Result<()> {
             flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&ends))?;
             flag::register_usize(signal, Arc::clone(&received), number)?;

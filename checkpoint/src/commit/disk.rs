@@ -1,5 +1,5 @@
-//! Everything that a save changes in the file system. Each function is one step that
-//! may fail, or be the last before the program is killed.
+//! All file system changes of a save. Each function is one operation that may fail, or after which
+//! the program may be killed.
 
 use crate::atomic::parent;
 use crate::{Error, Result};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 #[cfg(not(test))]
 mod fault {
-    /// Tests have steps fail here.
+    /// Fault injection point for tests.
     #[inline]
     pub fn reach(_: &std::path::Path, _: &'static str) -> std::io::Result<()> {
         Ok(())
@@ -18,14 +18,14 @@ mod fault {
 #[cfg(test)]
 use super::fault;
 
-/// Makes a folder, and those above it.
+/// Creates a directory and its parents.
 pub(crate) fn make_folder(folder: &Path) -> Result<()> {
     fault::reach(folder, "make")
         .and_then(|()| std::fs::create_dir_all(folder))
         .map_err(|e| Error::io(folder, "be made", e))
 }
 
-/// Makes an empty file, in place of the one that may be there.
+/// Creates an empty file, replacing an existing one.
 pub(crate) fn create(path: &Path) -> Result<File> {
     fault::reach(path, "create")
         .and_then(|()| File::create(path))
@@ -39,14 +39,14 @@ pub(crate) fn write(file: &mut File, path: &Path, bytes: &[u8]) -> Result<()> {
         .map_err(|e| Error::io(path, "be written", e))
 }
 
-/// Puts a file's bytes on the disk.
+/// Flushes a file's contents to disk.
 pub(crate) fn sync(file: &File, path: &Path) -> Result<()> {
     fault::reach(path, "sync")
         .and_then(|()| file.sync_all())
         .map_err(|e| Error::io(path, "be put on the disk", e))
 }
 
-/// Puts the names in a folder on the disk.
+/// Flushes a directory's entries to disk.
 pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
     let synced = fault::reach(folder, "sync folder");
     #[cfg(unix)]
@@ -54,15 +54,14 @@ pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
     synced.map_err(|e| Error::io(folder, "be put on the disk", e))
 }
 
-/// Writes a whole file, and puts it on the disk.
+/// Writes a whole file and flushes it to disk.
 pub(crate) fn write_synced(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = create(path)?;
     write(&mut file, path, bytes)?;
     sync(&file, path)
 }
 
-/// Gives a folder another name, and puts that on the disk. If that fails, it has its
-/// former name again.
+/// Renames a directory and flushes the change to disk. If the flush fails, restores the old name.
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
     fault::reach(from, "rename")
         .and_then(|()| std::fs::rename(from, to))
@@ -72,10 +71,10 @@ pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
     })
 }
 
-/// Puts a folder in the place of another one, which is then removed.
+/// Replaces a directory with another one and removes the old one.
 pub(crate) fn replace(from: &Path, to: &Path) -> Result<()> {
-    // Where the system can, both change their names at once, and there is no moment
-    // without a checkpoint.
+    // If the system supports it, exchange both names atomically: there is never a moment without a
+    // checkpoint.
     #[cfg(target_os = "linux")]
     {
         use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -98,7 +97,7 @@ pub(crate) fn replace(from: &Path, to: &Path) -> Result<()> {
     remove_folder(&aside)
 }
 
-/// A name beside a checkpoint's that is none of a checkpoint.
+/// Returns a sibling path whose name is never that of a checkpoint.
 pub(crate) fn aside(path: &Path, why: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(why);
@@ -106,7 +105,7 @@ pub(crate) fn aside(path: &Path, why: &str) -> PathBuf {
     name.into()
 }
 
-/// Removes a folder with everything in it, or a file, if it is there.
+/// Removes a directory with its contents, or a file, if it exists.
 pub(crate) fn remove_folder(folder: &Path) -> Result<()> {
     let removed = fault::reach(folder, "remove").and_then(|()| {
         if folder.symlink_metadata()?.is_dir() {

@@ -1,8 +1,8 @@
-//! The end of the process: it waits for saves that go on in the background.
+//! Waiting for background saves when the process exits.
 //!
-//! A [`Saver`](super::Saver) waits when it is dropped. One in a static or one that was
-//! leaked is never dropped, `std::process::exit` drops nothing, and another thread may
-//! still be waiting when `main` returns. The exit therefore waits, too.
+//! A [`Saver`](super::Saver) waits when it is dropped. But statics and leaked savers are never
+//! dropped, `std::process::exit` runs no destructors, and another thread may still be waiting when
+//! `main` returns. Therefore the exit of the process waits, too.
 
 use super::saver::Shared;
 use ramie_core::lock::{lock, unpoisoned};
@@ -10,10 +10,10 @@ use std::cell::Cell;
 use std::sync::{Arc, Condvar, Mutex, Once, Weak};
 use std::time::Duration;
 
-/// Saves that go on.
+/// Running saves.
 struct Saves {
     running: usize,
-    /// Those of which a failure may not have been returned yet.
+    /// Savers whose errors may not have been returned yet.
     savers: Vec<Weak<Shared>>,
 }
 
@@ -24,14 +24,14 @@ static SAVES: Mutex<Saves> = Mutex::new(Saves {
 
 static ENDED: Condvar = Condvar::new();
 
-/// How long an exit waits before it says why.
+/// Time that an exit waits before it prints the reason.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 thread_local! {
-    /// Waits when a thread that has started a save ends. On the thread that ends the
-    /// process this comes before any global object of the plugin is destroyed.
+    /// Waits when a thread that started a save ends. On the thread that ends the process, this
+    /// happens before any global object of the plugin is destroyed.
     static AT_END: WaitAtEnd = const { WaitAtEnd };
-    /// Whether this thread writes a checkpoint: its own end cannot be waited for.
+    /// Whether this thread writes a checkpoint; its own save cannot be waited for.
     static WRITES: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -43,15 +43,15 @@ impl Drop for WaitAtEnd {
     }
 }
 
-/// A save that an exit waits for, until it is dropped.
+/// A save that an exit waits for until this is dropped.
 pub(super) struct Running(());
 
 impl Running {
-    /// Registers a save that begins.
+    /// Registers a save that starts.
     pub fn begin(shared: &Arc<Shared>) -> Running {
         static REGISTERED: Once = Once::new();
         REGISTERED.call_once(|| ramie_core::at_exit(end));
-        // Fails on a thread that is ending: the exit of the process still waits.
+        // Fails on a thread that is ending; the exit of the process still waits.
         let _ = AT_END.try_with(|_| ());
         let mut saves = lock(&SAVES);
         saves.running += 1;
@@ -66,7 +66,7 @@ impl Running {
         Running(())
     }
 
-    /// Marks this thread as the one that writes.
+    /// Marks the current thread as the writer.
     pub fn here(&self) {
         WRITES.set(true);
     }
@@ -94,13 +94,13 @@ fn wait() {
     }
 }
 
-/// Waits for all saves, and prints the failures that nobody has asked for.
+/// Waits for all saves and prints the errors that were never returned.
 fn end() {
     wait();
     let savers = std::mem::take(&mut lock(&SAVES).savers);
     let failures: Vec<_> = savers.iter().filter_map(Weak::upgrade).collect();
     for error in failures.iter().filter_map(|saver| saver.take_failure()) {
-        // A log may be gone at the end of the process.
+        // A logger may no longer exist at process exit.
         eprintln!("ramie: {error}");
     }
 }

@@ -1,25 +1,25 @@
-//! Steps of a save that fail, or at which the program is killed: for tests.
+//! Fault injection for tests: operations of a save that fail, or at which the program is killed.
 
 use ramie_core::lock::lock;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
-/// What happens at one step.
+/// Effect of a fault at one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// There is no more space.
+    /// No space is left.
     DiskFull,
-    /// It is not allowed.
+    /// Permission is denied.
     Denied,
-    /// The program ends at once.
+    /// The program aborts.
     Killed,
 }
 
-/// The steps that are watched: those below one folder.
+/// Watched operations below one directory.
 struct Plan {
     folder: PathBuf,
-    /// The step at which something happens, and what.
+    /// Index of the operation with the fault, and its effect.
     at: Option<(usize, Fault)>,
     steps: Vec<String>,
 }
@@ -30,8 +30,8 @@ fn plans() -> MutexGuard<'static, Vec<Plan>> {
     lock(&PLANS)
 }
 
-/// Watches the steps below a folder from now on; `at` is the number of that with the
-/// fault, from 0.
+/// Starts watching the operations below a directory; `at` is the 0-based index of the operation
+/// with the fault.
 pub fn plan(folder: &Path, at: Option<(usize, Fault)>) {
     let mut plans = plans();
     plans.retain(|plan| plan.folder != folder);
@@ -42,7 +42,7 @@ pub fn plan(folder: &Path, at: Option<(usize, Fault)>) {
     });
 }
 
-/// The steps below a folder since it is watched; that ends here.
+/// Returns the operations below a directory since it was watched, and stops watching.
 pub fn steps(folder: &Path) -> Vec<String> {
     let mut plans = plans();
     match plans.iter().position(|plan| plan.folder == folder) {
@@ -51,7 +51,7 @@ pub fn steps(folder: &Path) -> Vec<String> {
     }
 }
 
-/// A step is reached.
+/// Records an operation and injects the planned fault.
 pub fn reach(path: &Path, what: &'static str) -> io::Result<()> {
     let mut plans = plans();
     let Some(plan) = plans.iter_mut().find(|plan| path.starts_with(&plan.folder)) else {

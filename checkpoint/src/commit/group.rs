@@ -1,4 +1,4 @@
-//! Agreement between the processes that save together.
+//! Synchronization of the processes that save together.
 
 use super::Process;
 use crate::{Error, Result};
@@ -8,44 +8,42 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// How the processes that save together find each other:
-/// `orbax.checkpoint.options.MultiprocessingOptions`.
+/// Options of multi-process saves: `orbax.checkpoint.options.MultiprocessingOptions`.
 #[derive(Clone, Debug, Default)]
 pub struct MultiprocessingOptions {
-    /// The process that commits, and writes what there is once.
+    /// Index of the process that commits and writes shared files.
     pub primary_host: usize,
-    /// The processes that save together, the primary one among them; all, if nothing
-    /// is said.
+    /// Processes that save together, including the primary one. Defaults to all.
     pub active_processes: Option<BTreeSet<usize>>,
-    /// A name that sets the meetings of these processes apart from those of others
-    /// that save into the same folder.
+    /// Key prefix that separates the barriers of these processes from those of others that save
+    /// into the same directory.
     pub barrier_sync_key_prefix: Option<String>,
 }
 
-/// The processes that save together, as one of them sees them: a chain of points at
-/// which all of them meet and learn whether any of them has failed.
+/// Processes that save together, as one of them sees them: a sequence of barriers at which each
+/// process learns whether any of them has failed.
 ///
-/// Every process comes to the same points in the same order. A failure is returned to
-/// all of them at the same point, so that they leave the chain together.
+/// Every process reaches the same barriers in the same order. An error is returned to all of them
+/// at the same barrier, so that they stop together.
 pub(crate) struct Group {
     process: Process,
     members: Vec<usize>,
     store: Option<KeyValueStore>,
     timeout: Duration,
     prefix: String,
-    /// The number of the next point.
+    /// Number of the next barrier.
     next: Mutex<u64>,
 }
 
-/// How often a group of each name was made: its points must not be those of another.
+/// Number of groups created per name; it keeps their barriers apart.
 static MADE: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
 
 impl Group {
-    /// The group of the processes that call this. Those that work together have the
-    /// same name, and are made in the same order in every process.
+    /// Creates the group of the processes that call this. Groups that work together have the same
+    /// name and are created in the same order in every process.
     ///
     /// # Panics
-    /// If this process or the primary one is not among those that are said to be active.
+    /// Panics if this process or the primary one is not among the active processes.
     #[track_caller]
     pub fn new(name: &str, options: &MultiprocessingOptions, timeout: Duration) -> Result<Group> {
         let process = match distributed::is_initialized() {
@@ -86,19 +84,19 @@ impl Group {
         Ok(group)
     }
 
-    /// The other processes.
+    /// Returns the indices of the other processes.
     pub fn others(&self) -> impl Iterator<Item = usize> {
         let me = self.process.index();
         self.members.iter().copied().filter(move |i| *i != me)
     }
 
-    /// Which process this is.
+    /// Returns the current process.
     pub fn process(&self) -> Process {
         self.process
     }
 
-    /// Waits until every process is here. If any of them brings a failure, all get
-    /// it; what `what` names is then what they were about.
+    /// Waits until every process reaches this barrier. If any of them passes an error, all of them
+    /// return it. `what` names the barrier.
     pub fn agree<T>(&self, what: &str, mine: Result<T>) -> Result<T> {
         let Some(store) = &self.store else {
             return mine;
@@ -106,7 +104,7 @@ impl Group {
         let text = mine.as_ref().err().map(ToString::to_string);
         let report = text.map_or(Vec::new(), String::into_bytes);
         let verdict = self.meet(store, what, &report, |reports| {
-            // The first failure, with the number of its process in front.
+            // Contains the first error, preceded by the index of its process.
             let failed = reports.iter().position(|report| !report.is_empty());
             failed.map_or(Vec::new(), |i| {
                 let mut verdict = format!("{}\n", self.members[i]).into_bytes();
@@ -114,7 +112,7 @@ impl Group {
                 verdict
             })
         });
-        // One's own failure says more than what is left of it here.
+        // This process's own error has more detail than its text.
         let value = mine?;
         let verdict = String::from_utf8_lossy(&verdict?).into_owned();
         match verdict.split_once('\n') {
@@ -126,7 +124,7 @@ impl Group {
         }
     }
 
-    /// What the primary process says, in all of them.
+    /// Returns the primary process's value in all processes.
     pub fn broadcast(&self, what: &str, value: &[u8]) -> Result<Vec<u8>> {
         match &self.store {
             None => Ok(value.to_vec()),
@@ -134,8 +132,8 @@ impl Group {
         }
     }
 
-    /// The same processes for a thread that does not come to the points of the chain;
-    /// nothing, if there is one process.
+    /// Returns the same processes for a thread that does not take part in the barriers, or `None`
+    /// if there is only one process.
     pub fn meeting(&self) -> Option<Meeting> {
         Some(Meeting {
             store: self.store.clone()?,
@@ -146,7 +144,7 @@ impl Group {
         })
     }
 
-    /// Brings the reports of all processes to the primary one, and its verdict to all.
+    /// Sends the reports of all processes to the primary one, and its verdict to all.
     fn meet(
         &self,
         store: &KeyValueStore,
@@ -171,7 +169,7 @@ impl Group {
             i => store.get(&key(&i.to_string()), self.timeout),
         };
         let reports = self.members.iter().map(of).collect::<Result<Vec<_>, _>>()?;
-        // Who is here has left the point before.
+        // All processes have left the previous barrier.
         if point > 1 {
             store.delete(&at(point - 1))?;
         }
@@ -181,7 +179,7 @@ impl Group {
     }
 }
 
-/// Words between processes outside of the chain of a [`Group`].
+/// Messages between processes outside the barriers of a [`Group`].
 pub(crate) struct Meeting {
     store: KeyValueStore,
     prefix: String,
@@ -191,14 +189,14 @@ pub(crate) struct Meeting {
 }
 
 impl Meeting {
-    /// Says a word to all.
+    /// Broadcasts a word to all processes.
     pub fn tell(&self, word: &str) -> Result<()> {
         Ok(self
             .store
             .put_overwrite(&format!("{}/{word}", self.prefix), b"")?)
     }
 
-    /// Whether somebody has said a word, or says it within a time.
+    /// Waits up to `within` for any process to broadcast `word`; returns whether one did.
     pub fn is_told(&self, word: &str, within: Duration) -> Result<bool> {
         match self.store.get(&format!("{}/{word}", self.prefix), within) {
             Ok(_) => Ok(true),
@@ -210,7 +208,7 @@ impl Meeting {
         }
     }
 
-    /// A number of each process.
+    /// Exchanges one number per process and returns all of them.
     pub fn exchange(&self, what: &str, mine: u64) -> Result<Vec<u64>> {
         let key = |i: usize| format!("{}/{what}/{i}", self.prefix);
         self.store.put(&key(self.index), &mine.to_le_bytes())?;

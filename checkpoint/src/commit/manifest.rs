@@ -1,9 +1,8 @@
-//! The list of a checkpoint's files, each with its size and checksum.
+//! The list of a checkpoint's files with their sizes and checksums.
 //!
-//! The file `_RAMIE_MANIFEST` holds JSON lines: a head with the number of files, a
-//! line for each of them in order of their paths, and the checksum of these lines.
-//! The checksum is CRC-32C (Castagnoli), which processors compute as fast as they
-//! read memory.
+//! The file `_RAMIE_MANIFEST` contains JSON lines: a header with the number of files, one line per
+//! file in order of their paths, and the checksum of these lines. The checksum is CRC-32C
+//! (Castagnoli), which processors compute as fast as they read memory.
 
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -13,14 +12,14 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// The manifest's name in the folder of a checkpoint.
+/// Name of the manifest in a checkpoint's directory.
 pub(crate) const MANIFEST: &str = "_RAMIE_MANIFEST";
 
-/// How much is read or written, and checksummed, at a time: it stays in the cache in
+/// Number of bytes that are read or written and checksummed at a time; they stay in the cache in
 /// between.
 pub(crate) const PIECE: usize = 256 << 10;
 
-/// What was written into a file.
+/// Size and checksum of a file's contents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Contents {
     pub size: u64,
@@ -28,7 +27,7 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
-    /// The contents of a file, which is read to its end.
+    /// Reads a file to its end and returns its size and checksum.
     pub fn of(file: &mut File) -> io::Result<Contents> {
         let length = usize::try_from(file.metadata()?.len()).unwrap_or(PIECE);
         let mut piece = vec![0; length.clamp(1, PIECE)];
@@ -41,15 +40,15 @@ impl Contents {
         }
     }
 
-    /// The contents with these bytes behind them.
+    /// Appends bytes to the contents.
     pub fn add(&mut self, bytes: &[u8]) {
         self.size += bytes.len() as u64;
         self.crc32c = crc32c::crc32c_append(self.crc32c, bytes);
     }
 
-    /// The contents with others behind them.
+    /// Appends other contents.
     pub fn append(&mut self, other: Contents) {
-        // Of no bytes there is nothing to append.
+        // Appending no bytes changes nothing.
         if other.size > 0 {
             let length = other.size as usize;
             self.crc32c = crc32c::crc32c_combine(self.crc32c, other.crc32c, length);
@@ -58,7 +57,7 @@ impl Contents {
     }
 }
 
-/// All files of a checkpoint, by their paths in its folder with `/` between parts.
+/// All files of a checkpoint by their relative paths, with `/` between parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Manifest {
     pub files: BTreeMap<String, Contents>,
@@ -97,11 +96,11 @@ fn number(text: &str) -> Option<u32> {
 }
 
 impl Manifest {
-    /// The text of the file.
+    /// Returns the text of the file.
     pub fn to_text(&self) -> String {
         let mut text = String::new();
         let line = |text: &mut String, value: serde_json::Result<String>| {
-            // Numbers and strings always have a text.
+            // Numbers and strings always serialize.
             let _ = writeln!(text, "{}", value.unwrap_or_default());
         };
         let head = Head {
@@ -124,7 +123,7 @@ impl Manifest {
         text
     }
 
-    /// The manifest of a file's bytes.
+    /// Parses the bytes of a manifest.
     pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Manifest> {
         let damaged = |what: &str| {
             Error::damaged(
@@ -174,14 +173,14 @@ impl Manifest {
     }
 }
 
-/// Where a file of a checkpoint is; its name may not lead out of the folder.
+/// Returns the path of a checkpoint's file. The name must not lead out of the directory.
 pub(crate) fn checked_path(folder: &Path, name: &str) -> Result<PathBuf> {
     let mut path = folder.to_owned();
     path.extend(checked_parts(folder, name)?);
     Ok(path)
 }
 
-/// The name of a file in a checkpoint, in parts.
+/// Splits the name of a checkpoint's file into its parts.
 fn checked_parts<'a>(folder: &Path, name: &'a str) -> Result<Vec<&'a str>> {
     let parts: Vec<&str> = name.split('/').collect();
     let whole = |part: &&str| {
@@ -249,7 +248,7 @@ mod tests {
                 let mut other = text.clone();
                 other[i] ^= 1 << bit;
                 let read = Manifest::from_bytes(Path::new("m"), &other);
-                // The case of a hexadecimal digit says nothing.
+                // The case of hexadecimal digits does not matter.
                 assert!(read.is_err() || read.unwrap() == sample(), "byte {i}");
             }
             let cut = Manifest::from_bytes(Path::new("m"), &text[..i]);

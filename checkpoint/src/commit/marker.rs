@@ -1,8 +1,8 @@
-//! The file that says that a checkpoint is whole.
+//! The file that marks a checkpoint as complete.
 //!
-//! `commit_success.txt` is Orbax's; its first line is for people. Ours has a second
-//! line, by which the loss of the manifest is noticed, too: the manifest's checksum,
-//! and that of the first line.
+//! `commit_success.txt` is Orbax's file; its first line is for people. Ramie adds a second line
+//! with the checksums of the manifest and of the first line, so that a lost manifest is also
+//! detected.
 
 use super::manifest::MANIFEST;
 use crate::error::DAMAGED;
@@ -11,29 +11,28 @@ use crate::{Error, Result};
 use ramie_core::files;
 use std::path::Path;
 
-/// The marker's name in the folder of a checkpoint, and of each of its items.
+/// Name of the marker in the directory of a checkpoint and of each of its items.
 pub(crate) const MARKER: &str = "commit_success.txt";
 
-/// The text for a folder that will be at `path`.
+/// Returns the text for a directory that will be at `path`.
 pub(crate) fn text(path: &Path) -> String {
     format!("Checkpoint commit was successful to {}", path.display())
 }
 
-/// The text for a checkpoint with this manifest.
+/// Returns the text for a checkpoint with this manifest.
 pub(crate) fn text_with(path: &Path, manifest: &[u8]) -> String {
-    // A name may contain anything; the text has one line.
+    // A name may contain newlines, but the text must be one line.
     let first = text(path).replace(['\n', '\r'], " ");
     let (manifest, line) = (crc32c::crc32c(manifest), crc32c::crc32c(first.as_bytes()));
     format!("{first}\n{MANIFEST} {manifest:08x} {line:08x}\n")
 }
 
-/// Whether the marker of a checkpoint with a manifest was written to its end.
+/// Returns whether the marker of a checkpoint with a manifest was written completely.
 pub(crate) fn is_complete(folder: &Path) -> bool {
     files::read(folder.join(MARKER)).is_ok_and(|text| text.ends_with(b"\n"))
 }
 
-/// Compares a checkpoint's manifest with its marker: what is there of both, must
-/// belong together.
+/// Checks that a checkpoint's manifest and marker belong together.
 pub(crate) fn check(folder: &Path, manifest: Option<&[u8]>) -> Result<()> {
     let path = folder.join(MARKER);
     let damaged = |what: &str| Err(Error::damaged(&path, format!("{what}{DAMAGED}")));

@@ -1,9 +1,8 @@
-//! Folders that appear whole or not at all.
+//! Directories that appear atomically.
 //!
-//! What is saved is written to a folder of another name by an [`ItemWriter`], which
-//! counts and checksums every byte on its way; a manifest of all files is put beside
-//! them, everything is put on the disk, and then the folder takes its name. An
-//! [`ItemReader`] compares what it reads with the manifest.
+//! An [`ItemWriter`] writes files to a temporary directory and computes their sizes and checksums
+//! on the way. A manifest of all files is added, everything is flushed to disk, and the directory
+//! is renamed. An [`ItemReader`] verifies what it reads against the manifest.
 
 mod disk;
 mod exit;
@@ -41,17 +40,17 @@ pub(crate) use marker::{MARKER, text as marker_text};
 pub(crate) use metadata::{METADATA, now};
 pub(crate) use parallel::{default_threads, for_each};
 
-/// What is in the name of a folder while a checkpoint is written there; Orbax's.
+/// Part of the name of a directory while a checkpoint is written there, as in Orbax.
 pub(crate) const TEMPORARY: &str = ".orbax-checkpoint-tmp";
 
-/// How a checkpoint becomes one: `orbax.checkpoint.options.AtomicityMode`.
+/// How a checkpoint is committed: `orbax.checkpoint.options.AtomicityMode`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Atomicity {
-    /// It is written in a folder of another name, which is renamed.
+    /// Writes to a temporary directory and renames it.
     #[default]
     AtomicRename,
-    /// It is written in place, and counts when the file `commit_success.txt` is there:
-    /// for file systems that cannot rename folders at once. One that is replaced is
-    /// removed before.
+    /// Writes in place; the checkpoint counts once the file `commit_success.txt` exists. For file
+    /// systems that cannot rename directories atomically. A checkpoint to be replaced is removed
+    /// first.
     CommitFile,
 }

@@ -1,22 +1,22 @@
-//! The same for many things, on a bounded number of threads.
+//! Parallel loops over a bounded number of threads.
 
 use crate::Result;
 use ramie_core::lock::{lock, unpoisoned};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// The threads that a save or a restore uses, if nothing else is said: more than
-/// there are cores on small machines, since they wait for the disk.
+/// Returns the default number of threads of a save or a restore. Small machines use more threads
+/// than they have cores, since the threads wait for the disk.
 pub(crate) fn default_threads() -> usize {
     std::thread::available_parallelism().map_or(4, |n| n.get().clamp(4, 16))
 }
 
-/// Calls a function with every item, on `threads` threads at most, this one among
-/// them. After a failure no further item is begun, and the failure of the first
-/// item in order that failed is returned.
+/// Calls a function with every item, on at most `threads` threads including the current one. After
+/// an error no further item is started, and the error of the first failed item in order is
+/// returned.
 ///
 /// # Panics
-/// If the function does, with its message.
+/// Panics with the function's message if the function panics.
 pub(crate) fn for_each<T: Send>(
     threads: usize,
     items: Vec<T>,

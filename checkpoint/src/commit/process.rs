@@ -1,9 +1,9 @@
-//! Which process this is of those that save together.
+//! Index and number of the processes that save together.
 
 use ramie_core::distributed;
 
-/// One of the processes that save together: each writes its part, and the primary
-/// one in addition what there is once.
+/// One of the processes that save together. Each writes its own data; the primary process also
+/// writes the shared files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Process {
     index: usize,
@@ -12,9 +12,9 @@ pub struct Process {
 }
 
 impl Process {
-    /// This process, of those that
-    /// [`distributed::initialize`](ramie_core::distributed::initialize) brought
-    /// together; number 0 is the primary one.
+    /// Returns the current process of those connected by
+    /// [`distributed::initialize`](ramie_core::distributed::initialize). Process 0 is the primary
+    /// one.
     pub fn current() -> Process {
         Process {
             index: distributed::process_index(),
@@ -23,7 +23,7 @@ impl Process {
         }
     }
 
-    /// This process as if it were the only one: it writes everything.
+    /// Returns this process as if it were the only one: it writes everything.
     pub fn alone() -> Process {
         Process {
             index: 0,
@@ -32,28 +32,28 @@ impl Process {
         }
     }
 
-    /// It, with this one as the primary process.
+    /// Sets the index of the primary process.
     pub(crate) fn with_primary(mut self, primary: usize) -> Process {
         self.primary = primary;
         self
     }
 
-    /// The number of the primary process.
+    /// Returns the index of the primary process.
     pub(crate) fn primary(self) -> usize {
         self.primary
     }
 
-    /// Its number, from 0.
+    /// Returns the index of this process, starting at 0.
     pub fn index(self) -> usize {
         self.index
     }
 
-    /// How many processes there are.
+    /// Returns the number of processes.
     pub fn count(self) -> usize {
         self.count
     }
 
-    /// Whether it is the one that writes what there is once.
+    /// Returns whether this process writes the shared files.
     pub fn is_primary(self) -> bool {
         self.index == self.primary
     }

@@ -13,14 +13,12 @@ use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Reads the files of one item, and compares them with the manifest that was written
-/// with them. Where there is none, as in what Orbax wrote, files are taken as they
-/// are.
+/// Reads the files of one item and verifies them against the manifest. Without a manifest, as in
+/// checkpoints of Orbax, files are not verified.
 #[derive(Clone)]
 pub struct ItemReader {
     folder: PathBuf,
-    /// The folder's path below that of the manifest, with a `/` behind it if it is
-    /// not empty.
+    /// Path relative to the manifest's directory, followed by `/` if it is not empty.
     prefix: String,
     manifest: Option<Arc<Manifest>>,
     process: Process,
@@ -28,10 +26,10 @@ pub struct ItemReader {
 }
 
 impl ItemReader {
-    /// The reader of a whole checkpoint: the folder that a save made.
+    /// Opens a whole checkpoint: a directory created by a save.
     ///
     /// # Errors
-    /// If there is no such folder, or its manifest cannot be read or is damaged.
+    /// Returns an error if the directory does not exist, or its manifest is unreadable or damaged.
     pub fn open(folder: impl Into<PathBuf>) -> Result<ItemReader> {
         let folder = folder.into();
         expect_folder(&folder)?;
@@ -49,30 +47,30 @@ impl ItemReader {
         })
     }
 
-    /// The item's folder.
+    /// Returns the item's directory.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Which of the processes that restore together this is.
+    /// Returns the current process of those that restore together.
     pub fn process(&self) -> Process {
         self.process
     }
 
-    /// How many threads [`for_each`](ItemReader::for_each) uses.
+    /// Returns the number of threads that [`for_each`](ItemReader::for_each) uses.
     pub fn threads(&self) -> usize {
         self.threads
     }
 
-    /// Whether there is a manifest, so that files are compared with what was written.
+    /// Returns whether there is a manifest to verify files against.
     pub fn is_checked(&self) -> bool {
         self.manifest.is_some()
     }
 
-    /// The reader of a folder in this one.
+    /// Returns a reader of a subdirectory.
     ///
     /// # Errors
-    /// If the name leads out of the folder.
+    /// Returns an error if the name leads out of the directory.
     pub fn subfolder(&self, name: &str) -> Result<ItemReader> {
         Ok(ItemReader {
             folder: self.path(name)?,
@@ -81,31 +79,31 @@ impl ItemReader {
         })
     }
 
-    /// Where a file is.
+    /// Returns the path of a file.
     ///
     /// # Errors
-    /// If the name leads out of the folder.
+    /// Returns an error if the name leads out of the directory.
     pub fn path(&self, name: &str) -> Result<PathBuf> {
         checked_path(&self.folder, name)
     }
 
-    /// What the manifest says of a file.
+    /// Returns the manifest's entry of a file.
     fn expected(&self, name: &str) -> Option<Contents> {
         let manifest = self.manifest.as_ref()?;
         let file = manifest.files.get(&format!("{}{name}", self.prefix));
         file.copied()
     }
 
-    /// Whether the file is there, or should be.
+    /// Returns whether the file exists or is listed in the manifest.
     pub fn contains(&self, name: &str) -> bool {
         self.expected(name).is_some() || self.path(name).is_ok_and(|path| path.is_file())
     }
 
-    /// The names of all files in the folder, in order: those of the manifest, or,
-    /// without one, those that are there.
+    /// Returns the sorted names of all files in the directory: those in the manifest or, without
+    /// one, the existing files.
     ///
     /// # Errors
-    /// If the folder cannot be listed.
+    /// Returns an error if the directory cannot be listed.
     pub fn names(&self) -> Result<Vec<String>> {
         if let Some(manifest) = &self.manifest {
             let below = manifest.files.keys();
@@ -118,11 +116,11 @@ impl ItemReader {
         Ok(names)
     }
 
-    /// The names of the folders in this one, in order: of a whole checkpoint they are
-    /// its items.
+    /// Returns the sorted names of the subdirectories; for a whole checkpoint, these are its
+    /// items.
     ///
     /// # Errors
-    /// If the folder cannot be listed.
+    /// Returns an error if the directory cannot be listed.
     pub fn subfolders(&self) -> Result<Vec<String>> {
         let failed = |e| Error::io(&self.folder, "be listed", e);
         let mut names = Vec::new();
@@ -136,11 +134,11 @@ impl ItemReader {
         Ok(names)
     }
 
-    /// The bytes of a file.
+    /// Returns the bytes of a file.
     ///
     /// # Errors
-    /// If there is no such file, it cannot be read, or it is not what was written:
-    /// [`Error::Damaged`].
+    /// Returns an error if the file does not exist, cannot be read, or differs from what was
+    /// written ([`Error::Damaged`]).
     pub fn read(&self, name: &str) -> Result<Vec<u8>> {
         let mut opened = self.open_file(name)?;
         let mut bytes = Vec::new();
@@ -165,10 +163,10 @@ impl ItemReader {
         Ok(bytes)
     }
 
-    /// Reads a file into memory that has just its size.
+    /// Reads a file into a buffer of exactly its size.
     ///
     /// # Errors
-    /// As [`read`](ItemReader::read); and if the file has another size.
+    /// Same as [`read`](ItemReader::read). Also returns an error if the file has another size.
     pub fn read_into(&self, name: &str, bytes: &mut [u8]) -> Result<()> {
         let mut opened = self.open_file(name)?;
         if opened.length != bytes.len() as u64 {
@@ -185,10 +183,11 @@ impl ItemReader {
         opened.finish()
     }
 
-    /// Compares one file with the manifest; without one, nothing is read.
+    /// Verifies one file against the manifest. Does nothing without a manifest.
     ///
     /// # Errors
-    /// [`Error::Damaged`] if it is not what was written; and if it cannot be read.
+    /// Returns [`Error::Damaged`] if the file differs from what was written, or another error if
+    /// it cannot be read.
     pub fn verify(&self, name: &str) -> Result<()> {
         if self.manifest.is_none() {
             return Ok(());
@@ -199,11 +198,11 @@ impl ItemReader {
         opened.finish()
     }
 
-    /// Compares one file with the manifest, of which parts were read already: their
-    /// contents by where they begin. Only the rest is read.
+    /// Verifies one file against the manifest when parts of it were already read: `parts` maps
+    /// their offsets to their contents. Reads only the rest.
     ///
     /// # Errors
-    /// As [`verify`](ItemReader::verify).
+    /// Same as [`verify`](ItemReader::verify).
     pub(crate) fn verify_rest(&self, name: &str, parts: &BTreeMap<u64, Contents>) -> Result<()> {
         if self.expected(name).is_none() {
             return Ok(());
@@ -229,12 +228,12 @@ impl ItemReader {
         }
     }
 
-    /// Compares all files of the folder with the manifest, in parallel; without one,
-    /// nothing is read.
+    /// Verifies all files of the directory against the manifest, in parallel. Does nothing without
+    /// a manifest.
     ///
     /// # Errors
-    /// [`Error::Damaged`] for the first file that is not what was written or is
-    /// missing; and if one cannot be read.
+    /// Returns [`Error::Damaged`] for the first file that is missing or differs from what was
+    /// written, or another error if a file cannot be read.
     pub fn verify_all(&self) -> Result<()> {
         if self.manifest.is_none() {
             return Ok(());
@@ -242,11 +241,11 @@ impl ItemReader {
         self.for_each(self.names()?, |name| self.verify(&name))
     }
 
-    /// Calls a function with every item, on several threads, this one among them.
-    /// After a failure no further item is begun.
+    /// Calls a function with every item, on several threads including the current one. After an
+    /// error no further item is started.
     ///
     /// # Errors
-    /// The failure of the first item in order that failed.
+    /// Returns the error of the first failed item in order.
     pub fn for_each<T: Send>(
         &self,
         items: Vec<T>,
@@ -285,7 +284,7 @@ impl ItemReader {
     }
 }
 
-/// A file that is being read, and what was read of it.
+/// An open file and the contents read so far.
 struct Opened {
     path: PathBuf,
     file: File,
@@ -316,12 +315,12 @@ impl Opened {
     }
 }
 
-/// The files in a folder and those below it.
+/// Collects the names of the files in a directory and its subdirectories.
 pub(crate) fn list(folder: &Path, prefix: &str, names: &mut Vec<String>) -> Result<()> {
     let failed = |e| Error::io(folder, "be listed", e);
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
-        // Names that are no text are none of a checkpoint.
+        // Names that are not UTF-8 are never part of a checkpoint.
         let Ok(name) = entry.file_name().into_string() else {
             continue;
         };

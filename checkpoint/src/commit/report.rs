@@ -1,30 +1,30 @@
-//! How long saves take.
+//! Timings of saves.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How long a save took, and what it wrote.
+/// Timings and size of a save.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SaveReport {
-    /// The checkpoint.
+    /// Path of the checkpoint.
     pub path: PathBuf,
-    /// How long the caller waited for the save before this one to end.
+    /// Time that the caller waited for the previous save.
     pub waited: Duration,
-    /// How long the caller waited for the snapshot: the copy to the host.
+    /// Time that the caller waited for the snapshot: the copy to the host.
     pub snapshot: Duration,
-    /// How long the caller waited in all.
+    /// Total time that the caller waited.
     pub blocking: Duration,
-    /// The time from the call until the checkpoint was on the disk under its name.
+    /// Time from the call until the checkpoint was committed to disk.
     pub total: Duration,
-    /// How many files there are.
+    /// Number of files.
     pub files: usize,
-    /// Their size.
+    /// Total size of the files.
     pub bytes: u64,
 }
 
-/// One line for people.
+/// Formats the report in one line.
 ///
 /// ```text
 /// run/300: blocked 12 ms (9 ms for the copy), 812 ms in all, 1.1 GB in 46 files

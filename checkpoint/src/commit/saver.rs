@@ -1,4 +1,4 @@
-//! Saves that go on in the background.
+//! Background saves.
 
 use super::exit::Running;
 use super::transaction::{Contents, Transaction, Written, check_name};
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How a [`Saver`] saves.
+/// Options of a [`Saver`].
 #[derive(Clone)]
 pub struct SaverOptions {
     asynchronous: bool,
@@ -27,7 +27,7 @@ pub struct SaverOptions {
     callback: Option<Arc<dyn Fn() + Send + Sync>>,
 }
 
-/// How long processes wait for each other, if nothing else is said; Orbax's.
+/// Default time that processes wait for each other, as in Orbax.
 const TIMEOUT: Duration = Duration::from_secs(1200);
 
 impl Default for SaverOptions {
@@ -45,22 +45,24 @@ impl Default for SaverOptions {
 }
 
 impl SaverOptions {
-    /// In the background, on a few threads, with a rename at the end.
+    /// Creates default options: save in the background on several threads, and commit with a
+    /// rename.
     pub fn new() -> SaverOptions {
         SaverOptions::default()
     }
 
-    /// Whether a save goes on in the background when its caller has its snapshot; if
-    /// not, the caller waits for the end. It does, if not set.
+    /// Sets whether saves continue in the background after the snapshot is taken. If `false`, the
+    /// caller waits until the save is complete. Defaults to `true`.
     pub fn asynchronous(mut self, asynchronous: bool) -> SaverOptions {
         self.asynchronous = asynchronous;
         self
     }
 
-    /// How many threads write; between 4 and 16, as there are cores, if not set.
+    /// Sets the number of threads that write. Defaults to the number of CPU cores, clamped to
+    /// 4..=16.
     ///
     /// # Panics
-    /// If it is 0.
+    /// Panics if `threads` is 0.
     #[track_caller]
     pub fn threads(mut self, threads: usize) -> SaverOptions {
         assert!(
@@ -71,33 +73,32 @@ impl SaverOptions {
         self
     }
 
-    /// How long processes wait for each other; 20 minutes, if not set.
+    /// Sets how long processes wait for each other. Defaults to 20 minutes.
     pub fn timeout(mut self, timeout: Duration) -> SaverOptions {
         self.timeout = timeout;
         self
     }
 
-    /// How a checkpoint becomes one.
+    /// Sets how a checkpoint is committed. Defaults to an atomic rename.
     pub fn atomicity(mut self, atomicity: Atomicity) -> SaverOptions {
         self.atomicity = atomicity;
         self
     }
 
-    /// The permissions of the folder of a checkpoint, as a number of Unix such as
-    /// `0o750`; what the process gives to new folders, if not set.
+    /// Sets the Unix permissions of the checkpoint's directory, such as `0o750`. Defaults to those
+    /// of new directories of the process.
     pub fn path_permission_mode(mut self, mode: u32) -> SaverOptions {
         self.permissions = Some(mode);
         self
     }
 
-    /// How the processes find each other that save together.
+    /// Sets how the processes that save together synchronize.
     pub fn multiprocessing(mut self, options: MultiprocessingOptions) -> SaverOptions {
         self.multiprocessing = options;
         self
     }
 
-    /// A function that is called when a checkpoint has its name, from the thread that
-    /// wrote it.
+    /// Sets a callback that the saving thread runs after it commits a checkpoint.
     pub fn post_finalization_callback(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
         self.callback = Some(Arc::new(f));
         self
@@ -115,7 +116,7 @@ impl std::fmt::Debug for SaverOptions {
     }
 }
 
-/// What one save is to do besides writing.
+/// Options of a single save.
 #[derive(Default)]
 pub struct SaveOptions {
     force: bool,
@@ -125,50 +126,50 @@ pub struct SaveOptions {
 }
 
 impl SaveOptions {
-    /// Nothing.
+    /// Creates default options: no metadata, and existing checkpoints are not replaced.
     pub fn new() -> SaveOptions {
         SaveOptions::default()
     }
 
-    /// Whether a checkpoint that is there already is replaced.
+    /// Sets whether to replace an existing checkpoint. Defaults to `false`.
     pub fn force(mut self, force: bool) -> SaveOptions {
         self.force = force;
         self
     }
 
-    /// What is kept in the file `_CHECKPOINT_METADATA`.
+    /// Sets custom metadata, which is stored in the file `_CHECKPOINT_METADATA`.
     pub fn custom_metadata(mut self, metadata: Map<String, Value>) -> SaveOptions {
         self.custom_metadata = metadata;
         self
     }
 
-    /// What is done in the background after the commit, or after its failure: the
-    /// argument says whether the checkpoint is there.
+    /// Sets a function to run in the background after the commit or after its failure; the
+    /// argument tells whether the checkpoint was committed.
     pub(crate) fn then(mut self, f: impl FnOnce(bool) -> Result<()> + Send + 'static) -> Self {
         self.then = Some(Box::new(f));
         self
     }
 
-    /// When the caller's wait began, and how much of it was for the save before.
+    /// Sets when the caller's wait began, and how much of it was for the previous save.
     pub(crate) fn begun(mut self, begun: Instant, waited: Duration) -> Self {
         self.begun = Some((begun, waited));
         self
     }
 }
 
-/// Saves checkpoints, one after the other, while the caller goes on.
+/// Saves checkpoints one at a time while the caller continues.
 ///
-/// A save returns when it has its [snapshot](SaveArgs::snapshot); a thread of its own
-/// writes and commits it, with the help of a bounded number of others. The next save
-/// waits for the end of the last, so that there is never more than one snapshot in
-/// memory. What fails in the background is returned by the next call: of
-/// [`save`](Saver::save), [`wait_until_finished`](Saver::wait_until_finished) or
+/// A save returns once it has taken its [snapshot](SaveArgs::snapshot). A background thread then
+/// writes and commits it with a bounded number of helper threads. The next save waits for that
+/// thread, so there is never more than one snapshot in memory. The error of a background save is
+/// returned by the next call of [`save`](Saver::save),
+/// [`wait_until_finished`](Saver::wait_until_finished) or
 /// [`check_for_errors`](Saver::check_for_errors).
 ///
-/// A saver waits when it is dropped. When the process ends in an orderly way, by a return or
-/// a panic of `main` or by [`std::process::exit`], it waits for all saves, also those of
-/// savers in statics, of leaked ones and of other threads, and prints a failure that nobody
-/// asked for on stderr. After an abort or a kill the last step that was committed is intact.
+/// Dropping a saver waits for its save. When the process exits normally (`main` returns or panics,
+/// or [`std::process::exit`] is called), it waits for all saves, including those of savers in
+/// statics, of leaked savers and of other threads. Errors that were never returned are printed to
+/// stderr. After an abort or a kill, the last committed checkpoint is intact.
 ///
 /// ```
 /// use ramie_checkpoint::commit::{SaveOptions, Saver, SaverOptions};
@@ -192,7 +193,7 @@ pub struct Saver {
     shared: Arc<Shared>,
 }
 
-/// What the thread in the background leaves.
+/// State shared with the background thread.
 #[derive(Default)]
 pub(super) struct Shared {
     busy: AtomicBool,
@@ -201,14 +202,14 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// The failure that was not returned yet.
+    /// Takes the error that has not been returned yet.
     pub fn take_failure(&self) -> Option<Error> {
         lock(&self.failure).take()
     }
 }
 
 impl Saver {
-    /// A saver that has nothing to do yet.
+    /// Creates an idle saver.
     pub fn new(options: SaverOptions) -> Saver {
         Saver {
             options,
@@ -218,13 +219,14 @@ impl Saver {
         }
     }
 
-    /// Saves one item, or a composite of several, in a folder that appears when
-    /// everything is on the disk. Of several processes all call it.
+    /// Saves one item, or a composite of several, in a directory that appears atomically once all
+    /// files are on disk. In a multi-process program, all processes must call this.
     ///
     /// # Errors
-    /// The failure of the save before this one, and then nothing is saved. If the path is
-    /// taken and `force` is not set, or the snapshot fails. Without a background also if something cannot be written; a
-    /// checkpoint that was there is then as it was.
+    /// Returns the previous save's error, if it failed; nothing is then saved. Returns an error if
+    /// the path already exists and `force` is not set, or if the snapshot fails. Without
+    /// background saving, also returns an error if something cannot be written. In all these cases
+    /// an existing checkpoint is unchanged.
     #[track_caller]
     pub fn save(&self, path: &Path, args: &dyn SaveArgs, options: SaveOptions) -> Result<()> {
         let name = path.to_string_lossy();
@@ -233,7 +235,7 @@ impl Saver {
         self.save_in(group, path, args, options)
     }
 
-    /// [`save`](Saver::save) by processes that know each other.
+    /// Saves like [`save`](Saver::save), with an existing group of processes.
     pub(crate) fn save_in(
         &self,
         group: Arc<Group>,
@@ -241,7 +243,7 @@ impl Saver {
         args: &dyn SaveArgs,
         options: SaveOptions,
     ) -> Result<()> {
-        // Of several threads that save, one is here.
+        // Only one thread saves at a time.
         let _saving = lock(&self.saving);
         let start = Instant::now();
         self.wait_until_finished()?;
@@ -322,36 +324,36 @@ impl Saver {
         Ok(())
     }
 
-    /// Waits for the end of the save that is going on.
+    /// Waits until the running save is complete.
     ///
     /// # Errors
-    /// The failure of that save, or of one before, if it was not returned yet:
+    /// Returns the error of that save, or of an earlier one whose error was not returned yet:
     /// [`Error::Save`].
     pub fn wait_until_finished(&self) -> Result<()> {
-        // The lock is held while waiting: who comes later waits as well.
+        // The lock is held while waiting, so that concurrent callers wait as well.
         let mut running = lock(&self.running);
         if let Some(thread) = running.take() {
-            // What happened in it, it has left behind.
+            // The thread stored its outcome in `shared`.
             let _ = thread.join();
         }
         drop(running);
         self.check_for_errors()
     }
 
-    /// Returns what failed in the background since the last call, without waiting.
+    /// Returns the background error since the last call, if any, without waiting.
     ///
     /// # Errors
-    /// The failure of the last save: [`Error::Save`].
+    /// Returns the error of the last save: [`Error::Save`].
     pub fn check_for_errors(&self) -> Result<()> {
         self.shared.take_failure().map_or(Ok(()), Err)
     }
 
-    /// Whether a save is going on.
+    /// Returns whether a save is running.
     pub fn is_saving_in_progress(&self) -> bool {
         self.shared.busy.load(Ordering::SeqCst)
     }
 
-    /// How long the last save took that was committed.
+    /// Returns the timings of the last committed save.
     pub fn last_report(&self) -> Option<SaveReport> {
         lock(&self.shared.report).clone()
     }
@@ -366,8 +368,8 @@ impl std::fmt::Debug for Saver {
     }
 }
 
-/// Waits for the end of the save. A failure that nobody has asked for is logged, or printed
-/// on stderr where there is no log.
+/// Waits for the running save. An error that was never returned is logged, or printed to stderr if
+/// there is no logger.
 impl Drop for Saver {
     fn drop(&mut self) {
         if let Err(error) = self.wait_until_finished() {
@@ -376,7 +378,7 @@ impl Drop for Saver {
     }
 }
 
-/// One save, without its caller.
+/// A single save, independent of its caller.
 struct Job {
     transaction: Transaction,
     then: Option<Box<dyn FnOnce(bool) -> Result<()> + Send>>,

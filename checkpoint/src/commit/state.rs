@@ -1,4 +1,4 @@
-//! Which folders are checkpoints.
+//! Detection of committed checkpoints.
 
 use super::TEMPORARY;
 use super::manifest::MANIFEST;
@@ -9,23 +9,24 @@ use crate::{Error, Result};
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// The file in which Orbax kept whole trees before.
+/// File in which older Orbax versions stored whole trees.
 const AGGREGATE: &str = "checkpoint";
 
-/// Whether a folder is a checkpoint.
+/// State of a directory that may be a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommitState {
-    /// It is, and Ramie or Orbax has committed it.
+    /// Ramie or Orbax has committed the checkpoint.
     Committed,
-    /// It is not: it is missing, empty, still being written, or holds something else.
+    /// Not a checkpoint: the directory is missing, empty, still being written, or contains
+    /// something else.
     Unfinished,
-    /// Ramie has written it to the end, but its commit marker is missing or incomplete, for
-    /// this reason: the save was interrupted at the last moment, or the file was damaged.
+    /// Ramie has written all files, but the commit marker is missing or incomplete, for this
+    /// reason: the save was interrupted at the last moment, or the file was damaged.
     Damaged(String),
 }
 
-/// Whether a folder holds a whole checkpoint: one that Ramie or Orbax has committed.
-/// [`commit_state`] tells unfinished ones from damaged ones.
+/// Returns whether a directory contains a checkpoint that Ramie or Orbax has committed.
+/// [`commit_state`] distinguishes unfinished from damaged checkpoints.
 ///
 /// ```
 /// use ramie_checkpoint::commit::{is_committed, save_item};
@@ -42,15 +43,15 @@ pub enum CommitState {
 /// ```
 ///
 /// # Errors
-/// If the folder cannot be looked into.
+/// Returns an error if the directory cannot be read.
 pub fn is_committed(folder: impl AsRef<Path>) -> Result<bool> {
     Ok(commit_state(folder)? == CommitState::Committed)
 }
 
-/// Whether a folder is a checkpoint, and if not, why.
+/// Returns the state of a directory that may be a checkpoint.
 ///
 /// # Errors
-/// If the folder cannot be looked into.
+/// Returns an error if the directory cannot be read.
 pub fn commit_state(folder: impl AsRef<Path>) -> Result<CommitState> {
     use CommitState::{Committed, Damaged, Unfinished};
     let folder = folder.as_ref();
@@ -59,8 +60,8 @@ pub fn commit_state(folder: impl AsRef<Path>) -> Result<CommitState> {
         return Ok(Unfinished);
     }
     let has = |name: &str| folder.join(name).is_file();
-    // Both Ramie and Orbax write the marker last. In place it is written after the
-    // manifest, and may be there without its text.
+    // Both Ramie and Orbax write the marker last. With `Atomicity::CommitFile` it is written after
+    // the manifest and may be incomplete.
     if has(MANIFEST) {
         return Ok(match marker::is_complete(folder) {
             true => Committed,
@@ -71,7 +72,7 @@ pub fn commit_state(folder: impl AsRef<Path>) -> Result<CommitState> {
     if has(MARKER) {
         return Ok(Committed);
     }
-    // Former versions of Orbax wrote no marker, but renamed as well.
+    // Older Orbax versions wrote no marker, but also committed with a rename.
     if StepMetadata::of(folder).is_ok_and(|m| m.is_some_and(|m| m.committed().is_some())) {
         return Ok(Committed);
     }
@@ -80,7 +81,7 @@ pub fn commit_state(folder: impl AsRef<Path>) -> Result<CommitState> {
     }
     let failed = |e| Error::io(folder, "be listed", e);
     let entries = match std::fs::read_dir(folder) {
-        // It was removed in between.
+        // The directory was removed in the meantime.
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Unfinished),
         other => other.map_err(failed)?,
     };

@@ -1,4 +1,4 @@
-//! One save: from a temporary folder to the name of the checkpoint.
+//! A single save, from the temporary directory to the committed checkpoint.
 
 use super::group::Group;
 use super::manifest::{MANIFEST, Manifest};
@@ -18,30 +18,30 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What one save writes: everything that a thread of its own needs.
+/// Everything that one save writes, ready to move to another thread.
 pub(crate) struct Transaction {
-    /// Where the checkpoint will be.
+    /// Final path of the checkpoint.
     pub path: PathBuf,
-    /// Whether one that is there already is replaced.
+    /// Whether to replace an existing checkpoint.
     pub overwrite: bool,
     pub contents: Contents,
     pub custom_metadata: Map<String, Value>,
     pub group: Arc<Group>,
     pub threads: usize,
     pub atomicity: Atomicity,
-    /// The permissions of the checkpoint's folder, as a number of Unix.
+    /// Unix permissions of the checkpoint's directory.
     pub permissions: Option<u32>,
 }
 
-/// The snapshots of a save.
+/// Snapshots of a save.
 pub(crate) enum Contents {
-    /// One item, in the checkpoint's own folder.
+    /// A single item, in the checkpoint's own directory.
     One(Item),
-    /// Items in folders of their names.
+    /// Items in directories of their names.
     Named(Vec<(String, Item)>),
 }
 
-/// The snapshot of one item, and the class of Python that reads it.
+/// Snapshot of one item, and the Python class that reads it.
 pub(crate) struct Item {
     handler: String,
     snapshot: Box<dyn Snapshot>,
@@ -57,7 +57,7 @@ impl Item {
 }
 
 impl Contents {
-    /// Takes the snapshots: the part of a save for which its caller waits.
+    /// Takes the snapshots: the part of a save that the caller waits for.
     pub fn of(args: &dyn SaveArgs, group: &Group) -> Result<Contents> {
         let Some(items) = args.items() else {
             return Ok(Contents::One(Item::of(args, group)?));
@@ -80,7 +80,7 @@ impl Contents {
         }
     }
 
-    /// Does something with each item and the writer of its folder.
+    /// Calls a function with each item and the writer of its directory.
     fn each(
         &mut self,
         root: &ItemWriter,
@@ -95,7 +95,7 @@ impl Contents {
     }
 }
 
-/// What a save has written.
+/// Number and total size of the files of a save.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Written {
     pub files: usize,
@@ -103,8 +103,8 @@ pub(crate) struct Written {
 }
 
 impl Transaction {
-    /// Writes everything, and gives it its name. Every process calls it; a failure of
-    /// one is returned in all of them, and then nothing has changed.
+    /// Writes everything and commits it. Every process must call this; an error of one is returned
+    /// in all of them, and then nothing has changed.
     pub fn run(mut self) -> Result<Written> {
         let folder = match self.atomicity {
             Atomicity::AtomicRename => disk::aside(&self.path, ""),
@@ -115,14 +115,14 @@ impl Transaction {
         self.group.agree("folder", make)?;
         let result = self.fill(&folder, begun);
         if result.is_err() && self.group.process().is_primary() {
-            // What is left of it takes space, and space may be what was lacking. If it
-            // cannot be removed, the next save of this name tries again.
+            // The leftovers take space, and space may be what was lacking. If they cannot be
+            // removed, the next save of this name tries again.
             let _ = disk::remove_folder(&folder);
         }
         result
     }
 
-    /// Does something in the primary process only.
+    /// Calls a function in the primary process only.
     fn as_primary(&mut self, f: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         match self.group.process().is_primary() {
             true => f(self),
@@ -130,7 +130,7 @@ impl Transaction {
         }
     }
 
-    /// Makes the folder to write in. What a save that was killed left there is removed.
+    /// Creates the directory to write in, removing the leftovers of an interrupted save.
     fn make(&self, folder: &Path) -> Result<()> {
         check_name(&self.path, self.overwrite)?;
         disk::remove_folder(folder)?;
@@ -139,7 +139,7 @@ impl Transaction {
             set_permissions(folder, mode)?;
         }
         if self.atomicity == Atomicity::CommitFile {
-            // Says that the folder is a checkpoint that has begun and has not ended.
+            // Marks the directory as a checkpoint that was started but not completed.
             let begun = StepMetadata {
                 init_timestamp_nsecs: Some(metadata::now()),
                 ..StepMetadata::default()
@@ -164,7 +164,7 @@ impl Transaction {
         })
     }
 
-    /// Writes what this process has.
+    /// Writes the data of this process.
     fn write(&mut self, ledger: &Arc<Ledger>) -> Result<ItemWriter> {
         let process = self.group.process();
         let root = ItemWriter::root(ledger, process)?;
@@ -177,7 +177,7 @@ impl Transaction {
         Ok(root)
     }
 
-    /// Completes the folder, in the primary process, and gives it its name.
+    /// Completes the directory and commits it, in the primary process.
     fn commit(&mut self, ledger: &Ledger, root: &ItemWriter, begun: u64) -> Result<()> {
         let folder = ledger.folder();
         for process in self.group.others() {
@@ -209,7 +209,7 @@ impl Transaction {
         ledger.sync()?;
         let manifest = ledger.manifest().to_text();
         disk::write_synced(&folder.join(MANIFEST), manifest.as_bytes())?;
-        // The marker is last: without it nothing counts.
+        // Write the marker last: without it, nothing counts.
         disk::sync_folder(folder)?;
         let marker = marker::text_with(&self.path, manifest.as_bytes());
         disk::write_synced(&folder.join(MARKER), marker.as_bytes())?;
@@ -224,7 +224,7 @@ impl Transaction {
     }
 }
 
-/// The failure of a kind of item that panicked.
+/// Returns the error of an item that panicked.
 fn panicked(path: &Path, panic: &(dyn Any + Send)) -> Error {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
@@ -246,8 +246,8 @@ fn set_permissions(folder: &Path, mode: u32) -> Result<()> {
     Ok(())
 }
 
-/// Fails unless the name of a checkpoint is free, or what has it may be removed. What is
-/// not a checkpoint is never removed.
+/// Checks that a checkpoint's path is free or may be replaced. Directories that are not
+/// checkpoints are never removed.
 pub(crate) fn check_name(path: &Path, overwrite: bool) -> Result<()> {
     if path.symlink_metadata().is_err() {
         return Ok(());
@@ -278,7 +278,7 @@ fn exists(path: &Path) -> Error {
     )
 }
 
-/// Where a process says what it wrote, until the primary one has read it.
+/// Returns the file in which a process lists what it wrote, until the primary process has read it.
 fn part(folder: &Path, process: usize) -> PathBuf {
     folder.join(format!("{MANIFEST}.process_{process}"))
 }
@@ -296,10 +296,10 @@ fn read_part(folder: &Path, process: usize) -> Result<Manifest> {
     Ok(manifest)
 }
 
-/// Saves one item, or a composite of several, in a folder that appears when
-/// everything is on the disk.
+/// Saves one item, or a composite of several, in a directory that appears atomically once all
+/// files are on disk.
 ///
-/// Of several processes all call it.
+/// In a multi-process program, all processes must call this.
 ///
 /// ```
 /// use ramie_checkpoint::commit::{restore_item, save_item};
@@ -314,16 +314,17 @@ fn read_part(folder: &Path, process: usize) -> Result<Manifest> {
 /// ```
 ///
 /// # Errors
-/// If the path is taken, or something cannot be written; then nothing has changed.
+/// Returns an error if the path already exists or something cannot be written; then nothing has
+/// changed.
 pub fn save_item(path: impl AsRef<Path>, args: &dyn SaveArgs) -> Result<()> {
     let saver = Saver::new(SaverOptions::new().asynchronous(false));
     saver.save(path.as_ref(), args, SaveOptions::new())
 }
 
-/// Restores what [`save_item`] saved, or what Orbax's checkpointers saved.
+/// Restores an item that was saved by [`save_item`] or by Orbax's checkpointers.
 ///
 /// # Errors
-/// If a file is missing, damaged, cannot be read, or holds something else.
+/// Returns an error if a file is missing, damaged, unreadable, or of another kind.
 pub fn restore_item<R: RestoreArgs>(path: impl AsRef<Path>, args: R) -> Result<R::Item> {
     restore_checked(args, &ItemReader::open(path.as_ref())?)
 }

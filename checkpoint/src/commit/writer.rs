@@ -12,14 +12,14 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Files of at least this size are put on the disk as soon as they are written, while
-/// others are being written. Small ones wait until all are: one commit of the file
-/// system's journal then serves many.
+/// Size from which a file is flushed to disk as soon as it is written, while others are being
+/// written. Smaller files are flushed together at the end, so that one journal commit of the file
+/// system serves many.
 const LARGE: u64 = 1 << 20;
 
-/// What one save has written so far.
+/// Everything that one save has written so far.
 pub(crate) struct Ledger {
-    /// The folder that will be renamed.
+    /// Temporary directory that will be renamed.
     root: PathBuf,
     threads: usize,
     state: Mutex<LedgerState>,
@@ -29,7 +29,7 @@ pub(crate) struct Ledger {
 struct LedgerState {
     files: BTreeMap<String, Contents>,
     folders: BTreeSet<PathBuf>,
-    /// Files that are written, and not yet on the disk for certain.
+    /// Files that are written but not flushed to disk yet.
     unsynced: Vec<PathBuf>,
 }
 
@@ -46,7 +46,7 @@ impl Ledger {
         lock(&self.state)
     }
 
-    /// Makes a folder below the root, and remembers it.
+    /// Creates a directory below the root and records it.
     fn make_folder(&self, folder: &Path) -> Result<()> {
         if self.state().folders.contains(folder) {
             return Ok(());
@@ -56,31 +56,31 @@ impl Ledger {
         Ok(())
     }
 
-    /// Remembers a folder, and those above it up to the root.
+    /// Records a directory and its parents up to the root.
     fn remember(&self, folder: &Path) {
         let above = folder.ancestors();
         let above = above.take_while(|a| a.starts_with(&self.root));
         self.state().folders.extend(above.map(Path::to_owned));
     }
 
-    /// The folder that will be renamed.
+    /// Returns the temporary directory that will be renamed.
     pub fn folder(&self) -> &Path {
         &self.root
     }
 
-    /// The files written so far.
+    /// Returns the manifest of the files written so far.
     pub fn manifest(&self) -> Manifest {
         Manifest {
             files: self.state().files.clone(),
         }
     }
 
-    /// Enters what other processes wrote, and put on the disk.
+    /// Adds files that other processes wrote and flushed to disk.
     pub fn enter(&self, other: Manifest) {
         self.state().files.extend(other.files);
     }
 
-    /// Enters a file that was written past the ledger: it is read for its checksum.
+    /// Adds a file that was written without the ledger; it is read to compute its checksum.
     pub fn enter_foreign(&self, name: &str) -> Result<()> {
         let path = self.root.join(name);
         let failed = |e| Error::io(&path, "be read for its checksum", e);
@@ -92,7 +92,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Puts everything on the disk that is not yet there: files, then folders.
+    /// Flushes everything that is not on disk yet: files first, then directories.
     pub fn sync(&self) -> Result<()> {
         let (files, folders) = {
             let mut state = self.state();
@@ -102,7 +102,7 @@ impl Ledger {
             let file = File::open(&path).map_err(|e| Error::io(&path, "be opened", e))?;
             disk::sync(&file, &path)
         })?;
-        // Deep folders first: a folder that is there has its contents.
+        // Flush deep directories first, so that a directory on disk always has its contents.
         for folder in folders.iter().rev() {
             disk::sync_folder(folder)?;
         }
@@ -110,22 +110,22 @@ impl Ledger {
     }
 }
 
-/// Writes the files of one item into its folder, from any number of threads.
+/// Writes the files of one item into its directory, from any number of threads.
 ///
-/// Every file that is written through it is checksummed on its way to the disk. What
-/// is put into the [folder](ItemWriter::folder) in another way is found when the save
-/// is committed, and read once more for its checksum.
+/// Files written through this type are checksummed on their way to disk. Files that are put into
+/// the [directory](ItemWriter::folder) in another way are found at commit time and read again to
+/// compute their checksums.
 #[derive(Clone)]
 pub struct ItemWriter {
     ledger: Arc<Ledger>,
     folder: PathBuf,
-    /// The folder's path below the root, with a `/` behind it if it is not empty.
+    /// Path relative to the root, followed by `/` if it is not empty.
     prefix: String,
     process: Process,
 }
 
 impl ItemWriter {
-    /// The writer of the root of a ledger.
+    /// Returns the writer of a ledger's root.
     pub(crate) fn root(ledger: &Arc<Ledger>, process: Process) -> Result<ItemWriter> {
         ledger.make_folder(&ledger.root)?;
         Ok(ItemWriter {
@@ -136,25 +136,26 @@ impl ItemWriter {
         })
     }
 
-    /// The item's folder, which is there.
+    /// Returns the item's directory, which exists.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Which of the processes that save together this is.
+    /// Returns the current process of those that save together.
     pub fn process(&self) -> Process {
         self.process
     }
 
-    /// How many threads [`for_each`](ItemWriter::for_each) uses.
+    /// Returns the number of threads that [`for_each`](ItemWriter::for_each) uses.
     pub fn threads(&self) -> usize {
         self.ledger.threads
     }
 
-    /// A writer of a folder in this one, which is made.
+    /// Creates a subdirectory and returns its writer.
     ///
     /// # Errors
-    /// If the name leads out of the folder, or it cannot be made.
+    /// Returns an error if the name leads out of the directory, or the subdirectory cannot be
+    /// created.
     pub fn subfolder(&self, name: &str) -> Result<ItemWriter> {
         let folder = checked_path(&self.folder, name)?;
         self.ledger.make_folder(&folder)?;
@@ -166,11 +167,10 @@ impl ItemWriter {
         })
     }
 
-    /// Begins a file. Its name may have several parts with `/` between them; the
-    /// folders are made.
+    /// Creates a file. Its name may contain `/`; the directories are created.
     ///
     /// # Errors
-    /// If the name leads out of the folder, or the file cannot be made.
+    /// Returns an error if the name leads out of the directory, or the file cannot be created.
     pub fn create(&self, name: &str) -> Result<FileWriter> {
         let path = checked_path(&self.folder, name)?;
         if let Some(folder) = path.parent() {
@@ -189,15 +189,15 @@ impl ItemWriter {
     /// Writes a whole file.
     ///
     /// # Errors
-    /// If the name leads out of the folder, or the file cannot be written.
+    /// Returns an error if the name leads out of the directory, or the file cannot be written.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
         self.write_parts(name, &[bytes])
     }
 
-    /// Writes a whole file of several parts, one behind the other.
+    /// Writes a whole file as the concatenation of several parts.
     ///
     /// # Errors
-    /// If the name leads out of the folder, or the file cannot be written.
+    /// Returns an error if the name leads out of the directory, or the file cannot be written.
     pub fn write_parts(&self, name: &str, parts: &[&[u8]]) -> Result<()> {
         let mut file = self.create(name)?;
         for part in parts {
@@ -206,10 +206,10 @@ impl ItemWriter {
         file.finish()
     }
 
-    /// Removes a file that was written, and is not to be part of the checkpoint.
+    /// Removes a file that was written but must not be part of the checkpoint.
     ///
     /// # Errors
-    /// If the name leads out of the folder, or the file cannot be removed.
+    /// Returns an error if the name leads out of the directory, or the file cannot be removed.
     pub fn remove(&self, name: &str) -> Result<()> {
         let path = checked_path(&self.folder, name)?;
         match std::fs::remove_file(&path) {
@@ -224,11 +224,11 @@ impl ItemWriter {
         Ok(())
     }
 
-    /// Calls a function with every item, on the threads of the save, this one among
-    /// them. After a failure no further item is begun.
+    /// Calls a function with every item, on the threads of the save including the current one.
+    /// After an error no further item is started.
     ///
     /// # Errors
-    /// The failure of the first item in order that failed.
+    /// Returns the error of the first failed item in order.
     pub fn for_each<T: Send>(
         &self,
         items: Vec<T>,
@@ -238,8 +238,8 @@ impl ItemWriter {
     }
 }
 
-/// A file that is being written. It belongs to the checkpoint when it is
-/// [finished](FileWriter::finish).
+/// File that is being written. It is part of the checkpoint only after
+/// [`finish`](FileWriter::finish).
 pub struct FileWriter {
     ledger: Arc<Ledger>,
     name: String,
@@ -249,20 +249,20 @@ pub struct FileWriter {
 }
 
 impl FileWriter {
-    /// Where the file is.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How many bytes were written.
+    /// Returns the number of bytes written.
     pub fn position(&self) -> u64 {
         self.contents.size
     }
 
-    /// Appends bytes; [`io::Write`] with the file's name in the error.
+    /// Appends bytes, like [`io::Write`] but with the file's name in the error.
     ///
     /// # Errors
-    /// If they cannot be written.
+    /// Returns an error if the bytes cannot be written.
     pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
         for piece in bytes.chunks(PIECE) {
             disk::write(&mut self.file, &self.path, piece)?;
@@ -271,10 +271,10 @@ impl FileWriter {
         Ok(())
     }
 
-    /// Ends the file, and enters it into the manifest.
+    /// Completes the file and adds it to the manifest.
     ///
     /// # Errors
-    /// If it cannot be put on the disk.
+    /// Returns an error if the file cannot be flushed to disk.
     pub fn finish(self) -> Result<()> {
         let large = self.contents.size >= LARGE;
         if large {
