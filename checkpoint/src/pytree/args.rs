@@ -1,4 +1,4 @@
-//! Arguments with fewer choices: whole trees, and single arrays.
+//! Arguments with fewer options: whole trees and single arrays.
 
 use super::{PyTreeRestore, PyTreeSave};
 use crate::Result;
@@ -7,8 +7,8 @@ use crate::items::{RestoreArgs, SaveArgs, Snapshot};
 use ramie_core::{Array, Sharding, State, Tree};
 use serde_json::Value;
 
-/// Saves a tree of arrays as it is (`orbax.checkpoint.args.StandardSave`): the
-/// [`PyTreeSave`] of which nothing is chosen.
+/// Arguments of saving a tree of arrays with default options:
+/// `orbax.checkpoint.args.StandardSave`. See [`PyTreeSave`] for more options.
 ///
 /// ```
 /// use ramie_checkpoint::commit::{restore_item, save_item};
@@ -27,7 +27,7 @@ use serde_json::Value;
 pub struct StandardSave<'a, T>(PyTreeSave<'a, T>);
 
 impl<'a, T: Tree> StandardSave<'a, T> {
-    /// Saves this tree.
+    /// Creates arguments that save this tree.
     pub fn new(tree: &'a T) -> StandardSave<'a, T> {
         let mut save = PyTreeSave::new(tree);
         save.handler = "orbax.checkpoint._src.handlers.standard_checkpoint_handler.\
@@ -35,7 +35,7 @@ impl<'a, T: Tree> StandardSave<'a, T> {
         StandardSave(save)
     }
 
-    /// What else is kept with the tree.
+    /// Sets custom metadata of the tree.
     pub fn custom_metadata(self, value: Value) -> Self {
         StandardSave(self.0.custom_metadata(value))
     }
@@ -50,31 +50,31 @@ impl<T: Tree> SaveArgs for StandardSave<'_, T> {
     }
 }
 
-/// Restores a tree of arrays (`orbax.checkpoint.args.StandardRestore`): the
-/// [`PyTreeRestore`] of which nothing is chosen but whether shapes must be the same and
-/// conversions may lose something.
+/// Arguments of restoring a tree of arrays: `orbax.checkpoint.args.StandardRestore`. See
+/// [`PyTreeRestore`] for more options.
 pub struct StandardRestore<'a, T>(PyTreeRestore<'a, T>);
 
 impl<'a, T: Tree> StandardRestore<'a, T> {
-    /// Restores a tree like this one, with its element types, where its arrays are.
+    /// Creates arguments that restore a tree with the structure, dtypes and placement of `target`.
     pub fn new(target: &'a T) -> StandardRestore<'a, T> {
         StandardRestore(PyTreeRestore::new(target))
     }
 
-    /// Whether shapes must be the same; if not, arrays are cut or continued with zeros.
+    /// Sets whether shapes must match. Defaults to `true`. If `false`, arrays are truncated or
+    /// padded with zeros.
     pub fn strict(self, strict: bool) -> Self {
         StandardRestore(self.0.strict(strict))
     }
 
-    /// Whether arrays are converted to the target's element types even if that loses
-    /// something; see [`PyTreeRestore::allow_lossy_casts`].
+    /// Sets whether arrays are converted to the target's dtypes even if values change; see
+    /// [`PyTreeRestore::allow_lossy_casts`].
     pub fn allow_lossy_casts(self, allow: bool) -> Self {
         StandardRestore(self.0.allow_lossy_casts(allow))
     }
 }
 
 impl StandardRestore<'_, State> {
-    /// Restores everything there is, by dotted names.
+    /// Creates arguments that restore all arrays by dotted path.
     pub fn state() -> StandardRestore<'static, State> {
         StandardRestore(PyTreeRestore::state())
     }
@@ -90,10 +90,10 @@ impl<T: Tree> RestoreArgs for StandardRestore<'_, T> {
     }
 }
 
-/// The name under which Orbax keeps the array of an item that is one.
+/// Orbax's name of the array in an item that is a single array.
 const ARRAY: &str = "checkpoint";
 
-/// Saves one array (`orbax.checkpoint.args.ArraySave`).
+/// Arguments of saving a single array: `orbax.checkpoint.args.ArraySave`.
 ///
 /// ```
 /// use ramie_checkpoint::commit::{restore_item, save_item};
@@ -113,7 +113,7 @@ pub struct ArraySave {
 }
 
 impl ArraySave {
-    /// Saves this array.
+    /// Creates arguments that save this array.
     pub fn new(array: &Array) -> ArraySave {
         ArraySave {
             tree: State::from_iter([(ARRAY, array.clone())]),
@@ -130,7 +130,7 @@ impl SaveArgs for ArraySave {
     }
 }
 
-/// Restores one array (`orbax.checkpoint.args.ArrayRestore`).
+/// Arguments of restoring a single array: `orbax.checkpoint.args.ArrayRestore`.
 #[derive(Default)]
 pub struct ArrayRestore {
     target: Option<State>,
@@ -139,12 +139,12 @@ pub struct ArrayRestore {
 }
 
 impl ArrayRestore {
-    /// Restores the array as it was saved.
+    /// Creates arguments that restore the array as it was saved.
     pub fn new() -> ArrayRestore {
         ArrayRestore::default()
     }
 
-    /// Restores an array like this one: with its shape and element type, where it is.
+    /// Creates arguments that restore an array with the shape, dtype and placement of `target`.
     pub fn like(target: &Array) -> ArrayRestore {
         ArrayRestore {
             target: Some(State::from_iter([(ARRAY, target.clone())])),
@@ -152,14 +152,14 @@ impl ArrayRestore {
         }
     }
 
-    /// Whether the array is converted to the target's element type even if that loses
-    /// something; see [`PyTreeRestore::allow_lossy_casts`].
+    /// Sets whether the array is converted to the target's dtype even if values change; see
+    /// [`PyTreeRestore::allow_lossy_casts`].
     pub fn allow_lossy_casts(mut self, allow: bool) -> Self {
         self.lossy = allow;
         self
     }
 
-    /// Where the array goes.
+    /// Sets the placement of the array.
     pub fn sharding(mut self, sharding: impl Into<Sharding>) -> Self {
         self.sharding = Some(sharding.into());
         self

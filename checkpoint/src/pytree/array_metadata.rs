@@ -1,31 +1,31 @@
-//! `array_metadatas/process_N`: how each process wrote its arrays.
+//! The files `array_metadatas/process_N`: how each process wrote its arrays.
 
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
 
-/// The folder of these files in the folder of a tree.
+/// Directory of these files in a tree's directory.
 pub(super) const FOLDER: &str = "array_metadatas";
 
-/// The name of a process's file in the folder of a tree.
+/// Returns the path of a process's file in a tree's directory.
 pub(super) fn file(process: usize) -> String {
     format!("{FOLDER}/process_{process}")
 }
 
-/// How an array was written.
+/// Metadata of a written array.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct ArrayMetadata {
     pub param_name: String,
-    /// The shape of the parts that were written at once.
+    /// Shape of the parts that were written at once.
     pub write_shape: Vec<u64>,
     pub chunk_shape: Vec<u64>,
-    /// What else is known of it: the generator of a key.
+    /// Additional metadata: the PRNG implementation of a key array.
     #[serde(default)]
     pub ext_metadata: Option<Value>,
 }
 
-/// The key of a generator's name in `ext_metadata`.
+/// Field of `ext_metadata` for the name of the PRNG implementation.
 pub(super) const RANDOM_KEY_IMPL: &str = "random_key_impl";
 
 #[derive(Serialize, Deserialize)]

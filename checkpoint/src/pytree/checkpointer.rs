@@ -1,4 +1,4 @@
-//! Saving to and restoring from one path, without steps.
+//! Saving to and restoring from a single path, without steps.
 
 use super::{PyTreeRestore, PyTreeSave, StandardRestore, StandardSave, TreeMetadata, metadata};
 use crate::Result;
@@ -7,10 +7,10 @@ use crate::items::{RestoreArgs, SaveArgs};
 use ramie_core::{State, Tree};
 use std::path::Path;
 
-/// Saves one item to a path, and waits for the end (`orbax.checkpoint.Checkpointer`).
+/// Saves one item to a path and waits until it is written (`orbax.checkpoint.Checkpointer`).
 ///
-/// What is there appears at once, when everything is on the disk. For checkpoints of a
-/// run's steps there is [`CheckpointManager`](crate::manager::CheckpointManager).
+/// The checkpoint appears atomically, once all files are on disk. For the checkpoints of a run's
+/// steps, use [`CheckpointManager`](crate::manager::CheckpointManager).
 ///
 /// ```
 /// use ramie_checkpoint::items::{JsonRestore, JsonSave};
@@ -28,12 +28,12 @@ use std::path::Path;
 pub struct Checkpointer(AsyncCheckpointer);
 
 impl Checkpointer {
-    /// One with the usual options.
+    /// Creates a checkpointer with default options.
     pub fn new() -> Checkpointer {
         Checkpointer::with_options(SaverOptions::new())
     }
 
-    /// One with these options, whatever they say of the background.
+    /// Creates a checkpointer with these options; `asynchronous` is ignored.
     pub fn with_options(options: SaverOptions) -> Checkpointer {
         Checkpointer(AsyncCheckpointer(Saver::new(options.asynchronous(false))))
     }
@@ -41,15 +41,18 @@ impl Checkpointer {
     /// Saves an item, or a composite of several.
     ///
     /// # Errors
-    /// If the path is taken, or something cannot be written; then nothing has changed.
+    /// Returns an error if the path already exists or something cannot be written; then nothing
+    /// has changed.
     pub fn save(&self, path: impl AsRef<Path>, args: &dyn SaveArgs) -> Result<()> {
         self.0.save(path, args)
     }
 
-    /// [`save`](Checkpointer::save), which may replace what is there.
+    /// Saves an item like [`save`](Checkpointer::save), with options to add metadata or to replace
+    /// an existing checkpoint.
     ///
     /// # Errors
-    /// If something cannot be written; what was there is then as it was.
+    /// Same as [`save`](Checkpointer::save), except that `force` allows an existing checkpoint. On
+    /// error, that checkpoint is unchanged.
     pub fn save_with(
         &self,
         path: impl AsRef<Path>,
@@ -59,15 +62,15 @@ impl Checkpointer {
         self.0.save_with(path, args, options)
     }
 
-    /// Restores what was saved.
+    /// Restores an item.
     ///
     /// # Errors
-    /// If a file is missing, damaged, cannot be read, or holds something else.
+    /// Returns an error if a file is missing, damaged, unreadable, or of another kind.
     pub fn restore<R: RestoreArgs>(&self, path: impl AsRef<Path>, args: R) -> Result<R::Item> {
         restore_item(path, args)
     }
 
-    /// How long the last save took.
+    /// Returns the timings of the last committed save.
     pub fn last_report(&self) -> Option<SaveReport> {
         self.0.last_report()
     }
@@ -79,11 +82,11 @@ impl Default for Checkpointer {
     }
 }
 
-/// Saves one item to a path, in the background (`orbax.checkpoint.AsyncCheckpointer`).
+/// Saves one item to a path in the background (`orbax.checkpoint.AsyncCheckpointer`).
 ///
-/// A save returns when what it saves can change: on CPUs at once, since a step copies
-/// the arrays that are still being written, on accelerators when they are copied to
-/// the host. The next save waits for the last. What fails in the background is
+/// A save returns as soon as the caller may change the saved values. On CPUs that is immediately,
+/// because a training step copies arrays that are still being written; on accelerators it is after
+/// the copy to the host. The next save waits for the last one. The error of a background save is
 /// returned by the next call.
 ///
 /// ```
@@ -106,12 +109,12 @@ impl Default for Checkpointer {
 pub struct AsyncCheckpointer(Saver);
 
 impl AsyncCheckpointer {
-    /// One with the usual options.
+    /// Creates a checkpointer with default options.
     pub fn new() -> AsyncCheckpointer {
         AsyncCheckpointer::with_options(SaverOptions::new())
     }
 
-    /// One with these options.
+    /// Creates a checkpointer with these options.
     pub fn with_options(options: SaverOptions) -> AsyncCheckpointer {
         AsyncCheckpointer(Saver::new(options))
     }
@@ -119,16 +122,17 @@ impl AsyncCheckpointer {
     /// Saves an item, or a composite of several.
     ///
     /// # Errors
-    /// The failure of the save before this one, and then nothing is saved; if the path is
-    /// taken; and if the values cannot be read.
+    /// Returns the previous save's error, if it failed; nothing is then saved. Also returns an
+    /// error if the path already exists or the values cannot be read.
     pub fn save(&self, path: impl AsRef<Path>, args: &dyn SaveArgs) -> Result<()> {
         self.save_with(path, args, SaveOptions::new())
     }
 
-    /// [`save`](AsyncCheckpointer::save), which may replace what is there.
+    /// Saves an item like [`save`](AsyncCheckpointer::save), with options to add metadata or to
+    /// replace an existing checkpoint.
     ///
     /// # Errors
-    /// Those of [`save`](AsyncCheckpointer::save).
+    /// Same as [`save`](AsyncCheckpointer::save).
     pub fn save_with(
         &self,
         path: impl AsRef<Path>,
@@ -138,38 +142,38 @@ impl AsyncCheckpointer {
         self.0.save(path.as_ref(), args, options)
     }
 
-    /// Restores what was saved, when the save that is going on is at its end.
+    /// Restores an item after waiting for the running save.
     ///
     /// # Errors
-    /// The failure of that save. If a file is missing, damaged, cannot be read, or
-    /// holds something else.
+    /// Returns the error of that save. Also returns an error if a file is missing, damaged,
+    /// unreadable, or of another kind.
     pub fn restore<R: RestoreArgs>(&self, path: impl AsRef<Path>, args: R) -> Result<R::Item> {
         self.wait_until_finished()?;
         restore_item(path, args)
     }
 
-    /// Waits for the end of the save that is going on.
+    /// Waits until the running save is complete.
     ///
     /// # Errors
-    /// Its failure.
+    /// Returns the error of that save.
     pub fn wait_until_finished(&self) -> Result<()> {
         self.0.wait_until_finished()
     }
 
-    /// Returns what failed in the background since the last call, without waiting.
+    /// Returns the background error since the last call, if any, without waiting.
     ///
     /// # Errors
-    /// That failure.
+    /// Returns the error of the last save.
     pub fn check_for_errors(&self) -> Result<()> {
         self.0.check_for_errors()
     }
 
-    /// Whether a save is going on.
+    /// Returns whether a save is running.
     pub fn is_saving_in_progress(&self) -> bool {
         self.0.is_saving_in_progress()
     }
 
-    /// How long the last save took that was committed.
+    /// Returns the timings of the last committed save.
     pub fn last_report(&self) -> Option<SaveReport> {
         self.0.last_report()
     }
@@ -181,7 +185,7 @@ impl Default for AsyncCheckpointer {
     }
 }
 
-/// Saves trees of arrays in the background, with the usual options
+/// Saves trees of arrays in the background with default options
 /// (`orbax.checkpoint.StandardCheckpointer`).
 ///
 /// ```
@@ -203,7 +207,7 @@ impl Default for AsyncCheckpointer {
 pub struct StandardCheckpointer(AsyncCheckpointer);
 
 impl StandardCheckpointer {
-    /// One with the usual options.
+    /// Creates a checkpointer with default options.
     pub fn new() -> StandardCheckpointer {
         StandardCheckpointer::default()
     }
@@ -211,15 +215,16 @@ impl StandardCheckpointer {
     /// Saves a tree.
     ///
     /// # Errors
-    /// Those of [`AsyncCheckpointer::save`].
+    /// Same as [`AsyncCheckpointer::save`].
     pub fn save<T: Tree>(&self, path: impl AsRef<Path>, tree: &T) -> Result<()> {
         self.0.save(path, &StandardSave::new(tree))
     }
 
-    /// [`save`](StandardCheckpointer::save), which may replace what is there.
+    /// Saves a tree like [`save`](StandardCheckpointer::save), with options to add metadata or to
+    /// replace an existing checkpoint.
     ///
     /// # Errors
-    /// Those of [`AsyncCheckpointer::save`].
+    /// Same as [`AsyncCheckpointer::save`].
     pub fn save_with<T: Tree>(
         &self,
         path: impl AsRef<Path>,
@@ -229,47 +234,46 @@ impl StandardCheckpointer {
         self.0.save_with(path, &StandardSave::new(tree), options)
     }
 
-    /// Restores a tree like the target.
+    /// Restores a tree with the structure, dtypes and placement of the target.
     ///
     /// # Errors
-    /// Those of [`AsyncCheckpointer::restore`].
+    /// Same as [`AsyncCheckpointer::restore`].
     pub fn restore<T: Tree>(&self, path: impl AsRef<Path>, target: &T) -> Result<T> {
         self.0.restore(path, StandardRestore::new(target))
     }
 
-    /// Restores everything there is, by dotted names.
+    /// Restores all arrays by dotted path.
     ///
     /// # Errors
-    /// Those of [`AsyncCheckpointer::restore`].
+    /// Same as [`AsyncCheckpointer::restore`].
     pub fn restore_state(&self, path: impl AsRef<Path>) -> Result<State> {
         self.0.restore(path, StandardRestore::state())
     }
 
-    /// What is known of a saved tree without reading its arrays.
+    /// Returns the metadata of a saved tree without reading its arrays.
     ///
     /// # Errors
-    /// Those of [`metadata`].
+    /// Same as [`metadata`]. Also returns the error of the running save.
     pub fn metadata(&self, path: impl AsRef<Path>) -> Result<TreeMetadata> {
         self.0.wait_until_finished()?;
         metadata(path)
     }
 
-    /// Waits for the end of the save that is going on.
+    /// Waits until the running save is complete.
     ///
     /// # Errors
-    /// Its failure.
+    /// Returns the error of that save.
     pub fn wait_until_finished(&self) -> Result<()> {
         self.0.wait_until_finished()
     }
 
-    /// How long the last save took that was committed.
+    /// Returns the timings of the last committed save.
     pub fn last_report(&self) -> Option<SaveReport> {
         self.0.last_report()
     }
 }
 
-/// Saves trees of arrays, and waits for the end
-/// (`orbax.checkpoint.PyTreeCheckpointer`).
+/// Saves trees of arrays and waits until they are written (`orbax.checkpoint.PyTreeCheckpointer`).
 ///
 /// ```
 /// use ramie_checkpoint::pytree::{PyTreeCheckpointer, PyTreeRestore, PyTreeSave, Zarr};
@@ -289,7 +293,7 @@ impl StandardCheckpointer {
 pub struct PyTreeCheckpointer(Checkpointer);
 
 impl PyTreeCheckpointer {
-    /// One with the usual options.
+    /// Creates a checkpointer with default options.
     pub fn new() -> PyTreeCheckpointer {
         PyTreeCheckpointer::default()
     }
@@ -297,7 +301,7 @@ impl PyTreeCheckpointer {
     /// Saves a tree.
     ///
     /// # Errors
-    /// Those of [`Checkpointer::save`].
+    /// Same as [`Checkpointer::save`].
     pub fn save<T: Tree>(&self, path: impl AsRef<Path>, args: &PyTreeSave<'_, T>) -> Result<()> {
         self.0.save(path, args)
     }
@@ -305,7 +309,7 @@ impl PyTreeCheckpointer {
     /// Restores a tree.
     ///
     /// # Errors
-    /// Those of [`Checkpointer::restore`].
+    /// Same as [`Checkpointer::restore`].
     pub fn restore<T: Tree>(
         &self,
         path: impl AsRef<Path>,
@@ -314,10 +318,10 @@ impl PyTreeCheckpointer {
         self.0.restore(path, args)
     }
 
-    /// What is known of a saved tree without reading its arrays.
+    /// Returns the metadata of a saved tree without reading its arrays.
     ///
     /// # Errors
-    /// Those of [`metadata`].
+    /// Same as [`metadata`].
     pub fn metadata(&self, path: impl AsRef<Path>) -> Result<TreeMetadata> {
         metadata(path)
     }

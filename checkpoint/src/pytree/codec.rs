@@ -1,9 +1,8 @@
-//! From the bytes of a chunk's file to its elements, and back.
+//! Conversion between the bytes of a chunk's file and its elements.
 //!
-//! What Orbax and Ramie write most, elements as they are and Zstandard, is decoded
-//! here, into the memory where they belong; anything else by the codecs of the
-//! `zarrs` crate. No more memory is taken than the chunk needs, whatever the file
-//! says.
+//! The most common formats of Orbax and Ramie, plain elements and Zstandard, are decoded here
+//! directly into the destination. Other formats use the codecs of the `zarrs` crate. Decoding
+//! never allocates more memory than the chunk needs, regardless of what the file claims.
 
 use ramie_core::DType;
 use std::borrow::Cow;
@@ -22,18 +21,18 @@ use zarrs::metadata::Configuration;
 use zarrs::metadata::v3::MetadataV3;
 use zarrs::plugin::{ExtensionName, ZarrVersion};
 
-/// How the elements of a chunk are stored.
+/// Encoding of a chunk's elements.
 #[derive(Clone, Debug)]
 pub(super) enum Codec {
-    /// As they are, little-endian.
+    /// Plain little-endian elements.
     Plain,
-    /// So, in a frame of Zstandard.
+    /// Plain little-endian elements in a Zstandard frame.
     Zstd,
-    /// In another way.
+    /// Any other encoding.
     Chain(Chain),
 }
 
-/// A chain of codecs of `zarrs`.
+/// A chain of `zarrs` codecs.
 #[derive(Clone, Debug)]
 pub(super) struct Chain {
     codecs: Arc<CodecChain>,
@@ -45,16 +44,16 @@ pub(super) struct Chain {
 /// Several parts in each chunk's file.
 #[derive(Clone, Debug)]
 struct Parts {
-    /// The codec, which is the only one of the chain.
+    /// Sharding codec, the only one of the chain.
     codec: Arc<ShardingCodec>,
-    /// How many there are along each dimension.
+    /// Number of parts along each axis.
     counts: Vec<NonZeroU64>,
-    /// How many there are.
+    /// Total number of parts.
     all: u64,
 }
 
-/// Elements and their order as `zarrs` knows them: numbers of the same size, since
-/// their values do not matter here.
+/// Returns a data type and fill value for `zarrs`: any number type of the same size, since the
+/// values do not matter here.
 fn data_type_of(dtype: DType) -> (DataType, FillValue) {
     let data_type = match (dtype, dtype.size()) {
         (DType::C64, _) => data_type::complex64(),
@@ -68,7 +67,7 @@ fn data_type_of(dtype: DType) -> (DataType, FillValue) {
 }
 
 impl Codec {
-    /// The codec of a `.zarray`: whether there is Zstandard, and the order of bytes.
+    /// Returns the codec of a `.zarray`, given whether it uses Zstandard and its byte order.
     pub fn zarr2(zstd: bool, big_endian: bool, dtype: DType) -> Codec {
         if !big_endian {
             return if zstd { Codec::Zstd } else { Codec::Plain };
@@ -81,7 +80,7 @@ impl Codec {
         Codec::Chain(Chain::new(chain, None, dtype))
     }
 
-    /// The codec of a `zarr.json`, for chunks of this shape.
+    /// Returns the codec of a `zarr.json` for chunks of this shape.
     pub fn zarr3(list: &[MetadataV3], chunk: &[usize], dtype: DType) -> Result<Codec, String> {
         let steps = list.iter().map(|m| Step::of(m, true));
         let steps: Vec<Step> = steps.collect::<Result<_, _>>()?;
@@ -98,16 +97,16 @@ impl Codec {
         Ok(Codec::Chain(Chain::new(chain(&steps)?, None, dtype)))
     }
 
-    /// The fewest bytes of a file in which a chunk of `bytes` can be stored.
+    /// Returns the minimum size of a file that stores a chunk of `bytes` bytes.
     pub fn least(&self, bytes: usize) -> u64 {
         match self {
             Codec::Plain => bytes as u64,
-            // A block of Zstandard has four bytes at least, and makes 128 KiB at most.
+            // A Zstandard block has at least four bytes and decodes to at most 128 KiB.
             _ => bytes as u64 >> 15,
         }
     }
 
-    /// Decodes a chunk of this shape. Says what is wrong with the bytes.
+    /// Decodes a chunk of this shape. On error, returns what is wrong with the bytes.
     pub fn decode(&self, encoded: &[u8], chunk: &[usize], out: &mut [u8]) -> Result<(), String> {
         match self {
             Codec::Plain => {
@@ -171,7 +170,7 @@ impl Chain {
 }
 
 impl Parts {
-    /// Whether the parts that the index of a file names are in it.
+    /// Checks that the index of a file refers only to bytes inside the file.
     fn check_index(&self, encoded: &[u8], options: &CodecOptions) -> Result<(), String> {
         let all = encoded.len() as u64;
         if self.all.checked_mul(16).is_none_or(|index| index > all) {
@@ -199,13 +198,13 @@ impl Parts {
     }
 }
 
-/// A shape without zeros, as `zarrs` has them.
+/// Converts a shape without zeros to the type that `zarrs` uses.
 fn nonzero(shape: &[usize]) -> Result<Vec<NonZeroU64>, String> {
     let size = |n: &usize| NonZeroU64::new(*n as u64).ok_or("chunks have a size of 0");
     Ok(shape.iter().map(size).collect::<Result<_, _>>()?)
 }
 
-/// A codec of `zarr.json`, understood.
+/// A parsed codec of `zarr.json`.
 enum Step {
     Bytes { big: bool },
     Zstd,
@@ -260,7 +259,7 @@ impl Step {
 }
 
 impl Sharding {
-    /// The parts of a chunk.
+    /// Returns the parts of a chunk.
     fn parts(&self, chunk: &[usize]) -> Result<Parts, String> {
         let (part, n) = (&self.part, chunk.len());
         if part.len() != n {
@@ -297,7 +296,7 @@ impl Sharding {
     }
 }
 
-/// The chain of steps that begins with the order of bytes.
+/// Creates the codec chain of steps that begin with the byte order.
 fn chain(steps: &[Step]) -> Result<CodecChain, String> {
     let Some((Step::Bytes { big }, rest)) = steps.split_first() else {
         return Err("the first codec is not `bytes`".into());
@@ -318,8 +317,8 @@ fn chain(steps: &[Step]) -> Result<CodecChain, String> {
     Ok(CodecChain::new(Vec::new(), Arc::new(first), after))
 }
 
-/// Zstandard that never makes more bytes than there should be; that of `zarrs`
-/// believes what the frame says.
+/// Zstandard codec that never decodes more bytes than expected; the one of `zarrs` trusts the size
+/// in the frame.
 #[derive(Debug)]
 struct Bounded;
 

@@ -1,4 +1,4 @@
-//! Trees without types: nested dictionaries, with everything that Orbax stores in a tree.
+//! Untyped trees: nested dictionaries with everything that Orbax stores in a tree.
 
 use super::key::{KeyPart, KeyPath};
 use super::metadata::ValueKind;
@@ -13,12 +13,12 @@ use crate::serialization::StateDict;
 use crate::{Error, Result};
 use ramie_core::{Array, DType, Scalar};
 
-/// Restores a tree without its types: arrays, numbers and texts, and the nodes without
-/// parts, in nested dictionaries.
+/// Restores a tree without its types, as nested dictionaries of arrays, numbers, strings and empty
+/// nodes.
 ///
-/// Sequences are dictionaries with the names `"0"`, `"1"`, …, as in Flax's state dicts.
-/// Orbax stores named tuples without fields, such as the states of optimizers that keep
-/// nothing, as `None`. [`PyTreeSave::dict`](super::PyTreeSave::dict) saves it again.
+/// Sequences become dictionaries with the keys `"0"`, `"1"`, …, as in Flax's state dicts. Orbax
+/// stores named tuples without fields, such as the states of stateless optimizers, as `None`.
+/// [`PyTreeSave::dict`](super::PyTreeSave::dict) saves the result again.
 ///
 /// ```
 /// use ramie_checkpoint::commit::{restore_item, save_item};
@@ -67,7 +67,7 @@ impl RestoreArgs for DictRestore {
     }
 }
 
-/// Puts a value at a path, in dictionaries that are made.
+/// Sets the value at a path, creating dictionaries as needed.
 fn put(node: &mut StateDict, path: &[KeyPart], value: StateDict) {
     let Some((first, rest)) = path.split_first() else {
         *node = value;
@@ -80,7 +80,7 @@ fn put(node: &mut StateDict, path: &[KeyPart], value: StateDict) {
         return;
     };
     let name = first.to_string();
-    // Parts of one node follow one another.
+    // Parts of one node are adjacent, so search from the end.
     let at = match parts.iter().rposition(|(other, _)| *other == name) {
         Some(at) => at,
         None => {
@@ -91,8 +91,8 @@ fn put(node: &mut StateDict, path: &[KeyPart], value: StateDict) {
     put(&mut parts[at].1, rest, value);
 }
 
-/// The parts of a tree of dictionaries under the names that Orbax would give them.
-/// Dictionaries whose names count from 0 are sequences.
+/// Returns the parts of a tree of dictionaries under Orbax's names. Dictionaries whose keys count
+/// from 0 are sequences.
 pub(super) fn parts(dict: &StateDict) -> Result<Vec<Part>> {
     if !matches!(dict, StateDict::Dict(_) | StateDict::List(_)) {
         let what = dict.describe();
@@ -156,12 +156,12 @@ fn collect(dict: &StateDict, path: &mut Vec<KeyPart>, parts: &mut Vec<Part>) -> 
     Ok(())
 }
 
-/// The entries of a dictionary with their keys: indices in order if the names count from 0.
+/// Returns the entries of a dictionary with their keys; if the keys count from 0, sorted by index.
 fn ordered(entries: &[(String, StateDict)]) -> Vec<(KeyPart, &StateDict)> {
     let mut places = vec![None; entries.len()];
     for (name, part) in entries {
         let index = name.parse::<usize>().ok();
-        // No names with signs or leading zeros.
+        // Reject names with signs or leading zeros.
         let index = index.filter(|i| i.to_string() == *name);
         if let Some(place) = index.and_then(|i| places.get_mut(i)) {
             *place = Some(part);
@@ -182,7 +182,7 @@ fn ordered(entries: &[(String, StateDict)]) -> Vec<(KeyPart, &StateDict)> {
     }
 }
 
-/// The element type in which Orbax stores a number of Python.
+/// Returns the dtype in which Orbax stores a Python number.
 fn wide(number: Scalar) -> DType {
     match number {
         Scalar::Bool(_) => DType::Bool,

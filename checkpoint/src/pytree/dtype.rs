@@ -1,9 +1,9 @@
-//! Element types in the metadata of zarr arrays.
+//! Dtypes in the metadata of zarr arrays.
 
 use ramie_core::DType;
 
-/// The name in `.zarray`: NumPy's code, or for the types that NumPy lacks their name,
-/// which is TensorStore's extension. `None` for the two types that it does not have.
+/// Returns the dtype's name in `.zarray`: NumPy's code, or TensorStore's extended name for dtypes
+/// that NumPy lacks. Returns `None` for the two dtypes that have no name.
 pub(super) fn zarr2_name(dtype: DType) -> Option<&'static str> {
     use DType::*;
     Some(match dtype {
@@ -26,12 +26,12 @@ pub(super) fn zarr2_name(dtype: DType) -> Option<&'static str> {
     })
 }
 
-/// The name in `zarr.json`.
+/// Returns the dtype's name in `zarr.json`.
 pub(super) fn zarr3_name(dtype: DType) -> Option<&'static str> {
     (!matches!(dtype, DType::U4 | DType::U2)).then(|| dtype.numpy_name())
 }
 
-/// The type of a name in `.zarray`, and whether its bytes are in big-endian order.
+/// Parses a dtype in `.zarray`; also returns whether the bytes are in big-endian order.
 pub(super) fn from_zarr2(name: &str) -> Option<(DType, bool)> {
     let big = name.starts_with('>');
     let little = match name.split_at_checked(1) {
@@ -45,15 +45,15 @@ pub(super) fn from_zarr2(name: &str) -> Option<(DType, bool)> {
     Some((found, big && found.size() > 1))
 }
 
-/// The type of a name in `zarr.json`.
+/// Parses a dtype in `zarr.json`.
 pub(super) fn from_zarr3(name: &str) -> Option<DType> {
     DType::ALL
         .into_iter()
         .find(|d| zarr3_name(*d) == Some(name))
 }
 
-/// Elements of less than eight bits, stored in the low bits of a byte, as they are in
-/// files: the other bits are zero.
+/// Converts elements narrower than eight bits from host to file format by clearing the unused high
+/// bits.
 pub(super) fn to_stored(dtype: DType, bytes: &mut [u8]) {
     if dtype.bits() < 8 {
         let mask = (1u8 << dtype.bits()) - 1;
@@ -61,8 +61,8 @@ pub(super) fn to_stored(dtype: DType, bytes: &mut [u8]) {
     }
 }
 
-/// Elements as they are in files, as they are on the host: signed integers of less
-/// than eight bits fill the byte. Says which byte cannot be an element.
+/// Converts elements from file to host format: signed integers narrower than eight bits are
+/// sign-extended. Returns an error for invalid bytes.
 pub(super) fn from_stored(dtype: DType, bytes: &mut [u8]) -> Result<(), String> {
     match dtype {
         DType::Bool => match bytes.iter().position(|b| *b > 1) {

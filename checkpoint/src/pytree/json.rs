@@ -1,12 +1,11 @@
-//! Texts as other programs write them: Python's `repr`, base64, and JSON objects
-//! whose order counts.
+//! Formats of other programs: Python's `repr`, base64, and JSON objects whose order matters.
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A text as Python's `repr` shows it.
+/// Formats a string like Python's `repr`.
 pub(super) fn escaped_python(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') {
         '"'
@@ -34,7 +33,7 @@ pub(super) fn escaped_python(text: &str) -> String {
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Bytes in base64 (RFC 4648).
+/// Encodes bytes in base64 (RFC 4648).
 pub(super) fn to_base64(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for group in bytes.chunks(3) {
@@ -51,7 +50,7 @@ pub(super) fn to_base64(bytes: &[u8]) -> String {
     out
 }
 
-/// The bytes of a text in base64; `None` if it is none.
+/// Decodes base64; `None` if the string is invalid.
 pub(super) fn from_base64(text: &str) -> Option<Vec<u8>> {
     let text = text.as_bytes();
     if !text.len().is_multiple_of(4) {
@@ -71,7 +70,7 @@ pub(super) fn from_base64(text: &str) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// A JSON object with its entries in order.
+/// A JSON object that preserves the order of its entries.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ordered<V>(pub Vec<(String, V)>);
 

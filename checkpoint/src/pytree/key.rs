@@ -1,15 +1,15 @@
-//! The names of a tree's parts, as Orbax writes them.
+//! Names of a tree's parts, as Orbax writes them.
 
 use super::json::escaped_python;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// One step from a node to a child.
+/// Step from a node to a child.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum KeyPart {
-    /// A place in a sequence.
+    /// Index in a sequence.
     Index(usize),
-    /// A dictionary's key, or a field.
+    /// Key of a dictionary or name of a field.
     Name(String),
 }
 
@@ -22,9 +22,9 @@ impl fmt::Display for KeyPart {
     }
 }
 
-/// The way from the root of a tree to a part of it.
+/// Path from the root of a tree to a part of it.
 ///
-/// Shown, it is the dotted name under which an array is stored.
+/// Formatted with `Display`, it is the dotted name under which an array is stored.
 ///
 /// ```
 /// use ramie_checkpoint::pytree::{KeyPart, KeyPath};
@@ -36,18 +36,17 @@ impl fmt::Display for KeyPart {
 pub struct KeyPath(Vec<KeyPart>);
 
 impl KeyPath {
-    /// The way along these parts.
+    /// Creates a path from these parts.
     pub fn new(parts: impl IntoIterator<Item = KeyPart>) -> KeyPath {
         KeyPath(parts.into_iter().collect())
     }
 
-    /// The parts, from the root.
+    /// Returns the parts, starting at the root.
     pub fn parts(&self) -> &[KeyPart] {
         &self.0
     }
 
-    /// The tuple of names as Python writes it, which is the key of an entry of
-    /// `_METADATA`.
+    /// Returns the tuple of names in Python syntax, which is the key of an entry of `_METADATA`.
     pub fn as_python(&self) -> String {
         let names: Vec<String> = self
             .0
@@ -73,7 +72,7 @@ impl KeyPath {
             .collect()
     }
 
-    /// The path of an entry's metadata; else what is wrong with it.
+    /// Parses the path of an entry's metadata.
     pub(super) fn from_json(parts: Vec<KeyJson>) -> Result<KeyPath, String> {
         let part = |part: KeyJson| match part.key_type {
             DICTIONARY => Ok(KeyPart::Name(part.key)),
@@ -101,7 +100,7 @@ impl fmt::Display for KeyPath {
 const SEQUENCE: u64 = 1;
 const DICTIONARY: u64 = 2;
 
-/// A part of a path in `_METADATA`.
+/// Part of a path in `_METADATA`.
 #[derive(Serialize, Deserialize)]
 pub(super) struct KeyJson {
     key: String,

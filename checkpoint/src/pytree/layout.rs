@@ -1,5 +1,4 @@
-//! `.zarray` and `zarr.json`: the shape of a stored array, and the chunks in which it
-//! is.
+//! The files `.zarray` and `zarr.json`: shape, dtype and chunks of a stored array.
 
 use super::codec::Codec;
 use super::dtype::{from_zarr2, from_zarr3, zarr2_name, zarr3_name};
@@ -8,20 +7,19 @@ use serde_json::{Value, json};
 use std::ops::Range;
 use zarrs::array::{ArrayMetadataV2, ArrayMetadataV3};
 
-/// The version of the zarr format.
+/// Version of the zarr format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Zarr {
-    /// Version 2: a file `.zarray` for each array, and a file for each chunk. Orbax's
-    /// default.
+    /// Version 2: a file `.zarray` per array and a file per chunk. Orbax's default.
     #[default]
     V2,
-    /// Version 3: a file `zarr.json`, and files that can hold several chunks
+    /// Version 3: a file `zarr.json` per array, and files that can contain several chunks
     /// (`use_zarr3`).
     V3,
 }
 
 impl Zarr {
-    /// The name of the file of an array's metadata.
+    /// Returns the name of the file with an array's metadata.
     pub(super) fn file(self) -> &'static str {
         match self {
             Zarr::V2 => ".zarray",
@@ -30,34 +28,34 @@ impl Zarr {
     }
 }
 
-/// How chunks are compressed.
+/// Compression of chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Compression {
-    /// Not at all: as fast as the disk. The default.
+    /// No compression, the default: as fast as the disk.
     #[default]
     None,
-    /// In Zstandard, which Orbax does at level 1 in version 2 of zarr and 3 in
-    /// version 3. Weights become about a tenth smaller.
+    /// Zstandard. Orbax uses level 1 for zarr version 2 and level 3 for version 3. Weights become
+    /// about 10 % smaller.
     Zstd {
-        /// From 1, fast, to 22, small; 0 is the library's default.
+        /// Compression level from 1 (fast) to 22 (small); 0 is the library's default.
         level: i32,
     },
 }
 
-/// A stored array.
+/// Layout of a stored array.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub shape: Vec<usize>,
-    /// The shape of its chunks; the last ones may go beyond the array.
+    /// Shape of the chunks; the last ones may extend beyond the array.
     pub chunk: Vec<usize>,
     pub dtype: DType,
     pub codec: Codec,
-    /// Whether what is not stored is zero.
+    /// Whether elements that are not stored are zero.
     pub fills_with_zero: bool,
     keys: Keys,
 }
 
-/// How the files of chunks are named.
+/// Naming scheme of chunk files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Keys {
     /// Whether names begin with `c`.
@@ -65,13 +63,13 @@ struct Keys {
     separator: char,
 }
 
-/// The most dimensions that an array may have, as NumPy has it.
+/// Maximum number of dimensions of an array, as in NumPy.
 const MOST_DIMENSIONS: usize = 64;
 
-/// Bytes of an array, if they can be counted.
+/// Returns the number of bytes of an array, or `None` on overflow.
 pub(super) fn bytes_of(shape: &[usize], dtype: DType) -> Option<usize> {
     let count = |n: usize, d: &usize| n.checked_mul(*d);
-    // A size of zero must not hide others that cannot be counted.
+    // A size of zero must not hide an overflow of the others.
     shape
         .iter()
         .filter(|d| **d > 0)
@@ -81,11 +79,11 @@ pub(super) fn bytes_of(shape: &[usize], dtype: DType) -> Option<usize> {
 }
 
 impl Layout {
-    /// A layout to be written.
+    /// Creates the layout of an array to write.
     pub fn new(shape: &[usize], chunk: &[usize], dtype: DType, zarr: Zarr) -> Layout {
         Layout {
             shape: shape.to_vec(),
-            // There are no chunks of size 0.
+            // Chunk sizes must be positive.
             chunk: chunk.iter().map(|n| (*n).max(1)).collect(),
             dtype,
             codec: Codec::Plain,
@@ -103,7 +101,7 @@ impl Layout {
         }
     }
 
-    /// The array that the bytes of its metadata file describe; else what is wrong.
+    /// Parses the bytes of an array's metadata file.
     pub fn parse(zarr: Zarr, bytes: &[u8]) -> Result<Layout, String> {
         let layout = match zarr {
             Zarr::V2 => Layout::parse_v2(bytes),
@@ -200,8 +198,8 @@ impl Layout {
         })
     }
 
-    /// The metadata file of an array whose chunks are compressed so. `None` for the
-    /// element types that the format does not have.
+    /// Returns the metadata file of an array with this compression, or `None` for dtypes that the
+    /// format does not support.
     pub fn to_json(&self, zarr: Zarr, compression: Compression) -> Option<Vec<u8>> {
         let Layout { shape, chunk, .. } = self;
         let json = match zarr {
@@ -250,7 +248,7 @@ impl Layout {
         serde_json::to_vec(&json).ok()
     }
 
-    /// The name of the file of a chunk, from its place among the chunks.
+    /// Returns the file name of the chunk at a position in the chunk grid.
     pub fn key(&self, cell: &[usize]) -> String {
         let Keys {
             begins_with_c,
@@ -269,12 +267,12 @@ impl Layout {
         key
     }
 
-    /// Bytes of a decoded chunk.
+    /// Returns the number of bytes of a decoded chunk.
     pub fn chunk_bytes(&self) -> usize {
         bytes_of(&self.chunk, self.dtype).unwrap_or(usize::MAX)
     }
 
-    /// The places of the chunks that have something of a region, in order.
+    /// Returns the grid positions of the chunks that overlap a region, in order.
     pub fn cells(&self, region: &[Range<usize>]) -> Cells {
         let ranges = region.iter().zip(&self.chunk);
         let ranges: Vec<Range<usize>> = ranges
@@ -290,21 +288,21 @@ impl Layout {
         }
     }
 
-    /// How many chunks have something of a region.
+    /// Returns the number of chunks that overlap a region.
     pub fn count(&self, region: &[Range<usize>]) -> usize {
         let along = |(r, c): (&Range<usize>, &usize)| r.end.div_ceil(*c) - r.start / c;
         let counts = region.iter().zip(&self.chunk).map(along);
         counts.fold(1, usize::saturating_mul)
     }
 
-    /// The elements of a chunk, those beyond the array too.
+    /// Returns the region of a chunk, which may extend beyond the array.
     pub fn region(&self, cell: &[usize]) -> Vec<Range<usize>> {
         let sizes = cell.iter().zip(&self.chunk);
         sizes.map(|(i, c)| i * c..(i + 1) * c).collect()
     }
 }
 
-/// The places of chunks, the last dimension first.
+/// Iterator over grid positions of chunks; the last axis varies fastest.
 pub(super) struct Cells {
     ranges: Vec<Range<usize>>,
     next: Option<Vec<usize>>,
@@ -330,13 +328,13 @@ impl Iterator for Cells {
     }
 }
 
-/// Sizes as this machine counts.
+/// Converts sizes to `usize`.
 fn sizes(shape: &[u64]) -> Result<Vec<usize>, String> {
     let size = |n: &u64| usize::try_from(*n).map_err(|_| format!("a size of {n}"));
     shape.iter().map(size).collect()
 }
 
-/// Whether a fill value is zero, or is not said.
+/// Returns whether a fill value is zero or missing.
 fn is_zero(fill: &Value) -> bool {
     match fill {
         Value::Null | Value::Bool(false) => true,

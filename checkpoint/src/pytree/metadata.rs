@@ -1,4 +1,4 @@
-//! `_METADATA`: which parts a saved tree has.
+//! The file `_METADATA`: the parts of a saved tree.
 
 use super::json::Ordered;
 use super::key::{KeyJson, KeyPath};
@@ -7,37 +7,37 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
 
-/// The file's name in the folder of a tree.
+/// Name of the file in a tree's directory.
 pub(crate) const FILE: &str = "_METADATA";
 
-/// What kind of value a part of a saved tree is.
+/// Kind of a part of a saved tree.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ValueKind {
-    /// A `jax.Array`; what Ramie writes.
+    /// A `jax.Array`, which Ramie writes.
     Array,
-    /// An array of NumPy.
+    /// A NumPy array.
     Numpy,
-    /// A number of Python.
+    /// A Python number.
     Scalar,
-    /// A text.
+    /// A string.
     String,
-    /// Nothing, or a node without parts that has no other name.
+    /// `None`, or an empty node of no other kind.
     None,
-    /// A dictionary without entries.
+    /// An empty dictionary.
     Dict,
-    /// A list without elements.
+    /// An empty list.
     List,
-    /// A tuple without elements.
+    /// An empty tuple.
     Tuple,
     /// A named tuple without fields.
     NamedTuple,
-    /// Another one, by its name.
+    /// Another kind, given by its name.
     Other(String),
 }
 
 impl ValueKind {
-    /// The name that Orbax writes.
+    /// Returns Orbax's name of the kind.
     pub fn name(&self) -> &str {
         match self {
             ValueKind::Array => "jax.Array",
@@ -53,7 +53,7 @@ impl ValueKind {
         }
     }
 
-    /// The kind of that name.
+    /// Returns the kind with this name.
     pub fn from_name(name: &str) -> ValueKind {
         use ValueKind::*;
         let known = [
@@ -63,32 +63,32 @@ impl ValueKind {
         found.unwrap_or_else(|| Other(name.to_owned()))
     }
 
-    /// Whether it has no value besides its kind.
+    /// Returns whether a part of this kind stores no value.
     pub fn is_empty(&self) -> bool {
         use ValueKind::*;
         matches!(self, None | Dict | List | Tuple | NamedTuple)
     }
 }
 
-/// A part of a saved tree.
+/// Part of a saved tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub path: KeyPath,
     pub kind: ValueKind,
     /// Whether no value is stored.
     pub skip: bool,
-    /// The shape of the parts that were written at once.
+    /// Shape of the parts that were written at once.
     pub write_shape: Option<Vec<u64>>,
 }
 
-/// The contents of the file.
+/// Contents of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tree {
     pub entries: Vec<Entry>,
     pub use_ocdbt: Option<bool>,
     pub use_zarr3: bool,
-    /// Whether chunks of nothing but the fill value are written, so that a chunk that
-    /// is missing is lost.
+    /// Whether chunks that contain only the fill value are written, so that a missing chunk means
+    /// lost data.
     pub writes_all_chunks: bool,
     pub custom_metadata: Value,
 }

@@ -1,14 +1,13 @@
-//! Trees of arrays in Orbax's directories, both ways: what Ramie writes, Orbax 0.12
-//! restores, and what Orbax writes, Ramie restores.
+//! Trees of arrays in Orbax's format. Orbax 0.12 restores what Ramie writes, and Ramie restores
+//! what Orbax writes.
 //!
-//! [`PyTreeSave`] and [`PyTreeRestore`] are what a save and a restore are told.
-//! [`StandardSave`] and [`StandardRestore`] are the same with fewer choices, and
-//! [`ArraySave`] and [`ArrayRestore`] are for one array.
+//! [`PyTreeSave`] and [`PyTreeRestore`] are the arguments of saving and restoring a tree.
+//! [`StandardSave`] and [`StandardRestore`] have fewer options, and [`ArraySave`] and
+//! [`ArrayRestore`] handle a single array.
 //!
-//! Each array is in a folder of its dotted name, divided into chunks: one for what
-//! each device has, or smaller ones. Arrays that are the same on several devices are
-//! written once. Restoring goes the other way from any number of devices to any other:
-//! see [`PyTreeRestore`].
+//! By default, each array is stored in a directory of its dotted name, divided into chunks: one
+//! per device shard, or smaller ones. Replicated shards are written once. Arrays can be restored
+//! onto any number of devices: see [`PyTreeRestore`].
 
 mod args;
 mod array_metadata;
@@ -47,8 +46,8 @@ use crate::commit::ItemReader;
 use crate::{Result, ocdbt};
 use std::path::Path;
 
-/// What is known of a saved tree without reading its arrays: names, shapes, element
-/// types, chunks and shardings (`Checkpointer.metadata`).
+/// Returns the metadata of a saved tree without reading its arrays: names, shapes, dtypes, chunks
+/// and shardings (`Checkpointer.metadata`).
 ///
 /// ```
 /// use ramie_checkpoint::commit::save_item;
@@ -67,13 +66,14 @@ use std::path::Path;
 /// ```
 ///
 /// # Errors
-/// If the folder holds no tree, or a file in it cannot be read or is damaged.
+/// Returns an error if the directory does not contain a tree, or a file in it is unreadable or
+/// damaged.
 pub fn metadata(folder: impl AsRef<Path>) -> Result<TreeMetadata> {
     let reader = ItemReader::open(folder.as_ref())?;
     TreeMetadata::of(&source::Source::open(&reader)?)
 }
 
-/// Whether a file is one of a tree, even if the tree's metadata are lost.
+/// Returns whether a file belongs to a tree, even if the tree's metadata is lost.
 pub(crate) fn is_of_tree(name: &str) -> bool {
     let file = name.rsplit('/').next().unwrap_or_default();
     let arrays = name.strip_prefix(array_metadata::FOLDER);

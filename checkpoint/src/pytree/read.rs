@@ -1,5 +1,5 @@
-//! Reading arrays: every chunk once, several at a time, into the memory that devices
-//! will use.
+//! Reading arrays: each chunk is read once, several in parallel, directly into the memory that
+//! devices use.
 
 use super::codec::Codec;
 use super::dtype::from_stored;
@@ -16,50 +16,50 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// An array to be read.
+/// An array to read.
 pub(super) struct Request {
-    /// Its dotted name.
+    /// Dotted name of the array.
     pub name: String,
     pub layout: Layout,
-    /// The shape that it is to have: what is stored beyond it is left out, and what is
-    /// not stored is zero.
+    /// Requested shape. Stored elements beyond it are dropped, and elements that are not stored
+    /// are zero.
     pub shape: Vec<usize>,
     pub dtype: DType,
     pub sharding: Sharding,
-    /// Whether the shape is the caller's, and not only the file's.
+    /// Whether the shape comes from the caller, not only from the file.
     pub expected: bool,
-    /// Whether it is a number of Python: the element type must take its value.
+    /// Whether the array is a Python number, whose value must fit the requested dtype.
     pub is_number: bool,
 }
 
-/// About as many bytes are read before arrays are made of them.
+/// Approximate number of bytes that are read before arrays are created from them.
 const BATCH: usize = 2 << 30;
 
-/// The most bytes of an array of which not all chunks are there, if only the file says
-/// how large it is.
+/// Maximum number of bytes of an array with missing chunks, if its size is known only from the
+/// file.
 const MOST_FILLED: usize = 256 << 20;
 
-/// The most chunks that are looked for in such an array.
+/// Maximum number of chunks that are searched for in such an array.
 const MOST_LOOKED_FOR: usize = 1 << 16;
 
-/// A part of an array that is read: the elements, and which.
+/// Region of an array, and its elements.
 struct Part {
     region: Vec<Range<usize>>,
     bytes: AlignedBytes,
 }
 
-/// What is known of the array whose chunks are read.
+/// The array whose chunks are read.
 #[derive(Clone, Copy)]
 struct Source<'a> {
     store: &'a Store,
     request: &'a Request,
 }
 
-/// Something to do for one thread.
+/// Work item of one thread.
 enum Job<'a> {
-    /// A chunk that is a piece of a part.
+    /// A chunk that is a contiguous piece of a part.
     Direct(Source<'a>, Vec<usize>, &'a mut [u8]),
-    /// A chunk that parts have something of.
+    /// A chunk that is copied into the parts that it overlaps.
     Scatter(
         Source<'a>,
         Vec<usize>,
@@ -67,7 +67,7 @@ enum Job<'a> {
     ),
 }
 
-/// Reads arrays. `all_chunks` says whether a chunk that is not there is lost.
+/// Reads arrays. `all_chunks` tells whether a missing chunk means lost data.
 pub(super) fn read(
     reader: &ItemReader,
     store: &Store,
@@ -125,7 +125,7 @@ fn read_batch(
     arrays.collect()
 }
 
-/// What an array of its parts is.
+/// Creates an array from its parts.
 fn make(request: &Request, mut parts: Vec<Part>) -> Result<Array> {
     let Request {
         layout, sharding, ..
@@ -150,12 +150,12 @@ fn make(request: &Request, mut parts: Vec<Part>) -> Result<Array> {
     }
     Ok(match layout.dtype == request.dtype {
         true => array,
-        // A conversion may lay its result out under another name.
+        // The result of a conversion may have another sharding.
         false => device_put(&array.astype(request.dtype), *sharding),
     })
 }
 
-/// The number that an array without dimensions is.
+/// Returns the value of an array without axes.
 pub(super) fn number(array: &Array) -> Scalar {
     match array.dtype() {
         DType::Bool => Scalar::Bool(array.item()),
@@ -169,8 +169,8 @@ pub(super) fn number(array: &Array) -> Scalar {
     }
 }
 
-/// Whether all chunks of these regions are there, and large enough: before memory is
-/// taken for them.
+/// Checks that all chunks of these regions exist and are large enough, before memory is allocated
+/// for them.
 fn check(source: Source<'_>, regions: &[Vec<Range<usize>>], all_chunks: bool) -> Result<()> {
     let Source { store, request } = source;
     let layout = &request.layout;
@@ -198,7 +198,7 @@ impl Source<'_> {
         format!("{}/{}", self.request.name, self.request.layout.key(cell))
     }
 
-    /// Whether a chunk is there, and its file large enough for it.
+    /// Returns whether a chunk's file exists, and checks that it is large enough.
     fn is_there(&self, cell: &[usize]) -> Result<bool> {
         let key = self.key(cell);
         let chunk = self.request.layout.chunk_bytes();
@@ -212,7 +212,7 @@ impl Source<'_> {
         }
     }
 
-    /// Reads and decodes a chunk that is there.
+    /// Reads and decodes an existing chunk.
     fn fetch(&self, cell: &[usize], out: &mut [u8]) -> Result<()> {
         let (store, layout) = (self.store, &self.request.layout);
         let key = self.key(cell);
@@ -237,7 +237,7 @@ fn fill(
     arrays: &mut [Vec<Part>],
     all_chunks: bool,
 ) -> Result<()> {
-    // Parts of which chunks are no pieces: several threads may write into one.
+    // Parts whose chunks are not contiguous pieces; several threads may write to the same part.
     let mut shared: Vec<(Source<'_>, Vec<(&[Range<usize>], Mutex<&mut [u8]>)>)> = Vec::new();
     let mut jobs = Vec::new();
     for (request, parts) in requests.iter().zip(arrays) {
@@ -269,7 +269,7 @@ fn fill(
         let of_cell = |(cell, parts)| Job::Scatter(*source, cell, parts);
         jobs.extend(cells.into_iter().map(of_cell));
     }
-    // The largest first, so that no thread is left alone with one.
+    // Start with the largest, so that no thread is left with a large one at the end.
     jobs.sort_by_key(|job| std::cmp::Reverse(job.bytes()));
     reader.for_each(jobs, |job| job.run(all_chunks))
 }
@@ -309,8 +309,8 @@ impl Job<'_> {
     }
 }
 
-/// For each part the chunks of which it consists, with the places of their elements,
-/// if each chunk is a piece of one part.
+/// Returns for each part its chunks and their byte ranges, if each chunk is a contiguous piece of
+/// one part.
 fn pieces(source: Source<'_>, parts: &[Part]) -> Option<Vec<Vec<(Range<usize>, Vec<usize>)>>> {
     let layout = &source.request.layout;
     let size = layout.dtype.size();
@@ -323,7 +323,7 @@ fn pieces(source: Source<'_>, parts: &[Part]) -> Option<Vec<Vec<(Range<usize>, V
         let mut pieces = Vec::new();
         for cell in layout.cells(&stored) {
             let chunk = layout.region(&cell);
-            // Nothing of the chunk is beyond the array or outside of the part.
+            // The chunk must not extend beyond the array or the part.
             if overlap(&stored, &chunk).as_ref() != Some(&chunk) {
                 return None;
             }
@@ -336,7 +336,7 @@ fn pieces(source: Source<'_>, parts: &[Part]) -> Option<Vec<Vec<(Range<usize>, V
     Some(out)
 }
 
-/// The jobs that read the pieces of a part.
+/// Creates the jobs that read the pieces of a part.
 fn split<'a>(
     source: Source<'a>,
     mut bytes: &'a mut [u8],

@@ -1,21 +1,21 @@
-//! Boxes of elements: parts of arrays, and what two of them have in common.
+//! Regions of arrays and their overlaps.
 
 use std::ops::Range;
 
-/// A range of indices for each dimension.
+/// Index range along each axis.
 pub(super) type Region = [Range<usize>];
 
-/// The size along each dimension.
+/// Returns the size along each axis.
 pub(super) fn shape(region: &Region) -> Vec<usize> {
     region.iter().map(|r| r.end - r.start).collect()
 }
 
-/// All of an array.
+/// Returns the region of a whole array.
 pub(super) fn whole(shape: &[usize]) -> Vec<Range<usize>> {
     shape.iter().map(|n| 0..*n).collect()
 }
 
-/// What two regions have in common, if there is anything.
+/// Returns the overlap of two regions, or `None` if they are disjoint.
 pub(super) fn overlap(a: &Region, b: &Region) -> Option<Vec<Range<usize>>> {
     let both = a.iter().zip(b);
     let common: Vec<Range<usize>> = both
@@ -24,11 +24,11 @@ pub(super) fn overlap(a: &Region, b: &Region) -> Option<Vec<Range<usize>>> {
     common.iter().all(|r| r.start < r.end).then_some(common)
 }
 
-/// Where a part of a region is in its row-major elements, if it is in one piece: the
-/// range of the elements' numbers.
+/// Returns the range of a part's elements in the row-major order of its region, if they are
+/// contiguous.
 pub(super) fn in_one_piece(region: &Region, part: &Region) -> Option<Range<usize>> {
     let (mut start, mut stride, mut length) = (0, 1, 1);
-    // Whether all dimensions behind this one are taken whole.
+    // Whether all later axes are fully covered.
     let mut is_whole = true;
     for (region, part) in region.iter().zip(part).rev() {
         let (all, some) = (region.end - region.start, part.end - part.start);
@@ -43,9 +43,8 @@ pub(super) fn in_one_piece(region: &Region, part: &Region) -> Option<Range<usize
     Some(start..start + length)
 }
 
-/// Calls `each` with the byte offset of every run of elements of `part` in the
-/// row-major elements of the regions `a` and `b`, both of which contain it, and the
-/// run's length in bytes.
+/// Calls `each` for every contiguous run of elements of `part`, with its byte offsets in the
+/// row-major elements of the regions `a` and `b`, which both contain it, and its length in bytes.
 pub(super) fn runs(
     part: &Region,
     a: &Region,
@@ -58,7 +57,7 @@ pub(super) fn runs(
     if counts.contains(&0) {
         return;
     }
-    // The last dimensions that are whole in both make one run with the one before.
+    // Trailing axes that are fully covered in both regions form one run with the axis before them.
     let mut inner = part.len();
     let mut run = size;
     while inner > 0 {
@@ -94,7 +93,7 @@ pub(super) fn runs(
     }
 }
 
-/// Copies the elements of `part` from a region's bytes to another's.
+/// Copies the elements of `part` from one region's bytes to another's.
 pub(super) fn copy(
     part: &Region,
     (from, bytes): (&Region, &[u8]),
@@ -106,9 +105,9 @@ pub(super) fn copy(
     });
 }
 
-/// The shape of chunks of a part of `shape`, of at most `bytes` bytes each but one
-/// element at least, which divides it: the largest of the dimensions that are divided
-/// already, or of all if there is none, is divided again until it is small enough.
+/// Returns the shape of chunks that evenly divide a part of `shape`, with at most `bytes` bytes
+/// but at least one element. The largest of the axes that are already split (or of all axes if
+/// there are none) is divided repeatedly until chunks are small enough.
 pub(super) fn chunk_shape(
     whole: &[usize],
     shape: &[usize],
@@ -121,7 +120,7 @@ pub(super) fn chunk_shape(
     let mut divided: Vec<bool> = whole.iter().zip(shape).map(|(a, b)| a != b).collect();
     while chunk.iter().product::<usize>() > most.max(1) {
         let candidates = (0..chunk.len()).filter(|&d| divided[d] && chunk[d] > 1);
-        // Of several of one size the first: its chunks are in one piece.
+        // Of several axes of equal size, split the first: its chunks are contiguous.
         let Some(d) = candidates.min_by_key(|&d| (std::cmp::Reverse(chunk[d]), d)) else {
             divided.fill(true);
             continue;

@@ -19,16 +19,16 @@ use std::fmt::Write;
 type Place<'a> = Box<dyn Fn(&str, &[usize]) -> Option<Sharding> + 'a>;
 type Cast<'a> = Box<dyn Fn(&str, DType) -> DType + 'a>;
 
-/// Restores a tree of arrays (`orbax.checkpoint.args.PyTreeRestore`): what
-/// [`PyTreeSave`](super::PyTreeSave) or Orbax saved.
+/// Arguments of restoring a tree of arrays that [`PyTreeSave`](super::PyTreeSave) or Orbax saved:
+/// `orbax.checkpoint.args.PyTreeRestore`.
 ///
-/// The target says which arrays there are, their element types, to which they are
-/// converted, and where they are placed; its elements do not matter, and
-/// [`Array::shape_dtype_struct`] has none. A conversion must keep every value, unless
+/// The target determines which arrays to restore, their dtypes and their placement. Its elements
+/// do not matter, and [`Array::shape_dtype_struct`] has none. Saved arrays are converted to the
+/// target's dtypes. A conversion must preserve every value unless
 /// [`allow_lossy_casts`](PyTreeRestore::allow_lossy_casts) or [`cast`](PyTreeRestore::cast)
-/// asks for it. (Orbax converts any type to any other, floats to integers too.) So a tree is restored onto other devices,
-/// another mesh or another sharding than it was saved from: each process reads what
-/// its devices need.
+/// requests it; Orbax converts any dtype to any other, even floats to integers. A tree can thus be
+/// restored onto other devices, another mesh or another sharding than it was saved from: each
+/// process reads only what its devices need.
 ///
 /// ```
 /// use ramie_checkpoint::commit::{restore_item, save_item};
@@ -39,7 +39,7 @@ type Cast<'a> = Box<dyn Fn(&str, DType) -> DType + 'a>;
 /// # let path = folder.path().join("weights");
 /// let old = State::from_iter([("enc.w", Array::ones(&[2, 3], DType::F32))]);
 /// save_item(&path, &PyTreeSave::new(&old))?;
-/// // The new model has other names, another element type, and one array more.
+/// // The new model has other names, another dtype, and one more array.
 /// let target = State::from_iter([
 ///     ("encoder.w", Array::shape_dtype_struct(&[2, 3], DType::BF16)),
 ///     ("head.w", Array::zeros(&[3], DType::BF16)),
@@ -68,7 +68,7 @@ pub struct PyTreeRestore<'a, T> {
 }
 
 impl<'a, T: Tree> PyTreeRestore<'a, T> {
-    /// Restores a tree like this one.
+    /// Creates arguments that restore a tree like `target`.
     pub fn new(target: &'a T) -> PyTreeRestore<'a, T> {
         PyTreeRestore::with(Some(target))
     }
@@ -87,59 +87,58 @@ impl<'a, T: Tree> PyTreeRestore<'a, T> {
         }
     }
 
-    /// What the array at a dotted name of the target, or all arrays below it, are made
-    /// of. Of several transforms the first that fits counts. Saved arrays that no
-    /// transform uses may be left then.
+    /// Sets the source of the array at a dotted path of the target, or of all arrays below it. If
+    /// several transforms match, the first one is used. With transforms, saved arrays may remain
+    /// unused.
     pub fn transform(mut self, name: impl Into<String>, transform: Transform) -> Self {
         self.transforms.push((name.into(), transform));
         self
     }
 
-    /// Whether arrays without a transform are those of their own names, which is so if
-    /// nothing else is said, or keep the target's value
-    /// (`transforms_default_to_original`).
+    /// Sets whether arrays without a transform are restored from their own names. Defaults to
+    /// `true`. If `false`, they keep the target's values (`transforms_default_to_original`).
     pub fn transforms_default_to_original(mut self, original: bool) -> Self {
         self.default_to_original = original;
         self
     }
 
-    /// Whether the checkpoint may have arrays that the target does not have
-    /// (`partial_restore`); by default it may not.
+    /// Sets whether the checkpoint may contain arrays that the target does not have
+    /// (`partial_restore`). Defaults to `false`.
     pub fn partial_restore(mut self, partial: bool) -> Self {
         self.partial = partial;
         self
     }
 
-    /// Whether shapes must be the same, which is the default. If not, arrays are cut
-    /// at their ends, or continued with zeros.
+    /// Sets whether shapes must match. Defaults to `true`. If `false`, arrays are truncated at the
+    /// end of each axis or padded with zeros.
     pub fn strict(mut self, strict: bool) -> Self {
         self.strict = strict;
         self
     }
 
-    /// Leaves the array at a dotted name, or all arrays below it, as the target has
-    /// them (`PLACEHOLDER`).
+    /// Keeps the target's value of the array at a dotted path, or of all arrays below it
+    /// (`PLACEHOLDER`).
     pub fn placeholder(mut self, name: impl Into<String>) -> Self {
         self.skipped.push(name.into());
         self
     }
 
-    /// Where arrays go, by their names and shapes, instead of where the target has
-    /// them; for `None` it stays so.
+    /// Sets the placement of arrays as a function of their names and shapes. For `None`, the
+    /// target's placement is used.
     pub fn place(mut self, place: impl Fn(&str, &[usize]) -> Option<Sharding> + 'a) -> Self {
         self.place = Some(Box::new(place));
         self
     }
 
-    /// Whether arrays are converted to the target's element types even if that loses
-    /// precision, range or everything behind the point. By default they are not.
+    /// Sets whether arrays are converted to the target's dtypes even if that loses precision,
+    /// range or fractional parts. Defaults to `false`.
     pub fn allow_lossy_casts(mut self, allow: bool) -> Self {
         self.lossy = allow;
         self
     }
 
-    /// The element types of arrays, by their names and the types that they would have.
-    /// A type that is returned in place of another is converted to, with or without loss.
+    /// Sets the dtypes of arrays as a function of their names and the dtypes that they would have.
+    /// If the function returns another dtype, the array is converted to it even if values change.
     pub fn cast(mut self, cast: impl Fn(&str, DType) -> DType + 'a) -> Self {
         self.cast = Some(Box::new(cast));
         self
@@ -149,8 +148,8 @@ impl<'a, T: Tree> PyTreeRestore<'a, T> {
         self.cast.as_ref().map_or(dtype, |cast| cast(name, dtype))
     }
 
-    /// The element type of an array of the target, and whether a saved one of type `saved`
-    /// may be converted to it.
+    /// Returns the dtype of an array of the target, and whether a saved array of dtype `saved` may
+    /// be converted to it.
     fn target_dtype(&self, name: &str, target: DType, saved: DType) -> (DType, bool) {
         let dtype = self.dtype(name, target);
         let asked_for = self.lossy || dtype != target;
@@ -165,7 +164,7 @@ impl<'a, T: Tree> PyTreeRestore<'a, T> {
         self.skipped.iter().any(|root| below(name, root).is_some())
     }
 
-    /// What the array at a name of the target is made of.
+    /// Returns the source of the array at a path of the target.
     fn origin(&self, name: &str) -> From {
         if self.is_skipped(name) {
             return From::Fallback;
@@ -187,20 +186,20 @@ impl<'a, T: Tree> PyTreeRestore<'a, T> {
 }
 
 impl PyTreeRestore<'_, State> {
-    /// Restores everything there is, by dotted names: where it was saved from, if these
-    /// devices are here, else on the default device. Nodes without arrays are
-    /// [empty parts](State::insert_empty).
+    /// Creates arguments that restore all arrays by dotted path: onto their original devices if
+    /// available, otherwise onto the default device. Nodes without arrays become [empty
+    /// parts](State::insert_empty).
     pub fn state() -> PyTreeRestore<'static, State> {
         PyTreeRestore::with(None)
     }
 }
 
-/// All arrays of a tree, by dotted names, with its empty parts.
+/// Restores all arrays of a tree by dotted path, with its empty parts.
 pub(super) fn everything(source: &Source) -> Result<State> {
     PyTreeRestore::state().everything(source)
 }
 
-/// The trees of which [`PyTreeRestore`] can do without a target.
+/// Converts the state to `T`, which must be `State` if there is no target.
 fn as_tree<T: Tree>(state: State) -> Option<T> {
     let mut state: Box<dyn std::any::Any> = Box::new(Some(state));
     state.downcast_mut::<Option<T>>().and_then(Option::take)
@@ -225,20 +224,20 @@ impl<T: Tree> RestoreArgs for PyTreeRestore<'_, T> {
     }
 }
 
-/// How an array of the target comes about.
+/// Source of an array of the target.
 enum Made {
-    /// The target's own.
+    /// The target's own value.
     Kept,
-    /// The request of this number.
+    /// The request with this index.
     Read(usize),
-    /// What a function makes of these requests.
+    /// The result of a function of these requests.
     Of(std::ops::Range<usize>, Transform),
 }
 
 impl<T: Tree> PyTreeRestore<'_, T> {
     fn everything(&self, source: &Source) -> Result<State> {
         let shardings = source.shardings()?;
-        // Names in order, and whether there is an array.
+        // Names in order, and whether each is an array.
         let mut names = Vec::new();
         let mut requests = Vec::new();
         for entry in &source.tree.entries {
@@ -317,7 +316,7 @@ impl<T: Tree> PyTreeRestore<'_, T> {
                             let mut request = self.request(name, original, layout, leaf)?;
                             let (target, saved) = (leaf.array.dtype(), request.layout.dtype);
                             let keeps = self.target_dtype(name, target, saved).1;
-                            // Whether a number fits its value says, when it is read.
+                            // Whether a Python number fits is checked when its value is read.
                             request.is_number = is_number && !keeps;
                             if self.strict && request.shape != request.layout.shape {
                                 differences.shape(name, &request, leaf.array.aval());
@@ -376,7 +375,7 @@ impl<T: Tree> PyTreeRestore<'_, T> {
         leaves.iter().zip(made).map(finish).collect()
     }
 
-    /// How an array of the target is read.
+    /// Creates the request for an array of the target.
     fn request(
         &self,
         name: &str,
@@ -397,7 +396,7 @@ impl<T: Tree> PyTreeRestore<'_, T> {
         })
     }
 
-    /// What a function made, as the target has it.
+    /// Converts and places the result of a transform like the target.
     fn fitted(
         &self,
         folder: &std::path::Path,
@@ -437,7 +436,7 @@ impl<T: Tree> PyTreeRestore<'_, T> {
     }
 }
 
-/// How an array is read for a function.
+/// Creates the request for an array that is passed to a transform.
 fn as_saved(name: String, layout: Layout) -> Result<Request> {
     Ok(Request {
         name,
@@ -450,11 +449,11 @@ fn as_saved(name: String, layout: Layout) -> Result<Request> {
     })
 }
 
-/// How a checkpoint and a tree differ.
+/// Differences between a checkpoint and a tree.
 #[derive(Default)]
 struct Differences<'a> {
     optimizer: Option<OptimizerDifference<'a>>,
-    /// Whether arrays are there on one side only, because of the optimizers.
+    /// Whether arrays are missing on one side because the optimizers differ.
     optimizers: bool,
     lines: Vec<String>,
     missing: bool,
@@ -463,7 +462,7 @@ struct Differences<'a> {
 }
 
 impl Differences<'_> {
-    /// Whether the optimizers are why an array is on one side only.
+    /// Returns whether the optimizers explain why an array is missing on one side.
     fn is_explained(&mut self, name: &str) -> bool {
         let explained = self.optimizer.as_ref().is_some_and(|o| o.explains(name));
         self.optimizers |= explained;
@@ -547,7 +546,7 @@ impl Differences<'_> {
     }
 }
 
-/// A stored array as types are written: `f32[2,3]`.
+/// Formats the type of a stored array, as in `f32[2,3]`.
 fn described(layout: &Layout) -> String {
     match bytes_of(&layout.shape, layout.dtype) {
         Some(_) => Aval::new(&layout.shape, layout.dtype).to_string(),

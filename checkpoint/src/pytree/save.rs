@@ -18,21 +18,21 @@ use ramie_core::{Array, DType, HostShard, Sharding, State, Tree};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// How one array is saved (`orbax.checkpoint.SaveArgs`).
+/// Options of saving a single array: `orbax.checkpoint.SaveArgs`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeafSave {
-    /// The element type that it is converted to.
+    /// Dtype to convert the array to.
     pub dtype: Option<DType>,
-    /// The most bytes of a chunk before it is compressed. Chunks are written and read
-    /// in parallel. If nothing is said, what one device has is one chunk.
+    /// Maximum number of bytes of a chunk before compression. Chunks are written and read in
+    /// parallel. By default, each device shard is one chunk.
     pub chunk_byte_size: Option<u64>,
 }
 
-/// Saves a tree of arrays (`orbax.checkpoint.args.PyTreeSave`).
+/// Arguments of saving a tree of arrays: `orbax.checkpoint.args.PyTreeSave`.
 ///
-/// The paths of the arrays become names, as Orbax forms them: of a Flax
-/// `TrainState`, `params.dense.kernel` and `opt_state.0.mu.dense.kernel`. What the
-/// options leave open is as fast as it can be; Orbax reads all of it.
+/// The arrays are named by their paths, as in Orbax: for a Flax `TrainState`,
+/// `params.dense.kernel` and `opt_state.0.mu.dense.kernel`. The defaults are the fastest options.
+/// Orbax reads the results of all options.
 ///
 /// ```
 /// use ramie_checkpoint::commit::{restore_item, save_item};
@@ -61,23 +61,23 @@ pub struct PyTreeSave<'a, T> {
     pub(super) handler: &'static str,
 }
 
-/// What is saved.
+/// Tree or dictionary to save.
 enum Content<'a, T> {
     Tree(&'a T),
     Dict(&'a StateDict),
 }
 
 impl<'a> PyTreeSave<'a, State> {
-    /// Saves a tree without types: what [`DictRestore`](super::DictRestore) restores, or
-    /// what a msgpack file of Flax holds. Numbers and texts are parts of it, too, and
-    /// dictionaries whose names count from 0 are sequences.
+    /// Creates arguments that save a tree without types, such as the result of
+    /// [`DictRestore`](super::DictRestore) or the contents of a Flax msgpack file. It may contain
+    /// numbers and strings. Dictionaries whose keys count from 0 are saved as sequences.
     pub fn dict(dict: &'a StateDict) -> PyTreeSave<'a, State> {
         PyTreeSave::with(Content::Dict(dict))
     }
 }
 
 impl<'a, T: Tree> PyTreeSave<'a, T> {
-    /// Saves this tree.
+    /// Creates arguments that save this tree.
     pub fn new(tree: &'a T) -> PyTreeSave<'a, T> {
         PyTreeSave::with(Content::Tree(tree))
     }
@@ -97,58 +97,58 @@ impl<'a, T: Tree> PyTreeSave<'a, T> {
         }
     }
 
-    /// The version of the zarr format; by default [`Zarr::V2`], as Orbax's.
+    /// Sets the version of the zarr format. Defaults to [`Zarr::V2`], as in Orbax.
     pub fn zarr(mut self, zarr: Zarr) -> Self {
         self.zarr = zarr;
         self
     }
 
-    /// How chunks are compressed; by default not at all.
+    /// Sets the compression of chunks. Defaults to none.
     pub fn compression(mut self, compression: Compression) -> Self {
         self.compression = compression;
         self
     }
 
-    /// Whether everything is kept in an OCDBT database: few files, whatever the number
-    /// of arrays. Orbax's default; here it is not.
+    /// Sets whether everything is stored in an OCDBT database, which has few files for any number
+    /// of arrays. Defaults to `false`; Orbax defaults to `True`.
     pub fn use_ocdbt(mut self, use_ocdbt: bool) -> Self {
         self.use_ocdbt = use_ocdbt;
         self
     }
 
-    /// The size in bytes from which on a data file of an OCDBT database gets no
-    /// further values, and which chunks do not exceed; 0 is no limit.
+    /// Sets the size in bytes at which an OCDBT data file is closed to further values. Chunks do
+    /// not exceed it. 0 means no limit.
     pub fn ocdbt_target_data_file_size(mut self, bytes: u64) -> Self {
         self.target_data_file_size = Some(bytes);
         self
     }
 
-    /// The most bytes of a chunk, for all arrays of which
-    /// [`leaves`](PyTreeSave::leaves) says nothing.
+    /// Sets the maximum number of bytes of a chunk, for all arrays for which
+    /// [`leaves`](PyTreeSave::leaves) sets none.
     pub fn chunk_byte_size(mut self, bytes: u64) -> Self {
         self.chunk_byte_size = Some(bytes);
         self
     }
 
-    /// How each array is saved, by its dotted name.
+    /// Sets a function that returns the options of each array, given its dotted name.
     pub fn leaves(mut self, leaves: impl Fn(&str, &Array) -> LeafSave + 'a) -> Self {
         self.leaves = Some(Box::new(leaves));
         self
     }
 
-    /// A text beside the arrays, at a dotted name.
+    /// Adds a string at a dotted name.
     pub fn string(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
         self.strings.push((name.into(), text.into()));
         self
     }
 
-    /// What else is kept with the tree; [`metadata`](super::metadata) returns it.
+    /// Sets custom metadata of the tree; [`metadata`](super::metadata) returns it.
     pub fn custom_metadata(mut self, value: Value) -> Self {
         self.custom_metadata = value;
         self
     }
 
-    /// How a database is written, if there is to be one.
+    /// Returns the options of the OCDBT database, if one is used.
     fn database(&self) -> Option<ocdbt::Options> {
         self.use_ocdbt.then(|| {
             let mut options = ocdbt::Options::default();
@@ -159,7 +159,7 @@ impl<'a, T: Tree> PyTreeSave<'a, T> {
         })
     }
 
-    /// How one array is saved.
+    /// Prepares one array for saving.
     fn stored(&self, name: &str, leaf: &Leaf) -> Result<Stored> {
         let wrong = |what: String| Error::tree(None, format!("`{name}`: {what}"));
         let mut how = self
@@ -270,20 +270,20 @@ fn sizes(shape: &[usize]) -> Vec<u64> {
     shape.iter().map(|n| *n as u64).collect()
 }
 
-/// An array to be written.
+/// An array to write.
 struct Stored {
     name: String,
-    /// The contents of `.zarray` or `zarr.json`.
+    /// Contents of `.zarray` or `zarr.json`.
     metadata: Vec<u8>,
     layout: Layout,
-    /// The shape of what one device has.
+    /// Shape of a device shard.
     written: Vec<usize>,
     sharding: Sharding,
     key_impl: Option<KeyImpl>,
     shards: Vec<HostShard>,
 }
 
-/// A tree to be written: its arrays are kept as they are now.
+/// A tree to write; its arrays are not affected by later changes.
 struct TreeSnapshot {
     process: Process,
     tree: metadata::Tree,
@@ -294,7 +294,7 @@ struct TreeSnapshot {
     strings: BTreeMap<String, String>,
 }
 
-/// Where the files of arrays go.
+/// Destination of the files of arrays.
 enum Sink<'a> {
     Files(&'a ItemWriter),
     Database(ocdbt::Writer),
@@ -309,7 +309,7 @@ impl Sink<'_> {
     }
 }
 
-/// A file to be written.
+/// A file to write.
 enum Task<'a> {
     Metadata(&'a Stored),
     Chunk(&'a Stored, &'a HostShard, Vec<usize>),
@@ -341,7 +341,8 @@ impl Snapshot for TreeSnapshot {
             if primary {
                 tasks.push(Task::Metadata(stored));
             }
-            // What a process has for itself, all of them have.
+            // Arrays on the devices of a single process exist in all processes, so only the
+            // primary one writes them.
             let mut devices = stored.sharding.devices().iter();
             let is_local = devices.all(|d| d.is_addressable());
             let is_mine = |s: &&HostShard| s.is_first() && (primary || !is_local);
@@ -350,7 +351,7 @@ impl Snapshot for TreeSnapshot {
                 tasks.extend(cells.map(|cell| Task::Chunk(stored, shard, cell)));
             }
         }
-        // The largest first, so that no thread is left alone with one.
+        // Start with the largest, so that no thread is left with a large one at the end.
         tasks.sort_by_key(|task| std::cmp::Reverse(task.bytes()));
         writer.for_each(tasks, |task| self.run(task, &sink))?;
         if let Sink::Database(database) = sink {
@@ -452,8 +453,8 @@ impl TreeSnapshot {
     }
 }
 
-/// The index of a file that holds one part of this many bytes: its offset and length,
-/// and their checksum.
+/// Returns the index of a file with a single part of this many bytes: its offset, its length and
+/// their checksum.
 fn index_of_one(bytes: usize) -> Vec<u8> {
     let mut index = [0u64, bytes as u64].map(u64::to_le_bytes).concat();
     index.extend(crc32c::crc32c(&index).to_le_bytes());

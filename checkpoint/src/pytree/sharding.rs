@@ -1,4 +1,4 @@
-//! `_sharding`: where the arrays of a saved tree were.
+//! The file `_sharding`: placement of the arrays of a saved tree.
 
 use super::json::{from_base64, to_base64};
 use crate::{Error, Result};
@@ -10,10 +10,10 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The file's name in the folder of a tree.
+/// Name of the file in a tree's directory.
 pub(super) const FILE: &str = "_sharding";
 
-/// Where an array is of which nothing else is said: on the default device.
+/// Returns the sharding, or the default device if there is none.
 pub(super) fn or_default(sharding: Option<Sharding>) -> Result<Sharding> {
     match sharding {
         Some(sharding) => Ok(sharding),
@@ -21,7 +21,7 @@ pub(super) fn or_default(sharding: Option<Sharding>) -> Result<Sharding> {
     }
 }
 
-/// The file of these shardings, by the dotted names of the arrays.
+/// Serializes shardings by dotted array name.
 pub(super) fn to_json<'a>(shardings: impl IntoIterator<Item = (&'a str, Sharding)>) -> Vec<u8> {
     let entries = shardings.into_iter().map(|(name, sharding)| {
         let text = Value::String(describe(sharding).to_string());
@@ -31,7 +31,7 @@ pub(super) fn to_json<'a>(shardings: impl IntoIterator<Item = (&'a str, Sharding
     Value::Object(map).to_string().into_bytes()
 }
 
-/// The descriptions of shardings in a file, by the dotted names of the arrays.
+/// Parses the descriptions of shardings by dotted array name.
 pub(super) fn from_json(path: &Path, bytes: &[u8]) -> Result<BTreeMap<String, Value>> {
     let wrong = |what: String| Error::format(path, format!("is no list of shardings: {what}"));
     let map: BTreeMap<String, String> =
@@ -46,7 +46,7 @@ pub(super) fn from_json(path: &Path, bytes: &[u8]) -> Result<BTreeMap<String, Va
     Ok(out)
 }
 
-/// A sharding as Orbax describes it.
+/// Describes a sharding in Orbax's format.
 fn describe(sharding: Sharding) -> Value {
     let named = match sharding.named() {
         Some(named) => named,
@@ -84,12 +84,12 @@ fn describe(sharding: Sharding) -> Value {
     })
 }
 
-/// A device as JAX names it.
+/// Returns JAX's name of a device.
 fn name_of(device: Device) -> String {
     format!("{}:{}", device.client().platform_name(), device.id())
 }
 
-/// A list as lists of lists.
+/// Reshapes a list into nested lists.
 fn nested(mut items: Vec<Value>, sizes: &[usize]) -> Value {
     for size in sizes.iter().skip(1).rev() {
         items = items.chunks((*size).max(1)).map(|c| c.into()).collect();
@@ -97,7 +97,7 @@ fn nested(mut items: Vec<Value>, sizes: &[usize]) -> Value {
     items.into()
 }
 
-/// The items of lists of lists.
+/// Flattens nested lists.
 fn flat(value: &Value, out: &mut Vec<Value>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| flat(item, out)),
@@ -105,8 +105,8 @@ fn flat(value: &Value, out: &mut Vec<Value>) {
     }
 }
 
-/// The sharding of a description over these devices; nothing if they do not have the
-/// devices that it names, or it is none.
+/// Returns the sharding of a description over these devices, or `None` if the description is
+/// invalid or names other devices.
 pub(super) fn of_description(value: &Value, devices: &[Device]) -> Option<Sharding> {
     if value["sharding_type"] == "SingleDeviceSharding" {
         let name = value["device_str"].as_str()?.replace("TFRT_CPU_", "cpu:");

@@ -1,4 +1,4 @@
-//! A saved tree, opened.
+//! Opening a saved tree.
 
 use super::array_metadata::{self, RANDOM_KEY_IMPL};
 use super::key::KeyPath;
@@ -13,12 +13,12 @@ use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-/// A saved tree, opened for reading.
+/// A saved tree that is open for reading.
 pub(super) struct Source {
     pub reader: ItemReader,
     pub store: Store,
     pub tree: metadata::Tree,
-    /// Places of the entries by dotted name.
+    /// Indices of the entries by dotted name.
     places: HashMap<String, usize>,
 }
 
@@ -53,18 +53,18 @@ impl Source {
         })
     }
 
-    /// The entry at a dotted name.
+    /// Returns the entry at a dotted name.
     pub fn entry(&self, name: &str) -> Option<&Entry> {
         self.places.get(name).map(|at| &self.tree.entries[*at])
     }
 
-    /// The entries that are arrays, in order.
+    /// Returns the entries that are arrays, in order.
     pub fn arrays(&self) -> impl Iterator<Item = &Entry> {
         let is_array = |entry: &&Entry| entry.is_array();
         self.tree.entries.iter().filter(is_array)
     }
 
-    /// How an array is stored.
+    /// Reads the layout of a stored array.
     pub fn layout(&self, name: &str) -> Result<Layout> {
         let versions = match self.tree.use_zarr3 {
             true => [Zarr::V3, Zarr::V2],
@@ -82,12 +82,12 @@ impl Source {
         Err(self.store.missing(&key))
     }
 
-    /// Where the arrays were, as far as it was written, by dotted name.
+    /// Returns the saved placements of arrays by dotted name, if there are any.
     pub fn shardings(&self) -> Result<BTreeMap<String, Value>> {
         self.of_file(sharding::FILE, sharding::from_json)
     }
 
-    /// What a file holds; nothing, if there is none.
+    /// Parses a file, or returns the default if it does not exist.
     fn of_file<T: Default>(
         &self,
         file: &str,
@@ -99,12 +99,12 @@ impl Source {
         parse(&self.reader.path(file)?, &self.reader.read(file)?)
     }
 
-    /// The texts, by dotted name.
+    /// Returns the strings by dotted name.
     pub fn strings(&self) -> Result<BTreeMap<String, String>> {
         self.of_file(strings::FILE, strings::from_json)
     }
 
-    /// The generators of the keys among the arrays, by dotted name.
+    /// Returns the PRNG implementations of the key arrays by dotted name.
     fn key_impls(&self) -> Result<BTreeMap<String, String>> {
         let arrays = self.of_file(&array_metadata::file(0), array_metadata::from_json)?;
         let key = arrays.into_iter().filter_map(|array| {
@@ -116,59 +116,59 @@ impl Source {
 }
 
 impl Entry {
-    /// Whether an array is stored for it.
+    /// Returns whether an array is stored for the entry.
     pub fn is_array(&self) -> bool {
         use ValueKind::*;
         !self.skip && matches!(self.kind, Array | Numpy | Scalar | Other(_))
     }
 }
 
-/// What is known of a saved tree without reading its arrays.
+/// Metadata of a saved tree, without its arrays.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TreeMetadata {
-    /// Its parts, in order.
+    /// Parts of the tree, in order.
     pub parts: Vec<PartMetadata>,
     /// Whether the arrays are in an OCDBT database.
     pub use_ocdbt: bool,
-    /// Whether they are in version 3 of zarr.
+    /// Whether the arrays use version 3 of the zarr format.
     pub use_zarr3: bool,
-    /// What the caller of the save added.
+    /// Custom metadata of the save.
     pub custom_metadata: Value,
 }
 
-/// What is known of a part of a saved tree.
+/// Metadata of a part of a saved tree.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PartMetadata {
-    /// Where it is in the tree.
+    /// Path of the part in the tree.
     pub path: KeyPath,
-    /// What kind of value it is.
+    /// Kind of the value.
     pub kind: ValueKind,
-    /// The array, if it is one.
+    /// Metadata of the array, if the part is one.
     pub array: Option<ArrayInfo>,
-    /// The text, if it is one.
+    /// The string, if the part is one.
     pub text: Option<String>,
 }
 
-/// What is known of a stored array.
+/// Metadata of a stored array.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ArrayInfo {
-    /// The shape.
+    /// Shape of the array.
     pub shape: Vec<usize>,
-    /// The type of the elements.
+    /// Dtype of the array.
     pub dtype: DType,
-    /// The shape of the chunks in which they are stored.
+    /// Shape of the stored chunks.
     pub chunk_shape: Vec<usize>,
-    /// Where the array was, in Orbax's words.
+    /// Sharding at the time of the save, in Orbax's format.
     pub sharding: Option<Value>,
-    /// The generator, if the elements are keys.
+    /// Name of the PRNG implementation, if the array contains random keys.
     pub random_key_impl: Option<String>,
 }
 
 impl TreeMetadata {
-    /// The part at a dotted name.
+    /// Returns the part at a dotted name.
     pub fn get(&self, name: &str) -> Option<&PartMetadata> {
         self.parts.iter().find(|part| part.path.to_string() == name)
     }
@@ -209,7 +209,7 @@ impl TreeMetadata {
 }
 
 impl Source {
-    /// The sharding that an array had, if the devices are here and it fits the shape.
+    /// Returns the saved sharding of an array, if its devices are available and it fits the shape.
     pub fn saved_sharding(
         &self,
         shardings: &BTreeMap<String, Value>,

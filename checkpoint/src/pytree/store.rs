@@ -1,4 +1,4 @@
-//! Where the files of arrays are: in the folder, or in an OCDBT database in it.
+//! Storage of arrays: files in the directory, or an OCDBT database in it.
 
 use crate::commit::ItemReader;
 use crate::ocdbt::{self, Database};
@@ -6,16 +6,16 @@ use crate::{Error, Result};
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-/// The bytes that are stored under a key: the name of an array, `/`, and that of its
-/// metadata or of a chunk.
+/// Store of bytes by key: the name of an array, `/`, and the name of its metadata file or of a
+/// chunk.
 pub(super) enum Store {
-    /// Each in a file, which is compared with the checkpoint's manifest.
+    /// One file per key, verified against the checkpoint's manifest.
     Files(ItemReader),
     Database(Box<Database>),
 }
 
 impl Store {
-    /// The store of a folder.
+    /// Opens the store of a directory.
     pub fn open(reader: &ItemReader, use_ocdbt: Option<bool>) -> Result<Store> {
         if !use_ocdbt.unwrap_or_else(|| reader.contains(ocdbt::MANIFEST)) {
             return Ok(Store::Files(reader.clone()));
@@ -23,7 +23,7 @@ impl Store {
         Ok(Store::Database(Box::new(Database::open_in(reader)?)))
     }
 
-    /// The place of a key, for messages.
+    /// Returns the path of a key for messages.
     pub fn path(&self, key: &str) -> PathBuf {
         match self {
             Store::Files(reader) => reader.folder().join(key),
@@ -31,7 +31,7 @@ impl Store {
         }
     }
 
-    /// How many bytes there are, if there are any.
+    /// Returns the number of bytes of a key, or `None` if it does not exist.
     pub fn size(&self, key: &str) -> Result<Option<u64>> {
         let reader = match self {
             Store::Database(database) => return database.size(key),
@@ -43,7 +43,7 @@ impl Store {
             Ok(_) => Ok(None),
             Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 match reader.contains(key) {
-                    // The reader says that it should be there.
+                    // The manifest lists the file, so reading it returns the error.
                     true => reader.read(key).map(|bytes| Some(bytes.len() as u64)),
                     false => Ok(None),
                 }
@@ -52,7 +52,7 @@ impl Store {
         }
     }
 
-    /// The bytes of a key that is there.
+    /// Reads the bytes of an existing key.
     pub fn read(&self, key: &str) -> Result<Vec<u8>> {
         match self {
             Store::Files(reader) => reader.read(key),
@@ -63,7 +63,7 @@ impl Store {
         }
     }
 
-    /// Reads the bytes of a key, which must be as many.
+    /// Reads the bytes of a key, which must fill `out` exactly.
     pub fn read_into(&self, key: &str, out: &mut [u8]) -> Result<()> {
         match self {
             Store::Files(reader) => reader.read_into(key, out),
@@ -81,8 +81,8 @@ impl Store {
         }
     }
 
-    /// Compares the files of a database of which something was read with the
-    /// checkpoint's manifest; of files that are read whole that is done.
+    /// Verifies the database files that were read from against the checkpoint's manifest. Plain
+    /// files are verified when they are read.
     pub fn verify(&self) -> Result<()> {
         match self {
             Store::Files(_) => Ok(()),
@@ -90,7 +90,7 @@ impl Store {
         }
     }
 
-    /// The error of a key that is not there.
+    /// Returns the error of a missing key.
     pub fn missing(&self, key: &str) -> Error {
         Error::format(
             &self.path(key),

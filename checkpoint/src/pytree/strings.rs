@@ -1,4 +1,4 @@
-//! `_strings.json`: texts in a tree.
+//! The file `_strings.json`: strings in a tree.
 
 use super::key::{KeyPart, KeyPath};
 use super::metadata::{Entry, ValueKind};
@@ -6,16 +6,16 @@ use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The file's name in the folder of a tree.
+/// Name of the file in a tree's directory.
 pub(super) const FILE: &str = "_strings.json";
 
-/// The texts in a file, by their dotted names.
+/// Parses the strings of a file by dotted name.
 pub(super) fn from_json(path: &Path, bytes: &[u8]) -> Result<BTreeMap<String, String>> {
     serde_json::from_slice(bytes)
         .map_err(|e| Error::format(path, format!("is no list of texts: {e}")))
 }
 
-/// The entry of a text in the metadata of a tree.
+/// Returns the entry of a string in a tree's metadata.
 pub(super) fn entry(name: &str) -> Entry {
     let parts = name.split('.').map(|part| KeyPart::Name(part.to_owned()));
     Entry {

@@ -1,4 +1,4 @@
-//! What the arrays of a tree are made of, where it is not the array of their own name.
+//! Sources of a tree's arrays other than the saved array of the same name.
 
 use ramie_core::Array;
 use std::fmt;
@@ -7,8 +7,8 @@ use std::sync::Arc;
 type One = Arc<dyn Fn(&Array) -> Array + Send + Sync>;
 type Many = Arc<dyn Fn(&[Array]) -> Array + Send + Sync>;
 
-/// What an array, or all arrays below a name, are made of
-/// (`orbax.checkpoint.transform_utils.Transform`).
+/// Source of an array, or of all arrays below a path:
+/// `orbax.checkpoint.transform_utils.Transform`.
 ///
 /// ```
 /// use ramie_checkpoint::pytree::Transform;
@@ -21,22 +21,22 @@ pub struct Transform(pub(super) From);
 
 #[derive(Clone)]
 pub(super) enum From {
-    /// The saved array of another name, changed or not.
+    /// The saved array of another name, optionally transformed.
     Original(String, Option<One>),
-    /// Several saved arrays.
+    /// A function of several saved arrays.
     Several(Vec<String>, Many),
-    /// The array that the tree has already.
+    /// The target's own array.
     Fallback,
 }
 
 impl Transform {
-    /// The saved array of this name; for a name that arrays are below, those below
-    /// this one.
+    /// Creates a transform that reads the saved array of this name. If the target path is that of
+    /// a subtree, the arrays below `name` are read.
     pub fn original(name: impl Into<String>) -> Transform {
         Transform(From::Original(name.into(), None))
     }
 
-    /// What `f` makes of several saved arrays.
+    /// Creates a transform that applies `f` to several saved arrays.
     pub fn several<S: Into<String>>(
         names: impl IntoIterator<Item = S>,
         f: impl Fn(&[Array]) -> Array + Send + Sync + 'static,
@@ -45,13 +45,13 @@ impl Transform {
         Transform(From::Several(names, Arc::new(f)))
     }
 
-    /// The value that the target has: it is not restored.
+    /// Creates a transform that keeps the target's value.
     pub fn fallback() -> Transform {
         Transform(From::Fallback)
     }
 
-    /// The same, with `f` applied to the array, which is then on one device. The
-    /// result is converted to the type of the target, and placed like it.
+    /// Applies `f` to the array, which is then on one device. The result is converted to the
+    /// target's dtype and placed like the target.
     pub fn map(self, f: impl Fn(&Array) -> Array + Send + Sync + 'static) -> Transform {
         Transform(match self.0 {
             From::Original(name, None) => From::Original(name, Some(Arc::new(f))),
@@ -77,7 +77,7 @@ impl fmt::Debug for Transform {
     }
 }
 
-/// What is left of a dotted name below another; empty if they are the same.
+/// Returns the rest of a dotted path below `root`, which is empty if they are equal.
 pub(super) fn below<'a>(name: &'a str, root: &str) -> Option<&'a str> {
     if root.is_empty() {
         return Some(name);
@@ -88,7 +88,7 @@ pub(super) fn below<'a>(name: &'a str, root: &str) -> Option<&'a str> {
     }
 }
 
-/// A dotted name below another.
+/// Joins a dotted path and a path below it.
 pub(super) fn join(root: &str, rest: &str) -> String {
     match (root, rest) {
         ("", name) | (name, "") => name.to_owned(),

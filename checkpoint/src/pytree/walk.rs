@@ -1,11 +1,11 @@
-//! From trees to the parts that Orbax stores.
+//! Conversion of trees to the parts that Orbax stores.
 
 use super::key::{KeyPart, KeyPath};
 use super::metadata::ValueKind;
 use crate::nodes::{Child, Leaf, Node};
 use ramie_core::Tree;
 
-/// A part of a tree: an array, or a node without parts.
+/// Part of a tree: an array, or a node without parts.
 pub(super) struct Part {
     pub path: KeyPath,
     pub value: Value,
@@ -13,19 +13,19 @@ pub(super) struct Part {
 
 pub(super) enum Value {
     Array(Leaf),
-    /// A number without an element type, as an array.
+    /// A number without a dtype, as an array.
     Number(Leaf),
     Text(String),
     Empty(ValueKind),
 }
 
-/// The parts of a tree under the names that Orbax would give them; else a path that
-/// is there twice, and how.
+/// Returns the parts of a tree under Orbax's names. On error, returns a path that occurs twice and
+/// a description.
 ///
-/// Structs, tuples, lists and maps are nodes. The dotted paths of a
-/// [`State`](ramie_core::State) are nested names, and nodes whose names count from 0
-/// are sequences. Fields that are numbers or texts are no parts, nor are fields that
-/// hold nothing at all, such as `()`; in sequences and maps, these are `None`.
+/// Structs, tuples, lists and maps are nodes. The dotted paths of a [`State`](ramie_core::State)
+/// are nested names, and nodes whose names count from 0 are sequences. Struct fields that are
+/// numbers or strings, or that are empty like `()`, are omitted; in sequences and maps, such
+/// values are `None`.
 pub(super) fn parts<T: Tree>(tree: &T) -> Result<Vec<Part>, (String, &'static str)> {
     let root = Node::of(tree)?;
     if root.leaf.is_some() {
@@ -37,7 +37,7 @@ pub(super) fn parts<T: Tree>(tree: &T) -> Result<Vec<Part>, (String, &'static st
 }
 
 impl Node {
-    /// What it is if it has no parts, as a field or not; nothing if it is no part.
+    /// Returns the kind of a node without parts, or `None` if the node is omitted.
     fn empty(&self, is_field: bool) -> Option<ValueKind> {
         match () {
             _ if self.none => Some(ValueKind::None),
@@ -53,7 +53,7 @@ impl Node {
         self.children.iter().any(Child::is_part)
     }
 
-    /// Adds the parts of a node that has some.
+    /// Appends the parts of a node that has some.
     fn close(self, path: &mut Vec<KeyPart>, out: &mut Vec<Part>) {
         let children = self.children.into_iter();
         let children: Vec<Child> = children.filter(Child::is_part).collect();
@@ -84,7 +84,7 @@ impl Node {
 }
 
 impl Child {
-    /// Whether there is anything of it.
+    /// Returns whether the child contributes any part.
     fn is_part(&self) -> bool {
         let node = &self.node;
         node.leaf.is_some() || node.has_parts() || node.empty(self.is_field).is_some()
