@@ -1,15 +1,14 @@
-//! Replacing a file as a whole.
+//! Atomic replacement of files.
 
 use crate::{Error, Result};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes a file and puts it in the place of `path`.
+/// Writes a file and replaces `path` with it.
 ///
-/// The bytes go to a temporary file in the same folder, which takes the place
-/// of `path` only when they are on the disk. If writing fails or the program is
-/// killed, the file that was there is untouched.
+/// The bytes go to a temporary file in the same directory, which is renamed only after it was
+/// flushed to disk. If writing fails or the program is killed, an existing file is unchanged.
 pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
     let fail = |action| move |e: io::Error| Error::io(path, action, e);
     let folder = parent(path);
@@ -20,7 +19,7 @@ pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) 
     prefix.push(name);
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).suffix(".tmp");
-    // Readable for others, as far as the process allows for new files.
+    // Readable by others, as far as the process's umask allows.
     #[cfg(unix)]
     let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
     #[cfg(unix)]
@@ -35,7 +34,7 @@ pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) 
     temporary
         .persist(path)
         .map_err(|e| Error::io(path, "be replaced", e.error))?;
-    // The new name, too, must survive a loss of power.
+    // The new name must survive a power failure, too.
     #[cfg(unix)]
     File::open(folder)
         .and_then(|folder| folder.sync_all())
@@ -43,7 +42,7 @@ pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) 
     Ok(())
 }
 
-/// The folder that a name is in.
+/// Returns the directory of a path.
 pub(crate) fn parent(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent != Path::new("") => parent,

@@ -1,15 +1,16 @@
-//! Conversions that a restore makes without being asked: those that keep every value.
+//! Implicit conversions of a restore: those that preserve every value.
 //!
-//! One rule holds for all formats. An array is converted to the element type of the target
-//! if that type has every value of the saved one. A number of Python has no element type,
-//! and takes that of the target if it is of the same kind and in range.
+//! All formats use the same rule. An array is converted to the target's dtype if that dtype can
+//! represent every value of the saved one. A Python number has no dtype; it takes the target's
+//! dtype if it is of the same kind and in range.
 
 use ramie_core::{DType, Scalar, can_cast, finfo, iinfo};
 
-/// Whether `to` has every value of `from`, infinities and the sign of zero included.
+/// Returns whether `to` can represent every value of `from`, including infinities and the sign of
+/// zero.
 ///
-/// [`can_cast`] follows NumPy, which lets 64-bit integers go to `f64`, and it does not know
-/// the gaps of the narrow types.
+/// [`can_cast`] follows NumPy: it allows 64-bit integers to `f64`, and it does not know about the
+/// missing values of narrow dtypes.
 pub(crate) fn keeps_values(from: DType, to: DType) -> bool {
     if from == to {
         return true;
@@ -19,7 +20,7 @@ pub(crate) fn keeps_values(from: DType, to: DType) -> bool {
         return false;
     }
     if source.is_integer() {
-        // The integers up to this number are all floats.
+        // A float represents all integers up to this one exactly.
         let most = |float| 1i128 << (finfo(float).fraction_bits + 1);
         let limits = iinfo(source);
         return !target.is_float() || limits.max.max(-limits.min) <= most(target);
@@ -43,7 +44,7 @@ fn has_negative_zero(float: DType) -> bool {
     !matches!(float, F8E4M3Fnuz | F8E5M2Fnuz | F8E8M0Fnu)
 }
 
-/// Whether an element type takes a number of Python as it is, but for rounding.
+/// Returns whether a dtype can represent a Python number, up to rounding.
 pub(crate) fn takes(dtype: DType, number: Scalar) -> bool {
     let in_range = |n: i128| {
         let limits = iinfo(dtype);

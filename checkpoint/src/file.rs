@@ -1,4 +1,4 @@
-//! Opening what a caller names: a file where a file is expected, a folder where a folder is.
+//! Opening paths given by the caller, with errors if a file or a directory is expected.
 
 use crate::{Error, Result};
 use ramie_core::files;
@@ -16,7 +16,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
     files::read(path).map_err(|e| unreadable(path, e))
 }
 
-/// Reads a whole regular file; `None` if there is none.
+/// Reads a whole regular file; `None` if it does not exist.
 pub(crate) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>> {
     match files::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -25,7 +25,7 @@ pub(crate) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>> {
     }
 }
 
-/// The error of a file that cannot be read.
+/// Returns the error of a file that cannot be read.
 pub(crate) fn unreadable(path: &Path, e: io::Error) -> Error {
     match e.kind() {
         ErrorKind::IsADirectory => Error::format(
@@ -37,7 +37,7 @@ pub(crate) fn unreadable(path: &Path, e: io::Error) -> Error {
     }
 }
 
-/// Fails unless a path leads to a folder.
+/// Returns an error unless the path is a directory.
 pub(crate) fn expect_folder(path: &Path) -> Result<()> {
     match path.metadata() {
         Ok(metadata) if metadata.is_dir() => Ok(()),

@@ -1,8 +1,8 @@
-//! Names in the order of the numbers in them.
+//! Natural order of names: by the numbers in them.
 
 use std::cmp::Ordering;
 
-/// Sorts names by the numbers in them, with their signs
+/// Sorts names by the numbers in them, including their signs
 /// (`flax.training.checkpoints.natural_sort`).
 ///
 /// ```
@@ -15,7 +15,7 @@ pub fn natural_sort(names: &mut [String]) {
     names.sort_by(|a, b| compare(a, b));
 }
 
-/// The order of two names; of equal numbers, that of the texts.
+/// Compares two names in natural order; ties are broken by comparing the strings.
 pub(crate) fn compare(a: &str, b: &str) -> Ordering {
     let (mut pieces, mut others) = (Pieces(a), Pieces(b));
     loop {
@@ -33,12 +33,12 @@ pub(crate) fn compare(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// The last number in a name.
+/// Returns the last number in a name.
 pub(crate) fn last_number(name: &str) -> Option<f64> {
     Pieces(name).filter_map(|(_, number)| number).last()
 }
 
-/// The texts of a name that are no numbers, each with the number that follows.
+/// Splits a name into pieces of text, each with the number that follows it.
 struct Pieces<'a>(&'a str);
 
 impl<'a> Iterator for Pieces<'a> {
@@ -55,13 +55,14 @@ impl<'a> Iterator for Pieces<'a> {
             return Some((whole, None));
         };
         self.0 = &whole[end..];
-        // A sign, digits, a point and an exponent, as Rust reads them, too.
+        // The number consists of a sign, digits, a decimal point and an exponent, which Rust
+        // parses as well.
         let number = whole[start..end].parse().expect("a number");
         Some((&whole[..start], Some(number)))
     }
 }
 
-/// The end of the number that begins at `start`: `-1`, `2.`, `.5`, `1e-3`.
+/// Returns the end of the number that begins at `start`: `-1`, `2.`, `.5`, `1e-3`.
 fn number(text: &[u8], start: usize) -> Option<usize> {
     let is = |at: usize, what: &[u8]| text.get(at).is_some_and(|b| what.contains(b));
     let digits = |at: usize| {

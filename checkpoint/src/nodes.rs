@@ -1,4 +1,4 @@
-//! Trees as nodes with names, as checkpoints have them.
+//! Trees as named nodes, the form in which checkpoints store them.
 
 use ramie_core::Array;
 use ramie_core::random::KeyImpl;
@@ -6,48 +6,48 @@ use ramie_core::tree::{Fixed, Kept, Key, Tree, Visitor};
 use std::any::Any;
 use std::collections::HashMap;
 
-/// An array of a tree.
+/// Array of a tree.
 #[derive(Clone)]
 pub(crate) struct Leaf {
-    /// Its place among the arrays of the tree.
+    /// Index among the arrays of the tree.
     pub at: usize,
     pub array: Array,
-    /// The generator, if it is the data of a key.
+    /// PRNG implementation, if the array is the data of a key.
     pub key_impl: Option<KeyImpl>,
 }
 
-/// A part of a tree.
+/// Node of a tree.
 #[derive(Default)]
 pub(crate) struct Node {
     pub leaf: Option<Leaf>,
     pub children: Vec<Child>,
-    /// Places of the children by name.
+    /// Indices of the children by name.
     places: HashMap<String, usize>,
-    /// Whether it is a number or a text.
+    /// Whether the node is a number or a string.
     pub value: bool,
-    /// Whether it is an option that is empty.
+    /// Whether the node is an empty option.
     pub none: bool,
-    /// Whether it has a length or the like, as lists and maps do.
+    /// Whether the node has a length or the like, as lists and maps do.
     pub fixed: bool,
-    /// Whether it is a struct or an enum.
+    /// Whether the node is a struct or an enum.
     pub typed: bool,
-    /// Whether it has a name even if it is empty.
+    /// Whether the node has a name even if it is empty.
     pub kept: bool,
 }
 
-/// A part of a part.
+/// Named child of a node.
 pub(crate) struct Child {
     pub name: String,
-    /// Whether it is a field of a struct.
+    /// Whether the child is a field of a struct.
     pub is_field: bool,
     pub node: Node,
 }
 
 impl Node {
-    /// The root of a tree; else a path that is there twice, or is an array and has
-    /// others below it, and which of the two.
+    /// Converts a tree to nodes. On error, returns a path and a description: the path occurs
+    /// twice, or is both an array and the parent of others.
     ///
-    /// The dotted paths of a [`State`](ramie_core::State) are nested names.
+    /// The dotted paths of a [`State`](ramie_core::State) become nested names.
     pub fn of<T: Tree>(tree: &T) -> Result<Node, (String, &'static str)> {
         let mut builder = Builder::default();
         tree.walk(&mut builder);
@@ -61,18 +61,17 @@ impl Node {
 #[derive(Default)]
 struct Builder {
     root: Node,
-    /// The names on the way to the part that is walked, each with whether it is a
-    /// field, and for each child that was entered, how many there were before.
+    /// Names on the path to the current node, each with whether it is a field.
     path: Vec<(String, bool)>,
     entered: Vec<usize>,
-    /// Generators of the keys on the way, with the depth at which they are known.
+    /// PRNG implementation of the current keys, with the depth from which it applies.
     generator: Option<(usize, KeyImpl)>,
     leaves: usize,
     trouble: Option<(String, &'static str)>,
 }
 
 impl Builder {
-    /// The part that is walked, made if it is new.
+    /// Returns the current node, creating it if it is new.
     fn node(&mut self) -> &mut Node {
         let mut node = &mut self.root;
         for (depth, (name, is_field)) in self.path.iter().enumerate() {

@@ -1,15 +1,15 @@
-//! Naming the optimizers of two trees that differ.
+//! Describes the optimizers of two trees that differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// The name of the part of a train state that keeps the optimizer's arrays.
+/// Name of the part of a train state that contains the optimizer's arrays.
 const STATE: &str = "opt_state";
 
-/// The fields of each transformation of an optimizer, by its dotted path.
+/// Fields of each transformation of an optimizer, by its dotted path.
 type Fields<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
-/// Fields by which a transformation is recognized, besides `count`.
+/// Fields by which a transformation is recognized, except `count`.
 const KNOWN: [(&[&str], &str); 9] = [
     (&["mu", "nu"], "Adam"),
     (&["mu", "nu", "nu_max"], "AMSGrad"),
@@ -22,15 +22,15 @@ const KNOWN: [(&[&str], &str); 9] = [
     (&["g", "m", "n", "v"], "Adan"),
 ];
 
-/// How the optimizer of a checkpoint differs from that of a tree.
+/// Difference between the optimizers of a checkpoint and of a tree.
 pub(crate) struct OptimizerDifference<'a> {
     saved: Fields<'a>,
     tree: Fields<'a>,
 }
 
 impl<'a> OptimizerDifference<'a> {
-    /// Compares the dotted paths of all arrays. `None` if the transformations keep arrays
-    /// of the same names, or one of the two has no optimizer at all.
+    /// Compares the dotted paths of all arrays. Returns `None` if the transformations have the
+    /// same fields, or if neither has an optimizer.
     pub fn of(
         saved: impl IntoIterator<Item = &'a str>,
         tree: impl IntoIterator<Item = &'a str>,
@@ -50,7 +50,7 @@ impl<'a> OptimizerDifference<'a> {
         (!differ.is_empty()).then_some(OptimizerDifference { saved, tree })
     }
 
-    /// Whether the difference at a path is one of the optimizers.
+    /// Returns whether the optimizers explain the difference at a path.
     pub fn explains(&self, path: &str) -> bool {
         part(path).is_some_and(|(at, field)| {
             let has = |fields: &Fields<'_>| fields.get(at).is_some_and(|f| f.contains(field));
@@ -58,7 +58,7 @@ impl<'a> OptimizerDifference<'a> {
         })
     }
 
-    /// The lines of a message.
+    /// Returns the lines of the message.
     pub fn lines(&self) -> String {
         let mut text = String::from("\n  the optimizer is not the one that was saved:");
         let places: BTreeSet<&str> = self.saved.keys().chain(self.tree.keys()).copied().collect();
@@ -81,7 +81,7 @@ fn fields<'a>(paths: impl IntoIterator<Item = &'a str>) -> Fields<'a> {
     fields
 }
 
-/// The transformation that a path belongs to, such as `opt_state.0`, and the field of its
+/// Returns the transformation that a path belongs to, such as `opt_state.0`, and the field of its
 /// state.
 fn part(path: &str) -> Option<(&str, &str)> {
     let mut end = None;

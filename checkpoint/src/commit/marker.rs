@@ -46,7 +46,7 @@ pub(crate) fn check(folder: &Path, manifest: Option<&[u8]>) -> Result<()> {
                         checked; restore another step";
             return Err(Error::damaged(&path, what));
         }
-        return Ok(()); // Orbax's.
+        return Ok(()); // written by Orbax
     };
     let Some(marker) = marker else {
         return damaged("the file is missing, without which the checkpoint is not complete");

@@ -1,4 +1,4 @@
-//! The formats of checkpoints: which one a path has, and loading and saving in any of them.
+//! Formats of checkpoints: detecting the format of a path, and loading and saving in any format.
 //!
 //! ```
 //! use ramie_checkpoint::{Format, load_into};
@@ -38,24 +38,23 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Bytes of arrays in each file of a model in several safetensors files, as Hugging Face's
-/// programs have it.
+/// Maximum bytes of arrays per file of a sharded model, as in Hugging Face's libraries.
 const SHARD: usize = 5_000_000_000;
 
-/// A format of checkpoints.
+/// Format of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     /// A [safetensors](mod@crate::safetensors) file, or several with an index.
     Safetensors,
     /// Flax's msgpack file: [`serialization`].
     Msgpack,
-    /// A folder in Orbax's layout: [`pytree`](crate::pytree).
+    /// A directory in Orbax's format: [`pytree`](crate::pytree).
     Orbax,
 }
 
 impl Format {
-    /// The format of the checkpoint at a path; of the folder of a run, that of the last
-    /// committed step. [`Source::open`] says which paths there are.
+    /// Returns the format of the checkpoint at a path. If the path is the directory of a run, this
+    /// is the format of the last committed step. See [`Source::open`] for the supported paths.
     ///
     /// ```
     /// use ramie_checkpoint::{Format, safetensors};
@@ -69,12 +68,12 @@ impl Format {
     /// ```
     ///
     /// # Errors
-    /// If the path cannot be read or contains no checkpoint.
+    /// Returns an error if the path cannot be read or does not contain a checkpoint.
     pub fn detect(path: impl AsRef<Path>) -> Result<Format> {
         Ok(Source::open(path)?.checkpoint(None)?.format)
     }
 
-    /// The format that the name of a file asks for; nothing, if the name asks for none.
+    /// Returns the format that a file name implies, or `None`.
     ///
     /// ```
     /// use ramie_checkpoint::Format;
@@ -92,11 +91,11 @@ impl Format {
         }
     }
 
-    /// The arrays and numbers of a checkpoint of this format by their dotted paths, on the
-    /// default device. Strings and other parts are left out.
+    /// Returns the arrays and numbers of a checkpoint of this format by their dotted paths, on the
+    /// default device. Strings and other values are omitted.
     ///
-    /// Of the folder of a run the last committed step is loaded. If a step has several
-    /// trees, paths begin with their names.
+    /// If the path is the directory of a run, the last committed step is loaded. If a step has
+    /// several trees, paths begin with their names.
     ///
     /// ```
     /// use ramie_checkpoint::Format;
@@ -112,8 +111,8 @@ impl Format {
     /// ```
     ///
     /// # Errors
-    /// If the path cannot be read, contains no checkpoint of this format, or there is no
-    /// working plugin.
+    /// Returns an error if the path cannot be read or does not contain a checkpoint of this
+    /// format, or if there is no working plugin.
     pub fn load(self, path: impl AsRef<Path>) -> Result<State> {
         let path = located(path.as_ref())?;
         match self {
@@ -123,8 +122,8 @@ impl Format {
         }
     }
 
-    /// Replaces all arrays of a tree by those that a checkpoint of this format has at their
-    /// paths. A conversion of the element type must keep every value.
+    /// Replaces all arrays of a tree with the arrays that a checkpoint of this format has at their
+    /// paths. Conversions to another dtype must preserve every value.
     ///
     /// ```
     /// use ramie_checkpoint::Format;
@@ -140,8 +139,8 @@ impl Format {
     /// ```
     ///
     /// # Errors
-    /// As [`load`](Format::load); if the arrays are not those of the tree; and if a step has
-    /// several trees. The tree is then left as it was.
+    /// Same as [`load`](Format::load). Also returns an error if the arrays do not match the tree,
+    /// or if a step has several trees. The tree is then unchanged.
     pub fn load_into<T: Tree>(self, path: impl AsRef<Path>, tree: &mut T) -> Result<()> {
         let path = located(path.as_ref())?;
         match self {
@@ -154,11 +153,11 @@ impl Format {
         }
     }
 
-    /// Saves the arrays of a tree in this format. A file replaces one that may be there; the
-    /// path of a folder must be free.
+    /// Saves the arrays of a tree in this format. An existing file is replaced; an existing
+    /// directory is an error.
     ///
-    /// A path that ends in `.safetensors.index.json` is that of an index, which gets files of
-    /// at most 5 GB beside it.
+    /// If the path ends in `.safetensors.index.json`, this saves an index and files of at most 5
+    /// GB next to it.
     ///
     /// ```
     /// use ramie_checkpoint::Format;
@@ -174,11 +173,11 @@ impl Format {
     /// ```
     ///
     /// # Errors
-    /// If a file cannot be written, an array cannot be read, or the format does not have its
-    /// element type.
+    /// Returns an error if a file cannot be written, an array cannot be read, or the format does
+    /// not support its dtype.
     ///
     /// # Panics
-    /// If two arrays of the tree have the same path.
+    /// Panics if two arrays of the tree have the same path.
     #[track_caller]
     pub fn save<T: Tree>(self, path: impl AsRef<Path>, tree: &T) -> Result<()> {
         let path = path.as_ref();
@@ -192,8 +191,8 @@ impl Format {
         }
     }
 
-    /// Saves a tree without types, with everything in it that the format has: msgpack has
-    /// all, Orbax no bytes, safetensors only arrays and numbers.
+    /// Saves an untyped tree. Values that the format cannot represent are omitted: Orbax has no
+    /// byte strings, and safetensors stores only arrays and numbers.
     ///
     /// ```
     /// use ramie_checkpoint::Format;
@@ -209,7 +208,7 @@ impl Format {
     /// ```
     ///
     /// # Errors
-    /// As [`save`](Format::save).
+    /// Same as [`save`](Format::save).
     pub fn save_dict(self, path: impl AsRef<Path>, dict: &StateDict) -> Result<()> {
         match self {
             Format::Safetensors => self.save(path, &dict.arrays()),
@@ -223,7 +222,7 @@ impl Format {
     }
 }
 
-/// The name that people know.
+/// Formats the common name of the format.
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -234,12 +233,12 @@ impl fmt::Display for Format {
     }
 }
 
-/// The error for a name that no [`Format`] has.
+/// Error for a name that is not the name of a [`Format`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no format is called `{0}`; expected `safetensors`, `msgpack` or `orbax`")]
 pub struct UnknownFormat(String);
 
-/// The format of a name in lower case: `safetensors`, `msgpack` or `orbax`.
+/// Parses the lowercase name of a format: `safetensors`, `msgpack` or `orbax`.
 impl FromStr for Format {
     type Err = UnknownFormat;
 
@@ -253,7 +252,8 @@ impl FromStr for Format {
     }
 }
 
-/// The arrays of a checkpoint in any [`Format`] by their dotted paths: see [`Format::load`].
+/// Returns the arrays of a checkpoint in any [`Format`] by their dotted paths: see
+/// [`Format::load`].
 ///
 /// ```no_run
 /// # fn main() -> ramie_checkpoint::Result<()> {
@@ -265,12 +265,12 @@ impl FromStr for Format {
 /// ```
 ///
 /// # Errors
-/// As [`Format::detect`] and [`Format::load`].
+/// Same as [`Format::detect`] and [`Format::load`].
 pub fn load_state(path: impl AsRef<Path>) -> Result<State> {
     Format::detect(&path)?.load(path)
 }
 
-/// Replaces all arrays of a tree by those of a checkpoint in any [`Format`]: see
+/// Replaces all arrays of a tree with those of a checkpoint in any [`Format`]: see
 /// [`Format::load_into`].
 ///
 /// ```no_run
@@ -283,21 +283,21 @@ pub fn load_state(path: impl AsRef<Path>) -> Result<State> {
 /// ```
 ///
 /// # Errors
-/// As [`Format::detect`] and [`Format::load_into`]. The tree is then left as it was.
+/// Same as [`Format::detect`] and [`Format::load_into`]. The tree is then unchanged.
 pub fn load_into<T: Tree>(path: impl AsRef<Path>, tree: &mut T) -> Result<()> {
     Format::detect(&path)?.load_into(path, tree)
 }
 
-/// The file or folder of the checkpoint that a path leads to.
+/// Returns the file or directory of the checkpoint at a path.
 fn located(path: &Path) -> Result<PathBuf> {
     match path.is_dir() {
         true => Ok(Source::open(path)?.checkpoint(None)?.path),
-        // The format's reader says what is wrong with it.
+        // The format's reader reports what is wrong with it.
         false => Ok(path.into()),
     }
 }
 
-/// Removes what Orbax does not have.
+/// Removes byte strings, which Orbax does not support.
 fn without_bytes(dict: &mut StateDict) {
     match dict {
         StateDict::Dict(parts) => {

@@ -1,4 +1,4 @@
-//! Folders in Orbax's layout whose items are not known beforehand.
+//! Directories in Orbax's format whose items are not known in advance.
 
 use crate::commit::{self, ItemHandlers, ItemReader, MARKER, StepMetadata};
 use crate::items::{RestoreArgs, restore_checked};
@@ -9,7 +9,7 @@ use ramie_core::{Array, State};
 use std::fs;
 use std::path::Path;
 
-/// A step, or one item of a step, in Orbax's layout.
+/// A step, or one item of a step, in Orbax's format.
 ///
 /// ```
 /// use ramie_checkpoint::commit::save_item;
@@ -37,19 +37,20 @@ pub struct OrbaxFolder {
     items: Vec<OrbaxItem>,
 }
 
-/// An item of a step.
+/// Item of a step.
 pub struct OrbaxItem {
     name: Option<String>,
     reader: ItemReader,
-    /// The class of Python that reads it, if the step names one.
+    /// Python class that reads the item, if the step names one.
     handler: Option<String>,
 }
 
 impl OrbaxFolder {
-    /// Opens a step with all of its items or one of them, or an item.
+    /// Opens a step with all of its items or with one of them, or opens a single item.
     ///
     /// # Errors
-    /// If there is no such folder or item, or the step's manifest is damaged.
+    /// Returns an error if the directory or the item does not exist, or the step's manifest is
+    /// damaged.
     pub fn open(folder: impl AsRef<Path>, item: Option<&str>) -> Result<OrbaxFolder> {
         let folder = folder.as_ref();
         let reader = reader(folder)?;
@@ -86,28 +87,28 @@ impl OrbaxFolder {
         Ok(OrbaxFolder { reader, items })
     }
 
-    /// The folder.
+    /// Returns the directory.
     pub fn folder(&self) -> &Path {
         self.reader.folder()
     }
 
-    /// The files of the step, or of the item where there is no step.
+    /// Returns the reader of the step, or of the item if there is no step.
     pub fn reader(&self) -> &ItemReader {
         &self.reader
     }
 
-    /// The items that were opened.
+    /// Returns the opened items.
     pub fn items(&self) -> &[OrbaxItem] {
         &self.items
     }
 
-    /// Leaves out all items that are no trees of arrays.
+    /// Drops all items that are not trees of arrays.
     pub(super) fn trees(mut self) -> OrbaxFolder {
         self.items.retain(OrbaxItem::is_tree);
         self
     }
 
-    /// The path of a part of an item: with the item's name in front, if there are several
+    /// Returns the path of a part of an item, preceded by the item's name if there are several
     /// items.
     pub fn path_in(&self, item: &OrbaxItem, path: &str) -> String {
         match item.name() {
@@ -116,11 +117,11 @@ impl OrbaxFolder {
         }
     }
 
-    /// The arrays and numbers of all trees by their [paths](OrbaxFolder::path_in), on the
+    /// Returns the arrays and numbers of all trees by their [paths](OrbaxFolder::path_in), on the
     /// default device.
     ///
     /// # Errors
-    /// If a file is missing, damaged or cannot be read.
+    /// Returns an error if a file is missing, damaged or unreadable.
     pub fn state(&self) -> Result<State> {
         let mut arrays: Vec<(String, Array)> = Vec::new();
         for item in self.items.iter().filter(|item| item.is_tree()) {
@@ -132,11 +133,11 @@ impl OrbaxFolder {
         Ok(arrays.into_iter().collect())
     }
 
-    /// The trees with everything that Orbax keeps in them; of several items each is a part
-    /// of the item's name.
+    /// Returns the trees with all values that Orbax stores in them. If there are several items,
+    /// each tree is an entry of the item's name.
     ///
     /// # Errors
-    /// As [`state`](OrbaxFolder::state).
+    /// Same as [`state`](OrbaxFolder::state).
     pub fn dict(&self) -> Result<StateDict> {
         let mut dicts = Vec::new();
         for item in self.items.iter().filter(|item| item.is_tree()) {
@@ -154,7 +155,7 @@ impl OrbaxFolder {
         let trees: Vec<&OrbaxItem> = self.items.iter().filter(|item| item.is_tree()).collect();
         match trees.as_slice() {
             [tree] => restore_checked(args, &tree.reader),
-            // The reader's message says what is missing.
+            // The reader's message names what is missing.
             [] => restore_checked(args, &self.reader),
             [first, ..] => {
                 let names: Vec<&str> = trees.iter().filter_map(|item| item.name()).collect();
@@ -171,27 +172,27 @@ impl OrbaxFolder {
 }
 
 impl OrbaxItem {
-    /// The name of its folder; nothing if the item is the whole checkpoint.
+    /// Returns the item's name, or `None` if the item is the whole checkpoint.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// The item's files.
+    /// Returns the reader of the item.
     pub fn reader(&self) -> &ItemReader {
         &self.reader
     }
 
-    /// Whether it is a tree of arrays.
+    /// Returns whether the item is a tree of arrays.
     pub fn is_tree(&self) -> bool {
         self.reader.contains(TREE)
     }
 
-    /// Whether the step says that the item is JSON.
+    /// Returns whether the step's metadata declares the item as JSON.
     pub fn is_json(&self) -> bool {
         self.is_read_by(&["Json"])
     }
 
-    /// Whether the name of the class that reads it contains one of these.
+    /// Returns whether the name of the item's Python class contains one of these.
     fn is_read_by(&self, kinds: &[&str]) -> bool {
         let handler = self.handler.as_deref().unwrap_or_default();
         kinds.iter().any(|kind| handler.contains(kind))
@@ -201,15 +202,15 @@ impl OrbaxItem {
         self.reader.names().is_ok_and(|names| !names.is_empty())
     }
 
-    /// The names of the files of an item that is no tree of arrays.
+    /// Returns the file names of an item that is not a tree of arrays.
     ///
     /// # Errors
-    /// If the item is a tree that has lost its metadata, has no files, or its folder cannot
-    /// be listed.
+    /// Returns an error if the item is a tree that has lost its metadata, has no files, or its
+    /// directory cannot be listed.
     pub fn files(&self) -> Result<Vec<String>> {
         let folder = self.reader.folder();
         let mut names = self.reader.names()?;
-        // An item of several trees, such as that of a random key, has them below it.
+        // An item of several trees, such as a random key, has them in subdirectories.
         let metadata = |name: &String| name.strip_suffix(TREE).is_some_and(|n| n.ends_with('/'));
         let lost = !names.iter().any(metadata) && names.iter().any(|name| is_of_tree(name));
         if lost || self.is_read_by(&["PyTree", "Standard", "ArrayCheckpoint"]) {
@@ -219,7 +220,7 @@ impl OrbaxItem {
             );
             return Err(Error::format(folder, message));
         }
-        // The markers of Orbax say nothing of what was saved.
+        // Orbax's markers are not part of the saved data.
         names.retain(|name| !name.ends_with(MARKER) && !name.starts_with('_'));
         if names.is_empty() {
             return Err(Error::format(
@@ -232,7 +233,7 @@ impl OrbaxItem {
     }
 }
 
-/// The reader of a step, or of an item of a step, which knows the step's checksums.
+/// Opens a step, or an item of a step with the step's checksums.
 fn reader(folder: &Path) -> Result<ItemReader> {
     let reader = ItemReader::open(folder)?;
     if !reader.is_checked()
@@ -244,7 +245,7 @@ fn reader(folder: &Path) -> Result<ItemReader> {
     Ok(reader)
 }
 
-/// The class of Python that reads an item of a checkpoint, if the checkpoint names it.
+/// Returns the Python class of a checkpoint's item, if the checkpoint names it.
 fn handler(reader: &ItemReader, name: Option<&str>) -> Option<String> {
     let metadata = StepMetadata::of(reader.folder()).ok().flatten()?;
     match (metadata.item_handlers?, name) {

@@ -1,4 +1,4 @@
-//! The checkpoints at a path.
+//! Detection of the checkpoints at a path.
 
 use super::Format;
 use crate::checkpoints::PREFIX;
@@ -11,7 +11,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// What a path leads to: one checkpoint, or a run of several steps.
+/// Contents of a path: a single checkpoint, or a run with several steps.
 ///
 /// ```
 /// use ramie_checkpoint::format::{Format, Source};
@@ -30,46 +30,44 @@ use std::path::{Path, PathBuf};
 /// ```
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// One checkpoint: its format, and its file or folder.
+    /// A single checkpoint: its format, and its file or directory.
     Checkpoint(Format, PathBuf),
-    /// The folder of a run, and its steps in order: folders in Orbax's layout, or files of
-    /// Flax.
+    /// The directory of a run and its steps in ascending order: directories in Orbax's format, or
+    /// Flax files.
     Run(PathBuf, Vec<RunStep>),
 }
 
-/// A step of a run.
+/// Step of a run.
 #[derive(Clone, Debug)]
 pub struct RunStep {
-    /// The step's number.
+    /// Step number.
     pub number: u64,
-    /// Its folder or file.
+    /// Directory or file of the step.
     pub path: PathBuf,
-    /// Whether it is a checkpoint.
+    /// Whether the step is a checkpoint.
     pub state: CommitState,
 }
 
-/// One checkpoint that a [`Source`] contains.
+/// A single checkpoint of a [`Source`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// The format.
+    /// Format of the checkpoint.
     pub format: Format,
-    /// The file; in Orbax's layout the folder.
+    /// File of the checkpoint, or its directory in Orbax's format.
     pub path: PathBuf,
-    /// The step, if the checkpoint is one of a run.
+    /// Step number, if the checkpoint belongs to a run.
     pub step: Option<u64>,
 }
 
 impl Source {
-    /// Finds out what a path leads to. Of files it reads the first bytes, of folders the
-    /// names in them.
+    /// Detects what is at a path. This reads only the first bytes of files and the names in
+    /// directories.
     ///
-    /// The path is that of a safetensors file, an index of several, or a folder with one of
-    /// them; of a msgpack file of Flax; of a tree or step in Orbax's layout; or of the folder
-    /// of a run.
+    /// The path can be a safetensors file, an index of several, a directory with one of them, a
+    /// Flax msgpack file, a tree or step in Orbax's format, or the directory of a run.
     ///
     /// # Errors
-    /// If the path cannot be read, leads to none of these, or is that of a save that was
-    /// interrupted.
+    /// Returns an error if the path cannot be read, is none of these, or is an interrupted save.
     pub fn open(path: impl AsRef<Path>) -> Result<Source> {
         let path = path.as_ref();
         let metadata = fs::metadata(path).map_err(|e| unreadable(path, e))?;
@@ -79,12 +77,12 @@ impl Source {
         }
     }
 
-    /// The checkpoint itself, or of a run the one of a step: the last committed one, if no
-    /// step is given.
+    /// Returns the checkpoint itself or, for a run, the checkpoint of a step. Without a step,
+    /// returns the last committed one.
     ///
     /// # Errors
-    /// If a step is given and the source is one checkpoint; if the run has no such step, it
-    /// is damaged, or none was committed.
+    /// Returns an error if a step is given but the source is a single checkpoint, if the run does
+    /// not have this step or it is damaged, or if no step was committed.
     pub fn checkpoint(&self, step: Option<u64>) -> Result<Location> {
         let (path, steps) = match (self, step) {
             (Source::Checkpoint(format, path), None) => {
@@ -117,7 +115,7 @@ impl Source {
             return Err(Error::damaged(&found.path, message));
         }
         let mut committed = steps.iter().filter(wanted).filter(|s| s.is_committed());
-        // Of several names of one number the first counts.
+        // If several paths have the same number, the first one is used.
         let found = match step {
             Some(_) => committed.next(),
             None => committed.next_back(),
@@ -136,13 +134,13 @@ impl Source {
 }
 
 impl RunStep {
-    /// Whether the step is a whole checkpoint.
+    /// Returns whether the step is a complete checkpoint.
     pub fn is_committed(&self) -> bool {
         self.state == CommitState::Committed
     }
 }
 
-/// The format of a file: by its name, or else by its first bytes.
+/// Detects the format of a file by its name or, failing that, by its first bytes.
 fn file(path: &Path) -> Result<Format> {
     let named = Format::of_name(path);
     if named == Some(Format::Safetensors) || is_index(path) {
@@ -152,11 +150,11 @@ fn file(path: &Path) -> Result<Format> {
     let read = open(path)?.take(9).read_to_end(&mut start);
     read.map_err(|e| unreadable(path, e))?;
     match *start.as_slice() {
-        // The header's length, and the header.
+        // Length of the header, followed by the header.
         [_, _, _, _, _, _, _, _, b'{'] => Ok(Format::Safetensors),
-        // The markers of dictionaries.
+        // Markers of msgpack maps.
         [0x80..=0x8f | 0xde | 0xdf, ..] => Ok(Format::Msgpack),
-        // The reader says what is wrong with it.
+        // The reader reports what is wrong with it.
         _ if named == Some(Format::Msgpack) || is_step_of_flax(path) => Ok(Format::Msgpack),
         _ => Err(Error::format(
             path,
@@ -207,7 +205,7 @@ fn folder(path: &Path) -> Result<Source> {
     ))
 }
 
-/// The steps among the entries of a folder, in order.
+/// Returns the steps among the entries of a directory, in ascending order.
 fn steps(entries: &[PathBuf]) -> Result<Vec<RunStep>> {
     let mut steps = Vec::new();
     for path in entries {
@@ -228,7 +226,7 @@ fn steps(entries: &[PathBuf]) -> Result<Vec<RunStep>> {
     Ok(steps)
 }
 
-/// Whether a file has the name of a step that Flax saved.
+/// Returns whether a file has the name of a step saved by Flax.
 fn is_step_of_flax(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     name.to_string_lossy().starts_with(PREFIX)
@@ -239,8 +237,8 @@ fn is_temporary(path: &Path) -> bool {
     name.to_string_lossy().contains(TEMPORARY)
 }
 
-/// The step of the name of a folder: `12`, `step_00012`, and those with the ending of one
-/// that is being written; or of a file of Flax, `checkpoint_12`.
+/// Parses the step number in the name of a directory (`12`, `step_00012`, or one with the suffix
+/// of an unfinished save) or of a Flax file (`checkpoint_12`).
 fn number(path: &Path) -> Option<u64> {
     let name = path.file_name()?.to_str()?;
     if path.is_file() {

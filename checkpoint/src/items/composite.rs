@@ -1,16 +1,14 @@
-//! Several items, each in a folder of its name.
+//! Several items, each in a directory of its name.
 
 use super::{RestoreArgs, SaveArgs, Snapshot, restore_checked};
 use crate::commit::{ItemReader, ItemWriter, MARKER, Process, marker_text};
 use crate::{Error, Result};
 use std::fmt;
 
-/// Several items by their names: `orbax.checkpoint.args.Composite`, for saving and for
-/// restoring.
+/// Several named items: `orbax.checkpoint.args.Composite`, for saving and restoring.
 ///
-/// What is restored is a tuple, in the order of the items; there are at most eight. A
-/// number of items that is known only at run time is a list: see
-/// [`from_items`](Composite::from_items).
+/// Restoring returns a tuple in the order of the items, of which there are at most eight. If the
+/// number of items is known only at run time, use [`from_items`](Composite::from_items).
 ///
 /// ```
 /// use ramie_checkpoint::commit::{restore_item, save_item};
@@ -34,7 +32,7 @@ use std::fmt;
 #[derive(Clone, Default)]
 pub struct Composite<T = ()>(T);
 
-/// An item of a [`Composite`], with its name.
+/// Item of a [`Composite`], with its name.
 #[derive(Clone, Debug)]
 pub struct Named<A> {
     name: String,
@@ -42,12 +40,12 @@ pub struct Named<A> {
 }
 
 impl Composite {
-    /// No items yet.
+    /// Creates a composite without items.
     pub fn new() -> Composite {
         Composite(())
     }
 
-    /// Items of a list.
+    /// Creates a composite from a list of items.
     ///
     /// ```
     /// use ramie_checkpoint::items::{Composite, JsonSave, SaveArgs};
@@ -61,7 +59,7 @@ impl Composite {
     /// ```
     ///
     /// # Panics
-    /// If a name is no name of a folder, or is there twice.
+    /// Panics if a name cannot be the name of a directory or occurs twice.
     #[track_caller]
     pub fn from_items<A>(items: impl IntoIterator<Item = (String, A)>) -> Composite<Vec<Named<A>>> {
         let mut all = Vec::<Named<A>>::new();
@@ -77,7 +75,7 @@ impl Composite {
 }
 
 impl<'a> Composite<Vec<Named<&'a dyn SaveArgs>>> {
-    /// Items of another composite, whose names are what they are.
+    /// Creates a composite of items whose names are already valid.
     pub(crate) fn of(items: Vec<(&str, &'a dyn SaveArgs)>) -> Self {
         let named = |(name, args): (&str, &'a dyn SaveArgs)| Named {
             name: name.to_owned(),
@@ -87,7 +85,7 @@ impl<'a> Composite<Vec<Named<&'a dyn SaveArgs>>> {
     }
 }
 
-/// A name that is new, and that a folder can have.
+/// Checks that a name is new and can be the name of a directory.
 #[track_caller]
 fn checked(others: &[&str], name: &str) -> String {
     let separator = |c| std::path::is_separator(c) || c == '\0';
@@ -102,9 +100,9 @@ fn checked(others: &[&str], name: &str) -> String {
     name.to_owned()
 }
 
-/// Items that are saved, whatever their types.
+/// List of items to save, of any types.
 pub trait SaveList {
-    /// The items with their names.
+    /// Returns the items with their names.
     fn save_items(&self) -> Vec<(&str, &dyn SaveArgs)>;
 }
 
@@ -118,16 +116,16 @@ impl<A: SaveArgs> SaveList for Vec<Named<A>> {
     }
 }
 
-/// Items that are restored, whatever their types.
+/// List of items to restore, of any types.
 pub trait RestoreList {
-    /// What is restored.
+    /// Type of the restored values.
     type Items;
-    /// The names.
+    /// Returns the names of the items.
     fn restore_names(&self) -> Vec<&str>;
-    /// Restores each from the folder of its name.
+    /// Restores each item from the directory of its name.
     ///
     /// # Errors
-    /// That of the first item that cannot be restored.
+    /// Returns the error of the first item that cannot be restored.
     fn restore_items(self, reader: &ItemReader) -> Result<Self::Items>;
 }
 
@@ -142,7 +140,7 @@ impl<A: RestoreArgs> Named<A> {
     }
 }
 
-/// The error for an item that the checkpoint does not contain; `help` is the remedy.
+/// Returns the error for an item that the checkpoint does not contain; `help` is the remedy.
 pub(crate) fn missing(reader: &ItemReader, name: &str, help: &str) -> Error {
     let folder = reader.folder();
     if !folder.is_dir() {
@@ -177,7 +175,7 @@ macro_rules! one_more {
             /// Adds an item.
             ///
             /// # Panics
-            /// If the name is no name of a folder, or is there already.
+            /// Panics if the name cannot be the name of a directory or is already in use.
             #[track_caller]
             pub fn item<$more>(
                 self,
@@ -215,7 +213,7 @@ macro_rules! lists {
             }
 
             fn restore_items(self, reader: &ItemReader) -> Result<Self::Items> {
-                // Without items there is nothing to read.
+                // Unused if there are no items.
                 let _ = reader;
                 Ok(($(self.$i.restore(reader)?,)*))
             }
@@ -250,7 +248,7 @@ impl<T: SaveList> SaveArgs for Composite<T> {
     }
 }
 
-/// The snapshots of a composite that is an item of another one.
+/// Snapshots of a composite that is an item of another composite.
 struct Snapshots(Vec<(String, Box<dyn Snapshot>)>);
 
 impl Snapshot for Snapshots {
@@ -277,7 +275,7 @@ impl<T: RestoreList> RestoreArgs for Composite<T> {
     }
 
     fn reads_checked(&self) -> bool {
-        // Each item is asked by itself.
+        // Each item decides for itself.
         true
     }
 

@@ -1,4 +1,4 @@
-//! Where the iteration over data stands.
+//! State of an iteration over data.
 
 use super::json::from_json;
 use super::{RestoreArgs, SaveArgs, Snapshot};
@@ -9,22 +9,22 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::marker::PhantomData;
 
-/// The file of a process; Grain's name.
+/// Returns Grain's name of a process's file.
 fn file(index: usize, count: usize) -> String {
     format!("process_{index}-of-{count}.json")
 }
 
-/// The numbers in the name of such a file.
+/// Parses the numbers in the name of such a file.
 fn numbers(name: &str) -> Option<(usize, usize)> {
     let numbers = name.strip_prefix("process_")?.strip_suffix(".json")?;
     let (index, count) = numbers.split_once("-of-")?;
     Some((index.parse().ok()?, count.parse().ok()?))
 }
 
-/// Saves where the iteration over data stands, each process its own: the state of a
-/// loader, as its `state()` gives it.
+/// Arguments of saving the state of an iteration over data, such as the `state()` of a loader.
+/// Each process saves its own state.
 ///
-/// The file is JSON and named as Grain names it, `process_0-of-1.json`.
+/// The file is JSON and has Grain's name, `process_0-of-1.json`.
 ///
 /// ```
 /// use ramie_checkpoint::commit::{restore_item, save_item};
@@ -42,7 +42,7 @@ fn numbers(name: &str) -> Option<(usize, usize)> {
 pub struct IteratorSave<'a, T: ?Sized>(&'a T);
 
 impl<'a, T: Serialize + ?Sized> IteratorSave<'a, T> {
-    /// Saves this state.
+    /// Creates arguments that save this state.
     pub fn new(state: &'a T) -> IteratorSave<'a, T> {
         IteratorSave(state)
     }
@@ -61,7 +61,7 @@ impl<T: Serialize + ?Sized> SaveArgs for IteratorSave<'_, T> {
     }
 }
 
-/// The state of this process.
+/// State of this process.
 struct State {
     name: String,
     text: Vec<u8>,
@@ -73,16 +73,15 @@ impl Snapshot for State {
     }
 }
 
-/// Restores where the iteration over data stood, that [`IteratorSave`] saved.
+/// Arguments of restoring an iteration state that [`IteratorSave`] saved.
 ///
-/// With another number of processes than saved it, that is possible if all of them
-/// stood at the same place, as the loaders of Ramie do: their states count elements of
-/// the whole data set.
+/// Restoring with another number of processes requires that all saved states are equal. This is
+/// the case for Ramie's loaders, whose states count elements of the whole dataset.
 #[derive(Clone, Debug)]
 pub struct IteratorRestore<T>(PhantomData<fn() -> T>);
 
 impl<T: DeserializeOwned> IteratorRestore<T> {
-    /// Restores a state of this type.
+    /// Creates arguments that restore a state of type `T`.
     pub fn new() -> IteratorRestore<T> {
         IteratorRestore(PhantomData)
     }

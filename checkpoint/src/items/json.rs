@@ -1,4 +1,4 @@
-//! Values as JSON.
+//! Values saved as JSON.
 
 use super::{RestoreArgs, SaveArgs, Snapshot};
 use crate::commit::{ItemReader, ItemWriter, Process};
@@ -7,15 +7,15 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::marker::PhantomData;
 
-/// The file's name, if nothing else is said; Orbax's.
+/// Default name of the file, as in Orbax.
 const FILE: &str = "metadata";
-/// The class of Python that reads it.
+/// Python class that reads the file.
 const HANDLER: &str =
     "orbax.checkpoint._src.handlers.json_checkpoint_handler.JsonCheckpointHandler";
 
-/// Saves a value as JSON, in the file `metadata`: `orbax.checkpoint.args.JsonSave`.
+/// Arguments of saving a value as JSON in the file `metadata`: `orbax.checkpoint.args.JsonSave`.
 ///
-/// Anything that [`serde`] can write is a value: settings, counters, the position of a
+/// The value can be anything that [`serde`] can serialize: settings, counters, the position of a
 /// data loader, or a `serde_json::Value`.
 ///
 /// ```
@@ -31,12 +31,12 @@ pub struct JsonSave<'a, T: ?Sized> {
 }
 
 impl<'a, T: Serialize + ?Sized> JsonSave<'a, T> {
-    /// Saves this value.
+    /// Creates arguments that save this value.
     pub fn new(value: &'a T) -> JsonSave<'a, T> {
         JsonSave { value, file: FILE }
     }
 
-    /// Another name of the file than `metadata`.
+    /// Sets the name of the file. Defaults to `metadata`.
     pub fn file(mut self, name: &'a str) -> JsonSave<'a, T> {
         self.file = name;
         self
@@ -55,7 +55,7 @@ impl<T: Serialize + ?Sized> SaveArgs for JsonSave<'_, T> {
     }
 }
 
-/// The text of a value, in a file of its own.
+/// JSON text to save in its own file.
 #[derive(Clone)]
 pub(crate) struct JsonText {
     text: Vec<u8>,
@@ -90,7 +90,7 @@ impl Snapshot for JsonText {
     }
 }
 
-/// Restores a value that [`JsonSave`] saved: `orbax.checkpoint.args.JsonRestore`.
+/// Arguments of restoring a value that [`JsonSave`] saved: `orbax.checkpoint.args.JsonRestore`.
 ///
 /// ```
 /// use ramie_checkpoint::items::JsonRestore;
@@ -105,7 +105,7 @@ pub struct JsonRestore<'a, T> {
 }
 
 impl<'a, T: DeserializeOwned> JsonRestore<'a, T> {
-    /// Restores a value of this type.
+    /// Creates arguments that restore a value of type `T`.
     pub fn new() -> JsonRestore<'a, T> {
         JsonRestore {
             file: FILE,
@@ -113,7 +113,7 @@ impl<'a, T: DeserializeOwned> JsonRestore<'a, T> {
         }
     }
 
-    /// Another name of the file than `metadata`.
+    /// Sets the name of the file. Defaults to `metadata`.
     pub fn file(mut self, name: &'a str) -> JsonRestore<'a, T> {
         self.file = name;
         self
@@ -138,7 +138,7 @@ impl<T: DeserializeOwned> RestoreArgs for JsonRestore<'_, T> {
     }
 }
 
-/// The value in a file of JSON.
+/// Parses a JSON file.
 pub(super) fn from_json<T: DeserializeOwned>(reader: &ItemReader, file: &str) -> Result<T> {
     let bytes = reader.read(file)?;
     serde_json::from_slice(&bytes).map_err(|e| match reader.path(file) {

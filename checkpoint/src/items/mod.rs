@@ -1,12 +1,11 @@
-//! The kinds of things that a checkpoint holds.
+//! Kinds of items that a checkpoint can contain: `orbax.checkpoint.args`.
 //!
-//! Each kind has arguments for saving, such as [`JsonSave`], and for restoring, such
-//! as [`JsonRestore`]; `orbax.checkpoint.args`. A save has two parts: a
-//! [snapshot](SaveArgs::snapshot), for which the caller waits, and
-//! [writing](Snapshot::write) it, which goes on in the background while the values
-//! that were saved may change.
+//! Each kind has arguments for saving, such as [`JsonSave`], and for restoring, such as
+//! [`JsonRestore`]. A save has two parts: the caller waits for the [snapshot](SaveArgs::snapshot)
+//! only; [writing](Snapshot::write) it happens in the background, while the saved values may
+//! already change.
 //!
-//! Several items are a [`Composite`]. A kind of one's own implements the three traits:
+//! A [`Composite`] combines several items. To define a new kind, implement the three traits:
 //!
 //! ```
 //! use ramie_checkpoint::commit::{ItemReader, ItemWriter, Process};
@@ -15,7 +14,7 @@
 //!
 //! /// Saves a text.
 //! struct TextSave<'a>(&'a str);
-//! /// The text, as it was.
+//! /// Snapshot of a text.
 //! struct Text(String);
 //!
 //! impl SaveArgs for TextSave<'_> {
@@ -63,70 +62,69 @@ pub use random_key::{JaxRandomKeyRestore, JaxRandomKeySave};
 use crate::Result;
 use crate::commit::{ItemReader, ItemWriter, Process};
 
-/// What is saved, and how: the arguments of a save.
+/// Arguments of a save: what is saved, and how.
 pub trait SaveArgs {
-    /// The class of Python that reads what is written, for the file
-    /// `_CHECKPOINT_METADATA`, as `module.Class`.
+    /// Returns the Python class that reads the written files, as `module.Class`, for the file
+    /// `_CHECKPOINT_METADATA`.
     fn handler(&self) -> &str;
 
-    /// Takes what is to be written out of the reach of later changes. The caller of
-    /// the save waits for this only: arrays on a device are copied to the host, and
-    /// nothing is written yet.
+    /// Takes a snapshot that later changes do not affect. The caller of the save waits only for
+    /// this. It copies arrays from the device to the host and writes nothing yet.
     ///
-    /// Every process of those that save together calls it.
+    /// All processes that save together call this.
     ///
     /// # Errors
-    /// If an array cannot be read, or the value cannot be saved.
+    /// Returns an error if an array cannot be read or the value cannot be saved.
     fn snapshot(&self, process: Process) -> Result<Box<dyn Snapshot>>;
 
-    /// The items of a composite, by their names, each of which gets a folder of its
-    /// own; nothing if this is one item.
+    /// Returns the named items of a composite, each of which gets its own directory. Returns
+    /// `None` for a single item.
     fn items(&self) -> Option<Vec<(&str, &dyn SaveArgs)>> {
         None
     }
 }
 
-/// What a save holds while it is written.
+/// Snapshot of an item, ready to be written.
 pub trait Snapshot: Send {
-    /// Writes the item into its folder, in a thread of its own.
+    /// Writes the item into its directory; called once, in a background thread.
     ///
-    /// Of several processes each writes its part, and only the primary one what there
-    /// is once. It is called once; what is written can be dropped.
+    /// Each process writes its own data; only the primary process writes shared files. Data may be
+    /// dropped once it is written.
     ///
     /// # Errors
-    /// If a file cannot be written.
+    /// Returns an error if a file cannot be written.
     fn write(&mut self, writer: &ItemWriter) -> Result<()>;
 
-    /// Finishes the item, in the primary process, when all processes have written
-    /// their parts: it may merge them. It does nothing, if not said otherwise.
+    /// Completes the item after all processes have written their data, for example by merging it;
+    /// called in the primary process. The default does nothing.
     ///
     /// # Errors
-    /// If a file cannot be read or written.
+    /// Returns an error if a file cannot be read or written.
     fn finalize(&mut self, writer: &ItemWriter) -> Result<()> {
         let _ = writer;
         Ok(())
     }
 }
 
-/// What is restored, and how: the arguments of a restore.
+/// Arguments of a restore: what is restored, and how.
 pub trait RestoreArgs {
-    /// What is restored.
+    /// Type of the restored value.
     type Item;
 
-    /// Restores the item of a folder.
+    /// Restores the item of a directory.
     ///
     /// # Errors
-    /// If a file is missing, damaged, cannot be read, or holds something else.
+    /// Returns an error if a file is missing, damaged, unreadable, or of another kind.
     fn restore(self, reader: &ItemReader) -> Result<Self::Item>;
 
-    /// Whether [`restore`](RestoreArgs::restore) reads files only through the
-    /// [`ItemReader`], which compares them with the manifest. If not, all files of the
-    /// item are compared before.
+    /// Returns whether [`restore`](RestoreArgs::restore) reads files only through the
+    /// [`ItemReader`], which verifies them against the manifest. If not, all files of the item are
+    /// verified first.
     fn reads_checked(&self) -> bool {
         false
     }
 
-    /// The names of a composite's items; nothing if this is one item.
+    /// Returns the names of a composite's items, or `None` for a single item.
     fn names(&self) -> Option<Vec<&str>> {
         None
     }
@@ -156,8 +154,7 @@ impl<A: SaveArgs + ?Sized> SaveArgs for Box<A> {
     }
 }
 
-/// Restores an item, after its files were compared with the manifest, if it does not do
-/// so itself.
+/// Restores an item. If it does not verify its files itself, verifies them first.
 pub(crate) fn restore_checked<R: RestoreArgs>(args: R, reader: &ItemReader) -> Result<R::Item> {
     if !args.reads_checked() {
         reader.verify_all()?;

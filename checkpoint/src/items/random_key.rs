@@ -8,12 +8,12 @@ use ramie_core::DType;
 use ramie_core::random::{self, Key, KeyImpl, KeyLayout};
 use serde::{Deserialize, Serialize};
 
-/// The folders of the words and of what is said about them; Orbax's.
+/// Orbax's directory names of the key data and of its metadata.
 const KEY: &str = "jax_random_key";
 const METADATA: &str = "jax_random_key_metadata";
 
-/// What is said about a key. Orbax knows whether it is typed; what else makes a key of
-/// its words is beside it, where it is not what Orbax takes for granted.
+/// Metadata of a key. Orbax only stores whether the key is typed; the other fields are written
+/// only if they differ from Orbax's defaults.
 #[derive(Serialize, Deserialize)]
 struct Metadata {
     typed: bool,
@@ -23,7 +23,7 @@ struct Metadata {
     original_layout: Option<bool>,
 }
 
-/// Saves a key, or an array of keys: `orbax.checkpoint.args.JaxRandomKeySave`.
+/// Arguments of saving a key or an array of keys: `orbax.checkpoint.args.JaxRandomKeySave`.
 ///
 /// ```no_run
 /// use ramie_checkpoint::commit::{restore_item, save_item};
@@ -41,7 +41,7 @@ struct Metadata {
 pub struct JaxRandomKeySave<'a>(&'a Key);
 
 impl<'a> JaxRandomKeySave<'a> {
-    /// Saves this key.
+    /// Creates arguments that save this key.
     pub fn new(key: &'a Key) -> JaxRandomKeySave<'a> {
         JaxRandomKeySave(key)
     }
@@ -67,13 +67,13 @@ impl SaveArgs for JaxRandomKeySave<'_> {
     }
 }
 
-/// Restores a key that [`JaxRandomKeySave`] or Orbax saved, with the generator that it
-/// had. Words of a key without a type are those of a key, too.
+/// Arguments of restoring a key that [`JaxRandomKeySave`] or Orbax saved, with its PRNG
+/// implementation. The data of an untyped key is restored as a key, too.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JaxRandomKeyRestore;
 
 impl JaxRandomKeyRestore {
-    /// Restores a key.
+    /// Creates arguments that restore a key.
     pub fn new() -> JaxRandomKeyRestore {
         JaxRandomKeyRestore
     }

@@ -1,5 +1,5 @@
-//! Every step of a save may fail, or be the last before the program is killed: what was
-//! saved before is still there, and there is never a half checkpoint.
+//! Tests that any operation of a save may fail, or be the last before the program is killed:
+//! earlier checkpoints are intact, and there is never a partial one.
 
 use super::{CheckpointManager, CheckpointManagerOptions, StepOptions};
 use crate::Result;
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 fn options(atomicity: Atomicity) -> CheckpointManagerOptions {
-    // One thread, so that the steps of a save have one order.
+    // Use one thread, so that the operations of a save have a fixed order.
     CheckpointManagerOptions::new()
         .max_to_keep(2)
         .threads(1)
@@ -25,7 +25,7 @@ fn open(root: &Path, atomicity: Atomicity) -> CheckpointManager {
 }
 
 fn save(manager: &CheckpointManager, step: u64) -> Result<()> {
-    let text = "much".repeat(265_000); // a file that is put on the disk at once
+    let text = "much".repeat(265_000); // large enough to be flushed immediately
     let items = Composite::new()
         .item("number", JsonSave::new(&step))
         .item("text", JsonSave::new(&text));
@@ -34,7 +34,7 @@ fn save(manager: &CheckpointManager, step: u64) -> Result<()> {
     manager.wait_until_finished()
 }
 
-/// What is there is whole, and the manager knows it.
+/// Checks that existing steps are complete and known to the manager.
 fn check(root: &Path, atomicity: Atomicity) -> Vec<u64> {
     let manager = open(root, atomicity);
     let steps = manager.all_steps();
@@ -47,7 +47,7 @@ fn check(root: &Path, atomicity: Atomicity) -> Vec<u64> {
             Some(*step as f64)
         );
     }
-    // No folder of another step passes for a checkpoint.
+    // No other directory counts as a checkpoint.
     for entry in std::fs::read_dir(root).unwrap() {
         let path = entry.unwrap().path();
         let known = steps.iter().any(|step| path.ends_with(step.to_string()));
@@ -56,7 +56,7 @@ fn check(root: &Path, atomicity: Atomicity) -> Vec<u64> {
     steps
 }
 
-/// A run with the steps 0 and 1.
+/// Creates a run with the steps 0 and 1.
 fn run(atomicity: Atomicity) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let manager = open(folder.path(), atomicity);
@@ -65,7 +65,7 @@ fn run(atomicity: Atomicity) -> TempDir {
     folder
 }
 
-/// A run that is the same.
+/// Copies a run.
 fn copy(run: &TempDir) -> TempDir {
     fn copy_into(from: &Path, to: &Path) {
         for entry in std::fs::read_dir(from).unwrap() {
@@ -84,7 +84,7 @@ fn copy(run: &TempDir) -> TempDir {
     folder
 }
 
-/// The steps of the save of step 2, after 0 and 1.
+/// Returns the operations of saving step 2 after 0 and 1.
 fn steps_of_a_save(run: &TempDir, atomicity: Atomicity) -> Vec<String> {
     let folder = copy(run);
     let manager = open(folder.path(), atomicity);
@@ -116,13 +116,13 @@ fn each_step_fails(atomicity: Atomicity) {
                 };
                 assert!(text.contains(reason), "{step}: {text}");
                 assert!(text.contains(root.to_str().unwrap()), "{step}: {text}");
-                // It is returned once.
+                // The error is returned only once.
                 manager.wait_until_finished().unwrap();
             }
             let there = check(root, atomicity);
             assert!(there.contains(&1), "{step}: {there:?}");
             assert_eq!(manager.all_steps(), there, "{step} {saved:?}");
-            // The next save is as if nothing had happened.
+            // The next save works as if nothing had happened.
             save(&manager, 3).unwrap();
             let there = check(root, atomicity);
             assert_eq!(there.last(), Some(&3), "{step}");
@@ -152,7 +152,7 @@ fn each_step_is_the_last(test: &str, atomicity: Atomicity) {
         let _ = save(&open(root, atomicity), 2);
         unreachable!("the program ends before");
     }
-    // The manager that is killed makes its folder first.
+    // The manager that is killed first creates its directory.
     let run = run(atomicity);
     let steps = steps_of_a_save(&run, atomicity).len() + 1;
     for at in 0..steps {

@@ -1,11 +1,11 @@
-//! The frame around manifests and nodes: a mark, the length, a codec, and a checksum.
+//! Frame around manifests and nodes: a magic number, the length, a codec, and a checksum.
 
 use super::cursor::{Cursor, Decoded, put_varint};
 use std::borrow::Cow;
 use std::fmt;
 use std::io::Read;
 
-/// What a block is.
+/// Kind of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Manifest,
@@ -33,27 +33,26 @@ impl fmt::Display for Kind {
     }
 }
 
-/// How manifests and nodes are stored. Values are stored as they are.
+/// Compression of manifests and nodes. Values are never compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// As they are.
+    /// No compression.
     None,
-    /// In Zstandard.
+    /// Zstandard.
     Zstd {
-        /// From 1, fast, to 22, small; 0 is the library's default.
+        /// Compression level from 1 (fast) to 22 (small); 0 is the library's default.
         level: i32,
     },
 }
 
-/// Bytes before the version: the mark and the length.
+/// Bytes before the version: the magic number and the length.
 const HEAD: usize = 12;
 /// Bytes of the checksum.
 const TAIL: usize = 4;
 
 /// Reads the block that starts at byte `base` of a file.
 ///
-/// No more than `limit` bytes are taken for its content. The error says where in
-/// the file it is wrong.
+/// Allocates at most `limit` bytes for its contents. Errors include the position in the file.
 pub(super) fn decode<T>(
     kind: Kind,
     bytes: &[u8],
@@ -105,7 +104,7 @@ pub(super) fn decode<T>(
     })
 }
 
-/// The content of the only Zstandard frame in `frame`.
+/// Decompresses the only Zstandard frame in `frame`.
 fn inflate(frame: &[u8], limit: usize) -> Result<Vec<u8>, String> {
     let failed = |e: std::io::Error| format!("cannot be decompressed: {e}");
     let decoder = zstd::stream::read::Decoder::with_buffer(frame).map_err(failed)?;
@@ -123,13 +122,13 @@ fn inflate(frame: &[u8], limit: usize) -> Result<Vec<u8>, String> {
     }
 }
 
-/// The block of a content.
+/// Encodes a block with these contents.
 pub(super) fn encode(kind: Kind, content: &[u8], compression: Compression) -> Vec<u8> {
     let mut block = Vec::with_capacity(HEAD + 2 + content.len() + TAIL);
     block.extend(kind.magic().to_be_bytes());
     block.extend([0; 8]);
     put_varint(&mut block, 0);
-    // Compression to memory fails for want of memory only.
+    // Compression to memory fails only if memory runs out.
     let packed = match compression {
         Compression::None => None,
         Compression::Zstd { level } => zstd::bulk::compress(content, level).ok(),

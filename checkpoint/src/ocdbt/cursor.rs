@@ -1,16 +1,16 @@
-//! Numbers as blocks hold them.
+//! Encoding and decoding of numbers in blocks.
 
-/// Something in a block that cannot be: where, and what.
+/// Invalid data in a block: its position and a description.
 #[derive(Debug)]
 pub(super) struct Bad {
     pub at: usize,
     pub message: String,
 }
 
-/// What was read of a block.
+/// Result of reading from a block.
 pub(super) type Decoded<T> = Result<T, Bad>;
 
-/// A reader of a block's bytes that never leaves them.
+/// Reader of a block's bytes that never reads beyond them.
 pub(super) struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -33,7 +33,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// The next `length` bytes.
+    /// Reads the next `length` bytes.
     pub fn take(&mut self, length: usize) -> Decoded<&'a [u8]> {
         let room = self.remaining();
         if length > room {
@@ -58,7 +58,7 @@ impl<'a> Cursor<'a> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
-    /// A number in groups of seven bits, the lowest first.
+    /// Reads a number in groups of seven bits, the lowest first.
     pub fn varint(&mut self) -> Decoded<u64> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
@@ -74,7 +74,7 @@ impl<'a> Cursor<'a> {
         self.bad("a number is longer than 64 bits")
     }
 
-    /// A number of at most `most`.
+    /// Reads a number of at most `most`.
     pub fn varint_up_to(&mut self, most: u64, what: &str) -> Decoded<u64> {
         let value = self.varint()?;
         if value > most {
@@ -83,8 +83,8 @@ impl<'a> Cursor<'a> {
         Ok(value)
     }
 
-    /// How many things follow that take at least `least` bytes each: never more
-    /// than there is room for.
+    /// Reads a count of items that take at least `least` bytes each, and checks that there are
+    /// enough bytes left.
     pub fn count(&mut self, most: usize, least: usize, what: &str) -> Decoded<usize> {
         let count = self.varint_up_to(most as u64, what)? as usize;
         let room = self.remaining();
@@ -103,7 +103,7 @@ impl<'a> Cursor<'a> {
         (0..count).map(one).collect()
     }
 
-    /// That nothing is left.
+    /// Checks that no bytes are left.
     pub fn end(&self) -> Decoded<()> {
         match self.remaining() {
             0 => Ok(()),

@@ -1,16 +1,16 @@
-//! The files that nodes and values are in.
+//! Data files, which contain nodes and values.
 
 use super::cursor::{Cursor, Decoded, put_varint};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The longest path.
+/// Maximum length of a path.
 const LONGEST: usize = 65535;
 
-/// A file: its path from the database's folder in two parts.
+/// A file, given by its path from the database's directory in two parts.
 ///
-/// What is read from a file is in turn relative to its `base`: so a database in a
-/// folder below another can be part of it as it is.
+/// Paths that are read from a file are relative to its `base`, so that a database in a
+/// subdirectory of another one can be part of it unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct DataFile {
     pub base: Arc<str>,
@@ -23,8 +23,8 @@ impl DataFile {
     }
 }
 
-/// Reads a block's table of files, whose paths begin at `base`; they take no more
-/// than about `limit` bytes.
+/// Reads a block's table of files, whose paths are relative to `base` and take at most about
+/// `limit` bytes.
 pub(super) fn read_table(
     cursor: &mut Cursor<'_>,
     base: &Arc<str>,
@@ -74,7 +74,7 @@ fn common(a: &str, b: &str) -> usize {
     super::node::common_prefix(a.as_bytes(), b.as_bytes())
 }
 
-/// A table of files in the making.
+/// Table of files that is being built.
 #[derive(Default)]
 pub(super) struct Table(BTreeMap<DataFile, usize>);
 
@@ -85,7 +85,7 @@ impl Table {
         }
     }
 
-    /// Writes the table and fixes the files' numbers.
+    /// Writes the table and assigns the files' indices.
     pub fn write(&mut self, out: &mut Vec<u8>) {
         put_varint(out, self.0.len() as u64);
         let files: Vec<&DataFile> = self.0.keys().collect();
@@ -117,7 +117,7 @@ impl Table {
         }
     }
 
-    /// The number of a file that was added.
+    /// Returns the index of a file that was added.
     pub fn number(&self, file: &DataFile) -> u64 {
         self.0[file] as u64
     }
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn paths_take_no_more_than_the_limit() {
-        // A path of 1000 bytes, and a thousand that are the same but for one byte.
+        // A path of 1000 bytes, and a thousand that differ from it in one byte.
         let mut bytes = Vec::new();
         put_varint(&mut bytes, 1001);
         (0..1000).for_each(|_| put_varint(&mut bytes, 999));

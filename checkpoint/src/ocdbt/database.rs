@@ -16,17 +16,17 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-/// The largest node that is read, whatever the manifest allows.
+/// Maximum size of a node, whatever the manifest allows.
 const LARGEST_NODE: usize = 512 << 20;
-/// What a node may have in any case: a key and a value at their longest.
+/// Minimum for the limit of node sizes: the longest key with the largest value.
 const SMALLEST_LIMIT: usize = 4 << 20;
-/// How many bytes of nodes are kept.
+/// Maximum number of bytes of cached nodes.
 const KEPT: u64 = 256 << 20;
 
-/// One version of a database, to read.
+/// One version of a database, open for reading.
 ///
-/// Nodes of the tree are read when they are needed, and kept. Several threads can
-/// read from one database.
+/// Nodes of the tree are read on demand and cached. Several threads can read from the same
+/// database.
 ///
 /// ```
 /// use ramie_checkpoint::ocdbt::{Database, Options, Writer};
@@ -54,7 +54,7 @@ pub struct Database {
     kept: Mutex<Kept>,
 }
 
-/// Nodes that have been read, the oldest first to go.
+/// Cache of nodes, which evicts the oldest first.
 #[derive(Default)]
 struct Kept {
     nodes: HashMap<Location, Arc<Node>>,
@@ -62,15 +62,15 @@ struct Kept {
     bytes: u64,
 }
 
-/// A version of a database.
+/// Version of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Version {
-    /// Its number, from 1.
+    /// Number of the version, starting at 1.
     pub generation: u64,
-    /// When it was written.
+    /// Time at which the version was written.
     pub commit_time: SystemTime,
-    /// How many keys it has.
+    /// Number of keys.
     pub keys: u64,
 }
 
@@ -84,7 +84,7 @@ impl Version {
     }
 }
 
-/// Where a value was found.
+/// Position at which a value was found.
 pub(super) struct Found {
     node: Arc<Node>,
     index: usize,
@@ -104,8 +104,8 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// If the folder holds no database, or its manifest is damaged. Damage
-    /// elsewhere is an error of what reads there.
+    /// Returns an error if the directory does not contain a database or its manifest is damaged.
+    /// Damage elsewhere is reported by the calls that read it.
     pub fn open(folder: impl AsRef<Path>) -> Result<Database> {
         Database::with(Files::new(folder.as_ref().into()))
     }
@@ -121,26 +121,25 @@ impl Database {
         })
     }
 
-    /// Opens the newest version of the database in the folder of an item of a
-    /// checkpoint, and remembers what is read of it, for
-    /// [`verify`](Database::verify).
+    /// Opens the newest version of the database in the directory of a checkpoint's item, and
+    /// records what is read for [`verify`](Database::verify).
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Database::open), and if the database's manifest is not the one
-    /// that was saved.
+    /// Same as [`open`](Database::open). Also returns an error if the database's manifest differs
+    /// from the saved one.
     pub fn open_in(item: &ItemReader) -> Result<Database> {
         item.verify(manifest::NAME)?;
         Database::with(Files::of_item(item))
     }
 
-    /// Compares the data files of which something was read with the manifest of the
-    /// checkpoint, if the database was [opened in one](Database::open_in) that has it.
-    /// What was read is not read again, only what else there is in these files.
+    /// Verifies the data files that were read from against the checkpoint's manifest, if the
+    /// database was [opened in a checkpoint](Database::open_in) that has one. Reads only the parts
+    /// of these files that were not read before.
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`] for a file that is not what was written.
+    /// Returns [`Error::Damaged`] for a file that differs from what was written.
     pub fn verify(&self) -> Result<()> {
         self.files.verify()
     }
@@ -149,7 +148,7 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Database::open), and if there is no such version.
+    /// Same as [`open`](Database::open). Also returns an error if the version does not exist.
     pub fn open_version(folder: impl AsRef<Path>, generation: u64) -> Result<Database> {
         let mut database = Database::open(folder)?;
         let roots = database.roots()?;
@@ -167,21 +166,21 @@ impl Database {
         Ok(database)
     }
 
-    /// The database's folder.
+    /// Returns the database's directory.
     pub fn folder(&self) -> &Path {
         self.files.folder()
     }
 
-    /// The version that is read. `None` if nothing was ever written.
+    /// Returns the open version, or `None` if nothing was ever written.
     pub fn version(&self) -> Option<Version> {
         self.root.as_ref().map(Version::new)
     }
 
-    /// All versions of the database, the oldest first.
+    /// Returns all versions of the database, oldest first.
     ///
     /// # Errors
     ///
-    /// If one of the nodes that list the older ones cannot be read or is damaged.
+    /// Returns an error if a node that lists older versions is unreadable or damaged.
     pub fn versions(&self) -> Result<Vec<Version>> {
         Ok(self.roots()?.iter().map(Version::new).collect())
     }
@@ -195,8 +194,8 @@ impl Database {
         Ok(roots)
     }
 
-    /// Appends versions that are newer than all before; so a node that is listed
-    /// twice is no work without end.
+    /// Appends versions, which must be newer than all previous ones, so that a node that is listed
+    /// twice cannot cause an endless loop.
     fn append(&self, roots: &mut Vec<Root>, newer: Vec<Root>) -> Result<()> {
         let last = roots.last().map_or(0, |root| root.generation);
         if newer.first().is_some_and(|root| root.generation <= last) {
@@ -222,33 +221,31 @@ impl Database {
         }
     }
 
-    /// How many keys the database has.
+    /// Returns the number of keys.
     pub fn len(&self) -> u64 {
         self.root.as_ref().map_or(0, |root| root.statistics.keys)
     }
 
-    /// Whether it has none.
+    /// Returns whether the database has no keys.
     pub fn is_empty(&self) -> bool {
         self.root.as_ref().is_none_or(|r| r.location.is_none())
     }
 
-    /// The value of a key.
+    /// Returns the value of a key, or `None` if the key does not exist.
     ///
     /// # Errors
     ///
-    /// If a file on the way cannot be read, is damaged or cut short. Values that are
-    /// not in nodes have no checksum: damage to them is for the reader of the value
-    /// to find.
+    /// Returns an error if a file is unreadable, damaged or truncated. Values outside of nodes
+    /// have no checksum, so the caller must detect damage to them.
     pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<Vec<u8>>> {
         self.get_range(key, ..)
     }
 
-    /// A part of the value of a key: the bytes of `range`, as far as the value has
-    /// them.
+    /// Returns the bytes `range` of the value of a key, as far as the value has them.
     ///
     /// # Errors
     ///
-    /// Those of [`get`](Database::get).
+    /// Same as [`get`](Database::get).
     pub fn get_range(
         &self,
         key: impl AsRef<[u8]>,
@@ -261,12 +258,12 @@ impl Database {
         self.read(value, range).map(Some)
     }
 
-    /// Reads a part of the value of a key, from `offset` on, into `bytes`, and returns
-    /// how many bytes it had for them; `None` if there is no such key.
+    /// Reads the value of a key from `offset` on into `bytes`. Returns the number of bytes read,
+    /// or `None` if the key does not exist.
     ///
     /// # Errors
     ///
-    /// Those of [`get`](Database::get).
+    /// Same as [`get`](Database::get).
     pub fn read_into(
         &self,
         key: impl AsRef<[u8]>,
@@ -283,27 +280,27 @@ impl Database {
         Ok(Some(length))
     }
 
-    /// The number of bytes of the value of a key.
+    /// Returns the number of bytes of the value of a key, or `None` if the key does not exist.
     ///
     /// # Errors
     ///
-    /// Those of [`get`](Database::get).
+    /// Same as [`get`](Database::get).
     pub fn size(&self, key: impl AsRef<[u8]>) -> Result<Option<u64>> {
         let found = self.find(key.as_ref())?;
         Ok(found.as_ref().and_then(Found::value).map(Value::length))
     }
 
-    /// The keys that begin with `prefix`, in the order of their bytes. After an error
-    /// there are no more.
+    /// Returns an iterator over the keys that begin with `prefix`, in byte order. It ends after an
+    /// error.
     ///
     /// # Errors
     ///
-    /// Those of [`get`](Database::get), each as an item.
+    /// Each item may be an error, for the same reasons as in [`get`](Database::get).
     pub fn keys(&self, prefix: impl AsRef<[u8]>) -> Keys<'_> {
         Keys::new(self, prefix.as_ref())
     }
 
-    /// The bytes of `range` of a value.
+    /// Reads the bytes `range` of a value.
     pub(super) fn read(&self, value: &Value, range: impl RangeBounds<u64>) -> Result<Vec<u8>> {
         let length = value.length();
         let start = match range.start_bound() {
@@ -319,7 +316,7 @@ impl Database {
         let end = end.min(length);
         let start = start.min(end);
         if let Value::OutOfLine(location) = value {
-            // Before memory is taken, the file must be as long as it should.
+            // Check the length of the file before memory is allocated.
             self.files.covering(location)?;
         }
         let mut bytes = vec![0; (end - start) as usize];
@@ -327,7 +324,7 @@ impl Database {
         Ok(bytes)
     }
 
-    /// The root node, if there is one.
+    /// Returns the root node, if there is one.
     pub(super) fn root(&self) -> Result<Option<Arc<Node>>> {
         let Some(root) = &self.root else {
             return Ok(None);
@@ -338,8 +335,8 @@ impl Database {
         self.node(location, root.height, b"").map(Some)
     }
 
-    /// The node at a location, which must be `height` high and have no key before
-    /// `least`.
+    /// Returns the node at a location. It must have height `height` and must not contain keys
+    /// before `least`.
     pub(super) fn node(&self, location: &Location, height: u8, least: &[u8]) -> Result<Arc<Node>> {
         let kept = lock(&self.kept).nodes.get(location).cloned();
         let node = match kept {
@@ -401,11 +398,11 @@ impl Database {
         }
     }
 
-    /// The most bytes that a node's content has.
+    /// Returns the maximum size of a node's contents.
     fn limit(&self) -> usize {
         match self.config.max_decoded_node_bytes as usize {
             0 => LARGEST_NODE,
-            // Some more, for the estimate by which nodes are divided leaves out little.
+            // Allow a margin: the size estimate by which nodes are split omits a little.
             limit => (limit + limit / 4).clamp(SMALLEST_LIMIT, LARGEST_NODE),
         }
     }
@@ -416,7 +413,7 @@ impl Database {
         location: &Location,
         read: impl FnOnce(&mut super::cursor::Cursor<'_>) -> super::cursor::Decoded<T>,
     ) -> Result<T> {
-        // Before memory is taken, the file must be as long as it should.
+        // Check the length of the file before memory is allocated.
         self.files.covering(location)?;
         let path = || self.files.path(&location.file);
         let limit = self.limit();
@@ -434,7 +431,7 @@ impl Database {
     }
 }
 
-/// Reads the bytes of a value from `offset` on, all of which it has.
+/// Reads bytes of a value from `offset` on; the value must have all of them.
 pub(super) fn fill(files: &Files, value: &Value, offset: u64, bytes: &mut [u8]) -> Result<()> {
     match value {
         Value::Inline(value) => {

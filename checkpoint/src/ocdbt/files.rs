@@ -12,27 +12,27 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// The most files that are kept open.
+/// Maximum number of open files.
 const OPEN: usize = 64;
 
-/// A file and its length.
+/// An open file and its length.
 pub(super) struct Open {
     path: PathBuf,
     file: File,
     length: u64,
 }
 
-/// The data files of a database, opened when they are needed.
+/// Data files of a database, which are opened on demand.
 pub(super) struct Files {
     folder: PathBuf,
     open: Mutex<HashMap<DataFile, Arc<Open>>>,
     checks: Option<Checks>,
 }
 
-/// What was read of an item of a checkpoint, to be compared with its manifest.
+/// Records of what was read of a checkpoint's item, to verify it against the manifest.
 struct Checks {
     item: ItemReader,
-    /// By file, then by where it begins.
+    /// Contents read, by file and offset.
     read: Mutex<HashMap<DataFile, BTreeMap<u64, Contents>>>,
 }
 
@@ -45,7 +45,7 @@ impl Files {
         }
     }
 
-    /// The files of an item; what is read of them can be [verified](Files::verify).
+    /// Creates the files of an item; what is read from them can be [verified](Files::verify).
     pub fn of_item(item: &ItemReader) -> Files {
         let mut files = Files::new(item.folder().into());
         files.checks = item.is_checked().then(|| Checks {
@@ -55,7 +55,7 @@ impl Files {
         files
     }
 
-    /// Compares the files of which something was read with the item's manifest.
+    /// Verifies the files that were read from against the item's manifest.
     pub fn verify(&self) -> Result<()> {
         let Some(checks) = &self.checks else {
             return Ok(());
@@ -67,7 +67,8 @@ impl Files {
         })
     }
 
-    /// Reads bytes of a location from its byte `start` on, all of which it has.
+    /// Reads bytes of a location, starting at its byte `start`; the location must have all of
+    /// them.
     pub fn read(&self, location: &Location, start: u64, bytes: &mut [u8]) -> Result<()> {
         let file = self.covering(location)?;
         let offset = location.offset + start;
@@ -81,7 +82,7 @@ impl Files {
         }
         let mut read = lock(&checks.read);
         let parts = read.entry(location.file.clone()).or_default();
-        // The longest of those that begin here is the most that need not be read again.
+        // Keep the longest part that begins here, since it need not be read again.
         let part = parts.entry(offset).or_insert(contents);
         if part.size < contents.size {
             *part = contents;
@@ -93,7 +94,7 @@ impl Files {
         &self.folder
     }
 
-    /// The path of a file, for reading and for messages.
+    /// Returns the path of a file, for reading and for messages.
     pub fn path(&self, file: &DataFile) -> PathBuf {
         self.folder.join(file.path())
     }
@@ -127,7 +128,7 @@ impl Files {
         Ok(open)
     }
 
-    /// The file of a location that it has the bytes for.
+    /// Returns the file of a location after checking that it is long enough.
     pub fn covering(&self, location: &Location) -> Result<Arc<Open>> {
         let open = self.open(&location.file)?;
         let end = location.offset.saturating_add(location.length);
@@ -145,7 +146,7 @@ impl Files {
 }
 
 impl Open {
-    /// Reads the bytes from `offset` on.
+    /// Reads bytes starting at `offset`.
     fn read_exact(&self, bytes: &mut [u8], offset: u64) -> Result<()> {
         read_exact_at(&self.file, bytes, offset).map_err(|e| Error::io(&self.path, "be read", e))
     }

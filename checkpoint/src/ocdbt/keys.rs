@@ -1,11 +1,11 @@
-//! Going through a database's keys.
+//! Iteration over a database's keys.
 
 use super::database::Database;
 use super::node::{Entries, Node, Value};
 use crate::{Error, Result};
 use std::sync::Arc;
 
-/// The keys of a database that begin with a prefix, in order; see
+/// Iterator over the keys of a database that begin with a prefix, in order; see
 /// [`Database::keys`].
 pub struct Keys<'d>(Entry<'d>);
 
@@ -29,16 +29,16 @@ impl std::fmt::Debug for Keys<'_> {
     }
 }
 
-/// Keys that begin with a prefix, with their values.
+/// Iterator over the keys that begin with a prefix, with their values.
 pub(super) struct Entry<'d> {
     database: &'d Database,
     prefix: Vec<u8>,
-    /// The nodes from the root down. `None` before the first key.
+    /// Nodes from the root down; `None` before the first key.
     path: Option<Vec<Step>>,
     last: Option<Vec<u8>>,
 }
 
-/// A node on the way, what its keys leave out, and the next of its entries.
+/// A node on the path, the prefix that its keys omit, and the index of its next entry.
 struct Step {
     node: Arc<Node>,
     path: Vec<u8>,
@@ -55,7 +55,7 @@ impl<'d> Entry<'d> {
         }
     }
 
-    /// A node with the first entry that can lead to keys from the prefix on.
+    /// Creates a step at the first entry that can lead to keys with the prefix.
     fn step(&self, node: Arc<Node>, path: Vec<u8>) -> Step {
         let next = match self.prefix.strip_prefix(&*path) {
             // All keys below begin with the path.

@@ -1,9 +1,9 @@
-//! Where nodes and values are, and what subtrees hold.
+//! Locations of nodes and values, and statistics of subtrees.
 
 use super::cursor::{Cursor, Decoded, put_varint};
 use super::data_files::{DataFile, Table};
 
-/// Bytes of a file.
+/// Range of bytes in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Location {
     pub file: DataFile,
@@ -12,7 +12,7 @@ pub(super) struct Location {
 }
 
 impl Location {
-    /// The location, unless it is beyond what a file can have.
+    /// Creates a location. Returns an error if it exceeds the maximum size of a file.
     pub fn checked(
         cursor: &Cursor<'_>,
         file: &DataFile,
@@ -30,7 +30,7 @@ impl Location {
     }
 }
 
-/// Reads the numbers of `count` files.
+/// Reads the file indices of `count` locations.
 pub(super) fn read_files<'f>(
     cursor: &mut Cursor<'_>,
     files: &'f [DataFile],
@@ -46,7 +46,7 @@ pub(super) fn read_files<'f>(
     (0..count).map(one).collect()
 }
 
-/// Reads `count` locations; one of them can be missing, which is `None`.
+/// Reads `count` locations; a missing one is `None`.
 pub(super) fn read_locations(
     cursor: &mut Cursor<'_>,
     files: &[DataFile],
@@ -90,7 +90,7 @@ pub(super) fn write_locations<'l>(
     }
 }
 
-/// What a subtree holds.
+/// Statistics of a subtree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Statistics {
     pub keys: u64,

@@ -1,4 +1,4 @@
-//! The manifest: how a database is made, and where its versions begin.
+//! The manifest: configuration of a database, and the roots of its versions.
 
 use super::block::{self, Compression, Kind};
 use super::cursor::{Cursor, Decoded, put_varint};
@@ -12,18 +12,18 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// The name of the file.
+/// Name of the file.
 pub(crate) const NAME: &str = "manifest.ocdbt";
-/// The largest manifest that is read; 65536 versions take less.
+/// Maximum size of a manifest; 65536 versions take less.
 const LARGEST: usize = 64 << 20;
-/// The most versions that one node has, as the exponent of 2.
+/// Maximum number of versions of a node, as the exponent of 2.
 const ARITY_LOG2: u8 = 16;
 
-/// How a database is made.
+/// Configuration of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Config {
     pub uuid: [u8; 16],
-    /// Whether versions are in numbered files beside the manifest.
+    /// Whether versions are in numbered files next to the manifest.
     pub numbered: bool,
     pub max_inline_value_bytes: u32,
     pub max_decoded_node_bytes: u32,
@@ -74,14 +74,13 @@ impl Config {
     }
 }
 
-/// A manifest as it is in memory.
+/// Parsed manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Manifest {
     pub config: Config,
-    /// The last versions, the newest at the end. A numbered manifest that has no
-    /// files yet has none.
+    /// Last versions, the newest at the end. Empty for a numbered manifest that has no files yet.
     pub roots: Vec<Root>,
-    /// Where the older ones are.
+    /// Subtrees of the older versions.
     pub older: Vec<Versions>,
 }
 
@@ -101,7 +100,7 @@ impl Manifest {
         })
     }
 
-    /// The block of a manifest with one version and none before.
+    /// Returns the block of a manifest with a single version.
     pub fn write_first(config: &Config, root: &Root) -> Vec<u8> {
         let mut out = Vec::new();
         config.write(&mut out);
@@ -165,7 +164,7 @@ fn open(path: &Path) -> Result<Manifest> {
     read.map_err(|message| Error::format(path, message))
 }
 
-/// The numbered manifest with the highest number.
+/// Returns the path of the numbered manifest with the highest number.
 fn newest(folder: &Path) -> Result<Option<PathBuf>> {
     let failed = |e| Error::io(folder, "be listed", e);
     let mut best: Option<String> = None;

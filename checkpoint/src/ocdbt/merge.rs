@@ -1,4 +1,4 @@
-//! Making one database of those of several processes.
+//! Merging the databases of several processes.
 
 use super::writer::{Options, Writer};
 use crate::commit::ItemWriter;
@@ -6,11 +6,10 @@ use crate::{Error, Result, natural_sort};
 use std::fs;
 use std::path::Path;
 
-/// What the names of processes' folders begin with.
+/// Prefix of the names of the processes' directories.
 pub(crate) const PREFIX: &str = "ocdbt.process_";
 
-/// The name of the folder in which a process writes its database, for
-/// [`merge`].
+/// Returns the name of the directory in which a process writes its database for [`merge`].
 ///
 /// ```
 /// assert_eq!(ramie_checkpoint::ocdbt::process_folder(3), "ocdbt.process_3");
@@ -19,13 +18,11 @@ pub fn process_folder(process: usize) -> String {
     format!("{PREFIX}{process}")
 }
 
-/// Makes one database, in `folder`, of all that processes have written to folders
-/// `ocdbt.process_*` in it, and returns how many there were; if there were none,
-/// nothing is made.
+/// Merges the databases in the subdirectories `ocdbt.process_*` of `folder` into one database in
+/// `folder`, and returns how many there were. If there are none, does nothing.
 ///
-/// Large values stay in the processes' folders, which are part of the database from
-/// then on: this takes little time however large they are. Processes may have the same
-/// key only with the same value.
+/// Large values stay in the processes' directories, which become part of the database, so merging
+/// is fast regardless of their size. Processes may have the same key only with equal values.
 ///
 /// ```
 /// use ramie_checkpoint::ocdbt::{self, Database, Options, Writer};
@@ -46,19 +43,19 @@ pub fn process_folder(process: usize) -> String {
 ///
 /// # Errors
 ///
-/// If one of the databases cannot be read, two have different values for a key, or the
-/// merged one cannot be written or is there already.
+/// Returns an error if one of the databases cannot be read, two have different values for a key,
+/// or the merged database cannot be written or already exists.
 pub fn merge(folder: impl AsRef<Path>, options: &Options) -> Result<usize> {
     let folder = folder.as_ref();
     merge_with(folder, || Writer::create(folder, options))
 }
 
-/// [`merge`] in the folder of an item of a checkpoint: the merged database's files are
-/// part of the item like any other, as those of [`Writer::create_in`].
+/// Merges like [`merge`] in the directory of a checkpoint's item: the merged database's files are
+/// part of the item, like those of [`Writer::create_in`].
 ///
 /// # Errors
 ///
-/// Those of [`merge`].
+/// Same as [`merge`].
 pub fn merge_in(item: &ItemWriter, options: &Options) -> Result<usize> {
     merge_with(item.folder(), || Writer::create_in(item, options))
 }

@@ -1,14 +1,14 @@
-//! OCDBT databases, which Orbax keeps the arrays of a checkpoint in.
+//! OCDBT databases, in which Orbax stores the arrays of a checkpoint.
 //!
-//! A database is a folder that holds values by key, both of them bytes: a
-//! `manifest.ocdbt`, and files in `d/` with large values and a B+tree of the keys.
-//! It is a format of TensorStore; this is a reader and a writer of its own.
+//! A database is a directory that maps keys to values, both byte strings. It contains a file
+//! `manifest.ocdbt`, and files in `d/` with large values and a B+tree of the keys. OCDBT is a
+//! format of TensorStore; this is an independent reader and writer.
 //!
-//! [`Database`] reads one, whoever wrote it. [`Writer`] writes one, and [`merge`] makes
-//! one of those that several processes wrote.
+//! [`Database`] reads a database of any writer. [`Writer`] writes one, and [`merge`] merges those
+//! that several processes wrote.
 //!
-//! A reader of a damaged file gets an error that names the file and the byte, as far as
-//! the format has checksums: of the manifest and the tree, not of large values.
+//! Reading a damaged file returns an error that names the file and the byte, as far as the format
+//! has checksums: the manifest and the tree have them, large values do not.
 
 mod block;
 mod cursor;

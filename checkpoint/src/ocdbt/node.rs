@@ -1,4 +1,4 @@
-//! Nodes of the B+tree: keys in order, with their values or with subtrees.
+//! Nodes of the B+tree: sorted keys with their values or with subtrees.
 
 use super::cursor::{Cursor, Decoded, put_varint};
 use super::data_files::{Table, read_table};
@@ -9,24 +9,24 @@ use super::location::{
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// The longest key.
+/// Maximum length of a key.
 pub(super) const LONGEST_KEY: usize = 65535;
-/// The most entries of a node.
+/// Maximum number of entries of a node.
 pub(super) const MOST_ENTRIES: usize = 1 << 20;
-/// The largest value in a node.
+/// Maximum size of a value in a node.
 pub(super) const LARGEST_INLINE: usize = 1 << 20;
 
-/// How many bytes `a` and `b` begin with in common.
+/// Returns the length of the longest common prefix of `a` and `b`.
 pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
-/// Keys in order, less the part of the path to the node that all have in common.
+/// Sorted keys, without the prefix given by the path to the node.
 pub(super) struct Keys {
-    /// What all begin with, then the rest of each.
+    /// The common prefix of all keys, followed by the rest of each.
     bytes: Vec<u8>,
     common: usize,
-    /// Where the rest of each ends.
+    /// End of the rest of each key.
     ends: Vec<usize>,
 }
 
@@ -35,7 +35,7 @@ impl Keys {
         self.ends.len()
     }
 
-    /// The beginning and the rest of a key.
+    /// Returns the common prefix and the rest of a key.
     pub fn get(&self, i: usize) -> (&[u8], &[u8]) {
         let start = if i == 0 {
             self.common
@@ -45,22 +45,21 @@ impl Keys {
         (&self.bytes[..self.common], &self.bytes[start..self.ends[i]])
     }
 
-    /// Appends a key.
+    /// Appends a key to `out`.
     pub fn append(&self, i: usize, out: &mut Vec<u8>) {
         let (common, rest) = self.get(i);
         out.extend_from_slice(common);
         out.extend_from_slice(rest);
     }
 
-    /// How a key compares with another.
+    /// Compares a key with another one.
     pub fn compare(&self, i: usize, key: &[u8]) -> Ordering {
         let (common, rest) = self.get(i);
         let (start, end) = key.split_at(key.len().min(common.len()));
         common.cmp(start).then_with(|| rest.cmp(end))
     }
 
-    /// The number of keys that `before` holds of, which holds of no key after one
-    /// that it does not hold of.
+    /// Returns the number of keys for which `before` holds. It must hold for a prefix of the keys.
     fn partition(&self, before: impl Fn(Ordering) -> bool, key: &[u8]) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -73,18 +72,18 @@ impl Keys {
         low
     }
 
-    /// The number of keys before `key`.
+    /// Returns the number of keys before `key`.
     pub fn before(&self, key: &[u8]) -> usize {
         self.partition(Ordering::is_lt, key)
     }
 
-    /// The number of keys before `key` and those that are `key`.
+    /// Returns the number of keys before or equal to `key`.
     pub fn up_to(&self, key: &[u8]) -> usize {
         self.partition(Ordering::is_le, key)
     }
 
-    /// Reads `count` keys, which take no more than about `limit` bytes, and the
-    /// subtrees' prefixes between their lengths and their bytes.
+    /// Reads `count` keys, which take at most about `limit` bytes, and the lengths of the
+    /// subtrees' prefixes.
     fn read(
         cursor: &mut Cursor<'_>,
         count: usize,
@@ -99,7 +98,7 @@ impl Keys {
             true => cursor.varints_up_to(count, LONGEST_KEY, "a prefix's length")?,
             false => Vec::new(),
         };
-        // A key shares the least of all that are between it and the first.
+        // A key shares with the first one the minimum of all shared lengths up to it.
         let least = shared[1..].iter().copied().min();
         let common = least.unwrap_or(own[0]).min(own[0]);
         let mut keys = Keys {
@@ -132,7 +131,7 @@ impl Keys {
     }
 }
 
-/// A value.
+/// Value of a key, stored in the node or in a data file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Value {
     Inline(Box<[u8]>),
@@ -148,23 +147,22 @@ impl Value {
     }
 }
 
-/// A subtree.
+/// Subtree of an inner node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Child {
-    /// How many bytes of its key all keys in it begin with, and which it does not
-    /// repeat.
+    /// Number of leading bytes of its key that all keys in the subtree share and omit.
     pub prefix: usize,
     pub location: Location,
     pub statistics: Statistics,
 }
 
-/// What a node's keys lead to.
+/// Entries of a node: values of a leaf, or children of an inner node.
 pub(super) enum Entries {
     Values(Vec<Value>),
     Children(Vec<Child>),
 }
 
-/// A node.
+/// Node of the tree.
 pub(super) struct Node {
     pub height: u8,
     pub keys: Keys,
@@ -172,7 +170,7 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// Reads the content of a node whose files begin at `base`.
+    /// Reads the contents of a node whose file paths are relative to `base`.
     pub fn read(cursor: &mut Cursor<'_>, base: &Arc<str>, limit: usize) -> Decoded<Node> {
         let height = cursor.byte()?;
         let files = read_table(cursor, base, limit)?;
@@ -223,8 +221,8 @@ impl Node {
     }
 }
 
-/// Writes the content of a leaf: keys in order with their values, without the first
-/// `prefix` bytes of each key.
+/// Writes the contents of a leaf: sorted keys with their values, without the first `prefix` bytes
+/// of each key.
 pub(super) fn write_leaf(prefix: usize, entries: &[(Vec<u8>, Value)]) -> Vec<u8> {
     let mut out = vec![0];
     let outside = || {
@@ -254,8 +252,8 @@ pub(super) fn write_leaf(prefix: usize, entries: &[(Vec<u8>, Value)]) -> Vec<u8>
     out
 }
 
-/// Writes the content of an inner node, without the first `prefix` bytes of each
-/// key; the prefixes of its children count these, too.
+/// Writes the contents of an inner node, without the first `prefix` bytes of each key. The
+/// prefixes of its children include these bytes.
 pub(super) fn write_inner(height: u8, prefix: usize, entries: &[(Vec<u8>, Child)]) -> Vec<u8> {
     let mut out = vec![height];
     let mut table = Table::default();
@@ -274,8 +272,8 @@ pub(super) fn write_inner(height: u8, prefix: usize, entries: &[(Vec<u8>, Child)
     out
 }
 
-/// Writes the lengths of keys, and returns how many bytes each shares with the one
-/// before, or leaves out.
+/// Writes the lengths of keys. Returns the number of bytes that each key shares with the previous
+/// one (for the first key, `prefix`).
 fn write_key_lengths<T>(out: &mut Vec<u8>, prefix: usize, entries: &[(Vec<u8>, T)]) -> Vec<usize> {
     let mut shared = vec![prefix];
     shared.extend(entries.windows(2).map(|p| common_prefix(&p[0].0, &p[1].0)));

@@ -1,4 +1,4 @@
-//! The files of a database that is written.
+//! Files of a database that is being written.
 
 use super::data_files::DataFile;
 use super::location::Location;
@@ -10,19 +10,19 @@ use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher};
 use std::path::{Path, PathBuf};
 
-/// The folder of data files.
+/// Directory of data files.
 const DATA: &str = "d";
 
-/// Where a database is written.
+/// Destination of a database.
 pub(super) enum Home {
-    /// To a folder of its own, which is complete with the manifest.
+    /// A directory of its own; the database is complete once the manifest exists.
     Folder(PathBuf),
-    /// To an item of a checkpoint, which appears as a whole.
+    /// An item of a checkpoint, which appears atomically.
     Item(ItemWriter),
 }
 
 impl Home {
-    /// A folder, which is made.
+    /// Creates a destination in a directory, which is created.
     pub fn folder(path: &Path) -> Result<Home> {
         let made = fs::create_dir_all(path.join(DATA));
         made.map_err(|e| Error::io(path, "be made", e))?;
@@ -36,7 +36,7 @@ impl Home {
         }
     }
 
-    /// A new data file.
+    /// Creates a data file.
     pub fn create(&self) -> Result<Output> {
         let name: String = unique().iter().map(|b| format!("{b:02x}")).collect();
         let relative = format!("{DATA}/{name}");
@@ -59,7 +59,7 @@ impl Home {
         })
     }
 
-    /// Puts the manifest beside data files, all of which are finished.
+    /// Writes the manifest after all data files are finished.
     pub fn finish(&self, manifest: &[u8]) -> Result<()> {
         let folder = match self {
             Home::Item(item) => return item.write(manifest::NAME, manifest),
@@ -71,7 +71,7 @@ impl Home {
     }
 }
 
-/// A data file that is written.
+/// A data file that is being written.
 pub(super) struct Output {
     id: DataFile,
     sink: Sink,
@@ -105,7 +105,7 @@ impl Output {
         })
     }
 
-    /// Ends the file. In a folder it is on the disk then.
+    /// Completes the file. In a directory destination, it is then on disk.
     pub fn finish(self) -> Result<()> {
         match self.sink {
             Sink::Item(file) => file.finish(),
@@ -114,9 +114,9 @@ impl Output {
     }
 }
 
-/// 16 bytes that no other call returns, in this process or another.
+/// Returns 16 bytes that are unique across calls and processes.
 pub(super) fn unique() -> [u8; 16] {
-    // The keys of each state are random, which the system sees to.
+    // The keys of each `RandomState` are random, seeded by the operating system.
     let half = || RandomState::new().build_hasher().finish().to_le_bytes();
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&half());

@@ -1,4 +1,4 @@
-//! Building a tree of keys in order.
+//! Building a tree of sorted keys.
 
 use super::block::{self, Kind};
 use super::location::{Location, Statistics};
@@ -6,15 +6,15 @@ use super::manifest::Config;
 use super::node::{Child, MOST_ENTRIES, Value, common_prefix, write_inner, write_leaf};
 use crate::Result;
 
-/// The root of a tree, and what it holds.
+/// Root of a tree, with its statistics.
 pub(super) struct Tree {
     pub height: u8,
     pub location: Location,
     pub statistics: Statistics,
 }
 
-/// Builds the tree of `entries`, which are in order; `store` puts a node's block
-/// into a file. `None` if there are no entries.
+/// Builds the tree of sorted `entries`; `store` writes a node's block to a file. Returns `None` if
+/// there are no entries.
 pub(super) fn build(
     config: &Config,
     entries: Vec<(Vec<u8>, Value)>,
@@ -58,7 +58,7 @@ pub(super) fn build(
     let mut height = 0;
     while children.len() > 1 {
         height += 1;
-        // At least two, or the tree would have no end.
+        // Each node needs at least two children; otherwise the loop would not end.
         let groups = divide(&children, limit, 2, |child| {
             56 + path_length(&child.location)
         });
@@ -95,7 +95,7 @@ fn path_length(location: &Location) -> usize {
     location.file.base.len() + location.file.relative.len()
 }
 
-/// How many bytes all keys begin with; they are in order.
+/// Returns the length of the common prefix of all keys, which are sorted.
 fn shared<T>(entries: &[(Vec<u8>, T)]) -> usize {
     match entries {
         [] => 0,
@@ -104,9 +104,8 @@ fn shared<T>(entries: &[(Vec<u8>, T)]) -> usize {
     }
 }
 
-/// Divides entries into nodes of about the same size, which have at least `least`
-/// entries and else no more than `limit` bytes, counted as `size` and the keys. No
-/// limit is 0.
+/// Splits entries into nodes of similar size with at least `least` entries and otherwise at most
+/// `limit` bytes, counted as `size` plus the keys. A limit of 0 means no limit.
 fn divide<T>(
     entries: &[(Vec<u8>, T)],
     limit: u32,

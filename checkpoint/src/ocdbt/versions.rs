@@ -1,4 +1,4 @@
-//! Versions of a database, and the nodes that hold the older ones.
+//! Versions of a database, and the nodes that list the older ones.
 
 use super::cursor::{Cursor, Decoded, put_varint};
 use super::data_files::{DataFile, Table, read_table};
@@ -8,28 +8,28 @@ use super::location::{
 };
 use std::sync::Arc;
 
-/// The root of a version.
+/// Root of a version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Root {
     pub generation: u64,
     pub height: u8,
-    /// Where the root node is; nowhere if the version is empty.
+    /// Location of the root node; `None` if the version is empty.
     pub location: Option<Location>,
     pub statistics: Statistics,
-    /// Nanoseconds since 1970.
+    /// Commit time in nanoseconds since 1970.
     pub commit_time: u64,
 }
 
-/// A subtree of versions.
+/// Subtree of versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Versions {
-    /// The last generation in it.
+    /// Last generation in the subtree.
     pub generation: u64,
     pub location: Location,
     pub height: u8,
 }
 
-/// That generations go up from at least 1.
+/// Checks that generations are at least 1 and ascending.
 fn ascending(cursor: &Cursor<'_>, generations: &[u64]) -> Decoded<()> {
     let mut last = 0;
     for &generation in generations {
@@ -85,7 +85,7 @@ pub(super) fn write_roots(out: &mut Vec<u8>, table: &Table, roots: &[Root], miss
     }
 }
 
-/// Reads what the manifest knows of subtrees, the oldest and highest first.
+/// Reads the manifest's subtrees, the oldest and highest first.
 pub(super) fn read_top(cursor: &mut Cursor<'_>, files: &[DataFile]) -> Decoded<Vec<Versions>> {
     let mut all = read_subtrees(cursor, files, 63)?;
     let heights = cursor.take(all.len())?;
@@ -108,7 +108,7 @@ fn read_subtrees(
     let generations = cursor.varints(count)?;
     ascending(cursor, &generations)?;
     let locations = read_present(cursor, files, count)?;
-    // How many versions there are below, and when the first of them was made.
+    // Skip the number of versions below and the time of the first one.
     cursor.varints(count)?;
     cursor.take(8 * count)?;
     let all = generations.into_iter().zip(locations);
@@ -121,13 +121,13 @@ fn read_subtrees(
         .collect())
 }
 
-/// What a node of versions holds.
+/// Contents of a version node.
 pub(super) enum Node {
     Leaf(Vec<Root>),
     Inner(Vec<Versions>),
 }
 
-/// Reads the content of a node of versions whose files begin at `base`.
+/// Reads the contents of a version node whose file paths are relative to `base`.
 pub(super) fn read_node(
     cursor: &mut Cursor<'_>,
     base: &Arc<str>,

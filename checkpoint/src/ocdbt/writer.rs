@@ -16,19 +16,19 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 
-/// How a database is written. The defaults are those of Orbax.
+/// Options of a [`Writer`]. The defaults are those of Orbax.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The largest value that is stored with its key; larger ones are written to data
-    /// files at once. At most 1048576. By default 1024.
+    /// Maximum size of a value that is stored with its key; larger values are written to data
+    /// files immediately. At most 1048576. Defaults to 1024.
     pub max_inline_value_bytes: u32,
-    /// The most bytes that a node of the tree takes in memory; 0 is no limit. By
-    /// default 100000000, which most trees fit with one node.
+    /// Maximum number of bytes of a tree node in memory; 0 means no limit. Defaults to 100000000,
+    /// which is enough for most trees to fit into one node.
     pub max_decoded_node_bytes: u32,
-    /// How nodes and the manifest are stored. By default in Zstandard.
+    /// Compression of nodes and the manifest. Defaults to Zstandard.
     pub compression: Compression,
-    /// The size in bytes from which on a data file gets no further values; 0 is no
-    /// limit. A value is never divided. By default 2147483648.
+    /// Size in bytes at which a data file is closed to further values; 0 means no limit. Values
+    /// are never split. Defaults to 2147483648.
     pub ocdbt_target_data_file_size: u64,
 }
 
@@ -44,7 +44,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The most bytes of a value that a data file of the target size has room for.
+    /// Returns the maximum size of a value that fits into a data file of the target size.
     pub(crate) fn largest_value(&self) -> Option<u64> {
         Some(self.ocdbt_target_data_file_size).filter(|&target| target > 0)
     }
@@ -52,10 +52,9 @@ impl Options {
 
 /// Writes a new database.
 ///
-/// Several threads can [`put`](Writer::put) at the same time: large values go to
-/// files of their own thread. Only [`finish`](Writer::finish) makes a database of
-/// what was put: a writer that is dropped, or a program that is killed, leaves data
-/// files that nothing refers to.
+/// Several threads can [`put`](Writer::put) at the same time: each writes large values to a
+/// separate file. Only [`finish`](Writer::finish) completes the database. A writer that is
+/// dropped, or a program that is killed, leaves unreferenced data files.
 ///
 /// ```
 /// use ramie_checkpoint::ocdbt::{Database, Options, Writer};
@@ -84,35 +83,35 @@ struct State {
     entries: BTreeMap<Vec<u8>, Value>,
     /// Files with room that no thread is writing to.
     idle: Vec<Output>,
-    /// Whether writing has failed: what a file holds then is not known.
+    /// Whether a write failed, after which the contents of a file are unknown.
     failed: bool,
 }
 
 impl Writer {
-    /// Begins a database in `folder`, which is made if it is not there.
+    /// Creates a database in `folder`, which is created if it does not exist.
     ///
     /// # Errors
     ///
-    /// If the folder cannot be made, or holds a database.
+    /// Returns an error if the directory cannot be created or already contains a database.
     ///
     /// # Panics
     ///
-    /// If the options allow values of more than 1048576 bytes in nodes.
+    /// Panics if the options allow values of more than 1048576 bytes in nodes.
     #[track_caller]
     pub fn create(folder: impl AsRef<Path>, options: &Options) -> Result<Writer> {
         Writer::begin(Home::folder(folder.as_ref())?, options)
     }
 
-    /// Begins a database in the folder of an item of a checkpoint. Its files are part of
-    /// the item like any other, with their checksums, and are put on the disk with it.
+    /// Creates a database in the directory of a checkpoint's item. Its files are part of the item
+    /// like any other, with checksums, and are flushed to disk with it.
     ///
     /// # Errors
     ///
-    /// If the folder holds a database.
+    /// Returns an error if the directory already contains a database.
     ///
     /// # Panics
     ///
-    /// If the options allow values of more than 1048576 bytes in nodes.
+    /// Panics if the options allow values of more than 1048576 bytes in nodes.
     #[track_caller]
     pub fn create_in(item: &ItemWriter, options: &Options) -> Result<Writer> {
         Writer::begin(Home::Item(item.clone()), options)
@@ -149,7 +148,7 @@ impl Writer {
         })
     }
 
-    /// The database's folder.
+    /// Returns the database's directory.
     pub fn folder(&self) -> &Path {
         self.home.path()
     }
@@ -158,30 +157,30 @@ impl Writer {
         lock(&self.state)
     }
 
-    /// Sets the value of a key, in place of what it had.
+    /// Sets the value of a key, replacing an earlier one.
     ///
     /// # Errors
     ///
-    /// If a data file cannot be written; then [`finish`](Writer::finish) will fail,
-    /// too.
+    /// Returns an error if a data file cannot be written; [`finish`](Writer::finish) will then
+    /// fail, too.
     ///
     /// # Panics
     ///
-    /// If the key has more than 65535 bytes.
+    /// Panics if the key has more than 65535 bytes.
     #[track_caller]
     pub fn put(&self, key: impl AsRef<[u8]>, value: &[u8]) -> Result<()> {
         self.put_parts(key, &[value])
     }
 
-    /// Sets the value of a key to the bytes of all parts, one after the other.
+    /// Sets the value of a key to the concatenation of all parts.
     ///
     /// # Errors
     ///
-    /// Those of [`put`](Writer::put).
+    /// Same as [`put`](Writer::put).
     ///
     /// # Panics
     ///
-    /// If the key has more than 65535 bytes.
+    /// Panics if the key has more than 65535 bytes.
     #[track_caller]
     pub fn put_parts(&self, key: impl AsRef<[u8]>, parts: &[&[u8]]) -> Result<()> {
         let key = key.as_ref();
@@ -201,13 +200,13 @@ impl Writer {
         Ok(())
     }
 
-    /// Takes a key away again, and says whether it was there. Bytes that its value
-    /// has in a data file stay there.
+    /// Removes a key and returns whether it existed. The bytes of a large value stay in the data
+    /// file.
     pub fn remove(&self, key: impl AsRef<[u8]>) -> bool {
         self.state().entries.remove(key.as_ref()).is_some()
     }
 
-    /// Takes away all keys that begin with `prefix`.
+    /// Removes all keys that begin with `prefix`.
     pub fn remove_prefix(&self, prefix: impl AsRef<[u8]>) {
         let prefix = prefix.as_ref();
         self.state()
@@ -215,18 +214,17 @@ impl Writer {
             .retain(|key, _| !key.starts_with(prefix));
     }
 
-    /// Adds all keys of the finished database in the folder `name` below this one's,
-    /// by reference: large values stay where they are, and that folder has to be kept
-    /// with its data files.
+    /// Adds all keys of the finished database in the subdirectory `name`, by reference: large
+    /// values stay where they are, so the subdirectory must be kept with its data files.
     ///
     /// # Errors
     ///
-    /// If the database there cannot be read, or has another value for a key that this
-    /// one has.
+    /// Returns an error if that database cannot be read, or has a different value for a key that
+    /// this one has.
     ///
     /// # Panics
     ///
-    /// If `name` is not the name of one folder.
+    /// Panics if `name` is not the name of a single directory.
     #[track_caller]
     pub fn include(&self, name: &str) -> Result<()> {
         let plain = !name.is_empty() && !name.contains(['/', '\\']) && name != "." && name != "..";
@@ -258,7 +256,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Whether values are the same, wherever their bytes are.
+    /// Returns whether two values have the same bytes.
     fn equal(&self, a: &Value, b: &Value) -> bool {
         let files = super::files::Files::new(self.folder().into());
         let chunk = |value: &Value, at: u64, bytes: &mut [u8]| -> Result<()> {
@@ -298,13 +296,13 @@ impl Writer {
         written
     }
 
-    /// Makes a database of what was put: writes the tree, waits until all is on the
-    /// disk, and puts the manifest beside it.
+    /// Completes the database: writes the tree, flushes everything to disk, and then writes the
+    /// manifest.
     ///
     /// # Errors
     ///
-    /// If a file cannot be written, now or by an earlier [`put`](Writer::put). Then
-    /// the folder holds no database.
+    /// Returns an error if a file cannot be written, now or in an earlier [`put`](Writer::put).
+    /// The directory then does not contain a database.
     pub fn finish(self) -> Result<()> {
         let entries = std::mem::take(&mut self.state().entries);
         let entries = entries.into_iter().collect();

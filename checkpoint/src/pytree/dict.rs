@@ -147,7 +147,7 @@ fn collect(dict: &StateDict, path: &mut Vec<KeyPart>, parts: &mut Vec<Part>) -> 
         }
     };
     if path.is_empty() {
-        return Ok(()); // The root has no parts.
+        return Ok(()); // the root has no entry
     }
     parts.push(Part {
         path: KeyPath::new(path.iter().cloned()),

@@ -1,4 +1,4 @@
-//! The index of a model in several files, as Hugging Face's programs keep it.
+//! Index of a model in several files, in the format of Hugging Face.
 
 use super::Metadata;
 use super::read::{Arrays, Reader};
@@ -11,20 +11,20 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Component, Path};
 
-/// The end of an index's name; what is before it begins the names of the shards.
+/// Suffix of an index's file name; the rest of the name is the prefix of the shards' names.
 pub(crate) const ENDING: &str = ".safetensors.index.json";
 
-/// The content of an index.
+/// Contents of an index.
 #[derive(Serialize, Deserialize)]
 struct Index {
-    /// Notes, the number of all bytes of arrays among them.
+    /// Metadata, including the total number of bytes of all arrays.
     #[serde(default)]
     metadata: BTreeMap<String, Value>,
-    /// The shard of each array.
+    /// File name of each array's shard.
     weight_map: BTreeMap<String, String>,
 }
 
-/// Whether a path is that of an index.
+/// Returns whether a path is that of an index.
 pub fn is_index(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "json")
 }
@@ -42,7 +42,7 @@ fn read(path: &Path) -> Result<Index> {
     })
 }
 
-/// The notes of an index, numbers among them as texts.
+/// Reads the metadata of an index; numbers become strings.
 pub fn metadata(path: &Path) -> Result<Metadata> {
     let text = |value: Value| match value {
         Value::String(text) => text,
@@ -52,13 +52,13 @@ pub fn metadata(path: &Path) -> Result<Metadata> {
     Ok(metadata.map(|(k, v)| (k, text(v))).collect())
 }
 
-/// Opens the shards that an index names.
+/// Opens the shards of an index.
 pub fn open(path: &Path) -> Result<Arrays> {
     let index = read(path)?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut shards = BTreeMap::new();
     for (name, file) in &index.weight_map {
-        // A file of the same folder, or of one below.
+        // The file must be in the directory of the index or below it.
         let mut steps = Path::new(file).components().peekable();
         let below = steps.peek().is_some() && steps.all(|c| matches!(c, Component::Normal(_)));
         if !below {
@@ -89,21 +89,21 @@ pub fn open(path: &Path) -> Result<Arrays> {
     Ok(arrays)
 }
 
-/// Saves the arrays of a tree in several files of at most `max_shard_size` bytes
-/// of arrays, an array that has more alone in one, and an index of them.
+/// Saves the arrays of a tree in several files of at most `max_shard_size` bytes of arrays each,
+/// and an index of them. An array that is larger gets a file of its own.
 ///
-/// `index` is the path of the index and must end in `.safetensors.index.json`;
-/// the files are called after it, `model-00001-of-00003.safetensors`. Each file is
-/// replaced as a whole, the index last, but not all of them at once: whoever must
-/// not lose an older model saves into another folder.
+/// `index` is the path of the index and must end in `.safetensors.index.json`; the files are named
+/// after it, such as `model-00001-of-00003.safetensors`. Each file is replaced atomically, the
+/// index last, but the files are not replaced together. To keep an older model intact, save into
+/// another directory.
 ///
 /// # Errors
-/// If a file cannot be written, or an array cannot be read: because its
-/// computation failed, or because it is traced.
+/// Returns an error if a file cannot be written, or if an array cannot be read because its
+/// computation failed or it is traced.
 ///
 /// # Panics
-/// If two leaves of the tree have the same path, or the path of the index has
-/// another end.
+/// Panics if two leaves of the tree have the same path, or if the path of the index has another
+/// suffix.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), ramie_checkpoint::Error> {
@@ -123,13 +123,13 @@ pub fn save_sharded<T: Tree>(
     save_sharded_with_metadata(index, tree, max_shard_size, &Metadata::new())
 }
 
-/// [`save_sharded`], with notes for the index and each file.
+/// Saves a tree like [`save_sharded`], with metadata for the index and each file.
 ///
 /// # Errors
-/// As [`save_sharded`].
+/// Same as [`save_sharded`].
 ///
 /// # Panics
-/// As [`save_sharded`].
+/// Same as [`save_sharded`].
 #[track_caller]
 pub fn save_sharded_with_metadata<T: Tree>(
     index: impl AsRef<Path>,
@@ -174,7 +174,7 @@ pub fn save_sharded_with_metadata<T: Tree>(
     })
 }
 
-/// The arrays of each file, in their order.
+/// Assigns the arrays to files, preserving their order.
 fn split(state: &State, largest: usize) -> Vec<Vec<(&str, &Array)>> {
     let mut shards = Vec::new();
     let (mut shard, mut size) = (Vec::new(), 0);

@@ -1,12 +1,11 @@
-//! The safetensors format: a header in JSON that names arrays with their
-//! types, and then their bytes.
+//! The safetensors format: a JSON header with the names, dtypes and shapes of arrays, followed by
+//! their bytes.
 //!
-//! Names are the dotted paths of the tree. Other programs read and write the
-//! same files; given the same arrays, files are equal byte for byte to those of
-//! the reference implementation.
+//! Names are dotted paths of the tree. Other programs read and write the same files; for the same
+//! arrays, files are byte for byte equal to those of the reference implementation.
 //!
-//! Large models are kept in several files, shards, with an index that says which
-//! array is in which. Where a file is read, its index may be named instead.
+//! Large models are stored in several files, called shards, with an index that maps each array to
+//! its shard. Functions that read a file also accept the path of an index.
 
 mod index;
 mod read;
@@ -19,5 +18,5 @@ pub use write::{save, save_with_metadata};
 
 use std::collections::BTreeMap;
 
-/// Notes that a file carries beside its arrays: text by name.
+/// Metadata of a file: strings by name.
 pub type Metadata = BTreeMap<String, String>;

@@ -1,4 +1,4 @@
-//! Reading.
+//! Reading safetensors files.
 
 use super::Metadata;
 use super::index;
@@ -15,9 +15,9 @@ pub(super) struct Reader {
     path: PathBuf,
     file: File,
     header: Header,
-    /// Where the bytes of arrays begin.
+    /// Offset of the first array's bytes.
     data: u64,
-    /// How many there are.
+    /// Number of bytes after the header.
     available: u64,
 }
 
@@ -51,7 +51,7 @@ impl Reader {
         tensors.map_err(|problem| error(&self.path, problem))
     }
 
-    /// Puts an array on the default device.
+    /// Reads an array onto the default device.
     fn array(&mut self, tensor: &Tensor) -> Result<Array> {
         let failed = |e| Error::io(&self.path, "be read", e);
         let mut bytes = AlignedBytes::zeroed(tensor.nbytes());
@@ -71,11 +71,10 @@ fn error(path: &Path, problem: Problem) -> Error {
     }
 }
 
-/// The arrays that a path leads to: those of a file, or of the shards that an
-/// index names.
+/// Arrays of a path: those of a file, or of the shards of an index.
 pub(super) struct Arrays {
     pub shards: Vec<Reader>,
-    /// The arrays in the order of their names, each with the place of its shard.
+    /// Arrays sorted by name, each with the index of its shard.
     pub tensors: Vec<(Tensor, usize)>,
 }
 
@@ -85,7 +84,7 @@ impl Arrays {
             return index::open(path);
         }
         let reader = Reader::open(path)?;
-        // The header's entries are in the order of their names.
+        // The header's entries are sorted by name.
         let tensors = reader.tensors()?.into_iter().map(|t| (t, 0)).collect();
         Ok(Arrays {
             shards: vec![reader],
@@ -93,7 +92,7 @@ impl Arrays {
         })
     }
 
-    /// The arrays without their elements.
+    /// Returns the types of the arrays, without elements.
     fn types(&self) -> State {
         let tensors = self.tensors.iter();
         tensors
@@ -101,21 +100,21 @@ impl Arrays {
             .collect()
     }
 
-    /// Puts the array at a place on the default device.
+    /// Reads the array at an index onto the default device.
     fn array(&mut self, at: usize) -> Result<Array> {
         let (tensor, shard) = &self.tensors[at];
         self.shards[*shard].array(tensor)
     }
 }
 
-/// The arrays of a file by their paths, on the default device.
+/// Returns the arrays of a file by their paths, on the default device.
 ///
-/// The path may also be that of an index of several files, such as
-/// `model.safetensors.index.json`; the arrays are then those that it lists.
+/// The path may also be that of an index of several files, such as `model.safetensors.index.json`;
+/// this then returns the arrays that the index lists.
 ///
 /// # Errors
-/// If a file cannot be read, is no whole safetensors file or index, holds an
-/// element type that Ramie does not have, or there is no working plugin.
+/// Returns an error if a file cannot be read, is not a complete safetensors file or index, or
+/// contains a dtype that Ramie does not support, or if there is no working plugin.
 pub fn load_state(path: impl AsRef<Path>) -> Result<State> {
     let mut arrays = Arrays::open(path.as_ref())?;
     (0..arrays.tensors.len())
@@ -123,8 +122,8 @@ pub fn load_state(path: impl AsRef<Path>) -> Result<State> {
         .collect()
 }
 
-/// The arrays of a file, or of the files of an index, without their elements: shapes and
-/// element types by path, of which only headers are read. It needs no plugin.
+/// Returns the shapes and dtypes of the arrays of a file or an index, without their elements. This
+/// reads only headers and needs no plugin.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), ramie_checkpoint::Error> {
@@ -136,24 +135,24 @@ pub fn load_state(path: impl AsRef<Path>) -> Result<State> {
 /// ```
 ///
 /// # Errors
-/// If a file cannot be read, is no whole safetensors file or index, or holds an element
-/// type that Ramie does not have.
+/// Returns an error if a file cannot be read, is not a complete safetensors file or index, or
+/// contains a dtype that Ramie does not support.
 pub fn load_abstract(path: impl AsRef<Path>) -> Result<State> {
     Ok(Arrays::open(path.as_ref())?.types())
 }
 
-/// Replaces all arrays of a tree by those that a file, or the files of an index,
-/// have at their paths. An array is converted to the tree's element type if that type has
-/// every value of the saved one: `bf16` to `f32`, but not back.
+/// Replaces all arrays of a tree with the arrays that a file or an index has at their paths. An
+/// array is converted to the tree's dtype if that dtype can represent every value of the saved
+/// one: `bf16` to `f32`, but not back.
 ///
 /// # Errors
-/// If a file cannot be read, is no whole safetensors file or index, lacks an array
-/// of the tree or has one too many, or an array differs in shape or cannot be converted
-/// without loss. The tree is then left as it was.
+/// Returns an error if a file cannot be read or is not a complete safetensors file or index, if an
+/// array of the tree is missing or the file has an additional one, or if an array differs in shape
+/// or cannot be converted without loss. The tree is then unchanged.
 pub fn load_into<T: Tree>(path: impl AsRef<Path>, tree: &mut T) -> Result<()> {
     let path = path.as_ref();
     let mut arrays = Arrays::open(path)?;
-    // Compared before any array is read.
+    // Compare before any array is read.
     let mut wanted = Vec::new();
     tree::for_each_with_path(tree, |path, _, array| {
         wanted.push((path.to_owned(), array.dtype()));
@@ -184,10 +183,10 @@ pub fn load_into<T: Tree>(path: impl AsRef<Path>, tree: &mut T) -> Result<()> {
     Ok(())
 }
 
-/// The notes of a file, or of an index.
+/// Returns the metadata of a file or an index.
 ///
 /// # Errors
-/// If the file cannot be read or is neither a safetensors file nor an index.
+/// Returns an error if the file cannot be read or is neither a safetensors file nor an index.
 pub fn load_metadata(path: impl AsRef<Path>) -> Result<Metadata> {
     let path = path.as_ref();
     if index::is_index(path) {

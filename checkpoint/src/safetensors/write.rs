@@ -1,4 +1,4 @@
-//! Writing.
+//! Writing safetensors files.
 
 use super::Metadata;
 use crate::{Error, Result, atomic};
@@ -7,26 +7,26 @@ use ramie_core::{Array, State, Tree};
 use std::io::Write;
 use std::path::Path;
 
-/// Saves the arrays of a tree in a file, in the place of one that may be there.
+/// Saves the arrays of a tree in a file, replacing an existing one.
 ///
 /// # Errors
-/// If the file cannot be written, or an array cannot be read: because its
-/// computation failed, or because it is traced.
+/// Returns an error if the file cannot be written, or if an array cannot be read because its
+/// computation failed or it is traced.
 ///
 /// # Panics
-/// If two leaves of the tree have the same path.
+/// Panics if two leaves of the tree have the same path.
 #[track_caller]
 pub fn save<T: Tree>(path: impl AsRef<Path>, tree: &T) -> Result<()> {
     save_with_metadata(path, tree, &Metadata::new())
 }
 
-/// [`save`], with notes that [`load_metadata`](super::load_metadata) gives back.
+/// Saves a tree like [`save`], with metadata that [`load_metadata`](super::load_metadata) returns.
 ///
 /// # Errors
-/// As [`save`].
+/// Same as [`save`].
 ///
 /// # Panics
-/// As [`save`].
+/// Same as [`save`].
 #[track_caller]
 pub fn save_with_metadata<T: Tree>(
     path: impl AsRef<Path>,
@@ -37,7 +37,7 @@ pub fn save_with_metadata<T: Tree>(
     write(path.as_ref(), state.iter().collect(), metadata)
 }
 
-/// Writes a file of arrays, which are put in the order of the format.
+/// Writes a file of arrays, sorted in the order of the format.
 pub(super) fn write(
     path: &Path,
     mut arrays: Vec<(&str, &Array)>,
@@ -73,7 +73,7 @@ pub(super) fn write(
     }
     let mut text = serde_json::to_vec(&header)
         .map_err(|e| Error::format(path, format!("the header cannot be written: {e}")))?;
-    // The bytes of arrays start at a multiple of 8.
+    // Align the bytes of the arrays to 8.
     text.resize(text.len().next_multiple_of(8), b' ');
     atomic::replace(path, |file| {
         let failed = |e| Error::io(path, "be written", e);

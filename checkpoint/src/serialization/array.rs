@@ -1,37 +1,36 @@
-//! Arrays as the format keeps them: shape, NumPy's name of the element type, and
-//! the elements' bytes.
+//! Arrays in the msgpack format: shape, NumPy's name of the dtype, and the bytes of the elements.
 
 use ramie_core::{AlignedBytes, Array, Aval, DType};
 
-/// The codes of the format's extension types.
+/// Codes of the format's extension types.
 pub mod code {
-    /// An array.
+    /// Array.
     pub const NDARRAY: i8 = 1;
-    /// A complex number of Python.
+    /// Python complex number.
     pub const NATIVE_COMPLEX: i8 = 2;
-    /// A scalar of NumPy.
+    /// NumPy scalar.
     pub const NPSCALAR: i8 = 3;
 }
 
-/// The entry that tells a dictionary of chunks from others.
+/// Key that marks a dictionary as a chunked array.
 pub const CHUNKED: &str = "__msgpack_chunked_array__";
 
-/// Arrays of more bytes are kept in chunks of at most so many.
+/// Maximum size of an array's bytes; larger arrays are split into chunks of at most this size.
 pub const MAX_CHUNK_SIZE: usize = 1 << 30;
 
-/// The most axes that NumPy's arrays have.
+/// Maximum number of axes of a NumPy array.
 pub const MAX_AXES: usize = 64;
 
-/// The element type of a name of NumPy's.
+/// Returns the dtype with this NumPy name.
 pub fn dtype(name: &str) -> Option<DType> {
     DType::ALL.into_iter().find(|d| d.numpy_name() == name)
 }
 
-/// An array that is there, or that can be had.
+/// An array in memory, or one that can be loaded.
 pub trait Stored {
-    /// Its type.
+    /// Returns the shape and dtype.
     fn aval(&self) -> Aval;
-    /// The array on the default device; else why there is none.
+    /// Loads the array onto the default device.
     fn load(&self) -> Result<Array, String>;
 }
 
@@ -44,12 +43,12 @@ impl Stored for Array {
     }
 }
 
-/// An array in bytes that have been read: in one piece, or in chunks.
+/// An array as encoded bytes, in one piece or in chunks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Encoded<'a> {
     pub shape: Vec<usize>,
     pub dtype: DType,
-    /// Together as many bytes as the elements have.
+    /// Pieces whose total length is that of the elements.
     pub pieces: Vec<&'a [u8]>,
 }
 
@@ -80,7 +79,7 @@ impl<S: Stored> Stored for Box<S> {
     }
 }
 
-/// How many bits of its byte a small integer leaves unused.
+/// Returns the number of unused bits in the byte of a narrow integer.
 fn unused_bits(dtype: DType) -> u32 {
     match dtype {
         DType::I4 | DType::U4 | DType::I2 | DType::U2 => 8 - dtype.bits() as u32,
@@ -88,7 +87,8 @@ fn unused_bits(dtype: DType) -> u32 {
     }
 }
 
-/// Integers of less than a byte as Ramie keeps them: the byte has their value.
+/// Converts narrow integers from NumPy's to Ramie's representation, in which the byte has their
+/// value.
 fn extend_signs(dtype: DType, bytes: &mut [u8]) {
     let unused = unused_bits(dtype);
     if unused > 0 {
@@ -102,7 +102,7 @@ fn extend_signs(dtype: DType, bytes: &mut [u8]) {
     }
 }
 
-/// Integers of less than a byte as NumPy keeps them: the unused bits are zero.
+/// Converts narrow integers to NumPy's representation, in which the unused bits are zero.
 pub fn clear_signs(dtype: DType, bytes: &mut [u8]) {
     let unused = unused_bits(dtype);
     if unused > 0 {

@@ -1,8 +1,8 @@
-//! From msgpack to state dicts.
+//! Decoding of state dicts from msgpack.
 //!
-//! Memory is bounded by the number of bytes. Elements of arrays stay where they are until
-//! the whole has been read. A part takes one byte at least, and some dozens in memory: parts
-//! that would take more than a multiple of the bytes are refused.
+//! Memory is bounded by the number of bytes. Elements of arrays are not copied until everything
+//! has been parsed. A part takes at least one byte, but several dozen in memory; input whose parts
+//! would take more than a multiple of its size is rejected.
 
 use super::StateDict;
 use super::array::{CHUNKED, Encoded, MAX_AXES, Stored, code, dtype};
@@ -12,24 +12,24 @@ use rmp::Marker;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// The state dict that [`msgpack_serialize`](super::msgpack_serialize), or Flax's
+/// Restores the state dict that [`msgpack_serialize`](super::msgpack_serialize), or Flax's
 /// function of that name, wrote (`flax.serialization.msgpack_restore`).
 ///
-/// Arrays are put on the default device. Names that are whole numbers become
-/// texts, as the names of state dicts are.
+/// Arrays are placed on the default device. Integer keys become strings, since state dicts have
+/// string keys.
 ///
 /// # Errors
-/// If the bytes are not one whole value in msgpack, hold extensions other than
-/// Flax's, or element types that Ramie does not have; or there is no working
-/// plugin.
+/// Returns an error if the bytes are not a single complete msgpack value, or if they contain
+/// extension types other than Flax's or dtypes that Ramie does not support. Also returns an error
+/// if there is no working plugin.
 pub fn msgpack_restore(bytes: &[u8]) -> Result<StateDict> {
     load(parse(bytes)?, &mut Vec::new())
 }
 
-/// A part in bytes, which keep the elements of arrays.
+/// A part whose array elements are still in the encoded bytes.
 type Part<'a> = StateDict<Box<Encoded<'a>>>;
 
-/// The state dict with its arrays put on the default device.
+/// Places the arrays of a parsed state dict on the default device.
 fn load(dict: Part<'_>, path: &mut Vec<String>) -> Result<StateDict> {
     let array = |a: &Encoded<'_>, path: &[String]| {
         let failed = |message| Error::state_dict(&path.join("."), message);
@@ -60,7 +60,7 @@ fn load(dict: Part<'_>, path: &mut Vec<String>) -> Result<StateDict> {
     })
 }
 
-/// The state dict in bytes, which keep the elements of arrays.
+/// Parses a state dict without copying the elements of arrays.
 pub(super) fn parse(bytes: &[u8]) -> Result<Part<'_>> {
     let mut parser = Parser {
         all: bytes.len(),
@@ -82,28 +82,28 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Part<'_>> {
     })
 }
 
-/// What to do about bytes that make no sense.
+/// Help for bytes that cannot be decoded.
 const DAMAGED: &str = "these are no bytes of `flax.serialization`, or they were damaged or cut short; \
                        copy the file anew, or take an older checkpoint";
 
-/// How deep parts may be nested.
+/// Maximum nesting depth of parts.
 const DEEPEST: usize = 256;
 
-/// Bytes of memory that parts may take, whatever their number of bytes.
+/// Bytes of memory that parts may take regardless of the input size.
 const ROOM: usize = 64 << 20;
 
-/// Bytes of memory that parts may take for each byte that is read.
+/// Bytes of memory that parts may take per input byte.
 const ROOM_PER_BYTE: usize = 8;
 
-/// About what the allocator takes for a small piece, and a set for an entry.
+/// Approximate overhead of a small allocation or of an entry in a set.
 const OVERHEAD: usize = 32;
 
 struct Parser<'a> {
     all: usize,
     rest: &'a [u8],
-    /// The names on the way to the part that is read.
+    /// Names on the path to the current part.
     path: Vec<String>,
-    /// What to do if there is an error.
+    /// Help to print if there is an error.
     help: &'static str,
     /// Bytes of memory that parts may still take.
     room: usize,
@@ -128,7 +128,7 @@ impl<'a> Parser<'a> {
         Ok(bytes.try_into().expect("as many bytes as were taken"))
     }
 
-    /// A length of `width` bytes.
+    /// Reads a length of `width` bytes.
     fn length(&mut self, width: usize) -> Parsed<usize> {
         let bytes = self.take(width)?;
         Ok(bytes.iter().fold(0, |n, b| n << 8 | usize::from(*b)))
@@ -138,7 +138,7 @@ impl<'a> Parser<'a> {
         Ok(Marker::from_u8(self.bytes::<1>()?[0]))
     }
 
-    /// Counts memory before it is taken.
+    /// Reserves memory from the budget before it is allocated.
     fn take_room(&mut self, bytes: usize) -> Parsed<()> {
         match self.room.checked_sub(bytes) {
             Some(room) => {
@@ -159,7 +159,7 @@ impl<'a> Parser<'a> {
 
     /// Returns an empty list with capacity for `length` parts, limited by the bytes left.
     fn parts<T>(&mut self, length: usize) -> Parsed<Vec<T>> {
-        // A part takes one byte at least.
+        // A part takes at least one byte.
         let length = length.min(self.rest.len());
         self.take_room(
             length
@@ -217,7 +217,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The integer after a marker, if it is one of integers.
+    /// Reads the integer after a marker, if the marker is that of an integer.
     fn integer(&mut self, marker: Marker) -> Parsed<Option<Scalar>> {
         Ok(Some(match marker {
             Marker::FixPos(n) => Scalar::Int(n.into()),
@@ -237,7 +237,7 @@ impl<'a> Parser<'a> {
         }))
     }
 
-    /// The text after a marker.
+    /// Reads the string after a marker.
     fn text(&mut self, marker: Marker) -> Parsed<&'a str> {
         let length = match marker {
             Marker::FixStr(n) => n.into(),
@@ -249,7 +249,7 @@ impl<'a> Parser<'a> {
         utf8(self.take(length)?)
     }
 
-    /// The bytes after a marker.
+    /// Reads the bytes after a marker.
     fn binary(&mut self, marker: Marker) -> Parsed<&'a [u8]> {
         let length = match marker {
             Marker::Bin8 => self.length(1)?,
@@ -330,7 +330,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The length of the list after a marker.
+    /// Reads the length of the list after a marker.
     fn list_length(&mut self, marker: Marker) -> Parsed<usize> {
         match marker {
             Marker::FixArray(n) => Ok(n.into()),
@@ -356,7 +356,7 @@ impl<'a> Parser<'a> {
         Ok(Scalar::Complex(part()?, part()?))
     }
 
-    /// Shape, name of the element type and bytes.
+    /// Reads an array: shape, name of the dtype, and bytes.
     fn array(&mut self) -> Parsed<Encoded<'a>> {
         let marker = self.marker()?;
         let length = self.list_length(marker)?;
@@ -379,7 +379,7 @@ impl<'a> Parser<'a> {
         }
         let marker = self.marker()?;
         let name = match marker {
-            // Python keeps the name as bytes where it is told to.
+            // Python's packer can be configured to write the name as bytes.
             Marker::Bin8 => utf8(self.binary(marker)?)?,
             other => self.text(other)?,
         };
@@ -421,8 +421,8 @@ fn dimension(n: Scalar) -> Parsed<usize> {
     }
 }
 
-/// Whether an array of this shape has so many bytes, and its dimensions can be
-/// multiplied in any order.
+/// Checks that an array of this shape has `length` bytes and that the product of its dimensions
+/// does not overflow in any order.
 fn check_size(shape: &[usize], size: usize, length: usize, name: &str) -> Parsed<()> {
     let mut dimensions = shape.iter().filter(|&&d| d > 0);
     let bound = dimensions.try_fold(size, |n, &d| n.checked_mul(d));
@@ -436,9 +436,9 @@ fn check_size(shape: &[usize], size: usize, length: usize, name: &str) -> Parsed
     Err(format!("{length} bytes are not those of {name}{shape:?}"))
 }
 
-/// The array whose chunks a dictionary holds.
+/// Joins the chunks of a chunked array's dictionary.
 fn joined<'a>(parts: &[(String, Part<'a>)]) -> Parsed<Encoded<'a>> {
-    // The parts of the dictionary of that name, which are called "0", "1", ….
+    // Returns the parts of the dictionary of this name, whose keys are "0", "1", ….
     let numbered = |name: &str| {
         let part = parts.iter().find(|(n, _)| n == name).map(|(_, part)| part);
         let Some(StateDict::Dict(parts)) = part else {

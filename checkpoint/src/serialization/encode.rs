@@ -1,4 +1,4 @@
-//! From state dicts to msgpack, in the encodings that Python's packer takes.
+//! Encoding of state dicts in msgpack, with the same encodings as Python's packer.
 
 use super::StateDict;
 use super::array::{CHUNKED, MAX_CHUNK_SIZE, clear_signs, code};
@@ -10,30 +10,30 @@ use rmp::encode::{
 };
 use std::io::{self, Write};
 
-/// The bytes of a state dict, the entries of each dictionary in the order of
-/// their names (`flax.serialization.msgpack_serialize`).
+/// Serializes a state dict, with the entries of each dictionary sorted by name
+/// (`flax.serialization.msgpack_serialize`).
 ///
 /// Arrays of more than 2³⁰ bytes are written in chunks.
 ///
 /// # Errors
-/// If an array cannot be read: because its computation failed, or because it is
-/// traced; or if something is too large for the format.
+/// Returns an error if an array cannot be read because its computation failed or it is traced, or
+/// if a part is too large for the format.
 pub fn msgpack_serialize(dict: &StateDict) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     write(dict, Order::Sorted, &mut bytes)?;
     Ok(bytes)
 }
 
-/// The order of the entries of a dictionary.
+/// Order of the entries of a dictionary.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Order {
-    /// That of the state dict.
+    /// Order of the state dict.
     AsIs,
-    /// That of their names.
+    /// Sorted by name.
     Sorted,
 }
 
-/// Writes a state dict; errors of writing are those of `out`.
+/// Writes a state dict to `out`.
 pub(super) fn write(dict: &StateDict, order: Order, out: &mut dyn Write) -> Result<()> {
     write_in_chunks(dict, order, out, MAX_CHUNK_SIZE)
 }
@@ -57,7 +57,7 @@ fn write_in_chunks(
     }
 }
 
-/// A sized writer, which the functions of `rmp` ask for.
+/// A sized writer, which the functions of `rmp` require.
 struct Sink<'a>(&'a mut dyn Write);
 
 impl Write for Sink<'_> {
@@ -88,14 +88,14 @@ impl<E: Into<io::Error>> From<E> for Failure {
 struct Encoder<'a> {
     out: Sink<'a>,
     order: Order,
-    /// Arrays of more bytes are written in chunks.
+    /// Size above which arrays are written in chunks.
     largest: usize,
     path: Vec<String>,
 }
 
 impl Encoder<'_> {
-    /// Writes a part. Only what is in a dictionary or stands alone is written in
-    /// chunks: Flax does not look for chunks in lists.
+    /// Writes a part. Arrays are written in chunks only at the root or in dictionaries, since Flax
+    /// does not support chunks in lists.
     fn part(&mut self, part: &StateDict, chunked: bool) -> Result<(), Failure> {
         let out = &mut self.out;
         match part {
@@ -169,7 +169,7 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// Writes elements of an array as an extension of this code.
+    /// Writes elements of an array as an extension type with this code.
     fn array(
         &mut self,
         code: i8,
@@ -191,7 +191,7 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// Writes a large array as a dictionary of flat pieces.
+    /// Writes a large array as a dictionary of flat chunks.
     fn chunks(&mut self, array: &Array, bytes: &[u8]) -> Result<(), Failure> {
         let size = array.dtype().size();
         let length = (self.largest / size).max(1) * size;
@@ -215,7 +215,7 @@ impl Encoder<'_> {
     }
 }
 
-/// A length as the format keeps it.
+/// Converts a length to the format's type.
 fn count(n: usize) -> Result<u32, Failure> {
     u32::try_from(n).map_err(|_| {
         Failure::Part(format!(
@@ -227,7 +227,7 @@ fn count(n: usize) -> Result<u32, Failure> {
     })
 }
 
-/// The elements' bytes, as NumPy keeps them.
+/// Returns the bytes of the elements in NumPy's representation.
 fn bytes(array: &Array) -> Result<Vec<u8>, Failure> {
     let mut bytes = array
         .try_to_bytes()
@@ -242,7 +242,7 @@ mod tests {
     use crate::serialization::to_state_dict;
     use ramie_core::State;
 
-    /// What Flax writes with `MAX_CHUNK_SIZE = 16`.
+    /// Flax's output with `MAX_CHUNK_SIZE = 16`.
     #[test]
     fn chunks_are_flaxs() {
         let state = State::from_iter([

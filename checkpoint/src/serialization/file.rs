@@ -1,4 +1,4 @@
-//! Files of Flax's msgpack format.
+//! Files in Flax's msgpack format.
 
 use super::array::Stored;
 use super::{StateDict, decode, encode, fit, state_dict, to_state_dict};
@@ -8,15 +8,15 @@ use ramie_core::{Array, State, Tree};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-/// Saves the arrays of a tree in a file, in the place of one that may be there:
-/// what [`to_bytes`](super::to_bytes) gives.
+/// Saves the arrays of a tree in a file, replacing an existing one. The contents are those of
+/// [`to_bytes`](super::to_bytes).
 ///
 /// # Errors
-/// If the file cannot be written, or an array cannot be read: because its
-/// computation failed, or because it is traced.
+/// Returns an error if the file cannot be written, or if an array cannot be read because its
+/// computation failed or it is traced.
 ///
 /// # Panics
-/// As [`to_state_dict`].
+/// Same as [`to_state_dict`].
 ///
 /// ```no_run
 /// use ramie_checkpoint::serialization;
@@ -33,11 +33,11 @@ pub fn save<T: Tree>(path: impl AsRef<Path>, tree: &T) -> Result<()> {
     save_dict(path, &to_state_dict(tree))
 }
 
-/// Saves a state dict in a file, in the place of one that may be there, its entries in their
-/// order: what [`load`] reads.
+/// Saves a state dict in a file that [`load`] reads, replacing an existing one. Entries are
+/// written in order.
 ///
 /// # Errors
-/// As [`save`]; and if something is too large for the format.
+/// Same as [`save`]. Also returns an error if a part is too large for the format.
 pub fn save_dict(path: impl AsRef<Path>, dict: &StateDict) -> Result<()> {
     let path = path.as_ref();
     atomic::replace(path, |file| {
@@ -47,20 +47,21 @@ pub fn save_dict(path: impl AsRef<Path>, dict: &StateDict) -> Result<()> {
     })
 }
 
-/// The state dict in a file.
+/// Loads the state dict of a file.
 ///
 /// # Errors
-/// If the file cannot be read, or as [`msgpack_restore`](super::msgpack_restore).
+/// Returns an error if the file cannot be read, and in the cases of
+/// [`msgpack_restore`](super::msgpack_restore).
 pub fn load(path: impl AsRef<Path>) -> Result<StateDict> {
     let path = path.as_ref();
     decode::msgpack_restore(&read(path)?).map_err(|e| e.in_file(path))
 }
 
-/// The state dict in a file, with arrays that have shapes and element types and no
-/// elements. It needs no plugin.
+/// Loads the state dict of a file with arrays that have shapes and dtypes but no elements. This
+/// needs no plugin.
 ///
 /// # Errors
-/// As [`load`], but for the plugin.
+/// Same as [`load`], except that no plugin is required.
 pub fn load_abstract(path: impl AsRef<Path>) -> Result<StateDict> {
     let path = path.as_ref();
     let bytes = read(path)?;
@@ -71,11 +72,11 @@ pub fn load_abstract(path: impl AsRef<Path>) -> Result<StateDict> {
     }))
 }
 
-/// The arrays in a file by their dotted paths, on the default device.
+/// Returns the arrays in a file by their dotted paths, on the default device.
 ///
 /// # Errors
-/// If the file cannot be read, as [`msgpack_restore`](super::msgpack_restore), or
-/// as [`StateDict::to_state`].
+/// Returns an error if the file cannot be read, and in the cases of
+/// [`msgpack_restore`](super::msgpack_restore) and [`StateDict::to_state`].
 pub fn load_state(path: impl AsRef<Path>) -> Result<State> {
     let path = path.as_ref();
     let bytes = read(path)?;
@@ -83,11 +84,11 @@ pub fn load_state(path: impl AsRef<Path>) -> Result<State> {
     state.map_err(|e| e.in_file(path))
 }
 
-/// Replaces all arrays of a tree by those that a file has at their paths.
+/// Replaces all arrays of a tree with the arrays that a file has at their paths.
 ///
 /// # Errors
-/// If the file cannot be read, or as [`from_bytes`](super::from_bytes). The tree is
-/// then left as it was.
+/// Returns an error if the file cannot be read, and in the cases of
+/// [`from_bytes`](super::from_bytes). The tree is then unchanged.
 pub fn load_into<T: Tree>(path: impl AsRef<Path>, tree: &mut T) -> Result<()> {
     let path = path.as_ref();
     let bytes = read(path)?;

@@ -1,4 +1,4 @@
-//! From state dicts to trees.
+//! Loading of state dicts into trees.
 
 use super::StateDict;
 use super::array::Stored;
@@ -6,16 +6,16 @@ use crate::{Error, Result, cast};
 use ramie_core::{Array, Aval, Scalar, State, Tree, tree};
 use std::collections::HashMap;
 
-/// Replaces all arrays of a tree by those of a state dict, by path
+/// Replaces all arrays of a tree with those of a state dict, by path
 /// (`flax.serialization.from_state_dict`).
 ///
-/// A number takes the element type of the array in whose place it is put. An array is
-/// converted to it if the type has every value of the saved one.
+/// A number takes the dtype of the array that it replaces. An array is converted to that dtype if
+/// the dtype can represent every value of the saved one.
 ///
 /// # Errors
-/// If the state dict lacks an array of the tree or has a leaf too many, or a leaf
-/// differs in shape or cannot be converted without loss. The tree is then left as it was.
-/// (Flax checks neither types nor, in dictionaries, whether there are too many.)
+/// Returns an error if the state dict lacks an array of the tree or has an additional leaf, or if
+/// a leaf differs in shape or cannot be converted without loss. The tree is then unchanged. (Flax
+/// checks neither dtypes nor, in dictionaries, additional entries.)
 ///
 /// ```
 /// use ramie_checkpoint::serialization::{StateDict, from_state_dict};
@@ -29,7 +29,7 @@ pub fn from_state_dict<T: Tree>(tree: &mut T, dict: &StateDict) -> Result<()> {
     restore(tree, dict)
 }
 
-/// [`from_state_dict`], for arrays that are still to be made.
+/// Restores like [`from_state_dict`], for arrays that may not be loaded yet.
 pub(super) fn restore<T: Tree, A: Stored>(tree: &mut T, dict: &StateDict<A>) -> Result<()> {
     let leaves = dict.leaves()?;
     let places: HashMap<&str, &StateDict<A>> =
@@ -38,7 +38,7 @@ pub(super) fn restore<T: Tree, A: Stored>(tree: &mut T, dict: &StateDict<A>) -> 
     tree::for_each_with_path(tree, |path, _, array| {
         wanted.insert(path.to_owned(), array.aval());
     });
-    // Compared before any array is made.
+    // Compare before any array is created.
     let mut types = State::new();
     for (path, leaf) in &leaves {
         let aval = match (leaf, wanted.get(path)) {
@@ -92,7 +92,7 @@ pub(super) fn restore<T: Tree, A: Stored>(tree: &mut T, dict: &StateDict<A>) -> 
     Ok(())
 }
 
-/// A leaf that is no array, for messages.
+/// Describes a leaf that is not an array, for messages.
 fn text<A>(leaf: &StateDict<A>) -> String {
     match leaf {
         StateDict::Number(Scalar::Bool(v)) => format!("the truth value {v}"),

@@ -1,8 +1,8 @@
 //! Flax's msgpack format: `flax.serialization`.
 //!
-//! A tree becomes a [`StateDict`], nested dictionaries whose leaves are arrays,
-//! and that becomes bytes which Flax reads; the reverse as well. Given the same
-//! arrays, the bytes are equal to those that Flax writes.
+//! A tree is converted to a [`StateDict`], nested dictionaries whose leaves are arrays, and then
+//! to bytes that Flax can read, and back. For the same arrays, the bytes are equal to those that
+//! Flax writes.
 //!
 //! ```
 //! use ramie_checkpoint::serialization::{from_bytes, to_bytes};
@@ -35,26 +35,25 @@ pub use tree::to_state_dict;
 use crate::Result;
 use ramie_core::Tree;
 
-/// The bytes that Flax's function of the same name makes of a tree: its state
-/// dict in msgpack, entries in the order of the tree.
+/// Serializes a tree like Flax's function of the same name: its state dict in msgpack, with
+/// entries in the order of the tree.
 ///
 /// # Errors
-/// If an array cannot be read: because its computation failed, or because it is
-/// traced.
+/// Returns an error if an array cannot be read because its computation failed or it is traced.
 ///
 /// # Panics
-/// As [`to_state_dict`].
+/// Same as [`to_state_dict`].
 #[track_caller]
 pub fn to_bytes<T: Tree>(tree: &T) -> Result<Vec<u8>> {
     to_state_dict(tree).to_bytes()
 }
 
-/// Replaces all arrays of a tree by those that [`to_bytes`], or Flax's function
-/// of that name, wrote.
+/// Replaces all arrays of a tree with those that [`to_bytes`], or Flax's function of that name,
+/// wrote.
 ///
 /// # Errors
-/// If the bytes are no state dict in msgpack, or as [`from_state_dict`]. The
-/// tree is then left as it was.
+/// Returns an error if the bytes are not a state dict in msgpack, and in the cases of
+/// [`from_state_dict`]. The tree is then unchanged.
 pub fn from_bytes<T: Tree>(tree: &mut T, bytes: &[u8]) -> Result<()> {
     fit::restore(tree, &decode::parse(bytes)?)
 }

@@ -1,4 +1,4 @@
-//! `StateDict`: what Flax makes of a tree before it writes it.
+//! `StateDict`: Flax's untyped form of a tree, from which it serializes.
 
 use super::array::Stored;
 use super::encode;
@@ -6,36 +6,33 @@ use crate::{Error, Result};
 use ramie_core::{Array, Scalar, State};
 use std::collections::HashSet;
 
-/// A tree without its types, as Flax keeps it: dictionaries of dictionaries,
-/// down to arrays.
+/// A tree without its types, as in Flax: nested dictionaries down to arrays.
 ///
-/// Lists, tuples and structs are dictionaries as well, lists and tuples with the
-/// names `"0"`, `"1"`, ….
+/// Lists, tuples and structs are also dictionaries; lists and tuples have the keys `"0"`, `"1"`,
+/// ….
 #[derive(Clone, Debug)]
 pub enum StateDict<A = Array> {
-    /// Parts by name, in order, each name once.
+    /// Parts by name, in order; names are unique.
     Dict(Vec<(String, StateDict<A>)>),
-    /// Parts in order. A state dict of Flax has none; its msgpack format keeps
-    /// them all the same.
+    /// List of parts. Flax's state dicts have none, but its msgpack format supports them.
     List(Vec<StateDict<A>>),
-    /// An array.
+    /// Array.
     Array(A),
-    /// A scalar of NumPy: an array of shape `[]` that the format keeps apart
-    /// from others.
+    /// NumPy scalar: an array of shape `[]` that the format distinguishes from others.
     NumpyScalar(A),
-    /// A number or truth value of Python, without an element type.
+    /// Python number or boolean, without a dtype.
     Number(Scalar),
-    /// A text.
+    /// String.
     Str(String),
-    /// Bytes.
+    /// Byte string.
     Bytes(Vec<u8>),
     /// Python's `None`.
     None,
 }
 
 impl<A> StateDict<A> {
-    /// The part at a dotted path: `"params.Dense_0.kernel"`. A name that has
-    /// dots itself is found, too.
+    /// Returns the part at a dotted path such as `"params.Dense_0.kernel"`. Names that contain
+    /// dots are found, too.
     pub fn get(&self, path: &str) -> Option<&StateDict<A>> {
         if path.is_empty() {
             return Some(self);
@@ -55,7 +52,7 @@ impl<A> StateDict<A> {
         }
     }
 
-    /// The same dictionaries with other arrays.
+    /// Maps the arrays, keeping the structure.
     pub(super) fn map<B>(self, f: &mut impl FnMut(A) -> B) -> StateDict<B> {
         match self {
             StateDict::Dict(parts) => {
@@ -74,7 +71,7 @@ impl<A> StateDict<A> {
         }
     }
 
-    /// What the part is, for messages.
+    /// Describes the kind of the part for messages.
     pub(crate) fn describe(&self) -> &'static str {
         match self {
             StateDict::Dict(_) => "a dictionary",
@@ -89,11 +86,10 @@ impl<A> StateDict<A> {
         }
     }
 
-    /// The leaves with their dotted paths, in order. Empty parts and `None`
-    /// have no leaf.
+    /// Returns the leaves with their dotted paths, in order. Empty parts and `None` have no leaf.
     ///
     /// # Errors
-    /// If two leaves have one path.
+    /// Returns an error if two leaves have the same path.
     pub fn leaves(&self) -> Result<Vec<(String, &StateDict<A>)>> {
         let mut leaves = self.parts();
         leaves.retain(|(_, part)| !part.is_empty());
@@ -108,7 +104,7 @@ impl<A> StateDict<A> {
         }
     }
 
-    /// Whether it has neither parts nor a value.
+    /// Returns whether the part has neither children nor a value.
     fn is_empty(&self) -> bool {
         match self {
             StateDict::Dict(parts) => parts.is_empty(),
@@ -118,7 +114,7 @@ impl<A> StateDict<A> {
         }
     }
 
-    /// The leaves and the empty parts with their dotted paths, in order.
+    /// Returns the leaves and the empty parts with their dotted paths, in order.
     fn parts(&self) -> Vec<(String, &StateDict<A>)> {
         let mut parts = Vec::new();
         self.collect(&mut String::new(), &mut parts);
@@ -148,12 +144,12 @@ impl<A> StateDict<A> {
 }
 
 impl StateDict {
-    /// The arrays by their dotted paths; numbers become arrays of shape `[]`. Dictionaries
-    /// and lists without parts and `None` become [empty parts](State::insert_empty).
+    /// Returns the arrays by their dotted paths; numbers become arrays of shape `[]`. Empty
+    /// dictionaries, empty lists and `None` become [empty parts](State::insert_empty).
     ///
     /// # Errors
-    /// If there are texts or bytes, which a state does not hold, or two leaves
-    /// have one path because a name has dots.
+    /// Returns an error if there are strings or byte strings, which a state cannot contain, or if
+    /// two leaves have the same path because a name contains dots.
     ///
     /// ```
     /// use ramie_checkpoint::serialization::{StateDict, to_state_dict};
@@ -165,8 +161,8 @@ impl StateDict {
         state(self)
     }
 
-    /// The arrays by their dotted paths; numbers become arrays of shape `[]`. Everything
-    /// else is left out.
+    /// Returns the arrays by their dotted paths; numbers become arrays of shape `[]`. All other
+    /// values are omitted.
     ///
     /// ```
     /// use ramie_checkpoint::serialization::StateDict;
@@ -186,11 +182,11 @@ impl StateDict {
         self.parts().into_iter().filter_map(array).collect()
     }
 
-    /// The bytes of the state dict, entries in its order: what Flax's `to_bytes`
-    /// makes of a dictionary.
+    /// Returns the msgpack bytes of the state dict, with entries in order, as Flax's `to_bytes`
+    /// writes a dictionary.
     ///
     /// # Errors
-    /// As [`to_bytes`](super::to_bytes); and if something is too large for the
+    /// Same as [`to_bytes`](super::to_bytes). Also returns an error if a part is too large for the
     /// format.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
@@ -199,13 +195,13 @@ impl StateDict {
     }
 }
 
-/// The arrays by their dotted paths.
+/// Returns the arrays by their dotted paths.
 pub(super) fn state<A: Stored>(dict: &StateDict<A>) -> Result<State> {
-    dict.leaves()?; // Each path once.
+    dict.leaves()?; // checks that paths are unique
     let mut state = State::new();
     for (path, leaf) in dict.parts() {
         if leaf.is_empty() {
-            // The root is no part.
+            // The root has no name.
             if !path.is_empty() {
                 state.insert_empty(&path);
             }

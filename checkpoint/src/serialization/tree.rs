@@ -1,19 +1,18 @@
-//! From trees to state dicts.
+//! Conversion of trees to state dicts.
 
 use super::StateDict;
 use crate::nodes::Node;
 use ramie_core::Tree;
 
-/// The state dict of a tree (`flax.serialization.to_state_dict`).
+/// Converts a tree to a state dict (`flax.serialization.to_state_dict`).
 ///
-/// Structs, tuples, lists and maps become dictionaries, those without parts
-/// empty ones; an option that is empty becomes `None`. The dotted paths of a
-/// [`State`](ramie_core::State) become nested dictionaries. Fields that are
-/// numbers or texts, and so are no arrays, are left out.
+/// Structs, tuples, lists and maps become dictionaries, which are empty if they have no parts; an
+/// empty option becomes `None`. The dotted paths of a [`State`](ramie_core::State) become nested
+/// dictionaries. Fields that are numbers or strings are not arrays and are omitted.
 ///
 /// # Panics
-/// If an array of a state or map has a path that goes on below another array, or
-/// two arrays have one path.
+/// Panics if two arrays have the same path, or if the path of an array continues the path of
+/// another one.
 ///
 /// ```
 /// use ramie_checkpoint::serialization::{StateDict, to_state_dict};
