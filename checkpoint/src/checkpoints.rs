@@ -130,7 +130,7 @@ impl SaveOptions {
         self
     }
 
-    /// Additionally keeps about one older file for every `steps` steps.
+    /// Keeps about one older file for every `steps` steps, in addition to the last ones.
     ///
     /// # Panics
     /// Panics if `steps` is 0.
@@ -259,8 +259,9 @@ fn checkpoints(folder: &Path, prefix: &str) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Returns the path of the last checkpoint in a directory: of the names that begin with `prefix`,
-/// the last in [natural order](natural_sort). Returns `None` if there are no checkpoints.
+/// Returns the path of the last checkpoint in a directory: among the names that begin with
+/// `prefix`, the last in [natural order](natural_sort). Returns `None` if there are no
+/// checkpoints.
 ///
 /// # Errors
 /// Returns an error if the directory cannot be listed.

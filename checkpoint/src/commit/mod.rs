@@ -43,7 +43,7 @@ pub(crate) use parallel::{default_threads, for_each};
 /// Part of the name of a directory while a checkpoint is written there, as in Orbax.
 pub(crate) const TEMPORARY: &str = ".orbax-checkpoint-tmp";
 
-/// How a checkpoint is committed: `orbax.checkpoint.options.AtomicityMode`.
+/// Method of committing a checkpoint: `orbax.checkpoint.options.AtomicityMode`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Atomicity {
     /// Writes to a temporary directory and renames it.

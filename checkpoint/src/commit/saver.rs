@@ -144,7 +144,7 @@ impl SaveOptions {
     }
 
     /// Sets a function to run in the background after the commit or after its failure; the
-    /// argument tells whether the checkpoint was committed.
+    /// argument is `true` if the checkpoint was committed.
     pub(crate) fn then(mut self, f: impl FnOnce(bool) -> Result<()> + Send + 'static) -> Self {
         self.then = Some(Box::new(f));
         self

@@ -105,7 +105,7 @@ impl CheckpointManagerOptions {
     }
 }
 
-/// When steps are saved.
+/// Options that decide when to save.
 impl CheckpointManagerOptions {
     /// Sets the save interval: steps that are multiples of `interval` are saved. Defaults to 1.
     /// The first step is always saved, and so is the step at which a
@@ -124,7 +124,7 @@ impl CheckpointManagerOptions {
         self
     }
 
-    /// Additionally saves these steps.
+    /// Saves these steps in addition to those of the interval.
     pub fn save_on_steps(mut self, steps: impl IntoIterator<Item = u64>) -> Self {
         self.save_on_steps = steps.into_iter().collect();
         self
@@ -172,7 +172,7 @@ impl CheckpointManagerOptions {
     }
 }
 
-/// Which steps are kept.
+/// Options that decide which steps to keep.
 impl CheckpointManagerOptions {
     /// Sets the number of steps to keep: the last `n`, or the best `n` if [`best_fn`] is set. By
     /// default, all steps are kept.
@@ -192,7 +192,7 @@ impl CheckpointManagerOptions {
         self
     }
 
-    /// Additionally keeps steps that are multiples of `steps`.
+    /// Keeps steps that are multiples of `steps`, in addition to the last or best ones.
     ///
     /// # Panics
     /// Panics if `steps` is 0.
@@ -207,7 +207,8 @@ impl CheckpointManagerOptions {
         self
     }
 
-    /// Additionally keeps one step per time interval, which is rounded down to whole seconds.
+    /// Keeps one step per time interval, in addition to the last or best ones. The interval is
+    /// rounded down to whole seconds.
     pub fn keep_time_interval(mut self, interval: Duration) -> Self {
         self.keep_time_interval = Some(interval);
         self

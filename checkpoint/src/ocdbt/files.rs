@@ -29,7 +29,7 @@ pub(super) struct Files {
     checks: Option<Checks>,
 }
 
-/// Records of what was read of a checkpoint's item, to verify it against the manifest.
+/// Parts of a checkpoint's item that were read, for verification against the manifest.
 struct Checks {
     item: ItemReader,
     /// Contents read, by file and offset.

@@ -59,7 +59,8 @@ impl Keys {
         common.cmp(start).then_with(|| rest.cmp(end))
     }
 
-    /// Returns the number of keys for which `before` holds. It must hold for a prefix of the keys.
+    /// Returns the number of keys for which `before` is true; it must be true for a prefix of the
+    /// keys.
     fn partition(&self, before: impl Fn(Ordering) -> bool, key: &[u8]) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {

@@ -106,7 +106,7 @@ impl Codec {
         }
     }
 
-    /// Decodes a chunk of this shape. On error, returns what is wrong with the bytes.
+    /// Decodes a chunk of this shape. On error, returns a description of the damage.
     pub fn decode(&self, encoded: &[u8], chunk: &[usize], out: &mut [u8]) -> Result<(), String> {
         match self {
             Codec::Plain => {

@@ -67,7 +67,7 @@ enum Job<'a> {
     ),
 }
 
-/// Reads arrays. `all_chunks` tells whether a missing chunk means lost data.
+/// Reads arrays. If `all_chunks` is set, a missing chunk is an error.
 pub(super) fn read(
     reader: &ItemReader,
     store: &Store,
