@@ -1,14 +1,14 @@
-//! What attention has seen so far, for decoding step by step.
+//! The key-value cache for autoregressive decoding.
 
 use ramie_core::{Array, DType};
 
-/// How many places an empty cache has seen.
+/// Returns the index of an empty cache.
 pub(super) fn nothing_seen() -> Array {
     Array::scalar(0, DType::I32)
 }
 
-/// Keys, values and their number with those of the next inputs, `[batch..,
-/// length, heads, size]`.
+/// Writes the next keys and values into the cache. Returns the cached keys and values, each
+/// `[batch.., max_length, heads, size]`, and the new index.
 #[track_caller]
 pub(super) fn extended(
     [keys, values, index]: [&Array; 3],
@@ -30,7 +30,7 @@ pub(super) fn extended(
         query.aval(),
         keys.aval()
     );
-    // How many there are is known where nothing is being traced.
+    // Outside of a trace the index has a concrete value.
     let before = match index.is_tracer() {
         true => 0,
         false => usize::try_from(index.item::<i32>()).unwrap_or(0),
@@ -48,8 +48,8 @@ pub(super) fn extended(
     [put(keys, key), put(values, value), index + length as i64]
 }
 
-/// Which cached keys each of the next queries sees, `[1.., 1, length,
-/// max_length]`: those before it and its own.
+/// Returns the mask `[1.., 1, length, max_length]` of the cached keys that each of the next
+/// queries attends to: the previous keys and its own.
 pub(super) fn seen(index: &Array, keys: &Array, next: &Array) -> Array {
     let batch = keys.ndim() - 3;
     let (length, max_length) = (next.shape()[batch], keys.shape()[batch]);

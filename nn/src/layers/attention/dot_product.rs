@@ -1,11 +1,11 @@
-//! Attention by scaled products, as Flax computes it.
+//! Scaled dot-product attention, as computed by Flax.
 
 use super::mask::{combine_masks_with, truth};
 use crate::layers::promote::promote;
 use ramie_core::random::{self, Key};
 use ramie_core::{Array, DType, DotDimensionNumbers, Precision, finfo, where_};
 
-/// How [`dot_product_attention`] weighs values.
+/// Options of [`dot_product_attention`].
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -16,38 +16,38 @@ use ramie_core::{Array, DType, DotDimensionNumbers, Precision, finfo, where_};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct AttentionOptions {
-    /// What is added to products, in a shape that broadcasts to `[batch.., heads,
-    /// queries, keys]`.
+    /// A bias added to the scaled products, in a shape that broadcasts to
+    /// `[batch.., heads, queries, keys]`. Defaults to none.
     pub bias: Option<Array>,
-    /// Truth values or numbers in such a shape: where they are false or 0, the
-    /// query does not see the key.
+    /// A boolean or numeric mask, in a shape that broadcasts to
+    /// `[batch.., heads, queries, keys]`. Where it is false or 0, the query does not attend to
+    /// the key. Defaults to none.
     pub mask: Option<Array>,
-    /// What of the weights is dropped; nothing by default.
+    /// Dropout of attention weights. Defaults to none.
     pub dropout: Option<AttentionDropout>,
-    /// The element type of the computation; by default the one that the inputs
-    /// promote to.
+    /// The dtype of the computation. Defaults to the dtype that the inputs promote to.
     pub dtype: Option<DType>,
     /// The precision of the products.
     pub precision: Option<Precision>,
-    /// Whether queries see keys at their own place and before only.
+    /// Whether each query only attends to keys at its own and earlier positions.
     pub is_causal: bool,
     /// Whether the softmax is always computed in `f32`.
     pub force_fp32_for_softmax: bool,
 }
 
-/// Weights of attention that are zero by chance, the others scaled up.
+/// Dropout of attention weights: sets random weights to zero and scales the others.
 #[derive(Clone, Debug)]
 pub struct AttentionDropout {
     /// Probability of dropping an attention weight.
     pub rate: f64,
-    /// The key that decides which.
+    /// The key of the random mask.
     pub key: Key,
-    /// Whether the same are dropped for all examples and heads.
+    /// Whether all examples and heads share one dropout mask.
     pub broadcast: bool,
 }
 
-/// Sizes of queries and keys after the batch: queries, keys, heads of keys, query
-/// heads for each.
+/// Number of batch axes `batch`, numbers of queries `t` and keys `s`, number of key heads
+/// `heads`, and number of query heads per key head `group`.
 struct Heads {
     batch: usize,
     t: usize,
@@ -85,7 +85,7 @@ impl Heads {
         }
     }
 
-    /// The batch axes, and after them another.
+    /// Returns the batch axes, followed by `axis`.
     fn batch_and(&self, axis: usize) -> Vec<usize> {
         (0..self.batch).chain([axis]).collect()
     }
@@ -95,12 +95,12 @@ impl Heads {
     }
 }
 
-/// The weights that queries `[batch.., T, N, H]` give to keys `[batch.., S, K,
-/// H]`: `[batch.., N, T, S]`. `N` is `K`, or a multiple of it: then neighbouring
-/// query heads share a key head.
+/// Computes the attention weights `[batch.., N, T, S]` of queries `[batch.., T, N, H]` for keys
+/// `[batch.., S, K, H]`. `N` is a multiple of `K`; groups of `N / K` adjacent query heads share
+/// a key head.
 ///
 /// # Panics
-/// If shapes do not fit together.
+/// Panics if the shapes do not match.
 #[track_caller]
 pub fn dot_product_attention_weights(query: &Array, key: &Array, how: &AttentionOptions) -> Array {
     let [query, key] = promote(how.dtype, [query, key]);
@@ -151,7 +151,7 @@ pub fn dot_product_attention_weights(query: &Array, key: &Array, how: &Attention
     }
 }
 
-/// What mask and causality let be seen.
+/// Combines the mask with the causal mask.
 #[track_caller]
 fn seen(how: &AttentionOptions, full: &[usize]) -> Option<Array> {
     if let Some(mask) = &how.mask {
@@ -185,18 +185,18 @@ fn fits(what: &str, x: &Array, full: &[usize]) {
     );
 }
 
-/// The means of the values `[batch.., S, K, D]` for each query, by the weights of
-/// [`dot_product_attention_weights`]: `[batch.., T, N, D]`
+/// Computes attention: the means of the values `[batch.., S, K, D]` for each query, weighted by
+/// [`dot_product_attention_weights`]. The result is `[batch.., T, N, D]`
 /// (`flax.linen.dot_product_attention`).
 ///
-/// [`ramie_core::Attention`] has local windows, lengths and segments, and takes
-/// less memory in blocks; [`AttentionFn::blockwise`](crate::AttentionFn::blockwise)
-/// is that for layers.
+/// [`ramie_core::Attention`] also supports local windows, sequence lengths and segments, and a
+/// blockwise computation that needs less memory. Layers use the latter with
+/// [`AttentionFn::blockwise`](crate::AttentionFn::blockwise).
 ///
 /// Vaswani et al., *Attention Is All You Need*, 2017.
 ///
 /// # Panics
-/// If shapes do not fit together.
+/// Panics if the shapes do not match.
 #[track_caller]
 pub fn dot_product_attention(
     query: &Array,
@@ -209,7 +209,7 @@ pub fn dot_product_attention(
     weigh(&weights, &query, &value, how)
 }
 
-/// The means of values by weights.
+/// Computes the means of the values, weighted by `weights`.
 #[track_caller]
 pub(crate) fn weigh(
     weights: &Array,

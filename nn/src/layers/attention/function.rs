@@ -1,4 +1,4 @@
-//! `AttentionFn`: how a layer attends.
+//! `AttentionFn`: the attention function of a layer.
 
 use super::dot_product::{AttentionOptions, dot_product_attention};
 use super::mask::truth;
@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 type Attend = dyn Fn(&Array, &Array, &Array, &AttentionOptions) -> Array + Send + Sync;
 
-/// How a layer attends: the field `attention_fn` of Flax's attention.
+/// The attention function of a layer: the field `attention_fn` of Flax's attention.
 ///
-/// One made of a function equals its clones, and no other.
+/// A value made from a function compares equal only to its clones.
 ///
 /// ```no_run
 /// use ramie_nn::{AttentionFn, MultiHeadAttention, Rngs};
@@ -32,28 +32,27 @@ enum Kind {
 }
 
 impl AttentionFn {
-    /// [`dot_product_attention`](crate::dot_product_attention), what layers do by
-    /// default.
+    /// Selects [`dot_product_attention`](crate::dot_product_attention), the default.
     pub fn dot_product() -> AttentionFn {
         AttentionFn::default()
     }
 
-    /// With so many keys in memory at a time, as
-    /// [`Attention::blockwise`](ramie_core::Attention::blockwise): memory grows
-    /// with the length and not with its square. Weights cannot be dropped.
+    /// Selects blockwise attention, with `keys` keys in memory at a time, as
+    /// [`Attention::blockwise`](ramie_core::Attention::blockwise). Memory grows linearly with
+    /// the length instead of quadratically. Dropout of weights is not supported.
     pub fn blockwise(keys: usize) -> AttentionFn {
         AttentionFn(Kind::Blockwise(keys))
     }
 
-    /// A function of queries `[batch.., T, N, H]`, keys and values `[batch.., S,
-    /// K, H]`, and of what the layer was told.
+    /// Creates an attention function from a function of queries `[batch.., T, N, H]`, keys and
+    /// values `[batch.., S, K, H]`, and the options of the call.
     pub fn new(
         f: impl Fn(&Array, &Array, &Array, &AttentionOptions) -> Array + Send + Sync + 'static,
     ) -> AttentionFn {
         AttentionFn(Kind::Function(Arc::new(f)))
     }
 
-    /// Whether there are weights that could be shown.
+    /// Returns `true` if the function computes the full matrix of weights.
     pub(crate) fn has_weights(&self) -> bool {
         matches!(self.0, Kind::DotProduct)
     }
@@ -91,7 +90,7 @@ fn blockwise(keys: usize, inputs: [&Array; 3], how: &AttentionOptions) -> Array 
     );
     let [q, k, v] = promote(how.dtype, inputs);
     let batch = q.ndim().saturating_sub(3);
-    // One batch axis.
+    // Merge the batch axes into one.
     let four = |x: &Array| {
         let shape = x.shape();
         let size = shape[..batch].iter().product::<usize>();

@@ -1,48 +1,48 @@
-//! `AttentionInputs`: what attention is called with.
+//! `AttentionInputs`: the arguments of an attention layer.
 
 use crate::Tree;
 use ramie_core::Array;
 use ramie_core::random::Key;
 
-/// What attention is called with: inputs of queries, of keys and of values, a
-/// mask, and what this call does differently.
+/// The arguments of an attention layer: the inputs of queries, keys and values, a mask, and
+/// options of the call.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
 /// use ramie_nn::{AttentionInputs, MultiHeadAttention, Rngs, make_causal_mask};
 /// let mut layer = MultiHeadAttention::new(8, 64, &mut Rngs::new(0));
 /// let (x, memory) = (Array::zeros(&[2, 10, 64], DType::F32), Array::zeros(&[2, 20, 64], DType::F32));
-/// // Cross attention, and causal self attention.
+/// // Cross attention, then causal self-attention.
 /// let y = layer.forward_with(&AttentionInputs::of(&x).keys(&memory));
 /// let y = layer.forward_with(&AttentionInputs::of(&x).causal());
 /// ```
 #[derive(Clone, Debug, Tree)]
 pub struct AttentionInputs {
-    /// Inputs of queries, `[batch.., queries, features]`.
+    /// The inputs of the queries, `[batch.., queries, features]`.
     pub inputs_q: Array,
-    /// Inputs of keys, `[batch.., keys, features]`; those of queries if not
-    /// given.
+    /// The inputs of the keys, `[batch.., keys, features]`. Defaults to the inputs of the
+    /// queries.
     pub inputs_k: Option<Array>,
-    /// Inputs of values; those of keys if not given.
+    /// The inputs of the values. Defaults to the inputs of the keys.
     pub inputs_v: Option<Array>,
-    /// Truth values or numbers, in a shape that broadcasts to `[batch.., heads,
-    /// queries, keys]`: where they are false or 0, the query does not see the
-    /// key.
+    /// A boolean or numeric mask, in a shape that broadcasts to
+    /// `[batch.., heads, queries, keys]`. Where it is false or 0, the query does not attend to
+    /// the key. Defaults to none.
     pub mask: Option<Array>,
-    /// The places of the inputs of a self attention with rotary embeddings,
-    /// integers that broadcast to `[batch.., length]`; by default they count on
-    /// from what the cache holds.
+    /// The positions of the inputs, for self-attention with rotary embeddings: integers that
+    /// broadcast to `[batch.., length]`. Defaults to counting from 0, or while decoding, from
+    /// the number of cached positions.
     pub positions: Option<Array>,
-    /// Whether queries see keys at their own place and before only.
+    /// Whether each query only attends to keys at its own and earlier positions.
     pub is_causal: bool,
-    /// Whether no weights are dropped, whatever the layer's mode.
+    /// Whether dropout is disabled. `None` uses the layer's mode.
     pub deterministic: Option<bool>,
-    /// The key that decides which weights are dropped.
+    /// The RNG key of dropout. Defaults to a key from the layer's stream.
     pub dropout_rng: Option<Key>,
 }
 
 impl AttentionInputs {
-    /// Self attention: queries, keys and values from the same inputs.
+    /// Creates the arguments of self-attention: queries, keys and values have the same inputs.
     pub fn of(inputs_q: &Array) -> AttentionInputs {
         AttentionInputs {
             inputs_q: inputs_q.clone(),
@@ -56,56 +56,56 @@ impl AttentionInputs {
         }
     }
 
-    /// With other inputs for keys, and for values unless these are given, too.
+    /// Sets the inputs of the keys, which are also those of the values unless set separately.
     #[must_use]
     pub fn keys(mut self, inputs_k: &Array) -> AttentionInputs {
         self.inputs_k = Some(inputs_k.clone());
         self
     }
 
-    /// With other inputs for values.
+    /// Sets the inputs of the values.
     #[must_use]
     pub fn values(mut self, inputs_v: &Array) -> AttentionInputs {
         self.inputs_v = Some(inputs_v.clone());
         self
     }
 
-    /// With a mask.
+    /// Sets the mask.
     #[must_use]
     pub fn mask(mut self, mask: &Array) -> AttentionInputs {
         self.mask = Some(mask.clone());
         self
     }
 
-    /// With the places of the inputs.
+    /// Sets the positions of the inputs.
     #[must_use]
     pub fn positions(mut self, positions: &Array) -> AttentionInputs {
         self.positions = Some(positions.clone());
         self
     }
 
-    /// Queries see keys at their own place and before only.
+    /// Restricts each query to keys at its own and earlier positions.
     #[must_use]
     pub fn causal(mut self) -> AttentionInputs {
         self.is_causal = true;
         self
     }
 
-    /// Drops weights or not, whatever the layer's mode.
+    /// Sets whether dropout is disabled, overriding the layer's mode.
     #[must_use]
     pub fn deterministic(mut self, deterministic: bool) -> AttentionInputs {
         self.deterministic = Some(deterministic);
         self
     }
 
-    /// With the key that decides which weights are dropped.
+    /// Sets the RNG key of dropout.
     #[must_use]
     pub fn dropout_rng(mut self, key: &Key) -> AttentionInputs {
         self.dropout_rng = Some(key.clone());
         self
     }
 
-    /// Inputs of keys and of values.
+    /// Returns the inputs of the keys and of the values.
     #[track_caller]
     pub(crate) fn keys_and_values(&self) -> (&Array, &Array) {
         assert!(

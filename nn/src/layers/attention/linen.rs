@@ -1,4 +1,4 @@
-//! Attention as a module of Linen.
+//! Attention as a Linen module.
 
 use super::cache;
 use super::inputs::AttentionInputs;
@@ -17,23 +17,24 @@ const MODE: Mode = Mode {
     decides: "whether no weights are dropped, as in evaluation",
 };
 
-/// Linen's `MultiHeadDotProductAttention`: [`MultiHeadAttentionConfig`] under
-/// another name.
+/// Linen's `MultiHeadDotProductAttention`: [`MultiHeadAttentionConfig`] with another class
+/// name.
 pub struct MultiHeadDotProductAttention;
 
 impl MultiHeadDotProductAttention {
-    /// The configuration, with that name for automatic names.
+    /// Creates the options of the module, with `MultiHeadDotProductAttention` as the class
+    /// name.
     #[allow(clippy::new_ret_no_self)]
     pub fn new(num_heads: usize) -> MultiHeadAttentionConfig {
         MultiHeadAttentionConfig::new(num_heads).class("MultiHeadDotProductAttention")
     }
 }
 
-/// Linen's `SelfAttention`: [`MultiHeadAttentionConfig`] under another name.
+/// Linen's `SelfAttention`: [`MultiHeadAttentionConfig`] with another class name.
 pub struct SelfAttention;
 
 impl SelfAttention {
-    /// The configuration, with that name for automatic names.
+    /// Creates the options of the module, with `SelfAttention` as the class name.
     #[allow(clippy::new_ret_no_self)]
     pub fn new(num_heads: usize) -> MultiHeadAttentionConfig {
         MultiHeadAttentionConfig::new(num_heads).class("SelfAttention")
@@ -41,7 +42,7 @@ impl SelfAttention {
 }
 
 impl MultiHeadAttentionConfig {
-    /// The layer, with the cache that it decodes with.
+    /// Builds the layer, including its cache if it decodes.
     #[track_caller]
     fn with_cache(
         &self,
@@ -53,8 +54,8 @@ impl MultiHeadAttentionConfig {
         if !self.decode {
             return layer;
         }
-        // The call that makes the cache does not use it: its inputs have the
-        // length of whole sequences.
+        // The call that creates the cache does not use it, because its inputs have the maximum
+        // length.
         layer.decode = vars.has::<Cache>("cached_key");
         let heads = &layer.key.kernel.shape()[1..];
         let before = &inputs_k.shape()[..inputs_k.ndim() - 1];
@@ -95,7 +96,7 @@ impl MultiHeadAttentionConfig {
     }
 }
 
-/// Self attention.
+/// Self-attention.
 impl Module for MultiHeadAttentionConfig {
     fn call(&self, scope: &mut Scope, x: Array) -> Array {
         self.call_with(scope, AttentionInputs::of(&x))
@@ -105,7 +106,7 @@ impl Module for MultiHeadAttentionConfig {
     }
 }
 
-/// With keys, values, a mask and more.
+/// Attention with separate keys and values, a mask and other options.
 impl Module<AttentionInputs> for MultiHeadAttentionConfig {
     fn call(&self, scope: &mut Scope, inputs: AttentionInputs) -> Array {
         self.call_with(scope, inputs)

@@ -1,14 +1,12 @@
-//! Masks of attention: which queries see which keys.
+//! Attention masks, which select the keys that each query attends to.
 //!
-//! Masks are numbers, 0 for what is not seen, as Flax makes them; attention
-//! takes truth values as well.
+//! As in Flax, masks are numeric: 0 excludes a key. Attention also accepts boolean masks.
 
 use ramie_core::{Array, DType};
 
-/// A mask `[batch.., 1, queries, keys]` from an input for each query and each
-/// key, `[batch.., queries]` and `[batch.., keys]`: their products, in `f32`.
-/// Inputs that are 1 for tokens and 0 for padding give the mask that hides the
-/// padding.
+/// Creates a mask `[batch.., 1, queries, keys]` in `f32` from `query_input`,
+/// `[batch.., queries]`, and `key_input`, `[batch.., keys]`: the products of both. Inputs that
+/// are 1 for tokens and 0 for padding give a mask that excludes the padding.
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -20,7 +18,7 @@ use ramie_core::{Array, DType};
 /// ```
 ///
 /// # Panics
-/// If the axes before the last do not broadcast.
+/// Panics if the batch axes do not broadcast.
 #[track_caller]
 pub fn make_attention_mask(query_input: &Array, key_input: &Array) -> Array {
     let product = |q: &Array, k: &Array| match q.dtype() {
@@ -30,13 +28,13 @@ pub fn make_attention_mask(query_input: &Array, key_input: &Array) -> Array {
     make_attention_mask_with(query_input, key_input, product, 0, DType::F32)
 }
 
-/// [`make_attention_mask`] with another function of a query's and a key's input,
-/// so many axes of size 1 in front, and another element type.
+/// Like [`make_attention_mask`], with a custom pairwise function, `extra_batch_dims` leading
+/// axes of size 1, and a custom dtype.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
 /// use ramie_nn::make_attention_mask_with;
-/// // Several sequences in a row: each sees itself.
+/// // Packed sequences: each attends only to itself.
 /// let segments = Array::from([[0i32, 0, 1, 1]]);
 /// let equal = |q: &Array, k: &Array| q.eq(k);
 /// let mask = make_attention_mask_with(&segments, &segments, equal, 0, DType::Bool);
@@ -44,7 +42,7 @@ pub fn make_attention_mask(query_input: &Array, key_input: &Array) -> Array {
 /// ```
 ///
 /// # Panics
-/// If the axes before the last do not broadcast.
+/// Panics if the batch axes do not broadcast.
 #[track_caller]
 pub fn make_attention_mask_with(
     query_input: &Array,
@@ -62,21 +60,21 @@ pub fn make_attention_mask_with(
     mask.reshape(&shape)
 }
 
-/// A mask `[batch.., 1, length, length]` with which each place of `x`, `[batch..,
-/// length]`, sees itself and those before, in `f32`.
+/// Creates a causal mask `[batch.., 1, length, length]` in `f32` for inputs `x`,
+/// `[batch.., length]`: each position attends to itself and earlier ones.
 ///
 /// # Panics
-/// If `x` has no axes.
+/// Panics if `x` has no axes.
 #[track_caller]
 pub fn make_causal_mask(x: &Array) -> Array {
     make_causal_mask_with(x, 0, DType::F32)
 }
 
-/// [`make_causal_mask`] with so many axes of size 1 in front, and another
-/// element type.
+/// Like [`make_causal_mask`], with `extra_batch_dims` leading axes of size 1 and a custom
+/// dtype.
 ///
 /// # Panics
-/// If `x` has no axes.
+/// Panics if `x` has no axes.
 #[track_caller]
 pub fn make_causal_mask_with(x: &Array, extra_batch_dims: usize, dtype: DType) -> Array {
     assert!(
@@ -90,7 +88,7 @@ pub fn make_causal_mask_with(x: &Array, extra_batch_dims: usize, dtype: DType) -
     make_attention_mask_with(&place, &place, later, extra_batch_dims, dtype)
 }
 
-/// What all masks let be seen, in `f32`; `None` if there are none.
+/// Combines masks by logical and, in `f32`. Returns `None` if there are none.
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -102,16 +100,16 @@ pub fn make_causal_mask_with(x: &Array, extra_batch_dims: usize, dtype: DType) -
 /// ```
 ///
 /// # Panics
-/// If the masks have different numbers of axes, or do not broadcast.
+/// Panics if the masks have different numbers of axes, or do not broadcast.
 #[track_caller]
 pub fn combine_masks(masks: &[Option<&Array>]) -> Option<Array> {
     combine_masks_with(masks, DType::F32)
 }
 
-/// [`combine_masks`] with another element type.
+/// Like [`combine_masks`], with a custom dtype.
 ///
 /// # Panics
-/// If the masks have different numbers of axes, or do not broadcast.
+/// Panics if the masks have different numbers of axes, or do not broadcast.
 #[track_caller]
 pub fn combine_masks_with(masks: &[Option<&Array>], dtype: DType) -> Option<Array> {
     let masks: Vec<&Array> = masks.iter().copied().flatten().collect();
@@ -128,7 +126,7 @@ pub fn combine_masks_with(masks: &[Option<&Array>], dtype: DType) -> Option<Arra
     Some(seen.reduce(|a, b| a.bitwise_and(b))?.astype(dtype))
 }
 
-/// A mask as truth values.
+/// Converts a mask to boolean.
 pub(crate) fn truth(mask: &Array) -> Array {
     match mask.dtype() {
         DType::Bool => mask.clone(),

@@ -1,4 +1,4 @@
-//! Attention.
+//! Attention layers and functions.
 
 mod cache;
 mod dot_product;

@@ -1,4 +1,4 @@
-//! `MultiHeadAttention`.
+//! `MultiHeadAttention`: a multi-head attention layer.
 
 use super::cache;
 use super::dot_product::{
@@ -15,9 +15,8 @@ use crate::{Cache, Deterministic, LayerNorm, LinearGeneral, Module, RngStream, R
 use ramie_core::random::Key;
 use ramie_core::{Array, DType, Precision};
 
-/// Attention with several heads: inputs are projected to queries, keys and values
-/// for each head, and what the heads attend to is projected back
-/// (`nnx.MultiHeadAttention`, `nn.MultiHeadDotProductAttention`).
+/// Multi-head attention: projects the inputs to queries, keys and values of each head, attends,
+/// and projects the result back (`nnx.MultiHeadAttention`, `nn.MultiHeadDotProductAttention`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -26,7 +25,7 @@ use ramie_core::{Array, DType, Precision};
 /// let x = Array::zeros(&[2, 10, 64], DType::F32);
 /// assert_eq!(layer.forward(&x).shape(), x.shape());
 ///
-/// // Step by step, with keys and values of the steps before kept.
+/// // Decode step by step, with the keys and values of previous steps in a cache.
 /// layer.init_cache(&[2, 100, 64], DType::F32);
 /// layer.decode = true;
 /// let step = Array::zeros(&[2, 1, 64], DType::F32);
@@ -34,36 +33,35 @@ use ramie_core::{Array, DType, Precision};
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct MultiHeadAttention {
-    /// Projects to queries, `[features, heads, size]`.
+    /// The projection to queries, `[features, heads, size]`.
     pub query: LinearGeneral,
-    /// Projects to keys, `[features, heads, size]`.
+    /// The projection to keys, `[features, heads, size]`.
     pub key: LinearGeneral,
-    /// Projects to values, `[features, heads, size]`.
+    /// The projection to values, `[features, heads, size]`.
     pub value: LinearGeneral,
-    /// Normalizes queries, if they are.
+    /// The normalization of queries, if any.
     pub query_ln: Option<LayerNorm>,
-    /// Normalizes keys, if they are.
+    /// The normalization of keys, if any.
     pub key_ln: Option<LayerNorm>,
-    /// Projects back, `[heads, size, features]`.
+    /// The output projection, `[heads, size, features]`.
     pub out: LinearGeneral,
-    /// Where the keys for dropping weights come from.
+    /// The source of the RNG keys for dropout.
     pub rngs: Option<RngStream>,
-    /// Keys seen so far, `[batch.., max_length, heads, size]`.
+    /// The cached keys, `[batch.., max_length, heads, size]`.
     pub cached_key: Option<Cache>,
-    /// Values seen so far, in the same shape.
+    /// The cached values, of the same shape.
     pub cached_value: Option<Cache>,
-    /// How many were seen, 0-d `i32`.
+    /// Number of cached positions, 0-d `i32`.
     pub cache_index: Option<Cache>,
-    /// Whether inputs are the next ones of a sequence, whose beginning is in the
-    /// cache.
+    /// Whether the layer decodes: its inputs continue the sequence in the cache.
     pub decode: bool,
-    /// Whether no weights are dropped.
+    /// Whether dropout is disabled.
     pub deterministic: Deterministic,
     /// Probability of dropping an attention weight.
     pub dropout_rate: f64,
-    /// Whether the same weights are dropped for all examples and heads.
+    /// Whether all examples and heads share one dropout mask.
     pub broadcast_dropout: bool,
-    /// Rotates queries and keys by their places, if they are.
+    /// The rotary embedding of queries and keys, if any.
     pub rotary: Option<RotaryEmbedding>,
     /// The dtype of the computation. Defaults to the dtype that the inputs and the parameters
     /// promote to.
@@ -73,120 +71,119 @@ pub struct MultiHeadAttention {
     pub precision: Option<Precision>,
     /// Whether the softmax is always computed in `f32`.
     pub force_fp32_for_softmax: bool,
-    /// How the layer attends.
+    /// The attention function.
     #[tree(fixed)]
     pub attention_fn: AttentionFn,
-    /// Whether weights are kept for inspection.
+    /// Whether the attention weights are recorded for inspection.
     pub sow_weights: bool,
-    /// Weights of calls, as `attention_weights`, while
-    /// [`nnx::capture`](crate::nnx::capture) records.
+    /// The recorded attention weights, as `attention_weights`, while
+    /// [`nnx::capture`](crate::nnx::capture) is active.
     pub intermediates: Intermediates,
 }
 
 hyperparameters! {
-    /// The hyperparameters of a [`MultiHeadAttention`], which is Linen's module
-    /// `MultiHeadAttention`.
+    /// Options of a [`MultiHeadAttention`] layer; also Linen's module `MultiHeadAttention`.
     ///
-    /// As Linen's module it is called with an array, for self attention, or with
-    /// [`AttentionInputs`].
+    /// As a Linen module, its argument is an array, for self-attention, or [`AttentionInputs`].
     ///
     /// ```no_run
     /// use ramie_nn::{MultiHeadAttention, Rngs};
-    /// // Eight heads of queries share two of keys and values.
+    /// // Eight query heads share two key and value heads.
     /// let layer = MultiHeadAttention::heads(8)
     ///     .num_kv_heads(2)
     ///     .use_bias(false)
     ///     .build(64, &mut Rngs::new(0));
     /// ```
     MultiHeadAttentionConfig as "MultiHeadAttention" (num_heads: usize) {
-        /// The features of all heads together, by default those of the input.
+        /// Sets the total number of features of all heads. Defaults to the features of the
+        /// input.
         qkv_features: [Option<usize>] = None,
-        /// The features of the result, by default those of the input.
+        /// Sets the number of output features. Defaults to the features of the input.
         out_features: [Option<usize>] = None,
-        /// How many heads keys and values have, which divides that of queries; by
-        /// default as many.
+        /// Sets the number of key and value heads, which must divide the number of query heads.
+        /// Defaults to the number of query heads.
         num_kv_heads: [Option<usize>] = None,
-        /// The features of the inputs of keys and values, by default those of
-        /// the inputs of queries. In the way of Linen the inputs tell.
+        /// Sets the number of features of the inputs of keys and values. Defaults to the
+        /// features of the inputs of queries. In Linen style it is taken from the inputs.
         in_kv_features: [Option<usize>] = None,
         /// Sets the dtype of the computation. Defaults to the dtype that the inputs and the
         /// parameters promote to.
         dtype: [Option<DType>] = None,
         /// Sets the dtype of the parameters. Defaults to `f32`.
         param_dtype: [DType] = DType::F32,
-        /// Whether the same weights are dropped for all examples and heads, as by
-        /// default.
+        /// Sets whether all examples and heads share one dropout mask. Defaults to `true`.
         broadcast_dropout: [bool] = true,
-        /// The probability of a weight to be dropped, 0 by default.
+        /// Sets the probability of dropping an attention weight. Defaults to 0.
         dropout_rate: [f64] = 0.0,
-        /// Whether no weights are dropped. In the way of NNX they are dropped by
-        /// default, in that of Linen it must be said here or at the call.
+        /// Sets whether dropout is disabled. An NNX layer defaults to `false`; a Linen module
+        /// with a dropout rate has no default, so this setting or the call must provide it.
         deterministic: [Option<bool>] = None,
         /// Sets the precision of the products.
         precision: [Option<Precision>] = None,
-        /// How kernels are drawn, [`lecun_normal`](init::lecun_normal) by
-        /// default.
+        /// Sets the initializer of the kernels. Defaults to
+        /// [`lecun_normal`](init::lecun_normal).
         kernel_init: [Initializer] = init::lecun_normal(),
-        /// How the kernel of the last projection is drawn, by default as the
-        /// others.
+        /// Sets the initializer of the output projection's kernel. Defaults to that of the
+        /// other kernels.
         out_kernel_init: [Option<Initializer>] = None,
         /// Sets the initializer of the biases. Defaults to zeros.
         bias_init: [Initializer] = init::zeros(),
-        /// How the bias of the last projection is drawn, by default as the
-        /// others.
+        /// Sets the initializer of the output projection's bias. Defaults to that of the other
+        /// biases.
         out_bias_init: [Option<Initializer>] = None,
-        /// Whether the projections have biases; they have by default.
+        /// Sets whether the projections have biases. Defaults to `true`.
         use_bias: [bool] = true,
-        /// How the layer attends.
+        /// Sets the attention function. Defaults to [`AttentionFn::dot_product`].
         attention_fn: [AttentionFn] = AttentionFn::default(),
-        /// Whether inputs are the next ones of a sequence, whose beginning is in
-        /// the cache.
+        /// Sets whether the layer decodes: its inputs continue the sequence in the cache.
+        /// Defaults to `false`.
         decode: [bool] = false,
-        /// Whether queries and keys are normalized (Dehghani et al., 2023).
+        /// Sets whether queries and keys are normalized (Dehghani et al., 2023). Defaults to
+        /// `false`.
         normalize_qk: [bool] = false,
         /// Sets whether the softmax is always computed in `f32`.
         force_fp32_for_softmax: [bool] = false,
-        /// Rotates queries and keys by their places.
+        /// Sets the rotary embedding of queries and keys. Defaults to none.
         rotary: [Option<RotaryEmbedding>] = None,
-        /// Whether weights are kept for inspection as `attention_weights`: in the
-        /// way of Linen in `intermediates`, if that collection may be changed, in
-        /// that of NNX while [`nnx::capture`](crate::nnx::capture) records.
+        /// Sets whether the attention weights are recorded as `attention_weights`: in Linen
+        /// style in the collection `intermediates`, if it is mutable; in NNX style while
+        /// [`nnx::capture`](crate::nnx::capture) is active. Defaults to `false`.
         sow_weights: [bool] = false,
-        /// The name of Linen's class, of which automatic names are made.
+        /// Sets the name of the Linen class, from which automatic names are made.
         class: [&'static str] = Self::CLASS,
     }
 }
 
 impl MultiHeadAttention {
-    /// Self attention of `num_heads` heads on `in_features` features.
+    /// Creates a self-attention layer with `num_heads` heads for `in_features` features.
     ///
     /// # Panics
-    /// If the heads do not divide the features.
+    /// Panics if the number of heads does not divide the number of features.
     #[track_caller]
     pub fn new(num_heads: usize, in_features: usize, rngs: &mut Rngs) -> MultiHeadAttention {
         MultiHeadAttention::heads(num_heads).build(in_features, rngs)
     }
 
-    /// The hyperparameters of a layer of `num_heads` heads, to be changed before
-    /// [`build`](MultiHeadAttentionConfig::build) makes the layer.
+    /// Returns the options of a layer with `num_heads` heads;
+    /// [`build`](MultiHeadAttentionConfig::build) creates the layer.
     pub fn heads(num_heads: usize) -> MultiHeadAttentionConfig {
         MultiHeadAttentionConfig::new(num_heads)
     }
 
-    /// Self attention: `[batch.., length, features]` to the same.
+    /// Computes self-attention of an array `[batch.., length, features]`.
     ///
     /// # Panics
-    /// As [`forward_with`](MultiHeadAttention::forward_with).
+    /// Panics as [`forward_with`](MultiHeadAttention::forward_with) does.
     #[track_caller]
     pub fn forward(&mut self, x: &Array) -> Array {
         observed!(mut self, |layer, x| layer.forward_with(&AttentionInputs::of(x)))
     }
 
-    /// Attention of queries to keys, with masks.
+    /// Computes attention with the given inputs, mask and options.
     ///
     /// # Panics
-    /// If shapes do not fit together, there is no cache for decoding or no room in
-    /// it, or weights are to be dropped and there is no key.
+    /// Panics if the shapes do not match, if a decoding layer has no cache or no room in it, or
+    /// if dropout is active and neither the layer nor the call provides an RNG key.
     #[track_caller]
     pub fn forward_with(&mut self, inputs: &AttentionInputs) -> Array {
         let (out, weights) = self.attend(inputs, self.sow_weights);
@@ -196,12 +193,12 @@ impl MultiHeadAttention {
         out
     }
 
-    /// [`forward_with`](MultiHeadAttention::forward_with), and the weights,
-    /// `[batch.., heads, queries, keys]`.
+    /// Like [`forward_with`](MultiHeadAttention::forward_with), but also returns the attention
+    /// weights, `[batch.., heads, queries, keys]`.
     ///
     /// # Panics
-    /// As `forward_with`, and if the layer's [`AttentionFn`] does not have the
-    /// weights as a whole.
+    /// Panics as `forward_with` does, and if the layer's [`AttentionFn`] does not compute the
+    /// full matrix of weights.
     #[track_caller]
     pub fn forward_and_weights(&mut self, inputs: &AttentionInputs) -> (Array, Array) {
         let (out, weights) = self.attend(inputs, true);
@@ -259,7 +256,7 @@ impl MultiHeadAttention {
             dropout: self.dropout(inputs),
             dtype: self.dtype,
             precision: self.precision,
-            // What the cache shows is causal.
+            // The mask from the cache is causal.
             is_causal: inputs.is_causal && !self.decode,
             force_fp32_for_softmax: self.force_fp32_for_softmax,
         };
@@ -279,7 +276,7 @@ impl MultiHeadAttention {
         (self.out.forward(&means), weights)
     }
 
-    /// What is dropped in this call.
+    /// Returns the dropout of this call, if active.
     #[track_caller]
     fn dropout(&mut self, inputs: &AttentionInputs) -> Option<AttentionDropout> {
         let deterministic = inputs.deterministic.unwrap_or(self.deterministic.0);
@@ -302,11 +299,11 @@ impl MultiHeadAttention {
         })
     }
 
-    /// Makes or empties the cache for sequences of inputs of this shape, `[batch..,
-    /// max_length, features]`, of keys and values of an element type.
+    /// Creates or empties the cache, for inputs of shape `[batch.., max_length, features]` and
+    /// keys and values of the given dtype.
     ///
     /// # Panics
-    /// If the shape has less than two axes.
+    /// Panics if the shape has fewer than two axes.
     #[track_caller]
     pub fn init_cache(&mut self, input_shape: &[usize], dtype: DType) {
         assert!(
@@ -321,8 +318,8 @@ impl MultiHeadAttention {
         self.cache_index = Some(Cache::new(cache::nothing_seen()));
     }
 
-    /// Decodes from now on, with an empty cache for `batch` sequences of up to
-    /// `length` places, of the element type that keys have.
+    /// Starts decoding with an empty cache for `batch` sequences of up to `length` positions.
+    /// The cache has the dtype of the keys.
     pub fn start_decoding(&mut self, batch: usize, length: usize) {
         let dtype = self.dtype.unwrap_or_else(|| self.key.kernel.dtype());
         let features = self.query.kernel.shape()[0];
@@ -330,14 +327,14 @@ impl MultiHeadAttention {
         self.decode = true;
     }
 
-    /// Drops the cache: inputs are whole sequences from now on.
+    /// Stops decoding and drops the cache: inputs are whole sequences again.
     pub fn stop_decoding(&mut self) {
         (self.cached_key, self.cached_value, self.cache_index) = (None, None, None);
         self.decode = false;
     }
 
-    /// Puts keys and values into the cache; returns all keys, all values, and
-    /// which of them each query sees.
+    /// Writes keys and values into the cache. Returns all keys, all values, and the mask of the
+    /// keys that each query attends to.
     #[track_caller]
     fn cached(&mut self, query: &Array, key: &Array, value: &Array) -> (Array, Array, Array) {
         let caches = (&self.cached_key, &self.cached_value, &self.cache_index);
@@ -352,8 +349,7 @@ impl MultiHeadAttention {
         let state = [keys.value(), values.value(), index.value()];
         let [keys, values, next] = cache::extended(state, query, key, value);
         let seen = cache::seen(index.value(), &keys, key);
-        // What is kept is changed in place of the variables, which keep their
-        // metadata.
+        // Set the values in place, so that the variables keep their metadata.
         let set = |variable: &mut Option<Cache>, value: &Array| {
             variable.as_mut().expect("it is there").set(value);
         };
@@ -364,7 +360,7 @@ impl MultiHeadAttention {
     }
 }
 
-/// Inputs must have the features of their projection.
+/// Checks that inputs have the features of their projection.
 #[track_caller]
 fn expect_features(what: &str, x: &Array, projection: &LinearGeneral) {
     let expected = projection.kernel.shape()[0];
@@ -382,15 +378,15 @@ impl MultiHeadAttentionConfig {
     /// Builds the layer for inputs of `in_features`, with variables from `Rngs` or a scope.
     ///
     /// # Panics
-    /// If the heads do not divide the features, or those of keys and values those
-    /// of queries.
+    /// Panics if the number of heads does not divide the number of features, or the number of
+    /// key and value heads that of query heads.
     #[track_caller]
     pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> MultiHeadAttention {
         let kv = self.in_kv_features.unwrap_or(in_features);
         self.build_for([in_features, kv, kv], &mut vars.into())
     }
 
-    /// The size of a head.
+    /// Returns the size of a head.
     #[track_caller]
     fn head_dim(&self, in_features: usize) -> usize {
         let features = self.qkv_features.unwrap_or(in_features);
@@ -404,7 +400,7 @@ impl MultiHeadAttentionConfig {
         features / self.num_heads
     }
 
-    /// The layer for inputs of queries, keys and values of these features.
+    /// Builds the layer for inputs of queries, keys and values with these features.
     #[track_caller]
     pub(super) fn build_for(
         &self,
@@ -483,7 +479,7 @@ impl MultiHeadAttentionConfig {
         }
     }
 
-    /// A projection that computes as this layer does.
+    /// Sets the dtype and precision of a projection to those of this layer.
     fn computed(&self, mut config: crate::LinearGeneralConfig) -> crate::LinearGeneralConfig {
         if let Some(dtype) = self.dtype {
             config = config.dtype(dtype);

@@ -1,10 +1,10 @@
-//! Rotary embeddings: places told by rotation.
+//! Rotary position embeddings.
 
 use crate::Tree;
 use ramie_core::{Array, DType, concatenate, fixed_tree, stack};
 use std::f64::consts::TAU;
 
-/// Which two features of a head are rotated together.
+/// Selects the pairs of features of a head that are rotated together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RotaryStyle {
     /// Feature `i` with feature `i + dim / 2`, as in published Llama checkpoints.
@@ -16,35 +16,33 @@ pub enum RotaryStyle {
 
 fixed_tree!(RotaryStyle);
 
-/// Frequencies made lower, for longer sequences than those trained with.
+/// Scaling of frequencies for sequences longer than those of the training.
 #[derive(Clone, Copy, Debug, PartialEq, Tree)]
 pub enum RotaryScaling {
-    /// All divided by a factor: places are closer to each other (Chen et al.,
+    /// All frequencies divided by a factor, which is position interpolation (Chen et al.,
     /// 2023).
     Linear {
-        /// What frequencies are divided by.
+        /// The divisor of the frequencies.
         factor: f64,
     },
-    /// As in Llama 3.1: low frequencies are divided by a factor, high ones stay,
-    /// and those between are a mean of both.
+    /// Llama 3.1's scaling: low frequencies are divided by a factor, high ones are unchanged,
+    /// and those between are interpolated.
     Llama3 {
-        /// What low frequencies are divided by.
+        /// The divisor of low frequencies.
         factor: f64,
-        /// How many turns a low frequency makes in the original length, at most.
+        /// Maximum number of turns of a low frequency within the original length.
         low_freq_factor: f64,
-        /// How many turns a high frequency makes in the original length, at
-        /// least.
+        /// Minimum number of turns of a high frequency within the original length.
         high_freq_factor: f64,
-        /// The length of the sequences trained with.
+        /// Maximum length of the training sequences.
         original_max_position_embeddings: usize,
     },
 }
 
-/// Rotates pairs of features by angles that grow with the place, so that products
-/// of queries and keys depend on how far apart they are.
+/// Rotates pairs of features by angles proportional to the position, so that products of
+/// queries and keys depend on their distance.
 ///
-/// Su et al., *RoFormer: Enhanced Transformer with Rotary Position Embedding*,
-/// 2021.
+/// Su et al., *RoFormer: Enhanced Transformer with Rotary Position Embedding*, 2021.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -56,21 +54,21 @@ pub enum RotaryScaling {
 /// ```
 #[derive(Clone, Debug, PartialEq, Tree)]
 pub struct RotaryEmbedding {
-    /// How many features of each head are rotated, the first ones.
+    /// Number of leading features of each head that are rotated.
     pub dim: usize,
-    /// The frequencies are `base^(-2 i / dim)`.
+    /// The base of the frequencies, which are `base^(-2 i / dim)`.
     pub base: f64,
-    /// Which features are rotated together.
+    /// The pairs of features that are rotated together.
     pub style: RotaryStyle,
-    /// How frequencies are changed.
+    /// The scaling of frequencies, if any.
     pub scaling: Option<RotaryScaling>,
 }
 
 impl RotaryEmbedding {
-    /// Of heads of `dim` features, with base 10000 and halves rotated together.
+    /// Creates an embedding for heads of `dim` features, with base 10000 and the style `Half`.
     ///
     /// # Panics
-    /// If `dim` is odd.
+    /// Panics if `dim` is odd.
     #[track_caller]
     pub fn new(dim: usize) -> RotaryEmbedding {
         assert!(
@@ -86,19 +84,19 @@ impl RotaryEmbedding {
         }
     }
 
-    /// With another base.
+    /// Sets the base of the frequencies. Defaults to 10000.
     #[must_use]
     pub fn base(self, base: f64) -> RotaryEmbedding {
         RotaryEmbedding { base, ..self }
     }
 
-    /// With other features rotated together.
+    /// Sets the pairs of features that are rotated together. Defaults to [`RotaryStyle::Half`].
     #[must_use]
     pub fn style(self, style: RotaryStyle) -> RotaryEmbedding {
         RotaryEmbedding { style, ..self }
     }
 
-    /// With lower frequencies.
+    /// Sets the scaling of frequencies. Defaults to none.
     #[must_use]
     pub fn scaling(self, scaling: RotaryScaling) -> RotaryEmbedding {
         RotaryEmbedding {
@@ -107,19 +105,19 @@ impl RotaryEmbedding {
         }
     }
 
-    /// The angle in radians from one place to the next, for each of `dim / 2`
+    /// Returns the angle in radians between adjacent positions, for each of the `dim / 2`
     /// pairs.
     pub fn frequencies(&self) -> Vec<f64> {
         let plain = (0..self.dim / 2).map(|i| self.base.powf(-2.0 * i as f64 / self.dim as f64));
         plain.map(|f| self.scaling.map_or(f, |s| s.of(f))).collect()
     }
 
-    /// `[batch.., length, heads, size]` rotated by the angles of the places,
-    /// integers in a shape that broadcasts to `[batch.., length]`. Angles are
-    /// computed and applied in `f32`, the result has the input's element type.
+    /// Rotates an array `[batch.., length, heads, size]` by the angles of the positions, which
+    /// are integers that broadcast to `[batch.., length]`. Angles are computed and applied in
+    /// `f32`; the result has the dtype of the input.
     ///
     /// # Panics
-    /// If a head is smaller than `dim`, or the places do not broadcast.
+    /// Panics if a head is smaller than `dim`, or if the positions do not broadcast.
     #[track_caller]
     pub fn forward(&self, x: &Array, positions: &Array) -> Array {
         let rank = x.ndim();

@@ -1,4 +1,4 @@
-//! `Bidirectional`: sequences from both ends.
+//! `Bidirectional`: a pair of recurrent layers, forward and backward.
 
 use super::cell::{RNNCell, RNNCellConfig};
 use super::rnn::{Carry, RNN, RNNConfig, RNNInput, RNNOptions, go};
@@ -8,11 +8,11 @@ use crate::{Forward, Module, RngStream};
 use ramie_core::{Array, concatenate, random};
 use std::borrow::Cow;
 
-/// What makes one output of those of both directions.
+/// A function that merges the outputs of the forward and backward layers.
 pub type MergeFunction = fn(&Array, &Array) -> Array;
 
-/// Two recurrent layers, one from the first element to the last, one back, and
-/// their outputs side by side (`nnx.Bidirectional`, `nn.Bidirectional`).
+/// A pair of recurrent layers, one forward and one backward in time, whose outputs are merged
+/// (`nnx.Bidirectional`, `nn.Bidirectional`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -26,16 +26,16 @@ pub type MergeFunction = fn(&Array, &Array) -> Array;
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct Bidirectional<F, B> {
-    /// What goes forward.
+    /// The forward layer.
     pub forward_rnn: RNN<F>,
-    /// What goes back.
+    /// The backward layer.
     pub backward_rnn: RNN<B>,
-    /// Where the keys of first carries come from.
+    /// The source of the RNG keys for initial carries.
     pub rngs: Option<RngStream>,
-    /// What makes one output of both.
+    /// The function that merges both outputs. Defaults to concatenation along the last axis.
     #[tree(fixed)]
     pub merge_fn: MergeFunction,
-    /// Whether the axis of time is the first one.
+    /// Whether the time axis is the first one. Defaults to `false`.
     pub time_major: bool,
 }
 
@@ -43,7 +43,7 @@ fn side_by_side(a: &Array, b: &Array) -> Array {
     concatenate(&[a, b], -1)
 }
 
-/// The input of each direction.
+/// Returns the input of each direction.
 fn inputs<A, B>(input: RNNInput<(A, B)>) -> (RNNInput<A>, RNNInput<B>) {
     let (forward, backward) = match input.initial_carry {
         Some((a, b)) => (Some(a), Some(b)),
@@ -66,7 +66,7 @@ fn inputs<A, B>(input: RNNInput<(A, B)>) -> (RNNInput<A>, RNNInput<B>) {
     (forward, backward)
 }
 
-/// The ways of both directions.
+/// Returns the options of each direction.
 fn ways(time_major: bool, forward: RNNOptions, backward: RNNOptions) -> (RNNOptions, RNNOptions) {
     let forward = RNNOptions {
         time_major,
@@ -83,8 +83,8 @@ fn ways(time_major: bool, forward: RNNOptions, backward: RNNOptions) -> (RNNOpti
 }
 
 impl<F: RNNCell, B: RNNCell> Bidirectional<F, B> {
-    /// Both directions, their outputs side by side; keys of first carries come
-    /// from a stream of seed 0.
+    /// Creates a bidirectional layer that concatenates the outputs of both directions. Keys for
+    /// initial carries come from a stream with seed 0.
     pub fn new(forward_rnn: RNN<F>, backward_rnn: RNN<B>) -> Bidirectional<F, B> {
         Bidirectional {
             forward_rnn,
@@ -95,21 +95,20 @@ impl<F: RNNCell, B: RNNCell> Bidirectional<F, B> {
         }
     }
 
-    /// The merged outputs of all steps.
+    /// Returns the merged outputs of all steps.
     ///
     /// # Panics
-    /// If the input has too few axes, or does not fit the cells.
+    /// Panics if the input has too few axes, or does not match the cells.
     #[track_caller]
     pub fn forward(&mut self, x: &Array) -> Array {
         observed!(mut self, |layer, x| layer.forward_with(RNNInput::new(x.clone())).1)
     }
 
-    /// The last carries of both directions, and the merged outputs of all
-    /// steps.
+    /// Returns the last carries of both directions and the merged outputs of all steps.
     ///
     /// # Panics
-    /// As [`forward`](Bidirectional::forward), and if carries or lengths do not
-    /// fit the input.
+    /// Panics as [`forward`](Bidirectional::forward) does, and if the carries or lengths do not
+    /// match the input.
     #[track_caller]
     pub fn forward_with(
         &mut self,
@@ -131,11 +130,11 @@ impl<F: RNNCell, B: RNNCell> Forward for Bidirectional<F, B> {
     }
 }
 
-/// The hyperparameters of a [`Bidirectional`] in the way of Linen, its parts
-/// `forward_rnn` and `backward_rnn`.
+/// Options of a [`Bidirectional`] as a Linen module, with the submodules `forward_rnn` and
+/// `backward_rnn`.
 ///
-/// It is called with sequences, and gives outputs; or with an [`RNNInput`], and
-/// gives the last carries too.
+/// Its argument is an array of sequences, which returns the outputs, or an [`RNNInput`], which
+/// also returns the last carries.
 #[derive(Clone, Debug)]
 pub struct BidirectionalConfig<F, B> {
     forward_rnn: RNNConfig<F>,
@@ -148,7 +147,7 @@ impl<F: RNNCellConfig, B: RNNCellConfig> BidirectionalConfig<F, B> {
     /// Name of the Linen class.
     pub const CLASS: &'static str = "Bidirectional";
 
-    /// Both directions, their outputs side by side.
+    /// Creates the options of a module that concatenates the outputs of both directions.
     pub fn new(forward_rnn: RNNConfig<F>, backward_rnn: RNNConfig<B>) -> Self {
         BidirectionalConfig {
             forward_rnn,
@@ -158,14 +157,15 @@ impl<F: RNNCellConfig, B: RNNCellConfig> BidirectionalConfig<F, B> {
         }
     }
 
-    /// What makes one output of both.
+    /// Sets the function that merges both outputs. Defaults to concatenation along the last
+    /// axis.
     #[must_use]
     pub fn merge_fn(mut self, merge_fn: MergeFunction) -> Self {
         self.merge_fn = merge_fn;
         self
     }
 
-    /// Whether the axis of time is the first one.
+    /// Sets whether the time axis is the first one. Defaults to `false`.
     #[must_use]
     pub fn time_major(mut self, time_major: bool) -> Self {
         self.time_major = time_major;
@@ -197,7 +197,7 @@ impl<F: RNNCellConfig, B: RNNCellConfig> BidirectionalConfig<F, B> {
     }
 }
 
-/// The first carries, or the last ones, of both directions.
+/// The initial or last carries of both directions.
 type Carries<F, B> = (Carry<F>, Carry<B>);
 
 impl<F, B> linen::Module<RNNInput<Carries<F, B>>, (Carries<F, B>, Array)>

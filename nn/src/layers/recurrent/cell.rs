@@ -5,42 +5,42 @@ use crate::{Initializer, Linear, Param, RngStream, Vars};
 use ramie_core::random::Key;
 use ramie_core::{Array, DType, Tree, concatenate};
 
-/// A function of each element, such as a gate: `|x| x.sigmoid()`.
+/// An elementwise function, such as a gate: `|x| x.sigmoid()`.
 pub type CellFunction = fn(&Array) -> Array;
 
-/// One step of a recurrent network (`RNNCellBase`): from the carry of the step
-/// before and an input to the next carry and an output.
+/// A recurrent cell (`RNNCellBase`), which computes one step: from the previous carry and an
+/// input to the next carry and an output.
 pub trait RNNCell: Tree {
-    /// What a step gives the next one.
+    /// The state passed from one step to the next.
     type Carry: Tree + Clone;
 
-    /// How many arrays of the carry are drawn with a key of their own.
+    /// Number of arrays of the carry that are drawn with separate keys.
     const CARRIES: usize = 1;
 
-    /// One step.
+    /// Computes one step.
     ///
     /// # Panics
-    /// If the carry or the input do not fit the cell.
+    /// Panics if the carry or the input does not match the cell.
     #[track_caller]
     fn step(&self, carry: Self::Carry, x: &Array) -> (Self::Carry, Array);
 
-    /// The first carry for inputs of a shape, each of its arrays drawn with a
-    /// key that `next_key` gives.
+    /// Creates the initial carry for inputs of a shape. `next_key` returns a key for each of
+    /// its arrays.
     fn first_carry(&self, input_shape: &[usize], next_key: &mut dyn FnMut() -> Key) -> Self::Carry;
 
-    /// How many axes an input has that are not of the batch: 1, or more with
-    /// axes of space.
+    /// Returns the number of axes of an input that are not batch axes: 1, or more for cells
+    /// with spatial axes.
     fn num_feature_axes(&self) -> usize {
         1
     }
 
-    /// The first carry for inputs of a shape, its keys from a stream.
+    /// Creates the initial carry for inputs of a shape, with keys from a stream.
     #[track_caller]
     fn initialize_carry(&self, input_shape: &[usize], stream: &mut RngStream) -> Self::Carry {
         self.first_carry(input_shape, &mut || stream.next_key())
     }
 
-    /// The first carry for inputs of a shape from one key, as Linen draws it.
+    /// Creates the initial carry for inputs of a shape from one key, as Linen does.
     #[track_caller]
     fn initialize_carry_from(&self, input_shape: &[usize], key: &Key) -> Self::Carry {
         let keys = match Self::CARRIES {
@@ -54,28 +54,26 @@ pub trait RNNCell: Tree {
     }
 }
 
-/// The hyperparameters of a cell, which is Linen's module.
+/// Options of a cell; also its Linen module.
 pub trait RNNCellConfig: Clone + Send + Sync + 'static {
-    /// The cell.
+    /// The type of the cell.
     type Cell: RNNCell;
 
-    /// Name of the Linen class.
+    /// Returns the name of the Linen class.
     fn class(&self) -> &'static str;
 
-    /// The cell for inputs of a shape, its variables from `Rngs` or a scope.
-    /// Where Linen and NNX name variables in different ways, the source
-    /// decides.
+    /// Builds the cell for inputs of a shape, with variables from `Rngs` or a scope. Where
+    /// Linen and NNX name variables differently, the names are those of the source.
     #[track_caller]
     fn cell(&self, input_shape: &[usize], vars: &mut Vars<'_>) -> Self::Cell;
 
-    /// How many axes an input has that are not of the batch.
+    /// Returns the number of axes of an input that are not batch axes.
     fn num_feature_axes(&self) -> usize {
         1
     }
 }
 
-/// Implements Linen's module of a cell: from carry and input to carry and
-/// output.
+/// Implements Linen's module for a cell: from carry and input to carry and output.
 macro_rules! linen_cell {
     ($config:ident, $cell:ident, $carry:ty) => {
         impl $crate::linen::Module<($carry, Array), ($carry, Array)> for $config {
@@ -95,8 +93,8 @@ macro_rules! linen_cell {
     };
 }
 
-/// The configuration of a cell with `features`, with hyperparameters that all of
-/// these cells have, and the functions that make a cell.
+/// Defines the options of a cell with `features`: its own and those that all of these cells
+/// have. Also defines the constructors of the cell.
 macro_rules! cell_hyperparameters {
     (
         $(#[$doc:meta])*
@@ -106,26 +104,26 @@ macro_rules! cell_hyperparameters {
             $(#[$doc])*
             $name as $class (features: usize) {
                 $($own)*
-                /// What is applied to the new value, `tanh` by default.
+                /// Sets the activation of the new value. Defaults to `tanh`.
                 activation_fn: [$crate::layers::recurrent::CellFunction] = |x| x.tanh(),
-                /// How kernels of the input are drawn,
-                /// [`lecun_normal`]($crate::init::lecun_normal) by default.
+                /// Sets the initializer of the input kernels. Defaults to
+                /// [`lecun_normal`]($crate::init::lecun_normal).
                 kernel_init: [$crate::Initializer] = $crate::init::lecun_normal(),
-                /// How kernels of the carry are drawn,
-                /// [`orthogonal`]($crate::init::orthogonal) by default.
+                /// Sets the initializer of the recurrent kernels. Defaults to
+                /// [`orthogonal`]($crate::init::orthogonal).
                 recurrent_kernel_init: [$crate::Initializer] = $crate::init::orthogonal(1.0, -1),
                 /// Sets the dtype of the computation. Defaults to the dtype that the input, the
                 /// carry and the parameters promote to.
                 dtype: [Option<ramie_core::DType>] = None,
                 /// Sets the dtype of the parameters and the initial carry. Defaults to `f32`.
                 param_dtype: [ramie_core::DType] = ramie_core::DType::F32,
-                /// How the first carry is drawn, zeros by default.
+                /// Sets the initializer of the initial carry. Defaults to zeros.
                 carry_init: [$crate::Initializer] = $crate::init::zeros(),
             }
         }
 
         impl $cell {
-            /// A cell from `in_features` to `hidden_features`.
+            /// Creates a cell from `in_features` to `hidden_features`.
             #[track_caller]
             pub fn new(
                 in_features: usize,
@@ -135,14 +133,14 @@ macro_rules! cell_hyperparameters {
                 $cell::features(hidden_features).build(in_features, rngs)
             }
 
-            /// The hyperparameters of a cell of so many features.
+            /// Returns the options of a cell with `hidden_features` features.
             pub fn features(hidden_features: usize) -> $name {
                 $name::new(hidden_features)
             }
         }
 
         impl $name {
-            /// The cell for inputs of `in_features`.
+            /// Builds the cell for inputs of `in_features`.
             #[track_caller]
             pub fn build<'a>(
                 &self,
@@ -153,7 +151,7 @@ macro_rules! cell_hyperparameters {
                 self.cell(&[in_features], &mut vars.into())
             }
 
-            /// Affine maps of the input, without a bias.
+            /// Returns the options of maps of the input, without a bias.
             fn of_input(&self) -> $crate::layers::recurrent::cell::Maps<'_> {
                 $crate::layers::recurrent::cell::Maps {
                     features: self.features,
@@ -163,7 +161,7 @@ macro_rules! cell_hyperparameters {
                 }
             }
 
-            /// Affine maps of the carry, without a bias.
+            /// Returns the options of maps of the carry, without a bias.
             fn of_carry(&self) -> $crate::layers::recurrent::cell::Maps<'_> {
                 $crate::layers::recurrent::cell::Maps {
                     kernel: &self.recurrent_kernel_init,
@@ -184,7 +182,7 @@ macro_rules! cell_hyperparameters {
 
 pub(super) use {cell_hyperparameters, linen_cell};
 
-/// The shape of an array of the carry for inputs of a shape.
+/// Returns the shape of an array of the carry, for inputs of a shape.
 pub(super) fn carry_shape(input_shape: &[usize], features: usize) -> Vec<usize> {
     let mut shape = input_shape.to_vec();
     if let Some(last) = shape.last_mut() {
@@ -193,26 +191,26 @@ pub(super) fn carry_shape(input_shape: &[usize], features: usize) -> Vec<usize> 
     shape
 }
 
-/// How first carries are made.
+/// Options of an initial carry.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct First {
-    /// How they are drawn.
+    /// The initializer of the carry.
     pub init: Initializer,
-    /// The size of their last axis.
+    /// The size of the carry's last axis.
     pub features: usize,
-    /// Their element type.
+    /// The dtype of the carry.
     pub dtype: DType,
 }
 
 impl First {
-    /// One array of the carry.
+    /// Draws one array of the carry.
     #[track_caller]
     pub(super) fn draw(&self, input_shape: &[usize], next_key: &mut dyn FnMut() -> Key) -> Array {
         let shape = carry_shape(input_shape, self.features);
         self.init.draw(&next_key(), &shape, self.dtype)
     }
 
-    /// Memory and output.
+    /// Draws memory and output.
     #[track_caller]
     pub(super) fn draw_two(
         &self,
@@ -223,7 +221,7 @@ impl First {
         (memory, self.draw(input_shape, next_key))
     }
 
-    /// Checks the input of a cell with this map of it.
+    /// Checks the input of a cell against the cell's map of the input.
     #[track_caller]
     pub(super) fn expect_input(class: &str, x: &Array, map: &Linear) {
         let in_features = map.kernel.shape()[0];
@@ -253,7 +251,7 @@ impl First {
     }
 }
 
-/// How affine maps to the features of a cell are made.
+/// Options of the affine maps of a cell.
 #[derive(Clone, Copy)]
 pub(super) struct Maps<'a> {
     pub features: usize,
@@ -278,7 +276,7 @@ impl Maps<'_> {
         }
     }
 
-    /// One map, in a scope under a name.
+    /// Builds one map; in a scope, under a name.
     #[track_caller]
     pub fn one(
         &self,
@@ -291,9 +289,9 @@ impl Maps<'_> {
         vars.child(name, |vars| config.build(inputs, vars))
     }
 
-    /// Several maps as one, side by side. NNX draws one kernel for all of
-    /// them, Linen one for each under its own name; a map without a bias has
-    /// zeros if another one has a bias.
+    /// Builds several maps as one concatenated map. NNX draws one kernel for all of them; Linen
+    /// draws one for each, under its own name. If some maps have a bias, those without one get
+    /// zeros.
     #[track_caller]
     pub fn side_by_side(
         &self,

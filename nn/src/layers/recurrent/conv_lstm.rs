@@ -1,4 +1,4 @@
-//! `ConvLSTMCell`.
+//! `ConvLSTMCell`: a convolutional LSTM cell.
 
 use super::cell::{RNNCell, RNNCellConfig, carry_shape, linen_cell};
 use super::lstm::remember;
@@ -7,8 +7,8 @@ use crate::{Conv, ConvConfig, ConvPadding, Initializer, Module, Rngs, Sizes, Var
 use ramie_core::random::Key;
 use ramie_core::{Array, DType};
 
-/// Long short-term memory of images, with convolutions for products
-/// (`nn.ConvLSTMCell`; Shi and others, 2015). The carry is memory and output.
+/// A long short-term memory cell for images, with convolutions instead of matrix products
+/// (`nn.ConvLSTMCell`; Shi et al., 2015). The carry is `(memory, output)`.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -19,28 +19,28 @@ use ramie_core::{Array, DType};
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct ConvLSTMCell {
-    /// Input gate, new memory, forget gate and output gate, of the input.
+    /// The convolution of the input, to input gate, new memory, forget gate and output gate.
     pub ih: Conv,
-    /// The same, of the carry.
+    /// The convolution of the carry, to the same values.
     pub hh: Conv,
-    /// The features of the output.
+    /// Number of output features.
     pub features: usize,
-    /// How first carries are drawn.
+    /// The initializer of the initial carry.
     #[tree(fixed)]
     pub carry_init: Initializer,
-    /// The element type of first carries.
+    /// The dtype of the initial carry.
     pub carry_dtype: DType,
 }
 
 hyperparameters! {
-    /// The hyperparameters of a [`ConvLSTMCell`].
+    /// Options of a [`ConvLSTMCell`].
     ///
-    /// As Linen's module it is called with carry and input.
+    /// As a Linen module, its argument is the pair of carry and input.
     ConvLSTMCellConfig as "ConvLSTMCell" (features: usize, kernel_size: Sizes as into) {
-        /// How far windows are apart along each spatial axis.
+        /// Sets the stride along each spatial axis. Defaults to 1.
         strides: [Sizes] = Sizes::One(1),
-        /// What is added around the spatial axes, [`ConvPadding::Same`] by
-        /// default. Outputs have the size of inputs.
+        /// Sets the padding of the spatial axes. Defaults to [`ConvPadding::Same`]. Outputs
+        /// must have the spatial size of the inputs.
         padding: [ConvPadding] = ConvPadding::Same,
         /// Sets whether the layer has a bias. Defaults to `true`.
         use_bias: [bool] = true,
@@ -49,13 +49,13 @@ hyperparameters! {
         dtype: [Option<DType>] = None,
         /// Sets the dtype of the parameters and the initial carry. Defaults to `f32`.
         param_dtype: [DType] = DType::F32,
-        /// How the first carry is drawn, zeros by default.
+        /// Sets the initializer of the initial carry. Defaults to zeros.
         carry_init: [Initializer] = init::zeros(),
     }
 }
 
 impl ConvLSTMCell {
-    /// A cell from images of `in_features` to images of `features`.
+    /// Creates a cell from images of `in_features` to images of `features`.
     #[track_caller]
     pub fn new(
         in_features: usize,
@@ -66,14 +66,14 @@ impl ConvLSTMCell {
         ConvLSTMCell::features(features, kernel_size).build(in_features, rngs)
     }
 
-    /// The hyperparameters of a cell of so many features.
+    /// Returns the options of a cell with `features` output features.
     pub fn features(features: usize, kernel_size: impl Into<Sizes>) -> ConvLSTMCellConfig {
         ConvLSTMCellConfig::new(features, kernel_size)
     }
 }
 
 impl ConvLSTMCellConfig {
-    /// The cell for images of `in_features`.
+    /// Builds the cell for images of `in_features`.
     #[track_caller]
     pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> ConvLSTMCell {
         self.cell(&[in_features], &mut vars.into())

@@ -1,11 +1,11 @@
-//! `GRUCell`.
+//! `GRUCell`: a gated recurrent unit.
 
 use super::cell::{CellFunction, First, RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
 use crate::{Initializer, Linear, Module, Vars, init};
 use ramie_core::Array;
 use ramie_core::random::Key;
 
-/// Gated recurrent unit (`nnx.GRUCell`, `nn.GRUCell`). Its carry is its output.
+/// A gated recurrent unit (`nnx.GRUCell`, `nn.GRUCell`). The carry is the output.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -16,29 +16,29 @@ use ramie_core::random::Key;
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct GRUCell {
-    /// Reset gate, update gate and new value, of the input.
+    /// The map of the input, to reset gate, update gate and new value.
     pub dense_i: Linear,
-    /// The same, of the carry. It has a bias, for the new value, only in the
-    /// way of Linen.
+    /// The map of the carry, to the same values. It has a bias, for the new value, only in
+    /// Linen style.
     pub dense_h: Linear,
-    /// What is applied to gates.
+    /// The activation of the gates.
     #[tree(fixed)]
     pub gate_fn: CellFunction,
-    /// What is applied to the new value.
+    /// The activation of the new value.
     #[tree(fixed)]
     pub activation_fn: CellFunction,
-    /// How first carries are made.
+    /// Options of the initial carry.
     #[tree(fixed)]
     pub first: First,
 }
 
 cell_hyperparameters! {
-    /// The hyperparameters of a [`GRUCell`].
+    /// Options of a [`GRUCell`].
     ///
-    /// As Linen's module it is called with carry and input, and its parameters
-    /// are those of `ir`, `iz`, `in`, `hr`, `hz` and `hn`.
+    /// As a Linen module, its argument is the pair of carry and input, and its parameters are
+    /// those of `ir`, `iz`, `in`, `hr`, `hz` and `hn`.
     GRUCellConfig of GRUCell as "GRUCell" {
-        /// What is applied to gates, `sigmoid` by default.
+        /// Sets the activation of the gates. Defaults to `sigmoid`.
         gate_fn: [CellFunction] = |x| x.sigmoid(),
         /// Sets the initializer of the biases. Defaults to zeros.
         bias_init: [Initializer] = init::zeros(),
@@ -55,7 +55,7 @@ impl RNNCellConfig for GRUCellConfig {
     fn cell(&self, input_shape: &[usize], vars: &mut Vars<'_>) -> GRUCell {
         let inputs = input_shape.last().copied().unwrap_or(1);
         let bias = Some(&self.bias_init);
-        // NNX's cell has no bias for the carry, Linen's has one where it is
+        // NNX's cell has no bias for the carry. Linen's has one for the new value, where it is
         // not added to that of the input.
         let of_new = bias.filter(|_| vars.in_scope());
         let of_input = ["ir", "iz", "in"].map(|name| (name, bias));

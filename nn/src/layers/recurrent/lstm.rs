@@ -1,12 +1,12 @@
-//! `LSTMCell`.
+//! `LSTMCell`: a long short-term memory cell.
 
 use super::cell::{CellFunction, First, RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
 use crate::{Initializer, Linear, Module, Vars, init};
 use ramie_core::Array;
 use ramie_core::random::Key;
 
-/// Long short-term memory (`nnx.LSTMCell`, `nn.LSTMCell`), with a kernel for
-/// each gate. The carry is memory and output.
+/// A long short-term memory cell (`nnx.LSTMCell`, `nn.LSTMCell`) with a kernel for each gate.
+/// The carry is `(memory, output)`.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -17,47 +17,47 @@ use ramie_core::random::Key;
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct LSTMCell {
-    /// The input gate, of the input.
+    /// The map of the input to the input gate.
     pub ii: Linear,
-    /// The forget gate, of the input.
+    /// The map of the input to the forget gate.
     pub if_: Linear,
-    /// The new memory, of the input.
+    /// The map of the input to the new memory.
     pub ig: Linear,
-    /// The output gate, of the input.
+    /// The map of the input to the output gate.
     pub io: Linear,
-    /// The input gate, of the carry.
+    /// The map of the carry to the input gate.
     pub hi: Linear,
-    /// The forget gate, of the carry.
+    /// The map of the carry to the forget gate.
     pub hf: Linear,
-    /// The new memory, of the carry.
+    /// The map of the carry to the new memory.
     pub hg: Linear,
-    /// The output gate, of the carry.
+    /// The map of the carry to the output gate.
     pub ho: Linear,
-    /// What is applied to gates.
+    /// The activation of the gates.
     #[tree(fixed)]
     pub gate_fn: CellFunction,
-    /// What is applied to memory.
+    /// The activation of the memory.
     #[tree(fixed)]
     pub activation_fn: CellFunction,
-    /// How first carries are made.
+    /// Options of the initial carry.
     #[tree(fixed)]
     pub first: First,
 }
 
 cell_hyperparameters! {
-    /// The hyperparameters of an [`LSTMCell`].
+    /// Options of an [`LSTMCell`].
     ///
-    /// As Linen's module it is called with carry and input.
+    /// As a Linen module, its argument is the pair of carry and input.
     LSTMCellConfig of LSTMCell as "LSTMCell" {
-        /// What is applied to gates, `sigmoid` by default.
+        /// Sets the activation of the gates. Defaults to `sigmoid`.
         gate_fn: [CellFunction] = |x| x.sigmoid(),
         /// Sets the initializer of the biases. Defaults to zeros.
         bias_init: [Initializer] = init::zeros(),
     }
 }
 
-/// Memory and output after a step, from the sums of what input and carry say
-/// to gates and memory.
+/// Computes memory and output after a step, from the pre-activations of the gates and the new
+/// memory.
 pub(super) fn remember(
     c: &Array,
     [i, f, g, o]: [Array; 4],

@@ -1,12 +1,11 @@
-//! `MGUCell`.
+//! `MGUCell`: a minimal gated unit.
 
 use super::cell::{CellFunction, First, RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
 use crate::{Initializer, Linear, Module, Vars, init};
 use ramie_core::Array;
 use ramie_core::random::Key;
 
-/// Minimal gated unit (`nn.MGUCell`; Zhou and others, 2016). Its carry is its
-/// output.
+/// A minimal gated unit (`nn.MGUCell`; Zhou et al., 2016). The carry is the output.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -17,37 +16,36 @@ use ramie_core::random::Key;
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct MGUCell {
-    /// Forget gate and new value, of the input.
+    /// The map of the input, to forget gate and new value.
     pub dense_i: Linear,
-    /// The same, of the carry.
+    /// The map of the carry, to the same values.
     pub dense_h: Linear,
-    /// What is applied to the gate.
+    /// The activation of the gate.
     #[tree(fixed)]
     pub gate_fn: CellFunction,
-    /// What is applied to the new value.
+    /// The activation of the new value.
     #[tree(fixed)]
     pub activation_fn: CellFunction,
     /// Whether the gate is applied to the carry in the new value.
     pub reset_gate: bool,
-    /// How first carries are made.
+    /// Options of the initial carry.
     #[tree(fixed)]
     pub first: First,
 }
 
 cell_hyperparameters! {
-    /// The hyperparameters of an [`MGUCell`].
+    /// Options of an [`MGUCell`].
     ///
-    /// As Linen's module it is called with carry and input, and its parameters
-    /// are those of `if`, `in`, `hf` and `hn`.
+    /// As a Linen module, its argument is the pair of carry and input, and its parameters are
+    /// those of `if`, `in`, `hf` and `hn`.
     MGUCellConfig of MGUCell as "MGUCell" {
-        /// What is applied to the gate, `sigmoid` by default.
+        /// Sets the activation of the gate. Defaults to `sigmoid`.
         gate_fn: [CellFunction] = |x| x.sigmoid(),
-        /// How the bias of the gate is drawn, ones by default.
+        /// Sets the initializer of the gate's bias. Defaults to ones.
         forget_bias_init: [Initializer] = init::ones(),
-        /// How biases of the new value are drawn, zeros by default.
+        /// Sets the initializer of the new value's biases. Defaults to zeros.
         activation_bias_init: [Initializer] = init::zeros(),
-        /// Whether the gate is applied to the carry in the new value; it is by
-        /// default.
+        /// Sets whether the gate is applied to the carry in the new value. Defaults to `true`.
         reset_gate: [bool] = true,
     }
 }
@@ -63,7 +61,7 @@ impl RNNCellConfig for MGUCellConfig {
         let inputs = input_shape.last().copied().unwrap_or(1);
         let of_new = Some(&self.activation_bias_init);
         let of_input = [("if", Some(&self.forget_bias_init)), ("in", of_new)];
-        // The sum needs no second bias, unless the gate comes in between.
+        // A sum needs only one bias, unless the gate scales the second summand.
         let of_carry = [("hf", None), ("hn", of_new.filter(|_| self.reset_gate))];
         MGUCell {
             dense_i: self.of_input().side_by_side(&of_input, inputs, vars),

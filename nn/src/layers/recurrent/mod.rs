@@ -1,5 +1,4 @@
-//! Recurrent layers: cells, which compute one step, and what goes through
-//! sequences with them.
+//! Recurrent layers: cells, which compute one step, and layers that run them over sequences.
 
 mod bidirectional;
 mod cell;

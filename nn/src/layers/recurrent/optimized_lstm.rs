@@ -1,4 +1,4 @@
-//! `OptimizedLSTMCell`.
+//! `OptimizedLSTMCell`: an LSTM cell with fused products.
 
 use super::cell::{CellFunction, First, RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
 use super::lstm::remember;
@@ -6,9 +6,8 @@ use crate::{Initializer, Linear, Module, Vars, init};
 use ramie_core::Array;
 use ramie_core::random::Key;
 
-/// Long short-term memory with one product for all gates
-/// (`nnx.OptimizedLSTMCell`, `nn.OptimizedLSTMCell`). The carry is memory and
-/// output.
+/// A long short-term memory cell with one product for all gates (`nnx.OptimizedLSTMCell`,
+/// `nn.OptimizedLSTMCell`). The carry is `(memory, output)`.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -19,28 +18,28 @@ use ramie_core::random::Key;
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct OptimizedLSTMCell {
-    /// Input gate, forget gate, new memory and output gate, of the input.
+    /// The map of the input, to input gate, forget gate, new memory and output gate.
     pub dense_i: Linear,
-    /// The same, of the carry.
+    /// The map of the carry, to the same values.
     pub dense_h: Linear,
-    /// What is applied to gates.
+    /// The activation of the gates.
     #[tree(fixed)]
     pub gate_fn: CellFunction,
-    /// What is applied to memory.
+    /// The activation of the memory.
     #[tree(fixed)]
     pub activation_fn: CellFunction,
-    /// How first carries are made.
+    /// Options of the initial carry.
     #[tree(fixed)]
     pub first: First,
 }
 
 cell_hyperparameters! {
-    /// The hyperparameters of an [`OptimizedLSTMCell`].
+    /// Options of an [`OptimizedLSTMCell`].
     ///
-    /// As Linen's module it is called with carry and input, and has the
+    /// As a Linen module, its argument is the pair of carry and input, and it has the
     /// parameters of an [`LSTMCell`](super::LSTMCell).
     OptimizedLSTMCellConfig of OptimizedLSTMCell as "OptimizedLSTMCell" {
-        /// What is applied to gates, `sigmoid` by default.
+        /// Sets the activation of the gates. Defaults to `sigmoid`.
         gate_fn: [CellFunction] = |x| x.sigmoid(),
         /// Sets the initializer of the biases. Defaults to zeros.
         bias_init: [Initializer] = init::zeros(),

@@ -1,4 +1,4 @@
-//! `RNN`: a cell that goes through sequences.
+//! `RNN`: a layer that runs a cell over sequences.
 
 use super::cell::{RNNCell, RNNCellConfig};
 use super::sequence::{expect_lengths, flip_sequences, last_carry};
@@ -10,17 +10,18 @@ use ramie_core::{Array, ScanOptions, scan_with};
 use ramie_derive::Tree;
 use std::borrow::Cow;
 
-/// How an [`RNN`] goes through sequences.
+/// Options of an [`RNN`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RNNOptions {
-    /// Whether the axis of time is the first one, instead of the one after the
-    /// batch.
+    /// Whether the time axis is the first one, instead of the one after the batch axes.
+    /// Defaults to `false`.
     pub time_major: bool,
-    /// Whether to go from the last element to the first.
+    /// Whether to run from the last element to the first. Defaults to `false`.
     pub reverse: bool,
-    /// Whether outputs in reverse are put back into the order of the inputs.
+    /// Whether the outputs of a reverse run are returned in the order of the inputs. Defaults
+    /// to `false`.
     pub keep_order: bool,
-    /// How many steps are written out in each round of the loop.
+    /// Number of steps unrolled in each iteration of the loop. Defaults to 1.
     pub unroll: usize,
 }
 
@@ -35,18 +36,18 @@ impl Default for RNNOptions {
     }
 }
 
-/// What an [`RNN`] is called with beside a sequence.
+/// The arguments of an [`RNN`]: sequences and optional settings.
 #[derive(Clone, Debug, Tree)]
 pub struct RNNInput<C> {
     /// The sequences.
     pub inputs: Array,
-    /// The first carry; by default the cell makes one.
+    /// The initial carry. Defaults to the cell's initial carry.
     pub initial_carry: Option<C>,
-    /// How long each sequence is, of the shape of the batch axes; by default
-    /// all are as long as the axis of time.
+    /// The length of each sequence, of the shape of the batch axes. Defaults to the size of the
+    /// time axis.
     pub seq_lengths: Option<Array>,
-    /// The key that the first carry is drawn with; by default, in the way of
-    /// NNX, one of the layer's stream, in that of Linen that of seed 0.
+    /// The RNG key of the initial carry. Defaults to a key from the layer's stream in NNX
+    /// style, and to the key of seed 0 in Linen style.
     pub init_key: Option<Key>,
 }
 
@@ -62,26 +63,26 @@ impl<C> From<Array> for RNNInput<C> {
 }
 
 impl<C> RNNInput<C> {
-    /// Sequences.
+    /// Creates the arguments for an array of sequences, with default settings.
     pub fn new(inputs: Array) -> RNNInput<C> {
         inputs.into()
     }
 
-    /// With a first carry.
+    /// Sets the initial carry.
     #[must_use]
     pub fn initial_carry(mut self, carry: C) -> RNNInput<C> {
         self.initial_carry = Some(carry);
         self
     }
 
-    /// With the length of each sequence.
+    /// Sets the length of each sequence.
     #[must_use]
     pub fn seq_lengths(mut self, lengths: Array) -> RNNInput<C> {
         self.seq_lengths = Some(lengths);
         self
     }
 
-    /// With the key that the first carry is drawn with.
+    /// Sets the RNG key of the initial carry.
     #[must_use]
     pub fn init_key(mut self, key: Key) -> RNNInput<C> {
         self.init_key = Some(key);
@@ -89,8 +90,8 @@ impl<C> RNNInput<C> {
     }
 }
 
-/// A cell that goes through sequences (`nnx.RNN`, `nn.RNN`): inputs
-/// `[batch.., time, features..]` to outputs of the same axes.
+/// A layer that runs a cell over sequences (`nnx.RNN`, `nn.RNN`): from inputs
+/// `[batch.., time, features..]` to outputs with the same axes.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -104,18 +105,17 @@ impl<C> RNNInput<C> {
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct RNN<C> {
-    /// What computes a step.
+    /// The cell, which computes one step.
     pub cell: C,
-    /// Where the keys of first carries come from.
+    /// The source of the RNG keys for initial carries.
     pub rngs: Option<RngStream>,
-    /// How it goes through sequences.
+    /// Options of the run over a sequence.
     #[tree(fixed)]
     pub options: RNNOptions,
 }
 
 impl<C: RNNCell> RNN<C> {
-    /// A cell that goes through sequences; keys of first carries come from a
-    /// stream of seed 0.
+    /// Creates a layer from a cell. Keys for initial carries come from a stream with seed 0.
     pub fn new(cell: C) -> RNN<C> {
         RNN {
             cell,
@@ -124,27 +124,27 @@ impl<C: RNNCell> RNN<C> {
         }
     }
 
-    /// With another way through sequences.
+    /// Sets the options of the run over a sequence.
     #[must_use]
     pub fn options(mut self, options: RNNOptions) -> RNN<C> {
         self.options = options;
         self
     }
 
-    /// The outputs of all steps.
+    /// Returns the outputs of all steps.
     ///
     /// # Panics
-    /// If the input has too few axes, or does not fit the cell.
+    /// Panics if the input has too few axes, or does not match the cell.
     #[track_caller]
     pub fn forward(&mut self, x: &Array) -> Array {
         observed!(mut self, |layer, x| layer.forward_with(RNNInput::new(x.clone())).1)
     }
 
-    /// The last carry, of each sequence if they have lengths, and the outputs
-    /// of all steps.
+    /// Returns the last carry and the outputs of all steps. If the sequences have lengths, the
+    /// carry is that after the last element of each sequence.
     ///
     /// # Panics
-    /// As [`forward`](RNN::forward), and if the carry or the lengths do not fit
+    /// Panics as [`forward`](RNN::forward) does, and if the carry or the lengths do not match
     /// the input.
     #[track_caller]
     pub fn forward_with(&mut self, input: RNNInput<C::Carry>) -> (C::Carry, Array) {
@@ -159,8 +159,8 @@ impl<C: RNNCell> Forward for RNN<C> {
     }
 }
 
-/// Goes through sequences with a cell. Keys of first carries are from the
-/// input, else from the stream, else that of seed 0.
+/// Runs a cell over sequences. The key of the initial carry comes from the input, otherwise
+/// from the stream, otherwise from seed 0.
 #[track_caller]
 pub(super) fn go<C: RNNCell>(
     cell: &C,
@@ -228,11 +228,10 @@ pub(super) fn go<C: RNNCell>(
     }
 }
 
-/// The hyperparameters of an [`RNN`] in the way of Linen, its cell the part
-/// `cell`.
+/// Options of an [`RNN`] as a Linen module, with the cell as the submodule `cell`.
 ///
-/// It is called with sequences, and gives outputs; or with an [`RNNInput`], and
-/// gives the last carry too.
+/// Its argument is an array of sequences, which returns the outputs, or an [`RNNInput`], which
+/// also returns the last carry.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, random};
@@ -254,7 +253,7 @@ impl<K: RNNCellConfig> RNNConfig<K> {
     /// Name of the Linen class.
     pub const CLASS: &'static str = "RNN";
 
-    /// A cell that goes through sequences.
+    /// Creates the options of a module that runs a cell over sequences.
     pub fn new(cell: K) -> RNNConfig<K> {
         RNNConfig {
             cell,
@@ -262,7 +261,7 @@ impl<K: RNNCellConfig> RNNConfig<K> {
         }
     }
 
-    /// With another way through sequences.
+    /// Sets the options of the run over a sequence.
     #[must_use]
     pub fn options(mut self, options: RNNOptions) -> RNNConfig<K> {
         self.options = options;
@@ -287,7 +286,7 @@ impl<K: RNNCellConfig> RNNConfig<K> {
     }
 }
 
-/// The carry of a configured cell.
+/// The carry type of a cell, given the type of its options.
 pub(super) type Carry<K> = <<K as RNNCellConfig>::Cell as RNNCell>::Carry;
 
 impl<K: RNNCellConfig> linen::Module<RNNInput<Carry<K>>, (Carry<K>, Array)> for RNNConfig<K> {

@@ -2,10 +2,10 @@
 
 use ramie_core::{Array, DType, Tree, tree};
 
-/// Sequences in the opposite order along the axis of time, which is the first
-/// axis if `time_major`, else the one after `num_batch_dims` axes. With
-/// lengths, of the shape of the batch axes, each sequence is turned around by
-/// itself, and what fills it up stays behind it (`flip_sequences`).
+/// Reverses sequences along the time axis (`flip_sequences`). That is the first axis if
+/// `time_major` is true, and the axis after `num_batch_dims` axes otherwise. With lengths, of
+/// the shape of the batch axes, each sequence is reversed separately and its padding stays at
+/// the end.
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -17,7 +17,7 @@ use ramie_core::{Array, DType, Tree, tree};
 /// ```
 ///
 /// # Panics
-/// If the array has too few axes, or the lengths another shape than the batch.
+/// Panics if the array has too few axes, or if the lengths do not have the shape of the batch.
 #[track_caller]
 pub fn flip_sequences(
     inputs: &Array,
@@ -62,8 +62,7 @@ pub(super) fn expect_lengths(lengths: &Array, batch: &[usize], inputs: &Array) {
     );
 }
 
-/// From carries stacked along a first axis of time the last one of each
-/// sequence.
+/// Returns the last carry of each sequence, from carries stacked along a leading time axis.
 #[track_caller]
 pub(super) fn last_carry<C: Tree>(carries: &C, lengths: &Array) -> C {
     let last = lengths.astype(DType::I32) - 1;

@@ -1,12 +1,12 @@
-//! `SimpleCell`.
+//! `SimpleCell`: a plain recurrent cell.
 
 use super::cell::{CellFunction, First, RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
 use crate::{Initializer, Linear, Module, Vars, init};
 use ramie_core::Array;
 use ramie_core::random::Key;
 
-/// The plain recurrent cell (`nnx.SimpleCell`, `nn.SimpleCell`): an affine map
-/// of input and carry, and an activation. Its carry is its output.
+/// A plain recurrent cell (`nnx.SimpleCell`, `nn.SimpleCell`): an affine map of input and
+/// carry, followed by an activation. The carry is the output.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -21,25 +21,24 @@ pub struct SimpleCell {
     pub dense_h: Linear,
     /// The map of the input.
     pub dense_i: Linear,
-    /// What is applied to the sum.
+    /// The activation of the sum.
     #[tree(fixed)]
     pub activation_fn: CellFunction,
     /// Whether the carry is added before the activation.
     pub residual: bool,
-    /// How first carries are made.
+    /// Options of the initial carry.
     #[tree(fixed)]
     pub first: First,
 }
 
 cell_hyperparameters! {
-    /// The hyperparameters of a [`SimpleCell`].
+    /// Options of a [`SimpleCell`].
     ///
-    /// As Linen's module it is called with carry and input.
+    /// As a Linen module, its argument is the pair of carry and input.
     SimpleCellConfig of SimpleCell as "SimpleCell" {
         /// Sets the initializer of the bias. Defaults to zeros.
         bias_init: [Initializer] = init::zeros(),
-        /// Whether the carry is added before the activation; it is not by
-        /// default.
+        /// Sets whether the carry is added before the activation. Defaults to `false`.
         residual: [bool] = false,
     }
 }
