@@ -123,7 +123,7 @@ impl fmt::Debug for Initializer {
     }
 }
 
-/// Selects the number of connections that the variance is divided by.
+/// The number of connections that the variance is divided by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FanMode {
     /// The number of inputs.

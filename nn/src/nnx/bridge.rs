@@ -1,4 +1,4 @@
-//! Bridges: a Linen module as a model, and a model as a Linen module.
+//! Bridges between styles: a Linen module as an NNX-style model, and the reverse.
 
 use super::graph::listed;
 use super::parts::for_each_mut;
@@ -11,22 +11,22 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-/// A Linen module with its variables, as a model in the way of NNX
-/// (`nnx.bridge.ToNNX`); [`to_nnx`] makes it.
+/// A Linen module with its variables, as an NNX-style model (`nnx.bridge.ToNNX`). [`to_nnx`]
+/// creates it.
 ///
-/// Its paths begin with the collection: `params.Dense_0.kernel`. The module is a
-/// fixed value, told from others by what [`Debug`] says of it.
+/// Paths begin with the collection: `params.Dense_0.kernel`. The module is a static value,
+/// compared by its [`Debug`] output.
 pub struct ToNnx<M> {
     /// The module.
     pub module: M,
-    /// Its variables.
+    /// The variables of the module.
     pub variables: Variables,
-    /// Where keys come from, one of each stream at each call.
+    /// The RNG streams. Each call takes a key from every stream.
     pub rngs: Rngs,
 }
 
-/// A Linen module as a model in the way of NNX, without variables yet; its
-/// streams of keys are forked from those given.
+/// Creates an NNX-style model from a Linen module, without variables yet. Its RNG streams are
+/// forked from `rngs`.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -49,7 +49,7 @@ pub fn to_nnx<M: Clone + Debug + Send + Sync + 'static>(module: M, rngs: &mut Rn
 }
 
 impl<M> ToNnx<M> {
-    /// The next key of each stream; `default` stands in for `params`.
+    /// Takes the next key of each stream. Without a stream `params`, `default` is used for it.
     fn streams(&mut self) -> Streams {
         let names: Vec<String> = self.rngs.items().map(|(n, _)| n.to_owned()).collect();
         let mut streams = Streams::none();
@@ -63,10 +63,10 @@ impl<M> ToNnx<M> {
         streams
     }
 
-    /// Makes the variables, for arguments like these.
+    /// Initializes the variables for arguments like these.
     ///
     /// # Panics
-    /// As [`linen::Module::init`].
+    /// Panics as [`linen::Module::init`] does.
     #[must_use]
     #[track_caller]
     pub fn lazy_init<A: Tree, O: Tree>(mut self, args: A) -> ToNnx<M>
@@ -78,10 +78,10 @@ impl<M> ToNnx<M> {
         self
     }
 
-    /// Calls the module. Its variables stay as they are.
+    /// Calls the module. Its variables do not change.
     ///
     /// # Panics
-    /// As [`linen::Module::apply`].
+    /// Panics as [`linen::Module::apply`] does.
     #[track_caller]
     pub fn call<A: Tree, O: Tree>(&mut self, args: A) -> O
     where
@@ -90,10 +90,10 @@ impl<M> ToNnx<M> {
         self.call_with(args, CollectionFilter::None)
     }
 
-    /// Calls the module, which may change these collections.
+    /// Calls the module, which may change the given collections.
     ///
     /// # Panics
-    /// As [`linen::Module::apply_with`].
+    /// Panics as [`linen::Module::apply_with`] does.
     #[track_caller]
     pub fn call_with<A: Tree, O: Tree>(
         &mut self,
@@ -135,8 +135,7 @@ impl<M: Clone + Debug + Send + Sync + 'static> Tree for ToNnx<M> {
     }
 }
 
-/// A model in the way of NNX as a Linen module (`nnx.bridge.ToLinen`);
-/// [`to_linen`] makes it.
+/// An NNX-style model as a Linen module (`nnx.bridge.ToLinen`). [`to_linen`] creates it.
 pub struct ToLinen<N, Make, Call> {
     class: String,
     make: Make,
@@ -144,13 +143,12 @@ pub struct ToLinen<N, Make, Call> {
     model: PhantomData<fn() -> N>,
 }
 
-/// A model in the way of NNX as a Linen module: how it is made of streams of
-/// keys, and how it is called.
+/// Creates a Linen module from an NNX-style model: `make` creates the model from RNG streams,
+/// `call` calls it.
 ///
-/// Its variables are those of the scope, in the collections of their kinds
-/// (`params`, `batch_stats`); arrays of no kind are in `arrays`, streams of keys
-/// in `rng_keys` and `rng_counts`. At a call, streams that the scope has keys
-/// for are seeded with them.
+/// Its variables are stored in the scope, in the collections of their kinds (`params`,
+/// `batch_stats`). Plain arrays are in `arrays`, RNG streams in `rng_keys` and `rng_counts`. A
+/// call reseeds the streams for which the scope has keys.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -178,12 +176,12 @@ where
     }
 }
 
-/// The collection of variables of a kind.
+/// Returns the collection of variables of a kind.
 fn collection(kind: Option<&str>) -> Cow<'_, str> {
     kind.map_or(Cow::Borrowed("arrays"), collection_of)
 }
 
-/// The keys that a scope has, as streams.
+/// Takes a key from each of the scope's streams.
 fn streams_of(scope: &mut Scope) -> Vec<(String, Key)> {
     let names: Vec<String> = scope.root().streams.names().map(str::to_owned).collect();
     let keys = names.into_iter().map(|name| {
@@ -193,7 +191,8 @@ fn streams_of(scope: &mut Scope) -> Vec<(String, Key)> {
     keys.collect()
 }
 
-/// Streams of these keys, and one for those that are not among them.
+/// Creates streams from keys, with a default stream for all other names if `with_default` is
+/// true.
 fn rngs_of(keys: &[(String, Key)], with_default: bool) -> Rngs {
     let start = match with_default {
         true => Rngs::new(0),
@@ -204,8 +203,7 @@ fn rngs_of(keys: &[(String, Key)], with_default: bool) -> Rngs {
     })
 }
 
-/// Puts the variables of a model into those collections of a scope that may be
-/// changed.
+/// Stores the variables of a model in the mutable collections of a scope.
 #[track_caller]
 fn store<N: Tree>(scope: &mut Scope, model: &N) {
     let mut all = Vec::new();
@@ -227,7 +225,7 @@ fn store<N: Tree>(scope: &mut Scope, model: &N) {
 }
 
 impl<N, Make, Call> ToLinen<N, Make, Call> {
-    /// The model with the variables of a scope.
+    /// Creates the model with the variables of a scope.
     #[track_caller]
     fn found(&self, scope: &mut Scope) -> N
     where
@@ -294,7 +292,7 @@ where
         if scope.is_initializing() {
             let keys = streams_of(scope);
             let mut model = (self.make)(&mut rngs_of(&keys, true));
-            // What a call changes is no first value.
+            // Store the initial values, before the call changes them.
             store(scope, &model);
             return (self.call)(&mut model, args);
         }

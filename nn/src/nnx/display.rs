@@ -1,4 +1,4 @@
-//! `display`: a model as text. `summary`: its size.
+//! `display`: a textual representation of a model. `summary`: its size.
 
 use crate::RngKey;
 use crate::quantity::Quantity;
@@ -8,7 +8,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-/// How many numbers there are, and how many bytes they take.
+/// A number of elements and their size in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Size {
     pub count: usize,
@@ -18,7 +18,7 @@ pub(super) struct Size {
 impl Size {
     fn of(kind: Option<&str>, aval: Aval) -> Size {
         let elements: usize = aval.shape().iter().product();
-        // A key is one thing, of several words.
+        // A key counts as one element, although it has several words.
         let words = match kind {
             Some(RngKey::KIND) => aval.shape().last().copied().unwrap_or(1).max(1),
             _ => 1,
@@ -35,7 +35,7 @@ impl Size {
     }
 }
 
-/// `4,224 (16.9 KB)`.
+/// Formats as `4,224 (16.9 KB)`.
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Size { count, bytes } = *self;
@@ -43,7 +43,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// The name of a kind of variable as a type: `BatchStat` for `batch_stat`.
+/// Returns the type name of a kind of variable: `BatchStat` for `batch_stat`.
 pub(super) fn type_of_kind(kind: Option<&str>) -> String {
     let Some(kind) = kind else {
         return "Array".into();
@@ -56,24 +56,24 @@ pub(super) fn type_of_kind(kind: Option<&str>) -> String {
     words.collect()
 }
 
-/// A part of a tree: what is below one step of a path.
+/// A node of a tree: everything below one component of a path.
 #[derive(Default)]
 pub(super) struct Item {
     pub name: String,
-    /// The type, if it says one.
+    /// The type name, if the node has one.
     pub type_name: Option<&'static str>,
     pub kind: Option<&'static str>,
-    /// A value that is not traced.
+    /// The description of a static value.
     value: Option<String>,
-    /// The array that it is.
+    /// The type of the array, if the node is a leaf.
     pub leaf: Option<Aval>,
     pub children: Vec<Item>,
-    /// What is in it, by kind.
+    /// The sizes of all leaves below, by kind.
     pub sizes: BTreeMap<String, Size>,
 }
 
 impl Item {
-    /// The parts of a tree.
+    /// Collects the nodes of a tree.
     pub fn of<T: Tree>(tree: &T) -> Item {
         let mut items = Items(vec![Item::default()]);
         tree.walk(&mut items);
@@ -125,7 +125,7 @@ impl Item {
     }
 }
 
-/// Gathers items, the open ones in a list.
+/// Collects items on a stack of open ones.
 struct Items(Vec<Item>);
 
 impl Items {
@@ -148,7 +148,7 @@ impl Visitor for Items {
         self.top().value = Some("None".into());
     }
     fn enter(&mut self, key: Key<'_>) {
-        // Leaves below are of the kind of what they are in.
+        // Leaves inherit the kind of the node that contains them.
         let kind = self.top().kind;
         self.0.push(Item {
             name: key.to_string(),
@@ -172,8 +172,8 @@ impl Visitor for Items {
     }
 }
 
-/// A model as text: the types of its parts, kinds, shapes and element types of
-/// its variables, and its hyperparameters (`nnx.display`).
+/// Formats a model as text: the types of its nodes, the kinds, shapes and dtypes of its
+/// variables, and its hyperparameters (`nnx.display`).
 ///
 /// ```no_run
 /// use ramie_nn::{Linear, Rngs, nnx};
@@ -195,25 +195,25 @@ pub fn display<M: Tree>(model: &M) -> String {
     text
 }
 
-/// How large a model is.
+/// The size of a model, by the types of its variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     sizes: BTreeMap<String, Size>,
 }
 
 impl Summary {
-    /// How many parameters there are.
+    /// Returns the number of elements of all parameters.
     pub fn parameters(&self) -> usize {
         self.count("Param")
     }
 
-    /// How many numbers variables of a type have, `BatchStat` say; keys of
-    /// streams and their counts are `RngState`.
+    /// Returns the number of elements of all variables of a type, such as `BatchStat`. RNG keys
+    /// and counts are of type `RngState`.
     pub fn count(&self, type_name: &str) -> usize {
         self.sizes.get(type_name).map_or(0, |s| s.count)
     }
 
-    /// How many bytes all arrays take.
+    /// Returns the size of all arrays in bytes.
     pub fn bytes(&self) -> usize {
         self.sizes.values().map(|s| s.bytes).sum()
     }
@@ -230,7 +230,7 @@ impl fmt::Display for Summary {
     }
 }
 
-/// How large a model is, by the types of its variables.
+/// Returns the size of a model, by the types of its variables.
 ///
 /// ```no_run
 /// use ramie_nn::{Linear, Rngs, nnx};

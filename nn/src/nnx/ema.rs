@@ -1,4 +1,4 @@
-//! `Ema`: averaged variables. `TrainState`: what a train step changes.
+//! `Ema`: averages of variables. `TrainState`: the state of a train step.
 
 use super::filter::{Filter, of_type};
 use super::graph::{self, GraphDef, listed};
@@ -22,18 +22,18 @@ use ramie_optim::{ExtraArgs, GradientTransformation, OptState, safe_increment};
 /// ```
 #[derive(Tree)]
 pub struct Ema {
-    /// How much of the average stays at each update.
+    /// The weight of the old average in each update.
     pub decay: f64,
-    /// The averages, by the paths of the model.
+    /// The averages, by their paths in the model.
     pub params: State,
 }
 
 impl Ema {
-    /// Averages of those leaves of a model that a filter accepts, beginning with
-    /// their values.
+    /// Creates averages of the leaves of a model that a filter accepts, starting at their
+    /// current values.
     ///
     /// # Panics
-    /// If the filter accepts no leaf, or one that is no variable.
+    /// Panics if the filter accepts no leaf, or a leaf that is not a variable.
     #[track_caller]
     pub fn new<M: Tree>(model: &M, decay: f64, only: impl Filter) -> Ema {
         let params = graph::state(model, only);
@@ -52,11 +52,10 @@ impl Ema {
         Ema { decay, params }
     }
 
-    /// Moves the averages towards the variables:
-    /// `average = decay * average + (1 - decay) * variable`.
+    /// Updates the averages: `average = decay * average + (1 - decay) * variable`.
     ///
     /// # Panics
-    /// If the model lacks one of the variables.
+    /// Panics if the model lacks one of the variables.
     #[track_caller]
     pub fn update<M: Tree>(&mut self, model: &M) {
         let values = State::of(model).filter(|path, _| self.params.get(path).is_some());
@@ -65,10 +64,10 @@ impl Ema {
         });
     }
 
-    /// The model with the averages in the place of its variables.
+    /// Returns a copy of the model with its variables replaced by their averages.
     ///
     /// # Panics
-    /// If the model lacks one of the variables.
+    /// Panics if the model lacks one of the variables.
     #[track_caller]
     pub fn apply_to<M: Tree>(&self, model: &M) -> M {
         let mut averaged = graph::copy(model);
@@ -77,8 +76,8 @@ impl Ema {
     }
 }
 
-/// What a train step changes, with the model taken apart (`nnx.TrainState`): the
-/// structure, the parameters, all other arrays, and the optimizer's state.
+/// The state of a train step, with the model split into its structure, its parameters and all
+/// other arrays, and with the optimizer's state (`nnx.TrainState`).
 ///
 /// ```
 /// use ramie_core::Array;
@@ -97,19 +96,19 @@ pub struct TrainState<M: Tree> {
     pub params: State,
     /// All other arrays of the model.
     pub others: State,
-    /// What turns gradients into updates.
+    /// The transformation from gradients to updates.
     pub tx: GradientTransformation,
-    /// Its state.
+    /// The state of the transformation.
     pub opt_state: OptState,
-    /// Steps made, 0-d `i32`.
+    /// Number of steps so far, 0-d `i32`.
     pub step: OptVariable,
 }
 
 impl<M: Tree> TrainState<M> {
-    /// The state before the first step.
+    /// Creates the state before the first step.
     ///
     /// # Panics
-    /// If the model has no parameters.
+    /// Panics if the model has no parameters.
     #[track_caller]
     pub fn create(model: &M, tx: impl Into<GradientTransformation>) -> TrainState<M> {
         let (graphdef, (params, others)) = graph::split(model, (of_type::<Param>(), true));
@@ -129,25 +128,26 @@ impl<M: Tree> TrainState<M> {
         }
     }
 
-    /// The model.
+    /// Returns the model.
     pub fn model(&self) -> M {
         graph::merge(&self.graphdef, (self.params.clone(), self.others.clone()))
     }
 
-    /// Takes over what a call changed of the model besides its parameters.
+    /// Copies the model's arrays other than parameters into the state, after a call has changed
+    /// them.
     ///
     /// # Panics
-    /// If it is not such a model.
+    /// Panics if the model lacks one of these arrays.
     #[track_caller]
     pub fn update_others(&mut self, model: &M) {
         let others = State::of(model).filter(|path, _| self.others.get(path).is_some());
         self.others = self.others.zip(&others, |_, new| new.clone());
     }
 
-    /// Makes one step.
+    /// Updates the parameters with one optimization step.
     ///
     /// # Panics
-    /// If the gradients are not those of the parameters.
+    /// Panics if the gradients do not match the parameters.
     #[track_caller]
     pub fn apply_gradients(&mut self, grads: State) {
         let (state, extra) = (&mut self.opt_state, ExtraArgs::new());

@@ -1,29 +1,27 @@
-//! `Filter`: which leaves of a model.
+//! `Filter`: selects leaves of a model.
 
 use crate::{Metadata, RngKey, Variable};
 use ramie_core::Array;
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
-/// What a filter sees of a leaf.
+/// The description of a leaf that is passed to a filter.
 #[derive(Clone, Copy)]
 pub struct Leaf<'a> {
     /// The dotted path.
     pub path: &'a str,
-    /// The kind of the variable, if it is one.
+    /// The kind of the variable, if the leaf is one.
     pub kind: Option<&'static str>,
-    /// What is known of the variable beside its value. States have no metadata,
-    /// models do.
+    /// The metadata of the variable. The leaves of a [`State`](ramie_core::State) have none.
     pub metadata: Option<&'a Metadata>,
     /// The array.
     pub array: &'a Array,
 }
 
-/// Which leaves of a model, or of a [`State`](ramie_core::State).
+/// A predicate that selects leaves of a model or of a [`State`](ramie_core::State).
 ///
-/// The filters of Flax are types of this module; the name of a kind of variable
-/// or of a tag is a filter, so are `true` and `false`, and functions of path and
-/// kind.
+/// The types of this module are Flax's filters. Other filters are the name of a kind of
+/// variable or of a tag, `true`, `false`, and functions of path and kind.
 ///
 /// ```
 /// use ramie_core::{Array, DType};
@@ -40,7 +38,7 @@ pub struct Leaf<'a> {
     note = "filters are `of_type::<Param>()`, `PathContains(\"encoder\")`, names of kinds such as \"param\", `All`, `Any` and `Not` of filters; a closure needs the types of its arguments: |path: &str, kind: Option<&'static str>|"
 )]
 pub trait Filter: Send + Sync {
-    /// Whether a leaf is among them.
+    /// Returns `true` if the filter selects the leaf.
     fn accepts(&self, leaf: &Leaf<'_>) -> bool;
 }
 
@@ -50,15 +48,14 @@ impl<F: Fn(&str, Option<&'static str>) -> bool + Send + Sync> Filter for F {
     }
 }
 
-/// All leaves, or none.
+/// Selects all leaves, or none.
 impl Filter for bool {
     fn accepts(&self, _: &Leaf<'_>) -> bool {
         *self
     }
 }
 
-/// The leaves of a kind with this name, and those with this tag in their
-/// metadata.
+/// Selects leaves whose kind has this name, and leaves with this tag in their metadata.
 impl Filter for &'static str {
     fn accepts(&self, leaf: &Leaf<'_>) -> bool {
         leaf.kind == Some(self) || WithTag(self).accepts(leaf)
@@ -77,8 +74,8 @@ impl Filter for std::sync::Arc<dyn Filter> {
     }
 }
 
-/// A function of path and kind as a filter: the types of the arguments of a
-/// closure need not be written.
+/// Returns a function of path and kind as a filter. The types of a closure's arguments are
+/// inferred.
 ///
 /// ```
 /// use ramie_nn::nnx::{Filter, predicate};
@@ -88,7 +85,7 @@ pub fn predicate<F: Fn(&str, Option<&'static str>) -> bool + Send + Sync>(f: F) 
     f
 }
 
-/// Every leaf.
+/// Selects every leaf.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Everything;
 
@@ -98,7 +95,7 @@ impl Filter for Everything {
     }
 }
 
-/// No leaf.
+/// Selects no leaf.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nothing;
 
@@ -108,9 +105,9 @@ impl Filter for Nothing {
     }
 }
 
-/// What a filter by type can ask for: the kinds of variables.
+/// A type that [`of_type`] accepts: one or more kinds of variables.
 pub trait KindOf {
-    /// The names of the kinds that are of this type.
+    /// The names of the kinds of this type.
     const KINDS: &'static [&'static str];
 }
 
@@ -118,7 +115,7 @@ impl<V: Variable> KindOf for V {
     const KINDS: &'static [&'static str] = &[V::KIND];
 }
 
-/// The state of random streams: keys and counts (`nnx.RngState`).
+/// The state of RNG streams: keys and counts (`nnx.RngState`).
 #[derive(Clone, Copy, Debug)]
 pub struct RngState;
 
@@ -130,7 +127,7 @@ impl KindOf for RngKey {
     const KINDS: &'static [&'static str] = &[RngKey::KIND];
 }
 
-/// The variables of one type; [`of_type`] makes it.
+/// Selects the variables of one type. [`of_type`] creates it.
 pub struct OfType<V>(PhantomData<fn(V)>);
 
 impl<V> Clone for OfType<V> {
@@ -140,7 +137,7 @@ impl<V> Clone for OfType<V> {
 }
 impl<V> Copy for OfType<V> {}
 
-/// The variables of type `V` (`nnx.OfType`): `of_type::<Param>()`.
+/// Creates a filter that selects variables of type `V` (`nnx.OfType`): `of_type::<Param>()`.
 pub fn of_type<V: KindOf>() -> OfType<V> {
     OfType(PhantomData)
 }
@@ -151,7 +148,7 @@ impl<V: KindOf> Filter for OfType<V> {
     }
 }
 
-/// The leaves of the kind with this name.
+/// Selects leaves whose kind has this name.
 #[derive(Clone, Debug)]
 pub struct Kind(pub Cow<'static, str>);
 
@@ -161,8 +158,8 @@ impl Filter for Kind {
     }
 }
 
-/// The leaves with this name among the steps of their path: `"encoder"` for
-/// everything in a field `encoder` at whatever depth.
+/// Selects leaves with this component in their path: `"encoder"` for everything in a field
+/// `encoder` at any depth.
 #[derive(Clone, Debug)]
 pub struct PathContains<S>(pub S);
 
@@ -172,8 +169,8 @@ impl<S: AsRef<str> + Send + Sync> Filter for PathContains<S> {
     }
 }
 
-/// The leaves with these letters in one of the steps of their path
-/// (`nnx.PathContains` with `exact=False`).
+/// Selects leaves with this substring in a component of their path (`nnx.PathContains` with
+/// `exact=False`).
 #[derive(Clone, Debug)]
 pub struct PathContainsPart<S>(pub S);
 
@@ -184,12 +181,12 @@ impl<S: AsRef<str> + Send + Sync> Filter for PathContainsPart<S> {
     }
 }
 
-/// The leaves at these paths (`nnx.PathIn`).
+/// Selects leaves at these paths (`nnx.PathIn`).
 #[derive(Clone, Debug)]
 pub struct PathIn(Vec<String>);
 
 impl PathIn {
-    /// The leaves at these dotted paths.
+    /// Creates a filter that selects leaves at these dotted paths.
     pub fn new<S: Into<String>>(paths: impl IntoIterator<Item = S>) -> PathIn {
         PathIn(paths.into_iter().map(Into::into).collect())
     }
@@ -201,7 +198,7 @@ impl Filter for PathIn {
     }
 }
 
-/// The variables whose metadata have an entry `tag` (`nnx.HasTag`).
+/// Selects variables whose metadata has an entry `tag` (`nnx.HasTag`).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HasTag;
 
@@ -211,11 +208,10 @@ impl Filter for HasTag {
     }
 }
 
-/// The entry of the metadata that tags a variable.
+/// The metadata entry that tags a variable.
 const TAG: &str = "tag";
 
-/// The variables whose metadata have the entry `tag` with this value
-/// (`nnx.WithTag`).
+/// Selects variables whose metadata has an entry `tag` with this value (`nnx.WithTag`).
 ///
 /// ```
 /// use ramie_core::{Array, DType};
@@ -235,7 +231,7 @@ impl<S: AsRef<str> + Send + Sync> Filter for WithTag<S> {
     }
 }
 
-/// The leaves that a filter does not accept.
+/// Selects leaves that the filter does not select.
 #[derive(Clone, Copy, Debug)]
 pub struct Not<F>(pub F);
 
@@ -245,11 +241,11 @@ impl<F: Filter> Filter for Not<F> {
     }
 }
 
-/// The leaves that all filters of a tuple accept.
+/// Selects leaves that all filters of a tuple select.
 #[derive(Clone, Copy, Debug)]
 pub struct All<T>(pub T);
 
-/// The leaves that one of the filters of a tuple accepts.
+/// Selects leaves that at least one filter of a tuple selects.
 #[derive(Clone, Copy, Debug)]
 pub struct Any<T>(pub T);
 

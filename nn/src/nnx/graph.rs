@@ -1,4 +1,4 @@
-//! `split` and `merge`: models as their structure and their arrays.
+//! `split` and `merge`: convert models to their structure and their arrays, and back.
 
 use super::filter::{Filter, Leaf};
 use crate::for_each_variable;
@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// A filter, or several in a tuple, each of which gets the leaves that no filter
-/// before it took. `()` takes all.
+/// A filter, or a tuple of filters. Each leaf belongs to the first filter that accepts it. `()`
+/// accepts all leaves.
 pub trait Filters {
-    /// A [`State`] for each filter.
+    /// A [`State`] per filter.
     type States: States;
     #[doc(hidden)]
     const COUNT: usize;
@@ -23,9 +23,9 @@ pub trait Filters {
     fn gather(states: Vec<State>) -> Self::States;
 }
 
-/// A state, or several in a tuple.
+/// A state, or a tuple of states.
 pub trait States {
-    /// The states, in order.
+    /// Returns the states, in order.
     fn list(self) -> Vec<State>;
 }
 
@@ -98,7 +98,7 @@ several!(3; A 0 State, B 1 State, C 2 State);
 several!(4; A 0 State, B 1 State, C 2 State, D 3 State);
 several!(5; A 0 State, B 1 State, C 2 State, D 3 State, E 4 State);
 
-/// Paths in a message.
+/// Formats paths for a message.
 pub(crate) fn listed<S: AsRef<str>>(paths: &[S]) -> String {
     const LISTED: usize = 8;
     let mut text: Vec<&str> = paths.iter().take(LISTED).map(AsRef::as_ref).collect();
@@ -109,7 +109,7 @@ pub(crate) fn listed<S: AsRef<str>>(paths: &[S]) -> String {
     text.join(", ")
 }
 
-/// The leaves of each filter, and the paths of those that none accepts.
+/// Returns the leaves of each filter, and the paths of the leaves that no filter accepts.
 #[track_caller]
 fn divide<M: Tree, F: Filters>(model: &M, filters: &F) -> (F::States, Vec<String>) {
     let mut place = Vec::new();
@@ -134,19 +134,19 @@ fn divide<M: Tree, F: Filters>(model: &M, filters: &F) -> (F::States, Vec<String
     (F::gather(states.collect()), others)
 }
 
-/// The structure of a model without its arrays (`nnx.GraphDef`): its type, its
-/// fixed values, and the paths and types of the arrays.
+/// The structure of a model without its arrays (`nnx.GraphDef`): its type, its static values,
+/// and the paths and types of its arrays.
 ///
-/// It is a fixed part of a tree, so that a compiled function can take it as an
-/// argument, and is compiled for it.
+/// It is a static part of a pytree. A compiled function can take it as an argument and is
+/// compiled for its value.
 pub struct GraphDef<M> {
     model: M,
-    /// The paths of its leaves.
+    /// The paths of the leaves.
     paths: Arc<[String]>,
 }
 
 impl<M: Tree> GraphDef<M> {
-    /// The structure of a model.
+    /// Returns the structure of a model.
     pub fn of(model: &M) -> GraphDef<M> {
         GraphDef {
             model: tree::shape_dtype_structs(model),
@@ -154,15 +154,15 @@ impl<M: Tree> GraphDef<M> {
         }
     }
 
-    /// The model with types in the place of arrays.
+    /// Returns the model with abstract arrays, which only have types.
     pub fn model(&self) -> &M {
         &self.model
     }
 
-    /// The model with the arrays of these states; see [`merge`].
+    /// Creates the model with the arrays of these states; see [`merge`].
     ///
     /// # Panics
-    /// If a leaf is in none of the states, or in two, or a state has a leaf that
+    /// Panics if a leaf is in none or in several of the states, or if a state has a leaf that
     /// the model lacks.
     #[track_caller]
     pub fn merge(&self, states: impl States) -> M {
@@ -179,7 +179,7 @@ impl<M: Tree> Clone for GraphDef<M> {
     }
 }
 
-/// Shows the fixed values of a tree alone.
+/// Forwards only the static values of a tree.
 struct FixedOnly<'a>(&'a mut dyn Visitor);
 
 impl Visitor for FixedOnly<'_> {
@@ -208,9 +208,9 @@ impl<M: Tree> fmt::Debug for GraphDef<M> {
     }
 }
 
-/// A model as its structure and its arrays: a [`State`] for each filter, or one
-/// of all arrays for `()` (`nnx.split`). A leaf goes to the first filter that
-/// accepts it. The model itself stays as it is; nothing is copied.
+/// Splits a model into its structure and its arrays (`nnx.split`): one [`State`] per filter, or
+/// a single one with all arrays for `()`. Each leaf belongs to the first filter that accepts
+/// it. The model is unchanged, and no data is copied.
 ///
 /// ```
 /// use ramie_core::{Array, DType};
@@ -225,7 +225,7 @@ impl<M: Tree> fmt::Debug for GraphDef<M> {
 /// ```
 ///
 /// # Panics
-/// If no filter accepts a leaf; the message names the leaves.
+/// Panics if no filter accepts a leaf; the message lists these leaves.
 #[track_caller]
 pub fn split<M: Tree, F: Filters>(model: &M, filters: F) -> (GraphDef<M>, F::States) {
     let (states, others) = divide(model, &filters);
@@ -238,12 +238,12 @@ pub fn split<M: Tree, F: Filters>(model: &M, filters: F) -> (GraphDef<M>, F::Sta
     (GraphDef::of(model), states)
 }
 
-/// The model of a structure and the arrays of all states (`nnx.merge`). Shapes
-/// may be others than those of the model that was split.
+/// Creates a model from a structure and the arrays of all states (`nnx.merge`). Shapes may
+/// differ from those of the model that was split.
 ///
 /// # Panics
-/// If a leaf is in none of the states, or in two, or a state has a leaf that the
-/// model lacks. The message names them.
+/// Panics if a leaf is in none or in several of the states, or if a state has a leaf that the
+/// model lacks. The message lists these leaves.
 #[track_caller]
 pub fn merge<M: Tree>(graphdef: &GraphDef<M>, states: impl States) -> M {
     let mut arrays: BTreeMap<String, Array> = BTreeMap::new();
@@ -283,22 +283,23 @@ pub fn merge<M: Tree>(graphdef: &GraphDef<M>, states: impl States) -> M {
     model
 }
 
-/// The leaves of a model that a filter accepts, or a state for each filter of a
-/// tuple (`nnx.state`).
+/// Returns the leaves of a model that a filter accepts, or one state per filter of a tuple
+/// (`nnx.state`).
 pub fn state<M: Tree, F: Filters>(model: &M, filters: F) -> F::States {
     divide(model, &filters).0
 }
 
-/// The structure of a model (`nnx.graphdef`).
+/// Returns the structure of a model (`nnx.graphdef`).
 pub fn graphdef<M: Tree>(model: &M) -> GraphDef<M> {
     GraphDef::of(model)
 }
 
-/// Replaces those arrays of a model that states have, by path (`nnx.update`).
+/// Replaces the arrays of a model by those of the states, by path (`nnx.update`). Other arrays
+/// are unchanged.
 ///
 /// # Panics
-/// If a state has a leaf that the model lacks, or of another shape or element
-/// type. [`State::update`] reports it as an error.
+/// Panics if a state has a leaf that the model lacks, or that has another shape or dtype.
+/// [`State::update`] returns an error instead.
 #[track_caller]
 pub fn update<M: Tree>(model: &mut M, states: impl States) {
     for state in states.list() {
@@ -308,21 +309,22 @@ pub fn update<M: Tree>(model: &mut M, states: impl States) {
     }
 }
 
-/// Returns a copy of the model (`nnx.clone`): handles to the same arrays, which
-/// nothing changes in place while both have them.
+/// Returns a copy of the model (`nnx.clone`). It shares the arrays, which are never changed in
+/// place while both models have them.
 ///
-/// What the copy changes, the model does not see. In a traced function, a copy that
-/// draws keys or updates statistics and is then dropped is reported on stderr.
+/// Changes of the copy do not affect the model. In a traced function, a warning on stderr
+/// reports a copy that draws keys or updates statistics and is then dropped.
 pub fn clone<M: Tree>(model: &M) -> M {
     lost::copying(|| copy(model))
 }
 
-/// The model for a transformation, whose changes go back to it.
+/// Copies the model for a transformation, which later writes the changes back to the model.
 pub(crate) fn copy<M: Tree>(model: &M) -> M {
     tree::map(model, Array::clone)
 }
 
-/// Replaces a model by what a transformation made of it. A copy stays a copy.
+/// Replaces a model by its state after a transformation. The history of its variables is kept:
+/// a copy stays a copy.
 pub(crate) fn replace<M: Tree>(model: &mut M, after: M) {
     let mut before = Vec::new();
     if is_tracing() {
@@ -343,14 +345,14 @@ pub(crate) fn replace<M: Tree>(model: &mut M, after: M) {
     }
 }
 
-/// The writes to the variables of a model, for [`add_writes`].
+/// Returns the writes to the variables of a model, for [`add_writes`].
 pub(super) fn writes<M: Tree>(model: &mut M) -> Vec<History> {
     let mut writes = Vec::new();
     for_each_history(model, |history| writes.push(history.writes()));
     writes
 }
 
-/// Records writes to a model in another of the same structure.
+/// Adds writes to the history of another model of the same structure.
 pub(super) fn add_writes<M: Tree>(model: &mut M, writes: &[History]) {
     let mut writes = writes.iter();
     for_each_history(model, |history| {
@@ -368,8 +370,8 @@ fn for_each_history<M: Tree>(model: &mut M, mut f: impl FnMut(&mut History)) {
     });
 }
 
-/// What differs in the structure of two trees, if anything does: paths, or fixed
-/// values.
+/// Describes the first difference in the structure of two trees, in a path or a static value.
+/// Returns `None` if there is none.
 pub(crate) fn difference<T: Tree>(before: &T, after: &T) -> Option<String> {
     struct Parts(Vec<String>);
     impl Visitor for Parts {

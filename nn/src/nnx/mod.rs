@@ -1,21 +1,20 @@
-//! Models in the way of Flax's NNX: structs that hold their variables.
+//! Models in the style of Flax's NNX: structs that own their variables.
 //!
-//! A model is a value: a struct that derives [`Module`](crate::Module), whose
-//! fields are variables, layers and hyperparameters. [`split`] takes it apart
-//! into its structure and its arrays, by [`Filter`]; [`merge`] puts it together
-//! again. Functions of `&mut model` are transformed by the functions of this
-//! module, and what they change of the model comes out.
+//! A model is a value: a struct that derives [`Module`](crate::Module), with variables, layers
+//! and hyperparameters as fields. [`split`] divides it into its structure and its arrays, by
+//! [`Filter`]; [`merge`] combines them again. The functions of this module transform functions
+//! of `&mut model`, and write the changes back to the model.
 //!
 //! ```no_run
 //! use ramie_core::{Array, DType};
 //! use ramie_nn::nnx::{self, Carry, Everything, RngState, StateAxes, of_type};
 //! use ramie_nn::{Linear, Module, Param, Rngs};
 //!
-//! // Five layers as one, each with its own parameters.
+//! // Stack five layers, each with its own parameters.
 //! let mut rngs = Rngs::new(0).split(5);
 //! let mut layers = nnx::vmap(&mut rngs, (), 0, |rngs, ()| Linear::new(4, 4, rngs));
 //!
-//! // The gradient through all of them.
+//! // Compute the gradient through all of them.
 //! let x = Array::ones(&[2, 4], DType::F32);
 //! let grads = nnx::grad(&mut layers, |layers| {
 //!     let (y, ()) = nnx::scan(layers, x.clone(), (), 0, |l, x, ()| (l.forward(&x).tanh(), ()));
@@ -25,10 +24,9 @@
 //! ```
 //!
 //! # Shared variables
-//! A struct owns its variables, so that no two layers hold the same one. Weights
-//! are tied where they are used: the output layer of a language model takes the
-//! embedding that the input layer holds, and the gradient is the sum of both
-//! uses.
+//! A struct owns its variables, so two layers cannot contain the same one. Weights are tied
+//! where they are used: the output layer of a language model borrows the embedding of the input
+//! layer, and the gradient is the sum of both uses.
 //!
 //! ```no_run
 //! use ramie_core::Array;

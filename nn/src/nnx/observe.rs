@@ -1,4 +1,4 @@
-//! `observe`: calls of layers, as they report them.
+//! `observe`: records the calls of layers.
 
 use super::parts::for_each_node;
 use ramie_core::tree::{self, Tree, shape_dtype_structs};
@@ -7,7 +7,7 @@ use std::any::TypeId;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-/// What is kept of each call.
+/// Options of a recording.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Recording {
     outputs: bool,
@@ -16,35 +16,35 @@ pub(super) struct Recording {
 }
 
 impl Recording {
-    /// The values of the outputs.
+    /// Records the values of outputs.
     pub fn outputs(mut self) -> Recording {
         self.outputs = true;
         self
     }
 
-    /// How to compute what a call costs.
+    /// Records closures that compute the costs of calls.
     pub fn costs(mut self, flops: bool, vjp_flops: bool) -> Recording {
         (self.flops, self.vjp_flops) = (flops, vjp_flops);
         self
     }
 }
 
-/// Floating-point operations of a call, and of it with its derivative.
+/// Floating-point operations of a call, and of the call with its derivative.
 pub(super) type Costs = (Option<f64>, Option<f64>);
 
-/// A call that a layer reported.
+/// A recorded call of a layer.
 pub(super) struct Call {
     pub path: String,
     pub inputs: Vec<String>,
     pub outputs: Vec<String>,
-    /// Outputs by their paths, if they are kept.
+    /// The outputs by their paths, if recorded.
     pub values: Vec<(String, Array)>,
     pub costs: Option<Box<dyn FnOnce() -> Costs>>,
 }
 
 struct Recorder {
     recording: Recording,
-    /// Where each node of the model is, by address and type.
+    /// The path of each node of the model, by its address and type.
     places: HashMap<(usize, TypeId), String>,
     calls: Vec<Call>,
 }
@@ -53,11 +53,11 @@ thread_local! {
     static RECORDERS: RefCell<Vec<Recorder>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Ends a recording when it is dropped.
+/// Ends a recording when dropped.
 pub(super) struct Guard(());
 
 impl Guard {
-    /// The calls, in the order in which they began.
+    /// Returns the calls, in the order in which they began.
     pub fn finish(self) -> Vec<Call> {
         let recorder = RECORDERS.with_borrow_mut(Vec::pop);
         std::mem::forget(self);
@@ -71,7 +71,7 @@ impl Drop for Guard {
     }
 }
 
-/// Records the calls of the parts of a model, which must stay where it is.
+/// Starts recording the calls of a model's layers. The model must not move in the meantime.
 pub(super) fn start<M: Tree>(model: &M, recording: Recording) -> Guard {
     let mut places = HashMap::new();
     for_each_node(model, |path, _, node| {
@@ -88,19 +88,18 @@ pub(super) fn start<M: Tree>(model: &M, recording: Recording) -> Guard {
     Guard(())
 }
 
-/// Types of the arrays of a tree.
+/// Returns the types of a tree's arrays.
 pub(super) fn types<T: Tree>(tree: &T) -> Vec<String> {
     let leaves = tree::leaves(tree);
     leaves.iter().map(|a| a.aval().to_string()).collect()
 }
 
-/// Reports a call of a layer to a table or a capture that is being made, and
-/// makes it; `None`, at next to no cost, where nobody asks.
+/// Runs a call of a layer and records it, if [`tabulate`](super::tabulate) or a capture is
+/// active. Otherwise returns `None`, at negligible cost.
 ///
-/// The layers of this crate report their calls in this way; layers of one's own
-/// can, so that [`tabulate`](super::tabulate) knows what goes in and out of them.
-/// `compute` is a function, not a closure with captures, and must not report the
-/// same call again.
+/// The layers of this crate record their calls this way. Custom layers can do so, too: then
+/// [`tabulate`](super::tabulate) shows their inputs and outputs. `compute` is a function, not a
+/// closure with captures, and must not record the same call again.
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -132,9 +131,9 @@ pub fn observe<L: Tree, A: Tree, R: Tree>(
     Some(out)
 }
 
-/// A layer's call with the array of this name, reported by [`observe`], or by
-/// [`observe_mut`] with `mut`. The call is written out in place, so that its
-/// panics name the line of the caller.
+/// Expands to a layer's call with one array, recorded by [`observe`], or with `mut` by
+/// [`observe_mut`]. The call is expanded in place, so that its panics report the line of the
+/// caller.
 macro_rules! observed {
     ($this:ident, |$layer:ident, $x:ident| $call:expr) => {
         $crate::nnx::observed!(observe, $this, $layer, $x, $call)
@@ -157,7 +156,7 @@ macro_rules! observed {
 }
 pub(crate) use observed;
 
-/// [`observe`] for a layer that its call changes.
+/// Like [`observe`], for a layer that is changed by its call.
 pub fn observe_mut<L: Tree, A: Tree, R: Tree>(
     layer: &mut L,
     args: A,
@@ -172,7 +171,7 @@ pub fn observe_mut<L: Tree, A: Tree, R: Tree>(
     Some(out)
 }
 
-/// A call that has begun: its place among the calls, and what is kept of it.
+/// A call that has begun: its index among the calls, and the options of the recording.
 type Begun = (usize, Recording);
 
 fn begin<L: Tree, A: Tree>(
@@ -182,7 +181,7 @@ fn begin<L: Tree, A: Tree>(
 ) -> Option<Begun> {
     let address = std::ptr::from_ref(layer).cast::<()>().addr();
     let key = (address, TypeId::of::<L>());
-    // A thread that is ending may have lost its recorders; nobody waits for them.
+    // A thread that is exiting may have dropped its recorders already; nobody reads them then.
     let begun = RECORDERS.try_with(|all| {
         let mut all = all.borrow_mut();
         let recorder = all.last_mut()?;
@@ -217,7 +216,7 @@ fn end<R: Tree>((place, recording): Begun, out: &R) {
     });
 }
 
-/// What a function costs according to the compiler, where it knows.
+/// Returns the costs of a function, as estimated by the compiler.
 pub(super) fn program_costs<L: Tree, A: Tree, R: Tree>(
     call: impl Fn(L, A) -> R + Send + Sync,
     layer: L,
@@ -239,8 +238,8 @@ pub(super) fn program_costs<L: Tree, A: Tree, R: Tree>(
     (forward.flatten(), both.flatten())
 }
 
-/// The floating-point operations of a compiled function; none if the compiler
-/// does not tell.
+/// Returns the number of floating-point operations of a compiled function, or `None` if the
+/// compiler does not report it.
 pub(crate) fn flops<S: Tree, A: Tree, R: Tree>(compiled: Result<Compiled<S, A, R>>) -> Option<f64> {
     let estimates = compiled.ok()?.cost_analysis().ok()?;
     let (_, value) = estimates.into_iter().find(|(name, _)| name == "flops")?;

@@ -1,21 +1,21 @@
-//! The parts of a model, found by type.
+//! Iteration over the nodes of a model, by type.
 
 use ramie_core::tree::{self, Key, Visitor};
 use ramie_core::{Array, Tree};
 use std::any::Any;
 
-/// A part of a model: a struct or an enum.
+/// A node of a model: a struct or an enum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// Its dotted path; that of the model itself is empty.
+    /// The dotted path; empty for the model itself.
     pub path: String,
-    /// The name of its type.
+    /// The name of the type.
     pub type_name: &'static str,
-    /// In how many other nodes it is.
+    /// Number of nodes that contain this one.
     pub depth: usize,
 }
 
-/// Walks a tree with the path of each node.
+/// Visits a tree and passes the path of each node to `f`.
 struct Nodes<F> {
     path: String,
     lengths: Vec<usize>,
@@ -56,8 +56,8 @@ fn is_below(path: &str, ancestor: &str) -> bool {
             .is_some_and(|rest| rest.starts_with('.'))
 }
 
-/// The parts of a model that are structs or enums, outermost first, the model
-/// itself among them (`nnx.iter_modules`).
+/// Returns all structs and enums of a model, including the model itself, outermost first
+/// (`nnx.iter_modules`).
 ///
 /// ```no_run
 /// use ramie_nn::nnx;
@@ -83,14 +83,14 @@ pub fn iter_modules<M: Tree>(model: &M) -> Vec<Node> {
     nodes
 }
 
-/// The parts that are directly in the model (`nnx.iter_children`).
+/// Returns the structs and enums that are direct children of the model (`nnx.iter_children`).
 pub fn iter_children<M: Tree>(model: &M) -> Vec<Node> {
     let nodes = iter_modules(model);
     let inside = usize::from(nodes.first().is_some_and(|n| n.path.is_empty()));
     nodes.into_iter().filter(|n| n.depth == inside).collect()
 }
 
-/// Calls `f` with the path of each part of type `T` and the part.
+/// Calls `f` with the path and the value of each node of type `T`.
 ///
 /// ```no_run
 /// use ramie_nn::nnx;
@@ -106,8 +106,8 @@ pub fn for_each<T: 'static, M: Tree>(model: &M, mut f: impl FnMut(&str, &T)) {
     });
 }
 
-/// Calls `f` with the path of each part of type `T` and the part, which it may
-/// change: hyperparameters, or arrays.
+/// Calls `f` with the path and a mutable reference to each node of type `T`, to change
+/// hyperparameters or arrays.
 ///
 /// `T` is a struct or an enum that derives [`Tree`] or `Module`.
 pub fn for_each_mut<T: 'static, M: Tree>(model: &mut M, mut f: impl FnMut(&str, &mut T)) {
@@ -116,15 +116,15 @@ pub fn for_each_mut<T: 'static, M: Tree>(model: &mut M, mut f: impl FnMut(&str, 
     let mut paths = paths.into_iter();
     tree::part(model, &mut |part| {
         if let Some(part) = part.downcast_mut::<T>() {
-            // Parts are shown and changed in one order.
+            // `for_each` and `part` visit the nodes in the same order.
             let path = paths.next().unwrap_or_default();
             f(&path, part);
         }
     });
 }
 
-/// Changes every part of type `T` of a model (`Module.set_attributes`); how many
-/// there were.
+/// Calls `f` with each node of type `T` of a model, to change it (`Module.set_attributes`).
+/// Returns the number of nodes.
 ///
 /// ```no_run
 /// use ramie_core::DType;

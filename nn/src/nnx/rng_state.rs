@@ -1,12 +1,11 @@
-//! The streams of keys within a model: split, forked, seeded again.
+//! Operations on the RNG streams within a model: split, fork, reseed.
 
 use super::filter::{Filter, Leaf};
 use super::parts::for_each_mut;
 use crate::{RngCount, RngKey, RngStream, Rngs};
 use ramie_core::{Array, DType, Tree, random};
 
-/// The state of streams before [`split_rngs`] or [`fork_rngs`], for
-/// [`restore_rngs`].
+/// The streams before [`split_rngs`] or [`fork_rngs`], for [`restore_rngs`].
 pub struct RngBackups(Vec<(String, RngStream)>);
 
 /// Replaces each stream of the model whose key and count a filter accepts.
@@ -32,8 +31,8 @@ fn change<M: Tree>(
         let key = random::key_data(&stream.key.0);
         if accepts("key", RngKey::KIND, key) && accepts("count", RngCount::KIND, &stream.count) {
             let new = f(stream);
-            // The stream as it is after it has given the key: restored, it does
-            // not give that one again.
+            // Back up the stream after it has returned the key, so that a restored stream does
+            // not return the same key again.
             backups.push((path.to_owned(), stream.clone()));
             *stream = new;
         }
@@ -41,10 +40,9 @@ fn change<M: Tree>(
     RngBackups(backups)
 }
 
-/// Splits those streams of keys in a model that a filter accepts (`nnx.split_rngs`):
-/// each gets an array of keys of a shape, split from its next key, so that
-/// [`vmap`](super::vmap) and [`scan`](super::scan) can give each example or step
-/// its own.
+/// Splits the RNG streams of a model that a filter accepts (`nnx.split_rngs`). Each stream gets
+/// an array of keys of the given shape, split from its next key, so that [`vmap`](super::vmap)
+/// and [`scan`](super::scan) can pass a separate key to each batch element or step.
 ///
 /// ```no_run
 /// use ramie_nn::nnx::{self, PathContains};
@@ -57,27 +55,27 @@ fn change<M: Tree>(
 /// ```
 ///
 /// # Panics
-/// If a stream has an array of keys already.
+/// Panics if a stream already has an array of keys.
 #[track_caller]
 pub fn split_rngs<M: Tree>(model: &mut M, shape: &[usize], only: impl Filter) -> RngBackups {
     change(model, &only, |stream| stream.split(shape))
 }
 
-/// Replaces those streams of keys in a model that a filter accepts by new ones,
-/// each from the stream's next key (`nnx.fork_rngs`).
+/// Replaces the RNG streams of a model that a filter accepts by new ones, each created from the
+/// stream's next key (`nnx.fork_rngs`).
 ///
 /// # Panics
-/// If a stream has an array of keys.
+/// Panics if a stream has an array of keys.
 #[track_caller]
 pub fn fork_rngs<M: Tree>(model: &mut M, only: impl Filter) -> RngBackups {
     change(model, &only, RngStream::fork)
 }
 
-/// Puts streams back as they were, but for the keys that they have given
+/// Restores the streams that were split or forked, advanced by the keys that they have returned
 /// (`nnx.restore_rngs`).
 ///
 /// # Panics
-/// If the model does not have the streams.
+/// Panics if the model does not have these streams.
 #[track_caller]
 pub fn restore_rngs<M: Tree>(model: &mut M, backups: RngBackups) {
     let mut backups = backups.0;
@@ -94,19 +92,19 @@ pub fn restore_rngs<M: Tree>(model: &mut M, backups: RngBackups) {
     );
 }
 
-/// What [`reseed`] does with streams that have arrays of keys.
+/// Policy of [`reseed`] for streams with arrays of keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReseedPolicy {
-    /// Refuses them.
+    /// Panic.
     #[default]
     ScalarsOnly,
-    /// Splits the new key into as many.
+    /// Split the new key into an array of the same shape.
     MatchShape,
 }
 
-/// Gives the streams of a model new keys, by the names that they were made under
-/// (`nnx.reseed`): each gets the next key of the stream of its name in `rngs`,
-/// and counts from zero. Streams whose names are not there stay.
+/// Reseeds the streams of a model by the names under which they were created (`nnx.reseed`).
+/// Each gets the next key of the stream of its name in `rngs`, and its count restarts at zero.
+/// Streams whose names are not in `rngs` are unchanged.
 ///
 /// ```no_run
 /// # let mut model = ramie_nn::Rngs::new(0);
@@ -116,7 +114,7 @@ pub enum ReseedPolicy {
 /// ```
 ///
 /// # Panics
-/// If a stream has an array of keys and the policy refuses that.
+/// Panics if a stream has an array of keys and the policy is [`ReseedPolicy::ScalarsOnly`].
 #[track_caller]
 pub fn reseed<M: Tree>(model: &mut M, mut rngs: Rngs, policy: ReseedPolicy) {
     for_each_mut(model, |path, stream: &mut RngStream| {

@@ -1,5 +1,5 @@
-//! `Intermediates` and `Perturb`: fields for values kept for inspection, and for
-//! gradients of values inside.
+//! `Intermediates` and `Perturb`: fields for recorded intermediate values, and for their
+//! gradients.
 
 use super::filter::{Filter, Leaf};
 use super::graph::listed;
@@ -11,12 +11,12 @@ use ramie_core::{Array, State, Tree, eval_shape};
 use ramie_derive::Tree;
 use std::collections::BTreeMap;
 
-/// A field of a module for values that its computation keeps for inspection
+/// A field of a module that records intermediate values of its computation for inspection
 /// (`Module.sow`).
 ///
-/// It keeps them only while it records, which [`capture`] sees to: otherwise each
-/// call would change the structure of the model, and so have functions compiled
-/// again.
+/// It records only while enabled, which [`capture`] does for the duration of a call. Otherwise
+/// each call would change the structure of the model, so that compiled functions would be
+/// compiled again.
 ///
 /// ```
 /// use ramie_core::Array;
@@ -44,7 +44,7 @@ pub struct Intermediates {
 }
 
 impl Intermediates {
-    /// One that records from the start, until [`pop`] or
+    /// Creates a field that records from the start, until [`pop`] or
     /// [`stop`](Intermediates::stop).
     pub fn recording() -> Intermediates {
         Intermediates {
@@ -53,30 +53,30 @@ impl Intermediates {
         }
     }
 
-    /// Keeps what is sown from now on.
+    /// Enables recording.
     pub fn record(&mut self) {
         self.recording = true;
     }
 
-    /// Keeps nothing more.
+    /// Disables recording.
     pub fn stop(&mut self) {
         self.recording = false;
     }
 
-    /// Keeps a value after those of its name; `false` if it does not record.
+    /// Appends a value to those of this name. Returns `false` if recording is disabled.
     ///
     /// # Panics
-    /// If the name has dots.
+    /// Panics if the name is empty or contains a dot.
     #[track_caller]
     pub fn sow(&mut self, name: &str, value: &Array) -> bool {
         self.keep(name, |kept| kept.push(value.clone()))
     }
 
-    /// Keeps the result of a function of what was kept before, `init` the first
-    /// time, and the value (`sow` with `reduce_fn` and `init_fn`).
+    /// Combines a value with the recorded one by `reduce`, starting from `init()` (`sow` with
+    /// `reduce_fn` and `init_fn`). Returns `false` if recording is disabled.
     ///
     /// # Panics
-    /// If the name has dots.
+    /// Panics if the name is empty or contains a dot.
     #[track_caller]
     pub fn sow_with(
         &mut self,
@@ -104,7 +104,7 @@ impl Intermediates {
         self.recording
     }
 
-    /// What was kept under a name, in order.
+    /// Returns the values recorded under a name, in order.
     pub fn get(&self, name: &str) -> &[Array] {
         self.values.get(name).map_or(&[], Vec::as_slice)
     }
@@ -142,10 +142,10 @@ impl Tree for Intermediates {
     }
 }
 
-/// Takes kept values that a filter accepts out of a model (`nnx.pop`).
+/// Removes recorded values that a filter accepts from a model and returns them (`nnx.pop`).
 ///
 /// # Panics
-/// If the filter accepts leaves that are fields, and cannot be taken out.
+/// Panics if the filter accepts leaves that are struct fields, which cannot be removed.
 #[track_caller]
 pub fn pop<M: Tree>(model: &mut M, filter: impl Filter) -> State {
     let mut popped = State::new();
@@ -193,11 +193,10 @@ pub fn pop<M: Tree>(model: &mut M, filter: impl Filter) -> State {
     popped
 }
 
-/// Calls a function of a model and returns also what it sowed
-/// (`nnx.capture`).
+/// Calls a function of a model and also returns the values that it recorded (`nnx.capture`).
 ///
 /// # Panics
-/// Where the function does.
+/// Panics if the function does.
 #[track_caller]
 pub fn capture<M: Tree, R>(model: &mut M, f: impl FnOnce(&mut M) -> R) -> (R, State) {
     let mut before = Vec::new();
@@ -214,12 +213,11 @@ pub fn capture<M: Tree, R>(model: &mut M, f: impl FnOnce(&mut M) -> R) -> (R, St
     (out, kept)
 }
 
-/// [`capture`] that also keeps the outputs of all layers that report their
-/// calls ([`observe`](super::observe)), as `path.__call__`
-/// (`nnx.capture` with `method_outputs`).
+/// Like [`capture`], but also records the outputs of all layers that report their calls
+/// ([`observe`](super::observe)), as `path.__call__` (`nnx.capture` with `method_outputs`).
 ///
 /// # Panics
-/// Where the function does.
+/// Panics if the function does.
 #[track_caller]
 pub fn capture_intermediates<M: Tree, R>(model: &mut M, f: impl FnOnce(&mut M) -> R) -> (R, State) {
     let ((out, calls), mut kept) = capture(model, |model| {
@@ -240,10 +238,10 @@ pub fn capture_intermediates<M: Tree, R>(model: &mut M, f: impl FnOnce(&mut M) -
     (out, kept)
 }
 
-/// A field of a module that adds zeros to a value, whose gradient is that of the
-/// value (`Module.perturb`).
+/// A field of a module that adds zeros to a value; the gradient of the zeros is the gradient
+/// with respect to the value (`Module.perturb`).
 ///
-/// Before [`init_perturbations`] it leaves values alone.
+/// Before [`init_perturbations`], values pass through unchanged.
 ///
 /// ```
 /// use ramie_core::Array;
@@ -266,16 +264,16 @@ pub fn capture_intermediates<M: Tree, R>(model: &mut M, f: impl FnOnce(&mut M) -
 /// ```
 #[derive(Clone, Debug, Default, Tree)]
 pub struct Perturb {
-    /// The zeros, once they are there.
+    /// The zeros, after they have been created.
     pub value: Option<Perturbation>,
     making: bool,
 }
 
 impl Perturb {
-    /// The value plus zeros.
+    /// Adds the zeros to the value.
     ///
     /// # Panics
-    /// If the value has another shape than the first time.
+    /// Panics if the value does not have the shape of the zeros.
     #[track_caller]
     pub fn apply(&mut self, value: Array) -> Array {
         if self.making && self.value.is_none() {
@@ -297,11 +295,11 @@ impl Perturb {
     }
 }
 
-/// Makes the zeros of all [`Perturb`] fields that a function of the model comes
-/// by. Nothing is computed; the model keeps its state.
+/// Creates the zeros of all [`Perturb`] fields that a function of the model uses. Nothing is
+/// computed, and the model's state is unchanged.
 ///
 /// # Panics
-/// Where the function does.
+/// Panics if the function does.
 #[track_caller]
 pub fn init_perturbations<M: Tree, R: Tree>(model: &mut M, f: impl FnOnce(&mut M) -> R) {
     set_attributes(model, |p: &mut Perturb| {

@@ -1,14 +1,14 @@
-//! States as lists and as nested dictionaries.
+//! Conversions of states to lists and nested dictionaries.
 
 use super::filter::Leaf;
 use super::graph::{Filters, States, listed};
 use ramie_core::{Array, State};
 use std::collections::BTreeMap;
 
-/// A state as the steps of its paths and its arrays (`nnx.to_flat_state`).
+/// A state as a list of path components and arrays (`nnx.to_flat_state`).
 pub type FlatState = Vec<(Vec<String>, Array)>;
 
-/// Steps of paths and arrays, in order (`nnx.to_flat_state`).
+/// Converts a state to a list of path components and arrays, in order (`nnx.to_flat_state`).
 ///
 /// ```
 /// use ramie_core::{Array, DType, State};
@@ -21,23 +21,23 @@ pub fn to_flat_state(state: &State) -> FlatState {
     state.iter().map(|(p, a)| (steps(p), a.clone())).collect()
 }
 
-/// The state of steps and arrays (`nnx.from_flat_state`); its leaves have no
+/// Creates a state from path components and arrays (`nnx.from_flat_state`). Its leaves have no
 /// kinds.
 pub fn from_flat_state(flat: impl IntoIterator<Item = (Vec<String>, Array)>) -> State {
     flat.into_iter().map(|(p, a)| (p.join("."), a)).collect()
 }
 
-/// Arrays in nested dictionaries.
+/// Nested dictionaries of arrays.
 #[derive(Clone, Debug)]
 pub enum PureDict {
     /// An array.
     Leaf(Array),
-    /// What is below, by name.
+    /// The children, by name.
     Node(BTreeMap<String, PureDict>),
 }
 
 impl PureDict {
-    /// What is at a dotted path.
+    /// Returns the entry at a dotted path.
     pub fn get(&self, path: &str) -> Option<&PureDict> {
         path.split('.').try_fold(self, |at, step| match at {
             PureDict::Node(below) => below.get(step),
@@ -45,7 +45,7 @@ impl PureDict {
         })
     }
 
-    /// The array, if it is one.
+    /// Returns the array, if this is a leaf.
     pub fn array(&self) -> Option<&Array> {
         match self {
             PureDict::Leaf(array) => Some(array),
@@ -66,7 +66,7 @@ impl PureDict {
     }
 }
 
-/// Arrays in nested dictionaries (`nnx.to_pure_dict`).
+/// Converts a state to nested dictionaries (`nnx.to_pure_dict`).
 ///
 /// ```
 /// use ramie_core::{Array, DType, State};
@@ -84,11 +84,10 @@ pub fn to_pure_dict(state: &State) -> PureDict {
     dict
 }
 
-/// Replaces arrays of a state by those of nested dictionaries
-/// (`nnx.replace_by_pure_dict`).
+/// Replaces arrays of a state by those of nested dictionaries (`nnx.replace_by_pure_dict`).
 ///
 /// # Panics
-/// If the dictionaries have a path that the state lacks.
+/// Panics if the dictionaries have a path that the state lacks.
 #[track_caller]
 pub fn replace_by_pure_dict(state: &mut State, dict: &PureDict) {
     fn walk(path: &str, dict: &PureDict, found: &mut Vec<(String, Array)>) {
@@ -141,11 +140,11 @@ fn divide<F: Filters>(state: &State, filters: &F) -> (F::States, Vec<String>) {
     (F::gather(states.collect()), others)
 }
 
-/// A state for each filter, each leaf in the first that accepts it
-/// (`nnx.split_state`).
+/// Splits a state into one state per filter; each leaf belongs to the first filter that accepts
+/// it (`nnx.split_state`).
 ///
 /// # Panics
-/// If no filter accepts a leaf.
+/// Panics if no filter accepts a leaf.
 #[track_caller]
 pub fn split_state<F: Filters>(state: &State, filters: F) -> F::States {
     let (states, others) = divide(state, &filters);
@@ -158,13 +157,13 @@ pub fn split_state<F: Filters>(state: &State, filters: F) -> F::States {
     states
 }
 
-/// The leaves of a state that a filter accepts, or a state for each filter of a
-/// tuple (`nnx.filter_state`).
+/// Returns the leaves of a state that a filter accepts, or one state per filter of a tuple
+/// (`nnx.filter_state`).
 pub fn filter_state<F: Filters>(state: &State, filters: F) -> F::States {
     divide(state, &filters).0
 }
 
-/// The leaves of all states; of two leaves at one path the later one stays
+/// Merges the leaves of all states. If several have a leaf at the same path, the last one wins
 /// (`nnx.merge_state`).
 pub fn merge_state(states: impl States) -> State {
     let mut merged = State::new();
@@ -176,8 +175,7 @@ pub fn merge_state(states: impl States) -> State {
     merged
 }
 
-/// The state with `f` applied to the path and value of every array
-/// (`nnx.map_state`).
+/// Applies `f` to the path and value of every array of a state (`nnx.map_state`).
 pub fn map_state(state: &State, f: impl FnMut(&str, &Array) -> Array) -> State {
     state.map_with_path(f)
 }

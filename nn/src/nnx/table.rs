@@ -1,8 +1,8 @@
-//! Tables of text.
+//! Text tables with borders.
 
 use std::fmt::Write;
 
-/// Rows of cells, each of one or more lines; a line between all of them.
+/// Rows of cells, separated by lines. A cell has one or more lines of text.
 pub(super) struct Table {
     rows: Vec<Vec<String>>,
 }
@@ -16,7 +16,7 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// The table, its title above.
+    /// Formats the table, with its title above.
     pub fn render(&self, title: &str) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |c: usize| {

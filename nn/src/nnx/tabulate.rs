@@ -1,4 +1,4 @@
-//! `tabulate`: the layers of a model in a table.
+//! `tabulate`: a table of a model's layers.
 
 use super::display::{Item, Size, type_of_kind};
 use super::graph::copy;
@@ -10,36 +10,36 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// A row of the table: a part of the model.
+/// A row of the table: a node of the model.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// The dotted path; that of the model is empty.
+    /// The dotted path; empty for the model itself.
     pub path: String,
     /// The name of the type.
     pub type_name: String,
-    /// How many steps the path has.
+    /// Number of components of the path.
     pub depth: usize,
-    /// The types of the arrays that its first call got; none if it was not
-    /// called, or does not report its calls (see [`observe`](super::observe)).
+    /// The types of the input arrays of the first call. Empty if the node was not called or
+    /// does not report its calls (see [`observe`](super::observe)).
     pub inputs: Vec<String>,
-    /// The types of what that call gave.
+    /// The types of the output arrays of the first call.
     pub outputs: Vec<String>,
-    /// Floating-point operations of that call, as the compiler counts them.
+    /// Floating-point operations of the first call, as counted by the compiler.
     pub flops: Option<f64>,
-    /// Those of the call together with its reverse-mode derivative.
+    /// Floating-point operations of the first call together with its reverse-mode derivative.
     pub vjp_flops: Option<f64>,
-    /// Its own variables, by type: names with the types of the arrays.
+    /// The node's own variables, by type: their names and array types.
     pub variables: BTreeMap<String, Vec<(String, String)>>,
     sizes: BTreeMap<String, Size>,
 }
 
 impl Row {
-    /// How many numbers the variables of a type have, those of parts included.
+    /// Returns the number of elements of the variables of a type, including those of children.
     pub fn count(&self, type_name: &str) -> usize {
         self.sizes.get(type_name).map_or(0, |s| s.count)
     }
 
-    /// How many bytes its variables take, those of parts included.
+    /// Returns the size of the variables in bytes, including those of children.
     pub fn bytes(&self) -> usize {
         self.sizes.values().map(|s| s.bytes).sum()
     }
@@ -47,7 +47,7 @@ impl Row {
 
 type RowFilter = Arc<dyn Fn(&Row) -> bool + Send + Sync>;
 
-/// What [`tabulate`] shows.
+/// Options of [`tabulate`].
 #[derive(Clone)]
 pub struct TabulateOptions {
     depth: Option<usize>,
@@ -68,19 +68,19 @@ impl Default for TabulateOptions {
 }
 
 impl TabulateOptions {
-    /// All rows but those of streams of keys; no costs.
+    /// Creates the default options: all rows except those of RNG streams, and no costs.
     pub fn new() -> TabulateOptions {
         TabulateOptions::default()
     }
 
-    /// Only rows whose path has at most this many steps.
+    /// Limits the rows to paths with at most this many components.
     #[must_use]
     pub fn depth(mut self, depth: usize) -> TabulateOptions {
         self.depth = Some(depth);
         self
     }
 
-    /// Only rows that a function accepts.
+    /// Limits the rows to those that a function accepts.
     #[must_use]
     pub fn row_filter(
         mut self,
@@ -90,15 +90,15 @@ impl TabulateOptions {
         self
     }
 
-    /// Floating-point operations of the model and of the layers that report
-    /// their calls. Each is compiled for that.
+    /// Adds the floating-point operations of the model and of the layers that report their
+    /// calls. Each of them is compiled for this.
     #[must_use]
     pub fn compute_flops(mut self) -> TabulateOptions {
         self.compute_flops = true;
         self
     }
 
-    /// Floating-point operations with reverse-mode derivatives.
+    /// Adds the floating-point operations including reverse-mode derivatives.
     #[must_use]
     pub fn compute_vjp_flops(mut self) -> TabulateOptions {
         self.compute_vjp_flops = true;
@@ -136,16 +136,15 @@ fn rows_of(item: &Item, path: &str, depth: usize, rows: &mut Vec<Row>) {
     }
 }
 
-/// The parts of a model in a table: paths, types, what goes in and out of them
-/// when a function of the model is called with these arguments, their variables
-/// with counts and bytes, and what they cost (`nnx.tabulate`). Nothing is
-/// computed but costs, if they are asked for; the model stays as it is.
+/// Formats a table of a model's layers for a call of a function with these arguments: paths,
+/// types, inputs, outputs, variables with counts and bytes, and costs (`nnx.tabulate`). The
+/// function is only traced, except to compile it for its costs if these are requested. The
+/// model is unchanged.
 ///
-/// Inputs and outputs are known of the model itself and of layers that report
-/// their calls to [`observe`](super::observe): the `forward` of this crate's
-/// layers does, but for `Lora`, `RotaryEmbedding` and the cells of recurrent
-/// layers. Other rows, and layers called by other methods, have these columns
-/// empty.
+/// Inputs and outputs are shown for the model itself and for layers that report their calls to
+/// [`observe`](super::observe). The `forward` method of this crate's layers does, except for
+/// `Lora`, `RotaryEmbedding` and recurrent cells. For other nodes, and for layers called by
+/// other methods, these columns are empty.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -157,7 +156,7 @@ fn rows_of(item: &Item, path: &str, depth: usize, rows: &mut Vec<Row>) {
 /// ```
 ///
 /// # Panics
-/// Where the function does.
+/// Panics if the function does.
 #[track_caller]
 pub fn tabulate<M: Tree, A: Tree, R: Tree>(
     model: &M,

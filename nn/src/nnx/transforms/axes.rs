@@ -1,4 +1,4 @@
-//! `StateAxes`: along which axis a transformation goes through each leaf.
+//! `StateAxes`: the mapped axis of each leaf in a transformation.
 
 use crate::nnx::filter::{Filter, Leaf};
 use crate::sharding::{with_axis, without_axis};
@@ -7,14 +7,14 @@ use ramie_core::{Array, AxisName, PartitionSpec, SpecEntry, Tree, tree};
 use std::fmt;
 use std::sync::Arc;
 
-/// What a transformation does with a leaf of the model.
+/// The treatment of a leaf of the model in a transformation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Axis {
-    /// Goes through it along this axis: each example, or each step, has a slice.
+    /// Mapped along this axis: each batch element or step gets a slice.
     At(isize),
-    /// All examples, or all steps, have the same.
+    /// Shared by all batch elements or steps.
     Broadcast,
-    /// Each step gets it from the one before it. For [`scan`](super::scan).
+    /// Carried from each step to the next. Only for [`scan`](super::scan).
     Carry,
 }
 
@@ -38,8 +38,8 @@ impl From<Option<isize>> for Axis {
     }
 }
 
-/// For each leaf of a model, along which axis a transformation goes through it
-/// (`nnx.StateAxes`): that of the first filter that accepts the leaf.
+/// The mapped axis of each leaf of a model (`nnx.StateAxes`): that of the first filter that
+/// accepts the leaf.
 ///
 /// ```
 /// use ramie_nn::Param;
@@ -70,24 +70,24 @@ impl<A: Into<Axis>> From<A> for StateAxes {
 }
 
 impl StateAxes {
-    /// No filters yet.
+    /// Creates axes without filters.
     pub fn new() -> StateAxes {
         StateAxes::default()
     }
 
-    /// One axis for all leaves.
+    /// Creates axes with one axis for all leaves.
     pub fn all(axis: impl Into<Axis>) -> StateAxes {
         StateAxes::new().with(true, axis)
     }
 
-    /// Adds a filter after those that are there.
+    /// Adds a filter after the existing ones.
     #[must_use]
     pub fn with(mut self, filter: impl Filter + 'static, axis: impl Into<Axis>) -> StateAxes {
         self.rules.push((Arc::new(filter), axis.into()));
         self
     }
 
-    /// The axis of each leaf of a tree, in order.
+    /// Returns the axis of each leaf of a tree, in order.
     #[track_caller]
     pub(super) fn of<T: Tree>(&self, operation: &str, tree: &T) -> Vec<Axis> {
         let mut axes = Vec::new();
@@ -115,7 +115,7 @@ impl StateAxes {
     }
 }
 
-/// Leaves of a tree that are mapped over, with axes that count from the start.
+/// Returns a mapped axis counted from the start, after checking it.
 #[track_caller]
 pub(super) fn checked_axis(operation: &str, path: &str, array: &Array, axis: isize) -> usize {
     let rank = array.ndim() as isize;
@@ -130,8 +130,8 @@ pub(super) fn checked_axis(operation: &str, path: &str, array: &Array, axis: isi
     from_start as usize
 }
 
-/// Adds, or takes away, the name of an axis of stacked variables in the metadata
-/// of those that have names for their dimensions.
+/// Adds or removes the name of a stacked axis in the metadata of variables whose dimensions
+/// have names.
 #[track_caller]
 pub(super) fn rename_axes<T: Tree>(
     operation: &str,
@@ -140,8 +140,8 @@ pub(super) fn rename_axes<T: Tree>(
     name: AxisName,
     add: bool,
 ) {
-    // One entry for each variable with metadata, in the order of the walk, in
-    // which `visit_parts` shows the metadata, too.
+    // One entry for each variable with metadata, in the order of the walk. `visit_parts` visits
+    // the metadata in the same order.
     let mut places = Vec::new();
     let mut next = axes.iter();
     for_each_variable(tree, |path, _, metadata, array| {
@@ -164,7 +164,7 @@ pub(super) fn rename_axes<T: Tree>(
         let Some(sharding) = &metadata.sharding else {
             return;
         };
-        // Names are taken away of slices, which have the axis no more.
+        // Names are removed from slices, which no longer have the axis.
         let rank = rank as isize + isize::from(!add);
         let at = if axis < 0 { axis + rank } else { axis } as usize;
         let entries = if add {

@@ -1,10 +1,10 @@
-//! Control flow over functions that change a model, and `eval_shape`.
+//! Control flow with functions that change a model, and `eval_shape`.
 
 use super::{copy, replace};
 use crate::nnx::graph::difference;
 use ramie_core::{Array, IntoArray, Tree};
 
-/// Panics if a branch left the model with another structure than it had.
+/// Panics if a branch changed the structure of the model.
 #[track_caller]
 fn same_structure<M: Tree>(operation: &str, branch: &str, before: &M, after: &M) {
     if let Some(what) = difference(before, after) {
@@ -16,8 +16,8 @@ fn same_structure<M: Tree>(operation: &str, branch: &str, before: &M, after: &M)
     }
 }
 
-/// One of two functions of a model, chosen by a scalar (`nnx.cond`). The model
-/// has the state that the chosen one left.
+/// Calls one of two functions of a model, selected by a boolean scalar (`nnx.cond`). The model
+/// has the state after the selected function.
 ///
 /// ```
 /// use ramie_core::Array;
@@ -28,8 +28,8 @@ fn same_structure<M: Tree>(operation: &str, branch: &str, before: &M, after: &M)
 /// ```
 ///
 /// # Panics
-/// If the predicate is not a scalar, the functions return other structures or
-/// types, or one of them changes the structure of the model.
+/// Panics if the predicate is not a scalar, if the functions return different structures or
+/// types, or if one of them changes the structure of the model.
 #[track_caller]
 pub fn cond<M: Tree, R: Tree>(
     pred: impl IntoArray,
@@ -58,10 +58,10 @@ pub fn cond<M: Tree, R: Tree>(
     out
 }
 
-/// One of several functions of a model, chosen by its number (`nnx.switch`).
+/// Calls one of several functions of a model, selected by its index (`nnx.switch`).
 ///
 /// # Panics
-/// As [`cond`]; and if there are no functions.
+/// Panics as [`cond`] does, and if there are no functions.
 #[track_caller]
 pub fn switch<M: Tree, R: Tree>(
     index: impl IntoArray,
@@ -87,7 +87,7 @@ pub fn switch<M: Tree, R: Tree>(
     out
 }
 
-/// A function of a model, again and again while a condition on it holds
+/// Calls a function of a model repeatedly while a condition on the model is true
 /// (`nnx.while_loop`).
 ///
 /// ```
@@ -99,8 +99,8 @@ pub fn switch<M: Tree, R: Tree>(
 /// ```
 ///
 /// # Panics
-/// If the condition is not a scalar boolean, or the function changes the
-/// structure or the types of the model.
+/// Panics if the condition is not a boolean scalar, or if the function changes the structure or
+/// types of the model.
 #[track_caller]
 pub fn while_loop<M: Tree>(model: &mut M, condition: impl Fn(&M) -> Array, body: impl Fn(&mut M)) {
     let before = copy(model);
@@ -116,8 +116,8 @@ pub fn while_loop<M: Tree>(model: &mut M, condition: impl Fn(&M) -> Array, body:
     replace(model, after);
 }
 
-/// A function of a number and a model, for each number from `lower` up to
-/// `upper` (`nnx.fori_loop`).
+/// Calls a function of an index and a model for each index from `lower` up to, but not
+/// including, `upper` (`nnx.fori_loop`).
 ///
 /// ```
 /// use ramie_core::Array;
@@ -128,7 +128,7 @@ pub fn while_loop<M: Tree>(model: &mut M, condition: impl Fn(&M) -> Array, body:
 /// ```
 ///
 /// # Panics
-/// If the function changes the structure or the types of the model.
+/// Panics if the function changes the structure or types of the model.
 #[track_caller]
 pub fn fori_loop<M: Tree>(
     lower: impl IntoArray,
@@ -150,9 +150,8 @@ pub fn fori_loop<M: Tree>(
     replace(model, after);
 }
 
-/// What a function gives, with types in the place of elements: nothing is
-/// computed (`nnx.eval_shape`). So a model is known by its shapes before it is
-/// made.
+/// Traces a function and returns its result with abstract arrays; nothing is computed
+/// (`nnx.eval_shape`). For example, this gives the shapes of a model before it is created.
 ///
 /// ```
 /// use ramie_nn::{Linear, Rngs, nnx};
@@ -161,7 +160,7 @@ pub fn fori_loop<M: Tree>(
 /// ```
 ///
 /// # Panics
-/// Where the function does.
+/// Panics if the function does.
 #[track_caller]
 pub fn eval_shape<R: Tree>(f: impl FnOnce() -> R) -> R {
     ramie_core::eval_shape(|()| f(), ())

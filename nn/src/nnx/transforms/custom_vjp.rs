@@ -1,22 +1,22 @@
-//! `custom_vjp` of functions that change a model.
+//! `custom_vjp` for functions that change a model.
 
 use super::{copy, pure, replace};
 use crate::nnx::graph::listed;
 use ramie_core::{Array, State, Tree, tree};
 
-/// A function of a model and arguments with a reverse rule of its own
+/// Calls a function of a model and arguments with a custom reverse-mode rule
 /// (`nnx.custom_vjp`).
 ///
-/// `fwd` computes the result and residuals; `bwd` gives the cotangents of the
-/// model, as a [`State`] with those of some leaves, and of the arguments, from
-/// the residuals and the cotangent of the result. Leaves that the state lacks
-/// have none. `f` and `fwd` may change the model.
+/// `fwd` computes the result and the residuals. From the residuals and the cotangent of the
+/// result, `bwd` computes the cotangents of some of the model's leaves, as a [`State`], and
+/// those of the arguments. Leaves that the state lacks have a zero cotangent. `f` and `fwd` may
+/// change the model.
 ///
 /// ```
 /// use ramie_core::{Array, State};
 /// use ramie_nn::{Param, grad, nnx};
 /// let mut w = (Param::new(Array::from(3.0f32)),);
-/// // The gradient of the parameter is kept between -1 and 1.
+/// // Clip the gradient of the parameter to [-1, 1].
 /// let grads = grad(&mut w, |w| {
 ///     nnx::custom_vjp(
 ///         w,
@@ -33,8 +33,8 @@ use ramie_core::{Array, State, Tree, tree};
 /// ```
 ///
 /// # Panics
-/// The derivative panics where a rule gives other types than those of arguments
-/// and result, or a cotangent for a path that the model lacks.
+/// The derivative panics if a rule returns types that differ from those of the arguments or the
+/// result, or a cotangent for a path that the model lacks.
 #[track_caller]
 pub fn custom_vjp<M: Tree, A: Tree, R: Tree, S: Tree>(
     model: &mut M,
@@ -44,7 +44,7 @@ pub fn custom_vjp<M: Tree, A: Tree, R: Tree, S: Tree>(
     bwd: impl Fn(S, R) -> (State, A) + Send + Sync + 'static,
 ) -> R {
     let f = pure(f);
-    // Types alone: the rules outlive the trace that the model may be of.
+    // Keep only the types, because the rules outlive the trace that the model may belong to.
     let like = tree::shape_dtype_structs(model);
     let with_rule = ramie_core::custom_vjp(
         move |m: M, a: A| f(m, a),
@@ -62,7 +62,7 @@ pub fn custom_vjp<M: Tree, A: Tree, R: Tree, S: Tree>(
     out
 }
 
-/// A model of cotangents: those of a state, and zeros.
+/// Creates a model of cotangents from those of a state, with zeros elsewhere.
 #[track_caller]
 fn cotangents<M: Tree>(like: &M, grads: &State) -> M {
     let paths = tree::paths(like);

@@ -8,8 +8,8 @@ use ramie_core::{Objective, State, Tree, vjp_with_aux};
 
 pub use crate::value_and_grad::{grad, value_and_grad, value_and_grad_wrt};
 
-/// The leaves of one of several models that a filter accepts
-/// (`nnx.DiffState`); the filter sees paths within that model.
+/// Selects the leaves of one of several models that a filter accepts (`nnx.DiffState`). The
+/// filter sees paths within that model.
 ///
 /// ```
 /// use ramie_core::Array;
@@ -30,7 +30,7 @@ pub struct DiffState<F> {
 }
 
 impl<F: Filter> DiffState<F> {
-    /// The leaves of the model at this place of a tuple.
+    /// Creates a filter for the model at index `model` of a tuple.
     pub fn new(model: usize, filter: F) -> DiffState<F> {
         DiffState { model, filter }
     }
@@ -43,11 +43,11 @@ impl<F: Filter> Filter for DiffState<F> {
     }
 }
 
-/// The gradient of a function of a model with respect to the leaves that a
-/// filter accepts (`nnx.grad` with `DiffState`).
+/// Computes the gradient of a function of a model with respect to the leaves that a filter
+/// accepts (`nnx.grad` with `DiffState`).
 ///
 /// # Panics
-/// As [`value_and_grad`].
+/// Panics as [`value_and_grad`] does.
 #[track_caller]
 pub fn grad_wrt<M: Tree, R: Objective>(
     model: &mut M,
@@ -57,8 +57,8 @@ pub fn grad_wrt<M: Tree, R: Objective>(
     value_and_grad_wrt(model, wrt, f).1
 }
 
-/// The result of a function of a model, and the function that pulls cotangents
-/// of it back to the model's parameters (`nnx.vjp`).
+/// Returns the result of a function of a model, and a function that maps cotangents of the
+/// result to those of the model's parameters (`nnx.vjp`).
 ///
 /// ```
 /// use ramie_core::Array;
@@ -69,8 +69,8 @@ pub fn grad_wrt<M: Tree, R: Objective>(
 /// ```
 ///
 /// # Panics
-/// If the model has no parameters. The returned function panics if its argument
-/// does not have the types of the result.
+/// Panics if the model has no parameters. The returned function panics if its argument does not
+/// have the structure and types of the result.
 #[track_caller]
 pub fn vjp<M: Tree, R: Tree, F: FnOnce(&mut M) -> R>(
     model: &mut M,
@@ -93,8 +93,8 @@ pub fn vjp<M: Tree, R: Tree, F: FnOnce(&mut M) -> R>(
     (out, pull)
 }
 
-/// The result of a function of a model, and its derivative in the direction of
-/// tangents for some of the model's leaves (`nnx.jvp`).
+/// Returns the result of a function of a model, and its derivative along tangents of some of
+/// the model's leaves (`nnx.jvp`).
 ///
 /// ```
 /// use ramie_core::{Array, State};
@@ -106,7 +106,7 @@ pub fn vjp<M: Tree, R: Tree, F: FnOnce(&mut M) -> R>(
 /// ```
 ///
 /// # Panics
-/// If a tangent is of no leaf of the model, or of another type than its leaf.
+/// Panics if a tangent belongs to no leaf of the model, or has another type than its leaf.
 #[track_caller]
 pub fn jvp<M: Tree, R: Tree>(
     model: &mut M,

@@ -1,9 +1,9 @@
 //! Transformations of functions that change a model.
 //!
-//! All work in one way: the model's arrays become arguments of a pure function,
-//! which also returns them as they are after the call; the core transforms that
-//! function, and what it returns is written back. So dropout's counts and the
-//! statistics of batches come out of every transformation.
+//! All of them work the same way. The model's arrays become arguments of a pure function, which
+//! returns them as they are after the call. The corresponding transformation of `ramie_core`
+//! transforms that function, and the returned arrays are written back to the model. Therefore
+//! every transformation preserves updates of dropout counters and batch statistics.
 
 mod axes;
 mod control;
@@ -24,7 +24,7 @@ pub use vmap::{VmapOptions, vmap};
 use super::graph::{copy, replace};
 use ramie_core::Tree;
 
-/// A function that changes a model as one that returns it.
+/// Converts a function that changes a model to one that returns it.
 fn pure<M, A, R>(f: impl Fn(&mut M, A) -> R) -> impl Fn(M, A) -> (R, M) {
     move |mut model, args| {
         let out = f(&mut model, args);
@@ -32,12 +32,12 @@ fn pure<M, A, R>(f: impl Fn(&mut M, A) -> R) -> impl Fn(M, A) -> (R, M) {
     }
 }
 
-/// Several models as one, for transformations of functions of them all: what
-/// [`together`] takes.
+/// Several models that [`together`] combines into one, for transformations of functions of all
+/// of them.
 pub trait Models {
     /// The models as a tuple.
     type Tuple: Tree;
-    /// Handles to their arrays.
+    /// Returns a copy of the models, which shares their arrays.
     fn read(&self) -> Self::Tuple;
     /// Replaces the models.
     fn write(self, models: Self::Tuple);
@@ -60,8 +60,8 @@ models!(A 0, B 1);
 models!(A 0, B 1, C 2);
 models!(A 0, B 1, C 2, D 3);
 
-/// Several models as one tuple, so that a transformation takes them all; they
-/// have their new state afterwards.
+/// Combines several models into one tuple, so that a transformation can take them all.
+/// Afterwards the models have their new state.
 ///
 /// ```
 /// use ramie_core::Array;

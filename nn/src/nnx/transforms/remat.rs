@@ -1,10 +1,10 @@
-//! `remat` of functions that change a model.
+//! `remat` for functions that change a model.
 
 use super::{copy, pure, replace};
 use ramie_core::{CheckpointOptions, Tree, checkpoint_with};
 
-/// A function of a model and arguments whose derivative computes it again
-/// instead of keeping its values (`nnx.remat`).
+/// Calls a function of a model and arguments whose intermediate values are recomputed in the
+/// backward pass instead of being stored (`nnx.remat`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -24,7 +24,7 @@ pub fn remat<M: Tree, A: Tree, R: Tree>(
     remat_with(model, args, CheckpointOptions::default(), f)
 }
 
-/// [`remat`] with a policy of what is kept nevertheless, or with options.
+/// Like [`remat`], with a policy that selects values to store, or with options.
 #[track_caller]
 pub fn remat_with<M: Tree, A: Tree, R: Tree>(
     model: &mut M,

@@ -1,4 +1,4 @@
-//! `scan` of functions that change a model.
+//! `scan` for functions that change a model.
 
 use super::axes::{Axis, StateAxes, checked_axis, rename_axes};
 use super::{copy, replace};
@@ -6,10 +6,10 @@ use crate::nnx::graph::{self, difference};
 use ramie_core::{Array, AxisName, Tree, scan_with, tree};
 use std::cell::RefCell;
 
-/// How [`scan`] goes through the model, and how the loop runs.
+/// Options of [`scan`]: the axes of the model, and options of the loop.
 ///
-/// It is made of the axes of the model, [`StateAxes`] or one axis for all; the
-/// rest has defaults.
+/// The axes of the model, [`StateAxes`] or one axis for all, convert to it; all other options
+/// have defaults.
 ///
 /// ```
 /// use ramie_nn::nnx::{Carry, Everything, RngState, ScanOptions, StateAxes, of_type};
@@ -34,29 +34,29 @@ impl<A: Into<StateAxes>> From<A> for ScanOptions {
 }
 
 impl ScanOptions {
-    /// The number of steps, needed where no array is gone through.
+    /// Sets the number of steps. Required if there is no array to scan over.
     #[must_use]
     pub fn length(mut self, length: usize) -> ScanOptions {
         self.loop_options.length = Some(length);
         self
     }
 
-    /// Whether to go from the last slice to the first.
+    /// Sets whether to scan from the last slice to the first. Defaults to `false`.
     #[must_use]
     pub fn reverse(mut self, reverse: bool) -> ScanOptions {
         self.loop_options.reverse = reverse;
         self
     }
 
-    /// How many steps are written out in each round of the loop.
+    /// Sets the number of steps unrolled in each iteration of the loop. Defaults to 1.
     #[must_use]
     pub fn unroll(mut self, unroll: usize) -> ScanOptions {
         self.loop_options.unroll = unroll;
         self
     }
 
-    /// What the axis of the steps is called in the metadata of variables that
-    /// have names for their dimensions (`nnx.PARTITION_NAME`).
+    /// Sets the name of the scanned axis in the metadata of variables whose dimensions have
+    /// names (`nnx.PARTITION_NAME`). Defaults to none.
     #[must_use]
     pub fn partition_name(mut self, name: impl Into<AxisName>) -> ScanOptions {
         self.partition_name = Some(name.into());
@@ -64,7 +64,7 @@ impl ScanOptions {
     }
 }
 
-/// The leaves of a model by what happens to them.
+/// The leaves of a model, grouped by their treatment.
 struct Leaves {
     axes: Vec<Axis>,
     carried: Vec<Array>,
@@ -73,7 +73,7 @@ struct Leaves {
 }
 
 impl Leaves {
-    /// Of a whole model; slices to be gone through along the first axis.
+    /// Groups the leaves of a model. The scanned axis of each scanned leaf becomes its first.
     #[track_caller]
     fn of<M: Tree>(model: &M, axes: Vec<Axis>) -> Leaves {
         let paths = tree::paths(model);
@@ -97,7 +97,7 @@ impl Leaves {
         leaves
     }
 
-    /// A model like `like` with these leaves.
+    /// Creates a model like `like` with these leaves.
     fn put<M: Tree>(&self, like: &M, carried: Vec<Array>, scanned: Vec<Array>) -> M {
         let (mut carried, mut scanned) = (carried.into_iter(), scanned.into_iter());
         let mut shared = self.shared.iter().cloned();
@@ -112,7 +112,8 @@ impl Leaves {
         })
     }
 
-    /// What a step leaves of the model, without what is shared.
+    /// Returns the carried and scanned leaves of the model after a step. Panics if the step
+    /// changed the structure or a shared leaf.
     #[track_caller]
     fn after_step<M: Tree>(&self, before: &M, after: &M) -> (Vec<Array>, Vec<Array>) {
         if let Some(what) = difference(before, after) {
@@ -140,14 +141,13 @@ impl Leaves {
     }
 }
 
-/// A function of a model, a carry and an element, step by step (`nnx.scan`): with
-/// the slices of stacked layers for the model it runs the input through all of
-/// them, and is compiled once.
+/// Runs a function of a model, a carry and an element once per step (`nnx.scan`). With stacked
+/// layers as the model, it passes the input through all of them, and the function is compiled
+/// once.
 ///
-/// The axes say which leaves of the model have a slice for each step, which are
-/// carried from step to step ([`Carry`](super::Carry)), and which all steps
-/// share. The result is the last carry and the stacked results of the steps; the
-/// model has its new state.
+/// The axes specify which leaves of the model are sliced per step, which are carried from step
+/// to step ([`Carry`](super::Carry)), and which are shared by all steps. Returns the last carry
+/// and the stacked results of the steps; afterwards the model has its new state.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -161,8 +161,9 @@ impl Leaves {
 /// ```
 ///
 /// # Panics
-/// If a leaf has no axis in the options, or lacks it, sizes differ, a step
-/// changes what all steps share, or the structure or types of what is carried.
+/// Panics if no rule of the options matches a leaf, if a leaf lacks its axis, or if sizes
+/// differ. Also panics if a step changes a shared leaf, or the structure or types of the model
+/// or the carry.
 #[track_caller]
 pub fn scan<M: Tree, C: Tree, X: Tree, Y: Tree>(
     model: &mut M,
@@ -177,7 +178,7 @@ pub fn scan<M: Tree, C: Tree, X: Tree, Y: Tree>(
     let leaves = Leaves::of(model, axes);
     let mut like = copy(model);
     if let Some(name) = options.partition_name {
-        // The slices' metadata count dimensions as the slices have them.
+        // Drop the scanned axis from the metadata, to match the dimensions of a slice.
         let slices = leaves.put(
             &like,
             leaves.carried.clone(),
@@ -212,7 +213,7 @@ pub fn scan<M: Tree, C: Tree, X: Tree, Y: Tree>(
     (carry, ys)
 }
 
-/// The type of one slice along the first axis.
+/// Returns the type of one slice along the first axis.
 fn slice_type(array: &Array) -> Array {
     Array::shape_dtype_struct(&array.shape()[1..], array.dtype())
 }

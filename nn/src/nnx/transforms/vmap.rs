@@ -1,4 +1,4 @@
-//! `vmap` of functions that change a model.
+//! `vmap` for functions that change a model.
 
 use super::axes::{Axis, StateAxes, checked_axis, rename_axes};
 use super::{copy, pure, replace};
@@ -7,10 +7,10 @@ use ramie_core::{AxisName, AxisNames, Tree, tree, vmap_with};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-/// How [`vmap`] goes through the model, the arguments and the results.
+/// Options of [`vmap`]: the mapped axes of the model, the arguments and the results.
 ///
-/// It is made of the axes of the model, [`StateAxes`] or one axis for all; the
-/// rest has defaults.
+/// The axes of the model, [`StateAxes`] or one axis for all, convert to it; all other options
+/// have defaults.
 ///
 /// ```
 /// use ramie_nn::nnx::{StateAxes, VmapOptions};
@@ -42,44 +42,44 @@ impl<A: Into<StateAxes>> From<A> for VmapOptions {
 }
 
 impl VmapOptions {
-    /// The axes of the arguments' arrays, the first by default.
+    /// Sets the mapped axes of the arguments. Defaults to the first.
     #[must_use]
     pub fn in_axes(mut self, axes: impl Into<StateAxes>) -> VmapOptions {
         self.in_axes = axes.into();
         self
     }
 
-    /// The axes of the results' arrays, the first by default.
+    /// Sets the mapped axes of the results. Defaults to the first.
     #[must_use]
     pub fn out_axes(mut self, axes: impl Into<StateAxes>) -> VmapOptions {
         self.out_axes = axes.into();
         self
     }
 
-    /// The name of the mapped axis, for collectives.
+    /// Sets the name of the mapped axis, for collectives. Defaults to none.
     #[must_use]
     pub fn axis_name(mut self, name: impl Into<AxisName>) -> VmapOptions {
         self.axis_name = Some(name.into());
         self
     }
 
-    /// The axes of a mesh along which the examples are sharded.
+    /// Sets the mesh axes over which the batch elements are sharded. Defaults to none.
     #[must_use]
     pub fn spmd_axis_name(mut self, names: impl Into<AxisNames>) -> VmapOptions {
         self.spmd_axis_name = Some(names.into());
         self
     }
 
-    /// The number of examples, where nothing is mapped over.
+    /// Sets the number of batch elements. Required if nothing is mapped over.
     #[must_use]
     pub fn axis_size(mut self, size: usize) -> VmapOptions {
         self.axis_size = Some(size);
         self
     }
 
-    /// What the mapped axis is called in the metadata of variables that have
-    /// names for their dimensions (`nnx.PARTITION_NAME`). The function sees them
-    /// without it.
+    /// Sets the name of the mapped axis in the metadata of variables whose dimensions have
+    /// names (`nnx.PARTITION_NAME`). Within the function their metadata lacks this axis.
+    /// Defaults to none.
     #[must_use]
     pub fn partition_name(mut self, name: impl Into<AxisName>) -> VmapOptions {
         self.partition_name = Some(name.into());
@@ -87,7 +87,7 @@ impl VmapOptions {
     }
 }
 
-/// The axes of leaves for the core's `vmap`, which has no carries.
+/// Converts axes of leaves to those of `ramie_core::vmap`, which has no carries.
 #[track_caller]
 fn map_axes(axes: &[Axis]) -> Vec<Option<isize>> {
     let axes = axes.iter().map(|axis| match axis {
@@ -101,11 +101,11 @@ fn map_axes(axes: &[Axis]) -> Vec<Option<isize>> {
     axes.collect()
 }
 
-/// A function of a model and arguments, applied to all examples at once
-/// (`nnx.vmap`). The axes say which leaves of the model have a slice for each
-/// example and which are shared; the model has its new state afterwards.
+/// Applies a function of a model and arguments to all batch elements at once (`nnx.vmap`). The
+/// axes specify which leaves of the model are sliced per batch element and which are shared;
+/// afterwards the model has its new state.
 ///
-/// Layers are stacked by mapping their constructor over split streams:
+/// To stack layers, map their constructor over split RNG streams:
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -120,8 +120,8 @@ fn map_axes(axes: &[Axis]) -> Vec<Option<isize>> {
 /// ```
 ///
 /// # Panics
-/// If a leaf has no axis in the options, or lacks it, sizes differ, or a leaf
-/// that is shared changes in a way that differs among the examples.
+/// Panics if no rule of the options matches a leaf, if a leaf lacks its axis, or if sizes
+/// differ. Also panics if a shared leaf changes in a way that differs between batch elements.
 #[track_caller]
 pub fn vmap<M: Tree, A: Tree, R: Tree>(
     model: &mut M,
@@ -146,7 +146,7 @@ pub fn vmap<M: Tree, A: Tree, R: Tree>(
         &(copy(model), copy(&args)),
         &[map_axes(&state), map_axes(&inputs)].concat(),
     );
-    // The axes of results are known when the function has been traced.
+    // The axes of the results are known once the function has been traced.
     let found = Arc::new(Mutex::new(HashMap::new()));
     let traced = {
         let found = found.clone();
@@ -189,7 +189,7 @@ pub fn vmap<M: Tree, A: Tree, R: Tree>(
     out
 }
 
-/// The axes of the arrays of arguments, by the paths that the core gives them.
+/// Returns the axes of the arguments' arrays, by the paths that `ramie_core` assigns to them.
 fn by_place<T: Tree>(args: &T, axes: &[Option<isize>]) -> ramie_core::MapAxes {
     let table: HashMap<String, Option<isize>> = tree::paths(args)
         .into_iter()
