@@ -1,5 +1,4 @@
-//! The call of a jitted function: look its program up, run it, put the results
-//! in place.
+//! Calls of jitted functions: look up the program, run it, and store the results.
 
 use super::made::Made;
 use super::place::{Plan, placed, plan, site_of};
@@ -28,17 +27,17 @@ pub(crate) struct Jit<'f, S, A, R> {
     pub name: Arc<str>,
     options: JitOptions,
     programs: Shared<Entry<S, R>>,
-    /// What calls inside of traces found.
+    /// Traces for calls inside other traces.
     nested: Shared<Arc<Trace<S, R>>>,
 }
 
-/// What one trace of the function gave.
+/// The result of tracing the function once.
 pub(crate) struct Trace<S, R> {
     pub program: ClosedJaxpr,
-    /// State and result as the function left them, tracers in the leaves.
+    /// State and result as the function left them, with tracers as leaves.
     state: S,
     result: R,
-    /// Leaves of the state among the inputs, and among the outputs.
+    /// Number of leaves of the state among the inputs, and among the outputs.
     pub state_ins: usize,
     pub state_outs: usize,
     /// Whether the state kept its structure and fixed values.
@@ -53,7 +52,7 @@ pub(crate) struct Entry<S, R> {
     consts: Vec<Arc<DeviceArray>>,
     outs: Vec<Aval>,
     device: Device,
-    /// How arguments and results lie on the devices of a mesh.
+    /// Layouts of arguments and results, if the program runs on a mesh.
     layout: Option<Box<Layout>>,
     pub description: Description,
     /// Whether copies of donated arguments were reported.
@@ -62,12 +61,12 @@ pub(crate) struct Entry<S, R> {
 
 type Inputs = SmallVec<[Array; 16]>;
 
-/// The numbers of donated arguments, captured values first, that other handles hold: the
-/// program gets copies of them.
+/// Indices of donated inputs, captured values first, that have other handles: the program gets
+/// copies of them.
 type Copied = SmallVec<[usize; 8]>;
 
-/// Whether a call on this thread may have to do other than run a program, in one
-/// question for all that [`Jit::call`] tells apart then.
+/// Returns whether a call on this thread may have to do more than run a program. One branch
+/// covers all cases that [`Jit::call`] then distinguishes.
 #[inline]
 fn is_in_a_mode() -> bool {
     super::jit_is_disabled()
@@ -76,7 +75,7 @@ fn is_in_a_mode() -> bool {
         | Callback::is_running()
 }
 
-/// The leaves of both trees.
+/// Returns the leaves of both trees.
 #[cold]
 fn leaves<A: Tree, B: Tree>(a: &A, b: &B) -> Vec<Array> {
     let mut all = tree::leaves(a);
@@ -95,8 +94,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         }
     }
 
-    /// Calls the function: the compiled program, or inside a trace a nested
-    /// one.
+    /// Calls the function: runs the compiled program, or records a nested call inside a trace.
     pub fn call(&self, state: &mut S, args: A, at: &'static Location<'static>) -> R {
         let in_a_mode = is_in_a_mode();
         if in_a_mode && super::jit_is_disabled() {
@@ -118,7 +116,8 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         }
     }
 
-    /// Whether a call while values are computed at compile time is on tracers.
+    /// Returns whether a call during compile-time evaluation has tracers as inputs, and must be
+    /// recorded.
     #[cold]
     fn is_recorded(&self, state: &S, args: &A) -> bool {
         crate::trace::evaluates_at_compile_time()
@@ -165,19 +164,18 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         Ok(entry)
     }
 
-    /// Runs the function once on tracers, and drops what its results do not
-    /// need.
+    /// Traces the function, and removes equations that its results do not need.
     pub fn trace(&self, state: &S, args: &A, at: &'static Location<'static>) -> Trace<S, R> {
         let mut trace = self.trace_all(state, args, at);
         trace.program.jaxpr = Arc::new(trace.program.jaxpr.dce().0);
         trace
     }
 
-    /// Runs the function once on tracers.
+    /// Traces the function.
     fn trace_all(&self, state: &S, args: &A, at: &'static Location<'static>) -> Trace<S, R> {
         let _event = profiler::span(|| profiler::Event::named(format!("trace {}", self.name)));
         let open = crate::trace::at_location(at, || OpenTrace::full());
-        // Its program is shared by calls in any scope.
+        // The trace is shared by calls in any scope, so it starts in an empty one.
         let body = |state: &mut S, args: A| Scope::default().within(|| (self.body)(state, args));
         let mut tracer = |a: &Array| open.input(a.aval());
         let mut inner = state.rebuild(&mut tracer);
@@ -202,7 +200,8 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         }
     }
 
-    /// Inside a trace: one equation that holds the function's program.
+    /// Calls the function inside a trace: binds one equation that contains the function's
+    /// program.
     #[cold]
     fn call_nested(&self, state: &mut S, args: A, at: &'static Location<'static>) -> R {
         let key = Signature::of(state, &args).and(crate::axis::bound());
@@ -210,7 +209,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
             Some(made) => made.value.clone(),
             None => {
                 let trace = Arc::new(self.trace_all(state, &args, at));
-                // What was captured from an open trace is gone with that trace.
+                // A program that captured tracers is only valid in the enclosing trace.
                 if !trace.program.consts.iter().any(Array::is_tracer) {
                     self.nested.insert(key, trace.clone());
                 }
@@ -230,7 +229,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         trace.result(&mut outs)
     }
 
-    /// The arguments where `in_shardings` wants them.
+    /// Moves the arguments to the shardings of `in_shardings`.
     pub fn placed(&self, args: A) -> Result<A> {
         match &self.options.in_shardings {
             None => Ok(args),
@@ -238,25 +237,25 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         }
     }
 
-    /// The plan of a call at `site`.
+    /// Plans a call at `site`.
     pub fn plan(&self, trace: &Trace<S, R>, site: Site, state: &S, args: &A) -> Result<Plan> {
         let donated = trace.donations(&self.name, state, args, &self.options.donate_argnums);
         let wanted = self.options.out_shardings.as_ref();
         plan(trace, site, state, args, donated, wanted)
     }
 
-    /// The programs that calls find.
+    /// Returns the compiled programs.
     pub fn programs(&self) -> &Shared<Entry<S, R>> {
         &self.programs
     }
 
-    /// Forgets all programs.
+    /// Removes all programs.
     pub fn clear(&self) {
         self.programs.forget();
         self.nested.forget();
     }
 
-    /// XLA flags for this function.
+    /// Returns the XLA flags for this function.
     pub fn compiler_options(&self) -> &[(String, ramie_pjrt::OptionOverride)] {
         &self.options.compiler_options
     }
@@ -289,12 +288,12 @@ impl<S: Tree, R: Tree> Trace<S, R> {
         })
     }
 
-    /// Number of outputs that are state.
+    /// Returns the number of outputs that are state.
     pub fn state_outputs(&self) -> usize {
         self.state_outs
     }
 
-    /// Whether an output is the new value of the state's array of that number.
+    /// Returns whether output `i` is the new value of the state's array `i`.
     pub fn keeps_state(&self, i: usize) -> bool {
         let jaxpr = &self.program.jaxpr;
         self.in_place
@@ -302,7 +301,7 @@ impl<S: Tree, R: Tree> Trace<S, R> {
             && jaxpr.in_avals()[i].shape() == jaxpr.out_avals()[i].shape()
     }
 
-    /// Gives the state its new arrays.
+    /// Replaces the state's arrays by its new ones.
     fn put_state(&self, state: &mut S, outs: &mut impl Iterator<Item = Array>) {
         let mut next = || outs.next().expect("an output for every leaf");
         if self.in_place {
@@ -312,12 +311,12 @@ impl<S: Tree, R: Tree> Trace<S, R> {
         }
     }
 
-    /// The result as the trace left it.
+    /// Returns the result as the trace left it.
     pub fn traced_result(&self) -> &R {
         &self.result
     }
 
-    /// The result with its arrays.
+    /// Returns the result with arrays as leaves.
     fn result(&self, outs: &mut impl Iterator<Item = Array>) -> R {
         self.result
             .rebuild(&mut |_| outs.next().expect("an output for every leaf"))
@@ -325,13 +324,13 @@ impl<S: Tree, R: Tree> Trace<S, R> {
 }
 
 impl<S: Tree, R: Tree> Entry<S, R> {
-    /// [`run`](Self::run), with a look at the results where that is asked for.
+    /// Same as [`run`](Self::run), but checks the results if NaN or infinity checks are enabled.
     ///
     /// # Panics
-    /// If they have what they should not have; see [`numerics`].
+    /// Panics if the results contain NaNs or infinities; see [`numerics`].
     #[track_caller]
     pub fn run_checked<A: Tree>(&self, name: &str, state: &mut S, args: A) -> Result<R> {
-        // Inputs that are held are not given away, and can be used again.
+        // The additional handles prevent donation, so the inputs remain valid.
         let held = numerics::is_checked().then(|| leaves(state, &args));
         let result = self.run(state, args)?;
         if let Some(inputs) = held {
@@ -343,8 +342,8 @@ impl<S: Tree, R: Tree> Entry<S, R> {
 
     /// Runs the program on arguments of its signature.
     pub fn run<A: Tree>(&self, state: &mut S, mut args: A) -> Result<R> {
-        // Arrays are taken out, so that what is held elsewhere shows in the
-        // count of handles.
+        // Takes the arrays out of the trees, so that a handle count above one means that the user
+        // has another handle.
         let mut inputs = Inputs::new();
         let mut take = |a: &mut Array| {
             let placeholder = Array(Repr::Abstract(a.aval(), None));
@@ -381,13 +380,13 @@ impl<S: Tree, R: Tree> Entry<S, R> {
         Ok(self.trace.result(&mut outs))
     }
 
-    /// Reports, once, which inputs could not be donated because other handles hold them.
+    /// Reports, once, which inputs could not be donated because they have other handles.
     #[inline]
     fn report_copies<A: Tree>(&self, state: &S, args: &A, inputs: &[Array], copied: &Copied) {
         if copied.is_empty() || !super::logs_compiles() || self.reported.swap(true, Relaxed) {
             return;
         }
-        // A scalar on the host is not in a buffer that could be donated.
+        // A host scalar has no buffer that could be donated.
         let numbers = copied.iter().map(|i| i - self.consts.len());
         for i in numbers.filter(|&i| matches!(inputs[i].0, Repr::Device(_))) {
             eprintln!(
@@ -408,7 +407,7 @@ impl<S: Tree, R: Tree> Entry<S, R> {
     ) -> Result<Copied> {
         let donated = &self.executable.signature().donated;
         let consts = self.consts.len();
-        // What is not laid out as the program wants it goes there for the call.
+        // Arrays with another layout are moved for the call.
         let mut moved: SmallVec<[(usize, Arc<DeviceArray>); 2]> = SmallVec::new();
         for (i, (input, to)) in inputs.iter().zip(&layout.ins[consts..]).enumerate() {
             let there = matches!(&input.0, Repr::Device(d) if d.sharding == Sharding::Named(*to));
@@ -436,7 +435,7 @@ impl<S: Tree, R: Tree> Entry<S, R> {
     fn execute(&self, inputs: &[Array], outputs: &mut Vec<Buffer>) -> Result<Copied> {
         let donated = &self.executable.signature().donated;
         let consts = self.consts.len();
-        // A scalar that is not on this program's device, put there for the call.
+        // Scalars that are not on this program's device, copied there for the call.
         let mut placed: SmallVec<[(usize, Arc<DeviceArray>); 2]> = SmallVec::new();
         let mut kept = Copied::new();
         let mut buffers: SmallVec<[&Buffer; 24]> = SmallVec::new();

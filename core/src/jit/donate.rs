@@ -1,15 +1,15 @@
-//! Donation: which inputs of a program give their memory to its results.
+//! Donation: which inputs of a program donate their buffers to its results.
 
 use super::call::Trace;
 use crate::lower::ArgumentAttribute;
 use crate::tree::{self, Key, Visitor};
 use crate::{Array, Aval, Tree};
 
-/// The numbers of the leaves that some arguments have.
+/// A visitor that collects the leaf indices of the arguments in `argnums`.
 struct Leaves<'a> {
     argnums: &'a [usize],
     depth: usize,
-    /// Arguments entered so far.
+    /// Number of arguments entered so far.
     arguments: usize,
     leaves: usize,
     chosen: Vec<usize>,
@@ -31,10 +31,10 @@ impl Visitor for Leaves<'_> {
     }
 }
 
-/// The numbers of the leaves of the arguments in `argnums`.
+/// Returns the leaf indices of the arguments in `argnums`.
 ///
 /// # Panics
-/// If there is no such argument.
+/// Panics if an argument does not exist.
 fn leaves_of<A: Tree>(name: &str, args: &A, argnums: &[usize]) -> Vec<usize> {
     let mut leaves = Leaves {
         argnums,
@@ -55,8 +55,8 @@ fn leaves_of<A: Tree>(name: &str, args: &A, argnums: &[usize]) -> Vec<usize> {
 }
 
 impl<S: Tree, R: Tree> Trace<S, R> {
-    /// Which inputs give their memory to which results: the state to its own new value
-    /// first, then what is left of it and the arguments in `argnums` to results of their
+    /// Returns which inputs donate their buffers to which results: first the state to its own new
+    /// value, then the rest of the state and the arguments in `argnums` to results of the same
     /// type.
     pub fn donations<A: Tree>(
         &self,
@@ -100,7 +100,7 @@ impl<S: Tree, R: Tree> Trace<S, R> {
     }
 }
 
-/// The name of an input.
+/// Returns the name of an input.
 pub(super) fn path<S: Tree, A: Tree>(input: usize, state: &S, args: &A) -> String {
     let states = tree::paths(state).into_iter().map(|p| ("state", p));
     let mut paths = states.chain(tree::paths(args).into_iter().map(|p| ("args", p)));

@@ -1,4 +1,4 @@
-//! Which functions `jit` takes, and what it returns.
+//! The functions that `jit` accepts, and its return type.
 
 use super::call::Jit;
 use super::{Compiled, JitOptions, Lowered};
@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 /// Marks functions whose first argument is state passed by `&mut`.
 pub struct Stateful<S, Args>(PhantomData<fn(S, Args)>);
-/// Marks functions that are jitted already.
+/// Marks functions that are already jitted.
 pub struct Staged<Args>(PhantomData<fn(Args)>);
 
-/// A function that [`jit`](super::jit) takes: up to six trees by value, after at
-/// most one state by `&mut`.
+/// A function accepted by [`jit`](super::jit): up to six trees by value, after at most one state
+/// by `&mut`.
 #[diagnostic::on_unimplemented(
     message = "this function cannot be compiled",
     note = "arguments and results must be trees, taken by value after at most one leading `&mut` state; annotate the types of a closure's arguments"
@@ -23,7 +23,7 @@ pub struct Staged<Args>(PhantomData<fn(Args)>);
 pub trait JitFunction<'f, M> {
     /// The compiled function.
     type Jitted;
-    /// Compiles.
+    /// Compiles the function.
     fn into_jitted(self, options: JitOptions) -> Self::Jitted;
 }
 
@@ -43,35 +43,35 @@ impl<S, A, R, C: ?Sized> Deref for Jitted<'_, S, A, R, C> {
 }
 
 impl<S: Tree, A: Tree, R: Tree, C: ?Sized> Jitted<'_, S, A, R, C> {
-    /// The function's name.
+    /// Returns the function's name.
     pub fn name(&self) -> &str {
         &self.jit.name
     }
 
-    /// How many programs have been compiled for calls.
+    /// Returns how many programs calls have compiled.
     pub fn compilations(&self) -> usize {
         self.jit.programs().compilations()
     }
 
-    /// Why the last compilation was needed although there were programs
-    /// already: which part of the arguments changed, from what to what.
+    /// Returns why the last call retraced: which part of the arguments changed, and from what to
+    /// what. `None` if no program had been compiled before.
     pub fn last_retrace(&self) -> Option<String> {
         self.jit.programs().reason()
     }
 
-    /// Forgets the compiled programs.
+    /// Removes all compiled programs.
     pub fn clear_cache(&self) {
         self.jit.clear();
     }
 
-    /// Traces and lowers for state and arguments like these, without running:
-    /// arrays without elements ([`Array::shape_dtype_struct`]) will do.
+    /// Traces and lowers for state and arguments like these, without running: arrays without
+    /// elements ([`Array::shape_dtype_struct`]) are accepted.
     ///
     /// # Errors
-    /// If the arguments are on different devices, or there is no runtime.
+    /// Returns an error if the arguments are on different devices, or if there is no runtime.
     ///
     /// # Panics
-    /// Where the traced function does.
+    /// Panics if the traced function panics.
     ///
     /// [`Array::shape_dtype_struct`]: crate::Array::shape_dtype_struct
     #[track_caller]
@@ -79,40 +79,40 @@ impl<S: Tree, A: Tree, R: Tree, C: ?Sized> Jitted<'_, S, A, R, C> {
         Lowered::new(&self.jit, state, args, Location::caller())
     }
 
-    /// Where `jit` was called.
+    /// Returns the location where `jit` was called.
     pub fn location(&self) -> &'static Location<'static> {
         self.at
     }
 }
 
 impl<A: Tree, R: Tree, C: ?Sized> Jitted<'_, (), A, R, C> {
-    /// Traces and lowers for arguments like these, given as a tuple; see
+    /// Traces and lowers for arguments like these, passed as a tuple; see
     /// [`lower_with`](Self::lower_with).
     ///
     /// # Errors
-    /// If the arguments are on different devices, or there is no runtime.
+    /// Returns an error if the arguments are on different devices, or if there is no runtime.
     ///
     /// # Panics
-    /// Where the traced function does.
+    /// Panics if the traced function panics.
     #[track_caller]
     pub fn lower(&self, args: A) -> Result<Lowered<(), A, R>> {
         Lowered::new(&self.jit, &(), args, Location::caller())
     }
 
-    /// [`lower`](Self::lower) and compile.
+    /// Lowers like [`lower`](Self::lower), and compiles.
     ///
     /// # Errors
-    /// If lowering or compiling fails.
+    /// Returns an error if lowering or compiling fails.
     ///
     /// # Panics
-    /// Where the traced function does.
+    /// Panics if the traced function panics.
     #[track_caller]
     pub fn compile(&self, args: A) -> Result<Compiled<(), A, R>> {
         self.lower(args)?.compile()
     }
 }
 
-/// The last part of a function's path; `<lambda>` for a closure.
+/// Returns the last part of a function's path, or `<lambda>` for a closure.
 pub(crate) fn short_name<F>() -> &'static str {
     let full = std::any::type_name::<F>();
     let plain = full.split('<').next().unwrap_or(full);

@@ -1,4 +1,4 @@
-//! The compiled program of a call, on one device or on those of a mesh.
+//! The compiled program of a call, for one device or for those of a mesh.
 
 use super::place::Plan;
 use crate::Result;
@@ -16,7 +16,7 @@ pub(crate) struct Made {
 }
 
 impl Made {
-    /// Compiles the program of a plan, or loads what an earlier process compiled.
+    /// Compiles the program of a plan, or loads it from the compilation cache.
     pub fn compile(
         program: Program,
         jaxpr: &Jaxpr,

@@ -1,5 +1,5 @@
-//! `jit`: functions traced once per signature, compiled by XLA, and run
-//! without waiting.
+//! `jit`: traces functions once per signature, compiles them with XLA, and runs them
+//! asynchronously.
 
 mod call;
 mod disable;
@@ -22,24 +22,24 @@ use crate::Shardings;
 use ramie_pjrt::{OptionOverride, settings};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How a function is compiled; see [`jit_with`].
+/// Options of [`jit_with`].
 #[derive(Clone, Debug)]
 pub struct JitOptions {
-    /// The function's name in messages and programs; by default its own.
+    /// Name of the function in messages and programs. Defaults to its own name.
     pub name: Option<String>,
-    /// How many compiled programs are kept; the least recently used goes.
+    /// Maximum number of compiled programs; the least recently used is removed. Defaults to 256.
     pub cache_limit: usize,
-    /// Which arguments give their memory to results, counted from 0 without the state
-    /// (`donate_argnums` of `jax.jit`). An array that another handle holds is copied
-    /// instead. State passed by `&mut` is always donated.
+    /// Indices of the arguments that donate their buffers to results, counted from 0 without the
+    /// state (`donate_argnums` in `jax.jit`). An array with other handles is copied instead.
+    /// State passed by `&mut` is always donated.
     pub donate_argnums: Vec<usize>,
     /// XLA flags for this function, by name.
     pub compiler_options: Vec<(String, OptionOverride)>,
-    /// Where arguments are that are not over a mesh yet; arrays that are
-    /// elsewhere are refused. By default arguments stay as they are.
+    /// Shardings of the arguments. Arrays that are not yet sharded over a mesh are moved to them;
+    /// arrays with another mesh sharding are rejected. By default arguments stay where they are.
     pub in_shardings: Option<Shardings>,
-    /// Where results go. By default state stays where it was, and the compiler
-    /// decides about the others.
+    /// Shardings of the results. By default state keeps its sharding, and the compiler chooses
+    /// the others.
     pub out_shardings: Option<Shardings>,
 }
 
@@ -58,14 +58,13 @@ impl Default for JitOptions {
 
 /// Compiles a function (`jax.jit`).
 ///
-/// The result is called like the function. At the first call with given
-/// shapes, types, devices and fixed values the function runs once on tracers
-/// and the program that it describes is compiled; later calls run that
-/// program. Results come back at once, while the device works.
+/// The result is called like the function. The first call with given shapes, dtypes, devices and
+/// fixed values runs the function once on tracers and compiles the traced program; later calls
+/// run that program. Calls return immediately, while the device computes.
 ///
-/// State passed by `&mut` as the first argument is replaced by its new value,
-/// in its old memory where nothing else holds it. Arguments passed by value keep
-/// their memory, unless [`JitOptions::donate_argnums`] names them.
+/// State passed by `&mut` as the first argument is replaced by its new value, in the same memory
+/// if there are no other handles to it. Arguments passed by value keep their buffers, unless
+/// [`JitOptions::donate_argnums`] lists them.
 ///
 /// ```no_run
 /// use ramie_core::{Array, jit};
@@ -79,18 +78,17 @@ impl Default for JitOptions {
 /// ```
 ///
 /// # Panics
-/// The returned function panics where the traced function does, and if
-/// compiling or running fails; [`Jitted::lower`] and what follows report
-/// those as errors.
+/// The returned function panics if the traced function panics, and if compiling or running fails.
+/// [`Jitted::lower`] and the stages that follow it return those failures as errors.
 #[track_caller]
 pub fn jit<'f, F: JitFunction<'f, M>, M>(f: F) -> F::Jitted {
     f.into_jitted(JitOptions::default())
 }
 
-/// [`jit`] with options.
+/// Same as [`jit`], with options.
 ///
 /// # Panics
-/// As [`jit`].
+/// Panics in the same cases as [`jit`].
 #[track_caller]
 pub fn jit_with<'f, F: JitFunction<'f, M>, M>(f: F, options: JitOptions) -> F::Jitted {
     f.into_jitted(options)
@@ -98,9 +96,8 @@ pub fn jit_with<'f, F: JitFunction<'f, M>, M>(f: F, options: JitOptions) -> F::J
 
 static LOG_COMPILES: AtomicBool = AtomicBool::new(false);
 
-/// Says on standard error when a function is compiled, how long it took, and
-/// why an earlier program could not serve. Also switched on by
-/// `RAMIE_LOG_COMPILES=1`.
+/// Enables or disables compilation logs on standard error: when a function is compiled, how long
+/// it took, and why no earlier program matched. Also enabled by `RAMIE_LOG_COMPILES=1`.
 pub fn log_compiles(on: bool) {
     LOG_COMPILES.store(on, Ordering::Relaxed);
 }

@@ -1,4 +1,4 @@
-//! Where a jitted function's arguments and results are.
+//! Placement of a jitted function's arguments and results.
 
 use super::call::Trace;
 use crate::array::Repr;
@@ -9,7 +9,7 @@ use crate::runtime::sharded::{self, Site, SiteFinder, input_sharding};
 use crate::sharding::{NamedSharding, Placed, Sharding, Shardings};
 use crate::{Array, Error, Platform, Result, Tree, tree};
 
-/// Where a call on these arguments runs.
+/// Returns the device or mesh on which a call with these arguments runs.
 pub(crate) fn site_of<S: Tree, A: Tree>(state: &S, args: &A) -> Result<Site> {
     let mut finder = SiteFinder::default();
     tree::for_each_with_path(state, |p, _, a| finder.look(a, || format!("`state.{p}`")));
@@ -17,7 +17,7 @@ pub(crate) fn site_of<S: Tree, A: Tree>(state: &S, args: &A) -> Result<Site> {
     finder.site()
 }
 
-/// The arguments where `in_shardings` wants them.
+/// Moves the arguments to the shardings of `in_shardings`.
 pub(super) fn placed<A: Tree>(args: A, wanted: &Shardings) -> Result<A> {
     let paths = tree::paths(&args);
     let wanted = wanted
@@ -55,8 +55,8 @@ fn placed_array(array: Array, to: &Placed, path: &str) -> Result<Array> {
     }
 }
 
-/// How a call compiles: what its arguments grant, and how they lie on the
-/// devices of a mesh, if on such.
+/// How a call is compiled: donated inputs, and the layouts on the devices of a mesh, if it runs
+/// on one.
 pub(super) struct Plan {
     pub site: Site,
     pub attributes: Vec<ArgumentAttribute>,
@@ -64,19 +64,19 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The text of the call's program.
+    /// Lowers the call's program to text.
     pub fn lower(&self, name: &str, jaxpr: &Jaxpr) -> Program {
         self.lower_for(None, name, jaxpr)
     }
 
-    /// [`lower`](Plan::lower) for another platform than this process's.
+    /// Lowers the call's program for another platform than this process's.
     pub fn lower_for(&self, platform: Option<Platform>, name: &str, jaxpr: &Jaxpr) -> Program {
         let partition = self.partition.clone();
         Program::lower_for(platform, name, jaxpr, &self.attributes, partition)
     }
 }
 
-/// The plan of a call at `site`, whose inputs are donated as `attributes` says.
+/// Plans a call at `site`, whose inputs are donated as `attributes` specifies.
 pub(super) fn plan<S: Tree, A: Tree, R: Tree>(
     trace: &Trace<S, R>,
     site: Site,
@@ -119,7 +119,8 @@ pub(super) fn plan<S: Tree, A: Tree, R: Tree>(
     let outs = result_shardings(trace, &ins[consts.len()..], asked);
     check_parts(jaxpr, &outs)?;
     let partition = sharded::partition(jaxpr, mesh, ins, &outs);
-    // Memory can be named for a result only where both are laid out alike.
+    // An input can only alias a result with the same layout; otherwise it is donated without a
+    // fixed result.
     for (i, attribute) in attributes.iter_mut().enumerate() {
         if let ArgumentAttribute::AliasedTo(out) = *attribute
             && partition.outs[out] != Some(partition.ins[i])
@@ -134,7 +135,7 @@ pub(super) fn plan<S: Tree, A: Tree, R: Tree>(
     })
 }
 
-/// Shardings of the result's arrays.
+/// Returns the requested shardings of the result's arrays.
 fn wanted<R: Tree>(shardings: &Shardings, result: &R) -> Result<Vec<Option<NamedSharding>>> {
     let paths = tree::paths(result);
     let told = shardings
@@ -155,7 +156,7 @@ fn wanted<R: Tree>(shardings: &Shardings, result: &R) -> Result<Vec<Option<Named
         .collect()
 }
 
-/// Of all outputs: state stays as it was.
+/// Returns the shardings of all outputs: state keeps its sharding.
 fn result_shardings<S: Tree, R: Tree>(
     trace: &Trace<S, R>,
     ins: &[NamedSharding],

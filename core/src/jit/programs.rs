@@ -1,4 +1,4 @@
-//! The programs made of a function, found by signature.
+//! The compiled programs of a function, by signature.
 
 use super::signature::Signature;
 use crate::Tree;
@@ -9,31 +9,31 @@ use std::sync::{Arc, Mutex, Weak};
 /// A program with its signature.
 pub(super) type Made<E> = Arc<Slot<Signature, E>>;
 
-/// Programs by signature, with the last one at hand.
+/// Programs by signature, with fast access to the last one.
 pub(super) struct Programs<E> {
     last: Mutex<Option<Made<E>>>,
     all: ProgramCache<Signature, E>,
     calls: Mutex<Calls>,
 }
 
-/// Compilations that calls needed.
+/// Statistics of compilations caused by calls.
 #[derive(Default)]
 struct Calls {
     compilations: usize,
     reason: Option<String>,
 }
 
-/// The programs of a function, which its stages add to as well.
+/// The programs of a function, shared with its stages, which also add programs.
 pub(super) type Shared<E> = Arc<Programs<E>>;
 
-/// Programs of some type that can be forgotten.
+/// A cache of programs that can be cleared.
 pub(super) trait Forget: Send + Sync {
     fn forget(&self);
 }
 
 impl<E: Send + Sync> Forget for Programs<E> {
     fn forget(&self) {
-        // Programs are destroyed without a lock held.
+        // Programs are destroyed without holding a lock.
         let last = lock(&self.last).take();
         drop(last);
         self.all.clear();
@@ -44,7 +44,7 @@ impl<E: Send + Sync> Forget for Programs<E> {
 /// The programs of all functions.
 static ALL: Mutex<Vec<Weak<dyn Forget>>> = Mutex::new(Vec::new());
 
-/// No programs yet, at most `limit` later, which [`forget_all`] knows of.
+/// Creates an empty cache of at most `limit` programs, registered with [`forget_all`].
 pub(super) fn shared<E: Send + Sync + 'static>(limit: usize) -> Shared<E> {
     let programs = Arc::new(Programs {
         last: Mutex::new(None),
@@ -53,7 +53,7 @@ pub(super) fn shared<E: Send + Sync + 'static>(limit: usize) -> Shared<E> {
     });
     let weak: Weak<dyn Forget> = Arc::downgrade(&(programs.clone() as Arc<dyn Forget>));
     let mut all = lock(&ALL);
-    // Those of functions that are gone make room before the list grows.
+    // Removes the caches of dropped functions before the list grows.
     if all.len() == all.capacity() {
         all.retain(|programs| programs.strong_count() > 0);
     }
@@ -61,7 +61,7 @@ pub(super) fn shared<E: Send + Sync + 'static>(limit: usize) -> Shared<E> {
     programs
 }
 
-/// Forgets the programs of all functions.
+/// Removes the programs of all functions.
 pub(crate) fn forget_all() {
     let all: Vec<Arc<dyn Forget>> = lock(&ALL).iter().filter_map(Weak::upgrade).collect();
     for programs in all {
@@ -94,35 +94,35 @@ impl<E> Programs<E> {
         Ok(made)
     }
 
-    /// The program for a signature.
+    /// Returns the program for a signature.
     pub fn find(&self, key: &Signature) -> Option<Made<E>> {
         self.all.find(key.fingerprint(), |k| k == key)
     }
 
-    /// Keeps a program, unless there is one for the signature.
+    /// Adds a program, unless the signature already has one.
     pub fn insert(&self, key: Signature, program: E) -> Made<E> {
         let found = self.find(&key);
         found.unwrap_or_else(|| self.all.insert(key.fingerprint(), key, program))
     }
 
-    /// All programs, in no order.
+    /// Returns all programs, in no particular order.
     pub fn all(&self) -> Vec<Made<E>> {
         self.all.all()
     }
 
-    /// Notes that a call needed a compilation, and why although there were programs.
+    /// Records that a call needed a compilation, and why no existing program matched.
     pub fn note_compilation(&self, reason: Option<String>) {
         let mut calls = lock(&self.calls);
         calls.compilations += 1;
         calls.reason = reason;
     }
 
-    /// How many compilations calls needed.
+    /// Returns how many compilations calls needed.
     pub fn compilations(&self) -> usize {
         lock(&self.calls).compilations
     }
 
-    /// Why the last of these was needed although there were programs.
+    /// Returns why the last compilation was needed although there were programs.
     pub fn reason(&self) -> Option<String> {
         lock(&self.calls).reason.clone()
     }

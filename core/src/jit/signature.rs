@@ -1,4 +1,4 @@
-//! Signatures: what a compiled program is compiled for.
+//! Signatures: the properties of a call for which a program is compiled.
 
 use crate::Array;
 use crate::array::Repr;
@@ -9,20 +9,20 @@ use ramie_pjrt::Device;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
-/// Structure, fixed values, types and devices of a call, as words: equal calls give the
-/// same words, and others do not.
+/// Structure, fixed values, types and devices of a call, encoded as words: two calls have the
+/// same words exactly if they are equal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Signature(SmallVec<[u64; 32]>);
 
 impl Signature {
-    /// The signature of a call.
+    /// Returns the signature of a call.
     pub fn of<S: Tree, A: Tree>(state: &S, args: &A) -> Signature {
         let mut all = SmallVec::new();
         feed(state, args, |word| all.push(word));
         Signature(all)
     }
 
-    /// Whether a call has this signature; allocates nothing.
+    /// Returns whether a call has this signature, without allocating.
     #[inline]
     pub fn matches<S: Tree, A: Tree>(&self, state: &S, args: &A) -> bool {
         let (mut rest, mut same) = (self.0.iter(), true);
@@ -30,13 +30,13 @@ impl Signature {
         same && rest.next().is_none()
     }
 
-    /// The signature with further conditions of the program.
+    /// Appends further conditions of the program to the signature.
     pub fn and(mut self, conditions: impl IntoIterator<Item = u64>) -> Signature {
         self.0.extend(conditions);
         self
     }
 
-    /// A hash for tables.
+    /// Returns a hash for tables.
     pub fn fingerprint(&self) -> u64 {
         let mut hasher = FastHasher::default();
         self.hash(&mut hasher);
@@ -44,7 +44,7 @@ impl Signature {
     }
 }
 
-/// Passes on what it is given, as words.
+/// A hasher that passes its input on as words.
 struct Sink<W>(W);
 
 impl<W: FnMut(u64)> Hasher for Sink<W> {
@@ -80,8 +80,8 @@ struct Fingerprint<W> {
 impl<W: FnMut(u64)> Visitor for Fingerprint<W> {
     fn leaf(&mut self, array: &Array) {
         self.words.write_usize(array.aval().address());
-        // One device serves a whole call, and scalars that are on none follow
-        // the other arrays: the device counts once, at the end.
+        // All arrays of a call share one device, and scalars without a device follow the others,
+        // so the device is encoded once, at the end.
         match &array.0 {
             Repr::Device(d) => match d.sharding {
                 Sharding::SingleDevice(here) => match self.device {
@@ -99,7 +99,7 @@ impl<W: FnMut(u64)> Visitor for Fingerprint<W> {
     }
 }
 
-/// Gives the words of a call's signature to `word`.
+/// Passes the words of a call's signature to `word`.
 fn feed<S: Tree, A: Tree>(state: &S, args: &A, word: impl FnMut(u64)) {
     let mut f = Fingerprint {
         words: Sink(word),
@@ -116,12 +116,12 @@ fn feed<S: Tree, A: Tree>(state: &S, args: &A, word: impl FnMut(u64)) {
     }
 }
 
-/// Where a call without placed arrays runs.
+/// Returns the device of a call without placed arrays.
 fn default_device() -> Option<Device> {
     crate::runtime::runtime().ok().map(|r| r.default_device())
 }
 
-/// A signature in words: path and value of every part.
+/// A readable signature: path and value of every part.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Description(Vec<(String, String)>);
 
@@ -171,8 +171,7 @@ pub(crate) fn describe<S: Tree, A: Tree>(state: &S, args: &A) -> Description {
 }
 
 impl Description {
-    /// What differs from an earlier call, one line a difference, and how many
-    /// differences there are.
+    /// Returns the differences from an earlier call, one per line, and their number.
     fn differences(&self, earlier: &Description) -> (Vec<String>, usize) {
         let mut lines = Vec::new();
         let place = |parts: &[(String, String)], path: &str, nth: usize| {
@@ -201,8 +200,8 @@ impl Description {
         (lines, n)
     }
 
-    /// Why this call could not use any program compiled before: the
-    /// differences from the most similar earlier call.
+    /// Explains why no compiled program matched this call: the differences from the most similar
+    /// earlier call.
     pub fn explain<'a>(&self, earlier: impl Iterator<Item = &'a Description>) -> Option<String> {
         let (mut lines, n) = earlier
             .map(|e| self.differences(e))

@@ -1,5 +1,5 @@
-//! Stages: trace and lower, compile, run, each on its own and each reporting
-//! failures as errors.
+//! The stages of `jit`: tracing and lowering, compiling, and running, each callable separately
+//! and each reporting failures as errors.
 
 use super::call::{Entry, Jit, Trace};
 use super::made::Made;
@@ -15,7 +15,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// A function traced and lowered for given arguments; from
+/// A function traced and lowered for given arguments; returned by
 /// [`Jitted::lower`](super::Jitted::lower).
 pub struct Lowered<S, A, R> {
     name: Arc<str>,
@@ -25,7 +25,7 @@ pub struct Lowered<S, A, R> {
     key: Signature,
     description: super::signature::Description,
     compiler_options: Vec<(String, OptionOverride)>,
-    /// Where calls of the function look for programs.
+    /// Cache in which calls of the function look for programs.
     programs: Shared<Entry<S, R>>,
     args: PhantomData<fn(A)>,
 }
@@ -62,33 +62,33 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
         })
     }
 
-    /// The program as a jaxpr.
+    /// Returns the program as a jaxpr.
     pub fn jaxpr(&self) -> &Jaxpr {
         &self.trace.program.jaxpr
     }
 
-    /// The program with the arrays that it captured.
+    /// Returns the program with the arrays that it captured.
     pub(crate) fn program(&self) -> &crate::ClosedJaxpr {
         &self.trace.program
     }
 
-    /// The result, with tracers in the place of arrays.
+    /// Returns the result, with tracers as leaves.
     pub(crate) fn result(&self) -> &R {
         self.trace.traced_result()
     }
 
-    /// The program in StableHLO.
+    /// Returns the program in StableHLO.
     pub fn as_text(&self) -> String {
         strip_locations(&self.program.text)
     }
 
-    /// The program in StableHLO with the source line of every operation.
+    /// Returns the program in StableHLO with the source line of every operation.
     pub fn as_text_with_locations(&self) -> &str {
         &self.program.text
     }
 
-    /// Compiles the program. Calls of the jitted function with arguments like
-    /// these find it, and neither trace nor compile again.
+    /// Compiles the program. Calls of the jitted function with arguments like these use it,
+    /// without tracing or compiling again.
     ///
     /// ```no_run
     /// use ramie_core::{Array, jit};
@@ -101,7 +101,7 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
     /// ```
     ///
     /// # Errors
-    /// If XLA refuses it.
+    /// Returns an error if XLA rejects the program.
     pub fn compile(self) -> Result<Compiled<S, A, R>> {
         let jaxpr = &self.trace.program.jaxpr;
         let (made, _) = Made::compile(self.program, jaxpr, &self.plan, &self.compiler_options)?;
@@ -115,14 +115,13 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
 }
 
 impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
-    /// Compiles the program for hardware that need not be there: how much memory it
-    /// would take there, how much it would compute and what its devices would send
-    /// each other.
+    /// Compiles the program for hardware that need not be present, and reports the memory, FLOPs
+    /// and communication that it needs there.
     ///
-    /// A program over a mesh takes as many of the target's devices as the mesh has,
-    /// in their order. The program is lowered anew, for the target's platform;
-    /// [`platform_dependent`](crate::platform_dependent) has chosen before, when
-    /// the function was traced.
+    /// A program over a mesh uses as many of the target's devices as the mesh has, in their
+    /// order. The program is lowered again for the target's platform, but
+    /// [`platform_dependent`](crate::platform_dependent) already chose its branch when the
+    /// function was traced.
     ///
     /// ```no_run
     /// use ramie_core::{Array, DType, aot::Target, jit};
@@ -135,9 +134,9 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
     /// ```
     ///
     /// # Errors
-    /// If the target's plugin is not installed, the target has fewer devices than
-    /// the program wants, the program calls functions of this process, or XLA
-    /// refuses it.
+    /// Returns an error if the target's plugin is not installed, if the target has fewer devices
+    /// than the program needs, if the program calls functions of this process, or if XLA rejects
+    /// it.
     pub fn compile_for(&self, target: &Target) -> Result<CompiledFor> {
         let platform = Some(target.platform());
         let program = self
@@ -151,37 +150,37 @@ impl<S: Tree, A: Tree, R: Tree> Compiled<S, A, R> {
     /// The optimized program, as the compiler made it.
     ///
     /// # Errors
-    /// If the plugin cannot show it.
+    /// Returns an error if the plugin does not support this.
     pub fn as_text(&self) -> Result<String> {
         Ok(self.program.value.executable.optimized_text()?)
     }
 
-    /// The compiler's estimates, such as `flops` and `bytes accessed`.
+    /// Returns the compiler's estimates, such as `flops` and `bytes accessed`.
     ///
     /// # Errors
-    /// If the plugin has none.
+    /// Returns an error if the plugin provides no estimates.
     pub fn cost_analysis(&self) -> Result<Vec<(String, Value)>> {
         Ok(self.program.value.executable.cost_analysis()?)
     }
 
-    /// The memory that a run needs, in bytes.
+    /// Returns the memory that a run needs, in bytes.
     ///
     /// # Errors
-    /// If the plugin cannot tell.
+    /// Returns an error if the plugin does not report it.
     pub fn memory_analysis(&self) -> Result<MemoryAnalysis> {
         Ok(self.program.value.executable.memory_analysis()?)
     }
 
-    /// The loaded program.
+    /// Returns the loaded executable.
     pub fn executable(&self) -> &Executable {
         &self.program.value.executable
     }
 
-    /// Runs the program on state and arguments like those it was lowered for.
+    /// Runs the program on state and arguments of the signature for which it was lowered.
     ///
     /// # Errors
-    /// If the arguments have other types, structure or devices, or running
-    /// fails. The state is then as before.
+    /// Returns an error if the arguments have other types, structure or devices, or if running
+    /// fails. The state is then unchanged.
     pub fn run_with(&self, state: &mut S, args: A) -> Result<R> {
         if !self.program.key.matches(state, &args) {
             let now = describe(state, &args);
@@ -198,10 +197,10 @@ impl<S: Tree, A: Tree, R: Tree> Compiled<S, A, R> {
 }
 
 impl<A: Tree, R: Tree> Compiled<(), A, R> {
-    /// Runs the program on arguments, given as a tuple.
+    /// Runs the program on arguments, passed as a tuple.
     ///
     /// # Errors
-    /// As [`run_with`](Self::run_with).
+    /// Returns an error in the same cases as [`run_with`](Self::run_with).
     pub fn run(&self, args: A) -> Result<R> {
         self.run_with(&mut (), args)
     }

@@ -1,4 +1,4 @@
-//! Sets of axes.
+//! Sets of named axes.
 
 use crate::AxisName;
 use crate::axis::kept;
@@ -40,7 +40,7 @@ impl AxisSet {
         AxisSet::new(self.0.iter().chain(other.0).copied())
     }
 
-    /// Those that are not among `names`.
+    /// Returns the axes that are not in `names`.
     pub fn without(self, names: &[AxisName]) -> AxisSet {
         if self.is_empty() {
             return self;
@@ -57,7 +57,7 @@ impl Default for AxisSet {
 
 impl PartialEq for AxisSet {
     fn eq(&self, other: &AxisSet) -> bool {
-        // Equal sets are one slice; the empty one has no address of its own.
+        // Equal sets share one slice; the empty set has no unique address.
         self.0.len() == other.0.len()
             && (self.0.is_empty() || std::ptr::eq(self.0.as_ptr(), other.0.as_ptr()))
     }

@@ -1,19 +1,20 @@
-//! The mesh that is current on a thread, and how its axes are used there.
+//! The current mesh of a thread, and the types of its axes.
 
 use super::{AbstractMesh, AxisType, LogicalAxisRules, Mesh};
 use std::cell::Cell;
 use std::marker::PhantomData;
 
-/// What operations traced on this thread know of meshes.
+/// The mesh context of operations traced on this thread.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Context {
-    /// The mesh that [`set_mesh`] made current.
+    /// Mesh set by [`set_mesh`].
     pub mesh: Option<Mesh>,
-    /// Its axes as they are here: in the body of a `shard_map` some are manual.
+    /// The mesh's axes with their types at this point: in the body of a `shard_map` some are
+    /// manual.
     pub axes: Option<AbstractMesh>,
-    /// Whether types say over which manual axes values vary.
+    /// Whether types track the manual axes over which values vary.
     pub checks_varying: bool,
-    /// What names of dimensions mean here.
+    /// Current logical axis rules.
     pub rules: Option<LogicalAxisRules>,
 }
 
@@ -23,7 +24,7 @@ thread_local! {
     };
 }
 
-/// Restores what was current.
+/// Restores the previous context when dropped.
 struct Restore(Context);
 impl Drop for Restore {
     fn drop(&mut self) {
@@ -42,7 +43,8 @@ impl Context {
         f()
     }
 
-    /// Numbers on which programs traced here may depend; 0 outside of meshes.
+    /// Returns numbers that identify the context in signatures of programs traced here; 0 without
+    /// a mesh.
     pub fn numbers(self) -> [usize; 4] {
         [
             self.mesh.map_or(0, |m| m.address()),
@@ -52,7 +54,7 @@ impl Context {
         ]
     }
 
-    /// Makes it current as long as the result lives.
+    /// Makes the context current as long as the result lives.
     pub fn enter(self) -> MeshGuard {
         MeshGuard {
             _restore: Restore(CONTEXT.replace(self)),
@@ -61,18 +63,17 @@ impl Context {
     }
 }
 
-/// Keeps a mesh, or logical axis rules, current until it is dropped; from
+/// A guard that keeps a mesh, or logical axis rules, current until it is dropped; returned by
 /// [`set_mesh`] and [`set_logical_axis_rules`](crate::set_logical_axis_rules).
 #[must_use = "what was made current is so until this is dropped"]
 pub struct MeshGuard {
     _restore: Restore,
-    /// What is current is a matter of one thread.
+    /// The context belongs to one thread, so guards are not `Send`.
     _thread: PhantomData<*const ()>,
 }
 
-/// Makes `mesh` current on this thread, as long as the result lives
-/// (`jax.set_mesh`): partition specs without a mesh mean it, and
-/// [`shard_map`](crate::shard_map) goes over it.
+/// Makes `mesh` current on this thread as long as the result lives (`jax.set_mesh`): partition
+/// specs without a mesh refer to it, and [`shard_map`](crate::shard_map) runs over it.
 ///
 /// ```no_run
 /// use ramie_core::{AxisType, P, Array, DType, device_put, make_mesh_with, set_mesh};
@@ -98,19 +99,18 @@ pub fn with_mesh<R>(mesh: Mesh, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// The current mesh, if there is one (`jax.sharding.get_mesh`).
+/// Returns the current mesh (`jax.sharding.get_mesh`).
 pub fn get_mesh() -> Option<Mesh> {
     Context::current().mesh
 }
 
-/// The axes of the current mesh as they are here, if there is one: in the body
-/// of a [`shard_map`](crate::shard_map) some are manual
-/// (`jax.sharding.get_abstract_mesh`).
+/// Returns the axes of the current mesh with their types at this point: in the body of a
+/// [`shard_map`](crate::shard_map) some are manual (`jax.sharding.get_abstract_mesh`).
 pub fn get_abstract_mesh() -> Option<AbstractMesh> {
     Context::current().axes
 }
 
-/// Whether a mesh has axes that are manual here.
+/// Returns whether the current mesh has manual axes at this point.
 pub(crate) fn any_manual() -> bool {
     Context::current()
         .axes

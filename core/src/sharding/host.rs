@@ -1,4 +1,4 @@
-//! Parts of arrays from and to the host.
+//! Transfer of shards from and to the host.
 
 use super::put::{buffers, distinct, typed, wrong_size};
 use super::{Sharding, put};
@@ -10,38 +10,37 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// A part of an array on its way to the host.
+/// A shard of an array that is being copied to the host.
 ///
-/// It keeps the part's elements: a compiled step that is given the array to write
-/// over copies it instead.
+/// It keeps the shard's buffer alive: a compiled step that donates the array copies it instead.
 pub struct HostShard {
     held: Arc<DeviceArray>,
-    /// Which of its buffers.
+    /// Index of the buffer.
     at: usize,
     index: Vec<Range<usize>>,
     is_first: bool,
-    /// The copy, where the device's memory is not the host's.
+    /// Pending copy, unless the device's memory is the host's.
     copy: Mutex<Option<HostCopy>>,
     copied: OnceLock<Result<AlignedBytes>>,
 }
 
 impl HostShard {
-    /// The part: a range for each dimension.
+    /// Returns the shard's index: a range for each dimension.
     pub fn index(&self) -> &[Range<usize>] {
         &self.index
     }
 
-    /// Whether this process has the first copy of the part. Over all processes, each
-    /// part is the first once.
+    /// Returns whether this process has the first copy of the shard. Among all processes, exactly
+    /// one has the first copy of each shard.
     pub fn is_first(&self) -> bool {
         self.is_first
     }
 
-    /// Calls `f` with the bytes of the elements, row-major, little-endian, once they
-    /// are computed. On CPUs they are not copied. Several threads may read at once.
+    /// Calls `f` with the bytes of the elements, row-major and little-endian, once they are
+    /// computed. On CPUs they are not copied. Several threads may read at the same time.
     ///
     /// # Errors
-    /// If the computation or the copy failed.
+    /// Returns an error if the computation or the copy failed.
     pub fn read<R>(&self, f: impl FnOnce(&[u8]) -> R) -> Result<R> {
         if let Some(view) = self.held.buffers[self.at].host_view()? {
             return Ok(f(&view));
@@ -62,10 +61,9 @@ impl HostShard {
 }
 
 impl Array {
-    /// The parts on devices of this process, equal ones once, on their way to the
-    /// host (`jax.Array.copy_to_host_async`). Waits for nothing: neither for the
-    /// computation of the elements, nor for the copy that an accelerator makes. On
-    /// CPUs there is no copy.
+    /// Starts copying the shards on devices of this process to the host, without duplicates
+    /// (`jax.Array.copy_to_host_async`). Returns immediately: waits neither for the computation
+    /// of the elements, nor for the copy from an accelerator. On CPUs there is no copy.
     ///
     /// ```no_run
     /// use ramie_core::{Array, DType};
@@ -76,7 +74,8 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// If the array is traced or a type only, or the device refuses.
+    /// Returns an error if the array is traced or has no elements, or if the device rejects the
+    /// copy.
     pub fn host_shards(&self) -> Result<Vec<HostShard>> {
         let held = self.device_array()?;
         let first = first_holders(held.sharding, self.shape());
@@ -102,11 +101,11 @@ impl Array {
 }
 
 impl Sharding {
-    /// The parts of an array of `shape` that devices of this process hold, equal ones
-    /// once: a range for each dimension (`Sharding.addressable_devices_indices_map`).
+    /// Returns the distinct shards of an array of `shape` on devices of this process: a range for
+    /// each dimension (`Sharding.addressable_devices_indices_map`).
     ///
     /// # Errors
-    /// If a dimension does not come apart into equal parts.
+    /// Returns an error if a dimension is not divisible by its number of shards.
     pub fn addressable_parts(&self, shape: &[usize]) -> Result<Vec<Vec<Range<usize>>>> {
         if let Sharding::Named(named) = self {
             let fits = named.try_shard_shape(shape);
@@ -117,7 +116,7 @@ impl Sharding {
     }
 }
 
-/// For each part of an array, whether the first device that has it is one of this
+/// Returns, for each shard of an array, whether the first device that has it belongs to this
 /// process.
 fn first_holders(sharding: Sharding, shape: &[usize]) -> HashMap<Vec<Range<usize>>, bool> {
     let mut first = HashMap::new();
@@ -130,10 +129,10 @@ fn first_holders(sharding: Sharding, shape: &[usize]) -> HashMap<Vec<Range<usize
     first
 }
 
-/// An array laid out so, of the bytes of each part: the elements of a range of
-/// indices for each dimension, row-major, little-endian. A CPU device uses the
-/// memory as it is. Only parts for devices of this process are asked for, and equal
-/// ones once.
+/// Creates an array with this sharding from the bytes of each shard: `part` receives a range for
+/// each dimension and returns its elements, row-major and little-endian. CPU devices use the
+/// memory without a copy. `part` is called only for shards on devices of this process, once for
+/// each distinct shard.
 ///
 /// ```no_run
 /// use ramie_core::{AlignedBytes, DType, NamedSharding, P, make_array_from_parts, make_mesh};
@@ -145,8 +144,8 @@ fn first_holders(sharding: Sharding, shape: &[usize]) -> HashMap<Vec<Range<usize
 /// ```
 ///
 /// # Errors
-/// If a dimension does not come apart into equal parts, a part has another number of
-/// bytes than its range, or a device is out of memory; and those of `part`.
+/// Returns an error if a dimension is not divisible by its number of shards, if the number of
+/// bytes of a shard does not match its range, if a device is out of memory, or if `part` fails.
 pub fn make_array_from_parts(
     shape: &[usize],
     dtype: DType,

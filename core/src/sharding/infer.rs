@@ -1,11 +1,9 @@
-//! From how a compiled program laid an array out to the spec that says the
-//! same.
+//! Infers the `PartitionSpec` that matches a layout chosen by the compiler.
 
 use super::{AbstractMesh, PartitionSpec, SpecEntry};
 
-/// The spec on `mesh` by which dimensions come apart into `tiles` parts, and by
-/// which the device with number `k` has the part `places[k]`; `None` if no spec
-/// says that.
+/// Returns the spec on `mesh` that splits dimensions into `tiles` parts and assigns part
+/// `places[k]` to device `k`; `None` if there is no such spec.
 pub(crate) fn spec_of_tiles(
     mesh: AbstractMesh,
     tiles: &[usize],
@@ -14,8 +12,8 @@ pub(crate) fn spec_of_tiles(
     let coordinates: Vec<Vec<usize>> = (0..mesh.size()).map(|k| mesh.coordinates(k)).collect();
     let mut used = vec![false; mesh.axis_sizes().len()];
     let mut entries = Vec::with_capacity(tiles.len());
-    // Dimensions do not share axes, and for each one the axes that give its
-    // parts are determined by where the parts are: no choice need be undone.
+    // Dimensions do not share axes, and the part indices determine the axes of each dimension, so
+    // the search needs no backtracking across dimensions.
     for (d, &parts) in tiles.iter().enumerate() {
         let fits = |axes: &[usize]| {
             coordinates.iter().zip(places).all(|(at, place)| {
@@ -32,8 +30,8 @@ pub(crate) fn spec_of_tiles(
     Some(PartitionSpec::new(entries))
 }
 
-/// Unused axes in an order whose sizes multiply to `parts` and that fits; they
-/// are then used. Axes of size 1 say nothing.
+/// Returns unused axes, in an order that fits, whose sizes multiply to `parts`, and marks them as
+/// used. Skips axes of size 1.
 fn orders(
     sizes: &[usize],
     used: &mut [bool],

@@ -1,5 +1,5 @@
-//! Logical axes: names that a model gives to the dimensions of its arrays, and
-//! rules that say which axes of a mesh these are sharded along.
+//! Logical axes: names that a model gives to the dimensions of its arrays, and rules that map
+//! them to the axes of a mesh.
 
 use super::context::{Context, MeshGuard};
 use super::{AxisType, PartitionSpec, SpecEntry};
@@ -12,12 +12,11 @@ struct Rules(Vec<(AxisName, SpecEntry)>);
 
 static RULES: Table<Rules> = Table::new();
 
-/// Rules from names of dimensions to axes of a mesh, the most important first
-/// (the rules of Flax's `logical_axis_rules`).
+/// Rules that map names of dimensions to mesh axes, in decreasing priority (the rules of Flax's
+/// `logical_axis_rules`).
 ///
-/// A model says what its dimensions are, `P!["batch", "length", "embed"]`. How it
-/// is spread over devices is said in one place, apart from it, and another mesh
-/// needs other rules only.
+/// A model names its dimensions, `P!["batch", "length", "embed"]`. The mapping to devices is
+/// written in one place, separate from the model, and another mesh only needs other rules.
 ///
 /// ```
 /// use ramie_core::{LogicalAxisRules, P};
@@ -27,7 +26,7 @@ static RULES: Table<Rules> = Table::new();
 ///     .rule("heads", "y")
 ///     .rule("batch", "z");
 /// let spec = rules.to_mesh(&P!["batch", "length", "heads", "features"]);
-/// // `x` shards one dimension only; the first rule that can has it.
+/// // A mesh axis shards one dimension only; the first matching rule uses `x`.
 /// assert_eq!(spec, P!["x", None, "y", None]);
 /// ```
 #[derive(Clone, Copy)]
@@ -42,14 +41,13 @@ impl Default for LogicalAxisRules {
 }
 
 impl LogicalAxisRules {
-    /// No rules: nothing is sharded.
+    /// Creates an empty set of rules, which shards nothing.
     pub fn new() -> LogicalAxisRules {
         LogicalAxisRules(RULES.keep(Rules(Vec::new())))
     }
 
-    /// The rules with one more, after the others: dimensions of this name are
-    /// sharded over these axes of the mesh, or with `SpecEntry::None` over none,
-    /// whatever later rules say.
+    /// Appends a rule of lower priority than the others: dimensions of this name are sharded over
+    /// these mesh axes, or with `SpecEntry::None` never sharded, regardless of later rules.
     #[must_use]
     pub fn rule(self, logical: &str, mesh: impl Into<SpecEntry>) -> LogicalAxisRules {
         let mut rules = self.0.0.clone();
@@ -57,19 +55,18 @@ impl LogicalAxisRules {
         LogicalAxisRules(RULES.keep(Rules(rules)))
     }
 
-    /// Whether there is a rule for this name.
+    /// Returns whether there is a rule for this name.
     pub fn covers(&self, logical: &str) -> bool {
         let logical = AxisName::from(logical);
         self.0.0.iter().any(|(name, _)| *name == logical)
     }
 
-    /// A spec of axes of the mesh for one of names of dimensions
-    /// (`logical_to_mesh_axes` of Flax). Rules are followed in their order; one is
-    /// passed over if its dimension has its axes already, or if another dimension
-    /// has one of the axes. Dimensions without a rule are not sharded.
+    /// Converts a spec of dimension names to a spec of mesh axes (`logical_to_mesh_axes` in
+    /// Flax). Rules apply in their order; a rule is skipped if its dimension already has axes, or
+    /// if another dimension uses one of its axes. Dimensions without a rule are not sharded.
     ///
     /// # Panics
-    /// If a name occurs twice, or an entry has several.
+    /// Panics if a name occurs twice, or if an entry has several names.
     #[track_caller]
     pub fn to_mesh(&self, logical: &PartitionSpec) -> PartitionSpec {
         let entries = logical.entries();
@@ -116,7 +113,7 @@ impl fmt::Debug for LogicalAxisRules {
     }
 }
 
-/// Makes these rules current on this thread, as long as the result lives
+/// Makes these rules current on this thread as long as the result lives
 /// (`flax.linen.logical_axis_rules`).
 pub fn set_logical_axis_rules(rules: LogicalAxisRules) -> MeshGuard {
     Context {
@@ -133,27 +130,26 @@ pub fn with_logical_axis_rules<R>(rules: LogicalAxisRules, f: impl FnOnce() -> R
     f()
 }
 
-/// The rules that are current on this thread
-/// (`flax.linen.get_logical_axis_rules`).
+/// Returns the current rules of this thread (`flax.linen.get_logical_axis_rules`).
 pub fn get_logical_axis_rules() -> Option<LogicalAxisRules> {
     Context::current().rules
 }
 
-/// The spec of axes of the mesh for one of names of dimensions, by the current
-/// rules; without rules nothing is sharded (`flax.linen.logical_to_mesh`).
+/// Converts a spec of dimension names to a spec of mesh axes by the current rules; without rules
+/// nothing is sharded (`flax.linen.logical_to_mesh`).
 ///
 /// # Panics
-/// As [`LogicalAxisRules::to_mesh`].
+/// Panics in the same cases as [`LogicalAxisRules::to_mesh`].
 #[track_caller]
 pub fn logical_to_mesh(logical: &PartitionSpec) -> PartitionSpec {
     let rules = Context::current().rules.unwrap_or_default();
     rules.to_mesh(logical)
 }
 
-/// The array sharded by the compiler as the current rules say of its dimensions'
-/// names (`flax.linen.with_logical_constraint`). Where no rules or no mesh are
-/// current it stays as it is, so that a model runs on one device unchanged; in a
-/// [`shard_map`](crate::shard_map) axes that are manual are left out.
+/// Constrains the array's sharding by the current rules for its dimension names
+/// (`flax.linen.with_logical_constraint`). If no rules or no mesh are current, returns the array
+/// unchanged, so that the same model runs on one device. Inside a
+/// [`shard_map`](crate::shard_map), manual axes are omitted.
 ///
 /// ```no_run
 /// use ramie_core::{
@@ -170,7 +166,7 @@ pub fn logical_to_mesh(logical: &PartitionSpec) -> PartitionSpec {
 /// ```
 ///
 /// # Panics
-/// As [`LogicalAxisRules::to_mesh`] and
+/// Panics in the same cases as [`LogicalAxisRules::to_mesh`] and
 /// [`with_sharding_constraint`](crate::with_sharding_constraint).
 #[track_caller]
 pub fn with_logical_constraint(x: &Array, logical: PartitionSpec) -> Array {

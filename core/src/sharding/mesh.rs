@@ -1,21 +1,21 @@
-//! Meshes: devices in a grid whose axes have names.
+//! Meshes: grids of devices with named axes.
 
 use crate::intern::{Table, by_address};
 use crate::{AxisName, Error, Result, runtime};
 use ramie_pjrt::Device;
 use std::fmt;
 
-/// Who decides how arrays are sharded along an axis of a mesh.
+/// Determines who chooses how arrays are sharded along a mesh axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AxisType {
-    /// The compiler, from the shardings of arguments and from constraints.
+    /// The compiler chooses, from the shardings of arguments and from constraints.
     #[default]
     Auto,
-    /// The types: the sharding of every value follows from those of its
-    /// operands while the program is traced.
+    /// Types contain the sharding: that of every value follows from its operands' shardings while
+    /// the program is traced.
     Explicit,
-    /// The program: inside of [`shard_map`](crate::shard_map), where a value is
-    /// one device's part.
+    /// The program chooses: inside [`shard_map`](crate::shard_map), where each value is one
+    /// device's shard.
     Manual,
 }
 
@@ -35,20 +35,21 @@ by_address!(AbstractMesh);
 static SHAPES: Table<Shape> = Table::new();
 
 impl AbstractMesh {
-    /// A mesh of these axes, the slowest first, all of one type.
+    /// Creates a mesh of these axes, all of one type. The last axis varies fastest.
     ///
     /// # Panics
-    /// If there are not as many names as sizes, a name occurs twice, or a size
-    /// is 0.
+    /// Panics if the numbers of names and sizes differ, if a name occurs twice, or if a size is
+    /// 0.
     #[track_caller]
     pub fn new(sizes: &[usize], names: &[&str], axis_type: AxisType) -> AbstractMesh {
         AbstractMesh::with_axis_types(sizes, names, &vec![axis_type; sizes.len()])
     }
 
-    /// A mesh of these axes, each of its own type.
+    /// Creates a mesh of these axes, each of its own type.
     ///
     /// # Panics
-    /// As [`new`](AbstractMesh::new), and if there are not as many types.
+    /// Panics in the same cases as [`new`](AbstractMesh::new), and if the number of types
+    /// differs.
     #[track_caller]
     pub fn with_axis_types(sizes: &[usize], names: &[&str], types: &[AxisType]) -> AbstractMesh {
         assert!(
@@ -80,32 +81,32 @@ impl AbstractMesh {
         AbstractMesh(SHAPES.keep(shape))
     }
 
-    /// Names of the axes, the slowest first.
+    /// Returns the names of the axes, the slowest-varying first.
     pub fn axis_names(&self) -> &'static [AxisName] {
         &self.0.names
     }
 
-    /// Sizes of the axes.
+    /// Returns the sizes of the axes.
     pub fn axis_sizes(&self) -> &'static [usize] {
         &self.0.sizes
     }
 
-    /// Types of the axes.
+    /// Returns the types of the axes.
     pub fn axis_types(&self) -> &'static [AxisType] {
         &self.0.types
     }
 
-    /// Number of devices.
+    /// Returns the number of devices.
     pub fn size(&self) -> usize {
         self.0.sizes.iter().product()
     }
 
-    /// The size of the axis `name`, if there is one.
+    /// Returns the size of the axis `name`, if it exists.
     pub fn axis_size(&self, name: AxisName) -> Option<usize> {
         self.position(name).map(|i| self.0.sizes[i])
     }
 
-    /// The type of the axis `name`, if there is one.
+    /// Returns the type of the axis `name`, if it exists.
     pub fn axis_type(&self, name: AxisName) -> Option<AxisType> {
         self.position(name).map(|i| self.0.types[i])
     }
@@ -118,7 +119,7 @@ impl AbstractMesh {
         self.0.types.contains(&axis_type)
     }
 
-    /// The same mesh with axes of another type.
+    /// Returns the same mesh with other axis types.
     pub(crate) fn with_types(
         &self,
         change: impl Fn(AxisName, AxisType) -> AxisType,
@@ -135,7 +136,7 @@ impl AbstractMesh {
         })
     }
 
-    /// The coordinates of a device, from its number in row-major order.
+    /// Returns the coordinates of a device, given its index in row-major order.
     pub(crate) fn coordinates(&self, mut index: usize) -> Vec<usize> {
         let mut out = vec![0; self.0.sizes.len()];
         for (c, &size) in out.iter_mut().zip(&self.0.sizes).rev() {
@@ -145,7 +146,7 @@ impl AbstractMesh {
         out
     }
 
-    /// The axes in words.
+    /// Formats the axes for a message.
     pub(crate) fn describe(&self) -> String {
         let axes = self.0.names.iter().zip(&self.0.sizes);
         let axes: Vec<String> = axes.map(|(n, s)| format!("{n:?}: {s}")).collect();
@@ -172,9 +173,9 @@ struct Grid {
     devices: Box<[Device]>,
 }
 
-/// Devices in a grid whose axes have names (`jax.sharding.Mesh`).
+/// A grid of devices with named axes (`jax.sharding.Mesh`).
 ///
-/// Equal meshes are one value; copying one is free.
+/// Meshes are interned: equal meshes share one value, and copies are free.
 #[derive(Clone, Copy)]
 pub struct Mesh(&'static Grid);
 by_address!(Mesh);
@@ -182,11 +183,11 @@ by_address!(Mesh);
 static MESHES: Table<Grid> = Table::new();
 
 impl Mesh {
-    /// A mesh of these devices in row-major order.
+    /// Creates a mesh of these devices, in row-major order.
     ///
     /// # Panics
-    /// If there are not as many devices as the axes have places, or one is
-    /// there twice.
+    /// Panics if the number of devices is not the product of the axis sizes, or if a device
+    /// occurs twice.
     #[track_caller]
     pub fn new(devices: &[Device], axes: AbstractMesh) -> Mesh {
         assert!(
@@ -209,17 +210,17 @@ impl Mesh {
         }))
     }
 
-    /// The axes without the devices.
+    /// Returns the axes without the devices.
     pub fn abstract_mesh(&self) -> AbstractMesh {
         self.0.axes
     }
 
-    /// The devices in row-major order.
+    /// Returns the devices in row-major order.
     pub fn devices(&self) -> &'static [Device] {
         &self.0.devices
     }
 
-    /// The devices of this process, in row-major order.
+    /// Returns the devices of this process, in row-major order.
     pub fn local_devices(&self) -> impl Iterator<Item = Device> {
         self.0
             .devices
@@ -228,27 +229,27 @@ impl Mesh {
             .filter(|d| d.is_addressable())
     }
 
-    /// Names of the axes, the slowest first.
+    /// Returns the names of the axes, the slowest-varying first.
     pub fn axis_names(&self) -> &'static [AxisName] {
         self.0.axes.axis_names()
     }
 
-    /// Sizes of the axes.
+    /// Returns the sizes of the axes.
     pub fn axis_sizes(&self) -> &'static [usize] {
         self.0.axes.axis_sizes()
     }
 
-    /// Types of the axes.
+    /// Returns the types of the axes.
     pub fn axis_types(&self) -> &'static [AxisType] {
         self.0.axes.axis_types()
     }
 
-    /// Number of devices.
+    /// Returns the number of devices.
     pub fn size(&self) -> usize {
         self.0.devices.len()
     }
 
-    /// The same devices with axes of other types.
+    /// Returns a mesh of the same devices with other axis types.
     pub(crate) fn with_abstract(&self, axes: AbstractMesh) -> Mesh {
         Mesh(MESHES.keep(Grid {
             axes,
@@ -270,8 +271,8 @@ impl fmt::Debug for Mesh {
     }
 }
 
-/// A mesh of this client's devices in their order, its axes left to the
-/// compiler (`jax.make_mesh`).
+/// Creates a mesh of the default client's devices in their order, with automatic axes
+/// (`jax.make_mesh`).
 ///
 /// ```no_run
 /// use ramie_core::make_mesh;
@@ -281,22 +282,22 @@ impl fmt::Debug for Mesh {
 /// ```
 ///
 /// # Errors
-/// If there are fewer devices than that.
+/// Returns an error if there are too few devices.
 ///
 /// # Panics
-/// If there are not as many names as sizes, or a name occurs twice.
+/// Panics if the numbers of names and sizes differ, or if a name occurs twice.
 #[track_caller]
 pub fn make_mesh(sizes: &[usize], names: &[&str]) -> Result<Mesh> {
     make_mesh_with(sizes, names, AxisType::Auto)
 }
 
-/// [`make_mesh`] with axes of the given type.
+/// Same as [`make_mesh`], with axes of the given type.
 ///
 /// # Errors
-/// As [`make_mesh`].
+/// Returns an error in the same cases as [`make_mesh`].
 ///
 /// # Panics
-/// As [`make_mesh`].
+/// Panics in the same cases as [`make_mesh`].
 #[track_caller]
 pub fn make_mesh_with(sizes: &[usize], names: &[&str], axis_type: AxisType) -> Result<Mesh> {
     let axes = AbstractMesh::new(sizes, names, axis_type);

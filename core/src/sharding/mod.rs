@@ -1,5 +1,4 @@
-//! Where the elements of an array are: meshes of devices, and along which of
-//! their axes arrays are sharded.
+//! Sharding: meshes of devices, and how arrays are distributed over their axes.
 
 mod axis_set;
 mod context;
@@ -40,18 +39,18 @@ pub use shards::{
 pub use spec::{PartitionSpec, SpecEntry};
 pub use specs::{Shardings, Specs};
 
-/// How an array's elements are laid out over devices.
+/// How an array's elements are distributed over devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Sharding {
-    /// All of them on one device.
+    /// All elements on one device.
     SingleDevice(Device),
-    /// Over the devices of a mesh.
+    /// Sharded or replicated over the devices of a mesh.
     Named(NamedSharding),
 }
 
 impl Sharding {
-    /// The devices that hold elements.
+    /// Returns the devices that store elements.
     pub fn devices(&self) -> &[Device] {
         match self {
             Sharding::SingleDevice(d) => std::slice::from_ref(d),
@@ -59,7 +58,7 @@ impl Sharding {
         }
     }
 
-    /// The one device of a [`Sharding::SingleDevice`].
+    /// Returns the device of a [`Sharding::SingleDevice`].
     pub(crate) fn single(&self) -> Option<Device> {
         match self {
             Sharding::SingleDevice(d) => Some(*d),
@@ -67,7 +66,7 @@ impl Sharding {
         }
     }
 
-    /// The mesh and spec of a [`Sharding::Named`].
+    /// Returns the mesh and spec of a [`Sharding::Named`].
     pub fn named(&self) -> Option<NamedSharding> {
         match self {
             Sharding::SingleDevice(_) => None,
@@ -75,7 +74,7 @@ impl Sharding {
         }
     }
 
-    /// Whether every device has the whole array.
+    /// Returns whether every device has the whole array.
     pub fn is_fully_replicated(&self) -> bool {
         match self {
             Sharding::SingleDevice(_) => true,

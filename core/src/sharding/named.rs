@@ -13,17 +13,17 @@ struct Named {
     memory_kind: Option<&'static str>,
 }
 
-/// A mesh, and along which of its axes an array's dimensions are sharded
+/// A mesh, and the mesh axes along which an array's dimensions are sharded
 /// (`jax.sharding.NamedSharding`).
 ///
-/// Equal shardings are one value; copying one is free.
+/// Shardings are interned: equal shardings share one value, and copies are free.
 #[derive(Clone, Copy)]
 pub struct NamedSharding(&'static Named);
 by_address!(NamedSharding);
 
 static NAMED: Table<Named> = Table::new();
 
-/// What is wrong with a spec on a mesh.
+/// Returns an error if a spec is invalid on a mesh.
 pub(crate) fn check_spec(axes: AbstractMesh, spec: &PartitionSpec) -> Result<(), ShapeError> {
     let all = || {
         spec.axes()
@@ -47,7 +47,7 @@ pub(crate) fn check_spec(axes: AbstractMesh, spec: &PartitionSpec) -> Result<(),
     Ok(())
 }
 
-/// The shape of one device's part.
+/// Returns the shape of one device's shard.
 pub(crate) fn shard_shape(
     axes: AbstractMesh,
     spec: &PartitionSpec,
@@ -85,10 +85,10 @@ pub(crate) fn shard_shape(
 }
 
 impl NamedSharding {
-    /// The sharding of arrays by `spec` over `mesh`.
+    /// Creates a sharding by `spec` over `mesh`.
     ///
     /// # Panics
-    /// If `spec` names an axis that the mesh does not have, or one twice.
+    /// Panics if `spec` names an axis that the mesh does not have, or an axis twice.
     #[track_caller]
     pub fn new(mesh: Mesh, spec: impl Into<PartitionSpec>) -> NamedSharding {
         let spec = spec.into();
@@ -102,9 +102,8 @@ impl NamedSharding {
         }))
     }
 
-    /// The same in another kind of memory of the devices, such as
-    /// `pinned_host`; which kinds there are says
-    /// [`Device::memories`](crate::Device::memories).
+    /// Returns the same sharding in another kind of device memory, such as `pinned_host`;
+    /// [`Device::memories`](crate::Device::memories) lists the available kinds.
     #[must_use]
     pub fn with_memory_kind(self, kind: &str) -> NamedSharding {
         NamedSharding(NAMED.keep(Named {
@@ -114,7 +113,7 @@ impl NamedSharding {
         }))
     }
 
-    /// The same in the devices' own memory.
+    /// Returns the same sharding in the devices' default memory.
     pub(crate) fn in_device_memory(self) -> NamedSharding {
         NamedSharding(NAMED.keep(Named {
             mesh: self.0.mesh,
@@ -123,33 +122,32 @@ impl NamedSharding {
         }))
     }
 
-    /// The mesh.
+    /// Returns the mesh.
     pub fn mesh(&self) -> Mesh {
         self.0.mesh
     }
 
-    /// Which axes shard which dimensions.
+    /// Returns the spec: which axes shard which dimensions.
     pub fn spec(&self) -> &'static PartitionSpec {
         &self.0.spec
     }
 
-    /// The kind of memory, if it is not the devices' own.
+    /// Returns the kind of memory, or `None` for the devices' default memory.
     pub fn memory_kind(&self) -> Option<&'static str> {
         self.0.memory_kind
     }
 
-    /// Whether every device has the whole array.
+    /// Returns whether every device has the whole array.
     pub fn is_fully_replicated(&self) -> bool {
         let axes = self.0.mesh.abstract_mesh();
         let sharded = |a| axes.axis_size(a).is_some_and(|n| n > 1);
         !self.0.spec.axes().any(sharded)
     }
 
-    /// The shape of one device's part of an array of `shape`
-    /// (`Sharding.shard_shape`).
+    /// Returns the shape of one device's shard of an array of `shape` (`Sharding.shard_shape`).
     ///
     /// # Panics
-    /// If a dimension does not come apart into equal parts.
+    /// Panics if a dimension is not divisible by its number of shards.
     #[track_caller]
     pub fn shard_shape(&self, shape: &[usize]) -> Dims {
         match self.try_shard_shape(shape) {
@@ -162,11 +160,11 @@ impl NamedSharding {
         shard_shape(self.0.mesh.abstract_mesh(), &self.0.spec, shape)
     }
 
-    /// The part of an array of `shape` that the device with this number in the
-    /// mesh has: a range for each dimension.
+    /// Returns the shard of an array of `shape` on the device with this index in the mesh: a
+    /// range for each dimension.
     ///
     /// # Panics
-    /// If a dimension does not come apart into equal parts.
+    /// Panics if a dimension is not divisible by its number of shards.
     #[track_caller]
     pub fn shard_index(&self, device: usize, shape: &[usize]) -> Vec<Range<usize>> {
         let part = self.shard_shape(shape);
@@ -185,7 +183,7 @@ impl NamedSharding {
             .collect()
     }
 
-    /// The sharding of a type: what explicit axes say.
+    /// Returns the sharding as part of a type: the explicit axes of the spec.
     pub(crate) fn type_sharding(&self, rank: usize) -> Option<TypeSharding> {
         let axes = self.0.mesh.abstract_mesh();
         axes.has(AxisType::Explicit)
@@ -215,8 +213,8 @@ struct Typed {
     spec: PartitionSpec,
 }
 
-/// The sharding that is part of a type: along which explicit axes of a mesh
-/// each dimension is sharded.
+/// The sharding that is part of a type: the explicit mesh axes along which each dimension is
+/// sharded.
 #[derive(Clone, Copy)]
 pub struct TypeSharding(&'static Typed);
 by_address!(TypeSharding);
@@ -224,7 +222,7 @@ by_address!(TypeSharding);
 static TYPED: Table<Typed> = Table::new();
 
 impl TypeSharding {
-    /// What `spec` says of explicit axes, for arrays of `rank` dimensions.
+    /// Creates a sharding from the explicit axes of `spec`, for arrays of `rank` dimensions.
     pub(crate) fn new(mesh: AbstractMesh, spec: &PartitionSpec, rank: usize) -> TypeSharding {
         let explicit = |a| mesh.axis_type(a) == Some(AxisType::Explicit);
         TypeSharding(TYPED.keep(Typed {
@@ -233,12 +231,12 @@ impl TypeSharding {
         }))
     }
 
-    /// The axes of the mesh.
+    /// Returns the axes of the mesh.
     pub fn mesh(&self) -> AbstractMesh {
         self.0.mesh
     }
 
-    /// Which axes shard which dimensions: an entry for every dimension.
+    /// Returns the spec, which has an entry for every dimension.
     pub fn spec(&self) -> &'static PartitionSpec {
         &self.0.spec
     }
@@ -247,7 +245,7 @@ impl TypeSharding {
         self.0.spec.is_trivial()
     }
 
-    /// What a type says behind the size of a dimension: `@x`.
+    /// Writes the suffix of a dimension's size in a type: `@x`.
     pub(crate) fn write_dimension(&self, f: &mut fmt::Formatter<'_>, d: usize) -> fmt::Result {
         match self.0.spec.entry(d).axes() {
             [] => Ok(()),
@@ -266,8 +264,8 @@ impl fmt::Debug for TypeSharding {
     }
 }
 
-/// A sharding as the Shardy dialect writes it. Dimensions are `open` where the
-/// compiler may shard them further.
+/// Formats a sharding in the syntax of the Shardy dialect. The compiler may shard `open`
+/// dimensions further.
 pub(crate) fn sdy_sharding(mesh: &str, spec: &PartitionSpec, rank: usize, open: bool) -> String {
     let quoted = |names: &[crate::AxisName]| {
         let names: Vec<String> = names.iter().map(|n| format!("\"{n}\"")).collect();

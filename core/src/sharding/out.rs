@@ -1,4 +1,4 @@
-//! How the caller wants a result sharded, said to an operation.
+//! `out_sharding`: result shardings that the caller requests from an operation.
 
 use super::{
     AbstractMesh, AxisType, Context, Mesh, PartitionSpec, SpecEntry, TypeSharding, check_spec,
@@ -6,12 +6,12 @@ use super::{
 use crate::{Array, Aval, AxisName, ShapeError};
 use std::fmt;
 
-/// How a result is to be sharded (`out_sharding`): a parameter of operations
-/// whose operands do not say it.
+/// The requested sharding of a result (`out_sharding`): a parameter of operations whose operands
+/// do not determine it.
 ///
-/// The functions that take one are those whose names end in `_sharded`, such as
-/// [`Array::matmul_sharded`]; they take a [`PartitionSpec`] over the explicit axes
-/// of the current mesh.
+/// The functions that take one have names ending in `_sharded`, such as
+/// [`Array::matmul_sharded`]; they take a [`PartitionSpec`] over the explicit axes of the current
+/// mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OutSharding {
     sharding: TypeSharding,
@@ -19,12 +19,12 @@ pub struct OutSharding {
 }
 
 impl OutSharding {
-    /// By `spec` over the mesh that the operands' types speak of, or else the
-    /// current one, for a result of `rank` dimensions.
+    /// Creates the sharding by `spec` over the mesh in the operands' types, or else the current
+    /// one, for a result of `rank` dimensions.
     ///
     /// # Panics
-    /// If there is no mesh, or `spec` does not fit it or names axes that are not
-    /// explicit.
+    /// Panics if there is no mesh, if `spec` does not fit it, or if `spec` names axes that are
+    /// not explicit.
     #[track_caller]
     pub fn new(operation: &str, operands: &[&Array], spec: &PartitionSpec, rank: usize) -> Self {
         let context = Context::current();
@@ -48,7 +48,7 @@ impl OutSharding {
         }
     }
 
-    /// As a type is sharded, if it is.
+    /// Returns the sharding of a type, if it has one.
     pub(crate) fn of(aval: Aval) -> Option<OutSharding> {
         let sharding = aval.sharding()?;
         Some(OutSharding::over(
@@ -58,8 +58,8 @@ impl OutSharding {
         ))
     }
 
-    /// As the cotangent of a value of this type is sharded, where the type or
-    /// one of the operands is sharded.
+    /// Returns the sharding of the cotangent of a value of this type, if the type or one of the
+    /// operands is sharded.
     pub(crate) fn of_cotangent(aval: Aval, operands: &[&Array]) -> Option<OutSharding> {
         let mut types = operands.iter().map(|x| x.aval()).chain([aval]);
         let mesh = types.find_map(|a| a.sharding()).map(|s| s.mesh())?;
@@ -70,8 +70,8 @@ impl OutSharding {
         ))
     }
 
-    /// As an array is with a new axis at `at` that is sharded over `axes` of the
-    /// current mesh, if it names any.
+    /// Returns an array's sharding with a new axis at `at`, sharded over `axes` of the current
+    /// mesh; `None` if `axes` is empty.
     pub(crate) fn with_examples(array: &Array, at: usize, axes: &[AxisName]) -> Option<Self> {
         if axes.is_empty() {
             return None;
@@ -83,8 +83,8 @@ impl OutSharding {
         Some(OutSharding::over(mesh, &spec, aval.ndim() + 1))
     }
 
-    /// The same for a result with a batch axis at `at`, sharded as that of
-    /// `operand` is at its `from`.
+    /// Returns the sharding of a result with a batch axis at `at`, sharded like axis `from` of
+    /// `operand`.
     pub(crate) fn batched(&self, at: usize, operand: &Array, from: usize) -> OutSharding {
         let entry = operand.aval().spec().entry(from).clone();
         let spec = self.spec().inserted(at, entry);
@@ -94,7 +94,7 @@ impl OutSharding {
         }
     }
 
-    /// The same for a result whose dimension `d` becomes `to[d]`.
+    /// Returns the sharding of a result whose dimension `d` becomes `to[d]`.
     pub(crate) fn gathered(&self, to: &[usize]) -> OutSharding {
         let spec = self.spec().gathered(to);
         OutSharding {
@@ -103,28 +103,28 @@ impl OutSharding {
         }
     }
 
-    /// The sharding that the result's type has.
+    /// Returns the sharding in the result's type.
     pub fn sharding(&self) -> TypeSharding {
         self.sharding
     }
 
-    /// The axes of the mesh.
+    /// Returns the axes of the mesh.
     pub(crate) fn axes(&self) -> AbstractMesh {
         self.sharding.mesh()
     }
 
-    /// The mesh with its devices, where it is known.
+    /// Returns the mesh with its devices, if known.
     pub(crate) fn mesh(&self) -> Option<Mesh> {
         self.mesh
     }
 
-    /// An entry for every dimension.
+    /// Returns the spec, which has an entry for every dimension.
     pub fn spec(&self) -> &'static PartitionSpec {
         self.sharding.spec()
     }
 }
 
-/// Whether types can say that a value of `rank` dimensions is sharded so.
+/// Checks that types can express this sharding of a value of `rank` dimensions.
 pub(crate) fn check(
     axes: AbstractMesh,
     spec: &PartitionSpec,
@@ -152,11 +152,11 @@ pub(crate) fn check(
     }
 }
 
-/// As JAX prints it.
+/// Formats the sharding like JAX.
 impl fmt::Display for OutSharding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let spec = match self.spec().to_string() {
-            // A tuple of one, as Python prints it.
+            // Python prints a 1-tuple with a trailing comma.
             text if self.spec().entries().len() == 1 => text.replace(')', ",)"),
             text => text,
         };

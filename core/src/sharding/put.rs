@@ -1,4 +1,4 @@
-//! Arrays from one place to another.
+//! `device_put`: moves arrays between devices and shardings.
 
 use super::{Context, NamedSharding, PartitionSpec, Sharding};
 use crate::array::{DeviceArray, Repr};
@@ -10,8 +10,8 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A place for arrays: a device, a sharding over a mesh, or a partition spec
-/// on the current mesh.
+/// A target for arrays: a device, a sharding over a mesh, or a partition spec on the current
+/// mesh.
 #[derive(Clone, Debug)]
 pub struct Placed(Target);
 
@@ -33,7 +33,7 @@ impl From<PartitionSpec> for Placed {
 }
 
 impl Placed {
-    /// The sharding; a spec is one of the current mesh.
+    /// Returns the sharding; a spec refers to the current mesh.
     #[track_caller]
     pub(crate) fn sharding(&self, operation: &str) -> Sharding {
         match &self.0 {
@@ -43,7 +43,7 @@ impl Placed {
     }
 }
 
-/// The sharding by `spec` over the current mesh.
+/// Returns the sharding by `spec` over the current mesh.
 #[track_caller]
 pub(crate) fn on_current_mesh(operation: &str, spec: &PartitionSpec) -> NamedSharding {
     let Some(mesh) = Context::current().mesh else {
@@ -55,10 +55,9 @@ pub(crate) fn on_current_mesh(operation: &str, spec: &PartitionSpec) -> NamedSha
     NamedSharding::new(mesh, spec.clone())
 }
 
-/// The arrays of a tree at another place: on a device, or sharded over a mesh
-/// (`jax.device_put`). Parts that are there already stay. In a traced function
-/// it says how the compiler shards the values, as
-/// [`with_sharding_constraint`](crate::with_sharding_constraint) does.
+/// Copies the arrays of a tree to a device, or shards them over a mesh (`jax.device_put`). Arrays
+/// that already have the target sharding are not copied. In a traced function this constrains the
+/// sharding of the values, like [`with_sharding_constraint`](crate::with_sharding_constraint).
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, NamedSharding, P, device_put, make_mesh};
@@ -69,8 +68,8 @@ pub(crate) fn on_current_mesh(operation: &str, spec: &PartitionSpec) -> NamedSha
 /// ```
 ///
 /// # Panics
-/// If a dimension does not come apart into equal parts, a traced array is to go
-/// to a device, a spec is given and no mesh is current, or the copy fails.
+/// Panics if a dimension is not divisible by its number of shards, if a traced array is placed on
+/// a device, if a spec is passed without a current mesh, or if the copy fails.
 #[track_caller]
 pub fn device_put<T: Tree>(x: &T, to: impl Into<Placed>) -> T {
     let to = to.into().sharding("device_put");
@@ -98,13 +97,13 @@ fn put_array(array: &Array, to: Sharding) -> Array {
     }
 }
 
-/// The type of an array's elements laid out so.
+/// Returns the type of an array with this sharding.
 pub(crate) fn typed(aval: Aval, sharding: Sharding) -> Aval {
     let named = sharding.named();
     aval.with_sharding(named.and_then(|n| n.type_sharding(aval.ndim())))
 }
 
-/// The array at another place; its parts are known to be equal.
+/// Moves an array whose dimensions are known to be divisible.
 pub(crate) fn place(array: &Array, to: Sharding) -> Result<Array> {
     if array.sharding() == Some(to) {
         return Ok(array.clone());
@@ -114,7 +113,7 @@ pub(crate) fn place(array: &Array, to: Sharding) -> Result<Array> {
     if from == into && into.is_none() {
         return place_on_devices(array, to);
     }
-    // Through the devices' own memory.
+    // Copies between other kinds of memory go through the devices' default memory.
     let array = match (from, array.sharding()) {
         (Some(_), Some(Sharding::Named(here))) => in_memory(array, here.in_device_memory())?,
         _ => array.clone(),
@@ -125,7 +124,7 @@ pub(crate) fn place(array: &Array, to: Sharding) -> Result<Array> {
     in_memory(&place_on_devices(&array, to.in_device_memory().into())?, to)
 }
 
-/// The array in the memory that `to` names, its parts as they are.
+/// Moves an array's shards to the kind of memory that `to` names.
 fn in_memory(array: &Array, to: NamedSharding) -> Result<Array> {
     let held = array.device_array()?;
     let copy = |buffer: &Buffer| -> Result<Buffer> {
@@ -154,7 +153,7 @@ fn in_memory(array: &Array, to: NamedSharding) -> Result<Array> {
     ))
 }
 
-/// [`place`], in the devices' own memory.
+/// Same as [`place`], for arrays in the devices' default memory.
 fn place_on_devices(array: &Array, to: Sharding) -> Result<Array> {
     if let (Some(literal), Sharding::SingleDevice(device)) = (array.as_literal(), to) {
         return Ok(Array(Repr::Device(runtime::put_scalar_on(
@@ -179,7 +178,7 @@ fn place_on_devices(array: &Array, to: Sharding) -> Result<Array> {
     from_bytes(&array.try_to_bytes()?, aval, to)
 }
 
-/// Copies of parts that some device has as another needs it.
+/// Assembles the result from copies of whole shards, if every target shard is a shard of `held`.
 fn by_whole_parts(held: &DeviceArray, to: Sharding) -> Result<Option<SmallVec<[Buffer; 1]>>> {
     let shape = held.aval.shape();
     let have: Vec<_> = indices(held.sharding, shape);
@@ -200,7 +199,7 @@ fn by_whole_parts(held: &DeviceArray, to: Sharding) -> Result<Option<SmallVec<[B
     ))
 }
 
-/// The devices of this process that hold a part, and which part.
+/// Returns the devices of this process that have a shard, and the shard's index.
 pub(crate) fn indices(sharding: Sharding, shape: &[usize]) -> Vec<(Device, Vec<Range<usize>>)> {
     match sharding {
         Sharding::SingleDevice(d) => vec![(d, shape.iter().map(|&n| 0..n).collect())],
@@ -215,8 +214,8 @@ pub(crate) fn indices(sharding: Sharding, shape: &[usize]) -> Vec<(Device, Vec<R
     }
 }
 
-/// The different parts that devices of this process hold, and at which of
-/// [`indices`] each is first.
+/// Returns the distinct shards on devices of this process, each with its first position in
+/// [`indices`].
 pub(crate) fn distinct(sharding: Sharding, shape: &[usize]) -> Vec<(usize, Vec<Range<usize>>)> {
     let mut known = HashSet::new();
     let parts = indices(sharding, shape).into_iter().map(|(_, index)| index);
@@ -224,8 +223,8 @@ pub(crate) fn distinct(sharding: Sharding, shape: &[usize]) -> Vec<(usize, Vec<R
     parts.filter(|(_, i)| known.insert(i.clone())).collect()
 }
 
-/// A buffer for each device of this process: that which `make` makes for a part, of
-/// whose type it is told, and copies of it where others have the same part.
+/// Returns a buffer for each device of this process. `make` creates the buffer of each distinct
+/// shard, given its index and type; other devices with the same shard get copies.
 pub(super) fn buffers(
     aval: Aval,
     to: Sharding,
@@ -248,7 +247,7 @@ pub(super) fn buffers(
     Ok(buffers)
 }
 
-/// What is wrong with a part of so many bytes, if they are not those of its type.
+/// Returns a message if the number of bytes of a shard does not match its type.
 pub(super) fn wrong_size(
     bytes: usize,
     index: &[Range<usize>],
@@ -264,13 +263,13 @@ pub(super) fn wrong_size(
     })
 }
 
-/// An array laid out so from the bytes of all its elements.
+/// Creates an array with this sharding from the bytes of all its elements.
 pub(crate) fn from_bytes(bytes: &[u8], aval: Aval, to: Sharding) -> Result<Array> {
     from_parts_of(aval, to, |index| Ok(part(bytes, aval, index)))
 }
 
-/// An array laid out so from the bytes of the parts; equal parts are asked for
-/// once.
+/// Creates an array with this sharding from the bytes of its shards; `part` is called once for
+/// each distinct shard.
 pub(crate) fn from_parts_of(
     aval: Aval,
     to: Sharding,
@@ -287,8 +286,8 @@ pub(crate) fn from_parts_of(
     Ok(Array::from_parts(aval, buffers, to))
 }
 
-/// Calls `each` with the byte offsets of the rows of a part in the whole array,
-/// and in the part, and their length.
+/// Calls `each` with the byte offset of each row of a shard in the whole array and in the shard,
+/// and the row's length in bytes.
 fn rows(aval: Aval, index: &[Range<usize>], mut each: impl FnMut(usize, usize, usize)) {
     let size = aval.dtype().size();
     let shape = aval.shape();
@@ -309,7 +308,7 @@ fn rows(aval: Aval, index: &[Range<usize>], mut each: impl FnMut(usize, usize, u
     }
 }
 
-/// The bytes of a part of an array.
+/// Returns the bytes of a shard of an array.
 pub(crate) fn part(bytes: &[u8], aval: Aval, index: &[Range<usize>]) -> Vec<u8> {
     let count: usize = index.iter().map(|r| r.end - r.start).product();
     let mut out = vec![0; count * aval.dtype().size()];
@@ -320,7 +319,7 @@ pub(crate) fn part(bytes: &[u8], aval: Aval, index: &[Range<usize>]) -> Vec<u8> 
 }
 
 impl DeviceArray {
-    /// Copies the bytes of all elements, part by part.
+    /// Copies the bytes of all elements, shard by shard.
     pub(crate) fn copy_to_host(&self, bytes: &mut [u8]) -> Result<()> {
         if let [one] = &self.buffers[..]
             && self.sharding.devices().len() == 1
@@ -351,8 +350,8 @@ impl DeviceArray {
     }
 }
 
-/// An array on the devices of a program: as it is, or the same on all of them
-/// for one that is on one device and need not stay there.
+/// Moves an array to the devices of a program. An array on one device that need not stay there is
+/// replicated.
 pub(crate) fn follow(array: &Array, to: NamedSharding) -> Result<Arc<DeviceArray>> {
     let placed = place(array, Sharding::Named(to))?;
     placed.device_array().cloned()

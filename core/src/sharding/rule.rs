@@ -1,46 +1,42 @@
-//! Sharding rules: how the shardings of results follow from those of operands,
-//! where shardings are part of types.
+//! Sharding rules: how the shardings of results follow from those of operands, if types contain
+//! shardings.
 
 use super::{AbstractMesh, AxisSet, PartitionSpec, SpecEntry, TypeSharding};
 use crate::prim::{Avals, Differentiation, Primitive};
 use crate::{Aval, AxisName, ShapeError};
 
-/// Where a dimension of an operand goes.
+/// Describes how a dimension of an operand relates to the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// It runs together with all dimensions of this number, and is sharded as
-    /// they are.
+    /// It corresponds to all dimensions with this number, and is sharded like them.
     Axis(usize),
-    /// It must be whole on every device.
+    /// It must not be sharded.
     Whole,
-    /// It may be sharded, and no result has it: the compiler sums, or looks for
-    /// the greatest, over all devices.
+    /// It may be sharded, and no result has it: the compiler reduces it over all devices.
     Reduced,
 }
 
-/// How the shardings of results follow from those of operands.
+/// A rule that derives the shardings of results from those of operands.
 #[derive(Clone, Debug)]
 pub enum ShardingRule {
-    /// No rule is known: operands must be whole, or in the hands of the
-    /// compiler.
+    /// There is no rule: operands must be unsharded or sharded over automatic axes.
     Unknown,
-    /// Dimension by dimension of operands and results of one shape.
+    /// Operands and results of the same shape correspond dimension by dimension.
     Elementwise,
-    /// By the place of each dimension of each operand and each result.
+    /// Correspondence of each dimension of each operand and each result.
     Dimensions {
-        /// Of each operand.
+        /// Dimensions of each operand.
         operands: Vec<Vec<Place>>,
-        /// Of each result; a number that no operand has is a dimension that is
-        /// whole.
+        /// Dimensions of each result; a number that no operand has is an unsharded dimension.
         results: Vec<Vec<Place>>,
     },
-    /// These.
+    /// The results' specs.
     Specs(Vec<PartitionSpec>),
 }
 
 impl ShardingRule {
-    /// One operand, one result: dimension `d` of the operand is `to[d]` of the
-    /// result's `rank` dimensions, or reduced.
+    /// Creates a rule for one operand and one result: dimension `d` of the operand becomes
+    /// dimension `to[d]` of the result's `rank` dimensions, or is reduced.
     pub fn moved(to: impl IntoIterator<Item = Option<usize>>, rank: usize) -> ShardingRule {
         let place = |d: Option<usize>| d.map_or(Place::Reduced, Place::Axis);
         ShardingRule::Dimensions {
@@ -49,8 +45,8 @@ impl ShardingRule {
         }
     }
 
-    /// The first operand's dimensions but those in `gone` are the results', and
-    /// those are reduced. Operands of no dimensions say nothing.
+    /// Creates a rule for reductions: the results have the first operand's dimensions except
+    /// those in `gone`, which are reduced. Operands without dimensions are ignored.
     pub fn without(args: &[Aval], outs: &[Aval], gone: &[usize]) -> ShardingRule {
         let places = |a: &Aval| {
             let mut next = 0;
@@ -70,8 +66,9 @@ impl ShardingRule {
         }
     }
 
-    /// The first dimensions of all operands and results are a batch; the last
-    /// ones of each operand, `core` many, are whole, as are those of results.
+    /// Creates a rule for batched operations: the leading dimensions of all operands and results
+    /// are batch dimensions; the last `core[i]` dimensions of operand `i`, and those of results,
+    /// must not be sharded.
     pub fn batch(args: &[Aval], outs: &[Aval], core: &[usize]) -> ShardingRule {
         let batch = args.first().map_or(0, Aval::ndim) - core.first().unwrap_or(&0);
         let place = |d| match d < batch {
@@ -85,8 +82,8 @@ impl ShardingRule {
         }
     }
 
-    /// All operands and results have their dimensions in common, of which those
-    /// in `whole` must be whole. Operands of no dimensions are none of these.
+    /// Creates a rule for operands and results with the same dimensions, of which those in
+    /// `whole` must not be sharded. Operands without dimensions are ignored.
     pub fn along(args: &[Aval], outs: &[Aval], whole: &[usize]) -> ShardingRule {
         let place = |d| match whole.contains(&d) {
             true => Place::Whole,
@@ -100,8 +97,8 @@ impl ShardingRule {
     }
 }
 
-/// The types of a primitive's results with their placement, which
-/// [`Primitive::infer`] left out.
+/// Adds shardings and varying axes to the types of a primitive's results, which
+/// [`Primitive::infer`] omits.
 pub(crate) fn place_results(
     primitive: &dyn Primitive,
     args: &[Aval],
@@ -158,7 +155,7 @@ pub(crate) fn place_results(
     Ok(())
 }
 
-/// The mesh that operands' types speak of.
+/// Returns the mesh in the operands' types.
 pub(crate) fn mesh_of(args: &[Aval]) -> Result<Option<AbstractMesh>, ShapeError> {
     let mut found: Option<AbstractMesh> = None;
     for sharding in args.iter().filter_map(Aval::sharding) {
@@ -176,8 +173,8 @@ pub(crate) fn mesh_of(args: &[Aval]) -> Result<Option<AbstractMesh>, ShapeError>
     Ok(found)
 }
 
-/// The axes over which a result is still to be summed, and those over which its
-/// cotangent is: where a primitive is linear, those of its operands.
+/// Returns the axes over which a result remains to be summed, and those over which its cotangent
+/// does: those of the operands, if the primitive is linear.
 fn sums(
     primitive: &dyn Primitive,
     args: &[Aval],
@@ -279,8 +276,8 @@ fn uneven(
     .help("make the dimension whole before with `reshard`")
 }
 
-/// The specs of results, each dimension as the operands' dimensions that run
-/// together with it.
+/// Returns the specs of results, each dimension with the entry of the operands' corresponding
+/// dimensions.
 fn follow(
     args: &[Aval],
     operands: &[Vec<Place>],

@@ -1,4 +1,4 @@
-//! Arrays by their parts.
+//! Access to the shards of arrays.
 
 use super::put::{from_parts_of, indices, part};
 use super::{NamedSharding, Sharding};
@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use std::fmt::Write;
 use std::ops::Range;
 
-/// A device's part of an array (`jax.Shard`).
+/// One device's shard of an array (`jax.Shard`).
 pub struct Shard {
     device: Device,
     index: Vec<Range<usize>>,
@@ -19,30 +19,30 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// The device.
+    /// Returns the device.
     pub fn device(&self) -> Device {
         self.device
     }
 
-    /// The part: a range for each dimension.
+    /// Returns the shard's index: a range for each dimension.
     pub fn index(&self) -> &[Range<usize>] {
         &self.index
     }
 
-    /// The number of this copy among those of equal parts; the first is 0.
+    /// Returns the number of this copy among the devices with the same shard; the first is 0.
     pub fn replica_id(&self) -> usize {
         self.replica_id
     }
 
-    /// A copy of the elements, on the device.
+    /// Returns the elements, on the device.
     pub fn data(&self) -> &Array {
         &self.data
     }
 }
 
 impl Array {
-    /// Where the elements are; `None` for traced arrays, types, and scalars that
-    /// have not been used.
+    /// Returns the sharding of the elements; `None` for traced arrays, arrays without elements or
+    /// sharding, and scalars that have not been used.
     pub fn sharding(&self) -> Option<Sharding> {
         match &self.0 {
             Repr::Device(held) => Some(held.sharding),
@@ -51,11 +51,10 @@ impl Array {
         }
     }
 
-    /// The parts on devices of this process, in the order of the sharding's
-    /// devices.
+    /// Returns the shards on devices of this process, in the order of the sharding's devices.
     ///
     /// # Panics
-    /// If the array is traced or a type only, or its computation failed.
+    /// Panics if the array is traced or has no elements, or if its computation failed.
     #[track_caller]
     pub fn addressable_shards(&self) -> Vec<Shard> {
         self.expect_value("addressable_shards");
@@ -88,10 +87,10 @@ impl Array {
         Ok(out)
     }
 
-    /// Bytes that the elements take on each device of this process.
+    /// Returns the number of bytes of the array on each device of this process.
     ///
     /// # Panics
-    /// If the array is traced or a type only.
+    /// Panics if the array is traced or has no elements.
     #[track_caller]
     pub fn addressable_bytes(&self) -> Vec<(Device, usize)> {
         self.expect_value("addressable_bytes");
@@ -108,10 +107,9 @@ impl Array {
     }
 }
 
-/// An array of `shape` laid out so, each part of which `part` gives: the elements
-/// of a range of indices for each dimension, row-major. Only parts for devices of
-/// this process are asked for, and equal ones once
-/// (`jax.make_array_from_callback`).
+/// Creates an array of `shape` with this sharding: `part` receives a range for each dimension of
+/// a shard and returns its elements, row-major. `part` is called only for shards on devices of
+/// this process, once for each distinct shard (`jax.make_array_from_callback`).
 ///
 /// ```no_run
 /// use ramie_core::{NamedSharding, P, make_array_from_callback, make_mesh};
@@ -123,11 +121,11 @@ impl Array {
 /// ```
 ///
 /// # Errors
-/// If a part has another number of elements than its range, or a device is out
-/// of memory.
+/// Returns an error if a shard's number of elements does not match its range, or if a device is
+/// out of memory.
 ///
 /// # Panics
-/// If a dimension does not come apart into equal parts.
+/// Panics if a dimension is not divisible by its number of shards.
 #[track_caller]
 pub fn make_array_from_callback<T: Element>(
     shape: &[usize],
@@ -140,10 +138,10 @@ pub fn make_array_from_callback<T: Element>(
     })
 }
 
-/// An array laid out so, from the elements that belong to this process's devices
-/// (`jax.make_array_from_process_local_data`): what they hold together, row-major,
-/// in the order of the whole array. With one process that is the whole array. Each
-/// process calls it with its own elements.
+/// Creates an array with this sharding from the elements that belong to this process's devices
+/// (`jax.make_array_from_process_local_data`): the union of their shards, row-major, in the order
+/// of the whole array. With one process that is the whole array. Each process passes its own
+/// elements.
 ///
 /// ```no_run
 /// use ramie_core::{NamedSharding, P, make_array_from_process_local_data, make_mesh};
@@ -155,12 +153,12 @@ pub fn make_array_from_callback<T: Element>(
 /// ```
 ///
 /// # Errors
-/// If `local` has another number of elements than belong here, or a device is out
-/// of memory.
+/// Returns an error if the number of elements of `local` is not that of this process's shards, or
+/// if a device is out of memory.
 ///
 /// # Panics
-/// If a dimension of `shape`, that of the whole array, does not come apart into
-/// equal parts.
+/// Panics if a dimension of `shape`, the shape of the whole array, is not divisible by its number
+/// of shards.
 #[track_caller]
 pub fn make_array_from_process_local_data<T: Element>(
     local: &[T],
@@ -168,7 +166,8 @@ pub fn make_array_from_process_local_data<T: Element>(
     sharding: NamedSharding,
 ) -> Result<Array> {
     sharding.shard_shape(shape);
-    // Along each dimension: where the ranges that belong here start in `local`.
+    // For each dimension, the ranges that this process stores, in order of their offsets in
+    // `local`.
     let mut mine: Vec<Vec<Range<usize>>> = vec![Vec::new(); shape.len()];
     for (_, index) in indices(sharding.into(), shape) {
         for (ranges, range) in mine.iter_mut().zip(index) {
@@ -203,11 +202,11 @@ pub fn make_array_from_process_local_data<T: Element>(
     })
 }
 
-/// A picture of which device has which part of an array of one or two dimensions
+/// Draws which device has which shard of an array of one or two dimensions
 /// (`jax.debug.visualize_array_sharding`).
 ///
 /// # Panics
-/// If the array has no elements, or more than two dimensions.
+/// Panics if the array has no elements, or more than two dimensions.
 #[track_caller]
 pub fn visualize_sharding(array: &Array) -> String {
     array.expect_value("visualize_sharding");
@@ -237,7 +236,7 @@ pub fn visualize_sharding(array: &Array) -> String {
         format!("{kind} ")
     });
     let start = |index: &Vec<Range<usize>>, d: usize| index.get(d).map_or(0, |r| r.start);
-    // A line of one dimension is a row.
+    // An array with one dimension is drawn as a row.
     let (row, column) = match shape.len() {
         1 => (1, 0),
         _ => (0, 1),
@@ -257,7 +256,7 @@ pub fn visualize_sharding(array: &Array) -> String {
     draw(&rows)
 }
 
-/// A table with borders, all cells as wide as the widest.
+/// Draws a table with borders, with all cells as wide as the widest.
 fn draw(rows: &[Vec<String>]) -> String {
     let width = rows.iter().flatten().map(String::len).max().unwrap_or(0) + 2;
     let columns = rows.first().map_or(0, Vec::len);

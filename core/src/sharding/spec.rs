@@ -1,5 +1,4 @@
-//! `PartitionSpec`: along which axes of a mesh the dimensions of an array are
-//! sharded.
+//! `PartitionSpec`: the mesh axes along which the dimensions of an array are sharded.
 
 use crate::AxisName;
 use smallvec::SmallVec;
@@ -8,18 +7,17 @@ use std::fmt;
 /// How one dimension is partitioned.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SpecEntry {
-    /// Not at all: every device has all of it.
+    /// Not sharded: every device has the whole dimension.
     #[default]
     None,
-    /// Over these axes of the mesh, the slowest first.
+    /// Sharded over these mesh axes, the slowest-varying first.
     Axes(SmallVec<[AxisName; 2]>),
-    /// As the compiler likes (`PartitionSpec.UNCONSTRAINED`), where a
-    /// constraint does not say more.
+    /// Chosen by the compiler (`PartitionSpec.UNCONSTRAINED`), in sharding constraints.
     Unconstrained,
 }
 
 impl SpecEntry {
-    /// The axes.
+    /// Returns the axes.
     pub fn axes(&self) -> &[AxisName] {
         match self {
             SpecEntry::Axes(axes) => axes,
@@ -72,9 +70,9 @@ impl From<&[AxisName]> for SpecEntry {
     }
 }
 
-/// Along which axes of a mesh each dimension of an array is sharded
-/// (`jax.sharding.PartitionSpec`). Dimensions past the last entry are not
-/// sharded. [`P!`](crate::P) writes one.
+/// The mesh axes along which each dimension of an array is sharded
+/// (`jax.sharding.PartitionSpec`). Dimensions after the last entry are not sharded. The macro
+/// [`P!`](crate::P) creates one.
 ///
 /// ```
 /// use ramie_core::P;
@@ -88,9 +86,8 @@ pub struct PartitionSpec {
     reduced: SmallVec<[AxisName; 1]>,
 }
 
-/// A [`PartitionSpec`], with an entry for each dimension: the name of a mesh
-/// axis, `None`, several axes in a tuple, or a
-/// [`SpecEntry`](crate::SpecEntry).
+/// Creates a [`PartitionSpec`] with an entry for each dimension: the name of a mesh axis, `None`,
+/// several axes in a tuple, or a [`SpecEntry`](crate::SpecEntry).
 ///
 /// ```
 /// use ramie_core::{P, SpecEntry};
@@ -108,7 +105,7 @@ macro_rules! P {
 }
 
 impl PartitionSpec {
-    /// A spec with these entries.
+    /// Creates a spec with these entries.
     pub fn new(entries: impl IntoIterator<Item = SpecEntry>) -> PartitionSpec {
         PartitionSpec {
             entries: entries.into_iter().collect(),
@@ -116,47 +113,46 @@ impl PartitionSpec {
         }
     }
 
-    /// The same, with values that are still to be summed over these axes
-    /// (`P(.., unreduced={..})`).
+    /// Sets the axes over which values remain to be summed (`P(.., unreduced={..})`).
     pub fn with_unreduced(mut self, axes: impl Into<crate::AxisNames>) -> PartitionSpec {
         self.unreduced = sorted(axes.into().as_slice());
         self
     }
 
-    /// The same, with values whose cotangents are still to be summed over these
-    /// axes (`P(.., reduced={..})`).
+    /// Sets the axes over which the values' cotangents remain to be summed
+    /// (`P(.., reduced={..})`).
     pub fn with_reduced(mut self, axes: impl Into<crate::AxisNames>) -> PartitionSpec {
         self.reduced = sorted(axes.into().as_slice());
         self
     }
 
-    /// The entries, of the first dimension first.
+    /// Returns the entries, starting with the first dimension.
     pub fn entries(&self) -> &[SpecEntry] {
         &self.entries
     }
 
-    /// The entry of a dimension.
+    /// Returns the entry of a dimension.
     pub fn entry(&self, dimension: usize) -> &SpecEntry {
         self.entries.get(dimension).unwrap_or(&SpecEntry::None)
     }
 
-    /// Axes over which values are still to be summed.
+    /// Returns the axes over which values remain to be summed.
     pub fn unreduced(&self) -> &[AxisName] {
         &self.unreduced
     }
 
-    /// Axes over which cotangents are still to be summed.
+    /// Returns the axes over which cotangents remain to be summed.
     pub fn reduced(&self) -> &[AxisName] {
         &self.reduced
     }
 
-    /// All axes that shard a dimension.
+    /// Returns all axes that shard a dimension.
     pub fn axes(&self) -> impl Iterator<Item = AxisName> + '_ {
         self.entries.iter().flat_map(|e| e.axes().iter().copied())
     }
 
-    /// The same with an entry inserted before dimension `at`, as for an axis
-    /// that `vmap` adds.
+    /// Returns the spec with an entry inserted before dimension `at`, such as for an axis that
+    /// `vmap` adds.
     pub(crate) fn inserted(&self, at: usize, entry: SpecEntry) -> PartitionSpec {
         let mut out = self.clone();
         while out.entries.len() < at {
@@ -166,7 +162,7 @@ impl PartitionSpec {
         out
     }
 
-    /// The same with other entries.
+    /// Returns the spec with other entries.
     pub(crate) fn with_entries(
         &self,
         entries: impl IntoIterator<Item = SpecEntry>,
@@ -177,13 +173,13 @@ impl PartitionSpec {
         }
     }
 
-    /// The spec of a value whose dimension `d` becomes `to[d]`.
+    /// Returns the spec of a value whose dimension `d` is dimension `to[d]` of the original.
     pub(crate) fn gathered(&self, to: &[usize]) -> PartitionSpec {
         self.with_entries(to.iter().map(|&d| self.entry(d).clone()))
     }
 
-    /// Entries for all of `rank` dimensions, with only the axes that `keep`
-    /// admits.
+    /// Returns a spec with entries for all of `rank` dimensions, and only the axes for which
+    /// `keep` returns true.
     pub(crate) fn filtered(&self, rank: usize, keep: impl Fn(AxisName) -> bool) -> PartitionSpec {
         let entry = |d| match self.entry(d) {
             SpecEntry::Axes(axes) => SpecEntry::of(axes.iter().copied().filter(|a| keep(*a))),
@@ -197,7 +193,7 @@ impl PartitionSpec {
         }
     }
 
-    /// The same with an entry for each of `rank` dimensions.
+    /// Returns the spec with an entry for each of `rank` dimensions.
     pub(crate) fn filled(&self, rank: usize) -> PartitionSpec {
         match rank.checked_sub(self.entries.len()) {
             _ if self.is_trivial() => PartitionSpec::default(),
@@ -206,7 +202,7 @@ impl PartitionSpec {
         }
     }
 
-    /// Whether nothing is sharded and nothing is left to sum.
+    /// Returns whether nothing is sharded and nothing remains to be summed.
     pub(crate) fn is_trivial(&self) -> bool {
         self.axes().next().is_none()
             && self.unreduced.is_empty()
@@ -214,8 +210,7 @@ impl PartitionSpec {
             && !self.entries.contains(&SpecEntry::Unconstrained)
     }
 
-    /// The specs of cotangents: what is to be summed and what has been change
-    /// places.
+    /// Returns the spec of cotangents, which exchanges unreduced and reduced axes.
     pub(crate) fn of_cotangent(&self) -> PartitionSpec {
         PartitionSpec {
             entries: self.entries.clone(),
@@ -254,8 +249,8 @@ impl fmt::Display for SpecEntry {
     }
 }
 
-/// As Python prints it: `P('x', None)`.
-/// `P('x')`; with `{:#}` as programs show it, `P('x',)`.
+/// Formats the spec as `P('x', None)`; with `{:#}`, a spec with one entry has Python's trailing
+/// comma, `P('x',)`.
 impl fmt::Display for PartitionSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts: Vec<String> = self.entries.iter().map(ToString::to_string).collect();
@@ -269,7 +264,7 @@ impl fmt::Display for PartitionSpec {
         if !self.reduced.is_empty() {
             parts.push(format!("reduced={{{}}}", set(&self.reduced)));
         }
-        // As Python prints a tuple of one.
+        // Python prints a 1-tuple with a trailing comma.
         let python = f.alternate() && parts.len() == 1 && self.entries.len() == 1;
         let comma = if python { "," } else { "" };
         write!(f, "P({}{comma})", parts.join(", "))

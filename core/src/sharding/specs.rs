@@ -4,11 +4,11 @@ use super::{NamedSharding, PartitionSpec, Placed, Sharding};
 use crate::Device;
 use crate::tree::PerArray;
 
-/// How each array of a function's arguments or results is partitioned.
+/// The partition spec of each array of a function's arguments or results.
 pub type Specs = PerArray<PartitionSpec>;
 
-/// Where each array of a function's arguments or results is; `None` leaves it to
-/// the compiler.
+/// The sharding of each array of a function's arguments or results; `None` lets the compiler
+/// choose.
 pub type Shardings = PerArray<Option<Placed>>;
 
 impl From<PartitionSpec> for Specs {

@@ -1,5 +1,4 @@
-//! Transposition: a linear program run backwards, cotangents in, cotangents
-//! out.
+//! Transposition: runs a linear program backwards, from output cotangents to input cotangents.
 
 use crate::jaxpr::{Atom, ClosedJaxpr, Jaxpr};
 use crate::prim::elementwise::add_any;
@@ -8,8 +7,8 @@ use crate::trace::{self, OpenTrace, at_equation};
 use crate::{Array, Aval, Literal};
 use smallvec::SmallVec;
 
-/// The cotangents of a linear program's inputs, given those of its outputs;
-/// `None` is zero. Captured values are known.
+/// Returns the cotangents of a linear program's inputs, given those of its outputs; `None` is
+/// zero. Captured values are constants.
 pub(crate) fn backward(program: &ClosedJaxpr, cts: &[Option<Array>]) -> Vec<Option<Array>> {
     let jaxpr = &*program.jaxpr;
     let mut env: Vec<Option<Array>> = vec![None; jaxpr.num_vars()];
@@ -59,9 +58,9 @@ pub(crate) fn backward(program: &ClosedJaxpr, cts: &[Option<Array>]) -> Vec<Opti
                     ..
                 } => {
                     let grads = rule(&cts, &operands);
-                    // A product is linear in one operand if the others are known;
-                    // the rule gives nothing where they are not. It may give
-                    // nothing for no elements, too.
+                    // A product is linear in one operand if the others are known; the rule
+                    // returns `None` for unknown operands. It may also return `None` for empty
+                    // arrays.
                     let some = |o: &Operand| o.is_linear() && o.aval().size() > 0;
                     if grads.iter().all(Option::is_none)
                         && cts.iter().flatten().any(|ct| ct.size() > 0)
@@ -95,7 +94,7 @@ pub(crate) fn backward(program: &ClosedJaxpr, cts: &[Option<Array>]) -> Vec<Opti
     jaxpr.invars.iter().map(|v| env[v.index()].take()).collect()
 }
 
-/// The cotangent of an operand, sharded over explicit axes as the operand is.
+/// Returns the cotangent of an operand with the operand's sharding over explicit axes.
 fn placed_as(ct: Array, operand: Aval) -> Array {
     let wanted = operand.spec().of_cotangent();
     let Some(mesh) = operand.sharding().or(ct.aval().sharding()) else {
@@ -107,8 +106,8 @@ fn placed_as(ct: Array, operand: Aval) -> Array {
     }
 }
 
-/// [`backward`] for a program some of whose inputs are known: what depends on
-/// those alone is computed first.
+/// Same as [`backward`], for a program with known inputs: computes first what depends only on
+/// those.
 pub(crate) fn transpose_call(
     jaxpr: &Jaxpr,
     operands: &[Operand],

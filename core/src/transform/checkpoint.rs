@@ -1,4 +1,5 @@
-//! `checkpoint`: trading memory for computing again, and seeing what is kept.
+//! `checkpoint`: rematerialization, which saves memory by recomputing residuals, and tools that
+//! list residuals.
 
 use super::custom::{self, apply};
 use super::{ArgTuple, Function, linearize_eval};
@@ -11,14 +12,15 @@ use crate::{Array, Aval, tree};
 use std::fmt;
 use std::panic::Location;
 
-/// How [`checkpoint_with`] rematerializes.
+/// Options of [`checkpoint_with`].
 #[derive(Clone, Debug)]
 pub struct CheckpointOptions {
-    /// What may be kept; `None` keeps nothing but the arguments.
+    /// Policy that selects the residuals to save. Defaults to `None`, which saves only the
+    /// arguments.
     pub policy: Option<CheckpointPolicy>,
-    /// Whether the compiler is kept from merging values that are computed again
-    /// with those of the first time, which would undo the saving. Inside of
-    /// `scan` it cannot, and `false` allows more optimizations.
+    /// Whether to prevent the compiler from merging recomputed values with the original ones
+    /// (common subexpression elimination), which would undo the memory savings. Inside `scan` the
+    /// compiler cannot merge them, and `false` allows more optimizations.
     pub prevent_cse: bool,
 }
 
@@ -40,9 +42,9 @@ impl From<CheckpointPolicy> for CheckpointOptions {
     }
 }
 
-/// The same function, with a derivative that keeps its arguments only and
-/// computes intermediate values again (`jax.checkpoint`, `jax.remat`). It needs
-/// less memory, and about as much more time as the function takes.
+/// Returns a function with the same value whose derivative saves only its arguments and
+/// recomputes intermediate values (`jax.checkpoint`, `jax.remat`). It needs less memory, and
+/// about as much additional time as the function takes.
 ///
 /// ```
 /// use ramie_core::{Array, checkpoint, grad, saved_residuals};
@@ -63,7 +65,7 @@ where
     checkpoint_with(f, CheckpointOptions::default())
 }
 
-/// [`checkpoint`] with a policy, or with options.
+/// Same as [`checkpoint`], with a policy or other options.
 ///
 /// ```
 /// use ramie_core::{Array, CheckpointPolicy, checkpoint_name, checkpoint_with, saved_residuals};
@@ -97,12 +99,12 @@ where
     })
 }
 
-/// A value that the derivative of a function keeps.
+/// A value that the derivative of a function saves.
 #[derive(Clone, Debug)]
 pub struct Residual {
-    /// Its type.
+    /// Type of the value.
     pub aval: Aval,
-    /// Where it comes from, in words.
+    /// Description of its origin.
     pub source: String,
 }
 
@@ -112,9 +114,9 @@ impl fmt::Display for Residual {
     }
 }
 
-/// The values that reverse mode keeps between the function and its derivative
-/// (`jax.ad_checkpoint.saved_residuals`). Nothing is computed: arrays without
-/// elements serve as arguments too.
+/// Returns a function that lists the values which reverse mode saves between the function and its
+/// derivative (`jax.ad_checkpoint.saved_residuals`). Nothing is computed, so arrays without
+/// elements are accepted as arguments.
 #[track_caller]
 pub fn saved_residuals<'f, F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'f, Vec<Residual>>>
 where
@@ -125,7 +127,7 @@ where
     F::Args::spread(move |args| trace::at_location(at, || residuals(&f, args)))
 }
 
-/// Prints [`saved_residuals`], one on a line.
+/// Prints [`saved_residuals`], one per line.
 #[track_caller]
 pub fn print_saved_residuals<'f, F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'f, ()>>
 where
@@ -155,7 +157,7 @@ fn residuals<F: Function<M>, M>(f: &F, args: F::Args) -> Vec<Residual> {
             .collect()
     });
     let jaxpr = &*program.jaxpr;
-    // Rounding a value is not what makes it.
+    // The origin of a rounded value is the operation before the rounding.
     let looked_through = |v: Var| {
         let by = jaxpr.eqns.iter().find(|e| e.outputs.contains(&v));
         match by.map(|e| (e.primitive.as_any().is::<ReducePrecision>(), &e.inputs)) {

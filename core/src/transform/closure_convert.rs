@@ -1,15 +1,13 @@
-//! Turning captured values into arguments.
+//! Conversion of captured values to arguments.
 
 use crate::jaxpr::ClosedJaxpr;
 use crate::{Array, Tree, tree};
 
-/// The function at arguments of these types, with the values of enclosing traces
-/// that it captures as arguments of their own, and these values
-/// (`jax.closure_convert`).
+/// Returns `f` at arguments of the types of `example`, with the values that it captures from
+/// enclosing traces as additional arguments, and these values (`jax.closure_convert`).
 ///
-/// A function with a derivative of its own cannot capture what is
-/// differentiated; it can take it as an argument. Where the function is
-/// someone else's, this finds what it captures.
+/// A function with a custom derivative cannot capture values that are differentiated, but it can
+/// take them as arguments. This finds the values that a function written elsewhere captures.
 ///
 /// ```
 /// use ramie_core::{Array, closure_convert, grad};
@@ -23,8 +21,8 @@ use crate::{Array, Tree, tree};
 /// ```
 ///
 /// # Panics
-/// The returned function panics if its arguments do not have the types of
-/// `example` and of the captured values.
+/// The returned function panics if its arguments do not have the types of `example` and of the
+/// captured values.
 #[track_caller]
 pub fn closure_convert<A: Tree, R: Tree>(
     f: impl FnOnce(A) -> R,

@@ -1,4 +1,4 @@
-//! Functions under the name of an operation.
+//! Functions as named composite operations.
 
 use super::custom::{Call, apply};
 use super::{ArgTuple, Function};
@@ -6,8 +6,8 @@ use crate::prim::composite::{Composite, CompositeAttribute};
 use std::panic::Location;
 use std::sync::Arc;
 
-/// What a [`composite`] is called: a name with that of its dialect, `my.gelu`, a
-/// version, 0 by default, and attributes.
+/// Name of a [`composite`] operation: a name with its dialect, `my.gelu`, a version, which
+/// defaults to 0, and attributes.
 #[derive(Clone, Debug)]
 pub struct CompositeName {
     name: Arc<str>,
@@ -26,7 +26,7 @@ impl From<&str> for CompositeName {
 }
 
 impl CompositeName {
-    /// A name with that of its dialect.
+    /// Creates a name, which includes the dialect.
     pub fn new(name: &str) -> CompositeName {
         name.into()
     }
@@ -44,16 +44,17 @@ impl CompositeName {
         );
     }
 
-    /// With a version of what the name means.
+    /// Sets the version of the operation. Defaults to 0.
     #[must_use]
     pub fn version(self, version: i32) -> CompositeName {
         CompositeName { version, ..self }
     }
 
-    /// With a value that is part of the operation, by name.
+    /// Adds a named attribute.
     ///
     /// # Panics
-    /// If the name is not of letters, digits and `_`, or there already.
+    /// Panics if the name contains characters other than letters, digits and `_`, starts with a
+    /// digit, is empty, or was already added.
     #[track_caller]
     #[must_use]
     pub fn attribute(mut self, name: &str, value: impl Into<CompositeAttribute>) -> CompositeName {
@@ -70,9 +71,9 @@ impl CompositeName {
     }
 }
 
-/// The function as one operation of a name that a compiler may know
-/// (`jax.lax.composite`, `stablehlo.composite`): one that does not know it runs
-/// the function.
+/// Returns the function as one named operation that a compiler may recognize
+/// (`jax.lax.composite`, `stablehlo.composite`). A compiler that does not know it runs the
+/// function.
 ///
 /// ```
 /// use ramie_core::{Array, CompositeName, composite, jit};
@@ -86,14 +87,13 @@ impl CompositeName {
 /// # Ok::<(), ramie_core::Error>(())
 /// ```
 ///
-/// It has no derivative: [`custom_jvp`](crate::custom_jvp) or
-/// [`custom_vjp`](crate::custom_vjp) around it gives one. `vmap` batches the
-/// operations of the function, and the name is gone;
-/// [`custom_vmap`](crate::custom_vmap) around it can do otherwise.
+/// A composite has no derivative: wrap it in [`custom_jvp`](crate::custom_jvp) or
+/// [`custom_vjp`](crate::custom_vjp) to define one. `vmap` batches the operations of the function
+/// and drops the name; [`custom_vmap`](crate::custom_vmap) around it can define another rule.
 ///
 /// # Panics
-/// If the name is not of the form `dialect.name`, of letters, digits, `_`, `.` and
-/// `-`.
+/// Panics if the name is not of the form `dialect.name`, starts with something other than a
+/// letter, or contains characters other than letters, digits, `_`, `.` and `-`.
 #[track_caller]
 pub fn composite<'f, F, M>(
     f: F,

@@ -1,5 +1,5 @@
-//! What `custom_jvp` and `custom_vjp` share: staging the function that has the
-//! rule, and checking what the rule gives.
+//! Code shared by `custom_jvp`, `custom_vjp` and `custom_vmap`: stages the function and checks
+//! what its rules return.
 
 use super::{ArgTuple, Function};
 use crate::prim::Primitive;
@@ -13,23 +13,23 @@ pub(super) type Rest<F, M> = <<F as Function<M>>::Args as ArgTuple>::Rest;
 
 /// A function staged at the types of its arguments.
 pub(super) struct Call<P, R> {
-    /// Its program; captured values come first.
+    /// Its program; captured values are the first inputs.
     pub jaxpr: Arc<Jaxpr>,
-    /// How many captured values there are.
+    /// Number of captured values.
     pub num_consts: usize,
-    /// The arguments, types without elements.
+    /// Arguments, as types without elements.
     pub args: P,
-    /// The result, types without elements.
+    /// Result, as types without elements.
     pub out: R,
 }
 
-/// The arrays of a tree of tangents or cotangents of which none is zero.
+/// Returns the arrays of a tree of tangents or cotangents, none of which is a symbolic zero.
 pub(super) fn some<T: Tree>(tree: &T) -> Vec<Option<Array>> {
     tree::leaves(tree).into_iter().map(Some).collect()
 }
 
-/// Calls a function with a rule: at once where nothing is traced, otherwise as
-/// the primitive that `stage` makes.
+/// Calls a function with a rule: immediately if nothing is traced, otherwise as the primitive
+/// that `stage` returns.
 pub(super) fn apply<F: Function<M>, M, P: Primitive>(
     f: &F,
     args: F::Args,
@@ -55,25 +55,25 @@ pub(super) fn apply<F: Function<M>, M, P: Primitive>(
     })
 }
 
-/// What a rule gives, to be compared with what it speaks of.
+/// Describes the value that a rule returned, for the messages of its checks.
 pub(super) struct Given<'a> {
-    /// `custom_jvp` or `custom_vjp`.
+    /// Name of the transformation, such as `custom_jvp`.
     pub operation: &'static str,
-    /// The function.
+    /// Name of the function.
     pub function: &'a str,
-    /// Which rule.
+    /// Name of the rule.
     pub rule: &'static str,
-    /// What it gives.
+    /// What the rule returned, such as "the tangent".
     pub what: &'static str,
-    /// What it gives it for.
+    /// The value to which it belongs.
     pub of: &'static str,
 }
 
 impl Given<'_> {
-    /// Checks the structure of what the rule gives.
+    /// Checks the structure of the value that the rule returned.
     ///
     /// # Panics
-    /// If it is not that of `like`.
+    /// Panics if the structure differs from that of `like`.
     #[track_caller]
     pub fn check_structure<T: Tree>(&self, like: &T, given: &T) {
         let names = ["expected", "given"];
@@ -86,11 +86,11 @@ impl Given<'_> {
         }
     }
 
-    /// Checks the types of arrays, one by one; `floats` tells to pass over
-    /// arrays that are not differentiated.
+    /// Checks the types of the arrays, in order. If `floats` is set, skips arrays that are not
+    /// differentiable.
     ///
     /// # Panics
-    /// If they are not those of `like`.
+    /// Panics if the types differ from those of `like`.
     #[track_caller]
     pub fn check<T: Tree>(&self, like: &T, given: &[Option<Array>], floats: bool) {
         let Given {

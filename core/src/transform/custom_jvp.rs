@@ -1,4 +1,4 @@
-//! `custom_jvp`: functions with a tangent rule of their own.
+//! `custom_jvp`: functions with custom tangent rules.
 
 use super::custom::{Call, First, Given, Packed, Rest, apply, some};
 use super::tangents::{Tangents, filled};
@@ -9,8 +9,8 @@ use crate::{Array, Tree, trace, tree};
 use std::panic::Location;
 use std::sync::Arc;
 
-/// A rule in the form that all forms are brought to: tangents of results from
-/// the arguments and their tangents, `None` being zero.
+/// The common form of all rules: returns the results' tangents from the arguments and their
+/// tangents, where `None` is zero.
 type Dots = Vec<Option<Array>>;
 
 fn with_rule<'f, F, M, R>(
@@ -32,7 +32,7 @@ where
     })
 }
 
-/// Calls `f` with its rule; `names` are those of the rule and of the function.
+/// Calls `f` with its rule; `names` contains the names of the rule and of the function.
 fn stage<F, M, R>(
     f: &F,
     args: F::Args,
@@ -86,7 +86,7 @@ where
     })
 }
 
-/// Checks the structure of the tangent of a result.
+/// Checks the structure of the tangent that the rule returned for a result.
 fn check_tangent<T: Tree>(function: &str, out: &T, dot: &T) {
     let given = Given {
         operation: "custom_jvp",
@@ -98,18 +98,16 @@ fn check_tangent<T: Tree>(function: &str, out: &T, dot: &T) {
     given.check_structure(out, dot);
 }
 
-/// The function with a derivative of its own (`jax.custom_jvp`): `rule` gives
-/// the result and its tangent from the arguments and theirs. It serves forward
-/// and reverse mode, so the tangent must be linear in the tangents; it may be
-/// differentiated again.
+/// Defines a custom derivative of a function (`jax.custom_jvp`): `rule` returns the result and
+/// its tangent from the arguments and their tangents. Forward and reverse mode use the rule, so
+/// the tangent must be linear in the tangents. The rule may be differentiated again.
 ///
-/// The rule takes the arguments as one value: a single argument itself, several
-/// as a tuple. Tangents of arrays that are not floating-point are zeros, and
-/// those that the rule gives for such results are ignored.
+/// The rule takes the arguments as one value: a single argument itself, several as a tuple.
+/// Tangents of arrays that are not floating-point are zeros, and the tangents that the rule
+/// returns for such results are ignored.
 ///
-/// What `f` captures is not differentiated. What the rule captures must
-/// not be a value of a function that is being traced, since it is called after
-/// that has ended: pass such values as arguments.
+/// Values captured by `f` are not differentiated. The rule must not capture tracers of an
+/// enclosing trace, since it is called after the trace has ended: pass such values as arguments.
 ///
 /// ```no_run
 /// use ramie_core::{Array, custom_jvp, grad};
@@ -123,8 +121,8 @@ fn check_tangent<T: Tree>(function: &str, out: &T, dot: &T) {
 /// ```
 ///
 /// # Panics
-/// The derivative panics where the rule gives other types than the function, or
-/// where a captured value is being differentiated.
+/// The derivative panics if the rule returns other types than the function, or if a captured
+/// value is differentiated.
 #[track_caller]
 pub fn custom_jvp<'f, F, M, R>(f: F, rule: R) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
 where
@@ -142,8 +140,8 @@ where
     with_rule(f, name, false, rule, Location::caller())
 }
 
-/// [`custom_jvp`] with a rule that sees which tangents are zero, and may say so
-/// of those it gives (`jax.custom_jvp` with `symbolic_zeros=True`).
+/// Same as [`custom_jvp`], but the rule receives zero tangents as symbolic zeros and may return
+/// symbolic zeros (`jax.custom_jvp` with `symbolic_zeros=True`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, Tangents, custom_jvp_symbolic_zeros};
@@ -160,7 +158,7 @@ where
 /// ```
 ///
 /// # Panics
-/// As [`custom_jvp`].
+/// Panics in the same cases as [`custom_jvp`].
 #[track_caller]
 pub fn custom_jvp_symbolic_zeros<'f, F, M, R>(
     f: F,
@@ -183,9 +181,8 @@ where
     with_rule(f, name, true, rule, Location::caller())
 }
 
-/// [`custom_jvp`] of a function that is differentiated in its first argument
-/// only: the others are given to the rule and have no tangents (JAX's
-/// `nondiff_argnums`).
+/// Same as [`custom_jvp`], but the function is only differentiated with respect to its first
+/// argument: the rule receives the others, without tangents (`nondiff_argnums` in JAX).
 ///
 /// ```no_run
 /// use ramie_core::{Array, custom_jvp_nondiff, where_};
@@ -198,8 +195,8 @@ where
 /// ```
 ///
 /// # Panics
-/// As [`custom_jvp`]; the derivative panics also where another argument than the
-/// first is being differentiated.
+/// Panics in the same cases as [`custom_jvp`]. The derivative also panics if an argument other
+/// than the first is differentiated.
 #[track_caller]
 pub fn custom_jvp_nondiff<'f, F, M, R>(
     f: F,
@@ -227,7 +224,7 @@ where
     with_rule(f, name, false, rule, Location::caller())
 }
 
-/// Fails if an argument after the first is being differentiated.
+/// Panics if an argument after the first is differentiated.
 #[track_caller]
 pub(super) fn refuse_others(
     operation: &str,
@@ -243,13 +240,13 @@ pub(super) fn refuse_others(
     }
 }
 
-/// The part of a derivative that comes from one argument: from its tangent, the
-/// result, and all arguments.
+/// The contribution of one argument to the derivative, from its tangent, the result, and all
+/// arguments.
 pub type JvpTerm<P> = Box<dyn Fn(&Array, &Array, &P) -> Array + Send + Sync>;
 
-/// [`custom_jvp`] with a rule for each array of the arguments, the sum of which
-/// is the derivative; the function's derivative in an array without a rule is
-/// zero (`jax.custom_jvp.defjvps`).
+/// Same as [`custom_jvp`], with one rule for each array of the arguments; the derivative is the
+/// sum of their results. The derivative with respect to an array without a rule is zero
+/// (`jax.custom_jvp.defjvps`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, JvpTerm, custom_jvp_terms};
@@ -261,8 +258,8 @@ pub type JvpTerm<P> = Box<dyn Fn(&Array, &Array, &P) -> Array + Send + Sync>;
 /// ```
 ///
 /// # Panics
-/// As [`custom_jvp`]; the derivative panics also if the number of rules is not
-/// that of the arrays.
+/// Panics in the same cases as [`custom_jvp`]. The derivative also panics if the number of rules
+/// differs from the number of arrays.
 #[track_caller]
 pub fn custom_jvp_terms<F, M>(
     f: F,
@@ -279,8 +276,8 @@ where
 
 type Terms<F, M> = (F, Vec<Option<JvpTerm<Packed<F, M>>>>);
 
-/// The rule applies the function with its rule again, so that derivatives of
-/// higher order are those of the terms too.
+/// Applies the function; its rule calls `apply_terms` again, so that higher-order derivatives use
+/// the terms, too.
 fn apply_terms<F, M>(
     shared: &Arc<Terms<F, M>>,
     args: F::Args,

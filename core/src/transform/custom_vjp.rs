@@ -1,4 +1,4 @@
-//! `custom_vjp`: functions with a reverse rule of their own.
+//! `custom_vjp`: functions with custom reverse-mode rules.
 
 use super::custom::{Call, First, Given, Packed, Rest, apply, some};
 use super::custom_jvp::refuse_others;
@@ -10,12 +10,12 @@ use crate::{Array, Tree, trace, tree};
 use std::panic::Location;
 use std::sync::Arc;
 
-/// Cotangents of the arguments' arrays, `None` being zero.
+/// Cotangents of the arguments' arrays, where `None` is zero.
 type Grads = Vec<Option<Array>>;
 
-/// Both rules, in the form that all forms are brought to: the forward rule is
-/// told which arrays are differentiated, the backward rule gets the arguments'
-/// types, the residuals and the cotangents of the result's arrays.
+/// The common form of all pairs of rules: the forward rule receives which arrays are
+/// differentiated; the backward rule receives the arguments' types, the residuals and the
+/// cotangents of the result's arrays.
 struct Rules<Fwd, Bwd> {
     names: (&'static str, &'static str),
     symbolic_zeros: bool,
@@ -47,7 +47,7 @@ where
             } = call;
             let structure = vec![tree::structure(&args), tree::structure(&out)];
             let identity = Identity::new(&fwd, structure.clone());
-            // Nothing else tells calls apart that differ in the backward rule.
+            // The identity includes the backward rule, since calls may differ in nothing else.
             let both = identity.and(&Identity::new(&bwd, structure));
             let (fwd, bwd) = (fwd.clone(), bwd.clone());
             let run = move |primals: &[Array], perturbed: &[bool]| {
@@ -89,7 +89,7 @@ where
     })
 }
 
-/// What a backward rule gives.
+/// Describes what a backward rule returns.
 fn cotangent(function: &str) -> Given<'_> {
     Given {
         operation: "custom_vjp",
@@ -100,7 +100,7 @@ fn cotangent(function: &str) -> Given<'_> {
     }
 }
 
-/// The backward rule for trees of these types: arguments, result, residuals.
+/// Returns the backward rule for trees of these types: arguments, result, residuals.
 fn backward<A: Tree, R: Tree, S: Tree, Bwd>(
     function: &'static str,
     bwd: &Arc<Bwd>,
@@ -129,18 +129,17 @@ where
     BackwardRule::new("bwd", identity, Arc::new(run))
 }
 
-/// The function with a rule of its own for reverse mode (`jax.custom_vjp`).
-/// `fwd` gives the result and residuals, a tree of whatever the derivative
-/// needs; `bwd` gives the cotangents of the arguments from the residuals and the
-/// cotangent of the result. There is no forward mode through it.
+/// Defines a custom reverse-mode rule of a function (`jax.custom_vjp`). `fwd` returns the result
+/// and residuals, a tree of whatever the derivative needs; `bwd` returns the cotangents of the
+/// arguments from the residuals and the cotangent of the result. Forward-mode differentiation is
+/// not supported.
 ///
-/// `fwd` takes the arguments as one value, and `bwd` gives cotangents of it: a
-/// single argument itself, several as a tuple. Cotangents of arrays that are not
-/// floating-point are ignored.
+/// `fwd` takes the arguments as one value, and `bwd` returns cotangents of it: a single argument
+/// itself, several as a tuple. Cotangents of arrays that are not floating-point are ignored.
 ///
-/// What `f` captures is not differentiated. What the rules capture must
-/// not be a value of a function that is being traced, since they are called
-/// after that has ended: pass such values as arguments.
+/// Values captured by `f` are not differentiated. The rules must not capture tracers of an
+/// enclosing trace, since they are called after the trace has ended: pass such values as
+/// arguments.
 ///
 /// ```no_run
 /// use ramie_core::{Array, custom_vjp, grad};
@@ -155,9 +154,8 @@ where
 /// ```
 ///
 /// # Panics
-/// The derivative panics where a rule gives other types than those of the
-/// function's arguments and result, in forward mode, and where a captured value
-/// is being differentiated.
+/// The derivative panics if a rule returns other types than those of the function's arguments and
+/// result, in forward mode, and if a captured value is differentiated.
 #[track_caller]
 pub fn custom_vjp<'f, F, M, S, Fwd, Bwd>(
     f: F,
@@ -184,13 +182,12 @@ where
     with_rules(f, rules, Location::caller())
 }
 
-/// [`custom_vjp`] with a forward rule that is told which arrays of the arguments
-/// are differentiated, in order, and a backward rule that sees which cotangents
-/// are zero, and may say so of those it gives (`jax.custom_vjp` with
-/// `symbolic_zeros=True`).
+/// Same as [`custom_vjp`], but the forward rule also receives which arrays of the arguments are
+/// differentiated, in order, and the backward rule receives zero cotangents as symbolic zeros and
+/// may return symbolic zeros (`jax.custom_vjp` with `symbolic_zeros=True`).
 ///
 /// # Panics
-/// As [`custom_vjp`].
+/// Panics in the same cases as [`custom_vjp`].
 #[track_caller]
 pub fn custom_vjp_symbolic_zeros<'f, F, M, S, Fwd, Bwd>(
     f: F,
@@ -215,9 +212,9 @@ where
     with_rules(f, rules, Location::caller())
 }
 
-/// [`custom_vjp`] of a function that is differentiated in its first argument
-/// only: the others are given to the forward rule and have no cotangents (JAX's
-/// `nondiff_argnums`).
+/// Same as [`custom_vjp`], but the function is only differentiated with respect to its first
+/// argument: the forward rule receives the others, which have no cotangents (`nondiff_argnums` in
+/// JAX).
 ///
 /// ```no_run
 /// use ramie_core::{Array, custom_vjp_nondiff};
@@ -230,8 +227,8 @@ where
 /// ```
 ///
 /// # Panics
-/// As [`custom_vjp`]; the derivative panics also where another argument than the
-/// first is being differentiated.
+/// Panics in the same cases as [`custom_vjp`]. The derivative also panics if an argument other
+/// than the first is differentiated.
 #[track_caller]
 pub fn custom_vjp_nondiff<'f, F, M, S, Fwd, Bwd>(
     f: F,

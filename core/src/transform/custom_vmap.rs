@@ -1,4 +1,4 @@
-//! `custom_vmap`: functions with a batching rule of their own.
+//! `custom_vmap`: functions with custom batching rules.
 
 use super::custom::{Call, Packed, apply};
 use super::{ArgTuple, Function};
@@ -9,8 +9,8 @@ use crate::{Array, Tree, control, trace, tree};
 use std::panic::Location;
 use std::sync::Arc;
 
-/// What a batching rule is told of a batch: how many examples there are, and
-/// which arrays of the arguments run over them, along their first axis.
+/// Describes a batch to a batching rule: the number of examples, and which arrays of the
+/// arguments have a batch axis, which is their first axis.
 #[derive(Clone, Debug)]
 pub struct Mapped {
     size: usize,
@@ -19,22 +19,22 @@ pub struct Mapped {
 }
 
 impl Mapped {
-    /// The number of examples (`axis_size`).
+    /// Returns the number of examples (`axis_size`).
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// For each array of the arguments, in order, whether it is batched.
+    /// Returns whether each array of the arguments is batched, in order.
     pub fn leaves(&self) -> &[bool] {
         &self.batched
     }
 
-    /// Whether the array at a dotted path, `1.kernel`, is batched. The first part
-    /// is the number of the argument; a single argument has none, and the path of
-    /// a single array is empty.
+    /// Returns whether the array at a dotted path, such as `1.kernel`, is batched. The first part
+    /// is the index of the argument; with a single argument it is omitted, and the path of a
+    /// single array is empty.
     ///
     /// # Panics
-    /// If the arguments have no array there.
+    /// Panics if the arguments have no array at this path.
     #[track_caller]
     pub fn is_batched(&self, path: &str) -> bool {
         match self.paths.iter().position(|p| p == path) {
@@ -46,11 +46,11 @@ impl Mapped {
         }
     }
 
-    /// The arguments with every array batched: those that are the same for all
-    /// examples are repeated.
+    /// Returns the arguments with every array batched: broadcasts arrays without a batch axis
+    /// over the examples.
     ///
     /// # Panics
-    /// If the tree does not have as many arrays as the arguments.
+    /// Panics if the tree and the arguments have different numbers of arrays.
     #[track_caller]
     pub fn broadcast<T: Tree>(&self, args: &T) -> T {
         let count = tree::count(args);
@@ -69,8 +69,8 @@ impl Mapped {
     }
 }
 
-/// Which arrays of a rule's result are batched, along their first axis: all or
-/// none (`true`, `false`), or one truth value for each array in order.
+/// Which arrays of a rule's result have a batch axis as their first axis: all or none (`true`,
+/// `false`), or one boolean for each array in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BatchedResults(Which);
 
@@ -98,13 +98,12 @@ impl From<Vec<bool>> for BatchedResults {
     }
 }
 
-/// The function with a batching rule of its own
-/// (`jax.custom_batching.custom_vmap`): where [`vmap`](crate::vmap) maps it,
-/// `rule` is called instead of batching its operations.
+/// Defines a custom batching rule of a function (`jax.custom_batching.custom_vmap`):
+/// [`vmap`](crate::vmap) calls `rule` instead of batching the function's operations.
 ///
-/// The rule gets a [`Mapped`], which says what is batched, and the arguments as
-/// one value: a single argument itself, several as a tuple. It gives the result
-/// for all examples, and which arrays of it are batched.
+/// The rule receives a [`Mapped`], which reports what is batched, and the arguments as one value:
+/// a single argument itself, several as a tuple. It returns the result for all examples, and
+/// which arrays of it are batched.
 ///
 /// ```
 /// use ramie_core::{Array, Mapped, custom_vmap, vmap_axes};
@@ -125,17 +124,17 @@ impl From<Vec<bool>> for BatchedResults {
 /// assert_eq!(out.to_vec::<f32>(), [1.0, 3.0, 2.0, 4.0, 3.0, 7.0]);
 /// ```
 ///
-/// Forward mode differentiates the rule where it has been used. Reverse mode
-/// inside of a map (`vmap(grad(f))`), which JAX refuses, differentiates the
-/// function itself and batches its operations; a
-/// [`custom_vjp`](crate::custom_vjp) around the function can do otherwise.
+/// Forward mode differentiates the rule where it was used. Reverse mode inside a map
+/// (`vmap(grad(f))`), which JAX does not support, differentiates the function itself and batches
+/// its operations; a [`custom_vjp`](crate::custom_vjp) around the function can define another
+/// behavior.
 ///
-/// What the rule captures must not be a value of a function that is being traced,
-/// since it is called after that has ended.
+/// The rule must not capture tracers of an enclosing trace, since it is called after the trace
+/// has ended.
 ///
 /// # Panics
-/// The batched function panics where the rule gives other types than batches of
-/// the function's results, or a captured value is batched.
+/// The batched function panics if the rule returns other types than batches of the function's
+/// results, or if a captured value is batched.
 #[track_caller]
 pub fn custom_vmap<'f, F, M, R, B>(f: F, rule: R) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
 where
@@ -157,7 +156,7 @@ where
     })
 }
 
-/// Calls `f` with its rule, which is named `name`.
+/// Calls `f` with its rule, called `name` in messages.
 fn stage<F, M, R>(
     f: &F,
     args: F::Args,
@@ -198,10 +197,10 @@ where
     })
 }
 
-/// The arrays of a rule's result, and which are batched.
+/// Returns the arrays of a rule's result, and which of them are batched.
 ///
 /// # Panics
-/// If they are not batches of `like`.
+/// Panics if the arrays are not batches of those of `like`.
 #[track_caller]
 fn check<T: Tree>(
     function: &str,
@@ -251,9 +250,9 @@ fn check<T: Tree>(
     (outs, batched)
 }
 
-/// The function with a batch that is a loop over its examples
-/// (`jax.custom_batching.sequential_vmap`): for what cannot be batched, or needs
-/// too much memory at once.
+/// Returns a function that `vmap` maps with a loop over the examples
+/// (`jax.custom_batching.sequential_vmap`), for functions that cannot be batched, or whose
+/// batches need too much memory.
 ///
 /// ```
 /// use ramie_core::{Array, sequential_vmap, vmap};
@@ -262,10 +261,10 @@ fn check<T: Tree>(
 /// assert_eq!(out.shape(), [3]);
 /// ```
 ///
-/// Derivatives are as those of [`custom_vmap`].
+/// Derivatives behave as those of [`custom_vmap`].
 ///
 /// # Panics
-/// The batched function panics where a captured value is batched.
+/// The batched function panics if a captured value is batched.
 #[track_caller]
 pub fn sequential_vmap<F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'static, F::Output>>
 where
@@ -277,8 +276,8 @@ where
     F::Args::spread(move |args| sequential(&shared, args, at))
 }
 
-/// The rule applies the function with its rule again, so that a batch of batches
-/// is a loop of loops.
+/// Applies the function; its rule calls `sequential` again, so that nested batches become nested
+/// loops.
 fn sequential<F, M>(shared: &Arc<F>, args: F::Args, at: &'static Location<'static>) -> F::Output
 where
     F: Function<M> + 'static,

@@ -1,18 +1,18 @@
-//! What functions are differentiated in, and the refusal of everything else.
+//! Checks which arguments and results can be differentiated.
 
 use crate::random::KeyImpl;
 use crate::{Array, DType, Tree, tree};
 use std::any::Any;
 use std::panic::Location;
 
-/// The numbers that a derivative is taken of or with respect to.
+/// The numbers of which, or with respect to which, a derivative is taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Numbers {
     /// Floating-point numbers.
     Real,
     /// Complex numbers.
     Complex,
-    /// Both.
+    /// Floating-point and complex numbers.
     Any,
 }
 
@@ -25,7 +25,7 @@ impl Numbers {
         }
     }
 
-    /// What is wrong with an array of another type.
+    /// Describes why an array of this dtype does not qualify.
     fn missing(self, dtype: DType) -> &'static str {
         match self {
             Numbers::Complex => "which is not complex",
@@ -35,7 +35,7 @@ impl Numbers {
     }
 }
 
-/// Finds out which leaves are the words of PRNG keys.
+/// A visitor that finds the leaves which contain the words of PRNG keys.
 #[derive(Default)]
 struct Keys {
     next_is_key: bool,
@@ -51,18 +51,18 @@ impl tree::Visitor for Keys {
     }
 }
 
-/// A derivative that was asked for, for messages.
+/// A requested derivative, for messages.
 #[derive(Clone, Copy)]
 pub(super) struct Request {
-    /// The name of the transformation.
+    /// Name of the transformation.
     pub operation: &'static str,
-    /// Where it was called.
+    /// Location of its call.
     pub at: &'static Location<'static>,
 }
 
 impl Request {
-    /// Refuses an argument that holds anything but such numbers; `instead` is the
-    /// remedy for complex ones.
+    /// Panics if an argument contains anything but such numbers; `instead` is the help for
+    /// complex arguments.
     #[track_caller]
     pub(super) fn check_argument<T: Tree>(self, tree: &T, numbers: Numbers, instead: &str) {
         let mut keys = Keys::default();
@@ -95,8 +95,8 @@ impl Request {
         }
     }
 
-    /// Refuses a result that holds anything but such numbers; `instead` is the
-    /// remedy for complex ones.
+    /// Panics if a result contains anything but such numbers; `instead` is the help for complex
+    /// results.
     #[track_caller]
     pub(super) fn check_result<T: Tree>(self, tree: &T, numbers: Numbers, instead: &str) {
         for (path, leaf) in tree::paths(tree).iter().zip(tree::leaves(tree)) {
@@ -121,7 +121,7 @@ impl Request {
     }
 }
 
-/// Where a leaf is, for a message.
+/// Describes the path of a leaf, for a message.
 pub(super) fn place(path: &str) -> String {
     match path.is_empty() {
         true => String::new(),

@@ -1,4 +1,4 @@
-//! What can be transformed: functions of trees.
+//! Traits of functions of trees that transformations accept.
 
 use crate::{Array, Tree, tree};
 
@@ -7,7 +7,7 @@ pub struct Pure<Args>(std::marker::PhantomData<fn(Args)>);
 
 /// A function of one to six trees that returns a tree.
 ///
-/// `M` tells closures of different numbers of arguments apart; it is inferred.
+/// `M` distinguishes closures by their number of arguments; it is inferred.
 #[diagnostic::on_unimplemented(
     message = "this function cannot be transformed",
     note = "arguments and results must be trees, taken and returned by value; annotate the types of a closure's arguments"
@@ -21,7 +21,7 @@ pub trait Function<M>: Send + Sync {
     fn call(&self, args: Self::Args) -> Self::Output;
 }
 
-/// Arguments of a function, as a tuple.
+/// The arguments of a function, as a tuple.
 pub trait ArgTuple: Tree {
     /// The first argument, with respect to which `grad` differentiates.
     type First: Tree;
@@ -31,19 +31,19 @@ pub trait ArgTuple: Tree {
     type Packed: Tree;
     /// A function of these arguments.
     type Fn<'f, R: 'f>: ?Sized;
-    /// How many there are.
+    /// Number of arguments.
     const COUNT: usize;
-    /// The first and the others.
+    /// Splits the tuple into the first argument and the others.
     fn split(self) -> (Self::First, Self::Rest);
-    /// The reverse of [`split`](ArgTuple::split).
+    /// Joins the parts of [`split`](ArgTuple::split).
     fn join(first: Self::First, rest: &Self::Rest) -> Self;
-    /// The arguments as one value.
+    /// Returns the arguments as one value.
     fn pack(self) -> Self::Packed;
-    /// The reverse of [`pack`](ArgTuple::pack).
+    /// Reverses [`pack`](ArgTuple::pack).
     fn unpack(packed: Self::Packed) -> Self;
-    /// The number of arrays in each argument.
+    /// Returns the number of arrays in each argument.
     fn leaf_counts(&self) -> Vec<usize>;
-    /// A function of a tuple as one of several arguments.
+    /// Converts a function of a tuple to a function of several arguments.
     fn spread<'f, R: 'f>(f: impl Fn(Self) -> R + Send + Sync + 'f) -> Box<Self::Fn<'f, R>>;
 }
 
@@ -51,7 +51,7 @@ fn copy<T: Tree>(tree: &T) -> T {
     tree.rebuild(&mut Array::clone)
 }
 
-/// One item itself, several as a tuple: of types, of values, of patterns.
+/// Expands to a single item, or to a tuple of several: types, values or patterns.
 macro_rules! packed {
     ($one:ident) => { $one };
     ($($several:ident)+) => { ($($several,)+) };
@@ -106,16 +106,16 @@ arity!(4; A a 0, B b 1, C c 2, D d 3);
 arity!(5; A a 0, B b 1, C c 2, D d 3, E e 4);
 arity!(6; A a 0, B b 1, C c 2, D d 3, E e 4, F f 5);
 
-/// What a differentiated function returns: a scalar loss, alone or with
-/// auxiliary values, `(loss, aux)`.
+/// The result of a differentiated function: a scalar loss, alone or with auxiliary values,
+/// `(loss, aux)`.
 #[diagnostic::on_unimplemented(
     message = "a differentiated function must return a scalar `Array` or `(Array, aux)`, not `{Self}`"
 )]
 pub trait Objective: Tree {
-    /// The loss.
+    /// Returns the loss.
     fn loss(&self) -> &Array;
 
-    /// The same result with another loss.
+    /// Returns the same result with another loss.
     #[must_use]
     fn with_loss(self, loss: Array) -> Self;
 }

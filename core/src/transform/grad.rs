@@ -1,4 +1,4 @@
-//! `jvp`, `linearize`, `vjp`, `grad` and their kin, on functions of trees.
+//! `jvp`, `linearize`, `vjp`, `grad` and related transformations of functions of trees.
 
 use super::differentiable::{Numbers, Request, place};
 use super::tangents::filled;
@@ -8,7 +8,7 @@ use crate::trace::{OpenTrace, in_user_code, trace_to_jaxpr};
 use crate::{Array, Aval, Tree, tree};
 use std::panic::Location;
 
-/// A function traced at given types: its program and the shape of its result.
+/// A function traced at given types: its program and its result, with tracers as leaves.
 pub(crate) struct Traced<R> {
     pub program: ClosedJaxpr,
     pub result: R,
@@ -32,7 +32,7 @@ pub(crate) fn trace<A: Tree, R: Tree>(args: &A, f: impl FnOnce(A) -> R) -> Trace
     }
 }
 
-/// Which arrays of a tree can be differentiated.
+/// Returns whether each array of a tree can be differentiated.
 pub(super) fn inexact<T: Tree>(tree: &T) -> Vec<bool> {
     tree::leaves(tree)
         .iter()
@@ -40,13 +40,13 @@ pub(super) fn inexact<T: Tree>(tree: &T) -> Vec<bool> {
         .collect()
 }
 
-/// The array's type, without its elements.
+/// Returns an array of the same type, without elements.
 fn type_only(array: &Array) -> Array {
     Array(crate::array::Repr::Abstract(array.aval(), None))
 }
 
-/// Checks that tangents or cotangents are like the values that they belong to.
-/// `made` is where the function that takes them was made, if not by this call.
+/// Checks that tangents or cotangents have the structure and types of their primals. `made` is
+/// the location where the function that takes them was created, if not by this call.
 #[track_caller]
 fn check_like<T: Tree, U: Tree>(
     operation: &str,
@@ -86,8 +86,8 @@ fn check_like<T: Tree, U: Tree>(
     }
 }
 
-/// The value of `f` and its directional derivative: tangents pushed forward
-/// (`jax.jvp`).
+/// Computes the value of `f` and its directional derivative by forward mode, which propagates
+/// tangents (`jax.jvp`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, jvp};
@@ -97,7 +97,7 @@ fn check_like<T: Tree, U: Tree>(
 /// ```
 ///
 /// # Panics
-/// If the tangents do not have the types of the primals.
+/// Panics if the tangents do not have the types of the primals.
 #[track_caller]
 pub fn jvp<A: Tree, R: Tree>(f: impl FnOnce(A) -> R, primals: A, tangents: A) -> (R, R) {
     check_like("jvp", "the tangent", &primals, &tangents, None);
@@ -114,11 +114,11 @@ pub fn jvp<A: Tree, R: Tree>(f: impl FnOnce(A) -> R, primals: A, tangents: A) ->
     (value, tangent)
 }
 
-/// [`jvp`] of a function that returns auxiliary values beside its result, which
-/// are not differentiated (`jax.jvp(…, has_aux=True)`).
+/// Same as [`jvp`], for a function that also returns auxiliary values, which are not
+/// differentiated (`jax.jvp(…, has_aux=True)`).
 ///
 /// # Panics
-/// As [`jvp`].
+/// Panics in the same cases as [`jvp`].
 #[track_caller]
 pub fn jvp_with_aux<A: Tree, R: Tree, X: Tree>(
     f: impl FnOnce(A) -> (R, X),
@@ -129,9 +129,8 @@ pub fn jvp_with_aux<A: Tree, R: Tree, X: Tree>(
     (value, tangent, aux)
 }
 
-/// The value of `f` and its derivative at that point as a linear function
-/// (`jax.linearize`). The work that does not depend on the tangent is done
-/// once.
+/// Computes the value of `f` and returns its derivative at that point as a linear function
+/// (`jax.linearize`). Work that does not depend on the tangent is done once.
 ///
 /// # Panics
 /// The returned function panics if its argument does not have the types of
@@ -172,7 +171,7 @@ pub(super) struct Pullback {
 }
 
 impl Pullback {
-    /// Cotangents of all inputs from those of all outputs.
+    /// Returns the cotangents of all inputs, given those of all outputs.
     pub(super) fn apply(&self, cts: impl Iterator<Item = Option<Array>>) -> Vec<Option<Array>> {
         let cts: Vec<Option<Array>> = cts
             .zip(&self.nonzero)
@@ -206,8 +205,8 @@ pub(super) fn pullback<A: Tree, R: Tree>(f: impl FnOnce(A) -> R, primals: &A) ->
     (value, pull)
 }
 
-/// The value of `f` and the function that pulls cotangents of the result back
-/// to the arguments (`jax.vjp`).
+/// Computes the value of `f` and returns the function that maps cotangents of the result to
+/// cotangents of the arguments (`jax.vjp`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, vjp};
@@ -237,11 +236,11 @@ pub fn vjp<A: Tree, R: Tree>(
     (value, back)
 }
 
-/// [`vjp`] of a function that returns auxiliary values beside its result, which
-/// are not differentiated (`jax.vjp(…, has_aux=True)`).
+/// Same as [`vjp`], for a function that also returns auxiliary values, which are not
+/// differentiated (`jax.vjp(…, has_aux=True)`).
 ///
 /// # Panics
-/// As [`vjp`].
+/// Panics in the same cases as [`vjp`].
 #[track_caller]
 pub fn vjp_with_aux<A: Tree, R: Tree, X: Tree>(
     f: impl FnOnce(A) -> (R, X),
@@ -258,9 +257,9 @@ pub fn vjp_with_aux<A: Tree, R: Tree, X: Tree>(
     (value, back, aux)
 }
 
-/// The value and the gradient with respect to the first argument.
+/// Computes the value and the gradient with respect to the first argument.
 ///
-/// A `holomorphic` function is one of complex numbers with a complex result.
+/// A `holomorphic` function maps complex numbers to a complex result.
 pub(super) fn evaluate<F, M>(
     f: &F,
     args: F::Args,
@@ -276,7 +275,7 @@ where
         true => ("grad_holomorphic", Numbers::Complex),
         false => ("grad", Numbers::Any),
     };
-    // No complex argument is refused.
+    // With `Numbers::Any` no complex argument is rejected, so no help is needed.
     Request { operation, at }.check_argument(&first, numbers, "");
     let (value, pull) = crate::trace::at_location(at, || {
         pullback(|first| f.call(F::Args::join(first, &rest)), &first)
@@ -318,9 +317,9 @@ where
 
 type First<F, M> = <<F as Function<M>>::Args as ArgTuple>::First;
 
-/// The gradient of a scalar function with respect to its first argument
-/// (`jax.grad`). A function that returns `(loss, aux)` is differentiated in
-/// its loss; use [`value_and_grad`] to have the auxiliary values too.
+/// Returns a function that computes the gradient of a scalar function with respect to its first
+/// argument (`jax.grad`). If `f` returns `(loss, aux)`, the loss is differentiated; use
+/// [`value_and_grad`] to get the auxiliary values, too.
 ///
 /// ```no_run
 /// use ramie_core::{Array, grad};
@@ -330,8 +329,8 @@ type First<F, M> = <<F as Function<M>>::Args as ArgTuple>::First;
 /// ```
 ///
 /// # Panics
-/// The returned function panics if the first argument holds anything but
-/// floats, or the result is not a floating-point scalar.
+/// The returned function panics if the first argument contains arrays other than floating-point
+/// or complex ones, or if the result is not a floating-point scalar.
 #[track_caller]
 pub fn grad<'f, F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'f, First<F, M>>>
 where
@@ -344,8 +343,8 @@ where
     F::Args::spread(move |args| evaluate(&f, args, at, false).1)
 }
 
-/// The derivative of a holomorphic function, from complex numbers to one
-/// (`jax.grad` with `holomorphic=True`).
+/// Returns a function that computes the derivative of a holomorphic function (`jax.grad` with
+/// `holomorphic=True`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, grad_holomorphic};
@@ -354,8 +353,8 @@ where
 /// ```
 ///
 /// # Panics
-/// The returned function panics if the first argument or the result is not
-/// complex, or the result is not a scalar.
+/// The returned function panics if the first argument or the result is not complex, or if the
+/// result is not a scalar.
 #[track_caller]
 pub fn grad_holomorphic<'f, F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'f, First<F, M>>>
 where
@@ -368,11 +367,11 @@ where
     F::Args::spread(move |args| evaluate(&f, args, at, true).1)
 }
 
-/// The value of a holomorphic function and its derivative
+/// Returns a function that computes the value of a holomorphic function and its derivative
 /// (`jax.value_and_grad` with `holomorphic=True`).
 ///
 /// # Panics
-/// As [`grad_holomorphic`].
+/// Panics in the same cases as [`grad_holomorphic`].
 #[track_caller]
 pub fn value_and_grad_holomorphic<'f, F, M>(
     f: F,
@@ -387,11 +386,11 @@ where
     F::Args::spread(move |args| evaluate(&f, args, at, true))
 }
 
-/// The value of a scalar function and its gradient with respect to the first
-/// argument (`jax.value_and_grad`).
+/// Returns a function that computes the value of a scalar function and its gradient with respect
+/// to the first argument (`jax.value_and_grad`).
 ///
 /// # Panics
-/// As [`grad`].
+/// Panics in the same cases as [`grad`].
 #[track_caller]
 pub fn value_and_grad<'f, F, M>(
     f: F,
@@ -406,11 +405,11 @@ where
     F::Args::spread(move |args| evaluate(&f, args, at, false))
 }
 
-/// The transpose of a linear function, at the types of `example`
+/// Returns the transpose of a linear function, at the types of `example`
 /// (`jax.linear_transpose`).
 ///
 /// # Panics
-/// If `f` applies an operation that is not linear to its argument.
+/// Panics if `f` applies a nonlinear operation to its argument.
 #[track_caller]
 pub fn linear_transpose<A: Tree, R: Tree>(
     f: impl FnOnce(A) -> R,

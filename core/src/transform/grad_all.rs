@@ -5,9 +5,9 @@ use super::grad::evaluate;
 use super::{ArgTuple, Function, Objective};
 use std::panic::Location;
 
-/// The gradient of a scalar function with respect to all its arguments, as a
-/// tuple (`jax.grad` with all `argnums`). For some of the arguments, write a
-/// closure that takes these and captures the others.
+/// Returns a function that computes the gradient of a scalar function with respect to all its
+/// arguments, as a tuple (`jax.grad` with all `argnums`). To differentiate with respect to some
+/// of the arguments, pass a closure that takes these and captures the others.
 ///
 /// ```
 /// use ramie_core::{Array, grad_all};
@@ -18,7 +18,7 @@ use std::panic::Location;
 /// ```
 ///
 /// # Panics
-/// As [`grad`](super::grad()).
+/// Panics in the same cases as [`grad`](super::grad()).
 #[track_caller]
 pub fn grad_all<'f, F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'f, Packed<F, M>>>
 where
@@ -30,11 +30,11 @@ where
     F::Args::spread(move |args| evaluate_all(&f, args, at).1)
 }
 
-/// The value of a scalar function and its gradient with respect to all its
-/// arguments (`jax.value_and_grad` with all `argnums`).
+/// Returns a function that computes the value of a scalar function and its gradient with respect
+/// to all its arguments (`jax.value_and_grad` with all `argnums`).
 ///
 /// # Panics
-/// As [`grad`](super::grad()).
+/// Panics in the same cases as [`grad`](super::grad()).
 #[track_caller]
 pub fn value_and_grad_all<'f, F, M>(
     f: F,

@@ -1,4 +1,4 @@
-//! `hessian`, and its products with vectors.
+//! `hessian` and Hessian-vector products.
 
 use super::custom::First;
 use super::grad::evaluate;
@@ -9,8 +9,8 @@ use std::panic::Location;
 
 type Rows<F, M> = <<F as Function<M>>::Output as Codomain<First<F, M>>>::Jacobian;
 
-/// The second derivatives of a function with respect to its first argument, as
-/// the Jacobian of its Jacobian: forward over reverse mode (`jax.hessian`).
+/// Returns a function that computes the Hessian with respect to the first argument: the Jacobian
+/// of the Jacobian, by forward mode over reverse mode (`jax.hessian`).
 ///
 /// ```
 /// use ramie_core::{Array, hessian};
@@ -20,7 +20,7 @@ type Rows<F, M> = <<F as Function<M>>::Output as Codomain<First<F, M>>>::Jacobia
 /// ```
 ///
 /// # Panics
-/// As [`jacfwd`](super::jacfwd).
+/// Panics in the same cases as [`jacfwd`](super::jacfwd).
 #[track_caller]
 pub fn hessian<'f, F, M>(
     f: F,
@@ -39,11 +39,11 @@ where
     })
 }
 
-/// The second derivatives of a holomorphic function, from complex numbers to
-/// complex numbers (`jax.hessian` with `holomorphic=True`).
+/// Returns a function that computes the complex Hessian of a holomorphic function (`jax.hessian`
+/// with `holomorphic=True`).
 ///
 /// # Panics
-/// As [`jacfwd_holomorphic`](super::jacfwd_holomorphic).
+/// Panics in the same cases as [`jacfwd_holomorphic`](super::jacfwd_holomorphic).
 #[track_caller]
 pub fn hessian_holomorphic<'f, F, M>(
     f: F,
@@ -62,8 +62,8 @@ where
     })
 }
 
-/// The product of a scalar function's second derivatives with a tangent, which
-/// costs about as much as two gradients: forward over reverse mode.
+/// Computes the product of a scalar function's Hessian and a tangent, by forward mode over
+/// reverse mode. It costs about as much as two gradients.
 ///
 /// ```
 /// use ramie_core::{Array, hvp};
@@ -74,7 +74,7 @@ where
 /// ```
 ///
 /// # Panics
-/// As [`grad`](super::grad()) and [`jvp`].
+/// Panics in the same cases as [`grad`](super::grad()) and [`jvp`].
 #[track_caller]
 pub fn hvp<A: Tree, R: Objective>(f: impl Fn(A) -> R + Send + Sync, primals: A, tangents: A) -> A {
     let at = Location::caller();

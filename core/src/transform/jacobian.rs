@@ -1,4 +1,4 @@
-//! `jacfwd` and `jacrev`: whole Jacobians.
+//! `jacfwd` and `jacrev`: full Jacobians.
 
 use super::custom::First;
 use super::differentiable::{Numbers, Request};
@@ -11,9 +11,9 @@ use std::panic::Location;
 
 /// A result that has a Jacobian: an array, or arrays in tuples, lists and maps.
 ///
-/// The Jacobian of an array with respect to a tree is that tree; each of its
-/// arrays has the axes of the result, then those of the array. The Jacobian of
-/// several arrays has such a tree in the place of each.
+/// The Jacobian of an array with respect to a tree has the structure of that tree; each of its
+/// arrays has the axes of the result, followed by those of the argument's array. The Jacobian of
+/// several arrays contains one such tree for each of them.
 #[diagnostic::on_unimplemented(
     message = "there is no Jacobian of a result of type `{Self}`",
     note = "return an array, or arrays in a tuple, a Vec or a map"
@@ -21,7 +21,7 @@ use std::panic::Location;
 pub trait Codomain<A: Tree>: Tree {
     /// The Jacobian with respect to `A`.
     type Jacobian: Tree;
-    /// The Jacobian from that of each array, asked for in order.
+    /// Collects the Jacobian from the Jacobians of the arrays, which `of` returns in order.
     fn collect(&self, of: &mut dyn FnMut(&Array) -> A) -> Self::Jacobian;
 }
 
@@ -71,8 +71,8 @@ impl<A: Tree, T: Codomain<A>> Codomain<A> for BTreeMap<String, T> {
     }
 }
 
-/// The unit vectors of the space of some arrays together: for each array one
-/// with `total` in front of its axes.
+/// Returns the standard basis of the concatenation of several arrays, whose `total` elements are
+/// also returned: for each array the unit vectors, along a leading axis of size `total`.
 fn basis(avals: &[Aval]) -> (Vec<Array>, usize) {
     let total: usize = avals.iter().map(Aval::size).sum();
     let mut start = 0;
@@ -85,7 +85,7 @@ fn basis(avals: &[Aval]) -> (Vec<Array>, usize) {
     (arrays.collect(), total)
 }
 
-/// The parts along an axis that belong to each of some arrays.
+/// Splits an array along an axis into consecutive parts, of the sizes of `avals`.
 fn parts(array: &Array, avals: &[Aval], axis: usize) -> Vec<Array> {
     let mut start = 0;
     let pieces = avals.iter().map(|aval| {
@@ -102,7 +102,7 @@ fn avals<T: Tree>(tree: &T) -> Vec<Aval> {
     tree::leaves(tree).iter().map(Array::aval).collect()
 }
 
-/// The Jacobian from its blocks, by result and by argument.
+/// Assembles the Jacobian from its blocks, by result and by argument.
 fn assemble<A: Tree, R: Codomain<A>>(value: &R, first: &A, blocks: Vec<Vec<Array>>) -> R::Jacobian {
     let mut blocks = blocks.into_iter();
     value.collect(&mut |out| {
@@ -114,9 +114,9 @@ fn assemble<A: Tree, R: Codomain<A>>(value: &R, first: &A, blocks: Vec<Vec<Array
     })
 }
 
-/// The Jacobian of a function with respect to its first argument, by forward
-/// mode: one tangent for each element of the argument (`jax.jacfwd`). For results
-/// larger than the argument.
+/// Returns a function that computes the Jacobian with respect to the first argument by forward
+/// mode: one tangent for each element of the argument (`jax.jacfwd`). Prefer it if the result has
+/// more elements than the argument.
 ///
 /// ```
 /// use ramie_core::{Array, jacfwd};
@@ -125,11 +125,11 @@ fn assemble<A: Tree, R: Codomain<A>>(value: &R, first: &A, blocks: Vec<Vec<Array
 /// assert_eq!(jacobian.to_vec::<f32>(), [4.0, 0.0, 0.0, 8.0]);
 /// ```
 ///
-/// The result may be complex, as the derivatives are then.
+/// The result may be complex; the derivatives are then complex, too.
 ///
 /// # Panics
-/// The returned function panics if the argument holds anything but floats, or the
-/// result anything but floats and complex numbers.
+/// The returned function panics if the argument contains anything but floating-point numbers, or
+/// the result anything but floating-point and complex numbers.
 #[track_caller]
 pub fn jacfwd<'f, F, M>(
     f: F,
@@ -146,8 +146,7 @@ where
     })
 }
 
-/// [`jacfwd`] of a holomorphic function, from complex numbers to complex numbers
-/// (`jax.jacfwd` with `holomorphic=True`).
+/// Same as [`jacfwd`], for a holomorphic function (`jax.jacfwd` with `holomorphic=True`).
 ///
 /// ```
 /// use ramie_core::{Array, complex, jacfwd_holomorphic};
@@ -157,8 +156,8 @@ where
 /// ```
 ///
 /// # Panics
-/// The returned function panics if the argument or the result holds anything but
-/// complex numbers.
+/// The returned function panics if the argument or the result contains anything but complex
+/// numbers.
 #[track_caller]
 pub fn jacfwd_holomorphic<'f, F, M>(
     f: F,
@@ -175,7 +174,7 @@ where
     })
 }
 
-/// The Jacobian by forward mode, of a `holomorphic` function or one of real numbers.
+/// Computes the Jacobian by forward mode, of a `holomorphic` function or of one of real numbers.
 pub(super) fn forward<A: Tree, R: Codomain<A>>(
     f: impl FnOnce(A) -> R,
     first: &A,
@@ -213,7 +212,7 @@ fn forward_columns<A: Tree, R: Codomain<A>>(
     let linear = &lin.linear;
     let (dots, places) = batch_eval(&linear.jaxpr, &linear.consts, &units, &axes, total.into());
     let columns = dots.iter().zip(places).map(|(dot, place)| {
-        // The unit vectors last, behind the axes of the result.
+        // The axis of the unit vectors moves last, behind the axes of the result.
         let last = dot.ndim() - usize::from(place.is_some());
         crate::prim::move_batch_axis(dot, place, last, total)
     });
@@ -233,9 +232,9 @@ fn zeros(out: &Aval, input: &Aval, dtype: DType) -> Array {
     Array::zeros(&[out.shape(), input.shape()].concat(), dtype)
 }
 
-/// The Jacobian of a function with respect to its first argument, by reverse
-/// mode: one cotangent for each element of the result (`jax.jacrev`). For
-/// arguments larger than the result.
+/// Returns a function that computes the Jacobian with respect to the first argument by reverse
+/// mode: one cotangent for each element of the result (`jax.jacrev`). Prefer it if the argument
+/// has more elements than the result.
 ///
 /// ```
 /// use ramie_core::{Array, jacrev};
@@ -245,12 +244,12 @@ fn zeros(out: &Aval, input: &Aval, dtype: DType) -> Array {
 /// assert_eq!(of_product.to_vec::<f32>(), [3.0, 0.0, 0.0, 3.0]);
 /// ```
 ///
-/// The argument may be complex: the derivatives of a real result are then those of
+/// The argument may be complex: the derivatives of a real result then follow the convention of
 /// [`grad`](super::grad()).
 ///
 /// # Panics
-/// The returned function panics if the argument holds anything but floats and
-/// complex numbers, or the result anything but floats.
+/// The returned function panics if the argument contains anything but floating-point and complex
+/// numbers, or the result anything but floating-point numbers.
 #[track_caller]
 pub fn jacrev<'f, F, M>(
     f: F,
@@ -267,11 +266,10 @@ where
     })
 }
 
-/// [`jacrev`] of a holomorphic function, from complex numbers to complex numbers
-/// (`jax.jacrev` with `holomorphic=True`).
+/// Same as [`jacrev`], for a holomorphic function (`jax.jacrev` with `holomorphic=True`).
 ///
 /// # Panics
-/// As [`jacfwd_holomorphic`].
+/// Panics in the same cases as [`jacfwd_holomorphic`].
 #[track_caller]
 pub fn jacrev_holomorphic<'f, F, M>(
     f: F,
@@ -288,7 +286,7 @@ where
     })
 }
 
-/// The Jacobian by reverse mode, of a `holomorphic` function or one with real
+/// Computes the Jacobian by reverse mode, of a `holomorphic` function or of one with real
 /// results.
 pub(super) fn reverse<A: Tree, R: Codomain<A>>(
     f: impl FnOnce(A) -> R,
@@ -327,7 +325,7 @@ fn reverse_rows<A: Tree, R: Codomain<A>>(value: &R, pull: &Pullback, first: &A) 
     let (grads, places) = batch_eval(&program.jaxpr, &program.consts, &units, &axes, total.into());
     let rows = grads.iter().zip(places);
     let mut rows = rows.map(|(g, place)| crate::prim::move_batch_axis(g, place, 0, total));
-    // By argument, then turned to be by result.
+    // By argument; transposed below to be by result.
     let columns: Vec<Vec<Array>> = nonzero
         .iter()
         .zip(&inputs)

@@ -1,5 +1,5 @@
-//! Forward mode: a jaxpr evaluated on primals and tangents together; and
-//! linearization, the same with the tangent program recorded on its own.
+//! Forward mode, which evaluates a jaxpr on primals and tangents together, and linearization,
+//! which also records the tangent program separately.
 
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::prim::Differentiation;
@@ -52,7 +52,7 @@ fn jvp_equation(
             (outs, zeros(n))
         }
         Differentiation::Undefined(why) => {
-            // The reason, and after a semicolon the remedy.
+            // The reason, optionally followed by a semicolon and the remedy.
             let (why, remedy) = why.split_once("; ").unwrap_or((why, "use stop_gradient"));
             trace::fail(&format!(
                 "{}: has no derivative, and is on the path of a gradient: {why}\n  help: {remedy}",
@@ -101,19 +101,20 @@ fn jvp_equation(
     }
 }
 
-/// A function at a point: its results, and the program of its tangents.
+/// A linearized function: its results, and the program of its tangents.
 pub(crate) struct Linearized {
-    /// Results.
+    /// Results of the function.
     pub outs: Vec<Array>,
-    /// From the tangents of the perturbed inputs to those of the results that
-    /// have any; captured values are the residuals.
+    /// Program from the tangents of the perturbed inputs to the nonzero tangents of the results;
+    /// its captured values are the residuals.
     pub linear: ClosedJaxpr,
-    /// Which results have a tangent.
+    /// Whether each result has a nonzero tangent.
     pub nonzero: Vec<bool>,
 }
 
 impl Linearized {
-    /// Values for the results that have a tangent, spread to all results.
+    /// Spreads values for the results with nonzero tangents over all results; the others get
+    /// `None`.
     pub fn spread(&self, values: impl IntoIterator<Item = Array>) -> Vec<Option<Array>> {
         spread(&self.nonzero, values)
     }

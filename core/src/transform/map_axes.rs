@@ -1,16 +1,15 @@
-//! Which axes `vmap` maps over, and under which name.
+//! The options of `vmap`: batch axes and their names.
 
 use crate::sharding::{PartitionSpec, SpecEntry, Specs};
 use crate::{Aval, AxisName, AxisNames, Tree, tree};
 use std::fmt;
 use std::sync::Arc;
 
-/// The axis of each array that runs over the examples; `None` for arrays that
-/// are the same for all.
+/// The batch axis of each array; `None` for arrays that are the same for all examples.
 ///
-/// One number serves all arrays. A list has an entry for each argument of the
-/// function, or for each component of its result, which serves all arrays in
-/// it. [`by_path`](MapAxes::by_path) tells arrays of one tree apart.
+/// One number applies to all arrays. A list has an entry for each argument of the function, or
+/// for each component of its result, which applies to all arrays in it.
+/// [`by_path`](MapAxes::by_path) selects an axis for each array by its path.
 ///
 /// ```
 /// use ramie_core::{Array, MapAxes, vmap_axes};
@@ -30,14 +29,13 @@ enum Spec {
 }
 
 impl MapAxes {
-    /// The axis of each array from its dotted path: for arguments the number
-    /// of the argument and the path within it, `0.encoder.kernel`; for results
-    /// the path within the result.
+    /// Selects the axis of each array by its dotted path: for arguments the index of the argument
+    /// and the path within it, `0.encoder.kernel`; for results the path within the result.
     pub fn by_path(axis: impl Fn(&str) -> Option<isize> + Send + Sync + 'static) -> MapAxes {
         MapAxes(Spec::ByPath(Arc::new(axis)))
     }
 
-    /// Checks that a list has an entry for each of `count` arguments.
+    /// Panics if a list does not have an entry for each of `count` arguments.
     #[track_caller]
     pub(crate) fn check_arguments(&self, operation: &str, count: usize) {
         if let Spec::Each(axes) = &self.0 {
@@ -50,8 +48,8 @@ impl MapAxes {
         }
     }
 
-    /// The axis of each array of a tree, whose components are told apart by the
-    /// first part of the arrays' paths.
+    /// Returns the axis of each array of a tree. The first part of an array's path identifies its
+    /// component.
     pub(super) fn of_result<T: Tree>(&self, tree: &T) -> Result<Vec<Option<isize>>, String> {
         let paths = tree::paths(tree);
         let Spec::Each(axes) = &self.0 else {
@@ -79,7 +77,7 @@ impl MapAxes {
         Ok(component.into_iter().map(|c| axes[c]).collect())
     }
 
-    /// The axis of each array of arguments, `counts` arrays in each.
+    /// Returns the axis of each array of the arguments; argument `i` has `counts[i]` arrays.
     pub(crate) fn of_arguments(&self, paths: &[String], counts: &[usize]) -> Vec<Option<isize>> {
         match &self.0 {
             Spec::Each(axes) => counts
@@ -91,7 +89,7 @@ impl MapAxes {
         }
     }
 
-    /// Specs that shard these axes along `name`.
+    /// Returns specs that shard these axes along `name`.
     pub(super) fn specs(&self, name: AxisName) -> Specs {
         let along = move |axis: Option<isize>| match axis {
             None => PartitionSpec::default(),
@@ -163,18 +161,17 @@ impl From<Option<isize>> for MapAxes {
 /// ```
 #[derive(Clone, Debug)]
 pub struct VmapOptions {
-    /// The batch axis of the arguments' arrays; the first by default.
+    /// Batch axis of the arguments' arrays. Defaults to the first.
     pub in_axes: MapAxes,
-    /// Where results have their batch axis; the first by default. `None`
-    /// promises that a result is the same for all examples.
+    /// Position of the batch axis in results. Defaults to the first. `None` asserts that a result
+    /// is the same for all examples.
     pub out_axes: MapAxes,
-    /// The name of the mapped axis, for collectives such as
-    /// [`psum`](crate::psum) in the function.
+    /// Name of the mapped axis, for collectives such as [`psum`](crate::psum) in the function.
     pub axis_name: Option<AxisName>,
-    /// The axes of a mesh along which the examples are sharded, for sharding
-    /// constraints and for [`shard_map`](crate::shard_map) in the function.
+    /// Mesh axes along which the examples are sharded, for sharding constraints and for
+    /// [`shard_map`](crate::shard_map) in the function.
     pub spmd_axis_name: Option<AxisNames>,
-    /// The number of examples, needed only where no argument has a batch axis.
+    /// Number of examples, required only if no argument has a batch axis.
     pub axis_size: Option<usize>,
 }
 
@@ -190,7 +187,7 @@ impl Default for VmapOptions {
     }
 }
 
-/// The type of one example: the type without its batch axis.
+/// Returns the type of one example: the type without its batch axis.
 pub(crate) fn example(aval: Aval, axis: Option<usize>) -> Aval {
     axis.map_or(aval, |axis| aval.without_dimension(axis))
 }

@@ -1,4 +1,4 @@
-//! Transformations: passes over jaxprs, and the functions that apply them.
+//! Transformations: interpreters of jaxprs, and the public functions that apply them.
 
 mod backward;
 mod checkpoint;

@@ -1,4 +1,4 @@
-//! `pmap`: a function that each of several devices runs for one example.
+//! `pmap`: runs a function on several devices, each for one example.
 
 use super::map_axes::MapAxes;
 use super::vmap::{At, batch_axes};
@@ -24,17 +24,17 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug)]
 pub struct PmapOptions {
-    /// The axis of each of the arguments' arrays along which devices get one
-    /// index each; the first by default. `None` gives all devices the whole array.
+    /// Mapped axis of the arguments' arrays: each device gets one index along it. Defaults to the
+    /// first. `None` passes the whole array to all devices.
     pub in_axes: MapAxes,
-    /// Where results have the axis of the devices; the first by default. `None`
-    /// promises that a result is the same on all devices.
+    /// Position of the mapped axis in results. Defaults to the first. `None` asserts that a
+    /// result is the same on all devices.
     pub out_axes: MapAxes,
-    /// The name of the mapped axis, for collectives in the function.
+    /// Name of the mapped axis, for collectives in the function.
     pub axis_name: Option<AxisName>,
-    /// The devices, as many as the mapped axis is long; the first ones by default.
+    /// Devices to use, as many as the size of the mapped axis. Defaults to the first devices.
     pub devices: Option<Vec<Device>>,
-    /// The number of devices, needed only where no argument has a mapped axis.
+    /// Number of devices, required only if no argument has a mapped axis.
     pub axis_size: Option<usize>,
 }
 
@@ -50,12 +50,12 @@ impl Default for PmapOptions {
     }
 }
 
-/// The function compiled, and run by as many devices as the first axis of its
-/// arguments' arrays is long, each for one index of it (`jax.pmap`). Results have
-/// that axis first, and stay on the devices.
+/// Compiles the function and runs it on as many devices as the size of the first axis of its
+/// arguments' arrays, each for one index of that axis (`jax.pmap`). Results have that axis first,
+/// and stay on the devices.
 ///
-/// It is [`shard_map`](crate::shard_map) in a [`jit`](crate::jit) over a mesh of
-/// one axis. Unlike there, the function sees arrays without the mapped axis.
+/// This is [`shard_map`](crate::shard_map) inside [`jit`](crate::jit) over a mesh with one axis.
+/// In contrast to `shard_map`, the function sees arrays without the mapped axis.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, pmap};
@@ -65,8 +65,8 @@ impl Default for PmapOptions {
 /// ```
 ///
 /// # Panics
-/// The returned function panics where `f` does, if an array has no axes, sizes
-/// differ, or there are fewer devices.
+/// The returned function panics if `f` panics, if an array has no axes, if sizes differ, or if
+/// there are fewer devices than indices.
 #[track_caller]
 pub fn pmap<'f, F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
 where
@@ -77,12 +77,12 @@ where
     pmap_with(f, PmapOptions::default())
 }
 
-/// [`pmap`] with all its options: axes, a name for the mapped axis, the devices.
+/// Same as [`pmap`], with all its options: axes, a name for the mapped axis, the devices.
 ///
 /// # Panics
-/// If `in_axes` is a list of another length than the arguments. The returned
-/// function panics as that of [`pmap`], and if `devices` are not as many as the
-/// mapped axis is long.
+/// Panics if `in_axes` is a list whose length is not the number of arguments. The returned
+/// function panics in the same cases as that of [`pmap`], and if the number of `devices` is not
+/// the size of the mapped axis.
 #[track_caller]
 pub fn pmap_with<'f, F, M>(
     f: F,
@@ -103,7 +103,7 @@ fn refuse(at: At, message: &str) -> ! {
     panic!("pmap: {message}\n  {at}")
 }
 
-/// The devices, as a mesh of one axis of `size`.
+/// Returns a mesh with one axis of `size` over the devices.
 fn mesh(options: &PmapOptions, size: usize, at: At) -> (Mesh, AxisName) {
     let name = options.axis_name.unwrap_or_else(|| "<axis of pmap>".into());
     let axes = AbstractMesh::new(&[size], &[name.as_str()], AxisType::Auto);
@@ -135,7 +135,7 @@ fn mesh(options: &PmapOptions, size: usize, at: At) -> (Mesh, AxisName) {
     (mesh, name)
 }
 
-/// A spec that shards dimension `at` over the axis.
+/// Returns a spec that shards dimension `at` over the axis.
 fn along(name: AxisName, at: Option<usize>) -> PartitionSpec {
     match at {
         None => PartitionSpec::default(),
@@ -190,7 +190,7 @@ fn apply<F: Function<M>, M>(f: &F, args: F::Args, options: &PmapOptions, at: At)
     tree::with_leaves(&result, outs)
 }
 
-/// Where results get the axis of the devices.
+/// Returns the position of the mapped axis in each result.
 fn places<T: Tree>(
     out: &T,
     results: &[Array],

@@ -1,4 +1,4 @@
-//! `shard_map`: a function that each device of a mesh runs for its part.
+//! `shard_map`: runs a function on each device of a mesh, on the device's shards.
 
 use super::{ArgTuple, Function};
 use crate::jaxpr::ClosedJaxpr;
@@ -25,22 +25,22 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug)]
 pub struct ShardMapOptions {
-    /// The mesh; the current one by default.
+    /// Mesh to use. Defaults to the current one.
     pub mesh: Option<Mesh>,
-    /// How the arguments' arrays come apart.
+    /// How the arguments' arrays are split into shards.
     pub in_specs: Specs,
-    /// How the results' arrays are put together. An axis that a spec leaves out is
-    /// one along which the result is the same.
+    /// How the results' arrays are assembled from shards. The result is the same along axes that
+    /// a spec omits.
     pub out_specs: Specs,
-    /// The axes that are manual in the function; all by default.
+    /// Mesh axes that are manual in the function. Defaults to all.
     pub axis_names: Option<AxisNames>,
-    /// Whether types say over which axes values may vary, and results are checked
-    /// to be the same where `out_specs` says so; they are by default.
+    /// Whether types track the mesh axes over which values may vary, and results are checked to
+    /// be the same where `out_specs` requires it. Defaults to `true`.
     pub check_vma: bool,
 }
 
 impl ShardMapOptions {
-    /// These specs, over all axes of the current mesh.
+    /// Creates options with these specs, over all axes of the current mesh.
     pub fn new(in_specs: impl Into<Specs>, out_specs: impl Into<Specs>) -> ShardMapOptions {
         ShardMapOptions {
             mesh: None,
@@ -52,9 +52,9 @@ impl ShardMapOptions {
     }
 }
 
-/// The function, run by each device of `mesh` for its part of the arguments
-/// (`jax.shard_map`). In it arrays are one device's parts, and collectives such
-/// as [`psum`](crate::psum) go over the axes of the mesh.
+/// Returns a function that runs `f` on each device of `mesh`, on the device's shards of the
+/// arguments (`jax.shard_map`). Arrays in `f` are shards of one device, and collectives such as
+/// [`psum`](crate::psum) communicate along the axes of the mesh.
 ///
 /// ```no_run
 /// use ramie_core::{Array, P, make_mesh, pmean, shard_map};
@@ -66,9 +66,9 @@ impl ShardMapOptions {
 /// ```
 ///
 /// # Panics
-/// The returned function panics where `f` does; if a spec names an axis that the
-/// mesh does not have, or does not fit its array; and if a result may vary over
-/// an axis that its spec in `out_specs` leaves out.
+/// The returned function panics if `f` panics, if a spec names an axis that the mesh does not
+/// have or does not fit its array, and if a result may vary over an axis that its spec in
+/// `out_specs` omits.
 #[track_caller]
 pub fn shard_map<'f, F, M>(
     f: F,
@@ -88,10 +88,10 @@ where
     shard_map_with(f, options)
 }
 
-/// [`shard_map`] with all its options.
+/// Same as [`shard_map`], with all its options.
 ///
 /// # Panics
-/// As [`shard_map`], and if no mesh is given and none is current.
+/// Panics in the same cases as [`shard_map`], and if no mesh is given and none is current.
 #[track_caller]
 pub fn shard_map_with<'f, F, M>(
     f: F,
@@ -120,12 +120,12 @@ fn refuse(at: &'static Location<'static>, message: &str) -> ! {
     panic!("shard_map: {message}\n  shard_map was called at {at}")
 }
 
-/// The frame of a call: everything but the program.
+/// Returns the description of a call, without the program.
 fn frame(options: &ShardMapOptions, at: &'static Location<'static>) -> ShardMap {
     let context = Context::current();
     let mesh = options.mesh.or(context.mesh);
     let around = match (options.mesh, context.axes) {
-        // Inside of another shard_map some axes are manual already.
+        // Inside another shard_map some axes are already manual.
         (Some(mesh), Some(axes)) if mesh.axis_names() == axes.axis_names() => Some(axes),
         (Some(mesh), _) => Some(mesh.abstract_mesh()),
         (None, axes) => axes,
@@ -222,7 +222,7 @@ fn apply<F: Function<M>, M>(
     tree::with_leaves(&result, outs)
 }
 
-/// Whether a spec is one of the mesh, and of axes that become manual.
+/// Checks that a spec names axes of the mesh, and only axes that become manual.
 fn check(map: &ShardMap, spec: &PartitionSpec) -> Result<(), crate::ShapeError> {
     check_spec(map.axes, spec)?;
     if let Some(name) = spec.axes().find(|a| !map.manual.contains(a)) {
@@ -237,7 +237,7 @@ fn check(map: &ShardMap, spec: &PartitionSpec) -> Result<(), crate::ShapeError> 
     Ok(())
 }
 
-/// Checks that results fit their specs, and are the same where these say so.
+/// Checks that results fit their specs, and are the same along the axes that these omit.
 fn check_results(
     map: &ShardMap,
     program: &ClosedJaxpr,

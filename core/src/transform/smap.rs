@@ -1,15 +1,15 @@
-//! `smap`: one axis of the current mesh made manual, in terms of array axes.
+//! `smap`: makes one axis of the current mesh manual, in terms of array axes.
 
 use super::{ArgTuple, Function, MapAxes, ShardMapOptions, shard_map_with};
 use crate::AxisName;
 
-/// The function, run by the devices along one axis of the current mesh, each for
-/// its part of the arguments (`jax.smap`): [`shard_map`](crate::shard_map) that
-/// is told the axes of arrays, as [`vmap`](crate::vmap) is, in place of specs.
+/// Returns a function that runs on the devices along one axis of the current mesh, on each
+/// device's shards of the arguments (`jax.smap`): a [`shard_map`](crate::shard_map) that takes
+/// the axes of arrays, like [`vmap`](crate::vmap), instead of specs.
 ///
-/// Along `axis_name` arguments come apart on `in_axes`, and results are put
-/// together on `out_axes`; `None` is for arrays that are the same along it. Other
-/// axes of the mesh stay as they are, so that calls nest, one axis each.
+/// Arguments are split along their `in_axes`, and results are concatenated along their
+/// `out_axes`, over the devices of `axis_name`; `None` marks arrays that are the same on all of
+/// them. Other mesh axes are unaffected, so that calls nest, one axis each.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, make_mesh, psum, smap, with_mesh};
@@ -22,7 +22,7 @@ use crate::AxisName;
 /// ```
 ///
 /// # Panics
-/// The returned function panics where that of `shard_map` does, and if an axis is
+/// The returned function panics in the same cases as that of `shard_map`, and if an axis is
 /// negative.
 #[track_caller]
 pub fn smap<'f, F, M>(

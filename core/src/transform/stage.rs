@@ -1,5 +1,4 @@
-//! Staging a function without running it: its program, and the types of its
-//! results.
+//! Staging a function without running it: `make_jaxpr` and `eval_shape`.
 
 use super::{ArgTuple, Function};
 use crate::array::Repr;
@@ -7,8 +6,8 @@ use crate::jaxpr::ClosedJaxpr;
 use crate::{Array, Tree, trace, tree};
 use std::panic::Location;
 
-/// The program of a function at the types of its arguments
-/// (`jax.make_jaxpr`). Arrays without elements serve as arguments too.
+/// Returns a function that traces `f` at the types of its arguments to a jaxpr
+/// (`jax.make_jaxpr`). Arrays without elements are accepted as arguments.
 ///
 /// ```
 /// use ramie_core::{Array, DType, make_jaxpr};
@@ -21,7 +20,7 @@ use std::panic::Location;
 /// ```
 ///
 /// # Panics
-/// The returned function panics where the traced function does.
+/// The returned function panics if the traced function panics.
 #[track_caller]
 pub fn make_jaxpr<'f, F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'f, ClosedJaxpr>>
 where
@@ -36,8 +35,8 @@ where
     })
 }
 
-/// The result of `f` with types in the place of elements: nothing is computed
-/// (`jax.eval_shape`). Arrays without elements serve as arguments too.
+/// Returns the result of `f` as arrays without elements, and computes nothing (`jax.eval_shape`).
+/// Arrays without elements are accepted as arguments.
 ///
 /// ```
 /// use ramie_core::{Array, DType, eval_shape};
@@ -47,7 +46,7 @@ where
 /// ```
 ///
 /// # Panics
-/// Where `f` does.
+/// Panics if `f` panics.
 #[track_caller]
 pub fn eval_shape<A: Tree, R: Tree>(f: impl FnOnce(A) -> R, args: A) -> R {
     let traced = super::grad::trace(&args, f);

@@ -1,10 +1,10 @@
-//! Trees of tangents of which some are known to be zero.
+//! Trees of tangents with symbolic zeros.
 
 use super::custom::some;
 use crate::{Array, Tree, tree};
 
-/// Tangents or cotangents of a tree, some of which are known to be zero and are
-/// no arrays at all (JAX's symbolic zeros).
+/// Tangents or cotangents of a tree. Those known to be zero are not stored as arrays (symbolic
+/// zeros in JAX).
 ///
 /// ```
 /// use ramie_core::{Array, Tangents};
@@ -21,10 +21,10 @@ pub struct Tangents<T> {
 }
 
 impl<T: Tree> Tangents<T> {
-    /// The tangents of `like`, one for each of its arrays; `None` is zero.
+    /// Creates tangents of `like`, one for each of its arrays; `None` is zero.
     ///
     /// # Panics
-    /// If the number of tangents is not that of the arrays.
+    /// Panics if the number of tangents is not the number of arrays.
     #[track_caller]
     pub fn new(like: &T, leaves: Vec<Option<Array>>) -> Tangents<T> {
         let count = tree::count(like);
@@ -40,21 +40,21 @@ impl<T: Tree> Tangents<T> {
         }
     }
 
-    /// Tangents of `like` that are all zero.
+    /// Creates tangents of `like` that are all zero.
     pub fn zero(like: &T) -> Tangents<T> {
         Tangents::new(like, vec![None; tree::count(like)])
     }
 
-    /// The tangents, one for each array of the tree, in order.
+    /// Returns the tangents, one for each array of the tree, in order.
     pub fn leaves(&self) -> &[Option<Array>] {
         &self.leaves
     }
 
-    /// The tangent of the array at a dotted path, `1.kernel`; the path of a tree
+    /// Returns the tangent of the array at a dotted path, such as `1.kernel`; the path of a tree
     /// that is a single array is empty.
     ///
     /// # Panics
-    /// If the tree has no array there.
+    /// Panics if the tree has no array at this path.
     #[track_caller]
     pub fn get(&self, path: &str) -> Option<&Array> {
         let paths = tree::paths(&self.like);
@@ -64,12 +64,12 @@ impl<T: Tree> Tangents<T> {
         }
     }
 
-    /// Whether all tangents are zero.
+    /// Returns whether all tangents are zero.
     pub fn is_zero(&self) -> bool {
         self.leaves.iter().all(Option::is_none)
     }
 
-    /// The tree of tangents, with arrays of zeros.
+    /// Returns the tree of tangents, with arrays of zeros for symbolic zeros.
     pub fn instantiate(&self) -> T {
         filled(&self.like, self.leaves.iter().cloned())
     }
@@ -89,7 +89,7 @@ impl<T: Tree> From<T> for Tangents<T> {
     }
 }
 
-/// The tangents or cotangents of a tree, zeros filled in.
+/// Returns the tangents or cotangents of a tree, with symbolic zeros filled in.
 pub(super) fn filled<T: Tree>(like: &T, values: impl IntoIterator<Item = Option<Array>>) -> T {
     let mut values = values.into_iter();
     like.rebuild(&mut |a| {

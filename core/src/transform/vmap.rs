@@ -1,4 +1,4 @@
-//! Batching: a jaxpr evaluated for many examples at once.
+//! Batching: evaluates a jaxpr for many examples at once.
 
 use super::map_axes::{MapAxes, VmapOptions, example};
 use super::{ArgTuple, Function};
@@ -11,7 +11,7 @@ use crate::{Array, AxisName, Tree, axis, tree};
 use smallvec::SmallVec;
 use std::panic::Location;
 
-/// Evaluates a jaxpr with some inputs batched; captured values are not.
+/// Evaluates a jaxpr with some inputs batched; captured values are not batched.
 pub(crate) fn batch_eval(
     jaxpr: &Jaxpr,
     consts: &[Array],
@@ -44,9 +44,8 @@ pub(crate) fn batch_eval(
     outs.into_iter().unzip()
 }
 
-/// The function applied to every example along the first axis of each array of
-/// its arguments, at once; results are stacked along their first axis
-/// (`jax.vmap`).
+/// Returns a function that applies `f` to every example along the first axis of each array of its
+/// arguments, all at once. Results are stacked along their first axis (`jax.vmap`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, vmap};
@@ -56,7 +55,7 @@ pub(crate) fn batch_eval(
 /// ```
 ///
 /// # Panics
-/// The returned function panics if an array has no axes, or sizes differ.
+/// The returned function panics if an array has no axes, or if sizes differ.
 #[track_caller]
 pub fn vmap<'f, F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
 where
@@ -67,13 +66,13 @@ where
     vmap_axes(f, 0, 0)
 }
 
-/// [`vmap`] with the batch axes of the arguments and of the results
+/// Same as [`vmap`], with the batch axes of the arguments and of the results
 /// (`jax.vmap(f, in_axes, out_axes)`); see [`MapAxes`].
 ///
 /// # Panics
-/// If `in_axes` is a list of another length than the arguments. The returned
-/// function panics if no argument has a batch axis, or arrays lack theirs, or
-/// sizes differ.
+/// Panics if `in_axes` is a list whose length is not the number of arguments. The returned
+/// function panics if no argument has a batch axis, if an array lacks its batch axis, or if sizes
+/// differ.
 #[track_caller]
 pub fn vmap_axes<'f, F, M>(
     f: F,
@@ -93,12 +92,12 @@ where
     vmap_with(f, options)
 }
 
-/// [`vmap`] with all its options: axes, a name for the mapped axis, its size.
+/// Same as [`vmap`], with all its options: axes, a name for the mapped axis, its size.
 ///
 /// # Panics
-/// As [`vmap_axes`]. The returned function panics also if an argument's batch
-/// axis has another size than `axis_size`, and if a result that `out_axes`
-/// promises to be the same for all examples is not.
+/// Panics in the same cases as [`vmap_axes`]. The returned function also panics if an argument's
+/// batch axis has another size than `axis_size`, and if a result that `out_axes` marks as the
+/// same for all examples depends on the example.
 #[track_caller]
 pub fn vmap_with<'f, F, M>(
     f: F,
@@ -179,7 +178,7 @@ fn apply<F: Function<M>, M>(
     tree::with_leaves(&traced.result, outs)
 }
 
-/// Which function was called, and where.
+/// Name of the called transformation, and the location of the call.
 #[derive(Clone, Copy)]
 pub(super) struct At(pub &'static str, pub &'static Location<'static>);
 
@@ -189,8 +188,8 @@ impl std::fmt::Display for At {
     }
 }
 
-/// The explicit mesh axes along which examples are sharded, the same for all
-/// arrays that are batched.
+/// Returns the explicit mesh axes along which examples are sharded, which are the same for all
+/// batched arrays.
 fn explicit_axes(
     leaves: &[Array],
     paths: &[String],
@@ -225,7 +224,7 @@ fn explicit_axes(
     names
 }
 
-/// The batch axis of each array, and the number of examples.
+/// Returns the batch axis of each array, and the number of examples.
 pub(super) fn batch_axes(
     leaves: &[Array],
     paths: &[String],
