@@ -1,5 +1,5 @@
-//! Looking into programs while they run: printing and calling back, also from
-//! compiled functions, loops and derivatives.
+//! Inspecting programs while they run: printing and debug callbacks, also from compiled
+//! functions, loops and derivatives.
 
 use super::format::Format;
 use super::{HostFunction, VmapMethod};
@@ -8,18 +8,17 @@ use crate::trace::bind;
 use crate::{Array, Tree, tree};
 use std::io::Write;
 
-/// Calls `f` with the values of `args` whenever the program gets here
+/// Calls `f` with the values of `args` whenever execution reaches this point
 /// (`jax.debug.callback`).
 ///
-/// Inside of `jit` the call is part of the program, also where nothing depends
-/// on it. Under `vmap` it happens once for each example, under `grad` once for
-/// the value. Examples that choose different branches, or run for different
-/// numbers of steps, run together, and calls then also happen for values that
-/// are not used. Calls of one program may happen in any order, and on any thread;
-/// [`effects_barrier`](crate::effects_barrier) waits for them.
+/// Inside `jit` the call is part of the program, even if nothing depends on it. Under `vmap` it
+/// happens once for each example, under `grad` once for the primal computation. If examples take
+/// different branches or different numbers of steps, all of them are executed together, and calls
+/// also happen with values that are not used. Calls of one program may happen in any order and on
+/// any thread; [`effects_barrier`](crate::effects_barrier) waits for them.
 ///
-/// `f` gets arrays with elements. It can read them; operations on arrays fail
-/// in it, because the device may be waiting for it.
+/// `f` receives arrays with elements. It can read them, but operations on arrays fail in it,
+/// because the device may be waiting for it.
 ///
 /// ```no_run
 /// use ramie_core::{Array, debug, effects_barrier, jit};
@@ -38,17 +37,16 @@ use std::io::Write;
 /// ```
 ///
 /// # Panics
-/// Outside of `jit`, if `f` panics.
+/// Panics outside `jit` if `f` panics.
 #[track_caller]
 pub fn callback<A: Tree>(f: impl Fn(A) + Send + Sync + 'static, args: A) {
     call(f, args, false);
 }
 
-/// [`callback`] in order: calls happen in the order in which programs make
-/// them, also those of several programs.
+/// Same as [`callback`], but ordered: calls happen in program order, also across programs.
 ///
 /// # Panics
-/// Under `vmap`, where there is no order. Outside of `jit`, if `f` panics.
+/// Panics under `vmap`, which has no order. Panics outside `jit` if `f` panics.
 #[track_caller]
 pub fn callback_ordered<A: Tree>(f: impl Fn(A) + Send + Sync + 'static, args: A) {
     call(f, args, true);
@@ -73,11 +71,11 @@ fn bind_debug(function: HostFunction, ordered: bool, args: &[&Array]) {
     bind(call, args);
 }
 
-/// Prints values whenever the program gets here (`jax.debug.print`).
+/// Prints values whenever execution reaches this point (`jax.debug.print`).
 ///
-/// Each `{}` in `format` stands for an array, in order; `{:.3}` asks for digits
-/// after the point, `{:?}` for the form with the element type, `{{` and `}}`
-/// are braces. A line break is added. See [`callback`] for when it happens.
+/// Each `{}` in `format` is replaced by the next array; `{:.3}` sets the number of decimal
+/// places, `{:?}` also prints the dtype, `{{` and `}}` are braces. A newline is appended.
+/// [`callback`] documents when printing happens.
 ///
 /// ```no_run
 /// use ramie_core::{Array, debug, jit};
@@ -90,17 +88,16 @@ fn bind_debug(function: HostFunction, ordered: bool, args: &[&Array]) {
 /// ```
 ///
 /// # Panics
-/// If the places in `format` are not as many as the arrays.
+/// Panics if the number of placeholders in `format` is not the number of arrays.
 #[track_caller]
 pub fn print(format: &str, args: &[&Array]) {
     print_with(format, args, false);
 }
 
-/// [`print()`] in order: lines come in the order in which programs make them,
-/// also those of several programs.
+/// Same as [`print()`], but ordered: lines are printed in program order, also across programs.
 ///
 /// # Panics
-/// As [`print()`], and under `vmap`, where there is no order.
+/// Panics in the same cases as [`print()`], and under `vmap`, which has no order.
 #[track_caller]
 pub fn print_ordered(format: &str, args: &[&Array]) {
     print_with(format, args, true);
@@ -111,7 +108,7 @@ fn print_with(format: &str, args: &[&Array], ordered: bool) {
     let format = Format::new("debug::print", format, args.len());
     let body = move |arrays: &[Array]| {
         let line = format.fill(arrays) + "\n";
-        // A closed pipe is no reason to fail a computation.
+        // A closed pipe must not fail a computation.
         let _ = std::io::stdout().lock().write_all(line.as_bytes());
         Vec::new()
     };

@@ -1,4 +1,4 @@
-//! Functions of the host with results.
+//! Callbacks to the host that return results.
 
 use super::HostFunction;
 use crate::array::Repr;
@@ -6,37 +6,35 @@ use crate::prim::callback::{CallbackKind, HostCallback};
 use crate::trace::bind;
 use crate::{Array, Aval, Tree, tree};
 
-/// How a callback is called for many examples at once.
+/// How a callback is called under `vmap`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VmapMethod {
-    /// Once for each example.
+    /// Calls it once for each example.
     Sequential,
-    /// Once, with an axis over the examples in front of every argument and
-    /// result. In arguments that are the same for all examples its size is 1.
+    /// Calls it once, with a leading batch axis in every argument and result. For arguments that
+    /// are the same for all examples the axis has size 1.
     ExpandDims,
-    /// Once, with an axis over the examples in front of every argument and
-    /// result; arguments that are the same for all examples are repeated.
+    /// Calls it once, with a leading batch axis in every argument and result; arguments that are
+    /// the same for all examples are broadcast.
     BroadcastAll,
 }
 
-/// A tree with types in the place of elements.
+/// Returns a tree with arrays without elements.
 pub(super) fn without_elements<T: Tree>(tree: &T) -> T {
     tree::map(tree, |a| Array(Repr::Abstract(a.aval(), None)))
 }
 
-/// The result of a function of the host that depends on its arguments only
-/// (`jax.pure_callback`).
+/// Calls a function of the host whose result depends only on its arguments (`jax.pure_callback`).
 ///
-/// `result` gives shapes and types of what `f` returns
-/// ([`Array::shape_dtype_struct`]). Inside of `jit` the program calls `f` with
-/// the values of `args`; it may do so several times, or not at all if nothing
-/// needs the result. It can be called on any thread, on several at once.
+/// `result` specifies shapes and dtypes of the values that `f` returns
+/// ([`Array::shape_dtype_struct`]). Inside `jit` the program calls `f` with the values of `args`;
+/// it may do so several times, or not at all if nothing needs the result. Calls may happen on any
+/// thread, and concurrently.
 ///
-/// In `f` elements can be read, and arrays made of them; operations on arrays
-/// fail in it, because the device may be waiting for it.
+/// `f` can read elements and create arrays from them, but operations on arrays fail in it,
+/// because the device may be waiting for it.
 ///
-/// There is no derivative: give one with `custom_jvp`. For `vmap` see
-/// [`pure_callback_with`].
+/// There is no derivative: define one with `custom_jvp`. For `vmap`, use [`pure_callback_with`].
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, jit, pure_callback};
@@ -52,8 +50,8 @@ pub(super) fn without_elements<T: Tree>(tree: &T) -> T {
 /// ```
 ///
 /// # Panics
-/// Outside of `jit`, if `f` panics or returns something else than promised; in
-/// a program that is an error of the execution.
+/// Panics outside `jit` if `f` panics or returns other shapes or dtypes than `result`; in a
+/// program that is an error of the execution.
 #[track_caller]
 pub fn pure_callback<A: Tree, R: Tree>(
     f: impl Fn(A) -> R + Send + Sync + 'static,
@@ -63,7 +61,7 @@ pub fn pure_callback<A: Tree, R: Tree>(
     call(CallbackKind::Pure, f, result, args, false, None)
 }
 
-/// [`pure_callback`] that can be mapped by `vmap`.
+/// Same as [`pure_callback`], but supports `vmap`.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, VmapMethod, pure_callback_with, vmap};
@@ -77,7 +75,7 @@ pub fn pure_callback<A: Tree, R: Tree>(
 /// ```
 ///
 /// # Panics
-/// As [`pure_callback`].
+/// Panics in the same cases as [`pure_callback`].
 #[track_caller]
 pub fn pure_callback_with<A: Tree, R: Tree>(
     f: impl Fn(A) -> R + Send + Sync + 'static,
@@ -89,15 +87,15 @@ pub fn pure_callback_with<A: Tree, R: Tree>(
     call(CallbackKind::Pure, f, result, args, false, method)
 }
 
-/// The result of a function of the host that reads or writes the world outside
+/// Calls a function of the host that has side effects, such as input and output
 /// (`jax.experimental.io_callback`).
 ///
-/// As [`pure_callback`], but it is called exactly once each time the program
-/// gets here, also if nothing needs the result. Calls of one program may happen
-/// in any order. `vmap` calls it once for each example.
+/// Behaves like [`pure_callback`], but is called exactly once each time execution reaches this
+/// point, even if nothing needs the result. Calls of one program may happen in any order. Under
+/// `vmap` it is called once for each example.
 ///
 /// # Panics
-/// As [`pure_callback`].
+/// Panics in the same cases as [`pure_callback`].
 #[track_caller]
 pub fn io_callback<A: Tree, R: Tree>(
     f: impl Fn(A) -> R + Send + Sync + 'static,
@@ -108,11 +106,10 @@ pub fn io_callback<A: Tree, R: Tree>(
     call(CallbackKind::Io, f, result, args, false, method)
 }
 
-/// [`io_callback`] in order: calls happen in the order in which programs make
-/// them, also those of several programs.
+/// Same as [`io_callback`], but ordered: calls happen in program order, also across programs.
 ///
 /// # Panics
-/// As [`pure_callback`], and under `vmap`, where there is no order.
+/// Panics in the same cases as [`pure_callback`], and under `vmap`, which has no order.
 #[track_caller]
 pub fn io_callback_ordered<A: Tree, R: Tree>(
     f: impl Fn(A) -> R + Send + Sync + 'static,

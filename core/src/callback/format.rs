@@ -1,16 +1,16 @@
-//! Formats with places for arrays: `"x = {}, y = {:.2}"`.
+//! Format strings with placeholders for arrays: `"x = {}, y = {:.2}"`.
 
 use crate::Array;
 
-/// A format, read once and filled in often.
+/// A format string, parsed once and filled in often.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Format(Vec<Piece>);
 
 impl Format {
-    /// The format `text` for `args` arrays.
+    /// Parses the format `text` for `args` arrays.
     ///
     /// # Panics
-    /// If it is malformed, or its places are not as many as the arrays.
+    /// Panics if it is malformed, or if the number of placeholders is not the number of arrays.
     #[track_caller]
     pub fn new(operation: &str, text: &str, args: usize) -> Format {
         let pieces = match parse(text) {
@@ -25,7 +25,7 @@ impl Format {
         Format(pieces)
     }
 
-    /// The text with arrays in the places.
+    /// Returns the string with the arrays filled in.
     pub fn fill(&self, arrays: &[Array]) -> String {
         let mut text = String::new();
         let mut arrays = arrays.iter();
@@ -36,7 +36,7 @@ impl Format {
     }
 }
 
-/// Part of a format.
+/// A part of a format string.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Piece {
     Text(String),
@@ -95,7 +95,7 @@ fn parse(format: &str) -> Result<Vec<Piece>, String> {
     Ok(pieces)
 }
 
-/// What is between the braces of a place.
+/// Parses the characters between the braces of a placeholder.
 fn place(inside: &str) -> Result<Piece, String> {
     let unknown = || {
         format!(

@@ -1,5 +1,5 @@
-//! A function of the host as programs hold it: what it does with the bytes of
-//! its operands, for one example and for batches.
+//! Host functions as programs store them, with conversion of operands and results, for one
+//! example and for batches.
 
 use crate::{Array, Aval, Error, Result, runtime};
 use ramie_pjrt::{BufferMut, BufferView, Callback, Device};
@@ -10,30 +10,30 @@ use std::sync::Arc;
 
 type Body = dyn Fn(&[Array]) -> Vec<Array> + Send + Sync;
 
-/// A function from arrays to arrays. Two are equal if they are the same one.
+/// A function from arrays to arrays on the host. Two are equal if they are clones of each other.
 #[derive(Clone)]
 pub(crate) struct HostFunction(Arc<Inner>);
 
 struct Inner {
     /// The operation that calls it, for messages.
     operation: &'static str,
-    /// Where the call was traced.
+    /// Location at which the call was traced.
     location: &'static Location<'static>,
     body: Box<Body>,
 }
 
-/// One level of batching by calls: the size of the batch, and which operands
-/// have its axis, as their first.
+/// One level of sequential batching: the size of the batch, and which operands have the batch
+/// axis, which is their first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Level {
-    /// Examples.
+    /// Number of examples.
     pub size: usize,
-    /// Which operands differ between examples.
+    /// Whether each operand has the batch axis.
     pub mapped: Vec<bool>,
 }
 
 impl HostFunction {
-    /// One that the caller's line calls.
+    /// Creates a host function called at the caller's location.
     #[track_caller]
     pub fn new(
         operation: &'static str,
@@ -46,8 +46,8 @@ impl HostFunction {
         }))
     }
 
-    /// Calls it with elements in host memory, once for each example of
-    /// `levels`, outermost first. `results` are the types of one call.
+    /// Calls the function with elements in host memory, once for each example of `levels`,
+    /// outermost first. `results` contains the types of one call's results.
     pub fn call(
         &self,
         levels: &[Level],
@@ -117,7 +117,7 @@ impl HostFunction {
             .collect()
     }
 
-    /// What went wrong, with the line that called the function.
+    /// Adds the operation and the location of its call to a message.
     fn explain(&self, message: &str) -> String {
         let Inner {
             operation,
@@ -127,7 +127,7 @@ impl HostFunction {
         format!("{operation}: {message}\n  called at {location}")
     }
 
-    /// Calls it now, on this thread.
+    /// Calls the function now, on this thread.
     pub fn run(
         &self,
         levels: &[Level],
@@ -154,8 +154,8 @@ impl HostFunction {
             .collect()
     }
 
-    /// Makes it callable by programs. Results of a call beyond `results` are truth
-    /// values that nobody reads, such as the state of ordered effects.
+    /// Registers the function so that programs can call it. Results of a call beyond `results`
+    /// are booleans that nothing reads, such as the state of ordered effects.
     pub fn register(
         &self,
         levels: Vec<Level>,
@@ -172,7 +172,7 @@ impl HostFunction {
                 .zip(args)
                 .map(|(aval, view)| (*aval, view.bytes))
                 .collect();
-            // The panic's own line is on standard error already.
+            // The panic hook has already printed the panic to standard error.
             let call =
                 std::panic::AssertUnwindSafe(|| function.call(&levels, &typed, &results, device));
             let given = std::panic::catch_unwind(call).unwrap_or_else(|panic| {
@@ -190,7 +190,7 @@ impl HostFunction {
     }
 }
 
-/// The words of a panic.
+/// Returns the message of a panic.
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
     panic
         .downcast_ref::<&str>()

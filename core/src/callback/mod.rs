@@ -1,5 +1,5 @@
-//! Functions of the host called by programs: printing, callbacks with and
-//! without results, and the barrier that waits for them.
+//! Host functions called by programs: printing, callbacks with and without results, and the
+//! barrier that waits for them.
 
 pub mod debug;
 mod external;
@@ -15,12 +15,12 @@ pub use function::Level;
 use crate::{Error, Result, runtime};
 use ramie_pjrt::Callback;
 
-/// Blocks until the effects of everything called so far have happened: what
-/// callbacks print or write (`jax.effects_barrier`).
+/// Blocks until the effects of all previous calls have happened, such as the output of callbacks
+/// (`jax.effects_barrier`).
 ///
 /// # Errors
-/// If a callback failed since the last barrier and no error of its execution has
-/// reported that; the text is that of the first such failure.
+/// Returns an error if a callback failed since the last barrier and no execution error has
+/// reported it; the message is that of the first such failure.
 ///
 /// # Examples
 ///

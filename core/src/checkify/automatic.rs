@@ -1,4 +1,4 @@
-//! Checks that operations make by themselves.
+//! Automatic checks of operations: NaN, division and index checks.
 
 use super::Errors;
 use super::failure::{Category, Failure, index_signature};
@@ -15,7 +15,7 @@ fn failure(eqn: &Eqn, category: Category) -> Failure {
     }
 }
 
-/// Checks on the operands.
+/// Adds the checks of an operation's operands.
 pub(super) fn before(pass: &mut Pass, eqn: &Eqn, ins: &[Array]) {
     if pass.errors.contains(Errors::DIV) && eqn.primitive.checks().contains(Errors::DIV) {
         let zero = ins[1].eq(Array::scalar(0, ins[1].dtype())).any();
@@ -26,7 +26,7 @@ pub(super) fn before(pass: &mut Pass, eqn: &Eqn, ins: &[Array]) {
     }
 }
 
-/// Checks on the results.
+/// Adds the checks of an operation's results.
 pub(super) fn after(pass: &mut Pass, eqn: &Eqn, outs: &[Array]) {
     let primitive = eqn.primitive.name();
     if !pass.errors.contains(Errors::NAN) || !eqn.primitive.checks().contains(Errors::NAN) {
@@ -65,7 +65,7 @@ fn index(pass: &mut Pass, eqn: &Eqn, ins: &[Array]) {
     let last = axes.iter().zip(&sizes).map(|(&d, &size)| shape[d] - size);
     let outside = starts.lt(0) | starts.gt(row(last.collect()));
     let outside = outside.reshape(&[count]);
-    // The first one, its axis, and the size of that.
+    // The first index out of bounds, its axis, and the size of that axis.
     let first = outside.astype(DType::I32).argmax(0);
     let column = &first % axes.len();
     let of = |numbers: Vec<usize>| row(numbers).take(&column, 0);

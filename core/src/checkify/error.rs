@@ -1,4 +1,4 @@
-//! Errors as values: a number, and the arrays that the texts of failures need.
+//! Errors as values: a failure code, and the arrays that failure messages need.
 
 use super::failure::Failure;
 use super::{Errors, failure};
@@ -10,13 +10,13 @@ use crate::{Array, Aval, DType, Tree};
 use std::fmt;
 use std::sync::Arc;
 
-/// Which arrays an error has: for each different list of types that the text
-/// of some failure needs, arrays of these types.
+/// The layout of an error's arrays: for each distinct list of types that some failure's message
+/// needs, arrays of these types.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Layout(Arc<Vec<Vec<Aval>>>);
 
 impl Layout {
-    /// What the checks in a program need.
+    /// Returns the layout for the checks in a program.
     pub fn of(jaxpr: &Jaxpr, errors: Errors) -> Layout {
         let mut signatures = Vec::new();
         collect(jaxpr, errors, &mut signatures);
@@ -31,7 +31,7 @@ impl Layout {
         &self.0
     }
 
-    /// The types of an error's arrays.
+    /// Returns the types of an error's arrays.
     pub fn avals(&self) -> Vec<Aval> {
         let payloads = self.0.iter().flatten().copied();
         std::iter::once(Aval::scalar(DType::I32))
@@ -39,7 +39,7 @@ impl Layout {
             .collect()
     }
 
-    /// The arrays of no error.
+    /// Returns the arrays of an error that reports no failure.
     pub fn no_error(&self) -> Vec<Array> {
         let zeros = |a: Aval| match a.ndim() {
             0 => Array::scalar(0, a.dtype()),
@@ -48,7 +48,7 @@ impl Layout {
         self.avals().into_iter().map(zeros).collect()
     }
 
-    /// Where the arrays of a list of types are among an error's.
+    /// Returns the range of an error's arrays that has this list of types.
     pub fn range(&self, signature: &[Aval]) -> Option<std::ops::Range<usize>> {
         let mut at = 1;
         for known in self.0.iter() {
@@ -61,7 +61,7 @@ impl Layout {
     }
 }
 
-/// Adds what the checks of a program need.
+/// Adds the lists of types that the checks of a program need.
 fn collect(jaxpr: &Jaxpr, errors: Errors, found: &mut Vec<Vec<Aval>>) {
     let mut add = |signature: &Vec<Aval>| {
         if !found.contains(signature) {
@@ -83,14 +83,13 @@ fn collect(jaxpr: &Jaxpr, errors: Errors, found: &mut Vec<Vec<Aval>>) {
     }
 }
 
-/// What a failed check says, as a value that programs return (`checkify.Error`).
+/// The outcome of checks, as a value that programs return (`checkify.Error`).
 ///
-/// It is a tree of arrays. From `vmap` it has an axis over examples, and says
-/// which of them failed.
+/// It is a tree of arrays. Under `vmap` it has a batch axis, and reports which examples failed.
 #[derive(Clone)]
 pub struct Error {
     layout: Layout,
-    /// The number of the failure, 0 for none; then what the texts need.
+    /// The failure's code, 0 for none, followed by the arrays that messages need.
     arrays: Vec<Array>,
 }
 
@@ -99,7 +98,7 @@ impl Error {
         Error { layout, arrays }
     }
 
-    /// An error of these arrays, for messages.
+    /// Creates an error from its arrays.
     pub(crate) fn from_arrays(signatures: Vec<Vec<Aval>>, arrays: Vec<Array>) -> Error {
         Error::new(Layout::new(signatures), arrays)
     }
@@ -108,11 +107,11 @@ impl Error {
         self.layout.signatures()
     }
 
-    /// What the first failed check says, and where it is; `None` if none failed.
-    /// With examples, a line for each that failed.
+    /// Returns the message of the first failed check and its location; `None` if no check failed.
+    /// A batched error returns a line for each failed example.
     ///
     /// # Panics
-    /// If the values are traced, or their computation failed.
+    /// Panics if the values are traced, or if their computation failed.
     #[track_caller]
     pub fn get(&self) -> Option<String> {
         let codes = &self.arrays[0];
@@ -130,7 +129,7 @@ impl Error {
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
-    /// The message of one example.
+    /// Returns the message of one example.
     fn message(&self, example: usize, code: i32) -> String {
         let Some(failure) = Failure::of(code) else {
             return format!("failure number {code} is not one of this process");
@@ -152,7 +151,7 @@ impl Error {
     /// Panics if there is an error (`Error.throw`).
     ///
     /// # Panics
-    /// With what [`get`](Error::get) says.
+    /// Panics with the message of [`get`](Error::get).
     #[track_caller]
     pub fn throw(&self) {
         if let Some(message) = self.get() {
@@ -160,13 +159,13 @@ impl Error {
         }
     }
 
-    /// `Ok` if there is no error.
+    /// Returns `Ok` if there is no error.
     ///
     /// # Errors
-    /// [`Error::Check`](crate::Error::Check) with what [`get`](Error::get) says.
+    /// Returns [`Error::Check`](crate::Error::Check) with the message of [`get`](Error::get).
     ///
     /// # Panics
-    /// If the values are traced, or their computation failed.
+    /// Panics if the values are traced, or if their computation failed.
     #[track_caller]
     pub fn into_result(self) -> crate::Result<()> {
         match self.get() {
@@ -176,7 +175,7 @@ impl Error {
     }
 }
 
-/// The place of an element with this number, as `1, 0`.
+/// Formats the indices of the element with this row-major number, such as `1, 0`.
 fn place(mut number: usize, shape: &[usize]) -> String {
     let mut parts: Vec<String> = Vec::new();
     for size in shape.iter().rev() {

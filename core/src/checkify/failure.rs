@@ -1,5 +1,5 @@
-//! What failed checks say. A program carries the number of a failure, and the
-//! arrays that its text needs.
+//! Descriptions of failed checks. A program contains the code of a failure, and the arrays that
+//! its message needs.
 
 use crate::callback::format::Format;
 use crate::lock::lock;
@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Failure {
     pub category: Category,
-    /// The line of the check, or of the operation that makes it.
+    /// Location of the check, or of the operation that is checked automatically.
     pub location: &'static Location<'static>,
-    /// The arrays that the text needs.
+    /// Types of the arrays that the message needs.
     pub signature: Vec<Aval>,
 }
 
@@ -25,7 +25,7 @@ pub(super) enum Category {
         primitive: &'static str,
     },
     Division,
-    /// An index, its axis, and the size of that.
+    /// An index out of bounds, its axis, and the size of that axis.
     Index {
         primitive: &'static str,
         shape: Vec<usize>,
@@ -38,16 +38,16 @@ struct Table {
     failures: Vec<Arc<Failure>>,
 }
 
-/// Failures by their numbers, which begin at 1. A program has few.
+/// Failures by their codes, which start at 1. A program has few.
 static TABLE: Mutex<Option<Table>> = Mutex::new(None);
 
-/// The arrays that a failed index check needs.
+/// Returns the types of the arrays that a failed index check needs.
 pub(super) fn index_signature() -> Vec<Aval> {
     vec![Aval::new(&[3], DType::I32)]
 }
 
 impl Failure {
-    /// The number of this failure.
+    /// Returns the code of this failure.
     pub fn code(self) -> i32 {
         let mut table = lock(&TABLE);
         let table = table.get_or_insert_default();
@@ -61,14 +61,14 @@ impl Failure {
         code
     }
 
-    /// The failure with this number; `None` for 0, which is none.
+    /// Returns the failure with this code; `None` for 0, which means no failure.
     pub fn of(code: i32) -> Option<Arc<Failure>> {
         let table = lock(&TABLE);
         let at = usize::try_from(code).ok()?.checked_sub(1)?;
         table.as_ref()?.failures.get(at).cloned()
     }
 
-    /// The text, with arrays that have elements.
+    /// Formats the message, with arrays that have elements.
     pub fn message(&self, arrays: &[Array]) -> String {
         let text = match &self.category {
             Category::User(format) => format!("{} (`check` failed)", format.fill(arrays)),

@@ -1,10 +1,10 @@
-//! Checks on values that work inside of compiled functions (`checkify`).
+//! Runtime checks that work inside compiled functions (`checkify`).
 //!
-//! A traced function cannot panic on a value that it does not know yet.
-//! [`checkify`] turns a function into one that also returns an [`Error`]: what
-//! the first failed check says, or nothing. Checks are those that the function
-//! makes with [`check`], and those that operations make by themselves: whether
-//! a result is NaN, a divisor zero, an index out of bounds.
+//! A traced function cannot panic depending on a value that is only known when it runs.
+//! [`checkify`] transforms a function into one that also returns an [`Error`], which contains the
+//! message of the first failed check, if any. It includes the checks that the function makes with
+//! [`check`], and automatic checks of operations: whether a result is NaN, a divisor is zero, or
+//! an index is out of bounds.
 //!
 //! ```no_run
 //! use ramie_core::checkify::{self, Errors, checkify};
@@ -22,10 +22,9 @@
 //! # Ok::<(), ramie_core::Error>(())
 //! ```
 //!
-//! Checks go through `jit`, `grad`, `vmap`, `scan`, `while_loop` and `cond`, in
-//! whatever order these and `checkify` are applied, with one exception: examples
-//! of a `vmap` that take different branches or numbers of steps are checked by
-//! `vmap(checkify(f))`, not by `checkify(vmap(f))`.
+//! Checks work inside `jit`, `grad`, `vmap`, `scan`, `while_loop` and `cond`, in whatever order
+//! these and `checkify` are applied, with one exception: if the examples of a `vmap` take
+//! different branches or numbers of steps, use `vmap(checkify(f))`, not `checkify(vmap(f))`.
 
 mod automatic;
 mod error;
@@ -44,35 +43,35 @@ use failure::{Category, Failure};
 use std::ops::BitOr;
 use std::panic::Location;
 
-/// Which checks are made.
+/// A set of checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Errors(u8);
 
 impl Errors {
-    /// Those that the function makes with [`check`].
+    /// Checks that the function makes with [`check`].
     pub const USER: Errors = Errors(1);
-    /// Whether an operation's result is NaN.
+    /// Checks whether an operation's result is NaN.
     pub const NAN: Errors = Errors(2);
-    /// Whether a divisor is zero.
+    /// Checks whether a divisor is zero.
     pub const DIV: Errors = Errors(4);
-    /// Whether an index is out of bounds.
+    /// Checks whether an index is out of bounds.
     pub const INDEX: Errors = Errors(8);
-    /// NaN and division.
+    /// NaN and division checks.
     pub const FLOAT: Errors = Errors(2 | 4);
-    /// All that operations make by themselves.
+    /// All automatic checks.
     pub const AUTOMATIC: Errors = Errors(2 | 4 | 8);
-    /// All.
+    /// All checks.
     pub const ALL: Errors = Errors(15);
 
-    /// None.
+    /// No checks.
     pub const NONE: Errors = Errors(0);
 
-    /// Whether some check of `other` is among these.
+    /// Returns whether the sets have a check in common.
     pub fn intersects(self, other: Errors) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Whether all checks of `other` are among these.
+    /// Returns whether all checks of `other` are in this set.
     pub fn contains(self, other: Errors) -> bool {
         self.0 & other.0 == other.0
     }
@@ -85,16 +84,15 @@ impl BitOr for Errors {
     }
 }
 
-/// The function with its checks made values: it returns what the first failed
-/// check says beside its result (`jax.experimental.checkify.checkify`).
+/// Transforms a function to return the outcome of its checks, an [`Error`], beside its result
+/// (`jax.experimental.checkify.checkify`).
 ///
-/// The result is computed to the end also where a check fails. The derivatives
-/// of functions with rules of their own are kept unless they contain a
-/// [`check`], which makes them ordinary functions.
+/// The whole result is computed even if a check fails. Custom derivatives are kept, unless the
+/// function that defines them contains a [`check`], which makes it an ordinary function.
 ///
 /// # Panics
-/// The returned function panics where `f` does, and if a loop whose steps differ
-/// between the examples of a `vmap` has checks in it.
+/// The returned function panics if `f` panics, and if a loop that contains checks runs a
+/// different number of steps for each example of a `vmap`.
 #[track_caller]
 pub fn checkify<'f, F, M>(
     f: F,
@@ -119,26 +117,24 @@ where
 
 /// Checks that `pred`, a scalar, is true (`jax.experimental.checkify.check`).
 ///
-/// Inside of a function given to [`checkify`] a failed check is what the error
-/// says. Each `{}` in `message` stands for one of the arrays `args`, as in
-/// [`debug::print`](crate::debug::print). Outside of traced functions a failed
-/// check panics.
+/// Inside a function passed to [`checkify`], a failed check sets the returned error. Each `{}` in
+/// `message` is replaced by one of the arrays `args`, as in
+/// [`debug::print`](crate::debug::print). Outside traced functions a failed check panics.
 ///
 /// # Panics
-/// If it fails outside of traced functions; if `pred` is not a scalar `bool`; if
-/// the places in `message` are not as many as `args`. A program that is compiled
-/// without [`checkify`] is refused.
+/// Panics if the check fails outside traced functions, if `pred` is not a scalar `bool`, or if
+/// the number of placeholders in `message` is not the number of `args`. Compiling a program with
+/// checks, but without [`checkify`], also panics.
 #[track_caller]
 pub fn check(pred: impl IntoArray, message: &str, args: &[&Array]) {
     check_at(pred.into_array(), message, args, false, Location::caller());
 }
 
-/// [`check`] that is left out where there is no [`checkify`]
-/// (`jax.experimental.checkify.debug_check`).
+/// Same as [`check`], but ignored without [`checkify`] (`jax.experimental.checkify.debug_check`).
 ///
 /// # Panics
-/// As [`check`], but it never fails outside of traced functions and is never
-/// refused.
+/// Panics in the same cases as [`check`], except that it never fails outside traced functions and
+/// can always be compiled.
 #[track_caller]
 pub fn debug_check(pred: impl IntoArray, message: &str, args: &[&Array]) {
     check_at(pred.into_array(), message, args, true, Location::caller());
@@ -179,11 +175,12 @@ fn check_at(
     );
 }
 
-/// Checks that an error of [`checkify`] is none (`checkify.check_error`): inside
-/// of another checkified function it becomes that one's error.
+/// Checks that an error of [`checkify`] reports no failure (`checkify.check_error`). Inside
+/// another checkified function, the failure becomes that function's error.
 ///
 /// # Panics
-/// Outside of traced functions, if it is an error; else as [`check`].
+/// Panics outside traced functions if there is an error; otherwise in the same cases as
+/// [`check`].
 #[track_caller]
 pub fn check_error(error: &Error) {
     let at = Location::caller();

@@ -1,4 +1,4 @@
-//! Operations that run programs: the error goes in and comes out.
+//! Operations that run nested programs: the error becomes an additional input and output.
 
 use super::Errors;
 use super::pass::Pass;
@@ -9,7 +9,7 @@ use crate::stack::with_room;
 use crate::trace;
 use crate::{Array, Outputs};
 
-/// Whether a program has a check of these.
+/// Returns whether a program contains any of these checks.
 fn has_checks(jaxpr: &Jaxpr, errors: Errors) -> bool {
     with_room(|| {
         jaxpr.eqns.iter().any(|eqn| {
@@ -21,12 +21,13 @@ fn has_checks(jaxpr: &Jaxpr, errors: Errors) -> bool {
     })
 }
 
-/// Whether a program has a check that the user made.
+/// Returns whether a program contains a user check.
 fn has_user_checks(jaxpr: &Jaxpr) -> bool {
     has_checks(jaxpr, Errors::USER)
 }
 
-/// The results of an operation that runs programs with checks; `None` for any other.
+/// Returns the results of an operation that runs programs with checks; `None` for any other
+/// operation.
 pub(super) fn run(pass: &mut Pass, eqn: &Eqn, ins: &[Array]) -> Option<Outputs> {
     let programs = eqn.primitive.jaxprs();
     let (errors, layout) = (pass.errors, &pass.layout);

@@ -1,4 +1,4 @@
-//! The pass: a program evaluated with an error carried along.
+//! The interpreter of `checkify`: evaluates a program and carries an error along.
 
 use super::failure::Failure;
 use super::{Errors, Layout, automatic, nested};
@@ -6,11 +6,11 @@ use crate::jaxpr::{Eqn, Jaxpr};
 use crate::prim::check::Check;
 use crate::{Array, Aval, DType, Outputs, where_};
 
-/// An evaluation under way.
+/// The state of an evaluation.
 pub(super) struct Pass {
     pub errors: Errors,
     pub layout: Layout,
-    /// The error so far, as arrays in the order of the layout.
+    /// The current error, as arrays in the order of the layout.
     state: Vec<Array>,
 }
 
@@ -23,7 +23,7 @@ impl Pass {
         }
     }
 
-    /// The error at the end.
+    /// Returns the final error.
     pub fn into_state(self) -> Vec<Array> {
         self.state
     }
@@ -36,7 +36,7 @@ impl Pass {
         self.state = state;
     }
 
-    /// Evaluates a program, with its checks made part of the error.
+    /// Evaluates a program, and records its checks in the error.
     pub fn run(&mut self, jaxpr: &Jaxpr, consts: &[Array], args: &[Array]) -> Vec<Array> {
         let (consts, args) = (consts.iter().cloned(), args.iter().cloned());
         jaxpr.evaluate(consts, args, |eqn, operands| self.equation(eqn, &operands))
@@ -58,8 +58,8 @@ impl Pass {
         outs
     }
 
-    /// The first failed example of a check, if any, becomes the error, unless
-    /// there is one already.
+    /// Sets the error to the first failed example of a check, if any, unless there is already an
+    /// error.
     fn check(&mut self, check: &Check, args: &[Array]) {
         let (code, payload) = (&args[0], &args[1..]);
         let examples: usize = code.size();
@@ -88,7 +88,7 @@ impl Pass {
         self.set_first(&code, check.signatures.iter().zip(parts));
     }
 
-    /// `failed` makes the failure the error, unless there is one already.
+    /// Sets the error to a failure if `failed` is true, unless there is already an error.
     pub fn fail_if(&mut self, failed: &Array, failure: Failure, payload: Vec<Array>) {
         let signature = failure.signature.clone();
         let number = Array::scalar(failure.code(), DType::I32);

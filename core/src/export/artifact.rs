@@ -1,16 +1,16 @@
-//! The file of an exported function: the tables of `jax.export`'s format.
+//! The file format of exported functions: the tables of `jax.export`'s format.
 
 use super::flatbuffer::{self, Field, Node, Table, table};
 use super::{Exported, PyTree};
 use crate::{Aval, DType, Error, Result};
 use std::sync::Arc;
 
-/// The version that JAX writes, and checks for, in files that it still reads.
+/// The version that JAX writes. JAX checks it when it reads a file.
 const SERIALIZATION: u16 = 3;
-/// How the program's arguments come: those of the function, in order.
+/// The calling convention of the program: it takes the function's arguments, in order.
 const CALLING_CONVENTION: u16 = 10;
 
-/// Fields of the outermost table, by their numbers.
+/// Field numbers of the outermost table.
 mod slot {
     pub const SERIALIZATION_VERSION: u16 = 0;
     pub const FUNCTION_NAME: u16 = 1;
@@ -39,7 +39,7 @@ mod slot {
     pub const OUT_SHARDING_NUMBERS: u16 = 25;
 }
 
-/// Element types by their numbers in the format.
+/// Names of the dtypes, indexed by their numbers in the format.
 const DTYPES: [&str; 27] = [
     "bool",
     "i8",

@@ -1,12 +1,12 @@
-//! As much of the FlatBuffers format as exported functions need: tables,
-//! strings, and vectors of bytes, numbers and tables.
+//! The subset of the FlatBuffers format that exported functions need: tables, strings, and
+//! vectors of bytes, numbers and tables.
 
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 
-/// A value to be written.
+/// A value to write.
 pub(super) enum Node {
-    /// Fields by their number.
+    /// A table: fields by their number.
     Table(BTreeMap<u16, Field>),
     Text(String),
     Bytes(Vec<u8>),
@@ -33,12 +33,12 @@ impl Field {
     }
 }
 
-/// A table of these fields.
+/// Creates a table with these fields.
 pub(super) fn table(fields: impl IntoIterator<Item = (u16, Field)>) -> Node {
     Node::Table(fields.into_iter().collect())
 }
 
-/// The bytes of a buffer with this root.
+/// Returns the bytes of a buffer with this root.
 pub(super) fn write(root: &Node) -> Vec<u8> {
     let mut writer = Writer { out: vec![0; 4] };
     let at = writer.node(root);
@@ -65,13 +65,13 @@ impl Writer {
         self.out.extend((value as u32).to_le_bytes());
     }
 
-    /// Has the four bytes at `from` point to `to`, which lies behind them.
+    /// Stores at `from` the 4-byte offset of `to`, which must be after `from`.
     fn refer(&mut self, from: usize, to: usize) {
         let offset = (to - from) as u32;
         self.out[from..from + 4].copy_from_slice(&offset.to_le_bytes());
     }
 
-    /// Writes a node behind all else, and says where it begins.
+    /// Appends a node and returns its position.
     fn node(&mut self, node: &Node) -> usize {
         self.align(4);
         let at = self.out.len();
@@ -108,7 +108,7 @@ impl Writer {
     }
 
     fn table(&mut self, fields: &BTreeMap<u16, Field>) -> usize {
-        // Wide fields first, so that none needs padding.
+        // The widest fields first, so that no field needs padding.
         let mut order: Vec<(&u16, &Field)> = fields.iter().collect();
         order.sort_by_key(|(_, field)| std::cmp::Reverse(field.size()));
         let slots = fields.last_key_value().map_or(0, |(k, _)| *k as usize + 1);
@@ -146,7 +146,7 @@ impl Writer {
     }
 }
 
-/// A table to read.
+/// A table that is being read.
 #[derive(Clone, Copy)]
 pub(super) struct Table<'a> {
     bytes: &'a [u8],
@@ -170,7 +170,7 @@ fn number<const N: usize>(bytes: &[u8], at: usize) -> Result<u64> {
     Ok(u64::from_le_bytes(own))
 }
 
-/// Where the four bytes at `at` point to.
+/// Returns the position to which the 4-byte offset at `at` points.
 fn follow(bytes: &[u8], at: usize) -> Result<usize> {
     let offset = number::<4>(bytes, at)? as usize;
     at.checked_add(offset)
@@ -179,13 +179,13 @@ fn follow(bytes: &[u8], at: usize) -> Result<usize> {
 }
 
 impl<'a> Table<'a> {
-    /// The root of a buffer.
+    /// Returns the root of a buffer.
     pub fn root(bytes: &'a [u8]) -> Result<Table<'a>> {
         let at = follow(bytes, 0)?;
         Ok(Table { bytes, at })
     }
 
-    /// Where a field is; `None` where it has its default.
+    /// Returns the position of a field; `None` if it has its default value.
     fn field(&self, slot: usize) -> Result<Option<usize>> {
         let back = number::<4>(self.bytes, self.at)? as u32 as i32;
         let directory = (self.at as i64 - i64::from(back)) as usize;
@@ -220,13 +220,13 @@ impl<'a> Table<'a> {
         Ok(Some(Table { at, ..*self }))
     }
 
-    /// Where the items of a vector begin, and how many there are.
+    /// Returns the position of the first item of a vector, and the number of items.
     fn vector(&self, slot: usize, item: usize) -> Result<(usize, usize)> {
         let at = self.field(slot)?;
         at.map_or(Ok((0, 0)), |at| self.vector_from(at, item))
     }
 
-    /// [`vector`](Self::vector) of the vector that the bytes at `at` point to.
+    /// Same as [`vector`](Self::vector), for the vector to which the offset at `at` points.
     fn vector_from(&self, at: usize, item: usize) -> Result<(usize, usize)> {
         let at = follow(self.bytes, at)?;
         let len = number::<4>(self.bytes, at)? as usize;

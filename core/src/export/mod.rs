@@ -1,9 +1,8 @@
-//! Exporting functions: programs as bytes that other processes, other versions
-//! and JAX can run.
+//! Exporting functions: programs as bytes that other processes, other versions and JAX can run.
 //!
-//! An exported function is a file in the format of `jax.export`: the program in
-//! StableHLO with types and structure of arguments and results. What Ramie
-//! exports, `jax.export.deserialize` reads, and the other way round.
+//! An exported function is a file in the format of `jax.export`: the program in StableHLO, with
+//! the types and structure of its arguments and results. `jax.export.deserialize` reads functions
+//! exported by Ramie, and vice versa.
 //!
 //! ```no_run
 //! use ramie_core::export::{Exported, export};
@@ -35,39 +34,38 @@ use std::sync::{Arc, OnceLock};
 /// An exported function.
 #[derive(Clone)]
 pub struct Exported {
-    /// The function's name.
+    /// Name of the function.
     pub name: String,
-    /// The structure of the arguments: a tuple of positional arguments and a
-    /// dictionary of named ones.
+    /// Structure of the arguments: a tuple of positional arguments and a dictionary of named
+    /// ones.
     pub in_tree: PyTree,
-    /// The types of the arrays of the arguments.
+    /// Types of the arguments' arrays.
     pub in_avals: Vec<Aval>,
-    /// The structure of the result.
+    /// Structure of the result.
     pub out_tree: PyTree,
-    /// The types of the arrays of the result.
+    /// Types of the result's arrays.
     pub out_avals: Vec<Aval>,
-    /// The platform that it was exported for: `cpu`, `cuda`, `tpu`.
+    /// Target platform: `cpu`, `cuda` or `tpu`.
     pub platform: String,
-    /// The program: StableHLO, as text or in its portable binary form.
+    /// The program in StableHLO, as text or in its portable binary form.
     pub module: Vec<u8>,
-    /// Which arguments the program takes.
+    /// Indices of the arguments that the program takes.
     kept: Vec<usize>,
     executable: Arc<OnceLock<Result<Executable>>>,
 }
 
-/// Exports a compiled function for arguments like these, given as a tuple
-/// (`jax.export.export`). Arrays without elements
-/// ([`Array::shape_dtype_struct`]) will do.
+/// Exports a compiled function for arguments like these, passed as a tuple (`jax.export.export`).
+/// Arrays without elements ([`Array::shape_dtype_struct`]) are accepted.
 ///
-/// Structs and maps become dictionaries, vectors lists. Captured arrays are part
-/// of the program.
+/// Structs and maps become dictionaries, vectors become lists. Captured arrays become part of the
+/// program.
 ///
 /// # Errors
-/// If the function calls functions of this process (`debug::print`, callbacks),
-/// or the elements of captured arrays cannot be had.
+/// Returns an error if the program calls functions of this process (`debug::print`, callbacks),
+/// or if the elements of captured arrays cannot be read.
 ///
 /// # Panics
-/// Where the traced function does.
+/// Panics if the traced function panics.
 #[track_caller]
 pub fn export<A: Tree, R: Tree, C: ?Sized>(
     f: &Jitted<'_, (), A, R, C>,
@@ -102,7 +100,7 @@ pub fn export<A: Tree, R: Tree, C: ?Sized>(
     })
 }
 
-/// The program with arguments and results in another order.
+/// Returns the program with arguments and results in another order.
 fn reordered(program: &ClosedJaxpr, ins: &[usize], outs: &[usize]) -> ClosedJaxpr {
     let jaxpr = &program.jaxpr;
     let invars: Vec<Var> = ins.iter().map(|&i| jaxpr.invars[i]).collect();
@@ -121,46 +119,46 @@ fn reordered(program: &ClosedJaxpr, ins: &[usize], outs: &[usize]) -> ClosedJaxp
 }
 
 impl Exported {
-    /// The bytes, in the format of `jax.export`.
+    /// Returns the bytes in the format of `jax.export`.
     pub fn serialize(&self) -> Vec<u8> {
         artifact::write(self)
     }
 
-    /// Reads what [`serialize`](Exported::serialize) or JAX wrote.
+    /// Reads bytes written by [`serialize`](Exported::serialize) or JAX.
     ///
     /// # Errors
-    /// If the bytes are damaged, or use what Ramie has not: several devices,
-    /// symbolic shapes, effects, types of Python.
+    /// Returns an error if the bytes are damaged, or use features that Ramie does not support:
+    /// several devices, symbolic shapes, effects, Python types.
     pub fn deserialize(bytes: &[u8]) -> Result<Exported> {
         artifact::read(bytes)
     }
 
-    /// Calls the function with a tuple of its arguments and gives the arrays of
-    /// the result, in the order of [`out_tree`](Exported::out_tree).
+    /// Calls the function with a tuple of its arguments and returns the arrays of the result, in
+    /// the order of [`out_tree`](Exported::out_tree).
     ///
-    /// Of the arguments only the arrays count, so another tree with the same
-    /// arrays in the order of [`in_tree`](Exported::in_tree) will do. Values by
-    /// name are in the order of the names.
+    /// Only the arrays of the arguments matter, so any tree with the same arrays in the order of
+    /// [`in_tree`](Exported::in_tree) is accepted. Named values are ordered by their names.
     ///
     /// # Errors
-    /// If the program cannot be compiled here, or running fails.
+    /// Returns an error if the program cannot be compiled here, or if running fails.
     ///
     /// # Panics
-    /// If number or types of the arrays are not those that it was exported for.
+    /// Panics if the number or the types of the arrays differ from those for which the function
+    /// was exported.
     #[track_caller]
     pub fn call<A: Tree>(&self, args: A) -> Result<Vec<Array>> {
         self.run(&tree::leaves(&args), &PyTree::of(&args).1)
     }
 
-    /// [`call`](Exported::call) with the result as a tree, of the structure of
+    /// Same as [`call`](Exported::call), but returns the result as a tree with the structure of
     /// `like`.
     ///
     /// # Errors
-    /// As [`call`](Exported::call).
+    /// Returns an error in the same cases as [`call`](Exported::call).
     ///
     /// # Panics
-    /// As [`call`](Exported::call), and if `like` has another number of arrays
-    /// than the result.
+    /// Panics in the same cases as [`call`](Exported::call), and if the number of arrays of
+    /// `like` is not that of the result.
     #[track_caller]
     pub fn call_like<A: Tree, R: Tree>(&self, args: A, like: &R) -> Result<R> {
         let (_, order) = PyTree::of(like);
@@ -174,7 +172,7 @@ impl Exported {
             order.len()
         );
         let outs = self.call(args)?;
-        // A Rust tree has an order of its own.
+        // The leaves of a Rust tree may be ordered differently.
         let mut own: Vec<Option<Array>> = vec![None; outs.len()];
         for (place, out) in order.iter().zip(outs) {
             own[*place] = Some(out);
@@ -223,11 +221,11 @@ impl Exported {
             .collect())
     }
 
-    /// Compiles the program for hardware that need not be there; see
+    /// Compiles the program for hardware that need not be present; see
     /// [`Lowered::compile_for`](crate::Lowered::compile_for).
     ///
     /// # Errors
-    /// If the target's plugin is not installed, or XLA refuses the program.
+    /// Returns an error if the target's plugin is not installed, or if XLA rejects the program.
     pub fn compile_for(&self, target: &Target) -> Result<CompiledFor> {
         aot::compile_module(&self.name, &self.module, target)
     }

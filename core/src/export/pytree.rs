@@ -1,29 +1,29 @@
-//! Trees as JAX describes them: tuples, lists, dictionaries, leaves.
+//! JAX's description of pytrees: tuples, lists, dictionaries and leaves.
 
 use super::flatbuffer::{Field, Node, Table, table};
 use crate::tree::{Fixed, Key, Visitor};
 use crate::{Array, Error, Result, Tree};
 use std::fmt;
 
-/// The structure of arguments or results, in JAX's terms.
+/// The structure of arguments or results, as in JAX.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PyTree {
     /// An array.
     Leaf,
-    /// Nothing: Python's `None`, and what a Rust tree has beside arrays.
+    /// No value: Python's `None`. Also represents the parts of a Rust tree that are not arrays.
     None,
     /// A tuple.
     Tuple(Vec<PyTree>),
-    /// A list: a vector in Rust.
+    /// A list; a vector in Rust.
     List(Vec<PyTree>),
-    /// Values by name, in the order of the names: a struct or a map in Rust.
+    /// A dictionary of named values, ordered by name; a struct or a map in Rust.
     Dict(Vec<(String, PyTree)>),
 }
 
 impl PyTree {
-    /// The structure of a Rust tree, and for each leaf its number in the order
-    /// in which the Rust tree is walked. Names are in the order of the alphabet
-    /// here, and fields of a struct in any.
+    /// Returns the structure of a Rust tree, and for each leaf its index in the order in which
+    /// the Rust tree is walked. Dictionaries are sorted by name, while struct fields may have any
+    /// order.
     pub(super) fn of<T: Tree>(tree: &T) -> (PyTree, Vec<usize>) {
         let mut builder = Builder {
             open: vec![Open::default()],
@@ -33,7 +33,7 @@ impl PyTree {
         builder.open.pop().unwrap_or_default().close()
     }
 
-    /// Number of leaves.
+    /// Returns the number of leaves.
     pub fn num_leaves(&self) -> usize {
         match self {
             PyTree::Leaf => 1,
@@ -94,7 +94,7 @@ impl PyTree {
 }
 
 impl fmt::Display for PyTree {
-    /// As Python writes it, `*` for a leaf.
+    /// Formats the tree like Python, with `*` for a leaf.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |f: &mut fmt::Formatter<'_>, items: &[PyTree]| {
             for (i, item) in items.iter().enumerate() {
@@ -130,14 +130,14 @@ impl fmt::Display for PyTree {
 #[derive(Default)]
 struct Open {
     leaf: Option<usize>,
-    /// Says how many children follow, as vectors do and tuples do not.
+    /// Whether the walk reports the number of children, as for vectors but not for tuples.
     counted: bool,
     children: Vec<(Step, Numbered)>,
-    /// How the parent names it.
+    /// The parent's key for it.
     step: Option<Step>,
 }
 
-/// A structure, and the numbers of its leaves in its order.
+/// A structure, and the indices of its leaves in its order.
 type Numbered = (PyTree, Vec<usize>);
 
 enum Step {

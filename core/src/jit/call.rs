@@ -21,7 +21,7 @@ use std::time::Instant;
 
 type Body<'f, S, A, R> = Box<dyn Fn(&mut S, A) -> R + Send + Sync + 'f>;
 
-/// A function and the programs made of it.
+/// A jitted function and its compiled programs.
 pub(crate) struct Jit<'f, S, A, R> {
     body: Body<'f, S, A, R>,
     pub name: Arc<str>,

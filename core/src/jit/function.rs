@@ -27,8 +27,8 @@ pub trait JitFunction<'f, M> {
     fn into_jitted(self, options: JitOptions) -> Self::Jitted;
 }
 
-/// A compiled function. It is called like the function it was made of, and has
-/// methods for staging and for watching its compilations.
+/// A compiled function. It is called like the original function, and has methods for staging and
+/// for inspecting its compilations.
 pub struct Jitted<'f, S, A, R, C: ?Sized> {
     jit: Arc<Jit<'f, S, A, R>>,
     call: Box<C>,

@@ -70,7 +70,7 @@ pub(crate) fn forget_all() {
 }
 
 impl<E> Programs<E> {
-    /// The program for a call, made at first use, by one thread.
+    /// Returns the program for a call. Creates it at the first use, on one thread.
     #[inline]
     pub fn get_or_make<S: Tree, A: Tree, X>(
         &self,

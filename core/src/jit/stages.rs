@@ -147,7 +147,7 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
 }
 
 impl<S: Tree, A: Tree, R: Tree> Compiled<S, A, R> {
-    /// The optimized program, as the compiler made it.
+    /// Returns the program as optimized by the compiler.
     ///
     /// # Errors
     /// Returns an error if the plugin does not support this.

@@ -94,7 +94,7 @@ impl OutSharding {
         }
     }
 
-    /// Returns the sharding of a result whose dimension `d` becomes `to[d]`.
+    /// Returns the sharding of a result whose dimension `d` is dimension `to[d]` of this one.
     pub(crate) fn gathered(&self, to: &[usize]) -> OutSharding {
         let spec = self.spec().gathered(to);
         OutSharding {

@@ -29,7 +29,7 @@ impl Shard {
         &self.index
     }
 
-    /// Returns the number of this copy among the devices with the same shard; the first is 0.
+    /// Returns the index of this copy among the devices with the same shard, counted from 0.
     pub fn replica_id(&self) -> usize {
         self.replica_id
     }
