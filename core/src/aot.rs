@@ -1,12 +1,12 @@
-//! Compiling ahead of time, for hardware that is not there.
+//! Ahead-of-time compilation for hardware that is not present.
 //!
-//! The plugins of TPUs and GPUs compile on machines that have neither. So a program
-//! can be checked for a [`Target`] before there is one: whether it compiles, whether it
-//! fits into memory, how much it computes, and what its devices send each other.
+//! The plugins for TPUs and GPUs can compile on machines without these devices. A program can
+//! thus be checked for a [`Target`] in advance: whether it compiles, whether it fits into memory,
+//! how many FLOPs it needs, and what its devices communicate.
 //!
-//! [`Lowered::compile_for`](crate::Lowered::compile_for) compiles a function of this
-//! process, [`Exported::compile_for`](crate::export::Exported::compile_for) one from a
-//! file, [`compile_module`] a module of StableHLO.
+//! [`Lowered::compile_for`](crate::Lowered::compile_for) compiles a function of this process,
+//! [`Exported::compile_for`](crate::export::Exported::compile_for) compiles a function from a
+//! file, and [`compile_module`] compiles a StableHLO module.
 
 use crate::lower::Partition;
 use crate::runtime::Program;
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 pub use ramie_pjrt::{Collective, InvalidTarget, Target};
 
-/// A program compiled for a [`Target`]. Its text is a report.
+/// A program compiled for a [`Target`]. Its `Display` output is a report.
 #[derive(Debug)]
 pub struct CompiledFor {
     name: String,
@@ -28,12 +28,12 @@ pub struct CompiledFor {
     executable: UnloadedExecutable,
 }
 
-/// Compiles a module of StableHLO, in text or in its portable binary form. `name` is
-/// for messages.
+/// Compiles a StableHLO module, in text or in its portable binary form. `name` is used in
+/// messages.
 ///
-/// How many partitions and replicas it has it must say in its attributes, as those of
-/// Ramie and JAX do: `mhlo.num_partitions = 8 : i32`. One in binary form is for one
-/// device.
+/// A module in text form contains its numbers of partitions and replicas as attributes, like
+/// those of Ramie and JAX: `mhlo.num_partitions = 8 : i32`. A module in binary form is compiled
+/// for one device.
 ///
 /// ```no_run
 /// use ramie_core::aot::compile_module;
@@ -43,8 +43,8 @@ pub struct CompiledFor {
 /// ```
 ///
 /// # Errors
-/// If the target's plugin is not installed, the target has fewer devices than the
-/// program wants, or XLA refuses it.
+/// Returns an error if the target's plugin is not installed, if the target has fewer devices than
+/// the program needs, or if XLA rejects the program.
 pub fn compile_module(name: &str, module: &[u8], target: &Target) -> Result<CompiledFor> {
     let text = std::str::from_utf8(module).unwrap_or("");
     let options = CompileOptions {
@@ -57,7 +57,7 @@ pub fn compile_module(name: &str, module: &[u8], target: &Target) -> Result<Comp
     CompiledFor::new(name, module, options, target)
 }
 
-/// The value of an integer attribute of a module, 1 if it is not there.
+/// Returns the value of an integer attribute of a module, or 1 if it is missing.
 fn attribute(text: &str, name: &str) -> usize {
     let number = || {
         let (_, after) = text.split_once(name)?;
@@ -98,7 +98,7 @@ impl CompiledFor {
         CompiledFor::new(&program.name, program.text.as_bytes(), options, target)
     }
 
-    /// The first devices of the target are taken.
+    /// Compiles a module for the first devices of the target.
     fn new(
         name: &str,
         module: &[u8],
@@ -135,65 +135,65 @@ impl CompiledFor {
         })
     }
 
-    /// What it was compiled for.
+    /// Returns the target for which the program was compiled.
     pub fn target(&self) -> &Target {
         &self.target
     }
 
-    /// How many of the target's devices it runs on.
+    /// Returns how many of the target's devices the program uses.
     pub fn devices(&self) -> usize {
         self.devices
     }
 
-    /// The memory that a run needs on each device, in bytes.
+    /// Returns the memory that a run needs on each device, in bytes.
     ///
     /// # Errors
-    /// If the plugin cannot tell.
+    /// Returns an error if the plugin does not report it.
     pub fn memory_analysis(&self) -> Result<MemoryAnalysis> {
         Ok(self.executable.memory_analysis()?)
     }
 
-    /// The compiler's estimates for each device, such as `flops` and `bytes accessed`.
+    /// Returns the compiler's estimates for each device, such as `flops` and `bytes accessed`.
     ///
     /// # Errors
-    /// If the plugin has none.
+    /// Returns an error if the plugin provides no estimates.
     pub fn cost_analysis(&self) -> Result<Vec<(String, Value)>> {
         Ok(self.executable.cost_analysis()?)
     }
 
-    /// Floating-point operations of a run on each device, those in a loop once: the
-    /// plugin's estimate, or, where it has none, those of matrix products and
+    /// Returns the number of floating-point operations of a run on each device, counting loop
+    /// bodies once: the plugin's estimate, or, if it provides none, those of matrix products and
     /// convolutions.
     ///
     /// # Errors
-    /// If the plugin cannot show the program.
+    /// Returns an error if the plugin does not provide the program's text.
     pub fn flops(&self) -> Result<f64> {
         Ok(self.executable.flops()?)
     }
 
-    /// What the devices send each other, by kind of operation.
+    /// Returns the collectives with which the devices communicate, by kind of operation.
     ///
     /// # Errors
-    /// If the plugin cannot show the program.
+    /// Returns an error if the plugin does not provide the program's text.
     pub fn collectives(&self) -> Result<Vec<Collective>> {
         Ok(self.executable.collectives()?)
     }
 
-    /// The program as the compiler made it.
+    /// Returns the program as optimized by the compiler.
     ///
     /// # Errors
-    /// If the plugin cannot show it.
+    /// Returns an error if the plugin does not provide the program's text.
     pub fn as_text(&self) -> Result<String> {
         Ok(self.executable.optimized_text()?)
     }
 
-    /// The program itself.
+    /// Returns the executable.
     pub fn executable(&self) -> &UnloadedExecutable {
         &self.executable
     }
 }
 
-/// A quantity with three digits and a prefix for its size: `64.6 MB`.
+/// Formats a quantity with three digits and a metric prefix: `64.6 MB`.
 fn scaled(mut quantity: f64, unit: &str) -> String {
     let mut prefix = "";
     for larger in ["k", "M", "G", "T", "P"] {
@@ -212,7 +212,7 @@ fn scaled(mut quantity: f64, unit: &str) -> String {
 }
 
 impl fmt::Display for CompiledFor {
-    /// Name, target, and for each device memory, FLOPs and collectives.
+    /// Writes name and target, and for each device memory, FLOPs and collectives.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
@@ -225,7 +225,7 @@ impl fmt::Display for CompiledFor {
         )?;
         match self.memory_analysis() {
             Ok(m) => {
-                // What takes over the memory of arguments takes none of its own.
+                // Results that alias arguments need no memory of their own.
                 let parts = [
                     ("arguments", m.argument),
                     ("results", m.output - m.alias),

@@ -1,4 +1,4 @@
-//! Abstract values: what is known of an array without its elements.
+//! Abstract values: the types of arrays.
 
 use crate::lock::lock;
 use crate::sharding::{AxisSet, Context, PartitionSpec, SpecEntry, TypeSharding};
@@ -11,24 +11,21 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Mutex;
 
-/// Dimensions of an array, inline up to six.
+/// Dimensions of an array, stored inline up to six.
 pub type Dims = SmallVec<[usize; 6]>;
 
-/// The most bytes of an array: an address has 57 bits or fewer. The compiler's own
-/// arithmetic, in bits and with several arrays together, overflows 64 bits beyond that.
+/// Maximum number of bytes of an array: an address has at most 57 bits. The compiler's arithmetic
+/// counts bits, and sums several arrays; it overflows 64 bits beyond this limit.
 pub(crate) const ADDRESSABLE: u128 = 1 << 57;
 
-/// An abstract value (JAX's `ShapedArray`): shape, element type, and whether
-/// the type is weak, that is, gives way to the other operand's as a literal's
-/// does.
+/// An abstract value (JAX's `ShapedArray`): shape, dtype, and whether the dtype is weak, which
+/// means that it yields to the other operand's, like that of a literal.
 ///
-/// On a mesh the type says more: along which explicit axes the dimensions are
-/// sharded, `f32[8@x,2@y]`, and inside of [`shard_map`](crate::shard_map) over
-/// which manual axes the values may differ, `f32[4]{V:x}`. Together these are
-/// its placement.
+/// On a mesh the type also contains the explicit axes along which dimensions are sharded,
+/// `f32[8@x,2@y]`, and inside [`shard_map`](crate::shard_map) the manual axes over which the
+/// values may differ, `f32[4]{V:x}`. Together these are its placement.
 ///
-/// Abstract values are interned: copying one is free, and comparing two
-/// compares addresses.
+/// Abstract values are interned: copying is free, and comparing two compares addresses.
 ///
 /// ```
 /// use ramie_core::{Aval, DType};
@@ -48,14 +45,15 @@ struct Key {
 }
 
 impl Key {
-    /// The bytes of an array. Strides count the dimensions that are not empty.
+    /// Returns the number of bytes of an array. Empty dimensions count as 1, as in the
+    /// computation of strides.
     fn bytes(&self) -> u128 {
         let dims = self.shape.iter().map(|d| (*d).max(1) as u128);
         dims.fold(self.dtype.size() as u128, u128::saturating_mul)
     }
 }
 
-/// What a mesh adds to a type.
+/// The part of a type that depends on a mesh.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 struct Placement {
     sharding: Option<TypeSharding>,
@@ -93,7 +91,7 @@ static TABLE: Mutex<Option<Table>> = Mutex::new(None);
 thread_local! { static LOCAL: RefCell<Table> = RefCell::default(); }
 
 impl Data {
-    /// The entry of the table that all threads share.
+    /// Returns the entry of the table that all threads share.
     fn shared(key: &Key) -> &'static Data {
         let mut table = lock(&TABLE);
         let table = table.get_or_insert_default();
@@ -113,23 +111,23 @@ impl Data {
 }
 
 impl Aval {
-    /// The abstract value of an array of `shape` and `dtype`.
+    /// Creates the abstract value of an array of `shape` and `dtype`.
     pub fn new(shape: &[usize], dtype: DType) -> Aval {
         Aval::intern(shape, dtype, false, Placement::default())
     }
 
-    /// The same with a weak type.
+    /// Creates an abstract value with a weak type.
     pub fn weak(shape: &[usize], dtype: DType) -> Aval {
         Aval::intern(shape, dtype, true, Placement::default())
     }
 
-    /// The abstract value of a 0-d array.
+    /// Creates the abstract value of a 0-d array.
     pub fn scalar(dtype: DType) -> Aval {
         Aval::new(&[], dtype)
     }
 
-    /// An interned value is never freed: a program has few distinct types,
-    /// and a table of them makes comparing, hashing and copying free.
+    /// Returns the interned value. It is never freed: a program has few distinct types, and
+    /// interning makes comparing, hashing and copying cheap.
     fn intern(shape: &[usize], dtype: DType, weak_type: bool, placement: Placement) -> Aval {
         let key = Key {
             shape: shape.into(),
@@ -146,41 +144,41 @@ impl Aval {
             local.insert(ByKey(data));
             data
         });
-        // A thread that is ending may have lost its own table already.
+        // A thread that is exiting may have destroyed its own table.
         Aval(known.unwrap_or_else(|_| Data::shared(&key)))
     }
 
-    /// Dimensions, outermost first.
+    /// Returns the dimensions, outermost first.
     pub fn shape(&self) -> &'static [usize] {
         &self.0.key.shape
     }
 
-    /// Element type.
+    /// Returns the dtype.
     pub fn dtype(&self) -> DType {
         self.0.key.dtype
     }
 
-    /// Whether the type gives way to another operand's.
+    /// Returns whether the type is weak, and yields to another operand's.
     pub fn weak_type(&self) -> bool {
         self.0.key.weak_type
     }
 
-    /// Number of dimensions.
+    /// Returns the number of dimensions.
     pub fn ndim(&self) -> usize {
         self.0.key.shape.len()
     }
 
-    /// Number of elements, at most `usize::MAX`.
+    /// Returns the number of elements, at most `usize::MAX`.
     pub fn size(&self) -> usize {
         element_count(self.shape())
     }
 
-    /// Bytes that the elements take, without padding, at most `usize::MAX`.
+    /// Returns the number of bytes of the elements, without padding, at most `usize::MAX`.
     pub fn size_bytes(&self) -> usize {
         self.size().saturating_mul(self.dtype().size())
     }
 
-    /// Refuses a type with more bytes than a program can address.
+    /// Returns an error if the type has more bytes than a program can address.
     pub(crate) fn check_size(&self) -> Result<(), ShapeError> {
         if self.0.buffer_type.is_some() {
             return Ok(());
@@ -194,7 +192,7 @@ impl Aval {
         .help("check the shape"))
     }
 
-    /// The same type with another shape, which is not sharded.
+    /// Returns the same type with another shape, which is not sharded.
     pub fn with_shape(&self, shape: &[usize]) -> Aval {
         let placement = Placement {
             sharding: None,
@@ -203,7 +201,7 @@ impl Aval {
         Aval::intern(shape, self.dtype(), self.weak_type(), placement)
     }
 
-    /// The same type without the dimension `at`.
+    /// Returns the type without dimension `at`.
     pub(crate) fn without_dimension(&self, at: usize) -> Aval {
         let mut shape: Dims = self.shape().into();
         shape.remove(at);
@@ -216,8 +214,8 @@ impl Aval {
             .with_sharding(self.sharding().map(kept))
     }
 
-    /// The same type with a dimension of `size`, which is sharded over `axes`,
-    /// before dimension `at`.
+    /// Returns the type with an additional dimension of `size`, sharded over `axes`, before
+    /// dimension `at`.
     pub(crate) fn with_dimension(&self, at: usize, size: usize, axes: &[AxisName]) -> Aval {
         let mut shape: Dims = self.shape().into();
         shape.insert(at, size);
@@ -230,12 +228,12 @@ impl Aval {
         self.with_shape(&shape).with_sharding(mesh.map(wider))
     }
 
-    /// The same shape and placement with another, strong, type.
+    /// Returns the same shape and placement with another dtype, which is not weak.
     pub fn with_dtype(&self, dtype: DType) -> Aval {
         Aval::intern(self.shape(), dtype, false, self.0.key.placement)
     }
 
-    /// The same shape and type, weak or strong.
+    /// Returns the same shape and dtype, weak or not.
     pub fn with_weak_type(&self, weak_type: bool) -> Aval {
         if self.weak_type() == weak_type {
             return *self;
@@ -243,36 +241,35 @@ impl Aval {
         Aval::intern(self.shape(), self.dtype(), weak_type, self.0.key.placement)
     }
 
-    /// How the dimensions are sharded over explicit axes of a mesh, if any is.
+    /// Returns how the dimensions are sharded over explicit mesh axes; `None` if none is.
     pub fn sharding(&self) -> Option<TypeSharding> {
         self.0.key.placement.sharding
     }
 
-    /// How the dimensions are sharded over explicit axes: an empty spec where
-    /// none is.
+    /// Returns how the dimensions are sharded over explicit axes; an empty spec if none is.
     pub(crate) fn spec(&self) -> PartitionSpec {
         self.sharding()
             .map(|s| s.spec().clone())
             .unwrap_or_default()
     }
 
-    /// The manual axes over which values may differ, in the body of a
+    /// Returns the manual axes over which values may differ, in the body of a
     /// [`shard_map`](crate::shard_map).
     pub fn varying(&self) -> &'static [AxisName] {
         self.0.key.placement.varying.as_slice()
     }
 
-    /// [`varying`](Self::varying) as a set.
+    /// Returns [`varying`](Self::varying) as a set.
     pub(crate) fn varying_set(&self) -> AxisSet {
         self.0.key.placement.varying
     }
 
-    /// Whether a mesh adds anything to the type.
+    /// Returns whether the type has a placement.
     pub(crate) fn is_placed(&self) -> bool {
         self.0.placed
     }
 
-    /// The same type, sharded so.
+    /// Returns the same type with another sharding.
     pub(crate) fn with_sharding(&self, sharding: Option<TypeSharding>) -> Aval {
         let sharding = sharding.filter(|s| !s.is_trivial());
         let placement = Placement {
@@ -282,7 +279,7 @@ impl Aval {
         Aval::intern(self.shape(), self.dtype(), self.weak_type(), placement)
     }
 
-    /// The same type, varying over these axes.
+    /// Returns the same type, varying over these axes.
     pub(crate) fn with_varying(&self, varying: AxisSet) -> Aval {
         let placement = Placement {
             varying,
@@ -291,7 +288,7 @@ impl Aval {
         Aval::intern(self.shape(), self.dtype(), self.weak_type(), placement)
     }
 
-    /// The type without its placement.
+    /// Returns the type without its placement.
     pub(crate) fn unplaced(&self) -> Aval {
         match self.0.placed {
             true => Aval::intern(
@@ -304,20 +301,20 @@ impl Aval {
         }
     }
 
-    /// Whether shape and element type are the same, wherever the values are.
+    /// Returns whether shape and dtype are the same, regardless of placement.
     pub fn matches(&self, other: Aval) -> bool {
         self == &other || (self.dtype() == other.dtype() && self.shape() == other.shape())
     }
 
-    /// The same shape and type, strong.
+    /// Returns the same shape and dtype, not weak.
     pub fn strong(&self) -> Aval {
         self.with_weak_type(false)
     }
 
-    /// The runtime's type of a buffer with these elements.
+    /// Returns the runtime's type of a buffer with these elements.
     ///
     /// # Panics
-    /// If the elements have more bytes than a program can address.
+    /// Panics if the elements have more bytes than a program can address.
     #[track_caller]
     pub fn buffer_type(&self) -> BufferType {
         match self.0.buffer_type {
@@ -326,13 +323,13 @@ impl Aval {
         }
     }
 
-    /// The address that stands for this value in hashes.
+    /// Returns the address that represents this value in hashes.
     pub(crate) fn address(&self) -> usize {
         std::ptr::from_ref(self.0).addr()
     }
 }
 
-/// The product of dimensions, at most `usize::MAX`.
+/// Returns the product of dimensions, at most `usize::MAX`.
 pub(crate) fn element_count(shape: &[usize]) -> usize {
     match shape.contains(&0) {
         true => 0,
@@ -384,7 +381,7 @@ impl Aval {
     }
 }
 
-/// As JAX prints it in a jaxpr, `f32[8@x,2]`; with `{:#}` as `typeof` does,
+/// Formats the type as JAX prints it in a jaxpr, `f32[8@x,2]`; with `{:#}` as `typeof` does,
 /// `float32[8@x,2]`.
 impl fmt::Display for Aval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -401,7 +398,8 @@ impl fmt::Debug for Aval {
     }
 }
 
-/// The NumPy broadcast of several shapes, or `None` where they do not fit.
+/// Returns the shape to which NumPy broadcasts several shapes, or `None` if they are
+/// incompatible.
 ///
 /// ```
 /// use ramie_core::broadcast_shapes;

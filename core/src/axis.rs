@@ -1,4 +1,4 @@
-//! Axes with names: those that `vmap` gives a name, and who may speak of them.
+//! Named axes: the names that `vmap` assigns, and the axes currently bound.
 
 use crate::intern::Table;
 use crate::lock::lock;
@@ -9,15 +9,14 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Mutex;
 
-/// The name of a mapped axis. Equal names are one address, so that comparing
-/// and copying them is free.
+/// The name of a mapped axis. Names are interned, so that comparing and copying them is free.
 #[derive(Clone, Copy, PartialOrd, Ord)]
 pub struct AxisName(&'static str);
 
 static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
 impl AxisName {
-    /// The name.
+    /// Returns the name.
     pub fn as_str(self) -> &'static str {
         self.0
     }
@@ -67,12 +66,12 @@ impl fmt::Debug for AxisName {
     }
 }
 
-/// One name, or several: axes that a collective goes over together.
+/// One or more names: axes along which a collective communicates together.
 #[derive(Clone, Debug)]
 pub struct AxisNames(Vec<AxisName>);
 
 impl AxisNames {
-    /// The names, the slowest axis first.
+    /// Returns the names, the slowest-varying axis first.
     pub fn as_slice(&self) -> &[AxisName] {
         &self.0
     }
@@ -98,8 +97,7 @@ impl From<&[AxisName]> for AxisNames {
 
 static LISTS: Table<Box<[AxisName]>> = Table::new();
 
-/// Names that are kept for good, so that copying the list is free; equal lists
-/// are one.
+/// Returns an interned list of names. Equal lists share one value, which is never freed.
 pub(crate) fn kept(names: &[AxisName]) -> &'static [AxisName] {
     LISTS.keep(names.into())
 }
@@ -108,7 +106,7 @@ thread_local! {
     static BOUND: ThreadStack<(AxisName, usize)> = const { ThreadStack::new() };
 }
 
-/// Runs `f` where `name` is an axis of `size`.
+/// Runs `f` with `name` bound to an axis of `size`.
 pub(crate) fn with_axis<R>(name: Option<AxisName>, size: usize, f: impl FnOnce() -> R) -> R {
     match name {
         Some(name) => with_axes(&[(name, size)], f),
@@ -116,7 +114,7 @@ pub(crate) fn with_axis<R>(name: Option<AxisName>, size: usize, f: impl FnOnce()
     }
 }
 
-/// Runs `f` where these are axes of these sizes.
+/// Runs `f` with these axes bound to these sizes.
 pub(crate) fn with_axes<R>(axes: &[(AxisName, usize)], f: impl FnOnce() -> R) -> R {
     struct Unbind(usize);
     impl Drop for Unbind {
@@ -129,12 +127,12 @@ pub(crate) fn with_axes<R>(axes: &[(AxisName, usize)], f: impl FnOnce() -> R) ->
     f()
 }
 
-/// The size of a mapped axis, the innermost of that name.
+/// Returns the size of the innermost mapped axis of this name.
 pub(crate) fn bound_size(name: AxisName) -> Option<usize> {
     BOUND.with_borrow(|bound| bound.iter().rev().find(|(n, _)| *n == name).map(|b| b.1))
 }
 
-/// The mapped axes here, in words.
+/// Describes the mapped axes that are bound.
 pub(crate) fn bound_names() -> String {
     BOUND.with_borrow(|bound| {
         let names: Vec<String> = bound
@@ -148,7 +146,7 @@ pub(crate) fn bound_names() -> String {
     })
 }
 
-/// The mapped axes here, as numbers: a program traced here may depend on them.
+/// Returns the bound axes as numbers, since programs traced here may depend on them.
 pub(crate) fn bound() -> SmallVec<[u64; 4]> {
     let numbers = |(name, size): &(AxisName, usize)| [name.0.as_ptr().addr() as u64, *size as u64];
     BOUND.with_borrow(|bound| bound.iter().flat_map(numbers).collect())

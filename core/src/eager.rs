@@ -1,5 +1,5 @@
-//! Running a primitive at once: one small program per primitive and operand
-//! types, compiled at first use and kept.
+//! Eager execution of primitives: one small program per primitive and operand types, compiled at
+//! the first use and cached.
 
 use crate::array::{DeviceArray, Repr};
 use crate::fill;
@@ -31,7 +31,7 @@ impl From<Error> for Failure {
 
 type Operands = SmallVec<[Arc<DeviceArray>; 4]>;
 
-/// What a program of one primitive is for: operands like these at one place.
+/// The key of a primitive's program: the primitive, the operands' types, and the device or mesh.
 struct Key<I, P> {
     primitive: Arc<dyn Primitive>,
     ins: SmallVec<[I; 4]>,
@@ -42,7 +42,7 @@ type Programs<I, P, T> = ProgramCache<Key<I, P>, T>;
 type Made<I, P, T> = Arc<Slot<Key<I, P>, T>>;
 
 impl<I: Hash + Eq + Clone, P: Hash + Eq + Clone, T> Programs<I, P, T> {
-    /// The program of a primitive for such operands there, made at first use.
+    /// Returns the program of a primitive for these operands, and creates it at the first use.
     fn program(
         &self,
         primitive: &dyn Primitive,
@@ -80,7 +80,7 @@ struct OnDevice {
 static ON_DEVICES: Programs<Aval, Device, OnDevice> = ProgramCache::new();
 static ON_MESHES: Programs<(Aval, NamedSharding), Mesh, sharded::Compiled> = ProgramCache::new();
 
-/// The device that holds all operands, or the mesh that they are on.
+/// Returns the device that stores all operands, or their mesh.
 fn site(operation: &str, primitive: &dyn Primitive, args: &[&Array]) -> Result<Site, Error> {
     let mut device: Option<Device> = None;
     let mut mesh = primitive.mesh().is_some();
@@ -116,7 +116,7 @@ fn site(operation: &str, primitive: &dyn Primitive, args: &[&Array]) -> Result<S
     }
 }
 
-/// The device that holds all operands.
+/// Returns the device that stores all operands.
 pub(crate) fn device_of(primitive: &dyn Primitive, args: &[&Array]) -> Result<Device, Error> {
     match site(primitive.name(), primitive, args)? {
         Site::Device(device) => Ok(device),
@@ -127,7 +127,7 @@ pub(crate) fn device_of(primitive: &dyn Primitive, args: &[&Array]) -> Result<De
     }
 }
 
-/// The operands on `device`, scalars put there.
+/// Returns the operands on `device`, where scalars are copied if necessary.
 pub(crate) fn place_on(device: Device, args: &[&Array]) -> Result<(Device, Operands), Error> {
     let operands = args
         .iter()
@@ -179,7 +179,7 @@ pub(crate) fn run(primitive: &dyn Primitive, args: &[&Array]) -> Result<Outputs,
         .collect())
 }
 
-/// The program that runs a primitive on a device.
+/// Returns the program that runs a primitive on a device.
 fn on_device(
     primitive: &dyn Primitive,
     args: &[&Array],
@@ -220,7 +220,7 @@ fn run_sharded(primitive: &dyn Primitive, args: &[&Array], mesh: Mesh) -> Result
     Ok(outs)
 }
 
-/// The program that runs a primitive on the devices of a mesh.
+/// Returns the program that runs a primitive on the devices of a mesh.
 fn on_mesh(
     primitive: &dyn Primitive,
     ins: &[(Aval, NamedSharding)],
@@ -238,7 +238,7 @@ fn on_mesh(
     })
 }
 
-/// The array laid out otherwise over the same devices, by a program.
+/// Reshards an array over the same devices, by running a program.
 pub(crate) fn reshard(array: &Array, to: Sharding) -> crate::Result<Array> {
     let Sharding::Named(sharding) = to else {
         return crate::sharding::from_bytes(&array.try_to_bytes()?, array.aval(), to);
@@ -262,14 +262,13 @@ pub(crate) fn reshard(array: &Array, to: Sharding) -> crate::Result<Array> {
     Ok(out.expect("the program has one result"))
 }
 
-/// Forgets all compiled programs of this process (`jax.clear_caches`): those of
-/// operations outside of `jit`, and those of every jitted function. One function alone
-/// forgets its programs with [`clear_cache`](crate::Jitted::clear_cache). Programs in
-/// the persistent cache stay.
+/// Removes all compiled programs of this process (`jax.clear_caches`): those of operations
+/// outside `jit`, and those of every jitted function. [`clear_cache`](crate::Jitted::clear_cache)
+/// removes the programs of one function only. Programs in the persistent cache are kept.
 ///
-/// Without a call the process keeps the programs used last: 256 for each jitted function
-/// ([`JitOptions::cache_limit`](crate::JitOptions::cache_limit)), and 4096 of operations
-/// outside of `jit`, unless `RAMIE_EAGER_PROGRAMS` says otherwise.
+/// Otherwise the process caches the most recently used programs: 256 for each jitted function
+/// ([`JitOptions::cache_limit`](crate::JitOptions::cache_limit)), and 4096 of operations outside
+/// `jit`, unless `RAMIE_EAGER_PROGRAMS` sets another limit.
 pub fn clear_caches() {
     ON_DEVICES.clear();
     ON_MESHES.clear();
@@ -277,7 +276,7 @@ pub fn clear_caches() {
     crate::jit::forget_all();
 }
 
-/// A program of one equation.
+/// Returns a program with one equation.
 fn single(primitive: Arc<dyn Primitive>, ins: &[Aval], outs: &[Aval]) -> Jaxpr {
     let invars: Vec<Var> = (0..ins.len() as u32).map(Var).collect();
     let outvars: SmallVec<[Var; 1]> = (0..outs.len() as u32)

@@ -1,11 +1,10 @@
-//! The world's failures, and the shape errors that rules report.
+//! Errors of the environment, and the shape errors that rules report.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// A failure of the world around a program: a missing plugin, a program that
-/// does not compile, a device out of memory. Mistakes of the caller panic
-/// instead, at the caller's line.
+/// An error of a program's environment: a missing plugin, a program that does not compile, a
+/// device out of memory. Programming errors panic instead, at the caller's line.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -15,37 +14,37 @@ pub enum Error {
     /// No plugin for the platform could be found or installed.
     #[error("{0}")]
     Plugin(String),
-    /// XLA refused a program.
+    /// XLA rejected a program.
     #[error("compiling `{name}` failed: {source}")]
     Compile {
-        /// The function's name.
+        /// Name of the function.
         name: String,
-        /// What the compiler said.
+        /// The compiler's error.
         source: ramie_pjrt::Error,
     },
     /// A file could not be read or written.
     #[error("{path}: {message}")]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What happened.
+        /// Description of the failure.
         message: String,
     },
-    /// A function of the host that a program called failed.
+    /// A host function that a program called failed.
     #[error("a callback failed: {0}")]
     Callback(String),
     /// A check failed; see [`checkify`](crate::checkify).
     #[error("{0}")]
     Check(String),
-    /// A function could not be exported, or an exported one not be read.
+    /// A function could not be exported, or an exported function could not be read.
     #[error("exported function: {0}")]
     Export(String),
-    /// Processes could not work together; see [`distributed`](crate::distributed).
+    /// A multi-process operation failed; see [`distributed`](crate::distributed).
     #[error("{message}")]
     Distributed {
-        /// What kind of failure it is.
+        /// Kind of the failure.
         kind: crate::distributed::FailureKind,
-        /// What happened.
+        /// Description of the failure.
         message: String,
     },
     /// A setting was rejected.
@@ -59,8 +58,8 @@ pub enum Error {
 /// A `Result` with [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What a primitive's shape rule found wrong with its operands. [`bind`]
-/// adds the operation and the operands, and panics at the caller's line.
+/// An error in a primitive's operands, reported by its shape rule. [`bind`] adds the operation
+/// and the operands, and panics at the caller's line.
 ///
 /// [`bind`]: crate::bind
 #[derive(Clone, Debug)]
@@ -70,7 +69,7 @@ pub struct ShapeError {
 }
 
 impl ShapeError {
-    /// An error that says what was expected and what was found.
+    /// Creates an error; `message` states what was expected and what was found.
     pub fn new(message: impl Into<String>) -> ShapeError {
         ShapeError {
             message: message.into(),
@@ -78,14 +77,14 @@ impl ShapeError {
         }
     }
 
-    /// Adds the remedy.
+    /// Adds a `help:` line.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> ShapeError {
         self.help = Some(help.into());
         self
     }
 
-    /// The message in the house form: operation, problem, operands, remedy.
+    /// Formats the message: operation, problem, operands, help.
     pub(crate) fn render(&self, operation: &str, operands: &[String]) -> String {
         let mut text = format!("{operation}: {}", self.message);
         for line in operands {

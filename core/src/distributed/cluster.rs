@@ -1,19 +1,19 @@
-//! Which process this is, from what the cluster's launcher has set.
+//! Detection of process counts and indices from the cluster's launcher.
 
 use std::fmt;
 
-/// A way in which processes are started, each of which tells a process by variables
-/// which one it is.
+/// A cluster environment: how processes are started, and which environment variables identify
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Cluster {
-    /// `RAMIE_COORDINATOR_ADDRESS`, `RAMIE_NUM_PROCESSES` and `RAMIE_PROCESS_ID`, set
-    /// by hand or by a script.
+    /// `RAMIE_COORDINATOR_ADDRESS`, `RAMIE_NUM_PROCESSES` and `RAMIE_PROCESS_ID`, set manually or
+    /// by a script.
     Variables,
     /// Open MPI's `mpirun`: `OMPI_COMM_WORLD_SIZE`, `OMPI_COMM_WORLD_RANK` and
-    /// `OMPI_COMM_WORLD_LOCAL_RANK`. Open MPI 4 tells the address of the host of
-    /// `mpirun` too (`OMPI_MCA_orte_hnp_uri`), where process 0 must be; with Open MPI 5
-    /// on several hosts, the coordinator has to be given.
+    /// `OMPI_COMM_WORLD_LOCAL_RANK`. Open MPI 4 also provides the address of the host of `mpirun`
+    /// (`OMPI_MCA_orte_hnp_uri`), where process 0 must run; with Open MPI 5 on several hosts, the
+    /// coordinator must be set.
     OpenMpi,
     /// Slurm's `srun`: `SLURM_JOB_ID`, `SLURM_STEP_NODELIST`, `SLURM_NTASKS`,
     /// `SLURM_PROCID` and `SLURM_LOCALID`.
@@ -22,10 +22,9 @@ pub enum Cluster {
     /// `TPU_WORKER_HOSTNAMES`; with several slices `MEGASCALE_COORDINATOR_ADDRESS`,
     /// `MEGASCALE_NUM_SLICES` and `MEGASCALE_SLICE_ID`.
     GkeTpu,
-    /// An indexed Job of Kubernetes with a headless service:
-    /// `JOB_COMPLETION_INDEX`, and this pod's full name from `/etc/hosts`. The number
-    /// of processes is not told to a pod: it has to be given, or set as
-    /// `RAMIE_NUM_PROCESSES`.
+    /// An indexed Job of Kubernetes with a headless service: `JOB_COMPLETION_INDEX`, and this
+    /// pod's full name from `/etc/hosts`. A pod does not know the number of processes: it must be
+    /// passed, or set as `RAMIE_NUM_PROCESSES`.
     Kubernetes,
 }
 
@@ -41,19 +40,19 @@ impl fmt::Display for Cluster {
     }
 }
 
-/// The port of the coordinator where the cluster does not suggest one: any that is
-/// the same on all hosts would do.
+/// Default port of the coordinator, for clusters that suggest none. It is arbitrary, but must be
+/// the same on all hosts.
 const PORT: u16 = 8476;
 
-/// Jobs on one host take different ports out of the last 4096.
+/// Returns the port of a job. Jobs on one host use different ports among the last 4096.
 fn port_of_job(number: u64) -> u16 {
     61440 + (number % 4096) as u16
 }
 
-/// What a process can see of its surroundings.
+/// The environment of a process, from which a cluster is detected.
 pub(super) struct Surroundings<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<String>,
-    /// The text of `/etc/hosts`.
+    /// Returns the contents of `/etc/hosts`.
     pub hosts: &'a dyn Fn() -> String,
 }
 
@@ -73,7 +72,7 @@ impl Surroundings<'_> {
         names.iter().all(|name| self.get(name).is_some())
     }
 
-    /// The cluster that this process runs in.
+    /// Returns the cluster environment in which this process runs.
     pub(super) fn detect(&self) -> Option<Cluster> {
         const ALL: [Cluster; 5] = [
             Cluster::Variables,
@@ -101,7 +100,7 @@ impl Surroundings<'_> {
         }
     }
 
-    /// Where the coordinator listens: host and port.
+    /// Returns the coordinator's address: host and port.
     pub(super) fn coordinator(&self, cluster: Cluster) -> Result<String, String> {
         if let Some(address) = self.get("RAMIE_COORDINATOR_ADDRESS") {
             return Ok(address);
@@ -135,7 +134,7 @@ impl Surroundings<'_> {
         })
     }
 
-    /// Number of processes.
+    /// Returns the number of processes.
     pub(super) fn count(&self, cluster: Cluster) -> Result<usize, String> {
         if self.get("RAMIE_NUM_PROCESSES").is_some() {
             return self.number("RAMIE_NUM_PROCESSES");
@@ -156,7 +155,7 @@ impl Surroundings<'_> {
         }
     }
 
-    /// This process's number.
+    /// Returns the index of this process.
     pub(super) fn process(&self, cluster: Cluster) -> Result<usize, String> {
         if self.get("RAMIE_PROCESS_ID").is_some() {
             return self.number("RAMIE_PROCESS_ID");
@@ -174,8 +173,8 @@ impl Surroundings<'_> {
         }
     }
 
-    /// This process's number among those of its host, where the launcher starts one
-    /// process for each device.
+    /// Returns the index of this process on its host, if the launcher starts one process for each
+    /// device.
     pub(super) fn local(&self, cluster: Cluster) -> Result<Option<usize>, String> {
         match cluster {
             Cluster::OpenMpi => self.number("OMPI_COMM_WORLD_LOCAL_RANK").map(Some),
@@ -198,7 +197,7 @@ impl Surroundings<'_> {
         Some(list.split(',').map(|w| w.trim().to_string()).collect())
     }
 
-    /// The host of `mpirun`.
+    /// Returns the host of `mpirun` and the coordinator's port.
     fn launcher(&self) -> Result<(String, u16), String> {
         let Some(uri) = self.get("OMPI_MCA_orte_hnp_uri") else {
             let size = self.number("OMPI_COMM_WORLD_SIZE")?;
@@ -222,11 +221,11 @@ impl Surroundings<'_> {
             None => hosts.split([',', ':']).next(),
         };
         let host = host.filter(|h| !h.is_empty()).ok_or_else(unreadable)?;
-        // Numbers of jobs are multiples of 4096.
+        // Job numbers are multiples of 4096.
         Ok((host.to_string(), port_of_job(job / 4096)))
     }
 
-    /// The full name of the pod with index 0: this one's, with another index.
+    /// Returns the full name of the pod with index 0, derived from this pod's.
     fn first_pod(&self) -> Result<String, String> {
         let index = self.number("JOB_COMPLETION_INDEX")?;
         let host = self.get("HOSTNAME").ok_or("HOSTNAME is not set")?;
@@ -254,7 +253,7 @@ impl Surroundings<'_> {
     }
 }
 
-/// The host of `host:port`, or of a host alone.
+/// Removes the port from `host:port`; accepts a host alone.
 fn without_port(address: &str) -> String {
     match address.rsplit_once(':') {
         Some((host, _)) if !host.contains(':') => host.to_string(),
@@ -262,7 +261,7 @@ fn without_port(address: &str) -> String {
     }
 }
 
-/// The first host of a list of Slurm: `node[001-015,020],other`, `a,b`, `a[1,3]-ib`.
+/// Returns the first host of a Slurm node list: `node[001-015,020],other`, `a,b`, `a[1,3]-ib`.
 fn first_node(list: &str) -> Result<String, String> {
     let unreadable = || format!("SLURM_STEP_NODELIST is {list:?}");
     let mut name = String::new();
@@ -296,7 +295,7 @@ mod tests {
         Result<Option<usize>, String>,
     );
 
-    /// What is found among these variables: `NAME=value`, separated by blanks.
+    /// Returns the results for these variables: `NAME=value`, separated by blanks.
     fn found(variables: &str, hosts: &str) -> Answers {
         let variable = |name: &str| {
             variables

@@ -14,12 +14,13 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-/// The pause between two attempts to connect.
+/// Pause between two attempts to connect.
 const RETRY: Duration = Duration::from_millis(100);
-/// The coordinator tells of a timeout; this much later it is taken for dead.
+/// The coordinator reports timeouts itself; if it has not done so after this additional time, it
+/// is considered lost.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Which process this is, and how it finds the others.
+/// The identity of a process, and how it connects to the others.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub coordinator: String,
@@ -30,11 +31,11 @@ pub(super) struct Place {
     pub peer_failure: PeerFailure,
 }
 
-/// A connection, used by any number of threads.
+/// A connection that any number of threads can use.
 pub(super) struct Connection {
     place: Place,
     stream: TcpStream,
-    /// Held while a message is written: messages must not mix.
+    /// Locked while a message is written, so that messages do not interleave.
     writing: Mutex<()>,
     waiting: Mutex<Waiting>,
     heard: Mutex<Instant>,
@@ -46,7 +47,7 @@ pub(super) struct Connection {
 struct Waiting {
     next: u64,
     replies: HashMap<u64, SyncSender<Reply>>,
-    /// Why no more replies come.
+    /// Why no more replies arrive.
     failure: Option<String>,
 }
 
@@ -58,12 +59,12 @@ pub(super) fn failed(kind: FailureKind, message: impl Into<String>) -> Error {
 }
 
 impl Place {
-    /// This process among the others, for messages.
+    /// Formats this process and the number of processes, for messages.
     fn whom(&self) -> String {
         format!("process {} of {}", self.process, self.count)
     }
 
-    /// Connects, as often as it takes until the coordinator listens.
+    /// Connects, and retries until the coordinator listens or the deadline passes.
     fn reach(&self, deadline: Instant) -> Result<TcpStream> {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -101,7 +102,7 @@ fn connect(address: &str, timeout: Duration) -> io::Result<TcpStream> {
 }
 
 impl Connection {
-    /// Connects, and waits until all processes have.
+    /// Connects, and waits until all processes have connected.
     pub(super) fn open(place: Place) -> Result<Arc<Connection>> {
         let deadline = Instant::now() + place.join_timeout;
         let stream = place.reach(deadline)?;
@@ -177,7 +178,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Gives each reply to the thread that waits for it.
+    /// Reads replies and passes each to the thread that waits for it.
     fn read(&self) {
         loop {
             let reply = read_frame(&self.stream, LONGEST).and_then(|m| Ok(Reply::decode(&m)?));
@@ -196,7 +197,7 @@ impl Connection {
                         .id()
                         .and_then(|id| lock(&self.waiting).replies.remove(&id));
                     if let Some(waiter) = waiter {
-                        // A thread that no longer waits does not need it.
+                        // The receiver may have stopped waiting.
                         let _ = waiter.send(reply);
                     }
                 }
@@ -211,8 +212,7 @@ impl Connection {
         }
     }
 
-    /// Says again and again that this process lives, and hears the same of the
-    /// coordinator.
+    /// Sends heartbeats, and checks that the coordinator is alive.
     fn beat(&self) {
         let pause = (self.place.heartbeat_timeout / 4).min(Duration::from_secs(10));
         while !self.closed.load(Ordering::Acquire) {
@@ -226,7 +226,7 @@ impl Connection {
                 let _ = self.stream.shutdown(Shutdown::Both);
                 return;
             }
-            // A failure shows in what the other thread reads.
+            // If sending fails, the reading thread reports it.
             let _ = self.send(&Request::Heartbeat);
             thread::park_timeout(pause);
         }
@@ -237,14 +237,13 @@ impl Connection {
         write_frame(&self.stream, &request.encode())
     }
 
-    /// Nothing works any more: those who wait are told.
+    /// Marks the connection as failed, and wakes up the waiting threads.
     fn fail(&self, why: String) {
         if self.closed.load(Ordering::Acquire) {
             return;
         }
         if self.place.peer_failure == PeerFailure::Abort {
-            // Work that waits for the lost process never ends, and would keep this one
-            // from ending in an orderly way.
+            // Work that waits for the lost process never ends, and would prevent a regular exit.
             eprintln!(
                 "{}: {why}\n  this process ends too, since what it computes with the lost one \
                  would never be finished; see `PeerFailure`",
@@ -260,10 +259,11 @@ impl Connection {
         }
     }
 
-    /// Asks, and waits for the reply.
+    /// Sends a request, and waits for the reply.
     ///
     /// # Errors
-    /// If the coordinator or any process is gone. A refusal is a reply.
+    /// Returns an error if the coordinator or any process is lost. A rejected request is a reply,
+    /// not an error.
     pub(super) fn ask(&self, request: impl FnOnce(u64) -> Request) -> Result<Reply> {
         let gone = |why: &Option<String>| {
             let why = why.as_deref().unwrap_or("the program has shut down");
@@ -299,7 +299,7 @@ impl Connection {
             .map_err(|_| gone(&lock(&self.waiting).failure))
     }
 
-    /// [`ask`](Connection::ask) where a refusal is an error.
+    /// Same as [`ask`](Connection::ask), but returns a rejected request as an error.
     pub(super) fn demand(&self, request: impl FnOnce(u64) -> Request) -> Result<Reply> {
         match self.ask(request)? {
             Reply::Failed { kind, message, .. } => Err(failed(kind, message)),
@@ -307,7 +307,7 @@ impl Connection {
         }
     }
 
-    /// Ends the connection; what is heard afterwards is no failure.
+    /// Closes the connection; later read errors are not failures.
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::Release);
         lock(&self.waiting).replies.clear();

@@ -11,12 +11,12 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Somebody who connects has this long to say who it is.
+/// Maximum time for a new connection to send its first message.
 const INTRODUCTION: Duration = Duration::from_secs(30);
-/// The coordinator looks at its deadlines at least this often.
+/// Maximum time between two checks of deadlines.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// A running coordinator; it ends when this is dropped.
+/// A running coordinator, which stops when this is dropped.
 pub(super) struct Coordinator {
     shared: Arc<Shared>,
     address: SocketAddr,
@@ -27,14 +27,14 @@ struct Shared {
     changed: Condvar,
     /// The connection of each process that has joined.
     connections: Mutex<Vec<Option<Arc<TcpStream>>>>,
-    /// Held while a message is written: messages must not mix.
+    /// Locked while a message is written, so that messages do not interleave.
     writing: Vec<Mutex<()>>,
     heartbeat_timeout: Duration,
     ended: AtomicBool,
 }
 
 impl Coordinator {
-    /// Begins to listen.
+    /// Starts the coordinator's threads.
     pub(super) fn start(
         listener: TcpListener,
         count: usize,
@@ -56,13 +56,13 @@ impl Coordinator {
         Ok(Coordinator { shared, address })
     }
 
-    /// Fails everything that waits, with this reason.
+    /// Fails all waiting requests with this reason.
     pub(super) fn fail(&self, why: &str) {
         self.shared.update(|table| table.fail(why));
     }
 
-    /// Waits until all processes have closed their connections: until then, some may
-    /// not have read the coordinator's last word.
+    /// Waits until all processes have closed their connections: until then, some may not have
+    /// read the coordinator's last message.
     pub(super) fn wait_until_alone(&self, longest: Duration) {
         let connected = |_: &mut Table| lock(&self.shared.connections).iter().any(Option::is_some);
         let table = lock(&self.shared.table);
@@ -81,7 +81,7 @@ impl Drop for Coordinator {
         for connection in lock(&self.shared.connections).iter().flatten() {
             let _ = connection.shutdown(Shutdown::Both);
         }
-        // The listening thread waits for a connection: here is one.
+        // Connects once to wake up the listening thread.
         let mut address = self.address;
         if address.ip().is_unspecified() {
             address.set_ip(IpAddr::V4(Ipv4Addr::LOCALHOST));
@@ -96,7 +96,7 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
 }
 
 impl Shared {
-    /// Changes the table, and sends what follows from it.
+    /// Changes the table, and sends the resulting replies.
     fn update<R>(&self, change: impl FnOnce(&mut Table) -> R) -> R {
         let (result, replies) = {
             let mut table = lock(&self.table);
@@ -115,7 +115,7 @@ impl Shared {
     fn send(&self, process: usize, connection: &TcpStream, reply: &Reply) {
         let _turn = lock(&self.writing[process]);
         if write_frame(connection, &reply.encode()).is_err() {
-            // The thread that reads from it notices, and reports the loss.
+            // The thread that reads from the connection notices, and reports the loss.
             let _ = connection.shutdown(Shutdown::Both);
         }
     }
@@ -136,7 +136,7 @@ impl Shared {
                         tracing::error!(%error, "coordinator cannot serve a process");
                     }
                 }
-                // Out of file handles, or a connection that was gone at once.
+                // The process has no free file handles, or the connection was closed immediately.
                 Err(error) => {
                     tracing::warn!(%error, "coordinator cannot accept a connection");
                     thread::sleep(Duration::from_millis(100));
@@ -145,7 +145,7 @@ impl Shared {
         }
     }
 
-    /// Talks with one process until it is gone.
+    /// Serves one process until its connection ends.
     fn serve(&self, stream: TcpStream, from: SocketAddr) {
         let stream = Arc::new(stream);
         let process = match self.introduce(&stream, from) {
@@ -178,7 +178,7 @@ impl Shared {
         }
     }
 
-    /// Lets a process join, or tells it why it may not.
+    /// Reads the first message of a connection, and accepts or rejects the process.
     fn introduce(&self, stream: &Arc<TcpStream>, from: SocketAddr) -> io::Result<Option<usize>> {
         stream.set_nodelay(true)?;
         stream.set_write_timeout(Some(self.heartbeat_timeout))?;
@@ -196,7 +196,7 @@ impl Shared {
         let timeout = Duration::from_millis(timeout_ms);
         let joined = self.update(|table| {
             let joined = table.join(process, count, &from.to_string(), timeout, Instant::now());
-            // Before the table's replies are sent: one may be for this process.
+            // Must happen before the table's replies are sent, since one may be for this process.
             if let Ok(process) = joined {
                 lock(&self.connections)[process] = Some(stream.clone());
             }
@@ -227,7 +227,7 @@ impl Shared {
     }
 }
 
-/// The end of a connection, in words.
+/// Describes the end of a connection.
 pub(super) fn describe(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::UnexpectedEof

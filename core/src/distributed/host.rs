@@ -1,5 +1,5 @@
-//! What processes do together on their hosts: wait for each other, and exchange small
-//! values. Nothing here touches what devices compute.
+//! Synchronization of processes and exchange of small values between hosts. Nothing in this
+//! module changes what devices compute.
 
 use super::connection::failed;
 use super::store::KeyValueStore;
@@ -9,12 +9,12 @@ use crate::{Array, Result};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A process that waits in one of these functions waits so long for the others. They
-/// may be compiling or writing files meanwhile; one that dies is noticed much earlier.
+/// How long a process waits for the others in these functions. They may be compiling or writing
+/// files meanwhile; a lost process is noticed much earlier.
 const PATIENCE: Duration = Duration::from_secs(30 * 60);
 
-/// Number of the next exchange. Processes agree on it because they do the same
-/// exchanges in the same order.
+/// Number of the next exchange. Processes agree on it because they perform the same exchanges in
+/// the same order.
 static EXCHANGE: AtomicU64 = AtomicU64::new(0);
 
 fn store() -> Option<KeyValueStore> {
@@ -22,14 +22,15 @@ fn store() -> Option<KeyValueStore> {
     Some(KeyValueStore::new(group.connection.clone(), "host"))
 }
 
-/// Waits until all processes are here, and until the work that this process has given
-/// its devices is done.
+/// Waits until all processes reach this point, and until this process's devices have finished
+/// their work.
 ///
-/// All processes call it with the same name. With one process it only waits for the
-/// devices. JAX's `multihost_utils.sync_global_devices`.
+/// All processes must call it with the same name. With one process it only waits for the devices.
+/// Corresponds to JAX's `multihost_utils.sync_global_devices`.
 ///
 /// # Errors
-/// If a process is gone, or did not come for half an hour; the message names it.
+/// Returns an error if a process is lost, or does not arrive within half an hour; the message
+/// names it.
 ///
 /// ```
 /// ramie_core::distributed::sync_global_devices("checkpoint written")?;
@@ -45,13 +46,13 @@ pub fn sync_global_devices(name: &str) -> Result<()> {
     }
 }
 
-/// The bytes of process 0, in all processes.
+/// Sends the bytes of process 0 to all processes.
 ///
-/// All processes call it, in the same order among their exchanges; what those other
-/// than process 0 give is not looked at.
+/// All processes must call it, in the same order among their exchanges; `bytes` is ignored in
+/// processes other than process 0.
 ///
 /// # Errors
-/// As [`sync_global_devices`].
+/// Returns an error in the same cases as [`sync_global_devices`].
 pub fn broadcast_bytes_one_to_all(bytes: &[u8]) -> Result<Vec<u8>> {
     let Some(group) = current() else {
         return Ok(bytes.to_vec());
@@ -72,13 +73,13 @@ pub fn broadcast_bytes_one_to_all(bytes: &[u8]) -> Result<Vec<u8>> {
     Ok(value)
 }
 
-/// The bytes of every process, in all processes, in the order of the processes. They
-/// may be of different lengths.
+/// Sends the bytes of every process to all processes, and returns them in the order of the
+/// processes. Their lengths may differ.
 ///
-/// All processes call it, in the same order among their exchanges.
+/// All processes must call it, in the same order among their exchanges.
 ///
 /// # Errors
-/// As [`sync_global_devices`].
+/// Returns an error in the same cases as [`sync_global_devices`].
 pub fn process_allgather_bytes(bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
     let Some(group) = current() else {
         return Ok(vec![bytes.to_vec()]);
@@ -97,15 +98,16 @@ pub fn process_allgather_bytes(bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
     Ok(all)
 }
 
-/// The tree of process 0, in all processes: settings, seeds, small parameters.
+/// Sends the tree of process 0 to all processes, such as settings, seeds or small parameters.
 ///
-/// All processes call it with trees of the same structure, shapes and dtypes, in the
-/// same order among their exchanges. The values go through the hosts: what is large
-/// and lies on devices, a jitted function replicates faster. JAX's
+/// All processes must call it with trees of the same structure, shapes and dtypes, in the same
+/// order among their exchanges. The values are copied through the hosts; a jitted function
+/// replicates large arrays on devices faster. Corresponds to JAX's
 /// `multihost_utils.broadcast_one_to_all`.
 ///
 /// # Errors
-/// As [`sync_global_devices`]; also if this process's tree is unlike that of process 0.
+/// Returns an error in the same cases as [`sync_global_devices`], and if this process's tree does
+/// not match that of process 0.
 ///
 /// ```
 /// use ramie_core::{Array, distributed};
@@ -126,15 +128,15 @@ pub fn broadcast_one_to_all<T: Tree>(tree: T) -> Result<T> {
     Ok(tree::with_leaves(&tree, arrays))
 }
 
-/// The trees of all processes: each array gets a new first axis with one element for
-/// each process.
+/// Gathers the trees of all processes: each array gets a new first axis with one element for each
+/// process.
 ///
-/// All processes call it with trees of the same structure, shapes and dtypes, in the
-/// same order among their exchanges. The values go through the hosts and are meant to
-/// be small: losses, counts, checksums. JAX's `multihost_utils.process_allgather`.
+/// All processes must call it with trees of the same structure, shapes and dtypes, in the same
+/// order among their exchanges. The values are copied through the hosts and should be small, such
+/// as losses, counts or checksums. Corresponds to JAX's `multihost_utils.process_allgather`.
 ///
 /// # Errors
-/// As [`sync_global_devices`]; also if the trees are unlike.
+/// Returns an error in the same cases as [`sync_global_devices`], and if the trees do not match.
 ///
 /// ```
 /// use ramie_core::{Array, distributed};
@@ -158,7 +160,7 @@ pub fn process_allgather<T: Tree>(tree: T) -> Result<T> {
     Ok(tree::with_leaves(&tree, arrays))
 }
 
-/// Types of the leaves, one in each line, and their elements.
+/// Encodes the types of the leaves, one per line, and their elements.
 fn pack<T: Tree>(tree: &T) -> Result<Vec<u8>> {
     let leaves = tree::leaves(tree);
     let header = header(&leaves);
@@ -177,7 +179,7 @@ fn header(leaves: &[Array]) -> String {
         .collect()
 }
 
-/// The elements of each leaf of another process's tree, which must be like this one.
+/// Returns the elements of each leaf of another process's tree, which must match this one.
 fn unpack<'a, T: Tree>(tree: &T, packed: &'a [u8], process: usize) -> Result<Vec<&'a [u8]>> {
     let leaves = tree::leaves(tree);
     let ours = header(&leaves);

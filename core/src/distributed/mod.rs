@@ -1,16 +1,15 @@
-//! More than one process: programs whose devices are on several hosts.
+//! Multi-process programs, whose devices are on several hosts.
 //!
-//! Each host runs the same program. [`initialize`] lets the processes find each other
-//! before the first array; from then on XLA's client knows the devices of all of
-//! them, and compiled programs use XLA's own collectives between hosts (NCCL for
-//! NVIDIA's GPUs, the interconnect for TPUs). The plugin for the CPU knows one process
-//! only: there, each process has its own devices, and only what this module does on
-//! the hosts works across processes.
+//! Each host runs the same program. [`initialize`] connects the processes before the first array
+//! is created; from then on XLA's client knows the devices of all of them, and compiled programs
+//! use XLA's own collectives between hosts (NCCL for NVIDIA GPUs, the interconnect for TPUs). The
+//! CPU plugin supports only one process: with it, each process has its own devices, and only this
+//! module's host functions work across processes.
 //!
 //! ```no_run
 //! use ramie_core::distributed;
 //!
-//! // The same in all processes, but for the last number.
+//! // The same in all processes, except for the last number.
 //! distributed::initialize("10.0.0.1:8476", 2, 0)?;
 //! println!("process {} of {}", distributed::process_index(), distributed::process_count());
 //! // …
@@ -18,13 +17,13 @@
 //! # Ok::<(), ramie_core::Error>(())
 //! ```
 //!
-//! Under Slurm, Open MPI, Kubernetes and GKE with TPUs, [`initialize_with`] finds
-//! address and numbers by itself; see [`Cluster`].
+//! Under Slurm, Open MPI, Kubernetes and GKE with TPUs, [`initialize_with`] detects the address
+//! and the numbers; see [`Cluster`].
 //!
-//! The coordinator is a thread of process 0. It checks that all processes live, and
-//! holds a small table of values ([`key_value_store`]) by which plugins exchange
-//! addresses. It does not ask who connects: it belongs on a network that is closed to
-//! strangers. An address of the loopback interface is served on that interface only.
+//! The coordinator is a thread of process 0. It checks that all processes are alive, and stores a
+//! small table of values ([`key_value_store`]) through which plugins exchange addresses. It does
+//! not authenticate connections, so it must run on a trusted network. If the coordinator's
+//! address is a loopback address, it listens only on the loopback interface.
 
 mod cluster;
 mod connection;
@@ -54,21 +53,21 @@ pub use host::{
 };
 pub use store::KeyValueStore;
 
-/// Why processes could not work together.
+/// Kinds of failures of multi-process programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FailureKind {
-    /// A process or a value did not come in time.
+    /// A process or a value did not arrive in time.
     Timeout,
-    /// A key has a value already.
+    /// A key already has a value.
     AlreadyExists,
-    /// A process, or the coordinator, is gone.
+    /// A process, or the coordinator, has exited or lost its connection.
     PeerLost,
-    /// The processes contradict each other: wrong numbers, unlike trees.
+    /// The processes are inconsistent: wrong numbers or different trees.
     Refused,
     /// [`initialize`] has not been called.
     NotInitialized,
-    /// Anything else, such as an address that cannot be listened on.
+    /// Any other failure, such as an address that cannot be bound.
     Other,
 }
 
@@ -82,7 +81,7 @@ impl FailureKind {
         FailureKind::Other,
     ];
 
-    /// Its number in messages between processes.
+    /// Returns the kind's number in messages between processes.
     fn code(self) -> u8 {
         FailureKind::ALL
             .iter()
@@ -95,53 +94,53 @@ impl FailureKind {
     }
 }
 
-/// What a process does when another one dies.
+/// What a process does when another process fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PeerFailure {
-    /// It prints why and aborts, as in JAX. A collective that waits for a process that
-    /// is gone never ends, so that the process would hang.
+    /// Prints the reason and aborts, as JAX does. A collective that waits for a lost process
+    /// never ends, so the process would hang.
     #[default]
     Abort,
-    /// It goes on; functions of this module fail from then on with the reason.
+    /// Continues; functions of this module then fail with the reason.
     Report,
 }
 
-/// How [`initialize_with`] finds the other processes.
+/// Options of [`initialize_with`].
 ///
-/// What is `None` is taken from the cluster; see [`Cluster`].
+/// Fields that are `None` are taken from the cluster; see [`Cluster`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DistributedOptions {
-    /// Host and port of process 0, such as `10.0.0.1:8476`, as all processes reach it.
-    /// The port must be free there.
+    /// Host and port of process 0, such as `10.0.0.1:8476`, reachable from all processes. The
+    /// port must be free on that host.
     pub coordinator: Option<String>,
     /// Number of processes.
     pub num_processes: Option<usize>,
-    /// This process's number, from 0.
+    /// Index of this process, from 0.
     pub process_id: Option<usize>,
-    /// GPUs that this process uses, by their number on the host; by default all, and
-    /// under Slurm and Open MPI the one with the process's number on the host.
+    /// GPUs that this process uses, by their number on the host. Defaults to all, and under Slurm
+    /// and Open MPI to the one with the process's index on the host.
     pub local_device_ids: Option<Vec<i64>>,
-    /// The cluster to ask; by default the first that is recognised.
+    /// Cluster environment to use. Defaults to the first one that is detected.
     pub cluster: Option<Cluster>,
-    /// Address that process 0 listens on; by default all of its interfaces, or the
-    /// loopback interface if `coordinator` is an address of it.
+    /// Address on which process 0 listens. Defaults to all interfaces, or to the loopback
+    /// interface if `coordinator` is a loopback address.
     pub coordinator_bind_address: Option<String>,
-    /// A number for the hosts that are connected by the fastest network, where CUDA's
-    /// plugin does not find it out; either all processes set it or none.
+    /// Number of the group of hosts that the fastest network connects, if the CUDA plugin does
+    /// not detect it. Set it in all processes or in none.
     pub partition_index: Option<i64>,
-    /// How long processes wait for each other at the start.
+    /// How long processes wait for each other at startup.
     pub initialization_timeout: Duration,
-    /// A process of which nothing is heard for so long is taken for dead.
+    /// How long a process may be silent before it is considered lost.
     pub heartbeat_timeout: Duration,
-    /// How long processes wait for each other at the end.
+    /// How long processes wait for each other at shutdown.
     pub shutdown_timeout: Duration,
-    /// What to do when another process dies.
+    /// What to do when another process fails.
     pub peer_failure: PeerFailure,
 }
 
 impl Default for DistributedOptions {
-    /// Everything from the cluster; 5 minutes for start and end, and 100 seconds of
-    /// silence, as in JAX.
+    /// Takes everything from the cluster. Timeouts are 5 minutes for startup and shutdown, and
+    /// 100 seconds for heartbeats, as in JAX.
     fn default() -> DistributedOptions {
         DistributedOptions {
             coordinator: None,
@@ -159,7 +158,7 @@ impl Default for DistributedOptions {
     }
 }
 
-/// The processes of a program, as this one sees them.
+/// The group of processes, as seen by this process.
 struct Group {
     connection: Arc<Connection>,
     coordinator: Option<Coordinator>,
@@ -169,24 +168,24 @@ struct Group {
 }
 
 static GROUP: Mutex<Option<Arc<Group>>> = Mutex::new(None);
-/// Index and number of processes; they remain after the end.
+/// Index and number of processes; kept after shutdown.
 static PLACE: Mutex<(usize, usize)> = Mutex::new((0, 1));
 
 fn current() -> Option<Arc<Group>> {
     lock(&GROUP).clone()
 }
 
-/// Joins the other processes: `num_processes` in all, of which this is number
-/// `process_id`, and number 0 is at the address `coordinator`.
+/// Connects this process to the others: `num_processes` is their number, `process_id` the index
+/// of this process, and `coordinator` the address of process 0.
 ///
-/// Every process calls it once, before its first array, and it returns when all have.
-/// Before a process ends it calls [`shutdown`]; one that ends without is taken for
-/// dead. JAX's `distributed.initialize`.
+/// Every process calls this once, before its first array; it returns when all processes have
+/// called it. Before a process ends it must call [`shutdown`]; otherwise the others consider it
+/// lost. Corresponds to `jax.distributed.initialize`.
 ///
 /// # Errors
-/// If the runtime is in use already, the address cannot be reached or listened on,
-/// the numbers do not fit those of the other processes, or not all of them come within
-/// 5 minutes; the message names those that are missing.
+/// Returns an error if the runtime is already in use, if the address cannot be reached or bound,
+/// if the numbers do not match those of the other processes, or if not all processes connect
+/// within 5 minutes; the message names the missing processes.
 pub fn initialize(coordinator: &str, num_processes: usize, process_id: usize) -> Result<()> {
     initialize_with(&DistributedOptions {
         coordinator: Some(coordinator.into()),
@@ -196,10 +195,11 @@ pub fn initialize(coordinator: &str, num_processes: usize, process_id: usize) ->
     })
 }
 
-/// [`initialize`] with options, and with what they leave open taken from the cluster.
+/// Same as [`initialize`], with options. Takes fields that are not set from the cluster.
 ///
 /// # Errors
-/// As [`initialize`]; also if something is neither given nor told by the cluster.
+/// Returns an error in the same cases as [`initialize`], and if a field is neither set nor
+/// provided by the cluster.
 ///
 /// ```no_run
 /// use ramie_core::distributed::{self, DistributedOptions};
@@ -270,7 +270,7 @@ fn settle(options: &DistributedOptions) -> Result<(Place, Option<Vec<i64>>)> {
         Some(cluster) => Some(cluster),
         None => around.detect(),
     };
-    /// What is given, else what the cluster says.
+    /// Returns the given value, or else asks the cluster for it.
     fn or<T>(
         given: Option<T>,
         name: &str,
@@ -312,7 +312,7 @@ fn settle(options: &DistributedOptions) -> Result<(Place, Option<Vec<i64>>)> {
         )));
     }
     let mut local_device_ids = options.local_device_ids.clone();
-    // Where all is given, the launcher is not asked for anything.
+    // If all fields are set, the launcher is not consulted.
     if local_device_ids.is_none() && options.process_id.is_none() {
         let local = cluster
             .map_or(Ok(None), |c| around.local(c))
@@ -330,8 +330,8 @@ fn settle(options: &DistributedOptions) -> Result<(Place, Option<Vec<i64>>)> {
     Ok((place, local_device_ids))
 }
 
-/// Takes the coordinator's port: on the loopback interface for an address of it, else
-/// on all interfaces.
+/// Binds the coordinator's port: on the loopback interface for a loopback address, otherwise on
+/// all interfaces.
 fn listen(coordinator: &str, bind: Option<&str>) -> Result<TcpListener> {
     let refuse = |address: &str, error: std::io::Error| {
         failed(
@@ -358,12 +358,12 @@ fn listen(coordinator: &str, bind: Option<&str>) -> Result<TcpListener> {
         .map_err(|e| refuse(coordinator, e))
 }
 
-/// Leaves the other processes: waits until all have called this, so that none is taken
-/// for dead, and ends the coordinator. It does nothing without [`initialize`].
+/// Disconnects from the other processes: waits until all have called this, so that none is
+/// considered lost, and stops the coordinator. Does nothing without [`initialize`].
 ///
 /// # Errors
-/// If not all processes come in time; the message names those that are missing. The
-/// process has left in any case.
+/// Returns an error if not all processes call this in time; the message names the missing
+/// processes. This process is disconnected in any case.
 pub fn shutdown() -> Result<()> {
     let Some(group) = lock(&GROUP).take() else {
         return Ok(());
@@ -381,25 +381,25 @@ pub fn shutdown() -> Result<()> {
     result.map(|_| ())
 }
 
-/// Whether this process has joined others, and has not left them.
+/// Returns whether this process is connected to others.
 pub fn is_initialized() -> bool {
     lock(&GROUP).is_some()
 }
 
-/// This process's number: 0 without [`initialize`].
+/// Returns the index of this process; 0 without [`initialize`].
 pub fn process_index() -> usize {
     lock(&PLACE).0
 }
 
-/// The number of processes: 1 without [`initialize`].
+/// Returns the number of processes; 1 without [`initialize`].
 pub fn process_count() -> usize {
     lock(&PLACE).1
 }
 
-/// The devices of this process, whose elements it can read.
+/// Returns the devices of this process, whose elements it can read.
 ///
 /// # Panics
-/// If there is no working plugin.
+/// Panics if there is no working plugin.
 #[track_caller]
 pub fn local_devices() -> &'static [Device] {
     match crate::runtime::runtime() {
@@ -408,10 +408,10 @@ pub fn local_devices() -> &'static [Device] {
     }
 }
 
-/// The table of values that the processes share.
+/// Returns the table of values that the processes share.
 ///
 /// # Errors
-/// Without [`initialize`].
+/// Returns an error without [`initialize`].
 pub fn key_value_store() -> Result<KeyValueStore> {
     match current() {
         Some(group) => Ok(KeyValueStore::new(group.connection.clone(), "user")),
@@ -423,7 +423,7 @@ pub fn key_value_store() -> Result<KeyValueStore> {
     }
 }
 
-/// Makes the client: one that knows the devices of all processes, where the plugin can.
+/// Creates the client, which knows the devices of all processes if the plugin supports it.
 pub(crate) fn create_client(
     plugin: &Plugin,
     platform: Platform,
@@ -447,8 +447,8 @@ pub(crate) fn create_client(
             let store = KeyValueStore::new(group.connection.clone(), "plugin");
             Client::with_key_value_store(plugin, &options, store)?
         }
-        // TPUs find each other through their own runtime, which reads the variables of
-        // the hosts.
+        // TPU hosts find each other through their own runtime, which reads the hosts' environment
+        // variables.
         Platform::Tpu => Client::new(plugin, &options)?,
         Platform::Cpu => {
             tracing::warn!(

@@ -1,23 +1,23 @@
-//! What processes and the coordinator say to each other: frames of a length and a
+//! The protocol between processes and the coordinator: frames that consist of a length and a
 //! message.
 //!
-//! Numbers are little-endian; texts and values are their length in 4 bytes, then
-//! their bytes. A message is one byte that says which, then its fields in order.
+//! Numbers are little-endian; strings and values are encoded as their length in 4 bytes and their
+//! bytes. A message is one byte that identifies its kind, followed by its fields in order.
 
 use super::FailureKind;
 use std::io::{self, Read, Write};
 
 /// The first field of the first message.
 pub(super) const MAGIC: &str = "ramie distributed 1";
-/// The longest message.
+/// Maximum length of a message.
 pub(super) const LONGEST: usize = 256 << 20;
-/// The longest message of somebody who has not said who it is.
+/// Maximum length of the first message of a connection.
 pub(super) const LONGEST_HELLO: usize = 256;
 
-/// What a process asks of the coordinator.
+/// A process's request to the coordinator.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Request {
-    /// The first message: who this is, and how long it waits for the others.
+    /// The first message: the process's index, and how long it waits for the others.
     Hello {
         process: u32,
         count: u32,
@@ -30,54 +30,54 @@ pub(super) enum Request {
         value: Vec<u8>,
         overwrite: bool,
     },
-    /// Waits for a key.
+    /// Waits for a key, and returns its value.
     Get {
         id: u64,
         key: String,
         timeout_ms: u64,
     },
-    /// Asks for a key.
+    /// Returns the value of a key, if it has one.
     TryGet { id: u64, key: String },
-    /// Removes a key, and all below it.
+    /// Removes a key, and all keys below it.
     Delete { id: u64, key: String },
-    /// Waits until all processes are at this barrier.
+    /// Waits until all processes reach this barrier.
     Barrier {
         id: u64,
         name: String,
         timeout_ms: u64,
     },
-    /// This process lives.
+    /// Reports that this process is alive.
     Heartbeat,
-    /// Waits until all processes want to end.
+    /// Waits until all processes want to shut down.
     Goodbye { id: u64, timeout_ms: u64 },
 }
 
-/// What the coordinator answers.
+/// The coordinator's reply.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Reply {
-    /// All processes are there.
+    /// All processes have connected.
     Welcome,
-    /// A process cannot take part.
+    /// The process was rejected.
     Refused { kind: FailureKind, message: String },
-    /// It has happened.
+    /// The request was performed.
     Done { id: u64 },
     /// The value of a key.
     Value { id: u64, value: Vec<u8> },
     /// The key has no value.
     Absent { id: u64 },
-    /// It cannot be.
+    /// The request failed.
     Failed {
         id: u64,
         kind: FailureKind,
         message: String,
     },
-    /// The coordinator lives.
+    /// Reports that the coordinator is alive.
     Alive,
-    /// Another process is gone, and nothing will work any more.
+    /// Another process is lost, and no further request can succeed.
     Lost { message: String },
 }
 
-/// A message that is none.
+/// The error for bytes that are not a valid message.
 #[derive(Debug, PartialEq)]
 pub(super) struct Malformed;
 
@@ -87,7 +87,7 @@ impl From<Malformed> for io::Error {
     }
 }
 
-/// Writes fields.
+/// An encoder of fields.
 struct Encoder(Vec<u8>);
 
 impl Encoder {
@@ -112,7 +112,7 @@ impl Encoder {
     }
 }
 
-/// Reads fields.
+/// A decoder of fields.
 struct Decoder<'a>(&'a [u8]);
 
 impl<'a> Decoder<'a> {
@@ -142,7 +142,7 @@ impl<'a> Decoder<'a> {
     fn kind(&mut self) -> Result<FailureKind, Malformed> {
         FailureKind::from_code(self.u8()?).ok_or(Malformed)
     }
-    /// The message, if it ends here.
+    /// Returns the message, if no bytes remain.
     fn end<T>(self, message: T) -> Result<T, Malformed> {
         self.0.is_empty().then_some(message).ok_or(Malformed)
     }
@@ -236,7 +236,7 @@ impl Request {
 }
 
 impl Reply {
-    /// The request it answers.
+    /// Returns the request to which this is the reply.
     pub(super) fn id(&self) -> Option<u64> {
         match self {
             Reply::Done { id }
@@ -302,15 +302,15 @@ pub(super) fn write_frame(mut to: impl Write, message: &[u8]) -> io::Result<()> 
         .ok()
         .filter(|n| *n as usize <= LONGEST)
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "a message too long"))?;
-    // One write, so that small messages are one packet.
+    // A single write, so that small messages are one packet.
     let mut frame = Vec::with_capacity(4 + message.len());
     frame.extend(length.to_le_bytes());
     frame.extend(message);
     to.write_all(&frame)
 }
 
-/// Waits for one message of at most this length. Memory is taken as bytes arrive, so
-/// that a false length costs none.
+/// Reads one message of at most this length. Memory is allocated as bytes arrive, so that a false
+/// length allocates nothing.
 pub(super) fn read_frame(mut from: impl Read, longest: usize) -> io::Result<Vec<u8>> {
     let mut length = [0; 4];
     from.read_exact(&mut length)?;
@@ -466,7 +466,7 @@ mod tests {
         }
         let long = read_frame(&sent[..], 4).unwrap_err();
         assert_eq!(long.kind(), io::ErrorKind::InvalidData);
-        // What a web browser says is a length of more than a gigabyte.
+        // The first bytes of an HTTP request decode to a length of more than a gigabyte.
         let stray = read_frame(&b"GET / HTTP/1.1"[..], LONGEST_HELLO).unwrap_err();
         assert_eq!(stray.kind(), io::ErrorKind::InvalidData);
     }

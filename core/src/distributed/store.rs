@@ -1,4 +1,4 @@
-//! Values that all processes see, and barriers between them.
+//! Values shared by all processes, and barriers between processes.
 
 use super::FailureKind;
 use super::connection::{Connection, failed};
@@ -8,16 +8,16 @@ use ramie_pjrt::{ErrorCode, KeyValueError};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A table of values that all processes of the program see: of what one process sets,
-/// the others can wait for. It is meant for small things such as addresses, names and
-/// settings, and lives in process 0.
+/// A table of values shared by all processes of the program: processes can wait for keys that
+/// others set. It is meant for small values such as addresses, names and settings, and is stored
+/// in process 0.
 ///
-/// Got from [`key_value_store`](super::key_value_store).
+/// Returned by [`key_value_store`](super::key_value_store).
 #[derive(Clone)]
 pub struct KeyValueStore {
     connection: Arc<Connection>,
-    /// In front of all keys with a slash, so that users of the table do not meet. Messages
-    /// leave it out.
+    /// Prefix of all keys, followed by a slash, which separates the users of the table. Messages
+    /// omit it.
     prefix: &'static str,
 }
 
@@ -35,7 +35,7 @@ fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The coordinator answered something else than was asked.
+/// Returns the error for a reply of the wrong kind.
 fn confused() -> Error {
     failed(FailureKind::Other, "an answer to another question")
 }
@@ -65,8 +65,8 @@ impl KeyValueStore {
     /// Sets a key that has no value yet.
     ///
     /// # Errors
-    /// [`FailureKind::AlreadyExists`] if it has one; [`FailureKind::PeerLost`] if a
-    /// process is gone.
+    /// Returns [`FailureKind::AlreadyExists`] if the key has a value, and
+    /// [`FailureKind::PeerLost`] if a process is lost.
     pub fn put(&self, key: &str, value: &[u8]) -> Result<()> {
         self.set(key, value, false)
     }
@@ -74,7 +74,7 @@ impl KeyValueStore {
     /// Sets a key, whether or not it has a value.
     ///
     /// # Errors
-    /// [`FailureKind::PeerLost`] if a process is gone.
+    /// Returns [`FailureKind::PeerLost`] if a process is lost.
     pub fn put_overwrite(&self, key: &str, value: &[u8]) -> Result<()> {
         self.set(key, value, true)
     }
@@ -82,8 +82,8 @@ impl KeyValueStore {
     /// Waits until some process has set this key, and returns its value.
     ///
     /// # Errors
-    /// [`FailureKind::Timeout`] if none has within this time;
-    /// [`FailureKind::PeerLost`] if a process is gone.
+    /// Returns [`FailureKind::Timeout`] if no process sets it within `timeout`, and
+    /// [`FailureKind::PeerLost`] if a process is lost.
     pub fn get(&self, key: &str, timeout: Duration) -> Result<Vec<u8>> {
         let reply = self.connection.demand(|id| Request::Get {
             id,
@@ -96,10 +96,10 @@ impl KeyValueStore {
         }
     }
 
-    /// The value of a key, if it has one.
+    /// Returns the value of a key, if it has one.
     ///
     /// # Errors
-    /// [`FailureKind::PeerLost`] if a process is gone.
+    /// Returns [`FailureKind::PeerLost`] if a process is lost.
     pub fn try_get(&self, key: &str) -> Result<Option<Vec<u8>>> {
         let reply = self.connection.demand(|id| Request::TryGet {
             id,
@@ -112,10 +112,10 @@ impl KeyValueStore {
         }
     }
 
-    /// Removes a key, and all keys that begin with it and a slash.
+    /// Removes a key, and all keys that start with it followed by a slash.
     ///
     /// # Errors
-    /// [`FailureKind::PeerLost`] if a process is gone.
+    /// Returns [`FailureKind::PeerLost`] if a process is lost.
     pub fn delete(&self, key: &str) -> Result<()> {
         let reply = self.connection.demand(|id| Request::Delete {
             id,
@@ -124,13 +124,13 @@ impl KeyValueStore {
         reply.map(|_| ())
     }
 
-    /// Waits until every process is at the barrier of this name. The name can be used
-    /// again afterwards.
+    /// Waits until every process reaches the barrier of this name. The name can be reused
+    /// afterwards.
     ///
     /// # Errors
-    /// [`FailureKind::Timeout`] if some process has not come within this time; the
-    /// message names it, and all processes that are at the barrier get the error.
-    /// [`FailureKind::PeerLost`] if a process is gone.
+    /// Returns [`FailureKind::Timeout`] if some process does not arrive within `timeout`; the
+    /// message names it, and all processes at the barrier get the error. Returns
+    /// [`FailureKind::PeerLost`] if a process is lost.
     pub fn barrier(&self, name: &str, timeout: Duration) -> Result<()> {
         let reply = self.connection.demand(|id| Request::Barrier {
             id,
@@ -141,7 +141,7 @@ impl KeyValueStore {
     }
 }
 
-/// An error as plugins know them.
+/// Converts an error to a plugin's error.
 fn for_plugin(error: Error) -> KeyValueError {
     let code = match &error {
         Error::Distributed { kind, .. } => match kind {
@@ -159,7 +159,7 @@ fn for_plugin(error: Error) -> KeyValueError {
     }
 }
 
-/// What a plugin's processes tell each other.
+/// The store through which a plugin's processes communicate.
 impl ramie_pjrt::KeyValueStore for KeyValueStore {
     fn get(&self, key: &str, timeout: Duration) -> Result<Vec<u8>, KeyValueError> {
         KeyValueStore::get(self, key, timeout).map_err(for_plugin)

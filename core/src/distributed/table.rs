@@ -1,5 +1,5 @@
-//! What the coordinator knows: processes, values, and who waits for what. It does no
-//! input or output: events go in, replies come out.
+//! The coordinator's state: processes, values, and waiting requests. It performs no input or
+//! output: it receives events and returns replies.
 
 use super::FailureKind;
 use super::protocol::{Reply, Request};
@@ -9,47 +9,47 @@ use std::time::{Duration, Instant};
 /// The coordinator's state.
 pub(super) struct Table {
     members: Vec<Member>,
-    /// Whether all processes have been there at once.
+    /// Whether all processes have connected.
     started: bool,
     heartbeat_timeout: Duration,
     values: BTreeMap<String, Vec<u8>>,
     getters: Vec<Waiter>,
     barriers: BTreeMap<String, Vec<Waiter>>,
-    /// Why nothing works any more.
+    /// The failure that ended the program, if any.
     failure: Option<String>,
-    /// Replies to be sent, each with its process.
+    /// Replies to send, each with its process.
     outbox: Vec<(usize, Reply)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 enum Member {
-    /// Not there yet.
+    /// Has not connected yet.
     Awaited,
-    /// Waits for the others since it has joined.
+    /// Has joined, and waits for the others.
     Joined {
         from: String,
         since: Instant,
         deadline: Instant,
     },
-    /// At work.
+    /// Takes part in the program.
     Here { from: String, heard: Instant },
-    /// Has said goodbye.
+    /// Has shut down.
     Left,
-    /// Died.
+    /// Has failed.
     Lost,
 }
 
-/// A request that is answered later.
+/// A request whose reply is pending.
 struct Waiter {
     process: usize,
     id: u64,
-    /// A key; for barriers, which have a name of their own, empty.
+    /// The key; empty for barriers, which are identified by their name.
     key: String,
     since: Instant,
     deadline: Instant,
 }
 
-/// The barrier that ends all.
+/// Name of the barrier at shutdown.
 const GOODBYE: &str = "\0goodbye";
 
 impl Table {
@@ -66,15 +66,15 @@ impl Table {
         }
     }
 
-    /// The replies since this was last called.
+    /// Returns the replies since the last call.
     pub(super) fn take_replies(&mut self) -> Vec<(usize, Reply)> {
         std::mem::take(&mut self.outbox)
     }
 
-    /// A process says who it is.
+    /// Registers a process that connects.
     ///
     /// # Errors
-    /// Why it cannot take part.
+    /// Returns an error if the process is rejected.
     pub(super) fn join(
         &mut self,
         process: u32,
@@ -130,13 +130,13 @@ impl Table {
         Ok(process)
     }
 
-    /// A process asks for something.
+    /// Handles a request of a process.
     pub(super) fn request(&mut self, process: usize, request: Request, now: Instant) {
         self.heard(process, now);
         let after = |ms: u64| now + Duration::from_millis(ms.min(FAR_MS));
         let reply = match (request, &self.failure) {
             (Request::Heartbeat, _) => Reply::Alive,
-            // A process that ends needs nobody.
+            // Shutting down succeeds although another process has failed.
             (Request::Goodbye { id, .. }, Some(_)) => {
                 self.members[process] = Member::Left;
                 Reply::Done { id }
@@ -285,10 +285,10 @@ impl Table {
         }
     }
 
-    /// The connection to a process has ended.
+    /// Handles the end of a process's connection.
     pub(super) fn lost(&mut self, process: usize, why: &str) {
         match self.members[process] {
-            // It gave up before the program began; another may take its place.
+            // It disconnected before the program started; another process may replace it.
             Member::Joined { .. } if !self.started => self.members[process] = Member::Awaited,
             Member::Joined { .. } | Member::Here { .. } => {
                 self.members[process] = Member::Lost;
@@ -299,16 +299,16 @@ impl Table {
         }
     }
 
-    /// Ends the program for all: what waits now or comes later fails.
+    /// Ends the program for all processes: pending and later requests fail.
     pub(super) fn fail(&mut self, why: &str) {
         if self.failure.is_some() {
             return;
         }
         self.failure = Some(why.into());
-        // This ends all that a process waits for.
+        // `Lost` below answers all pending requests.
         self.barriers.clear();
         self.getters.clear();
-        // Process 0 last: it may abort at once, and the coordinator with it.
+        // Process 0 is last: it may abort immediately, and the coordinator with it.
         for (process, member) in self.members.iter().enumerate().rev() {
             if matches!(member, Member::Joined { .. } | Member::Here { .. }) {
                 let message = why.into();
@@ -317,7 +317,7 @@ impl Table {
         }
     }
 
-    /// Tells those whose time is over, and finds processes that are silent.
+    /// Answers requests whose deadline has passed, and detects silent processes.
     pub(super) fn expire(&mut self, now: Instant) {
         self.expire_joins(now);
         let (late, others) = std::mem::take(&mut self.getters)
@@ -378,8 +378,8 @@ impl Table {
         }
     }
 
-    /// One process that has waited long enough ends a barrier for all at it, so that
-    /// they agree on what has happened.
+    /// Fails barriers with a request whose deadline has passed, for all processes at the barrier,
+    /// so that they agree on the outcome.
     fn expire_barriers(&mut self, now: Instant) {
         let late: Vec<String> = self
             .barriers
@@ -410,7 +410,7 @@ impl Table {
         }
     }
 
-    /// Where processes wait that are missing elsewhere.
+    /// Describes the barriers at which the missing processes wait instead.
     fn elsewhere(&self, missing: &[usize]) -> String {
         let mut text = String::new();
         for (name, at) in &self.barriers {
@@ -428,14 +428,14 @@ impl Table {
         text
     }
 
-    /// The processes of a kind, in words.
+    /// Formats the processes that satisfy a condition.
     fn which(&self, is: impl Fn(&Member) -> bool) -> String {
         let all = self.members.iter().enumerate();
         let these: Vec<usize> = all.filter(|(_, m)| is(m)).map(|(p, _)| p).collect();
         processes(&these)
     }
 
-    /// When [`expire`](Table::expire) next has something to do.
+    /// Returns when [`expire`](Table::expire) must be called next.
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         let waiters = self.getters.iter().chain(self.barriers.values().flatten());
         let members = self.members.iter().filter_map(|m| match m {
@@ -447,10 +447,10 @@ impl Table {
     }
 }
 
-/// The longest timeout: a year. Longer ones could not be added to a time.
+/// The longest timeout: one year. Adding a longer one to a time could overflow.
 const FAR_MS: u64 = 365 * 24 * 3600 * 1000;
 
-/// A key or name without the user of the table in front: see `KeyValueStore`.
+/// Returns a key or name without the prefix of the table's user; see `KeyValueStore`.
 fn plain(key: &str) -> &str {
     key.split_once('/').map_or(key, |(_, name)| name)
 }
@@ -462,7 +462,7 @@ fn title(name: &str) -> String {
     }
 }
 
-/// `process 3`, `processes 1 and 2`, …; long lists are cut.
+/// Formats a list such as `process 3` or `processes 1 and 2`; truncates long lists.
 pub(super) fn processes(ids: &[usize]) -> String {
     const SHOWN: usize = 16;
     let word = |ids: &[usize]| ids.iter().map(ToString::to_string).collect::<Vec<_>>();

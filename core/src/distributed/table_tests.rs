@@ -20,7 +20,7 @@ impl Test {
         }
     }
 
-    /// All processes have joined.
+    /// Returns a table in which all processes have joined.
     fn started(count: usize) -> Test {
         let mut test = Test::new(count);
         for process in 0..count {
@@ -105,7 +105,7 @@ impl Test {
     }
 }
 
-/// The process, kind and words of each failure.
+/// Returns the process, kind and message of each failure.
 fn failures(replies: Vec<(usize, Reply)>) -> Vec<(usize, FailureKind, String)> {
     let failure = |(process, reply)| match reply {
         Reply::Failed { kind, message, .. } | Reply::Refused { kind, message } => {
@@ -159,7 +159,7 @@ fn missing_processes_are_named_and_may_come_again() {
     let late = failures(test.after(1));
     let expected = "processes 0, 2 and 3 of 4 did not join within 3.0s";
     assert_eq!(late, [(1, FailureKind::Timeout, expected.into())]);
-    // One that gives up before the start leaves its place to another.
+    // A process that disconnects before the start can be replaced.
     test.join(2, 4).unwrap();
     test.table.lost(2, "closed");
     for process in [0, 1, 3, 2] {

@@ -1,4 +1,4 @@
-//! What this process does, as events with a beginning and an end.
+//! Recording of this process's activity, as events with a start and a duration.
 
 use crate::lock::lock;
 use std::cell::Cell;
@@ -22,11 +22,11 @@ struct Record {
 #[derive(Clone, Debug)]
 pub(crate) struct Event {
     pub name: String,
-    /// What is known beside.
+    /// Additional named values.
     pub details: Vec<(&'static str, String)>,
     pub thread: u64,
     pub thread_name: String,
-    /// After the beginning of the trace.
+    /// Time since the start of the trace.
     pub start: Duration,
     pub duration: Duration,
 }
@@ -49,7 +49,7 @@ impl Event {
     }
 }
 
-/// An event under way; it ends when this is dropped.
+/// A running event, which ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Span {
     event: Event,
@@ -60,7 +60,7 @@ fn record() -> MutexGuard<'static, Option<Record>> {
     lock(&RECORD)
 }
 
-/// Begins recording. With `waiting` programs are waited for.
+/// Starts recording. With `waiting`, calls wait for their programs.
 pub(super) fn start(waiting: bool) {
     *record() = Some(Record {
         begin: Instant::now(),
@@ -71,7 +71,7 @@ pub(super) fn start(waiting: bool) {
     RECORDING.store(true, Ordering::Release);
 }
 
-/// Ends recording: when it began, and what was recorded.
+/// Stops recording; returns the start time and the events.
 pub(super) fn stop() -> (SystemTime, Vec<Event>) {
     RECORDING.store(false, Ordering::Release);
     WAITING.store(false, Ordering::Relaxed);
@@ -81,18 +81,18 @@ pub(super) fn stop() -> (SystemTime, Vec<Event>) {
     }
 }
 
-/// Whether a trace is being taken.
+/// Returns whether a trace is being recorded.
 #[inline]
 pub(crate) fn is_recording() -> bool {
     RECORDING.load(Ordering::Acquire)
 }
 
-/// Whether programs are to be waited for, so that their events last as long.
+/// Returns whether calls must wait for their programs, so that the events include the execution.
 pub(crate) fn waits() -> bool {
     WAITING.load(Ordering::Relaxed)
 }
 
-/// Begins an event, if a trace is being taken.
+/// Starts an event if a trace is being recorded.
 pub(crate) fn span(event: impl FnOnce() -> Event) -> Option<Span> {
     is_recording().then(|| Span {
         event: event(),
@@ -104,7 +104,7 @@ impl Drop for Span {
     fn drop(&mut self) {
         let end = Instant::now();
         let mut record = record();
-        // An event that began before the trace does not belong to it.
+        // Events that started before the trace are dropped.
         let Some(record) = record.as_mut().filter(|r| r.begin <= self.begin) else {
             return;
         };

@@ -1,4 +1,4 @@
-//! The files of a trace: XProf's `XSpace` message, and Chrome's JSON.
+//! Trace files: XProf's `XSpace` message and Chrome's JSON format.
 
 use super::events::Event;
 use crate::{Error, Result};
@@ -8,16 +8,16 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Where a trace was written.
+/// Paths of the files of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceFiles {
-    /// For XProf and TensorBoard: `plugins/profile/<time>/<host>.xplane.pb`.
+    /// File for XProf and TensorBoard: `plugins/profile/<time>/<host>.xplane.pb`.
     pub xplane: PathBuf,
-    /// For Perfetto and Chrome: `<host>.trace.json` beside it.
+    /// File for Perfetto and Chrome, in the same directory: `<host>.trace.json`.
     pub json: PathBuf,
 }
 
-/// Writes both files. `space` is what the plugin recorded.
+/// Writes both files. `space` contains the plugin's recording.
 pub(super) fn write(
     folder: &Path,
     begin: SystemTime,
@@ -41,14 +41,14 @@ pub(super) fn write(
         path: run.clone(),
         message: format!("the folder for a trace could not be made: {e}"),
     })?;
-    // Messages one after the other are one message with the planes of both.
+    // Concatenated protobuf messages are one message with the planes of both.
     let own = own_space(begin, events, &host);
     put(&files.xplane, &[space, &own].concat())?;
     put(&files.json, json(events).as_bytes())?;
     Ok(files)
 }
 
-/// The machine's name.
+/// Returns the host name.
 fn host() -> String {
     let named = std::fs::read_to_string("/proc/sys/kernel/hostname")
         .ok()
@@ -72,10 +72,10 @@ fn host() -> String {
     }
 }
 
-/// `2026_11_21_13_05_09`, the time in UTC.
+/// Formats a time in UTC, such as `2026_11_21_13_05_09`.
 fn date(seconds: u64) -> String {
     let (days, rest) = (seconds / 86400, seconds % 86400);
-    // The civil calendar, in eras of 400 years that begin in March.
+    // Gregorian calendar, computed in eras of 400 years that start in March.
     let day = days + 719_468;
     let (era, of_era) = (day / 146_097, day % 146_097);
     let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -96,7 +96,7 @@ fn date(seconds: u64) -> String {
     )
 }
 
-/// Threads and their events.
+/// Groups events by thread.
 fn by_thread(events: &[Event]) -> BTreeMap<u64, Vec<&Event>> {
     let mut threads: BTreeMap<u64, Vec<&Event>> = BTreeMap::new();
     for event in events {
@@ -112,7 +112,7 @@ fn picoseconds(time: Duration) -> u64 {
     (time.as_nanos() * 1000) as u64
 }
 
-/// The numbers of names, in order of their first use, from 1.
+/// Numbers for names, in order of their first use, starting at 1.
 #[derive(Default)]
 struct Names(Vec<String>);
 
@@ -125,7 +125,7 @@ impl Names {
         self.0.len() as u64
     }
 
-    /// As a map from number to a message of number and name.
+    /// Writes the names as a protobuf map from number to a message of number and name.
     fn write(&self, field: u32, plane: &mut ProtoWriter) {
         for (i, name) in self.0.iter().enumerate() {
             let number = i as u64 + 1;
@@ -140,7 +140,7 @@ impl Names {
     }
 }
 
-/// An `XSpace` with one plane: the threads of this process.
+/// Returns an `XSpace` with one plane: the threads of this process.
 fn own_space(begin: Duration, events: &[Event], host: &str) -> Vec<u8> {
     let (mut names, mut details) = (Names::default(), Names::default());
     let mut plane = ProtoWriter::default();
@@ -177,7 +177,7 @@ fn own_space(begin: Duration, events: &[Event], host: &str) -> Vec<u8> {
     space.0
 }
 
-/// Chrome's trace format, times in microseconds.
+/// Formats events in Chrome's trace format, with times in microseconds.
 fn json(events: &[Event]) -> String {
     let mut text = String::from("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
     let process = std::process::id();
@@ -212,7 +212,7 @@ fn json(events: &[Event]) -> String {
     text
 }
 
-/// A string of JSON.
+/// Quotes a JSON string.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

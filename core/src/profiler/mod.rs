@@ -1,10 +1,9 @@
-//! Traces of where time goes (`jax.profiler`).
+//! Profiling: traces of where a program spends its time (`jax.profiler`).
 //!
-//! A trace records what this process does, on every thread: tracing, lowering,
-//! compiling and running programs, and what the program annotates. A plugin with
-//! a profiler (CUDA, TPU) adds what its devices do. Two files are written for
-//! it: one that XProf and TensorBoard open, and one for Perfetto
-//! (<https://ui.perfetto.dev>) and Chrome.
+//! A trace records the activity of this process on every thread: tracing, lowering, compiling and
+//! running programs, and the program's annotations. A plugin with a profiler (CUDA, TPU) adds the
+//! activity of its devices. Each trace is written to two files: one for XProf and TensorBoard,
+//! and one for Perfetto (<https://ui.perfetto.dev>) and Chrome.
 //!
 //! ```no_run
 //! use ramie_core::{Array, jit, profiler};
@@ -32,10 +31,10 @@ use ramie_pjrt::Profiler;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
-/// The trace being taken.
+/// A trace that is being recorded.
 struct Session {
     folder: PathBuf,
-    /// The plugin's part.
+    /// The plugin's profiler.
     device: Option<Profiler>,
 }
 
@@ -45,14 +44,15 @@ fn session() -> MutexGuard<'static, Option<Session>> {
     lock(&SESSION)
 }
 
-/// Starts a trace that [`stop_trace`] ends (`jax.profiler.start_trace`). Its
-/// files will be in `folder`, in the layout of TensorBoard.
+/// Starts a trace, which [`stop_trace`] ends (`jax.profiler.start_trace`). Its files are written
+/// to the directory `folder`, in TensorBoard's layout.
 ///
-/// While a trace is taken on a CPU, which has no profiler of its own, a call
-/// waits until its program has run, so that its event shows how long that took.
+/// The CPU plugin has no profiler: while a trace is recorded on a CPU, each call waits until its
+/// program has run, so that its event shows the execution time.
 ///
 /// # Errors
-/// If a trace is being taken already, or the plugin's profiler does not start.
+/// Returns an error if a trace is already being recorded, or if the plugin's profiler does not
+/// start.
 pub fn start_trace(folder: impl AsRef<Path>) -> Result<()> {
     let mut session = session();
     if session.is_some() {
@@ -69,10 +69,10 @@ pub fn start_trace(folder: impl AsRef<Path>) -> Result<()> {
     Ok(())
 }
 
-/// Ends the trace and writes its files (`jax.profiler.stop_trace`).
+/// Stops the trace and writes its files (`jax.profiler.stop_trace`).
 ///
 /// # Errors
-/// If no trace is being taken, or the files cannot be written.
+/// Returns an error if no trace is being recorded, or if the files cannot be written.
 pub fn stop_trace() -> Result<TraceFiles> {
     let Some(Session { folder, device }) = session().take() else {
         return Err(Error::Configuration(
@@ -80,20 +80,20 @@ pub fn stop_trace() -> Result<TraceFiles> {
                 .into(),
         ));
     };
-    // What is under way belongs to the trace.
+    // Running programs belong to the trace.
     runtime::runtime()?.client().wait();
     let (begin, events) = events::stop();
     let space = device.map(Profiler::stop).transpose()?.unwrap_or_default();
     files::write(&folder, begin, &events, &space)
 }
 
-/// Takes a trace of `f` and writes it into `folder` (`jax.profiler.trace`). Gives
-/// the result of `f`, and where the files are.
+/// Records a trace of `f` and writes it to the directory `folder` (`jax.profiler.trace`). Returns
+/// the result of `f`, and the paths of the files.
 ///
 /// # Errors
-/// As [`start_trace`] and [`stop_trace`].
+/// Returns an error in the same cases as [`start_trace`] and [`stop_trace`].
 pub fn trace<R>(folder: impl AsRef<Path>, f: impl FnOnce() -> R) -> Result<(R, TraceFiles)> {
-    /// Ends the trace also when `f` panics.
+    /// Stops the trace even if `f` panics.
     struct Stop;
     impl Drop for Stop {
         fn drop(&mut self) {
@@ -109,9 +109,8 @@ pub fn trace<R>(folder: impl AsRef<Path>, f: impl FnOnce() -> R) -> Result<(R, T
     Ok((result, stop_trace()?))
 }
 
-/// An event of the trace, from here until it is dropped
-/// (`jax.profiler.TraceAnnotation`). It costs next to nothing where no trace is
-/// being taken.
+/// An event of the trace, which lasts until this is dropped (`jax.profiler.TraceAnnotation`). The
+/// cost is negligible if no trace is being recorded.
 ///
 /// ```
 /// use ramie_core::profiler::TraceAnnotation;
@@ -125,26 +124,25 @@ pub fn trace<R>(folder: impl AsRef<Path>, f: impl FnOnce() -> R) -> Result<(R, T
 pub struct TraceAnnotation(#[allow(dead_code)] Option<events::Span>);
 
 impl TraceAnnotation {
-    /// Begins an event.
+    /// Starts an event.
     pub fn new(name: &str) -> TraceAnnotation {
         TraceAnnotation(span(|| Event::named(name)))
     }
 }
 
-/// The event of one step of training (`jax.profiler.StepTraceAnnotation`), with
-/// its number.
+/// The event of one training step (`jax.profiler.StepTraceAnnotation`), with its step number.
 #[derive(Debug)]
 #[must_use = "the event ends when this is dropped"]
 pub struct StepTraceAnnotation(#[allow(dead_code)] Option<events::Span>);
 
 impl StepTraceAnnotation {
-    /// Begins a step.
+    /// Starts a step.
     pub fn new(name: &str, step: usize) -> StepTraceAnnotation {
         StepTraceAnnotation(span(|| Event::named(name).with("step_num", step)))
     }
 }
 
-/// The result of `f`, as an event of the trace (`jax.profiler.annotate_function`).
+/// Runs `f` as an event of the trace and returns its result (`jax.profiler.annotate_function`).
 ///
 /// ```
 /// use ramie_core::profiler::annotate_function;
