@@ -1,19 +1,19 @@
-//! Small arrays of one value, without a program.
+//! Small arrays filled with one value, without compiling a program.
 
 use crate::prim::Primitive;
 use crate::prim::shape::BroadcastInDim;
 use crate::{Array, Result, runtime};
 use ramie_pjrt::Device;
 
-/// The most bytes that are filled on the host. Larger arrays are filled by the
-/// device, which is worth compiling a program for.
+/// Maximum number of bytes filled on the host. Larger arrays are filled by the device, which is
+/// worth compiling a program.
 const SMALL: usize = 1 << 16;
 
-/// The result of repeating a scalar of the host to a small array on `device`;
-/// `None` for every other operation.
+/// Returns the result of broadcasting a host scalar to a small array on `device`; `None` for any
+/// other operation.
 ///
-/// A program for it would be one more for each shape, and at first use takes some
-/// ten milliseconds to compile.
+/// A program for it would be compiled for each shape, which takes about ten milliseconds at the
+/// first use.
 pub(crate) fn small(
     primitive: &dyn Primitive,
     args: &[&Array],

@@ -11,8 +11,8 @@ fn fold(a: u64, b: u64) -> u64 {
     (wide as u64) ^ ((wide >> 64) as u64)
 }
 
-/// Bytes as words of eight, the last filled with zeros, and how many bytes of
-/// each count.
+/// Splits bytes into words of eight, the last padded with zeros; also returns the number of bytes
+/// in each.
 pub fn words(bytes: &[u8]) -> impl Iterator<Item = (u64, usize)> + '_ {
     bytes.chunks(8).map(|chunk| {
         let mut word = [0; 8];
@@ -51,8 +51,8 @@ impl Hasher for FastHasher {
 /// A table with [`FastHasher`].
 pub type FastMap<K, V> = std::collections::HashMap<K, V, std::hash::BuildHasherDefault<FastHasher>>;
 
-/// Two independent lanes: 128 bits, so that two signatures of a process never
-/// meet by chance.
+/// A hasher with two independent lanes: 128 bits, so that two signatures of a process never
+/// collide by chance.
 #[derive(Clone, Copy, Debug)]
 pub struct WideHasher(u64, u64);
 
@@ -63,7 +63,7 @@ impl Default for WideHasher {
 }
 
 impl WideHasher {
-    /// Both lanes.
+    /// Returns both lanes.
     pub fn finish_wide(&self) -> (u64, u64) {
         (fold(self.0, K1), fold(self.1, K0))
     }

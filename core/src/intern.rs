@@ -1,6 +1,5 @@
-//! Values kept once, so that copying one is free and comparing two compares
-//! addresses. What is kept is never freed: a process has few meshes and
-//! shardings.
+//! Interning: equal values are stored once, so that copying is free and comparing two compares
+//! addresses. Interned values are never freed: a process has few meshes and shardings.
 
 use crate::lock::lock;
 use std::borrow::Borrow;
@@ -8,7 +7,7 @@ use std::collections::HashSet;
 use std::hash::Hash;
 use std::sync::Mutex;
 
-/// The values of one type.
+/// The interned values of one type.
 pub(crate) struct Table<T: 'static>(Mutex<Option<HashSet<&'static T>>>);
 
 impl<T: Eq + Hash> Table<T> {
@@ -16,7 +15,7 @@ impl<T: Eq + Hash> Table<T> {
         Table(Mutex::new(None))
     }
 
-    /// The kept value equal to `value`.
+    /// Returns the interned copy of `value`, inserting it if absent.
     pub fn keep(&self, value: T) -> &'static T {
         let mut table = lock(&self.0);
         let table = table.get_or_insert_default();
@@ -29,7 +28,7 @@ impl<T: Eq + Hash> Table<T> {
     }
 }
 
-/// Equality and hashing by address, and the address as a number.
+/// Implements equality and hashing by address, and a method that returns the address as a number.
 macro_rules! by_address {
     ($t:ty) => {
         impl PartialEq for $t {
@@ -44,7 +43,7 @@ macro_rules! by_address {
             }
         }
         impl $t {
-            /// The address that stands for this value in hashes.
+            /// Returns the address that represents this value in hashes.
             pub(crate) fn address(&self) -> usize {
                 std::ptr::from_ref(self.0).addr()
             }

@@ -1,3 +1,3 @@
-//! Locks that outlive panics: see `ramie_pjrt::lock`.
+//! Locks that ignore poisoning: see `ramie_pjrt::lock`.
 
 pub use ramie_pjrt::lock::{lock, unpoisoned};

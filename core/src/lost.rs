@@ -1,9 +1,9 @@
 //! Warnings about state that a traced function writes to a copy and then drops.
 //!
-//! A traced function that clones a model and calls the clone leaves the model as it
-//! was: each call of the program draws the same random numbers, and statistics stay
-//! at their first values. Variables keep a [`History`], so that the end of a trace can
-//! find such writes. Compiled programs do not look at it.
+//! A traced function that clones a model and calls the clone leaves the model unchanged: each
+//! call of the program draws the same random numbers, and statistics keep their initial values.
+//! Variables have a [`History`], so that such writes can be found at the end of a trace. Compiled
+//! programs do not use it.
 
 use crate::array::Repr;
 use crate::lock::lock;
@@ -14,18 +14,18 @@ use std::collections::BTreeSet;
 use std::panic::Location;
 use std::sync::Mutex;
 
-/// What a variable records about its copies and writes in traced functions.
+/// A record of a variable's copies and writes in traced functions.
 ///
-/// The variables of `ramie_nn` keep one next to their array. They call
-/// [`copied`](History::copied) when they are cloned, [`write`](History::write) when
-/// they change, and [`close`](History::close) when they are dropped.
+/// The variables of `ramie_nn` store one beside their array. They call
+/// [`copied`](History::copied) when they are cloned, [`write`](History::write) when they change,
+/// and [`close`](History::close) when they are dropped.
 #[derive(Debug)]
 pub struct History {
-    /// The trace that the variable was made in; 0 for none.
+    /// Trace in which the variable was created; 0 for none.
     made_in: u64,
-    /// The last write in a traced function.
+    /// Last write in a traced function.
     written: Option<&'static Location<'static>>,
-    /// The value of the original, if this is a copy made in a traced function.
+    /// Value of the original, if this is a copy created in a traced function.
     original: Option<Box<Array>>,
 }
 
@@ -33,8 +33,7 @@ thread_local! {
     static COPYING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a function in which variables that are rebuilt are copies, as if they were
-/// cloned.
+/// Runs a function in which rebuilt variables count as copies, as if they were cloned.
 pub fn copying<R>(f: impl FnOnce() -> R) -> R {
     struct Restore(bool);
     impl Drop for Restore {
@@ -71,8 +70,8 @@ impl History {
         }
     }
 
-    /// Returns the history of the same variable with this value in a rebuilt tree, such
-    /// as the model that a transformation returns; inside [`copying`], of a copy.
+    /// Returns the history of the same variable with this value in a rebuilt tree, such as the
+    /// model that a transformation returns; inside [`copying`], the history of a copy.
     pub fn rebuilt(&self, value: &Array) -> History {
         match COPYING.get() {
             true => self.copied(value),
@@ -80,7 +79,7 @@ impl History {
         }
     }
 
-    /// Returns what is recorded of writes.
+    /// Returns the record of writes only.
     pub fn writes(&self) -> History {
         History {
             original: None,
@@ -88,7 +87,7 @@ impl History {
         }
     }
 
-    /// Records the writes of another history, too.
+    /// Adds the writes of another history.
     pub fn join(&mut self, other: &History) {
         self.written = other.written.or(self.written);
     }
@@ -101,14 +100,14 @@ impl History {
         }
     }
 
-    /// Makes the variable that replaces this one, after a transformation, the same copy:
-    /// `later` keeps its own writes and takes over the original.
+    /// Transfers the status as a copy to the variable that replaces this one after a
+    /// transformation: `later` keeps its own writes and takes the original.
     pub fn pass_on(&mut self, later: &mut History) {
         later.original = self.original.take();
     }
 
-    /// Reports a write to the variable, if it is a copy that is dropped with this
-    /// value. The report waits until the trace ends: the value may be a result of it.
+    /// Records a lost write if the variable is a copy that was written and is dropped with this
+    /// value. The report waits until the trace ends, since the value may be one of its results.
     pub fn close(&mut self, kind: &'static str, value: &Array) {
         let (Some(original), Some(at)) = (self.original.take(), self.written) else {
             return;
@@ -143,11 +142,10 @@ pub(crate) struct Write {
 }
 
 impl Write {
-    /// Reports the write at the end of a trace, or passes it to the trace of the
-    /// original.
+    /// Reports the write at the end of a trace, or passes it to the trace of the original.
     ///
-    /// `inputs` tells whether an array is an argument of the trace, `output` where it
-    /// is among the results, `name` the path of a result.
+    /// `is_input` returns whether an array is an argument of the trace, `output` its index among
+    /// the results, and `name` the path of a result.
     pub fn settle(
         mut self,
         trace: u64,
@@ -159,7 +157,7 @@ impl Write {
         let own = matches!(&self.original.0, Repr::Tracer(t) if t.trace == trace);
         if !self.is_lost {
             let kept = is_input(&self.value) || output(&self.value).is_some();
-            // An original of this trace that is no result of it ends like the copy.
+            // If the original belongs to this trace and is not a result, it ends like the copy.
             let ends = match own {
                 true => place.is_none(),
                 false => self.made_in == trace,

@@ -1,7 +1,7 @@
-//! Files that others wrote: only regular files are opened.
+//! Opening of external files: only regular files are accepted.
 //!
-//! Opening a named pipe blocks until somebody writes into it, and a device such as
-//! `/dev/zero` never ends. Every reader of data sets and checkpoints opens files here.
+//! Opening a named pipe blocks until another process writes to it, and a device such as
+//! `/dev/zero` is infinite. All readers of datasets and checkpoints open files with this module.
 
 pub mod safetensors;
 
@@ -12,15 +12,15 @@ use std::path::Path;
 /// Opens a regular file for reading.
 ///
 /// # Errors
-/// If the file does not exist or cannot be opened; if it is a folder
-/// ([`ErrorKind::IsADirectory`]), a named pipe, a socket or a device
+/// Returns an error if the file does not exist or cannot be opened, if it is a directory
+/// ([`ErrorKind::IsADirectory`]), or if it is a named pipe, a socket or a device
 /// ([`ErrorKind::InvalidInput`]).
 pub fn open(path: impl AsRef<Path>) -> io::Result<File> {
     let path = path.as_ref();
-    // Before the open, which blocks on a named pipe.
+    // Checked before opening, which blocks on a named pipe.
     check(&path.metadata()?)?;
     let file = File::open(path)?;
-    // Another file may have taken the name since.
+    // The name may refer to another file by now.
     check(&file.metadata()?)?;
     Ok(file)
 }
@@ -28,7 +28,7 @@ pub fn open(path: impl AsRef<Path>) -> io::Result<File> {
 /// Reads a whole regular file.
 ///
 /// # Errors
-/// As [`open`]; and if it cannot be read.
+/// Returns an error in the same cases as [`open`], and if the file cannot be read.
 pub fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let mut file = open(path)?;
     let length = usize::try_from(file.metadata()?.len()).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! The header of a safetensors file: which arrays it has, and where their bytes are.
+//! The header of a safetensors file: the names, dtypes, shapes and offsets of its arrays.
 
 use crate::DType;
 use serde::de::{Error as _, MapAccess, Visitor};
@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Read};
 
-/// The name under which a header keeps its notes.
+/// Key of the metadata in a header.
 pub const METADATA: &str = "__metadata__";
 
-/// The most bytes of a header, as in the reference implementation.
+/// Maximum number of bytes of a header, as in the reference implementation.
 const LARGEST: u64 = 100_000_000;
 
-/// Names of element types.
+/// Names of dtypes in the format.
 const DTYPES: [(DType, &str); 19] = [
     (DType::Bool, "BOOL"),
     (DType::U8, "U8"),
@@ -37,63 +37,64 @@ const DTYPES: [(DType, &str); 19] = [
     (DType::U64, "U64"),
 ];
 
-/// Returns the rank of an element type in the order in which a file keeps its arrays, and
-/// its name. Large elements come first, so that all are aligned. `None` for the types that
-/// the format does not have: those of less than a byte, and `c128`.
+/// Returns the rank of a dtype in the order in which a file stores its arrays, and its name. Wide
+/// dtypes come first, so that all arrays are aligned. Returns `None` for dtypes that the format
+/// does not support: those of less than a byte, and `c128`.
 pub fn dtype_name(dtype: DType) -> Option<(usize, &'static str)> {
     let at = DTYPES.iter().position(|(d, _)| *d == dtype)?;
     Some((DTYPES.len() - at, DTYPES[at].1))
 }
 
-/// The entry of an array.
+/// The header's entry of an array.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Name of the element type.
+    /// Name of the dtype.
     pub dtype: String,
     /// Dimensions.
     pub shape: Vec<usize>,
-    /// First byte, and the byte after the last, counted after the header.
+    /// Offsets of the first byte and of the byte after the last, counted from the end of the
+    /// header.
     pub data_offsets: (u64, u64),
 }
 
-/// An array whose entry was checked.
+/// An array with a validated entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tensor {
-    /// Its name.
+    /// Name of the array.
     pub name: String,
-    /// The element type.
+    /// Dtype of the elements.
     pub dtype: DType,
-    /// The shape.
+    /// Shape of the array.
     pub shape: Vec<usize>,
-    /// The first byte, counted after the header.
+    /// Offset of the first byte, counted from the end of the header.
     pub start: u64,
 }
 
 impl Tensor {
-    /// Bytes of the elements.
+    /// Returns the number of bytes of the elements.
     pub fn nbytes(&self) -> usize {
         self.shape.iter().product::<usize>() * self.dtype.size()
     }
 }
 
-/// A header. Its entries are in the order of the file when it is written, and in the order
-/// of their names when it was read.
+/// A header. Its entries are in the order of the file when it is written, and sorted by name
+/// after it was read.
 #[derive(Debug, Default)]
 pub struct Header {
-    /// Notes beside the arrays: texts by name.
+    /// Metadata: strings by name.
     pub metadata: BTreeMap<String, String>,
     /// Arrays by name.
     pub entries: Vec<(String, Entry)>,
 }
 
-/// What is wrong with a file.
+/// Reasons why a file is rejected.
 #[derive(Debug)]
 pub enum Problem {
-    /// It cannot be read.
+    /// The file cannot be read.
     Io(io::Error),
-    /// It is not a safetensors file, or damaged.
+    /// The file is not a safetensors file, or is damaged.
     File(String),
-    /// One array, by name.
+    /// One array is invalid: its name, and the reason.
     Tensor(String, String),
 }
 
@@ -142,11 +143,11 @@ impl<'de> Deserialize<'de> for Header {
 }
 
 impl Header {
-    /// Reads the header of a file of `length` bytes from its beginning. Returns it and the
-    /// number of bytes before the elements.
+    /// Reads the header of a file of `length` bytes from its beginning. Returns it and the number
+    /// of bytes before the elements.
     ///
     /// # Errors
-    /// If the file cannot be read, or does not begin with a header.
+    /// Returns an error if the file cannot be read, or does not start with a header.
     pub fn read(mut file: impl Read, length: u64) -> Result<(Header, u64), Problem> {
         let Some(room) = length.checked_sub(8) else {
             return Err(Problem::File(format!("has {length} bytes, too few")));
@@ -166,12 +167,11 @@ impl Header {
         Ok((header, 8 + size))
     }
 
-    /// The arrays, in the order of their names, of a file with `available` bytes after the
-    /// header.
+    /// Returns the arrays, sorted by name, of a file with `available` bytes after the header.
     ///
     /// # Errors
-    /// If an entry contradicts itself, or if the arrays overlap, leave gaps or do not fill
-    /// the file.
+    /// Returns an error if an entry is inconsistent, or if the arrays overlap, leave gaps or do
+    /// not fill the file.
     pub fn tensors(&self, available: u64) -> Result<Vec<Tensor>, Problem> {
         let mut places = Vec::with_capacity(self.entries.len());
         let mut tensors = Vec::with_capacity(self.entries.len());
@@ -201,7 +201,7 @@ impl Header {
     }
 }
 
-/// The array of an entry; else what is wrong with it.
+/// Validates an entry and returns its array, or a description of the problem.
 fn tensor(name: &str, entry: &Entry) -> Result<Tensor, String> {
     let known = DTYPES.iter().find(|(_, text)| *text == entry.dtype);
     let Some((dtype, _)) = known else {

@@ -1,5 +1,5 @@
-//! The checker: every variable bound once before use, every equation's types
-//! as its rule infers them.
+//! The checker: every variable is bound once before its use, and every equation has the types
+//! that its rule infers.
 
 use super::{Atom, Jaxpr, Var};
 use crate::Aval;
@@ -9,7 +9,7 @@ impl Jaxpr {
     /// Checks scoping and types.
     ///
     /// # Errors
-    /// A sentence that names the equation and what is wrong with it.
+    /// Returns a message that names the equation and describes the problem.
     pub fn check(&self) -> Result<(), String> {
         let mut bound = vec![false; self.num_vars()];
         let mut bind = |v: Var, at: &str| match bound.get_mut(v.index()) {

@@ -3,9 +3,8 @@
 use super::{Atom, Eqn, Jaxpr};
 
 impl Jaxpr {
-    /// The program without equations whose results nothing uses, and, for each
-    /// captured value and argument, whether it is still used. Arguments stay
-    /// in place; equations with effects stay too.
+    /// Returns the program without equations whose results are unused, and whether each captured
+    /// value and argument is still used. Unused arguments and equations with effects are kept.
     pub fn dce(&self) -> (Jaxpr, Vec<bool>) {
         let mut live = vec![false; self.num_vars()];
         let mark = |live: &mut [bool], atoms: &[Atom]| {

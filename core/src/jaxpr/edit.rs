@@ -1,10 +1,10 @@
-//! Programs made of others by taking them apart: other inputs, other outputs.
+//! Programs derived from others: other inputs, other outputs.
 
 use super::{Atom, ClosedJaxpr, Jaxpr, Var};
 use std::sync::Arc;
 
 impl Jaxpr {
-    /// The same equations with other arguments and results.
+    /// Returns a program of the same equations with other arguments and results.
     pub(crate) fn with_interface(&self, invars: Vec<Var>, outvars: Vec<Atom>) -> Jaxpr {
         Jaxpr::new(
             self.constvars.clone(),
@@ -15,7 +15,7 @@ impl Jaxpr {
         )
     }
 
-    /// For each result that is an argument unchanged, which one.
+    /// Returns, for each result that is an unchanged argument, the argument's index.
     pub(crate) fn forwarded(&self) -> Vec<Option<usize>> {
         let argument = |atom: &Atom| match atom {
             Atom::Var(v) => self.invars.iter().position(|i| i == v),
@@ -26,14 +26,12 @@ impl Jaxpr {
 }
 
 impl ClosedJaxpr {
-    /// The program with what it captured as its first arguments, and what that
-    /// is.
+    /// Returns the program with its captured values as first arguments, and these values.
     pub(crate) fn open(self) -> (Arc<Jaxpr>, Vec<crate::Array>) {
         (self.jaxpr.with_consts_as_inputs(), self.consts)
     }
 
-    /// The program without equations that nothing uses, and without captured
-    /// values that only those used.
+    /// Removes unused equations, and captured values that only those use.
     pub(crate) fn pruned(self) -> ClosedJaxpr {
         let (mut jaxpr, used) = self.jaxpr.dce();
         let mut keep = used.iter();

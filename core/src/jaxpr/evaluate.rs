@@ -1,13 +1,13 @@
-//! Evaluating a program equation by equation: what transformations, checks and
-//! rematerialization have in common.
+//! Evaluation of programs equation by equation, shared by transformations, checks and
+//! rematerialization.
 
 use super::{Atom, Eqn, Jaxpr, Var};
 use crate::trace::{at_equation, bind_arc};
 use crate::{Array, Literal, Outputs};
 use smallvec::SmallVec;
 
-/// The value of a variable during an evaluation: an array, alone or with what a
-/// transformation stores beside it.
+/// The value of a variable during an evaluation: an array, alone or with the data of a
+/// transformation.
 pub(crate) trait Value: Clone {
     fn literal(literal: Literal) -> Self;
 }
@@ -27,20 +27,20 @@ impl<T: Clone> Value for (Array, Option<T>) {
 /// The values of one equation's operands.
 pub(crate) type Operands<V> = SmallVec<[V; 4]>;
 
-/// The values of a program's variables so far.
+/// The current values of a program's variables.
 pub(crate) struct Evaluation<V> {
     values: Vec<Option<V>>,
 }
 
 impl<V: Value> Evaluation<V> {
-    /// An evaluation in which no variable has a value.
+    /// Creates an evaluation in which no variable has a value.
     pub fn new(jaxpr: &Jaxpr) -> Evaluation<V> {
         Evaluation {
             values: vec![None; jaxpr.num_vars()],
         }
     }
 
-    /// Gives variables their values.
+    /// Sets the values of variables.
     pub fn set<'a>(
         &mut self,
         vars: impl IntoIterator<Item = &'a Var>,
@@ -51,7 +51,7 @@ impl<V: Value> Evaluation<V> {
         }
     }
 
-    /// The value of an operand, if it has one yet.
+    /// Returns the value of an operand, if it has one.
     pub fn get(&self, atom: &Atom) -> Option<V> {
         match atom {
             Atom::Var(v) => self.values[v.index()].clone(),
@@ -59,7 +59,7 @@ impl<V: Value> Evaluation<V> {
         }
     }
 
-    /// The values of operands, all of which have one.
+    /// Returns the values of operands, all of which must have one.
     pub fn read<C: FromIterator<V>>(&self, atoms: &[Atom]) -> C {
         let value = |atom| {
             self.get(atom)
@@ -73,8 +73,8 @@ impl<V: Value> Evaluation<V> {
         self.values[var.index()].take()
     }
 
-    /// Applies an equation by `f`, which runs in the equation's named scopes and
-    /// at its source line. A variable that already has a value keeps it.
+    /// Applies an equation by `f`, which runs in the equation's named scopes and at its source
+    /// line. A variable that already has a value keeps it.
     pub fn apply<O: IntoIterator<Item = V>>(
         &mut self,
         eqn: &Eqn,
@@ -89,8 +89,7 @@ impl<V: Value> Evaluation<V> {
 }
 
 impl Jaxpr {
-    /// Evaluates the program on captured values and arguments, each equation
-    /// applied by `f`.
+    /// Evaluates the program on captured values and arguments, with `f` applied to each equation.
     pub(crate) fn evaluate<V: Value, O: IntoIterator<Item = V>>(
         &self,
         consts: impl IntoIterator<Item = V>,
@@ -108,8 +107,7 @@ impl Jaxpr {
 }
 
 impl Eqn {
-    /// Binds the equation's primitive anew: it runs at once or goes into the
-    /// open trace.
+    /// Binds the equation's primitive again: runs it immediately or adds it to the open trace.
     pub(crate) fn bind(&self, operands: &[Array]) -> Outputs {
         let refs: SmallVec<[&Array; 4]> = operands.iter().collect();
         bind_arc(self.primitive.clone(), &refs)

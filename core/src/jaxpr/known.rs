@@ -1,11 +1,11 @@
-//! What of a program is known without its arguments.
+//! Results of programs that are known without their arguments.
 
 use super::{Atom, ClosedJaxpr, Evaluation};
 use crate::Array;
 
 impl ClosedJaxpr {
-    /// The results that do not depend on the arguments; `None` in the place of
-    /// those that do. Only what they need is computed.
+    /// Returns the results that do not depend on the arguments, and `None` for the others.
+    /// Computes only what they need.
     ///
     /// ```no_run
     /// use ramie_core::{Array, DType, make_jaxpr};

@@ -1,20 +1,21 @@
-//! Laying out a printed program: a document of text and possible line breaks,
-//! in which each group of breaks is kept on one line if it fits.
+//! Pretty-printing: documents of text and possible line breaks, in which each group of breaks
+//! stays on one line if it fits.
 
 use crate::stack::with_room;
 
-/// Columns that a group must fit in to stay on one line.
+/// Maximum number of columns of a group on one line.
 const WIDTH: usize = 80;
 
 /// A document; see [`Doc::render`].
 pub(super) enum Doc {
     Text(String),
-    /// This text, or a newline and the indentation.
+    /// This text, or a newline followed by the indentation.
     Break(&'static str),
     Concat(Vec<Doc>),
-    /// Indents the newlines inside by so many more columns.
+    /// Indents the newlines inside by this many additional columns.
     Nest(usize, Box<Doc>),
-    /// Decides once for the breaks directly inside, with its width on one line.
+    /// A group: all breaks directly inside are text, or all are newlines. The number is its width
+    /// on one line.
     Group(usize, Box<Doc>),
 }
 
@@ -31,7 +32,7 @@ pub(super) fn group(docs: Vec<Doc>) -> Doc {
     Doc::Group(inner.width(), Box::new(inner))
 }
 
-/// The documents with what `separator` gives between them.
+/// Concatenates documents with separators between them.
 pub(super) fn join(separator: impl Fn() -> Doc, docs: Vec<Doc>) -> Doc {
     let mut out = Vec::with_capacity(docs.len() * 2);
     for (i, doc) in docs.into_iter().enumerate() {
@@ -43,7 +44,7 @@ pub(super) fn join(separator: impl Fn() -> Doc, docs: Vec<Doc>) -> Doc {
     Doc::Concat(out)
 }
 
-/// Drops nested groups with room on the stack.
+/// Drops nested groups, with sufficient stack.
 impl Drop for Doc {
     fn drop(&mut self) {
         if let Doc::Group(_, inner) = self {
@@ -54,7 +55,7 @@ impl Drop for Doc {
 }
 
 impl Doc {
-    /// Columns on one line.
+    /// Returns the number of columns on one line.
     fn width(&self) -> usize {
         match self {
             Doc::Text(s) => s.chars().count(),
@@ -65,9 +66,9 @@ impl Doc {
         }
     }
 
-    /// The text. Breaks outside of groups are newlines. A group that fits in
-    /// what is left of the line, by its own width, has its breaks written as
-    /// text; otherwise they are newlines, and groups inside decide again.
+    /// Renders the document. Breaks outside groups are newlines. The breaks of a group that fits
+    /// into the rest of the line are written as text; otherwise they are newlines, and the groups
+    /// inside decide separately.
     pub(super) fn render(&self) -> String {
         let mut out = String::new();
         let mut column = 0;

@@ -27,7 +27,7 @@ pub use scope::{NamedScope, Scope, enter_named_scope, named_scope};
 pub struct Var(pub(crate) u32);
 
 impl Var {
-    /// The variable's place in tables of values.
+    /// Returns the variable's index in tables of values.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -45,28 +45,27 @@ pub enum Atom {
 /// One application of a primitive.
 #[derive(Clone, Debug)]
 pub struct Eqn {
-    /// What is applied.
+    /// Primitive that is applied.
     pub primitive: Arc<dyn Primitive>,
-    /// Operands.
+    /// Operands of the primitive.
     pub inputs: SmallVec<[Atom; 3]>,
-    /// Results.
+    /// Variables bound to the results.
     pub outputs: SmallVec<[Var; 1]>,
-    /// The line of the caller's program that made it.
+    /// Line of the user's program that created the equation.
     pub location: &'static Location<'static>,
-    /// The named scopes around that line.
+    /// Named scopes around that line.
     pub scope: Scope,
 }
 
 /// A typed program: inputs, equations in order, outputs.
 ///
-/// `constvars` stand for values captured from outside; what they are is kept
-/// beside the jaxpr, in [`ClosedJaxpr`].
+/// `constvars` represent captured values, which [`ClosedJaxpr`] stores separately.
 pub struct Jaxpr {
     /// Variables for captured values.
     pub constvars: Vec<Var>,
     /// Arguments.
     pub invars: Vec<Var>,
-    /// The program.
+    /// Equations of the program, in order.
     pub eqns: Vec<Eqn>,
     /// Results.
     pub outvars: Vec<Atom>,
@@ -76,7 +75,7 @@ pub struct Jaxpr {
 }
 
 impl Jaxpr {
-    /// The mesh whose devices some operation of the program runs on.
+    /// Returns the mesh on whose devices some operation of the program runs.
     pub(crate) fn mesh(&self) -> Option<crate::Mesh> {
         let of_equation = |e: &Eqn| {
             let nested = || e.primitive.jaxprs().iter().find_map(|jaxpr| jaxpr.mesh());
@@ -85,15 +84,15 @@ impl Jaxpr {
         with_room(|| self.eqns.iter().find_map(of_equation))
     }
 
-    /// Whether an equation speaks of a mapped axis by this name.
+    /// Returns whether an equation uses a mapped axis of this name.
     pub(crate) fn uses_axis(&self, name: crate::AxisName) -> bool {
         with_room(|| self.eqns.iter().any(|e| e.primitive.uses_axis(name)))
     }
 
-    /// A jaxpr of its parts; checked in debug builds.
+    /// Creates a jaxpr from its parts, which debug builds check.
     ///
     /// # Panics
-    /// In debug builds, if the parts do not type-check.
+    /// Panics in debug builds if the parts do not type-check.
     pub fn new(
         constvars: Vec<Var>,
         invars: Vec<Var>,
@@ -117,12 +116,12 @@ impl Jaxpr {
         jaxpr
     }
 
-    /// The type of a variable.
+    /// Returns the type of a variable.
     pub fn var_aval(&self, var: Var) -> Aval {
         self.avals[var.index()]
     }
 
-    /// The type of an operand.
+    /// Returns the type of an operand.
     pub fn aval(&self, atom: &Atom) -> Aval {
         match atom {
             Atom::Var(v) => self.var_aval(*v),
@@ -130,17 +129,17 @@ impl Jaxpr {
         }
     }
 
-    /// Number of variables, for tables indexed by [`Var::index`].
+    /// Returns the number of variables, for tables indexed by [`Var::index`].
     pub fn num_vars(&self) -> usize {
         self.avals.len()
     }
 
-    /// Types of the arguments.
+    /// Returns the types of the arguments.
     pub fn in_avals(&self) -> Vec<Aval> {
         self.invars.iter().map(|v| self.var_aval(*v)).collect()
     }
 
-    /// Types of the results.
+    /// Returns the types of the results.
     pub fn out_avals(&self) -> Vec<Aval> {
         self.outvars.iter().map(|a| self.aval(a)).collect()
     }
@@ -149,7 +148,7 @@ impl Jaxpr {
         &self.avals
     }
 
-    /// A copy to take apart.
+    /// Returns a copy that can be modified.
     pub(crate) fn duplicate(&self) -> Jaxpr {
         Jaxpr {
             constvars: self.constvars.clone(),
@@ -161,7 +160,7 @@ impl Jaxpr {
         }
     }
 
-    /// The same program with the captured values as its first arguments.
+    /// Returns the same program with the captured values as its first arguments.
     pub fn consts_as_inputs(mut self) -> Jaxpr {
         let mut inputs = take(&mut self.constvars);
         inputs.append(&mut self.invars);
@@ -174,8 +173,8 @@ impl Jaxpr {
         )
     }
 
-    /// [`consts_as_inputs`](Jaxpr::consts_as_inputs) of a shared program; the
-    /// program itself where it captures nothing.
+    /// Same as [`consts_as_inputs`](Jaxpr::consts_as_inputs), for a shared program; returns the
+    /// program itself if it captures nothing.
     pub(crate) fn with_consts_as_inputs(self: Arc<Jaxpr>) -> Arc<Jaxpr> {
         if self.constvars.is_empty() {
             return self;
@@ -184,16 +183,16 @@ impl Jaxpr {
         Arc::new(parts.consts_as_inputs())
     }
 
-    /// Whether an equation has effects.
+    /// Returns whether an equation has effects.
     pub(crate) fn has_effects(&self) -> bool {
         with_room(|| self.eqns.iter().any(|e| e.primitive.has_effects()))
     }
 
-    /// Runs the program on `args` (captured values first): each equation is
-    /// bound anew, so that it runs at once or goes into the open trace.
+    /// Evaluates the program on captured values and arguments. Each equation is bound again, so
+    /// that it runs immediately or is added to the open trace.
     ///
     /// # Panics
-    /// If the number of arguments is wrong.
+    /// Panics if the number of captured values or arguments is wrong.
     pub fn eval(&self, consts: &[Array], args: &[Array]) -> Vec<Array> {
         assert_eq!(
             (consts.len(), args.len()),
@@ -204,7 +203,7 @@ impl Jaxpr {
         self.evaluate(consts, args, |eqn, operands| eqn.bind(&operands))
     }
 
-    /// A hash of the structure, source lines left out.
+    /// Returns a hash of the structure, which ignores source lines.
     pub(crate) fn structural_hash(&self) -> u64 {
         *self.hash.get_or_init(|| {
             let mut h = FastHasher::default();
@@ -223,22 +222,21 @@ impl Jaxpr {
     }
 }
 
-/// The printed program.
+/// Prints the program.
 impl std::fmt::Debug for Jaxpr {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         std::fmt::Display::fmt(self, f)
     }
 }
 
-/// Drops nested programs with room on the stack.
+/// Drops nested programs, with sufficient stack.
 impl Drop for Jaxpr {
     fn drop(&mut self) {
         with_room(|| self.eqns.clear());
     }
 }
 
-/// Equality of structure: the same equations on the same variables, wherever
-/// in the source they came from.
+/// Compares structures: the same equations on the same variables, regardless of source lines.
 impl PartialEq for Jaxpr {
     fn eq(&self, other: &Self) -> bool {
         let same = |(a, b): (&Eqn, &Eqn)| {
@@ -263,20 +261,20 @@ impl Hash for Jaxpr {
     }
 }
 
-/// A jaxpr and the values it captured.
+/// A jaxpr with its captured values.
 #[derive(Clone, Debug)]
 pub struct ClosedJaxpr {
     /// The program.
     pub jaxpr: Arc<Jaxpr>,
-    /// The value of each `constvar`.
+    /// Value of each variable in `constvars`.
     pub consts: Vec<Array>,
 }
 
 impl ClosedJaxpr {
-    /// Runs the program; see [`Jaxpr::eval`].
+    /// Evaluates the program; see [`Jaxpr::eval`].
     ///
     /// # Panics
-    /// If the number of arguments is wrong.
+    /// Panics if the number of arguments is wrong.
     pub fn eval(&self, args: &[Array]) -> Vec<Array> {
         self.jaxpr.eval(&self.consts, args)
     }

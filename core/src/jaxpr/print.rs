@@ -1,4 +1,4 @@
-//! Printing programs in JAX's own text form.
+//! Printing of programs in JAX's text form.
 
 use super::layout::{Doc, group, join, nest, text};
 use super::{Atom, Eqn, Jaxpr, Var};
@@ -18,8 +18,8 @@ impl fmt::Display for Jaxpr {
 }
 
 impl Jaxpr {
-    /// The printed program with one equation a line, and behind each the named
-    /// scopes that it was made in (JAX's `pretty_print(name_stack=True)`).
+    /// Prints the program with one equation per line, each followed by its named scopes (JAX's
+    /// `pretty_print(name_stack=True)`).
     ///
     /// ```
     /// use ramie_core::{Array, DType, make_jaxpr, named_scope};
@@ -40,10 +40,10 @@ impl Jaxpr {
     }
 }
 
-/// Stands before what is written at the end of a line.
+/// Separates a line from the note at its end.
 const MARGIN: char = '\u{1}';
 
-/// Lines up the notes at the ends of lines.
+/// Aligns the notes at the ends of lines.
 fn align(text: &str) -> String {
     let columns = |line: &str| line.split(MARGIN).next().map_or(0, |l| l.chars().count());
     let noted = text.lines().filter(|line| line.contains(MARGIN));
@@ -55,27 +55,27 @@ fn align(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A program's identity while it is printed: its address.
+/// The identity of a program while it is printed: its address.
 type Identity = *const Jaxpr;
 
-/// A nested program of more equations is written in front.
+/// Nested programs with more equations are printed before the outermost one.
 const LONG: usize = 10;
 
-/// The names of one text.
+/// The names used in one printed program.
 #[derive(Default)]
 struct Printer {
     variables: HashMap<(Identity, Var), String>,
-    /// How many names of the series have been given.
+    /// Number of generated names so far.
     given: usize,
-    /// Programs written in front and referred to by name, in order.
+    /// Programs printed first and referred to by name, in order.
     shared: Vec<(Arc<Jaxpr>, String)>,
-    /// Keeps nested programs alive, so that addresses tell them apart.
+    /// Keeps nested programs alive, so that their addresses stay unique.
     nested: Vec<Arc<Jaxpr>>,
-    /// Whether named scopes are written behind equations.
+    /// Whether named scopes are printed after equations.
     scopes: bool,
 }
 
-/// The number in base 26 with the digits a to z.
+/// Writes the number in base 26 with the digits a to z.
 fn letters(mut n: usize) -> String {
     let mut digits = Vec::new();
     loop {
@@ -88,7 +88,7 @@ fn letters(mut n: usize) -> String {
     digits.iter().rev().map(|&d| char::from(d)).collect()
 }
 
-/// The parameters of an equation.
+/// Returns the parameters of an equation.
 fn params(jaxpr: &Jaxpr, eqn: &Eqn) -> Vec<(&'static str, Param)> {
     let operands: SmallVec<[Aval; 4]> = eqn.inputs.iter().map(|a| jaxpr.aval(a)).collect();
     eqn.primitive.params_for(&operands)
@@ -110,8 +110,7 @@ impl Printer {
         printer
     }
 
-    /// Finds the nested programs that occur more than once or are long,
-    /// breadth first.
+    /// Finds the nested programs that occur more than once or are long, in breadth-first order.
     fn find_shared(&mut self, outermost: &Jaxpr) {
         let mut seen: Vec<(Arc<Jaxpr>, String)> = Vec::new();
         let mut count: HashMap<Identity, usize> = HashMap::new();
@@ -135,7 +134,7 @@ impl Printer {
         while let Some(jaxpr) = todo.pop_front() {
             let visits = count.entry(Arc::as_ptr(&jaxpr)).or_default();
             *visits += 1;
-            // After two visits all that is inside has been counted twice.
+            // After two visits everything inside has been counted twice.
             if *visits <= 2 {
                 look_inside(&jaxpr, &mut todo);
             }
@@ -156,7 +155,7 @@ impl Printer {
         }
     }
 
-    /// Results of the outermost program that nothing uses are all `_`.
+    /// Names unused results of the outermost program `_`.
     fn name_unused(&mut self, outermost: &Jaxpr) {
         let operands = outermost.eqns.iter().flat_map(|e| &e.inputs);
         let used: HashSet<Var> = operands
@@ -172,7 +171,7 @@ impl Printer {
         }
     }
 
-    /// The name of a variable, given when it is first written.
+    /// Returns the name of a variable, which is assigned when it is first written.
     fn variable(&mut self, jaxpr: &Jaxpr, var: Var) -> String {
         if let Some(name) = self.variables.get(&(std::ptr::from_ref(jaxpr), var)) {
             return name.clone();
@@ -195,7 +194,7 @@ impl Printer {
         })
     }
 
-    /// Variables with their types; a long list fills lines.
+    /// Formats variables with their types; a long list fills lines.
     fn binders(&mut self, jaxpr: &Jaxpr, vars: &[Var]) -> Doc {
         let docs = vars.iter().map(|v| {
             let name = self.variable(jaxpr, *v);
@@ -212,7 +211,7 @@ impl Printer {
         list(separator, docs)
     }
 
-    /// The whole text: shared programs, then the outermost.
+    /// Returns the whole document: shared programs, then the outermost.
     fn document(&mut self, outermost: &Jaxpr) -> Doc {
         let mut docs = Vec::new();
         for (jaxpr, name) in self.shared.clone() {
@@ -297,8 +296,8 @@ impl Printer {
         }
     }
 
-    /// Gives the variables of a called function the names of the caller's, each
-    /// once: its inputs those of the operands, its outputs those of the results.
+    /// Reuses the caller's names in a called function, each once: its inputs get the names of the
+    /// operands, its outputs those of the results.
     fn align(&mut self, jaxpr: &Jaxpr, eqn: &Eqn, inner: &Arc<Jaxpr>) {
         if self.shared.iter().any(|(s, _)| Arc::ptr_eq(s, inner)) {
             return;
@@ -331,13 +330,13 @@ impl Printer {
     }
 }
 
-/// A list whose breaks each fall when the line is full.
+/// Formats a list that breaks lines only where they are full.
 fn list(separator: &'static str, docs: Vec<Doc>) -> Doc {
     let separate = || Doc::Concat(vec![text(separator), group(vec![line()])]);
     nest(2, vec![group(vec![join(separate, docs)])])
 }
 
-/// Items in brackets: on one line, or each on its own.
+/// Formats items in brackets: all on one line, or one per line.
 fn brackets(open: &'static str, docs: Vec<Doc>, close: &'static str) -> Doc {
     let inside = nest(2, vec![text(open), fold(), join(line, docs)]);
     group(vec![inside, fold(), text(close)])

@@ -1,4 +1,4 @@
-//! Named scopes: names for parts of a program, kept with its equations.
+//! Named scopes: names for parts of a program, stored with its equations.
 
 use crate::lock::lock;
 use std::cell::Cell;
@@ -7,8 +7,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Mutex;
 
-/// The named scopes around an equation, outermost first and joined by `/`;
-/// empty outside of any.
+/// The named scopes around an equation, outermost first and joined by `/`; empty outside all
+/// scopes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Scope(&'static str);
 
@@ -16,7 +16,7 @@ static NAMES: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
 thread_local! { static CURRENT: Cell<Scope> = const { Cell::new(Scope("")) }; }
 
 impl Scope {
-    /// The scope with this name. Names are kept for ever: programs have few.
+    /// Returns the scope with this name. Names are never freed: programs have few.
     fn new(name: String) -> Scope {
         let mut names = lock(&NAMES);
         let names = names.get_or_insert_default();
@@ -30,12 +30,12 @@ impl Scope {
         }
     }
 
-    /// The name, such as `encoder/attention`.
+    /// Returns the name, such as `encoder/attention`.
     pub fn name(self) -> &'static str {
         self.0
     }
 
-    /// The scope `inner` inside of this one.
+    /// Returns the scope `inner` nested in this one.
     pub(crate) fn join(self, inner: Scope) -> Scope {
         match (self.0, inner.0) {
             ("", _) => inner,
@@ -44,7 +44,7 @@ impl Scope {
         }
     }
 
-    /// The scope that operations of this thread are in now.
+    /// Returns the current scope of this thread.
     pub(crate) fn current() -> Scope {
         CURRENT.get()
     }
@@ -63,7 +63,7 @@ impl Scope {
     }
 }
 
-/// A named scope that ends where this is dropped; [`enter_named_scope`] makes it.
+/// A guard of a named scope, which ends when this is dropped; returned by [`enter_named_scope`].
 #[must_use]
 pub struct NamedScope {
     outer: Scope,
@@ -84,10 +84,10 @@ impl fmt::Display for Scope {
 
 /// Runs `f` with a name for the operations in it (`jax.named_scope`).
 ///
-/// Names nest: `attention` inside `encoder` is `encoder/attention`. They are in
-/// the locations of the lowered program, which compilers and profilers show,
-/// stay with the equations through transformations, and are printed by
-/// [`Jaxpr::to_string_with_scopes`](crate::Jaxpr::to_string_with_scopes).
+/// Scopes nest: `attention` inside `encoder` is `encoder/attention`. They appear in the locations
+/// of the lowered program, which compilers and profilers show. Equations keep their scopes
+/// through transformations, and
+/// [`Jaxpr::to_string_with_scopes`](crate::Jaxpr::to_string_with_scopes) prints them.
 ///
 /// ```
 /// use ramie_core::{Array, DType, make_jaxpr, named_scope};
@@ -100,8 +100,8 @@ pub fn named_scope<R>(name: &str, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// [`named_scope`] until the result is dropped. Unlike a closure, what follows
-/// knows its caller's line in the source.
+/// Enters a scope like [`named_scope`], until the result is dropped. In contrast to code in a
+/// closure, operations in the scope are attributed to their callers' source lines.
 ///
 /// ```
 /// use ramie_core::{Array, DType, enter_named_scope, make_jaxpr};

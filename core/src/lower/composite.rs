@@ -1,13 +1,13 @@
-//! Calls of functions under a name that a compiler may know.
+//! Lowering of composites: calls of functions as named operations.
 
 use super::{Lowering, Value};
 use crate::Jaxpr;
 use std::sync::Arc;
 
 impl Lowering<'_> {
-    /// The call of a program as `stablehlo.composite`: an operation of the given
-    /// name and further attributes (`version`, `composite_attributes`), which a
-    /// compiler that does not know it replaces by the program.
+    /// Emits the call of a program as `stablehlo.composite`: an operation of the given name and
+    /// further attributes (`version`, `composite_attributes`), which a compiler that does not
+    /// know it replaces by the program.
     pub fn composite(
         &mut self,
         name: &str,
@@ -17,7 +17,7 @@ impl Lowering<'_> {
     ) -> Vec<Value> {
         let callee = self.module.function(name, jaxpr, self.axes);
         if callee.ordered {
-            // An operation of that name has no operand for the order of effects.
+            // A composite has no operand for the order of effects.
             return self.call(name, jaxpr, args);
         }
         let attributes = format!(

@@ -1,4 +1,4 @@
-//! Lowering: a jaxpr to StableHLO text.
+//! Lowering of jaxprs to StableHLO text.
 
 mod composite;
 mod module;
@@ -24,14 +24,14 @@ pub use partition::Partition;
 pub(crate) use partition::collective_attributes;
 pub use region::Region;
 
-/// A line of the caller's program, and the named scopes around it.
+/// A line of the user's program, and the named scopes around it.
 type Source = (&'static Location<'static>, Scope);
 
 /// A value of a StableHLO function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Value {
     id: u32,
-    /// Which of several results; `u16::MAX` where the operation has one.
+    /// Index among several results; `u16::MAX` if the operation has one result.
     index: u16,
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// A type as StableHLO writes it: `tensor<2x3xf32>`.
+/// A type in StableHLO syntax: `tensor<2x3xf32>`.
 pub struct TensorType(pub Aval);
 
 impl fmt::Display for TensorType {
@@ -58,7 +58,7 @@ impl fmt::Display for TensorType {
     }
 }
 
-/// Writes the body of one function. Lowering rules emit operations through it.
+/// A writer of one function's body. Lowering rules emit operations through it.
 pub struct Lowering<'m> {
     module: &'m mut Module,
     body: String,
@@ -66,13 +66,13 @@ pub struct Lowering<'m> {
     indent: usize,
     constants: FastMap<(Literal, Aval), Value>,
     location: Option<Source>,
-    /// The mesh as it is here, in a program that each device runs for its part.
+    /// The mesh and its axis types at this point, inside a manual computation.
     axes: Option<AbstractMesh>,
-    /// Where ordered effects stand, for each open block, innermost last.
+    /// State of ordered effects for each open block, innermost last.
     order: Vec<Order>,
 }
 
-/// Writes items with a separator.
+/// Writes items with a comma between them.
 fn list<T: fmt::Display>(out: &mut String, items: impl IntoIterator<Item = T>) {
     for (i, item) in items.into_iter().enumerate() {
         let comma = if i > 0 { ", " } else { "" };
@@ -80,7 +80,7 @@ fn list<T: fmt::Display>(out: &mut String, items: impl IntoIterator<Item = T>) {
     }
 }
 
-/// `array<i64: 1, 2>`, the form of StableHLO's dense integer attributes.
+/// Formats integers as `array<i64: 1, 2>`, the form of StableHLO's dense integer attributes.
 pub fn i64_array(values: impl IntoIterator<Item = i64>) -> String {
     let mut text = String::from("array<i64");
     for (i, v) in values.into_iter().enumerate() {
@@ -90,13 +90,12 @@ pub fn i64_array(values: impl IntoIterator<Item = i64>) -> String {
     text
 }
 
-/// [`i64_array`] of sizes.
+/// Same as [`i64_array`], for sizes.
 pub fn dims_array(values: &[usize]) -> String {
     i64_array(values.iter().map(|&d| d as i64))
 }
 
-/// The padding of a window, before and after each axis, as an attribute of
-/// StableHLO.
+/// Formats the padding of a window, before and after each axis, as a StableHLO attribute.
 pub(crate) fn padding_attribute(pads: &[(isize, isize)]) -> String {
     let pairs: Vec<String> = pads
         .iter()
@@ -163,9 +162,9 @@ impl<'m> Lowering<'m> {
         self.body.push('\n');
     }
 
-    /// An operation in MLIR's generic form:
-    /// `%2 = "stablehlo.name"(%0, %1) <{attributes}> (regions) : (…) -> …`. A
-    /// name with a dot brings its own dialect.
+    /// Emits an operation in MLIR's generic form:
+    /// `%2 = "stablehlo.name"(%0, %1) <{attributes}> (regions) : (…) -> …`. A name with a dot
+    /// includes its dialect.
     pub fn op(
         &mut self,
         name: &str,
@@ -183,7 +182,7 @@ impl<'m> Lowering<'m> {
         self.generic(name, args, ins, outs, attributes, &texts)
     }
 
-    /// Writes an operation with the text of its regions.
+    /// Emits an operation with the text of its regions.
     fn generic(
         &mut self,
         name: &str,
@@ -224,7 +223,7 @@ impl<'m> Lowering<'m> {
         results.into_vec()
     }
 
-    /// [`op`](Self::op) with one result and no regions.
+    /// Same as [`op`](Self::op), with one result and no regions.
     pub fn op1(
         &mut self,
         name: &str,
@@ -236,8 +235,8 @@ impl<'m> Lowering<'m> {
         self.op(name, args, ins, &[out], attributes, &[])[0]
     }
 
-    /// An operation of the CHLO dialect with operands of one type.
-    /// Narrow floats, which the dialect does not have, are computed in `f32`.
+    /// Emits an operation of the CHLO dialect with operands of one type. Narrow floats, which the
+    /// dialect does not support, are computed in `f32`.
     pub fn chlo(&mut self, name: &str, args: &[Value], operand: Aval, result: Aval) -> Value {
         if operand.dtype().is_narrow() && operand.dtype().is_float() {
             let wide = operand.with_dtype(DType::F32);
@@ -262,7 +261,7 @@ impl<'m> Lowering<'m> {
         out
     }
 
-    /// An operation whose operands and result have one type:
+    /// Emits an operation whose operands and result have one type:
     /// `%2 = stablehlo.add %0, %1 : tensor<3xf32>`.
     pub fn same(&mut self, name: &str, args: &[Value], aval: Aval) -> Value {
         let out = self.begin(1)[0];
@@ -273,11 +272,11 @@ impl<'m> Lowering<'m> {
         out
     }
 
-    /// A constant array, every element the same.
+    /// Emits a constant array with the same value in every element.
     pub fn splat(&mut self, value: impl Into<Scalar>, aval: Aval) -> Value {
         let literal = Literal::new(value, aval.dtype());
         let key = (literal, aval.strong());
-        // A constant made inside a region is not visible after it.
+        // A constant emitted inside a region is not visible after it.
         let cacheable = self.indent == 4;
         if cacheable && let Some(v) = self.constants.get(&key) {
             return *v;
@@ -296,12 +295,12 @@ impl<'m> Lowering<'m> {
         out
     }
 
-    /// A 0-d constant.
+    /// Emits a 0-d constant.
     pub fn scalar(&mut self, value: impl Into<Scalar>, dtype: DType) -> Value {
         self.splat(value, Aval::scalar(dtype))
     }
 
-    /// A 1-d constant of integers.
+    /// Emits a 1-d constant of integers.
     pub fn integers(&mut self, values: &[i64], dtype: DType) -> Value {
         let aval = Aval::new(&[values.len()], dtype);
         let out = self.begin(1)[0];
@@ -316,10 +315,9 @@ impl<'m> Lowering<'m> {
         out
     }
 
-    /// A constant of these elements, row-major.
+    /// Emits a constant with these elements, row-major.
     pub fn elements(&mut self, bytes: &[u8], aval: Aval) -> Value {
-        // Elements of less than a byte are packed in this form; as bytes they
-        // are not.
+        // The format packs elements of less than a byte, but `bytes` has one byte for each.
         let whole = match aval.dtype() {
             DType::Bool | DType::U4 | DType::U2 | DType::F4E2M1Fn => Some(DType::U8),
             DType::I4 | DType::I2 => Some(DType::I8),
@@ -349,8 +347,8 @@ impl<'m> Lowering<'m> {
         out
     }
 
-    /// `value` of type `from`, repeated to the shape of `to`: its dimension `i`
-    /// becomes dimension `dims[i]`.
+    /// Broadcasts `value` of type `from` to the shape of `to`: its dimension `i` becomes
+    /// dimension `dims[i]`.
     pub fn broadcast_in_dim(
         &mut self,
         value: Value,
@@ -366,14 +364,14 @@ impl<'m> Lowering<'m> {
         self.op1("broadcast_in_dim", &[value], &[from], to, &attributes)
     }
 
-    /// `value` repeated as NumPy repeats an operand of the shape of `to`.
+    /// Broadcasts `value` to the shape of `to` by NumPy's rules.
     pub fn broadcast_to(&mut self, value: Value, from: Aval, to: Aval) -> Value {
         let lead = to.ndim() - from.ndim();
         let dims: Vec<usize> = (lead..to.ndim()).collect();
         self.broadcast_in_dim(value, from, to, &dims)
     }
 
-    /// `value` converted to the element type of `to`, same shape.
+    /// Converts `value` to the dtype `to`, with the same shape.
     pub fn convert(&mut self, value: Value, from: Aval, to: DType) -> Value {
         if from.dtype() == to {
             return value;
@@ -381,8 +379,7 @@ impl<'m> Lowering<'m> {
         self.op1("convert", &[value], &[from], from.with_dtype(to), "")
     }
 
-    /// `stablehlo.compare` of two values of one type; `direction` is `EQ`,
-    /// `LT`, …
+    /// Emits `stablehlo.compare` of two values of one type; `direction` is `EQ`, `LT`, …
     pub fn compare(&mut self, direction: &str, args: [Value; 2], aval: Aval) -> Value {
         let kind = match aval.dtype() {
             d if d.is_inexact() => "FLOAT",
@@ -400,26 +397,26 @@ impl<'m> Lowering<'m> {
         out
     }
 
-    /// Whether the program is for CPUs.
+    /// Returns whether the program is for CPUs.
     pub(crate) fn is_for_cpu(&self) -> bool {
         let of_process = || Some(runtime().ok()?.plugin().platform);
         self.module.platform.or_else(of_process) == Some(Platform::Cpu)
     }
 
-    /// Whether the program is for one CPU, where XLA is better off with other
-    /// operations than elsewhere. (In programs for several devices, the compiler
-    /// cuts the usual operations best.)
+    /// Returns whether the program is for one CPU, on which XLA runs some other operations
+    /// faster. (In programs for several devices, the compiler partitions the usual operations
+    /// best.)
     pub(crate) fn is_for_one_cpu(&self) -> bool {
         self.module.partition.count() == 1 && self.is_for_cpu()
     }
 
-    /// Says that the program calls a function of this process.
+    /// Marks the program as calling functions of this process.
     pub(crate) fn set_calls_back(&mut self) {
         self.module.set_calls_back();
     }
 
-    /// A call of a program as a function of its own; one function serves all
-    /// calls of equal programs.
+    /// Emits a call of a program as a separate function; all calls of equal programs share one
+    /// function.
     pub fn call(&mut self, name: &str, jaxpr: &Arc<Jaxpr>, args: &[Value]) -> Vec<Value> {
         let callee = self.module.function(name, jaxpr, self.axes);
         let mut args: SmallVec<[Value; 8]> = args.into();
@@ -453,8 +450,7 @@ impl<'m> Lowering<'m> {
         results.into_vec()
     }
 
-    /// The equations of a program, in place. Captured values come first in
-    /// `args`.
+    /// Emits the equations of a program inline. Captured values come first in `args`.
     pub fn inline(&mut self, jaxpr: &Jaxpr, args: &[Value]) -> Vec<Value> {
         let mut env: Vec<Option<Value>> = vec![None; jaxpr.num_vars()];
         for (v, a) in jaxpr.constvars.iter().chain(&jaxpr.invars).zip(args) {

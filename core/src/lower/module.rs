@@ -1,4 +1,4 @@
-//! A StableHLO module: its functions and source locations.
+//! StableHLO modules: their functions and source locations.
 
 use super::partition::{self, Declared, Partition};
 use super::{Lowering, Source, TensorType, Value, order};
@@ -9,18 +9,18 @@ use crate::{Array, Aval, Platform, Result};
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// What the caller of a program grants for one of its arguments.
+/// How a program may use the buffer of one of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArgumentAttribute {
-    /// Read only.
+    /// It may only read the buffer.
     None,
-    /// Its buffer becomes that of the result with this number.
+    /// The buffer becomes that of the result with this index.
     AliasedTo(usize),
-    /// Its buffer becomes that of some result that it fits.
+    /// The buffer may become that of any result of the same size.
     Donated,
 }
 
-/// A program in StableHLO while it is written.
+/// A StableHLO module that is being written.
 #[derive(Default)]
 pub struct Module {
     functions: Vec<String>,
@@ -29,7 +29,7 @@ pub struct Module {
     locations: Vec<Source>,
     location_ids: FastMap<(usize, Scope), usize>,
     calls_back: bool,
-    /// The platform that the program is for; that of this process if not said.
+    /// Platform of the program. Defaults to that of this process.
     pub(super) platform: Option<Platform>,
     pub(super) partition: Partition,
     pub(super) meshes: Vec<Declared>,
@@ -46,17 +46,16 @@ pub(super) struct Callee {
 /// A program in StableHLO text.
 #[derive(Clone, Debug)]
 pub struct ModuleText {
-    /// The text, with source locations.
+    /// StableHLO text, with source locations.
     pub text: String,
-    /// Whether the program has ordered effects: its last argument and its last
-    /// result are then the state that keeps them in order, a 0-d truth value.
+    /// Whether the program has ordered effects: its last argument and its last result are then
+    /// the state that orders them, a 0-d boolean.
     pub ordered: bool,
-    /// Whether it calls functions of this process, and so is of no use to
-    /// another.
+    /// Whether the program calls functions of this process, so that no other process can run it.
     pub calls_back: bool,
 }
 
-/// A name that is a valid identifier in MLIR.
+/// Returns a name that is a valid MLIR identifier.
 fn identifier(name: &str) -> String {
     let mut id: String = name
         .chars()
@@ -75,10 +74,10 @@ fn identifier(name: &str) -> String {
 }
 
 impl Module {
-    /// The text of `jaxpr` as the program `name`; captured values are its
-    /// first arguments. `attributes` has an entry for every argument.
-    /// `partition` says how they and the results lie on devices; the program is
-    /// for `platform`, where that is another than this process's.
+    /// Lowers `jaxpr` to the text of the program `name`; captured values are its first arguments.
+    /// `attributes` has an entry for every argument. `partition` contains the layouts of
+    /// arguments and results on devices. `platform` is set if the program is for another platform
+    /// than this process's.
     pub fn lower(
         name: &str,
         jaxpr: &Jaxpr,
@@ -95,10 +94,10 @@ impl Module {
         module.finish(name, main)
     }
 
-    /// The text of a program with the values that it captured in it.
+    /// Lowers a program with its captured values as constants.
     ///
     /// # Errors
-    /// If the elements of a captured value cannot be had.
+    /// Returns an error if the elements of a captured value cannot be read.
     pub fn lower_whole(name: &str, program: &ClosedJaxpr) -> Result<ModuleText> {
         let consts: Vec<Vec<u8>> = program
             .consts
@@ -110,7 +109,7 @@ impl Module {
         Ok(module.finish(name, main))
     }
 
-    /// The whole text, with `main` as its first function.
+    /// Returns the text of the module, with `main` as its first function.
     fn finish(self, name: &str, (main, ordered): (String, bool)) -> ModuleText {
         let module = self;
         let mut text = format!(
@@ -151,7 +150,7 @@ impl Module {
         self.calls_back = true;
     }
 
-    /// The function for a nested program, written at its first use.
+    /// Returns the function of a nested program, and writes it at the first use.
     pub(super) fn function(
         &mut self,
         name: &str,
@@ -179,9 +178,8 @@ impl Module {
         callee
     }
 
-    /// The text of a function, and whether it has ordered effects. `consts` are
-    /// the elements of captured values that are part of it; the others are its
-    /// first arguments.
+    /// Returns the text of a function, and whether it has ordered effects. `consts` contains the
+    /// elements of captured values to embed; other captured values are its first arguments.
     fn write_function(
         &mut self,
         name: &str,
@@ -259,7 +257,7 @@ impl Module {
     }
 }
 
-/// A program's text without source locations.
+/// Returns a program's text without source locations.
 pub(crate) fn strip_locations(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in stripped_lines(text) {

@@ -1,30 +1,29 @@
-//! The order of effects.
+//! Ordering of effects.
 //!
-//! XLA runs what does not depend on each other in any order. Operations with
-//! ordered effects therefore pass a state along: each takes that of the one
-//! before and gives a new one. It is a truth value that nobody reads. A block
-//! with such an operation takes the state and returns it: functions as one
-//! argument and one result more, loops as one carried value more, branches as
-//! one result more. A whole program takes the state that the program before it
-//! returned; see `runtime/ordered.rs`.
+//! XLA runs independent operations in any order. Operations with ordered effects therefore form a
+//! chain: each takes the state returned by the previous one and returns a new one. The state is a
+//! boolean that nothing reads. A block with such an operation takes the state and returns it:
+//! functions as an additional argument and result, loops as an additional carried value, branches
+//! as an additional result. A whole program takes the state that the previous program returned;
+//! see `runtime/ordered.rs`.
 
 use super::region::Ordered;
 use super::{Lowering, Region, Value};
 use crate::{Aval, DType};
 
-/// Where ordered effects stand in one block.
+/// The state of ordered effects in one block.
 #[derive(Default)]
 pub(super) struct Order {
-    /// The state after the last effect of this block.
+    /// State after the block's last effect so far.
     current: Option<Value>,
-    /// The state that the block is entered with, as one of its arguments.
+    /// State at the start of the block, if it is a block argument.
     pub entry: Option<Value>,
-    /// Whether the block can name values from outside.
+    /// Whether the block can use values from outside.
     sees_outside: bool,
 }
 
 impl Order {
-    /// The order in a block without arguments.
+    /// Creates the order of a block without arguments.
     pub fn sees_outside() -> Order {
         Order {
             sees_outside: true,
@@ -32,20 +31,19 @@ impl Order {
         }
     }
 
-    /// The state that the block leaves, if it has ordered effects.
+    /// Returns the state at the end of the block, if it has ordered effects.
     pub fn after(&self) -> Option<Value> {
         self.current
     }
 }
 
-/// The type of the state.
+/// Returns the type of the state.
 pub(crate) fn aval() -> Aval {
     Aval::scalar(DType::Bool)
 }
 
 impl Lowering<'_> {
-    /// The state that an operation with an ordered effect takes, a 0-d truth
-    /// value.
+    /// Returns the state that an operation with an ordered effect takes, a 0-d boolean.
     pub fn order(&mut self) -> Value {
         self.order_at(self.order.len() - 1)
     }
@@ -65,14 +63,14 @@ impl Lowering<'_> {
         value
     }
 
-    /// Says which state an operation with an ordered effect leaves.
+    /// Sets the state that an operation with an ordered effect returns.
     pub fn set_order(&mut self, after: Value) {
         if let Some(order) = self.order.last_mut() {
             order.current = Some(after);
         }
     }
 
-    /// An operation some region of which has ordered effects.
+    /// Emits an operation with at least one region that has ordered effects.
     pub(super) fn ordered_op(
         &mut self,
         name: &str,
@@ -94,8 +92,8 @@ impl Lowering<'_> {
             .iter()
             .enumerate()
             .map(|(i, region)| {
-                // The condition of a loop returns its verdict only; it runs
-                // before the body by itself.
+                // The condition of a loop returns only its boolean; its effects precede those of
+                // the body.
                 let returns = !(is_loop && i == 0);
                 region.text(self.indent, Some(Ordered { before, returns }))
             })

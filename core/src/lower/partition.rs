@@ -1,5 +1,4 @@
-//! Programs for many devices: what the compiler is told of meshes, of the
-//! shardings of values, and of programs that one device runs for its part.
+//! Programs for several devices: meshes, shardings of values, and manual computations.
 
 use super::{Lowering, Module, Region, TensorType, Value, dims_array};
 use crate::sharding::{AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec, sdy_sharding};
@@ -8,37 +7,35 @@ use ramie_pjrt::Device;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// The devices of a program, and how its arguments and results lie on them.
+/// The devices of a program, and the layouts of its arguments and results.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Partition {
-    /// In the order of the program's partitions; none for a program for one
-    /// device.
+    /// Devices in the order of the program's partitions; empty for a program for one device.
     pub devices: Vec<Device>,
-    /// Of the arguments, captured values first.
+    /// Shardings of the arguments, captured values first.
     pub ins: Vec<NamedSharding>,
-    /// Of the results; the compiler decides where there is none.
+    /// Shardings of the results; the compiler chooses those that are `None`.
     pub outs: Vec<Option<NamedSharding>>,
 }
 
 impl Partition {
-    /// Number of partitions.
+    /// Returns the number of partitions.
     pub(crate) fn count(&self) -> usize {
         self.devices.len().max(1)
     }
 }
 
-/// A mesh that the text declares.
+/// A mesh declared in the module.
 pub(super) struct Declared {
     sizes: &'static [usize],
     names: &'static [AxisName],
-    /// The places of its devices among the program's, where these are in another
-    /// order.
+    /// Indices of its devices among the program's, if these are in another order.
     order: Option<Vec<usize>>,
     symbol: String,
 }
 
 impl Module {
-    /// The symbol of a mesh with these devices, or with the program's.
+    /// Returns the symbol of a mesh with these devices, or with the program's.
     pub(super) fn mesh(&mut self, axes: AbstractMesh, devices: Option<&[Device]>) -> String {
         let order = devices
             .filter(|d| *d != self.partition.devices)
@@ -65,7 +62,7 @@ impl Module {
         symbol
     }
 
-    /// The declarations of meshes.
+    /// Returns the declarations of meshes.
     pub(super) fn mesh_text(&self) -> String {
         let mut text = String::new();
         for mesh in &self.meshes {
@@ -80,7 +77,7 @@ impl Module {
         text
     }
 
-    /// The sharding of an argument or result.
+    /// Returns the sharding of an argument or result.
     pub(super) fn sharding(&mut self, sharding: NamedSharding, rank: usize) -> String {
         let mesh = sharding.mesh();
         let symbol = self.mesh(mesh.abstract_mesh(), Some(mesh.devices()));
@@ -89,8 +86,8 @@ impl Module {
 }
 
 impl Lowering<'_> {
-    /// `value`, sharded by `spec` over the mesh. Where dimensions are `open`, the
-    /// compiler may shard them further.
+    /// Constrains `value` to be sharded by `spec` over the mesh. The compiler may shard `open`
+    /// dimensions further.
     pub(crate) fn constrain(
         &mut self,
         value: Value,
@@ -111,7 +108,7 @@ impl Lowering<'_> {
         )
     }
 
-    /// Results as their types say that they are sharded.
+    /// Constrains results to the shardings in their types.
     pub(super) fn constrain_typed(&mut self, values: &mut [Value], ins: &[Aval], outs: &[Aval]) {
         let mesh = |a: &Aval| a.sharding().map(|s| s.mesh());
         let Some(axes) = outs.iter().chain(ins).find_map(mesh) else {
@@ -125,14 +122,14 @@ impl Lowering<'_> {
         }
     }
 
-    /// The mesh as it is where this is lowered: in programs that one device runs
-    /// for its part some of its axes are manual.
+    /// Returns the mesh with its axis types at this point: some axes are manual inside manual
+    /// computations.
     pub(crate) fn axes(&self) -> Option<AbstractMesh> {
         self.axes
     }
 
-    /// A program that each device runs for its part: `manual` axes of the mesh
-    /// are its own matter.
+    /// Emits a program that each device runs on its shards: the `manual` axes of the mesh are not
+    /// visible to the compiler.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn manual_computation(
         &mut self,
@@ -171,7 +168,7 @@ impl Lowering<'_> {
         let local = jaxpr.in_avals();
         let outer = self.axes.replace(inner);
         let region = self.region(&local, |ctx, args| {
-            // In place: the compiler optimizes calls less well.
+            // Inline, since the compiler optimizes calls less well.
             let values = ctx.inline(jaxpr, args);
             values.into_iter().zip(jaxpr.out_avals()).collect()
         });
@@ -193,8 +190,8 @@ impl Lowering<'_> {
         )
     }
 
-    /// A value computed where all axes of the mesh are manual, and that is the
-    /// same over those which are not here.
+    /// Emits a value computed with all mesh axes manual, which is the same along the axes that
+    /// are not manual here.
     pub(crate) fn in_manual_axes(
         &mut self,
         out: Aval,
@@ -230,8 +227,8 @@ impl Lowering<'_> {
         )[0]
     }
 
-    /// Whether each device that runs the program gets here with values of its own:
-    /// in a program for one device, and in a program that each runs for its part.
+    /// Returns whether each device reaches this point with its own values: in a program for one
+    /// device, and in a manual computation.
     pub(crate) fn runs_on_each_device(&self, operation: &str) -> bool {
         if self.module.partition.count() == 1 {
             return true;
@@ -263,8 +260,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Results of an operation that only the first device runs, on whole arrays; the
-    /// others get its results. XLA has no partition of an operation with side effects.
+    /// Emits an operation that only the first device runs, on whole arrays; the others get its
+    /// results. XLA cannot partition operations with side effects.
     pub(crate) fn on_first_device(
         &mut self,
         args: &[Value],
@@ -281,7 +278,7 @@ impl Lowering<'_> {
             .expect("a program for several devices has a mesh");
         let axes = mesh.abstract_mesh();
         let symbol = self.module.mesh(axes, Some(mesh.devices()));
-        // A computation without results would be removed.
+        // XLA would remove a computation without results.
         let mut outs = outs.to_vec();
         let results = outs.len();
         if outs.is_empty() {
@@ -337,7 +334,7 @@ impl Lowering<'_> {
         values
     }
 
-    /// The first device's value, on all devices.
+    /// Emits the first device's value on all devices.
     fn of_first_device(&mut self, value: Value, aval: Aval, count: usize) -> Value {
         let widened = |n: usize| {
             let shape: Vec<usize> = std::iter::once(n)
@@ -361,8 +358,8 @@ impl Lowering<'_> {
         self.op1("reshape", &[first], &[one], aval, "")
     }
 
-    /// Numbers of the program's partitions in groups that go along `names`, the
-    /// slowest first, each in the order of the axes.
+    /// Returns the indices of the program's partitions in groups along `names`, the
+    /// slowest-varying first, each in the order of the axes.
     pub(crate) fn replica_groups(&self, names: &[AxisName]) -> Option<Vec<Vec<usize>>> {
         let mesh = self.axes?;
         let places: Option<Vec<usize>> = names.iter().map(|n| mesh.position(*n)).collect();
@@ -394,7 +391,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Attributes of a collective between groups of partitions.
+/// Formats the attributes of a collective between groups of partitions.
 pub(crate) fn collective_attributes(groups: &[Vec<usize>]) -> String {
     format!(
         "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<{groups:?}> \
@@ -404,7 +401,7 @@ pub(crate) fn collective_attributes(groups: &[Vec<usize>]) -> String {
     )
 }
 
-/// The text of an argument or a result of `@main`.
+/// Formats an argument or a result of `@main`.
 pub(super) fn typed(value: Option<Value>, aval: Aval, attributes: &[String]) -> String {
     let mut text = value.map_or(String::new(), |v| format!("{v}: "));
     let _ = write!(text, "{}", TensorType(aval));
@@ -415,7 +412,7 @@ pub(super) fn typed(value: Option<Value>, aval: Aval, attributes: &[String]) -> 
 }
 
 impl Region {
-    /// The same, ended by another operation than `stablehlo.return`.
+    /// Returns the region with another terminator than `stablehlo.return`.
     fn ending_in(mut self, terminator: &'static str) -> Region {
         self.terminator = terminator;
         self

@@ -1,40 +1,40 @@
-//! Regions: the blocks that operations such as loops and reductions hold.
+//! Regions: the blocks inside operations such as loops and reductions.
 
 use super::{Lowering, Order, TensorType, Value, list, order};
 use crate::{Aval, DType};
 use std::fmt::Write;
 
-/// A region of an operation, written and ready to attach. What it takes and
-/// returns is kept apart, since an operation that orders effects adds to it.
+/// A region of an operation, ready to attach. Its arguments and results are stored separately,
+/// since an operation with ordered effects adds to them.
 pub struct Region {
     args: Vec<(Value, Aval)>,
     body: String,
     results: Vec<(Value, Aval)>,
-    /// Ordered effects inside: the state that it is entered with, where that
-    /// comes as an argument, and the state that it leaves.
+    /// State of ordered effects at the start of the region, if it is an argument. The field below
+    /// is the state at its end.
     entry: Option<Value>,
     after: Option<Value>,
-    /// A name for a state that comes as an argument and that nothing uses.
+    /// A name for an unused state argument.
     spare: Value,
     pub(super) terminator: &'static str,
 }
 
-/// What an operation with ordered effects in some region adds to each.
+/// What an operation with ordered effects in some region adds to each of its regions.
 #[derive(Clone, Copy)]
 pub(super) struct Ordered {
-    /// The state before the operation.
+    /// State before the operation.
     pub before: Value,
-    /// Whether the region returns the state that it leaves.
+    /// Whether the region returns its final state.
     pub returns: bool,
 }
 
 impl Region {
-    /// Whether there are ordered effects inside.
+    /// Returns whether the region has ordered effects.
     pub(super) fn is_ordered(&self) -> bool {
         self.after.is_some()
     }
 
-    /// The text.
+    /// Returns the region's text.
     pub(super) fn text(&self, indent: usize, ordered: Option<Ordered>) -> String {
         let mut args = self.args.clone();
         let mut results = self.results.clone();
@@ -69,8 +69,8 @@ impl Region {
 }
 
 impl<'m> Lowering<'m> {
-    /// A region with one block: `body` receives its arguments and gives what
-    /// the block returns.
+    /// Writes a region with one block: `body` receives the block's arguments and returns its
+    /// results.
     pub fn region(
         &mut self,
         args: &[Aval],
@@ -99,8 +99,8 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// A region that combines two scalars of `dtype` by one operation of one
-    /// type, as reductions have.
+    /// Writes a region that combines two scalars of `dtype` with one operation, as reductions
+    /// need.
     pub fn reducer(&mut self, op: &str, dtype: DType) -> Region {
         let scalar = Aval::scalar(dtype);
         self.region(&[scalar, scalar], |ctx, args| {

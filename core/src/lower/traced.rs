@@ -1,4 +1,4 @@
-//! Lowering rules in terms of other primitives.
+//! Lowering rules written in terms of other primitives.
 
 use super::{Lowering, Value};
 use crate::trace::{at_location, trace_to_jaxpr};
@@ -6,8 +6,8 @@ use crate::{Array, Aval};
 use smallvec::SmallVec;
 
 impl Lowering<'_> {
-    /// A function of arrays of the types `ins`, traced and called as a function
-    /// of its own: a lowering rule in terms of other primitives.
+    /// Traces `f` at the types `ins` and emits a call of it as a separate function, so that a
+    /// lowering rule can use other primitives.
     pub fn traced(
         &mut self,
         name: &str,

@@ -1,16 +1,15 @@
-//! The persistent compilation cache: compiled programs as files, shared by
-//! processes.
+//! The persistent compilation cache: compiled programs in files, shared by processes.
 //!
-//! An entry is one file, named by the digest of its key: everything the program
-//! depends on, which is its text without source lines, the compile options, the
-//! device kind and the [`fingerprint`](super::fingerprint) of plugin, processor and
-//! environment. A file begins with that digest and a digest of all its contents, so
-//! that damaged and exchanged files are found, removed and replaced. A file is written
-//! under another name and renamed, so that readers see whole ones only. When the
-//! folder outgrows its limit the least recently used files are removed.
+//! Each entry is one file, named by the digest of its key: everything on which the program
+//! depends, which is its text without source lines, the compile options, the device kind and the
+//! [`fingerprint`](super::fingerprint) of plugin, processor and environment. A file starts with
+//! that digest and a digest of all its contents, so that damaged and swapped files are detected,
+//! removed and replaced. Files are written under a temporary name and renamed, so that readers
+//! only see complete ones. If the directory exceeds its size limit, the least recently used files
+//! are removed.
 //!
-//! Entries are native code: a folder or a file that another user can change is not
-//! used; see [`trust`].
+//! Entries are native code: a directory or a file that another user can change is not used; see
+//! [`trust`].
 
 use super::Runtime;
 use crate::Result;
@@ -25,21 +24,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
 const MAGIC: &[u8; 8] = b"ramie-x2";
-/// The magic number, the key's digest and the digest of all that follows the header,
-/// the key's digest included.
+/// Size of the header: the magic number, the key's digest, and the digest of the key's digest and
+/// the program.
 const HEADER: usize = 8 + 32 + 32;
-/// The limit of the folder's size, in megabytes, without `RAMIE_COMPILATION_CACHE_MB`.
+/// Default size limit of the directory, in MiB; `RAMIE_COMPILATION_CACHE_MB` overrides it.
 const DEFAULT_LIMIT: u64 = 4 << 10;
 
-/// A folder of compiled programs.
+/// A directory of compiled programs.
 #[derive(Clone, Debug)]
 pub(crate) struct Cache {
     folder: PathBuf,
-    /// In bytes.
+    /// Size limit in bytes.
     limit: u64,
 }
 
-/// The place of one program.
+/// The file of one program, which need not exist.
 pub(crate) struct Entry {
     path: PathBuf,
     key: [u8; 32],
@@ -47,12 +46,12 @@ pub(crate) struct Entry {
 }
 
 impl Cache {
-    /// The cache that `RAMIE_COMPILATION_CACHE` and `RAMIE_COMPILATION_CACHE_MB`
-    /// describe; none if it is off, or if another user can change the folder, which
-    /// is reported on standard error.
+    /// Returns the cache configured by `RAMIE_COMPILATION_CACHE` and
+    /// `RAMIE_COMPILATION_CACHE_MB`; `None` if it is disabled, or if another user can change the
+    /// directory, which is reported on standard error.
     ///
     /// # Errors
-    /// If a variable has a value that its setting does not accept.
+    /// Returns an error if a variable has a value that its setting does not accept.
     pub fn from_environment() -> Result<Option<Cache>> {
         let setting = settings::COMPILATION_CACHE.get()?;
         let folder = match setting.unwrap_or(CompilationCache::On) {
@@ -72,7 +71,7 @@ impl Cache {
         Ok(Some(cache))
     }
 
-    /// Checks that nobody else can change the folder, if it exists.
+    /// Checks that no other user can change the directory, if it exists.
     fn check(&self) -> Result<(), trust::Untrusted> {
         match fs::metadata(&self.folder) {
             Ok(meta) => trust::check(&self.folder, &meta),
@@ -92,7 +91,7 @@ impl Cache {
         }
     }
 
-    /// The place of a program for a device.
+    /// Returns the entry of a program for a device.
     pub fn entry(&self, runtime: &Runtime, text: &str, options: &[u8], device: Device) -> Entry {
         self.place(&[
             runtime.fingerprint().as_bytes(),
@@ -117,7 +116,7 @@ impl Cache {
         }
     }
 
-    /// Removes the least recently used files until the folder fits its limit.
+    /// Removes the least recently used files until the directory is within its limit.
     fn evict(&self) {
         let Ok(listing) = fs::read_dir(&self.folder) else {
             return;
@@ -134,7 +133,7 @@ impl Cache {
             return;
         }
         files.sort();
-        // Room for a while, so that not every new entry has to look.
+        // Frees more than necessary, so that not every new entry has to evict others.
         let target = self.limit / 10 * 9;
         for (_, size, path) in files {
             if total <= target {
@@ -148,12 +147,13 @@ impl Cache {
 }
 
 impl Entry {
-    /// The program, if there is a whole one that was written for this key.
+    /// Returns the program, if the file is complete and was written for this key.
     pub fn read(&self) -> Option<Vec<u8>> {
         let mut file = File::open(&self.path).ok()?;
         match self.read_from(&mut file) {
             Ok(program) => {
-                // The time of last use, by which entries are evicted.
+                // The modification time serves as the time of last use, by which entries are
+                // evicted.
                 let _ = file.set_modified(SystemTime::now());
                 Some(program)
             }
@@ -182,7 +182,7 @@ impl Entry {
         Ok(bytes)
     }
 
-    /// The digest of key and program together.
+    /// Returns the digest of key and program together.
     fn seal(&self, program: &[u8]) -> [u8; 32] {
         let mut digest = Sha256::new();
         digest.update(self.key);
@@ -190,14 +190,14 @@ impl Entry {
         digest.finalize().into()
     }
 
-    /// Removes an entry that cannot be used; the program is compiled anew.
+    /// Removes an entry that cannot be used; the program is compiled again.
     pub fn discard(&self, why: &str) {
         tracing::warn!(path = %self.path.display(), "removing a compiled program: {why}");
         let _ = fs::remove_file(&self.path);
     }
 
-    /// Keeps a program. A failure is no failure of the caller's: the program
-    /// runs, it is only not kept.
+    /// Writes a program. Failures are logged and otherwise ignored: the program runs, it is only
+    /// not cached.
     pub fn write(&self, program: &[u8]) {
         if let Err(e) = self.try_write(program) {
             tracing::warn!(path = %self.path.display(), "cannot keep a compiled program: {e}");
@@ -212,7 +212,7 @@ impl Entry {
     fn try_write(&self, program: &[u8]) -> io::Result<()> {
         trust::create_folder(&self.cache.folder)?;
         self.cache.check().map_err(io::Error::other)?;
-        // Created for this user alone.
+        // Created with access for this user only.
         let mut file = tempfile::NamedTempFile::new_in(&self.cache.folder)?;
         file.write_all(MAGIC)?;
         file.write_all(&self.key)?;
@@ -236,7 +236,7 @@ mod tests {
         assert!(entry.read().is_none());
         entry.write(b"compiled");
         assert_eq!(entry.read().as_deref(), Some(&b"compiled"[..]));
-        // Part boundaries matter.
+        // The boundaries between key parts matter.
         assert!(cache.place(&[b"programo", b"ptions"]).read().is_none());
 
         let mut bytes = fs::read(&entry.path).expect("the entry");
@@ -265,7 +265,7 @@ mod tests {
             assert!(entry.read().is_none(), "an exchanged file is found");
             assert!(!entry.path.exists(), "and removed");
         }
-        // Nor does the code of one pass under the header of the other.
+        // The code of one program with the header of the other is also rejected.
         one.write(b"code of one");
         two.write(b"code of two");
         let header = fs::read(&one.path).expect("the entry")[..HEADER].to_vec();
@@ -288,12 +288,12 @@ mod tests {
             meta.permissions().mode() & 0o777
         };
         assert_eq!((mode(&inner), mode(&entry.path)), (0o700, 0o600));
-        // An entry that others could have written is not loaded.
+        // An entry that other users can write is not loaded.
         let open = fs::Permissions::from_mode(0o620);
         fs::set_permissions(&entry.path, open).expect("set the rights");
         assert!(entry.read().is_none());
         assert!(!entry.path.exists());
-        // Nor is anything written where others can exchange it.
+        // Nothing is written into a directory that other users can change.
         let open = fs::Permissions::from_mode(0o770);
         fs::set_permissions(&inner, open).expect("set the rights");
         assert!(entry.try_write(b"compiled").is_err());

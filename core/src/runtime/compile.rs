@@ -1,4 +1,4 @@
-//! From a jaxpr to a loaded executable, through the persistent cache.
+//! Compilation of jaxprs to loaded executables, through the persistent cache.
 
 use super::{cache, runtime};
 use crate::lower::{ArgumentAttribute, Module, Partition, order};
@@ -9,15 +9,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A program ready to compile.
 pub(crate) struct Program {
-    /// For messages and for the module's name.
+    /// Name for messages and for the module.
     pub name: String,
     /// StableHLO with source locations.
     pub text: String,
     /// Types of the arguments on each device, captured values first.
     pub inputs: Vec<BufferType>,
-    /// The devices it runs on, where these are several.
+    /// Devices of the program and layouts of its arguments, if it runs on several.
     pub partition: Partition,
-    /// Which arguments give their buffer away.
+    /// Whether each argument is donated.
     pub donated: Vec<bool>,
     /// Whether the last argument and the last result are the state of ordered
     /// effects; see [`ordered`](super::ordered).
@@ -27,8 +27,8 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Lowers a jaxpr; `attributes` has an entry for every argument, captured
-    /// values first, or none.
+    /// Lowers a jaxpr; `attributes` has an entry for every argument, captured values first, or is
+    /// empty.
     pub fn lower(
         name: &str,
         jaxpr: &Jaxpr,
@@ -38,7 +38,7 @@ impl Program {
         Program::lower_for(None, name, jaxpr, attributes, partition)
     }
 
-    /// [`lower`](Program::lower) for another platform than this process's.
+    /// Same as [`lower`](Program::lower), for another platform than this process's.
     pub fn lower_for(
         platform: Option<Platform>,
         name: &str,
@@ -82,19 +82,19 @@ impl Program {
     }
 }
 
-/// How the programs of this process came to be.
+/// Counts of the programs of this process, by origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CompilationStats {
-    /// Compiled by XLA.
+    /// Number of programs compiled by XLA.
     pub compiled: usize,
-    /// Loaded from the persistent cache.
+    /// Number of programs loaded from the persistent cache.
     pub loaded: usize,
 }
 
 static COMPILED: AtomicUsize = AtomicUsize::new(0);
 static LOADED: AtomicUsize = AtomicUsize::new(0);
 
-/// How many programs this process has compiled, and how many it found in the
+/// Returns how many programs this process has compiled, and how many it has loaded from the
 /// persistent cache.
 pub fn compilation_stats() -> CompilationStats {
     CompilationStats {
@@ -103,16 +103,16 @@ pub fn compilation_stats() -> CompilationStats {
     }
 }
 
-/// Where an executable came from.
+/// The origin of an executable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// XLA compiled it now.
+    /// Compiled by XLA in this call.
     Compiled,
-    /// An earlier process did.
+    /// Loaded from the persistent cache.
     Cache,
 }
 
-/// [`compile_or_load`], wherever from.
+/// Same as [`compile_or_load`], without the origin.
 pub(crate) fn compile(
     program: &Program,
     device: Device,
@@ -121,22 +121,21 @@ pub(crate) fn compile(
     compile_or_load(program, device, flags).map(|(executable, _)| executable)
 }
 
-/// Arguments of so many bytes do not stay in a CPU's caches from one use to the
-/// next.
+/// Arguments with more bytes do not stay in a CPU's caches from one use to the next.
 const BEYOND_CACHES: usize = 64 << 20;
 
-/// How programs over much memory are compiled for a CPU.
+/// Compiler flags of CPU programs with arguments larger than that.
 const FOR_LITTLE_MEMORY: [(&str, bool); 2] = [
-    // The schedule for the most concurrency begins everything that can be begun:
-    // small programs are faster by it, but one that passes over much memory
-    // holds all its intermediate values at once.
+    // The concurrency-optimized scheduler starts every operation as early as possible. Small
+    // programs run faster with it, but a program that uses much memory keeps all its intermediate
+    // values alive at the same time.
     ("xla_cpu_enable_concurrency_optimized_scheduler", false),
-    // A donated argument that two operations read, one of which writes its new
-    // value, is not copied if the other can go first.
+    // If two operations read a donated argument, and one of them writes its new value, it is not
+    // copied if the other can run first.
     ("xla_cpu_copy_insertion_use_region_analysis", true),
 ];
 
-/// Options for one device, or for those of a partition.
+/// Returns the compile options for one device, or for those of a partition.
 fn options(
     device: Device,
     partition: &Partition,
@@ -154,7 +153,7 @@ fn options(
         }
     };
     if runtime()?.location.platform == Platform::Cpu {
-        // By default this plugin's maximum and minimum drop NaN.
+        // By default the maximum and minimum of the CPU plugin drop NaN.
         let strict = OptionOverride::Bool(false);
         let name = "xla_cpu_enable_fast_min_max".to_string();
         options.env_overrides.push((name, strict));
@@ -170,7 +169,7 @@ fn options(
     Ok(options)
 }
 
-/// Compiles for one device, or loads what an earlier process compiled.
+/// Compiles for one device, or loads the program from the persistent cache.
 pub(crate) fn compile_or_load(
     program: &Program,
     device: Device,
@@ -183,7 +182,7 @@ pub(crate) fn compile_or_load(
     if program.calls_back {
         Callback::check(*client)?;
     }
-    // Callbacks are known by numbers of this process.
+    // Programs refer to callbacks by numbers that are only valid in this process.
     let entry = runtime
         .cache()
         .filter(|_| !program.calls_back)
@@ -217,9 +216,9 @@ pub(crate) fn compile_or_load(
     Ok((executable, Origin::Compiled))
 }
 
-/// A program that came as bytes: StableHLO as text or in its binary form.
+/// A program from bytes: StableHLO as text or in its binary form.
 pub(crate) struct ModuleBytes<'a> {
-    /// For messages.
+    /// Name for messages.
     pub name: &'a str,
     /// The module.
     pub module: &'a [u8],
@@ -227,7 +226,7 @@ pub(crate) struct ModuleBytes<'a> {
     pub inputs: Vec<BufferType>,
 }
 
-/// Compiles a module for one device, or loads what an earlier process compiled.
+/// Compiles a module for one device, or loads it from the persistent cache.
 pub(crate) fn compile_module(program: &ModuleBytes<'_>, device: Device) -> Result<Executable> {
     let donated = vec![false; program.inputs.len()];
     if let Ok(text) = std::str::from_utf8(program.module) {

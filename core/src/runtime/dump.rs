@@ -1,4 +1,4 @@
-//! Writing the programs that are compiled into a folder.
+//! Dumps of compiled programs (`RAMIE_DUMP_IR_TO`).
 
 use super::Program;
 use crate::{Error, Result};
@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Writes the StableHLO of a program into the folder that `RAMIE_DUMP_IR_TO`
-/// names, if it is set, as `<number>_<name>.mlir`, in the order of compilation.
+/// Writes the StableHLO of a program to the directory `RAMIE_DUMP_IR_TO`, if that variable is
+/// set, as `<number>_<name>.mlir`, in the order of compilation.
 ///
 /// # Errors
-/// If the folder or the file cannot be written.
+/// Returns an error if the directory or the file cannot be written.
 pub(super) fn dump(program: &Program) -> Result<()> {
     static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
-    // Any path is accepted.
+    // Any path is valid, so `get` does not fail.
     let folder = FOLDER.get_or_init(|| settings::DUMP_IR_TO.get().ok().flatten());
     let Some(folder) = folder else {
         return Ok(());

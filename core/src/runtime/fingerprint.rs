@@ -1,13 +1,13 @@
-//! Everything that compiled code depends on beside its program, its compile options
-//! and the kind of device.
+//! The fingerprint: everything on which compiled code depends, except its program, its compile
+//! options and the kind of device.
 
 use ramie_pjrt::Client;
 use ramie_pjrt::discover::{Platform, PluginLocation};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 
-/// Variables with these names, or names that begin so, change what plugins compile, or
-/// may: their flags, their numbers of threads, and the settings of their libraries.
+/// Environment variables with these prefixes may change how plugins compile: their flags, their
+/// numbers of threads, and the settings of their libraries.
 const VARIABLES: [&str; 17] = [
     "XLA_",
     "TF_",
@@ -27,23 +27,23 @@ const VARIABLES: [&str; 17] = [
     "TRITON_",
     "NVIDIA_TF32_OVERRIDE",
 ];
-/// Names that begin so are about messages alone.
+/// Prefix of variables that only affect logging.
 const MESSAGES: &str = "TF_CPP_";
 
-/// The state of the process when the plugin starts, which is when the plugin reads it.
+/// The state of the process when the plugin starts and reads it.
 pub(super) struct Surroundings(String);
 
 impl Surroundings {
-    /// Those of this process and thread.
+    /// Reads the state of this process and thread.
     pub fn read() -> Surroundings {
         let variables = variables(std::env::vars_os());
         Surroundings(format!("{variables}processors {}\n", processors()))
     }
 }
 
-/// The variables that change what is compiled, in the order of their names, with the
-/// contents of the files that they name: a flags variable whose value does not begin
-/// with a dash is the path of a file with the flags.
+/// Formats the variables that change compilation, sorted by name, with the contents of the files
+/// that they name: if the value of a flags variable does not start with a dash, it is the path of
+/// a file that contains the flags.
 fn variables(all: impl IntoIterator<Item = (OsString, OsString)>) -> String {
     let mut relevant: Vec<(OsString, OsString)> = all
         .into_iter()
@@ -73,8 +73,8 @@ fn file_of_flags(name: &OsStr, value: &OsStr) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The number of processors that this thread may run on: loops are cut into as many
-/// parts when they are compiled. Where the system does not say, all there are.
+/// Returns the number of processors on which this thread may run: compiled loops are split into
+/// as many parts. If the system does not report it, returns the number of all processors.
 fn processors() -> usize {
     let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
     let allowed = status.lines().find_map(|l| l.strip_prefix("Cpus_allowed:"));
@@ -88,7 +88,7 @@ fn processors() -> usize {
     }
 }
 
-/// The text that differs wherever compiled code may differ.
+/// Returns a string that differs whenever compiled code may differ.
 pub(super) fn fingerprint(
     client: &Client,
     plugin: &PluginLocation,
@@ -103,12 +103,12 @@ pub(super) fn fingerprint(
         surroundings.0,
     );
     match plugin.platform {
-        // Virtual devices beyond the number of processors get threads of their own.
+        // Virtual devices beyond the number of processors get their own threads.
         Platform::Cpu => {
             let devices = client.addressable_devices().len().max(processors());
             text.push_str(&format!("threads {devices}\n{}", processor()));
         }
-        // The driver brings a compiler of its own.
+        // The driver includes a compiler.
         Platform::Cuda => {
             text.push_str(&fs::read_to_string("/proc/driver/nvidia/version").unwrap_or_default());
         }
@@ -117,8 +117,7 @@ pub(super) fn fingerprint(
     text
 }
 
-/// Which file the plugin is: its hash where that is known, else the marks by which the
-/// system tells one state of a file from another.
+/// Identifies the plugin's file: by its hash if known, otherwise by the file's metadata.
 fn identity(plugin: &PluginLocation) -> String {
     match &plugin.sha256 {
         Some(hash) => hash.clone(),
@@ -127,7 +126,7 @@ fn identity(plugin: &PluginLocation) -> String {
     }
 }
 
-/// The processor's model and features, where the system tells.
+/// Returns the processor's model and features, if the system reports them.
 fn processor() -> String {
     const KEYS: [&str; 5] = [
         "model name",
@@ -184,7 +183,7 @@ mod tests {
             of(&[("XLA_A", "1"), ("TF_B", "2")]),
             of(&[("TF_B", "2"), ("XLA_A", "1")])
         );
-        // Values cannot look like other variables.
+        // A value cannot imitate another variable.
         assert_ne!(
             of(&[("XLA_A", "1\nXLA_B=2")]),
             of(&[("XLA_A", "1"), ("XLA_B", "2")])

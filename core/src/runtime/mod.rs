@@ -1,5 +1,5 @@
-//! The process's XLA client: which plugin, which devices, and the ways of
-//! elements to a device and back.
+//! The process's XLA client: its plugin and devices, and transfers of elements to devices and
+//! back.
 
 mod cache;
 mod compile;
@@ -27,17 +27,16 @@ pub(crate) use compile::{
 };
 pub use compile::{CompilationStats, compilation_stats};
 
-/// How the process's client is made. Set before the first array; see
+/// Options of the process's client. Set them before the first array is created; see
 /// [`configure`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuntimeOptions {
-    /// The platform; by default `RAMIE_PLATFORM`, else the best one there is.
+    /// Platform to use. Defaults to `RAMIE_PLATFORM`, or else to the best one available.
     pub platform: Option<Platform>,
-    /// Devices of a CPU client; by default `RAMIE_NUM_CPU_DEVICES`, else 1.
+    /// Number of devices of a CPU client. Defaults to `RAMIE_NUM_CPU_DEVICES`, or else to 1.
     pub cpu_devices: Option<usize>,
-    /// Whether compiled programs are kept between processes; by default they
-    /// are, in the user's cache or the folder that `RAMIE_COMPILATION_CACHE`
-    /// names, unless that is `off`.
+    /// Whether the persistent compilation cache is enabled. By default it is, in the user's cache
+    /// directory or the directory `RAMIE_COMPILATION_CACHE`, unless that is `off`.
     pub compilation_cache: Option<bool>,
 }
 
@@ -58,10 +57,10 @@ static OPTIONS: Mutex<RuntimeOptions> = Mutex::new(RuntimeOptions {
 static RUNTIME: OnceLock<Result<Runtime>> = OnceLock::new();
 thread_local! { static DEFAULT: Cell<Option<Device>> = const { Cell::new(None) }; }
 
-/// Sets how the client will be made.
+/// Sets the options with which the client will be created.
 ///
 /// # Errors
-/// If the client exists already with other options.
+/// Returns an error if the client already exists with other options.
 ///
 /// ```no_run
 /// use ramie_core::{RuntimeOptions, configure};
@@ -81,10 +80,10 @@ pub fn configure(options: RuntimeOptions) -> Result<()> {
     Ok(())
 }
 
-/// The client, made at the first call.
+/// Returns the client, which the first call creates.
 ///
 /// # Errors
-/// If no plugin can be found, installed, loaded or started; the error says
+/// Returns an error if no plugin can be found, installed, loaded or started; the error reports
 /// what was tried and what to do.
 pub fn runtime() -> Result<&'static Runtime> {
     RUNTIME
@@ -96,7 +95,7 @@ pub fn runtime() -> Result<&'static Runtime> {
         .map_err(Clone::clone)
 }
 
-/// The client, if it has been made.
+/// Returns the client, if it has been created.
 pub(crate) fn started() -> Option<&'static Runtime> {
     RUNTIME.get()?.as_ref().ok()
 }
@@ -131,12 +130,12 @@ impl Runtime {
         })
     }
 
-    /// The PJRT client.
+    /// Returns the PJRT client.
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// The plugin, and how it was found.
+    /// Returns the plugin, and how it was found.
     pub fn plugin(&self) -> &PluginLocation {
         &self.location
     }
@@ -145,30 +144,30 @@ impl Runtime {
         self.cache.as_ref()
     }
 
-    /// The text that differs wherever compiled code may differ although the program
-    /// and its options are the same.
+    /// Returns a string that differs whenever compiled code may differ for the same program and
+    /// options.
     pub(crate) fn fingerprint(&self) -> &str {
         self.fingerprint.get_or_init(|| {
             fingerprint::fingerprint(&self.client, &self.location, &self.surroundings)
         })
     }
 
-    /// Devices of this process.
+    /// Returns the devices of this process.
     pub fn devices(&self) -> &[Device] {
         self.client.addressable_devices()
     }
 
-    /// The device for arrays that are not told where to go.
+    /// Returns the device of arrays created without a device or sharding.
     pub fn default_device(&self) -> Device {
         DEFAULT.get().unwrap_or(self.devices()[0])
     }
 }
 
-/// All devices, those of other processes included; this process's own are
-/// [`local_devices`](crate::distributed::local_devices).
+/// Returns all devices, including those of other processes;
+/// [`local_devices`](crate::distributed::local_devices) returns this process's own.
 ///
 /// # Panics
-/// If there is no working plugin.
+/// Panics if there is no working plugin.
 #[track_caller]
 pub fn devices() -> &'static [Device] {
     match runtime() {
@@ -177,7 +176,7 @@ pub fn devices() -> &'static [Device] {
     }
 }
 
-/// Runs `f` with new arrays and eager operations going to `device`.
+/// Runs `f` with `device` as the default device of new arrays and eager operations.
 pub fn with_default_device<R>(device: Device, f: impl FnOnce() -> R) -> R {
     struct Restore(Option<Device>);
     impl Drop for Restore {
@@ -199,10 +198,10 @@ pub(crate) fn put(bytes: &[u8], aval: Aval, device: Device) -> Result<Array> {
     ))
 }
 
-/// [`put`], as a buffer.
+/// Same as [`put`], but returns a buffer.
 pub(crate) fn put_buffer(bytes: &[u8], aval: Aval, device: Device) -> Result<Buffer> {
     let runtime = runtime()?;
-    // Large arrays go without a second copy: the device uses these bytes.
+    // Avoids a second copy of large arrays: the device uses these bytes.
     const LARGE: usize = 1 << 16;
     let client = runtime.client;
     if bytes.len() >= LARGE && runtime.location.platform == Platform::Cpu {
@@ -213,8 +212,7 @@ pub(crate) fn put_buffer(bytes: &[u8], aval: Aval, device: Device) -> Result<Buf
     Ok(client.buffer_from_host(bytes, aval.buffer_type(), device)?)
 }
 
-/// Hands elements over to a device: it shares their memory if it can, else
-/// copies it.
+/// Moves elements to a device: it shares their memory if possible, and copies them otherwise.
 pub(crate) fn put_owned<T: HostData>(data: T, aval: Aval, device: Device) -> Result<Array> {
     let buffer = put_owned_buffer(data, aval, device)?;
     Ok(Array::from_device(
@@ -224,11 +222,10 @@ pub(crate) fn put_owned<T: HostData>(data: T, aval: Aval, device: Device) -> Res
     ))
 }
 
-/// [`put_owned`], as a buffer.
+/// Same as [`put_owned`], but returns a buffer.
 pub(crate) fn put_owned_buffer<T: HostData>(data: T, aval: Aval, device: Device) -> Result<Buffer> {
     if Callback::is_running() {
-        // A transfer that goes on by itself may need the thread that the
-        // callback keeps.
+        // An asynchronous transfer may need the thread on which the callback runs.
         return put_buffer(data.as_bytes(), aval, device);
     }
     let client = runtime()?.client;

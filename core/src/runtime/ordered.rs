@@ -1,8 +1,8 @@
-//! Programs with ordered effects.
+//! Execution of programs with ordered effects.
 //!
-//! Such a program takes a state as its last argument and returns one as its last
-//! result. The state that one program returns goes into the next, so that their
-//! effects happen in the order of the calls although calls do not wait.
+//! Such a program takes a state as its last argument and returns one as its last result. The
+//! state that one program returns is passed to the next, so that their effects happen in the
+//! order of the calls although calls are asynchronous.
 
 use crate::lock::lock;
 use crate::lower::order;
@@ -11,14 +11,14 @@ use ramie_pjrt::{Buffer, Executable};
 use smallvec::SmallVec;
 use std::sync::{Mutex, MutexGuard};
 
-/// What the last ordered program returned.
+/// State that the last ordered program returned.
 static LAST: Mutex<Option<Buffer>> = Mutex::new(None);
 
 fn last() -> MutexGuard<'static, Option<Buffer>> {
     lock(&LAST)
 }
 
-/// Runs a program on one device; `ordered` says whether it has ordered effects.
+/// Runs a program on one device; `ordered` specifies whether it has ordered effects.
 #[inline]
 pub(crate) fn execute(
     executable: &Executable,
@@ -33,7 +33,7 @@ pub(crate) fn execute(
     Ok(executable.execute(buffers, kept, outputs)?)
 }
 
-/// With an event of the profiler.
+/// Runs a program and records an event of the profiler.
 #[cold]
 #[inline(never)]
 fn execute_observed(

@@ -1,5 +1,5 @@
-//! Programs over the devices of a mesh: how their arguments and results lie
-//! there, and their runs.
+//! Programs over the devices of a mesh: the layouts of their arguments and results, and their
+//! execution.
 
 use super::{Origin, Program, compile_or_load, ordered};
 use crate::array::{DeviceArray, Repr};
@@ -10,17 +10,17 @@ use ramie_pjrt::{Buffer, Device, Executable, OptionOverride, TileSharding};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Where a call runs.
+/// The device or mesh on which a call runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Site {
     /// On one device.
     Device(Device),
-    /// On the devices of a mesh, in their order.
+    /// The devices of a mesh, in their order.
     Mesh(Mesh),
 }
 
 impl Site {
-    /// Where a program runs that was asked to run here.
+    /// Returns where a program runs that was called at this site.
     pub fn of_program(self, jaxpr: &Jaxpr) -> Site {
         match self {
             Site::Mesh(_) => self,
@@ -29,7 +29,7 @@ impl Site {
     }
 }
 
-/// Looks at arrays one by one, and tells where a call on them runs.
+/// Inspects arrays one by one, and finds the device or mesh of a call on them.
 #[derive(Default)]
 pub(crate) struct SiteFinder {
     device: Option<(Device, String)>,
@@ -38,7 +38,7 @@ pub(crate) struct SiteFinder {
 }
 
 impl SiteFinder {
-    /// `name` is for messages.
+    /// Inspects an array; `name` is used in messages.
     pub fn look(&mut self, array: &Array, name: impl Fn() -> String) {
         let sharding = match &array.0 {
             Repr::Device(held) => held.sharding,
@@ -85,8 +85,8 @@ impl SiteFinder {
         }
     }
 
-    /// Where the call runs: on the arrays' devices, else on those of the current
-    /// mesh, else on the default device.
+    /// Returns the site of the call: the arrays' devices, or else those of the current mesh, or
+    /// else the default device.
     pub fn site(self) -> Result<Site> {
         let mesh = self.mesh.or_else(|| {
             let current = Context::current().mesh;
@@ -99,7 +99,8 @@ impl SiteFinder {
         }
         let default = super::runtime()?.default_device();
         match (mesh, self.device) {
-            // What is on the default device was not put there; it goes along.
+            // Arrays on the default device may not have been placed explicitly, so they move to
+            // the mesh.
             (Some((mesh, first)), Some((device, name)))
                 if device != default && !mesh.devices().contains(&device) =>
             {
@@ -122,12 +123,12 @@ fn same_devices(a: Mesh, b: Mesh) -> bool {
         || (a.size() == b.size() && a.devices().iter().all(|d| b.devices().contains(d)))
 }
 
-/// How a program's arguments and results lie on the devices of a mesh.
+/// Layouts of a program's arguments and results on the devices of a mesh.
 pub(crate) struct Layout {
     pub ins: Vec<NamedSharding>,
     outs: Vec<(Aval, Sharding)>,
-    /// For arguments whose mesh has the devices in another order than the
-    /// program: where each device's part is.
+    /// For arguments whose mesh orders the devices differently: the position of each device's
+    /// shard.
     orders: Vec<Option<Vec<usize>>>,
     parts: usize,
 }
@@ -139,7 +140,7 @@ pub(crate) struct Compiled {
     pub layout: Layout,
 }
 
-/// The sharding that an array's type or place says, for a program on `mesh`.
+/// Returns the sharding of an array for a program on `mesh`, from its type or placement.
 pub(crate) fn input_sharding(array: &Array, mesh: Mesh) -> NamedSharding {
     let named = match &array.0 {
         Repr::Device(held) => held.sharding.named(),
@@ -149,13 +150,13 @@ pub(crate) fn input_sharding(array: &Array, mesh: Mesh) -> NamedSharding {
     named.unwrap_or_else(|| of_type(array.aval(), mesh).unwrap_or_else(|| whole(mesh)))
 }
 
-/// The sharding that a type says.
+/// Returns the sharding in a type.
 pub(crate) fn of_type(aval: Aval, mesh: Mesh) -> Option<NamedSharding> {
     aval.sharding()
         .map(|s| NamedSharding::new(on(mesh, s.mesh()), s.spec().clone()))
 }
 
-/// The devices of `mesh` with the axes of another that has as many.
+/// Returns the devices of `mesh` with the axes of another mesh of the same size.
 fn on(mesh: Mesh, axes: AbstractMesh) -> Mesh {
     match mesh.abstract_mesh() == axes {
         true => mesh,
@@ -167,9 +168,8 @@ fn whole(mesh: Mesh) -> NamedSharding {
     NamedSharding::new(mesh, PartitionSpec::default())
 }
 
-/// The partition of a program on `mesh` with these arguments, captured values
-/// first. Results are as `wanted`, else as their types say, else as the
-/// compiler decides.
+/// Returns the partition of a program on `mesh` with these arguments, captured values first.
+/// Results are sharded as `wanted`, or else as in their types, or else as the compiler chooses.
 pub(crate) fn partition(
     jaxpr: &Jaxpr,
     mesh: Mesh,
@@ -177,7 +177,7 @@ pub(crate) fn partition(
     wanted: &[Option<NamedSharding>],
 ) -> Partition {
     let outs = jaxpr.out_avals();
-    // Where types say how values are sharded, one that says nothing is whole.
+    // If all axes are explicit, a value whose type has no sharding is replicated.
     let explicit = mesh.abstract_mesh().has(crate::AxisType::Explicit)
         && !mesh.abstract_mesh().has(crate::AxisType::Auto);
     let outs = outs
@@ -238,9 +238,9 @@ pub(crate) fn compile(
     }
 }
 
-/// Types and shardings of the results as the compiler laid them out. A layout
-/// that no spec says becomes a whole result in `partition`, to compile again
-/// for; then there are none.
+/// Returns types and shardings of the results as chosen by the compiler. If no spec matches a
+/// layout, returns `None` and makes the result replicated in `partition`, for another
+/// compilation.
 fn outs(
     executable: &Executable,
     jaxpr: &Jaxpr,
@@ -278,8 +278,8 @@ fn outs(
     Ok((!again).then_some(outs))
 }
 
-/// Where the parts of an array over `mesh` are, in the order of `program`'s
-/// devices; `None` where the orders are the same.
+/// Returns the positions of the shards of an array over `mesh`, in the order of the devices of
+/// `program`; `None` if the orders are the same.
 fn order(program: Mesh, mesh: Mesh) -> Option<Vec<usize>> {
     if program.devices() == mesh.devices() {
         return None;
@@ -290,8 +290,8 @@ fn order(program: Mesh, mesh: Mesh) -> Option<Vec<usize>> {
 }
 
 impl Layout {
-    /// Runs the program on captured values and arguments that lie as it wants
-    /// them, and hands each result to `each`.
+    /// Runs the program on captured values and arguments with the right layouts, and passes each
+    /// result to `each`.
     pub fn run(
         &self,
         executable: &Executable,
@@ -309,7 +309,7 @@ impl Layout {
         let count = self.outs.len();
         let mut outputs: Vec<Buffer> = Vec::with_capacity(count * self.parts);
         ordered::execute(executable, false, &buffers, kept, &mut outputs)?;
-        // Device by device they come; result by result they go.
+        // Outputs are ordered by device first; regroup them by result.
         let mut results: SmallVec<[SmallVec<[Buffer; 1]>; 16]> = (0..count)
             .map(|_| SmallVec::with_capacity(self.parts))
             .collect();
