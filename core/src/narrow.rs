@@ -1,40 +1,40 @@
-//! Elements of fewer than sixteen bits that Rust has no type for: floats of
-//! eight and four bits, integers of four and two. On the host each is a byte.
+//! Elements of fewer than 16 bits that have no Rust type: 8-bit and 4-bit floats, 4-bit and 2-bit
+//! integers. On the host each is stored in a byte.
 
 use crate::{DType, Element, Scalar};
 use bytemuck::NoUninit;
 use std::fmt;
 
-/// What a format does beyond its largest number, and for NaN.
+/// How a format represents overflow and NaN.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Infinities and NaN as in IEEE 754.
+    /// Has infinities and NaN as in IEEE 754.
     Ieee,
     /// NaN is all ones; there are no infinities.
     Finite,
-    /// NaN is what would be minus zero; there are no infinities.
+    /// NaN has the bits of minus zero; there are no infinities.
     Unsigned0,
-    /// No NaN and no infinities: what is too large becomes the largest.
+    /// No NaN and no infinities: values that are too large become the largest.
     Saturating,
-    /// Powers of two alone, without sign or zero; all ones is NaN.
+    /// Powers of two only, without sign or zero; all ones is NaN.
     Power,
 }
 
 /// A floating-point format of at most eight bits.
 #[derive(Clone, Copy)]
 pub(crate) struct NarrowFloat {
-    /// Bits of the stored fraction.
+    /// Number of stored fraction bits.
     fraction: u32,
-    /// The exponent of the smallest normal number.
+    /// Exponent of the smallest normal number.
     min_exponent: i32,
-    /// The bits of the largest number.
+    /// Bits of the largest number.
     largest: u8,
     sign: u8,
     kind: Kind,
 }
 
 impl NarrowFloat {
-    /// The format of an element type, if it is one of these.
+    /// Returns the format of a dtype, if it is a narrow float.
     pub(crate) const fn of(dtype: DType) -> Option<NarrowFloat> {
         let (fraction, min_exponent, largest, sign, kind) = match dtype {
             DType::F8E4M3Fn => (3, -6, 0x7E, 0x80, Kind::Finite),
@@ -54,27 +54,27 @@ impl NarrowFloat {
         })
     }
 
-    /// Whether the format has infinities.
+    /// Returns whether the format has infinities.
     pub(crate) fn has_infinity(self) -> bool {
         self.kind == Kind::Ieee
     }
 
-    /// Bits of the stored fraction.
+    /// Returns the number of stored fraction bits.
     pub(crate) fn fraction_bits(self) -> u32 {
         self.fraction
     }
 
-    /// The exponent of the smallest normal number.
+    /// Returns the exponent of the smallest normal number.
     pub(crate) fn min_exponent(self) -> i32 {
         self.min_exponent
     }
 
-    /// The largest finite number.
+    /// Returns the largest finite number.
     pub(crate) fn max(self) -> f64 {
         self.decode(self.largest)
     }
 
-    /// The smallest number: the largest with its sign changed, if there is one.
+    /// Returns the smallest number: the negated largest, if the format has a sign.
     pub(crate) fn min(self) -> f64 {
         match self.kind {
             Kind::Power => self.decode(0),
@@ -82,7 +82,7 @@ impl NarrowFloat {
         }
     }
 
-    /// The bits of the nearest number, ties to the one with an even last bit.
+    /// Returns the bits of the nearest number; ties round to the number with an even last bit.
     pub(crate) fn encode(self, x: f64) -> u8 {
         if self.kind == Kind::Power {
             return self.encode_power(x);
@@ -114,7 +114,7 @@ impl NarrowFloat {
         }
     }
 
-    /// A power of two; half-way between two of them, the larger.
+    /// Returns the bits of the nearest power of two; ties round up.
     fn encode_power(self, x: f64) -> u8 {
         if x <= 0.0 || !x.is_finite() {
             return u8::MAX;
@@ -125,7 +125,7 @@ impl NarrowFloat {
         u8::try_from(biased.max(0)).unwrap_or(u8::MAX)
     }
 
-    /// The number of these bits.
+    /// Returns the number with these bits.
     pub(crate) fn decode(self, bits: u8) -> f64 {
         let magnitude = bits & !self.sign;
         let negative = bits & self.sign != 0;
@@ -154,8 +154,8 @@ impl NarrowFloat {
     }
 }
 
-/// The exponent of the largest power of two that is not above `x`; far below
-/// every format's for zero and subnormal numbers.
+/// Returns the exponent of the largest power of two that is not above `x`; for zero and subnormal
+/// numbers a value far below every format's range.
 pub(crate) fn exponent(x: f64) -> i32 {
     ((x.to_bits() >> 52) & 0x7FF) as i32 - 1023
 }
@@ -176,29 +176,29 @@ macro_rules! floats {
         impl $ty {
             const FORMAT: NarrowFloat = NarrowFloat::of(DType::$ty).expect("a narrow float");
 
-            /// The number of these bits.
+            /// Returns the number with these bits.
             pub const fn from_bits(bits: u8) -> $ty {
                 $ty(bits)
             }
 
-            /// Its bits.
+            /// Returns the bits of the number.
             pub const fn to_bits(self) -> u8 {
                 self.0
             }
 
-            /// The nearest number of this type.
+            /// Returns the nearest number of this type.
             pub fn from_f64(x: f64) -> $ty {
                 $ty(Self::FORMAT.encode(x))
             }
 
-            /// The number, exactly.
+            /// Converts the number exactly.
             pub fn to_f64(self) -> f64 {
                 Self::FORMAT.decode(self.0)
             }
         }
 
         impl PartialEq for $ty {
-            /// As floats compare: NaN is not equal to itself.
+            /// Compares like floats: NaN is not equal to itself.
             fn eq(&self, other: &$ty) -> bool {
                 self.to_f64() == other.to_f64()
             }
@@ -238,23 +238,23 @@ macro_rules! floats {
 }
 
 floats! {
-    /// A float of eight bits, 4 of exponent and 3 of fraction, up to ±448,
-    /// with NaN but without infinities (`float8_e4m3fn`).
+    /// An 8-bit float with 4 bits of exponent and 3 of fraction, up to ±448, with NaN but without
+    /// infinities (`float8_e4m3fn`).
     F8E4M3Fn;
-    /// A float of eight bits, 5 of exponent and 2 of fraction, up to ±57344,
-    /// with NaN and infinities (`float8_e5m2`).
+    /// An 8-bit float with 5 bits of exponent and 2 of fraction, up to ±57344, with NaN and
+    /// infinities (`float8_e5m2`).
     F8E5M2;
-    /// A float of eight bits, 4 of exponent and 3 of fraction, up to ±240, with
-    /// one NaN, one zero and no infinities (`float8_e4m3fnuz`).
+    /// An 8-bit float with 4 bits of exponent and 3 of fraction, up to ±240, with one NaN, one
+    /// zero and no infinities (`float8_e4m3fnuz`).
     F8E4M3Fnuz;
-    /// A float of eight bits, 5 of exponent and 2 of fraction, up to ±57344,
-    /// with one NaN, one zero and no infinities (`float8_e5m2fnuz`).
+    /// An 8-bit float with 5 bits of exponent and 2 of fraction, up to ±57344, with one NaN, one
+    /// zero and no infinities (`float8_e5m2fnuz`).
     F8E5M2Fnuz;
-    /// A power of two from 2⁻¹²⁷ to 2¹²⁷, or NaN, in eight bits: the scales of
-    /// microscaling formats (`float8_e8m0fnu`).
+    /// An 8-bit power of two from 2⁻¹²⁷ to 2¹²⁷, or NaN: the scales of microscaling formats
+    /// (`float8_e8m0fnu`).
     F8E8M0Fnu;
-    /// A float of four bits, 2 of exponent and 1 of fraction, up to ±6, finite
-    /// (`float4_e2m1fn`).
+    /// A 4-bit float with 2 bits of exponent and 1 of fraction, up to ±6, without infinities or
+    /// NaN (`float4_e2m1fn`).
     F4E2M1Fn;
 }
 
@@ -271,13 +271,13 @@ macro_rules! integers {
         pub struct $ty($byte);
 
         impl $ty {
-            /// The number, wrapped into the range of the type.
+            /// Creates a number, wrapped into the range of the type.
             pub const fn new(value: $byte) -> $ty {
                 const SPARE: u32 = 8 - DType::$ty.bits() as u32;
                 $ty((value << SPARE) >> SPARE)
             }
 
-            /// The number.
+            /// Returns the number.
             pub const fn get(self) -> $byte {
                 self.0
             }
@@ -312,13 +312,13 @@ macro_rules! integers {
 }
 
 integers! {
-    /// An integer of four bits, from -8 to 7 (`int4`).
+    /// A 4-bit integer, from -8 to 7 (`int4`).
     I4: i8, Int;
-    /// An unsigned integer of four bits, from 0 to 15 (`uint4`).
+    /// An unsigned 4-bit integer, from 0 to 15 (`uint4`).
     U4: u8, Uint;
-    /// An integer of two bits, from -2 to 1 (`int2`).
+    /// A 2-bit integer, from -2 to 1 (`int2`).
     I2: i8, Int;
-    /// An unsigned integer of two bits, from 0 to 3 (`uint2`).
+    /// An unsigned 2-bit integer, from 0 to 3 (`uint2`).
     U2: u8, Uint;
 }
 

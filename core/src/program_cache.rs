@@ -1,5 +1,4 @@
-//! Programs by what they are for: those of jitted functions and those of operations
-//! outside of `jit`.
+//! Caches of compiled programs: those of jitted functions and those of operations outside `jit`.
 
 use crate::hash::FastMap;
 use crate::lock::unpoisoned;
@@ -9,17 +8,18 @@ use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, RwLock};
 
-/// Without `RAMIE_EAGER_PROGRAMS`; JAX keeps as many.
+/// Default limit without `RAMIE_EAGER_PROGRAMS`, as in JAX.
 const DEFAULT_LIMIT: usize = 4096;
 
-/// A table that keeps the values used last, makes each once however many threads want
-/// it at a time, and compares keys, not only their hashes.
+/// A table with a limited number of values, from which the least recently used is removed. Each
+/// value is created once, even if several threads request it at the same time. Keys are compared
+/// in full, not only by their hashes.
 pub(crate) struct ProgramCache<K, V> {
     table: RwLock<Option<Table<K, V>>>,
     flights: Flights<u64>,
-    /// Counts values; those used since the same count are equally old.
+    /// Incremented by each insertion; values last used at the same count are equally old.
     clock: AtomicU64,
-    /// How many values are kept, if not as many as the setting says.
+    /// Maximum number of values, if it is not the setting's.
     limit: Option<usize>,
 }
 
@@ -28,7 +28,7 @@ struct Table<K, V> {
     len: usize,
 }
 
-/// A value with its key.
+/// A value with its key and time of last use.
 pub(crate) struct Slot<K, V> {
     pub key: K,
     pub value: V,
@@ -36,7 +36,7 @@ pub(crate) struct Slot<K, V> {
 }
 
 impl<K, V> ProgramCache<K, V> {
-    /// A table that keeps as many values as `RAMIE_EAGER_PROGRAMS` says.
+    /// Creates a table with the limit `RAMIE_EAGER_PROGRAMS`.
     pub const fn new() -> Self {
         ProgramCache {
             table: RwLock::new(None),
@@ -46,7 +46,7 @@ impl<K, V> ProgramCache<K, V> {
         }
     }
 
-    /// A table that keeps `limit` values, at least one.
+    /// Creates a table of at most `limit` values, but at least one.
     pub fn with_limit(limit: usize) -> Self {
         ProgramCache {
             limit: Some(limit.max(1)),
@@ -54,7 +54,8 @@ impl<K, V> ProgramCache<K, V> {
         }
     }
 
-    /// The value whose key has this hash and satisfies `is_key`, made at first use.
+    /// Returns the value whose key has this hash and satisfies `is_key`; creates it at the first
+    /// use.
     pub fn get_or_make<E>(
         &self,
         hash: u64,
@@ -67,7 +68,7 @@ impl<K, V> ProgramCache<K, V> {
         }
     }
 
-    /// The value whose key has this hash and satisfies `is_key`.
+    /// Returns the value whose key has this hash and satisfies `is_key`.
     #[inline]
     pub fn find(&self, hash: u64, is_key: impl Fn(&K) -> bool) -> Option<Arc<Slot<K, V>>> {
         let table = unpoisoned(self.table.read());
@@ -77,11 +78,11 @@ impl<K, V> ProgramCache<K, V> {
         Some(slot.clone())
     }
 
-    /// Notes that a value is used.
+    /// Records that a value was used.
     #[inline]
     pub fn touch(&self, slot: &Slot<K, V>) {
-        // Written only when something was made since, so that threads which find the
-        // same program do not take its memory from each other's caches.
+        // Written only after an insertion, so that threads that find the same program do not
+        // invalidate each other's cache lines.
         let now = self.clock.load(Ordering::Relaxed);
         if slot.used.load(Ordering::Relaxed) != now {
             slot.used.store(now, Ordering::Relaxed);
@@ -97,7 +98,7 @@ impl<K, V> ProgramCache<K, V> {
     ) -> Result<Arc<Slot<K, V>>, E> {
         loop {
             let flight = self.flights.enter(hash);
-            // Another thread may have made it since the last look.
+            // Another thread may have created it meanwhile.
             if let Some(slot) = self.find(hash, &is_key) {
                 return Ok(slot);
             }
@@ -125,19 +126,19 @@ impl<K, V> ProgramCache<K, V> {
         table.by_hash.entry(hash).or_default().push(slot.clone());
         table.len += 1;
         let dropped: Vec<_> = (limit..table.len).filter_map(|_| table.evict()).collect();
-        // Programs are destroyed without the lock held.
+        // Programs are destroyed without holding the lock.
         drop(dropped);
         slot
     }
 
-    /// All values, in no order.
+    /// Returns all values, in no particular order.
     pub fn all(&self) -> Vec<Arc<Slot<K, V>>> {
         let table = unpoisoned(self.table.read());
         let slots = table.iter().flat_map(|table| table.by_hash.values());
         slots.flatten().cloned().collect()
     }
 
-    /// Forgets all values.
+    /// Removes all values.
     pub fn clear(&self) {
         let mut table = unpoisoned(self.table.write());
         let forgotten = table.take();
@@ -147,7 +148,7 @@ impl<K, V> ProgramCache<K, V> {
 }
 
 impl<K, V> Table<K, V> {
-    /// Removes the value that was not used for longest.
+    /// Removes the least recently used value.
     fn evict(&mut self) -> Option<Arc<Slot<K, V>>> {
         let age = |slot: &Arc<Slot<K, V>>| slot.used.load(Ordering::Relaxed);
         let (&hash, at) = self
@@ -166,11 +167,11 @@ impl<K, V> Table<K, V> {
     }
 }
 
-/// How many values a table keeps.
+/// Returns the maximum number of values of a table.
 fn limit() -> usize {
     static LIMIT: OnceLock<usize> = OnceLock::new();
     *LIMIT.get_or_init(|| {
-        // The runtime has reported a variable that cannot be read.
+        // The runtime reports a variable with an invalid value.
         let setting = settings::EAGER_PROGRAMS.get().ok().flatten();
         setting.unwrap_or(DEFAULT_LIMIT)
     })
@@ -219,7 +220,7 @@ mod tests {
             [true, false, true, true]
         );
         assert_eq!(cache.all().len(), 3);
-        // A smaller limit takes effect with the next value.
+        // A smaller limit takes effect at the next insertion.
         cache.limit = Some(1);
         cache.insert(10, 5, 5);
         assert!(cache.find(10, |k: &u32| *k == 5).is_some());

@@ -1,4 +1,4 @@
-//! One thread works at a thing, and the others that want the same wait for it.
+//! Deduplication of work: one thread works on a key, and threads with the same key wait for it.
 
 use crate::lock::lock;
 use ramie_pjrt::Callback;
@@ -6,16 +6,16 @@ use std::cell::Cell;
 use std::sync::{Arc, Condvar, Mutex};
 
 thread_local! {
-    /// How many flights this thread has under way.
+    /// Number of flights of this thread.
     static OWN: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The work that is under way, by key.
+/// Work in progress, by key.
 ///
-/// A thread that has work of its own under way never waits: it does the work twice
-/// instead. Nobody can therefore wait for a thread that waits, and threads whose traces
-/// need each other's programs, or a trace that needs its own, do not block for ever.
-/// Nor does a callback wait, which may occupy a thread that the other one needs.
+/// A thread with work of its own in progress never waits: it does the work again instead. Thus no
+/// thread waits for a waiting thread, and threads whose traces need each other's programs, or a
+/// trace that needs its own program, cannot deadlock. Callbacks do not wait either, since they
+/// may occupy a thread that the other one needs.
 pub(crate) struct Flights<K>(Mutex<Vec<(K, Arc<Landing>)>>);
 
 #[derive(Default)]
@@ -24,10 +24,10 @@ struct Landing {
     changed: Condvar,
 }
 
-/// Work of this thread; ends when it is dropped, also by a panic.
+/// Work of this thread, which ends when this is dropped, even by a panic.
 pub(crate) struct Flight<'a, K: Copy + Eq> {
     flights: &'a Flights<K>,
-    /// What others wait for, unless another thread was first.
+    /// Key for which other threads wait, unless another thread was first.
     key: Option<K>,
 }
 
@@ -36,8 +36,8 @@ impl<K: Copy + Eq> Flights<K> {
         Flights(Mutex::new(Vec::new()))
     }
 
-    /// Begins the work for a key; or, if another thread is at it, waits for its end and
-    /// returns nothing: its result may be there then.
+    /// Starts the work for a key. If another thread works on it, waits until that ends and
+    /// returns `None`: the result may exist then.
     pub fn enter(&self, key: K) -> Option<Flight<'_, K>> {
         let mut flights = lock(&self.0);
         let other = flights.iter().find(|(k, _)| *k == key);
@@ -89,7 +89,7 @@ mod tests {
     use std::sync::Barrier;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Works at a key until `done` says that the work is done.
+    /// Works on a key until `done` returns true.
     fn work(flights: &Flights<u32>, key: u32, done: impl Fn() -> bool, work: impl Fn()) {
         while !done() {
             if let Some(_flight) = flights.enter(key)
@@ -110,7 +110,7 @@ mod tests {
                 scope.spawn(|| {
                     start.wait();
                     work(&flights, 1, is_done, || {
-                        // Another key is free meanwhile.
+                        // Another key is not locked meanwhile.
                         assert!(flights.enter(2).is_some());
                         count.fetch_add(1, Ordering::SeqCst);
                     });
@@ -155,7 +155,7 @@ mod tests {
                     both.wait();
                     let second = flights.enter(other);
                     assert!(first.is_some() && second.is_some());
-                    // Work that needs itself does not wait either.
+                    // Work that needs its own result does not wait either.
                     assert!(flights.enter(own).is_some());
                     both.wait();
                 });

@@ -1,4 +1,4 @@
-//! Stacks in thread-local variables that can be used until the very end of a thread.
+//! Stacks in thread-local variables that remain usable while a thread exits.
 
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
@@ -6,9 +6,9 @@ use std::thread::LocalKey;
 
 /// A stack in a thread-local variable.
 ///
-/// A variable that must be dropped cannot be accessed any more while the destructors of
-/// a thread's variables run, and a destructor of the caller's may compute with arrays.
-/// This type needs no drop: it frees its memory whenever the stack becomes empty.
+/// A variable with a destructor cannot be accessed while a thread's destructors run, but the
+/// destructor of a user's variable may compute with arrays. This type needs no destructor: it
+/// frees its memory whenever the stack becomes empty.
 pub(crate) struct ThreadStack<T>(RefCell<ManuallyDrop<Vec<T>>>);
 
 impl<T> ThreadStack<T> {
@@ -17,8 +17,7 @@ impl<T> ThreadStack<T> {
     }
 }
 
-/// Access to a [`ThreadStack`], with the names of the standard library's methods for
-/// `RefCell`.
+/// Access to a [`ThreadStack`], with the names of the standard library's methods for `RefCell`.
 pub(crate) trait WithStack<T> {
     fn with_borrow<R>(&'static self, f: impl FnOnce(&Vec<T>) -> R) -> R;
     fn with_borrow_mut<R>(&'static self, f: impl FnOnce(&mut Vec<T>) -> R) -> R;
@@ -36,7 +35,7 @@ impl<T: 'static> WithStack<T> for LocalKey<ThreadStack<T>> {
             let mut stack = stack.0.borrow_mut();
             let out = f(&mut stack);
             if stack.is_empty() {
-                // Nothing in it is dropped, only its memory is freed.
+                // The vector is empty, so this only frees its memory.
                 **stack = Vec::new();
             }
             out

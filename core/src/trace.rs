@@ -1,5 +1,4 @@
-//! Tracing: the stack of open traces, and `bind`, through which every
-//! operation goes.
+//! Tracing: the stack of open traces, and `bind`, which applies every operation.
 
 use crate::array::{Repr, Tracer};
 use crate::hash::FastMap;
@@ -14,17 +13,17 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The results of a primitive, most often one.
+/// The results of a primitive, usually one.
 pub type Outputs = SmallVec<[Array; 1]>;
 
-/// What goes into an open trace.
+/// Which operations an open trace records.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Every operation, constants included.
+    /// All operations, including constants.
     Full,
-    /// Only operations on values of this trace; the rest goes further down.
-    /// Linearization records the tangent program so, while the primal program
-    /// runs (or is recorded) below.
+    /// Only operations on values of this trace; others are handled by the traces below.
+    /// Linearization records the tangent program this way, while the primal program runs (or is
+    /// recorded) below.
     Partial,
 }
 
@@ -43,17 +42,17 @@ struct Frame {
     captured: FastMap<Identity, Var>,
     invars: Vec<Var>,
     eqns: Vec<Eqn>,
-    /// Writes to copies of variables that were dropped.
+    /// Lost writes to copies of variables.
     dropped: Vec<lost::Write>,
 }
 
-/// Traces inside each other. More are taken for a recursion that does not end.
+/// Maximum number of nested traces; more indicate an infinite recursion.
 const MAX_DEPTH: usize = 4096;
 
 thread_local! {
     static STACK: ThreadStack<Frame> = const { ThreadStack::new() };
     static LOCATION: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
-    /// How many traces, from the outermost, take no operations on known arrays.
+    /// Number of traces, from the outermost, that do not record operations on concrete arrays.
     static PAUSED: Cell<usize> = const { Cell::new(0) };
 }
 static NEXT_TRACE: AtomicU64 = AtomicU64::new(1);
@@ -84,20 +83,20 @@ impl Frame {
     }
 }
 
-/// An open trace on this thread; dropping it, also in a panic, closes it.
+/// An open trace on this thread. Dropping it, even in a panic, closes it.
 pub(crate) struct OpenTrace {
     id: u64,
     location: &'static Location<'static>,
 }
 
 impl OpenTrace {
-    /// Opens a trace that takes every operation.
+    /// Opens a trace that records every operation.
     #[track_caller]
     pub fn full() -> OpenTrace {
         OpenTrace::open(Kind::Full)
     }
 
-    /// Opens a trace that takes the operations on its own values only.
+    /// Opens a trace that records only operations on its own values.
     #[track_caller]
     pub fn partial() -> OpenTrace {
         OpenTrace::open(Kind::Partial)
@@ -131,7 +130,7 @@ impl OpenTrace {
         }
     }
 
-    /// A new argument of the program.
+    /// Adds an argument to the program.
     pub fn input(&self, aval: Aval) -> Array {
         STACK.with_borrow_mut(|stack| {
             let frame = stack.last_mut().expect("the trace is open");
@@ -147,21 +146,21 @@ impl OpenTrace {
         })
     }
 
-    /// `true` if the array is a value of this trace.
+    /// Returns whether the array is a value of this trace.
     pub fn owns(&self, array: &Array) -> bool {
         matches!(&array.0, Repr::Tracer(t) if t.trace == self.id)
     }
 
-    /// Closes the trace; `outputs` are the program's results.
+    /// Closes the trace and returns its program with the results `outputs`.
     ///
     /// # Panics
-    /// If an output is a value of a trace that has ended.
+    /// Panics if an output is a value of a trace that has ended.
     #[track_caller]
     pub fn finish(self, outputs: &[Array]) -> ClosedJaxpr {
         self.finish_named(outputs, |_| None)
     }
 
-    /// [`finish`](OpenTrace::finish) with the paths of the results, for messages.
+    /// Same as [`finish`](OpenTrace::finish), with the paths of the results for messages.
     #[track_caller]
     pub fn finish_named(
         self,
@@ -224,17 +223,17 @@ pub(crate) fn trace_to_jaxpr(
     trace.finish(&outs)
 }
 
-/// The innermost open trace on this thread; 0 for none.
+/// Returns the innermost open trace on this thread; 0 if there is none.
 pub(crate) fn innermost() -> u64 {
     STACK.with_borrow(|stack| stack.last().map_or(0, |frame| frame.id))
 }
 
-/// Whether a trace is open on this thread.
+/// Returns whether a trace is open on this thread.
 pub(crate) fn is_open(trace: u64) -> bool {
     STACK.with_borrow(|stack| stack.iter().any(|frame| frame.id == trace))
 }
 
-/// Has a trace judge, when it ends, a write to a copy that was dropped.
+/// Adds a lost write to a copy, which the trace reports when it ends.
 pub(crate) fn add_dropped(trace: u64, write: lost::Write) {
     STACK.with_borrow_mut(|stack| {
         if let Some(frame) = stack.iter_mut().find(|frame| frame.id == trace) {
@@ -243,15 +242,15 @@ pub(crate) fn add_dropped(trace: u64, write: lost::Write) {
     });
 }
 
-/// `true` while a trace is open on this thread, and operations go into it.
+/// Returns whether a trace is open on this thread and records operations.
 #[inline]
 pub fn is_tracing() -> bool {
     STACK.with_borrow(|stack| stack.len() > PAUSED.get())
 }
 
-/// Runs `f` with operations on known arrays done at once, also while a function
-/// is traced: what they give are values, not equations of the program
-/// (`jax.ensure_compile_time_eval`). Operations on tracers are recorded as ever.
+/// Runs `f` with operations on concrete arrays executed immediately, even while a function is
+/// traced: their results are values, not equations of the program
+/// (`jax.ensure_compile_time_eval`). Operations on tracers are still recorded.
 ///
 /// ```
 /// use ramie_core::{Array, compile_time_eval, jit};
@@ -273,25 +272,25 @@ pub fn compile_time_eval<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// `true` inside [`compile_time_eval`].
+/// Returns whether the thread is inside [`compile_time_eval`].
 #[inline]
 pub(crate) fn evaluates_at_compile_time() -> bool {
     PAUSED.get() > 0
 }
 
-/// `true` while the innermost trace is that of a linearization.
+/// Returns whether the innermost trace belongs to a linearization.
 pub(crate) fn is_linearizing() -> bool {
     STACK.with_borrow(|stack| stack.last().is_some_and(|f| f.kind == Kind::Partial))
 }
 
-/// Runs `f` with every operation in it ascribed to `location`, so that what a
-/// rule derives from an equation points at the line that made the equation.
+/// Runs `f` with `location` as the source location of every operation, so that operations derived
+/// from an equation refer to the line that created the equation.
 pub(crate) fn at_location<R>(location: &'static Location<'static>, f: impl FnOnce() -> R) -> R {
     ascribed(Some(location), f)
 }
 
-/// Runs a function of the user with operations ascribed to its own lines, also
-/// where a transformation calls it.
+/// Runs a user's function with operations attributed to its own lines, even if a transformation
+/// calls it.
 pub(crate) fn in_user_code<R>(f: impl FnOnce() -> R) -> R {
     ascribed(None, f)
 }
@@ -307,17 +306,17 @@ fn ascribed<R>(location: Option<&'static Location<'static>>, f: impl FnOnce() ->
     with_room(f)
 }
 
-/// The line that rules work for now.
+/// Returns the source location that rules currently use.
 pub(crate) fn current_location() -> Option<&'static Location<'static>> {
     LOCATION.get()
 }
 
-/// [`at_location`] of an equation, in its named scopes.
+/// Same as [`at_location`], for the location and the named scopes of an equation.
 pub(crate) fn at_equation<R>(eqn: &Eqn, f: impl FnOnce() -> R) -> R {
     eqn.scope.within(|| at_location(eqn.location, f))
 }
 
-/// Checks that an operand is a value that can be used now on this thread.
+/// Checks that an operand can be used now on this thread.
 fn usable(operation: &str, array: &Array) -> Result<(), String> {
     match &array.0 {
         Repr::Tracer(t) => {
@@ -337,7 +336,7 @@ fn usable(operation: &str, array: &Array) -> Result<(), String> {
     }
 }
 
-/// The frame that takes an operation on `args`, or `None` to run it now.
+/// Returns the index of the trace that records an operation on `args`, or `None` to run it now.
 fn target(args: &[&Array]) -> Option<usize> {
     STACK.with_borrow(|stack| {
         let mut top = stack.len();
@@ -357,12 +356,12 @@ fn target(args: &[&Array]) -> Option<usize> {
     })
 }
 
-/// Applies a primitive: records it in the innermost trace that takes it, or
-/// runs it at once where none does.
+/// Applies a primitive: records it in the innermost trace that accepts it, or otherwise runs it
+/// immediately.
 ///
 /// # Panics
-/// If the primitive's shape rule refuses the operands, if an operand is a
-/// leaked tracer, or if running it at once fails.
+/// Panics if the primitive's shape rule rejects the operands, if an operand is a leaked tracer,
+/// or if running it immediately fails.
 #[track_caller]
 pub fn bind<P: Primitive>(primitive: P, args: &[&Array]) -> Outputs {
     match target(args) {
@@ -371,10 +370,10 @@ pub fn bind<P: Primitive>(primitive: P, args: &[&Array]) -> Outputs {
     }
 }
 
-/// [`bind`] of a shared primitive.
+/// Same as [`bind`], for a shared primitive.
 ///
 /// # Panics
-/// As [`bind`].
+/// Panics in the same cases as [`bind`].
 #[track_caller]
 pub fn bind_arc(primitive: Arc<dyn Primitive>, args: &[&Array]) -> Outputs {
     match target(args) {
@@ -383,10 +382,10 @@ pub fn bind_arc(primitive: Arc<dyn Primitive>, args: &[&Array]) -> Outputs {
     }
 }
 
-/// [`bind`] of a primitive with one result.
+/// Same as [`bind`], for a primitive with one result.
 ///
 /// # Panics
-/// As [`bind`].
+/// Panics in the same cases as [`bind`].
 #[track_caller]
 pub fn bind1<P: Primitive>(primitive: P, args: &[&Array]) -> Array {
     bind(primitive, args)
@@ -419,7 +418,8 @@ fn run(primitive: &dyn Primitive, args: &[&Array]) -> Outputs {
     }
 }
 
-/// Work that a callback waits for could need the very thread that it keeps.
+/// Panics inside a callback, since work for which a callback waits may need the callback's
+/// thread.
 #[track_caller]
 pub(crate) fn refuse_in_callback(operation: &str) {
     if ramie_pjrt::Callback::is_running() {
@@ -494,7 +494,7 @@ fn refuse(primitive: &dyn Primitive, args: &[&Array], error: &ShapeError) -> ! {
     fail(&error.render(primitive.name(), &operands))
 }
 
-/// Panics at the caller's line, and names the line that a rule works for.
+/// Panics at the caller's line, with the line of the operation that is being transformed.
 #[track_caller]
 pub(crate) fn fail(message: &str) -> ! {
     match LOCATION.get() {

@@ -1,4 +1,4 @@
-//! `jit` as a primitive: a nested program, lowered to a function of its own.
+//! `jit` as a primitive: a nested program, lowered to a separate function.
 
 use super::nested::{self, Split, spread};
 use super::{
@@ -12,28 +12,26 @@ use crate::{Array, Aval, ShapeError};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// The call of a compiled function inside another.
+/// The call of a jitted function inside another program.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Call {
-    /// The function's name.
+    /// Name of the function.
     pub name: Arc<str>,
-    /// Its program, without captured values.
+    /// Program of the function, without captured values.
     pub jaxpr: Arc<Jaxpr>,
-    /// Which arguments are state that the function replaces; empty if none is.
-    /// It is shown, as JAX shows it, and has no effect inside of a program,
-    /// where the compiler decides about memory.
+    /// Whether each argument is state that the function replaces; empty if none is. Printed like
+    /// in JAX; it has no effect inside a program, where the compiler manages memory.
     pub donated_invars: Vec<bool>,
 }
 
 impl Call {
-    /// Binds a program to arguments; its captured values become arguments.
+    /// Binds a program to arguments; its captured values become additional arguments.
     #[track_caller]
     pub(crate) fn apply(name: &Arc<str>, program: ClosedJaxpr, args: &[Array]) -> Vec<Array> {
         Call::apply_donating(name, program, args, &[])
     }
 
-    /// [`apply`](Call::apply), with a mark for each argument that is state, or
-    /// no marks.
+    /// Same as [`apply`](Call::apply), with a flag for each argument that is state, or no flags.
     #[track_caller]
     pub(crate) fn apply_donating(
         name: &Arc<str>,
@@ -68,7 +66,7 @@ impl Primitive for Call {
         Some(Call::apply(&self.name, program, &pass.with(args)))
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
-        // The order in which JAX prints the parameters of this primitive.
+        // JAX prints the parameters of this primitive in this order.
         let mut params = vec![("name", Param::new(&self.name))];
         if !self.donated_invars.is_empty() {
             let flags = self.donated_invars.iter();
@@ -133,7 +131,7 @@ impl NestedDifferentiation for Call {
         let perturbed = nested::given(tangents);
         let (program, nonzero) =
             nested::pushed(&self.jaxpr, &nested::avals(&args), &perturbed, &[]);
-        // The tangent of state is state.
+        // The tangents of state are also state.
         let flags = self.donated_invars.iter().copied();
         let moving = flags.clone().zip(tangents).filter(|(_, t)| t.is_some());
         let donated: Vec<bool> = flags.chain(moving.map(|(flag, _)| flag)).collect();

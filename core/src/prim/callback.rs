@@ -1,4 +1,4 @@
-//! The call of a function of the host from a program.
+//! Calls of host functions from programs.
 
 use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, move_batch_axis};
 use crate::callback::{HostFunction, VmapMethod};
@@ -12,35 +12,35 @@ use std::sync::{Arc, OnceLock};
 
 pub use crate::callback::Level;
 
-/// What a call may do, and is called for.
+/// The kind of a callback, which determines its effects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CallbackKind {
-    /// It looks at values: debugging. It has no results, and derivatives pass by.
+    /// Observes values, for debugging. It has no results, and does not affect derivatives.
     Debug,
-    /// It computes its results and does nothing else; it may be called any number
-    /// of times, or not at all.
+    /// Computes its results without side effects; it may be called any number of times, or not at
+    /// all.
     Pure,
-    /// It reads or writes the world outside.
+    /// Has side effects outside the program.
     Io,
 }
 
-/// `debug_callback`, `pure_callback`, `io_callback`: a function of the host,
-/// called with the elements of the operands.
+/// `debug_callback`, `pure_callback`, `io_callback`: a host function called with the elements of
+/// the operands.
 #[derive(Clone, Debug)]
 pub struct HostCallback {
-    /// What the call may do.
+    /// Kind of the callback.
     pub kind: CallbackKind,
-    /// The types of the results of one call.
+    /// Types of the results of one call.
     pub results: Vec<Aval>,
-    /// Whether calls happen in the order in which the program makes them.
+    /// Whether calls happen in program order.
     pub ordered: bool,
-    /// What `vmap` does.
+    /// How `vmap` calls the function.
     pub vmap_method: Option<VmapMethod>,
     /// Batches whose examples are called one by one, outermost first.
     pub levels: Vec<Level>,
     function: HostFunction,
-    /// Its handle, once a program has been lowered with it. It lives as long as
-    /// the programs that hold this primitive.
+    /// Handle of the function, once a program has been lowered with it. It lives as long as the
+    /// programs that contain this primitive.
     handle: Arc<OnceLock<Result<Callback>>>,
 }
 
@@ -79,7 +79,7 @@ impl HostCallback {
         (&self.function, &self.results, &self.levels)
     }
 
-    /// The type of a result for all examples.
+    /// Returns the type of a result for all examples.
     fn batched(&self, result: Aval) -> Aval {
         let sizes = self.levels.iter().map(|l| l.size);
         let shape: crate::Dims = sizes.chain(result.shape().iter().copied()).collect();
@@ -90,8 +90,8 @@ impl HostCallback {
         self.results.iter().map(|r| self.batched(*r)).collect()
     }
 
-    /// The number by which the lowered call names the function, or 0 where
-    /// programs cannot call functions: compiling such a program is an error.
+    /// Returns the number that identifies the function in the lowered call, or 0 if programs
+    /// cannot call functions: compiling such a program is an error.
     fn id(&self, ins: &[Aval]) -> i64 {
         let register = || {
             let (ins, results) = (ins.to_vec(), self.results.clone());
@@ -223,7 +223,7 @@ impl Primitive for HostCallback {
         outs: &[Aval],
     ) -> Vec<Value> {
         ctx.set_calls_back();
-        // Ordered effects are refused in programs for several devices.
+        // Programs for several devices do not support ordered effects.
         if self.ordered || ctx.runs_on_each_device(self.name()) {
             return self.lower_call(ctx, args, ins, outs);
         }
@@ -266,7 +266,7 @@ impl HostCallback {
     }
 }
 
-/// Row-major layouts, the only ones that a function of the host reads.
+/// Formats row-major layouts, the only ones that host functions support.
 fn row_major(types: &[Aval]) -> String {
     let mut text = String::from("[");
     for (i, aval) in types.iter().enumerate() {

@@ -1,26 +1,23 @@
 //! The catalogue: every primitive of this crate.
 //!
-//! `tests/primitives.rs` walks it. A primitive that is missing here fails that
-//! test, and so does an entry that no case applies.
+//! `tests/primitives.rs` checks it: the test fails for a primitive that is missing here, and for
+//! an entry that no test case applies.
 
 use super::cumulative::CUMULATIVE;
 use super::elementwise::{BINARY, COMPARE, Class, UNARY};
 use super::reduce::REDUCE;
 use super::window::REDUCE_WINDOW;
 
-/// A primitive, as the catalogue knows it. One struct has several entries if
-/// its parameters choose its name.
+/// An entry of the catalogue. A struct has several entries if its parameters select its name.
 #[derive(Clone, Copy, Debug)]
 pub struct CatalogueEntry {
-    /// The struct that implements the primitive.
+    /// Struct that implements the primitive.
     pub ty: &'static str,
-    /// The name in a printed jaxpr.
+    /// Name in a printed jaxpr.
     pub name: &'static str,
-    /// Element types of what the operation is about: its array operand, or its
-    /// result where it has no operands.
+    /// Dtypes of the main operand, or of the result if there are no operands.
     pub class: Class,
-    /// Why no case of the catalogue's test applies the primitive, and which
-    /// test does.
+    /// Why no test case of the catalogue applies the primitive, and which test does.
     pub exempt: Option<&'static str>,
 }
 
@@ -52,15 +49,16 @@ const fn elsewhere(ty: &'static str, name: &'static str, why: &'static str) -> C
     }
 }
 
-/// Why operations on meshes have no cases.
+/// Why operations on meshes have no test cases.
 const MESHES: &str = "it speaks of several devices, and cases run on one; core/tests/sharding.rs and \
                       core/tests/shard_map.rs call it on 8 under every transformation";
 
-/// Why callbacks have no cases.
+/// Why callbacks have no test cases.
 const CALLBACK: &str = "it holds a function, not numbers; core/tests/callback.rs calls it under \
                         every transformation";
 
-/// A primitive of complex numbers, which no table of real types has.
+/// Creates an entry for a primitive of complex numbers, which the tables of real dtypes do not
+/// include.
 const fn complex(ty: &'static str, name: &'static str) -> CatalogueEntry {
     CatalogueEntry {
         exempt: Some("its numbers are complex: core/tests/complex.rs has the cases"),
@@ -68,7 +66,7 @@ const fn complex(ty: &'static str, name: &'static str) -> CatalogueEntry {
     }
 }
 
-/// Primitives that are not rows of a table.
+/// Primitives that are not in one of the tables.
 const LISTED: &[CatalogueEntry] = &[
     // Elementwise
     entry("AddAny", "add_any", Class::Number),
@@ -222,8 +220,7 @@ const LISTED: &[CatalogueEntry] = &[
     entry("Name", "name", Class::Any),
     entry("OptimizationBarrier", "optimization_barrier", Class::Any),
     entry("Remat", "remat2", Class::Any),
-    // Functions of the host
-    // Checks, and functions of the host
+    // Checks and host callbacks
     elsewhere(
         "Check",
         "check",
@@ -234,7 +231,7 @@ const LISTED: &[CatalogueEntry] = &[
     elsewhere("HostCallback", "pure_callback", CALLBACK),
 ];
 
-/// Every primitive of this crate: the rows of the tables, then the others.
+/// Returns every primitive of this crate: the entries of the tables, followed by the others.
 pub fn catalogue() -> Vec<CatalogueEntry> {
     let unary = UNARY.iter().map(|r| entry(r.ty, r.name, r.class));
     let binary = BINARY.iter().map(|r| entry(r.ty, r.name, r.class));

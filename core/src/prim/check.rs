@@ -1,4 +1,4 @@
-//! `check`: a failure that a program may have found.
+//! `check`: a runtime check of a program.
 
 use super::{Avals, BatchAxis, Batched, Differentiation, Primitive, move_batch_axis};
 use crate::checkify::Error;
@@ -7,16 +7,16 @@ use crate::trace::bind;
 use crate::{Array, Aval, DType, Outputs, Result, ShapeError, ShardingRule, ensure_shape};
 use std::panic::Location;
 
-/// The first operand is the number of a failure, 0 for none, with an axis for
-/// each `vmap` around. The others are what the texts of failures need, with the
-/// same axes in front. [`checkify`](crate::checkify) makes values of it.
+/// The first operand is the code of a failure, 0 for none, with a batch axis for each enclosing
+/// `vmap`. The others are the arrays that failure messages need, with the same leading axes.
+/// [`checkify`](crate::checkify) converts it to an error value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Check {
-    /// The types of what texts need, in lists: each failure needs one list.
+    /// Types of the arrays that messages need, as lists: each failure uses one list.
     pub signatures: Vec<Vec<Aval>>,
-    /// Whether it is left out where nothing makes a value of it.
+    /// Whether the check is ignored outside `checkify`.
     pub debug: bool,
-    /// The line of the check.
+    /// Location of the check.
     pub at: &'static Location<'static>,
 }
 

@@ -1,4 +1,4 @@
-//! `composite`: a function under the name of an operation.
+//! `composite`: a function as a named operation.
 
 use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::lower::{Lowering, Value};
@@ -11,18 +11,18 @@ use std::sync::Arc;
 /// The value of an attribute of a [`Composite`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CompositeAttribute {
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
-    /// An integer, of 64 bits.
+    /// A 64-bit integer.
     Int(i64),
-    /// A float, `f32` by its bits.
+    /// An `f32`, as its bits.
     Float(u32),
-    /// Text.
+    /// A string.
     Text(String),
 }
 
 impl fmt::Display for CompositeAttribute {
-    /// As MLIR writes it.
+    /// Formats the value in MLIR syntax.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CompositeAttribute::Bool(value) => write!(f, "{value}"),
@@ -33,7 +33,8 @@ impl fmt::Display for CompositeAttribute {
     }
 }
 
-/// Text as MLIR quotes it: whatever is not plain by the numbers of its bytes.
+/// Quotes a string in MLIR syntax: bytes other than plain ASCII are written as hexadecimal
+/// escapes.
 fn quoted(f: &mut impl fmt::Write, text: &str) -> fmt::Result {
     f.write_char('"')?;
     for byte in text.bytes() {
@@ -69,19 +70,19 @@ impl From<&str> for CompositeAttribute {
     }
 }
 
-/// A program as one operation, which a compiler may know by its name.
+/// A program as one operation, which a compiler may recognize by its name.
 ///
-/// It runs as the program. Under `vmap` it comes apart: nothing says what an
-/// operation of that name does to a batch.
+/// It runs as the program. Under `vmap` it is replaced by the batched program, since the effect
+/// of the named operation on a batch is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Composite {
-    /// The operation's name, with that of its dialect: `my.gelu`.
+    /// Name of the operation, which includes its dialect: `my.gelu`.
     pub name: Arc<str>,
-    /// The version of what the name means.
+    /// Version of the operation.
     pub version: i32,
-    /// Named values that are part of the operation.
+    /// Named attributes.
     pub attributes: Vec<(String, CompositeAttribute)>,
-    /// What it does.
+    /// Program that implements the operation.
     pub jaxpr: Arc<Jaxpr>,
 }
 

@@ -1,4 +1,4 @@
-//! Running reductions: `cumsum` and its family.
+//! Cumulative reductions: `cumsum` and related operations.
 
 use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::checkify::Errors;
@@ -8,15 +8,15 @@ use crate::prim::reduce::{highest, lowest};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, Scalar, ShapeError, ShardingRule};
 
-/// A row of the table of running reductions, for tests and documentation.
+/// An entry of the table of cumulative reductions, for tests and documentation.
 pub struct CumulativeRow {
-    /// The struct that implements the primitive.
+    /// Struct that implements the primitive.
     pub ty: &'static str,
     /// Name in a jaxpr.
     pub name: &'static str,
-    /// Element types.
+    /// Supported dtypes.
     pub class: Class,
-    /// The operation along an axis; the flag asks for it from the end.
+    /// Applies the operation along an axis; the flag selects the reverse direction.
     pub apply: fn(&Array, isize, bool) -> Array,
 }
 
@@ -47,9 +47,9 @@ macro_rules! cumulative {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         pub struct $ty {
-            /// The axis along which elements are combined.
+            /// Axis along which elements are combined.
             pub axis: usize,
-            /// Whether to start at the end.
+            /// Whether to start at the end of the axis.
             pub reverse: bool,
         }
         impl Primitive for $ty {
@@ -93,11 +93,10 @@ macro_rules! cumulative {
         impl Array {
             $(#[$doc])*
             ///
-            /// The shape stays.
+            /// The result has the shape of the operand.
             ///
             /// # Panics
-            /// If the axis is out of range, or the element type has no such
-            /// operation.
+            /// Panics if the axis is out of range, or if the dtype is not supported.
             #[track_caller]
             pub fn $f(&self, axis: isize) -> Array {
                 let axis = self.axis(stringify!($f), axis);
@@ -106,18 +105,17 @@ macro_rules! cumulative {
 
             $(#[$doc])*
             ///
-            /// The other way round, from the end of the axis.
+            /// Runs in reverse, from the end of the axis.
             ///
             /// # Panics
-            /// If the axis is out of range, or the element type has no such
-            /// operation.
+            /// Panics if the axis is out of range, or if the dtype is not supported.
             #[track_caller]
             pub fn $reversed(&self, axis: isize) -> Array {
                 let axis = self.axis(stringify!($f), axis);
                 bind1($ty { axis, reverse: true }, &[&numbers(stringify!($f), self, axis)])
             }
         } )*
-        /// The table of running reductions.
+        /// Table of cumulative reductions.
         pub const CUMULATIVE: &[CumulativeRow] = &[$( CumulativeRow {
             ty: stringify!($ty), class: Class::$class, name: stringify!($f),
             apply: |x, axis, reverse| if reverse { x.$reversed(axis) } else { x.$f(axis) },
@@ -126,25 +124,24 @@ macro_rules! cumulative {
 }
 
 cumulative! {
-    /// The sums of the elements up to each one along an axis.
+    /// Computes cumulative sums along an axis.
     Cumsum cumsum cumsum_reversed Number |_| Scalar::Int(0),
         {|ctx, d| ctx.reducer("add", d)} [linear];
-    /// The products of the elements up to each one along an axis.
+    /// Computes cumulative products along an axis.
     Cumprod cumprod cumprod_reversed Number |_| Scalar::Int(1),
         {|ctx, d| ctx.reducer("multiply", d)} [|a: &Array, b: &Array| a.mul(b)];
-    /// The largest element up to each one along an axis; NaN wins.
+    /// Computes cumulative maxima along an axis. NaN propagates.
     Cummax cummax cummax_reversed Number lowest,
         {|ctx, d| ctx.reducer("maximum", d)} [|a: &Array, b: &Array| a.maximum(b)];
-    /// The smallest element up to each one along an axis; NaN wins.
+    /// Computes cumulative minima along an axis. NaN propagates.
     Cummin cummin cummin_reversed Number highest,
         {|ctx, d| ctx.reducer("minimum", d)} [|a: &Array, b: &Array| a.minimum(b)];
-    /// The logarithms of the sums of exponentials up to each element along an
-    /// axis.
+    /// Computes the cumulative log-sum-exp along an axis.
     Cumlogsumexp cumlogsumexp cumlogsumexp_reversed Inexact lowest_power,
         {log_add_exp} [|a: &Array, b: &Array| a.logaddexp(b)];
 }
 
-/// Booleans are counted in `i32`.
+/// Converts booleans to `i32`, in which they are counted.
 #[track_caller]
 fn numbers(operation: &str, x: &Array, axis: usize) -> Array {
     match x.dtype() {
@@ -156,7 +153,7 @@ fn numbers(operation: &str, x: &Array, axis: usize) -> Array {
     }
 }
 
-/// A window over all elements up to each one; XLA splits long ones into blocks.
+/// Formats the window over all elements up to each one; XLA splits long windows into blocks.
 fn window(shape: &[usize], axis: usize, reverse: bool) -> String {
     let n = shape[axis];
     let ones = Dims::from_elem(1, shape.len());
@@ -175,7 +172,7 @@ fn window(shape: &[usize], axis: usize, reverse: bool) -> String {
     )
 }
 
-/// The number whose exponential is zero.
+/// Returns the number whose exponential is zero.
 fn lowest_power(dtype: DType) -> Scalar {
     match dtype.is_complex() {
         true => Scalar::Complex(f64::NEG_INFINITY, 0.0),
@@ -190,11 +187,10 @@ fn log_add_exp(ctx: &mut Lowering<'_>, dtype: DType) -> Region {
     })
 }
 
-/// All running results of an associative operation along an axis, in
-/// logarithmically many steps: element `i` of the result combines the elements
-/// up to `i` of `elems` (from `i` on, with `reverse`). Several arrays of one
-/// size along the axis are scanned together; `combine` takes and gives one array
-/// for each.
+/// Computes all prefix results of an associative operation along an axis, in a logarithmic number
+/// of steps: element `i` of the result combines the elements of `elems` up to `i` (with
+/// `reverse`, from `i` on). Several arrays of the same size along the axis are scanned together;
+/// `combine` takes and returns one array for each.
 ///
 /// ```no_run
 /// use ramie_core::{Array, associative_scan};
@@ -204,7 +200,7 @@ fn log_add_exp(ctx: &mut Lowering<'_>, dtype: DType) -> Region {
 /// ```
 ///
 /// # Panics
-/// If there is no array, the axis is out of range, or sizes along it differ.
+/// Panics if there are no arrays, if the axis is out of range, or if sizes along it differ.
 #[track_caller]
 pub fn associative_scan(
     combine: impl Fn(&[Array], &[Array]) -> Vec<Array>,
@@ -240,7 +236,7 @@ pub fn associative_scan(
     }
 }
 
-/// Every `step`-th element along each array's axis.
+/// Returns every `step`-th element along each array's axis.
 fn strided(xs: &[Array], axes: &[usize], start: usize, limit: usize, step: usize) -> Vec<Array> {
     xs.iter()
         .zip(axes)
@@ -258,7 +254,7 @@ fn scan(
     if n < 2 {
         return elems.to_vec();
     }
-    // Pairs first; their running results are those of the odd elements.
+    // Combines pairs first; their prefix results are the results at odd indices.
     let pairs = combine(
         &strided(elems, axes, 0, n - 1, 2),
         &strided(elems, axes, 1, n, 2),
@@ -278,8 +274,7 @@ fn scan(
         .collect()
 }
 
-/// Elements of two arrays in turn; the first has as many as the second or one
-/// more.
+/// Interleaves two arrays; the first has as many elements as the second, or one more.
 fn interleaved(even: &Array, odd: &Array, axis: usize) -> Array {
     let equal = even.shape()[axis] == odd.shape()[axis];
     let spaced = |x: &Array, before: isize, after: isize| {

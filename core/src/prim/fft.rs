@@ -8,14 +8,14 @@ use crate::prim::{
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule, concatenate};
 
-/// Which transform [`Fft`] is.
+/// The kind of an [`Fft`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FftType {
-    /// From complex numbers to complex numbers.
+    /// Complex to complex.
     Fft,
     /// The inverse of `Fft`.
     Ifft,
-    /// From real numbers to the first half of what `Fft` gives.
+    /// Real to complex; the result is the first half of that of `Fft`.
     Rfft,
     /// The inverse of `Rfft`.
     Irfft,
@@ -35,21 +35,22 @@ impl FftType {
 /// A discrete Fourier transform over the last axes, one to three.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Fft {
-    /// The lengths of the transform along the last axes, in real space.
+    /// Lengths of the transform along the last axes, in the time domain.
     pub fft_lengths: Dims,
-    /// Which transform it is.
+    /// Kind of the transform.
     pub fft_type: FftType,
 }
 
 impl Fft {
-    /// The size of the last axis in the space of frequencies, half of which is
-    /// enough for what is real.
+    /// Returns the size of the last axis in the frequency domain of a real transform, about half
+    /// of its length.
     fn half(&self) -> usize {
         self.fft_lengths.last().map_or(0, |n| n / 2 + 1)
     }
 
-    /// How often each frequency of a real transform stands for itself and its
-    /// conjugate: once at both ends, else twice. `[half]`, of `dtype`.
+    /// Returns how often each frequency of a real transform occurs in the full spectrum: once at
+    /// both ends, otherwise twice, for its conjugate. The result has shape `[half]` and the given
+    /// `dtype`.
     fn multiplicity(&self, dtype: DType) -> Array {
         let half = self.half();
         let single = Array::ones(&[1], dtype);
@@ -175,9 +176,9 @@ impl Primitive for Fft {
     }
 }
 
-/// A Fourier transform over the last one to three axes (`jax.lax.fft`), of the
-/// lengths that those have in real space. Numbers are converted to the
-/// transform's type; [`fft`](crate::fft) has the transforms of NumPy.
+/// Computes a Fourier transform over the last one to three axes (`jax.lax.fft`); `fft_lengths`
+/// are their sizes in the time domain. Arrays are converted to the transform's dtype.
+/// [`fft`](crate::fft) contains NumPy's transforms.
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -188,8 +189,8 @@ impl Primitive for Fft {
 /// ```
 ///
 /// # Panics
-/// If the last axes do not have the sizes of such a transform, or a complex
-/// array is given to `Rfft`.
+/// Panics if the sizes of the last axes do not match the transform, or if a complex array is
+/// passed to `Rfft`.
 #[track_caller]
 pub fn lax_fft(x: &Array, fft_type: FftType, fft_lengths: &[usize]) -> Array {
     let x = x.to_inexact();

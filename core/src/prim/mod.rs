@@ -1,8 +1,7 @@
-//! Primitives: each is one block that holds its parameters and all its rules.
+//! Primitives: each operation is defined in one block, with its parameters and all its rules.
 //!
-//! A primitive is a struct whose fields are its parameters, and an
-//! implementation of [`Primitive`], whose required methods are its rules. A
-//! missing rule does not compile.
+//! A primitive is a struct whose fields are its parameters, and an implementation of
+//! [`Primitive`], whose required methods are its rules. Omitting one is a compile error.
 
 pub mod call;
 pub mod callback;
@@ -46,107 +45,105 @@ pub use rules::{
 };
 pub use state_pass::{Positions, StatePass};
 
-/// Programs that a primitive runs.
+/// The programs that a primitive runs.
 pub type Jaxprs<'a> = SmallVec<[&'a Arc<crate::Jaxpr>; 2]>;
 
-/// Types of a primitive's results.
+/// The types of a primitive's results.
 pub type Avals = SmallVec<[Aval; 1]>;
 
 /// An operation with all its rules.
 pub trait Primitive: Debug + DynPrimitive + Send + Sync + 'static {
-    /// The name in a printed jaxpr, JAX's where JAX has the primitive.
+    /// Returns the name in a printed jaxpr, which is JAX's if JAX has the primitive.
     fn name(&self) -> &'static str;
 
-    /// The shape and dtype rule.
+    /// Implements the shape and dtype rule.
     ///
     /// # Errors
-    /// What is wrong with the operands.
+    /// Returns an error if the operands are invalid.
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError>;
 
-    /// How the operation is differentiated.
+    /// Returns how the operation is differentiated.
     fn differentiation(&self) -> Differentiation<'_>;
 
-    /// The batching rule: `axes[i]` is the axis of `args[i]` that runs over the
-    /// `axis.size` examples, `None` where the operand is the same for all.
-    /// Operations that hold programs hand `axis` on to them; those that speak of
-    /// it by its name ([`uses_axis`](Primitive::uses_axis)) are asked also when
-    /// no operand is batched.
+    /// Implements the batching rule: `axes[i]` is the batch axis of `args[i]`, with `axis.size`
+    /// examples, or `None` if the operand is the same for all. Operations that contain programs
+    /// pass `axis` on to them. Operations that refer to the axis by name
+    /// ([`uses_axis`](Primitive::uses_axis)) are batched even if no operand is.
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched;
 
-    /// The programs that the operation runs; none for most operations.
+    /// Returns the programs that the operation runs; none for most operations.
     fn jaxprs(&self) -> Jaxprs<'_> {
         Jaxprs::new()
     }
 
-    /// The operation with a state that passes through the programs it runs:
-    /// [`checkify`](crate::checkify::checkify) passes its error this way. Returns the
-    /// new state and then the results, or nothing if the operation cannot do it.
+    /// Applies the operation with a state that is threaded through the programs it runs:
+    /// [`checkify`](crate::checkify::checkify) passes its error this way. Returns the new state
+    /// followed by the results, or `None` if the operation does not support it.
     fn thread_state(&self, _pass: &StatePass<'_>, _args: &[Array]) -> Option<Vec<Array>> {
         None
     }
 
-    /// The checks of [`checkify`](crate::checkify::checkify) that apply to the operation:
-    /// [`NAN`](Errors::NAN) if it can make NaN of numbers, [`DIV`](Errors::DIV) if it
+    /// Returns the checks of [`checkify`](crate::checkify::checkify) that apply to the operation:
+    /// [`NAN`](Errors::NAN) if it can produce NaN from other numbers, [`DIV`](Errors::DIV) if it
     /// divides by its second operand, [`INDEX`](Errors::INDEX) if it has
     /// [`positions`](Primitive::positions).
     fn checks(&self) -> Errors {
         Errors::NONE
     }
 
-    /// The positions at which the operation reads or writes its first operand, and
-    /// which may be out of bounds.
+    /// Returns the positions at which the operation reads or writes its first operand, and which
+    /// may be out of bounds.
     fn positions(&self, _args: &[Array]) -> Option<Positions> {
         None
     }
 
-    /// Whether the operation, or one in a program it runs, uses a mapped axis of
-    /// this name.
+    /// Returns whether the operation, or one in a program it runs, uses a mapped axis of this
+    /// name.
     fn uses_axis(&self, name: AxisName) -> bool {
         self.jaxprs().iter().any(|jaxpr| jaxpr.uses_axis(name))
     }
 
-    /// Whether the effects of the operation only look at values, so that they may
-    /// happen for values that are not used: printing, as against writing.
+    /// Returns whether the operation has no effects other than observing values, such as
+    /// printing. Such effects may also happen for values that are not used.
     fn only_observes(&self) -> bool {
         !self.has_effects()
     }
 
-    /// The operation outside of programs, for those that do not run by being
-    /// compiled: functions of the host.
+    /// Runs the operation outside programs without compiling it, if it supports that: calls of
+    /// host functions.
     fn evaluate(&self, _args: &[&Array]) -> Option<crate::Result<Outputs>> {
         None
     }
 
-    /// The sharding rule: how results are sharded for operands whose types are
-    /// sharded over explicit axes of a mesh. `outs` are the results' types
-    /// without their shardings.
+    /// Implements the sharding rule: how results are sharded if operand types are sharded over
+    /// explicit mesh axes. `outs` contains the results' types without their shardings.
     ///
     /// # Errors
-    /// What is ambiguous or wrong.
+    /// Returns an error if the sharding is ambiguous or invalid.
     fn sharding(&self, _args: &[Aval], _outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
         Ok(ShardingRule::Unknown)
     }
 
-    /// Whether [`infer`](Primitive::infer) takes operands with their placement
-    /// on a mesh and says that of results, as operations do that hold programs
-    /// or speak of axes. For all others operands that vary over fewer manual
-    /// axes are made to vary as the others do, and results do as well.
+    /// Returns whether [`infer`](Primitive::infer) handles the placement of operands and results
+    /// on a mesh, as for operations that contain programs or refer to mesh axes. For all other
+    /// operations, operands that vary over fewer manual axes than the others are converted to
+    /// vary over the same ones, as do the results.
     fn places_results(&self) -> bool {
         false
     }
 
-    /// How the caller wants the result sharded, for operations that can be
-    /// told.
+    /// Returns the sharding of the result that the caller requested, for operations that accept
+    /// one.
     fn out_sharding(&self) -> Option<OutSharding> {
         None
     }
 
-    /// The mesh whose devices the operation runs on, for those that know it.
+    /// Returns the mesh on whose devices the operation runs, if it is known.
     fn mesh(&self) -> Option<Mesh> {
         self.out_sharding().and_then(|out| out.mesh())
     }
 
-    /// The lowering to StableHLO.
+    /// Implements the lowering to StableHLO.
     fn lower(
         &self,
         ctx: &mut Lowering<'_>,
@@ -155,27 +152,27 @@ pub trait Primitive: Debug + DynPrimitive + Send + Sync + 'static {
         outs: &[Aval],
     ) -> Vec<Value>;
 
-    /// Parameters as a jaxpr prints them, in alphabetical order, without those
-    /// that say nothing: JAX leaves some out at their defaults.
+    /// Returns the parameters as a jaxpr prints them, in alphabetical order. Like JAX, some are
+    /// omitted if they have their default values.
     fn params(&self) -> Vec<(&'static str, Param)> {
         Vec::new()
     }
 
-    /// The parameters as they print for operands of these types: [`params`],
-    /// unless the text of one depends on them.
+    /// Returns the parameters as they are printed for operands of these types: [`params`], unless
+    /// a parameter's text depends on the types.
     ///
     /// [`params`]: Primitive::params
     fn params_for(&self, _operands: &[Aval]) -> Vec<(&'static str, Param)> {
         self.params()
     }
 
-    /// Whether results are weakly typed where all operands are. Operations
-    /// with a dtype of their own answer `false` and set it in `infer`.
+    /// Returns whether results are weakly typed if all operands are. Operations that choose the
+    /// dtype themselves return `false` and set weak types in `infer`.
     fn propagates_weak_type(&self) -> bool {
         true
     }
 
-    /// Whether running the operation does more than compute its results.
+    /// Returns whether the operation has side effects.
     fn has_effects(&self) -> bool {
         self.jaxprs().iter().any(|jaxpr| jaxpr.has_effects())
     }
@@ -184,16 +181,16 @@ pub trait Primitive: Debug + DynPrimitive + Send + Sync + 'static {
 /// A parameter as a jaxpr prints it.
 #[derive(Clone, Debug)]
 pub enum Param {
-    /// Text.
+    /// A string.
     Text(String),
     /// A nested program.
     Jaxpr(Arc<crate::Jaxpr>),
-    /// Several nested programs, such as the branches of a choice.
+    /// Several nested programs, such as the branches of a `cond`.
     Jaxprs(Vec<Arc<crate::Jaxpr>>),
 }
 
 impl Param {
-    /// The nested programs.
+    /// Returns the nested programs.
     pub fn jaxprs(&self) -> &[Arc<crate::Jaxpr>] {
         match self {
             Param::Text(_) => &[],
@@ -202,27 +199,27 @@ impl Param {
         }
     }
 
-    /// A parameter printed by its `Display`.
+    /// Creates a parameter that is printed by its `Display` implementation.
     pub fn new(value: impl std::fmt::Display) -> Param {
         Param::Text(value.to_string())
     }
 
-    /// A truth value, as Python prints it.
+    /// Creates a boolean, printed as in Python.
     pub fn flag(value: bool) -> Param {
         Param::Text(if value { "True" } else { "False" }.into())
     }
 
-    /// A value that may be left out, which Python prints as `None`.
+    /// Creates an optional value, printed as `None` if it is missing.
     pub(crate) fn optional(value: Option<impl std::fmt::Display>) -> Param {
         value.map_or_else(|| Param::new("None"), Param::new)
     }
 
-    /// The padding of a window, before and after each axis.
+    /// Creates the padding of a window, before and after each axis.
     pub(crate) fn padding(pads: &[(isize, isize)]) -> Param {
         Param::tuple(pads.iter().map(|(low, high)| format!("({low}, {high})")))
     }
 
-    /// A tuple of numbers, as Python prints it.
+    /// Creates a tuple of numbers, printed as in Python.
     pub fn tuple<T: std::fmt::Display>(values: impl IntoIterator<Item = T>) -> Param {
         let items: Vec<String> = values.into_iter().map(|v| v.to_string()).collect();
         Param::Text(match items.as_slice() {
@@ -235,13 +232,13 @@ impl Param {
 /// Equality, hashing and cloning of primitives behind a pointer; implemented
 /// for every `Clone + PartialEq + Hash` type.
 pub trait DynPrimitive {
-    /// The value as [`Any`].
+    /// Returns the value as [`Any`].
     fn as_any(&self) -> &dyn Any;
-    /// Whether the other is the same primitive with the same parameters.
+    /// Returns whether `other` is the same primitive with the same parameters.
     fn dyn_eq(&self, other: &dyn Any) -> bool;
-    /// Feeds the type and the parameters.
+    /// Hashes the type and the parameters.
     fn dyn_hash(&self, state: &mut dyn Hasher);
-    /// A shared copy.
+    /// Returns a shared copy.
     fn to_arc(&self) -> Arc<dyn Primitive>;
 }
 
@@ -261,12 +258,12 @@ impl<T: Primitive + Clone + PartialEq + Hash> DynPrimitive for T {
     }
 }
 
-/// The types of a primitive's results, weak types included.
+/// Returns the types of a primitive's results, weak types included.
 pub(crate) fn infer(primitive: &dyn Primitive, args: &[Aval]) -> Result<Avals, ShapeError> {
     let placed = !primitive.places_results()
         && (args.iter().any(Aval::is_placed) || primitive.out_sharding().is_some());
     let mut outs = match placed {
-        // Rules of shapes compare types, which must not differ by placement.
+        // Shape rules compare types, which must not differ by placement.
         true => primitive.infer(&args.iter().map(Aval::unplaced).collect::<Avals>())?,
         false => primitive.infer(args)?,
     };
@@ -283,12 +280,12 @@ pub(crate) fn infer(primitive: &dyn Primitive, args: &[Aval]) -> Result<Avals, S
     Ok(outs)
 }
 
-/// One result.
+/// Returns the types of a single result.
 pub(crate) fn one(aval: Aval) -> Result<Avals, ShapeError> {
     Ok(SmallVec::from_buf([aval]))
 }
 
-/// One batched result.
+/// Returns a single batched result.
 pub(crate) fn batched(out: Array, axis: Option<usize>) -> Batched {
     (Outputs::from_buf([out]), SmallVec::from_buf([axis]))
 }

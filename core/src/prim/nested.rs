@@ -1,5 +1,5 @@
-//! What operations share that hold programs: lists with marks, and the programs
-//! that a batch, tangents and cotangents make of one.
+//! Helpers for operations that contain programs: lists with flags, and the batched, tangent and
+//! transposed programs.
 
 use super::{BatchAxis, Operand, move_batch_axis};
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
@@ -8,7 +8,7 @@ use crate::transform::{batch_eval, jvp_eval, linearize_eval, transpose_call};
 use crate::{Array, Aval};
 use std::sync::Arc;
 
-/// The given values for the places marked, in order; `None` elsewhere.
+/// Returns the values at the marked positions, in order, and `None` elsewhere.
 pub(crate) fn spread<T>(marked: &[bool], values: impl IntoIterator<Item = T>) -> Vec<Option<T>> {
     let mut values = values.into_iter();
     marked
@@ -17,30 +17,30 @@ pub(crate) fn spread<T>(marked: &[bool], values: impl IntoIterator<Item = T>) ->
         .collect()
 }
 
-/// Which items are there.
+/// Returns which items are `Some`.
 pub(crate) fn given<T>(items: &[Option<T>]) -> Vec<bool> {
     items.iter().map(Option::is_some).collect()
 }
 
-/// The items marked `on`.
+/// Returns the items whose mark is `on`.
 pub(crate) fn picked<T: Clone>(items: &[T], marks: &[bool], on: bool) -> Vec<T> {
     let marked = items.iter().zip(marks).filter(|(_, mark)| **mark == on);
     marked.map(|(item, _)| item.clone()).collect()
 }
 
-/// The types of arrays.
+/// Returns the types of arrays.
 pub(crate) fn avals(arrays: &[Array]) -> Vec<Aval> {
     arrays.iter().map(Array::aval).collect()
 }
 
-/// Zeros of a type.
+/// Returns zeros of a type.
 pub(super) fn zeros(aval: Aval) -> Array {
     Array::zeros_of(aval)
 }
 
-/// The program for many examples at once, from arguments of the given types, of
-/// which those with a place in `axes` have the batch axis there. `place` says
-/// where the axis of a result goes that has it at the given place.
+/// Returns the program for many examples at once, from arguments of the given types, whose batch
+/// axes are in `axes`. `place` returns the position of the batch axis of result `i`, given the
+/// position that the result has.
 pub(super) fn batched(
     jaxpr: &Jaxpr,
     avals: &[Aval],
@@ -68,8 +68,8 @@ pub(super) fn batched(
     (program, places)
 }
 
-/// Results and tangents of a program; a tangent that is zero is made of zeros
-/// where `instantiate` asks for one.
+/// Computes results and tangents of a program; a zero tangent is materialized if `instantiate` is
+/// set for it.
 pub(super) fn jvp(
     jaxpr: &Jaxpr,
     primals: &[Array],
@@ -85,16 +85,16 @@ pub(super) fn jvp(
     (outs, dots)
 }
 
-/// The operands of a program of results and tangents: the values, then those
-/// tangents that are there.
+/// Returns the operands of a program of results and tangents: the values, followed by the nonzero
+/// tangents.
 pub(super) fn with_tangents(primals: &[Array], tangents: &[Option<Array>]) -> Vec<Array> {
     let all = primals.iter().chain(tangents.iter().flatten());
     all.cloned().collect()
 }
 
-/// The program of results and tangents, and which results have one: from
-/// arguments and the tangents of those in `perturbed`, of the given types, to the
-/// results and then their tangents.
+/// Returns the program of results and tangents, and which results have a tangent. It maps the
+/// arguments, and the tangents of those in `perturbed`, to the results followed by their
+/// tangents.
 pub(super) fn pushed(
     jaxpr: &Jaxpr,
     avals: &[Aval],
@@ -113,14 +113,14 @@ pub(super) fn pushed(
     (program, nonzero)
 }
 
-/// A program as one without tangents and one that is linear in them.
+/// A program split into one without tangents and one that is linear in them.
 pub(super) struct Split {
-    /// From the arguments to the results, and then the residuals.
+    /// Program from the arguments to the results, followed by the residuals.
     pub known: ClosedJaxpr,
-    /// From tangents to those of the results that have one; captured values are
-    /// the residuals.
+    /// Program from tangents to the nonzero tangents of the results; its captured values are the
+    /// residuals.
     pub linear: Arc<Jaxpr>,
-    /// Which results have a tangent.
+    /// Whether each result has a nonzero tangent.
     pub nonzero: Vec<bool>,
 }
 
@@ -142,16 +142,16 @@ pub(super) fn linearized(jaxpr: &Jaxpr, avals: &[Aval], perturbed: &[bool]) -> S
     }
 }
 
-/// The operands of a transposed program: what is known of the operands, then
-/// those cotangents that are there.
+/// Returns the operands of a transposed program: the known operands, followed by the nonzero
+/// cotangents.
 pub(super) fn known_and_given(operands: &[Operand], cts: &[Option<Array>]) -> Vec<Array> {
     let known = operands.iter().filter_map(Operand::known);
     known.chain(cts.iter().flatten()).cloned().collect()
 }
 
-/// The transposed program, and which operands have a cotangent: from
-/// [`known_and_given`], of the given types, to these. A cotangent that is zero is
-/// made of zeros where `instantiate` asks for one.
+/// Returns the transposed program, and which operands have a cotangent. Its arguments are those
+/// of [`known_and_given`], of the given types. A zero cotangent is materialized if `instantiate`
+/// is set for it.
 pub(super) fn pulled(
     jaxpr: &Jaxpr,
     avals: &[Aval],

@@ -1,24 +1,24 @@
-//! The vocabulary of rules, and helpers that rules share.
+//! Types used by rules, and helpers that rules share.
 
 use crate::{Array, Aval, AxisName, OutSharding, Outputs};
 use smallvec::SmallVec;
 
-/// The axis that a batching pass adds.
+/// The axis that batching adds.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchAxis {
-    /// The number of examples.
+    /// Number of examples.
     pub size: usize,
-    /// Its name, if collectives may go over it.
+    /// Name of the axis, if collectives may refer to it.
     pub name: Option<AxisName>,
-    /// The mesh axes along which the examples are sharded (`spmd_axis_name`).
+    /// Mesh axes along which the examples are sharded (`spmd_axis_name`).
     pub spmd: &'static [AxisName],
-    /// The explicit mesh axes along which the examples are sharded, in the types
-    /// of all arrays that are batched.
+    /// Explicit mesh axes along which the examples are sharded, in the types of all batched
+    /// arrays.
     pub explicit: &'static [AxisName],
 }
 
 impl From<usize> for BatchAxis {
-    /// An axis without a name.
+    /// Creates an axis without a name.
     fn from(size: usize) -> BatchAxis {
         BatchAxis {
             size,
@@ -30,19 +30,19 @@ impl From<usize> for BatchAxis {
 }
 
 impl BatchAxis {
-    /// The mesh axes along which the examples are sharded.
+    /// Returns the mesh axes along which the examples are sharded.
     pub(crate) fn spmd_names(self) -> &'static [AxisName] {
         self.spmd
     }
 
-    /// Whether an equation must be batched because it speaks of this axis.
+    /// Returns whether a primitive must be batched because it refers to this axis.
     pub(crate) fn is_used_by(self, primitive: &dyn super::Primitive) -> bool {
         self.name.is_some_and(|name| primitive.uses_axis(name))
     }
 }
 
-/// Results of a batching rule with the batch axis of each, `None` for a result
-/// that is the same for all examples.
+/// The results of a batching rule with the batch axis of each; `None` for a result that is the
+/// same for all examples.
 pub type Batched = (Outputs, SmallVec<[Option<usize>; 1]>);
 
 /// `(primals, tangents, results) → tangents of the results`; `None` is zero.
@@ -52,17 +52,17 @@ pub type JvpRule<'a> = Box<dyn Fn(&[Array], &[Option<Array>], &[Array]) -> Vec<O
 /// for zero and for operands that are not linear.
 pub type TransposeRule<'a> = Box<dyn Fn(&[Option<Array>], &[Operand]) -> Vec<Option<Array>> + 'a>;
 
-/// An operand as a transpose rule sees it.
+/// An operand in a transpose rule.
 #[derive(Clone)]
 pub enum Operand {
-    /// The operation is linear in it; its value is not known.
+    /// An operand in which the operation is linear; its value is unknown.
     Linear(Aval),
     /// A known value.
     Known(Array),
 }
 
 impl Operand {
-    /// The type of the operand.
+    /// Returns the type of the operand.
     pub fn aval(&self) -> Aval {
         match self {
             Operand::Linear(a) => *a,
@@ -70,12 +70,12 @@ impl Operand {
         }
     }
 
-    /// Whether the operation is transposed with respect to this operand.
+    /// Returns whether the operation is transposed with respect to this operand.
     pub fn is_linear(&self) -> bool {
         matches!(self, Operand::Linear(_))
     }
 
-    /// The value, if known.
+    /// Returns the value, if known.
     pub fn known(&self) -> Option<&Array> {
         match self {
             Operand::Known(a) => Some(a),
@@ -86,27 +86,27 @@ impl Operand {
 
 /// How a primitive is differentiated.
 pub enum Differentiation<'a> {
-    /// The tangent is zero wherever it exists: comparisons, integers, floor.
+    /// The tangent is zero wherever it exists, as for comparisons, integers and `floor`.
     Zero,
-    /// There is no derivative; the text says why, or what to use instead.
+    /// There is no derivative; the string explains why, or what to use instead.
     Undefined(&'static str),
-    /// Linear in all operands together: the tangent is the same operation on
-    /// tangents. The rule is its transpose.
+    /// The operation is linear in all operands jointly: the tangent is the same operation applied
+    /// to tangents. Contains the transpose rule.
     Linear(TransposeRule<'a>),
-    /// A rule for tangents and, for an operation that is linear in some
-    /// operand (a product, say), the transpose in that operand.
+    /// A rule for tangents and, for an operation that is linear in some operand (such as a
+    /// product), the transpose in that operand.
     Jvp {
         /// The tangent rule.
         jvp: JvpRule<'a>,
-        /// The transpose, where there is one.
+        /// The transpose rule, if the operation has one.
         transpose: Option<TransposeRule<'a>>,
     },
-    /// A primitive that holds programs.
+    /// A primitive that contains programs.
     Nested(&'a dyn NestedDifferentiation),
 }
 
 impl<'a> Differentiation<'a> {
-    /// A tangent rule without a transpose.
+    /// Creates a tangent rule without a transpose.
     pub fn jvp(
         rule: impl Fn(&[Array], &[Option<Array>], &[Array]) -> Vec<Option<Array>> + 'a,
     ) -> Differentiation<'a> {
@@ -116,7 +116,7 @@ impl<'a> Differentiation<'a> {
         }
     }
 
-    /// A tangent rule and the transpose in the linear operands.
+    /// Creates a tangent rule and the transpose in the linear operands.
     pub fn bilinear(
         rule: impl Fn(&[Array], &[Option<Array>], &[Array]) -> Vec<Option<Array>> + 'a,
         transpose: impl Fn(&[Option<Array>], &[Operand]) -> Vec<Option<Array>> + 'a,
@@ -127,7 +127,7 @@ impl<'a> Differentiation<'a> {
         }
     }
 
-    /// The transpose of an operation linear in its one operand.
+    /// Creates the transpose of an operation that is linear in its only operand.
     pub fn linear(rule: impl Fn(&Array, Aval) -> Array + 'a) -> Differentiation<'a> {
         Differentiation::Linear(Box::new(move |cts, operands| {
             vec![cts[0].as_ref().map(|ct| rule(ct, operands[0].aval()))]
@@ -135,29 +135,29 @@ impl<'a> Differentiation<'a> {
     }
 }
 
-/// Differentiation of a primitive that holds programs.
+/// Differentiation of a primitive that contains programs.
 pub trait NestedDifferentiation {
-    /// Results and their tangents.
+    /// Computes results and their tangents.
     fn jvp(
         &self,
         primals: &[Array],
         tangents: &[Option<Array>],
     ) -> (Vec<Array>, Vec<Option<Array>>);
 
-    /// Results, computed below the linearization, and their tangents, recorded
-    /// in it: what depends on no tangent must be bound on its own.
+    /// Computes the results in the trace below the linearization, and records their tangents in
+    /// it. Computations that do not depend on tangents must be bound separately.
     fn linearize(
         &self,
         primals: &[Array],
         tangents: &[Option<Array>],
     ) -> (Vec<Array>, Vec<Option<Array>>);
 
-    /// Cotangents of the linear operands.
+    /// Computes the cotangents of the linear operands.
     fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>>;
 }
 
-/// The array with its batch axis at `to`; one that has none gets it by
-/// broadcasting over the examples of `axis`, sharded as these are.
+/// Moves an array's batch axis to `to`. An array without a batch axis is broadcast over the
+/// examples of `axis`, sharded like these.
 pub fn move_batch_axis(
     array: &Array,
     from: Option<usize>,
@@ -178,8 +178,8 @@ pub fn move_batch_axis(
     }
 }
 
-/// Undoes broadcasting: sums `array` over the axes along which an operand of
-/// `shape` was repeated.
+/// Reverses broadcasting: sums `array` over the axes along which an operand of `shape` was
+/// repeated.
 pub fn sum_to_shape(array: &Array, shape: &[usize]) -> Array {
     if array.shape() == shape {
         return array.clone();

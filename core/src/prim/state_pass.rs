@@ -1,5 +1,5 @@
-//! What `checkify` asks of primitives: their positions, and a state that passes through
-//! the programs they run.
+//! Support for `checkify` in primitives: positions, and a state threaded through the programs
+//! they run.
 
 use super::nested::avals;
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
@@ -8,16 +8,16 @@ use crate::{Array, Aval, stack};
 
 /// Positions in an operand.
 pub struct Positions {
-    /// Starting positions, one vector each along the last axis.
+    /// Start positions: vectors along the last axis.
     pub starts: Array,
-    /// The axes of the operand that the vector's elements are for.
+    /// Axes of the operand to which the vector's elements refer.
     pub axes: Vec<usize>,
-    /// How many elements of each axis are read or written from there.
+    /// Number of elements of each axis that are read or written from there.
     pub sizes: Vec<usize>,
 }
 
 impl Positions {
-    /// One position: a scalar for each axis.
+    /// Creates one position from a scalar for each axis.
     pub(super) fn one(starts: &[Array], sizes: &[usize]) -> Option<Positions> {
         (!starts.is_empty()).then(|| Positions {
             starts: stack(starts, 0),
@@ -29,7 +29,7 @@ impl Positions {
 
 type Run<'a> = dyn Fn(&Jaxpr, &[Array], &[Array]) -> Vec<Array> + 'a;
 
-/// A state on its way through a program.
+/// A state that is threaded through a program.
 pub struct StatePass<'a> {
     pub(crate) state: &'a [Array],
     pub(crate) run: &'a Run<'a>,
@@ -38,22 +38,22 @@ pub struct StatePass<'a> {
 }
 
 impl StatePass<'_> {
-    /// The state before the operation.
+    /// Returns the state before the operation.
     pub fn state(&self) -> &[Array] {
         self.state
     }
 
-    /// The types of the state.
+    /// Returns the types of the state.
     pub fn avals(&self) -> Vec<Aval> {
         avals(self.state)
     }
 
-    /// Runs a program on a state and arguments: the new state, then the results.
+    /// Runs a program on a state and arguments; returns the new state, followed by the results.
     pub fn run(&self, jaxpr: &Jaxpr, state: &[Array], args: &[Array]) -> Vec<Array> {
         (self.run)(jaxpr, state, args)
     }
 
-    /// The program from the state and arguments of the given types to the new state and
+    /// Returns the program from the state and arguments of the given types to the new state and
     /// the results.
     pub fn program(&self, jaxpr: &Jaxpr, avals: &[Aval]) -> ClosedJaxpr {
         let all = [&self.avals(), avals].concat();
@@ -63,17 +63,18 @@ impl StatePass<'_> {
         })
     }
 
-    /// The state and then the arguments, as [`program`](StatePass::program) takes them.
+    /// Returns the state followed by the arguments, as [`program`](StatePass::program) takes
+    /// them.
     pub fn with(&self, args: &[Array]) -> Vec<Array> {
         [self.state, args].concat()
     }
 
-    /// Whether the program may change the state.
+    /// Returns whether the program may change the state.
     pub fn changes(&self, jaxpr: &Jaxpr) -> bool {
         (self.changes)(jaxpr)
     }
 
-    /// Whether the program cannot run without the state.
+    /// Returns whether the program cannot run without the state.
     pub fn requires(&self, jaxpr: &Jaxpr) -> bool {
         (self.requires)(jaxpr)
     }
