@@ -1,50 +1,49 @@
-//! What a derive reads: the type's parts and their attributes. All mistakes
-//! are reported at once, each where it was made.
+//! The parsed input of a derive macro: fields and attributes of a type. All errors are reported
+//! together, each at its location.
 
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Fields, Generics, Ident, Member, Path, Type};
 
 /// A struct or an enum.
 pub struct Input {
-    /// The type's name.
+    /// Name of the type.
     pub name: Ident,
-    /// Its parameters.
+    /// Generic parameters of the type.
     pub generics: Generics,
-    /// The struct's parts, or those of each variant.
+    /// Fields of the struct, or of each variant.
     pub shape: Shape,
-    /// Where the user says that the traits are.
+    /// Path to the traits, if the user specifies it.
     pub root: Option<Path>,
 }
 
-/// The parts of a type.
+/// The fields of a type.
 pub enum Shape {
-    /// Of a struct.
+    /// The fields of a struct.
     Struct(Vec<Part>),
-    /// Of an enum, variant by variant.
+    /// The variants of an enum.
     Enum(Vec<Variant>),
 }
 
 /// A variant of an enum.
 pub struct Variant {
-    /// Its name.
+    /// Name of the variant.
     pub name: Ident,
-    /// Its parts.
+    /// Fields of the variant.
     pub parts: Vec<Part>,
 }
 
 /// A field.
 pub struct Part {
-    /// Its name, or its place.
+    /// Name or index of the field.
     pub member: Member,
-    /// Its type.
+    /// Type of the field.
     pub ty: Type,
-    /// Whether it is a fixed value rather than a tree.
+    /// Whether the field is a fixed value rather than a tree.
     pub fixed: bool,
 }
 
 impl Part {
-    /// Whether the parts are one field without a name, which adds nothing to
-    /// the path.
+    /// Returns whether the parts are a single unnamed field, which adds nothing to the path.
     pub fn transparent(parts: &[Part]) -> bool {
         matches!(
             parts,
@@ -56,7 +55,7 @@ impl Part {
     }
 }
 
-/// Errors found so far.
+/// The errors found so far.
 #[derive(Default)]
 struct Errors(Option<syn::Error>);
 
@@ -74,7 +73,7 @@ impl Errors {
 }
 
 impl Input {
-    /// Reads a type.
+    /// Parses a type.
     pub fn parse(input: DeriveInput) -> syn::Result<Input> {
         let mut errors = Errors::default();
         let root = container_attributes(&input.attrs, &mut errors);
@@ -118,7 +117,7 @@ impl Input {
     }
 }
 
-/// The `tree` attributes.
+/// Returns the `tree` attributes.
 fn ours(attrs: &[syn::Attribute]) -> impl Iterator<Item = &syn::Attribute> {
     attrs.iter().filter(|a| a.path().is_ident("tree"))
 }

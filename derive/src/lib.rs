@@ -1,6 +1,6 @@
 //! Derive macros of Ramie: [`Tree`](derive@Tree) and [`Module`](derive@Module).
 //!
-//! Most users take them through `ramie`, which re-exports them.
+//! Most users use them through `ramie`, which re-exports them.
 #![forbid(unsafe_code)]
 
 mod input;
@@ -9,21 +9,20 @@ mod tree;
 
 use proc_macro::TokenStream;
 
-/// Implements `Tree` for a struct or an enum, part by part.
+/// Implements `Tree` for a struct or an enum, field by field.
 ///
-/// Each field is walked by its own implementation of `Tree`: arrays are
-/// leaves, numbers and strings are fixed, structs that derive `Tree` are
-/// walked in turn. Paths are made of field names, and of places where fields
-/// have no names; a struct with one unnamed field adds nothing to the path.
-/// Which variant an enum holds is fixed.
+/// Each field is visited through its own implementation of `Tree`: arrays are leaves, numbers and
+/// strings are fixed values, and structs that derive `Tree` are visited recursively. Paths
+/// consist of field names, or of indices for unnamed fields. A struct with a single unnamed field
+/// adds nothing to the path. The active variant of an enum is a fixed value.
 ///
 /// # Attributes
-/// - `#[tree(fixed)]` on a field: the field is a hyperparameter, part of what
-///   a compiled function is compiled for. Its type needs `Hash`, `Debug`,
-///   `Clone`, `Send` and `Sync`, and no `Tree`.
-/// - `#[tree(crate = "path")]` on the type: where the traits are found, for
-///   crates that reach Ramie under another name. By default the macro looks at
-///   the package's dependencies for `ramie`, then for `ramie-core`.
+/// - `#[tree(fixed)]` on a field: the field is a hyperparameter, one of the values that a
+///   compiled function is specialized for. Its type needs `Hash`, `Debug`, `Clone`, `Send` and
+///   `Sync`, but not `Tree`.
+/// - `#[tree(crate = "path")]` on the type: the path of the crate with the traits, for crates
+///   that import Ramie under another name. By default, the macro searches the dependencies of the
+///   package for `ramie`, then for `ramie-core`.
 ///
 /// ```
 /// use ramie_core::{Array, DType, tree};
@@ -54,14 +53,14 @@ use proc_macro::TokenStream;
 /// ```
 ///
 /// # Generics
-/// A type parameter gets the bound `Tree`; one that only fixed fields name
-/// gets the bounds of a fixed value.
+/// A type parameter gets the bound `Tree`. A parameter that occurs only in fixed fields gets the
+/// bounds of a fixed value instead.
 #[proc_macro_derive(Tree, attributes(tree))]
 pub fn derive_tree(tokens: TokenStream) -> TokenStream {
     expand(tokens, tree::expand)
 }
 
-/// Implements `Tree`, as [`derive(Tree)`](derive@Tree) does, and `Module`.
+/// Implements `Tree` as [`derive(Tree)`](derive@Tree) does, and `Module`.
 #[proc_macro_derive(Module, attributes(tree))]
 pub fn derive_module(tokens: TokenStream) -> TokenStream {
     expand(tokens, tree::expand_module)

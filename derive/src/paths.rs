@@ -1,21 +1,21 @@
-//! Where generated code finds Ramie.
+//! Resolution of the paths by which generated code refers to Ramie.
 
 use proc_macro_crate::{FoundCrate, crate_name};
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{Ident, Path};
 
-/// The paths of `ramie_core` and `ramie_nn` for the crate being compiled.
+/// The paths of `ramie_core` and `ramie_nn` in the crate being compiled.
 pub struct Roots {
-    /// Holds `tree::Tree`, `Array`.
+    /// Path of the crate with `tree::Tree` and `Array`.
     pub core: TokenStream,
-    /// Holds `Module`.
+    /// Path of the crate with `Module`.
     pub module: TokenStream,
 }
 
 impl Roots {
-    /// What the user said, else the package's dependencies: `ramie`, which
-    /// re-exports everything, then the member crates.
+    /// Returns the user's path, or else searches the dependencies of the package: first for
+    /// `ramie`, which re-exports everything, then for the member crates.
     pub fn find(explicit: Option<&Path>) -> Result<Roots, String> {
         if let Some(path) = explicit {
             return Ok(Roots {
@@ -48,11 +48,11 @@ impl Roots {
     }
 }
 
-/// The path of a package, under the name that this crate gives it.
+/// Returns the path of a package under the name that this crate imports it by.
 fn dependency(package: &str) -> Option<TokenStream> {
     let name = match crate_name(package).ok()? {
-        // The package's library names itself (`extern crate self as …`), so
-        // that one path serves it and its examples and tests.
+        // The library of the package names itself (`extern crate self as …`), so one path works
+        // in the library, its examples and its tests.
         FoundCrate::Itself => package.replace('-', "_"),
         FoundCrate::Name(name) => name,
     };

@@ -1,4 +1,4 @@
-//! The generated implementations.
+//! Generation of the implementations.
 
 use crate::input::{Input, Part, Shape};
 use crate::paths::Roots;
@@ -7,13 +7,13 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Ident, Member};
 
-/// `impl Tree`.
+/// Generates `impl Tree`.
 pub fn expand(input: &Input) -> syn::Result<TokenStream> {
     let roots = roots(input)?;
     Ok(tree_impl(input, &roots.core))
 }
 
-/// `impl Tree` and `impl Module`.
+/// Generates `impl Tree` and `impl Module`.
 pub fn expand_module(input: &Input) -> syn::Result<TokenStream> {
     let roots = roots(input)?;
     let tree = tree_impl(input, &roots.core);
@@ -60,8 +60,8 @@ fn tree_impl(input: &Input, core: &TokenStream) -> TokenStream {
         rebuild,
         visit,
     } = arms;
-    // A value of an enum without variants does not exist; matching on the
-    // place, not the reference, lets the compiler see that.
+    // An enum without variants has no values. The compiler recognizes this in a match on the
+    // place, but not in a match on the reference.
     let (shared, unique) = if walk.is_empty() {
         (quote!(*self), quote!(*self))
     } else {
@@ -95,7 +95,7 @@ fn tree_impl(input: &Input, core: &TokenStream) -> TokenStream {
     }
 }
 
-/// One `match` arm for each shape that a value can have, in each method.
+/// The `match` arms of each method, one for each struct or variant.
 #[derive(Default)]
 struct Arms {
     walk: Vec<TokenStream>,
@@ -173,14 +173,14 @@ impl Arms {
     }
 }
 
-/// The name of a part in a pattern. It has the span of the part's type, so that
-/// what the compiler says about the type points there.
+/// Returns the name of a part in a pattern. It has the span of the part's type, so that compiler
+/// errors about the type point there.
 fn binding(place: usize, part: &Part) -> Ident {
     let span = part.ty.span().resolved_at(Span::call_site());
     format_ident!("__part{place}", span = span)
 }
 
-/// The type's parameters with the bounds that its parts need.
+/// Returns the type's generic parameters with the bounds that its parts need.
 fn bounded(input: &Input, core: &TokenStream) -> syn::Generics {
     let parts: Vec<&Part> = match &input.shape {
         Shape::Struct(parts) => parts.iter().collect(),
@@ -214,7 +214,7 @@ fn bounded(input: &Input, core: &TokenStream) -> syn::Generics {
     generics
 }
 
-/// Whether a type names a parameter.
+/// Returns whether a type mentions a parameter.
 fn mentions(tokens: TokenStream, name: &Ident) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Ident(ident) => ident == *name,

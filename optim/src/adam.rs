@@ -9,20 +9,20 @@ use crate::{GradientTransformation, tree};
 use ramie_core::{Array, State};
 use ramie_derive::Tree;
 
-/// The state of [`scale_by_adam`] and its kin.
+/// The state of [`scale_by_adam`] and its variants.
 #[derive(Tree)]
 pub struct ScaleByAdamState {
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
     /// Decaying mean of the updates.
     pub mu: State,
-    /// Decaying mean of their squares.
+    /// Decaying mean of squares.
     pub nu: State,
 }
 
 options! {
-    /// Divides the mean of past updates by the root of the mean of their
-    /// squares, both corrected for starting at zero.
+    /// Divides the decaying mean of past updates by the root of the decaying mean of their
+    /// squares, both bias-corrected.
     ///
     /// ```
     /// use ramie_optim::{chain, scale, scale_by_adam};
@@ -32,17 +32,17 @@ options! {
     /// Kingma and Ba, *Adam: A Method for Stochastic Optimization*, 2014; Dozat,
     /// *Incorporating Nesterov Momentum into Adam*, 2016.
     scale_by_adam() -> ScaleByAdam {
-        /// Decay of the mean of the updates.
+        /// Sets the decay rate of the mean of the updates.
         b1: num = 0.9,
-        /// Decay of the mean of their squares.
+        /// Sets the decay rate of the mean of squares.
         b2: num = 0.999,
-        /// Added to the denominator outside the square root.
+        /// Sets the constant added to the denominator outside the square root.
         eps: num = 1e-8,
-        /// Added inside the square root, which keeps its derivative finite.
+        /// Sets the constant added inside the square root, which keeps its derivative finite.
         eps_root: num = 0.0,
-        /// The element type of the mean, by default that of the parameters.
+        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
         mu_dtype: dtype,
-        /// Looks one step ahead, as Nesterov's momentum does.
+        /// Enables Nesterov momentum.
         nesterov: flag,
     }
     |o| {
@@ -71,34 +71,34 @@ options! {
 /// The state of [`scale_by_amsgrad`].
 #[derive(Tree)]
 pub struct ScaleByAmsgradState {
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
     /// Decaying mean of the updates.
     pub mu: State,
-    /// Decaying mean of their squares.
+    /// Decaying mean of squares.
     pub nu: State,
-    /// The greatest value that the mean of squares has had.
+    /// Largest bias-corrected mean of squares so far.
     pub nu_max: State,
 }
 
 options! {
-    /// [`scale_by_adam`] with a denominator that never shrinks.
+    /// Rescales updates like [`scale_by_adam`], but with a denominator that never decreases.
     ///
     /// Reddi et al., *On the Convergence of Adam and Beyond*, 2018.
     scale_by_amsgrad() -> ScaleByAmsgrad {
-        /// Decay of the mean of the updates.
+        /// Sets the decay rate of the mean of the updates.
         b1: num = 0.9,
-        /// Decay of the mean of their squares.
+        /// Sets the decay rate of the mean of squares.
         b2: num = 0.999,
-        /// Added to the denominator outside the square root.
+        /// Sets the constant added to the denominator outside the square root.
         eps: num = 1e-8,
-        /// Added inside the square root.
+        /// Sets the constant added inside the square root.
         eps_root: num = 0.0,
-        /// The element type of the mean, by default that of the parameters.
+        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
         mu_dtype: dtype,
-        /// Whether the mean is corrected for starting at zero.
+        /// Sets whether the mean is bias-corrected.
         bias_correction_mu: toggle = true,
-        /// Whether the mean of squares is.
+        /// Sets whether the mean of squares is bias-corrected.
         bias_correction_nu: toggle = true,
     }
     |o| {
@@ -126,17 +126,16 @@ options! {
 }
 
 options! {
-    /// Divides the mean of past updates by the greatest of their decayed
-    /// magnitudes.
+    /// Divides the decaying mean of past updates by the decaying maximum of their magnitudes.
     ///
     /// Kingma and Ba, *Adam: A Method for Stochastic Optimization*, 2014,
     /// section 7.1.
     scale_by_adamax() -> ScaleByAdamax {
-        /// Decay of the mean of the updates.
+        /// Sets the decay rate of the mean of the updates.
         b1: num = 0.9,
-        /// Decay of their greatest magnitude.
+        /// Sets the decay rate of the maximum magnitude.
         b2: num = 0.999,
-        /// Added to each magnitude.
+        /// Sets the constant added to each magnitude.
         eps: num = 1e-8,
     }
     |o| GradientTransformation::new(adam_init, move |updates, state: ScaleByAdamState, _| {
@@ -157,20 +156,20 @@ pub(crate) fn adam_init(params: &State) -> ScaleByAdamState {
 }
 
 options! {
-    /// [`scale_by_adam`] with a mean of squares that changes by additions, and
-    /// so grows no faster than it shrinks.
+    /// Rescales updates like [`scale_by_adam`], but changes the mean of squares additively, so
+    /// that it grows no faster than it shrinks.
     ///
     /// Zaheer et al., *Adaptive Methods for Nonconvex Optimization*, 2018.
     scale_by_yogi() -> ScaleByYogi {
-        /// Decay of the mean of the updates.
+        /// Sets the decay rate of the mean of the updates.
         b1: num = 0.9,
-        /// Decay of the mean of their squares.
+        /// Sets the decay rate of the mean of squares.
         b2: num = 0.999,
-        /// Added to the denominator outside the square root.
+        /// Sets the constant added to the denominator outside the square root.
         eps: num = 1e-3,
-        /// Added inside the square root.
+        /// Sets the constant added inside the square root.
         eps_root: num = 0.0,
-        /// Where both means begin.
+        /// Sets the initial value of both means.
         initial_accumulator_value: num = 1e-6,
     }
     |o| {
@@ -199,23 +198,23 @@ options! {
 }
 
 options! {
-    /// [`scale_by_adam`] that uses the mean of squares only once it is known
-    /// well enough.
+    /// Rescales updates like [`scale_by_adam`], but uses the mean of squares only after its
+    /// variance is small enough.
     ///
     /// Liu et al., *On the Variance of the Adaptive Learning Rate and Beyond*,
     /// 2020.
     scale_by_radam() -> ScaleByRadam {
-        /// Decay of the mean of the updates.
+        /// Sets the decay rate of the mean of the updates.
         b1: num = 0.9,
-        /// Decay of the mean of their squares.
+        /// Sets the decay rate of the mean of squares.
         b2: num = 0.999,
-        /// Added to the denominator outside the square root.
+        /// Sets the constant added to the denominator outside the square root.
         eps: num = 1e-8,
-        /// Added inside the square root.
+        /// Sets the constant added inside the square root.
         eps_root: num = 0.0,
-        /// From how many effective samples on the mean of squares is used.
+        /// Sets the number of effective samples from which on the mean of squares is used.
         threshold: num = 5.0,
-        /// Looks one step ahead.
+        /// Enables Nesterov momentum.
         nesterov: flag,
     }
     |o| GradientTransformation::new(adam_init, move |updates, state: ScaleByAdamState, _| {

@@ -12,31 +12,31 @@ use ramie_derive::Tree;
 pub struct ScaleByAdanState {
     /// Decaying mean of the updates.
     pub m: State,
-    /// Decaying mean of their differences.
+    /// Decaying mean of the differences between consecutive updates.
     pub v: State,
-    /// Decaying mean of the squares of what Nesterov's momentum looks at.
+    /// Decaying mean of the squares of the updates extrapolated by Nesterov momentum.
     pub n: State,
-    /// The updates of the step before.
+    /// Updates of the previous step.
     pub g: State,
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub t: Array,
 }
 
 options! {
-    /// Nesterov's momentum told by differences of updates, divided by the root
-    /// of its mean square.
+    /// Applies Nesterov momentum, estimated from differences of updates, and divides by the root
+    /// mean square.
     ///
     /// Xie et al., *Adan: Adaptive Nesterov Momentum Algorithm*, 2022.
     scale_by_adan() -> ScaleByAdan {
-        /// Decay of the mean of the updates.
+        /// Sets the decay rate of the mean of the updates.
         b1: num = 0.98,
-        /// Decay of the mean of their differences.
+        /// Sets the decay rate of the mean of the differences.
         b2: num = 0.92,
-        /// Decay of the mean of squares.
+        /// Sets the decay rate of the mean of squares.
         b3: num = 0.99,
-        /// Added to the denominator outside the square root.
+        /// Sets the constant added to the denominator outside the square root.
         eps: num = 1e-8,
-        /// Added inside the square root.
+        /// Sets the constant added inside the square root.
         eps_root: num = 0.0,
     }
     |o| GradientTransformation::new(

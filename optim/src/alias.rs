@@ -1,4 +1,4 @@
-//! Optimizers by their names: short chains.
+//! Optimizers, each a short chain of transformations.
 
 mod adams;
 mod descent;

@@ -1,9 +1,9 @@
-//! The cheapest assignment (`optax.assignment`).
+//! The assignment problem (`optax.assignment`).
 
 use ramie_core::{Array, DType, fori_loop, where_, while_loop};
 use ramie_derive::Tree;
 
-/// The assignment so far: dual prices, and partners, -1 for none.
+/// The assignment so far: dual prices, and partners, which are -1 if unassigned.
 #[derive(Tree)]
 struct Assignment {
     row_price: Array,
@@ -12,11 +12,11 @@ struct Assignment {
     column_of_row: Array,
 }
 
-/// The search for the shortest path from a row to a free column.
+/// The loop state of a search for the shortest path from a row to a free column.
 #[derive(Tree)]
 struct Search {
     row: Array,
-    /// The free column that was reached, -1 for none yet.
+    /// The free column that was reached, or -1.
     sink: Array,
     length: Array,
     shortest: Array,
@@ -25,10 +25,9 @@ struct Search {
     columns_seen: Array,
 }
 
-/// Pairs of rows and columns `[min(n, m)]` of a matrix of finite costs `[n, m]`,
-/// each in at most one pair, of the least sum of costs
-/// (`optax.assignment.hungarian_algorithm`; Crouse, 2016). Rows are in order if
-/// there are no more of them than columns, else rows are too.
+/// Assigns rows to columns of a matrix of finite costs `[n, m]` with the smallest total cost
+/// (`optax.assignment.hungarian_algorithm`; Crouse, 2016). Returns the row and column indices of
+/// the pairs, `[min(n, m)]` each. No row or column occurs twice, and the row indices increase.
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -40,7 +39,7 @@ struct Search {
 /// ```
 ///
 /// # Panics
-/// If the array is not a matrix.
+/// Panics if the array is not a matrix.
 #[track_caller]
 pub fn hungarian_algorithm(cost_matrix: &Array) -> (Array, Array) {
     assert!(
@@ -66,7 +65,7 @@ pub fn hungarian_algorithm(cost_matrix: &Array) -> (Array, Array) {
     (rows.take(&order, 0), order)
 }
 
-/// The column of each row.
+/// Returns the column of each row.
 fn assigned(costs: &Array) -> Array {
     let (n, m) = (costs.shape()[0], costs.shape()[1]);
     let none = |size: usize| Array::full(&[size], -1, DType::I32);
@@ -80,7 +79,7 @@ fn assigned(costs: &Array) -> Array {
     fori_loop(0, rows, |row, so_far| assign(costs, row, so_far), first).column_of_row
 }
 
-/// Assigns one more row, changing other rows' columns on the way.
+/// Assigns one more row, which may change the columns of other rows.
 fn assign(costs: &Array, row: Array, so_far: Assignment) -> Assignment {
     let (n, m) = (costs.shape()[0], costs.shape()[1]);
     let unseen = |size: usize| Array::full(&[size], false, DType::Bool);
@@ -94,12 +93,12 @@ fn assign(costs: &Array, row: Array, so_far: Assignment) -> Assignment {
         columns_seen: unseen(m),
     };
     let found = while_loop(
-        // Without a finite cost no column is reached.
+        // If no cost is finite, the search never reaches a free column.
         |s: Search| s.sink.lt(0).bitwise_and(s.columns_seen.all().logical_not()),
         |s| further(costs, &so_far, s),
         start,
     );
-    // Prices change so that the edges of the path cost nothing.
+    // Adjust the prices so that the edges of the path have zero cost.
     let length = &found.length;
     let own = Array::iota(&[n], 0, DType::I32).eq(&row);
     let partner = so_far.column_of_row.maximum(0);
@@ -139,7 +138,7 @@ fn assign(costs: &Array, row: Array, so_far: Assignment) -> Assignment {
     }
 }
 
-/// The way back along the shortest path, where partners are exchanged.
+/// The loop state of the way back along the shortest path, which exchanges partners.
 #[derive(Tree)]
 struct Path {
     column: Array,
@@ -148,7 +147,7 @@ struct Path {
     column_of_row: Array,
 }
 
-/// One more column on the way to a free one.
+/// Extends the search by one column.
 fn further(costs: &Array, so_far: &Assignment, s: Search) -> Search {
     let (n, m) = (costs.shape()[0], costs.shape()[1]);
     let of_row = |list: &Array| list.dynamic_index_in_dim(&s.row, 0, false);
@@ -162,7 +161,7 @@ fn further(costs: &Array, so_far: &Assignment, s: Search) -> Search {
     let shortest = where_(&nearer, &reach, &s.shortest);
     let candidates = where_(&open, &shortest, f64::INFINITY);
     let length = candidates.min();
-    // Of several columns that are as near, a free one ends the search.
+    // If several columns are equally near, prefer a free one, which ends the search.
     let nearest = open.bitwise_and(candidates.eq(&length)).astype(DType::I32);
     let free = so_far.row_of_column.lt(0).astype(DType::I32);
     let column = (&nearest + &nearest * free).argmax(0);

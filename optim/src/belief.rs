@@ -10,11 +10,11 @@ use ramie_derive::Tree;
 /// The state of [`scale_by_belief`].
 #[derive(Tree)]
 pub struct ScaleByBeliefState {
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
     /// Decaying mean of the updates.
     pub mu: State,
-    /// Decaying mean of the squares of their distance to it.
+    /// Decaying mean of the squared distances of the updates from `mu`.
     pub nu: State,
 }
 
@@ -27,20 +27,20 @@ pub(crate) fn belief_init(params: &State) -> ScaleByBeliefState {
 }
 
 options! {
-    /// Divides the mean of past updates by how far they are from it: large
-    /// steps where updates are as foreseen.
+    /// Divides the decaying mean of past updates by their deviation from it, which makes steps
+    /// large where updates are close to their mean.
     ///
     /// Zhuang et al., *AdaBelief Optimizer*, 2020.
     scale_by_belief() -> ScaleByBelief {
-        /// Decay of the mean of the updates.
+        /// Sets the decay rate of the mean of the updates.
         b1: num = 0.9,
-        /// Decay of the variance.
+        /// Sets the decay rate of the variance.
         b2: num = 0.999,
-        /// Added to the denominator outside the square root.
+        /// Sets the constant added to the denominator outside the square root.
         eps: num = 1e-16,
-        /// Added to the variance in every step.
+        /// Sets the constant added to the variance in every step.
         eps_root: num = 1e-16,
-        /// Looks one step ahead.
+        /// Enables Nesterov momentum.
         nesterov: flag,
     }
     |o| GradientTransformation::new(belief_init, move |updates, state: ScaleByBeliefState, _| {

@@ -1,17 +1,17 @@
-//! `chain`: one transformation after another.
+//! `chain`: composition of transformations.
 
 use crate::mistake::refuse;
 use crate::{ExtraArgs, GradientTransformation, OptState};
 use std::collections::BTreeMap;
 
-/// Several transformations: an array or a vector of one type, or a tuple of
-/// several.
+/// A sequence of transformations: an array or vector of one type, or a tuple of up to eight
+/// types.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a sequence of gradient transformations",
     note = "pass a tuple of up to eight, or an array or vector: chain((clip_by_global_norm(1.0), adam(1e-3)))"
 )]
 pub trait Transformations {
-    /// The transformations, in order.
+    /// Returns the transformations in order.
     fn into_list(self) -> Vec<GradientTransformation>;
 }
 
@@ -45,8 +45,8 @@ tuple!(A 0, B 1, C 2, D 3, E 4, F 5);
 tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
 tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
 
-/// Applies transformations one after another; each sees what the one before
-/// made of the updates.
+/// Chains transformations: each one receives the updates that the previous one returned
+/// (`optax.chain`).
 ///
 /// ```
 /// use ramie_optim::{adam, chain, clip_by_global_norm};
@@ -77,8 +77,8 @@ pub fn chain(transformations: impl Transformations) -> GradientTransformation {
     )
 }
 
-/// [`chain`] with a name for each transformation, which its state has in the
-/// paths instead of a number.
+/// Chains transformations like [`chain`], but names each one. The paths of the state contain the
+/// names instead of indices (`optax.named_chain`).
 ///
 /// ```
 /// use ramie_optim::{GradientTransformation, adam, clip, named_chain};
@@ -87,7 +87,7 @@ pub fn chain(transformations: impl Transformations) -> GradientTransformation {
 /// ```
 ///
 /// # Panics
-/// If two have one name.
+/// Panics if two transformations have the same name.
 #[track_caller]
 pub fn named_chain<N: Into<String>, T: Into<GradientTransformation>>(
     transformations: impl IntoIterator<Item = (N, T)>,

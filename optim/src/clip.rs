@@ -6,7 +6,7 @@ use crate::tree::abs_sq;
 use crate::{GradientTransformation, Hyperparam, global_norm, tree};
 use ramie_core::{Array, IntoArray, State, vmap, where_};
 
-/// Limits each element to the interval from `-max_delta` to `max_delta`.
+/// Clips each element to the interval from `-max_delta` to `max_delta`.
 pub fn clip(max_delta: impl Into<Hyperparam>) -> GradientTransformation {
     let max_delta = max_delta.into();
     GradientTransformation::stateless(move |updates, _| {
@@ -14,8 +14,7 @@ pub fn clip(max_delta: impl Into<Hyperparam>) -> GradientTransformation {
     })
 }
 
-/// Scales all updates down together so that their [`global_norm`] is at most
-/// `max_norm`.
+/// Scales all updates down together so that their [`global_norm`] is at most `max_norm`.
 ///
 /// Pascanu et al., *On the difficulty of training recurrent neural networks*,
 /// 2013.
@@ -41,11 +40,12 @@ pub fn clip_by_block_rms(threshold: impl Into<Hyperparam>) -> GradientTransforma
     })
 }
 
-/// The norm of each unit of an array, in the shape of the array: over `axes`, or
-/// over all axes but the last (the outputs), and over everything for vectors.
+/// Computes the norm of each unit of an array, broadcast to the shape of the array. A norm runs
+/// over `axes`, by default over all axes but the last (the outputs), or over everything for
+/// vectors.
 ///
 /// # Panics
-/// If an array of more than five axes comes without `axes`.
+/// Panics if an array has more than five axes and `axes` is `None`.
 #[track_caller]
 fn unitwise_norm(x: &Array, axes: Option<&[isize]>) -> Array {
     let square = abs_sq(x);
@@ -66,14 +66,14 @@ fn unitwise_norm(x: &Array, axes: Option<&[isize]>) -> Array {
     sum.sqrt().broadcast_to(x.shape())
 }
 
-/// Axes, where they are given.
+/// An optional list of axes.
 type Axes = Option<Vec<isize>>;
 
 options! {
-    /// Scales the updates of each unit (a neuron's weights, say) down to
+    /// Scales the updates of each unit (such as the weights of a neuron) down to at most
     /// `clipping` times the norm of its parameters.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// ```
     /// use ramie_optim::{adaptive_grad_clip, chain, sgd};
@@ -83,10 +83,11 @@ options! {
     /// Brock et al., *High-Performance Large-Scale Image Recognition Without
     /// Normalization*, 2021.
     adaptive_grad_clip(clipping: num) -> AdaptiveGradClip {
-        /// The least norm of parameters that counts.
+        /// Sets the lower bound of the norms of parameters. Smaller norms are replaced by it.
         eps: num = 1e-3,
-        /// The axes of a unit, over which norms are taken; by default all but
-        /// the last.
+        /// Sets the axes of a unit, over which norms are computed. `None` means the first axis of
+        /// arrays with two or three axes, all axes but the last of arrays with four or five, and
+        /// all axes of vectors.
         axes: Axes = None,
     }
     |o| GradientTransformation::stateless(move |updates, params| {
@@ -101,7 +102,7 @@ options! {
     })
 }
 
-/// The first axis of all arrays, which must be of one length.
+/// Returns the length of the first axis of all arrays, which must be equal.
 #[track_caller]
 fn batch_size(operation: &str, grads: &State) -> usize {
     let lengths = grads.arrays().iter().map(|g| g.shape().first().copied());
@@ -116,14 +117,13 @@ fn batch_size(operation: &str, grads: &State) -> usize {
     }
 }
 
-/// Clips the gradients of each example, stacked along the first axis, to the
-/// norm `l2_norm_clip`, and adds them up. Returns the sums and how many
-/// examples were clipped.
+/// Clips the gradients of each example, stacked along the first axis, to the norm `l2_norm_clip`
+/// and sums them. Returns the sums and the number of clipped examples.
 ///
 /// Abadi et al., *Deep Learning with Differential Privacy*, 2016.
 ///
 /// # Panics
-/// If the arrays do not have one first axis.
+/// Panics if the first axes of the arrays differ in length.
 #[track_caller]
 pub fn per_example_global_norm_clip(
     grads: &State,
@@ -139,16 +139,15 @@ pub fn per_example_global_norm_clip(
     (grads.map(|g| multipliers.tensordot(g, 1)), clipped)
 }
 
-/// [`per_example_global_norm_clip`] for each array by itself, to norms that
-/// together make `global_l2_norm_clip`: the same for all arrays if `uniform`,
-/// else by their sizes. Returns the sums, and how many examples were clipped
-/// in each array.
+/// Clips the per-example gradients of each array separately and sums them. The limits combine to
+/// `global_l2_norm_clip`: they are equal if `uniform`, otherwise weighted by the sizes of the
+/// arrays. Returns the sums and, for each array, the number of clipped examples.
 ///
 /// McMahan et al., *Learning Differentially Private Recurrent Language
 /// Models*, 2018.
 ///
 /// # Panics
-/// If the arrays do not have one first axis.
+/// Panics if the first axes of the arrays differ in length.
 #[track_caller]
 pub fn per_example_layer_norm_clip(
     grads: &State,

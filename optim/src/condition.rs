@@ -1,4 +1,4 @@
-//! Transformations that are applied under a condition.
+//! Transformations that are applied conditionally.
 
 use crate::numerics::{count_zero, safe_increment};
 use crate::{ExtraArgs, GradientTransformation, OptState, tree};
@@ -8,26 +8,26 @@ use ramie_derive::Tree;
 /// The state of [`conditionally_transform`].
 #[derive(Tree)]
 pub struct ConditionallyTransformState {
-    /// The state of the transformation.
+    /// The state of the inner transformation.
     pub inner_state: OptState,
-    /// Calls of `update`, 0-d `i32`.
+    /// Number of calls of `update`, 0-d `i32`.
     pub step: Array,
 }
 
 /// The state of [`conditionally_mask`].
 #[derive(Tree)]
 pub struct ConditionallyMaskState {
-    /// Calls of `update`, 0-d `i32`.
+    /// Number of calls of `update`, 0-d `i32`.
     pub step: Array,
-    /// The state of the transformation.
+    /// The state of the inner transformation.
     pub inner_state: OptState,
 }
 
-/// Applies a transformation in the steps for which the predicate holds; in the
-/// others updates pass unchanged and its state stays.
+/// Applies a transformation only in the steps in which the predicate returns true. In the other
+/// steps the updates and the state do not change.
 ///
-/// The predicate sees the number of the step, 0-d `i32`, and the extra
-/// arguments of `update_with`.
+/// The predicate receives the number of the step, 0-d `i32`, and the extra arguments of
+/// `update_with`.
 ///
 /// ```
 /// use ramie_optim::{clip, conditionally_transform};
@@ -57,11 +57,11 @@ pub fn conditionally_transform(
     )
 }
 
-/// Applies a transformation in the steps for which the predicate holds; in the
-/// others updates are zero and its state stays.
+/// Applies a transformation only in the steps in which the predicate returns true. In the other
+/// steps the updates are zero and the state does not change.
 ///
-/// The predicate sees the number of the step, 0-d `i32`, and the extra
-/// arguments of `update_with`.
+/// The predicate receives the number of the step, 0-d `i32`, and the extra arguments of
+/// `update_with`.
 pub fn conditionally_mask(
     inner: impl Into<GradientTransformation>,
     should_transform: impl Fn(&Array, &ExtraArgs<'_>) -> Array + Send + Sync + 'static,
@@ -89,19 +89,19 @@ pub fn conditionally_mask(
 /// The state of [`apply_if_finite`].
 #[derive(Tree)]
 pub struct ApplyIfFiniteState {
-    /// Updates in a row that were not finite, 0-d `i32`.
+    /// Number of consecutive updates that were not finite, 0-d `i32`.
     pub notfinite_count: Array,
     /// Whether the last updates were finite, 0-d `bool`.
     pub last_finite: Array,
-    /// Updates that were not finite since the beginning, 0-d `i32`.
+    /// Total number of updates that were not finite, 0-d `i32`.
     pub total_notfinite: Array,
-    /// The state of the transformation.
+    /// The state of the inner transformation.
     pub inner_state: OptState,
 }
 
-/// Applies a transformation unless an update is infinite or NaN: then updates
-/// are zero and its state stays. After `max_consecutive_errors` such steps in
-/// a row they are let through.
+/// Applies a transformation unless an incoming update contains an infinity or NaN. In that case
+/// the updates are zero and the state does not change. After `max_consecutive_errors` such steps
+/// in a row, the transformation is applied anyway.
 ///
 /// ```
 /// use ramie_optim::{adam, apply_if_finite};

@@ -1,14 +1,14 @@
-//! Updates that keep parameters in bounds, and repairs of updates.
+//! Updates that keep parameters within bounds, and repair of updates.
 
 use crate::GradientTransformation;
 use crate::extra_args::expect_params;
 use ramie_core::{Array, DType, State, where_};
 use ramie_derive::Tree;
 
-/// Changes updates so that no parameter becomes negative: it becomes zero
-/// instead. Put it last in a chain.
+/// Changes updates so that no parameter becomes negative: it becomes zero instead. This must be
+/// the last transformation of a chain.
 ///
-/// Its `update` panics if it is not given the parameters.
+/// `update` panics if `params` is `None`.
 pub fn keep_params_nonnegative() -> GradientTransformation {
     GradientTransformation::stateless(|updates, params| {
         let params = expect_params("keep_params_nonnegative", params);
@@ -19,11 +19,11 @@ pub fn keep_params_nonnegative() -> GradientTransformation {
 /// The state of [`zero_nans`].
 #[derive(Tree)]
 pub struct ZeroNansState {
-    /// Whether each array of the last updates had a NaN, 0-d `bool`.
+    /// Whether each array of the last updates contained a NaN, 0-d `bool`.
     pub found_nan: State,
 }
 
-/// Replaces NaNs in updates by zeros.
+/// Replaces NaNs in updates with zeros.
 pub fn zero_nans() -> GradientTransformation {
     GradientTransformation::new(
         |params| ZeroNansState {

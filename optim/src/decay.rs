@@ -7,18 +7,18 @@ use crate::{GradientTransformation, Hyperparam, Schedule, masked};
 use ramie_core::{Array, State};
 use ramie_derive::Tree;
 
-/// The state of [`add_decayed_weights`], where the strength depends on the step.
+/// The state of [`add_decayed_weights`] if the strength depends on the step.
 #[derive(Tree)]
 pub struct WeightDecaySchedule {
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
 }
 
-/// Adds the parameters times `weight_decay` to the updates. See
-/// [`masked`](crate::masked) to leave some parameters out.
+/// Adds the parameters times `weight_decay` to the updates. Use [`masked`](crate::masked) to
+/// exclude some parameters.
 ///
-/// The transformation has a state if the strength depends on the step. Its
-/// `update` panics if it is not given the parameters.
+/// The transformation has a state only if the strength depends on the step. `update` panics if
+/// `params` is `None`.
 pub fn add_decayed_weights(weight_decay: impl Into<Schedule>) -> GradientTransformation {
     let weight_decay = weight_decay.into();
     if weight_decay.as_hyperparam().is_some() {
@@ -49,7 +49,7 @@ fn add_decayed(updates: State, params: Option<&State>, strength: &Hyperparam) ->
     updates.zip(params, |u, p| u + p * strength)
 }
 
-/// Weight decay of the parameters that a mask accepts.
+/// Creates weight decay of the parameters that the mask accepts, or of all without a mask.
 pub(crate) fn decay(weight_decay: Schedule, mask: Option<Predicate>) -> GradientTransformation {
     let decay = add_decayed_weights(weight_decay);
     match mask {

@@ -1,4 +1,4 @@
-//! Step sizes by the distance from the beginning.
+//! Step sizes from the distance to the initial parameters.
 
 use crate::GradientTransformation;
 use crate::extra_args::expect_params;
@@ -9,30 +9,30 @@ use ramie_derive::Tree;
 /// The state of [`scale_by_distance_over_gradients`].
 #[derive(Tree)]
 pub struct ScaleByDistanceOverGradientsState {
-    /// The greatest distance of each array from the beginning, 0-d each.
+    /// Maximum distance of each array from its initial value, 0-d each.
     pub max_dist: State,
-    /// The sum of the squared norms of each array's gradients, one element each.
+    /// Sum of the squared norms of each array's gradients, one element each.
     pub grad_sum_of_squares: State,
-    /// The parameters of the beginning.
+    /// Initial parameters.
     pub init_params: State,
 }
 
 options! {
-    /// Scales each array's update by its greatest distance from the beginning
-    /// over the root of the sum of squared gradients, so that no learning rate
-    /// need be chosen.
+    /// Multiplies the update of each array by its maximum distance from the initial value over
+    /// the root of the sum of squared gradients. No learning rate is needed.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// Ivgi et al., *DoG is SGD's Best Friend*, 2023.
     scale_by_distance_over_gradients() -> ScaleByDistanceOverGradients {
-        /// The first distance, as a part of the norm of the parameters.
+        /// Sets the initial distance of an array, as a fraction of one plus the norm of its
+        /// parameter.
         reps_rel: num = 1e-6,
-        /// Added inside the square root.
+        /// Sets the constant added inside the square root.
         eps: num = 1e-8,
-        /// The element type of the parameters kept.
+        /// Sets the dtype in which the initial parameters are stored.
         param_dtype: DType = DType::F32,
-        /// Multiplies all steps.
+        /// Sets the factor that multiplies all steps.
         global_scale: num = 1.0,
     }
     |o| {

@@ -1,15 +1,14 @@
-//! `ExtraArgs`: what some transformations need besides gradients.
+//! `ExtraArgs`: additional arguments of `update_with`.
 
 use crate::mistake::refuse;
 use ramie_core::{Array, State};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What some transformations need besides updates, state and parameters: the
-/// value of the objective, its gradients, the objective itself.
+/// Additional arguments that some transformations need besides updates, state and parameters: the
+/// value of the objective, its gradients, and the objective itself.
 ///
-/// Every transformation of a [`chain`](crate::chain) sees them; most ignore
-/// them.
+/// A [`chain`](crate::chain) passes them to every transformation; most ignore them.
 ///
 /// ```
 /// use ramie_core::{Array, State};
@@ -28,34 +27,34 @@ pub struct ExtraArgs<'a> {
 }
 
 impl<'a> ExtraArgs<'a> {
-    /// Nothing yet.
+    /// Creates an empty set of arguments.
     pub fn new() -> ExtraArgs<'a> {
         ExtraArgs::default()
     }
 
-    /// The value of the objective at the parameters.
+    /// Sets the value of the objective at the parameters.
     #[must_use]
     pub fn value(mut self, value: &Array) -> ExtraArgs<'a> {
         self.value = Some(value.clone());
         self
     }
 
-    /// The gradients at the parameters, before any transformation.
+    /// Sets the gradients at the parameters, before any transformation.
     #[must_use]
     pub fn grad(mut self, grad: &State) -> ExtraArgs<'a> {
         self.grad = Some(grad.clone());
         self
     }
 
-    /// The same, with gradients of leaves of another kind: that of the
-    /// parameters and updates that they go with.
+    /// Replaces the leaf kind of the gradients, which must match that of the parameters and
+    /// updates.
     #[must_use]
     pub fn with_kind(mut self, kind: Option<&'static str>) -> ExtraArgs<'a> {
         self.grad = self.grad.map(|grad| grad.with_kind(kind));
         self
     }
 
-    /// The objective: line searches evaluate it at other parameters.
+    /// Sets the objective, which line searches evaluate at other parameters.
     #[must_use]
     pub fn value_fn(
         mut self,
@@ -65,8 +64,8 @@ impl<'a> ExtraArgs<'a> {
         self
     }
 
-    /// Gradients at other parameters, for the number of an inner step:
-    /// [`sam`](crate::contrib::sam) in opaque mode asks for them.
+    /// Sets the function that computes gradients at other parameters, given the number of the
+    /// inner step. [`sam`](crate::contrib::sam) calls it in opaque mode.
     #[must_use]
     pub fn grad_fn(
         mut self,
@@ -76,22 +75,22 @@ impl<'a> ExtraArgs<'a> {
         self
     }
 
-    /// An array under a name, for transformations of one's own.
+    /// Sets a named array, for custom transformations.
     #[must_use]
     pub fn named(mut self, name: &str, array: &Array) -> ExtraArgs<'a> {
         self.named.insert(name.to_owned(), array.clone());
         self
     }
 
-    /// The array under a name.
+    /// Returns the array with the given name.
     pub fn get(&self, name: &str) -> Option<&Array> {
         self.named.get(name)
     }
 
-    /// The value of the objective.
+    /// Returns the value of the objective.
     ///
     /// # Panics
-    /// If `update` was not given it; the message names `operation`.
+    /// Panics with a message that names `operation` if the value is missing.
     #[track_caller]
     pub fn expect_value(&self, operation: &str) -> &Array {
         given(
@@ -102,19 +101,19 @@ impl<'a> ExtraArgs<'a> {
         )
     }
 
-    /// The gradients before any transformation.
+    /// Returns the gradients before any transformation.
     ///
     /// # Panics
-    /// If `update` was not given them; the message names `operation`.
+    /// Panics with a message that names `operation` if the gradients are missing.
     #[track_caller]
     pub fn expect_grad(&self, operation: &str) -> &State {
         given(&self.grad, operation, "the gradients", "grad(&grads)")
     }
 
-    /// The objective.
+    /// Returns the objective.
     ///
     /// # Panics
-    /// If `update` was not given it; the message names `operation`.
+    /// Panics with a message that names `operation` if the objective is missing.
     #[track_caller]
     pub fn expect_value_fn(&self, operation: &str) -> &'a (dyn Fn(&State) -> Array + Send + Sync) {
         *given(
@@ -125,10 +124,10 @@ impl<'a> ExtraArgs<'a> {
         )
     }
 
-    /// The gradients' function.
+    /// Returns the function that computes gradients.
     ///
     /// # Panics
-    /// If `update` was not given it; the message names `operation`.
+    /// Panics with a message that names `operation` if the function is missing.
     #[track_caller]
     pub fn expect_grad_fn(
         &self,
@@ -142,7 +141,7 @@ impl<'a> ExtraArgs<'a> {
         )
     }
 
-    /// The arguments with their gradients replaced, where they have them.
+    /// Returns the arguments with `f` applied to the gradients, if there are any.
     pub(crate) fn map_grad(&self, f: impl FnOnce(&State) -> State) -> ExtraArgs<'a> {
         let mut extra = self.clone();
         extra.grad = self.grad.as_ref().map(f);
@@ -173,10 +172,10 @@ impl fmt::Debug for ExtraArgs<'_> {
     }
 }
 
-/// The parameters that a transformation needs.
+/// Returns the parameters, for a transformation that needs them.
 ///
 /// # Panics
-/// If `update` was not given them.
+/// Panics if `params` is `None`.
 #[track_caller]
 pub(crate) fn expect_params<'s>(operation: &str, params: Option<&'s State>) -> &'s State {
     match params {

@@ -1,4 +1,4 @@
-//! Second moments kept as the product of a row and a column.
+//! Second moments stored as the product of a row and a column.
 
 use crate::extra_args::expect_params;
 use crate::numerics::{count_zero, safe_increment};
@@ -7,21 +7,21 @@ use crate::{GradientTransformation, tree};
 use ramie_core::{Array, DType, IntoArray, State};
 use ramie_derive::Tree;
 
-/// The state of [`scale_by_factored_rms`]. An array has either row and column
-/// or the whole moment; what it does not have is one zero.
+/// The state of [`scale_by_factored_rms`]. For each array it contains either a row and a column
+/// or the whole moment. The fields that do not apply are arrays of one zero.
 #[derive(Tree)]
 pub struct FactoredState {
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
-    /// Decaying means of squares over the longest axis.
+    /// Decaying means of squares, averaged over the longest axis.
     pub v_row: State,
-    /// Decaying means of squares over the second longest axis.
+    /// Decaying means of squares, averaged over the second longest axis.
     pub v_col: State,
-    /// Decaying means of squares, where they are not factored.
+    /// Decaying means of squares of the arrays that are not factored.
     pub v: State,
 }
 
-/// The second longest and the longest axis, where both are long enough.
+/// Returns the second longest and the longest axis if both have at least `least` elements.
 fn factored_axes(shape: &[usize], least: Option<usize>) -> Option<(usize, usize)> {
     let least = least?;
     let mut axes: Vec<usize> = (0..shape.len()).collect();
@@ -33,24 +33,23 @@ fn factored_axes(shape: &[usize], least: Option<usize>) -> Option<(usize, usize)
 }
 
 options! {
-    /// Divides by the root of a decaying mean of squares, which for large
-    /// matrices is kept as a row and a column.
+    /// Divides by the root of a decaying mean of squares, which is stored as a row and a column
+    /// for large matrices.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// Shazeer and Stern, *Adafactor: Adaptive Learning Rates with Sublinear
     /// Memory Cost*, 2018.
     scale_by_factored_rms() -> ScaleByFactoredRms {
-        /// Whether large arrays are factored at all.
+        /// Sets whether large arrays are factored.
         factored: toggle = true,
-        /// The mean decays by `1 - tᵉ` with this negative exponent in step `t`.
+        /// Sets the exponent `c` of the decay rate `1 - t⁻ᶜ` of the mean in step `t`.
         decay_rate: num = 0.8,
-        /// Subtracted from the number of the step, for training that goes on.
+        /// Sets the number to subtract from the step count, for example when fine-tuning.
         step_offset: count = 0,
-        /// The length that the second longest axis of a factored array has at
-        /// least.
+        /// Sets the minimum length of the second longest axis of arrays to factor.
         min_dim_size_to_factor: count = 128,
-        /// Added to squares.
+        /// Sets the constant added to squares.
         epsilon: num = 1e-30,
     }
     |o| {

@@ -3,11 +3,11 @@
 use crate::{ExtraArgs, GradientTransformation, OptState};
 use ramie_core::{Array, State, concatenate};
 
-/// Gives a transformation all arrays as one vector, and takes its updates
-/// apart again. One large array is faster to update than many small ones.
+/// Passes all arrays to a transformation as one vector and splits its updates again
+/// (`optax.flatten`). One large array is faster to update than many small ones.
 ///
-/// Arrays lie in the order of the state. The transformation's state has one
-/// array, without a path, where it would have one for each parameter.
+/// The vector contains the arrays in the order of the state. Where the inner transformation's
+/// state would have one array for each parameter, it has a single array with an empty path.
 ///
 /// ```
 /// use ramie_optim::{adam, flatten};
@@ -28,7 +28,7 @@ pub fn flatten(inner: impl Into<GradientTransformation>) -> GradientTransformati
     )
 }
 
-/// All arrays after one another, at the empty path.
+/// Concatenates all arrays into one vector at the empty path.
 #[track_caller]
 fn vector(x: &State) -> State {
     assert!(!x.is_empty(), "flatten: there are no parameters");
@@ -36,7 +36,7 @@ fn vector(x: &State) -> State {
     State::of(&concatenate(&flat, 0))
 }
 
-/// The parts of a vector in the shapes of the arrays, in their order.
+/// Splits a vector into arrays with the shapes of `like`, in order.
 #[track_caller]
 pub(crate) fn apart(vector: &Array, like: &State) -> State {
     let mut start = 0;

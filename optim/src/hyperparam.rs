@@ -1,14 +1,14 @@
-//! `Hyperparam`: a number of a transformation.
+//! `Hyperparam`: a number that configures a transformation.
 
 use ramie_core::{Array, IntoArray};
 use std::fmt;
 
-/// A number of a transformation: one that is known when the transformation is
-/// made, or a 0-d array, which may be traced.
+/// A number that configures a transformation: either a known `f64` or a 0-d array, which may be
+/// traced.
 ///
-/// Numbers and arrays convert. Arrays let a program change a hyperparameter
-/// without being compiled anew (see [`inject_hyperparams`](crate::inject_hyperparams)), and
-/// train with several at once:
+/// Numbers and arrays convert into it. With an array, a program can change a hyperparameter
+/// without recompiling (see [`inject_hyperparams`](crate::inject_hyperparams)) and train with
+/// several values at the same time:
 ///
 /// ```no_run
 /// use ramie_core::{Array, State, vmap};
@@ -31,7 +31,7 @@ enum Value {
 }
 
 impl Hyperparam {
-    /// The number, where it is known.
+    /// Returns the number, or `None` for an array.
     pub fn as_number(&self) -> Option<f64> {
         match &self.0 {
             Value::Number(n) => Some(*n),
@@ -39,7 +39,7 @@ impl Hyperparam {
         }
     }
 
-    /// Known numbers are combined as `f64`, others as arrays.
+    /// Combines two values: two known numbers as `f64`, otherwise as arrays.
     pub(crate) fn with(
         &self,
         other: impl Into<Hyperparam>,
@@ -53,12 +53,12 @@ impl Hyperparam {
         }
     }
 
-    /// `1 - x`.
+    /// Computes `1 - x`.
     pub(crate) fn rest(&self) -> Hyperparam {
         self.with(1.0, |a, one| one - a, |a, one| one - a)
     }
 
-    /// `-x`.
+    /// Computes `-x`.
     pub(crate) fn negative(&self) -> Hyperparam {
         match &self.0 {
             Value::Number(n) => (-n).into(),
@@ -66,22 +66,22 @@ impl Hyperparam {
         }
     }
 
-    /// `x · y`.
+    /// Computes `x · y`.
     pub(crate) fn times(&self, other: impl Into<Hyperparam>) -> Hyperparam {
         self.with(other, |a, b| a * b, |a, b| a * b)
     }
 
-    /// `x + y`.
+    /// Computes `x + y`.
     pub(crate) fn plus(&self, other: impl Into<Hyperparam>) -> Hyperparam {
         self.with(other, |a, b| a + b, |a, b| a + b)
     }
 
-    /// `xʸ`.
+    /// Computes `xʸ`.
     pub(crate) fn to_the(&self, exponent: f64) -> Hyperparam {
         self.with(exponent, f64::powf, |a, b| a.power(b))
     }
 
-    /// `xⁿ` for a count.
+    /// Computes `xⁿ`, where `n` is a step count.
     #[track_caller]
     pub(crate) fn power(&self, count: &Array) -> Array {
         self.into_array().power(count)

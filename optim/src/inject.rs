@@ -12,26 +12,25 @@ use std::sync::Arc;
 /// The state of [`inject_hyperparams`].
 #[derive(Tree)]
 pub struct InjectHyperparamsState {
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
-    /// The numbers of the last step, 0-d, by name. What is changed here holds
-    /// from the next step on, unless a schedule gives the number.
+    /// Values of the hyperparameters in the last step, 0-d, by name. Changes made here take
+    /// effect in the next step, unless a schedule computes the value.
     pub hyperparams: State,
-    /// The counts of the hyperparameters that follow a schedule, and the states
-    /// of those that have one.
+    /// Step counts of the scheduled hyperparameters, and the states of the stateful ones.
     pub hyperparams_states: State,
     /// The state of the optimizer.
     pub inner_state: OptState,
 }
 
-/// Hyperparameters by name, which an optimizer is made of.
+/// The current hyperparameters by name, from which an optimizer is created.
 pub struct Hyperparams(State);
 
 impl Hyperparams {
-    /// The hyperparameter with a name.
+    /// Returns the hyperparameter with a name.
     ///
     /// # Panics
-    /// If there is none.
+    /// Panics if there is no hyperparameter with this name.
     #[track_caller]
     pub fn get(&self, name: &str) -> Hyperparam {
         match self.0.get(name) {
@@ -47,8 +46,8 @@ impl Hyperparams {
 type Next = dyn Fn(&State, &ExtraArgs<'_>) -> State + Send + Sync;
 type Value = dyn Fn(&State, &ExtraArgs<'_>) -> Array + Send + Sync;
 
-/// A hyperparameter that depends on a state of its own, which may follow what
-/// `update_with` is given: the loss, say (`optax.schedules.StatefulSchedule`).
+/// A hyperparameter with its own state, which may depend on the extra arguments of `update_with`,
+/// such as the loss (`optax.schedules.StatefulSchedule`).
 ///
 /// ```
 /// use ramie_core::{Array, State};
@@ -74,9 +73,11 @@ pub struct StatefulSchedule {
 }
 
 impl StatefulSchedule {
-    /// From the first state, what makes the next one after a step, and the value
-    /// in a step, 0-d. For the value before the first step there are no extra
-    /// arguments.
+    /// Creates a stateful hyperparameter.
+    ///
+    /// `init` is the initial state, `update` computes the next state after a step, and `value`
+    /// computes the value in a step, 0-d. `value` receives no extra arguments before the first
+    /// step.
     pub fn new(
         init: State,
         update: impl Fn(&State, &ExtraArgs<'_>) -> State + Send + Sync + 'static,
@@ -118,10 +119,10 @@ impl fmt::Debug for InjectHyperparams {
     }
 }
 
-/// Keeps hyperparameters in the state, where a running program can read and
-/// change them, constants and those that follow a schedule alike.
+/// Stores hyperparameters in the state, where a running program can read and change them. They
+/// may be constants or schedules (`optax.inject_hyperparams`).
 ///
-/// `factory` makes the optimizer of their present values.
+/// `factory` creates the optimizer from their current values.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, State};
@@ -147,15 +148,14 @@ pub fn inject_hyperparams<N: Into<String>, S: Into<Schedule>, T: Into<GradientTr
 }
 
 impl InjectHyperparams {
-    /// The element type of the hyperparameters, by default the widest of the
-    /// parameters.
+    /// Sets the dtype of the hyperparameters. Defaults to the widest dtype of the parameters.
     #[must_use]
     pub fn hyperparam_dtype(mut self, dtype: DType) -> InjectHyperparams {
         self.dtype = Some(dtype);
         self
     }
 
-    /// A hyperparameter with a state of its own.
+    /// Adds a hyperparameter with its own state. It replaces a schedule with the same name.
     #[must_use]
     pub fn stateful(mut self, name: &str, schedule: StatefulSchedule) -> InjectHyperparams {
         self.schedules.remove(name);
@@ -163,7 +163,7 @@ impl InjectHyperparams {
         self
     }
 
-    /// The states before the first step.
+    /// Returns the states before the first step.
     fn first_states(&self) -> State {
         let scheduled = self.schedules.iter();
         let scheduled = scheduled.filter(|(_, s)| s.as_hyperparam().is_none());
@@ -174,7 +174,7 @@ impl InjectHyperparams {
         states.fold(counts, |all, (name, s)| all.merge(s.first.nested(name)))
     }
 
-    /// The states for the next step.
+    /// Returns the states for the next step.
     fn next_states(&self, states: &State, extra: &ExtraArgs<'_>) -> State {
         let mut next = states.clone();
         for name in self.schedules.keys() {
@@ -191,7 +191,7 @@ impl InjectHyperparams {
         next
     }
 
-    /// The hyperparameters of a step: constants from the state before it.
+    /// Returns the hyperparameters of a step. Constants are read from the state.
     fn values(
         &self,
         last: Option<&State>,
@@ -218,8 +218,7 @@ impl InjectHyperparams {
     }
 }
 
-/// [`inject_hyperparams`] by its former name
-/// (`optax.inject_stateful_hyperparams`).
+/// Creates [`inject_hyperparams`] under its former name (`optax.inject_stateful_hyperparams`).
 pub fn inject_stateful_hyperparams<
     N: Into<String>,
     S: Into<Schedule>,

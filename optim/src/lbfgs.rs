@@ -1,4 +1,4 @@
-//! L-BFGS: the inverse Hessian told by the last steps.
+//! L-BFGS: an estimate of the inverse Hessian from the last steps.
 
 use crate::extra_args::expect_params;
 use crate::numerics::{count_zero, safe_increment};
@@ -10,33 +10,33 @@ use ramie_derive::Tree;
 /// The state of [`scale_by_lbfgs`].
 #[derive(Tree)]
 pub struct ScaleByLbfgsState {
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
-    /// The parameters of the step before.
+    /// Parameters of the previous step.
     pub params: State,
-    /// The updates of the step before.
+    /// Updates of the previous step.
     pub updates: State,
-    /// The last differences of parameters, stacked along a new first axis.
+    /// Last differences of parameters, stacked along a new first axis.
     pub diff_params_memory: State,
-    /// The last differences of updates, stacked likewise.
+    /// Last differences of updates, stacked along a new first axis.
     pub diff_updates_memory: State,
-    /// One over the inner product of each pair of differences.
+    /// Reciprocal of the inner product of each pair of differences.
     pub weights_memory: Array,
 }
 
 options! {
-    /// Multiplies updates by an estimate of the inverse Hessian, from the
-    /// differences of the last steps.
+    /// Multiplies updates by an estimate of the inverse Hessian, computed from the differences of
+    /// the last steps.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// Liu and Nocedal, *On the limited memory BFGS method for large scale
     /// optimization*, 1989.
     scale_by_lbfgs() -> ScaleByLbfgs {
-        /// How many differences are kept, at least 1.
+        /// Sets the number of differences to store, at least 1.
         memory_size: count = 10,
-        /// Whether the estimate starts from the scale of the last difference,
-        /// and not from one.
+        /// Sets whether the initial estimate is scaled by the last difference instead of being
+        /// the identity.
         scale_init_precond: toggle = true,
     }
     |o| {
@@ -100,7 +100,7 @@ options! {
     }
 }
 
-/// The pairs of differences.
+/// The stored pairs of differences.
 struct Memory<'a> {
     diff_params: &'a State,
     diff_updates: &'a State,
@@ -109,7 +109,7 @@ struct Memory<'a> {
 }
 
 impl Memory<'_> {
-    /// Differences of parameters and updates, and their weight, at a place.
+    /// Returns the differences of parameters and updates and their weight at an index.
     fn at(&self, place: &Array) -> (State, State, Array) {
         let of = |all: &State| all.map(|a| a.dynamic_index_in_dim(place, 0, false));
         (
@@ -119,7 +119,7 @@ impl Memory<'_> {
         )
     }
 
-    /// The two-loop recursion; `oldest` is the place of the oldest pair.
+    /// Runs the two-loop recursion; `oldest` is the index of the oldest pair.
     fn precondition(&self, updates: &State, scale: Option<Array>, oldest: &Array) -> State {
         let places: Vec<Array> = (0..self.size)
             .map(|i| (oldest + i).remainder(self.size))

@@ -1,16 +1,14 @@
-//! Composable gradient transformations, schedules and losses, in the way of
-//! Optax.
+//! Composable gradient transformations, schedules and losses, modeled on Optax.
 //!
-//! An optimizer is a [`GradientTransformation`]: `init` makes its state from
-//! the parameters, `update` turns gradients into updates. Big ones are chains
-//! of small ones: [`adamw`] is
+//! An optimizer is a [`GradientTransformation`]: `init` creates its state from the parameters,
+//! and `update` turns gradients into updates. Larger optimizers are chains of smaller
+//! transformations: [`adamw`] is
 //! `chain((scale_by_adam(), add_decayed_weights(…), scale_by_learning_rate(…)))`.
 //!
-//! Functions with options return a type named after them, which has a method
-//! for each option and converts into a transformation:
-//! `adam(1e-3).b2(0.99)`.
+//! A function with options returns a builder named after it. The builder has one method for each
+//! option and converts into a transformation: `adam(1e-3).b2(0.99)`.
 //!
-//! Most users take this crate through `ramie`, which re-exports it.
+//! Most users use this crate through `ramie`, which re-exports it.
 #![forbid(unsafe_code)]
 
 mod adam;

@@ -1,4 +1,4 @@
-//! Eigenvalues, roots of matrices, and least squares, as optimizers need them.
+//! Eigenvalues, roots of matrices, and nonnegative least squares.
 
 use crate::tree;
 use ramie_core::linalg::{NormOrder, matrix_norm};
@@ -8,7 +8,7 @@ use ramie_core::{
 };
 use ramie_derive::Tree;
 
-/// The product of a matrix with a vector or matrix, in full precision.
+/// Computes the product of a matrix with a vector or matrix, in full precision.
 #[track_caller]
 fn product(a: &Array, b: &Array) -> Array {
     let numbers = DotDimensionNumbers {
@@ -29,14 +29,14 @@ fn check_square(operation: &str, matrix: &Array) {
     );
 }
 
-/// When [`power_iteration`] ends, and where it begins.
+/// The options of [`power_iteration`].
 #[derive(Clone, Debug)]
 pub struct PowerIteration {
-    /// The most iterations.
+    /// Maximum number of iterations.
     pub num_iters: i32,
-    /// It ends where the eigenvector is mapped to its multiple but for this part.
+    /// Relative residual `|A · v - λ · v| / |λ|` below which the iteration stops.
     pub error_tolerance: f64,
-    /// What decides the first vector, uniform from -1 to 1.
+    /// RNG key of the initial vector, whose elements are uniform in -1 to 1.
     pub key: Key,
 }
 
@@ -62,9 +62,8 @@ fn normalized(x: &State) -> State {
     tree::scale(1.0_f64 / tree::norm(x), x)
 }
 
-/// The eigenvalue of the greatest magnitude of a matrix `[n, n]` that can be
-/// diagonalised, 0-d, and its eigenvector `[n]` of length 1
-/// (`optax.power_iteration`).
+/// Computes the eigenvalue with the largest magnitude, 0-d, of a diagonalizable matrix `[n, n]`,
+/// and its eigenvector `[n]` of length 1 (`optax.power_iteration`).
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -75,7 +74,7 @@ fn normalized(x: &State) -> State {
 /// ```
 ///
 /// # Panics
-/// If the array is not a square matrix of floats.
+/// Panics if the array is not a square matrix of floats.
 #[track_caller]
 pub fn power_iteration(matrix: &Array, options: &PowerIteration) -> (Array, Array) {
     check_square("power_iteration", matrix);
@@ -87,13 +86,13 @@ pub fn power_iteration(matrix: &Array, options: &PowerIteration) -> (Array, Arra
     (value, vector.arrays()[0].clone())
 }
 
-/// [`power_iteration`] of a linear map of states, from a first state on; the
-/// options' key is not looked at.
+/// Computes [`power_iteration`] of a linear map of states, starting from a given state. The key
+/// of the options is ignored.
 ///
 /// ```no_run
 /// use ramie_core::{Array, State, hvp};
 /// use ramie_optim::{PowerIteration, power_iteration_of};
-/// // The sharpest curvature of a loss.
+/// The largest curvature of a loss.
 /// let loss = |p: State| p.arrays()[0].square().sum() * 3.0;
 /// let params = State::from_iter([("w", Array::from([1.0f32, 2.0]))]);
 /// let map = |v: &State| hvp(loss, params.clone(), v.clone());
@@ -102,7 +101,7 @@ pub fn power_iteration(matrix: &Array, options: &PowerIteration) -> (Array, Arra
 /// ```
 ///
 /// # Panics
-/// If the map gives a state of other paths or types.
+/// Panics if the map returns a state with other paths, shapes or dtypes.
 #[track_caller]
 pub fn power_iteration_of(
     map: impl Fn(&State) -> State,
@@ -142,11 +141,11 @@ pub fn power_iteration_of(
 /// The options of [`matrix_inverse_pth_root`].
 #[derive(Clone, Copy, Debug)]
 pub struct InversePthRoot {
-    /// The most iterations.
+    /// Maximum number of iterations.
     pub num_iters: i32,
-    /// Added to the diagonal, as a part of the greatest eigenvalue.
+    /// Multiple of the largest eigenvalue that is added to the diagonal.
     pub ridge_epsilon: f64,
-    /// It ends where no element is further from the identity.
+    /// Maximum difference from the identity at which the iteration stops.
     pub error_tolerance: f64,
 }
 
@@ -170,11 +169,11 @@ struct Newton {
     falls: Array,
 }
 
-/// `matrix^(-1/p)` of a symmetric positive semidefinite matrix `[n, n]`, in
-/// `f32`, and how far its iteration ended from the identity, 0-d
-/// (`optax.matrix_inverse_pth_root`): what Shampoo preconditions with.
+/// Computes `matrix^(-1/p)` of a symmetric positive semidefinite matrix `[n, n]`, as used by
+/// Shampoo (`optax.matrix_inverse_pth_root`). Returns the root in the dtype of the matrix, and
+/// the maximum difference of the iterate from the identity, 0-d.
 ///
-/// Coupled Newton iterations; Higham, *Functions of Matrices*, 2008, equation
+/// It runs coupled Newton iterations in `f32` or wider; Higham, *Functions of Matrices*, 2008, equation
 /// 7.18.
 ///
 /// ```no_run
@@ -186,7 +185,7 @@ struct Newton {
 /// ```
 ///
 /// # Panics
-/// If the array is not a square matrix of floats, or `p` is not 1, 2, 4 or 8.
+/// Panics if the array is not a square matrix of floats, or `p` is not 1, 2, 4 or 8.
 #[track_caller]
 pub fn matrix_inverse_pth_root(matrix: &Array, p: u32, options: &InversePthRoot) -> (Array, Array) {
     check_square("matrix_inverse_pth_root", matrix);
@@ -233,7 +232,7 @@ pub fn matrix_inverse_pth_root(matrix: &Array, p: u32, options: &InversePthRoot)
             root: product(&s.root, &step),
             last_root: s.root,
             m,
-            // It may rise a little before it falls.
+            // The error may rise slightly before it falls.
             falls: error.lt(&s.error * 1.2),
             error,
         }
@@ -243,12 +242,12 @@ pub fn matrix_inverse_pth_root(matrix: &Array, p: u32, options: &InversePthRoot)
     (root.astype(matrix.dtype()), away(&found.m))
 }
 
-/// The `x ≥ 0` that makes `|a · x - b|` least, after `iters` iterations of fast
-/// projected gradients (`optax.nnls`; Polyak, 2015): `[n]` or `[n, k]` for `a`
-/// `[m, n]` and `b` `[m]` or `[m, k]`.
+/// Computes the `x ≥ 0` that minimizes `|a · x - b|` by `iters` iterations of the fast projected
+/// gradient method (`optax.nnls`; Polyak, 2015). The shapes are `[m, n]` for `a`, `[m]` or
+/// `[m, k]` for `b`, and `[n]` or `[n, k]` for `x`.
 ///
-/// `bound` is at least the greatest eigenvalue of `aᵀ a`; without it, norms of
-/// that matrix are taken.
+/// `bound` is an upper bound of the largest eigenvalue of `aᵀ a`. `None` computes it from norms
+/// of that matrix.
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -259,7 +258,8 @@ pub fn matrix_inverse_pth_root(matrix: &Array, p: u32, options: &InversePthRoot)
 /// ```
 ///
 /// # Panics
-/// If `a` is no matrix, or `b` no vector or matrix of as many rows.
+/// Panics if `a` is not a matrix, or if `b` is not a vector or matrix with the same number of
+/// rows.
 #[track_caller]
 pub fn nnls(a: &Array, b: &Array, iters: usize, bound: Option<&Array>) -> Array {
     assert!(

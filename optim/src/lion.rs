@@ -1,4 +1,4 @@
-//! Signs of a mean of updates.
+//! Signs of a decaying mean of updates.
 
 use crate::moments::update_moment;
 use crate::numerics::{count_zero, safe_increment};
@@ -10,36 +10,36 @@ use ramie_derive::Tree;
 /// The state of [`scale_by_lion`].
 #[derive(Tree)]
 pub struct ScaleByLionState {
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
     /// Decaying mean of the updates.
     pub mu: State,
 }
 
-/// How [`scale_by_lion`] makes steps of a mean.
+/// How [`scale_by_lion`] computes a step from the mix of the mean and the update.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum LionMode {
-    /// Its sign.
+    /// The sign of the mix.
     #[default]
     Hard,
-    /// The hyperbolic tangent of it, times the number.
+    /// The hyperbolic tangent of the mix times the number.
     Smooth(f64),
-    /// It itself, limited to the interval from -1 to 1.
+    /// The mix itself, clipped to the interval from -1 to 1.
     Refined,
 }
 
 options! {
-    /// Replaces updates by the sign of their decaying mean.
+    /// Replaces updates by the sign of a mix of the updates and their decaying mean.
     ///
     /// Chen et al., *Symbolic Discovery of Optimization Algorithms*, 2023.
     scale_by_lion() -> ScaleByLion {
-        /// How much of the mean the step is made of, beside the update.
+        /// Sets the weight of the mean in the step. The weight of the update is `1 - b1`.
         b1: num = 0.9,
-        /// Decay of the mean.
+        /// Sets the decay rate of the mean.
         b2: num = 0.99,
-        /// The element type of the mean, by default that of the parameters.
+        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
         mu_dtype: dtype,
-        /// How steps are made.
+        /// Sets how steps are computed.
         mode: LionMode = LionMode::Hard,
     }
     |o| {

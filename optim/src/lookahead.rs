@@ -11,21 +11,21 @@ use ramie_derive::Tree;
 pub struct LookaheadState {
     /// The state of the fast optimizer.
     pub fast_state: OptState,
-    /// Steps since fast and slow parameters were the same, 0-d `i32`.
+    /// Number of steps since the last synchronization, 0-d `i32`.
     pub steps_since_sync: Array,
 }
 
-/// Fast and slow parameters.
+/// A pair of fast and slow parameters.
 #[derive(Clone, Tree)]
 pub struct LookaheadParams {
-    /// Those that gradients are taken at.
+    /// Parameters at which gradients are taken.
     pub fast: State,
-    /// Those that follow them, and are used in the end.
+    /// Parameters that follow the fast ones and are used after training.
     pub slow: State,
 }
 
 impl LookaheadParams {
-    /// Both the same.
+    /// Creates a pair whose fast and slow parameters are equal.
     pub fn init_synced(params: &State) -> LookaheadParams {
         LookaheadParams {
             fast: params.clone(),
@@ -33,16 +33,16 @@ impl LookaheadParams {
         }
     }
 
-    /// Both in one state, below `fast` and `slow`: what the transformation
-    /// takes for parameters, and returns as updates.
+    /// Returns both in one state, under the paths `fast` and `slow`. The transformation takes
+    /// this state as parameters and returns updates of the same structure.
     pub fn to_state(&self) -> State {
         State::of(self)
     }
 
-    /// The parameters in a state made by [`to_state`](LookaheadParams::to_state).
+    /// Reads the parameters from a state created by [`to_state`](LookaheadParams::to_state).
     ///
     /// # Panics
-    /// If the state has nothing below `fast`.
+    /// Panics if the state has no arrays under `fast`, or a different number under `slow`.
     #[track_caller]
     pub fn from_state(state: &State) -> LookaheadParams {
         let (fast, slow) = (state.subtree("fast"), state.subtree("slow"));
@@ -58,12 +58,12 @@ impl LookaheadParams {
     }
 }
 
-/// Steps between two meetings of fast and slow parameters.
+/// The number of steps between two synchronizations of fast and slow parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct SyncPeriod(i32);
 
 impl SyncPeriod {
-    /// The number of steps.
+    /// Returns the number of steps.
     pub fn steps(self) -> i32 {
         self.0
     }
@@ -81,11 +81,11 @@ impl From<usize> for SyncPeriod {
 }
 
 options! {
-    /// Lets slow parameters step towards fast ones every `sync_period` steps,
-    /// and the fast ones start from there.
+    /// Moves the slow parameters towards the fast ones every `sync_period` steps; the fast
+    /// parameters then continue from there.
     ///
-    /// Gradients are for the fast parameters, without `fast` in their paths;
-    /// parameters and updates are [`LookaheadParams`] as a state.
+    /// Gradients are those of the fast parameters, without `fast` in their paths. Parameters and
+    /// updates are [`LookaheadParams`] as a state.
     ///
     /// ```no_run
     /// use ramie_core::{Array, State};
@@ -102,7 +102,7 @@ options! {
     ///
     /// Zhang et al., *Lookahead Optimizer: k steps forward, 1 step back*, 2019.
     lookahead(fast_optimizer: tx, sync_period: SyncPeriod, slow_step_size: num) -> Lookahead {
-        /// Starts the fast optimizer anew at each meeting.
+        /// Resets the state of the fast optimizer at each synchronization.
         reset_state: flag,
     }
     |o| {

@@ -1,10 +1,9 @@
-//! Parameters in 16 bits whose small updates are not lost: with the rounding
-//! error carried along, or with random rounding.
+//! Training of 16-bit parameters without losing small updates: the rounding error is carried
+//! along, or rounding is random.
 //!
-//! Both are the last transformation of a chain. They return updates, in `f32`,
-//! that lead to the parameters that they chose:
-//! [`apply_updates`](crate::apply_updates) adds in `f32` and rounds what needs
-//! no rounding any more.
+//! Both transformations must be the last of a chain. For 16-bit parameters they return updates in
+//! `f32` that lead exactly to the rounded parameters, so that the sum in
+//! [`apply_updates`](crate::apply_updates) needs no further rounding.
 
 use crate::extra_args::expect_params;
 use crate::numerics::{count_zero, safe_increment};
@@ -16,17 +15,16 @@ use ramie_derive::Tree;
 /// The state of [`kahan_summation`].
 #[derive(Tree)]
 pub struct KahanSummationState {
-    /// What rounding has taken from each parameter so far, in its element type.
+    /// Accumulated rounding error of each parameter, in its dtype.
     pub compensation: State,
 }
 
-/// Carries along what rounding takes from the parameters, and adds it to the next
-/// update: Kahan's summation.
+/// Adds the rounding error of each step to the next update (Kahan summation).
 ///
-/// Parameters in `bf16` lose updates of less than 1/512 of them. With their
-/// compensation, which has the same element type, they follow those of a type of
-/// twice the significant bits, and take the memory of parameters in `f32`. Those of
-/// 16 bits are added to in `f32`, those of `f32` and `f64` in their own type.
+/// Parameters in `bf16` lose updates that are smaller than 1/512 of them. The compensation has
+/// the dtype of the parameter, so both together act like a dtype with twice the significant bits
+/// and take as much memory as parameters in `f32`. Sums of 16-bit parameters are computed in
+/// `f32`, sums of `f32` and `f64` parameters in their own dtype.
 ///
 /// ```
 /// use ramie_core::{Array, DType, State};
@@ -38,8 +36,8 @@ pub struct KahanSummationState {
 /// assert_eq!(apply_updates(&params, &updates)["w"].dtype(), DType::BF16);
 /// ```
 ///
-/// The transformation's `init` and `update` panic if parameters are floats of less
-/// than 16 bits, its `update` if it is not given the parameters.
+/// `init` panics if a parameter is a float of fewer than 16 bits, and `update` if `params` is
+/// `None`.
 ///
 /// Zamirai et al., *Revisiting BFloat16 Training*, 2020.
 pub fn kahan_summation() -> GradientTransformation {
@@ -74,18 +72,17 @@ pub fn kahan_summation() -> GradientTransformation {
 /// The state of [`stochastic_rounding`].
 #[derive(Tree)]
 pub struct StochasticRoundingState {
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
-    /// The key that those of the steps are made of.
+    /// RNG key from which the keys of the steps are derived.
     pub rng_key: Key,
 }
 
-/// Rounds parameters in `bf16` up or down at random, so that on the average
-/// nothing is lost: a sum that lies a quarter of the way between two numbers
-/// becomes the upper one in one of four cases.
+/// Rounds parameters in `bf16` up or down at random, so that the expected value is exact: a sum a
+/// quarter of the way between two numbers is rounded up with probability 1/4.
 ///
-/// It takes no memory beside the parameters, but 16 random bits for each of them
-/// in each step. Parameters of wider types are added to as ever.
+/// It needs no memory besides the parameters, but 16 random bits for each of them in each step.
+/// Parameters of wider dtypes are updated as usual.
 ///
 /// ```
 /// use ramie_core::random;
@@ -93,8 +90,8 @@ pub struct StochasticRoundingState {
 /// let tx = chain((adamw(1e-4), stochastic_rounding(random::key(0))));
 /// ```
 ///
-/// The transformation's `init` and `update` panic if parameters are floats of 16
-/// bits or less other than `bf16`, its `update` if it is not given the parameters.
+/// `init` panics if a parameter is a float of at most 16 bits other than `bf16`, and `update` if
+/// `params` is `None` or an update is missing.
 ///
 /// Gupta et al., *Deep Learning with Limited Numerical Precision*, 2015.
 pub fn stochastic_rounding(key: Key) -> GradientTransformation {
@@ -150,12 +147,12 @@ fn check(operation: &str, param: &Array) {
     );
 }
 
-/// The type that a parameter and its update are added in.
+/// Returns the dtype in which a parameter and its update are added.
 fn sum_dtype(dtype: DType) -> DType {
     if dtype.bits() < 32 { DType::F32 } else { dtype }
 }
 
-/// The update that is left of `u` when the sum is rounded to the parameter's type.
+/// Returns the effective update after the sum is rounded to the dtype of the parameter.
 fn taken(p: &Array, u: &Array, round: impl Fn(&Array, DType) -> Array) -> Array {
     if !p.dtype().is_float() {
         return u.clone();
@@ -164,8 +161,8 @@ fn taken(p: &Array, u: &Array, round: impl Fn(&Array, DType) -> Array) -> Array 
     round(&(&wide + u), p.dtype()) - wide
 }
 
-/// Rounded to the nearest number of a type of 16 bits; a conversion there and back
-/// would be removed by the compiler.
+/// Rounds to the nearest number of a 16-bit dtype. The compiler would remove a conversion to the
+/// dtype and back.
 fn nearest(x: &Array, dtype: DType) -> Array {
     if x.dtype() == dtype {
         return x.clone();
@@ -174,8 +171,9 @@ fn nearest(x: &Array, dtype: DType) -> Array {
     x.reduce_precision(format.exponent_bits, format.fraction_bits)
 }
 
-/// Rounded to a neighbour in `bf16`, the nearer the likelier: the 16 bits that are
-/// cut off carry over to the others with the probability that they stand for.
+/// Rounds to one of the two neighbors in `bf16`, with a probability proportional to its
+/// closeness: random bits are added to the 16 low bits, so that these carry into the high bits
+/// with the probability that they represent.
 fn to_bf16_at_random(x: &Array, key: &Key) -> Array {
     let random = random::bits(key, x.shape(), DType::U16).astype(DType::U32);
     let bits = x.bitcast_convert_type(DType::U32) + random;

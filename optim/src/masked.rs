@@ -1,4 +1,4 @@
-//! `masked`: a transformation for some of the parameters.
+//! `masked`: a transformation of some of the parameters.
 
 use crate::mistake::refuse;
 use crate::{ExtraArgs, GradientTransformation, OptState, set_to_zero};
@@ -10,15 +10,15 @@ use std::sync::Arc;
 /// The state of [`masked`].
 #[derive(Tree)]
 pub struct MaskedState {
-    /// The state of the transformation, for the parameters that it sees.
+    /// The state of the inner transformation, for the parameters that the mask accepts.
     pub inner_state: OptState,
 }
 
-/// Which parameters a transformation is for, path by path: what a mask is as a
-/// tree in Optax.
+/// The parameters that a transformation applies to, as a map from paths to booleans (a mask tree
+/// in Optax).
 ///
-/// An entry is for the parameter at its path and for those below it. Every
-/// parameter must have one, and every entry a parameter.
+/// An entry applies to the parameter at its path and to all parameters below it. Every parameter
+/// must have an entry, and every entry must apply to a parameter.
 ///
 /// ```
 /// use ramie_optim::{Mask, add_decayed_weights, masked_by};
@@ -35,7 +35,7 @@ impl<P: Into<String>> FromIterator<(P, bool)> for Mask {
 }
 
 impl Mask {
-    /// The entry for a path: its own, or that of the nearest node above.
+    /// Returns the entry for a path: its own, or that of its nearest ancestor.
     fn entry(&self, path: &str) -> Option<(&str, bool)> {
         let mut at = path;
         loop {
@@ -75,12 +75,11 @@ impl Mask {
     }
 }
 
-/// Applies a transformation to the updates that the predicate accepts by path
-/// and array; the others pass unchanged. The transformation's state has no
-/// arrays for them.
+/// Applies a transformation to the updates that the predicate accepts by path and array. The
+/// others do not change, and the inner state contains no arrays for them.
 ///
-/// The predicate must not depend on values: it sees the parameters in `init`
-/// and the updates in `update`.
+/// The predicate must not depend on values, since it receives the parameters in `init` and the
+/// updates in `update`.
 ///
 /// ```
 /// use ramie_optim::{add_decayed_weights, masked};
@@ -93,10 +92,9 @@ pub fn masked(
     masked_where(inner.into(), Arc::new(mask), |_| {})
 }
 
-/// [`masked`] with a mask that names the parameters.
+/// Applies a transformation like [`masked`], with a mask that lists the parameters.
 ///
-/// The transformation's `init` and `update` panic if the mask has another
-/// structure than the parameters.
+/// `init` and `update` panic if the structure of the mask differs from that of the parameters.
 pub fn masked_by(inner: impl Into<GradientTransformation>, mask: Mask) -> GradientTransformation {
     let shared = Arc::new(mask);
     let accepts = shared.clone();
@@ -141,7 +139,7 @@ fn accepted(mask: &Accepts, state: &State) -> State {
     state.masked(|path, array| mask(path, array))
 }
 
-/// Makes the updates zero that the predicate accepts by path and array.
+/// Sets the updates that the predicate accepts by path and array to zero.
 ///
 /// ```
 /// use ramie_optim::{adam, chain, freeze};

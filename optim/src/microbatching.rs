@@ -1,31 +1,29 @@
-//! Functions of large batches, a part of the batch at a time
-//! (`optax.microbatching`).
+//! Evaluation of functions of large batches, one microbatch at a time (`optax.microbatching`).
 
 use ramie_core::tree::{self, Tree};
 use ramie_core::{Array, DType, Objective, eval_shape, fori_loop, value_and_grad, vmap};
 use std::fmt;
 use std::sync::Arc;
 
-/// How the results for parts of a batch become one.
+/// How the results of the microbatches are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccumulationType {
-    /// Their mean.
+    /// The sum divided by the number of all microbatches, even if only some are evaluated.
     Mean,
-    /// Their sum.
+    /// The sum.
     Sum,
-    /// Their mean, updated part by part: with early ends, that of the parts
-    /// that were looked at.
+    /// The mean of the microbatches that are evaluated.
     RunningMean,
-    /// One after another along the first axis, as the batch has its examples.
+    /// Concatenation along the first axis, in the order of the examples in the batch.
     Concat,
 }
 
-/// An [`AccumulationType`] for all arrays of a result, or by their paths.
+/// An [`AccumulationType`] for all arrays of a result, or one for each path.
 ///
 /// ```
 /// use ramie_optim::microbatching::{AccumulationType, Accumulators};
 /// let sums = Accumulators::from(AccumulationType::Sum);
-/// // Of a pair, the first is gathered and the second added up.
+/// Concatenate the first array of a pair and sum the second.
 /// let both = Accumulators::by_path(|path| match path.starts_with('0') {
 ///     true => AccumulationType::Concat,
 ///     false => AccumulationType::Sum,
@@ -35,7 +33,7 @@ pub enum AccumulationType {
 pub struct Accumulators(Arc<dyn Fn(&str) -> AccumulationType + Send + Sync>);
 
 impl Accumulators {
-    /// For each array what the function says of its path.
+    /// Chooses the type of each array by its path.
     pub fn by_path(
         choose: impl Fn(&str) -> AccumulationType + Send + Sync + 'static,
     ) -> Accumulators {
@@ -55,7 +53,7 @@ impl fmt::Debug for Accumulators {
     }
 }
 
-/// How a batch is taken apart.
+/// How a batch is split into microbatches.
 #[derive(Clone, Debug)]
 pub struct Microbatch {
     size: usize,
@@ -65,10 +63,10 @@ pub struct Microbatch {
 }
 
 impl Microbatch {
-    /// Parts of `size` examples, whose results are added up.
+    /// Creates microbatches of `size` examples, whose results are summed.
     ///
     /// # Panics
-    /// If `size` is 0.
+    /// Panics if `size` is 0.
     #[track_caller]
     pub fn of(size: usize) -> Microbatch {
         assert!(
@@ -83,22 +81,22 @@ impl Microbatch {
         }
     }
 
-    /// How results become one.
+    /// Sets how results are combined. Defaults to [`AccumulationType::Sum`].
     #[must_use]
     pub fn accumulator(mut self, accumulators: impl Into<Accumulators>) -> Microbatch {
         self.accumulators = accumulators.into();
         self
     }
 
-    /// The axis of the examples, by default the first.
+    /// Sets the batch axis. Defaults to the first axis.
     #[must_use]
     pub fn axis(mut self, axis: usize) -> Microbatch {
         self.axis = axis;
         self
     }
 
-    /// The number of parts that are looked at, a 0-d integer that may be
-    /// traced: for batches whose rest is padding, without a new program.
+    /// Sets the number of microbatches to evaluate, a 0-d integer that may be traced. Batches
+    /// whose rest is padding then need no recompilation. Defaults to all.
     #[must_use]
     pub fn num_real_microbatches(mut self, parts: impl Into<Array>) -> Microbatch {
         self.real = Some(parts.into());
@@ -106,7 +104,7 @@ impl Microbatch {
     }
 }
 
-/// The number of parts of a batch.
+/// Returns the number of microbatches in a batch.
 #[track_caller]
 fn parts<B: Tree>(batch: &B, size: usize, axis: usize) -> usize {
     let mut sizes: Vec<usize> = Vec::new();
@@ -135,12 +133,13 @@ fn parts<B: Tree>(batch: &B, size: usize, axis: usize) -> usize {
     examples / size
 }
 
-/// The axis of examples as two, `[parts, size]`: part `i` of `n` has the
-/// examples `i`, `i + n`, `i + 2n` and so on, so that one that is sharded over
-/// examples still is so part by part (`reshape_batch_axis`).
+/// Splits the batch axis into two, `[n, size]` for `n` microbatches. Microbatch `i` contains the
+/// examples `i`, `i + n`, `i + 2n` and so on, so a batch that is sharded over examples yields
+/// microbatches with the same sharding (`reshape_batch_axis`).
 ///
 /// # Panics
-/// If an array lacks the axis, or its size is no multiple of `size`.
+/// Panics if the batch has no arrays, if an array lacks the axis, if the arrays have different
+/// numbers of examples, or if that number is not a positive multiple of `size`.
 #[track_caller]
 pub fn reshape_batch_axis<B: Tree>(batch: &B, size: usize, axis: usize) -> B {
     let n = parts(batch, size, axis);
@@ -153,9 +152,9 @@ pub fn reshape_batch_axis<B: Tree>(batch: &B, size: usize, axis: usize) -> B {
     })
 }
 
-/// `fun` of a batch, evaluated part by part in a loop, so that it needs the
-/// memory of one part (`optax.microbatching.microbatch`). What is not batched
-/// `fun` captures.
+/// Evaluates `fun` on a batch in a loop over microbatches, which needs only the memory of one
+/// microbatch (`optax.microbatching.microbatch`). `fun` must capture arguments that are not
+/// batched.
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -166,9 +165,9 @@ pub fn reshape_batch_axis<B: Tree>(batch: &B, size: usize, axis: usize) -> B {
 /// ```
 ///
 /// # Panics
-/// The returned function panics if the arrays of the batch differ in their
-/// number of examples, or parts of this size do not make it up, or means are
-/// to be taken of results that are no floats.
+/// The returned function panics if the batch has no arrays, if its arrays have different numbers
+/// of examples, if the microbatch size does not divide that number, if a mean is requested of
+/// results that are not floats, or if results without a batch axis are to be concatenated.
 pub fn microbatch<B: Tree, R: Tree>(
     fun: impl Fn(B) -> R + Send + Sync,
     options: Microbatch,
@@ -237,7 +236,7 @@ pub fn microbatch<B: Tree, R: Tree>(
     move |batch| run(&fun, &options, &batch)
 }
 
-/// The results `[parts, size, …]` of parts in the order of the batch.
+/// Reorders results of shape `[n, size, …]` to the order of the batch.
 #[track_caller]
 fn in_order(a: &Array) -> Array {
     assert!(
@@ -252,9 +251,9 @@ fn in_order(a: &Array) -> Array {
     a.transpose(&order).reshape(&shape)
 }
 
-/// [`vmap`] of a function of one example along the first axis, part by part
-/// (`optax.microbatching.micro_vmap`). Results are put one after another unless
-/// the options' accumulators say otherwise, or, without options, all at once.
+/// Applies [`vmap`] over the first axis to a function of one example, one microbatch at a time
+/// (`optax.microbatching.micro_vmap`). Results are combined by the accumulators of the options.
+/// Without options, all examples are evaluated at once and the results are stacked.
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -265,7 +264,8 @@ fn in_order(a: &Array) -> Array {
 /// ```
 ///
 /// # Panics
-/// As [`microbatch`], and if the options name another axis than the first.
+/// Panics in the same cases as [`microbatch`], and if the batch axis of the options is not the
+/// first.
 #[track_caller]
 pub fn micro_vmap<B: Tree, R: Tree>(
     fun: impl Fn(B) -> R + Send + Sync + 'static,
@@ -296,25 +296,25 @@ pub fn micro_vmap<B: Tree, R: Tree>(
     }
 }
 
-/// What [`micro_grad`] says about each example.
+/// The outputs of [`micro_grad`] for each example.
 #[derive(Clone, Debug)]
 pub struct IndividualOutputs<R, M> {
-    /// What the objective returned, with an axis of examples in front.
+    /// Values of the objective, with a leading batch axis.
     pub values: R,
-    /// What the measure of gradients returned, likewise.
+    /// Metrics of the gradients, with a leading batch axis.
     pub metrics: M,
 }
 
-/// What [`micro_grad`] does with the gradients of an example.
+/// The options of [`micro_grad`].
 #[derive(Clone, Debug)]
 pub struct PerExample {
-    /// How the transformed gradients of all examples become one.
+    /// How the transformed gradients of all examples are combined.
     pub accumulator: AccumulationType,
-    /// Examples at a time; `None` for all at once.
+    /// Number of examples per microbatch; `None` evaluates all at once.
     pub microbatch_size: Option<usize>,
-    /// The objective sees each example as a batch of one.
+    /// Whether the objective receives each example as a batch of one.
     pub keep_batch_dim: bool,
-    /// The number of parts that are looked at; `None` for all.
+    /// Number of microbatches to evaluate; `None` evaluates all.
     pub num_real_microbatches: Option<Array>,
 }
 
@@ -329,13 +329,12 @@ impl Default for PerExample {
     }
 }
 
-/// The gradients of each example by itself, transformed and put together: for
-/// clipping example by example, for their moments, or to measure them
-/// (`optax.microbatching.micro_grad`).
+/// Computes the gradients of each example separately, transforms and combines them: for
+/// per-example clipping, moments of gradients, or metrics (`optax.microbatching.micro_grad`).
 ///
-/// The returned function takes the parameters and a batch whose arrays have
-/// examples along their first axis. `transform` changes the gradients of an
-/// example, which are then put together; `metrics` measures them.
+/// The returned function takes the parameters and a batch whose arrays have a leading batch axis.
+/// `transform` changes the gradients of one example before they are combined; `metrics` measures
+/// them before `transform`.
 ///
 /// ```no_run
 /// use ramie_core::{Array, State};
@@ -350,7 +349,7 @@ impl Default for PerExample {
 /// ```
 ///
 /// # Panics
-/// As [`microbatch`].
+/// Panics in the same cases as [`microbatch`].
 pub fn micro_grad<P: Tree, B: Tree, R: Objective, G: Tree, M: Tree>(
     fun: impl Fn(P, B) -> R + Send + Sync + 'static,
     transform: impl Fn(P) -> G + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! Mistakes in calls of transformations, told with the line of the call.
+//! Panics that report the line of the user's call.
 
 use std::cell::Cell;
 use std::panic::Location;
@@ -6,12 +6,12 @@ use std::panic::Location;
 type Call = (&'static str, &'static Location<'static>);
 
 thread_local! {
-    /// The call of the user that is being carried out.
+    /// The user's call in progress.
     static CALL: Cell<Option<Call>> = const { Cell::new(None) };
 }
 
-/// Runs `f` as a part of a call that the user made. Transformations call each
-/// other: the outermost call is the user's.
+/// Runs `f` as part of a call by the user. Transformations call each other: only the outermost
+/// call is the user's.
 pub(crate) fn within<R>(
     what: &'static str,
     at: &'static Location<'static>,
@@ -30,8 +30,8 @@ pub(crate) fn within<R>(
     f()
 }
 
-/// Panics with a message and the line of the user's call, which a closure's own
-/// line does not tell.
+/// Panics with a message and the location of the user's call, which the location of a closure
+/// does not show.
 #[track_caller]
 pub(crate) fn refuse(message: &str) -> ! {
     match CALL.get() {

@@ -4,10 +4,10 @@ use crate::tree::abs_sq;
 use crate::{Hyperparam, safe_increment};
 use ramie_core::{Array, State};
 
-/// The decaying mean `(1 - decay) · gᵒʳᵈᵉʳ + decay · m`.
+/// Computes the decaying mean `(1 - decay) · gᵒʳᵈᵉʳ + decay · m`.
 ///
 /// # Panics
-/// If the states have different paths.
+/// Panics if the states have different paths.
 #[track_caller]
 pub fn update_moment(
     updates: &State,
@@ -37,11 +37,11 @@ fn raised(g: &Array, order: i32) -> Array {
     }
 }
 
-/// [`update_moment`] of the elements' magnitudes: for complex numbers of
-/// `|g|ᵒʳᵈᵉʳ`, which is real.
+/// Computes [`update_moment`] with the real number `|g|ᵒʳᵈᵉʳ` in place of `gᵒʳᵈᵉʳ` for complex
+/// numbers. For these, an odd order is rounded down to the next even one.
 ///
 /// # Panics
-/// If the states have different paths, or for an odd order of complex numbers.
+/// Panics if the states have different paths.
 #[track_caller]
 pub fn update_moment_per_elem_norm(
     updates: &State,
@@ -58,10 +58,10 @@ pub fn update_moment_per_elem_norm(
     })
 }
 
-/// The decaying greatest magnitude, `max(|g| + eps, decay · m)`.
+/// Computes the decaying maximum magnitude, `max(|g| + eps, decay · m)`.
 ///
 /// # Panics
-/// If the states have different paths.
+/// Panics if the states have different paths.
 #[track_caller]
 pub fn update_infinity_moment(
     updates: &State,
@@ -73,15 +73,14 @@ pub fn update_infinity_moment(
     updates.zip(moments, |g, m| (g.abs() + &eps).maximum(m * &decay))
 }
 
-/// A decaying mean that started at zero, divided by the weight that it has
-/// gathered, `1 - decayᶜᵒᵘⁿᵗ`.
+/// Divides a decaying mean that started at zero by the sum of its weights, `1 - decayᶜᵒᵘⁿᵗ`.
 #[track_caller]
 pub fn bias_correction(moment: &State, decay: impl Into<Hyperparam>, count: &Array) -> State {
     let weight = 1.0_f64 - decay.into().power(count);
     moment.map(|m| m / weight.astype(m.dtype()))
 }
 
-/// The mean corrected for starting at zero, if steps are counted.
+/// Returns the bias-corrected mean if there is a count, otherwise the mean itself.
 pub(crate) fn corrected(moment: &State, decay: &Hyperparam, count: Option<&Array>) -> State {
     match count {
         Some(count) => bias_correction(moment, decay, count),
@@ -89,8 +88,8 @@ pub(crate) fn corrected(moment: &State, decay: &Hyperparam, count: Option<&Array
     }
 }
 
-/// The corrected mean after `count` steps; with `nesterov` that of the step
-/// after, `decay · m + (1 - decay) · g`.
+/// Returns the bias-corrected mean after `count` steps. With `nesterov`, returns the mean of the
+/// next step, `decay · m + (1 - decay) · g`.
 pub(crate) fn corrected_mean(
     updates: &State,
     mu: &State,

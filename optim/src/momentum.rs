@@ -10,22 +10,22 @@ use ramie_derive::Tree;
 /// The state of [`trace`].
 #[derive(Tree)]
 pub struct TraceState {
-    /// The decaying sum of past updates.
+    /// Decaying sum of past updates.
     pub trace: State,
 }
 
 options! {
-    /// Adds a decaying sum of past updates, `t ← g + decay · t`; with
-    /// `nesterov` the updates are `g + decay · t` for the new `t`, else `t`.
+    /// Replaces updates by a decaying sum of past updates, `t ← g + decay · t`. With `nesterov`,
+    /// the new updates are `g + decay · t` for the new `t`, otherwise `t`.
     ///
     /// ```
     /// use ramie_optim::{chain, scale, trace};
     /// let tx = chain((trace(0.9).nesterov(), scale(-0.1)));
     /// ```
     trace(decay: num) -> Trace {
-        /// Looks one step ahead.
+        /// Enables Nesterov momentum.
         nesterov: flag,
-        /// The element type of the sum, by default that of the parameters.
+        /// Sets the dtype of the sum. Defaults to the dtype of the parameters.
         accumulator_dtype: dtype,
     }
     |o| {
@@ -42,7 +42,7 @@ options! {
     }
 }
 
-/// [`trace`] where there is a decay, else [`identity`].
+/// Returns [`trace`] if there is a decay, otherwise [`identity`].
 pub(crate) fn trace_if(
     decay: Option<Hyperparam>,
     nesterov: bool,
@@ -62,16 +62,16 @@ pub(crate) fn trace_if(
 /// The state of [`ema`].
 #[derive(Tree)]
 pub struct EmaState {
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
-    /// The decaying mean.
+    /// Decaying mean of the updates.
     pub ema: State,
 }
 
 options! {
-    /// The decaying mean of past updates.
+    /// Replaces updates by the decaying mean of past updates.
     ///
-    /// Applied to parameters instead of updates it is their moving average:
+    /// Applied to parameters instead of updates, it computes their moving average:
     ///
     /// ```no_run
     /// use ramie_core::{Array, State};
@@ -83,9 +83,9 @@ options! {
     /// assert_eq!(averaged.arrays()[0].item::<f32>(), 2.0);
     /// ```
     ema(decay: num) -> Ema {
-        /// Whether the mean is corrected for starting at zero.
+        /// Sets whether the mean is bias-corrected.
         debias: toggle = true,
-        /// The element type of the mean, by default that of the parameters.
+        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
         accumulator_dtype: dtype,
     }
     |o| {
@@ -108,18 +108,17 @@ options! {
 /// The state of [`apply_every`].
 #[derive(Tree)]
 pub struct ApplyEveryState {
-    /// Updates added up so far, 0-d `i32`.
+    /// Number of updates summed so far, 0-d `i32`.
     pub count: Array,
-    /// Their sum.
+    /// Sum of these updates.
     pub grad_acc: State,
 }
 
-/// Adds `k` updates up and then lets their sum through; the updates in between
-/// are zero. [`multi_steps`](crate::multi_steps) leaves the transformations after it alone in
-/// between, which this does not.
+/// Sums `k` updates and then emits the sum; the updates in between are zero. Transformations that
+/// follow in a chain also see these zeros. Use [`multi_steps`](crate::multi_steps) to avoid that.
 ///
 /// # Panics
-/// If `k` is 0.
+/// Panics if `k` is 0.
 #[track_caller]
 pub fn apply_every(k: usize) -> GradientTransformation {
     assert!(

@@ -1,4 +1,4 @@
-//! Measurements of updates, kept in the state.
+//! Measurements of updates, stored in the state.
 
 use crate::{ExtraArgs, GradientTransformation, OptState, ema};
 use ramie_core::State;
@@ -9,12 +9,12 @@ use std::sync::Arc;
 /// The state of [`snapshot`].
 #[derive(Tree)]
 pub struct SnapshotState {
-    /// What was measured last, below its name.
+    /// The last measurement, under its name.
     pub measurement: BTreeMap<String, State>,
 }
 
-/// Keeps what `measure` says of the updates in the state, under a name, and
-/// lets them pass.
+/// Stores the result of `measure` on the updates in the state, under a name. The updates do not
+/// change.
 ///
 /// ```
 /// use ramie_core::State;
@@ -41,15 +41,15 @@ pub fn snapshot(
 /// The state of [`monitor`].
 #[derive(Tree)]
 pub struct MonitorState {
-    /// What was measured last, by name.
+    /// The last measurements, by name.
     pub measurements: BTreeMap<String, State>,
-    /// The states of the measures, in the order that they were given.
+    /// The states of the measures, in order.
     pub measure_states: Vec<OptState>,
 }
 
-/// Keeps several measurements of the updates in the state, and lets them pass.
-/// A measure is a transformation, whose updates are the measurement: see
-/// [`measure`] and [`measure_with_ema`].
+/// Stores several measurements of the updates in the state. The updates do not change. A measure
+/// is a transformation whose updates are the measurement: see [`measure`] and
+/// [`measure_with_ema`].
 ///
 /// ```
 /// use ramie_core::State;
@@ -70,8 +70,7 @@ pub fn monitor<N: Into<String>, T: Into<GradientTransformation>>(
                 measure_states: Vec::new(),
             };
             for (name, tx) in &first {
-                // A measurement of nothing yet, so that the state keeps its
-                // structure.
+                // A placeholder for the first measurement, so that the state keeps its structure.
                 let (now, _) = tx.update(params.zeros_like(), tx.init(params), Some(params));
                 state.measurements.insert(name.clone(), now.zeros_like());
                 state.measure_states.push(tx.init(params));
@@ -97,13 +96,12 @@ pub fn monitor<N: Into<String>, T: Into<GradientTransformation>>(
     )
 }
 
-/// A function of the updates as a measure for [`monitor`].
+/// Creates a measure for [`monitor`] from a function of the updates.
 pub fn measure(f: impl Fn(&State) -> State + Send + Sync + 'static) -> GradientTransformation {
     GradientTransformation::stateless(move |updates, _| f(&updates))
 }
 
-/// The decaying mean of what a function says of the updates, as a measure for
-/// [`monitor`].
+/// Creates a measure for [`monitor`]: the decaying mean of a function of the updates.
 pub fn measure_with_ema(
     f: impl Fn(&State) -> State + Send + Sync + 'static,
     decay: impl Into<crate::Hyperparam>,

@@ -1,4 +1,4 @@
-//! `multi_steps`: gradients gathered over several steps.
+//! `multi_steps`: gradient accumulation over several steps.
 
 use crate::numerics::{count_zero, safe_increment};
 use crate::{ExtraArgs, GradientTransformation, OptState, tree};
@@ -10,20 +10,20 @@ use std::sync::Arc;
 /// The state of [`multi_steps`].
 #[derive(Tree)]
 pub struct MultiStepsState {
-    /// Gradients gathered since the last update, 0-d `i32`.
+    /// Number of gradients accumulated since the last update, 0-d `i32`.
     pub mini_step: Array,
-    /// Updates made, 0-d `i32`.
+    /// Number of updates made, 0-d `i32`.
     pub gradient_step: Array,
     /// The state of the optimizer.
     pub inner_opt_state: OptState,
-    /// The mean or sum of the gradients gathered.
+    /// Mean or sum of the accumulated gradients.
     pub acc_grads: State,
-    /// What the function that skips gradients says about the last ones.
+    /// Result of the skip function for the last gradients.
     pub skip_state: State,
 }
 
 impl MultiStepsState {
-    /// Whether the last call of `update` made an update, 0-d `bool`.
+    /// Returns whether the last call of `update` made an update, 0-d `bool`.
     pub fn has_updated(&self) -> Array {
         self.mini_step.eq(0).bitwise_and(self.gradient_step.gt(0))
     }
@@ -52,8 +52,8 @@ impl fmt::Debug for MultiSteps {
     }
 }
 
-/// Gathers the gradients of `every` steps and gives the optimizer their mean;
-/// updates are zero in between (`optax.MultiSteps`).
+/// Accumulates the gradients of `every` steps and passes their mean to the optimizer. The updates
+/// in between are zero (`optax.MultiSteps`).
 ///
 /// ```
 /// use ramie_optim::{adam, multi_steps, skip_not_finite};
@@ -61,7 +61,7 @@ impl fmt::Debug for MultiSteps {
 /// ```
 ///
 /// # Panics
-/// If `every` is 0.
+/// Panics if `every` is 0.
 #[track_caller]
 pub fn multi_steps(optimizer: impl Into<GradientTransformation>, every: usize) -> MultiSteps {
     assert!(
@@ -72,8 +72,8 @@ pub fn multi_steps(optimizer: impl Into<GradientTransformation>, every: usize) -
     multi_steps_by(optimizer, move |_| Array::scalar(every, DType::I32))
 }
 
-/// [`multi_steps`] with a number of gradients that depends on the number of
-/// updates made, both 0-d `i32`.
+/// Accumulates gradients like [`multi_steps`], but the number of gradients per update depends on
+/// the number of updates made, both 0-d `i32`.
 ///
 /// ```
 /// use ramie_core::where_;
@@ -94,16 +94,17 @@ pub fn multi_steps_by(
 }
 
 impl MultiSteps {
-    /// Gives the optimizer the sum of the gradients instead of their mean.
+    /// Passes the sum of the gradients to the optimizer instead of their mean.
     #[must_use]
     pub fn sum(mut self) -> MultiSteps {
         self.sum = true;
         self
     }
 
-    /// Leaves gradients out. The function sees gradients, number of updates
-    /// made and parameters, and returns whether to skip, 0-d `bool`, and what
-    /// the state keeps about it: [`skip_not_finite`] or [`skip_large_updates`].
+    /// Sets a function that decides whether to skip gradients, such as [`skip_not_finite`] or
+    /// [`skip_large_updates`]. The function receives the gradients, the number of updates made
+    /// and the parameters. It returns whether to skip, 0-d `bool`, and a state to store about the
+    /// decision.
     #[must_use]
     pub fn skip(
         mut self,
@@ -113,8 +114,8 @@ impl MultiSteps {
         self
     }
 
-    /// The element type in which gradients are gathered, `f32` by default;
-    /// `None` for their own.
+    /// Sets the dtype of the accumulated gradients. `None` keeps their own dtypes. Defaults to
+    /// `f32`.
     #[must_use]
     pub fn accumulator_dtype(mut self, dtype: Option<DType>) -> MultiSteps {
         self.accumulator_dtype = dtype;
@@ -217,7 +218,7 @@ impl From<MultiSteps> for GradientTransformation {
     }
 }
 
-/// Skips gradients that are not finite, for [`MultiSteps::skip`].
+/// Skips gradients that are not finite. Pass it to [`MultiSteps::skip`].
 #[track_caller]
 pub fn skip_not_finite(updates: &State, _: &Array, _: Option<&State>) -> (Array, State) {
     let bad = updates
@@ -233,7 +234,7 @@ pub fn skip_not_finite(updates: &State, _: &Array, _: Option<&State>) -> (Array,
     (should_skip, State::from_iter(state))
 }
 
-/// Skips gradients whose squared norm is `max_squared_norm` or more, for
+/// Skips gradients whose squared norm is at least `max_squared_norm` or NaN. Pass the result to
 /// [`MultiSteps::skip`].
 ///
 /// ```

@@ -9,13 +9,13 @@ use ramie_derive::Tree;
 /// The state of [`add_noise`].
 #[derive(Tree)]
 pub struct AddNoiseState {
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
-    /// The key of the noise to come.
+    /// RNG key of the noise of the following steps.
     pub rng_key: Key,
 }
 
-/// Adds normal noise of the variance `eta / (1 + t)^gamma` in step `t`.
+/// Adds normal noise with the variance `eta / (1 + t)^gamma` in step `t`.
 ///
 /// ```
 /// use ramie_core::random;

@@ -1,4 +1,4 @@
-//! Normalisation of gradients layer by layer.
+//! Layer-wise normalization of gradients.
 
 use crate::extra_args::expect_params;
 use crate::numerics::{count_zero, safe_increment};
@@ -10,33 +10,33 @@ use ramie_derive::Tree;
 /// The state of [`scale_by_novograd`].
 #[derive(Tree)]
 pub struct ScaleByNovogradState {
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
-    /// Decaying sum of the normalised gradients.
+    /// Decaying sum of the normalized gradients.
     pub mu: State,
-    /// Decaying mean of the squared norm of each array's gradients, 0-d each.
+    /// Decaying mean of the squared norm of each array's gradient, 0-d each.
     pub nu: State,
 }
 
 options! {
-    /// The decaying sum of gradients divided by the norm of their array.
+    /// Replaces updates by a decaying sum of gradients, each divided by the norm of its array.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// Ginsburg et al., *Stochastic Gradient Methods with Layer-wise Adaptive
     /// Moments*, 2019.
     scale_by_novograd() -> ScaleByNovograd {
-        /// Decay of the sum of gradients.
+        /// Sets the decay rate of the sum of gradients.
         b1: num = 0.9,
-        /// Decay of the mean of squared norms.
+        /// Sets the decay rate of the mean of squared norms.
         b2: num = 0.25,
-        /// Added to the denominator outside the square root.
+        /// Sets the constant added to the denominator outside the square root.
         eps: num = 1e-8,
-        /// Added inside the square root.
+        /// Sets the constant added inside the square root.
         eps_root: num = 0.0,
-        /// The strength of weight decay.
+        /// Sets the strength of weight decay.
         weight_decay: num = 0.0,
-        /// The element type of the sum, by default that of the parameters.
+        /// Sets the dtype of the sum. Defaults to the dtype of the parameters.
         mu_dtype: dtype,
     }
     |o| {

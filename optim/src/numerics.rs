@@ -1,14 +1,14 @@
-//! Arithmetic that transformations share.
+//! Arithmetic shared by the transformations.
 
 use crate::tree::abs_sq;
 use crate::{Hyperparam, tree};
 use ramie_core::linalg::{self, NormOrder};
 use ramie_core::{Array, DType, IntoArray, State, custom_jvp, where_};
 
-/// The count plus one; a count at the greatest value stays there.
+/// Returns the count plus one. A count at `i32::MAX` does not change.
 ///
 /// # Panics
-/// If the array does not hold 32-bit integers.
+/// Panics if the dtype of the count is not `i32`.
 #[track_caller]
 pub fn safe_increment(count: &Array) -> Array {
     assert!(
@@ -19,40 +19,40 @@ pub fn safe_increment(count: &Array) -> Array {
     where_(&count.lt(i32::MAX), count + 1, i32::MAX)
 }
 
-/// [`safe_increment`] by its former name (`optax.safe_int32_increment`).
+/// Computes [`safe_increment`] under its former name (`optax.safe_int32_increment`).
 ///
 /// # Panics
-/// As [`safe_increment`].
+/// Panics in the same cases as [`safe_increment`].
 #[track_caller]
 pub fn safe_int32_increment(count: &Array) -> Array {
     safe_increment(count)
 }
 
-/// A count of no steps.
+/// Returns a step count of zero.
 pub(crate) fn count_zero() -> Array {
     Array::scalar(0, DType::I32)
 }
 
-/// The Euclidean norm of all arrays together, 0-d.
+/// Computes the Euclidean norm of all arrays together, 0-d.
 ///
 /// # Panics
-/// If the state is empty.
+/// Panics if the state is empty.
 #[track_caller]
 pub fn global_norm(updates: &State) -> Array {
     assert!(!updates.is_empty(), "global_norm: the state has no arrays");
     tree::norm(updates)
 }
 
-/// The Euclidean norm of an array, 0-d, or `min_norm` where it is less; its
-/// derivative is finite everywhere.
+/// Computes the Euclidean norm of an array, 0-d, or returns `min_norm` if the norm is smaller.
+/// The derivative is finite everywhere.
 #[track_caller]
 pub fn safe_norm(x: &Array, min_norm: impl Into<Hyperparam>) -> Array {
     at_least(x, min_norm.into(), |x| abs_sq(x).sum().sqrt())
 }
 
-/// [`safe_norm`] of another order, and along some axes only: one or more for
-/// vectors, and for matrices of orders such as [`NormOrder::Nuclear`] two
-/// (`optax.safe_norm` with `ord`, `axis` and `keepdims`).
+/// Computes a [`safe_norm`] of another order or along some axes: one or more axes for vector
+/// norms, two for matrix norms such as [`NormOrder::Nuclear`] (`optax.safe_norm` with `ord`,
+/// `axis` and `keepdims`).
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -63,7 +63,7 @@ pub fn safe_norm(x: &Array, min_norm: impl Into<Hyperparam>) -> Array {
 /// ```
 ///
 /// # Panics
-/// As [`norm`](ramie_core::linalg::norm).
+/// Panics in the same cases as [`norm`](ramie_core::linalg::norm).
 #[track_caller]
 pub fn safe_norm_of(
     x: &Array,
@@ -80,7 +80,7 @@ pub fn safe_norm_of(
     where_(&small, &least, size(&safe, keepdims))
 }
 
-/// The root mean square of an array, 0-d, or `min_rms` where it is less; its
+/// Computes the root mean square of an array, 0-d, or returns `min_rms` if it is smaller. The
 /// derivative is finite everywhere.
 #[track_caller]
 pub fn safe_root_mean_squares(x: &Array, min_rms: impl Into<Hyperparam>) -> Array {
@@ -94,7 +94,7 @@ fn at_least(x: &Array, least: Hyperparam, size: impl Fn(&Array) -> Array) -> Arr
     where_(&small, &least, size(&safe))
 }
 
-/// The gradient of what follows times `scale`; the value stays as it is.
+/// Multiplies the gradient that flows through `x` by `scale`. The value does not change.
 ///
 /// ```no_run
 /// use ramie_core::{Array, grad};

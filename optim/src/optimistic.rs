@@ -10,20 +10,20 @@ use ramie_derive::Tree;
 pub struct ScaleByOptimisticGradientState {
     /// Whether no step was made yet, 0-d `bool`.
     pub is_initial_step: Array,
-    /// The updates of the step before.
+    /// Updates of the previous step.
     pub previous_gradient: State,
 }
 
 options! {
-    /// `(alpha + beta) · g - beta · g'`, with the update `g'` of the step
-    /// before: what the next gradient would be if it went on as it did.
+    /// Extrapolates updates to `(alpha + beta) · g - beta · g'`, where `g'` is the previous
+    /// update. With both weights 1, this predicts the next gradient if the change continues.
     ///
     /// Mokhtari et al., *A Unified Analysis of Extra-gradient and Optimistic
     /// Gradient Methods for Saddle Point Problems*, 2019.
     scale_by_optimistic_gradient() -> ScaleByOptimisticGradient {
-        /// Weight of the gradient.
+        /// Sets the weight of the gradient.
         alpha: num = 1.0,
-        /// Weight of its change.
+        /// Sets the weight of the change of the gradient.
         beta: num = 1.0,
     }
     |o| {

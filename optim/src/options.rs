@@ -1,10 +1,10 @@
-//! The form that options of transformations and optimizers have.
+//! Macros that declare the option builders of transformations and optimizers.
 
 use ramie_core::Array;
 use std::fmt;
 use std::sync::Arc;
 
-/// Says by path and array whether something applies to a parameter.
+/// A predicate that selects parameters by path and array.
 #[derive(Clone)]
 pub(crate) struct Predicate(pub Arc<dyn Fn(&str, &Array) -> bool + Send + Sync>);
 
@@ -14,7 +14,7 @@ impl fmt::Debug for Predicate {
     }
 }
 
-/// The type of an option, and how it is given.
+/// Maps the kind of an option to its type.
 macro_rules! option_type {
     (num) => { $crate::Hyperparam };
     (schedule) => { $crate::Schedule };
@@ -150,12 +150,13 @@ macro_rules! option_default {
     };
 }
 
-/// A function with what must be given, the type it returns with a method for
-/// everything else, and the transformation that the whole stands for.
+/// Declares a constructor with its required arguments, the builder that it returns with one
+/// setter for each option, and the conversion of the builder into a transformation.
 ///
-/// Kinds of options: `num` (a [`Hyperparam`](crate::Hyperparam)), `schedule`,
-/// `optional` (a number that may be left out), `flag` (off until asked for),
-/// `toggle`, `count`, `dtype`, `mask`, `dimensions`, `tx`, or a type's name.
+/// The kinds of options are `num` (a [`Hyperparam`](crate::Hyperparam)), `schedule`, `optional`
+/// (an optional hyperparameter), `flag` (a boolean that is off by default and whose setter takes
+/// no argument), `toggle` (a boolean with a default), `count`, `dtype`, `mask`, `dimensions`,
+/// `tx`, or the name of a type.
 macro_rules! options {
     (
         $(#[$doc:meta])*

@@ -10,13 +10,12 @@ use std::sync::Arc;
 /// The state of [`partition`].
 #[derive(Tree)]
 pub struct PartitionState {
-    /// The state of each transformation, by its label: a [`MaskedState`].
+    /// The state of each transformation by its label, a [`MaskedState`].
     pub inner_states: BTreeMap<String, OptState>,
 }
 
-/// Applies to each parameter the transformation with the label that
-/// `param_label` gives for its path and array (`optax.partition`, of old
-/// `optax.multi_transform`).
+/// Applies a transformation to each parameter, chosen by the label that `param_label` returns for
+/// its path and array (`optax.partition`, formerly `optax.multi_transform`).
 ///
 /// ```
 /// use ramie_optim::{GradientTransformation, adam, partition, sgd};
@@ -27,8 +26,7 @@ pub struct PartitionState {
 /// });
 /// ```
 ///
-/// The transformation's `init` and `update` panic if a parameter has a label
-/// without a transformation.
+/// `init` and `update` panic if a label has no transformation.
 pub fn partition<L: Into<String>, T: Into<GradientTransformation>>(
     transforms: impl IntoIterator<Item = (L, T)>,
     param_label: impl Fn(&str, &Array) -> String + Send + Sync + 'static,
@@ -75,7 +73,7 @@ pub fn partition<L: Into<String>, T: Into<GradientTransformation>>(
     )
 }
 
-/// [`partition`] by its former name (`optax.multi_transform`).
+/// Creates [`partition`] under its former name (`optax.multi_transform`).
 pub fn multi_transform<L: Into<String>, T: Into<GradientTransformation>>(
     transforms: impl IntoIterator<Item = (L, T)>,
     param_label: impl Fn(&str, &Array) -> String + Send + Sync + 'static,
@@ -101,8 +99,8 @@ fn check(
     }
 }
 
-/// `optimizer` for the parameters that `frozen` does not accept by path and
-/// array; the others get zero updates, and no place in its state.
+/// Applies `optimizer` to the parameters that `frozen` rejects. The parameters that `frozen`
+/// accepts by path and array get zero updates and take no memory in the state.
 ///
 /// ```
 /// use ramie_optim::{adam, selective_transform};
@@ -124,7 +122,7 @@ pub fn selective_transform(
 }
 
 impl PartitionState {
-    /// The state of the transformation with a label, if there is one.
+    /// Returns the state of the transformation with a label, or `None` if there is none.
     pub fn of(&self, label: &str) -> Option<&OptState> {
         let masked = self.inner_states.get(label)?.get::<MaskedState>()?;
         Some(&masked.inner_state)

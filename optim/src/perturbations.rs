@@ -1,21 +1,21 @@
-//! Functions made differentiable by noise (`optax.perturbations`).
+//! Functions made differentiable by random perturbations (`optax.perturbations`).
 
 use crate::tree;
 use ramie_core::random::{self, Key};
 use ramie_core::{Array, State, vmap};
 
-/// The noise of a perturbed function.
+/// The distribution of the noise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Noise {
-    /// Gumbel's distribution.
+    /// The Gumbel distribution.
     #[default]
     Gumbel,
-    /// The normal distribution.
+    /// The standard normal distribution.
     Normal,
 }
 
 impl Noise {
-    /// Draws in the shape and element type of an array.
+    /// Draws samples with the shape and dtype of an array.
     pub fn sample(self, key: &Key, like: &Array) -> Array {
         match self {
             Noise::Gumbel => random::gumbel(key, like.shape(), like.dtype()),
@@ -23,7 +23,7 @@ impl Noise {
         }
     }
 
-    /// The logarithm of the density, but for a constant.
+    /// Computes the logarithm of the density, up to a constant.
     pub fn log_prob(self, x: &Array) -> Array {
         match self {
             Noise::Gumbel => -x - (-x).exp(),
@@ -32,17 +32,17 @@ impl Noise {
     }
 }
 
-/// How [`make_perturbed_fun`] makes its estimate.
+/// The options of [`make_perturbed_fun`].
 #[derive(Clone, Debug)]
 pub struct Perturbation {
-    /// The number of perturbed values that are averaged.
+    /// Number of perturbed values to average.
     pub num_samples: usize,
-    /// The scale of the noise.
+    /// Scale of the noise.
     pub sigma: f64,
-    /// Its distribution.
+    /// Distribution of the noise.
     pub noise: Noise,
-    /// Takes the value at the arguments themselves off, which makes estimates
-    /// of derivatives vary less.
+    /// Whether to subtract the value at the unperturbed arguments, which reduces the variance of
+    /// the estimated derivatives.
     pub use_baseline: bool,
 }
 
@@ -57,9 +57,9 @@ impl Default for Perturbation {
     }
 }
 
-/// The mean of a function at perturbed arguments, whose derivatives of any
-/// order are estimates from values of the function alone, which need not be
-/// differentiable (`optax.perturbations.make_perturbed_fun`).
+/// Returns a function that computes the mean of `fun` at perturbed arguments. Its derivatives of
+/// any order are estimated from values of `fun` alone, which need not be differentiable
+/// (`optax.perturbations.make_perturbed_fun`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, State, grad, random};
@@ -85,7 +85,7 @@ pub fn make_perturbed_fun(
             let shifted = still(&tree::add_scale(x, options.sigma, &drawn));
             let drawn = x.zip(&shifted, |x, y| (y - x) / options.sigma);
             let weight = tree::sum(&drawn.map(|z| options.noise.log_prob(z)));
-            // Its value is 1, its derivative that of the logarithm.
+            // The value is 1; the derivative is that of the log-density.
             let weight = (&weight - weight.stop_gradient()).exp();
             let out = tree::scale(&weight, &fun(&shifted));
             match &baseline {

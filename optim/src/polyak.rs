@@ -4,33 +4,34 @@ use crate::options::options;
 use crate::{ExtraArgs, GradientTransformation, tree};
 use ramie_core::{Array, where_};
 
-/// What [`scale_by_polyak`] does where the objective is below `f_min`.
+/// The behavior of [`scale_by_polyak`] when the objective is below `f_min`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PolyakVariant {
-    /// It steps backwards.
+    /// The step goes uphill.
     #[default]
     Sps,
-    /// It makes no step.
+    /// The step is zero.
     SpsPlus,
 }
 
 options! {
-    /// Scales by `min((f - f_min) / (‖g‖² + eps), max_learning_rate)`, with the
-    /// value `f` of the objective.
+    /// Multiplies updates by `min((f - f_min) / (‖g‖² + eps), max_learning_rate)`, where `f` is
+    /// the value of the objective. The updates are zero if `‖g‖² + eps` is at most the `f32`
+    /// machine epsilon.
     ///
-    /// Its `update` panics if [`ExtraArgs::value`] is not given.
+    /// `update` panics if [`ExtraArgs::value`] is missing.
     ///
     /// Loizou et al., *Stochastic Polyak Step-size for SGD*, 2020; Garrigos et
     /// al., *Function Value Learning: Adaptive Learning Rates Based on the
     /// Polyak Stepsize*, 2023.
     scale_by_polyak() -> ScaleByPolyak {
-        /// A lower bound of the objective.
+        /// Sets the lower bound of the objective.
         f_min: num = 0.0,
-        /// The greatest step.
+        /// Sets the maximum step size.
         max_learning_rate: num = 1.0,
-        /// Added to the squared norm of the gradient.
+        /// Sets the constant added to the squared norm of the gradient.
         eps: num = 0.0,
-        /// What is done below `f_min`.
+        /// Sets the behavior when the objective is below `f_min`.
         variant: PolyakVariant = PolyakVariant::Sps,
     }
     |o| GradientTransformation::with_extra_args(

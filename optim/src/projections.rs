@@ -4,31 +4,30 @@ use crate::flatten::apart;
 use crate::{Hyperparam, tree};
 use ramie_core::{Array, IntoArray, State, concatenate, cond, where_};
 
-/// The nearest state without negative elements.
+/// Projects onto the states without negative elements.
 #[track_caller]
 pub fn projection_non_negative(x: &State) -> State {
     x.map(|a| a.relu())
 }
 
-/// The nearest state between two others.
+/// Projects onto the states between `lower` and `upper`.
 ///
 /// # Panics
-/// If the states have different paths.
+/// Panics if the states have different paths.
 #[track_caller]
 pub fn projection_box(x: &State, lower: &State, upper: &State) -> State {
     let above = x.zip(lower, |a, lo| a.maximum(lo));
     above.zip(upper, |a, hi| a.minimum(hi))
 }
 
-/// The nearest state with elements from 0 to `scale`.
+/// Projects onto the states whose elements are between 0 and `scale`.
 #[track_caller]
 pub fn projection_hypercube(x: &State, scale: impl Into<Hyperparam>) -> State {
     tree::clip(x, 0.0, scale)
 }
 
-/// The nearest vector without negative elements that sums up to 1. The choice
-/// of the elements that are not zero is held fixed in derivatives, as that of
-/// a maximum is.
+/// Projects a vector onto the vectors without negative elements whose sum is 1. Derivatives treat
+/// the set of nonzero elements as constant, like those of a maximum.
 pub(crate) fn unit_simplex(values: &Array) -> Array {
     let n = values.size();
     let fixed = values.stop_gradient();
@@ -46,7 +45,7 @@ pub(crate) fn unit_simplex(values: &Array) -> Array {
     where_(&support, values - shift, values.zeros_like())
 }
 
-/// The nearest state without negative elements whose sum is `scale`.
+/// Projects onto the states without negative elements whose sum is `scale`.
 ///
 /// ```no_run
 /// use ramie_core::{Array, State};
@@ -57,7 +56,7 @@ pub(crate) fn unit_simplex(values: &Array) -> Array {
 /// ```
 ///
 /// # Panics
-/// If the state has no arrays.
+/// Panics if the state has no arrays.
 #[track_caller]
 pub fn projection_simplex(x: &State, scale: impl Into<Hyperparam>) -> State {
     let scale = scale.into();
@@ -67,14 +66,14 @@ pub fn projection_simplex(x: &State, scale: impl Into<Hyperparam>) -> State {
     apart(&projected, x)
 }
 
-/// The nearest state whose magnitudes sum up to `scale`.
+/// Projects onto the states whose magnitudes sum to `scale`.
 #[track_caller]
 pub fn projection_l1_sphere(x: &State, scale: impl Into<Hyperparam>) -> State {
     let magnitudes = projection_simplex(&x.map(|a| a.abs()), scale);
     x.zip(&magnitudes, |a, m| a.sign() * m)
 }
 
-/// The nearest state whose magnitudes sum up to at most `scale`.
+/// Projects onto the states whose magnitudes sum to at most `scale`.
 #[track_caller]
 pub fn projection_l1_ball(x: &State, scale: impl Into<Hyperparam>) -> State {
     let scale = scale.into();
@@ -87,13 +86,13 @@ pub fn projection_l1_ball(x: &State, scale: impl Into<Hyperparam>) -> State {
     )
 }
 
-/// The nearest state of the norm `scale`.
+/// Projects onto the states with the norm `scale`.
 #[track_caller]
 pub fn projection_l2_sphere(x: &State, scale: impl Into<Hyperparam>) -> State {
     tree::scale(scale.into().into_array() / tree::norm(x), x)
 }
 
-/// The nearest state whose norm is at most `scale`.
+/// Projects onto the states with a norm of at most `scale`.
 #[track_caller]
 pub fn projection_l2_ball(x: &State, scale: impl Into<Hyperparam>) -> State {
     let scale = scale.into();
@@ -101,36 +100,36 @@ pub fn projection_l2_ball(x: &State, scale: impl Into<Hyperparam>) -> State {
     tree::scale((&scale).into_array() / squared.sqrt(), x)
 }
 
-/// The nearest state whose elements are from `-scale` to `scale`.
+/// Projects onto the states whose elements are between `-scale` and `scale`.
 #[track_caller]
 pub fn projection_linf_ball(x: &State, scale: impl Into<Hyperparam>) -> State {
     let scale = scale.into();
     tree::clip(x, scale.negative(), &scale)
 }
 
-/// The nearest multiple of `a`.
+/// Projects onto the multiples of `a`.
 ///
 /// # Panics
-/// If the states have different paths.
+/// Panics if the states have different paths.
 #[track_caller]
 pub fn projection_vector(x: &State, a: &State) -> State {
     tree::scale(tree::vdot(x, a) / tree::vdot(a, a), a)
 }
 
-/// The nearest state whose inner product with `a` is `b`.
+/// Projects onto the states whose inner product with `a` is `b`.
 ///
 /// # Panics
-/// If the states have different paths.
+/// Panics if the states have different paths.
 #[track_caller]
 pub fn projection_hyperplane(x: &State, a: &State, b: impl IntoArray) -> State {
     let scalar = (b.into_array() - tree::vdot(x, a)) / tree::vdot(a, a);
     tree::add_scale(x, scalar, a)
 }
 
-/// The nearest state whose inner product with `a` is at most `b`.
+/// Projects onto the states whose inner product with `a` is at most `b`.
 ///
 /// # Panics
-/// If the states have different paths.
+/// Panics if the states have different paths.
 #[track_caller]
 pub fn projection_halfspace(x: &State, a: &State, b: impl IntoArray) -> State {
     let scalar = (b.into_array() - tree::vdot(x, a)) / tree::vdot(a, a);

@@ -1,4 +1,4 @@
-//! Rescaling by the size of past updates: their squares' sum, mean or variance.
+//! Rescaling by the magnitude of past updates: the sum, mean or variance of their squares.
 
 use crate::moments::{corrected, update_moment, update_moment_per_elem_norm};
 use crate::numerics::{count_zero, safe_increment};
@@ -10,19 +10,19 @@ use ramie_derive::Tree;
 /// The state of [`scale_by_rss`].
 #[derive(Tree)]
 pub struct ScaleByRssState {
-    /// The sum of the squares of all updates.
+    /// Sum of the squares of all updates.
     pub sum_of_squares: State,
 }
 
 options! {
-    /// Divides by the root of the sum of all squares so far.
+    /// Divides by the root of the sum of all squared updates so far.
     ///
     /// Duchi et al., *Adaptive Subgradient Methods for Online Learning and
     /// Stochastic Optimization*, 2011.
     scale_by_rss() -> ScaleByRss {
-        /// Where the sum begins.
+        /// Sets the initial value of the sum.
         initial_accumulator_value: num = 0.1,
-        /// Added inside the square root.
+        /// Sets the constant added inside the square root.
         eps: num = 1e-7,
     }
     |o| {
@@ -52,26 +52,26 @@ pub struct ScaleByRmsState {
 /// The state of [`scale_by_rms`] with bias correction.
 #[derive(Tree)]
 pub struct ScaleByRmsWithCountState {
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
     /// Decaying mean of squares.
     pub nu: State,
 }
 
 options! {
-    /// Divides by the root of a decaying mean of squares.
+    /// Divides by the root of a decaying mean of squared updates.
     ///
     /// Tieleman and Hinton, *Lecture 6.5: RMSProp*, 2012.
     scale_by_rms() -> ScaleByRms {
-        /// Decay of the mean of squares.
+        /// Sets the decay rate of the mean of squares.
         decay: num = 0.9,
-        /// Added to the denominator.
+        /// Sets the constant added to the denominator.
         eps: num = 1e-8,
-        /// Where the mean begins.
+        /// Sets the initial value of the mean.
         initial_scale: num = 0.0,
-        /// Whether `eps` is added inside the square root.
+        /// Sets whether `eps` is added inside the square root.
         eps_in_sqrt: toggle = true,
-        /// Whether the mean is corrected for where it began.
+        /// Sets whether the mean is bias-corrected.
         bias_correction: toggle = false,
     }
     |o| {
@@ -102,7 +102,7 @@ options! {
 }
 
 impl ScaleByRms {
-    /// The new updates and mean.
+    /// Returns the new updates and the new mean of squares.
     fn step(&self, updates: &State, nu: &State, count: Option<&Array>) -> (State, State) {
         let nu = update_moment_per_elem_norm(updates, nu, &self.decay, 2);
         let nu_hat = corrected(&nu, &self.decay, count);
@@ -110,8 +110,7 @@ impl ScaleByRms {
     }
 }
 
-/// The updates over the root of these squares, to which `eps` is added inside
-/// the root or outside.
+/// Divides the updates by the root of `squares`, with `eps` added inside or outside the root.
 fn over_root(updates: &State, squares: &State, eps: &Hyperparam, eps_in_sqrt: bool) -> State {
     squares.zip(updates, |s, g| match eps_in_sqrt {
         true => (s + eps).rsqrt() * g,
@@ -122,7 +121,7 @@ fn over_root(updates: &State, squares: &State, eps: &Hyperparam, eps_in_sqrt: bo
 /// The state of [`scale_by_stddev`].
 #[derive(Tree)]
 pub struct ScaleByRStdDevState {
-    /// Decaying mean.
+    /// Decaying mean of the updates.
     pub mu: State,
     /// Decaying mean of squares.
     pub nu: State,
@@ -131,9 +130,9 @@ pub struct ScaleByRStdDevState {
 /// The state of [`scale_by_stddev`] with bias correction.
 #[derive(Tree)]
 pub struct ScaleByRStdDevWithCountState {
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
-    /// Decaying mean.
+    /// Decaying mean of the updates.
     pub mu: State,
     /// Decaying mean of squares.
     pub nu: State,
@@ -144,15 +143,15 @@ options! {
     ///
     /// Graves, *Generating Sequences With Recurrent Neural Networks*, 2013.
     scale_by_stddev() -> ScaleByStddev {
-        /// Decay of both means.
+        /// Sets the decay rate of both means.
         decay: num = 0.9,
-        /// Added to the denominator.
+        /// Sets the constant added to the denominator.
         eps: num = 1e-8,
-        /// Where the mean of squares begins.
+        /// Sets the initial value of the mean of squares.
         initial_scale: num = 0.0,
-        /// Whether `eps` is added inside the square root.
+        /// Sets whether `eps` is added inside the square root.
         eps_in_sqrt: toggle = true,
-        /// Whether the means are corrected for where they began.
+        /// Sets whether the means are bias-corrected.
         bias_correction: toggle = false,
     }
     |o| {
@@ -187,7 +186,7 @@ options! {
 }
 
 impl ScaleByStddev {
-    /// The new updates and means.
+    /// Returns the new updates and the new means.
     fn step(
         &self,
         updates: &State,
@@ -215,14 +214,14 @@ pub struct ScaleByAdaDeltaState {
 }
 
 options! {
-    /// Divides by the root mean square of gradients and multiplies by that of
-    /// updates, so that units agree.
+    /// Divides by the root mean square of the gradients and multiplies by that of the updates, so
+    /// that the units match.
     ///
     /// Zeiler, *Adadelta: An Adaptive Learning Rate Method*, 2012.
     scale_by_adadelta() -> ScaleByAdadelta {
-        /// Decay of both means.
+        /// Sets the decay rate of both means.
         rho: num = 0.9,
-        /// Added inside the square roots.
+        /// Sets the constant added inside the square roots.
         eps: num = 1e-6,
     }
     |o| GradientTransformation::new(

@@ -8,26 +8,27 @@ use ramie_derive::Tree;
 /// The state of [`scale_by_rprop`].
 #[derive(Tree)]
 pub struct ScaleByRpropState {
-    /// The step of each element.
+    /// Step size of each element.
     pub step_sizes: State,
-    /// The updates of the step before, zero where the sign changed.
+    /// Updates of the previous step, zero where the sign changed.
     pub prev_updates: State,
 }
 
 options! {
-    /// Steps by the sign of the gradient, for each element of a size that
-    /// grows while the sign stays and shrinks when it changes.
+    /// Steps by the sign of the gradient. Each element has its own step size, which grows while
+    /// the sign stays the same and shrinks when it changes.
     ///
     /// Riedmiller and Braun, *A direct adaptive method for faster
     /// backpropagation learning: the RPROP algorithm*, 1993.
     scale_by_rprop(learning_rate: num) -> ScaleByRprop {
-        /// Multiplies a step when the sign changes.
+        /// Sets the factor that multiplies the step size when the sign of the gradient changes.
         eta_minus: num = 0.5,
-        /// Multiplies a step while the sign stays.
+        /// Sets the factor that multiplies the step size while the sign of the gradient stays the
+        /// same.
         eta_plus: num = 1.2,
-        /// The least step.
+        /// Sets the minimum step size of an element.
         min_step_size: num = 1e-6,
-        /// The greatest step.
+        /// Sets the maximum step size of an element.
         max_step_size: num = 50.0,
     }
     |o| {
@@ -47,8 +48,7 @@ options! {
                 let signed = updates.zip(&step_sizes, |g, step| step * g.sign());
                 let kept = |x: &State| agrees.zip(x, |s, x| where_(&s.lt(0.0), x.zeros_like(), x));
                 let prev_updates = kept(&signed);
-                // The step of the update before is made now, unless the sign
-                // has changed.
+                // The step of the previous update is made now, unless the sign has changed.
                 (kept(&state.prev_updates), ScaleByRpropState { step_sizes, prev_updates })
             },
         )

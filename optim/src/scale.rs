@@ -16,7 +16,7 @@ pub fn scale(step_size: impl Into<Hyperparam>) -> GradientTransformation {
 /// The state of [`scale_by_schedule`].
 #[derive(Tree)]
 pub struct ScaleByScheduleState {
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
 }
 
@@ -36,13 +36,13 @@ pub fn scale_by_schedule(step_size: impl Into<Schedule>) -> GradientTransformati
     )
 }
 
-/// Multiplies updates by the negative learning rate, the last step of a
-/// minimizer: a constant, or a schedule with a count of its own.
+/// Multiplies updates by the negative learning rate, a constant or a schedule with its own count.
+/// It is the last transformation of a minimizer.
 pub fn scale_by_learning_rate(learning_rate: impl Into<Schedule>) -> GradientTransformation {
     scale_by_rate(learning_rate.into(), true)
 }
 
-/// A constant, or a schedule with a count of its own; `flip` negates it.
+/// Multiplies updates by a constant or a schedule with its own count; `flip` negates it.
 pub(crate) fn scale_by_rate(schedule: Schedule, flip: bool) -> GradientTransformation {
     match schedule.as_hyperparam() {
         Some(rate) if flip => scale(rate.negative()),
@@ -60,10 +60,10 @@ pub fn scale_by_sign() -> GradientTransformation {
     GradientTransformation::stateless(|updates, _| updates.map(|u| u.sign()))
 }
 
-/// Multiplies each array's update by the norm of its parameter, at least
-/// `min_scale`.
+/// Multiplies the update of each array by the norm of its parameter, or by `min_scale` if the
+/// norm is smaller.
 ///
-/// Its `update` panics if it is not given the parameters.
+/// `update` panics if `params` is `None`.
 pub fn scale_by_param_block_norm(min_scale: impl Into<Hyperparam>) -> GradientTransformation {
     let min_scale = min_scale.into();
     GradientTransformation::stateless(move |updates, params| {
@@ -72,10 +72,10 @@ pub fn scale_by_param_block_norm(min_scale: impl Into<Hyperparam>) -> GradientTr
     })
 }
 
-/// Multiplies each array's update by the root mean square of its parameter, at
-/// least `min_scale`.
+/// Multiplies the update of each array by the root mean square of its parameter, or by
+/// `min_scale` if that is smaller.
 ///
-/// Its `update` panics if it is not given the parameters.
+/// `update` panics if `params` is `None`.
 pub fn scale_by_param_block_rms(min_scale: impl Into<Hyperparam>) -> GradientTransformation {
     let min_scale = min_scale.into();
     GradientTransformation::stateless(move |updates, params| {
@@ -85,19 +85,19 @@ pub fn scale_by_param_block_rms(min_scale: impl Into<Hyperparam>) -> GradientTra
 }
 
 options! {
-    /// Scales each array's update to the norm of its parameter: by
-    /// `trust_coefficient · ‖p‖ / (‖u‖ + eps)`, and not at all where one of the
-    /// norms is zero.
+    /// Multiplies the update of each array by the trust ratio
+    /// `trust_coefficient · ‖p‖ / (‖u‖ + eps)`. If either norm is zero, the update does not
+    /// change.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// You et al., *Large Batch Optimization for Deep Learning*, 2019.
     scale_by_trust_ratio() -> ScaleByTrustRatio {
-        /// The least norm that counts.
+        /// Sets the lower bound of the norms. Smaller norms are replaced by it.
         min_norm: num = 0.0,
-        /// Multiplies the ratio.
+        /// Sets the factor that multiplies the ratio.
         trust_coefficient: num = 1.0,
-        /// Added to the norm of the update.
+        /// Sets the constant added to the norm of the update.
         eps: num = 0.0,
     }
     |o| GradientTransformation::stateless(move |updates, params| {
@@ -112,11 +112,11 @@ options! {
 }
 
 options! {
-    /// Divides all updates by their norm together, `(‖u‖ + eps) / scale_factor`.
+    /// Divides all updates by `(‖u‖ + eps) / scale_factor`, where `‖u‖` is their global norm.
     normalize_by_update_norm() -> NormalizeByUpdateNorm {
-        /// The norm that updates then have.
+        /// Sets the norm of the updates after normalization.
         scale_factor: num = 1.0,
-        /// Added to the norm.
+        /// Sets the constant added to the norm.
         eps: num = 1e-6,
     }
     |o| GradientTransformation::stateless(move |updates, _| {
@@ -125,8 +125,7 @@ options! {
     })
 }
 
-/// Subtracts the mean over all axes but the first from arrays of two axes or
-/// more.
+/// Subtracts the mean over all axes but the first from arrays with two or more axes.
 ///
 /// Yong et al., *Gradient Centralization*, 2020.
 pub fn centralize() -> GradientTransformation {

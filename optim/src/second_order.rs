@@ -2,19 +2,19 @@
 
 use ramie_core::{Array, State, grad, tree, vmap};
 
-/// The product of a loss's second derivatives with `v`, which has the structure
-/// of the parameters (`optax.second_order.hvp`): [`ramie_core::hvp`] of states.
+/// Computes the product of the Hessian of a loss with `v`, which has the structure of the
+/// parameters (`optax.second_order.hvp`). It is [`ramie_core::hvp`] for states.
 ///
 /// # Panics
-/// If the loss is not a scalar, or `v` has other paths or types than `params`.
+/// Panics if the loss is not a scalar, or if `v` has other paths, shapes or dtypes than `params`.
 #[track_caller]
 pub fn hvp(loss: impl Fn(State) -> Array + Send + Sync, v: &State, params: &State) -> State {
     ramie_core::hvp(loss, params.clone(), v.clone())
 }
 
-/// The diagonal of a loss's matrix of second derivatives, in the structure of
-/// the parameters (`optax.second_order.hessian_diag`, which has it as one
-/// vector). It takes as many products as there are parameters.
+/// Computes the diagonal of the Hessian of a loss, in the structure of the parameters
+/// (`optax.second_order.hessian_diag` returns one vector instead). The cost is one Hessian-vector
+/// product for each element of the parameters.
 ///
 /// ```no_run
 /// use ramie_core::{Array, State};
@@ -26,7 +26,7 @@ pub fn hvp(loss: impl Fn(State) -> Array + Send + Sync, v: &State, params: &Stat
 /// ```
 ///
 /// # Panics
-/// If the loss is not a scalar.
+/// Panics if the loss is not a scalar.
 #[track_caller]
 pub fn hessian_diag(loss: impl Fn(State) -> Array + Send + Sync, params: &State) -> State {
     let (flat, restore) = tree::ravel(params);
@@ -38,12 +38,12 @@ pub fn hessian_diag(loss: impl Fn(State) -> Array + Send + Sync, params: &State)
     restore(&vmap(element)(directions))
 }
 
-/// The squares of a loss's gradients: the diagonal of the observed Fisher
-/// information, for the negative logarithm of a likelihood, in the structure
-/// of the parameters (`optax.second_order.fisher_diag`).
+/// Computes the squares of the gradients of a loss, in the structure of the parameters
+/// (`optax.second_order.fisher_diag`). For a negative log-likelihood, they are the diagonal of
+/// the observed Fisher information.
 ///
 /// # Panics
-/// If the loss is not a scalar.
+/// Panics if the loss is not a scalar.
 #[track_caller]
 pub fn fisher_diag(
     negative_log_likelihood: impl Fn(State) -> Array + Send + Sync,

@@ -1,5 +1,4 @@
-//! Second moments in memory that grows with the axes of an array, not with its
-//! elements.
+//! Second moments whose memory grows with the lengths of an array's axes, not with its size.
 
 use crate::moments::update_moment;
 use crate::options::options;
@@ -10,24 +9,24 @@ use ramie_derive::Tree;
 /// The state of [`scale_by_sm3`].
 #[derive(Tree)]
 pub struct ScaleBySm3State {
-    /// For each axis of each array, as `path.axis`, the greatest sums of
-    /// squares along it.
+    /// For each axis of each array, at the path `path.axis`, the maximum of the sums of squares
+    /// over the other axes.
     pub mu: State,
-    /// Decaying mean of the updates made.
+    /// Decaying mean of the updates that were returned.
     pub nu: State,
 }
 
 options! {
-    /// Divides by the root of sums of squares, of which only the greatest along
-    /// each axis is kept.
+    /// Divides by the root of sums of squares, of which only the maxima along each axis are
+    /// stored.
     ///
     /// Anil et al., *Memory-Efficient Adaptive Optimization*, 2019.
     scale_by_sm3() -> ScaleBySm3 {
-        /// Decay of the mean of updates.
+        /// Sets the decay rate of the mean of updates.
         b1: num = 0.9,
-        /// Decay of the sums of squares; 1 for none.
+        /// Sets the decay rate of the sums of squares. 1 means no decay.
         b2: num = 1.0,
-        /// Added inside the square root.
+        /// Sets the constant added inside the square root.
         eps: num = 1e-8,
     }
     |o| GradientTransformation::new(
@@ -65,7 +64,7 @@ options! {
     )
 }
 
-/// An array for each axis of each array of a state.
+/// Computes one array for each axis of each array of a state.
 #[track_caller]
 fn per_axis(x: &State, f: impl Fn(&Array, usize) -> Array) -> State {
     let mut out = State::new();

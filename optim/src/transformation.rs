@@ -1,4 +1,4 @@
-//! `GradientTransformation`: an `init` and an `update` function, and the state
+//! `GradientTransformation`: an `init` function, an `update` function, and the state that passes
 //! between them.
 
 use crate::ExtraArgs;
@@ -17,27 +17,25 @@ type Init = dyn Fn(&State) -> OptState + Send + Sync;
 type Update =
     dyn Fn(State, OptState, Option<&State>, &ExtraArgs<'_>) -> (State, OptState) + Send + Sync;
 
-/// Turns gradients into updates of the parameters, with a state of its own
-/// between steps (Optax's type of the same name).
+/// A pair of functions that turns gradients into updates of the parameters and keeps a state
+/// between steps (`optax.GradientTransformation`).
 ///
-/// Transformations are composed by [`chain`](crate::chain). As a part of a
-/// tree a transformation is fixed: a compiled function is compiled for this
-/// very transformation and its clones.
+/// Use [`chain`](crate::chain) to compose transformations. In a tree, a transformation is a fixed
+/// value: a compiled function is compiled for this transformation and its clones only.
 #[derive(Clone)]
 pub struct GradientTransformation {
-    /// Tells transformations apart; clones do the same and share it.
+    /// Identifies the transformation. Clones behave the same and share the id.
     id: u64,
     init: Arc<Init>,
     update: Arc<Update>,
 }
 
 impl GradientTransformation {
-    /// A transformation from its two functions, which share the type of the
-    /// state between steps.
+    /// Creates a transformation from its two functions, which share a state type.
     ///
-    /// `init` makes the first state from the parameters. `update` takes the
-    /// updates so far (at first the gradients), the state and the parameters,
-    /// where the caller gives them, and returns the new updates and state.
+    /// `init` creates the initial state from the parameters. `update` receives the incoming
+    /// updates (initially the gradients), the state, and the parameters if the caller passes
+    /// them, and returns the new updates and state.
     ///
     /// ```
     /// use ramie_core::State;
@@ -56,8 +54,8 @@ impl GradientTransformation {
         })
     }
 
-    /// A transformation whose `update` also takes what the caller gave to
-    /// [`update_with`](GradientTransformation::update_with)
+    /// Creates a transformation whose `update` also receives the extra arguments that the caller
+    /// passes to [`update_with`](GradientTransformation::update_with)
     /// (`GradientTransformationExtraArgs`).
     ///
     /// ```
@@ -86,7 +84,7 @@ impl GradientTransformation {
         }
     }
 
-    /// A transformation without state.
+    /// Creates a transformation without state.
     pub fn stateless(
         update: impl Fn(State, Option<&State>) -> State + Send + Sync + 'static,
     ) -> GradientTransformation {
@@ -96,10 +94,10 @@ impl GradientTransformation {
         )
     }
 
-    /// A transformation without state, for each array by itself: of its update
-    /// and its parameter.
+    /// Creates a transformation without state that maps each array of the updates and its
+    /// parameter to the new update.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// ```
     /// use ramie_core::Array;
@@ -114,19 +112,18 @@ impl GradientTransformation {
         })
     }
 
-    /// The state before the first step.
+    /// Returns the state before the first step.
     #[track_caller]
     pub fn init(&self, params: &State) -> OptState {
         let at = Location::caller();
         within("init", at, || (self.init)(params))
     }
 
-    /// The updates for gradients, and the state for the next step.
+    /// Returns the updates for the gradients and the state for the next step.
     ///
     /// # Panics
-    /// If the state is that of another transformation, the gradients do not
-    /// have the paths that `init` saw, or the transformation needs `params`
-    /// and they are `None`.
+    /// Panics if the state belongs to another transformation, if the gradients do not have the
+    /// paths that `init` saw, or if the transformation needs `params` and they are `None`.
     #[track_caller]
     pub fn update(
         &self,
@@ -137,12 +134,12 @@ impl GradientTransformation {
         self.update_with(updates, state, params, &ExtraArgs::new())
     }
 
-    /// [`update`](GradientTransformation::update) with what some
-    /// transformations need besides.
+    /// Computes an [`update`](GradientTransformation::update) with the extra arguments that some
+    /// transformations need.
     ///
     /// # Panics
-    /// As `update` does, and if the transformation needs an extra argument that
-    /// is not given.
+    /// Panics in the same cases as `update`, and if the transformation needs an extra argument
+    /// that is missing.
     #[track_caller]
     pub fn update_with(
         &self,
@@ -176,26 +173,26 @@ impl Hash for GradientTransformation {
 }
 ramie_core::fixed_tree!(GradientTransformation);
 
-/// The state of a [`GradientTransformation`], its type forgotten.
+/// The type-erased state of a [`GradientTransformation`].
 pub struct OptState(Box<dyn AnyTree>);
 
 impl OptState {
-    /// A state of some type.
+    /// Creates a type-erased state.
     pub fn new<S: Tree>(state: S) -> OptState {
         OptState(Box::new(state))
     }
 
-    /// The state, if it has the type `S`.
+    /// Returns the state if it has the type `S`.
     pub fn get<S: Tree>(&self) -> Option<&S> {
         (*self.0).as_any().downcast_ref()
     }
 
-    /// The state to change, if it has the type `S`.
+    /// Returns the state mutably if it has the type `S`.
     pub fn get_mut<S: Tree>(&mut self) -> Option<&mut S> {
         (*self.0).as_any_mut().downcast_mut()
     }
 
-    /// Whether the state has no arrays.
+    /// Returns whether the state has no arrays.
     pub fn is_empty(&self) -> bool {
         ramie_core::tree::leaves(self).is_empty()
     }
@@ -214,7 +211,7 @@ impl OptState {
     }
 }
 
-/// A [`Tree`] behind a pointer.
+/// An object-safe [`Tree`].
 trait AnyTree: Send + Sync {
     fn walk(&self, visitor: &mut dyn Visitor);
     fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array));
@@ -279,12 +276,12 @@ impl fmt::Debug for OptState {
     }
 }
 
-/// The transformation that returns the updates as they are.
+/// Creates the transformation that returns the updates unchanged.
 pub fn identity() -> GradientTransformation {
     GradientTransformation::stateless(|updates, _| updates)
 }
 
-/// The transformation that makes all updates zero.
+/// Creates the transformation that sets all updates to zero.
 pub fn set_to_zero() -> GradientTransformation {
     GradientTransformation::stateless(|updates, _| updates.zeros_like())
 }

@@ -1,4 +1,4 @@
-//! Arithmetic on whole states, and arrays found in them by name (`optax.tree`).
+//! Arithmetic on whole states, and lookup of arrays by name (`optax.tree`).
 
 mod lookup;
 
@@ -17,7 +17,7 @@ macro_rules! pointwise {
         $(#[$doc])*
         ///
         /// # Panics
-        /// If the states have different paths, or shapes that do not broadcast.
+        /// Panics if the states have different paths, or shapes that do not broadcast.
         #[track_caller]
         pub fn $f(x: &State, y: &State) -> State {
             x.zip(y, |$a, $b| $body)
@@ -26,36 +26,36 @@ macro_rules! pointwise {
 }
 
 pointwise! {
-    /// `x + y`.
+    /// Computes `x + y`.
     add |a, b| a + b;
-    /// `x - y`.
+    /// Computes `x - y`.
     sub |a, b| a - b;
-    /// `x · y`.
+    /// Computes `x · y`.
     mul |a, b| a * b;
-    /// `x / y`.
+    /// Computes `x / y`.
     div |a, b| a / b;
-    /// `x` in the element types of `y`.
+    /// Casts the arrays of `x` to the dtypes of those of `y`.
     cast_like |a, b| a.astype(b.dtype());
 }
 
-/// A number times a state.
+/// Multiplies a state by a number.
 #[track_caller]
 pub fn scale(scalar: impl Into<Hyperparam>, x: &State) -> State {
     let scalar = scalar.into();
     x.map(|a| a * &scalar)
 }
 
-/// `x + scalar · y`.
+/// Computes `x + scalar · y`.
 ///
 /// # Panics
-/// If the states have different paths.
+/// Panics if the states have different paths.
 #[track_caller]
 pub fn add_scale(x: &State, scalar: impl Into<Hyperparam>, y: &State) -> State {
     let scalar = scalar.into();
     x.zip(y, |a, b| a + b * &scalar)
 }
 
-/// The square of an array's elements, real for complex ones.
+/// Computes the square of the magnitude of each element, which is real for complex numbers.
 #[track_caller]
 pub(crate) fn abs_sq(x: &Array) -> Array {
     if x.dtype().is_complex() {
@@ -65,7 +65,7 @@ pub(crate) fn abs_sq(x: &Array) -> Array {
     }
 }
 
-/// The Euclidean norm of all arrays together, 0-d; of none it is 0.
+/// Computes the Euclidean norm of all arrays together, 0-d. It is 0 for an empty state.
 ///
 /// ```no_run
 /// use ramie_core::{Array, State};
@@ -78,31 +78,31 @@ pub fn norm(x: &State) -> Array {
     squared_norm(x).sqrt()
 }
 
-/// The square of [`norm`].
+/// Computes the square of [`norm`].
 #[track_caller]
 pub fn squared_norm(x: &State) -> Array {
     added(x.arrays().iter().map(|a| abs_sq(a).sum()))
 }
 
-/// The sum of all magnitudes, 0-d.
+/// Computes the sum of the magnitudes of all elements, 0-d.
 #[track_caller]
 pub fn l1_norm(x: &State) -> Array {
     added(x.arrays().iter().map(|a| a.abs().sum()))
 }
 
-/// The greatest magnitude, 0-d.
+/// Computes the largest magnitude of all elements, 0-d.
 ///
 /// # Panics
-/// If the state has no elements.
+/// Panics if the state has no elements.
 #[track_caller]
 pub fn max_norm(x: &State) -> Array {
     max(&x.map(|a| a.abs()))
 }
 
-/// The inner product of all arrays together, those of `x` conjugated: 0-d.
+/// Computes the inner product of all arrays together, 0-d. The arrays of `x` are conjugated.
 ///
 /// # Panics
-/// If the states have different paths.
+/// Panics if the states have different paths or shapes.
 #[track_caller]
 pub fn vdot(x: &State, y: &State) -> Array {
     let products = x.zip(y, |a, b| {
@@ -117,7 +117,7 @@ pub fn vdot(x: &State, y: &State) -> Array {
     sum(&products)
 }
 
-/// The conjugates of complex numbers; real ones as they are.
+/// Returns the conjugates of complex numbers, and real numbers unchanged.
 #[track_caller]
 pub(crate) fn conj_of(x: &Array) -> Array {
     if x.dtype().is_complex() {
@@ -127,7 +127,7 @@ pub(crate) fn conj_of(x: &Array) -> Array {
     }
 }
 
-/// The sum of all elements, 0-d; of none it is 0.
+/// Computes the sum of all elements, 0-d. It is 0 for an empty state.
 #[track_caller]
 pub fn sum(x: &State) -> Array {
     added(x.arrays().iter().map(|a| a.sum()))
@@ -139,19 +139,19 @@ fn added(sums: impl Iterator<Item = Array>) -> Array {
         .unwrap_or_else(|| Array::scalar(0.0, DType::F32))
 }
 
-/// The greatest element, 0-d.
+/// Computes the largest element, 0-d.
 ///
 /// # Panics
-/// If the state has no elements.
+/// Panics if the state has no elements.
 #[track_caller]
 pub fn max(x: &State) -> Array {
     extreme("max", x, |a| a.max(), |a, b| a.maximum(b))
 }
 
-/// The least element, 0-d.
+/// Computes the smallest element, 0-d.
 ///
 /// # Panics
-/// If the state has no elements.
+/// Panics if the state has no elements.
 #[track_caller]
 pub fn min(x: &State) -> Array {
     extreme("min", x, |a| a.min(), |a, b| a.minimum(b))
@@ -171,25 +171,24 @@ fn extreme(
     }
 }
 
-/// How many elements the arrays have together.
+/// Returns the total number of elements.
 pub fn size(x: &State) -> usize {
     x.arrays().iter().map(Array::size).sum()
 }
 
-/// Zeros in the place of every array, in `dtype` or the arrays' own types.
+/// Creates a state of zeros, with `dtype` or the dtypes of the arrays.
 #[track_caller]
 pub fn zeros_like(x: &State, dtype: Option<DType>) -> State {
     cast(&x.zeros_like(), dtype)
 }
 
-/// Ones in the place of every array, in `dtype` or the arrays' own types.
+/// Creates a state of ones, with `dtype` or the dtypes of the arrays.
 #[track_caller]
 pub fn ones_like(x: &State, dtype: Option<DType>) -> State {
     full_like(x, 1.0, dtype)
 }
 
-/// One number in the place of every element, in `dtype` or the arrays' own
-/// types.
+/// Creates a state filled with one number, with `dtype` or the dtypes of the arrays.
 #[track_caller]
 pub fn full_like(x: &State, value: impl Into<Hyperparam>, dtype: Option<DType>) -> State {
     let value = value.into();
@@ -203,7 +202,7 @@ pub fn full_like(x: &State, value: impl Into<Hyperparam>, dtype: Option<DType>) 
     cast(&filled, dtype)
 }
 
-/// The state with every floating-point array in `dtype`, if there is one.
+/// Casts every floating-point array to `dtype`. `None` changes nothing.
 #[track_caller]
 pub fn cast(x: &State, dtype: Option<DType>) -> State {
     match dtype {
@@ -212,11 +211,11 @@ pub fn cast(x: &State, dtype: Option<DType>) -> State {
     }
 }
 
-/// The element type of all arrays, `f32` for none (`optax.tree.dtype`). Where
-/// they differ, see [`lowest_dtype`] and its like.
+/// Returns the common dtype of all arrays, `f32` for an empty state (`optax.tree.dtype`). For
+/// mixed dtypes, use [`lowest_dtype`] and similar functions.
 ///
 /// # Panics
-/// If they differ.
+/// Panics if the dtypes differ.
 #[track_caller]
 pub fn dtype(x: &State) -> DType {
     let mut dtypes = x.iter().map(|(path, a)| (path, a.dtype()));
@@ -232,7 +231,7 @@ pub fn dtype(x: &State) -> DType {
     dtype
 }
 
-/// The element type to which those of all arrays promote
+/// Returns the dtype to which the dtypes of all arrays promote, `f32` for an empty state
 /// (`optax.tree.dtype(x, "promote")`).
 #[track_caller]
 pub fn promoted_dtype(x: &State) -> DType {
@@ -242,13 +241,13 @@ pub fn promoted_dtype(x: &State) -> DType {
         .unwrap_or(DType::F32)
 }
 
-/// The narrowest of the arrays' element types, `f32` for none
+/// Returns the narrowest dtype of the arrays, `f32` for an empty state
 /// (`optax.tree.dtype(x, "lowest")`).
 pub fn lowest_dtype(x: &State) -> DType {
     first_dtype(x, |a, b| a.bits() < b.bits())
 }
 
-/// The widest of the arrays' element types, `f32` for none
+/// Returns the widest dtype of the arrays, `f32` for an empty state
 /// (`optax.tree.dtype(x, "highest")`).
 pub fn highest_dtype(x: &State) -> DType {
     first_dtype(x, |a, b| a.bits() > b.bits())
@@ -261,32 +260,32 @@ fn first_dtype(x: &State, before: impl Fn(DType, DType) -> bool) -> DType {
         .unwrap_or(DType::F32)
 }
 
-/// `x` where the condition holds, else `y`.
+/// Returns the elements of `x` where the condition is true, otherwise those of `y`.
 ///
 /// # Panics
-/// If the states have different paths.
+/// Panics if the states have different paths.
 #[track_caller]
 pub fn where_state(condition: &Array, x: &State, y: &State) -> State {
     x.zip(y, |a, b| where_(condition, a, b))
 }
 
-/// All elements limited to an interval.
+/// Clips all elements to an interval.
 #[track_caller]
 pub fn clip(x: &State, lo: impl Into<Hyperparam>, hi: impl Into<Hyperparam>) -> State {
     let (lo, hi) = (lo.into(), hi.into());
     x.map(|a| a.clip(&lo, &hi))
 }
 
-/// Whether all elements are close: `|x - y| ≤ atol + rtol · |y|`, 0-d `bool`.
+/// Returns whether all elements are close: `|x - y| ≤ atol + rtol · |y|`, 0-d `bool`.
 ///
 /// # Panics
-/// If the states have different paths.
+/// Panics if the states have different paths.
 #[track_caller]
 pub fn allclose(x: &State, y: &State, rtol: f64, atol: f64) -> Array {
     all(&x.zip(y, |a, b| a.allclose_within(b, rtol, atol)))
 }
 
-/// Whether all truth values, one 0-d `bool` at each path, are true.
+/// Returns whether all booleans, one 0-d `bool` at each path, are true.
 #[track_caller]
 pub(crate) fn all(x: &State) -> Array {
     let values = x.arrays().iter().cloned();
@@ -295,7 +294,7 @@ pub(crate) fn all(x: &State) -> Array {
         .unwrap_or_else(|| Array::scalar(true, DType::Bool))
 }
 
-/// The real parts.
+/// Returns the real parts.
 #[track_caller]
 pub fn real(x: &State) -> State {
     x.map(|a| {
@@ -307,24 +306,23 @@ pub fn real(x: &State) -> State {
     })
 }
 
-/// The conjugates.
+/// Returns the complex conjugates.
 #[track_caller]
 pub fn conj(x: &State) -> State {
     x.map(conj_of)
 }
 
-/// Keys by the arrays' paths, dealt in the order of Optax, which sorts the names
-/// of a dictionary at each level.
+/// Assigns keys to the paths of the arrays in the order of Optax, which sorts the names of a
+/// dictionary at each level.
 pub(crate) fn dealt(keys: Vec<Key>, x: &State) -> BTreeMap<String, Key> {
     let mut paths: Vec<&str> = x.paths().collect();
     paths.sort_by(|a, b| a.split('.').cmp(b.split('.')));
     paths.into_iter().map(str::to_owned).zip(keys).collect()
 }
 
-/// Random arrays in the place of all arrays: `sampler` draws each of them with
-/// a key of its own (`optax.tree.random_like`). Keys are dealt in the order of
-/// the sorted paths, so that the numbers are those of Optax for parameters in
-/// dictionaries.
+/// Draws a random array for each array of `x`: `sampler` draws each of them with its own key
+/// (`optax.tree.random_like`). Keys are assigned in the order of the sorted paths, so that the
+/// numbers match Optax for parameters in dictionaries.
 ///
 /// ```no_run
 /// use ramie_core::{Array, State, random};
@@ -340,7 +338,7 @@ pub fn random_like(key: &Key, x: &State, sampler: impl Fn(&Key, &Array) -> Array
     x.map_with_path(|path, a| sampler(&keys[path], a))
 }
 
-/// A key for each array, by its path, dealt in the order of the sorted paths
+/// Returns one key for each array, by its path, assigned in the order of the sorted paths
 /// (`optax.tree.split_key_like`).
 #[track_caller]
 pub fn split_key_like(key: &Key, x: &State) -> BTreeMap<String, Key> {

@@ -1,22 +1,22 @@
-//! From updates to parameters.
+//! Application of updates to parameters.
 
 use crate::Hyperparam;
 use ramie_core::{Array, IntoArray, State, cond};
 
-/// Parameters plus updates, in the parameters' element types.
+/// Adds the updates to the parameters and casts the sums to the dtypes of the parameters.
 ///
 /// # Panics
-/// If the states have different paths.
+/// Panics if the states have different paths.
 #[track_caller]
 pub fn apply_updates(params: &State, updates: &State) -> State {
     params.zip(updates, |p, u| (p + u).astype(p.dtype()))
 }
 
-/// A step of `step_size` from the old arrays to the new ones: a moving average
-/// of parameters, as target networks follow.
+/// Moves from the old arrays towards the new ones by the fraction `step_size`. This is a moving
+/// average of parameters, as used for target networks.
 ///
 /// # Panics
-/// If the states have different paths.
+/// Panics if the states have different paths.
 ///
 /// ```no_run
 /// use ramie_core::{Array, State};
@@ -31,11 +31,10 @@ pub fn incremental_update(new: &State, old: &State, step_size: impl Into<Hyperpa
     new.zip(old, |n, o| n * &step_size + o * &rest)
 }
 
-/// The new arrays in every step whose number is a multiple of `update_period`,
-/// else the old ones.
+/// Returns the new arrays if `steps` is a multiple of `update_period`, otherwise the old ones.
 ///
 /// # Panics
-/// If the states have different paths or types.
+/// Panics if the states have different paths, shapes or dtypes.
 #[track_caller]
 pub fn periodic_update(
     new: &State,

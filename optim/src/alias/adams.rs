@@ -1,4 +1,4 @@
-//! Adam and its kin.
+//! Adam and its variants.
 
 use crate::decay::decay;
 use crate::options::options;
@@ -8,10 +8,10 @@ use crate::{
 };
 
 options! {
-    /// Adam: steps of about the learning rate, whatever the gradients' size.
+    /// Creates an Adam optimizer, whose steps are about as large as the learning rate whatever
+    /// the scale of the gradients.
     ///
-    /// With `m` and `n` the decaying means of gradients and of their squares,
-    /// both corrected for starting at zero:
+    /// With `m` and `n` the bias-corrected decaying means of the gradients and of their squares:
     /// `u = -rate · m / (√(n + eps_root) + eps)`.
     ///
     /// ```
@@ -21,17 +21,17 @@ options! {
     ///
     /// Kingma and Ba, *Adam: A Method for Stochastic Optimization*, 2014.
     adam(learning_rate: schedule) -> Adam {
-        /// Decay of the mean of gradients.
+        /// Sets the decay rate of the mean of the gradients.
         b1: num = 0.9,
-        /// Decay of the mean of their squares.
+        /// Sets the decay rate of the mean of squares.
         b2: num = 0.999,
-        /// Added to the denominator outside the square root.
+        /// Sets the constant added to the denominator outside the square root.
         eps: num = 1e-8,
-        /// Added inside the square root.
+        /// Sets the constant added inside the square root.
         eps_root: num = 0.0,
-        /// The element type of the mean, by default that of the parameters.
+        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
         mu_dtype: dtype,
-        /// Looks one step ahead, as Nesterov's momentum does.
+        /// Enables Nesterov momentum.
         nesterov: flag,
     }
     |o| chain((
@@ -47,7 +47,7 @@ options! {
     ))
 }
 
-/// [`adam`] with Nesterov's momentum.
+/// Creates an [`adam`] optimizer with Nesterov momentum.
 ///
 /// ```
 /// use ramie_optim::nadam;
@@ -60,10 +60,10 @@ pub fn nadam(learning_rate: impl Into<crate::Schedule>) -> Adam {
 }
 
 options! {
-    /// [`adam`] with weight decay that the moments do not see:
-    /// `u = -rate · (m / (√(n + eps_root) + eps) + weight_decay · p)`.
+    /// Creates an [`adam`] optimizer with decoupled weight decay, which does not enter the
+    /// moments: `u = -rate · (m / (√(n + eps_root) + eps) + weight_decay · p)`.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// ```
     /// use ramie_optim::adamw;
@@ -72,21 +72,22 @@ options! {
     ///
     /// Loshchilov and Hutter, *Decoupled Weight Decay Regularization*, 2019.
     adamw(learning_rate: schedule) -> AdamW {
-        /// Decay of the mean of gradients.
+        /// Sets the decay rate of the mean of the gradients.
         b1: num = 0.9,
-        /// Decay of the mean of their squares.
+        /// Sets the decay rate of the mean of squares.
         b2: num = 0.999,
-        /// Added to the denominator outside the square root.
+        /// Sets the constant added to the denominator outside the square root.
         eps: num = 1e-8,
-        /// Added inside the square root.
+        /// Sets the constant added inside the square root.
         eps_root: num = 0.0,
-        /// The element type of the mean, by default that of the parameters.
+        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
         mu_dtype: dtype,
-        /// The strength of the decay. It is multiplied by the learning rate.
+        /// Sets the strength of weight decay, which is multiplied by the learning rate.
         weight_decay: schedule = 1e-4,
-        /// Which parameters decay, by path and value; by default all.
+        /// Sets the predicate that selects the parameters to decay by path and array. Defaults to
+        /// all.
         mask: mask,
-        /// Looks one step ahead, as Nesterov's momentum does.
+        /// Enables Nesterov momentum.
         nesterov: flag,
     }
     |o| chain((
@@ -103,7 +104,7 @@ options! {
     ))
 }
 
-/// [`adamw`] with Nesterov's momentum.
+/// Creates an [`adamw`] optimizer with Nesterov momentum.
 ///
 /// ```
 /// use ramie_optim::nadamw;
@@ -116,7 +117,7 @@ pub fn nadamw(learning_rate: impl Into<crate::Schedule>) -> AdamW {
 }
 
 options! {
-    /// [`adam`] with a denominator that never shrinks.
+    /// Creates an AMSGrad optimizer: [`adam`] with a denominator that never decreases.
     ///
     /// ```
     /// use ramie_optim::amsgrad;
@@ -125,19 +126,19 @@ options! {
     ///
     /// Reddi et al., *On the Convergence of Adam and Beyond*, 2018.
     amsgrad(learning_rate: schedule) -> Amsgrad {
-        /// Decay of the mean of gradients.
+        /// Sets the decay rate of the mean of the gradients.
         b1: num = 0.9,
-        /// Decay of the mean of their squares.
+        /// Sets the decay rate of the mean of squares.
         b2: num = 0.999,
-        /// Added to the denominator outside the square root.
+        /// Sets the constant added to the denominator outside the square root.
         eps: num = 1e-8,
-        /// Added inside the square root.
+        /// Sets the constant added inside the square root.
         eps_root: num = 0.0,
-        /// The element type of the mean, by default that of the parameters.
+        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
         mu_dtype: dtype,
-        /// Whether the mean is corrected for starting at zero.
+        /// Sets whether the mean is bias-corrected.
         bias_correction_mu: toggle = true,
-        /// Whether the mean of squares is.
+        /// Sets whether the mean of squares is bias-corrected.
         bias_correction_nu: toggle = true,
     }
     |o| chain((
@@ -155,8 +156,8 @@ options! {
 }
 
 options! {
-    /// Adamax: [`adam`] that divides by the greatest magnitude of gradients
-    /// instead of their mean square.
+    /// Creates an AdaMax optimizer: [`adam`] that divides by the decaying maximum of the gradient
+    /// magnitudes instead of the root mean square.
     ///
     /// ```
     /// use ramie_optim::adamax;
@@ -165,11 +166,11 @@ options! {
     ///
     /// Kingma and Ba, *Adam: A Method for Stochastic Optimization*, 2014.
     adamax(learning_rate: schedule) -> Adamax {
-        /// Decay of the mean of gradients.
+        /// Sets the decay rate of the mean of the gradients.
         b1: num = 0.9,
-        /// Decay of their greatest magnitude.
+        /// Sets the decay rate of the maximum magnitude.
         b2: num = 0.999,
-        /// Added to each magnitude.
+        /// Sets the constant added to each magnitude.
         eps: num = 1e-8,
     }
     |o| chain((
@@ -179,9 +180,10 @@ options! {
 }
 
 options! {
-    /// [`adamax`] with weight decay that the moments do not see.
+    /// Creates an [`adamax`] optimizer with decoupled weight decay, which does not enter the
+    /// moments.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// ```
     /// use ramie_optim::adamaxw;
@@ -190,15 +192,16 @@ options! {
     ///
     /// Loshchilov and Hutter, *Decoupled Weight Decay Regularization*, 2019.
     adamaxw(learning_rate: schedule) -> AdamaxW {
-        /// Decay of the mean of gradients.
+        /// Sets the decay rate of the mean of the gradients.
         b1: num = 0.9,
-        /// Decay of their greatest magnitude.
+        /// Sets the decay rate of the maximum magnitude.
         b2: num = 0.999,
-        /// Added to each magnitude.
+        /// Sets the constant added to each magnitude.
         eps: num = 1e-8,
-        /// The strength of the decay. It is multiplied by the learning rate.
+        /// Sets the strength of weight decay, which is multiplied by the learning rate.
         weight_decay: schedule = 1e-4,
-        /// Which parameters decay, by path and value; by default all.
+        /// Sets the predicate that selects the parameters to decay by path and array. Defaults to
+        /// all.
         mask: mask,
     }
     |o| chain((
@@ -209,7 +212,8 @@ options! {
 }
 
 options! {
-    /// AdaBelief: large steps where gradients are as foreseen.
+    /// Creates an AdaBelief optimizer, which takes large steps where gradients are close to their
+    /// mean.
     ///
     /// ```
     /// use ramie_optim::adabelief;
@@ -218,15 +222,15 @@ options! {
     ///
     /// Zhuang et al., *AdaBelief Optimizer*, 2020.
     adabelief(learning_rate: schedule) -> AdaBelief {
-        /// Decay of the mean of gradients.
+        /// Sets the decay rate of the mean of the gradients.
         b1: num = 0.9,
-        /// Decay of their variance.
+        /// Sets the decay rate of the variance of the gradients.
         b2: num = 0.999,
-        /// Added to the denominator outside the square root.
+        /// Sets the constant added to the denominator outside the square root.
         eps: num = 1e-16,
-        /// Added to the variance in every step.
+        /// Sets the constant added to the variance in every step.
         eps_root: num = 1e-16,
-        /// Looks one step ahead.
+        /// Enables Nesterov momentum.
         nesterov: flag,
     }
     |o| chain((
@@ -242,8 +246,8 @@ options! {
 }
 
 options! {
-    /// Rectified Adam: [`adam`] that uses the mean of squares only once it is
-    /// known well enough, which replaces a warm-up.
+    /// Creates a rectified Adam optimizer: [`adam`] that uses the mean of squares only after its
+    /// variance is small enough, which replaces a warm-up.
     ///
     /// ```
     /// use ramie_optim::radam;
@@ -253,17 +257,17 @@ options! {
     /// Liu et al., *On the Variance of the Adaptive Learning Rate and Beyond*,
     /// 2020.
     radam(learning_rate: schedule) -> Radam {
-        /// Decay of the mean of gradients.
+        /// Sets the decay rate of the mean of the gradients.
         b1: num = 0.9,
-        /// Decay of the mean of their squares.
+        /// Sets the decay rate of the mean of squares.
         b2: num = 0.999,
-        /// Added to the denominator outside the square root.
+        /// Sets the constant added to the denominator outside the square root.
         eps: num = 1e-8,
-        /// Added inside the square root.
+        /// Sets the constant added inside the square root.
         eps_root: num = 0.0,
-        /// From how many effective samples on the mean of squares is used.
+        /// Sets the number of effective samples from which on the mean of squares is used.
         threshold: num = 5.0,
-        /// Looks one step ahead.
+        /// Enables Nesterov momentum.
         nesterov: flag,
     }
     |o| chain((
@@ -280,7 +284,7 @@ options! {
 }
 
 options! {
-    /// Yogi: [`adam`] with a mean of squares that grows no faster than it
+    /// Creates a Yogi optimizer: [`adam`] with a mean of squares that grows no faster than it
     /// shrinks.
     ///
     /// ```
@@ -290,11 +294,11 @@ options! {
     ///
     /// Zaheer et al., *Adaptive Methods for Nonconvex Optimization*, 2018.
     yogi(learning_rate: schedule) -> Yogi {
-        /// Decay of the mean of gradients.
+        /// Sets the decay rate of the mean of the gradients.
         b1: num = 0.9,
-        /// Decay of the mean of their squares.
+        /// Sets the decay rate of the mean of squares.
         b2: num = 0.999,
-        /// Added to the denominator outside the square root.
+        /// Sets the constant added to the denominator outside the square root.
         eps: num = 1e-3,
     }
     |o| chain((
@@ -310,8 +314,8 @@ options! {
 }
 
 options! {
-    /// Adan: Nesterov's momentum told by differences of gradients, divided by
-    /// the root of its mean square.
+    /// Creates an Adan optimizer: Nesterov momentum estimated from differences of gradients,
+    /// divided by the root mean square.
     ///
     /// ```
     /// use ramie_optim::adan;
@@ -320,19 +324,20 @@ options! {
     ///
     /// Xie et al., *Adan: Adaptive Nesterov Momentum Algorithm*, 2022.
     adan(learning_rate: schedule) -> Adan {
-        /// Decay of the mean of gradients.
+        /// Sets the decay rate of the mean of the gradients.
         b1: num = 0.98,
-        /// Decay of the mean of their differences.
+        /// Sets the decay rate of the mean of the differences.
         b2: num = 0.92,
-        /// Decay of the mean of squares.
+        /// Sets the decay rate of the mean of squares.
         b3: num = 0.99,
-        /// Added to the denominator outside the square root.
+        /// Sets the constant added to the denominator outside the square root.
         eps: num = 1e-8,
-        /// Added inside the square root.
+        /// Sets the constant added inside the square root.
         eps_root: num = 1e-8,
-        /// The strength of weight decay. It is multiplied by the learning rate.
+        /// Sets the strength of weight decay, which is multiplied by the learning rate.
         weight_decay: schedule = 0.0,
-        /// Which parameters decay, by path and value; by default all.
+        /// Sets the predicate that selects the parameters to decay by path and array. Defaults to
+        /// all.
         mask: mask,
     }
     |o| chain((

@@ -1,4 +1,4 @@
-//! Gradient descent and its kin.
+//! Gradient descent and its variants.
 
 use crate::momentum::trace_if;
 use crate::options::options;
@@ -8,7 +8,7 @@ use crate::{
 use ramie_core::random::{Key, key};
 
 options! {
-    /// Stochastic gradient descent: `u = -rate · g`.
+    /// Creates a stochastic gradient descent optimizer: `u = -rate · g`.
     ///
     /// ```
     /// use ramie_optim::sgd;
@@ -19,11 +19,12 @@ options! {
     /// Sutskever et al., *On the importance of initialization and momentum in
     /// deep learning*, 2013.
     sgd(learning_rate: schedule) -> Sgd {
-        /// Follows a decaying sum of past gradients, `t ← g + decay · t`.
+        /// Enables momentum with this decay rate, a decaying sum of past gradients:
+        /// `t ← g + momentum · t`.
         momentum: optional,
-        /// Looks one step ahead, where there is a momentum.
+        /// Uses Nesterov momentum. Has no effect without `momentum`.
         nesterov: flag,
-        /// The element type of the sum, by default that of the parameters.
+        /// Sets the dtype of the sum. Defaults to the dtype of the parameters.
         accumulator_dtype: dtype,
     }
     |o| chain((
@@ -33,8 +34,8 @@ options! {
 }
 
 options! {
-    /// Gradient descent with normal noise on the gradients, of the variance
-    /// `eta / (1 + t)^gamma` in step `t`.
+    /// Creates a gradient descent optimizer that adds normal noise to the gradients, with the
+    /// variance `eta / (1 + t)^gamma` in step `t`.
     ///
     /// ```
     /// use ramie_core::random;
@@ -45,11 +46,11 @@ options! {
     /// Neelakantan et al., *Adding Gradient Noise Improves Learning for Very
     /// Deep Networks*, 2015.
     noisy_sgd(learning_rate: schedule) -> NoisySgd {
-        /// The variance of the noise at first.
+        /// Sets the initial variance of the noise.
         eta: num = 0.01,
-        /// How fast it decays.
+        /// Sets the exponent of the decay of the variance.
         gamma: num = 0.55,
-        /// What decides the noise.
+        /// Sets the RNG key of the noise.
         key: Key = key(0),
     }
     |o| chain((
@@ -59,11 +60,10 @@ options! {
 }
 
 options! {
-    /// Gradient descent with Polyak's step size, which follows from the value
-    /// of the objective.
+    /// Creates a gradient descent optimizer with Polyak's step size, which is computed from the
+    /// value of the objective.
     ///
-    /// Its `update` panics if [`ExtraArgs::value`](crate::ExtraArgs::value) is
-    /// not given.
+    /// `update` panics if [`ExtraArgs::value`](crate::ExtraArgs::value) is missing.
     ///
     /// ```
     /// use ramie_optim::polyak_sgd;
@@ -72,15 +72,15 @@ options! {
     ///
     /// Loizou et al., *Stochastic Polyak Step-size for SGD*, 2020.
     polyak_sgd() -> PolyakSgd {
-        /// The greatest step.
+        /// Sets the maximum step size.
         max_learning_rate: num = 1.0,
-        /// Multiplies the step.
+        /// Sets the factor that multiplies the step.
         scaling: schedule = 1.0,
-        /// A lower bound of the objective.
+        /// Sets the lower bound of the objective.
         f_min: num = 0.0,
-        /// Added to the squared norm of the gradient.
+        /// Sets the constant added to the squared norm of the gradient.
         eps: num = 0.0,
-        /// What is done below `f_min`.
+        /// Sets the behavior when the objective is below `f_min`.
         variant: PolyakVariant = PolyakVariant::Sps,
     }
     |o| chain((
@@ -95,8 +95,8 @@ options! {
 }
 
 options! {
-    /// Resilient propagation: steps by the sign of the gradient, for each
-    /// element of a size of its own. For full batches.
+    /// Creates a resilient propagation optimizer for full batches: it steps by the sign of the
+    /// gradient and keeps a separate step size for each element.
     ///
     /// ```
     /// use ramie_optim::rprop;
@@ -106,13 +106,14 @@ options! {
     /// Riedmiller and Braun, *A direct adaptive method for faster
     /// backpropagation learning: the RPROP algorithm*, 1993.
     rprop(learning_rate: num) -> Rprop {
-        /// Multiplies a step when the sign changes.
+        /// Sets the factor that multiplies the step size when the sign of the gradient changes.
         eta_minus: num = 0.5,
-        /// Multiplies a step while the sign stays.
+        /// Sets the factor that multiplies the step size while the sign of the gradient stays the
+        /// same.
         eta_plus: num = 1.2,
-        /// The least step.
+        /// Sets the minimum step size of an element.
         min_step_size: num = 1e-6,
-        /// The greatest step.
+        /// Sets the maximum step size of an element.
         max_step_size: num = 50.0,
     }
     |o| chain((

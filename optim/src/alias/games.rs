@@ -1,11 +1,12 @@
-//! Optimizers for games, where gradients turn.
+//! Optimizers for games, where gradient descent tends to cycle.
 
 use crate::options::options;
 use crate::{Hyperparam, ScaleByAdam, ScaleByOptimisticGradient, chain, scale_by_learning_rate};
 
 options! {
-    /// Optimistic gradient descent: `u = -rate · ((alpha + beta) · g - beta · g')`
-    /// with the gradient `g'` of the step before.
+    /// Creates an optimistic gradient descent optimizer:
+    /// `u = -rate · ((alpha + beta) · g - beta · g')`, where `g'` is the gradient of the previous
+    /// step.
     ///
     /// ```
     /// use ramie_optim::optimistic_gradient_descent;
@@ -15,9 +16,9 @@ options! {
     /// Mokhtari et al., *A Unified Analysis of Extra-gradient and Optimistic
     /// Gradient Methods for Saddle Point Problems*, 2019.
     optimistic_gradient_descent(learning_rate: schedule) -> OptimisticGradientDescent {
-        /// Weight of the gradient.
+        /// Sets the weight of the gradient.
         alpha: num = 1.0,
-        /// Weight of its change.
+        /// Sets the weight of the change of the gradient.
         beta: num = 1.0,
     }
     |o| chain((
@@ -26,7 +27,7 @@ options! {
     ))
 }
 
-/// Decay of means, epsilons and the like of the optimistic Adams.
+/// Builds the `ScaleByAdam` of the optimistic Adam optimizers from their options.
 macro_rules! optimistic {
     ($o:ident) => {
         ScaleByAdam {
@@ -40,13 +41,12 @@ macro_rules! optimistic {
     };
 }
 
-/// A number, where there is one.
+/// An optional number.
 type MaybeNumber = Option<Hyperparam>;
 
 options! {
-    /// Optimistic Adam in its first form: rate and optimism are the weights of
-    /// the gradient and of its change. [`optimistic_adam_v2`] also takes
-    /// schedules.
+    /// Creates the original optimistic Adam optimizer: `learning_rate` and `optimism` are the
+    /// weights of the update and of its change. [`optimistic_adam_v2`] also accepts schedules.
     ///
     /// ```
     /// use ramie_optim::optimistic_adam;
@@ -55,19 +55,19 @@ options! {
     ///
     /// Daskalakis et al., *Training GANs with Optimism*, 2017.
     optimistic_adam(learning_rate: num) -> OptimisticAdam {
-        /// The weight of a gradient's change, by default the learning rate.
+        /// Sets the weight of the change of the update. `None` uses the learning rate.
         optimism: MaybeNumber = None,
-        /// Decay of the mean of gradients.
+        /// Sets the decay rate of the mean of the gradients.
         b1: num = 0.9,
-        /// Decay of the mean of their squares.
+        /// Sets the decay rate of the mean of squares.
         b2: num = 0.999,
-        /// Added to the denominator outside the square root.
+        /// Sets the constant added to the denominator outside the square root.
         eps: num = 1e-8,
-        /// Added inside the square root.
+        /// Sets the constant added inside the square root.
         eps_root: num = 0.0,
-        /// The element type of the mean, by default that of the parameters.
+        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
         mu_dtype: dtype,
-        /// Looks one step ahead.
+        /// Sets whether Nesterov momentum is used.
         nesterov: toggle = true,
     }
     |o| {
@@ -81,8 +81,8 @@ options! {
 }
 
 options! {
-    /// Optimistic Adam: [`nadam`](crate::nadam) whose updates foresee their
-    /// change.
+    /// Creates an optimistic Adam optimizer: [`nadam`](crate::nadam) with updates extrapolated by
+    /// their last change.
     ///
     /// ```
     /// use ramie_optim::optimistic_adam_v2;
@@ -91,21 +91,21 @@ options! {
     ///
     /// Daskalakis et al., *Training GANs with Optimism*, 2017.
     optimistic_adam_v2(learning_rate: schedule) -> OptimisticAdamV2 {
-        /// Weight of the update.
+        /// Sets the weight of the update.
         alpha: num = 1.0,
-        /// Weight of its change.
+        /// Sets the weight of the change of the gradient.
         beta: num = 1.0,
-        /// Decay of the mean of gradients.
+        /// Sets the decay rate of the mean of the gradients.
         b1: num = 0.9,
-        /// Decay of the mean of their squares.
+        /// Sets the decay rate of the mean of squares.
         b2: num = 0.999,
-        /// Added to the denominator outside the square root.
+        /// Sets the constant added to the denominator outside the square root.
         eps: num = 1e-8,
-        /// Added inside the square root.
+        /// Sets the constant added inside the square root.
         eps_root: num = 0.0,
-        /// The element type of the mean, by default that of the parameters.
+        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
         mu_dtype: dtype,
-        /// Looks one step ahead.
+        /// Sets whether Nesterov momentum is used.
         nesterov: toggle = true,
     }
     |o| chain((

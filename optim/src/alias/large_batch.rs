@@ -1,4 +1,4 @@
-//! Optimizers that scale each array's update to the norm of its parameter.
+//! Optimizers that scale the update of each array by the norm of its parameter.
 
 use crate::decay::decay;
 use crate::options::{Predicate, options};
@@ -8,10 +8,10 @@ use crate::{
 };
 
 options! {
-    /// LAMB: [`adamw`](crate::adamw) with steps scaled to the norm of each
-    /// parameter, for large batches.
+    /// Creates a LAMB optimizer for large batches: [`adamw`](crate::adamw) with updates scaled by
+    /// the norm of each parameter.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// ```
     /// use ramie_optim::lamb;
@@ -20,17 +20,18 @@ options! {
     ///
     /// You et al., *Large Batch Optimization for Deep Learning*, 2019.
     lamb(learning_rate: schedule) -> Lamb {
-        /// Decay of the mean of gradients.
+        /// Sets the decay rate of the mean of the gradients.
         b1: num = 0.9,
-        /// Decay of the mean of their squares.
+        /// Sets the decay rate of the mean of squares.
         b2: num = 0.999,
-        /// Added to the denominator outside the square root.
+        /// Sets the constant added to the denominator outside the square root.
         eps: num = 1e-6,
-        /// Added inside the square root.
+        /// Sets the constant added inside the square root.
         eps_root: num = 0.0,
-        /// The strength of weight decay.
+        /// Sets the strength of weight decay.
         weight_decay: schedule = 0.0,
-        /// Which parameters decay, by path and value; by default all.
+        /// Sets the predicate that selects the parameters to decay by path and array. Defaults to
+        /// all.
         mask: mask,
     }
     |o| chain((
@@ -49,10 +50,10 @@ options! {
 }
 
 options! {
-    /// LARS: descent with momentum, with steps scaled to the norm of each
-    /// parameter.
+    /// Creates a LARS optimizer: gradient descent with momentum and with updates scaled by the
+    /// norm of each parameter.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// ```
     /// use ramie_optim::lars;
@@ -61,20 +62,21 @@ options! {
     ///
     /// You et al., *Large Batch Training of Convolutional Networks*, 2017.
     lars(learning_rate: schedule) -> Lars {
-        /// The strength of weight decay.
+        /// Sets the strength of weight decay.
         weight_decay: schedule = 0.0,
-        /// Which parameters decay, by path and value; by default all.
-        weight_decay_mask: mask,
-        /// Multiplies the ratio of norms.
-        trust_coefficient: num = 0.001,
-        /// Added to the norm of the update.
-        eps: num = 0.0,
-        /// Which parameters' steps are scaled, by path and value; by default
+        /// Sets the predicate that selects the parameters to decay by path and array. Defaults to
         /// all.
+        weight_decay_mask: mask,
+        /// Sets the factor that multiplies the trust ratio.
+        trust_coefficient: num = 0.001,
+        /// Sets the constant added to the norm of the update.
+        eps: num = 0.0,
+        /// Sets the predicate that selects the parameters whose steps are scaled, by path and
+        /// array. Defaults to all.
         trust_ratio_mask: mask,
-        /// Decay of the sum of past updates.
+        /// Sets the decay rate of the sum of past updates.
         momentum: num = 0.9,
-        /// Looks one step ahead.
+        /// Enables Nesterov momentum.
         nesterov: flag,
     }
     |o| {
@@ -91,10 +93,10 @@ options! {
 }
 
 options! {
-    /// Fromage: steps of the relative size `rate`, for networks whose layers
-    /// multiply.
+    /// Creates a Fromage optimizer, whose steps have the relative size `rate`, for networks that
+    /// are products of layers.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// ```
     /// use ramie_optim::fromage;
@@ -104,7 +106,7 @@ options! {
     /// Bernstein et al., *On the distance between two neural networks and the
     /// stability of learning*, 2020.
     fromage(learning_rate: schedule) -> Fromage {
-        /// The least norm that counts.
+        /// Sets the lower bound of the norms. Smaller norms are replaced by it.
         min_norm: num = 1e-6,
     }
     |o| {
@@ -136,10 +138,10 @@ options! {
 }
 
 options! {
-    /// NovoGrad: the decaying sum of gradients divided by the norm of their
+    /// Creates a NovoGrad optimizer: a decaying sum of gradients, each divided by the norm of its
     /// array.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// ```
     /// use ramie_optim::novograd;
@@ -149,15 +151,15 @@ options! {
     /// Ginsburg et al., *Stochastic Gradient Methods with Layer-wise Adaptive
     /// Moments*, 2019.
     novograd(learning_rate: schedule) -> Novograd {
-        /// Decay of the sum of gradients.
+        /// Sets the decay rate of the sum of gradients.
         b1: num = 0.9,
-        /// Decay of the mean of squared norms.
+        /// Sets the decay rate of the mean of squared norms.
         b2: num = 0.25,
-        /// Added to the denominator outside the square root.
+        /// Sets the constant added to the denominator outside the square root.
         eps: num = 1e-6,
-        /// Added inside the square root.
+        /// Sets the constant added inside the square root.
         eps_root: num = 0.0,
-        /// The strength of weight decay.
+        /// Sets the strength of weight decay.
         weight_decay: num = 0.0,
     }
     |o| chain((

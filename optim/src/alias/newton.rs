@@ -6,7 +6,7 @@ use crate::{
     scale_by_zoom_linesearch,
 };
 
-/// A schedule, where there is one.
+/// An optional schedule.
 type MaybeSchedule = Option<crate::Schedule>;
 
 fn default_search() -> GradientTransformation {
@@ -17,13 +17,12 @@ fn default_search() -> GradientTransformation {
 }
 
 options! {
-    /// L-BFGS: steps along an estimate of Newton's direction, of a length that
-    /// a line search finds. For full batches.
+    /// Creates an L-BFGS optimizer for full batches. It steps along an estimate of Newton's
+    /// direction; a line search determines the length of the step.
     ///
-    /// Its `update` panics if parameters and, for the line search,
-    /// [`ExtraArgs::value`](crate::ExtraArgs::value),
-    /// [`ExtraArgs::grad`](crate::ExtraArgs::grad) and
-    /// [`ExtraArgs::value_fn`](crate::ExtraArgs::value_fn) are not given.
+    /// `update` panics if `params` is `None`, or if the line search lacks
+    /// [`ExtraArgs::value`](crate::ExtraArgs::value), [`ExtraArgs::grad`](crate::ExtraArgs::grad)
+    /// or [`ExtraArgs::value_fn`](crate::ExtraArgs::value_fn).
     ///
     /// ```
     /// use ramie_optim::lbfgs;
@@ -33,13 +32,17 @@ options! {
     /// Liu and Nocedal, *On the limited memory BFGS method for large scale
     /// optimization*, 1989.
     lbfgs() -> Lbfgs {
-        /// How many differences are kept, at least 1.
+        /// Sets the number of differences to store, at least 1.
         memory_size: count = 10,
-        /// Whether the estimate starts from the scale of the last difference.
+        /// Sets whether the initial estimate is scaled by the last difference instead of being
+        /// the identity.
         scale_init_precond: toggle = true,
-        /// Finds the length of steps; [`identity`](crate::identity) for none.
+        /// Sets the line search that determines the length of steps. Pass
+        /// [`identity`](crate::identity) for none. Defaults to `scale_by_zoom_linesearch` with at
+        /// most 20 steps that starts from step size 1.
         linesearch: tx = default_search(),
-        /// Multiplies the direction before the line search; `None` for 1.
+        /// Sets the learning rate, which multiplies the direction before the line search. `None`
+        /// means 1.
         rate: MaybeSchedule = None,
     }
     |o| chain((
@@ -53,7 +56,8 @@ options! {
 }
 
 impl Lbfgs {
-    /// Multiplies the direction before the line search.
+    /// Sets the learning rate, which multiplies the direction before the line search. Defaults to
+    /// 1.
     #[must_use]
     pub fn learning_rate(self, learning_rate: impl Into<crate::Schedule>) -> Lbfgs {
         self.rate(Some(learning_rate.into()))

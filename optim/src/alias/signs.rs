@@ -1,11 +1,11 @@
-//! Optimizers that step by signs.
+//! Optimizers that use the signs of gradients.
 
 use crate::decay::decay;
 use crate::options::options;
 use crate::{LionMode, ScaleByLion, chain, ema, scale_by_learning_rate, scale_by_sign};
 
 options! {
-    /// Descent by the signs of gradients: `u = -rate · sign(g)`.
+    /// Creates a sign descent optimizer: `u = -rate · sign(g)`.
     ///
     /// ```
     /// use ramie_optim::sign_sgd;
@@ -19,7 +19,7 @@ options! {
 }
 
 options! {
-    /// Descent by the signs of a decaying mean of gradients.
+    /// Creates a Signum optimizer: descent by the signs of a decaying mean of the gradients.
     ///
     /// ```
     /// use ramie_optim::signum;
@@ -29,9 +29,9 @@ options! {
     /// Bernstein et al., *signSGD: Compressed Optimisation for Non-Convex
     /// Problems*, 2018.
     signum(learning_rate: schedule) -> Signum {
-        /// Decay of the mean.
+        /// Sets the decay rate of the mean.
         beta: num = 0.9,
-        /// The element type of the mean, by default that of the parameters.
+        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
         accumulator_dtype: dtype,
     }
     |o| {
@@ -42,8 +42,8 @@ options! {
 }
 
 options! {
-    /// Lion: the sign of a mix of gradient and momentum, with weight decay.
-    /// Rates are best three to ten times less than those of
+    /// Creates a Lion optimizer: the sign of a mix of gradient and momentum, with weight decay.
+    /// The best learning rates are three to ten times smaller than those of
     /// [`adamw`](crate::adamw).
     ///
     /// ```
@@ -53,15 +53,16 @@ options! {
     ///
     /// Chen et al., *Symbolic Discovery of Optimization Algorithms*, 2023.
     lion(learning_rate: schedule) -> Lion {
-        /// How much of the momentum the step is made of, beside the gradient.
+        /// Sets the weight of the momentum in the step. The weight of the gradient is `1 - b1`.
         b1: num = 0.9,
-        /// Decay of the momentum.
+        /// Sets the decay rate of the momentum.
         b2: num = 0.99,
-        /// The element type of the momentum, by default that of the parameters.
+        /// Sets the dtype of the momentum. Defaults to the dtype of the parameters.
         mu_dtype: dtype,
-        /// The strength of weight decay, multiplied by the learning rate.
+        /// Sets the strength of weight decay, which is multiplied by the learning rate.
         weight_decay: schedule = 1e-3,
-        /// Which parameters decay, by path and value; by default all.
+        /// Sets the predicate that selects the parameters to decay by path and array. Defaults to
+        /// all.
         mask: mask,
     }
     |o| chain((

@@ -1,4 +1,4 @@
-//! Optimizers that divide by the size of past gradients.
+//! Optimizers that divide by the magnitude of past gradients.
 
 use crate::decay::decay;
 use crate::momentum::trace_if;
@@ -12,8 +12,8 @@ use crate::{
 use ramie_core::DType;
 
 options! {
-    /// AdaGrad: divides by the root of the sum of all squares so far, which
-    /// suits sparse gradients.
+    /// Creates an AdaGrad optimizer, which divides by the root of the sum of all squared
+    /// gradients so far. It suits sparse gradients.
     ///
     /// ```
     /// use ramie_optim::adagrad;
@@ -23,9 +23,9 @@ options! {
     /// Duchi et al., *Adaptive Subgradient Methods for Online Learning and
     /// Stochastic Optimization*, 2011.
     adagrad(learning_rate: schedule) -> Adagrad {
-        /// Where the sum begins.
+        /// Sets the initial value of the sum.
         initial_accumulator_value: num = 0.1,
-        /// Added inside the square root.
+        /// Sets the constant added inside the square root.
         eps: num = 1e-7,
     }
     |o| chain((
@@ -35,8 +35,8 @@ options! {
 }
 
 options! {
-    /// AdaDelta: divides by the root mean square of gradients and multiplies by
-    /// that of updates.
+    /// Creates an AdaDelta optimizer, which divides by the root mean square of the gradients and
+    /// multiplies by that of the updates.
     ///
     /// ```
     /// use ramie_optim::adadelta;
@@ -45,13 +45,14 @@ options! {
     ///
     /// Zeiler, *Adadelta: An Adaptive Learning Rate Method*, 2012.
     adadelta(learning_rate: schedule) -> Adadelta {
-        /// Decay of both means.
+        /// Sets the decay rate of both means.
         rho: num = 0.9,
-        /// Added inside the square roots.
+        /// Sets the constant added inside the square roots.
         eps: num = 1e-6,
-        /// The strength of weight decay.
+        /// Sets the strength of weight decay.
         weight_decay: schedule = 0.0,
-        /// Which parameters decay, by path and value; by default all.
+        /// Sets the predicate that selects the parameters to decay by path and array. Defaults to
+        /// all.
         mask: mask,
     }
     |o| chain((
@@ -62,7 +63,8 @@ options! {
 }
 
 options! {
-    /// RMSProp: divides by the root of a decaying mean of squares.
+    /// Creates an RMSProp optimizer, which divides by the root of a decaying mean of squared
+    /// gradients.
     ///
     /// ```
     /// use ramie_optim::rmsprop;
@@ -72,21 +74,21 @@ options! {
     /// Tieleman and Hinton, *Lecture 6.5: RMSProp*, 2012; Graves, *Generating
     /// Sequences With Recurrent Neural Networks*, 2013.
     rmsprop(learning_rate: schedule) -> Rmsprop {
-        /// Decay of the mean of squares.
+        /// Sets the decay rate of the mean of squares.
         decay: num = 0.9,
-        /// Added to the denominator.
+        /// Sets the constant added to the denominator.
         eps: num = 1e-8,
-        /// Where the mean begins.
+        /// Sets the initial value of the mean.
         initial_scale: num = 0.0,
-        /// Whether `eps` is added inside the square root.
+        /// Sets whether `eps` is added inside the square root.
         eps_in_sqrt: toggle = true,
-        /// Divides by the standard deviation instead.
+        /// Divides by the standard deviation instead of the root mean square.
         centered: flag,
-        /// Follows a decaying sum of past updates.
+        /// Enables momentum with this decay rate, a decaying sum of past updates.
         momentum: optional,
-        /// Looks one step ahead, where there is a momentum.
+        /// Uses Nesterov momentum. Has no effect without `momentum`.
         nesterov: flag,
-        /// Whether the mean is corrected for where it began.
+        /// Sets whether the mean is bias-corrected.
         bias_correction: toggle = false,
     }
     |o| {
@@ -117,15 +119,15 @@ options! {
     }
 }
 
-/// A schedule, where there is one.
+/// An optional schedule.
 type MaybeSchedule = Option<crate::Schedule>;
 
 options! {
-    /// Adafactor: the mean of squares of a large matrix is kept as a row and a
-    /// column. Memory for large models shrinks to little more than that of the
+    /// Creates an Adafactor optimizer, which stores the mean of squares of a large matrix as a
+    /// row and a column. For large models, the state then takes little more memory than the
     /// parameters.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// ```
     /// use ramie_optim::adafactor;
@@ -135,32 +137,31 @@ options! {
     /// Shazeer and Stern, *Adafactor: Adaptive Learning Rates with Sublinear
     /// Memory Cost*, 2018.
     adafactor() -> Adafactor {
-        /// The length that the second longest axis of a factored array has at
-        /// least.
+        /// Sets the minimum length of the second longest axis of arrays to factor.
         min_dim_size_to_factor: count = 128,
-        /// The mean decays by `1 - tᵉ` with this negative exponent in step `t`.
+        /// Sets the exponent `c` of the decay rate `1 - t⁻ᶜ` of the mean in step `t`.
         decay_rate: num = 0.8,
-        /// Subtracted from the number of the step, for training that goes on.
+        /// Sets the number to subtract from the step count, for example when fine-tuning.
         decay_offset: count = 0,
-        /// Whether steps are scaled by the root mean square of the parameters.
+        /// Sets whether steps are multiplied by the root mean square of the parameters.
         multiply_by_parameter_scale: toggle = true,
-        /// The greatest root mean square of an array's update; `None` for no
-        /// limit.
+        /// Sets the maximum root mean square of an array's update. `None` means no limit.
         clipping_threshold: MaybeNumber = Some(1.0),
-        /// Follows a decaying mean of updates.
+        /// Enables momentum with this decay rate, a decaying mean of updates.
         momentum: optional,
-        /// The element type of that mean.
+        /// Sets the dtype of the momentum.
         dtype_momentum: DType = DType::F32,
-        /// Added to squares.
+        /// Sets the constant added to squares.
         eps: num = 1e-30,
-        /// Whether large arrays are factored at all.
+        /// Sets whether large arrays are factored.
         factored: toggle = true,
-        /// Which parameters decay, by path and value; by default all.
+        /// Sets the predicate that selects the parameters to decay by path and array. Defaults to
+        /// all.
         mask: mask,
-        /// The learning rate, by default 1; a constant or a schedule.
+        /// Sets the learning rate, a constant or a schedule. `None` means 1.
         rate: MaybeSchedule = None,
-        /// The strength of weight decay, not multiplied by the learning rate;
-        /// by default there is none.
+        /// Sets the strength of weight decay, which is not multiplied by the learning rate.
+        /// `None` means no weight decay.
         decay: MaybeSchedule = None,
     }
     |o| {
@@ -187,17 +188,18 @@ options! {
     }
 }
 
-/// A number, where there is one.
+/// An optional number.
 type MaybeNumber = Option<f64>;
 
 impl Adafactor {
-    /// The learning rate: a constant or a schedule.
+    /// Sets the learning rate, a constant or a schedule. Defaults to 1.
     #[must_use]
     pub fn learning_rate(self, learning_rate: impl Into<crate::Schedule>) -> Adafactor {
         self.rate(Some(learning_rate.into()))
     }
 
-    /// The strength of weight decay, not multiplied by the learning rate.
+    /// Sets the strength of weight decay, which is not multiplied by the learning rate. Defaults
+    /// to no weight decay.
     #[must_use]
     pub fn weight_decay_rate(self, strength: impl Into<crate::Schedule>) -> Adafactor {
         self.decay(Some(strength.into()))
@@ -205,7 +207,8 @@ impl Adafactor {
 }
 
 options! {
-    /// SM3: sums of squares of which only the greatest along each axis is kept.
+    /// Creates an SM3 optimizer, which keeps sums of squares and stores only their maxima along
+    /// each axis.
     ///
     /// ```
     /// use ramie_optim::sm3;
@@ -214,7 +217,7 @@ options! {
     ///
     /// Anil et al., *Memory-Efficient Adaptive Optimization*, 2019.
     sm3(learning_rate: num) -> Sm3 {
-        /// Decay of the mean of updates.
+        /// Sets the decay rate of the mean of updates.
         momentum: num = 0.9,
     }
     |o| chain((scale_by_sm3().b1(o.momentum), scale(o.learning_rate.negative())))

@@ -1,4 +1,4 @@
-//! ACProp: asynchronous, centred proximation.
+//! ACProp: asynchronous, centered proximation.
 
 use crate::belief::{ScaleByBeliefState, belief_init};
 use crate::decay::decay;
@@ -8,19 +8,18 @@ use crate::{GradientTransformation, chain, safe_increment, scale_by_learning_rat
 use ramie_core::where_;
 
 options! {
-    /// Divides updates by their deviation from the mean, as known before the
-    /// step.
+    /// Divides updates by their deviation from the mean, as estimated before the step.
     ///
     /// Zhuang et al., *Momentum Centering and Asynchronous Update for Adaptive
     /// Gradient Methods*, 2021.
     scale_by_acprop() -> ScaleByAcprop {
-        /// Decay of the mean of the updates.
+        /// Sets the decay rate of the mean of the updates.
         b1: num = 0.9,
-        /// Decay of the variance.
+        /// Sets the decay rate of the variance.
         b2: num = 0.999,
-        /// Added to the denominator outside the square root.
+        /// Sets the constant added to the denominator outside the square root.
         eps: num = 1e-16,
-        /// Added to the variance in every step.
+        /// Sets the constant added to the variance in every step.
         eps_root: num = 1e-16,
     }
     |o| GradientTransformation::new(belief_init, move |updates, state: ScaleByBeliefState, _| {
@@ -39,8 +38,8 @@ options! {
 }
 
 options! {
-    /// ACProp: gradients divided by their deviation from the mean, as known
-    /// before the step.
+    /// Creates an ACProp optimizer, which divides gradients by their deviation from the mean, as
+    /// estimated before the step.
     ///
     /// ```
     /// use ramie_optim::contrib::acprop;
@@ -50,17 +49,18 @@ options! {
     /// Zhuang et al., *Momentum Centering and Asynchronous Update for Adaptive
     /// Gradient Methods*, 2021.
     acprop(learning_rate: schedule) -> Acprop {
-        /// Decay of the mean of gradients.
+        /// Sets the decay rate of the mean of the gradients.
         b1: num = 0.9,
-        /// Decay of the variance.
+        /// Sets the decay rate of the variance.
         b2: num = 0.999,
-        /// Added to the denominator outside the square root.
+        /// Sets the constant added to the denominator outside the square root.
         eps: num = 1e-16,
-        /// Added to the variance in every step.
+        /// Sets the constant added to the variance in every step.
         eps_root: num = 1e-16,
-        /// The strength of weight decay.
+        /// Sets the strength of weight decay.
         weight_decay: schedule = 0.0,
-        /// Which parameters decay, by path and value; by default all.
+        /// Sets the predicate that selects the parameters to decay by path and array. Defaults to
+        /// all.
         mask: mask,
     }
     |o| chain((

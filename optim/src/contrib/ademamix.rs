@@ -1,4 +1,4 @@
-//! AdEMAMix: two means of gradients, a fast and a slow one.
+//! AdEMAMix: a fast and a slow mean of gradients.
 
 use crate::decay::decay;
 use crate::moments::{bias_correction, update_moment, update_moment_per_elem_norm};
@@ -11,38 +11,37 @@ use ramie_derive::Tree;
 /// The state of [`scale_by_ademamix`].
 #[derive(Tree)]
 pub struct ScaleByAdemamixState {
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
-    /// Steps of the slow mean, 0-d `i32`.
+    /// Number of steps that the slow mean has seen, 0-d `i32`.
     pub count_m2: Array,
-    /// The fast mean of the updates.
+    /// Fast mean of the updates.
     pub m1: State,
-    /// The slow mean.
+    /// Slow mean of the updates.
     pub m2: State,
     /// Decaying mean of squares.
     pub nu: State,
 }
 
 options! {
-    /// Mixes a fast and a slow mean of updates, over the root of the mean of
-    /// squares.
+    /// Adds a fast and a slow mean of the updates and divides by the root of the mean of squares.
     ///
     /// Pagliardini et al., *The AdEMAMix Optimizer: Better, Faster, Older*,
     /// 2024.
     scale_by_ademamix() -> ScaleByAdemamix {
-        /// Decay of the fast mean.
+        /// Sets the decay rate of the fast mean.
         b1: num = 0.9,
-        /// Decay of the mean of squares.
+        /// Sets the decay rate of the mean of squares.
         b2: num = 0.999,
-        /// Decay of the slow mean.
+        /// Sets the decay rate of the slow mean.
         b3: schedule = 0.9999,
-        /// Weight of the slow mean.
+        /// Sets the weight of the slow mean.
         alpha: schedule = 6.0,
-        /// Added to the denominator outside the square root.
+        /// Sets the constant added to the denominator outside the square root.
         eps: num = 1e-8,
-        /// Added inside the square root.
+        /// Sets the constant added inside the square root.
         eps_root: num = 0.0,
-        /// The element type of the means, by default that of the parameters.
+        /// Sets the dtype of the means. Defaults to the dtype of the parameters.
         mu_dtype: dtype,
     }
     |o| {
@@ -78,7 +77,8 @@ options! {
 }
 
 options! {
-    /// AdEMAMix: [`adamw`](crate::adamw) with a second, slow mean of gradients.
+    /// Creates an AdEMAMix optimizer: [`adamw`](crate::adamw) with a second, slow mean of
+    /// gradients.
     ///
     /// ```
     /// use ramie_optim::contrib::ademamix;
@@ -88,23 +88,24 @@ options! {
     /// Pagliardini et al., *The AdEMAMix Optimizer: Better, Faster, Older*,
     /// 2024.
     ademamix(learning_rate: schedule) -> Ademamix {
-        /// Decay of the fast mean.
+        /// Sets the decay rate of the fast mean.
         b1: num = 0.9,
-        /// Decay of the mean of squares.
+        /// Sets the decay rate of the mean of squares.
         b2: num = 0.999,
-        /// Decay of the slow mean.
+        /// Sets the decay rate of the slow mean.
         b3: schedule = 0.9999,
-        /// Weight of the slow mean.
+        /// Sets the weight of the slow mean.
         alpha: schedule = 5.0,
-        /// Added to the denominator outside the square root.
+        /// Sets the constant added to the denominator outside the square root.
         eps: num = 1e-8,
-        /// Added inside the square root.
+        /// Sets the constant added inside the square root.
         eps_root: num = 0.0,
-        /// The element type of the means, by default that of the parameters.
+        /// Sets the dtype of the means. Defaults to the dtype of the parameters.
         mu_dtype: dtype,
-        /// The strength of weight decay.
+        /// Sets the strength of weight decay.
         weight_decay: schedule = 0.0,
-        /// Which parameters decay, by path and value; by default all.
+        /// Sets the predicate that selects the parameters to decay by path and array. Defaults to
+        /// all.
         mask: mask,
     }
     |o| chain((
@@ -125,7 +126,7 @@ options! {
 /// The state of [`scale_by_simplified_ademamix`].
 #[derive(Tree)]
 pub struct ScaleBySimplifiedAdemamixState {
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub t: Array,
     /// Decaying sum of the updates.
     pub m: State,
@@ -134,21 +135,21 @@ pub struct ScaleBySimplifiedAdemamixState {
 }
 
 options! {
-    /// The update itself beside a decaying sum of them, over the root of the
+    /// Adds the weighted update to a decaying sum of the updates and divides by the root of the
     /// mean of squares.
     ///
     /// Morwani et al., *Connections between Schedule-Free Optimizers, AdEMAMix,
     /// and Accelerated SGD Variants*, 2025.
     scale_by_simplified_ademamix() -> ScaleBySimplifiedAdemamix {
-        /// Decay of the sum.
+        /// Sets the decay rate of the sum.
         b1: num = 0.99,
-        /// Decay of the mean of squares.
+        /// Sets the decay rate of the mean of squares.
         b2: num = 0.95,
-        /// Weight of the update itself.
+        /// Sets the weight of the update itself.
         alpha: schedule = 0.0,
-        /// Added to the denominator outside the square root.
+        /// Sets the constant added to the denominator outside the square root.
         eps: num = 1e-8,
-        /// Added inside the square root.
+        /// Sets the constant added inside the square root.
         eps_root: num = 0.0,
     }
     |o| GradientTransformation::new(
@@ -172,7 +173,8 @@ options! {
 }
 
 options! {
-    /// AdEMAMix with one mean, the gradient itself being the fast one.
+    /// Creates a simplified AdEMAMix optimizer with one decaying sum; the gradient itself
+    /// replaces the fast mean.
     ///
     /// ```
     /// use ramie_optim::contrib::simplified_ademamix;
@@ -182,19 +184,20 @@ options! {
     /// Morwani et al., *Connections between Schedule-Free Optimizers, AdEMAMix,
     /// and Accelerated SGD Variants*, 2025.
     simplified_ademamix(learning_rate: schedule) -> SimplifiedAdemamix {
-        /// Decay of the sum.
+        /// Sets the decay rate of the sum.
         b1: num = 0.99,
-        /// Decay of the mean of squares.
+        /// Sets the decay rate of the mean of squares.
         b2: num = 0.95,
-        /// Weight of the gradient itself.
+        /// Sets the weight of the gradient itself.
         alpha: schedule = 0.0,
-        /// Added to the denominator outside the square root.
+        /// Sets the constant added to the denominator outside the square root.
         eps: num = 1e-8,
-        /// Added inside the square root.
+        /// Sets the constant added inside the square root.
         eps_root: num = 0.0,
-        /// The strength of weight decay.
+        /// Sets the strength of weight decay.
         weight_decay: schedule = 0.0,
-        /// Which parameters decay, by path and value; by default all.
+        /// Sets the predicate that selects the parameters to decay by path and array. Defaults to
+        /// all.
         mask: mask,
     }
     |o| chain((

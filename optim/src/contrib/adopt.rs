@@ -8,24 +8,23 @@ use crate::{GradientTransformation, Hyperparam, chain, scale_by_learning_rate, t
 use ramie_core::where_;
 
 options! {
-    /// The mean of updates that are divided by the root of the mean of squares
-    /// known before the step, and limited to the fourth root of the step's
-    /// number.
+    /// Averages updates that are divided by the root of the previous mean of squares and clipped
+    /// to the fourth root of the number of the step.
     ///
     /// Taniguchi et al., *ADOPT: Modified Adam Can Converge with Any β₂ with
     /// the Optimal Rate*, 2024.
     scale_by_adopt() -> ScaleByAdopt {
-        /// Decay of the mean of the updates.
+        /// Sets the decay rate of the mean of the updates.
         b1: num = 0.9,
-        /// Decay of the mean of squares.
+        /// Sets the decay rate of the mean of squares.
         b2: num = 0.9999,
-        /// The least denominator.
+        /// Sets the lower bound of the denominator.
         eps: num = 1e-6,
-        /// The element type of the mean, by default that of the parameters.
+        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
         mu_dtype: dtype,
-        /// Looks one step ahead.
+        /// Enables Nesterov momentum.
         nesterov: flag,
-        /// Whether divided updates are limited.
+        /// Sets whether the divided updates are clipped.
         use_clipping: toggle = true,
     }
     |o| {
@@ -38,7 +37,7 @@ options! {
             },
             move |updates, state: ScaleByAdamState, _| {
                 let begun = state.count.gt(0);
-                // In the first step both means take the update as it is.
+                // In the first step, both means are the update itself.
                 let b2 = Hyperparam::from(where_(&begun, &o.b2, 0.0).astype(ramie_core::DType::F32));
                 let b1 = Hyperparam::from(where_(&begun, &o.b1, 1.0).astype(ramie_core::DType::F32));
                 let nu = update_moment_per_elem_norm(&updates, &state.nu, b2, 2);
@@ -63,7 +62,7 @@ options! {
 }
 
 options! {
-    /// ADOPT: [`adam`](crate::adam) that divides before it averages, and
+    /// Creates an ADOPT optimizer: [`adam`](crate::adam) that divides before it averages, and
     /// converges for any `b2`.
     ///
     /// ```
@@ -74,17 +73,17 @@ options! {
     /// Taniguchi et al., *ADOPT: Modified Adam Can Converge with Any β₂ with
     /// the Optimal Rate*, 2024.
     adopt(learning_rate: schedule) -> Adopt {
-        /// Decay of the mean of gradients.
+        /// Sets the decay rate of the mean of the gradients.
         b1: num = 0.9,
-        /// Decay of the mean of squares.
+        /// Sets the decay rate of the mean of squares.
         b2: num = 0.9999,
-        /// The least denominator.
+        /// Sets the lower bound of the denominator.
         eps: num = 1e-6,
-        /// The element type of the mean, by default that of the parameters.
+        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
         mu_dtype: dtype,
-        /// Looks one step ahead.
+        /// Enables Nesterov momentum.
         nesterov: flag,
-        /// Whether divided gradients are limited.
+        /// Sets whether the divided gradients are clipped.
         use_clipping: toggle = true,
     }
     |o| chain((

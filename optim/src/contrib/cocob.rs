@@ -1,4 +1,4 @@
-//! COCOB: steps found by betting on the direction of gradients.
+//! COCOB: step sizes from coin betting on the direction of gradients.
 
 use crate::decay::decay;
 use crate::extra_args::expect_params;
@@ -11,30 +11,29 @@ use ramie_derive::Tree;
 /// The state of [`scale_by_cocob`].
 #[derive(Tree)]
 pub struct CocobState {
-    /// The parameters of the beginning.
+    /// Initial parameters.
     pub init_particles: State,
-    /// The sum of negative gradients.
+    /// Sum of negative gradients.
     pub cumulative_gradients: State,
-    /// The greatest magnitude of gradients.
+    /// Largest magnitude of the gradients so far.
     pub scale: State,
-    /// The sum of magnitudes.
+    /// Sum of the magnitudes of gradients.
     pub subgradients: State,
-    /// What was won.
+    /// Reward won so far.
     pub reward: State,
 }
 
 options! {
-    /// Updates by betting on the direction of gradients, without a learning
-    /// rate.
+    /// Computes updates by betting on the direction of gradients, without a learning rate.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// Orabona and Tommasi, *Training Deep Networks without Learning Rates
     /// Through Coin Betting*, 2017.
     scale_by_cocob() -> ScaleByCocob {
-        /// Limits the first steps.
+        /// Sets the bound on the first steps. The larger it is, the smaller they are.
         alpha: num = 100.0,
-        /// The first greatest magnitude.
+        /// Sets the initial value of the largest magnitude.
         eps: num = 1e-8,
     }
     |o| {
@@ -73,9 +72,9 @@ options! {
 }
 
 options! {
-    /// COCOB: steps found by betting on the direction of gradients.
+    /// Creates a COCOB optimizer, which finds its steps by betting on the direction of gradients.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// ```
     /// use ramie_optim::contrib::cocob;
@@ -85,15 +84,16 @@ options! {
     /// Orabona and Tommasi, *Training Deep Networks without Learning Rates
     /// Through Coin Betting*, 2017.
     cocob() -> Cocob {
-        /// Multiplies gradients.
+        /// Sets the factor that multiplies the gradients.
         learning_rate: schedule = 1.0,
-        /// Limits the first steps.
+        /// Sets the bound on the first steps. The larger it is, the smaller they are.
         alpha: num = 100.0,
-        /// The first greatest magnitude.
+        /// Sets the initial value of the largest magnitude.
         eps: num = 1e-8,
-        /// The strength of weight decay.
+        /// Sets the strength of weight decay.
         weight_decay: schedule = 0.0,
-        /// Which parameters decay, by path and value; by default all.
+        /// Sets the predicate that selects the parameters to decay by path and array. Defaults to
+        /// all.
         mask: mask,
     }
     |o| chain((

@@ -7,17 +7,16 @@ use ramie_derive::Tree;
 /// The state of [`split_real_and_imaginary`].
 #[derive(Tree)]
 pub struct SplitRealAndImaginaryState {
-    /// The state of the transformation, for the real arrays.
+    /// The state of the inner transformation, for the real arrays.
     pub inner_state: OptState,
 }
 
-/// Lets a transformation see each complex array as two real ones, whose paths
-/// are those of the array with `real` and `imaginary` at the end; real arrays
-/// pass as they are.
+/// Presents each complex array to a transformation as two real arrays, with the paths
+/// `{path}.real` and `{path}.imaginary`. Real arrays do not change.
 ///
-/// The gradient of a real function that [`grad`](ramie_core::grad()) returns
-/// for complex numbers is the conjugate of the direction of steepest ascent:
-/// conjugate it first ([`tree::conj`](crate::tree::conj)).
+/// For complex numbers, the gradient of a real function that [`grad`](ramie_core::grad()) returns
+/// is the conjugate of the direction of steepest ascent. Conjugate it first
+/// ([`tree::conj`](crate::tree::conj)).
 ///
 /// ```
 /// use ramie_optim::{adam, contrib::split_real_and_imaginary};

@@ -1,18 +1,18 @@
-//! Which axes of a weight make a matrix.
+//! The axes of a weight that form a matrix.
 
 use ramie_core::Array;
 use std::fmt;
 use std::sync::Arc;
 
-/// Which axes of a weight are those that a layer sums over, and which are those
-/// of its output: the rows and columns of a matrix. Axes that are in neither
-/// list stack matrices. Negative axes count from the last.
+/// The axes of a weight that form the rows and columns of a matrix: those that a layer sums over,
+/// and those of its output. Axes in neither list form a stack of matrices. Negative axes count
+/// from the last.
 ///
-/// `MuonDimensionNumbers` and `GaLoreDimensionNumbers` of Optax.
+/// This is `MuonDimensionNumbers` and `GaLoreDimensionNumbers` in Optax.
 ///
 /// ```
 /// use ramie_optim::contrib::{WeightDimensionNumbers, muon};
-/// // Kernels of attention are `[features, heads, width]`.
+/// Attention kernels are `[features, heads, width]`.
 /// let of_attention = WeightDimensionNumbers::new([0], [1, 2]);
 /// let tx = muon(0.02).weight_dimension_numbers(move |path, kernel| match kernel.ndim() {
 ///     3 if path.ends_with("query.kernel") => Some(of_attention.clone()),
@@ -22,21 +22,21 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WeightDimensionNumbers {
-    /// The axes that the layer sums over.
+    /// Axes that the layer sums over.
     pub reduction_axis: Vec<isize>,
-    /// The axes of its output.
+    /// Axes of the output.
     pub output_axis: Vec<isize>,
 }
 
 impl Default for WeightDimensionNumbers {
-    /// Those of a matrix: it is summed over rows, columns are outputs.
+    /// Describes a matrix whose rows are summed over and whose columns are outputs.
     fn default() -> WeightDimensionNumbers {
         WeightDimensionNumbers::new([0], [1])
     }
 }
 
 impl WeightDimensionNumbers {
-    /// The axes that the layer sums over, and those of its output.
+    /// Creates dimension numbers from the axes that the layer sums over and those of its output.
     pub fn new(
         reduction_axis: impl Into<Vec<isize>>,
         output_axis: impl Into<Vec<isize>>,
@@ -47,7 +47,7 @@ impl WeightDimensionNumbers {
         }
     }
 
-    /// Where the matrices of `x` are.
+    /// Returns how to reshape `x` to a stack of matrices.
     #[track_caller]
     pub(super) fn place(&self, operation: &str, x: &Array) -> Matrices {
         let rank = x.ndim() as isize;
@@ -80,17 +80,17 @@ impl WeightDimensionNumbers {
     }
 }
 
-/// How an array is a stack of matrices, and back.
+/// The conversion between an array and a stack of matrices.
 pub(super) struct Matrices {
     order: Vec<isize>,
     back: Vec<isize>,
-    /// The shape in that order.
+    /// Shape of the array in that order of axes.
     moved: Vec<usize>,
-    /// The number of matrices.
+    /// Number of matrices.
     pub count: usize,
-    /// The number of rows.
+    /// Number of rows.
     pub rows: usize,
-    /// The number of columns.
+    /// Number of columns.
     pub columns: usize,
 }
 
@@ -112,13 +112,13 @@ impl Matrices {
         }
     }
 
-    /// The matrices, `[count, rows, columns]`.
+    /// Returns the matrices of an array, `[count, rows, columns]`.
     pub fn of(&self, x: &Array) -> Array {
         let sizes = [self.count, self.rows, self.columns];
         x.transpose(&self.order).reshape(&sizes)
     }
 
-    /// The array that has these matrices.
+    /// Returns the array that consists of these matrices.
     pub fn restore(&self, matrices: &Array) -> Array {
         matrices.reshape(&self.moved).transpose(&self.back)
     }
@@ -126,13 +126,13 @@ impl Matrices {
 
 type Rule = dyn Fn(&str, &Array) -> Option<WeightDimensionNumbers> + Send + Sync;
 
-/// The dimension numbers of weights by path and array; `None` for those that
-/// are no matrices.
+/// A function from the path and array of a weight to its dimension numbers, or `None` if the
+/// weight is not a matrix.
 #[derive(Clone)]
 pub(crate) struct DimensionNumbers(pub Arc<Rule>);
 
 impl DimensionNumbers {
-    /// Arrays with two axes are matrices.
+    /// Accepts arrays with two axes as matrices.
     pub(super) fn of_matrices() -> DimensionNumbers {
         DimensionNumbers(Arc::new(|_, array| {
             (array.ndim() == 2).then(WeightDimensionNumbers::default)

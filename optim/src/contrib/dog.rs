@@ -1,4 +1,4 @@
-//! Step sizes by the distance from the beginning, for all parameters together.
+//! Step sizes from the distance to the initial parameters, for all parameters together.
 
 use crate::extra_args::expect_params;
 use crate::options::{Predicate, options};
@@ -13,22 +13,22 @@ use ramie_derive::Tree;
 pub struct DogState {
     /// Whether no step was made yet, 0-d `bool`.
     pub is_init_step: Array,
-    /// The parameters of the beginning.
+    /// Initial parameters.
     pub init_params: State,
-    /// The greatest distance from there, 0-d.
+    /// Maximum distance from the initial parameters, 0-d.
     pub max_dist: Array,
-    /// The sum of the squared norms of all gradients, 0-d.
+    /// Sum of the squared norms of all gradients, 0-d.
     pub sum_sq_norm_grads: Array,
 }
 
-/// The first step of [`scale_by_dog`].
+/// The choice of the first step of [`scale_by_dog`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DogInit {
-    /// The distance that counts before there is one.
+    /// Initial estimate of the distance.
     Distance(f64),
-    /// The first learning rate.
+    /// Initial learning rate.
     LearningRate(f64),
-    /// That distance as a part of one plus the norm of the parameters.
+    /// Initial estimate of the distance, as a multiple of one plus the norm of the parameters.
     Heuristic(f64),
 }
 
@@ -37,16 +37,16 @@ fn number(value: impl Into<Hyperparam>, dtype: DType) -> Array {
 }
 
 options! {
-    /// Scales updates by the greatest distance from the beginning over the root
-    /// of the sum of squared gradients.
+    /// Multiplies updates by the maximum distance from the initial parameters over the root of
+    /// the sum of squared gradients.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// Ivgi et al., *DoG is SGD's Best Friend*, 2023.
     scale_by_dog() -> ScaleByDog {
-        /// The first step.
+        /// Sets how the first step is chosen.
         init_step: DogInit = DogInit::Heuristic(1e-6),
-        /// Added inside the square root.
+        /// Sets the constant added inside the square root.
         eps: num = 1e-8,
     }
     |o| {
@@ -86,7 +86,7 @@ options! {
     }
 }
 
-/// Weight decay, where there is one.
+/// Returns weight decay if there is a strength, otherwise the identity.
 fn maybe_decay(strength: Option<Hyperparam>, mask: Option<Predicate>) -> GradientTransformation {
     match strength {
         Some(strength) => crate::decay::decay(Schedule::from(strength), mask),
@@ -95,10 +95,10 @@ fn maybe_decay(strength: Option<Hyperparam>, mask: Option<Predicate>) -> Gradien
 }
 
 options! {
-    /// DoG: gradient descent whose learning rate follows from the distance
-    /// gone. The parameters used in the end should be an average.
+    /// Creates a DoG optimizer: gradient descent with a learning rate computed from the distance
+    /// to the initial parameters. Use an average of the parameters for evaluation.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// ```
     /// use ramie_optim::contrib::dog;
@@ -107,15 +107,16 @@ options! {
     ///
     /// Ivgi et al., *DoG is SGD's Best Friend*, 2023.
     dog() -> Dog {
-        /// Multiplies the learning rate found.
+        /// Sets the factor that multiplies the estimated learning rate.
         learning_rate: schedule = 1.0,
-        /// The first step.
+        /// Sets how the first step is chosen.
         init_step: DogInit = DogInit::Heuristic(1e-6),
-        /// Added inside the square root.
+        /// Sets the constant added inside the square root.
         eps: num = 1e-8,
-        /// The strength of weight decay.
+        /// Sets the strength of weight decay. Defaults to no weight decay.
         weight_decay: optional,
-        /// Which parameters decay, by path and value; by default all.
+        /// Sets the predicate that selects the parameters to decay by path and array. Defaults to
+        /// all.
         mask: mask,
     }
     |o| chain((
@@ -128,25 +129,24 @@ options! {
 /// The state of [`scale_by_dowg`].
 #[derive(Tree)]
 pub struct DowgState {
-    /// The parameters of the beginning.
+    /// Initial parameters.
     pub init_params: State,
-    /// The weighted sum of the squared norms of all gradients, 0-d.
+    /// Weighted sum of the squared norms of all gradients, 0-d.
     pub weighted_sq_norm_grads: Array,
-    /// The greatest squared distance from the beginning, 0-d.
+    /// Largest squared distance from the initial parameters, 0-d.
     pub estim_sq_dist: Array,
 }
 
 options! {
-    /// [`scale_by_dog`] with gradients weighted by the distance.
+    /// Multiplies updates like [`scale_by_dog`], with gradients weighted by the distance.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// Khaled et al., *DoWG Unleashed*, 2023.
     scale_by_dowg() -> ScaleByDowg {
-        /// The squared distance that counts before there is one, by default
-        /// `eps`.
+        /// Sets the initial estimate of the squared distance. Defaults to `eps`.
         init_estim_sq_dist: optional,
-        /// Added to the denominator.
+        /// Sets the constant added to the denominator.
         eps: num = 1e-4,
     }
     |o| {
@@ -176,9 +176,9 @@ options! {
 }
 
 options! {
-    /// DoWG: [`dog`] with gradients weighted by the distance.
+    /// Creates a DoWG optimizer: [`dog`] with gradients weighted by the distance.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// ```
     /// use ramie_optim::contrib::dowg;
@@ -187,16 +187,16 @@ options! {
     ///
     /// Khaled et al., *DoWG Unleashed*, 2023.
     dowg() -> Dowg {
-        /// Multiplies the learning rate found.
+        /// Sets the factor that multiplies the estimated learning rate.
         learning_rate: schedule = 1.0,
-        /// The squared distance that counts before there is one, by default
-        /// `eps`.
+        /// Sets the initial estimate of the squared distance. Defaults to `eps`.
         init_estim_sq_dist: optional,
-        /// Added to the denominator.
+        /// Sets the constant added to the denominator.
         eps: num = 1e-4,
-        /// The strength of weight decay.
+        /// Sets the strength of weight decay. Defaults to no weight decay.
         weight_decay: optional,
-        /// Which parameters decay, by path and value; by default all.
+        /// Sets the predicate that selects the parameters to decay by path and array. Defaults to
+        /// all.
         mask: mask,
     }
     |o| chain((

@@ -1,4 +1,4 @@
-//! GaLore: optimizers that see gradients of few dimensions.
+//! GaLore: optimizers on low-rank projections of gradients.
 
 use super::dimension_numbers::{DimensionNumbers, Matrices};
 use crate::decay::decay;
@@ -12,37 +12,36 @@ use ramie_derive::Tree;
 /// The state of [`scale_by_galore`].
 #[derive(Tree)]
 pub struct GaLoreState {
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
-    /// The state of the optimizer, for gradients of few dimensions.
+    /// The state of the optimizer, for the projected gradients.
     pub base_optimizer_state: OptState,
-    /// What projects the gradients of each matrix: `[larger side, rank]`, and
-    /// `[0, 0]` for parameters that are no matrices.
+    /// Projector of each matrix, `[longer side, rank]`, and `[0, 0]` for parameters that are not
+    /// matrices.
     pub projector: State,
 }
 
 options! {
-    /// Projects gradients of matrices onto their greatest singular vectors, of
-    /// the longer side, and gives the optimizer what is left, so that its state
-    /// is small; its updates are projected back.
+    /// Projects the gradients of matrices onto their largest singular vectors on the longer side,
+    /// passes the projections to the optimizer, and projects its updates back. The state of the
+    /// optimizer is therefore small.
     ///
-    /// The optimizer must not need parameters: [`scale_by_adam`](crate::scale_by_adam())
-    /// or [`scale_by_lion`](crate::scale_by_lion()), say. Its `update` is not
-    /// given them.
+    /// The optimizer must not need parameters, like [`scale_by_adam`](crate::scale_by_adam()) or
+    /// [`scale_by_lion`](crate::scale_by_lion()). Its `update` receives `None`.
     ///
     /// Zhao et al., *GaLore: Memory-Efficient LLM Training by Gradient Low-Rank
     /// Projection*, 2024.
     scale_by_galore() -> ScaleByGalore {
-        /// How many singular vectors are kept.
+        /// Sets the number of singular vectors to keep.
         rank: count = 128,
-        /// Steps until they are found anew.
+        /// Sets the number of steps after which the singular vectors are recomputed.
         update_proj_gap: count = 200,
-        /// Multiplies the updates of matrices.
+        /// Sets the factor that multiplies the updates of matrices.
         scale: num = 1.0,
-        /// The optimizer.
+        /// Sets the base optimizer. Defaults to `scale_by_adam`.
         base_optimizer: tx = scale_by_adam(),
-        /// Which axes of a parameter make a matrix, by path and array; by
-        /// default arrays with two axes are matrices.
+        /// Sets the function that returns the matrix axes of a parameter for its path and array.
+        /// By default, arrays with two axes are matrices.
         weight_dimension_numbers: dimensions,
     }
     |o| {
@@ -62,7 +61,7 @@ struct Projection {
 }
 
 impl Projection {
-    /// Whether the rows are more than the columns, or as many.
+    /// Returns whether there are at least as many rows as columns.
     fn tall(&self) -> bool {
         self.matrices.rows >= self.matrices.columns
     }
@@ -80,7 +79,7 @@ impl Projection {
         }
     }
 
-    /// The greatest singular vectors of a gradient.
+    /// Computes the largest singular vectors of a gradient.
     fn find(&self, gradient: &Array) -> Array {
         let factors = svd(&gradient.astype(DType::F32), false);
         let vectors = match self.tall() {
@@ -192,10 +191,9 @@ impl ScaleByGalore {
 }
 
 options! {
-    /// GaLore: [`scale_by_galore`] with weight decay and a learning rate.
+    /// Creates a GaLore optimizer: [`scale_by_galore`] with weight decay and a learning rate.
     ///
-    /// Its `update` panics if it is not given the parameters and there is a
-    /// weight decay.
+    /// `update` panics if there is weight decay and `params` is `None`.
     ///
     /// ```
     /// use ramie_optim::{contrib::galore, scale_by_lion};
@@ -206,20 +204,21 @@ options! {
     /// Zhao et al., *GaLore: Memory-Efficient LLM Training by Gradient Low-Rank
     /// Projection*, 2024.
     galore(learning_rate: schedule) -> GaLore {
-        /// How many singular vectors are kept.
+        /// Sets the number of singular vectors to keep.
         rank: count = 128,
-        /// Steps until they are found anew.
+        /// Sets the number of steps after which the singular vectors are recomputed.
         update_proj_gap: count = 200,
-        /// Multiplies the updates of matrices.
+        /// Sets the factor that multiplies the updates of matrices.
         scale: num = 1.0,
-        /// The optimizer, which must not need parameters.
+        /// Sets the base optimizer, which must not need parameters. Defaults to `scale_by_adam`.
         base_optimizer: tx = scale_by_adam(),
-        /// The strength of weight decay.
+        /// Sets the strength of weight decay.
         weight_decay: schedule = 0.0,
-        /// Which parameters decay, by path and value; by default all.
+        /// Sets the predicate that selects the parameters to decay by path and array. Defaults to
+        /// all.
         mask: mask,
-        /// Which axes of a parameter make a matrix, by path and array; by
-        /// default arrays with two axes are matrices.
+        /// Sets the function that returns the matrix axes of a parameter for its path and array.
+        /// By default, arrays with two axes are matrices.
         weight_dimension_numbers: dimensions,
     }
     |o| {

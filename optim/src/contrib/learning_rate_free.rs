@@ -1,4 +1,4 @@
-//! Optimizers that find their own learning rate: Prodigy and D-Adaptation.
+//! Optimizers that estimate their learning rate: Prodigy and D-Adaptation.
 
 use crate::extra_args::expect_params;
 use crate::numerics::{count_zero, safe_increment};
@@ -12,34 +12,33 @@ use ramie_derive::Tree;
 pub struct ProdigyState {
     /// Decaying mean of the scaled gradients.
     pub exp_avg: State,
-    /// Decaying mean of their squares.
+    /// Decaying mean of the squared scaled gradients.
     pub exp_avg_sq: State,
     /// Decaying sum of the scaled gradients.
     pub grad_sum: State,
-    /// The parameters of the beginning.
+    /// Initial parameters.
     pub params0: State,
-    /// The estimate of the distance to the solution, 0-d.
+    /// Estimate of the distance to the solution, 0-d.
     pub estim_lr: Array,
-    /// The weighted sum of its numerators, 0-d.
+    /// Weighted sum of the numerators of the estimate, 0-d.
     pub numerator_weighted: Array,
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
 }
 
-/// `√(1 - b2ᵗ) / (1 - b1ᵗ)`.
+/// Computes `√(1 - b2ᵗ) / (1 - b1ᵗ)`.
 fn correction(b1: &Hyperparam, b2: &Hyperparam, count: &Array) -> Array {
     (1.0_f64 - b2.power(count)).power(0.5) / (1.0_f64 - b1.power(count))
 }
 
-/// A number, where there is one.
+/// An optional number.
 type MaybeNumber = Option<f64>;
 
 options! {
-    /// Prodigy: Adam with a learning rate that follows from an estimate of the
-    /// distance to the solution. Leave `learning_rate` at 1, or let it follow
-    /// a schedule from there.
+    /// Creates a Prodigy optimizer: Adam with a learning rate computed from an estimate of the
+    /// distance to the solution. Leave `learning_rate` at 1, or pass a schedule that starts at 1.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// ```
     /// use ramie_optim::contrib::prodigy;
@@ -49,24 +48,24 @@ options! {
     /// Mishchenko and Defazio, *Prodigy: An Expeditiously Adaptive
     /// Parameter-Free Learner*, 2023.
     prodigy() -> Prodigy {
-        /// Multiplies the learning rate found.
+        /// Sets the factor that multiplies the estimated learning rate.
         learning_rate: schedule = 1.0,
-        /// Decay of the mean of gradients.
+        /// Sets the decay rate of the mean of the gradients.
         b1: num = 0.9,
-        /// Decay of the mean of their squares.
+        /// Sets the decay rate of the mean of squares.
         b2: num = 0.999,
-        /// Decay of the estimate's sums, by default the root of `b2`.
+        /// Sets the decay rate of the sums of the estimate. `None` means the square root of `b2`.
         b3: MaybeNumber = None,
-        /// Added to the denominator, times the estimate.
+        /// Sets the constant that is multiplied by the estimate and added to the denominator.
         eps: num = 1e-8,
-        /// The first estimate.
+        /// Sets the initial estimate.
         estim_lr0: num = 1e-6,
-        /// Multiplies estimates.
+        /// Sets the factor that multiplies each new estimate.
         estim_lr_coef: num = 1.0,
-        /// The strength of weight decay.
+        /// Sets the strength of weight decay.
         weight_decay: num = 0.0,
-        /// Leaves the learning rate out of the denominator of estimates, for
-        /// warm-ups.
+        /// Excludes the learning rate from the denominator of the estimate. Recommended with a
+        /// warm-up.
         safeguard_warmup: flag,
     }
     |o| {
@@ -128,23 +127,23 @@ options! {
 pub struct DadaptAdamWState {
     /// Decaying mean of the scaled gradients.
     pub exp_avg: State,
-    /// Decaying mean of the squares of gradients.
+    /// Decaying mean of the squared gradients.
     pub exp_avg_sq: State,
     /// Decaying mean of the scaled gradients, for the estimate.
     pub grad_sum: State,
-    /// The estimate of the distance to the solution, 0-d.
+    /// Estimate of the distance to the solution, 0-d.
     pub estim_lr: Array,
-    /// The weighted mean of its numerators, 0-d.
+    /// Weighted mean of the numerators of the estimate, 0-d.
     pub numerator_weighted: Array,
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
 }
 
 options! {
-    /// D-Adaptation for AdamW: the learning rate follows from an estimate of
-    /// the distance to the solution.
+    /// Creates a D-Adaptation AdamW optimizer, whose learning rate is computed from an estimate
+    /// of the distance to the solution.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// ```
     /// use ramie_optim::contrib::dadapt_adamw;
@@ -154,17 +153,17 @@ options! {
     /// Defazio and Mishchenko, *Learning-Rate-Free Learning by D-Adaptation*,
     /// 2023.
     dadapt_adamw() -> DadaptAdamW {
-        /// Multiplies the learning rate found.
+        /// Sets the factor that multiplies the estimated learning rate.
         learning_rate: schedule = 1.0,
-        /// Decay of the mean of gradients.
+        /// Sets the decay rate of the mean of the gradients.
         b1: num = 0.9,
-        /// Decay of the mean of their squares.
+        /// Sets the decay rate of the mean of squares.
         b2: num = 0.999,
-        /// Added to the denominator.
+        /// Sets the constant added to the denominator.
         eps: num = 1e-8,
-        /// The first estimate.
+        /// Sets the initial estimate.
         estim_lr0: num = 1e-6,
-        /// The strength of weight decay.
+        /// Sets the strength of weight decay.
         weight_decay: num = 0.0,
     }
     |o| {

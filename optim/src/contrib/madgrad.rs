@@ -10,26 +10,26 @@ use ramie_derive::Tree;
 /// The state of [`scale_by_madgrad`].
 #[derive(Tree)]
 pub struct MadgradState {
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
-    /// The weighted sum of squared gradients.
+    /// Weighted sum of squared gradients.
     pub grad_sum_sq: State,
-    /// The weighted sum of gradients.
+    /// Weighted sum of gradients.
     pub s: State,
-    /// The parameters of the beginning.
+    /// Initial parameters.
     pub x0: State,
 }
 
 options! {
-    /// Updates of MADGRAD, the learning rate included.
+    /// Computes the updates of MADGRAD, including the learning rate.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// Defazio and Jelassi, *Adaptivity without Compromise*, 2021.
     scale_by_madgrad(learning_rate: schedule) -> ScaleByMadgrad {
-        /// The part of the parameters that stays in each step.
+        /// Sets the weight of the current parameters in the new ones.
         momentum: num = 0.9,
-        /// Added to the learning rate and to the denominator.
+        /// Sets the constant added to the learning rate and to the denominator.
         eps: num = 1e-6,
     }
     |o| GradientTransformation::new(
@@ -58,9 +58,9 @@ options! {
 }
 
 options! {
-    /// MADGRAD: dual averaging with adaptive steps.
+    /// Creates a MADGRAD optimizer: dual averaging with adaptive steps.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// ```
     /// use ramie_optim::contrib::madgrad;
@@ -69,11 +69,11 @@ options! {
     ///
     /// Defazio and Jelassi, *Adaptivity without Compromise*, 2021.
     madgrad(learning_rate: schedule) -> Madgrad {
-        /// The part of the parameters that stays in each step.
+        /// Sets the weight of the current parameters in the new ones.
         momentum: num = 0.9,
-        /// The strength of weight decay.
+        /// Sets the strength of weight decay.
         weight_decay: schedule = 0.0,
-        /// Added to the learning rate and to the denominator.
+        /// Sets the constant added to the learning rate and to the denominator.
         eps: num = 1e-6,
     }
     |o| chain((

@@ -1,4 +1,4 @@
-//! Mechanic: the length of another optimizer's steps is learned.
+//! Mechanic: learns a factor for the steps of another optimizer.
 
 use crate::extra_args::expect_params;
 use crate::numerics::{count_zero, safe_increment};
@@ -12,26 +12,25 @@ use ramie_derive::Tree;
 pub struct MechanicState {
     /// The state of the optimizer.
     pub base_optimizer_state: OptState,
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
-    /// Decaying rewards, one for each decay.
+    /// Decaying rewards, one for each decay rate.
     pub r: Array,
-    /// Decaying greatest magnitudes, one for each decay.
+    /// Decaying maximum magnitudes, one for each decay rate.
     pub m: Array,
-    /// Decaying sums of squares, one for each decay.
+    /// Decaying sums of squares, one for each decay rate.
     pub v: Array,
-    /// The factors found, whose sum scales the steps, one for each decay.
+    /// Learned factors, one for each decay rate. Their sum scales the steps.
     pub s: Array,
-    /// The parameters of the beginning.
+    /// Initial parameters.
     pub x0: State,
 }
 
 options! {
-    /// Mechanic: learns the factor of the optimizer's updates, from their sum
-    /// since the beginning and the gradients. Give the optimizer a learning
-    /// rate of 1, or a schedule from there.
+    /// Learns the factor of the optimizer's updates from their sum since the first step and the
+    /// gradients. The optimizer should have a learning rate of 1, or a schedule that starts at 1.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// ```
     /// use ramie_optim::{adam, contrib::mechanize};
@@ -40,13 +39,13 @@ options! {
     ///
     /// Cutkosky, Defazio and Mehta, *Mechanic: A Learning Rate Tuner*, 2023.
     mechanize(base_optimizer: tx) -> Mechanize {
-        /// The strength of the decay that steadies the factor.
+        /// Sets the strength of the weight decay that stabilizes the factor.
         weight_decay: num = 1e-2,
-        /// Added to denominators.
+        /// Sets the constant added to denominators.
         eps: num = 1e-8,
-        /// The first factor.
+        /// Sets the initial value of each factor.
         s_init: num = 1e-6,
-        /// How many decays are tried at once: 0.9, 0.99, 0.999 and so on.
+        /// Sets the number of decay rates to combine: 0.9, 0.99, 0.999 and so on.
         num_betas: count = 6,
     }
     |o| {
@@ -74,7 +73,7 @@ options! {
 }
 
 impl Mechanize {
-    /// The decays, one less than the other from 1 by a factor of ten.
+    /// Returns the decay rates `1 - 0.1ⁱ` for `i` from 1.
     fn betas(&self, dtype: DType) -> Array {
         let decays = (1..=self.num_betas).map(|i| (1.0 - 0.1f64.powf(i as f64)) as f32);
         Array::from(decays.collect::<Vec<f32>>()).astype(dtype)
@@ -93,7 +92,7 @@ impl Mechanize {
             Some(params),
             extra,
         );
-        // Training may begin from other parameters than `init` saw.
+        // Training may start from other parameters than `init` received.
         let begins = state.count.eq(0);
         let x0 = params.zip(&state.x0, |p, x| where_(&begins, p, x));
         let factor = state.s.sum();

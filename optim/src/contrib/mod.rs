@@ -1,4 +1,4 @@
-//! Optimizers of later papers (`optax.contrib`).
+//! Optimizers from more recent papers (`optax.contrib`).
 
 mod acprop;
 mod ademamix;

@@ -1,5 +1,4 @@
-//! MoMo: momentum with a learning rate that follows from a lower bound of the
-//! loss.
+//! MoMo: momentum with a learning rate computed from a lower bound of the loss.
 
 use crate::extra_args::expect_params;
 use crate::numerics::{count_zero, safe_increment};
@@ -17,34 +16,34 @@ pub struct MomoState {
     pub barf: Array,
     /// Decaying mean of the inner products of gradients and parameters, 0-d.
     pub gamma: Array,
-    /// The lower bound of the loss, 0-d.
+    /// Lower bound of the loss, 0-d.
     pub lb: Array,
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
 }
 
-/// Steps no longer than this in the squared norm are not made.
+/// Directions with a squared norm of at most this cause no step.
 const SMALLEST: f64 = f64::EPSILON;
 
-/// The model of the loss along a direction, which decides how far to go.
+/// The model of the loss along a direction, which determines the step size.
 struct Model<'a> {
     /// `1 + α · decay`.
     grown: &'a Hyperparam,
     barf: &'a Array,
     gamma: &'a Array,
-    /// The inner product of direction and parameters.
+    /// Inner product of direction and parameters.
     product: &'a Array,
-    /// The squared length of the direction.
+    /// Squared norm of the direction.
     norm: &'a Array,
 }
 
 impl Model<'_> {
-    /// The value at the parameters, above which a bound is too high.
+    /// Returns the value of the model at the parameters. A larger lower bound is invalid.
     fn cap(&self) -> Array {
         (self.barf - self.gamma) * self.grown + self.product
     }
 
-    /// How far the model goes down to the bound.
+    /// Returns the step size at which the model reaches the bound.
     fn reach(&self, bound: &Array) -> Array {
         let above = (self.barf - bound - self.gamma) * self.grown + self.product;
         let far = above.maximum(0.0) / self.norm;
@@ -52,17 +51,16 @@ impl Model<'_> {
     }
 }
 
-/// `-α · decay / (1 + α · decay)`.
+/// Computes `-α · decay / (1 + α · decay)`.
 fn shrinking(strength: &Hyperparam, grown: &Hyperparam) -> Hyperparam {
     strength.negative().with(grown, |a, b| a / b, |a, b| a / b)
 }
 
 options! {
-    /// MoMo: gradient descent with momentum and Polyak's learning rate, which
-    /// follows from a lower bound of the loss: zero, for most.
+    /// Creates a MoMo optimizer: gradient descent with momentum and Polyak's learning rate, which
+    /// is computed from a lower bound of the loss. The bound is zero for most losses.
     ///
-    /// Its `update` needs [`ExtraArgs::value`], and panics without it or
-    /// without the parameters.
+    /// `update` panics if [`ExtraArgs::value`] is missing or `params` is `None`.
     ///
     /// ```
     /// use ramie_optim::contrib::momo;
@@ -71,15 +69,15 @@ options! {
     ///
     /// Schaipp et al., *MoMo: Momentum Models for Adaptive Learning Rates*, 2023.
     momo() -> Momo {
-        /// The greatest learning rate.
+        /// Sets the maximum learning rate.
         learning_rate: schedule = 1.0,
-        /// Decay of the mean of gradients.
+        /// Sets the decay rate of the mean of the gradients.
         beta: num = 0.9,
-        /// What the loss cannot fall below.
+        /// Sets the lower bound of the loss.
         lower_bound: num = 0.0,
-        /// The strength of weight decay.
+        /// Sets the strength of weight decay.
         weight_decay: num = 0.0,
-        /// Finds a better bound on the way, for losses whose bound is not known.
+        /// Estimates the lower bound during training, for losses whose lower bound is unknown.
         adapt_lower_bound: flag,
     }
     |o| {
@@ -137,23 +135,22 @@ options! {
 pub struct MomoAdamState {
     /// Decaying mean of the gradients.
     pub exp_avg: State,
-    /// Decaying mean of their squares.
+    /// Decaying mean of squares.
     pub exp_avg_sq: State,
     /// Decaying mean of the losses, 0-d.
     pub barf: Array,
     /// Decaying mean of the inner products of gradients and parameters, 0-d.
     pub gamma: Array,
-    /// The lower bound of the loss, 0-d.
+    /// Lower bound of the loss, 0-d.
     pub lb: Array,
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
 }
 
 options! {
-    /// [`momo`] along the direction of AdamW.
+    /// Creates a MoMo-Adam optimizer: [`momo`] along the direction of AdamW.
     ///
-    /// Its `update` needs [`ExtraArgs::value`], and panics without it or
-    /// without the parameters.
+    /// `update` panics if [`ExtraArgs::value`] is missing or `params` is `None`.
     ///
     /// ```
     /// use ramie_optim::contrib::momo_adam;
@@ -162,19 +159,19 @@ options! {
     ///
     /// Schaipp et al., *MoMo: Momentum Models for Adaptive Learning Rates*, 2023.
     momo_adam() -> MomoAdam {
-        /// The greatest learning rate.
+        /// Sets the maximum learning rate.
         learning_rate: schedule = 1e-2,
-        /// Decay of the mean of gradients.
+        /// Sets the decay rate of the mean of the gradients.
         b1: num = 0.9,
-        /// Decay of the mean of their squares.
+        /// Sets the decay rate of the mean of squares.
         b2: num = 0.999,
-        /// Added to the denominator.
+        /// Sets the constant added to the denominator.
         eps: num = 1e-8,
-        /// What the loss cannot fall below.
+        /// Sets the lower bound of the loss.
         lower_bound: num = 0.0,
-        /// The strength of weight decay.
+        /// Sets the strength of weight decay.
         weight_decay: num = 0.0,
-        /// Finds a better bound on the way, for losses whose bound is not known.
+        /// Estimates the lower bound during training, for losses whose lower bound is unknown.
         adapt_lower_bound: flag,
     }
     |o| {

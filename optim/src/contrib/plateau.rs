@@ -1,4 +1,4 @@
-//! Learning rates that shrink when the objective stops to.
+//! Learning rates that shrink when the objective stops improving.
 
 use crate::numerics::{count_zero, safe_increment};
 use crate::options::options;
@@ -9,48 +9,48 @@ use ramie_derive::Tree;
 /// The state of [`reduce_on_plateau`].
 #[derive(Clone, Tree)]
 pub struct ReduceLrOnPlateauState {
-    /// What updates are multiplied by, 0-d.
+    /// Factor that multiplies the updates, 0-d.
     pub scale: Array,
-    /// The least value so far, 0-d.
+    /// Smallest value so far, 0-d.
     pub best_value: Array,
-    /// Values since the last improvement, 0-d `i32`.
+    /// Number of values since the last improvement, 0-d `i32`.
     pub plateau_count: Array,
-    /// Values until improvements are asked for again, 0-d `i32`.
+    /// Number of values left in the cooldown, 0-d `i32`.
     pub cooldown_count: Array,
-    /// Values gathered for the next mean, 0-d `i32`.
+    /// Number of values averaged so far, 0-d `i32`.
     pub count: Array,
-    /// Their mean, 0-d.
+    /// Average of these values, 0-d.
     pub avg_value: Array,
 }
 
 options! {
-    /// Multiplies updates by a number that shrinks when the value of the
-    /// objective has not improved for a while.
+    /// Multiplies updates by a scale that shrinks when the value of the objective has not
+    /// improved for some time.
     ///
-    /// Its `update` panics if [`ExtraArgs::value`] is not given: the training
-    /// loss, or better that of a validation set.
+    /// `update` panics if [`ExtraArgs::value`] is missing. Pass the training loss, or better the
+    /// validation loss.
     ///
     /// ```
     /// use ramie_optim::{adam, chain, contrib::reduce_on_plateau};
     /// let tx = chain((adam(1e-3), reduce_on_plateau().patience(5).accumulation_size(100)));
     /// ```
     ///
-    /// The conversion into a transformation panics if `factor` is not between
-    /// 0 and 1 or the tolerances are negative or both zero.
+    /// The conversion into a transformation panics if `factor` is not between 0 and 1, a
+    /// tolerance is negative, both are zero, or `rtol` is greater than 1.
     reduce_on_plateau() -> ReduceOnPlateau {
-        /// Multiplies the number.
+        /// Sets the factor that multiplies the scale when it shrinks.
         factor: f64 = 0.1,
-        /// Values without an improvement until it shrinks.
+        /// Sets the number of values without an improvement after which the scale shrinks.
         patience: count = 10,
-        /// The improvement asked for, as a part of the best value.
+        /// Sets the required improvement, as a fraction of the best value.
         rtol: f64 = 1e-4,
-        /// The improvement asked for.
+        /// Sets the required absolute improvement.
         atol: f64 = 0.0,
-        /// Values after it shrank for which no improvement is asked for.
+        /// Sets the number of values after a reduction during which no improvement is required.
         cooldown: count = 0,
-        /// Calls of `update` whose mean makes one value.
+        /// Sets the number of calls of `update` whose values are averaged into one.
         accumulation_size: count = 1,
-        /// The least number.
+        /// Sets the minimum scale.
         min_scale: f64 = 0.0,
     }
     |o| {
@@ -94,7 +94,7 @@ options! {
 }
 
 impl ReduceOnPlateau {
-    /// The state after a mean is complete.
+    /// Returns the state after an average is complete.
     fn judge(&self, state: &ReduceLrOnPlateauState) -> ReduceLrOnPlateauState {
         let (mean, best) = (&state.avg_value, &state.best_value);
         let improved = mean.lt(best * (1.0 - self.rtol) - self.atol);

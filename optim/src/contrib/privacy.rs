@@ -1,4 +1,4 @@
-//! Gradients that keep training examples private.
+//! Differentially private gradients.
 
 use crate::momentum::trace_if;
 use crate::options::options;
@@ -12,14 +12,13 @@ use ramie_derive::Tree;
 /// The state of [`differentially_private_aggregate`].
 #[derive(Tree)]
 pub struct DifferentiallyPrivateAggregateState {
-    /// The key of the noise to come.
+    /// RNG key of the noise of the following steps.
     pub rng_key: Key,
 }
 
-/// Clips the gradients of each example, stacked along the first axis, to the
-/// norm `l2_norm_clip`, adds them up with normal noise of the deviation
-/// `l2_norm_clip · noise_multiplier`, and divides by their number. Keys are
-/// dealt in the order of the sorted paths.
+/// Clips the gradients of each example, stacked along the first axis, to the norm `l2_norm_clip`,
+/// sums them, adds normal noise with the standard deviation `l2_norm_clip · noise_multiplier`,
+/// and divides by the number of examples. Keys are assigned in the order of the sorted paths.
 ///
 /// Abadi et al., *Deep Learning with Differential Privacy*, 2016.
 pub fn differentially_private_aggregate(
@@ -48,8 +47,8 @@ pub fn differentially_private_aggregate(
 }
 
 options! {
-    /// Differentially private gradient descent: for gradients of each example,
-    /// stacked along the first axis of each array.
+    /// Creates a differentially private gradient descent optimizer. It takes the gradients of
+    /// each example, stacked along the first axis of each array.
     ///
     /// ```
     /// use ramie_core::random;
@@ -59,15 +58,15 @@ options! {
     ///
     /// Abadi et al., *Deep Learning with Differential Privacy*, 2016.
     dpsgd(learning_rate: schedule) -> Dpsgd {
-        /// The greatest norm of an example's gradients.
+        /// Sets the maximum norm of the gradients of an example.
         l2_norm_clip: f64 = 1.0,
-        /// The deviation of the noise, as a part of that norm.
+        /// Sets the standard deviation of the noise, as a multiple of `l2_norm_clip`.
         noise_multiplier: f64 = 1.0,
-        /// What decides the noise.
+        /// Sets the RNG key of the noise.
         key: Key = random::key(0),
-        /// Follows a decaying sum of past updates.
+        /// Enables momentum with this decay rate, a decaying sum of past updates.
         momentum: optional,
-        /// Looks one step ahead, where there is a momentum.
+        /// Uses Nesterov momentum. Has no effect without `momentum`.
         nesterov: flag,
     }
     |o| chain((

@@ -8,7 +8,7 @@ use crate::{ExtraArgs, GradientTransformation, OptState, apply_updates, tree};
 use ramie_core::{Array, State, where_};
 use ramie_derive::Tree;
 
-/// Divides all updates by their norm together. For the adversary of [`sam`].
+/// Divides all updates by their global norm. Used in the adversary of [`sam`].
 pub fn normalize() -> GradientTransformation {
     GradientTransformation::stateless(|updates, _| {
         let norm = tree::norm(&updates);
@@ -19,26 +19,26 @@ pub fn normalize() -> GradientTransformation {
 /// The state of [`sam`].
 #[derive(Tree)]
 pub struct SamState {
-    /// Steps since the last one of the optimizer, 0-d `i32`.
+    /// Number of calls since the last step of the optimizer, 0-d `i32`.
     pub steps_since_sync: Array,
     /// The state of the optimizer.
     pub opt_state: OptState,
     /// The state of the adversary.
     pub adv_state: OptState,
-    /// The parameters that the adversary left, unless in opaque mode.
+    /// Parameters from which the adversary started, unless in opaque mode.
     pub cache: Option<State>,
 }
 
 options! {
-    /// Lets an adversary climb from the parameters, and the optimizer use the
-    /// gradients there: minima are flat then.
+    /// Creates a sharpness-aware optimizer: an adversary climbs from the parameters, and the
+    /// optimizer uses the gradients at that point, which favors flat minima.
     ///
-    /// Every second call of `update` (with a `sync_period` of two) is a step of
-    /// the optimizer, the others are the adversary's, to which the parameters
-    /// follow. In opaque mode each call is a whole step, for which `update`
-    /// needs [`ExtraArgs::grad_fn`].
+    /// With a `sync_period` of two, every second call of `update` is a step of the optimizer. The
+    /// other calls are steps of the adversary and return the updates that move the parameters
+    /// there. In opaque mode, each call is a whole step, for which `update` needs
+    /// [`ExtraArgs::grad_fn`].
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// ```
     /// use ramie_optim::{chain, contrib::{normalize, sam}, sgd};
@@ -48,11 +48,11 @@ options! {
     /// Foret et al., *Sharpness-Aware Minimization for Efficiently Improving
     /// Generalization*, 2021.
     sam(optimizer: tx, adv_optimizer: tx) -> Sam {
-        /// Calls of `update` for a step of the optimizer.
+        /// Sets the number of calls of `update` for one step of the optimizer.
         sync_period: SyncPeriod = SyncPeriod::from(2),
-        /// Whether the adversary starts anew after each of them.
+        /// Sets whether the state of the adversary is reset after each step of the optimizer.
         reset_state: toggle = true,
-        /// Takes the adversary's steps within one call.
+        /// Makes all steps of the adversary within one call of `update`.
         opaque_mode: flag,
     }
     |o| {
@@ -92,7 +92,7 @@ impl Sam {
         let (step, opt_state) =
             self.optimizer
                 .update(updates, state.opt_state.clone(), Some(&before));
-        // The step starts at the parameters that the adversary left.
+        // The step starts at the parameters from which the adversary started.
         let step = tree::add(&tree::sub(&before, params), &step);
         let anew = match self.reset_state {
             true => self.adv_optimizer.init(params),

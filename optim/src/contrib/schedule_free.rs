@@ -1,4 +1,4 @@
-//! Schedule-free training: averages of iterates in the place of schedules.
+//! Schedule-free training: averages of iterates instead of schedules.
 
 use crate::extra_args::expect_params;
 use crate::numerics::safe_increment;
@@ -13,26 +13,25 @@ use ramie_derive::Tree;
 /// The state of [`schedule_free`].
 #[derive(Tree)]
 pub struct ScheduleFreeState {
-    /// The part of the average in the parameters, 0-d.
+    /// Weight of the average in the parameters, 0-d.
     pub b1: Array,
-    /// The sum of the weights of all iterates, 0-d.
+    /// Sum of the weights of all iterates, 0-d.
     pub weight_sum: Array,
-    /// The number of the step, from 1, 0-d `i32`.
+    /// Number of the step, counted from 1, 0-d `i32`.
     pub step_count: Array,
-    /// The greatest learning rate so far, 0-d.
+    /// Largest learning rate so far, 0-d.
     pub max_lr: Array,
     /// The state of the optimizer.
     pub base_optimizer_state: OptState,
-    /// The iterates of the optimizer itself.
+    /// Iterates of the base optimizer.
     pub z: State,
 }
 
-/// The average of the iterates, which models are evaluated with: not the
-/// parameters, at which gradients are taken.
+/// Returns the average of the iterates, with which models are evaluated. Gradients are taken at
+/// the parameters instead.
 ///
 /// # Panics
-/// If the state is not that of [`schedule_free`], or has other paths than the
-/// parameters.
+/// Panics if the state is not that of [`schedule_free`], or has other paths than the parameters.
 #[track_caller]
 pub fn schedule_free_eval_params(state: &OptState, params: &State) -> State {
     let Some(state) = state.get::<ScheduleFreeState>() else {
@@ -51,12 +50,11 @@ fn average(params: &State, z: &State, b1: impl Into<crate::Hyperparam>) -> State
 }
 
 options! {
-    /// Trains without a schedule: gradients are taken between the optimizer's
-    /// iterates and their average, and the average is what is used in the end,
-    /// see [`schedule_free_eval_params`]. The optimizer should have no momentum
-    /// of its own.
+    /// Creates a schedule-free optimizer: gradients are taken between the iterates of the base
+    /// optimizer and their average. Use the average for evaluation, see
+    /// [`schedule_free_eval_params`]. The base optimizer should have no momentum.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// ```
     /// use ramie_optim::{contrib::schedule_free, sgd};
@@ -65,11 +63,11 @@ options! {
     ///
     /// Defazio et al., *The Road Less Scheduled*, 2024.
     schedule_free(base_optimizer: tx, learning_rate: schedule) -> ScheduleFree {
-        /// The part of the average in the parameters.
+        /// Sets the weight of the average in the parameters at which gradients are taken.
         b1: num = 0.9,
-        /// The power of the learning rate that weighs iterates.
+        /// Sets the exponent of the largest learning rate so far in the weights of the iterates.
         weight_lr_power: num = 2.0,
-        /// The element type of the iterates, by default that of the parameters.
+        /// Sets the dtype of the iterates. Defaults to the dtype of the parameters.
         state_dtype: dtype,
     }
     |o| {
@@ -116,10 +114,10 @@ options! {
     }
 }
 
-/// A warm-up of the learning rate.
+/// The number of steps of a warm-up of the learning rate.
 type Warmup = Option<u32>;
 
-/// The learning rate, after a linear warm-up from zero.
+/// Returns the learning rate, after a linear warm-up from zero.
 fn warmed_up(rate: crate::Hyperparam, steps: Warmup) -> crate::Schedule {
     match steps {
         None | Some(0) => rate.into(),
@@ -131,7 +129,7 @@ fn warmed_up(rate: crate::Hyperparam, steps: Warmup) -> crate::Schedule {
 }
 
 options! {
-    /// Gradient descent without a schedule, see [`schedule_free`].
+    /// Creates a schedule-free gradient descent optimizer, see [`schedule_free`].
     ///
     /// ```
     /// use ramie_optim::contrib::schedule_free_sgd;
@@ -140,15 +138,15 @@ options! {
     ///
     /// Defazio et al., *The Road Less Scheduled*, 2024.
     schedule_free_sgd(learning_rate: num) -> ScheduleFreeSgd {
-        /// Steps of a linear warm-up, if there is one.
+        /// Sets the number of steps of a linear warm-up. `None` means no warm-up.
         warmup_steps: Warmup = None,
-        /// The part of the average in the parameters.
+        /// Sets the weight of the average in the parameters at which gradients are taken.
         b1: num = 0.9,
-        /// The strength of weight decay.
+        /// Sets the strength of weight decay. Defaults to no weight decay.
         weight_decay: optional,
-        /// The power of the learning rate that weighs iterates.
+        /// Sets the exponent of the largest learning rate so far in the weights of the iterates.
         weight_lr_power: num = 2.0,
-        /// The element type of the iterates, by default that of the parameters.
+        /// Sets the dtype of the iterates. Defaults to the dtype of the parameters.
         state_dtype: dtype,
     }
     |o| {
@@ -169,7 +167,7 @@ options! {
 }
 
 options! {
-    /// AdamW without a schedule, see [`schedule_free`].
+    /// Creates a schedule-free AdamW optimizer, see [`schedule_free`].
     ///
     /// ```
     /// use ramie_optim::contrib::schedule_free_adamw;
@@ -178,19 +176,19 @@ options! {
     ///
     /// Defazio et al., *The Road Less Scheduled*, 2024.
     schedule_free_adamw(learning_rate: num) -> ScheduleFreeAdamW {
-        /// Steps of a linear warm-up, if there is one.
+        /// Sets the number of steps of a linear warm-up. `None` means no warm-up.
         warmup_steps: Warmup = None,
-        /// The part of the average in the parameters.
+        /// Sets the weight of the average in the parameters at which gradients are taken.
         b1: num = 0.9,
-        /// Decay of the mean of squares.
+        /// Sets the decay rate of the mean of squares.
         b2: num = 0.999,
-        /// Added to the denominator.
+        /// Sets the constant added to the denominator.
         eps: num = 1e-8,
-        /// The strength of weight decay.
+        /// Sets the strength of weight decay.
         weight_decay: schedule = 0.0,
-        /// The power of the learning rate that weighs iterates.
+        /// Sets the exponent of the largest learning rate so far in the weights of the iterates.
         weight_lr_power: num = 2.0,
-        /// The element type of the iterates, by default that of the parameters.
+        /// Sets the dtype of the iterates. Defaults to the dtype of the parameters.
         state_dtype: dtype,
     }
     |o| {

@@ -1,4 +1,4 @@
-//! Sophia: clipped steps over the Hessian's diagonal.
+//! Sophia: clipped steps, divided by the diagonal of the Hessian.
 
 use crate::decay::decay;
 use crate::extra_args::expect_params;
@@ -13,14 +13,14 @@ use ramie_derive::Tree;
 /// The state of [`hutchinson_estimator_diag_hessian`].
 #[derive(Tree)]
 pub struct HutchinsonState {
-    /// The key of the signs to come.
+    /// RNG key of the random signs of the following steps.
     pub key: Key,
 }
 
-/// Replaces updates by an estimate of the diagonal of the objective's Hessian:
-/// `r · (H r)` for random signs `r`.
+/// Replaces updates by an estimate of the diagonal of the objective's Hessian, `r · (H r)` for
+/// random signs `r`.
 ///
-/// Its `update` panics if parameters or [`ExtraArgs::value_fn`] are not given.
+/// `update` panics if `params` is `None` or [`ExtraArgs::value_fn`] is missing.
 ///
 /// Hutchinson, *A stochastic estimator of the trace of the influence matrix*,
 /// 1989.
@@ -45,13 +45,13 @@ pub fn hutchinson_estimator_diag_hessian(key: Key) -> GradientTransformation {
 /// The state of [`scale_by_sophia`].
 #[derive(Tree)]
 pub struct SophiaState {
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
     /// Decaying mean of the updates.
     pub mu: State,
-    /// Decaying mean of the Hessian's diagonal.
+    /// Decaying mean of the diagonal of the Hessian.
     pub nu: State,
-    /// The state of what estimates it.
+    /// The state of the Hessian estimator.
     pub hessian_fn_state: OptState,
 }
 
@@ -59,34 +59,33 @@ fn hutchinson() -> GradientTransformation {
     hutchinson_estimator_diag_hessian(random::key(0))
 }
 
-/// A number, where there is one.
+/// An optional number.
 type MaybeNumber = Option<f64>;
 
 options! {
-    /// Divides the mean of updates by the diagonal of the Hessian, and limits
-    /// the steps.
+    /// Divides the mean of the updates by the diagonal of the Hessian and clips the steps.
     ///
-    /// Its `update` panics if parameters or [`ExtraArgs::value_fn`] are not
-    /// given.
+    /// `update` panics if `params` is `None` or [`ExtraArgs::value_fn`] is missing.
     ///
     /// Liu et al., *Sophia: A Scalable Stochastic Second-order Optimizer for
     /// Language Model Pre-training*, 2023.
     scale_by_sophia() -> ScaleBySophia {
-        /// Decay of the mean of the updates.
+        /// Sets the decay rate of the mean of the updates.
         b1: num = 0.965,
-        /// Decay of the mean of the diagonal.
+        /// Sets the decay rate of the mean of the diagonal.
         b2: num = 0.99,
-        /// The least denominator.
+        /// Sets the lower bound of the denominator.
         eps: num = 1e-8,
-        /// Multiplies the diagonal.
+        /// Sets the factor that multiplies the diagonal.
         gamma: num = 0.01,
-        /// The greatest step of an element; `None` for no limit.
+        /// Sets the maximum step of an element. `None` means no limit.
         clip_threshold: MaybeNumber = Some(1.0),
-        /// The diagonal is estimated anew after this many steps.
+        /// Sets the number of steps between two estimates of the diagonal.
         update_interval: count = 10,
-        /// What estimates the diagonal.
+        /// Sets the transformation that estimates the diagonal. Defaults to
+        /// `hutchinson_estimator_diag_hessian` with the key `random::key(0)`.
         hessian_diagonal_fn: tx = hutchinson(),
-        /// The element type of the mean, by default that of the parameters.
+        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
         mu_dtype: dtype,
     }
     |o| {
@@ -127,10 +126,10 @@ options! {
 }
 
 options! {
-    /// Sophia: clipped steps over an estimate of the Hessian's diagonal.
+    /// Creates a Sophia optimizer, which takes clipped steps, divided by an estimate of the
+    /// diagonal of the Hessian.
     ///
-    /// Its `update` panics if parameters or [`ExtraArgs::value_fn`] are not
-    /// given.
+    /// `update` panics if `params` is `None` or [`ExtraArgs::value_fn`] is missing.
     ///
     /// ```
     /// use ramie_optim::contrib::sophia;
@@ -140,25 +139,27 @@ options! {
     /// Liu et al., *Sophia: A Scalable Stochastic Second-order Optimizer for
     /// Language Model Pre-training*, 2023.
     sophia(learning_rate: schedule) -> Sophia {
-        /// Decay of the mean of gradients.
+        /// Sets the decay rate of the mean of the gradients.
         b1: num = 0.965,
-        /// Decay of the mean of the diagonal.
+        /// Sets the decay rate of the mean of the diagonal.
         b2: num = 0.99,
-        /// The least denominator.
+        /// Sets the lower bound of the denominator.
         eps: num = 1e-8,
-        /// The strength of weight decay.
+        /// Sets the strength of weight decay.
         weight_decay: schedule = 1e-4,
-        /// Which parameters decay, by path and value; by default all.
+        /// Sets the predicate that selects the parameters to decay by path and array. Defaults to
+        /// all.
         mask: mask,
-        /// Multiplies the diagonal.
+        /// Sets the factor that multiplies the diagonal.
         gamma: num = 0.01,
-        /// The greatest step of an element; `None` for no limit.
+        /// Sets the maximum step of an element. `None` means no limit.
         clip_threshold: MaybeNumber = Some(1.0),
-        /// The diagonal is estimated anew after this many steps.
+        /// Sets the number of steps between two estimates of the diagonal.
         update_interval: count = 10,
-        /// What estimates the diagonal.
+        /// Sets the transformation that estimates the diagonal. Defaults to
+        /// `hutchinson_estimator_diag_hessian` with the key `random::key(0)`.
         hessian_diagonal_fn: tx = hutchinson(),
-        /// The element type of the mean, by default that of the parameters.
+        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
         mu_dtype: dtype,
     }
     |o| chain((

@@ -10,26 +10,26 @@ use ramie_derive::Tree;
 /// The state of [`scale_by_backtracking_linesearch`].
 #[derive(Tree)]
 pub struct ScaleByBacktrackingLinesearchState {
-    /// The step found last, 0-d.
+    /// Step size of the last search, 0-d.
     pub learning_rate: Array,
-    /// The value of the objective after it, 0-d.
+    /// Value of the objective after that step, 0-d.
     pub value: Array,
-    /// The gradients after it, where they are kept.
+    /// Gradients after that step, if `store_grad` is set.
     pub grad: Option<State>,
-    /// How the search went.
+    /// Statistics of the last search.
     pub info: BacktrackingLinesearchInfo,
 }
 
-/// How a backtracking line search went.
+/// Statistics of a backtracking line search.
 #[derive(Tree)]
 pub struct BacktrackingLinesearchInfo {
-    /// Evaluations of the objective, 0-d `i32`.
+    /// Number of evaluations of the objective, 0-d `i32`.
     pub num_linesearch_steps: Array,
-    /// By how much the objective missed the decrease asked for, 0-d.
+    /// Amount by which the objective missed the required decrease, 0-d.
     pub decrease_error: Array,
 }
 
-/// A search under way.
+/// The loop state of a search.
 #[derive(Tree)]
 struct Search {
     learning_rate: Array,
@@ -40,11 +40,11 @@ struct Search {
 }
 
 options! {
-    /// Scales updates by the first step, of ever shorter ones, that decreases
-    /// the objective enough (Armijo's condition).
+    /// Shortens the step until it decreases the objective enough (Armijo's condition) and
+    /// multiplies the updates by it.
     ///
-    /// Its `update` panics if parameters, [`ExtraArgs::value`],
-    /// [`ExtraArgs::grad`] or [`ExtraArgs::value_fn`] are not given.
+    /// `update` panics if `params` is `None`, or if [`ExtraArgs::value`], [`ExtraArgs::grad`] or
+    /// [`ExtraArgs::value_fn`] is missing.
     ///
     /// ```
     /// use ramie_optim::{chain, scale_by_backtracking_linesearch, sgd};
@@ -54,23 +54,23 @@ options! {
     /// Nocedal and Wright, *Numerical Optimization*, 1999, section 3.1;
     /// Vaswani et al., *Painless SGD*, 2019.
     scale_by_backtracking_linesearch() -> ScaleByBacktrackingLinesearch {
-        /// The most steps tried.
+        /// Sets the maximum number of times that a step is shortened.
         max_backtracking_steps: count = 15,
-        /// How much of the decrease that the slope promises is asked for.
+        /// Sets the fraction of the decrease predicted by the slope that is required.
         slope_rtol: num = 1e-4,
-        /// Multiplies a step that did not decrease the objective enough.
+        /// Sets the factor that multiplies a step that did not decrease the objective enough.
         decrease_factor: num = 0.8,
-        /// Multiplies the last step for the first trial of the next search.
+        /// Sets the factor that multiplies the last step size to get the first trial of the next
+        /// search.
         increase_factor: num = 1.5,
-        /// The greatest step.
+        /// Sets the maximum step size.
         max_learning_rate: num = 1.0,
-        /// The error allowed.
+        /// Sets the absolute tolerance of the decrease condition.
         atol: num = 0.0,
-        /// The error allowed, as a part of the value.
+        /// Sets the tolerance of the decrease condition relative to the value of the objective.
         rtol: num = 0.0,
-        /// Keeps the gradients at the end of the step, so that they need not be
-        /// taken again: see
-        /// [`value_and_grad_from_state`](crate::value_and_grad_from_state).
+        /// Stores the gradients at the end of the step, so that they need not be computed again:
+        /// see [`value_and_grad_from_state`](crate::value_and_grad_from_state).
         store_grad: flag,
     }
     |o| {
@@ -150,7 +150,7 @@ impl ScaleByBacktrackingLinesearch {
             bad.bitwise_and(s.iter_num.le(most))
         };
         let found = while_loop(goes_on, body, first);
-        // Outside of the objective's domain no step is made.
+        // Outside the domain of the objective the step is zero.
         let outside = found.decrease_error.is_inf();
         let rate = where_(
             &outside,

@@ -1,4 +1,4 @@
-//! Line searches: step sizes along an update, by the objective's values.
+//! Line searches: step sizes along an update, found from values of the objective.
 
 mod backtracking;
 mod zoom;
@@ -15,8 +15,8 @@ pub use zoom::{
     scale_by_zoom_linesearch,
 };
 
-/// Value and gradients of an objective, from the state of a line search that
-/// has just evaluated them there, else anew.
+/// Returns the value and gradients of an objective. They are read from the state of a line search
+/// that has just evaluated them, otherwise computed.
 ///
 /// ```no_run
 /// use ramie_core::{Array, State};
@@ -29,7 +29,7 @@ pub use zoom::{
 /// ```
 ///
 /// # Panics
-/// If the state has no `value` or `grad`.
+/// Panics if the state has no `value` or `grad`.
 #[track_caller]
 pub fn value_and_grad_from_state(
     value_fn: &(dyn Fn(&State) -> Array + Send + Sync),

@@ -10,47 +10,47 @@ use ramie_derive::Tree;
 /// The state of [`scale_by_zoom_linesearch`].
 #[derive(Tree)]
 pub struct ScaleByZoomLinesearchState {
-    /// The step found last, 0-d.
+    /// Step size of the last search, 0-d.
     pub learning_rate: Array,
-    /// The value of the objective after it, 0-d.
+    /// Value of the objective after that step, 0-d.
     pub value: Array,
-    /// The gradients after it.
+    /// Gradients after that step.
     pub grad: State,
-    /// How the search went.
+    /// Statistics of the last search.
     pub info: ZoomLinesearchInfo,
 }
 
-/// How a line search by interpolation went.
+/// Statistics of a line search by interpolation.
 #[derive(Tree)]
 pub struct ZoomLinesearchInfo {
-    /// Evaluations of the objective, 0-d `i32`.
+    /// Number of evaluations of the objective, 0-d `i32`.
     pub num_linesearch_steps: Array,
-    /// By how much the objective missed the decrease asked for, 0-d.
+    /// Amount by which the objective missed the required decrease, 0-d.
     pub decrease_error: Array,
-    /// By how much the slope missed the flatness asked for, 0-d.
+    /// Amount by which the slope missed the required flatness, 0-d.
     pub curvature_error: Array,
 }
 
-/// Where a search begins.
+/// The first step size that a search tries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InitialGuess {
-    /// At the last step found.
+    /// The step size of the last search.
     #[default]
     Keep,
-    /// At 1, which suits (quasi-)Newton methods.
+    /// A step size of 1, which suits (quasi-)Newton methods.
     One,
 }
 
-/// A number, where there is one.
+/// An optional number.
 type MaybeNumber = Option<f64>;
 
 options! {
-    /// Scales updates by a step after which the objective is less and flatter
-    /// (Wolfe's conditions): steps grow until an interval is found, which is
-    /// then narrowed by interpolation.
+    /// Multiplies updates by a step size after which the objective is smaller and flatter
+    /// (Wolfe's conditions). The step grows until an interval is found, which is then narrowed by
+    /// interpolation.
     ///
-    /// Its `update` panics if parameters, [`ExtraArgs::value`],
-    /// [`ExtraArgs::grad`] or [`ExtraArgs::value_fn`] are not given.
+    /// `update` panics if `params` is `None`, or if [`ExtraArgs::value`], [`ExtraArgs::grad`] or
+    /// [`ExtraArgs::value_fn`] is missing.
     ///
     /// ```
     /// use ramie_optim::{chain, scale_by_zoom_linesearch, sgd};
@@ -61,24 +61,24 @@ options! {
     /// 3.6; Hager and Zhang, *Algorithm 851: CG_DESCENT*, 2006, for the
     /// decrease allowed close to a minimum.
     scale_by_zoom_linesearch() -> ScaleByZoomLinesearch {
-        /// The most steps tried.
+        /// Sets the maximum number of steps to try.
         max_linesearch_steps: count = 20,
-        /// The greatest step.
+        /// Sets the maximum step size. Defaults to no limit.
         max_learning_rate: optional,
-        /// The error allowed.
+        /// Sets the absolute tolerance of both conditions.
         tol: num = 0.0,
-        /// Multiplies a step while no interval is found.
+        /// Sets the factor that multiplies the step size until an interval is found.
         increase_factor: num = 2.0,
-        /// How much of the decrease that the slope promises is asked for.
+        /// Sets the fraction of the decrease predicted by the slope that is required.
         slope_rtol: num = 1e-4,
-        /// How much of the slope may be left.
+        /// Sets the fraction of the initial slope that may remain.
         curv_rtol: num = 0.9,
-        /// The increase of the value, as a part of it, that rounding may bring
-        /// about; `None` for none.
+        /// Sets the relative increase of the objective that is attributed to rounding. `None`
+        /// allows none.
         approx_dec_rtol: MaybeNumber = Some(1e-6),
-        /// The length of an interval that is not narrowed any more.
+        /// Sets the length of an interval below which it is no longer narrowed.
         stepsize_precision: num = 1e-5,
-        /// Where a search begins.
+        /// Sets the first step size that a search tries.
         initial_guess_strategy: InitialGuess = InitialGuess::Keep,
     }
     |o| GradientTransformation::with_extra_args(
@@ -129,7 +129,7 @@ options! {
 
 const NAME: &str = "scale_by_zoom_linesearch";
 
-/// A step with value and slope of the objective after it.
+/// A step size with the value and slope of the objective after it.
 #[derive(Clone, Tree)]
 struct Point {
     step: Array,
@@ -147,7 +147,7 @@ impl Point {
     }
 }
 
-/// A search under way.
+/// The loop state of a search.
 #[derive(Tree)]
 struct Search {
     count: Array,
@@ -160,14 +160,14 @@ struct Search {
     failed: Array,
     low: Point,
     high: Point,
-    /// A third point for interpolation: step and value.
+    /// Step size and value of a third point for cubic interpolation.
     cubic: (Array, Array),
-    /// The best step that decreases the objective enough.
+    /// Step size and value of the best step so far that decreases the objective enough.
     safe: (Array, Array),
     safe_grad: State,
 }
 
-/// What a search is along.
+/// The line along which a search runs.
 struct Line<'a> {
     rules: &'a ScaleByZoomLinesearch,
     params: &'a State,
@@ -216,7 +216,7 @@ impl Line<'_> {
         )
     }
 
-    /// The objective after a step, and its gradients.
+    /// Evaluates the objective and its gradients after a step.
     fn evaluate(&self, step: &Array) -> (Point, State) {
         let at = tree::cast_like(
             &tree::add_scale(self.params, step, self.updates),
@@ -234,7 +234,7 @@ impl Line<'_> {
         (point, grad)
     }
 
-    /// By how much a point misses the decrease and the flatness asked for.
+    /// Computes the amounts by which a point misses the required decrease and flatness.
     fn errors(&self, at: &Point) -> (Array, Array) {
         let Line {
             rules,
@@ -362,7 +362,7 @@ impl Line<'_> {
         }
     }
 
-    /// Takes the best step known after a search that failed.
+    /// Falls back to the best known step after a failed search.
     fn fall_back(&self, s: Search) -> Search {
         let safer = s.safe.0.gt(0.0).bitwise_or(s.decrease_error.is_inf());
         let at = Point {
@@ -375,8 +375,8 @@ impl Line<'_> {
     }
 }
 
-/// The least point of the cubic through two points, with the slope at the
-/// first, and a third; NaN if there is none.
+/// Returns the minimum of the cubic through three points with the given slope at the first, or
+/// NaN if it has none.
 fn cubic_minimum(a: &Point, b: &Point, c: &(Array, Array)) -> Array {
     let (db, dc) = (&b.step - &a.step, &c.0 - &a.step);
     let below = (&db * &dc).square() * (&db - &dc);
@@ -390,8 +390,7 @@ fn cubic_minimum(a: &Point, b: &Point, c: &(Array, Array)) -> Array {
     &a.step + (radical.sqrt() - second) / (third * 3.0)
 }
 
-/// The least point of the parabola through two points with the slope at the
-/// first.
+/// Returns the minimum of the parabola through two points with the given slope at the first.
 fn quadratic_minimum(a: &Point, b: &Point) -> Array {
     let db = &b.step - &a.step;
     let second = (&b.value - &a.value - &a.slope * &db) / db.square();

@@ -1,22 +1,22 @@
-//! Cross entropies.
+//! Cross-entropy losses.
 
 use super::{Over, check_floats, check_integers};
 use ramie_core::{Array, custom_jvp, where_};
 
-/// The cross entropy of logits `[…, classes]` and target probabilities of the
-/// same shape: `[…]` (`optax.softmax_cross_entropy`).
+/// Computes the cross entropy of logits `[…, classes]` and target probabilities of the same
+/// shape, with the result `[…]` (`optax.softmax_cross_entropy`).
 ///
 /// # Panics
-/// If the logits are not floats, or the shapes do not broadcast.
+/// Panics if the logits are not floats, or the shapes do not broadcast.
 #[track_caller]
 pub fn softmax_cross_entropy(logits: &Array, labels: &Array) -> Array {
     softmax_cross_entropy_over(logits, labels, &Over::default())
 }
 
-/// [`softmax_cross_entropy`] with classes along other axes, or a mask.
+/// Computes [`softmax_cross_entropy`] with classes along other axes or with a mask.
 ///
 /// # Panics
-/// As [`softmax_cross_entropy`], and if an axis is out of range.
+/// Panics in the same cases as [`softmax_cross_entropy`], and if an axis is out of range.
 #[track_caller]
 pub fn softmax_cross_entropy_over(logits: &Array, labels: &Array, over: &Over) -> Array {
     check_floats("softmax_cross_entropy", "logits", logits);
@@ -27,11 +27,11 @@ pub fn softmax_cross_entropy_over(logits: &Array, labels: &Array, over: &Over) -
     -over.sum(&(labels * logs))
 }
 
-/// [`softmax_cross_entropy`] where a class of probability 0 adds nothing, also
-/// where its logit is negative infinity (`optax.safe_softmax_cross_entropy`).
+/// Computes [`softmax_cross_entropy`], where a class with target probability 0 contributes
+/// nothing even if its logit is negative infinity (`optax.safe_softmax_cross_entropy`).
 ///
 /// # Panics
-/// If the logits are not floats, or the shapes do not broadcast.
+/// Panics if the logits are not floats, or the shapes do not broadcast.
 #[track_caller]
 pub fn safe_softmax_cross_entropy(logits: &Array, labels: &Array) -> Array {
     check_floats("safe_softmax_cross_entropy", "logits", logits);
@@ -51,9 +51,9 @@ pub fn safe_softmax_cross_entropy(logits: &Array, labels: &Array) -> Array {
     -f((logits.clone(), labels)).sum_axes(&[-1])
 }
 
-/// The cross entropy of logits `[…, classes]` and the classes `[…]`, integers
-/// from 0: `[…]` (`optax.softmax_cross_entropy_with_integer_labels`). Negative
-/// classes count from the end; a number that is no class gives NaN.
+/// Computes the cross entropy of logits `[…, classes]` and integer class labels `[…]`, with the
+/// result `[…]` (`optax.softmax_cross_entropy_with_integer_labels`). Classes are numbered from 0.
+/// Negative labels count from the last class; labels out of range give NaN.
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -64,19 +64,18 @@ pub fn safe_softmax_cross_entropy(logits: &Array, labels: &Array) -> Array {
 /// ```
 ///
 /// # Panics
-/// If the logits are not floats, the labels not integers, or their shapes do
-/// not match.
+/// Panics if the logits are not floats, the labels are not integers, or the shapes do not match.
 #[track_caller]
 pub fn softmax_cross_entropy_with_integer_labels(logits: &Array, labels: &Array) -> Array {
     softmax_cross_entropy_with_integer_labels_over(logits, labels, &Over::default())
 }
 
-/// [`softmax_cross_entropy_with_integer_labels`] with classes along other axes,
-/// or a mask. Several axes are one axis of classes, row by row. Examples none of
-/// whose classes count have no loss.
+/// Computes [`softmax_cross_entropy_with_integer_labels`] with classes along other axes or with a
+/// mask. Several axes are flattened into one axis of classes in row-major order. The loss of
+/// examples without unmasked classes is 0.
 ///
 /// # Panics
-/// As [`softmax_cross_entropy_with_integer_labels`], and if an axis is out of
+/// Panics in the same cases as [`softmax_cross_entropy_with_integer_labels`], and if an axis is out of
 /// range.
 #[track_caller]
 pub fn softmax_cross_entropy_with_integer_labels_over(
@@ -109,8 +108,8 @@ pub fn softmax_cross_entropy_with_integer_labels_over(
     );
     let places = where_(&labels.lt(0), labels + classes, labels);
     let unknown = places.lt(0) | places.ge(classes);
-    // Choosing by comparison, not by gathering: the derivative is then a
-    // choice too, where that of a gather would be a scatter.
+    // Select by comparison instead of gathering, so that the derivative is a selection and not a
+    // scatter.
     let places = where_(&unknown, 0, places).expand_dims(&[-1]);
     let chosen = Array::iota(&[classes], 0, places.dtype()).eq(&places);
     let label_logits = where_(&chosen, &logits, 0).sum_axes(&[-1]);
@@ -127,7 +126,7 @@ pub fn softmax_cross_entropy_with_integer_labels_over(
     where_(&mask.any_axes(&[-1]), loss, 0)
 }
 
-/// The array with these axes, as one, behind the others.
+/// Moves the given axes to the end and flattens them into one.
 #[track_caller]
 fn classes_last(x: &Array, axes: &[isize]) -> Array {
     if let &[axis] = axes {
@@ -143,11 +142,11 @@ fn classes_last(x: &Array, axes: &[isize]) -> Array {
     moved.reshape(&shape)
 }
 
-/// The cross entropy of logits and the probabilities of "yes", element by
-/// element (`optax.sigmoid_binary_cross_entropy`).
+/// Computes the binary cross entropy of logits and target probabilities for each element
+/// (`optax.sigmoid_binary_cross_entropy`).
 ///
 /// # Panics
-/// If the logits are not floats, or the shapes do not broadcast.
+/// Panics if the logits are not floats, or the shapes do not broadcast.
 #[track_caller]
 pub fn sigmoid_binary_cross_entropy(logits: &Array, labels: &Array) -> Array {
     check_floats("sigmoid_binary_cross_entropy", "logits", logits);
@@ -157,13 +156,13 @@ pub fn sigmoid_binary_cross_entropy(logits: &Array, labels: &Array) -> Array {
     -yes - no
 }
 
-/// The focal loss of logits and the probabilities of "yes", element by element:
-/// the cross entropy, of which well classified examples have less by the power
-/// `gamma` of their error. With `alpha`, "yes" counts so much, and "no" the rest
+/// Computes the focal loss of logits and target probabilities for each element: the binary cross
+/// entropy times the error to the power `gamma`, so that well classified examples contribute
+/// less. With `alpha`, positive targets have the weight `alpha` and negative ones `1 - alpha`
 /// (`optax.sigmoid_focal_loss`; Lin et al., 2017).
 ///
 /// # Panics
-/// If the logits are not floats, or the shapes do not broadcast.
+/// Panics if the logits are not floats, or the shapes do not broadcast.
 #[track_caller]
 pub fn sigmoid_focal_loss(logits: &Array, labels: &Array, alpha: Option<f64>, gamma: f64) -> Array {
     check_floats("sigmoid_focal_loss", "logits", logits);
@@ -171,7 +170,7 @@ pub fn sigmoid_focal_loss(logits: &Array, labels: &Array, alpha: Option<f64>, ga
     let entropy = sigmoid_binary_cross_entropy(logits, &labels);
     let (yes, no) = (logits.log_sigmoid(), (-logits).log_sigmoid());
     let rest = 1.0_f64 - &labels;
-    // The logarithm of how wrong the prediction is.
+    // The logarithm of the error of the prediction.
     let logs = ramie_core::stack(&[&yes, &no], -1);
     let weights = ramie_core::stack(&[&rest, &labels], -1);
     let wrong = logs.logsumexp_weighted(weights, &ramie_core::Reduction::over(&[-1]));
@@ -182,21 +181,20 @@ pub fn sigmoid_focal_loss(logits: &Array, labels: &Array, alpha: Option<f64>, ga
     }
 }
 
-/// [`softmax_cross_entropy`] with `epsilon` times the first term of its series
-/// added (`optax.poly_loss_cross_entropy`; Leng et al., 2022). Optax takes
-/// `epsilon` as 2.
+/// Computes [`softmax_cross_entropy`] plus `epsilon` times the first term of its series expansion
+/// (`optax.poly_loss_cross_entropy`; Leng et al., 2022). The default in Optax is `epsilon = 2`.
 ///
 /// # Panics
-/// If logits or labels are not floats, or the shapes do not broadcast.
+/// Panics if logits or labels are not floats, or the shapes do not broadcast.
 #[track_caller]
 pub fn poly_loss_cross_entropy(logits: &Array, labels: &Array, epsilon: f64) -> Array {
     poly_loss_cross_entropy_over(logits, labels, epsilon, &Over::default())
 }
 
-/// [`poly_loss_cross_entropy`] with classes along other axes, or a mask.
+/// Computes [`poly_loss_cross_entropy`] with classes along other axes or with a mask.
 ///
 /// # Panics
-/// As [`poly_loss_cross_entropy`], and if an axis is out of range.
+/// Panics in the same cases as [`poly_loss_cross_entropy`], and if an axis is out of range.
 #[track_caller]
 pub fn poly_loss_cross_entropy_over(
     logits: &Array,
@@ -214,20 +212,20 @@ pub fn poly_loss_cross_entropy_over(
     softmax_cross_entropy_over(logits, labels, over) + missed * epsilon
 }
 
-/// Probabilities `[…, classes]` of which a share `alpha` goes to all classes
-/// equally (`optax.smooth_labels`).
+/// Smooths probabilities `[…, classes]`: the fraction `alpha` is distributed equally among all
+/// classes (`optax.smooth_labels`).
 ///
 /// # Panics
-/// If the labels are not floats.
+/// Panics if the labels are not floats.
 #[track_caller]
 pub fn smooth_labels(labels: &Array, alpha: f64) -> Array {
     smooth_labels_over(labels, alpha, &Over::default())
 }
 
-/// [`smooth_labels`] with classes along other axes, or a mask.
+/// Computes [`smooth_labels`] with classes along other axes or with a mask.
 ///
 /// # Panics
-/// If the labels are not floats, or an axis is out of range.
+/// Panics if the labels are not floats, or an axis is out of range.
 #[track_caller]
 pub fn smooth_labels_over(labels: &Array, alpha: f64, over: &Over) -> Array {
     check_floats("smooth_labels", "labels", labels);

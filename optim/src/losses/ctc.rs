@@ -1,5 +1,4 @@
-//! The loss of sequences that are not aligned: connectionist temporal
-//! classification.
+//! Connectionist temporal classification (CTC), a loss for sequences without alignment.
 
 use super::{check_floats, check_integers};
 use ramie_core::{Array, DType, concatenate, einsum, scan};
@@ -7,9 +6,9 @@ use ramie_core::{Array, DType, concatenate, einsum, scan};
 /// Options of [`ctc_loss`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CtcOptions {
-    /// The class that stands for no label.
+    /// Class that represents the blank.
     pub blank_id: usize,
-    /// The logarithm of a probability that counts as 0.
+    /// Log-probability that represents a probability of 0.
     pub log_epsilon: f64,
 }
 
@@ -22,15 +21,14 @@ impl Default for CtcOptions {
     }
 }
 
-/// The negative logarithm of the probability that frames of logits
-/// `[batch, frames, classes]` say the labels `[batch, labels]`, in whatever
-/// alignment: `[batch]` (`optax.ctc_loss`; Graves et al., 2006). Paddings are 1
-/// where a frame or label does not count, and 0 elsewhere; those that do not
-/// count are at the end.
+/// Computes the CTC loss: the negative log-probability that frames of logits
+/// `[batch, frames, classes]` emit the labels `[batch, labels]`, summed over all alignments. The
+/// result is `[batch]` (`optax.ctc_loss`; Graves et al., 2006). Paddings are 1 for padded frames
+/// or labels and 0 otherwise; padding must be at the end.
 ///
 /// # Panics
-/// If the logits are not floats, the labels not integers, or the shapes do not
-/// match.
+/// Panics if the logits are not floats, the labels are not integers, the shapes do not match, or
+/// `blank_id` is not a class.
 #[track_caller]
 pub fn ctc_loss(
     logits: &Array,
@@ -42,13 +40,13 @@ pub fn ctc_loss(
     ctc_loss_with_forward_probs(logits, logit_paddings, labels, label_paddings, options).0
 }
 
-/// [`ctc_loss`], and the logarithms of the probabilities of the labels so far: of
-/// those alignments in which a frame says no label, `[frames, batch, labels + 1]`,
-/// and of those in which it says one, `[frames, batch, labels]`
+/// Computes [`ctc_loss`] together with the forward log-probabilities of each prefix of the
+/// labels: those of alignments whose current frame emits a blank, `[frames, batch, labels + 1]`,
+/// and those of alignments whose current frame emits a label, `[frames, batch, labels]`
 /// (`optax.ctc_loss_with_forward_probs`).
 ///
 /// # Panics
-/// As [`ctc_loss`].
+/// Panics in the same cases as [`ctc_loss`].
 #[track_caller]
 pub fn ctc_loss_with_forward_probs(
     logits: &Array,
@@ -93,7 +91,7 @@ pub fn ctc_loss_with_forward_probs(
     let logs = logits.log_softmax(-1);
     let padded = label_paddings.sum_axes(&[1]).astype(DType::I32);
     let lengths = -padded + count as i32;
-    // Between equal labels a frame without one must come.
+    // Equal consecutive labels must be separated by a blank.
     let repeat = labels
         .slice_in_dim(0, count.saturating_sub(1), 1, 1)
         .eq(labels.slice_in_dim(count.min(1), count, 1, 1))

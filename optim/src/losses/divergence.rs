@@ -1,22 +1,23 @@
-//! Divergences of Kullback and Leibler.
+//! Kullback–Leibler divergences.
 
 use super::{Over, check_floats};
 use ramie_core::{Array, where_};
 
-/// The divergence of predictions from target probabilities `[…, classes]`; the
-/// predictions are logarithms of probabilities: `[…]` (`optax.kl_divergence`).
+/// Computes the Kullback–Leibler divergence of predictions from target probabilities
+/// `[…, classes]`, with the result `[…]`. The predictions are log-probabilities
+/// (`optax.kl_divergence`).
 ///
 /// # Panics
-/// If an array does not hold floats, or the shapes do not broadcast.
+/// Panics if an array does not contain floats, or the shapes do not broadcast.
 #[track_caller]
 pub fn kl_divergence(log_predictions: &Array, targets: &Array) -> Array {
     kl_divergence_over(log_predictions, targets, &Over::default())
 }
 
-/// [`kl_divergence`] with classes along other axes, or a mask.
+/// Computes [`kl_divergence`] with classes along other axes or with a mask.
 ///
 /// # Panics
-/// As [`kl_divergence`], and if an axis is out of range.
+/// Panics in the same cases as [`kl_divergence`], and if an axis is out of range.
 #[track_caller]
 pub fn kl_divergence_over(log_predictions: &Array, targets: &Array, over: &Over) -> Array {
     check_floats("kl_divergence", "predictions", log_predictions);
@@ -25,20 +26,20 @@ pub fn kl_divergence_over(log_predictions: &Array, targets: &Array, over: &Over)
     over.sum(&(targets * (logs - log_predictions)))
 }
 
-/// [`kl_divergence`] from targets that are logarithms too
+/// Computes [`kl_divergence`] from targets that are log-probabilities as well
 /// (`optax.losses.kl_divergence_with_log_targets`).
 ///
 /// # Panics
-/// As [`kl_divergence`].
+/// Panics in the same cases as [`kl_divergence`].
 #[track_caller]
 pub fn kl_divergence_with_log_targets(log_predictions: &Array, log_targets: &Array) -> Array {
     kl_divergence_with_log_targets_over(log_predictions, log_targets, &Over::default())
 }
 
-/// [`kl_divergence_with_log_targets`] with classes along other axes, or a mask.
+/// Computes [`kl_divergence_with_log_targets`] with classes along other axes or with a mask.
 ///
 /// # Panics
-/// As [`kl_divergence_over`].
+/// Panics in the same cases as [`kl_divergence_over`].
 #[track_caller]
 pub fn kl_divergence_with_log_targets_over(
     log_predictions: &Array,
@@ -51,30 +52,30 @@ pub fn kl_divergence_with_log_targets_over(
     over.sum(&(log_targets.exp() * (log_targets - log_predictions)))
 }
 
-/// [`kl_divergence`] of measures that need not sum to 1: convex in both
-/// (`optax.losses.generalized_kl_divergence`, formerly `convex_kl_divergence`).
+/// Computes [`kl_divergence`] generalized to measures whose sum is not 1, which is convex in both
+/// arguments (`optax.losses.generalized_kl_divergence`, formerly `convex_kl_divergence`).
 ///
 /// # Panics
-/// As [`kl_divergence`].
+/// Panics in the same cases as [`kl_divergence`].
 #[track_caller]
 pub fn generalized_kl_divergence(log_predictions: &Array, targets: &Array) -> Array {
     generalized_kl_divergence_over(log_predictions, targets, &Over::default())
 }
 
-/// [`generalized_kl_divergence`] by its former name
+/// Computes [`generalized_kl_divergence`] under its former name
 /// (`optax.losses.convex_kl_divergence`).
 ///
 /// # Panics
-/// As [`kl_divergence`].
+/// Panics in the same cases as [`kl_divergence`].
 #[track_caller]
 pub fn convex_kl_divergence(log_predictions: &Array, targets: &Array) -> Array {
     generalized_kl_divergence(log_predictions, targets)
 }
 
-/// [`generalized_kl_divergence`] with classes along other axes, or a mask.
+/// Computes [`generalized_kl_divergence`] with classes along other axes or with a mask.
 ///
 /// # Panics
-/// As [`kl_divergence_over`].
+/// Panics in the same cases as [`kl_divergence_over`].
 #[track_caller]
 pub fn generalized_kl_divergence_over(
     log_predictions: &Array,

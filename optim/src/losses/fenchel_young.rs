@@ -1,15 +1,15 @@
-//! Losses made of a maximum.
+//! Fenchel–Young losses.
 
 use ramie_core::Array;
 
-/// The loss of Fenchel and Young of a function that takes scores `[…, n]` to their
-/// regularised maximum `[…]`: the maximum less the scores of the targets
+/// Returns the Fenchel–Young loss of `max_fun`, which maps scores `[…, n]` to their regularized
+/// maximum `[…]`. The loss is the maximum minus the inner product of scores and targets
 /// (`optax.losses.make_fenchel_young_loss`; Blondel et al., 2020).
 ///
 /// ```no_run
 /// use ramie_core::Array;
 /// use ramie_optim::losses::make_fenchel_young_loss;
-/// // With the logarithm of the sum of exponentials it is the cross entropy.
+/// With the log-sum-exp function, the loss is the cross entropy.
 /// let loss = make_fenchel_young_loss(|scores: &Array| scores.logsumexp(-1));
 /// ```
 pub fn make_fenchel_young_loss(

@@ -1,31 +1,31 @@
-//! Losses of margins.
+//! Margin losses.
 
 use super::{check_integers, check_same_shape};
 use crate::projections::unit_simplex;
 use ramie_core::{Array, vmap, where_};
 
-/// How far a score falls short of 1 on the side of its target, -1 or 1, element
-/// by element (`optax.hinge_loss`).
+/// Computes the hinge loss of scores and targets of -1 or 1 for each element: the amount by which
+/// the margin is less than 1 (`optax.hinge_loss`).
 ///
 /// # Panics
-/// If the shapes do not broadcast.
+/// Panics if the shapes do not broadcast.
 #[track_caller]
 pub fn hinge_loss(scores: &Array, targets: &Array) -> Array {
     (1.0_f64 - scores * targets).maximum(0)
 }
 
-/// How far a score is on the wrong side of its target, -1 or 1, element by
-/// element (`optax.perceptron_loss`; Rosenblatt, 1958).
+/// Computes the perceptron loss of scores and targets of -1 or 1 for each element: the magnitude
+/// of scores with the wrong sign (`optax.perceptron_loss`; Rosenblatt, 1958).
 ///
 /// # Panics
-/// If the shapes differ.
+/// Panics if the shapes differ.
 #[track_caller]
 pub fn perceptron_loss(scores: &Array, targets: &Array) -> Array {
     check_same_shape("perceptron_loss", ["scores", "targets"], scores, targets);
     (-(scores * targets)).maximum(0)
 }
 
-/// The score of each example's class, and the classes as rows of 0 and 1.
+/// Returns the score of each example's class, and the classes one-hot encoded.
 #[track_caller]
 fn of_class(loss: &str, scores: &Array, labels: &Array) -> (Array, Array) {
     check_integers(loss, "labels", labels, "name the classes by numbers from 0");
@@ -34,44 +34,45 @@ fn of_class(loss: &str, scores: &Array, labels: &Array) -> (Array, Array) {
     ((scores * &rows).sum_axes(&[-1]), rows)
 }
 
-/// How far the score of a class `[…]` falls short of the greatest other of
-/// `[…, classes]` plus 1: `[…]` (`optax.losses.multiclass_hinge_loss`; Crammer and
-/// Singer, 2001).
+/// Computes the multiclass hinge loss of scores `[…, classes]` and classes `[…]`, with the result
+/// `[…]`: the amount by which the score of the class fails to exceed the largest other score by 1
+/// (`optax.losses.multiclass_hinge_loss`; Crammer and Singer, 2001).
 ///
 /// # Panics
-/// If the labels are not integers, or the shapes do not match.
+/// Panics if the labels are not integers, or the shapes do not match.
 #[track_caller]
 pub fn multiclass_hinge_loss(scores: &Array, labels: &Array) -> Array {
     let (own, rows) = of_class("multiclass_hinge_loss", scores, labels);
     (scores + 1.0 - rows).max_axes(&[-1]) - own
 }
 
-/// How far the score of a class `[…]` is below the greatest of `[…, classes]`:
-/// `[…]` (`optax.losses.multiclass_perceptron_loss`).
+/// Computes the multiclass perceptron loss of scores `[…, classes]` and classes `[…]`, with the
+/// result `[…]`: the largest score minus the score of the class
+/// (`optax.losses.multiclass_perceptron_loss`).
 ///
 /// # Panics
-/// If the labels are not integers, or the shapes do not match.
+/// Panics if the labels are not integers, or the shapes do not match.
 #[track_caller]
 pub fn multiclass_perceptron_loss(scores: &Array, labels: &Array) -> Array {
     let (own, _) = of_class("multiclass_perceptron_loss", scores, labels);
     scores.max_axes(&[-1]) - own
 }
 
-/// The sparsemax loss of logits and labels 0 or 1, element by element
+/// Computes the sparsemax loss of logits and labels of 0 or 1 for each element
 /// (`optax.losses.sparsemax_loss`; Martins and Astudillo, 2016).
 ///
 /// # Panics
-/// If the shapes do not broadcast.
+/// Panics if the shapes do not broadcast.
 #[track_caller]
 pub fn sparsemax_loss(logits: &Array, labels: &Array) -> Array {
     where_(&labels.ne(0), -logits, logits).sparse_plus()
 }
 
-/// The sparsemax loss of scores `[…, classes]` and classes `[…]`: `[…]`
+/// Computes the sparsemax loss of scores `[…, classes]` and classes `[…]`, with the result `[…]`
 /// (`optax.losses.multiclass_sparsemax_loss`; Martins and Astudillo, 2016).
 ///
 /// # Panics
-/// If the labels are not integers, or the shapes do not match.
+/// Panics if the labels are not integers, or the shapes do not match.
 #[track_caller]
 pub fn multiclass_sparsemax_loss(scores: &Array, labels: &Array) -> Array {
     let (own, rows) = of_class("multiclass_sparsemax_loss", scores, labels);

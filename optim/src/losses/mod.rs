@@ -1,8 +1,8 @@
-//! Losses, example by example: take the mean for a training objective.
+//! Losses for each example, under the names of Optax (`optax.losses`). Take their mean for a
+//! training objective.
 //!
-//! Those of Optax (`optax.losses`), by its names. A loss that goes over an axis
-//! of classes takes the last one; its variant `…_over` takes [`Over`], with other
-//! axes and a mask.
+//! A loss over an axis of classes uses the last axis. Its `…_over` variant takes an [`Over`] with
+//! other axes and a mask.
 
 mod classification;
 mod ctc;
@@ -42,13 +42,13 @@ pub use self_supervised::{TripletOptions, ntxent, triplet_margin_loss};
 
 use ramie_core::{Array, Reduction};
 
-/// The axes that a loss goes over, and which elements of them count.
+/// The axes that a loss reduces over, and an optional mask of the elements to include.
 ///
 /// ```no_run
 /// use ramie_core::Array;
 /// use ramie_optim::losses::{Over, softmax_cross_entropy_over};
 /// # let (logits, labels, mask) = (Array::from(1.0f32), Array::from(1.0f32), Array::from(true));
-/// // Classes along the second axis, of which some do not count.
+/// Classes along the second axis, some of which are masked.
 /// let loss = softmax_cross_entropy_over(&logits, &labels, &Over::axes(&[1]).mask(&mask));
 /// ```
 #[derive(Clone, Debug)]
@@ -58,14 +58,14 @@ pub struct Over {
 }
 
 impl Default for Over {
-    /// The last axis, all of it.
+    /// Reduces over the last axis without a mask.
     fn default() -> Over {
         Over::axes(&[-1])
     }
 }
 
 impl Over {
-    /// These axes together; negative ones count from the last.
+    /// Reduces over these axes. Negative axes count from the last.
     pub fn axes(axes: &[isize]) -> Over {
         Over {
             axes: axes.to_vec(),
@@ -73,15 +73,15 @@ impl Over {
         }
     }
 
-    /// Only the elements where `mask` is true (`where=` of Optax). It has the
-    /// shape of the array, or lacks the axes that the loss goes over.
+    /// Includes only the elements where `mask` is true (`where=` of Optax). The mask has the
+    /// shape of the array, or lacks the reduced axes.
     #[must_use]
     pub fn mask(mut self, mask: &Array) -> Over {
         self.mask = Some(mask.clone());
         self
     }
 
-    /// The mask with as many axes as `x`.
+    /// Returns the mask with as many axes as `x`.
     fn mask_for(&self, x: &Array) -> Option<Array> {
         let mask = self.mask.as_ref()?;
         Some(match mask.ndim() == x.ndim() {
@@ -90,7 +90,7 @@ impl Over {
         })
     }
 
-    /// The sum of `x` over the axes.
+    /// Computes the sum of `x` over the axes.
     fn sum(&self, x: &Array) -> Array {
         let how = Reduction::over(&self.axes);
         match self.mask_for(x) {
@@ -99,7 +99,7 @@ impl Over {
         }
     }
 
-    /// The sum of `x` over the axes, which stay with size 1.
+    /// Computes the sum of `x` over the axes, which remain with size 1.
     fn sum_keepdims(&self, x: &Array) -> Array {
         let how = Reduction::over(&self.axes).keepdims();
         match self.mask_for(x) {
@@ -109,7 +109,7 @@ impl Over {
     }
 }
 
-/// Fails unless the array holds floats.
+/// Panics unless the array contains floats.
 #[track_caller]
 fn check_floats(loss: &str, what: &str, x: &Array) {
     assert!(
@@ -123,7 +123,7 @@ fn check_floats(loss: &str, what: &str, x: &Array) {
     );
 }
 
-/// Fails unless the array holds integers.
+/// Panics unless the array contains integers.
 #[track_caller]
 fn check_integers(loss: &str, what: &str, x: &Array, instead: &str) {
     assert!(
@@ -133,7 +133,7 @@ fn check_integers(loss: &str, what: &str, x: &Array, instead: &str) {
     );
 }
 
-/// Fails unless both arrays have one shape.
+/// Panics unless both arrays have the same shape.
 #[track_caller]
 fn check_same_shape(loss: &str, names: [&str; 2], a: &Array, b: &Array) {
     assert!(

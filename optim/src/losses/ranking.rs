@@ -1,15 +1,15 @@
-//! Losses of lists that are put in order.
+//! Ranking losses.
 
 use super::check_floats;
 use ramie_core::{Array, where_};
 
-/// The cross entropy of the scores `[…, items]` of lists and the relevance of
-/// their items, each of which counts by `weights`, and not at all where `mask` is
-/// false: `[…]` (`optax.losses.ranking_softmax_loss` with `reduce_fn=None`; Cao et
-/// al., 2007). Lists without an item have no loss.
+/// Computes the softmax cross entropy of the scores `[…, items]` of lists and the relevance of
+/// their items, with the result `[…]` (`optax.losses.ranking_softmax_loss` with `reduce_fn=None`;
+/// Cao et al., 2007). Each item has its weight in `weights` and is excluded where `mask` is
+/// false. The loss of lists without items is 0.
 ///
 /// # Panics
-/// If the scores are not floats, or the shapes do not broadcast.
+/// Panics if the scores are not floats, or the shapes do not broadcast.
 #[track_caller]
 pub fn ranking_softmax_loss(
     logits: &Array,

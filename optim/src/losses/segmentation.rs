@@ -1,4 +1,4 @@
-//! Losses of regions in images.
+//! Image segmentation losses.
 
 use super::check_same_shape;
 use ramie_core::Array;
@@ -6,21 +6,21 @@ use ramie_core::Array;
 /// Options of [`dice_loss`].
 #[derive(Clone, Debug)]
 pub struct DiceOptions {
-    /// How much each class counts, `[classes]`; all alike by default.
+    /// Weight of each class, `[classes]`. Defaults to equal weights.
     pub class_weights: Option<Array>,
-    /// Added above and below the line, for classes that are not there.
+    /// Constant added to numerator and denominator, for classes that do not occur.
     pub smooth: f64,
-    /// How much false positives count. With `alpha` and `beta` of 0.5 the loss is
-    /// Dice's, else Tversky's.
+    /// Weight of false positives. With `alpha` and `beta` of 0.5 this is the Dice loss, otherwise
+    /// the Tversky loss.
     pub alpha: f64,
-    /// How much false negatives count.
+    /// Weight of false negatives.
     pub beta: f64,
-    /// Whether predictions are logits, made probabilities by softmax, or by the
-    /// logistic function where there is one class.
+    /// Whether predictions are logits, converted to probabilities by softmax, or by the logistic
+    /// function for a single class.
     pub apply_softmax: bool,
-    /// Whether the first class is left out.
+    /// Whether to exclude the first class.
     pub ignore_background: bool,
-    /// The axes of the image; by default all between the first and the last.
+    /// Axes of the image. Defaults to all between the first and the last.
     pub axes: Option<Vec<isize>>,
 }
 
@@ -38,19 +38,17 @@ impl Default for DiceOptions {
     }
 }
 
-/// How little predictions `[batch, …, classes]` and targets of the same shape
-/// cover each other, for each example and class: `[batch, classes]`
-/// (`optax.losses.dice_loss` with `reduction="none"`; its other reductions are the
-/// mean and the sum over the last axis). Milletari et al., 2016; Salehi et al.,
-/// 2017.
+/// Computes the Dice loss of predictions `[batch, …, classes]` and targets of the same shape, for
+/// each example and class: `[batch, classes]` (`optax.losses.dice_loss` with `reduction="none"`;
+/// its other reductions are the mean and the sum over the last axis). Milletari et al., 2016;
+/// Salehi et al., 2017.
 ///
-/// Where `apply_softmax` is off, predictions must be probabilities; Optax checks
-/// that their sum is 1, which here is the caller's matter, so that the loss can be
-/// traced.
+/// If `apply_softmax` is false, predictions must be probabilities. Optax checks that they sum to
+/// 1; here this is not checked, so that the loss can be traced.
 ///
 /// # Panics
-/// If the shapes differ by more than a last axis of one class, or there are not
-/// as many class weights as classes.
+/// Panics if the shapes differ by more than a last axis of one class, or if the number of class
+/// weights is not the number of classes.
 #[track_caller]
 pub fn dice_loss(predictions: &Array, targets: &Array, options: &DiceOptions) -> Array {
     let (mut predictions, mut targets) = (predictions.clone(), targets.clone());
@@ -96,12 +94,12 @@ pub fn dice_loss(predictions: &Array, targets: &Array, options: &DiceOptions) ->
     }
 }
 
-/// [`dice_loss`] with classes that count by how rare they are, its mean: `[]`
-/// (`optax.losses.multiclass_generalized_dice_loss`; Sudre et al., 2017).
-/// `class_weights` of the options have no effect.
+/// Computes the mean [`dice_loss`] with classes weighted by their rarity, `[]`
+/// (`optax.losses.multiclass_generalized_dice_loss`; Sudre et al., 2017). The `class_weights` of
+/// the options are ignored.
 ///
 /// # Panics
-/// If the shapes differ.
+/// Panics if the shapes differ.
 #[track_caller]
 pub fn multiclass_generalized_dice_loss(
     predictions: &Array,
@@ -127,11 +125,11 @@ pub fn multiclass_generalized_dice_loss(
     dice_loss(predictions, targets, &options).mean()
 }
 
-/// [`dice_loss`] of one class, `[batch, …]` or `[batch, …, 1]`: `[batch]`
-/// (`optax.losses.binary_dice_loss`).
+/// Computes the [`dice_loss`] of a single class, for arrays `[batch, …]` or `[batch, …, 1]`, with
+/// the result `[batch]` (`optax.losses.binary_dice_loss`).
 ///
 /// # Panics
-/// If the shapes differ.
+/// Panics if the shapes differ.
 #[track_caller]
 pub fn binary_dice_loss(predictions: &Array, targets: &Array, options: &DiceOptions) -> Array {
     let one = predictions.shape().last() == Some(&1);

@@ -3,13 +3,12 @@
 use super::{check_floats, cosine_similarity};
 use ramie_core::{Array, concatenate, finfo, where_};
 
-/// The normalised temperature-scaled cross entropy of embeddings `[n, features]`:
-/// those with equal labels `[n]` are drawn together, others apart: `[]`
-/// (`optax.losses.ntxent`; Chen et al., 2020, SimCLR). Optax takes the temperature
-/// as 0.07.
+/// Computes the normalized temperature-scaled cross entropy of embeddings `[n, features]`, `[]`
+/// (`optax.losses.ntxent`; Chen et al., 2020, SimCLR). It attracts embeddings with equal labels
+/// `[n]` and repels the others. The default temperature in Optax is 0.07.
 ///
 /// # Panics
-/// If the embeddings are not floats, or there are not as many labels.
+/// Panics if the embeddings are not floats `[n, features]`, or the labels are not `[n]`.
 #[track_caller]
 pub fn ntxent(embeddings: &Array, labels: &Array, temperature: f64) -> Array {
     check_floats("ntxent", "embeddings", embeddings);
@@ -46,13 +45,13 @@ pub fn ntxent(embeddings: &Array, labels: &Array, temperature: f64) -> Array {
 /// Options of [`triplet_margin_loss`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TripletOptions {
-    /// The axis of features.
+    /// Axis of the features.
     pub axis: isize,
-    /// The degree of the norm that measures distances.
+    /// Order of the norm that measures distances.
     pub norm_degree: i32,
-    /// By how much the negative is to be further away than the positive.
+    /// Required difference between the distances to the negative and to the positive.
     pub margin: f64,
-    /// Added to the sum of powers, so that distances have derivatives at 0.
+    /// Constant added to the sum of powers, which makes distances differentiable at 0.
     pub eps: f64,
 }
 
@@ -67,11 +66,12 @@ impl Default for TripletOptions {
     }
 }
 
-/// How far the distance of anchors from positives exceeds that from negatives,
-/// less a margin (`optax.losses.triplet_margin_loss`; Schroff et al., 2015).
+/// Computes the triplet loss: the distance of anchors from positives minus that from negatives
+/// plus the margin, or 0 if this is negative (`optax.losses.triplet_margin_loss`; Schroff et al.,
+/// 2015).
 ///
 /// # Panics
-/// If an array does not hold floats, or the shapes do not broadcast.
+/// Panics if an array does not contain floats, or the shapes do not broadcast.
 #[track_caller]
 pub fn triplet_margin_loss(
     anchors: &Array,

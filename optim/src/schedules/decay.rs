@@ -1,9 +1,9 @@
-//! Schedules that go from one value to another.
+//! Schedules from one value to another.
 
 use super::Schedule;
 use ramie_core::{Array, DType, where_};
 
-/// Fails unless `steps` is positive.
+/// Panics unless `steps` is positive.
 #[track_caller]
 pub(super) fn check_steps(schedule: &str, what: &str, steps: usize) {
     assert!(
@@ -13,7 +13,7 @@ pub(super) fn check_steps(schedule: &str, what: &str, steps: usize) {
     );
 }
 
-/// The number of steps as a float.
+/// Converts a step count to a float.
 pub(super) fn float(count: &Array) -> Array {
     match count.dtype().is_float() {
         true => count.clone(),
@@ -21,7 +21,7 @@ pub(super) fn float(count: &Array) -> Array {
     }
 }
 
-/// The same value at every step (`optax.constant_schedule`).
+/// Returns a schedule with the same value at every step (`optax.constant_schedule`).
 ///
 #[doc = "<div>"]
 #[doc = include_str!("../../plots/constant_schedule.svg")]
@@ -30,16 +30,16 @@ pub fn constant_schedule(value: f64) -> Schedule {
     Schedule::constant(value)
 }
 
-/// From `init_value` to `end_value`, of whose distance the given power of the steps
-/// that are left remains, from step `transition_begin` on
-/// (`optax.polynomial_schedule`).
+/// Returns a polynomial schedule from `init_value` to `end_value`: the distance to `end_value`
+/// shrinks with the given power of the fraction of steps left. It starts at step
+/// `transition_begin` and takes `transition_steps` steps (`optax.polynomial_schedule`).
 ///
 #[doc = "<div>"]
 #[doc = include_str!("../../plots/polynomial_schedule.svg")]
 #[doc = "</div>"]
 ///
 /// # Panics
-/// If `transition_steps` is 0.
+/// Panics if `transition_steps` is 0.
 #[track_caller]
 pub fn polynomial_schedule(
     init_value: f64,
@@ -62,7 +62,7 @@ pub fn polynomial_schedule(
     })
 }
 
-/// From `init_value` to `end_value` in equal steps (`optax.linear_schedule`).
+/// Returns a linear schedule from `init_value` to `end_value` (`optax.linear_schedule`).
 ///
 #[doc = "<div>"]
 #[doc = include_str!("../../plots/linear_schedule.svg")]
@@ -76,16 +76,16 @@ pub fn polynomial_schedule(
 /// ```
 ///
 /// # Panics
-/// If `transition_steps` is 0.
+/// Panics if `transition_steps` is 0.
 #[track_caller]
 pub fn linear_schedule(init_value: f64, end_value: f64, transition_steps: usize) -> Schedule {
     linear_schedule_from(init_value, end_value, transition_steps, 0)
 }
 
-/// [`linear_schedule`] from step `transition_begin` on.
+/// Returns a [`linear_schedule`] that starts at step `transition_begin`.
 ///
 /// # Panics
-/// If `transition_steps` is 0.
+/// Panics if `transition_steps` is 0.
 #[track_caller]
 pub fn linear_schedule_from(
     init_value: f64,
@@ -103,16 +103,15 @@ pub fn linear_schedule_from(
     )
 }
 
-/// From `init_value` down to `alpha` times it, along the first half of a wave of
-/// cosine to the given power (`optax.cosine_decay_schedule`; Loshchilov and Hutter,
-/// 2017).
+/// Returns a cosine decay from `init_value` to `alpha * init_value`, with the cosine raised to
+/// the power `exponent` (`optax.cosine_decay_schedule`; Loshchilov and Hutter, 2017).
 ///
 #[doc = "<div>"]
 #[doc = include_str!("../../plots/cosine_decay_schedule.svg")]
 #[doc = "</div>"]
 ///
 /// # Panics
-/// If `decay_steps` is 0.
+/// Panics if `decay_steps` is 0.
 #[track_caller]
 pub fn cosine_decay_schedule(
     init_value: f64,
@@ -133,24 +132,24 @@ pub fn cosine_decay_schedule(
     })
 }
 
-/// An exponential decay; see [`exponential_decay`].
+/// The parameters of [`exponential_decay`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExponentialDecay {
-    /// The value at the first step.
+    /// Value at the first step.
     pub init_value: f64,
-    /// After how many steps the value is `decay_rate` times what it was.
+    /// Number of steps in which the value is multiplied by `decay_rate`.
     pub transition_steps: usize,
-    /// The factor.
+    /// Decay factor.
     pub decay_rate: f64,
-    /// The step from which on the value decays.
+    /// Step at which the decay starts.
     pub transition_begin: usize,
-    /// Whether the value changes every `transition_steps` only.
+    /// Whether the value changes only every `transition_steps` steps.
     pub staircase: bool,
-    /// Where the value stops.
+    /// Value at which the decay stops.
     pub end_value: Option<f64>,
 }
 
-/// A value that is multiplied by `decay_rate` every so many steps
+/// Returns a schedule whose value is multiplied by `decay_rate` every `transition_steps` steps
 /// (`optax.exponential_decay`).
 ///
 #[doc = "<div>"]
@@ -159,7 +158,7 @@ pub struct ExponentialDecay {
 #[doc = "</div>"]
 ///
 /// # Panics
-/// If `transition_steps` is 0, or `decay_rate` is not positive.
+/// Panics if `transition_steps` is 0, or `decay_rate` is not positive.
 #[track_caller]
 pub fn exponential_decay(decay: ExponentialDecay) -> Schedule {
     check_steps(
@@ -192,15 +191,15 @@ pub fn exponential_decay(decay: ExponentialDecay) -> Schedule {
     })
 }
 
-/// Up to `peak_value` in `warmup_steps` equal steps, and then down with the inverse
-/// square root of the step (Vaswani et al., 2017).
+/// Returns a schedule with a linear warm-up to `peak_value` in `warmup_steps` steps, followed by
+/// a decay with the inverse square root of the step (Vaswani et al., 2017).
 ///
 #[doc = "<div>"]
 #[doc = include_str!("../../plots/inverse_sqrt_schedule.svg")]
 #[doc = "</div>"]
 ///
 /// # Panics
-/// If `warmup_steps` is 0.
+/// Panics if `warmup_steps` is 0.
 #[track_caller]
 pub fn inverse_sqrt_schedule(peak_value: f64, warmup_steps: usize) -> Schedule {
     check_steps("inverse_sqrt_schedule", "warmup_steps", warmup_steps);

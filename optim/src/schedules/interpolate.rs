@@ -1,19 +1,19 @@
-//! Schedules of several pieces.
+//! Piecewise schedules.
 
 use super::Schedule;
 use super::decay::{check_steps, float};
 use ramie_core::{Array, DType, where_};
 
-/// How a value goes from one boundary to the next.
+/// How a value changes between two boundaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interpolation {
-    /// In equal steps.
+    /// Linearly.
     Linear,
-    /// Along half a wave of cosine.
+    /// Along half a cosine wave.
     Cosine,
 }
 
-/// Boundaries in order, each once, with factors that are not negative.
+/// Sorts the boundaries, removes duplicates, and rejects negative factors.
 #[track_caller]
 fn in_order(schedule: &str, boundaries_and_scales: &[(usize, f64)]) -> Vec<(usize, f64)> {
     for (boundary, scale) in boundaries_and_scales {
@@ -22,7 +22,7 @@ fn in_order(schedule: &str, boundaries_and_scales: &[(usize, f64)]) -> Vec<(usiz
             "{schedule}: the factor at step {boundary} is {scale}, expected none below 0"
         );
     }
-    // As in a dictionary, of several factors for one step the last counts.
+    // As in a Python dictionary, the last of several factors for one step wins.
     let mut kept: Vec<(usize, f64)> = Vec::new();
     for &(boundary, scale) in boundaries_and_scales {
         match kept.iter_mut().find(|(b, _)| *b == boundary) {
@@ -34,7 +34,7 @@ fn in_order(schedule: &str, boundaries_and_scales: &[(usize, f64)]) -> Vec<(usiz
     kept
 }
 
-/// A value that is multiplied by a factor behind each boundary
+/// Returns a schedule whose value is multiplied by a factor at each boundary
 /// (`optax.piecewise_constant_schedule`).
 ///
 #[doc = "<div>"]
@@ -42,7 +42,7 @@ fn in_order(schedule: &str, boundaries_and_scales: &[(usize, f64)]) -> Vec<(usiz
 #[doc = "</div>"]
 ///
 /// # Panics
-/// If a factor is negative.
+/// Panics if a factor is negative.
 #[track_caller]
 pub fn piecewise_constant_schedule(
     init_value: f64,
@@ -58,15 +58,15 @@ pub fn piecewise_constant_schedule(
     })
 }
 
-/// A value that goes from boundary to boundary, at each of which it has been
-/// multiplied by a factor (`optax.piecewise_interpolate_schedule`).
+/// Returns a schedule that interpolates between boundaries, where the value at each boundary is
+/// multiplied by its factor (`optax.piecewise_interpolate_schedule`).
 ///
 #[doc = "<div>"]
 #[doc = include_str!("../../plots/piecewise_interpolate_schedule.svg")]
 #[doc = "</div>"]
 ///
 /// # Panics
-/// If a factor is negative.
+/// Panics if a factor is negative.
 #[track_caller]
 pub fn piecewise_interpolate_schedule(
     interpolation: Interpolation,
@@ -97,16 +97,16 @@ pub fn piecewise_interpolate_schedule(
     })
 }
 
-/// One cycle up and down; see [`linear_onecycle_schedule`].
+/// The parameters of [`linear_onecycle_schedule`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinearOnecycle {
-    /// The share of the steps in which the value rises.
+    /// Fraction of the steps in which the value rises.
     pub pct_start: f64,
-    /// The share of the steps after which it has come down again.
+    /// Fraction of the steps after which the value has returned to the initial value.
     pub pct_final: f64,
-    /// The peak divided by the first value.
+    /// Peak value divided by the initial value.
     pub div_factor: f64,
-    /// The first value divided by the last.
+    /// Initial value divided by the final value.
     pub final_div_factor: f64,
 }
 
@@ -121,15 +121,15 @@ impl Default for LinearOnecycle {
     }
 }
 
-/// Up to `peak_value`, down again, and then further down, in straight lines
-/// (`optax.linear_onecycle_schedule`; Smith and Topin, 2019).
+/// Returns a schedule that rises to `peak_value`, returns to the initial value and then decreases
+/// to the final value, all linearly (`optax.linear_onecycle_schedule`; Smith and Topin, 2019).
 ///
 #[doc = "<div>"]
 #[doc = include_str!("../../plots/linear_onecycle_schedule.svg")]
 #[doc = "</div>"]
 ///
 /// # Panics
-/// If `transition_steps` is 0.
+/// Panics if `transition_steps` is 0.
 #[track_caller]
 pub fn linear_onecycle_schedule(
     transition_steps: usize,
@@ -153,14 +153,14 @@ pub fn linear_onecycle_schedule(
     )
 }
 
-/// One cycle up and down; see [`cosine_onecycle_schedule`].
+/// The parameters of [`cosine_onecycle_schedule`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CosineOnecycle {
-    /// The share of the steps in which the value rises.
+    /// Fraction of the steps in which the value rises.
     pub pct_start: f64,
-    /// The peak divided by the first value.
+    /// Peak value divided by the initial value.
     pub div_factor: f64,
-    /// The first value divided by the last.
+    /// Initial value divided by the final value.
     pub final_div_factor: f64,
 }
 
@@ -174,15 +174,15 @@ impl Default for CosineOnecycle {
     }
 }
 
-/// Up to `peak_value` and down below the first value, along waves of cosine
-/// (`optax.cosine_onecycle_schedule`; Smith and Topin, 2019).
+/// Returns a schedule that rises to `peak_value` and decreases to the final value, along cosine
+/// waves (`optax.cosine_onecycle_schedule`; Smith and Topin, 2019).
 ///
 #[doc = "<div>"]
 #[doc = include_str!("../../plots/cosine_onecycle_schedule.svg")]
 #[doc = "</div>"]
 ///
 /// # Panics
-/// If `transition_steps` is 0.
+/// Panics if `transition_steps` is 0.
 #[track_caller]
 pub fn cosine_onecycle_schedule(
     transition_steps: usize,

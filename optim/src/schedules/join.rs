@@ -1,4 +1,4 @@
-//! Schedules one after the other.
+//! Sequences of schedules.
 
 use super::decay::check_steps;
 use super::{
@@ -6,15 +6,15 @@ use super::{
 };
 use ramie_core::where_;
 
-/// Schedules one after the other, the next one from each boundary on, with steps
-/// counted from there (`optax.join_schedules`).
+/// Joins schedules: from each boundary on, the next schedule applies, with its steps counted from
+/// the boundary (`optax.join_schedules`).
 ///
 #[doc = "<div>"]
 #[doc = include_str!("../../plots/join_schedules.svg")]
 #[doc = "</div>"]
 ///
 /// # Panics
-/// If there is no schedule, or not one boundary less than schedules.
+/// Panics if the number of schedules is not one more than the number of boundaries.
 #[track_caller]
 pub fn join_schedules(schedules: Vec<Schedule>, boundaries: &[usize]) -> Schedule {
     assert!(
@@ -34,35 +34,35 @@ pub fn join_schedules(schedules: Vec<Schedule>, boundaries: &[usize]) -> Schedul
     })
 }
 
-/// Up to `peak_value` in equal steps, and then constant
-/// (`optax.warmup_constant_schedule`).
+/// Returns a schedule that rises linearly from `init_value` to `peak_value` and then stays
+/// constant (`optax.warmup_constant_schedule`).
 ///
 #[doc = "<div>"]
 #[doc = include_str!("../../plots/warmup_constant_schedule.svg")]
 #[doc = "</div>"]
 ///
 /// # Panics
-/// If `warmup_steps` is 0.
+/// Panics if `warmup_steps` is 0.
 #[track_caller]
 pub fn warmup_constant_schedule(init_value: f64, peak_value: f64, warmup_steps: usize) -> Schedule {
     check_steps("warmup_constant_schedule", "warmup_steps", warmup_steps);
     linear_schedule(init_value, peak_value, warmup_steps)
 }
 
-/// A rise and a cosine decay; see [`warmup_cosine_decay_schedule`].
+/// The parameters of [`warmup_cosine_decay_schedule`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WarmupCosineDecay {
-    /// The value at the first step.
+    /// Value at the first step.
     pub init_value: f64,
-    /// The value after the rise.
+    /// Value after the warm-up.
     pub peak_value: f64,
-    /// Steps of the rise; 0 for none.
+    /// Number of warm-up steps; 0 for none.
     pub warmup_steps: usize,
-    /// Steps in all, those of the rise included.
+    /// Total number of steps, including the warm-up.
     pub decay_steps: usize,
-    /// The value at the end.
+    /// Value at the end.
     pub end_value: f64,
-    /// The power of the cosine.
+    /// Exponent of the cosine.
     pub exponent: f64,
 }
 
@@ -79,7 +79,7 @@ impl Default for WarmupCosineDecay {
     }
 }
 
-/// Up in equal steps, and down along a wave of cosine
+/// Returns a schedule with a linear warm-up and a cosine decay
 /// (`optax.warmup_cosine_decay_schedule`).
 ///
 #[doc = "<div>"]
@@ -87,7 +87,7 @@ impl Default for WarmupCosineDecay {
 #[doc = "</div>"]
 ///
 /// # Panics
-/// If `decay_steps` is not more than `warmup_steps`.
+/// Panics if `decay_steps` is at most `warmup_steps`.
 #[track_caller]
 pub fn warmup_cosine_decay_schedule(w: WarmupCosineDecay) -> Schedule {
     const SCHEDULE: &str = "warmup_cosine_decay_schedule";
@@ -107,15 +107,15 @@ pub fn warmup_cosine_decay_schedule(w: WarmupCosineDecay) -> Schedule {
     after_rise(w.init_value, w.peak_value, w.warmup_steps, fall)
 }
 
-/// Up in equal steps from `init_value` to the first value of `decay`, which then
-/// decays (`optax.warmup_exponential_decay_schedule`).
+/// Returns a schedule with a linear warm-up from `init_value` to the first value of `decay`,
+/// followed by the exponential decay (`optax.warmup_exponential_decay_schedule`).
 ///
 #[doc = "<div>"]
 #[doc = include_str!("../../plots/warmup_exponential_decay_schedule.svg")]
 #[doc = "</div>"]
 ///
 /// # Panics
-/// As [`exponential_decay`].
+/// Panics in the same cases as [`exponential_decay`].
 #[track_caller]
 pub fn warmup_exponential_decay_schedule(
     init_value: f64,
@@ -126,7 +126,7 @@ pub fn warmup_exponential_decay_schedule(
     after_rise(init_value, decay.init_value, warmup_steps, fall)
 }
 
-/// A schedule after a rise in equal steps, of which there may be none.
+/// Returns a schedule with a linear warm-up before it; 0 steps mean none.
 fn after_rise(from: f64, to: f64, steps: usize, then: Schedule) -> Schedule {
     match steps {
         0 => then,
@@ -134,15 +134,15 @@ fn after_rise(from: f64, to: f64, steps: usize, then: Schedule) -> Schedule {
     }
 }
 
-/// Rises and cosine decays one after the other (`optax.sgdr_schedule`; Loshchilov
-/// and Hutter, 2017).
+/// Returns a schedule that repeats warm-up and cosine decay, once for each cycle
+/// (`optax.sgdr_schedule`; Loshchilov and Hutter, 2017).
 ///
 #[doc = "<div>"]
 #[doc = include_str!("../../plots/sgdr_schedule.svg")]
 #[doc = "</div>"]
 ///
 /// # Panics
-/// If there is none; as [`warmup_cosine_decay_schedule`].
+/// Panics if `cycles` is empty, and in the same cases as [`warmup_cosine_decay_schedule`].
 #[track_caller]
 pub fn sgdr_schedule(cycles: &[WarmupCosineDecay]) -> Schedule {
     assert!(

@@ -1,7 +1,7 @@
 //! Schedules: hyperparameters that depend on the step (`optax.schedules`).
 //!
-//! A [`Schedule`] goes wherever a learning rate is expected, and works in traced
-//! functions; the step is counted from 0.
+//! A [`Schedule`] can be passed wherever a learning rate is expected, and works in traced
+//! functions. Steps are counted from 0.
 
 mod decay;
 mod interpolate;

@@ -5,10 +5,10 @@ use ramie_core::{Array, DType, IntoArray};
 use std::fmt;
 use std::sync::Arc;
 
-/// A number for each step: a constant, or a function of the number of steps
+/// A hyperparameter that depends on the step: a constant, or a function of the number of steps
 /// made.
 ///
-/// Numbers convert: where a schedule is expected, `0.1` is a constant one.
+/// Numbers convert into constant schedules: pass `0.1` where a schedule is expected.
 ///
 /// ```
 /// use ramie_core::{Array, DType};
@@ -26,18 +26,19 @@ enum Kind {
 }
 
 impl Schedule {
-    /// The same number at every step.
+    /// Creates a schedule with the same number at every step.
     #[track_caller]
     pub fn constant(value: impl Into<Hyperparam>) -> Schedule {
         Schedule(Kind::Constant(value.into()))
     }
 
-    /// A function of the number of steps made, a 0-d `i32`. It may be traced.
+    /// Creates a schedule from a function of the number of steps made, a 0-d `i32`. The count may
+    /// be traced.
     pub fn new(f: impl Fn(&Array) -> Array + Send + Sync + 'static) -> Schedule {
         Schedule(Kind::Function(Arc::new(f)))
     }
 
-    /// The number for arithmetic: the constant as it is, or the value at a step.
+    /// Returns the constant, or the value at a step, for use in arithmetic.
     pub(crate) fn number(&self, count: &Array) -> Hyperparam {
         match &self.0 {
             Kind::Constant(value) => value.clone(),
@@ -45,7 +46,7 @@ impl Schedule {
         }
     }
 
-    /// The value at a step, 0-d.
+    /// Returns the value at a step, 0-d.
     #[track_caller]
     pub fn at(&self, count: &Array) -> Array {
         match &self.0 {
@@ -57,12 +58,12 @@ impl Schedule {
         }
     }
 
-    /// The number, for a constant schedule of a known number.
+    /// Returns the number if the schedule is a known constant.
     pub fn as_constant(&self) -> Option<f64> {
         self.as_hyperparam()?.as_number()
     }
 
-    /// The number or array, for a constant schedule.
+    /// Returns the number or array if the schedule is constant.
     pub(crate) fn as_hyperparam(&self) -> Option<&Hyperparam> {
         match &self.0 {
             Kind::Constant(value) => Some(value),

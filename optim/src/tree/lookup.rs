@@ -1,9 +1,9 @@
-//! Arrays of states found by name, and those that stand for parameters.
+//! Lookup of arrays by name, and of the arrays that correspond to parameters.
 
 use ramie_core::tree::{self, Key, Tree, Visitor};
 use ramie_core::{Array, IntoArray, State};
 
-/// `true` for the paths that are `key` or end in it.
+/// Returns whether the path is `key` or ends in `.key`.
 fn named(path: &str, key: &str) -> bool {
     path == key
         || path
@@ -11,7 +11,7 @@ fn named(path: &str, key: &str) -> bool {
             .is_some_and(|front| front.ends_with('.'))
 }
 
-/// The arrays of any tree whose path ends in `key`, with their paths
+/// Returns all arrays of a tree whose path ends in `key`, with their paths
 /// (`optax.tree.get_all_with_path`).
 pub fn get_all_with_path<T: Tree>(x: &T, key: &str) -> Vec<(String, Array)> {
     let mut found = Vec::new();
@@ -23,8 +23,8 @@ pub fn get_all_with_path<T: Tree>(x: &T, key: &str) -> Vec<(String, Array)> {
     found
 }
 
-/// The only array of a tree whose path ends in `key`: what is called
-/// `learning_rate` in the state of an optimizer, say (`optax.tree.get`).
+/// Returns the only array of a tree whose path ends in `key`, such as `learning_rate` in the
+/// state of an optimizer, or `None` if there is none (`optax.tree.get`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, State};
@@ -37,13 +37,13 @@ pub fn get_all_with_path<T: Tree>(x: &T, key: &str) -> Vec<(String, Array)> {
 /// ```
 ///
 /// # Panics
-/// If there are several; the message lists them.
+/// Panics if several arrays match; the message lists them.
 #[track_caller]
 pub fn get<T: Tree>(x: &T, key: &str) -> Option<Array> {
     only(key, get_all_with_path(x, key))
 }
 
-/// [`get`] among those that the predicate accepts by path and array
+/// Returns the only array that [`get`] finds and the predicate accepts by path and array
 /// (`filtering` of Optax).
 ///
 /// ```no_run
@@ -55,7 +55,7 @@ pub fn get<T: Tree>(x: &T, key: &str) -> Option<Array> {
 /// ```
 ///
 /// # Panics
-/// If there are several; the message lists them.
+/// Panics if several arrays match; the message lists them.
 #[track_caller]
 pub fn get_where<T: Tree>(
     x: &T,
@@ -82,8 +82,8 @@ fn only(key: &str, mut found: Vec<(String, Array)>) -> Option<Array> {
     found.pop().map(|(_, array)| array)
 }
 
-/// Sets every array of a tree whose path ends in `key`, in the array's element
-/// type (`optax.tree.set`).
+/// Sets every array of a tree whose path ends in `key`, cast to the dtype of the array
+/// (`optax.tree.set`).
 ///
 /// ```no_run
 /// # use ramie_core::{Array, State};
@@ -94,17 +94,17 @@ fn only(key: &str, mut found: Vec<(String, Array)>) -> Option<Array> {
 /// ```
 ///
 /// # Panics
-/// If there is none, or a shape differs.
+/// Panics if no array matches or a shape differs.
 #[track_caller]
 pub fn set<T: Tree>(x: &mut T, key: &str, value: impl IntoArray) {
     set_where(x, key, |_, _| true, value);
 }
 
-/// [`set`] for those that the predicate accepts by path and array (`filtering`
-/// of Optax).
+/// Sets the arrays that [`set`] finds and the predicate accepts by path and array (`filtering` of
+/// Optax).
 ///
 /// # Panics
-/// If there is none, or a shape differs.
+/// Panics if no array matches or a shape differs.
 #[track_caller]
 pub fn set_where<T: Tree>(
     x: &mut T,
@@ -136,8 +136,8 @@ pub fn set_where<T: Tree>(
     });
 }
 
-/// Which leaves of a tree stand for parameters: those of a [`State`] below the
-/// path of a parameter.
+/// Finds the leaves of a tree that correspond to parameters: those of a [`State`] at the path of
+/// a parameter.
 struct Parameters<'a> {
     params: &'a State,
     steps: Vec<Option<String>>,
@@ -161,9 +161,9 @@ impl Visitor for Parameters<'_> {
     }
 }
 
-/// The state of an optimizer with `f` applied to every array that stands for a
-/// parameter, a moment say; it sees the path of the parameter. Other arrays,
-/// such as counts, stay (`optax.tree.map_params`).
+/// Applies `f` to every array of an optimizer's state that corresponds to a parameter, such as a
+/// moment. `f` also receives the path of the parameter. Other arrays, such as counts, do not
+/// change (`optax.tree.map_params`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, State};
@@ -179,8 +179,7 @@ pub fn map_params<T: Tree>(params: &State, state: &T, f: impl FnMut(&str, &Array
     map_params_or(params, state, f, Array::clone)
 }
 
-/// [`map_params`] with a function for the other arrays
-/// (`transform_non_params`).
+/// Applies [`map_params`] with a second function for the other arrays (`transform_non_params`).
 #[track_caller]
 pub fn map_params_or<T: Tree>(
     params: &State,

@@ -1,4 +1,4 @@
-//! Muon: orthogonal steps for matrices.
+//! Muon: orthogonalized steps for matrices.
 
 mod newton_schulz;
 
@@ -18,41 +18,42 @@ use ramie_derive::Tree;
 /// The state of [`scale_by_muon`].
 #[derive(Tree)]
 pub struct MuonState {
-    /// Steps made, 0-d `i32`.
+    /// Number of steps, 0-d `i32`.
     pub count: Array,
     /// Decaying mean of the updates.
     pub mu: State,
-    /// The coefficients of the iterations, `[3]` or `[iterations, 3]`.
+    /// Coefficients of the iterations, `[3]` or `[iterations, 3]`.
     pub ns_coeffs: Array,
 }
 
 options! {
-    /// Replaces the decaying mean of updates, which must be matrices, by the
-    /// nearest orthogonal matrix.
+    /// Replaces the decaying mean of updates, which must be matrices, by the nearest orthogonal
+    /// matrix.
     ///
-    /// Making it a transformation panics if there are more rows of coefficients
-    /// than `ns_steps`.
+    /// The conversion into a transformation panics if `ns_coeffs` has no rows, or more rows than
+    /// `ns_steps`.
     ///
     /// Jordan, *Muon: An optimizer for hidden layers in neural networks*, 2024.
     scale_by_muon() -> ScaleByMuon {
-        /// The coefficients of the iterations.
+        /// Sets the coefficients of the Newton–Schulz iterations.
         ns_coeffs: NsCoefficients = NsCoefficients::standard(),
-        /// The number of iterations, where the coefficients do not say it.
+        /// Sets the number of iterations, unless `ns_coeffs` has separate coefficients for each
+        /// iteration.
         ns_steps: count = 5,
-        /// Decay of the mean.
+        /// Sets the decay rate of the mean.
         beta: num = 0.95,
-        /// Added to the norm of a matrix.
+        /// Sets the constant added to the norm of a matrix.
         eps: f64 = 1e-8,
-        /// The element type of the mean, by default that of the parameters.
+        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
         mu_dtype: dtype,
-        /// Looks one step ahead.
+        /// Sets whether Nesterov momentum is used.
         nesterov: toggle = true,
-        /// Scales steps by their inner product with the mean.
+        /// Multiplies steps by their inner product with the mean.
         adaptive: flag,
-        /// How matrices are scaled before the iteration.
+        /// Sets how matrices are scaled before the first iteration.
         preconditioning: Preconditioning = Preconditioning::Frobenius,
-        /// Which axes of a parameter make a matrix, by path and array; by
-        /// default all parameters must be matrices.
+        /// Sets the function that returns the matrix axes of a parameter for its path and array.
+        /// By default, all parameters must be matrices.
         weight_dimension_numbers: dimensions,
     }
     |o| {
@@ -87,9 +88,9 @@ options! {
     }
 }
 
-/// A number, where there is one.
+/// An optional number.
 type MaybeNumber = Option<f64>;
-/// A schedule, where there is one.
+/// An optional schedule.
 type MaybeSchedule = Option<Schedule>;
 
 impl ScaleByMuon {
@@ -108,8 +109,8 @@ impl ScaleByMuon {
     }
 }
 
-/// Scales matrices by their shape, so that rates suit layers of any width; to
-/// a root mean square where that is given.
+/// Scales matrices by their shape, so that the same learning rate suits layers of any width. With
+/// `consistent_rms`, scales them to that root mean square.
 fn scale_by_shape(
     consistent_rms: MaybeNumber,
     dimensions: DimensionNumbers,
@@ -128,11 +129,11 @@ fn scale_by_shape(
 }
 
 options! {
-    /// Muon: orthogonal steps for matrices, and [`adamw`](crate::adamw) for all
-    /// other parameters. Parameters of more axes become matrices by
-    /// `weight_dimension_numbers`.
+    /// Creates a Muon optimizer: orthogonalized steps for matrices, and [`adamw`](crate::adamw)
+    /// for all other parameters. Use `weight_dimension_numbers` to treat parameters with more
+    /// axes as matrices.
     ///
-    /// Its `update` panics if it is not given the parameters.
+    /// `update` panics if `params` is `None`.
     ///
     /// ```
     /// use ramie_optim::contrib::muon;
@@ -142,41 +143,43 @@ options! {
     /// Jordan, *Muon: An optimizer for hidden layers in neural networks*, 2024;
     /// Liu et al., *Muon is Scalable for LLM Training*, 2025.
     muon(learning_rate: schedule) -> Muon {
-        /// The coefficients of the iterations.
+        /// Sets the coefficients of the Newton–Schulz iterations.
         ns_coeffs: NsCoefficients = NsCoefficients::standard(),
-        /// The number of iterations, where the coefficients do not say it.
+        /// Sets the number of iterations, unless `ns_coeffs` has separate coefficients for each
+        /// iteration.
         ns_steps: count = 5,
-        /// Decay of the mean.
+        /// Sets the decay rate of the mean.
         beta: num = 0.95,
-        /// Added to the norm of a matrix, and to Adam's denominator.
+        /// Sets the constant added to the norm of a matrix and to Adam's denominator.
         eps: f64 = 1e-8,
-        /// The strength of weight decay of matrices.
+        /// Sets the strength of weight decay of the matrices.
         weight_decay: schedule = 0.0,
-        /// Which matrices decay, by path and value; by default all.
+        /// Sets the predicate that selects the matrices to decay by path and array. Defaults to
+        /// all.
         mask: mask,
-        /// The element type of the means, by default that of the parameters.
+        /// Sets the dtype of the means. Defaults to the dtype of the parameters.
         mu_dtype: dtype,
-        /// Looks one step ahead.
+        /// Sets whether Nesterov momentum is used.
         nesterov: toggle = true,
-        /// Scales steps by their inner product with the mean.
+        /// Multiplies steps by their inner product with the mean.
         adaptive: flag,
-        /// Adam's decay of the mean.
+        /// Sets the decay rate of Adam's mean of the gradients.
         adam_b1: num = 0.9,
-        /// Adam's decay of the mean of squares.
+        /// Sets the decay rate of Adam's mean of squares.
         adam_b2: num = 0.999,
-        /// Added inside Adam's square root.
+        /// Sets the constant added inside Adam's square root.
         adam_eps_root: num = 0.0,
-        /// The strength of weight decay of other parameters.
+        /// Sets the strength of weight decay of the parameters that Adam updates.
         adam_weight_decay: schedule = 0.0,
-        /// Adam's learning rate, by default that of the matrices.
+        /// Sets Adam's learning rate. `None` means the learning rate of the matrices.
         adam_learning_rate: MaybeSchedule = None,
-        /// The root mean square that steps are scaled to.
+        /// Sets the root mean square to which steps are scaled. `None` scales them by their shape
+        /// only.
         consistent_rms: MaybeNumber = None,
-        /// How matrices are scaled before the iteration.
+        /// Sets how matrices are scaled before the first iteration.
         preconditioning: Preconditioning = Preconditioning::Frobenius,
-        /// Which parameters are for Muon, and which of their axes make a matrix,
-        /// by path and array: `None` leaves one to Adam. By default the matrices
-        /// are for Muon.
+        /// Sets the function that returns the matrix axes of a parameter for its path and array,
+        /// or `None` if Adam should update it. By default, Muon updates all arrays with two axes.
         weight_dimension_numbers: dimensions,
     }
     |o| {

@@ -1,42 +1,43 @@
-//! Orthogonal matrices by iterated multiplication.
+//! Orthogonalization of matrices by the Newton–Schulz iteration.
 
 use super::super::WeightDimensionNumbers;
 use crate::tree;
 use ramie_core::linalg::{NormOrder, matrix_norm};
 use ramie_core::{Array, Reduction};
 
-/// How a matrix is scaled before the iteration, which needs singular values of
-/// at most about 1.
+/// The scaling of a matrix before the iteration, which requires singular values of at most about
+/// 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preconditioning {
-    /// By its Frobenius norm.
+    /// Divides by the Frobenius norm.
     #[default]
     Frobenius,
-    /// By its greatest singular value.
+    /// Divides by the largest singular value.
     Spectral,
-    /// Row by row, by the sums of magnitudes of its product with its transpose
-    /// ("almost orthogonal layers"; Boissin et al., 2025).
+    /// Divides each row by the root of the sum of magnitudes in its row of `x xᴴ` ("almost
+    /// orthogonal layers"; Boissin et al., 2025).
     Aol,
-    /// By its Schatten norm of order four.
+    /// Divides by the Schatten norm of order four.
     Schatten,
 }
 
 /// The coefficients of `x`, `x³` and `x⁵` in each iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NsCoefficients {
-    /// The same in every iteration.
+    /// The same coefficients in every iteration.
     Same([f64; 3]),
-    /// For each iteration its own.
+    /// Separate coefficients for each iteration.
     Each(Vec<[f64; 3]>),
 }
 
 impl NsCoefficients {
-    /// Those that are steepest at zero (`"standard"` of Optax).
+    /// Returns the coefficients with the steepest slope at zero (`"standard"` in Optax).
     pub fn standard() -> NsCoefficients {
         NsCoefficients::Same([3.4445, -4.775, 2.0315])
     }
 
-    /// Those of Dion for five iterations (`"dion"` of Optax; Ahn et al., 2025).
+    /// Returns the coefficients of Dion, for five iterations (`"dion"` in Optax; Ahn et al.,
+    /// 2025).
     pub fn dion() -> NsCoefficients {
         NsCoefficients::Each(vec![
             [4.0848, -6.8946, 2.9270],
@@ -47,7 +48,7 @@ impl NsCoefficients {
         ])
     }
 
-    /// As an array, `[3]` or `[iterations, 3]`.
+    /// Converts to an array, `[3]` or `[iterations, 3]`.
     pub(super) fn array(&self) -> Array {
         match self {
             NsCoefficients::Same(row) => Array::from(row.map(|c| c as f32)),
@@ -65,12 +66,12 @@ impl From<[f64; 3]> for NsCoefficients {
     }
 }
 
-/// The nearest matrix with orthogonal rows or columns, about: `steps` times
-/// `a · x + (b · xxᵀ + c · (xxᵀ)²) x` from the scaled matrix.
+/// Computes approximately the nearest matrix with orthogonal rows or columns. It scales the
+/// matrix and applies `a · x + (b · xxᵀ + c · (xxᵀ)²) x` repeatedly, `steps` times.
 ///
-/// `ns_coeffs` is `[3]`, or `[n, 3]` for `n` iterations, and `steps` is not
-/// looked at then. `eps` is added to the norm of a matrix. Of an array that is
-/// not a matrix `dimension_numbers` says where its matrices are.
+/// `ns_coeffs` is `[3]`, or `[n, 3]` for `n` iterations; `steps` is ignored in the second case.
+/// `eps` is added to the norm of a matrix. For an array that is not a matrix, `dimension_numbers`
+/// specifies the axes of its matrices.
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -83,8 +84,8 @@ impl From<[f64; 3]> for NsCoefficients {
 /// ```
 ///
 /// # Panics
-/// If `x` is not a matrix and there are no dimension numbers, or `ns_coeffs`
-/// has another shape.
+/// Panics if `x` is not a matrix and `dimension_numbers` is `None`, or `ns_coeffs` has another
+/// shape.
 #[track_caller]
 pub fn orthogonalize_via_newton_schulz(
     x: &Array,
@@ -146,7 +147,7 @@ pub fn orthogonalize_via_newton_schulz(
     matrices.restore(&if tall { x.matrix_transpose() } else { x })
 }
 
-/// The conjugate transpose of each matrix.
+/// Returns the conjugate transpose of each matrix.
 fn adjoint(x: &Array) -> Array {
     match x.dtype().is_complex() {
         true => x.matrix_transpose().conj(),
@@ -154,20 +155,20 @@ fn adjoint(x: &Array) -> Array {
     }
 }
 
-/// Sums over axes that stay with size 1.
+/// Computes sums over axes, which remain with size 1.
 fn sums(x: &Array, axes: &[isize]) -> Array {
     x.sum_with(&Reduction::over(axes).keepdims())
 }
 
-/// The Frobenius norm of each matrix, `[count, 1, 1]`.
+/// Computes the Frobenius norm of each matrix, `[count, 1, 1]`.
 fn frobenius(x: &Array) -> Array {
     sums(&tree::abs_sq(x), &[-2, -1]).sqrt()
 }
 
-/// The least number that the first iteration divides by.
+/// Lower bound of the divisors in the first iteration.
 const SMALLEST: f64 = 1e-8;
 
-/// `x` and `x xᴴ` scaled by what the latter says.
+/// Scales `x` and `a = x xᴴ` by factors computed from `a`.
 fn scaled(x: &Array, a: Array, preconditioning: Preconditioning) -> (Array, Array) {
     match preconditioning {
         Preconditioning::Frobenius | Preconditioning::Spectral => (x.clone(), a),
