@@ -22,7 +22,7 @@ use proc_macro::TokenStream;
 ///   `Sync`, but not `Tree`.
 /// - `#[tree(crate = "path")]` on the type: the path of the crate with the traits, for crates
 ///   that import Ramie under another name. By default, the macro searches the dependencies of the
-///   package for `ramie`, then for `ramie-core`.
+///   package for `ramie`, then for `ramie-core` and `ramie-nn`.
 ///
 /// ```
 /// use ramie_core::{Array, DType, tree};
@@ -53,8 +53,8 @@ use proc_macro::TokenStream;
 /// ```
 ///
 /// # Generics
-/// A type parameter gets the bound `Tree`. A parameter that occurs only in fixed fields gets the
-/// bounds of a fixed value instead.
+/// A type parameter gets the bound `Tree`, unless it occurs only in fixed fields. A parameter
+/// that occurs in a fixed field gets the bounds of a fixed value.
 #[proc_macro_derive(Tree, attributes(tree))]
 pub fn derive_tree(tokens: TokenStream) -> TokenStream {
     expand(tokens, tree::expand)

@@ -40,12 +40,14 @@ pub fn clip_by_block_rms(threshold: impl Into<Hyperparam>) -> GradientTransforma
     })
 }
 
-/// Computes the norm of each unit of an array, broadcast to the shape of the array. A norm runs
-/// over `axes`, by default over all axes but the last (the outputs), or over everything for
-/// vectors.
+/// Computes the norm of each unit of an array over `axes`, broadcast to the shape of the array.
+///
+/// The default axes are the first axis of arrays with two or three axes, and all axes but the
+/// last (the outputs) of arrays with four or five. If at most one axis is longer than 1, the norm
+/// is over all elements.
 ///
 /// # Panics
-/// Panics if an array has more than five axes and `axes` is `None`.
+/// Panics if `axes` is `None` and there is no default.
 #[track_caller]
 fn unitwise_norm(x: &Array, axes: Option<&[isize]>) -> Array {
     let square = abs_sq(x);

@@ -4,7 +4,7 @@ use crate::{ExtraArgs, GradientTransformation, OptState};
 use ramie_core::{Array, State, concatenate};
 
 /// Passes all arrays to a transformation as one vector and splits its updates again
-/// (`optax.flatten`). One large array is faster to update than many small ones.
+/// (`optax.flatten`). One large array is faster to update than many small arrays.
 ///
 /// The vector contains the arrays in the order of the state. Where the inner transformation's
 /// state would have one array for each parameter, it has a single array with an empty path.

@@ -92,7 +92,7 @@ pub fn power_iteration(matrix: &Array, options: &PowerIteration) -> (Array, Arra
 /// ```no_run
 /// use ramie_core::{Array, State, hvp};
 /// use ramie_optim::{PowerIteration, power_iteration_of};
-/// The largest curvature of a loss.
+/// // The largest curvature of a loss.
 /// let loss = |p: State| p.arrays()[0].square().sum() * 3.0;
 /// let params = State::from_iter([("w", Array::from([1.0f32, 2.0]))]);
 /// let map = |v: &State| hvp(loss, params.clone(), v.clone());

@@ -16,7 +16,7 @@ pub struct ScaleByLionState {
     pub mu: State,
 }
 
-/// How [`scale_by_lion`] computes a step from the mix of the mean and the update.
+/// The function that [`scale_by_lion`] applies to the mix of the mean and the update.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum LionMode {
     /// The sign of the mix.

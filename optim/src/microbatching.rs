@@ -5,7 +5,7 @@ use ramie_core::{Array, DType, Objective, eval_shape, fori_loop, value_and_grad,
 use std::fmt;
 use std::sync::Arc;
 
-/// How the results of the microbatches are combined.
+/// The method of combining the results of the microbatches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccumulationType {
     /// The sum divided by the number of all microbatches, even if only some are evaluated.
@@ -23,7 +23,7 @@ pub enum AccumulationType {
 /// ```
 /// use ramie_optim::microbatching::{AccumulationType, Accumulators};
 /// let sums = Accumulators::from(AccumulationType::Sum);
-/// Concatenate the first array of a pair and sum the second.
+/// // Concatenate the first array of a pair and sum the second.
 /// let both = Accumulators::by_path(|path| match path.starts_with('0') {
 ///     true => AccumulationType::Concat,
 ///     false => AccumulationType::Sum,
@@ -53,7 +53,7 @@ impl fmt::Debug for Accumulators {
     }
 }
 
-/// How a batch is split into microbatches.
+/// The options of [`microbatch`].
 #[derive(Clone, Debug)]
 pub struct Microbatch {
     size: usize,
@@ -308,7 +308,7 @@ pub struct IndividualOutputs<R, M> {
 /// The options of [`micro_grad`].
 #[derive(Clone, Debug)]
 pub struct PerExample {
-    /// How the transformed gradients of all examples are combined.
+    /// Method of combining the transformed gradients of all examples.
     pub accumulator: AccumulationType,
     /// Number of examples per microbatch; `None` evaluates all at once.
     pub microbatch_size: Option<usize>,

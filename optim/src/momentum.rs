@@ -114,8 +114,9 @@ pub struct ApplyEveryState {
     pub grad_acc: State,
 }
 
-/// Sums `k` updates and then emits the sum; the updates in between are zero. Transformations that
-/// follow in a chain also see these zeros. Use [`multi_steps`](crate::multi_steps) to avoid that.
+/// Accumulates `k` updates and then emits their sum. The updates in between are zero, and the
+/// transformations that follow in a chain receive these zeros. Use
+/// [`multi_steps`](crate::multi_steps) to skip them instead.
 ///
 /// # Panics
 /// Panics if `k` is 0.

@@ -12,8 +12,8 @@ pub fn apply_updates(params: &State, updates: &State) -> State {
     params.zip(updates, |p, u| (p + u).astype(p.dtype()))
 }
 
-/// Moves from the old arrays towards the new ones by the fraction `step_size`. This is a moving
-/// average of parameters, as used for target networks.
+/// Computes `step_size · new + (1 - step_size) · old`, a moving average of parameters as used for
+/// target networks.
 ///
 /// # Panics
 /// Panics if the states have different paths.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 ///
 /// ```
 /// use ramie_optim::contrib::{WeightDimensionNumbers, muon};
-/// Attention kernels are `[features, heads, width]`.
+/// // Attention kernels are `[features, heads, width]`.
 /// let of_attention = WeightDimensionNumbers::new([0], [1, 2]);
 /// let tx = muon(0.02).weight_dimension_numbers(move |path, kernel| match kernel.ndim() {
 ///     3 if path.ends_with("query.kernel") => Some(of_attention.clone()),

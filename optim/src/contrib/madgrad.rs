@@ -27,7 +27,7 @@ options! {
     ///
     /// Defazio and Jelassi, *Adaptivity without Compromise*, 2021.
     scale_by_madgrad(learning_rate: schedule) -> ScaleByMadgrad {
-        /// Sets the weight of the current parameters in the new ones.
+        /// Sets the fraction of the current parameters that each step keeps.
         momentum: num = 0.9,
         /// Sets the constant added to the learning rate and to the denominator.
         eps: num = 1e-6,
@@ -69,7 +69,7 @@ options! {
     ///
     /// Defazio and Jelassi, *Adaptivity without Compromise*, 2021.
     madgrad(learning_rate: schedule) -> Madgrad {
-        /// Sets the weight of the current parameters in the new ones.
+        /// Sets the fraction of the current parameters that each step keeps.
         momentum: num = 0.9,
         /// Sets the strength of weight decay.
         weight_decay: schedule = 0.0,

@@ -75,8 +75,8 @@ pub fn softmax_cross_entropy_with_integer_labels(logits: &Array, labels: &Array)
 /// examples without unmasked classes is 0.
 ///
 /// # Panics
-/// Panics in the same cases as [`softmax_cross_entropy_with_integer_labels`], and if an axis is out of
-/// range.
+/// Panics in the same cases as [`softmax_cross_entropy_with_integer_labels`], and if an axis is
+/// out of range.
 #[track_caller]
 pub fn softmax_cross_entropy_with_integer_labels_over(
     logits: &Array,

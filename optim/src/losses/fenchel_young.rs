@@ -9,7 +9,7 @@ use ramie_core::Array;
 /// ```no_run
 /// use ramie_core::Array;
 /// use ramie_optim::losses::make_fenchel_young_loss;
-/// With the log-sum-exp function, the loss is the cross entropy.
+/// // With the log-sum-exp function, the loss is the cross entropy.
 /// let loss = make_fenchel_young_loss(|scores: &Array| scores.logsumexp(-1));
 /// ```
 pub fn make_fenchel_young_loss(

@@ -48,7 +48,7 @@ use ramie_core::{Array, Reduction};
 /// use ramie_core::Array;
 /// use ramie_optim::losses::{Over, softmax_cross_entropy_over};
 /// # let (logits, labels, mask) = (Array::from(1.0f32), Array::from(1.0f32), Array::from(true));
-/// Classes along the second axis, some of which are masked.
+/// // Classes along the second axis, some of which are masked.
 /// let loss = softmax_cross_entropy_over(&logits, &labels, &Over::axes(&[1]).mask(&mask));
 /// ```
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use super::Schedule;
 use super::decay::{check_steps, float};
 use ramie_core::{Array, DType, where_};
 
-/// How a value changes between two boundaries.
+/// The interpolation between two boundaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interpolation {
     /// Linearly.
