@@ -1,14 +1,14 @@
-//! Activation functions and what belongs to them (`jax.nn`).
+//! Activation functions (`jax.nn`).
 
 use crate::{Array, where_};
 
-/// `alpha` of [`Array::selu`].
+/// The parameter `alpha` of [`Array::selu`].
 const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
 /// The scale of [`Array::selu`].
 const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
 
 impl Array {
-    /// The rectified linear unit, `max(x, 0)`. Its derivative at 0 is 0.
+    /// Applies the rectified linear unit, `max(x, 0)`, to each element. Its derivative at 0 is 0.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -21,26 +21,26 @@ impl Array {
         where_(&self.gt(0), self, flat)
     }
 
-    /// `x` where it is positive, else `negative_slope · x`.
+    /// Applies the leaky rectified linear unit: `x` if it is positive, otherwise
+    /// `negative_slope · x`.
     #[track_caller]
     pub fn leaky_relu(&self, negative_slope: f64) -> Array {
         let x = self.to_inexact();
         where_(&x.ge(0), &x, &x * negative_slope)
     }
 
-    /// The exponential linear unit: `x` where it is positive, else
-    /// `alpha · (eˣ - 1)`.
+    /// Applies the exponential linear unit: `x` if it is positive, otherwise `alpha · (eˣ - 1)`.
     #[track_caller]
     pub fn elu(&self, alpha: f64) -> Array {
         let x = self.to_inexact();
         let positive = x.gt(0);
-        // `expm1` sees no large operand whose derivative would overflow.
+        // `expm1` never receives a large operand, whose derivative would overflow.
         let below = where_(&positive, 0, &x);
         where_(&positive, &x, below.expm1() * alpha)
     }
 
-    /// The scaled exponential linear unit, which keeps mean 0 and variance 1
-    /// from layer to layer.
+    /// Applies the scaled exponential linear unit, which preserves mean 0 and variance 1 across
+    /// layers.
     ///
     /// Klambauer et al., *Self-Normalizing Neural Networks*, 2017.
     #[track_caller]
@@ -48,7 +48,7 @@ impl Array {
         self.elu(SELU_ALPHA) * SELU_SCALE
     }
 
-    /// The Gaussian error linear unit by its usual approximation with `tanh`.
+    /// Applies the Gaussian error linear unit in its usual approximation by `tanh`.
     ///
     /// Hendrycks and Gimpel, *Gaussian Error Linear Units*, 2016.
     #[track_caller]
@@ -58,11 +58,11 @@ impl Array {
         &x * ((inner.tanh() + 1.0) * 0.5)
     }
 
-    /// The Gaussian error linear unit, `x · Φ(x)` with the normal distribution
-    /// function `Φ`.
+    /// Applies the exact Gaussian error linear unit, `x · Φ(x)`, where `Φ` is the cumulative
+    /// distribution function of the standard normal distribution.
     ///
     /// # Panics
-    /// If the array is complex; [`gelu`](Array::gelu) takes complex numbers.
+    /// Panics if the array is complex; [`gelu`](Array::gelu) accepts complex numbers.
     #[track_caller]
     pub fn gelu_exact(&self) -> Array {
         crate::ops::require_real("gelu_exact", &[self]);
@@ -70,26 +70,26 @@ impl Array {
         &x * 0.5 * (-&x * std::f64::consts::FRAC_1_SQRT_2).erfc()
     }
 
-    /// The sigmoid function, `1 / (1 + e⁻ˣ)`.
+    /// Applies the sigmoid function, `1 / (1 + e⁻ˣ)`, to each element.
     #[track_caller]
     pub fn sigmoid(&self) -> Array {
         self.logistic()
     }
 
-    /// The sigmoid linear unit (swish), `x · sigmoid(x)`.
+    /// Applies the sigmoid linear unit (swish), `x · sigmoid(x)`, to each element.
     #[track_caller]
     pub fn silu(&self) -> Array {
         let x = self.to_inexact();
         &x * x.logistic()
     }
 
-    /// `log(1 + eˣ)`, without overflow.
+    /// Computes `log(1 + eˣ)` of each element without overflow.
     #[track_caller]
     pub fn softplus(&self) -> Array {
         self.logaddexp(0.0)
     }
 
-    /// `log(sigmoid(x))`, without overflow.
+    /// Computes `log(sigmoid(x))` of each element without overflow.
     #[track_caller]
     pub fn log_sigmoid(&self) -> Array {
         -(-self.to_inexact()).softplus()

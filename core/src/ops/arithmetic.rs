@@ -1,4 +1,4 @@
-//! Operators on arrays, references and scalars.
+//! Operators on arrays, references to arrays and scalars.
 
 use super::IntoArray;
 use crate::{Array, DType};
@@ -98,7 +98,8 @@ impl ops::Not for Array {
 }
 
 impl Array {
-    /// The array in floats: itself if it holds floats, else converted to `f32`.
+    /// Converts the array to an inexact dtype: floats and complex numbers stay, others become
+    /// `f32`.
     #[track_caller]
     pub(crate) fn to_inexact(&self) -> Array {
         if self.dtype().is_inexact() {
@@ -112,10 +113,10 @@ impl Array {
         }
     }
 
-    /// NumPy's true division: integers are divided as floats. The operator `/`.
+    /// Divides elementwise; integers are divided as floats. Same as the operator `/`.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// Panics if the shapes do not broadcast.
     #[track_caller]
     pub fn true_divide(&self, other: impl IntoArray) -> Array {
         let other = other.into_array();
@@ -123,11 +124,11 @@ impl Array {
         a.to_inexact().lax_div(b.to_inexact())
     }
 
-    /// NumPy's remainder, with the sign of the divisor. The operator `%`. An
-    /// integer by zero leaves 0.
+    /// Computes the remainder with the sign of the divisor. Same as the operator `%`. For
+    /// integers, the remainder of a division by zero is 0.
     ///
     /// # Panics
-    /// If the shapes do not broadcast, or an operand is complex.
+    /// Panics if the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn remainder(&self, other: impl IntoArray) -> Array {
         let (a, b) = super::promote("remainder", self, &other.into_array());
@@ -141,10 +142,10 @@ impl Array {
         crate::where_(&opposite, &r + &b, &r)
     }
 
-    /// NumPy's floor division.
+    /// Divides elementwise and rounds the quotient down.
     ///
     /// # Panics
-    /// If the shapes do not broadcast, or an operand is complex.
+    /// Panics if the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn floor_divide(&self, other: impl IntoArray) -> Array {
         let (a, b) = super::promote("floor_divide", self, &other.into_array());
@@ -161,11 +162,11 @@ impl Array {
         crate::where_(&inexact, &q - 1, &q)
     }
 
-    /// Bits moved down: filled with the sign for signed integers, else with
-    /// zeros. The operator `>>`.
+    /// Shifts bits to the right. Signed integers are filled with the sign bit, others with zeros.
+    /// Same as the operator `>>`.
     ///
     /// # Panics
-    /// If the operands are not integers, or the shapes do not broadcast.
+    /// Panics if the operands are not integers, or the shapes do not broadcast.
     #[track_caller]
     pub fn right_shift(&self, other: impl IntoArray) -> Array {
         if self.dtype().is_unsigned() {
@@ -175,13 +176,12 @@ impl Array {
         }
     }
 
-    /// Each element to the power `exponent`. A scalar integer exponent is
-    /// applied by multiplication; integers to an array of integer powers stay
-    /// integers, which wrap.
+    /// Raises each element to the power `exponent`. A scalar integer exponent is applied by
+    /// repeated multiplication. Integers raised to an array of integer powers stay integers, and
+    /// overflow wraps.
     ///
     /// # Panics
-    /// If the shapes do not broadcast, or an integer is raised to a negative
-    /// scalar power.
+    /// Panics if the shapes do not broadcast, or an integer is raised to a negative scalar power.
     #[track_caller]
     pub fn power(&self, exponent: impl IntoArray) -> Array {
         let exponent = exponent.into_array();
@@ -203,11 +203,11 @@ impl Array {
     }
 }
 
-/// Integers to integer powers, by squaring; negative powers are no integers, and
-/// give what wrapping gives.
+/// Raises integers to integer powers by squaring. Negative powers are not integers; their results
+/// are unspecified and follow from wrapping.
 #[track_caller]
 fn integer_power(base: &Array, exponent: &Array) -> Array {
-    // Bits from the seventh on make any base but 0, 1 and -1 overflow.
+    // From the seventh bit on, any base other than 0, 1 and -1 overflows.
     const BITS: usize = 6;
     let zero = base.eq(0).bitwise_and(exponent.ne(0));
     let (mut base, mut exponent) = (base.clone(), exponent.clone());

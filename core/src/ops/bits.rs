@@ -1,20 +1,19 @@
-//! Whole numbers: common divisors and multiples, and truth values packed into
-//! bytes.
+//! Integer functions: common divisors and multiples, and booleans packed into bytes.
 
 use super::promote;
 use crate::{Array, DType, IntoArray, where_, while_loop};
 
-/// Which bit of a byte is the first truth value.
+/// The bit of a byte that stores the first boolean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BitOrder {
-    /// The highest one.
+    /// The most significant bit.
     Big,
-    /// The lowest one.
+    /// The least significant bit.
     Little,
 }
 
 impl BitOrder {
-    /// How far each truth value is shifted.
+    /// Returns the shift of each boolean in its byte.
     fn shifts(self) -> Array {
         let places = Array::iota(&[8], 0, DType::U8);
         match self {
@@ -39,10 +38,10 @@ fn integers(operation: &str, a: &Array, b: impl IntoArray) -> (Array, Array) {
 }
 
 impl Array {
-    /// The greatest common divisor; 0 of two zeros.
+    /// Computes the greatest common divisor of each pair of elements. That of two zeros is 0.
     ///
     /// # Panics
-    /// If the operands are no integers, or the shapes do not broadcast.
+    /// Panics if the operands are not integers, or if the shapes do not broadcast.
     #[track_caller]
     pub fn gcd(&self, other: impl IntoArray) -> Array {
         let (a, b) = integers("gcd", self, other);
@@ -58,10 +57,10 @@ impl Array {
         divisor
     }
 
-    /// The least common multiple; 0 with a zero.
+    /// Computes the least common multiple of each pair of elements. It is 0 if either is zero.
     ///
     /// # Panics
-    /// If the operands are no integers, or the shapes do not broadcast.
+    /// Panics if the operands are not integers, or if the shapes do not broadcast.
     #[track_caller]
     pub fn lcm(&self, other: impl IntoArray) -> Array {
         let (a, b) = integers("lcm", self, other);
@@ -71,12 +70,11 @@ impl Array {
         where_(&zero, &divisor, a * b.floor_divide(safe))
     }
 
-    /// Truth values (what is not zero) along an axis as bits of bytes (`u8`),
-    /// eight to each; what is missing is 0.
+    /// Packs booleans along an axis into the bits of bytes (`u8`), eight to a byte. Nonzero
+    /// numbers count as true. The last byte is padded with zeros.
     ///
     /// # Panics
-    /// If the axis is out of range, or the array holds floats,
-    /// or the array is complex.
+    /// Panics if the axis is out of range, or if the elements are floats or complex numbers.
     #[track_caller]
     pub fn packbits(&self, axis: isize, order: BitOrder) -> Array {
         super::require_real("packbits", &[self]);
@@ -99,10 +97,10 @@ impl Array {
         packed.swap_axes(axis, -1)
     }
 
-    /// The bits of bytes (`u8`) along an axis, as eight numbers 0 or 1 each.
+    /// Unpacks the bits of bytes (`u8`) along an axis into eight numbers 0 or 1 each.
     ///
     /// # Panics
-    /// If the axis is out of range, or the array holds no bytes.
+    /// Panics if the axis is out of range, or if the elements are not `u8`.
     #[track_caller]
     pub fn unpackbits(&self, axis: isize, order: BitOrder) -> Array {
         super::require_real("unpackbits", &[self]);

@@ -4,10 +4,10 @@ use super::{Side, promote, promote_all};
 use crate::{Array, DType, IntoArray, concatenate, lax_sort, where_};
 
 impl Array {
-    /// Each element along an axis less the one before; truth values that differ
-    /// are true (`jnp.diff`).
+    /// Computes the difference between each element and the previous one along an axis. For
+    /// booleans, the result is true where neighbors differ (`jnp.diff`).
     ///
-    /// To put elements before or after, use [`concatenate`] first.
+    /// To prepend or append elements, use [`concatenate`] first.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -15,7 +15,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the axis is out of range.
+    /// Panics if the axis is out of range.
     #[track_caller]
     pub fn diff(&self, axis: isize) -> Array {
         let at = self.axis("diff", axis);
@@ -28,10 +28,10 @@ impl Array {
         }
     }
 
-    /// Differences of order `n` along an axis.
+    /// Computes the differences of order `n` along an axis.
     ///
     /// # Panics
-    /// If the axis is out of range.
+    /// Panics if the axis is out of range.
     #[track_caller]
     pub fn diff_n(&self, n: usize, axis: isize) -> Array {
         let mut x = self.clone();
@@ -41,7 +41,7 @@ impl Array {
         x
     }
 
-    /// The differences of neighbours in row-major order, 1-d.
+    /// Computes the differences of adjacent elements in row-major order, as a 1-d array.
     #[track_caller]
     pub fn ediff1d(&self) -> Array {
         let x = self.ravel();
@@ -49,21 +49,20 @@ impl Array {
         x.slice_axis(0, n.min(1), n) - x.slice_axis(0, 0, n.saturating_sub(1))
     }
 
-    /// The derivative along an axis of a function sampled at distances of 1:
-    /// central differences inside, one-sided ones at the ends
-    /// (`jnp.gradient`).
+    /// Computes the derivative along an axis of a function sampled at a spacing of 1: central
+    /// differences inside, one-sided differences at the ends (`jnp.gradient`).
     ///
     /// # Panics
-    /// If the axis is out of range or has fewer than two elements.
+    /// Panics if the axis is out of range or has fewer than two elements.
     #[track_caller]
     pub fn gradient(&self, axis: isize) -> Array {
         self.gradient_spaced(1.0, axis)
     }
 
-    /// [`gradient`](Array::gradient) along each axis in turn.
+    /// Computes [`gradient`](Array::gradient) along every axis.
     ///
     /// # Panics
-    /// If an axis has fewer than two elements.
+    /// Panics if an axis has fewer than two elements.
     #[track_caller]
     pub fn gradients(&self) -> Vec<Array> {
         let mut gradients = Vec::with_capacity(self.ndim());
@@ -73,12 +72,12 @@ impl Array {
         gradients
     }
 
-    /// [`gradient`](Array::gradient) of a function sampled at equal distances
-    /// `spacing`, or at the places that a 1-d array holds.
+    /// Same as [`gradient`](Array::gradient), but for samples at a constant `spacing`, or at the
+    /// coordinates in a 1-d array.
     ///
     /// # Panics
-    /// If the axis is out of range or has fewer than two elements, or there is
-    /// not one place for each.
+    /// Panics if the axis is out of range or has fewer than two elements, or if the number of
+    /// coordinates differs from the number of samples.
     #[track_caller]
     pub fn gradient_spaced(&self, spacing: impl IntoArray, axis: isize) -> Array {
         let at = self.axis("gradient", axis);
@@ -123,22 +122,22 @@ impl Array {
         concatenate(&[first, inner, last], axis)
     }
 
-    /// The integral along an axis of a function sampled at distances of 1, by
-    /// the trapezoidal rule.
+    /// Computes the integral along an axis of a function sampled at a spacing of 1, by the
+    /// trapezoidal rule.
     ///
     /// # Panics
-    /// If the axis is out of range or empty.
+    /// Panics if the axis is out of range or empty.
     #[track_caller]
     pub fn trapezoid(&self, axis: isize) -> Array {
         self.trapezoid_spaced(1.0, axis)
     }
 
-    /// [`trapezoid`](Array::trapezoid) for distances `dx`: one, or an array that
-    /// broadcasts to the differences along the axis.
+    /// Same as [`trapezoid`](Array::trapezoid), but with the spacing `dx`: a single number, or an
+    /// array that broadcasts to the differences along the axis.
     ///
     /// # Panics
-    /// If the axis is out of range, or empty for one distance, or the distances do
-    /// not fit.
+    /// Panics if the axis is out of range, if it is empty and `dx` is a single number, or if the
+    /// shape of `dx` does not fit.
     #[track_caller]
     pub fn trapezoid_spaced(&self, dx: impl IntoArray, axis: isize) -> Array {
         self.axis("trapezoid", axis);
@@ -163,11 +162,11 @@ impl Array {
         (dx * pairs).sum_axes(&[-1]) * 0.5
     }
 
-    /// [`trapezoid`](Array::trapezoid) of a function sampled at the places `x`,
-    /// a 1-d array or one in the shape of this.
+    /// Same as [`trapezoid`](Array::trapezoid), but for samples at the coordinates `x`, a 1-d
+    /// array or an array of the same shape.
     ///
     /// # Panics
-    /// If the axis is out of range, or the places do not fit.
+    /// Panics if the axis is out of range, or if the shape of the coordinates does not fit.
     #[track_caller]
     pub fn trapezoid_at(&self, x: &Array, axis: isize) -> Array {
         let along = if x.ndim() == 1 { 0 } else { axis };
@@ -175,9 +174,9 @@ impl Array {
         both[0].trapezoid_spaced(both[1].diff(along), axis)
     }
 
-    /// The function that is `fp` at the increasing places `xp` and straight in
-    /// between, at each element; before the first place and after the last it is
-    /// what it is there (`jnp.interp`). [`Interpolation`] has more choices.
+    /// Interpolates linearly between the points (`xp`, `fp`) at each element, where `xp`
+    /// increases. Outside the range, returns the value of the nearest end (`jnp.interp`). Use
+    /// [`Interpolation`] for other options.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -187,18 +186,18 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If `xp` and `fp` are not 1-d and of one size, or the numbers or the places are
+    /// Panics if `xp` and `fp` are not 1-d arrays of the same size, or if the coordinates are
     /// complex.
     #[track_caller]
     pub fn interp(&self, xp: &Array, fp: &Array) -> Array {
         Interpolation::new().of(self, xp, fp)
     }
 
-    /// Angles along an axis with whole turns added, so that neighbours differ by
-    /// at most half a turn of `period` (`jnp.unwrap`).
+    /// Adds multiples of `period` to angles along an axis so that adjacent angles differ by at
+    /// most half a period (`jnp.unwrap`).
     ///
     /// # Panics
-    /// If the axis is out of range, or the array is complex.
+    /// Panics if the axis is out of range, or the array is complex.
     #[track_caller]
     pub fn unwrap_phase(&self, period: f64, axis: isize) -> Array {
         let at = self.axis("unwrap", axis);
@@ -219,18 +218,18 @@ impl Array {
     }
 }
 
-/// What an interpolated function is outside its places.
+/// Value of an interpolated function outside its points.
 #[derive(Clone, Debug)]
 enum Outside {
-    /// What it is at the nearest place.
+    /// The value of the nearest point.
     Nearest,
     /// A given value.
     Value(Array),
-    /// What the nearest line says.
+    /// The value of the nearest line segment, extended.
     Line,
 }
 
-/// How [`Array::interp`] goes on outside the places.
+/// Options of [`Array::interp`] for values outside the points.
 #[derive(Clone, Debug)]
 pub struct Interpolation {
     left: Outside,
@@ -245,7 +244,7 @@ impl Default for Interpolation {
 }
 
 impl Interpolation {
-    /// Outside the places, the function is what it is at the nearest one.
+    /// Creates options that return the value of the nearest point outside the range.
     pub fn new() -> Interpolation {
         Interpolation {
             left: Outside::Nearest,
@@ -254,7 +253,7 @@ impl Interpolation {
         }
     }
 
-    /// The value before the first place.
+    /// Sets the value to the left of the first point. Defaults to the value of that point.
     #[must_use]
     pub fn left(self, value: impl IntoArray) -> Interpolation {
         Interpolation {
@@ -263,7 +262,7 @@ impl Interpolation {
         }
     }
 
-    /// The value after the last place.
+    /// Sets the value to the right of the last point. Defaults to the value of that point.
     #[must_use]
     pub fn right(self, value: impl IntoArray) -> Interpolation {
         Interpolation {
@@ -272,7 +271,7 @@ impl Interpolation {
         }
     }
 
-    /// The first and the last line go on.
+    /// Extends the first and the last line segment beyond the points.
     #[must_use]
     pub fn extrapolate(self) -> Interpolation {
         Interpolation {
@@ -282,7 +281,7 @@ impl Interpolation {
         }
     }
 
-    /// The function repeats with this period; places need not be increasing.
+    /// Makes the function periodic. The points need not be sorted.
     #[must_use]
     pub fn period(self, period: impl IntoArray) -> Interpolation {
         Interpolation {
@@ -291,11 +290,11 @@ impl Interpolation {
         }
     }
 
-    /// The function at each element of `x`.
+    /// Evaluates the interpolated function at each element of `x`.
     ///
     /// # Panics
-    /// If `xp` and `fp` are not 1-d and of one size above 0, or the numbers or the
-    /// places are complex.
+    /// Panics if `xp` and `fp` are not nonempty 1-d arrays of the same size, or if the
+    /// coordinates are complex.
     #[track_caller]
     pub fn of(&self, x: &Array, xp: &Array, fp: &Array) -> Array {
         assert!(

@@ -1,20 +1,20 @@
-//! Choosing among arrays by numbers and conditions, and writing at flat places.
+//! Functions that choose among arrays by index or condition, and that write at flat indices.
 
 use super::{common_shape, flat_positions, promote_all, require_real};
 use crate::{Array, DType, IndexItem, IntoArray, stack, where_};
 use std::borrow::Borrow;
 
-/// What becomes of a place that is out of bounds.
+/// The treatment of out-of-bounds indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BoundsMode {
-    /// It is the nearest place.
+    /// Clamps to the nearest index.
     Clip,
-    /// It counts on from the other end.
+    /// Wraps around.
     Wrap,
 }
 
 impl BoundsMode {
-    /// Places within an axis of size `n`.
+    /// Maps indices into an axis of size `n`.
     #[track_caller]
     fn bound(self, places: &Array, n: usize) -> Array {
         let places = places.counting_to(n);
@@ -25,8 +25,8 @@ impl BoundsMode {
     }
 }
 
-/// The places in row-major order of elements of an array of `shape`, whose
-/// places along each axis are given (`jnp.ravel_multi_index`).
+/// Converts the indices along each axis of an array of `shape` to flat row-major indices
+/// (`jnp.ravel_multi_index`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, BoundsMode, ravel_multi_index};
@@ -36,7 +36,7 @@ impl BoundsMode {
 /// ```
 ///
 /// # Panics
-/// Unless there is an array of integers for each axis, and they broadcast.
+/// Panics unless there is one array of integers for each axis and the arrays broadcast together.
 #[track_caller]
 pub fn ravel_multi_index(places: &[Array], shape: &[usize], mode: BoundsMode) -> Array {
     assert!(
@@ -61,13 +61,12 @@ pub fn ravel_multi_index(places: &[Array], shape: &[usize], mode: BoundsMode) ->
 }
 
 impl Array {
-    /// The places along each axis of an array of `shape` of elements whose
-    /// places in row-major order are given; what is out of bounds becomes the
-    /// nearest place, negative places count from the end
+    /// Converts flat row-major indices into an array of `shape` to indices along each axis.
+    /// Negative indices count from the end; out-of-bounds indices are clamped
     /// (`jnp.unravel_index`).
     ///
     /// # Panics
-    /// If the array holds no integers.
+    /// Panics if the elements are not integers.
     #[track_caller]
     pub fn unravel_index(&self, shape: &[usize]) -> Vec<Array> {
         require_real("unravel_index", &[self]);
@@ -99,11 +98,11 @@ impl Array {
             .collect()
     }
 
-    /// For each element, a number, the element of that one of `choices` at the
-    /// same place; arrays broadcast together (`jnp.choose`).
+    /// Selects for each element `i` the element of `choices[i]` at the same position. The arrays
+    /// broadcast together (`jnp.choose`).
     ///
     /// # Panics
-    /// If the array holds no integers, there are no choices, or shapes do not
+    /// Panics if the elements are not integers, if there are no choices, or if the shapes do not
     /// broadcast.
     #[track_caller]
     pub fn choose<A: Borrow<Array>>(&self, choices: &[A], mode: BoundsMode) -> Array {
@@ -124,9 +123,9 @@ impl Array {
             .squeeze(&[0])
     }
 
-    /// A function in pieces: of the last condition that holds, or `otherwise`;
-    /// results take the type of the array (`jnp.piecewise`). All pieces are
-    /// computed.
+    /// Evaluates a piecewise function: the function of the last condition that is true, or
+    /// `otherwise`. Results are converted to the dtype of the array (`jnp.piecewise`). All pieces
+    /// are computed for all elements.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -136,7 +135,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// Panics if the shapes do not broadcast.
     #[track_caller]
     pub fn piecewise(
         &self,
@@ -150,13 +149,13 @@ impl Array {
         value.broadcast_to(self.shape())
     }
 
-    /// The array with `values` written at places in row-major order, from the
-    /// first value again where they run out; negative places count from the
-    /// end, what is out of bounds becomes the nearest place (`jnp.put`).
+    /// Writes `values` at flat row-major indices and returns the new array. The values repeat if
+    /// there are too few. Negative indices count from the end; out-of-bounds indices are clamped
+    /// (`jnp.put`).
     ///
     /// # Panics
-    /// If the places are no integers, or the type of the values is one that the
-    /// array's does not take up.
+    /// Panics if the indices are not integers, or if the dtype of the values does not promote to
+    /// the array's dtype.
     #[track_caller]
     pub fn put(&self, places: &Array, values: impl IntoArray) -> Array {
         let values = values.into_array().ravel();
@@ -171,12 +170,12 @@ impl Array {
         flat.at(places).set(values).reshape(self.shape())
     }
 
-    /// The array with `values` written where `mask` is true, in row-major order,
-    /// from the first value again where they run out (`jnp.place`).
+    /// Writes `values` where `mask` is true, in row-major order, and returns the new array. The
+    /// values repeat if there are too few (`jnp.place`).
     ///
     /// # Panics
-    /// If the mask has another number of elements, there are no values, or their
-    /// type is one that the array's does not take up.
+    /// Panics if the mask has a different number of elements, if there are no values, or if their
+    /// dtype does not promote to the array's dtype.
     #[track_caller]
     pub fn place(&self, mask: &Array, values: impl IntoArray) -> Array {
         let values = values.into_array().ravel();

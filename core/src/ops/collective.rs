@@ -1,4 +1,4 @@
-//! Collectives over the axes that `vmap` names.
+//! Collectives over axes named by `vmap`, `pmap` or `shard_map`.
 
 use crate::prim::collective::{
     AllGather, AllReduce, AllToAll, AxisIndex, Combine, Names, Ppermute, Pvary, ReduceScatter,
@@ -11,10 +11,10 @@ fn names(axes: impl Into<AxisNames>) -> Names {
     axes.into().as_slice().into()
 }
 
-/// The number of examples along mapped axes together (`jax.lax.axis_size`).
+/// Returns the product of the sizes of the given mapped axes (`jax.lax.axis_size`).
 ///
 /// # Panics
-/// If an axis of that name is not mapped here.
+/// Panics if an axis name is not bound.
 #[track_caller]
 pub fn axis_size(axes: impl Into<AxisNames>) -> usize {
     count("axis_size", &names(axes))
@@ -28,11 +28,11 @@ fn count(operation: &str, names: &[crate::AxisName]) -> usize {
     }
 }
 
-/// The number of this example along mapped axes, `i32[]`; over several axes
-/// the last one runs fastest (`jax.lax.axis_index`).
+/// Returns the index along the given mapped axes, `i32[]`. Over several axes, the last one varies
+/// fastest (`jax.lax.axis_index`).
 ///
 /// # Panics
-/// If an axis of that name is not mapped here.
+/// Panics if an axis name is not bound.
 #[track_caller]
 pub fn axis_index(axes: impl Into<AxisNames>) -> Array {
     let names = names(axes);
@@ -50,7 +50,7 @@ pub fn axis_index(axes: impl Into<AxisNames>) -> Array {
 
 #[track_caller]
 fn reduce<T: Tree>(combine: Combine, x: &T, axes: &Names) -> T {
-    // A loop, not `tree::map`: a closure would not know the caller's line.
+    // A loop instead of `tree::map`: `#[track_caller]` does not work through a closure.
     let mut outs = Vec::new();
     for a in tree::leaves(x) {
         let all = AllReduce {
@@ -62,13 +62,12 @@ fn reduce<T: Tree>(combine: Combine, x: &T, axes: &Names) -> T {
     tree::with_leaves(x, outs)
 }
 
-/// The sum of a tree's arrays over all examples (`jax.lax.psum`). Truth values
-/// are counted, as `i32`. Values that are known when the function is traced are
-/// multiplied by the number of examples: `psum(&1.into_array(), "i")` is it.
+/// Sums the arrays of a tree over the given axes (`jax.lax.psum`). Booleans are counted as `i32`.
+/// Values known at trace time are multiplied by the axis size, so `psum(&1.into_array(), "i")`
+/// returns the axis size.
 ///
-/// Its derivative is that of a sum in which every example shares: `grad`
-/// inside the mapped function gives the gradient of the sum of all examples'
-/// results.
+/// The derivative is that of a sum shared by all batch elements: `grad` inside the mapped
+/// function returns the gradient of the sum of all elements' results.
 ///
 /// ```
 /// use ramie_core::{Array, VmapOptions, psum, vmap_with};
@@ -79,12 +78,12 @@ fn reduce<T: Tree>(combine: Combine, x: &T, axes: &Names) -> T {
 /// ```
 ///
 /// # Panics
-/// If an axis of that name is not mapped here.
+/// Panics if an axis name is not bound.
 #[track_caller]
 pub fn psum<T: Tree>(x: &T, axes: impl Into<AxisNames>) -> T {
     let names = names(axes);
     if tree::leaves(x).iter().all(|a| !a.is_tracer()) {
-        // Known values are the same for all examples.
+        // Values known at trace time are the same for all batch elements.
         let size = count("psum", &names);
         return tree::map(x, |a| times(a, size));
     }
@@ -95,7 +94,7 @@ pub fn psum<T: Tree>(x: &T, axes: impl Into<AxisNames>) -> T {
     reduce(Combine::Sum, &counted, &names)
 }
 
-/// A known value, as many times as there are examples.
+/// Multiplies a value known at trace time by the axis size.
 #[track_caller]
 fn times(a: &Array, size: usize) -> Array {
     let Some(number) = a.as_literal() else {
@@ -121,10 +120,10 @@ fn times(a: &Array, size: usize) -> Array {
     })
 }
 
-/// The mean of a tree's arrays over all examples (`jax.lax.pmean`).
+/// Computes the mean of a tree's arrays over the given axes (`jax.lax.pmean`).
 ///
 /// # Panics
-/// If an axis of that name is not mapped here.
+/// Panics if an axis name is not bound.
 #[track_caller]
 pub fn pmean<T: Tree>(x: &T, axes: impl Into<AxisNames>) -> T {
     let names = names(axes);
@@ -133,52 +132,52 @@ pub fn pmean<T: Tree>(x: &T, axes: impl Into<AxisNames>) -> T {
     tree::map(&sum, |a| a / size as i32)
 }
 
-/// The greatest values of a tree's arrays over all examples (`jax.lax.pmax`).
-/// Not differentiable, as in JAX.
+/// Computes the elementwise maximum of a tree's arrays over the given axes (`jax.lax.pmax`). Not
+/// differentiable, as in JAX.
 ///
 /// # Panics
-/// If an axis of that name is not mapped here.
+/// Panics if an axis name is not bound.
 #[track_caller]
 pub fn pmax<T: Tree>(x: &T, axes: impl Into<AxisNames>) -> T {
     reduce(Combine::Max, x, &names(axes))
 }
 
-/// The least values of a tree's arrays over all examples (`jax.lax.pmin`). Not
+/// Computes the elementwise minimum of a tree's arrays over the given axes (`jax.lax.pmin`). Not
 /// differentiable, as in JAX.
 ///
 /// # Panics
-/// If an axis of that name is not mapped here.
+/// Panics if an axis name is not bound.
 #[track_caller]
 pub fn pmin<T: Tree>(x: &T, axes: impl Into<AxisNames>) -> T {
     reduce(Combine::Min, x, &names(axes))
 }
 
-/// The values of all examples, stacked along a new first axis
+/// Gathers the values along the given axes and stacks them along a new first axis
 /// (`jax.lax.all_gather`).
 ///
 /// # Panics
-/// If an axis of that name is not mapped here.
+/// Panics if an axis name is not bound.
 #[track_caller]
 pub fn all_gather(x: &Array, axes: impl Into<AxisNames>) -> Array {
     gather(x, &names(axes), 0, false)
 }
 
-/// The values of all examples, stacked along the new axis `axis` of the result
-/// (`jax.lax.all_gather(x, name, axis=axis)`).
+/// Gathers the values along the given axes and stacks them along the new axis `axis` of the
+/// result (`jax.lax.all_gather(x, name, axis=axis)`).
 ///
 /// # Panics
-/// If an axis of that name is not mapped here, or `axis` is out of range.
+/// Panics if an axis name is not bound, or if `axis` is out of range.
 #[track_caller]
 pub fn all_gather_stacked(x: &Array, axes: impl Into<AxisNames>, axis: isize) -> Array {
     let dimension = stacked_axis("all_gather", x, axis);
     gather(x, &names(axes), dimension, false)
 }
 
-/// The values of all examples, concatenated along their axis `axis`
+/// Gathers the values along the given axes and concatenates them along their axis `axis`
 /// (`jax.lax.all_gather(x, name, axis=axis, tiled=True)`).
 ///
 /// # Panics
-/// If an axis of that name is not mapped here, or `axis` is out of range.
+/// Panics if an axis name is not bound, or if `axis` is out of range.
 #[track_caller]
 pub fn all_gather_tiled(x: &Array, axes: impl Into<AxisNames>, axis: isize) -> Array {
     let dimension = x.axis("all_gather", axis);
@@ -197,27 +196,26 @@ fn gather(x: &Array, axes: &Names, dimension: usize, tiled: bool) -> Array {
     bind1(gather, &[&vary(x, axes)])
 }
 
-/// The values of all examples, stacked along the new axis `axis` of the result,
-/// which is the same for all of them: its type no longer says that it varies
+/// Gathers the values along the given axes and stacks them along the new axis `axis` of the
+/// result, whose type is marked as equal along the gathered axes
 /// (`jax.lax.all_gather_invariant`).
 ///
-/// Its transpose gives each example its part of the cotangent, where that of
-/// [`all_gather`] adds up the cotangents of all.
+/// The transpose returns to each batch element its slice of the cotangent, whereas the transpose
+/// of [`all_gather`] sums the cotangents of all elements.
 ///
 /// # Panics
-/// If an axis of that name is not mapped here, or `axis` is out of range.
+/// Panics if an axis name is not bound, or if `axis` is out of range.
 #[track_caller]
 pub fn all_gather_invariant(x: &Array, axes: impl Into<AxisNames>, axis: isize) -> Array {
     let dimension = stacked_axis("all_gather_invariant", x, axis);
     invariant(x, &names(axes), dimension, false)
 }
 
-/// The values of all examples, concatenated along their axis `axis`; as
-/// [`all_gather_invariant`]
+/// Same as [`all_gather_invariant`], but concatenates the values along their axis `axis`
 /// (`jax.lax.all_gather_invariant(x, name, axis=axis, tiled=True)`).
 ///
 /// # Panics
-/// If an axis of that name is not mapped here, or `axis` is out of range.
+/// Panics if an axis name is not bound, or if `axis` is out of range.
 #[track_caller]
 pub fn all_gather_invariant_tiled(x: &Array, axes: impl Into<AxisNames>, axis: isize) -> Array {
     let dimension = x.axis("all_gather_invariant", axis);
@@ -236,7 +234,7 @@ fn invariant(x: &Array, axes: &Names, dimension: usize, tiled: bool) -> Array {
     bind1(gather, &[&vary(x, axes)])
 }
 
-/// The axis of a result of one more axis than `x`.
+/// Normalizes an axis of a result that has one axis more than `x`.
 #[track_caller]
 fn stacked_axis(operation: &str, x: &Array, axis: isize) -> usize {
     let rank = x.ndim() as isize + 1;
@@ -249,23 +247,23 @@ fn stacked_axis(operation: &str, x: &Array, axis: isize) -> usize {
     normal as usize
 }
 
-/// The sum over all examples, of which each gets the part with its number along
-/// `axis`, whose size is the number of examples; the axis goes
+/// Sums over the given axes and scatters the sum along `axis`, whose size must be the axis size.
+/// Each batch element receives the slice at its own index, without that axis
 /// (`jax.lax.psum_scatter`).
 ///
 /// # Panics
-/// If an axis of that name is not mapped here, or sizes differ.
+/// Panics if an axis name is not bound, or if the sizes differ.
 #[track_caller]
 pub fn psum_scatter(x: &Array, axes: impl Into<AxisNames>, axis: isize) -> Array {
     scatter(x, &names(axes), axis, false)
 }
 
-/// The sum over all examples, of which each gets an equal part along `axis`
+/// Sums over the given axes and scatters the sum in equal parts along `axis`
 /// (`jax.lax.psum_scatter(x, name, scatter_dimension=axis, tiled=True)`).
 ///
 /// # Panics
-/// If an axis of that name is not mapped here, or the size of `axis` is not a
-/// multiple of the number of examples.
+/// Panics if an axis name is not bound, or if the size of `axis` is not a multiple of the mapped
+/// axis size.
 #[track_caller]
 pub fn psum_scatter_tiled(x: &Array, axes: impl Into<AxisNames>, axis: isize) -> Array {
     scatter(x, &names(axes), axis, true)
@@ -282,13 +280,12 @@ fn scatter(x: &Array, axes: &Names, axis: isize, tiled: bool) -> Array {
     bind1(scatter, &[&vary(x, axes)])
 }
 
-/// Parts of `x` along `split_axis`, whose size is the number of examples, go to
-/// the examples; each stacks what it gets along a new axis `concat_axis`
+/// Splits `x` along `split_axis`, whose size must be the mapped axis size, and sends one slice to
+/// each batch element. Each element stacks the received slices along a new axis `concat_axis`
 /// (`jax.lax.all_to_all`).
 ///
 /// # Panics
-/// If an axis of that name is not mapped here, an axis is out of range, or
-/// sizes differ.
+/// Panics if an axis name is not bound, if an axis is out of range, or if the sizes differ.
 #[track_caller]
 pub fn all_to_all(
     x: &Array,
@@ -319,7 +316,7 @@ pub fn all_to_all(
     if split == concat {
         return bind1(exchange(split, concat), &[x]);
     }
-    // As JAX: a new axis to concatenate along, and the split one goes.
+    // As in JAX: adds an axis to concatenate along, and removes the split axis.
     let (split, concat) = match split < concat {
         true => (split, concat + 1),
         false => (split + 1, concat),
@@ -328,13 +325,13 @@ pub fn all_to_all(
     bind1(exchange(split, concat), &[&wide]).squeeze(&[split as isize])
 }
 
-/// Equal parts of `x` along `split_axis` go to the examples; each concatenates
-/// what it gets along `concat_axis`
+/// Splits `x` into equal parts along `split_axis` and sends one part to each batch element. Each
+/// element concatenates the received parts along `concat_axis`
 /// (`jax.lax.all_to_all(.., tiled=True)`).
 ///
 /// # Panics
-/// If an axis of that name is not mapped here, an axis is out of range, or the
-/// split axis does not come apart into equal parts.
+/// Panics if an axis name is not bound, if an axis is out of range, or if the split axis does not
+/// divide evenly.
 #[track_caller]
 pub fn all_to_all_tiled(
     x: &Array,
@@ -354,26 +351,25 @@ pub fn all_to_all_tiled(
     bind1(exchange, &[&x])
 }
 
-/// The axis `axis` of `x`, whose size is the number of examples, and the mapped
-/// axis exchanged (`jax.lax.pswapaxes`).
+/// Swaps the axis `axis` of `x`, whose size must be the mapped axis size, with the mapped axis
+/// (`jax.lax.pswapaxes`).
 ///
 /// # Panics
-/// As [`all_to_all`].
+/// Panics in the same cases as [`all_to_all`].
 #[track_caller]
 pub fn pswapaxes(x: &Array, axes: impl Into<AxisNames>, axis: isize) -> Array {
     all_to_all(x, axes, axis, axis)
 }
 
-/// The arrays of a tree sent between examples: for each pair `(from, to)` the
-/// example `to` gets the value of `from`. Examples that nobody sends to get
-/// zeros (`jax.lax.ppermute`).
+/// Sends the arrays of a tree between batch elements: for each pair `(from, to)`, element `to`
+/// receives the value of element `from`. Elements without a sender receive zeros
+/// (`jax.lax.ppermute`).
 ///
-/// Over several axes of a mesh devices are counted in the order of the mesh's
-/// axes, whatever the order of the names, as in JAX.
+/// Over several axes of a mesh, devices are numbered in the order of the mesh's axes, regardless
+/// of the order of the names, as in JAX.
 ///
 /// # Panics
-/// If an axis of that name is not mapped here, or an example sends or receives
-/// twice.
+/// Panics if an axis name is not bound, or if an element sends or receives twice.
 #[track_caller]
 pub fn ppermute<T: Tree>(x: &T, axes: impl Into<AxisNames>, permutation: &[(usize, usize)]) -> T {
     let permute = Ppermute {
@@ -383,13 +379,12 @@ pub fn ppermute<T: Tree>(x: &T, axes: impl Into<AxisNames>, permutation: &[(usiz
     tree::map(x, |a| bind1(permute.clone(), &[&vary(a, &permute.axes)]))
 }
 
-/// The arrays of a tree sent between examples: example `i` gets the value of
-/// `sources[i]` (`jax.lax.pshuffle`). Over several axes of a mesh devices are
-/// counted as for [`ppermute`].
+/// Sends the arrays of a tree between batch elements: element `i` receives the value of element
+/// `sources[i]` (`jax.lax.pshuffle`). Over several axes of a mesh, devices are numbered as in
+/// [`ppermute`].
 ///
 /// # Panics
-/// If an axis of that name is not mapped here, or `sources` is not a
-/// permutation of the examples.
+/// Panics if an axis name is not bound, or if `sources` is not a permutation of the indices.
 #[track_caller]
 pub fn pshuffle<T: Tree>(x: &T, axes: impl Into<AxisNames>, sources: &[usize]) -> T {
     let names = names(axes);
@@ -404,11 +399,10 @@ pub fn pshuffle<T: Tree>(x: &T, axes: impl Into<AxisNames>, sources: &[usize]) -
     ppermute(x, &names[..], &pairs)
 }
 
-/// The value that example `source` has, for all examples
-/// (`jax.lax.pbroadcast`).
+/// Broadcasts the value of the batch element `source` to all elements (`jax.lax.pbroadcast`).
 ///
 /// # Panics
-/// If an axis of that name is not mapped here, or `source` is not an example.
+/// Panics if an axis name is not bound, or if `source` is out of range.
 #[track_caller]
 pub fn pbroadcast<T: Tree>(x: &T, axes: impl Into<AxisNames>, source: usize) -> T {
     let names = names(axes);
@@ -425,17 +419,17 @@ pub fn pbroadcast<T: Tree>(x: &T, axes: impl Into<AxisNames>, source: usize) -> 
     })
 }
 
-/// What [`pcast`] makes of a value's type.
+/// The type that [`pcast`] converts to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PcastTo {
-    /// One that may differ along the axes: [`pvary`].
+    /// Varying along the axes; see [`pvary`].
     Varying,
 }
 
-/// The tree with its arrays' types changed along mesh axes, and their elements as
-/// they are (`jax.lax.pcast(x, name, to="varying")`). Unlike [`pvary`], which
-/// leaves alone what varies already, it takes only values that do not.
+/// Converts the types of a tree's arrays along mesh axes, without changing their elements
+/// (`jax.lax.pcast(x, name, to="varying")`). Unlike [`pvary`], which ignores arrays that already
+/// vary, it requires arrays that do not vary.
 ///
 /// ```no_run
 /// use ramie_core::{Array, P, PcastTo, axis_index, fori_loop, make_mesh, pcast, shard_map};
@@ -449,8 +443,7 @@ pub enum PcastTo {
 /// ```
 ///
 /// # Panics
-/// If an axis of that name is not mapped here, or an array varies over one of
-/// them already.
+/// Panics if an axis name is not bound, or if an array already varies over one of the axes.
 #[track_caller]
 pub fn pcast<T: Tree>(x: &T, axes: impl Into<AxisNames>, to: PcastTo) -> T {
     let axes = names(axes);
@@ -467,17 +460,17 @@ pub fn pcast<T: Tree>(x: &T, axes: impl Into<AxisNames>, to: PcastTo) -> T {
     pvary(x, &axes[..])
 }
 
-/// The tree with its arrays marked as ones that may differ between examples.
-/// Its transpose is [`psum`]: a value that all examples share gets cotangents
-/// from all of them (`jax.lax.pcast(x, name, to="varying")`).
+/// Marks the arrays of a tree as varying along the given axes. The transpose is [`psum`]: a value
+/// shared by all batch elements accumulates the cotangents of all of them
+/// (`jax.lax.pcast(x, name, to="varying")`).
 ///
 /// # Panics
-/// If an axis of that name is not mapped here.
+/// Panics if an axis name is not bound.
 #[track_caller]
 pub fn pvary<T: Tree>(x: &T, axes: impl Into<AxisNames>) -> T {
     let axes = names(axes);
     if crate::sharding::any_manual() {
-        // Where types say what varies, only what does not yet is marked.
+        // Where types track varying axes, only arrays that do not vary yet are marked.
         return tree::map(x, |a| vary(a, &axes));
     }
     tree::map(x, |a| bind1(Pvary { axes: axes.clone() }, &[a]))

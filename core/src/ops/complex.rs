@@ -1,13 +1,13 @@
-//! Complex numbers in functions of NumPy: the order of their parts, functions that
-//! apply to both parts, and functions of real numbers, which refuse them.
+//! Complex numbers in NumPy functions: lexicographic order, functions applied to both parts, and
+//! the check of functions that require real numbers.
 
 use crate::{Array, complex};
 
-/// The remedy for a complex operand of a function of real numbers.
+/// The `help:` text for a complex operand of a function of real numbers.
 pub(crate) const TAKE_A_PART: &str =
     "take the real number that is meant first: x.real(), x.imag() or x.abs()";
 
-/// Refuses complex operands of a function of real numbers.
+/// Panics if an operand of a function of real numbers is complex.
 #[track_caller]
 pub(crate) fn require_real(operation: &str, operands: &[&Array]) {
     for x in operands {
@@ -19,8 +19,8 @@ pub(crate) fn require_real(operation: &str, operands: &[&Array]) {
     }
 }
 
-/// A comparison of complex numbers: of their real parts, or of their imaginary
-/// parts where these are equal.
+/// Compares complex numbers lexicographically: by their real parts, then by their imaginary
+/// parts.
 #[track_caller]
 pub(crate) fn lexicographic(a: &Array, b: &Array, compare: fn(&Array, &Array) -> Array) -> Array {
     let (re, im) = ((a.real(), b.real()), (a.imag(), b.imag()));
@@ -31,7 +31,7 @@ pub(crate) fn lexicographic(a: &Array, b: &Array, compare: fn(&Array, &Array) ->
     )
 }
 
-/// A function of real numbers, applied to both parts of complex numbers.
+/// Applies a function of real numbers to both parts of complex numbers.
 #[track_caller]
 pub(crate) fn by_parts(x: &Array, f: impl Fn(&Array) -> Array) -> Array {
     match x.dtype().is_complex() {
@@ -41,7 +41,7 @@ pub(crate) fn by_parts(x: &Array, f: impl Fn(&Array) -> Array) -> Array {
 }
 
 impl Array {
-    /// The square of the magnitude, which is real.
+    /// Computes the squared magnitude of each element, which is real.
     #[track_caller]
     pub(crate) fn squared_magnitude(&self) -> Array {
         match self.dtype().is_complex() {

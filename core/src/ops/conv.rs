@@ -1,4 +1,4 @@
-//! Convolutions (`jax.lax.conv_general_dilated` and its kin).
+//! Convolutions: `jax.lax.conv_general_dilated` and its variants.
 
 use crate::aval::element_count;
 use crate::prim::conv::{ConvGeneralDilated, ConvLayout, Padding, dilated};
@@ -6,10 +6,9 @@ use crate::sharding::OutSharding;
 use crate::trace::bind1;
 use crate::{Array, DType, Dims, DotDimensionNumbers, PartitionSpec, Precision};
 
-/// How a convolution is done: layout, strides, padding and so on.
+/// Options of a convolution: layout, strides, padding, dilation, groups and precision.
 ///
-/// What is not set is as usual: windows next to each other and inside the
-/// operand, no dilation, no groups.
+/// By default, strides and dilations are 1, there is no padding, and there is one group.
 ///
 /// ```no_run
 /// use ramie_core::{Array, ConvLayout, Convolution, DType, Padding, conv_general_dilated};
@@ -54,75 +53,76 @@ impl Default for Convolution {
 }
 
 impl Convolution {
-    /// A convolution with nothing out of the ordinary.
+    /// Creates the default options.
     pub fn new() -> Convolution {
         Convolution::default()
     }
 
-    /// The order of axes: [`ConvLayout::ChannelsFirst`] if not set; three
-    /// strings such as `("NHWC", "HWIO", "NHWC")` say any.
+    /// Sets the order of the axes. Defaults to [`ConvLayout::ChannelsFirst`]. Three strings such
+    /// as `("NHWC", "HWIO", "NHWC")` specify any other layout.
     pub fn layout(mut self, layout: impl Into<ConvLayout>) -> Convolution {
         self.layout = layout.into();
         self
     }
 
-    /// How far windows are apart, for each spatial axis of the kernel.
+    /// Sets the stride along each spatial axis. Defaults to 1.
     pub fn strides(mut self, strides: &[usize]) -> Convolution {
         self.strides = Some(strides.into());
         self
     }
 
-    /// What is added around the spatial axes of the left operand.
+    /// Sets the padding of the left operand's spatial axes. Defaults to none.
     pub fn padding(mut self, padding: impl Into<Padding>) -> Convolution {
         self.padding = padding.into();
         self
     }
 
-    /// How far the left operand's elements are spread, for each spatial axis.
+    /// Sets the dilation of the left operand along each spatial axis. Defaults to 1.
     pub fn lhs_dilation(mut self, dilation: &[usize]) -> Convolution {
         self.lhs_dilation = Some(dilation.into());
         self
     }
 
-    /// How far the kernel's elements are spread, for each spatial axis (atrous
-    /// convolution).
+    /// Sets the dilation of the kernel along each spatial axis (atrous convolution). Defaults to
+    /// 1.
     pub fn rhs_dilation(mut self, dilation: &[usize]) -> Convolution {
         self.rhs_dilation = Some(dilation.into());
         self
     }
 
-    /// Divides the features in so many groups, each with kernels of its own;
-    /// as many as features is a depthwise convolution.
+    /// Sets the number of groups that the features are divided into, each with its own kernels.
+    /// Defaults to 1. As many groups as features give a depthwise convolution.
     pub fn feature_group_count(mut self, groups: usize) -> Convolution {
         self.feature_group_count = groups;
         self
     }
 
-    /// Divides the batch in so many groups, each with kernels of its own.
+    /// Sets the number of groups that the batch is divided into, each with its own kernels.
+    /// Defaults to 1.
     pub fn batch_group_count(mut self, groups: usize) -> Convolution {
         self.batch_group_count = groups;
         self
     }
 
-    /// How exactly products are computed.
+    /// Sets the precision of the products.
     pub fn precision(mut self, precision: Precision) -> Convolution {
         self.precision = Some(precision);
         self
     }
 
-    /// The type of the result, in which products are summed.
+    /// Sets the dtype of the result, in which products are accumulated.
     pub fn preferred_element_type(mut self, dtype: DType) -> Convolution {
         self.preferred_element_type = Some(dtype);
         self
     }
 
-    /// How the result is sharded over explicit axes of a mesh.
+    /// Sets the sharding of the result over explicit axes of a mesh.
     pub fn out_sharding(mut self, out_sharding: impl Into<PartitionSpec>) -> Convolution {
         self.out_sharding = Some(out_sharding.into());
         self
     }
 
-    /// The primitive for an operand and a kernel.
+    /// Builds the primitive for an operand and a kernel.
     #[track_caller]
     fn primitive(&self, operands: [&Array; 2]) -> ConvGeneralDilated {
         let [lhs, rhs] = operands.map(Array::shape);
@@ -167,21 +167,21 @@ impl Convolution {
     }
 }
 
-/// A convolution of images `lhs` with kernels `rhs`, of one type and as many
-/// axes (`jax.lax.conv_general_dilated`).
+/// Convolves the images `lhs` with the kernels `rhs`, which must have the same dtype and rank
+/// (`jax.lax.conv_general_dilated`).
 ///
-/// A spatial axis of the result has `(n + before + after - window) / stride + 1`
-/// elements, where `n` and `window` are sizes after dilation.
+/// A spatial axis of the result has `(n + before + after - window) / stride + 1` elements, where
+/// `n` and `window` are the sizes after dilation.
 ///
 /// # Panics
-/// If types or numbers of axes differ, there is not one stride, padding and
-/// dilation per spatial axis, or groups do not divide sizes.
+/// Panics if dtypes or ranks differ, if the number of strides, paddings or dilations differs from
+/// the number of spatial axes, or if the groups do not divide the sizes.
 #[track_caller]
 pub fn conv_general_dilated(lhs: &Array, rhs: &Array, how: &Convolution) -> Array {
     bind1(how.primitive([lhs, rhs]), &[lhs, rhs])
 }
 
-/// A convolution in the layout `NCHW`, `OIHW`, `NCHW` (`jax.lax.conv`).
+/// Computes a convolution in the layout `NCHW`, `OIHW`, `NCHW` (`jax.lax.conv`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, Padding, conv};
@@ -191,7 +191,7 @@ pub fn conv_general_dilated(lhs: &Array, rhs: &Array, how: &Convolution) -> Arra
 /// ```
 ///
 /// # Panics
-/// As [`conv_general_dilated`].
+/// Panics in the same cases as [`conv_general_dilated`].
 #[track_caller]
 pub fn conv(
     lhs: &Array,
@@ -203,11 +203,11 @@ pub fn conv(
     conv_general_dilated(lhs, rhs, &how)
 }
 
-/// A convolution in the layout `NCHW`, `OIHW`, `NCHW` with dilations
+/// Computes a convolution with dilations in the layout `NCHW`, `OIHW`, `NCHW`
 /// (`jax.lax.conv_with_general_padding`).
 ///
 /// # Panics
-/// As [`conv_general_dilated`].
+/// Panics in the same cases as [`conv_general_dilated`].
 #[track_caller]
 pub fn conv_with_general_padding(
     lhs: &Array,
@@ -225,13 +225,13 @@ pub fn conv_with_general_padding(
     conv_general_dilated(lhs, rhs, &how)
 }
 
-/// The windows that a convolution with kernels of `filter_shape` sees, each as
-/// the features of one element of the result
-/// (`jax.lax.conv_general_dilated_patches`). Of `C` features and a window of `w`
-/// elements come `C · w` features, those of one input feature next to each other.
+/// Extracts the windows of a convolution with kernels of `filter_shape`, each as the features of
+/// one element of the result (`jax.lax.conv_general_dilated_patches`). `C` input features and a
+/// window of `w` elements give `C · w` features, with the elements of each input feature
+/// adjacent.
 ///
 /// # Panics
-/// As [`conv_general_dilated`].
+/// Panics in the same cases as [`conv_general_dilated`].
 #[track_caller]
 pub fn conv_general_dilated_patches(
     lhs: &Array,
@@ -241,7 +241,7 @@ pub fn conv_general_dilated_patches(
     let numbers = how.layout.dimension_numbers(lhs.ndim());
     let window = element_count(filter_shape);
     let features = lhs.shape()[numbers.lhs.feature];
-    // One kernel for each element of the window and feature, which takes it.
+    // One kernel for each feature and element of the window, which selects that element.
     let kernel =
         Array::eye(window, lhs.dtype()).broadcast_in_dim(&[features, window, window], &[1, 2]);
     let mut shape = vec![features.saturating_mul(window), 1];
@@ -259,13 +259,13 @@ pub fn conv_general_dilated_patches(
     conv_general_dilated(lhs, &kernel, &how)
 }
 
-/// A convolution with a kernel of its own for each place of the result
-/// (`jax.lax.conv_general_dilated_local`). The spatial axes of `rhs` are those
-/// of the result; its input features are the features and elements of a window,
-/// as [`conv_general_dilated_patches`] orders them.
+/// Computes a convolution with a separate kernel for each position of the result
+/// (`jax.lax.conv_general_dilated_local`). The spatial axes of `rhs` are those of the result. Its
+/// input features are the features and elements of a window, in the order of
+/// [`conv_general_dilated_patches`].
 ///
 /// # Panics
-/// As [`conv_general_dilated`], or if the shape of `rhs` does not fit.
+/// Panics in the same cases as [`conv_general_dilated`], or if the shape of `rhs` does not fit.
 #[track_caller]
 pub fn conv_general_dilated_local(
     lhs: &Array,
@@ -291,7 +291,7 @@ pub fn conv_general_dilated_local(
         [&left, &right],
     );
     let out = patches.dot_general_with(rhs, dims, how.precision, None);
-    // The axes are places, examples, features.
+    // The axes are positions, batch, features.
     let (batch, feature) = (numbers.out.batch, numbers.out.feature);
     let n = out.ndim();
     let mut rest = 0..n as isize - 2;

@@ -4,9 +4,9 @@ use super::{Convolution, conv_general_dilated};
 use crate::prim::conv::{ConvLayout, Padding, dilated, transposed_padding, turned};
 use crate::{Array, DType, Dims, Precision};
 
-/// How a transposed convolution is done.
+/// Options of a transposed convolution.
 ///
-/// The layout is [`ConvLayout::ChannelsLast`] if not set.
+/// The layout defaults to [`ConvLayout::ChannelsLast`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[must_use]
 pub struct ConvTranspose {
@@ -36,68 +36,67 @@ impl Default for ConvTranspose {
 }
 
 impl ConvTranspose {
-    /// A transposed convolution with [`Padding::Same`] and strides of 1.
+    /// Creates the default options: [`Padding::Same`] and strides of 1.
     pub fn new() -> ConvTranspose {
         ConvTranspose::default()
     }
 
-    /// The order of axes.
+    /// Sets the order of the axes.
     pub fn layout(mut self, layout: impl Into<ConvLayout>) -> ConvTranspose {
         self.layout = layout.into();
         self
     }
 
-    /// The strides of the convolution that this one reverses: how far elements
-    /// of the operand are spread.
+    /// Sets the strides of the convolution that is transposed, which dilate the operand. Defaults
+    /// to 1.
     pub fn strides(mut self, strides: &[usize]) -> ConvTranspose {
         self.strides = Some(strides.into());
         self
     }
 
-    /// The padding: that of the convolution that this one reverses, but for
-    /// numbers, which are of this one unless
-    /// [`use_consistent_padding`](ConvTranspose::use_consistent_padding) is set,
-    /// and for [`Padding::SameLower`], which is refused.
+    /// Sets the padding. [`Padding::Same`] and [`Padding::Valid`] refer to the convolution that
+    /// is transposed. Explicit numbers refer to this convolution unless
+    /// [`use_consistent_padding`](ConvTranspose::use_consistent_padding) is set.
+    /// [`Padding::SameLower`] is rejected.
     pub fn padding(mut self, padding: impl Into<Padding>) -> ConvTranspose {
         self.padding = padding.into();
         self
     }
 
-    /// How far the kernel's elements are spread, for each spatial axis.
+    /// Sets the dilation of the kernel along each spatial axis. Defaults to 1.
     pub fn rhs_dilation(mut self, dilation: &[usize]) -> ConvTranspose {
         self.rhs_dilation = Some(dilation.into());
         self
     }
 
-    /// Reverses the kernel's spatial axes and exchanges its features, which
-    /// gives the cotangent of a convolution with the same kernel (as in Keras).
+    /// Flips the kernel's spatial axes and swaps its features, so that the result is the
+    /// cotangent of a convolution with the same kernel (as in Keras).
     pub fn transpose_kernel(mut self, transpose: bool) -> ConvTranspose {
         self.transpose_kernel = transpose;
         self
     }
 
-    /// Takes a padding in numbers as that of the convolution that this one
-    /// reverses.
+    /// Interprets explicit padding as the padding of the convolution that is transposed.
     pub fn use_consistent_padding(mut self, consistent: bool) -> ConvTranspose {
         self.use_consistent_padding = consistent;
         self
     }
 
-    /// How exactly products are computed.
+    /// Sets the precision of the products.
     pub fn precision(mut self, precision: Precision) -> ConvTranspose {
         self.precision = Some(precision);
         self
     }
 
-    /// The type of the result, in which products are summed.
+    /// Sets the dtype of the result, in which products are accumulated.
     pub fn preferred_element_type(mut self, dtype: DType) -> ConvTranspose {
         self.preferred_element_type = Some(dtype);
         self
     }
 }
 
-/// The convolution that goes from a convolution's result to an operand: each
-/// element of `lhs` is spread over a window (`jax.lax.conv_transpose`).
+/// Computes a transposed convolution, which maps from the result of a convolution to its operand:
+/// each element of `lhs` is spread over a window (`jax.lax.conv_transpose`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, ConvTranspose, DType, conv_transpose};
@@ -108,7 +107,8 @@ impl ConvTranspose {
 /// ```
 ///
 /// # Panics
-/// As [`conv_general_dilated`], or if the padding is [`Padding::SameLower`].
+/// Panics in the same cases as [`conv_general_dilated`], or if the padding is
+/// [`Padding::SameLower`].
 #[track_caller]
 pub fn conv_transpose(lhs: &Array, rhs: &Array, how: &ConvTranspose) -> Array {
     assert!(

@@ -3,19 +3,19 @@
 use super::{Convolution, conv_general_dilated};
 use crate::{Array, IntoArray};
 
-/// Which part of a convolution of two sequences is wanted.
+/// The part of a convolution of two sequences to compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ConvolveMode {
-    /// All places where the sequences overlap: `n + m - 1` of them.
+    /// All positions where the sequences overlap: `n + m - 1` elements.
     #[default]
     Full,
-    /// As many as the longer sequence has, those in the middle.
+    /// The middle positions, as many as the longer sequence has.
     Same,
-    /// Those where all of the shorter sequence overlaps.
+    /// Only the positions where the shorter sequence overlaps completely.
     Valid,
 }
 
-/// The products of `kernel`, summed along `x`, which is not the shorter one.
+/// Slides `kernel` along `x`, which must not be the shorter sequence, and sums the products.
 #[track_caller]
 fn slide(x: &Array, kernel: &Array, mode: ConvolveMode) -> Array {
     let m = kernel.size() as isize;
@@ -29,7 +29,7 @@ fn slide(x: &Array, kernel: &Array, mode: ConvolveMode) -> Array {
     conv_general_dilated(&line(x), &line(kernel), &how).squeeze(&[0, 1])
 }
 
-/// Both sequences in one type of floats.
+/// Promotes both sequences to a common dtype of floats.
 #[track_caller]
 fn sequences(operation: &str, a: &Array, v: &Array) -> (Array, Array) {
     for x in [a, v] {
@@ -46,7 +46,7 @@ fn sequences(operation: &str, a: &Array, v: &Array) -> (Array, Array) {
 }
 
 impl Array {
-    /// The convolution of two sequences, `Σₖ aₖ v₍ₙ₋ₖ₎` (`jnp.convolve`).
+    /// Computes the convolution of two sequences, `Σₖ aₖ v₍ₙ₋ₖ₎` (`jnp.convolve`).
     ///
     /// ```no_run
     /// use ramie_core::{Array, ConvolveMode};
@@ -55,7 +55,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If an operand does not have one axis, or has no elements.
+    /// Panics if an operand is not 1-d or is empty.
     #[track_caller]
     pub fn convolve(&self, v: impl IntoArray, mode: ConvolveMode) -> Array {
         let (a, v) = sequences("convolve", self, &v.into_array());
@@ -63,10 +63,10 @@ impl Array {
         slide(&long, &short.flip(&[0]), mode)
     }
 
-    /// The correlation of two sequences, `Σₖ a₍ₙ₊ₖ₎ conj(vₖ)` (`jnp.correlate`).
+    /// Computes the correlation of two sequences, `Σₖ a₍ₙ₊ₖ₎ conj(vₖ)` (`jnp.correlate`).
     ///
     /// # Panics
-    /// If an operand does not have one axis, or has no elements.
+    /// Panics if an operand is not 1-d or is empty.
     #[track_caller]
     pub fn correlate(&self, v: impl IntoArray, mode: ConvolveMode) -> Array {
         let (a, v) = sequences("correlate", self, &v.into_array());

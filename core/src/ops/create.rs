@@ -1,11 +1,11 @@
-//! New arrays.
+//! Functions that create arrays.
 
 use crate::prim::shape::Iota;
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, OutSharding, PartitionSpec, Scalar, Sharding};
 
 impl Array {
-    /// An array with every element `value`.
+    /// Creates an array filled with `value`.
     ///
     /// ```no_run
     /// use ramie_core::{Array, DType};
@@ -16,24 +16,23 @@ impl Array {
         Array::scalar(value, dtype).broadcast_in_dim(shape, &[])
     }
 
-    /// An array of zeros.
+    /// Creates an array of zeros.
     #[track_caller]
     pub fn zeros(shape: &[usize], dtype: DType) -> Array {
         Array::full(shape, 0, dtype)
     }
 
-    /// An array of ones.
+    /// Creates an array of ones.
     #[track_caller]
     pub fn ones(shape: &[usize], dtype: DType) -> Array {
         Array::full(shape, 1, dtype)
     }
 
-    /// [`full`](Array::full) sharded by `out_sharding` over explicit axes of the
-    /// current mesh: each device makes its part
-    /// (`jnp.full(.., out_sharding=..)`).
+    /// Creates a [`full`](Array::full) array that is sharded by `out_sharding` over explicit axes of the
+    /// current mesh. Each device creates its own shard (`jnp.full(.., out_sharding=..)`).
     ///
     /// # Panics
-    /// If no mesh is current, or `out_sharding` does not fit it or the shape.
+    /// Panics if no mesh is current, or if `out_sharding` does not fit the mesh or the shape.
     #[track_caller]
     pub fn full_sharded(
         shape: &[usize],
@@ -46,7 +45,7 @@ impl Array {
         Array::scalar(value, dtype).repeated(shape, &[], Some(sharding))
     }
 
-    /// [`zeros`](Array::zeros) sharded by `out_sharding` over explicit axes of the
+    /// Creates [`zeros`](Array::zeros) that are sharded by `out_sharding` over explicit axes of the
     /// current mesh (`jnp.zeros(.., out_sharding=..)`).
     ///
     /// ```no_run
@@ -58,7 +57,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// As [`full_sharded`](Array::full_sharded).
+    /// Panics in the same cases as [`full_sharded`](Array::full_sharded).
     #[track_caller]
     pub fn zeros_sharded(
         shape: &[usize],
@@ -68,11 +67,11 @@ impl Array {
         Array::full_sharded(shape, 0, dtype, out_sharding)
     }
 
-    /// [`ones`](Array::ones) sharded by `out_sharding` over explicit axes of the
+    /// Creates [`ones`](Array::ones) that are sharded by `out_sharding` over explicit axes of the
     /// current mesh (`jnp.ones(.., out_sharding=..)`).
     ///
     /// # Panics
-    /// As [`full_sharded`](Array::full_sharded).
+    /// Panics in the same cases as [`full_sharded`](Array::full_sharded).
     #[track_caller]
     pub fn ones_sharded(
         shape: &[usize],
@@ -82,26 +81,26 @@ impl Array {
         Array::full_sharded(shape, 1, dtype, out_sharding)
     }
 
-    /// Zeros in the shape and type of this array.
+    /// Creates zeros with the shape and dtype of this array.
     #[track_caller]
     pub fn zeros_like(&self) -> Array {
         self.filled(0)
     }
 
-    /// Ones in the shape and type of this array.
+    /// Creates ones with the shape and dtype of this array.
     #[track_caller]
     pub fn ones_like(&self) -> Array {
         self.filled(1)
     }
 
-    /// `value` in the shape and type of this array.
+    /// Creates an array filled with `value`, with the shape and dtype of this array.
     #[track_caller]
     pub fn full_like(&self, value: impl Into<Scalar>) -> Array {
         self.filled(value)
     }
 
-    /// `value` in this array's shape and type, and where this is on a mesh:
-    /// sharded as it is, and varying over the same axes.
+    /// Creates an array filled with `value`, with this array's shape, dtype and placement: the
+    /// same sharding and the same varying axes.
     #[track_caller]
     fn filled(&self, value: impl Into<Scalar>) -> Array {
         let aval = self.aval();
@@ -114,7 +113,8 @@ impl Array {
         }
     }
 
-    /// `value` in all places of a type, which says where on a mesh they are.
+    /// Creates an array of type `aval` filled with `value`. The type includes the placement on a
+    /// mesh.
     #[track_caller]
     fn filled_as(aval: Aval, value: impl Into<Scalar>) -> Array {
         let scalar = Array::scalar(value, aval.dtype());
@@ -125,13 +125,13 @@ impl Array {
         }
     }
 
-    /// Zeros of a type.
+    /// Creates zeros of the type `aval`.
     #[track_caller]
     pub(crate) fn zeros_of(aval: Aval) -> Array {
         Array::filled_as(aval, 0)
     }
 
-    /// `0, 1, …, n - 1` as `i32`.
+    /// Creates the numbers `0, 1, …, n - 1` as `i32`.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -142,10 +142,10 @@ impl Array {
         Array::iota(&[n], 0, DType::I32)
     }
 
-    /// Each element's own position along `axis`.
+    /// Creates an array in which each element is its own index along `axis`.
     ///
     /// # Panics
-    /// If the axis is out of range or `dtype` is `Bool`.
+    /// Panics if the axis is out of range or `dtype` is `Bool`.
     #[track_caller]
     pub fn iota(shape: &[usize], axis: usize, dtype: DType) -> Array {
         let shape = shape.into();
@@ -160,12 +160,12 @@ impl Array {
         )
     }
 
-    /// [`iota`](Array::iota) sharded by `out_sharding` over explicit axes of the
+    /// Creates an [`iota`](Array::iota) that is sharded by `out_sharding` over explicit axes of the
     /// current mesh.
     ///
     /// # Panics
-    /// As `iota`, if no mesh is current, or if `out_sharding` does not fit it or
-    /// the shape.
+    /// Panics in the same cases as `iota`, if no mesh is current, or if `out_sharding` does not
+    /// fit the mesh or the shape.
     #[track_caller]
     pub fn iota_sharded(
         shape: &[usize],
@@ -183,17 +183,17 @@ impl Array {
         bind1(iota, &[])
     }
 
-    /// [`arange`](Array::arange) sharded by `out_sharding` over explicit axes of the
+    /// Creates an [`arange`](Array::arange) that is sharded by `out_sharding` over explicit axes of the
     /// current mesh (`jnp.arange(.., out_sharding=..)`).
     ///
     /// # Panics
-    /// As [`iota_sharded`](Array::iota_sharded).
+    /// Panics in the same cases as [`iota_sharded`](Array::iota_sharded).
     #[track_caller]
     pub fn arange_sharded(n: usize, out_sharding: impl Into<PartitionSpec>) -> Array {
         Array::iota_sharded(&[n], 0, DType::I32, out_sharding)
     }
 
-    /// A matrix with ones on its diagonal.
+    /// Creates a square matrix with ones on its diagonal.
     #[track_caller]
     pub fn eye(n: usize, dtype: DType) -> Array {
         let (rows, columns) = (

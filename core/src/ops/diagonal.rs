@@ -3,30 +3,29 @@
 use super::{IndexItem, check_count, listed};
 use crate::{Array, DType, IntoArray, where_};
 
-/// For a matrix shape, where the column is at most `k` to the right of the
-/// diagonal.
+/// Returns for a matrix shape where the column is at most `k` to the right of the diagonal.
 fn lower_triangle(rows: usize, columns: usize, k: isize) -> Array {
     let shape = [rows, columns];
     let row = &Array::iota(&shape, 0, DType::I32) + near(k, rows, columns) as i64;
     row.ge(Array::iota(&shape, 1, DType::I32))
 }
 
-/// The diagonal `k`, or the nearest one that also has no element.
+/// Clamps `k` to the nearest empty diagonal if it is outside the matrix.
 fn near(k: isize, rows: usize, columns: usize) -> isize {
     let signed = |n: usize| isize::try_from(n).unwrap_or(isize::MAX);
     k.clamp(-signed(rows), signed(columns))
 }
 
 impl Array {
-    /// A matrix with ones on and below the `k`-th diagonal, zeros above;
-    /// positive `k` lie above the main diagonal.
+    /// Creates a matrix with ones on and below the `k`-th diagonal and zeros above it. Positive
+    /// `k` are above the main diagonal.
     #[track_caller]
     pub fn tri(rows: usize, columns: usize, k: isize, dtype: DType) -> Array {
         lower_triangle(rows, columns, k).astype(dtype)
     }
 
-    /// The matrices along the last two axes with zeros above the `k`-th
-    /// diagonal.
+    /// Returns the lower triangle of each matrix along the last two axes: elements above the
+    /// `k`-th diagonal become zero.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -35,18 +34,18 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the array has fewer than two axes.
+    /// Panics if the array has fewer than two axes.
     #[track_caller]
     pub fn tril(&self, k: isize) -> Array {
         let (rows, columns) = self.matrix("tril");
         where_(&lower_triangle(rows, columns, k), self, self.zeros_like())
     }
 
-    /// The matrices along the last two axes with zeros below the `k`-th
-    /// diagonal.
+    /// Returns the upper triangle of each matrix along the last two axes: elements below the
+    /// `k`-th diagonal become zero.
     ///
     /// # Panics
-    /// If the array has fewer than two axes.
+    /// Panics if the array has fewer than two axes.
     #[track_caller]
     pub fn triu(&self, k: isize) -> Array {
         let (rows, columns) = self.matrix("triu");
@@ -54,7 +53,7 @@ impl Array {
         where_(&below, self.zeros_like(), self)
     }
 
-    /// The sizes of the last two axes.
+    /// Returns the sizes of the last two axes.
     #[track_caller]
     pub(super) fn matrix(&self, operation: &str) -> (usize, usize) {
         match self.shape() {
@@ -66,10 +65,10 @@ impl Array {
         }
     }
 
-    /// The `k`-th diagonal over the first two axes, as a new last axis.
+    /// Returns the `k`-th diagonal over the first two axes, as a new last axis.
     ///
     /// # Panics
-    /// If the array has fewer than two axes.
+    /// Panics if the array has fewer than two axes.
     #[track_caller]
     pub fn diagonal(&self, k: isize) -> Array {
         let [rows, columns, ..] = self.shape() else {
@@ -86,18 +85,17 @@ impl Array {
         picked.move_axis(0, -1)
     }
 
-    /// The sum of the `k`-th diagonal over the first two axes.
+    /// Computes the sum of the `k`-th diagonal over the first two axes.
     ///
     /// # Panics
-    /// If the array has fewer than two axes, or holds truth values that do not
-    /// add up.
+    /// Panics if the array has fewer than two axes.
     #[track_caller]
     pub fn trace(&self, k: isize) -> Array {
         self.diagonal(k).sum_axes(&[-1])
     }
 
-    /// For a 1-d array, the matrix with it on the `k`-th diagonal and zeros
-    /// elsewhere; for a matrix, its `k`-th diagonal (`jnp.diag`).
+    /// Returns for a 1-d array the matrix that has it on the `k`-th diagonal and zeros elsewhere,
+    /// and for a matrix its `k`-th diagonal (`jnp.diag`).
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -105,7 +103,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the array has neither one nor two axes.
+    /// Panics if the array has neither one nor two axes.
     #[track_caller]
     pub fn diag(&self, k: isize) -> Array {
         match self.shape() {
@@ -127,17 +125,17 @@ impl Array {
         }
     }
 
-    /// The matrix with the elements, in row-major order, on its `k`-th diagonal
-    /// and zeros elsewhere (`jnp.diagflat`).
+    /// Returns a matrix with the elements, in row-major order, on its `k`-th diagonal and zeros
+    /// elsewhere (`jnp.diagflat`).
     #[track_caller]
     pub fn diagflat(&self, k: isize) -> Array {
         self.ravel().diag(k)
     }
 
-    /// The diagonal over two axes, the `k`-th one, as a new last axis.
+    /// Returns the `k`-th diagonal over two given axes, as a new last axis.
     ///
     /// # Panics
-    /// If an axis is out of range, or both are the same.
+    /// Panics if an axis is out of range, or both are the same.
     #[track_caller]
     pub fn diagonal_axes(&self, k: isize, axis1: isize, axis2: isize) -> Array {
         let (a, b) = (self.axis("diagonal", axis1), self.axis("diagonal", axis2));
@@ -155,13 +153,12 @@ impl Array {
         self.transpose(&order).diagonal(k)
     }
 
-    /// The array with `value` on the diagonal of its first two axes, or where
-    /// the places along all axes are the same. A 1-d value is laid along the
-    /// diagonal, from its start again where it runs out (`jnp.fill_diagonal`).
+    /// Fills the diagonal of a matrix, or of an array whose axes all have the same size, with
+    /// `value`. A 1-d value is repeated along the diagonal (`jnp.fill_diagonal`).
     ///
     /// # Panics
-    /// If the array has fewer than two axes, or more than two of different
-    /// sizes, or the value has no elements and the diagonal has some.
+    /// Panics if the array has fewer than two axes, if it has more than two axes of different
+    /// sizes, or if the value is empty and the diagonal is not.
     #[track_caller]
     pub fn fill_diagonal(&self, value: impl IntoArray) -> Array {
         let value = value.into_array();
@@ -189,8 +186,8 @@ impl Array {
         }
     }
 
-    /// The places of a matrix of `rows` by `columns` on and below the `k`-th
-    /// diagonal: rows, and columns (`jnp.tril_indices`).
+    /// Returns the row and column indices of the elements on and below the `k`-th diagonal of a
+    /// matrix of shape `[rows, columns]` (`jnp.tril_indices`).
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -205,8 +202,8 @@ impl Array {
         })
     }
 
-    /// The places of a matrix of `rows` by `columns` on and above the `k`-th
-    /// diagonal: rows, and columns (`jnp.triu_indices`).
+    /// Returns the row and column indices of the elements on and above the `k`-th diagonal of a
+    /// matrix of shape `[rows, columns]` (`jnp.triu_indices`).
     #[track_caller]
     pub fn triu_indices(rows: usize, columns: usize, k: isize) -> (Array, Array) {
         triangle_places("triu_indices", [rows, columns], |i, j| {
@@ -214,18 +211,18 @@ impl Array {
         })
     }
 
-    /// The places of the diagonal of an array of `ndim` axes of size `n`: an
-    /// array for each axis.
+    /// Returns the indices of the diagonal of an array with `ndim` axes of size `n`, one array
+    /// per axis.
     #[track_caller]
     pub fn diag_indices(n: usize, ndim: usize) -> Vec<Array> {
         vec![Array::arange(n); ndim]
     }
 
-    /// The places where `mask` of a matrix of ones, of `n` by `n`, is not zero:
-    /// rows, and columns; `Array::triu` makes a mask (`jnp.mask_indices`).
+    /// Returns the row and column indices where `mask`, applied to an `n × n` matrix of ones, is
+    /// nonzero. For example, `Array::triu` is a mask (`jnp.mask_indices`).
     ///
     /// # Panics
-    /// If the mask is no such matrix, or is traced.
+    /// Panics if the result of `mask` is not a matrix, or if it is traced.
     #[track_caller]
     pub fn mask_indices(n: usize, mask: impl FnOnce(&Array) -> Array) -> (Array, Array) {
         let places = mask(&Array::ones(&[n, n], DType::F32)).nonzero();
@@ -236,7 +233,7 @@ impl Array {
     }
 }
 
-/// Places of a matrix in row-major order.
+/// Returns the indices of selected elements of a matrix in row-major order.
 #[track_caller]
 fn triangle_places(
     operation: &str,

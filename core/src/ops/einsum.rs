@@ -1,11 +1,10 @@
-//! Einstein summation over `dot_general`, transposes and reductions.
+//! Einstein summation, implemented with `dot_general`, transposes and reductions.
 
 use crate::prim::dot::DotDimensionNumbers;
 use crate::{Array, DType, PartitionSpec, Precision, ShapeError};
 use std::borrow::Borrow;
 
-/// How the products of an [`einsum`] are computed, and how its result is
-/// sharded: what [`einsum_with`] takes.
+/// Options of [`einsum_with`]: precision, dtype and sharding of the result.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, EinsumOptions, Precision, einsum_with};
@@ -22,40 +21,40 @@ pub struct EinsumOptions {
 }
 
 impl EinsumOptions {
-    /// As [`einsum`] does it.
+    /// Creates the default options, the same as those of [`einsum`].
     pub fn new() -> EinsumOptions {
         EinsumOptions::default()
     }
 
-    /// How exactly products are computed.
+    /// Sets the precision of the products.
     pub fn precision(mut self, precision: Precision) -> EinsumOptions {
         self.precision = Some(precision);
         self
     }
 
-    /// The type of the result, in which products are summed.
+    /// Sets the dtype of the result, in which products are accumulated.
     pub fn preferred_element_type(mut self, dtype: DType) -> EinsumOptions {
         self.preferred_element_type = Some(dtype);
         self
     }
 
-    /// How the result is sharded over explicit axes of a mesh.
+    /// Sets the sharding of the result over explicit axes of a mesh.
     pub fn out_sharding(mut self, out_sharding: impl Into<PartitionSpec>) -> EinsumOptions {
         self.out_sharding = Some(out_sharding.into());
         self
     }
 }
 
-/// The sum of products of arrays whose axes are named by letters.
+/// Computes a sum of products of arrays whose axes are named by letters.
 ///
-/// `"bij,bjk->bik"` multiplies two batches of matrices: axes that share a letter
-/// run together, and letters that the result does not have are summed over.
-/// Without `->` the result has the letters that occur once, in alphabetical
-/// order. A letter repeated in one operand takes its diagonal; `...` stands for
-/// any number of leading axes, which broadcast together. Spaces are ignored.
+/// `"bij,bjk->bik"` multiplies two batches of matrices: axes with the same letter are aligned,
+/// and letters that do not appear in the result are summed over. Without `->`, the result has the
+/// letters that occur once, in alphabetical order. A letter repeated within an operand takes its
+/// diagonal. `...` represents any number of leading axes, which broadcast together. Spaces are
+/// ignored.
 ///
-/// Several operands are multiplied two at a time, those first whose product takes
-/// the fewest multiplications.
+/// More than two operands are multiplied in pairs, starting with the pair whose product takes the
+/// fewest multiplications.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, einsum};
@@ -64,31 +63,30 @@ impl EinsumOptions {
 /// ```
 ///
 /// # Panics
-/// If the letters do not fit the operands: another number of operands or axes,
-/// different sizes under one letter, a letter of the result that no operand
-/// has or that it has twice.
+/// Panics if the letters do not fit the operands: if the number of operands or axes differs, if a
+/// letter has different sizes, or if the result repeats a letter or has one that no operand has.
 #[track_caller]
 pub fn einsum<A: Borrow<Array>>(spec: &str, operands: &[A]) -> Array {
     einsum_with(spec, operands, &EinsumOptions::new())
 }
 
-/// [`einsum`] with a precision, a type to sum in, and a sharding of the result.
+/// Computes [`einsum`] with options for the precision, the dtype and the sharding of the result.
 ///
 /// # Panics
-/// As [`einsum`], or if the sharding does not fit the mesh or the shape.
+/// Panics in the same cases as [`einsum`], or if the sharding does not fit the mesh or the shape.
 #[track_caller]
 pub fn einsum_with<A: Borrow<Array>>(spec: &str, operands: &[A], how: &EinsumOptions) -> Array {
     let arrays: Vec<&Array> = operands.iter().map(Borrow::borrow).collect();
     let out = plan("einsum", spec, &arrays).run(&arrays, how);
     match how.preferred_element_type {
-        // Sums of one operand, and sums after the last product.
+        // Covers sums of one operand and sums after the last product.
         Some(dtype) => out.astype(dtype),
         None => out,
     }
 }
 
-/// [`einsum`] with the result sharded by `out_sharding` over explicit axes of a
-/// mesh (`jnp.einsum(.., out_sharding=..)`).
+/// Computes [`einsum`] with the result sharded by `out_sharding` over explicit axes of a mesh
+/// (`jnp.einsum(.., out_sharding=..)`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, AxisType, DType, P, einsum_sharded, make_mesh_with, set_mesh};
@@ -101,7 +99,8 @@ pub fn einsum_with<A: Borrow<Array>>(spec: &str, operands: &[A], how: &EinsumOpt
 /// ```
 ///
 /// # Panics
-/// As [`einsum`], or if `out_sharding` does not fit the mesh or the shape.
+/// Panics in the same cases as [`einsum`], or if `out_sharding` does not fit the mesh or the
+/// shape.
 #[track_caller]
 pub fn einsum_sharded<A: Borrow<Array>>(
     spec: &str,
@@ -115,10 +114,10 @@ pub fn einsum_sharded<A: Borrow<Array>>(
     )
 }
 
-/// The order in which [`einsum`] multiplies its operands (`jnp.einsum_path`): for
-/// each product which two of the list it takes, by their places, the smaller
-/// first. They leave the list, and the product is put at its end. Arrays without
-/// elements serve as operands too.
+/// Returns the order in which [`einsum`] multiplies its operands (`jnp.einsum_path`): for each
+/// product the indices of two operands in the current list, the smaller index first. Both are
+/// removed from the list, and the product is appended. The elements are not used, so placeholder
+/// arrays suffice.
 ///
 /// ```
 /// use ramie_core::{Array, DType, einsum_path};
@@ -129,7 +128,7 @@ pub fn einsum_sharded<A: Borrow<Array>>(
 /// ```
 ///
 /// # Panics
-/// As [`einsum`].
+/// Panics in the same cases as [`einsum`].
 #[track_caller]
 pub fn einsum_path<A: Borrow<Array>>(spec: &str, operands: &[A]) -> Vec<(usize, usize)> {
     let arrays: Vec<&Array> = operands.iter().map(Borrow::borrow).collect();
@@ -158,7 +157,7 @@ fn plan(operation: &str, spec: &str, arrays: &[&Array]) -> Plan {
     }
 }
 
-/// An axis: a letter, or one that the dots stand for, counted from the last.
+/// An axis: a letter, or an axis covered by `...`, counted from the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Label {
     Dots(std::cmp::Reverse<usize>),
@@ -171,7 +170,7 @@ struct Plan {
     sizes: Vec<(Label, usize)>,
 }
 
-/// An operand with the names of its axes, each once.
+/// An operand with a distinct label for each axis.
 struct Term {
     array: Array,
     labels: Vec<Label>,
@@ -310,7 +309,7 @@ impl Plan {
         self.run_along(arrays, how, |_| ())
     }
 
-    /// The result; `visit` is told which two terms each product is of.
+    /// Computes the result. Calls `visit` with the indices of the two terms of each product.
     #[track_caller]
     fn run_along(
         self,
@@ -353,7 +352,7 @@ impl Plan {
             last.array.transpose(&permutation)
         };
         match &how.out_sharding {
-            // One operand, or an axis that was summed alone after the product.
+            // A single operand, or an axis summed separately after the product.
             Some(spec) if out.aval().spec() != spec.filled(out.ndim()) => {
                 crate::reshard(&out, spec.clone())
             }
@@ -361,8 +360,8 @@ impl Plan {
         }
     }
 
-    /// The operand with each label once: diagonals for repeated labels, and
-    /// axes of size 1 dropped where another operand has more elements there.
+    /// Returns the operand with distinct labels: takes diagonals for repeated labels, and drops
+    /// axes of size 1 that broadcast against a larger axis of another operand.
     #[track_caller]
     fn distinct(&self, array: &Array, names: &[Label]) -> Term {
         let mut array = array.clone();
@@ -390,7 +389,7 @@ impl Plan {
         Term { array, labels }
     }
 
-    /// Sums term `i` over the labels that only it has.
+    /// Sums term `i` over the labels that neither another term nor the result has.
     #[track_caller]
     fn sum_alone(&self, terms: &mut [Term], i: usize) {
         let needed = |l: &Label| {
@@ -416,8 +415,8 @@ impl Plan {
         };
     }
 
-    /// The pair whose product takes the fewest multiplications, and of several the
-    /// one that grows least over its operands.
+    /// Returns the pair whose product takes the fewest multiplications. Ties are broken by the
+    /// smallest growth over the operands.
     fn next_pair(&self, terms: &[Term]) -> (usize, usize) {
         let volume =
             |labels: &[Label]| -> f64 { labels.iter().map(|&l| self.size(l) as f64).product() };
@@ -441,8 +440,8 @@ impl Plan {
         best.1
     }
 
-    /// The product of two terms: labels that both have are batch axes where
-    /// the result or another term needs them, else summed over.
+    /// Multiplies two terms. Labels of both become batch axes if the result or another term needs
+    /// them; otherwise they are summed over.
     #[track_caller]
     fn multiply(
         &self,
@@ -452,7 +451,7 @@ impl Plan {
         how: &EinsumOptions,
         out_sharding: Option<&PartitionSpec>,
     ) -> Term {
-        // The spec of the product, whose labels are still to be transposed.
+        // The spec of the product, before its labels are transposed.
         let spec = |labels: &[Label]| {
             let place = |l| self.output.iter().position(|o| o == l);
             let places: Option<Vec<usize>> = labels.iter().map(place).collect();
@@ -470,7 +469,7 @@ impl Plan {
             labels
         };
         let (free_left, free_right) = (free(&left), free(&right));
-        // With the operands exchanged the result may need no transpose.
+        // With the operands swapped, the result may need no transpose.
         let exchanged = [&batch[..], &free_right, &free_left].concat();
         if exchanged == self.output && !free_left.is_empty() {
             let spec = spec(&exchanged);
@@ -499,7 +498,7 @@ fn product(
         [&axes(a, summed), &axes(b, summed)],
         [&axes(a, batch), &axes(b, batch)],
     );
-    // Products of several operands go on in the type that was asked for.
+    // Intermediate products use the requested dtype.
     let dtype = how.preferred_element_type.unwrap_or(a.array.dtype());
     let (left, right) = match a.array.dtype() == b.array.dtype() {
         true => (a.array.clone(), b.array.clone()),
@@ -509,7 +508,7 @@ fn product(
     Term { array, labels }
 }
 
-/// The first two places of a label that occurs twice.
+/// Returns the first two positions of a label that occurs twice.
 fn repeated(labels: &[Label]) -> Option<(usize, usize)> {
     labels.iter().enumerate().find_map(|(i, l)| {
         let j = labels[i + 1..].iter().position(|x| x == l)?;

@@ -1,10 +1,10 @@
-//! NumPy's elementwise functions that are no primitives: rounding, remainders,
-//! signs, parts of numbers.
+//! NumPy's elementwise functions that are not primitives: rounding, remainders, signs and
+//! floating-point decomposition.
 
 use super::{by_parts, promote, require_real};
 use crate::{Array, DType, IntoArray, finfo, where_};
 
-/// Divisors with 1 for the integer 0, by which NumPy leaves no remainder.
+/// Replaces integer divisors of 0 by 1; NumPy's remainder by 0 is 0.
 #[track_caller]
 pub(crate) fn nonzero_divisor(divisor: &Array) -> Array {
     if divisor.dtype().is_float() {
@@ -13,7 +13,7 @@ pub(crate) fn nonzero_divisor(divisor: &Array) -> Array {
     where_(&divisor.eq(0), divisor.ones_like(), divisor)
 }
 
-/// Quotient rounded down, and remainder, of floats of one type.
+/// Computes the quotient, rounded down, and the remainder of floats of the same dtype.
 #[track_caller]
 pub(crate) fn float_divmod(a: &Array, b: &Array) -> (Array, Array) {
     let remainder = a.lax_rem(b);
@@ -25,7 +25,7 @@ pub(crate) fn float_divmod(a: &Array, b: &Array) -> (Array, Array) {
     (quotient.round(), remainder)
 }
 
-/// The integer type of as many bits, and the limits of a float type.
+/// Returns the signed integer dtype with as many bits as `dtype`.
 fn integer_of(dtype: DType) -> DType {
     match dtype.bits() {
         16 => DType::I16,
@@ -35,32 +35,31 @@ fn integer_of(dtype: DType) -> DType {
 }
 
 impl Array {
-    /// The magnitude of real numbers, in floats; [`abs`](Array::abs) also takes
+    /// Computes the magnitude of each real number as a float. [`abs`](Array::abs) also accepts
     /// complex numbers.
     ///
     /// # Panics
-    /// If the array is complex.
+    /// Panics if the array is complex.
     #[track_caller]
     pub fn fabs(&self) -> Array {
         require_real("fabs", &[self]);
         self.to_inexact().abs()
     }
 
-    /// The number itself, `+x`.
+    /// Returns the array itself, `+x`.
     #[track_caller]
     pub fn positive(&self) -> Array {
         self.clone()
     }
 
-    /// The nearest integer, in floats; halves go to the even neighbour.
+    /// Rounds each element to the nearest integer, as a float. Halves round to even.
     #[track_caller]
     pub fn rint(&self) -> Array {
         self.to_inexact().round()
     }
 
-    /// The nearest number with `decimals` digits after the point; a negative
-    /// count rounds digits before it. Halves go to the even neighbour, integers
-    /// stay as they are (`jnp.round`).
+    /// Rounds each element to `decimals` digits after the decimal point; a negative number rounds
+    /// digits before it. Halves round to even. Integers are returned unchanged (`jnp.round`).
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -69,7 +68,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If integers are to be rounded before the point.
+    /// Panics if integers are rounded to a negative number of decimals.
     #[track_caller]
     pub fn round_decimals(&self, decimals: i32) -> Array {
         let dtype = self.dtype();
@@ -101,31 +100,31 @@ impl Array {
         ((x * factor).round() / factor).astype(dtype)
     }
 
-    /// The larger number, or the one that is a number where the other is NaN.
+    /// Computes the elementwise maximum. If one operand is NaN, the other is returned.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// Panics if the shapes do not broadcast.
     #[track_caller]
     pub fn fmax(&self, other: impl IntoArray) -> Array {
         let (a, b) = promote("fmax", self, &other.into_array());
         where_(&a.gt(&b).bitwise_or(b.is_nan()), &a, &b)
     }
 
-    /// The smaller number, or the one that is a number where the other is NaN.
+    /// Computes the elementwise minimum. If one operand is NaN, the other is returned.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// Panics if the shapes do not broadcast.
     #[track_caller]
     pub fn fmin(&self, other: impl IntoArray) -> Array {
         let (a, b) = promote("fmin", self, &other.into_array());
         where_(&a.lt(&b).bitwise_or(b.is_nan()), &a, &b)
     }
 
-    /// The remainder with the sign of the dividend, C's `fmod`. An integer by
-    /// zero leaves 0.
+    /// Computes the remainder with the sign of the dividend, like C's `fmod`. For integers, the
+    /// remainder of a division by zero is 0.
     ///
     /// # Panics
-    /// If the shapes do not broadcast, or an operand is complex.
+    /// Panics if the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn fmod(&self, other: impl IntoArray) -> Array {
         let (a, b) = promote("fmod", self, &other.into_array());
@@ -133,11 +132,11 @@ impl Array {
         a.lax_rem(nonzero_divisor(&b))
     }
 
-    /// [`floor_divide`](Array::floor_divide) and
-    /// [`remainder`](Array::remainder) at once.
+    /// Computes [`floor_divide`](Array::floor_divide) and [`remainder`](Array::remainder)
+    /// together.
     ///
     /// # Panics
-    /// If the shapes do not broadcast, or an operand is complex.
+    /// Panics if the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn divmod(&self, other: impl IntoArray) -> (Array, Array) {
         let (a, b) = promote("divmod", self, &other.into_array());
@@ -148,20 +147,20 @@ impl Array {
         (a.floor_divide(&b), a.remainder(&b))
     }
 
-    /// Each element to the power `exponent`, in floats.
+    /// Raises each element to the power `exponent`, as a float.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// Panics if the shapes do not broadcast.
     #[track_caller]
     pub fn float_power(&self, exponent: impl IntoArray) -> Array {
         let (a, b) = promote("float_power", self, &exponent.into_array());
         a.to_inexact().lax_pow(b.to_inexact())
     }
 
-    /// `log2(2ᵃ + 2ᵇ)`, without overflow.
+    /// Computes `log2(2ᵃ + 2ᵇ)` of each pair of elements without overflow.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// Panics if the shapes do not broadcast.
     #[track_caller]
     pub fn logaddexp2(&self, other: impl IntoArray) -> Array {
         let (a, b) = promote("logaddexp2", self, &other.into_array());
@@ -169,10 +168,11 @@ impl Array {
         (a.to_inexact() * ln2).logaddexp(b.to_inexact() * ln2) / ln2
     }
 
-    /// 0 for negative numbers, 1 for positive ones, `at_zero` for zero.
+    /// Computes the Heaviside step function: 0 for negative numbers, 1 for positive numbers and
+    /// `at_zero` for zero.
     ///
     /// # Panics
-    /// If the shapes do not broadcast, or an operand is complex.
+    /// Panics if the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn heaviside(&self, at_zero: impl IntoArray) -> Array {
         let (x, y) = promote("heaviside", self, &at_zero.into_array());
@@ -182,22 +182,22 @@ impl Array {
         where_(&x.lt(0), 0, where_(&x.gt(0), 1, rest))
     }
 
-    /// `sin(πx) / (πx)`, which is 1 at 0.
+    /// Computes `sin(πx) / (πx)` of each element, which is 1 at 0.
     #[track_caller]
     pub fn sinc(&self) -> Array {
         let x = self.to_inexact() * std::f64::consts::PI;
         let zero = x.eq(0);
         let safe = where_(&zero, 1, &x);
-        // Taylor's polynomial gives the derivatives at zero.
+        // The Taylor polynomial provides the derivatives at zero.
         let square = where_(&zero, &x, 0).square();
         let series = ((&square / 120.0 - 1.0 / 6.0) * &square) + 1.0;
         where_(&zero, series, safe.sin() / &safe)
     }
 
-    /// `true` where the sign bit is set: for negative numbers and `-0.0`.
+    /// Computes whether the sign bit is set: `true` for negative numbers and `-0.0`.
     ///
     /// # Panics
-    /// If the array is complex.
+    /// Panics if the array is complex.
     #[track_caller]
     pub fn signbit(&self) -> Array {
         require_real("signbit", &[self]);
@@ -211,10 +211,10 @@ impl Array {
         self.bitcast_convert_type(integer_of(dtype)).lt(0)
     }
 
-    /// The magnitude of `self` with the sign of `sign`.
+    /// Copies the sign of `sign` to the magnitude of each element.
     ///
     /// # Panics
-    /// If the shapes do not broadcast, or an operand is complex.
+    /// Panics if the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn copysign(&self, sign: impl IntoArray) -> Array {
         let (a, b) = promote("copysign", self, &sign.into_array());
@@ -223,10 +223,11 @@ impl Array {
         where_(&b.signbit(), -&magnitude, &magnitude)
     }
 
-    /// Fraction and whole part, both with the sign of the number.
+    /// Splits each number into its fractional and integral parts, both with the sign of the
+    /// number.
     ///
     /// # Panics
-    /// If the array is complex.
+    /// Panics if the array is complex.
     #[track_caller]
     pub fn modf(&self) -> (Array, Array) {
         require_real("modf", &[self]);
@@ -235,11 +236,11 @@ impl Array {
         (&x - &whole, whole)
     }
 
-    /// Mantissa, of magnitude between 0.5 and 1, and power of two (`i32`) whose
-    /// product is the number. Zeros, infinities and NaN have the power 0.
+    /// Splits each number into a mantissa of magnitude between 0.5 and 1 and a power of two
+    /// (`i32`), whose product is the number. The exponent of zeros, infinities and NaN is 0.
     ///
     /// # Panics
-    /// If the array is complex.
+    /// Panics if the array is complex.
     #[track_caller]
     pub fn frexp(&self) -> (Array, Array) {
         require_real("frexp", &[self]);
@@ -247,7 +248,7 @@ impl Array {
         let info = finfo(x.dtype());
         let integer = integer_of(x.dtype());
         let odd = x.is_finite().logical_not().bitwise_or(x.eq(0));
-        // Subnormal numbers are made normal first.
+        // Subnormal numbers are scaled to normal numbers first.
         let small = x.abs().lt(info.smallest_normal);
         let shift = i64::from(info.fraction_bits);
         let normal = where_(&small, &x * 2f64.powi(info.fraction_bits as i32), &x);
@@ -257,14 +258,14 @@ impl Array {
         let exponent = stored - i64::from(info.max_exponent - 2);
         let exponent = where_(&odd, 0, where_(&small, &exponent - shift, &exponent));
         let exponent = exponent.astype(DType::I32);
-        // Two steps, for the inverse power may itself be out of range.
+        // Scales in two steps, since the inverse power may itself be out of range.
         let half = exponent.right_shift(1);
         let rest = &exponent - &half;
         let mantissa = x.times_power_of_two(&-half).times_power_of_two(&-rest);
         (where_(&odd, &x, mantissa), exponent)
     }
 
-    /// The number times `2ⁿ` for `n` (`i32`) that is an exponent of the type.
+    /// Multiplies each number by `2ⁿ`, where `n` (`i32`) must be an exponent of the dtype.
     #[track_caller]
     fn times_power_of_two(&self, n: &Array) -> Array {
         let info = finfo(self.dtype());
@@ -274,10 +275,10 @@ impl Array {
         self * bits.bitcast_convert_type(self.dtype())
     }
 
-    /// The number times two to the power `exponent`, which are integers.
+    /// Multiplies each number by two to the power `exponent`, an array of integers.
     ///
     /// # Panics
-    /// If the shapes do not broadcast, or the exponents are no integers.
+    /// Panics if the shapes do not broadcast, or if the exponents are not integers.
     #[track_caller]
     pub fn ldexp(&self, exponent: impl IntoArray) -> Array {
         let exponent = exponent.into_array();
@@ -291,7 +292,7 @@ impl Array {
         let x = self.to_inexact();
         let (mantissa, own) = x.frexp();
         let power = own.astype(x.dtype()) + exponent.astype(x.dtype());
-        // The largest power of two is one less than the largest exponent.
+        // The exponent of the largest power of two is one less than the largest exponent.
         let large = power.gt(0);
         let mantissa = where_(&large, &mantissa * 2.0, &mantissa);
         let power = where_(&large, &power - 1.0, &power);
@@ -299,10 +300,10 @@ impl Array {
         where_(&x.is_inf().bitwise_or(x.eq(0)), &x, scaled)
     }
 
-    /// The distance to the next number away from zero, with the number's sign.
+    /// Computes the distance to the next number away from zero, with the sign of the number.
     ///
     /// # Panics
-    /// If the array is complex.
+    /// Panics if the array is complex.
     #[track_caller]
     pub fn spacing(&self) -> Array {
         require_real("spacing", &[self]);
@@ -316,10 +317,10 @@ impl Array {
         where_(&step.eq(0), least.copysign(&x), step)
     }
 
-    /// How many bits of the magnitude are one, in `u8`.
+    /// Counts the one bits of each element's magnitude. The result is `u8`.
     ///
     /// # Panics
-    /// If the array holds no integers.
+    /// Panics if the elements are not integers.
     #[track_caller]
     pub fn bitwise_count(&self) -> Array {
         require_real("bitwise_count", &[self]);

@@ -1,5 +1,5 @@
-//! Functions of the library that are one program: run eagerly they are one
-//! execution, traced they are one nested `jit`, as JAX's own are.
+//! Library functions that run as one program: a single execution when called eagerly, one nested
+//! `jit` when traced, as in JAX.
 
 use crate::hash::FastHasher;
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
@@ -13,7 +13,7 @@ use std::hash::{Hash, Hasher};
 use std::panic::Location;
 use std::sync::Arc;
 
-/// What a program is for.
+/// The cache key of a program.
 struct Key {
     name: &'static str,
     fixed: Words,
@@ -22,8 +22,8 @@ struct Key {
 
 static PROGRAMS: ProgramCache<Key, (Arc<str>, Arc<Jaxpr>)> = ProgramCache::new();
 
-/// All that a value gives to a hasher: of one type, equal values give the same, and
-/// others do not.
+/// The bytes that a value feeds to a hasher. Two values of the same type are equal if and only if
+/// their bytes are equal.
 #[derive(Default, PartialEq)]
 struct Words(SmallVec<[u8; 64]>);
 
@@ -38,10 +38,10 @@ impl Hasher for Words {
     }
 }
 
-/// Applies `f` to `args` as the program `name`, which is traced once for each
-/// value of `fixed` and each type of the arguments.
+/// Applies `f` to `args` as the program `name`, which is traced once for each value of `fixed`
+/// and each combination of argument types.
 ///
-/// `f` must depend on nothing but `fixed` and its arguments.
+/// `f` must depend only on `fixed` and its arguments.
 #[track_caller]
 pub(crate) fn fused(
     name: &'static str,
@@ -78,7 +78,7 @@ pub(crate) fn fused(
     Call::apply(name, program, args)
 }
 
-/// [`fused`] with one result.
+/// Same as [`fused`], for a single result.
 #[track_caller]
 pub(crate) fn fused1(
     name: &'static str,
@@ -91,7 +91,7 @@ pub(crate) fn fused1(
         .expect("the program has one result")
 }
 
-/// Forgets the programs.
+/// Clears the cache of programs.
 pub(crate) fn forget_fused() {
     PROGRAMS.clear();
 }

@@ -1,10 +1,9 @@
-//! Numbers at regular distances, and the places of grids.
+//! Evenly spaced numbers, ranges and coordinate grids.
 
 use super::{promote, promote_all};
 use crate::{Array, DType, Dims, IntoArray, concatenate, stack};
 
-/// How [`Array::linspace`] and its family lay numbers: how many, whether the
-/// last one is the end, along which axis, in which type.
+/// Options of [`Array::linspace`] and related functions: count, endpoint, axis and dtype.
 ///
 /// ```no_run
 /// use ramie_core::{Array, Spacing};
@@ -20,7 +19,7 @@ pub struct Spacing {
 }
 
 impl Spacing {
-    /// `count` numbers, the last of which is the end, along a new first axis.
+    /// Creates options for `count` numbers along a new first axis, including the end.
     pub fn new(count: usize) -> Spacing {
         Spacing {
             count,
@@ -30,21 +29,21 @@ impl Spacing {
         }
     }
 
-    /// The end is left out (`endpoint=False` of NumPy).
+    /// Excludes the end (`endpoint=False` in NumPy).
     #[must_use]
     pub fn without_end(self) -> Spacing {
         Spacing { end: false, ..self }
     }
 
-    /// The numbers lie along this axis of the result, where `start` and `stop`
-    /// have axes.
+    /// Sets the axis of the result along which the numbers vary, if `start` and `stop` have axes.
+    /// Defaults to 0.
     #[must_use]
     pub fn axis(self, axis: isize) -> Spacing {
         Spacing { axis, ..self }
     }
 
-    /// The element type; for integers, numbers are rounded down. Without it
-    /// that of `start` and `stop` in floats.
+    /// Sets the dtype. Numbers are rounded down for integers. Defaults to the dtype of `start`
+    /// and `stop`, converted to floats.
     #[must_use]
     pub fn dtype(self, dtype: DType) -> Spacing {
         Spacing {
@@ -53,7 +52,7 @@ impl Spacing {
         }
     }
 
-    /// The type of the result, and the ends in the type of the computation.
+    /// Returns the dtype of the result, and the ends in the dtype of the computation.
     #[track_caller]
     fn ends(&self, start: impl IntoArray, stop: impl IntoArray) -> (DType, Array, Array) {
         let (start, stop) = (start.into_array(), stop.into_array());
@@ -67,10 +66,10 @@ impl Spacing {
         (dtype, a.astype(float), b.astype(float))
     }
 
-    /// Numbers at equal distances from `start` to `stop` (`jnp.linspace`).
+    /// Computes evenly spaced numbers from `start` to `stop` (`jnp.linspace`).
     ///
     /// # Panics
-    /// If the shapes of the ends do not broadcast, or the axis is out of range.
+    /// Panics if the shapes of the ends do not broadcast, or the axis is out of range.
     #[track_caller]
     pub fn linear(self, start: impl IntoArray, stop: impl IntoArray) -> Array {
         let (dtype, start, stop) = self.ends(start, stop);
@@ -102,11 +101,10 @@ impl Spacing {
         numbers.astype(dtype)
     }
 
-    /// `base` to powers at equal distances from `start` to `stop`
-    /// (`jnp.logspace`).
+    /// Computes `base` raised to evenly spaced exponents from `start` to `stop` (`jnp.logspace`).
     ///
     /// # Panics
-    /// As [`linear`](Spacing::linear).
+    /// Panics in the same cases as [`linear`](Spacing::linear).
     #[track_caller]
     pub fn logarithmic(
         self,
@@ -123,11 +121,10 @@ impl Spacing {
         base.into_array().power(powers).astype(dtype)
     }
 
-    /// Numbers from `start` to `stop`, each the one before times the same
-    /// factor (`jnp.geomspace`).
+    /// Computes numbers from `start` to `stop` with a constant ratio (`jnp.geomspace`).
     ///
     /// # Panics
-    /// As [`linear`](Spacing::linear).
+    /// Panics in the same cases as [`linear`](Spacing::linear).
     #[track_caller]
     pub fn geometric(self, start: impl IntoArray, stop: impl IntoArray) -> Array {
         let (dtype, start, stop) = self.ends(start, stop);
@@ -145,8 +142,8 @@ impl Spacing {
 }
 
 impl Array {
-    /// `n` numbers (`f32`) from `start` to `stop`, both included, at equal
-    /// distances. [`Spacing`] has more choices.
+    /// Creates `n` evenly spaced numbers (`f32`) from `start` to `stop`, both included. Use
+    /// [`Spacing`] for other options.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -157,22 +154,20 @@ impl Array {
         Spacing::new(n).linear(start, stop)
     }
 
-    /// `n` powers of 10 (`f32`), with exponents from `start` to `stop` at equal
-    /// distances.
+    /// Creates `n` powers of 10 (`f32`) with evenly spaced exponents from `start` to `stop`.
     #[track_caller]
     pub fn logspace(start: f64, stop: f64, n: usize) -> Array {
         Spacing::new(n).logarithmic(start, stop, 10.0)
     }
 
-    /// `n` numbers (`f32`) from `start` to `stop`, both included, with equal
-    /// ratios.
+    /// Creates `n` numbers (`f32`) from `start` to `stop`, both included, with a constant ratio.
     #[track_caller]
     pub fn geomspace(start: f64, stop: f64, n: usize) -> Array {
         Spacing::new(n).geometric(start, stop)
     }
 
-    /// `start`, `start + step`, … before `stop` (`jnp.arange` with three
-    /// numbers); none if `stop` lies the other way.
+    /// Creates the numbers `start`, `start + step`, … before `stop` (`jnp.arange` with three
+    /// arguments). The result is empty if `stop` is in the opposite direction.
     ///
     /// ```no_run
     /// use ramie_core::{Array, DType};
@@ -181,7 +176,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the step is 0.
+    /// Panics if the step is 0.
     #[track_caller]
     pub fn arange_step(start: f64, stop: f64, step: f64, dtype: DType) -> Array {
         assert!(
@@ -196,15 +191,15 @@ impl Array {
         (Array::scalar(start, working) + step * places).astype(dtype)
     }
 
-    /// `start`, `start + 1`, … before `stop`.
+    /// Creates the numbers `start`, `start + 1`, … before `stop` as `i32`.
     #[track_caller]
     pub fn arange_from(start: i64, stop: i64) -> Array {
         let size = usize::try_from(stop.saturating_sub(start)).unwrap_or(0);
         Array::iota(&[size], 0, DType::I32) + start
     }
 
-    /// The places of a grid (`jnp.indices`): element `[d, i, j, …]` is the place
-    /// along axis `d`, in `i32`.
+    /// Creates the indices of a grid (`jnp.indices`): element `[d, i, j, …]` is the index along
+    /// axis `d`, in `i32`.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -222,9 +217,8 @@ impl Array {
         stack(&places, 0)
     }
 
-    /// `f` of the places along each axis, for each element of `shape`
-    /// (`jnp.fromfunction`): `f` gets one array of `dtype` for each axis, and
-    /// works on whole arrays.
+    /// Applies `f` to the index arrays of a grid of `shape` (`jnp.fromfunction`). `f` receives
+    /// one array of `dtype` per axis and operates on whole arrays.
     #[track_caller]
     pub fn from_function(
         shape: &[usize],
@@ -239,12 +233,12 @@ impl Array {
     }
 }
 
-/// Coordinates on a grid: each 1-d array repeated along the axes of the others,
-/// as NumPy's `meshgrid`. The first array runs along the columns (axis 1), the
-/// second along the rows (axis 0), further ones along the axes after.
+/// Creates coordinate matrices from 1-d coordinates, like NumPy's `meshgrid`. The first array
+/// varies along the columns (axis 1), the second along the rows (axis 0), and further arrays
+/// along the following axes.
 ///
 /// # Panics
-/// If an array has more than one axis.
+/// Panics if an array has more than one axis.
 #[track_caller]
 pub fn meshgrid(arrays: &[Array]) -> Vec<Array> {
     let swapped = |x: &Array| match x.ndim() {
@@ -254,10 +248,10 @@ pub fn meshgrid(arrays: &[Array]) -> Vec<Array> {
     meshgrid_ij(arrays).iter().map(swapped).collect()
 }
 
-/// [`meshgrid`] with array `i` along axis `i`.
+/// Same as [`meshgrid`], but array `i` varies along axis `i`.
 ///
 /// # Panics
-/// If an array has more than one axis.
+/// Panics if an array has more than one axis.
 #[track_caller]
 pub fn meshgrid_ij(arrays: &[Array]) -> Vec<Array> {
     let open = open_grid("meshgrid", arrays);
@@ -269,20 +263,19 @@ pub fn meshgrid_ij(arrays: &[Array]) -> Vec<Array> {
     grid
 }
 
-/// [`meshgrid_ij`] of arrays in one type, stacked: what `jnp.mgrid` gives for
-/// ranges.
+/// Promotes the arrays to a common dtype, and stacks the result of [`meshgrid_ij`], like
+/// `jnp.mgrid` for ranges.
 ///
 /// # Panics
-/// If there are no arrays, or one has more than one axis.
+/// Panics if there are no arrays, or one has more than one axis.
 #[track_caller]
 pub fn mgrid(arrays: &[Array]) -> Array {
     stack(&meshgrid_ij(&promote_all("mgrid", arrays)), 0)
 }
 
-/// 1-d arrays as axes of a grid: array `i` has its elements along axis `i` and
-/// size 1 along the others. Together they index the grid's elements
-/// (`jnp.ix_`), and broadcast to it (`jnp.ogrid`). An array of truth values
-/// stands for the places where it is true.
+/// Reshapes 1-d arrays to an open grid: array `i` varies along axis `i` and has size 1 along the
+/// other axes. Together, the arrays index the elements of the grid (`jnp.ix_`) and broadcast to
+/// it (`jnp.ogrid`). A boolean array is replaced by the indices where it is true.
 ///
 /// ```no_run
 /// use ramie_core::{Array, ix_};
@@ -292,7 +285,7 @@ pub fn mgrid(arrays: &[Array]) -> Array {
 /// ```
 ///
 /// # Panics
-/// If an array has more than one axis, or one of truth values is traced.
+/// Panics if an array has more than one axis, or if a boolean array is traced.
 #[track_caller]
 pub fn ix_(arrays: &[Array]) -> Vec<Array> {
     let places = |x: &Array| match x.dtype() {

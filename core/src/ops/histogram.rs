@@ -3,7 +3,7 @@
 use super::{Side, Spacing, promote};
 use crate::{Array, DType, IntoArray, where_};
 
-/// Limits of a histogram's bins, and what is counted.
+/// Options of a histogram: bins, weights and density.
 ///
 /// ```no_run
 /// use ramie_core::{Array, Histogram};
@@ -22,7 +22,7 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// `bins` equal bins from the smallest to the largest number.
+    /// Creates `bins` bins of equal width from the smallest to the largest number.
     pub fn new(bins: usize) -> Histogram {
         Histogram {
             bins,
@@ -33,8 +33,8 @@ impl Histogram {
         }
     }
 
-    /// Bins between given edges, a sorted 1-d array; each includes its left
-    /// edge, the last one both.
+    /// Creates bins with the given edges, a sorted 1-d array. Each bin includes its left edge;
+    /// the last bin includes both edges.
     pub fn with_edges(edges: &Array) -> Histogram {
         Histogram {
             edges: Some(edges.clone()),
@@ -42,7 +42,7 @@ impl Histogram {
         }
     }
 
-    /// The bins lie between these numbers; what is outside is left out.
+    /// Sets the range of the bins. Numbers outside are ignored.
     #[must_use]
     pub fn range(self, low: impl IntoArray, high: impl IntoArray) -> Histogram {
         Histogram {
@@ -51,7 +51,7 @@ impl Histogram {
         }
     }
 
-    /// What each number counts, in its shape, instead of 1.
+    /// Sets the weight of each number, in the shape of the numbers. Defaults to 1.
     #[must_use]
     pub fn weights(self, weights: &Array) -> Histogram {
         Histogram {
@@ -60,7 +60,7 @@ impl Histogram {
         }
     }
 
-    /// Counts are divided by their sum and the width of the bin: a density.
+    /// Normalizes the result to a density: counts are divided by their sum and by the bin width.
     #[must_use]
     pub fn density(self) -> Histogram {
         Histogram {
@@ -69,10 +69,10 @@ impl Histogram {
         }
     }
 
-    /// The edges of the bins for an array (`jnp.histogram_bin_edges`).
+    /// Computes the edges of the bins for an array (`jnp.histogram_bin_edges`).
     ///
     /// # Panics
-    /// If the array is empty, and no range was given.
+    /// Panics if the array is empty and no range was set.
     #[track_caller]
     pub fn edges_of(&self, x: &Array) -> Array {
         let dtype = x.to_inexact().dtype();
@@ -84,20 +84,21 @@ impl Histogram {
             Some((low, high)) => (low.astype(dtype), high.astype(dtype)),
             None => (x.min().astype(dtype), x.max().astype(dtype)),
         };
-        // Equal ends get a bin around them.
+        // If both ends are equal, the bins are centered on them.
         let half = where_(&low.eq(&high), 0.5, 0.0).astype(dtype);
         Spacing::new(self.bins.saturating_add(1)).linear(low - &half, high + &half)
     }
 
-    /// What lies in each bin, in floats, and the edges of the bins
-    /// (`jnp.histogram`).
+    /// Counts the elements in each bin (`jnp.histogram`). Returns the counts, as floats, and the
+    /// edges of the bins.
     ///
     /// # Panics
-    /// As [`edges_of`](Histogram::edges_of); if weights have another shape.
+    /// Panics in the same cases as [`edges_of`](Histogram::edges_of), or if the weights have a
+    /// different shape.
     #[track_caller]
     pub fn of(&self, x: &Array) -> (Array, Array) {
         let (x, weights) = match &self.weights {
-            // Narrow floats do not count far: 1 is added in `i32`.
+            // Narrow floats cannot count exactly, so counts are summed in `i32`.
             None => {
                 x.expect_i32_count("histogram", x.size());
                 (x.to_inexact(), Array::ones(x.shape(), DType::I32))
@@ -120,8 +121,7 @@ impl Histogram {
         let bin = edges.searchsorted(&x, Side::Right);
         let last = x.eq(edges.index(-1));
         let bin = where_(&last, n as i64 - 1, bin);
-        // Bin 0 is for what is below the first edge, bin n for what is above
-        // the last one.
+        // Bin 0 counts numbers below the first edge, bin n those above the last edge.
         let counts = Array::zeros(&[n], weights.dtype())
             .at(bin)
             .add(weights.ravel())
@@ -136,11 +136,11 @@ impl Histogram {
 }
 
 impl Array {
-    /// How many elements lie in each of `bins` equal bins from the smallest to
-    /// the largest element, in floats, and the edges of the bins.
+    /// Counts the elements in each of `bins` equal bins from the smallest to the largest element.
+    /// Returns the counts, as floats, and the edges of the bins.
     ///
     /// # Panics
-    /// If the array is empty.
+    /// Panics if the array is empty.
     #[track_caller]
     pub fn histogram(&self, bins: usize) -> (Array, Array) {
         Histogram::new(bins).of(self)

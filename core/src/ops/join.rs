@@ -1,14 +1,14 @@
-//! Arrays put together, grown and shrunk.
+//! Functions that join, extend and shrink arrays.
 
 use super::{at_least, joined, promote_all};
 use crate::{Array, DType, Dims, IntoArray, concatenate, where_};
 use std::borrow::Borrow;
 
-/// Arrays as columns: 1-d arrays become columns of a matrix, others are joined
-/// along their second axis.
+/// Stacks arrays as columns: 1-d arrays become columns of a matrix, others are joined along their
+/// second axis.
 ///
 /// # Panics
-/// If there are no arrays, or dimensions other than the second differ.
+/// Panics if there are no arrays, or dimensions other than the second differ.
 #[track_caller]
 pub fn column_stack<A: Borrow<Array>>(arrays: &[A]) -> Array {
     let columns: Vec<Array> = arrays
@@ -22,19 +22,19 @@ pub fn column_stack<A: Borrow<Array>>(arrays: &[A]) -> Array {
     concatenate(&columns, 1)
 }
 
-/// Arrays joined along their third axis; 1-d arrays and matrices get a third
-/// axis of size 1.
+/// Joins arrays along their third axis. Arrays with fewer axes are extended by
+/// [`Array::at_least_3d`].
 ///
 /// # Panics
-/// If there are no arrays, or dimensions other than the third differ.
+/// Panics if there are no arrays, or dimensions other than the third differ.
 #[track_caller]
 pub fn dstack<A: Borrow<Array>>(arrays: &[A]) -> Array {
     let deep: Vec<Array> = arrays.iter().map(|x| x.borrow().at_least_3d()).collect();
     concatenate(&deep, 2)
 }
 
-/// An array put together of blocks: those of a row are joined along the last
-/// axis, rows along the one before (`jnp.block`).
+/// Assembles an array from nested blocks. The blocks of a row are joined along the last axis, the
+/// rows along the second to last axis (`jnp.block`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, block};
@@ -43,7 +43,7 @@ pub fn dstack<A: Borrow<Array>>(arrays: &[A]) -> Array {
 /// ```
 ///
 /// # Panics
-/// If there are no blocks, or their sizes do not fit together.
+/// Panics if there are no blocks, or if their sizes do not fit together.
 #[track_caller]
 pub fn block(rows: &[Vec<Array>]) -> Array {
     let rank = rows
@@ -64,15 +64,15 @@ pub fn block(rows: &[Vec<Array>]) -> Array {
 }
 
 impl Array {
-    /// The elements of this array and of `values` in row-major order, as a 1-d
-    /// array. Along an axis, [`concatenate`] joins them.
+    /// Appends `values` to the elements of this array, both flattened in row-major order. To join
+    /// along an axis, use [`concatenate`].
     #[track_caller]
     pub fn append(&self, values: impl IntoArray) -> Array {
         joined("append", &[self, &values.into_array()])
     }
 
-    /// The elements along an axis but those at some places; negative places
-    /// count from the end.
+    /// Removes the elements at the given indices along an axis. Negative indices count from the
+    /// end.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -80,7 +80,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the axis or a place is out of range.
+    /// Panics if the axis or an index is out of range.
     #[track_caller]
     pub fn delete(&self, places: &[isize], axis: isize) -> Array {
         let at = self.axis("delete", axis);
@@ -99,7 +99,7 @@ impl Array {
             gone.push(normal as usize);
         }
         gone.sort_unstable();
-        // Runs of neighbours that stay, each up to a place that goes or the end.
+        // Ranges of adjacent kept elements, each up to a deleted index or the end.
         let mut parts = Vec::new();
         let mut start = 0;
         for end in gone.into_iter().chain([n]) {
@@ -114,9 +114,9 @@ impl Array {
         concatenate(&parts, at as isize)
     }
 
-    /// The array with `values` put before places along an axis: 0-d `places`
-    /// take all slices of `values`, 1-d ones a slice for each place; negative
-    /// places count from the end (`jnp.insert`).
+    /// Inserts `values` before the given indices along an axis. A 0-d index inserts all slices of
+    /// `values`, a 1-d array of indices one slice for each index. Negative indices count from the
+    /// end (`jnp.insert`).
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -125,8 +125,8 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the axis is out of range, places are not integers of at most one axis,
-    /// or the values do not broadcast to what is put in.
+    /// Panics if the axis is out of range, if the indices are not integers with at most one axis,
+    /// or if the values do not broadcast to the inserted slices.
     #[track_caller]
     pub fn insert(&self, places: impl IntoArray, values: impl IntoArray, axis: isize) -> Array {
         let at = self.axis("insert", axis);
@@ -158,7 +158,7 @@ impl Array {
         let places = places.counting_to(n);
         let places = where_(&places.lt(0), &places + n as i64, &places).clip(0, n as i64);
         let places = places.astype(DType::I32);
-        // A place moves on by the values that are put in before it.
+        // Each index is shifted by the number of values inserted before it.
         let order = places.argsort(0);
         let places = places.at(&order).add(Array::arange(added));
         let old = Array::ones(&[n + added], DType::Bool)
@@ -171,8 +171,8 @@ impl Array {
         front.move_axis(0, at as isize)
     }
 
-    /// The elements in row-major order in another shape, from the start again
-    /// where they run out (`jnp.resize`).
+    /// Reshapes the elements, in row-major order, to a shape of any size. The elements repeat
+    /// from the start if there are too few (`jnp.resize`).
     #[track_caller]
     pub fn resize(&self, shape: &[usize]) -> Array {
         let size = crate::aval::element_count(shape);
@@ -182,7 +182,7 @@ impl Array {
         self.ravel().cycled(size).reshape(shape)
     }
 
-    /// The first `size` elements of the 1-d array repeated without end.
+    /// Returns the first `size` elements of the endless repetition of a 1-d array.
     #[track_caller]
     pub(crate) fn cycled(&self, size: usize) -> Array {
         let times = size.div_ceil(self.size());
@@ -194,20 +194,20 @@ impl Array {
         long.slice_axis(0, 0, size)
     }
 
-    /// The array with at least one axis.
+    /// Returns the array with at least one axis.
     #[track_caller]
     pub fn at_least_1d(&self) -> Array {
         at_least(self, 1)
     }
 
-    /// The array with at least two axes; a 1-d array becomes a row.
+    /// Returns the array with at least two axes. A 1-d array becomes a row.
     #[track_caller]
     pub fn at_least_2d(&self) -> Array {
         at_least(self, 2)
     }
 
-    /// The array with at least three axes; a 1-d array lies along the second,
-    /// a matrix along the first two.
+    /// Returns the array with at least three axes. A 1-d array of `n` elements gets the shape
+    /// `[1, n, 1]`, an `n × m` matrix the shape `[n, m, 1]`.
     #[track_caller]
     pub fn at_least_3d(&self) -> Array {
         match *self.shape() {
@@ -219,7 +219,8 @@ impl Array {
     }
 }
 
-/// The first choice whose condition holds, or `default` (`jnp.select`).
+/// Selects, for each element, the first choice whose condition is true, or `default`
+/// (`jnp.select`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, select};
@@ -229,7 +230,7 @@ impl Array {
 /// ```
 ///
 /// # Panics
-/// Unless there is a choice for each condition and the shapes broadcast.
+/// Panics if the numbers of conditions and choices differ, or if the shapes do not broadcast.
 #[track_caller]
 pub fn select(conditions: &[Array], choices: &[Array], default: impl IntoArray) -> Array {
     assert!(

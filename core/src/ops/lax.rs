@@ -1,11 +1,10 @@
-//! Functions of `jax.lax` that say with plain arguments what others do.
+//! Functions of `jax.lax` that are expressed by other functions.
 
 use crate::prim::index::{Gather, GatherDimensionNumbers};
 use crate::{Array, Dims, DotDimensionNumbers, GatherScatterMode, IntoArray, Precision, lax_sort};
 
 impl Array {
-    /// The array repeated along new axes of these sizes in front
-    /// (`jax.lax.broadcast`).
+    /// Broadcasts the array by prepending axes of the given sizes (`jax.lax.broadcast`).
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -19,20 +18,19 @@ impl Array {
         self.broadcast_in_dim(&shape, &kept)
     }
 
-    /// The array repeated to the shape of another (`jax.lax.broadcast_like`).
+    /// Broadcasts the array to the shape of another array (`jax.lax.broadcast_like`).
     ///
     /// # Panics
-    /// If the shape does not broadcast to that of `other`.
+    /// Panics if the shape does not broadcast to that of `other`.
     #[track_caller]
     pub fn broadcast_like(&self, other: &Array) -> Array {
         self.broadcast_to(other.shape())
     }
 
-    /// The array with axes of size 1 in front, `rank` axes in all
-    /// (`jax.lax.broadcast_to_rank`).
+    /// Prepends axes of size 1 until the array has `rank` axes (`jax.lax.broadcast_to_rank`).
     ///
     /// # Panics
-    /// If the array has more axes.
+    /// Panics if the array has more than `rank` axes.
     #[track_caller]
     pub fn broadcast_to_rank(&self, rank: usize) -> Array {
         assert!(
@@ -44,8 +42,8 @@ impl Array {
         super::lead(self, rank)
     }
 
-    /// The axes from `start` to before `stop` joined into one
-    /// (`jax.lax.collapse`); without any, a new axis of size 1 goes to `start`.
+    /// Merges the axes in `start..stop` into one axis (`jax.lax.collapse`). If the range is
+    /// empty, inserts an axis of size 1 at `start`.
     ///
     /// ```no_run
     /// use ramie_core::{Array, DType};
@@ -53,7 +51,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the array has no such axes.
+    /// Panics if the range is not within the axes of the array.
     #[track_caller]
     pub fn collapse(&self, start: isize, stop: isize) -> Array {
         let rank = self.ndim() as isize;
@@ -72,11 +70,11 @@ impl Array {
         self.reshape(&shape)
     }
 
-    /// One element of an axis, which disappears unless `keepdims`; negative
+    /// Selects one element of an axis, which is removed unless `keepdims` is true. Negative
     /// indices count from the end (`jax.lax.index_in_dim`).
     ///
     /// # Panics
-    /// If the axis is out of range, or has no such element.
+    /// Panics if the axis or the index is out of range.
     #[track_caller]
     pub fn index_in_dim(&self, index: isize, axis: isize, keepdims: bool) -> Array {
         let at = self.axis("index_in_dim", axis);
@@ -98,12 +96,12 @@ impl Array {
         }
     }
 
-    /// One element of an axis, at an index that is computed; the axis disappears
-    /// unless `keepdims` (`jax.lax.dynamic_index_in_dim`). Negative indices count
-    /// from the end, others are moved into the axis.
+    /// Selects one element of an axis at a computed index (`jax.lax.dynamic_index_in_dim`). The
+    /// axis is removed unless `keepdims` is true. Negative indices count from the end;
+    /// out-of-bounds indices are clamped.
     ///
     /// # Panics
-    /// If the axis is out of range or empty, or the index is no scalar integer.
+    /// Panics if the axis is out of range or empty, or if the index is not an integer scalar.
     #[track_caller]
     pub fn dynamic_index_in_dim(
         &self,
@@ -119,13 +117,12 @@ impl Array {
         }
     }
 
-    /// The array with one element of an axis replaced by `update`, which has
-    /// that axis with size 1 or not at all
-    /// (`jax.lax.dynamic_update_index_in_dim`).
+    /// Replaces one element of an axis by `update`, which must have that axis with size 1 or lack
+    /// it (`jax.lax.dynamic_update_index_in_dim`).
     ///
     /// # Panics
-    /// If the axis is out of range or empty, the index is no scalar integer, or
-    /// the update has another shape or type.
+    /// Panics if the axis is out of range or empty, if the index is not an integer scalar, or if
+    /// the shape or dtype of the update differs.
     #[track_caller]
     pub fn dynamic_update_index_in_dim(
         &self,
@@ -141,9 +138,9 @@ impl Array {
         self.dynamic_update_slice_in_dim(&update, index, axis)
     }
 
-    /// The parts at indices along several axes, which disappear; places go along
-    /// a new first axis (`jax.lax.index_take`). `indices` has one 1-d array for
-    /// each of `axes`, all of one size, taken modulo the size of the axis.
+    /// Selects the slices at indices along several axes, which are removed, and stacks them along
+    /// a new first axis (`jax.lax.index_take`). `indices` has one 1-d array for each of `axes`,
+    /// all of the same size. Indices are taken modulo the size of the axis.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -153,8 +150,8 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If an axis is out of range, or indices are not one list of integers for
-    /// each axis.
+    /// Panics if an axis is out of range, or if `indices` is not one list of integers for each
+    /// axis.
     #[track_caller]
     pub fn index_take(&self, indices: &[Array], axes: &[isize]) -> Array {
         let axes = self.axes("index_take", axes);
@@ -191,11 +188,11 @@ impl Array {
         self.gather(&columns, gather)
     }
 
-    /// The products of matrices along the last two axes, one for each element of
-    /// the axes before, which both operands have (`jax.lax.batch_matmul`).
+    /// Multiplies the matrices along the last two axes, for each element of the leading axes,
+    /// which must be the same in both operands (`jax.lax.batch_matmul`).
     ///
     /// # Panics
-    /// If types, ranks or sizes do not fit.
+    /// Panics if the dtypes, ranks or sizes do not fit.
     #[track_caller]
     pub fn batch_matmul(&self, rhs: &Array, precision: Option<Precision>) -> Array {
         let rank = self.ndim();
@@ -210,11 +207,11 @@ impl Array {
         self.dot_general_with(rhs, numbers, precision, None)
     }
 
-    /// This array sorted along an axis, and another in the same order
-    /// (`jax.lax.sort_key_val`). Equal keys keep their order.
+    /// Sorts this array along an axis and reorders `values` in the same way
+    /// (`jax.lax.sort_key_val`). The sort is stable.
     ///
     /// # Panics
-    /// If the shapes differ, or the axis is out of range.
+    /// Panics if the shapes differ, or the axis is out of range.
     #[track_caller]
     pub fn sort_key_val(&self, values: &Array, axis: isize) -> (Array, Array) {
         let mut sorted = lax_sort(&[self.clone(), values.clone()], axis, 1);
@@ -222,12 +219,11 @@ impl Array {
         (sorted.swap_remove(0), values)
     }
 
-    /// The `k` largest elements of an axis and their places
-    /// (`jax.lax.approx_max_k`). All of the true ones are found, whatever recall
-    /// is asked for elsewhere.
+    /// Returns the `k` largest elements along an axis and their indices (`jax.lax.approx_max_k`).
+    /// The result is exact, regardless of the recall target that JAX would use.
     ///
     /// # Panics
-    /// If the axis is out of range or shorter than `k`.
+    /// Panics if the axis is out of range or shorter than `k`.
     #[track_caller]
     pub fn approx_max_k(&self, k: usize, axis: isize) -> (Array, Array) {
         let at = self.axis("approx_max_k", axis) as isize;
@@ -235,12 +231,12 @@ impl Array {
         (values.move_axis(-1, at), places.move_axis(-1, at))
     }
 
-    /// The `k` smallest elements of an axis and their places
-    /// (`jax.lax.approx_min_k`). All of the true ones are found, whatever recall
-    /// is asked for elsewhere.
+    /// Returns the `k` smallest elements along an axis and their indices
+    /// (`jax.lax.approx_min_k`). The result is exact, regardless of the recall target that JAX
+    /// would use.
     ///
     /// # Panics
-    /// If the axis is out of range or shorter than `k`.
+    /// Panics if the axis is out of range or shorter than `k`.
     #[track_caller]
     pub fn approx_min_k(&self, k: usize, axis: isize) -> (Array, Array) {
         let (values, places) = self.negative().approx_max_k(k, axis);

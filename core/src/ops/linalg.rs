@@ -1,9 +1,9 @@
-//! NumPy's products of arrays over `dot_general`.
+//! NumPy's products of arrays, implemented with `dot_general`.
 
 use crate::prim::dot::DotDimensionNumbers;
 use crate::{Array, DType, Dims, IntoArray, PartitionSpec, ShapeError};
 
-/// Both operands in their common type, with shapes as they are.
+/// Promotes both operands to a common dtype and keeps their shapes.
 #[track_caller]
 fn promote_types(a: &Array, b: &Array) -> (Array, Array, DType) {
     let (x, y) = (a.aval(), b.aval());
@@ -11,7 +11,7 @@ fn promote_types(a: &Array, b: &Array) -> (Array, Array, DType) {
     (a.astype(dtype), b.astype(dtype), dtype)
 }
 
-/// The product of operands of one type, in that type, for `operation`.
+/// Multiplies operands of the same dtype, on behalf of `operation`.
 #[track_caller]
 fn product(
     operation: &str,
@@ -38,9 +38,8 @@ fn refuse(operation: &str, error: &ShapeError, a: &Array, b: &Array) -> ! {
 }
 
 impl Array {
-    /// The matrix product, as NumPy's `matmul`: vectors are rows on the left
-    /// and columns on the right; leading axes are batches and broadcast
-    /// together.
+    /// Computes the matrix product, like NumPy's `matmul`. A vector is a row on the left and a
+    /// column on the right. Leading axes are batch axes and broadcast together.
     ///
     /// ```no_run
     /// use ramie_core::{Array, DType};
@@ -50,18 +49,17 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If an operand is 0-d, the summed sizes differ, or batches do not
+    /// Panics if an operand is 0-d, if the contracted sizes differ, or if the batch axes do not
     /// broadcast.
     #[track_caller]
     pub fn matmul(&self, rhs: impl IntoArray) -> Array {
         self.matrix_product(&rhs.into_array(), None)
     }
 
-    /// [`matmul`](Array::matmul) with the result sharded by `out_sharding` over
-    /// explicit axes of a mesh (`jnp.matmul(.., out_sharding=..)`). Where the
-    /// summed axis of both operands is sharded, a result sharded along the same
-    /// mesh axis takes a reduce-scatter, and one that is whole along it an
-    /// all-reduce.
+    /// Computes [`matmul`](Array::matmul) with the result sharded by `out_sharding` over
+    /// explicit axes of a mesh (`jnp.matmul(.., out_sharding=..)`). If the contracted axis of
+    /// both operands is sharded, a result sharded along the same mesh axis needs a
+    /// reduce-scatter, and a result replicated along it an all-reduce.
     ///
     /// ```no_run
     /// use ramie_core::{Array, AxisType, DType, P, make_mesh_with, set_mesh};
@@ -74,7 +72,8 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// As `matmul`, or if `out_sharding` does not fit the mesh or the shape.
+    /// Panics in the same cases as `matmul`, or if `out_sharding` does not fit the mesh or the
+    /// shape.
     #[track_caller]
     pub fn matmul_sharded(
         &self,
@@ -100,8 +99,8 @@ impl Array {
                 .help("all axes but the last two are batches; they must agree or be 1");
             refuse("matmul", &error, &a, &b);
         }
-        // A batch axis that both have is paired; one that only one operand has,
-        // or has more than one element of, is a free axis of that operand.
+        // A batch axis with the same size in both operands is paired. An axis that only one
+        // operand has, or in which the other has size 1, is a free axis of that operand.
         let rank = lead_a.max(lead_b);
         let at = |lead: usize, axis: usize| (axis + lead).checked_sub(rank);
         let (mut squeeze_a, mut squeeze_b) = (Dims::new(), Dims::new());
@@ -121,7 +120,7 @@ impl Array {
                 (Some(i), Some(j)) => both.push((axis, i, j)),
             }
         }
-        // Where an axis of the operand is once the squeezed ones are gone.
+        // Maps an axis of the operand to its index after squeezing.
         let after = |squeezed: &Dims, i: usize| i - squeezed.iter().filter(|&&s| s < i).count();
         let squeezed = |x: &Array, axes: &Dims| {
             let axes: Vec<isize> = axes.iter().map(|&d| d as isize).collect();
@@ -135,7 +134,7 @@ impl Array {
         let batch_a: Dims = both.iter().map(|&(_, i, _)| after(&squeeze_a, i)).collect();
         let batch_b: Dims = both.iter().map(|&(_, _, j)| after(&squeeze_b, j)).collect();
         let contract_b = y.ndim() - own_b;
-        // The product has the paired axes, then those of each operand.
+        // The product has the paired axes first, then the free axes of each operand.
         let mut places: Vec<usize> = both.iter().map(|&(axis, ..)| axis).collect();
         places.extend(&only_a);
         places.extend((own_a == 2).then_some(rank));
@@ -160,22 +159,22 @@ impl Array {
         }
     }
 
-    /// NumPy's `dot`: the sum of products over the last axis of `self` and the
-    /// second to last of `rhs` (its only one for a vector); a scalar operand
-    /// multiplies.
+    /// Computes NumPy's `dot`: the sum of products over the last axis of `self` and the second to
+    /// last axis of `rhs` (the only axis of a vector). A scalar operand multiplies elementwise.
     ///
     /// # Panics
-    /// If the summed sizes differ.
+    /// Panics if the contracted sizes differ.
     #[track_caller]
     pub fn dot(&self, rhs: impl IntoArray) -> Array {
         self.inner_product(&rhs.into_array(), None)
     }
 
-    /// [`dot`](Array::dot) with the result sharded by `out_sharding` over explicit
+    /// Computes [`dot`](Array::dot) with the result sharded by `out_sharding` over explicit
     /// axes of a mesh.
     ///
     /// # Panics
-    /// As `dot`, or if `out_sharding` does not fit the mesh or the shape.
+    /// Panics in the same cases as `dot`, or if `out_sharding` does not fit the mesh or the
+    /// shape.
     #[track_caller]
     pub fn dot_sharded(
         &self,
@@ -199,11 +198,11 @@ impl Array {
         product("dot", &a, &b, summed, [&[], &[]], out_sharding)
     }
 
-    /// The sum of products over the last `n` axes of `self` and the first `n` of
+    /// Computes the sum of products over the last `n` axes of `self` and the first `n` axes of
     /// `rhs`.
     ///
     /// # Panics
-    /// If an operand has fewer axes, or paired axes have different sizes.
+    /// Panics if an operand has fewer than `n` axes, or if paired axes have different sizes.
     #[track_caller]
     pub fn tensordot(&self, rhs: impl IntoArray, n: usize) -> Array {
         let (a, b, _) = promote_types(self, &rhs.into_array());
@@ -217,11 +216,11 @@ impl Array {
         product("tensordot", &a, &b, [&left, &right], [&[], &[]], None)
     }
 
-    /// The sum of products over the named axes of `self`, each with its partner
-    /// of `rhs`.
+    /// Computes the sum of products over `lhs_axes` of `self`, each paired with the corresponding
+    /// axis of `rhs_axes` of `rhs`.
     ///
     /// # Panics
-    /// If an axis is out of range or named twice, the lists differ in length, or
+    /// Panics if an axis is out of range or given twice, if the lists differ in length, or if
     /// paired axes have different sizes.
     #[track_caller]
     pub fn tensordot_axes(
@@ -236,11 +235,11 @@ impl Array {
         product("tensordot_axes", &a, &b, [&left, &right], [&[], &[]], None)
     }
 
-    /// The sum of products over the last axes of both arrays; a scalar operand
-    /// multiplies.
+    /// Computes the sum of products over the last axes of both arrays. A scalar operand
+    /// multiplies elementwise.
     ///
     /// # Panics
-    /// If the last axes have different sizes.
+    /// Panics if the last axes have different sizes.
     #[track_caller]
     pub fn inner(&self, rhs: impl IntoArray) -> Array {
         let (a, b, _) = promote_types(self, &rhs.into_array());
@@ -251,11 +250,11 @@ impl Array {
         product("inner", &a, &b, summed, [&[], &[]], None)
     }
 
-    /// The sum of products of the conjugates of all elements with those of `rhs`, in
-    /// row-major order.
+    /// Computes the sum of products of the conjugated elements and those of `rhs`, both flattened
+    /// in row-major order.
     ///
     /// # Panics
-    /// If the arrays have different numbers of elements.
+    /// Panics if the arrays have different numbers of elements.
     #[track_caller]
     pub fn vdot(&self, rhs: impl IntoArray) -> Array {
         let rhs = rhs.into_array();
@@ -263,8 +262,8 @@ impl Array {
         product("vdot", &a, &b, [&[0], &[0]], [&[], &[]], None)
     }
 
-    /// The products of each element of `self` with each of `rhs`, both in
-    /// row-major order: `[n]` and `[m]` give `[n, m]`.
+    /// Computes the products of each element of `self` with each element of `rhs`, both flattened
+    /// in row-major order: `[n]` and `[m]` give `[n, m]`.
     #[track_caller]
     pub fn outer(&self, rhs: impl IntoArray) -> Array {
         let rhs = rhs.into_array();

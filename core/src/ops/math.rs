@@ -1,37 +1,37 @@
-//! Mathematical functions of NumPy that are made of several primitives.
+//! NumPy's mathematical functions that combine several primitives.
 
 use super::{by_parts, require_real};
 use crate::{Array, IntoArray, finfo, where_};
 
 impl Array {
-    /// The logarithm to base 2.
+    /// Computes the base-2 logarithm of each element.
     #[track_caller]
     pub fn log2(&self) -> Array {
         self.log() / std::f64::consts::LN_2
     }
 
-    /// The logarithm to base 10.
+    /// Computes the base-10 logarithm of each element.
     #[track_caller]
     pub fn log10(&self) -> Array {
         self.log() * std::f64::consts::LOG10_E
     }
 
-    /// Degrees in radians.
+    /// Converts each element from degrees to radians.
     #[track_caller]
     pub fn deg2rad(&self) -> Array {
         self.to_inexact() * (std::f64::consts::PI / 180.0)
     }
 
-    /// Radians in degrees.
+    /// Converts each element from radians to degrees.
     #[track_caller]
     pub fn rad2deg(&self) -> Array {
         self.to_inexact() * (180.0 / std::f64::consts::PI)
     }
 
-    /// The length of the hypotenuse, `√(a² + b²)`, without overflow.
+    /// Computes the hypotenuse `√(a² + b²)` of each pair of elements without overflow.
     ///
     /// # Panics
-    /// If the shapes do not broadcast, or an operand is complex.
+    /// Panics if the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn hypot(&self, other: impl IntoArray) -> Array {
         let (a, b) = crate::ops::promote("hypot", self, &other.into_array());
@@ -45,10 +45,10 @@ impl Array {
         where_(&infinite, f64::INFINITY, where_(&zero, &large, length))
     }
 
-    /// The number without its fraction.
+    /// Rounds each element toward zero.
     ///
     /// # Panics
-    /// If the array is complex.
+    /// Panics if the array is complex.
     #[track_caller]
     pub fn trunc(&self) -> Array {
         require_real("trunc", &[self]);
@@ -58,14 +58,14 @@ impl Array {
         where_(&self.lt(0), self.ceil(), self.floor())
     }
 
-    /// `1 / x`.
+    /// Computes the reciprocal `1 / x` of each element.
     #[track_caller]
     pub fn reciprocal(&self) -> Array {
         1.0 / self
     }
 
-    /// Zeros for NaN, and the largest finite numbers of the type for
-    /// infinities, in both parts of complex numbers.
+    /// Replaces NaN by zero and infinities by the largest finite numbers of the dtype, in both
+    /// parts of complex numbers.
     #[track_caller]
     pub fn nan_to_num(&self) -> Array {
         if !self.dtype().is_inexact() {
@@ -75,7 +75,7 @@ impl Array {
         self.nan_to_num_with(0.0, info.max, info.min)
     }
 
-    /// Other numbers for NaN, infinity and negative infinity.
+    /// Replaces NaN, infinity and negative infinity by the given numbers.
     #[track_caller]
     pub fn nan_to_num_with(&self, nan: f64, posinf: f64, neginf: f64) -> Array {
         if !self.dtype().is_inexact() {

@@ -1,4 +1,4 @@
-//! Functions and operators over primitives.
+//! Array operations: operators, NumPy functions, `lax` functions, neural network functions.
 
 mod activation;
 mod arithmetic;
@@ -25,7 +25,7 @@ mod shape;
 pub(crate) mod sharding;
 mod window;
 
-// Functions of NumPy, and of neural networks.
+// Functions of NumPy and of `jax.nn`.
 mod attention;
 mod bits;
 mod calculus;
@@ -90,10 +90,10 @@ pub use softmax::Standardize;
 pub use statistics::Covariance;
 pub use vectorize::vectorize;
 
-/// A value that can stand as an operand: an array, or a scalar literal, which
-/// takes the other operand's element type where it can.
+/// A value that can be used as an operand: an array or a scalar. A scalar is weakly typed: it
+/// takes the dtype of the other operand where possible.
 pub trait IntoArray {
-    /// The operand as an array.
+    /// Converts the operand to an array.
     fn into_array(self) -> Array;
 }
 
@@ -134,7 +134,7 @@ scalar_operand!(
     half::bf16
 );
 
-/// Both operands in one element type, and of one rank unless one is 0-d.
+/// Promotes both operands to a common dtype, and to a common rank unless one of them is 0-d.
 #[track_caller]
 pub(crate) fn promote(operation: &str, a: &Array, b: &Array) -> (Array, Array) {
     let (x, y) = (a.aval(), b.aval());
@@ -161,7 +161,7 @@ pub(crate) fn convert(x: &Array, dtype: DType, weak: bool) -> Array {
     }
 }
 
-/// The array with axes of size 1 in front, up to `rank` axes.
+/// Prepends axes of size 1 until the array has `rank` axes.
 fn lead(x: &Array, rank: usize) -> Array {
     let missing: Vec<isize> = (0..(rank - x.ndim()) as isize).collect();
     if missing.is_empty() {
@@ -171,7 +171,7 @@ fn lead(x: &Array, rank: usize) -> Array {
     }
 }
 
-/// The shape that arrays broadcast to together.
+/// Returns the shape that the arrays broadcast to.
 #[track_caller]
 pub(crate) fn common_shape(operation: &str, arrays: &[&Array]) -> Dims {
     let shapes: Vec<&[usize]> = arrays.iter().map(|a| a.shape()).collect();
@@ -195,10 +195,10 @@ fn refuse_shapes(operation: &str, arrays: &[&Array]) -> ! {
     crate::trace::fail(&error.render(operation, &operands))
 }
 
-/// Numbers that an operation lists on the host, `size` of them.
+/// Collects `size` numbers that an operation lists on the host.
 ///
 /// # Panics
-/// If the host's memory cannot hold the list.
+/// Panics if the list does not fit in host memory.
 #[track_caller]
 pub(crate) fn listed<T>(operation: &str, size: usize, numbers: impl Iterator<Item = T>) -> Vec<T> {
     let mut list = Vec::new();

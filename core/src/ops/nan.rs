@@ -1,11 +1,11 @@
-//! Reductions that leave NaN out, and the positions of extremes among numbers.
+//! Reductions that ignore NaN, and `argmax` and `argmin` without NaN.
 
 use super::reduction::Reduction;
 use super::require_real;
 use crate::prim::reduce::{highest, lowest};
 use crate::{Array, DType, Scalar, where_};
 
-/// The array with NaN replaced.
+/// Replaces NaN by `value`.
 #[track_caller]
 fn without_nan(x: &Array, value: impl Into<Scalar>) -> Array {
     if !x.dtype().is_inexact() {
@@ -19,7 +19,7 @@ macro_rules! nan_reductions {
         impl Array { $(
             $(#[$doc])*
             ///
-            /// Over all elements; the result is 0-d.
+            /// Reduces all elements; the result is 0-d.
             #[track_caller]
             pub fn $all(&self) -> Array {
                 $rule(self, &Reduction::all())
@@ -27,10 +27,10 @@ macro_rules! nan_reductions {
 
             $(#[$doc])*
             ///
-            /// Over the named axes, which disappear.
+            /// Reduces the given axes, which are removed.
             ///
             /// # Panics
-            /// If an axis is out of range or named twice.
+            /// Panics if an axis is out of range or given twice.
             #[track_caller]
             pub fn $named(&self, axes: &[isize]) -> Array {
                 $rule(self, &Reduction::over(axes))
@@ -38,10 +38,10 @@ macro_rules! nan_reductions {
 
             $(#[$doc])*
             ///
-            /// Over the named axes, which stay with size 1.
+            /// Reduces the given axes, which are kept with size 1.
             ///
             /// # Panics
-            /// If an axis is out of range or named twice.
+            /// Panics if an axis is out of range or given twice.
             #[track_caller]
             pub fn $keep(&self, axes: &[isize]) -> Array {
                 $rule(self, &Reduction::over(axes).keepdims())
@@ -49,11 +49,10 @@ macro_rules! nan_reductions {
 
             $(#[$doc])*
             ///
-            /// Over what `how` says.
+            /// Reduces the elements selected by `how`.
             ///
             /// # Panics
-            /// If an axis is out of range or named twice, or the mask holds no
-            /// truth values.
+            /// Panics if an axis is out of range or given twice, or if the mask is not boolean.
             #[track_caller]
             pub fn $with(&self, how: &Reduction) -> Array {
                 $rule(self, how)
@@ -63,19 +62,19 @@ macro_rules! nan_reductions {
 }
 
 nan_reductions! {
-    /// The sum of the elements that are not NaN.
+    /// Computes the sum of the elements that are not NaN.
     nansum nansum_axes nansum_keepdims nansum_with = sum;
-    /// The product of the elements that are not NaN.
+    /// Computes the product of the elements that are not NaN.
     nanprod nanprod_axes nanprod_keepdims nanprod_with = product;
-    /// The largest element that is not NaN; NaN where all are.
+    /// Computes the maximum of the elements that are not NaN, or NaN if there are none.
     nanmax nanmax_axes nanmax_keepdims nanmax_with = largest;
-    /// The smallest element that is not NaN; NaN where all are.
+    /// Computes the minimum of the elements that are not NaN, or NaN if there are none.
     nanmin nanmin_axes nanmin_keepdims nanmin_with = smallest;
-    /// The mean of the elements that are not NaN.
+    /// Computes the mean of the elements that are not NaN.
     nanmean nanmean_axes nanmean_keepdims nanmean_with = mean;
-    /// The variance of the elements that are not NaN.
+    /// Computes the variance of the elements that are not NaN.
     nanvar nanvar_axes nanvar_keepdims nanvar_with = variance;
-    /// The standard deviation of the elements that are not NaN.
+    /// Computes the standard deviation of the elements that are not NaN.
     nanstd nanstd_axes nanstd_keepdims nanstd_with = deviation;
 }
 
@@ -89,7 +88,7 @@ fn product(x: &Array, how: &Reduction) -> Array {
     how.product(&without_nan(x, 1.0))
 }
 
-/// `value`, or NaN where nothing but NaN was there and no start value was given.
+/// Returns `value`, or NaN if all elements are NaN and no initial value is set.
 #[track_caller]
 fn unless_all_nan(x: &Array, how: &Reduction, value: Array) -> Array {
     if !x.dtype().is_inexact() || how.has_initial() {
@@ -109,7 +108,7 @@ fn smallest(x: &Array, how: &Reduction) -> Array {
     unless_all_nan(x, how, how.smallest(&without_nan(x, highest(x.dtype()))))
 }
 
-/// How many elements are not NaN, in `dtype`.
+/// Counts the elements that are not NaN, in `dtype`.
 #[track_caller]
 fn numbers(x: &Array, how: &Reduction, dtype: DType) -> Array {
     how.in_dtype(dtype).total(&x.is_nan().logical_not())
@@ -147,7 +146,7 @@ fn deviation(x: &Array, how: &Reduction) -> Array {
     variance(x, how).sqrt()
 }
 
-/// Positions, or -1 where all elements along the axis are NaN.
+/// Returns the indices, or -1 where all elements along the axis are NaN.
 #[track_caller]
 fn position(x: &Array, axis: isize, found: Array) -> Array {
     if !x.dtype().is_float() {
@@ -157,11 +156,11 @@ fn position(x: &Array, axis: isize, found: Array) -> Array {
 }
 
 impl Array {
-    /// The position (`i32`) of the largest element along an axis that is not
-    /// NaN; -1 where all are.
+    /// Returns the index (`i32`) of the largest element along an axis that is not NaN, or -1 if
+    /// all elements are NaN.
     ///
     /// # Panics
-    /// If the axis is out of range or has size 0, or the array is complex.
+    /// Panics if the axis is out of range or has size 0, or the array is complex.
     #[track_caller]
     pub fn nanargmax(&self, axis: isize) -> Array {
         require_real("nanargmax", &[self]);
@@ -169,11 +168,11 @@ impl Array {
         position(self, axis, found)
     }
 
-    /// The position (`i32`) of the smallest element along an axis that is not
-    /// NaN; -1 where all are.
+    /// Returns the index (`i32`) of the smallest element along an axis that is not NaN, or -1 if
+    /// all elements are NaN.
     ///
     /// # Panics
-    /// If the axis is out of range or has size 0, or the array is complex.
+    /// Panics if the axis is out of range or has size 0, or the array is complex.
     #[track_caller]
     pub fn nanargmin(&self, axis: isize) -> Array {
         require_real("nanargmin", &[self]);
@@ -181,19 +180,19 @@ impl Array {
         position(self, axis, found)
     }
 
-    /// [`cumsum`](Array::cumsum) with 0 for NaN.
+    /// Computes [`cumsum`](Array::cumsum) with NaN treated as 0.
     ///
     /// # Panics
-    /// If the axis is out of range.
+    /// Panics if the axis is out of range.
     #[track_caller]
     pub fn nancumsum(&self, axis: isize) -> Array {
         without_nan(self, 0.0).cumsum(axis)
     }
 
-    /// [`cumprod`](Array::cumprod) with 1 for NaN.
+    /// Computes [`cumprod`](Array::cumprod) with NaN treated as 1.
     ///
     /// # Panics
-    /// If the axis is out of range.
+    /// Panics if the axis is out of range.
     #[track_caller]
     pub fn nancumprod(&self, axis: isize) -> Array {
         without_nan(self, 1.0).cumprod(axis)

@@ -3,8 +3,8 @@
 use crate::{Array, where_};
 
 impl Array {
-    /// The rectified linear unit cut off at 6. Its derivative at 0 and at 6 is
-    /// 0.
+    /// Applies the rectified linear unit limited to 6, `min(max(x, 0), 6)`. Its derivative at 0
+    /// and at 6 is 0.
     #[track_caller]
     pub fn relu6(&self) -> Array {
         let x = self.to_inexact();
@@ -12,8 +12,8 @@ impl Array {
         where_(&x.gt(0).logical_and(x.lt(6)), &x, flat)
     }
 
-    /// The continuously differentiable exponential linear unit: `x` where it is
-    /// positive, else `alpha · (exp(x / alpha) - 1)`.
+    /// Applies the continuously differentiable exponential linear unit: `x` if it is positive,
+    /// otherwise `alpha · (exp(x / alpha) - 1)`.
     ///
     /// Barron, *Continuously Differentiable Exponential Linear Units*, 2017.
     #[track_caller]
@@ -22,26 +22,26 @@ impl Array {
         x.maximum(0.0) + (x.minimum(0.0) / alpha).expm1() * alpha
     }
 
-    /// `x / (1 + |x|)`.
+    /// Applies the soft-sign function, `x / (1 + |x|)`, to each element.
     #[track_caller]
     pub fn soft_sign(&self) -> Array {
         let x = self.to_inexact();
         &x / (x.abs() + 1.0)
     }
 
-    /// `x` between -1 and 1, cut off there.
+    /// Clips each element to the range from -1 to 1.
     #[track_caller]
     pub fn hard_tanh(&self) -> Array {
         where_(&self.gt(1), 1, where_(&self.lt(-1), -1, self))
     }
 
-    /// A sigmoid of straight lines: `relu6(x + 3) / 6`.
+    /// Applies the piecewise linear sigmoid `relu6(x + 3) / 6` to each element.
     #[track_caller]
     pub fn hard_sigmoid(&self) -> Array {
         (self.to_inexact() + 3.0).relu6() / 6.0
     }
 
-    /// `x · hard_sigmoid(x)`, also called hard swish.
+    /// Applies `x · hard_sigmoid(x)`, also called hard swish, to each element.
     ///
     /// Howard et al., *Searching for MobileNetV3*, 2019.
     #[track_caller]
@@ -50,19 +50,19 @@ impl Array {
         &x * x.hard_sigmoid()
     }
 
-    /// Another name of [`silu`](Array::silu).
+    /// Applies the sigmoid linear unit. Alias of [`silu`](Array::silu).
     #[track_caller]
     pub fn swish(&self) -> Array {
         self.silu()
     }
 
-    /// Another name of [`hard_silu`](Array::hard_silu).
+    /// Applies the hard swish function. Alias of [`hard_silu`](Array::hard_silu).
     #[track_caller]
     pub fn hard_swish(&self) -> Array {
         self.hard_silu()
     }
 
-    /// `x · tanh(softplus(x))`.
+    /// Applies the mish function, `x · tanh(softplus(x))`, to each element.
     ///
     /// Misra, *Mish: A Self Regularized Non-Monotonic Activation Function*,
     /// 2019.
@@ -72,7 +72,8 @@ impl Array {
         &x * x.softplus().tanh()
     }
 
-    /// `(x + √(x² + b)) / 2`, a smooth `relu`; `b` is usually 4.
+    /// Applies squareplus, `(x + √(x² + b)) / 2`, a smooth `relu`, to each element. `b` is
+    /// usually 4.
     ///
     /// Barron, *Squareplus: A Softplus-Like Algebraic Rectifier*, 2021.
     #[track_caller]
@@ -81,7 +82,7 @@ impl Array {
         (&x + (x.square() + b).sqrt()) / 2.0
     }
 
-    /// 0 up to -1, `x` from 1 on, and a parabola between.
+    /// Applies sparse plus to each element: 0 up to -1, `x` from 1 on, and a parabola between.
     #[track_caller]
     pub fn sparse_plus(&self) -> Array {
         let x = self.to_inexact();
@@ -89,31 +90,31 @@ impl Array {
         where_(&x.le(-1.0), 0.0, where_(&x.ge(1.0), &x, middle))
     }
 
-    /// 0 up to -1, 1 from 1 on, and a line between.
+    /// Applies the sparse sigmoid to each element: 0 up to -1, 1 from 1 on, and linear between.
     ///
     /// # Panics
-    /// If the array is complex.
+    /// Panics if the array is complex.
     #[track_caller]
     pub fn sparse_sigmoid(&self) -> Array {
         crate::ops::require_real("sparse_sigmoid", &[self]);
         (self.to_inexact() + 1.0).clip(0.0, 2.0) * 0.5
     }
 
-    /// The gated linear unit: the first half of an axis times the sigmoid of
-    /// the second.
+    /// Applies the gated linear unit: multiplies the first half of an axis by the sigmoid of the
+    /// second half.
     ///
     /// Dauphin et al., *Language Modeling with Gated Convolutional Networks*,
     /// 2016.
     ///
     /// # Panics
-    /// If the axis is out of range or has an odd size.
+    /// Panics if the axis is out of range or has an odd size.
     #[track_caller]
     pub fn glu(&self, axis: isize) -> Array {
         self.glu_by(axis, Array::sigmoid)
     }
 
-    /// The first half of an axis times a function of the second: the family of
-    /// gated linear units, `SwiGLU` with [`silu`](Array::silu), `GEGLU` with
+    /// Multiplies the first half of an axis by `gate` of the second half. This is the family of
+    /// gated linear units: `SwiGLU` with [`silu`](Array::silu), `GEGLU` with
     /// [`gelu`](Array::gelu), `ReGLU` with [`relu`](Array::relu).
     ///
     /// Shazeer, *GLU Variants Improve Transformer*, 2020.
@@ -125,7 +126,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the axis is out of range or has an odd size.
+    /// Panics if the axis is out of range or has an odd size.
     #[track_caller]
     pub fn glu_by(&self, axis: isize, gate: impl FnOnce(&Array) -> Array) -> Array {
         let n = self.shape()[self.axis("glu", axis)];

@@ -1,11 +1,11 @@
-//! Orders: descending, by several keys, and partly sorted.
+//! Sorting in descending order, by several keys, and partitioning.
 
 use super::promote_all;
 use crate::{Array, DType, concatenate, lax_sort};
 use std::borrow::Borrow;
 
-/// The positions (`i32`) along an axis that sort by the last key, elements that
-/// are equal in it by the one before, and so on (`jnp.lexsort`).
+/// Returns the indices (`i32`) that sort along an axis by the last key. Ties are resolved by the
+/// previous key, and so on (`jnp.lexsort`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, lexsort};
@@ -14,7 +14,7 @@ use std::borrow::Borrow;
 /// ```
 ///
 /// # Panics
-/// If there are no keys, shapes differ, or the axis is out of range.
+/// Panics if there are no keys, if the shapes differ, or if the axis is out of range.
 #[track_caller]
 pub fn lexsort<A: Borrow<Array>>(keys: &[A], axis: isize) -> Array {
     assert!(!keys.is_empty(), "lexsort: no keys to sort by");
@@ -35,32 +35,32 @@ pub fn lexsort<A: Borrow<Array>>(keys: &[A], axis: isize) -> Array {
         .expect("positions")
 }
 
-/// The array with the order of its elements turned round by sorting it.
+/// Maps the elements so that their order is reversed.
 #[track_caller]
 fn opposite(x: &Array) -> Array {
     if x.dtype().is_float() {
         -x
     } else {
-        // Unlike the negative, it exists for the smallest integer.
+        // Unlike negation, this does not overflow for the smallest integer.
         x.bitwise_not()
     }
 }
 
 impl Array {
-    /// The elements along an axis in decreasing order, NaN first.
+    /// Sorts the elements along an axis in descending order, with NaN first.
     ///
     /// # Panics
-    /// If the axis is out of range.
+    /// Panics if the axis is out of range.
     #[track_caller]
     pub fn sort_descending(&self, axis: isize) -> Array {
         self.sort(axis).flip(&[axis])
     }
 
-    /// The positions (`i32`) along an axis of its elements in decreasing order,
-    /// NaN first; equal elements keep their order.
+    /// Returns the indices (`i32`) that sort the elements along an axis in descending order, with
+    /// NaN first. The sort is stable.
     ///
     /// # Panics
-    /// If the axis is out of range.
+    /// Panics if the axis is out of range.
     #[track_caller]
     pub fn argsort_descending(&self, axis: isize) -> Array {
         let at = self.axis("argsort", axis);
@@ -68,12 +68,12 @@ impl Array {
         last - self.flip(&[axis]).argsort(axis).flip(&[axis])
     }
 
-    /// The elements along an axis so that the one at `kth` is the one that
-    /// sorting would put there, no larger ones are before it, and no smaller
-    /// ones after it. A negative `kth` counts from the end.
+    /// Partitions the elements along an axis: the element at index `kth` is the one that a sort
+    /// would put there, no element before it is larger, and no element after it is smaller. A
+    /// negative `kth` counts from the end.
     ///
     /// # Panics
-    /// If the axis or `kth` is out of range, or the array is complex.
+    /// Panics if the axis or `kth` is out of range, or the array is complex.
     #[track_caller]
     pub fn partition(&self, kth: isize, axis: isize) -> Array {
         super::require_real("partition", &[self]);
@@ -83,11 +83,11 @@ impl Array {
         concatenate(&[low, high], -1).swap_axes(-1, axis)
     }
 
-    /// The positions (`i32`) along an axis of what
-    /// [`partition`](Array::partition) gives.
+    /// Returns the indices (`i32`) of the elements in the order of
+    /// [`partition`](Array::partition).
     ///
     /// # Panics
-    /// If the axis or `kth` is out of range, or the array is complex.
+    /// Panics if the axis or `kth` is out of range, or the array is complex.
     #[track_caller]
     pub fn argpartition(&self, kth: isize, axis: isize) -> Array {
         super::require_real("argpartition", &[self]);
@@ -99,7 +99,7 @@ impl Array {
         concatenate(&[low, high], -1).swap_axes(-1, axis)
     }
 
-    /// The array with the axis last, and the place as one from the start.
+    /// Moves the axis to the end and normalizes `kth`.
     #[track_caller]
     fn to_partition(&self, operation: &str, kth: isize, axis: isize) -> (Array, usize) {
         let at = self.axis(operation, axis);
@@ -117,7 +117,7 @@ impl Array {
     }
 }
 
-/// Arrays in one type, flat, one after the other.
+/// Promotes arrays to a common dtype, flattens them and concatenates them.
 #[track_caller]
 pub(crate) fn joined<A: Borrow<Array>>(operation: &str, arrays: &[A]) -> Array {
     let flat: Vec<Array> = promote_all(operation, arrays)

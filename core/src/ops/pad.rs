@@ -1,46 +1,46 @@
-//! Padding with an array's own elements, or with what is made of them.
+//! Padding with elements of the array, or with statistics of them.
 
 use super::IntoArray;
 use crate::prim::shape::MOST_PARTS;
 use crate::{Array, DType, Dims, concatenate};
 
-/// Where padding takes its elements from.
+/// The source of padding elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PadMode {
     /// The first and the last element, repeated: `a a|a b c|c c`.
     Edge,
-    /// The elements mirrored at the first and the last: `c b|a b c|b a`.
+    /// The elements mirrored without repeating the ends: `c b|a b c|b a`.
     Reflect,
-    /// The elements mirrored, with the first and the last: `b a|a b c|c b`.
+    /// The elements mirrored, repeating the ends: `b a|a b c|c b`.
     Symmetric,
-    /// The elements from the other end: `b c|a b c|a b`.
+    /// The elements of the opposite end: `b c|a b c|a b`.
     Wrap,
-    /// A number made of the elements along the axis: of all, or of as many as
-    /// `stat_length` says that are next to the padding.
+    /// A statistic of the elements along the axis: of all elements, or of the `stat_length`
+    /// elements next to the padding.
     Statistic {
-        /// The number.
+        /// The statistic.
         of: PadStatistic,
-        /// How many elements it is made of.
+        /// Number of elements that the statistic covers. `None` for all.
         stat_length: Option<usize>,
     },
 }
 
-/// What [`PadMode::Statistic`] makes of the elements along an axis. Of integers
-/// means and medians are rounded, to the even one of two that are equally near.
+/// The statistics of [`PadMode::Statistic`]. Means and medians of integers are rounded, with
+/// halves to even.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PadStatistic {
-    /// The largest.
+    /// The largest element.
     Maximum,
-    /// Their mean.
+    /// The mean.
     Mean,
-    /// The middle one, or the mean of the middle two.
+    /// The middle element, or the mean of the middle two.
     Median,
-    /// The smallest.
+    /// The smallest element.
     Minimum,
 }
 
 impl PadStatistic {
-    /// The number, for an axis that is kept with the size 1.
+    /// Computes the statistic along an axis, which is kept with size 1.
     fn of(self, x: &Array, axis: isize) -> Array {
         let number = match self {
             PadStatistic::Maximum => x.max_keepdims(&[axis]),
@@ -57,9 +57,9 @@ impl PadStatistic {
 }
 
 impl PadMode {
-    /// The elements that stand from `place` on, before or past an array of `size`
-    /// elements: the first one, the step to each next one (-1, 0 or 1), and how
-    /// many there are before the rule turns.
+    /// Returns the run of padding elements that starts at position `place`, outside an array of
+    /// `size` elements: the index of the first element, the step to the next (-1, 0 or 1), and
+    /// the number of elements until the direction changes.
     fn run(self, place: i128, size: i128) -> (i128, isize, i128) {
         let last = size - 1;
         match self {
@@ -82,7 +82,7 @@ impl PadMode {
         }
     }
 
-    /// The runs of elements at the places from `from` up to `to`.
+    /// Returns the runs of elements for the positions `from..to`.
     #[track_caller]
     fn runs(self, from: i128, to: i128, size: usize) -> Vec<(usize, isize, usize)> {
         let (mut runs, mut place) = (Vec::new(), from);
@@ -103,8 +103,8 @@ impl PadMode {
 }
 
 impl Array {
-    /// The array with elements of its own added along each axis, `(before,
-    /// after)` of them (`jnp.pad` with a mode).
+    /// Pads each axis with elements of the array, `(before, after)` of them (`jnp.pad` with a
+    /// mode).
     ///
     /// ```no_run
     /// use ramie_core::{Array, PadMode};
@@ -113,7 +113,8 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// Unless there is one entry per axis, and no empty axis is padded.
+    /// Panics if the number of entries differs from the number of axes, or if an empty axis is
+    /// padded.
     #[track_caller]
     pub fn pad_with(&self, widths: &[(usize, usize)], mode: PadMode) -> Array {
         self.padded(widths, |padded, axis, (before, after)| {
@@ -147,9 +148,8 @@ impl Array {
         })
     }
 
-    /// The array with numbers added along each axis that go from `end` at the new
-    /// ends to the elements at the old ones (`jnp.pad` with
-    /// `mode="linear_ramp"`). Those between integers are rounded down.
+    /// Pads each axis with numbers that change linearly from `end` at the new ends to the
+    /// elements at the old ends (`jnp.pad` with `mode="linear_ramp"`). Integers are rounded down.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -158,7 +158,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// As [`pad_with`](Array::pad_with); if `end` is no number.
+    /// Panics in the same cases as [`pad_with`](Array::pad_with), or if `end` is not 0-d.
     #[track_caller]
     pub fn pad_linear_ramp(&self, widths: &[(usize, usize)], end: impl IntoArray) -> Array {
         let end = end.into_array();
@@ -188,8 +188,8 @@ impl Array {
         })
     }
 
-    /// One axis after the other replaced by parts that are put together along it,
-    /// where there is something to add.
+    /// Pads one axis after the other by concatenating the parts that `parts` returns. Axes
+    /// without padding are skipped.
     #[track_caller]
     fn padded(
         &self,
@@ -225,7 +225,7 @@ impl Array {
         padded
     }
 
-    /// A run of elements along an axis.
+    /// Returns a run of elements along an axis.
     fn run(&self, axis: usize, (first, step, count): (usize, isize, usize)) -> Array {
         match step {
             0 => {

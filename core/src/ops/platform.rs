@@ -1,13 +1,13 @@
-//! What differs between platforms.
+//! Platform-dependent functions.
 
 use crate::{Platform, Tree};
 
-/// A function for one platform among several.
+/// A platform, and the function to call on it.
 pub type PlatformFn<'a, A, R> = (Platform, &'a dyn Fn(A) -> R);
 
-/// Calls the function for the platform that programs of this process run on, or
-/// `default` where there is none for it (`jax.lax.platform_dependent`). A
-/// process has one platform, so the choice is made while the function is traced.
+/// Calls the function for the platform of this process, or `default` if there is none
+/// (`jax.lax.platform_dependent`). A process has one platform, so the choice is made at trace
+/// time.
 ///
 /// ```
 /// use ramie_core::{Array, Platform, platform_dependent};
@@ -19,7 +19,7 @@ pub type PlatformFn<'a, A, R> = (Platform, &'a dyn Fn(A) -> R);
 /// ```
 ///
 /// # Panics
-/// If there is no runtime; the message says what is missing.
+/// Panics if no runtime is available. The message describes what is missing.
 #[track_caller]
 pub fn platform_dependent<A: Tree, R>(
     args: A,

@@ -1,11 +1,11 @@
-//! Polynomials as 1-d arrays of coefficients, that of the highest power first.
+//! Polynomials as 1-d arrays of coefficients, highest power first.
 
 use super::promote;
 use crate::{Array, ConvolveMode, IntoArray, concatenate, stack};
 
 impl Array {
-    /// The polynomial with these coefficients at each element of `x`; further
-    /// axes of the coefficients broadcast with it (`jnp.polyval`).
+    /// Evaluates the polynomial with these coefficients at each element of `x`. Additional axes
+    /// of the coefficients broadcast with `x` (`jnp.polyval`).
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -14,7 +14,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the array is 0-d, or the shapes do not broadcast.
+    /// Panics if the array is 0-d, or the shapes do not broadcast.
     #[track_caller]
     pub fn polyval(&self, x: impl IntoArray) -> Array {
         assert!(
@@ -38,10 +38,10 @@ impl Array {
         p.unstack(0).iter().fold(zero, |value, c| value * &x + c)
     }
 
-    /// The derivative of order `m` of the polynomial.
+    /// Computes the derivative of order `m` of the polynomial.
     ///
     /// # Panics
-    /// If the array is not 1-d.
+    /// Panics if the array is not 1-d.
     #[track_caller]
     pub fn polyder(&self, m: usize) -> Array {
         self.require_vector("polyder");
@@ -53,11 +53,10 @@ impl Array {
         p.slice_axis(0, 0, kept) * Array::from_slice(&factors, &[kept]).astype(p.dtype())
     }
 
-    /// The integral of order `m` of the polynomial, 0 at 0 with all its
-    /// derivatives up to there.
+    /// Computes the integral of order `m` of the polynomial. The integration constants are 0.
     ///
     /// # Panics
-    /// If the array is not 1-d.
+    /// Panics if the array is not 1-d.
     #[track_caller]
     pub fn polyint(&self, m: usize) -> Array {
         self.require_vector("polyint");
@@ -73,30 +72,30 @@ impl Array {
         longer / Array::from_slice(&divisors, &[n]).astype(p.dtype())
     }
 
-    /// The sum of two polynomials.
+    /// Computes the sum of two polynomials.
     ///
     /// # Panics
-    /// If an array is not 1-d.
+    /// Panics if an array is not 1-d.
     #[track_caller]
     pub fn polyadd(&self, other: impl IntoArray) -> Array {
         let (a, b) = aligned("polyadd", self, &other.into_array());
         a + b
     }
 
-    /// The difference of two polynomials.
+    /// Computes the difference of two polynomials.
     ///
     /// # Panics
-    /// If an array is not 1-d.
+    /// Panics if an array is not 1-d.
     #[track_caller]
     pub fn polysub(&self, other: impl IntoArray) -> Array {
         let (a, b) = aligned("polysub", self, &other.into_array());
         a - b
     }
 
-    /// The product of two polynomials; one without coefficients is 0.
+    /// Computes the product of two polynomials. A polynomial without coefficients is 0.
     ///
     /// # Panics
-    /// If an array is not 1-d.
+    /// Panics if an array is not 1-d.
     #[track_caller]
     pub fn polymul(&self, other: impl IntoArray) -> Array {
         let some = |p: Array| match p.shape() {
@@ -107,11 +106,11 @@ impl Array {
         some(self.to_inexact()).convolve(other, ConvolveMode::Full)
     }
 
-    /// Quotient and remainder of two polynomials; the remainder has as many
-    /// coefficients as this one, the first of which are 0.
+    /// Divides two polynomials. Returns the quotient and the remainder, which has as many
+    /// coefficients as this polynomial, padded with leading zeros.
     ///
     /// # Panics
-    /// If an array is not 1-d, or the divisor is empty.
+    /// Panics if an array is not 1-d, or the divisor is empty.
     #[track_caller]
     pub fn polydiv(&self, divisor: impl IntoArray) -> (Array, Array) {
         let divisor = divisor.into_array();
@@ -133,11 +132,11 @@ impl Array {
         (stack(&quotient, 0), rest)
     }
 
-    /// The polynomial with these zeros and 1 as its first coefficient. A 0-d array
-    /// is one zero; that of none is the number 1, 0-d.
+    /// Computes the polynomial with these roots and a leading coefficient of 1. A 0-d array is
+    /// one root; without roots, the result is the 0-d number 1.
     ///
     /// # Panics
-    /// If the array has several axes.
+    /// Panics if the array has more than one axis.
     #[track_caller]
     pub fn poly(&self) -> Array {
         let zeros = super::at_least(&self.to_inexact(), 1);
@@ -152,11 +151,11 @@ impl Array {
         })
     }
 
-    /// The matrix of powers of the elements, a row for each: of `n - 1` down to
-    /// 0, or the other way round (`jnp.vander`).
+    /// Creates the Vandermonde matrix, with one row of powers for each element: from `n - 1` down
+    /// to 0, or from 0 up to `n - 1` if `increasing` is true (`jnp.vander`).
     ///
     /// # Panics
-    /// If the array is not 1-d.
+    /// Panics if the array is not 1-d.
     #[track_caller]
     pub fn vander(&self, n: usize, increasing: bool) -> Array {
         self.require_vector("vander");
@@ -169,10 +168,9 @@ impl Array {
         self.expand_dims(&[1]).power(powers.expand_dims(&[0]))
     }
 
-    /// The polynomial of the given degree that is nearest to the values `y`,
-    /// `[n]` or `[n, k]`, at these points, by least squares: coefficients
-    /// `[degree + 1]` or `[degree + 1, k]`, that of the highest power first
-    /// (`jnp.polyfit`).
+    /// Fits a polynomial of the given degree by least squares to the values `y`, `[n]` or
+    /// `[n, k]`, at these points. Returns coefficients of shape `[degree + 1]` or
+    /// `[degree + 1, k]`, highest power first (`jnp.polyfit`).
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -182,7 +180,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the array is not 1-d, or `y` has another number of rows.
+    /// Panics if the array is not 1-d, or if `y` has a different number of rows.
     #[track_caller]
     pub fn polyfit(&self, y: &Array, degree: usize) -> Array {
         self.require_vector("polyfit");
@@ -194,7 +192,7 @@ impl Array {
             self.aval()
         );
         let powers = self.to_inexact().vander(degree + 1, false);
-        // Columns of one length: the powers differ by orders of magnitude.
+        // Normalizes the columns, since the powers differ by orders of magnitude.
         let lengths = powers.squared_magnitude().sum_axes(&[0]).sqrt();
         let rcond = self.size() as f64 * crate::finfo(powers.dtype()).eps;
         let found = crate::linalg::lstsq(&(powers / &lengths), y, Some(rcond)).x;
@@ -205,7 +203,7 @@ impl Array {
     }
 }
 
-/// Two polynomials in one type, with zeros in front of the shorter one.
+/// Promotes two polynomials to a common dtype and prepends zeros to the shorter one.
 #[track_caller]
 fn aligned(operation: &str, a: &Array, b: &Array) -> (Array, Array) {
     a.require_vector(operation);

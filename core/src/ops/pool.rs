@@ -1,11 +1,11 @@
-//! Pooling (`flax.linen.pooling`): windows over images, reduced.
+//! Pooling (`flax.linen.pooling`): reductions over windows of images.
 
 use super::Window;
 use crate::prim::conv::{Padding, Pads};
 use crate::{Array, DType, Dims, IntoArray};
 
-/// The window over all axes of a batch of images: examples, spatial axes,
-/// features. There may be any number of axes of examples.
+/// Returns the window over all axes of a batch of images: any number of batch axes, the spatial
+/// axes, and the features.
 #[track_caller]
 fn window(
     x: &Array,
@@ -46,15 +46,15 @@ fn window(
         .padding(padding)
 }
 
-/// The elements in each place of a window over the spatial axes of images,
-/// combined by a computation on scalars (`flax.linen.pool`). Axes are examples
-/// (any number), spatial axes, features.
+/// Reduces the elements in each window over the spatial axes of images with a scalar computation
+/// (`flax.linen.pool`). The axes are any number of batch axes, the spatial axes, and the
+/// features.
 ///
-/// `computation` must be associative and commutative, and leave `init` as it is.
+/// `computation` must be associative and commutative, and `init` must be its identity.
 ///
 /// # Panics
-/// If there is not one stride and padding for each axis of the window, there
-/// are fewer axes than that and features, or the computation is none.
+/// Panics if the number of strides or paddings differs from the number of window axes, if the
+/// array has too few axes, or if `computation` is invalid.
 #[track_caller]
 pub fn pool(
     x: &Array,
@@ -68,9 +68,8 @@ pub fn pool(
     x.reduce_window(init, computation, &window)
 }
 
-/// The largest element in each place of a window over the spatial axes of
-/// images (`flax.linen.max_pool`). Axes are examples (any number), spatial axes,
-/// features.
+/// Computes the maximum of each window over the spatial axes of images (`flax.linen.max_pool`).
+/// The axes are any number of batch axes, the spatial axes, and the features.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, Padding, max_pool};
@@ -80,8 +79,8 @@ pub fn pool(
 /// ```
 ///
 /// # Panics
-/// If there is not one stride and padding for each axis of the window, or there
-/// are fewer axes than that and features.
+/// Panics if the number of strides or paddings differs from the number of window axes, or if the
+/// array has too few axes.
 #[track_caller]
 pub fn max_pool(
     x: &Array,
@@ -92,12 +91,11 @@ pub fn max_pool(
     x.reduce_window_max(&window(x, window_shape, strides, padding))
 }
 
-/// The smallest element in each place of a window over the spatial axes of
-/// images (`flax.linen.min_pool`). Axes are examples (any number), spatial axes,
-/// features.
+/// Computes the minimum of each window over the spatial axes of images (`flax.linen.min_pool`).
+/// The axes are any number of batch axes, the spatial axes, and the features.
 ///
 /// # Panics
-/// As [`max_pool`].
+/// Panics in the same cases as [`max_pool`].
 #[track_caller]
 pub fn min_pool(
     x: &Array,
@@ -108,13 +106,12 @@ pub fn min_pool(
     x.reduce_window_min(&window(x, window_shape, strides, padding))
 }
 
-/// The mean of the elements in each place of a window over the spatial axes of
-/// images (`flax.linen.avg_pool`). Axes are examples (any number), spatial axes,
-/// features. Padding counts as zeros with `count_include_pad`, and not at all
-/// without.
+/// Computes the mean of each window over the spatial axes of images (`flax.linen.avg_pool`). The
+/// axes are any number of batch axes, the spatial axes, and the features. Padding counts as zeros
+/// if `count_include_pad` is true, and is ignored otherwise.
 ///
 /// # Panics
-/// As [`max_pool`].
+/// Panics in the same cases as [`max_pool`].
 #[track_caller]
 pub fn avg_pool(
     x: &Array,
@@ -129,7 +126,7 @@ pub fn avg_pool(
     if count_include_pad {
         return sums / window_shape.iter().product::<usize>();
     }
-    // Examples and features have the same counts: one of each will do.
+    // The counts are the same for all batch elements and features, so one of each suffices.
     let spatial = window_shape.len();
     let lead = x.ndim() - spatial - 1;
     let mut shape: Dims = x.shape().into();

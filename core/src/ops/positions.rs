@@ -1,9 +1,9 @@
-//! How far positions count.
+//! Dtypes of indices and counts.
 
 use crate::{Array, DType, ShapeError, iinfo};
 
-/// The type of indices into axes of these sizes: 64 bits where the given type has
-/// them, or where an axis needs them.
+/// Returns the dtype of indices into axes of these sizes: `i64` if `given` has 64 bits or if an
+/// axis requires it, and `i32` otherwise.
 pub(crate) fn index_dtype(given: DType, mut sizes: impl Iterator<Item = usize>) -> DType {
     match given.bits() == 64 || sizes.any(|size| i32::try_from(size).is_err()) {
         true => DType::I64,
@@ -11,7 +11,7 @@ pub(crate) fn index_dtype(given: DType, mut sizes: impl Iterator<Item = usize>) 
     }
 }
 
-/// Refuses to count to `count`, of what `what` says, in a type that ends before.
+/// Returns an error if `count`, described by `what`, exceeds the range of `dtype`.
 pub(crate) fn check_count(what: &str, count: usize, dtype: DType) -> Result<(), ShapeError> {
     let largest = match dtype.is_integer() {
         true => iinfo(dtype).max,
@@ -26,10 +26,10 @@ pub(crate) fn check_count(what: &str, count: usize, dtype: DType) -> Result<(), 
     )
 }
 
-/// The number of row-major positions in `shape`, counting an empty axis as 1.
+/// Returns the number of row-major positions in `shape`, counting an empty axis as 1.
 ///
 /// # Panics
-/// If 64 bits do not count them.
+/// Panics if the number does not fit in 64 bits.
 #[track_caller]
 pub(crate) fn flat_positions(operation: &str, shape: &[usize]) -> usize {
     let count = shape
@@ -42,7 +42,7 @@ pub(crate) fn flat_positions(operation: &str, shape: &[usize]) -> usize {
 }
 
 impl Array {
-    /// Integers in a type that counts to `size`: their own, or a wider one.
+    /// Converts integers to a wider dtype if theirs cannot represent `size`.
     #[track_caller]
     pub(crate) fn counting_to(&self, size: usize) -> Array {
         match check_count("the size is", size, self.dtype()) {
@@ -51,7 +51,7 @@ impl Array {
         }
     }
 
-    /// Refuses to give positions along an axis in `i32` that is longer than that.
+    /// Panics if indices along an axis do not fit in `i32`.
     #[track_caller]
     pub(crate) fn expect_i32_positions(&self, operation: &str, axis: usize) {
         let size = self.shape()[axis];
@@ -60,7 +60,7 @@ impl Array {
         self.expect_i32(operation, &what, last);
     }
 
-    /// Refuses to count elements in `i32` that may be more than that.
+    /// Panics if the number of elements does not fit in `i32`.
     #[track_caller]
     pub(crate) fn expect_i32_count(&self, operation: &str, count: usize) {
         self.expect_i32(operation, "the number of elements can be", count);

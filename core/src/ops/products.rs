@@ -1,10 +1,10 @@
-//! Products of vectors and matrices beside `matmul`.
+//! Products of vectors and matrices other than `matmul`.
 
 use super::{lead, promote_all};
 use crate::{Array, Dims, IntoArray, stack};
 
-/// The three components of vectors along an axis, for [`Array::cross`], and whether
-/// the third is 0 because the vectors have two.
+/// Returns the three components of vectors along an axis for [`Array::cross`], and whether the
+/// vectors have only two components, so that the third is 0.
 #[track_caller]
 fn components(x: &Array, axis: isize) -> (Vec<Array>, bool) {
     let n = x.shape()[x.axis("cross", axis)];
@@ -22,12 +22,11 @@ fn components(x: &Array, axis: isize) -> (Vec<Array>, bool) {
 }
 
 impl Array {
-    /// The sum of products of the conjugates of `self` with `other` along the last
-    /// axis of both arrays, whose other axes broadcast (`jnp.vecdot`).
+    /// Computes the sum of products of the conjugates of `self` and `other` along the last axis
+    /// of both arrays. The other axes broadcast (`jnp.vecdot`).
     ///
     /// # Panics
-    /// If an array is 0-d, the last axes differ, or the others do not
-    /// broadcast.
+    /// Panics if an array is 0-d, if the last axes differ, or if the other axes do not broadcast.
     #[track_caller]
     pub fn vecdot(&self, other: impl IntoArray) -> Array {
         let other = other.into_array();
@@ -37,11 +36,11 @@ impl Array {
         row.matmul(column).squeeze(&[-2, -1])
     }
 
-    /// The product of matrices, along the last two axes, with vectors, along the
-    /// last axis of `vector`; other axes broadcast (`jnp.matvec`).
+    /// Multiplies matrices, along the last two axes, by vectors, along the last axis of `vector`.
+    /// The other axes broadcast (`jnp.matvec`).
     ///
     /// # Panics
-    /// If the sizes do not fit, or the other axes do not broadcast.
+    /// Panics if the sizes do not fit, or the other axes do not broadcast.
     #[track_caller]
     pub fn matvec(&self, vector: impl IntoArray) -> Array {
         let vector = vector.into_array();
@@ -49,11 +48,11 @@ impl Array {
         self.matmul(vector.expand_dims(&[-1])).squeeze(&[-1])
     }
 
-    /// The product of the conjugates of vectors, along the last axis, with matrices,
-    /// along the last two axes of `matrix`; other axes broadcast (`jnp.vecmat`).
+    /// Multiplies the conjugates of vectors, along the last axis, by matrices, along the last two
+    /// axes of `matrix`. The other axes broadcast (`jnp.vecmat`).
     ///
     /// # Panics
-    /// If the sizes do not fit, or the other axes do not broadcast.
+    /// Panics if the sizes do not fit, or the other axes do not broadcast.
     #[track_caller]
     pub fn vecmat(&self, matrix: impl IntoArray) -> Array {
         require_vectors("vecmat", &[self]);
@@ -61,9 +60,8 @@ impl Array {
         row.matmul(matrix).squeeze(&[-2])
     }
 
-    /// The vector product along an axis of both arrays, of size 3, or 2 for
-    /// vectors in a plane; of two in a plane it is the component across, and the
-    /// axis disappears. Other axes broadcast.
+    /// Computes the cross product along an axis of size 3 or 2. If both arrays have size 2, the
+    /// result is the third component, without the axis. The other axes broadcast.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -72,7 +70,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the axis is out of range or has another size, or the other axes do not
+    /// Panics if the axis is out of range or has another size, or the other axes do not
     /// broadcast.
     #[track_caller]
     pub fn cross(&self, other: &Array, axis: isize) -> Array {
@@ -91,8 +89,8 @@ impl Array {
         stack(&product, axis)
     }
 
-    /// The Kronecker product: each element of `self` times all of `other`, in
-    /// blocks.
+    /// Computes the Kronecker product: each element of `self` is replaced by a block, that
+    /// element times `other`.
     ///
     /// ```no_run
     /// use ramie_core::Array;

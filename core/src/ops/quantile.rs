@@ -6,26 +6,24 @@ use super::{index_dtype, require_real};
 use crate::{Array, DType, Dims, IntoArray, finfo, lax_sort, where_};
 use smallvec::SmallVec;
 
-/// What a quantile is where it lies between two elements.
+/// The value of a quantile that falls between two elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QuantileMethod {
-    /// On the line between them.
+    /// Linear interpolation.
     Linear,
-    /// The lower one.
+    /// The lower element.
     Lower,
-    /// The higher one.
+    /// The higher element.
     Higher,
-    /// Half way.
+    /// The midpoint of both elements.
     Midpoint,
-    /// The nearer one, the lower one half way.
+    /// The nearest element; the lower element at half distance.
     Nearest,
-    /// The first element up to which at least the asked part of the weights
-    /// lies.
+    /// The first element at which the cumulative weight reaches the requested fraction.
     InvertedCdf,
 }
 
-/// How quantiles are taken; [`Array::quantile`] and its family are the usual
-/// choices.
+/// Options of quantiles; [`Array::quantile`] and related functions cover the common cases.
 ///
 /// ```no_run
 /// use ramie_core::{Array, Quantile, QuantileMethod};
@@ -49,7 +47,7 @@ impl Default for Quantile {
 }
 
 impl Quantile {
-    /// Over all elements, on the line between two.
+    /// Creates options for quantiles of all elements with linear interpolation.
     pub fn new() -> Quantile {
         Quantile {
             method: QuantileMethod::Linear,
@@ -60,13 +58,13 @@ impl Quantile {
         }
     }
 
-    /// What a quantile is between two elements.
+    /// Sets the value of a quantile between two elements.
     #[must_use]
     pub fn method(self, method: QuantileMethod) -> Quantile {
         Quantile { method, ..self }
     }
 
-    /// Over these axes.
+    /// Sets the axes to reduce. Defaults to all.
     #[must_use]
     pub fn axes(self, axes: &[isize]) -> Quantile {
         Quantile {
@@ -75,7 +73,7 @@ impl Quantile {
         }
     }
 
-    /// Axes stay, with size 1.
+    /// Keeps the reduced axes with size 1.
     #[must_use]
     pub fn keepdims(self) -> Quantile {
         Quantile {
@@ -84,7 +82,7 @@ impl Quantile {
         }
     }
 
-    /// Elements that are NaN are left out; otherwise they make the result NaN.
+    /// Ignores NaN elements. By default, they make the result NaN.
     #[must_use]
     pub fn ignore_nan(self) -> Quantile {
         Quantile {
@@ -93,8 +91,8 @@ impl Quantile {
         }
     }
 
-    /// A weight for each element, or for each place along the axes in
-    /// increasing order; for [`QuantileMethod::InvertedCdf`].
+    /// Sets a weight for each element, or for each index along the reduced axes in increasing
+    /// order. Requires [`QuantileMethod::InvertedCdf`].
     #[must_use]
     pub fn weights(self, weights: &Array) -> Quantile {
         Quantile {
@@ -103,13 +101,12 @@ impl Quantile {
         }
     }
 
-    /// The quantiles `q`, numbers from 0 to 1: 0-d, or 1-d, which gives a first
+    /// Computes the quantiles `q`, numbers from 0 to 1. `q` is 0-d, or 1-d, which adds a leading
     /// axis.
     ///
     /// # Panics
-    /// If `q` has more axes, an axis is out of range or named twice, there are
-    /// no elements, weights are given to a method that takes none, or `x` or `q` is
-    /// complex.
+    /// Panics if `q` has more axes, if an axis is out of range or given twice, if there are no
+    /// elements, if the method does not support weights, or if `x` or `q` is complex.
     #[track_caller]
     pub fn of(&self, x: &Array, q: impl IntoArray) -> Array {
         let (x, q) = (x.to_inexact(), q.into_array());
@@ -142,7 +139,7 @@ impl Quantile {
              value",
             x.aval()
         );
-        // A bare number is no coarser than the elements, and numbers all of them.
+        // The working dtype is at least as fine as the elements' and can count them.
         let given = DType::promote((x.dtype(), false), (q.to_inexact().dtype(), false)).0;
         let count = values.shape()[kept.len()] as u128;
         let numbers_all = |d: &DType| count <= 1 << finfo(*d).fraction_bits;
@@ -162,7 +159,7 @@ impl Quantile {
         restore(&found, &places)
     }
 
-    /// Weights in the shape of the array.
+    /// Broadcasts the weights to the shape of the array.
     #[track_caller]
     fn fit_weights(&self, x: &Array, weights: &Array, axes: &[usize]) -> Array {
         assert!(
@@ -173,7 +170,7 @@ impl Quantile {
         spread_weights("quantile", x, &weights.astype(x.dtype()), axes)
     }
 
-    /// Quantiles along the last axis, which is replaced by that of `q`.
+    /// Computes quantiles along the last axis, which is replaced by the axis of `q`.
     #[track_caller]
     fn along_last(&self, x: &Array, weights: Option<&Array>, q: &Array) -> Array {
         let n = x.shape()[x.ndim() - 1];
@@ -190,7 +187,7 @@ impl Quantile {
                 (both.remove(0), both.pop())
             }
         };
-        // How many elements there are to choose from, along a last axis of 1.
+        // The number of elements to choose from, with a last axis of size 1.
         let count = if self.ignore_nan {
             let numbers = sorted.is_nan().bitwise_not().astype(q.dtype());
             numbers.sum_keepdims(&[-1])
@@ -222,7 +219,7 @@ impl Quantile {
     }
 }
 
-/// The first sorted element up to which the part `q` of the weights lies.
+/// Returns the first sorted element at which the cumulative weight reaches the fraction `q`.
 #[track_caller]
 fn inverted_cdf(sorted: &Array, weights: Option<Array>, q: &Array, count: &Array) -> Array {
     let weights = weights.unwrap_or_else(|| sorted.ones_like());
@@ -233,7 +230,7 @@ fn inverted_cdf(sorted: &Array, weights: Option<Array>, q: &Array, count: &Array
     let n = sorted.shape()[sorted.ndim() - 1];
     let total = sums.slice_axis(sums.ndim() - 1, n - 1, n);
     let target = q * total;
-    // Along the last two axes: quantiles, elements.
+    // The last two axes are quantiles and elements.
     let before = sums.expand_dims(&[-2]).lt(target.expand_dims(&[-1]));
     let place = before.count_nonzero_axes(&[-1]);
     let last = (count - 1.0).astype(DType::I32);
@@ -247,11 +244,11 @@ macro_rules! quantiles {
         impl Array { $(
             $(#[$doc])*
             ///
-            /// Over all elements. [`Quantile`] has more choices.
+            /// Considers all elements. Use [`Quantile`] for other options.
             ///
             /// # Panics
-            /// If `q` has more than one axis, there are no elements, or an operand is
-            /// complex.
+            /// Panics if `q` has more than one axis, if there are no elements, or if an operand
+            /// is complex.
             #[track_caller]
             pub fn $all(&self, q: impl IntoArray) -> Array {
                 let q = q.into_array();
@@ -261,11 +258,11 @@ macro_rules! quantiles {
 
             $(#[$doc])*
             ///
-            /// Over the named axes, which disappear.
+            /// Reduces the given axes, which are removed.
             ///
             /// # Panics
-            /// If `q` has more than one axis, an axis is out of range or named
-            /// twice, there are no elements, or an operand is complex.
+            /// Panics if `q` has more than one axis, if an axis is out of range or given twice,
+            /// if there are no elements, or if an operand is complex.
             #[track_caller]
             pub fn $named(&self, q: impl IntoArray, axes: &[isize]) -> Array {
                 let q = q.into_array();
@@ -280,7 +277,7 @@ macro_rules! quantiles {
 fn scaled(q: impl IntoArray, scale: f64) -> Array {
     let q = q.into_array();
     match q.as_literal() {
-        // A bare number is divided before it takes a type.
+        // A weakly typed number is divided before it is converted.
         Some(l) if q.aval().weak_type() => (l.value().to_f64() / scale).into_array(),
         _ if scale == 1.0 => q,
         _ => q / scale,
@@ -288,15 +285,15 @@ fn scaled(q: impl IntoArray, scale: f64) -> Array {
 }
 
 quantiles! {
-    /// The value below which the part `q` (from 0 to 1) of the elements lies,
-    /// on the line between the two nearest ones; `q` may be a 1-d array, which
-    /// gives a first axis. NaN among the elements gives NaN.
+    /// Computes the `q`-quantile (`q` from 0 to 1), interpolating linearly between the two
+    /// nearest elements. `q` may be a 1-d array, which adds a leading axis. If an element is NaN,
+    /// the result is NaN.
     quantile quantile_axes 1.0 [];
-    /// [`quantile`](Array::quantile) in per cent, `q` from 0 to 100.
+    /// Computes percentiles: [`quantile`](Array::quantile) with `q` from 0 to 100.
     percentile percentile_axes 100.0 [];
-    /// [`quantile`](Array::quantile) of the elements that are not NaN.
+    /// Computes the [`quantile`](Array::quantile) of the elements that are not NaN.
     nanquantile nanquantile_axes 1.0 [ignore_nan];
-    /// [`percentile`](Array::percentile) of the elements that are not NaN.
+    /// Computes the [`percentile`](Array::percentile) of the elements that are not NaN.
     nanpercentile nanpercentile_axes 100.0 [ignore_nan];
 }
 
@@ -305,10 +302,10 @@ macro_rules! medians {
         impl Array { $(
             $(#[$doc])*
             ///
-            /// Over all elements; the result is 0-d.
+            /// Reduces all elements; the result is 0-d.
             ///
             /// # Panics
-            /// If there are no elements, or the array is complex.
+            /// Panics if there are no elements, or if the array is complex.
             #[track_caller]
             pub fn $all(&self) -> Array {
                 require_real(stringify!($all), &[self]);
@@ -317,10 +314,10 @@ macro_rules! medians {
 
             $(#[$doc])*
             ///
-            /// Over the named axes, which disappear.
+            /// Reduces the given axes, which are removed.
             ///
             /// # Panics
-            /// If an axis is out of range or named twice, there are no elements, or
+            /// Panics if an axis is out of range or given twice, if there are no elements, or if
             /// the array is complex.
             #[track_caller]
             pub fn $named(&self, axes: &[isize]) -> Array {
@@ -330,10 +327,10 @@ macro_rules! medians {
 
             $(#[$doc])*
             ///
-            /// Over the named axes, which stay with size 1.
+            /// Reduces the given axes, which are kept with size 1.
             ///
             /// # Panics
-            /// If an axis is out of range or named twice, there are no elements, or
+            /// Panics if an axis is out of range or given twice, if there are no elements, or if
             /// the array is complex.
             #[track_caller]
             pub fn $keep(&self, axes: &[isize]) -> Array {
@@ -349,9 +346,9 @@ fn middle() -> Quantile {
 }
 
 medians! {
-    /// The middle element, or half way between the two middle ones. NaN among
-    /// the elements gives NaN.
+    /// Computes the median: the middle element, or the mean of the two middle elements. If an
+    /// element is NaN, the result is NaN.
     median median_axes median_keepdims [];
-    /// The [`median`](Array::median) of the elements that are not NaN.
+    /// Computes the [`median`](Array::median) of the elements that are not NaN.
     nanmedian nanmedian_axes nanmedian_keepdims [ignore_nan];
 }

@@ -1,10 +1,10 @@
-//! Elements moved and parts taken: splits, turns, rolls, moved axes.
+//! Functions that split, flip, rotate, roll and move axes.
 
 use crate::{Array, Dims};
 
 impl Array {
-    /// The array in `sections` parts along an axis; where they cannot be equal,
-    /// the first ones have one element more (`jnp.array_split`).
+    /// Splits the array into `sections` parts along an axis. If the size is not divisible, the
+    /// first parts have one more element (`jnp.array_split`).
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -13,7 +13,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the axis is out of range, or `sections` is 0.
+    /// Panics if the axis is out of range, or `sections` is 0.
     #[track_caller]
     pub fn array_split(&self, sections: usize, axis: isize) -> Vec<Array> {
         let n = self.shape()[self.axis("array_split", axis)];
@@ -29,54 +29,54 @@ impl Array {
         self.split_sizes(&sizes, axis)
     }
 
-    /// Equal parts along the second axis, or the only one.
+    /// Splits the array into equal parts along the second axis, or along the only axis.
     ///
     /// # Panics
-    /// If the array is 0-d, or `sections` does not divide the size of the axis.
+    /// Panics if the array is 0-d, or `sections` does not divide the size of the axis.
     #[track_caller]
     pub fn hsplit(&self, sections: usize) -> Vec<Array> {
         self.split(sections, isize::from(self.ndim() > 1))
     }
 
-    /// Equal parts along the first axis.
+    /// Splits the array into equal parts along the first axis.
     ///
     /// # Panics
-    /// If the array is 0-d, or `sections` does not divide the size of the axis.
+    /// Panics if the array is 0-d, or `sections` does not divide the size of the axis.
     #[track_caller]
     pub fn vsplit(&self, sections: usize) -> Vec<Array> {
         self.split(sections, 0)
     }
 
-    /// Equal parts along the third axis.
+    /// Splits the array into equal parts along the third axis.
     ///
     /// # Panics
-    /// If the array has fewer than three axes, or `sections` does not divide the
-    /// size of the axis.
+    /// Panics if the array has fewer than three axes, or `sections` does not divide the size of
+    /// the axis.
     #[track_caller]
     pub fn dsplit(&self, sections: usize) -> Vec<Array> {
         self.split(sections, 2)
     }
 
-    /// The elements in the opposite order along the first axis.
+    /// Reverses the elements along the first axis.
     ///
     /// # Panics
-    /// If the array is 0-d.
+    /// Panics if the array is 0-d.
     #[track_caller]
     pub fn flipud(&self) -> Array {
         self.flip(&[0])
     }
 
-    /// The elements in the opposite order along the second axis.
+    /// Reverses the elements along the second axis.
     ///
     /// # Panics
-    /// If the array has fewer than two axes.
+    /// Panics if the array has fewer than two axes.
     #[track_caller]
     pub fn fliplr(&self) -> Array {
         self.flip(&[1])
     }
 
-    /// The array turned by `k` quarter turns, from the first of two axes towards
-    /// the second (`jnp.rot90`).
+    /// Rotates the array by `k` quarter turns, from the first of two axes towards the second
+    /// (`jnp.rot90`).
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -85,7 +85,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If an axis is out of range, or both are the same.
+    /// Panics if an axis is out of range, or both are the same.
     #[track_caller]
     pub fn rot90(&self, k: isize, axes: [isize; 2]) -> Array {
         let axes = self.axes("rot90", &axes);
@@ -98,11 +98,11 @@ impl Array {
         }
     }
 
-    /// [`roll`](Array::roll) along several axes, `shifts[i]` places along
-    /// `axes[i]`.
+    /// Rolls the elements along several axes, by `shifts[i]` positions along `axes[i]`; see
+    /// [`roll`](Array::roll).
     ///
     /// # Panics
-    /// If an axis is out of range, or there is not one shift for each.
+    /// Panics if an axis is out of range, or if the numbers of shifts and axes differ.
     #[track_caller]
     pub fn roll_axes(&self, shifts: &[isize], axes: &[isize]) -> Array {
         assert!(
@@ -118,18 +118,17 @@ impl Array {
         x
     }
 
-    /// [`roll`](Array::roll) of all elements in row-major order; the shape
-    /// stays.
+    /// Rolls all elements in row-major order and keeps the shape; see [`roll`](Array::roll).
     #[track_caller]
     pub fn roll_flat(&self, shift: isize) -> Array {
         self.ravel().roll(shift, 0).reshape(self.shape())
     }
 
-    /// [`roll`](Array::roll) by a number of places that is a value, as a traced
-    /// one: an integer, 0-d.
+    /// Rolls by a shift that is an array, a 0-d integer, and may be traced; see
+    /// [`roll`](Array::roll).
     ///
     /// # Panics
-    /// If the axis is out of range, or the shift is no 0-d integer.
+    /// Panics if the axis is out of range, or if the shift is not a 0-d integer.
     #[track_caller]
     pub fn roll_dynamic(&self, shift: &Array, axis: isize) -> Array {
         assert!(
@@ -149,12 +148,11 @@ impl Array {
         twice.dynamic_slice_in_dim(&start, n, axis)
     }
 
-    /// The axes `from[i]` moved to the places `to[i]`; the others keep their
-    /// order (`jnp.moveaxis`).
+    /// Moves the axes `from[i]` to the positions `to[i]`. The other axes keep their order
+    /// (`jnp.moveaxis`).
     ///
     /// # Panics
-    /// If an axis is out of range or named twice, or there is not one place for
-    /// each.
+    /// Panics if an axis is out of range or given twice, or if the lists differ in length.
     #[track_caller]
     pub fn move_axes(&self, from: &[isize], to: &[isize]) -> Array {
         let (from, to) = (self.axes("move_axes", from), self.axes("move_axes", to));
@@ -174,11 +172,10 @@ impl Array {
         self.transpose(&order)
     }
 
-    /// An axis moved in front of the axis `start`; `start` may be the number of
-    /// axes (`jnp.rollaxis`).
+    /// Moves an axis before the axis `start`, which may be the number of axes (`jnp.rollaxis`).
     ///
     /// # Panics
-    /// If an axis is out of range.
+    /// Panics if an axis is out of range.
     #[track_caller]
     pub fn roll_axis(&self, axis: isize, start: isize) -> Array {
         let n = self.ndim() as isize;
@@ -193,20 +190,20 @@ impl Array {
         self.move_axis(from, if start > from { start - 1 } else { start })
     }
 
-    /// The matrices along the last two axes transposed (`x.mT` of NumPy).
+    /// Transposes the matrices along the last two axes (`x.mT` in NumPy).
     ///
     /// # Panics
-    /// If the array has fewer than two axes.
+    /// Panics if the array has fewer than two axes.
     #[track_caller]
     pub fn matrix_transpose(&self) -> Array {
         self.matrix("matrix_transpose");
         self.swap_axes(-2, -1)
     }
 
-    /// The 1-d array without zeros at its ends.
+    /// Removes the zeros at both ends of a 1-d array.
     ///
     /// # Panics
-    /// If the array is not 1-d, or is traced.
+    /// Panics if the array is not 1-d, or is traced.
     #[track_caller]
     pub fn trim_zeros(&self) -> Array {
         self.require_vector("trim_zeros");
@@ -217,11 +214,11 @@ impl Array {
         }
     }
 
-    /// `f` of each 1-d part along an axis; its results take the place of the
-    /// axis (`jnp.apply_along_axis`).
+    /// Applies `f` to each 1-d slice along an axis. The axes of the results replace the axis
+    /// (`jnp.apply_along_axis`).
     ///
     /// # Panics
-    /// If the axis is out of range.
+    /// Panics if the axis is out of range.
     #[track_caller]
     pub fn apply_along_axis(&self, axis: isize, f: impl Fn(Array) -> Array + Send + Sync) -> Array {
         let at = self.axis("apply_along_axis", axis);
@@ -233,7 +230,7 @@ impl Array {
         let rank = results.ndim() - 1;
         let mut shape = lead.clone();
         shape.extend(results.shape()[1..].iter().copied());
-        // The new axes are last; they belong where the old one was.
+        // The new axes are last; they are moved to the position of the old axis.
         let new: Vec<isize> = (lead.len()..lead.len() + rank)
             .map(|d| d as isize)
             .collect();

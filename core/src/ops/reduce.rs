@@ -1,21 +1,21 @@
-//! NumPy's reductions over the primitives: sums, means, extremes, counts.
+//! NumPy's reductions: sums, products, means, variances, extrema, counts and norms.
 //!
-//! Each comes in three forms: over all axes (`x.sum()`), over named axes, which
-//! disappear (`x.sum_axes(&[0])`), and over named axes that stay with size 1
-//! (`x.sum_keepdims(&[0])`). Without named axes the last two combine nothing.
+//! Each reduction has three forms: over all axes (`x.sum()`), over the given axes, which are
+//! removed (`x.sum_axes(&[0])`), and over the given axes, which are kept with size 1
+//! (`x.sum_keepdims(&[0])`). With an empty list of axes, the last two forms reduce nothing.
 //!
-//! As in JAX, sums and means of 16-bit floats are accumulated in `f32` and
-//! rounded once; sums and products of truth values and small integers are of 32
-//! bits; means of integers are floats.
+//! As in JAX, sums and means of 16-bit floats are accumulated in `f32` and rounded once, sums and
+//! products of booleans and small integers are computed in 32 bits, and means of integers are
+//! floats.
 
 use crate::{Array, DType, Dims, where_};
 
-/// All axes.
+/// Returns the indices of all axes.
 pub(super) fn every(x: &Array) -> Dims {
     (0..x.ndim()).collect()
 }
 
-/// The named axes, from the first on.
+/// Returns the given axes as sorted non-negative indices.
 #[track_caller]
 pub(super) fn in_order(operation: &str, x: &Array, axes: &[isize]) -> Dims {
     let mut axes = x.axes(operation, axes);
@@ -32,7 +32,7 @@ macro_rules! reductions {
         impl Array { $(
             $(#[$doc])*
             ///
-            /// Over all elements; the result is 0-d.
+            /// Reduces all elements; the result is 0-d.
             $(#[doc = concat!("\n\n# Panics\n", $why)])?
             #[track_caller]
             pub fn $all(&self) -> Array {
@@ -41,10 +41,10 @@ macro_rules! reductions {
 
             $(#[$doc])*
             ///
-            /// Over the named axes, which disappear.
+            /// Reduces the given axes, which are removed.
             ///
             /// # Panics
-            /// If an axis is out of range or named twice.
+            /// Panics if an axis is out of range or given twice.
             $(#[doc = $why])?
             #[track_caller]
             pub fn $named(&self, axes: &[isize]) -> Array {
@@ -54,10 +54,10 @@ macro_rules! reductions {
 
             $(#[$doc])*
             ///
-            /// Over the named axes, which stay with size 1.
+            /// Reduces the given axes, which are kept with size 1.
             ///
             /// # Panics
-            /// If an axis is out of range or named twice.
+            /// Panics if an axis is out of range or given twice.
             $(#[doc = $why])?
             #[track_caller]
             pub fn $keep(&self, axes: &[isize]) -> Array {
@@ -69,34 +69,34 @@ macro_rules! reductions {
 }
 
 reductions! {
-    /// The sum of the elements.
+    /// Computes the sum of the elements.
     sum sum_axes sum_keepdims = total;
-    /// The product of the elements.
+    /// Computes the product of the elements.
     prod prod_axes prod_keepdims = product;
-    /// The mean of the elements; NaN of none.
+    /// Computes the mean of the elements, or NaN if there are none.
     mean mean_axes mean_keepdims = average;
-    /// The variance: the mean squared distance from the mean, which is real.
+    /// Computes the variance, the mean squared distance from the mean. The result is real.
     var var_axes var_keepdims = variance;
-    /// The standard deviation, the root of the variance.
+    /// Computes the standard deviation, the square root of the variance.
     std std_axes std_keepdims = deviation;
-    /// The largest element; NaN wins.
+    /// Computes the maximum of the elements. NaN propagates.
     max max_axes max_keepdims, panics "If there is no element to choose." = largest;
-    /// The smallest element; NaN wins.
+    /// Computes the minimum of the elements. NaN propagates.
     min min_axes min_keepdims, panics "If there is no element to choose." = smallest;
-    /// The distance from the smallest to the largest element.
+    /// Computes the difference between the largest and the smallest element.
     ptp ptp_axes ptp_keepdims, panics "If there is no element to choose." = spread;
-    /// Whether every element is true or not zero.
+    /// Computes whether all elements are nonzero (or `true`).
     all all_axes all_keepdims = every_true;
-    /// Whether some element is true or not zero.
+    /// Computes whether any element is nonzero (or `true`).
     any any_axes any_keepdims = some_true;
-    /// How many elements are true or not zero, in `i32`.
+    /// Counts the nonzero (or `true`) elements. The result is `i32`.
     count_nonzero count_nonzero_axes count_nonzero_keepdims = count;
-    /// The Euclidean norm, the root of the sum of squared magnitudes, which is
-    /// real. Its gradient at zero is NaN, as in JAX.
+    /// Computes the Euclidean norm, the square root of the sum of squared magnitudes. The result
+    /// is real. The gradient at zero is NaN, as in JAX.
     norm norm_axes norm_keepdims = euclidean;
 }
 
-/// A reduced array with its reduced axes back, of size 1.
+/// Restores the reduced axes of a reduced array with size 1.
 #[track_caller]
 pub(super) fn restore(reduced: &Array, axes: &[usize]) -> Array {
     if axes.is_empty() {
@@ -105,7 +105,7 @@ pub(super) fn restore(reduced: &Array, axes: &[usize]) -> Array {
     reduced.expand_dims(&signed(axes))
 }
 
-/// The type that sums of a type are accumulated in.
+/// Returns the dtype in which sums of `dtype` are accumulated.
 pub(super) fn wide(dtype: DType) -> DType {
     match dtype {
         DType::BF16 | DType::F16 => DType::F32,
@@ -113,7 +113,7 @@ pub(super) fn wide(dtype: DType) -> DType {
     }
 }
 
-/// The type that NumPy's sums and products of a type have.
+/// Returns the dtype of NumPy's sums and products of `dtype`.
 pub(super) fn promoted(dtype: DType) -> DType {
     match dtype {
         DType::Bool | DType::I8 | DType::I16 => DType::I32,
@@ -137,7 +137,7 @@ fn product(x: &Array, axes: &[usize]) -> Array {
     x.astype(wide(out)).reduce_prod(&signed(axes)).astype(out)
 }
 
-/// The number of elements that each result combines.
+/// Returns the number of elements reduced into each result.
 pub(super) fn combined(x: &Array, axes: &[usize]) -> usize {
     axes.iter().map(|&a| x.shape()[a]).product()
 }
@@ -154,8 +154,8 @@ fn variance(x: &Array, axes: &[usize]) -> Array {
     spread_about_mean(x, axes, 0)
 }
 
-/// The sum of squared distances from the mean by the number of elements less
-/// `ddof`; NaN where that number is not positive.
+/// Computes the sum of squared distances from the mean, divided by the number of elements minus
+/// `ddof`. Returns NaN if that difference is not positive.
 #[track_caller]
 fn spread_about_mean(x: &Array, axes: &[usize], ddof: usize) -> Array {
     let x = x.to_inexact();
@@ -169,7 +169,7 @@ fn spread_about_mean(x: &Array, axes: &[usize], ddof: usize) -> Array {
     if normalizer > 0.0 {
         (&squares / normalizer).astype(out)
     } else {
-        // Chosen, not put in place: the derivative is zero, and of a root NaN.
+        // `where_` keeps the dependency: the derivative is zero, and NaN through a square root.
         where_(&Array::from(false), &squares, f64::NAN).astype(out)
     }
 }
@@ -179,7 +179,7 @@ fn deviation(x: &Array, axes: &[usize]) -> Array {
     variance(x, axes).sqrt()
 }
 
-/// Refuses to choose among no elements.
+/// Panics if the reduced axes have no elements to choose from.
 #[track_caller]
 pub(super) fn require_elements(operation: &str, x: &Array, axes: &[usize]) {
     assert!(
@@ -234,21 +234,21 @@ fn euclidean(x: &Array, axes: &[usize]) -> Array {
 }
 
 impl Array {
-    /// The variance over the named axes, which disappear, with `ddof` taken off
-    /// the number of elements: 1 gives the unbiased estimate. NaN where nothing
-    /// is left.
+    /// Computes the variance over the given axes, which are removed, dividing by the number of
+    /// elements minus `ddof`; 1 gives the unbiased estimate. Returns NaN if that difference is
+    /// not positive.
     ///
     /// # Panics
-    /// If an axis is out of range or named twice.
+    /// Panics if an axis is out of range or given twice.
     #[track_caller]
     pub fn var_ddof(&self, axes: &[isize], ddof: usize) -> Array {
         spread_about_mean(self, &self.axes("var", axes), ddof)
     }
 
-    /// The root of [`var_ddof`](Array::var_ddof).
+    /// Computes the standard deviation, the square root of [`var_ddof`](Array::var_ddof).
     ///
     /// # Panics
-    /// If an axis is out of range or named twice.
+    /// Panics if an axis is out of range or given twice.
     #[track_caller]
     pub fn std_ddof(&self, axes: &[isize], ddof: usize) -> Array {
         self.var_ddof(axes, ddof).sqrt()

@@ -1,11 +1,11 @@
-//! Reductions with options: some elements only, a start value, another type.
+//! Reductions with options: axes, mask, initial value and dtype.
 
 use super::reduce::{combined, every, in_order, promoted, require_elements, restore, signed, wide};
 use crate::prim::reduce::{highest, lowest};
 use crate::{Array, DType, Dims, IntoArray, Scalar, concatenate, where_};
 use smallvec::SmallVec;
 
-/// What a reduction such as [`Array::sum_with`] goes over, and how.
+/// Options of a reduction such as [`Array::sum_with`].
 ///
 /// ```no_run
 /// use ramie_core::{Array, Reduction};
@@ -25,12 +25,12 @@ pub struct Reduction {
 }
 
 impl Reduction {
-    /// Over all elements.
+    /// Reduces all elements.
     pub fn all() -> Reduction {
         Reduction::default()
     }
 
-    /// Over the named axes; none combine nothing.
+    /// Reduces the given axes. An empty list reduces nothing.
     pub fn over(axes: &[isize]) -> Reduction {
         Reduction {
             axes: Some(axes.into()),
@@ -38,7 +38,7 @@ impl Reduction {
         }
     }
 
-    /// Axes stay, with size 1.
+    /// Keeps the reduced axes with size 1.
     #[must_use]
     pub fn keepdims(self) -> Reduction {
         Reduction {
@@ -47,8 +47,8 @@ impl Reduction {
         }
     }
 
-    /// Only the elements where `mask`, which broadcasts to the array, is true
-    /// (`where=` of NumPy).
+    /// Reduces only the elements where the boolean `mask` is true (`where=` in NumPy). The mask
+    /// must broadcast to the shape of the array.
     #[must_use]
     pub fn mask(self, mask: &Array) -> Reduction {
         Reduction {
@@ -57,7 +57,7 @@ impl Reduction {
         }
     }
 
-    /// A 0-d value that is combined with the elements.
+    /// Sets a 0-d initial value that is combined with the elements.
     #[must_use]
     pub fn initial(self, value: impl IntoArray) -> Reduction {
         Reduction {
@@ -66,7 +66,7 @@ impl Reduction {
         }
     }
 
-    /// The element type of the result, in which elements are combined.
+    /// Sets the dtype of the computation and of the result.
     #[must_use]
     pub fn dtype(self, dtype: DType) -> Reduction {
         Reduction {
@@ -75,15 +75,15 @@ impl Reduction {
         }
     }
 
-    /// What variances take off the number of elements; 1 gives the unbiased
-    /// estimate.
+    /// Sets the number that variances subtract from the number of elements. Defaults to 0; 1
+    /// gives the unbiased estimate.
     #[must_use]
     pub fn ddof(self, ddof: f64) -> Reduction {
         Reduction { ddof, ..self }
     }
 
-    /// The mean that variances are taken about, with the reduced axes of size
-    /// 1; without it the mean of the elements.
+    /// Sets the mean that variances are computed about, with the reduced axes kept at size 1.
+    /// Defaults to the mean of the elements.
     #[must_use]
     pub fn mean(self, mean: &Array) -> Reduction {
         Reduction {
@@ -92,7 +92,7 @@ impl Reduction {
         }
     }
 
-    /// The axes that it goes over in an array, in order.
+    /// Returns the sorted axes that the reduction covers in `x`.
     #[track_caller]
     pub(crate) fn axes_of(&self, operation: &str, x: &Array) -> Dims {
         match &self.axes {
@@ -101,7 +101,7 @@ impl Reduction {
         }
     }
 
-    /// The array with what the mask leaves out replaced.
+    /// Replaces the masked-out elements of `x` by `other`.
     #[track_caller]
     pub(crate) fn masked(&self, operation: &str, x: &Array, other: impl Into<Scalar>) -> Array {
         let Some(mask) = &self.mask else {
@@ -115,17 +115,17 @@ impl Reduction {
         where_(mask, x, Array::scalar(other, x.dtype()))
     }
 
-    /// The same reduction that keeps its axes.
+    /// Returns the same reduction with `keepdims` set.
     pub(crate) fn kept(&self) -> Reduction {
         self.clone().keepdims()
     }
 
-    /// Whether reduced axes stay.
+    /// Returns whether the reduced axes are kept.
     pub(crate) fn keeps(&self) -> bool {
         self.keepdims
     }
 
-    /// The same reduction of all elements, whatever the mask says.
+    /// Returns the same reduction without its mask.
     pub(crate) fn unmasked(&self) -> Reduction {
         Reduction {
             mask: None,
@@ -133,12 +133,12 @@ impl Reduction {
         }
     }
 
-    /// Whether there is a start value.
+    /// Returns whether an initial value is set.
     pub(crate) fn has_initial(&self) -> bool {
         self.initial.is_some()
     }
 
-    /// The type that is computed in, and that of the result, for floats.
+    /// Returns the dtypes of the computation and of the result for floats.
     pub(crate) fn float_types(&self, x: &Array) -> (DType, DType) {
         match self.dtype {
             Some(dtype) => (dtype, dtype),
@@ -149,8 +149,8 @@ impl Reduction {
         }
     }
 
-    /// The type that a variance is computed in, and that of the result, which is
-    /// real unless a complex type was asked for.
+    /// Returns the dtypes of a variance's computation and result. The result is real unless a
+    /// complex dtype was requested.
     #[track_caller]
     pub(crate) fn variance_types(&self, operation: &str, x: &Array) -> (DType, DType) {
         let (computed, out) = self.float_types(x);
@@ -166,7 +166,7 @@ impl Reduction {
         }
     }
 
-    /// How many elements each result combines.
+    /// Counts the elements reduced into each result.
     #[track_caller]
     pub(crate) fn count(&self, operation: &str, x: &Array, dtype: DType) -> Array {
         let axes = self.axes_of(operation, x);
@@ -179,7 +179,7 @@ impl Reduction {
         }
     }
 
-    /// A reduced array with its axes back where they stay.
+    /// Restores the reduced axes if `keepdims` is set.
     #[track_caller]
     fn finish(&self, axes: &[usize], reduced: &Array) -> Array {
         if self.keepdims {
@@ -189,8 +189,8 @@ impl Reduction {
         }
     }
 
-    /// Reduces by a primitive: `identity` stands for what is masked, `combine`
-    /// takes the start value in.
+    /// Reduces with a primitive. Masked elements are replaced by `identity`; `combine` adds the
+    /// initial value.
     #[track_caller]
     fn apply(
         &self,
@@ -217,7 +217,7 @@ impl Reduction {
         self.finish(&axes, &reduced)
     }
 
-    /// A sum or product: in 32 bits or more, unless a type was asked for.
+    /// Computes a sum or product, in at least 32 bits unless a dtype was requested.
     #[track_caller]
     fn accumulate(
         &self,
@@ -232,7 +232,7 @@ impl Reduction {
             Some(dtype) => (dtype, dtype),
             None => (wide(natural), natural),
         };
-        // Truth values as a result combine by `or` and `and`, as NumPy's do.
+        // A boolean result combines by `or` and `and`, as in NumPy.
         let number = if computed == DType::Bool {
             DType::I32
         } else {
@@ -244,7 +244,7 @@ impl Reduction {
             .astype(out)
     }
 
-    /// Refuses to choose among no elements.
+    /// Panics if there are no elements to choose from and no initial value is set.
     #[track_caller]
     fn require_choice(&self, operation: &str, x: &Array) {
         if self.initial.is_some() {
@@ -318,17 +318,17 @@ impl Reduction {
         where_(&divisor.gt(0), &variance, f64::NAN).astype(out)
     }
 
-    /// What variances take off the number of elements.
+    /// Returns the number that variances subtract from the number of elements.
     pub(crate) fn freedom(&self) -> f64 {
         self.ddof
     }
 
-    /// The mean that variances are taken about, if it is given.
+    /// Returns the mean that variances are computed about, if it was set.
     pub(crate) fn given_mean(&self) -> Option<&Array> {
         self.mean.as_ref()
     }
 
-    /// The same in another type.
+    /// Returns the same reduction with another dtype.
     pub(crate) fn in_dtype(&self, dtype: DType) -> Reduction {
         self.clone().dtype(dtype)
     }
@@ -340,8 +340,8 @@ macro_rules! with_options {
             $(#[$doc])*
             ///
             /// # Panics
-            /// If an axis is out of range or named twice, the mask holds no truth
-            /// values, or there is no element to choose.
+            /// Panics if an axis is out of range or given twice, if the mask is not boolean, or
+            /// if there is no element to choose from.
             #[track_caller]
             pub fn $f(&self, how: &Reduction) -> Array {
                 how.$rule(self)
@@ -351,51 +351,51 @@ macro_rules! with_options {
 }
 
 with_options! {
-    /// The sum of elements, over what `how` says.
+    /// Computes the sum of the elements selected by `how`.
     sum_with = total;
-    /// The product of elements, over what `how` says.
+    /// Computes the product of the elements selected by `how`.
     prod_with = product;
-    /// The mean of elements, over what `how` says; NaN of none.
+    /// Computes the mean of the elements selected by `how`, or NaN if there are none.
     mean_with = average;
-    /// The variance of elements, over what `how` says, with its `ddof` taken
-    /// off their number; NaN where nothing is left.
+    /// Computes the variance of the elements selected by `how`, dividing by their number minus
+    /// `ddof`. Returns NaN if that difference is not positive.
     var_with = variance;
-    /// The largest element, over what `how` says; NaN wins.
+    /// Computes the maximum of the elements selected by `how`. NaN propagates.
     max_with = largest;
-    /// The smallest element, over what `how` says; NaN wins.
+    /// Computes the minimum of the elements selected by `how`. NaN propagates.
     min_with = smallest;
-    /// Whether every element is true or not zero, over what `how` says.
+    /// Computes whether all elements selected by `how` are nonzero (or `true`).
     all_with = every_true;
-    /// Whether some element is true or not zero, over what `how` says.
+    /// Computes whether any element selected by `how` is nonzero (or `true`).
     any_with = some_true;
 }
 
 impl Array {
-    /// The standard deviation, the root of [`var_with`](Array::var_with).
+    /// Computes the standard deviation, the square root of [`var_with`](Array::var_with).
     ///
     /// # Panics
-    /// As `var_with`.
+    /// Panics in the same cases as `var_with`.
     #[track_caller]
     pub fn std_with(&self, how: &Reduction) -> Array {
         self.var_with(how).sqrt()
     }
 
-    /// The sums of the elements up to each one along an axis, in 32 bits or
-    /// more; with `initial`, a 0 comes first (`jnp.cumulative_sum`).
+    /// Computes the cumulative sum along an axis, in at least 32 bits. If `initial` is true, the
+    /// result starts with a 0 (`jnp.cumulative_sum`).
     ///
     /// # Panics
-    /// If the axis is out of range.
+    /// Panics if the axis is out of range.
     #[track_caller]
     pub fn cumulative_sum(&self, axis: isize, initial: bool) -> Array {
         let sums = self.astype(promoted(self.dtype())).cumsum(axis);
         if initial { start(&sums, 0, axis) } else { sums }
     }
 
-    /// The products of the elements up to each one along an axis; with
-    /// `initial`, a 1 comes first (`jnp.cumulative_prod`).
+    /// Computes the cumulative product along an axis. If `initial` is true, the result starts
+    /// with a 1 (`jnp.cumulative_prod`).
     ///
     /// # Panics
-    /// If the axis is out of range.
+    /// Panics if the axis is out of range.
     #[track_caller]
     pub fn cumulative_prod(&self, axis: isize, initial: bool) -> Array {
         let products = self.cumprod(axis);
@@ -407,7 +407,7 @@ impl Array {
     }
 }
 
-/// The array with `value` put before it along an axis.
+/// Prepends `value` along an axis.
 #[track_caller]
 fn start(x: &Array, value: i64, axis: isize) -> Array {
     let at = x.axis("cumulative", axis);

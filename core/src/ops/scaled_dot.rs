@@ -1,8 +1,8 @@
-//! Products of arrays whose blocks have scales (`jax.lax.scaled_dot`).
+//! Products of arrays with block scales (`jax.lax.scaled_dot`).
 
 use crate::{Array, DType, Dims, DotDimensionNumbers};
 
-/// An operand in `bf16` with its scales applied: each scale holds for a block of
+/// Converts an operand to `bf16` and applies its scales. Each scale applies to a block of
 /// elements along the contracted axes.
 #[track_caller]
 fn scaled(side: &str, x: &Array, scale: Option<&Array>, contracting: &[usize]) -> Array {
@@ -25,7 +25,7 @@ fn scaled(side: &str, x: &Array, scale: Option<&Array>, contracting: &[usize]) -
         scale.aval(),
         x.aval()
     );
-    // Each scale, repeated over its block.
+    // Repeats each scale over its block.
     let (mut spread, mut kept) = (Dims::new(), Dims::new());
     for (d, &m) in scale.shape().iter().enumerate() {
         kept.push(spread.len());
@@ -39,14 +39,13 @@ fn scaled(side: &str, x: &Array, scale: Option<&Array>, contracting: &[usize]) -
 }
 
 impl Array {
-    /// The product of two arrays in narrow types whose blocks have scales
-    /// (`jax.lax.scaled_dot`): operands and scales are converted to `bf16`,
-    /// multiplied, and the product is summed in `preferred_element_type`, `bf16`
-    /// if not said.
+    /// Multiplies two arrays in narrow dtypes with block scales (`jax.lax.scaled_dot`). Operands
+    /// and scales are converted to `bf16` and multiplied; the products are accumulated in
+    /// `preferred_element_type`, which defaults to `bf16`.
     ///
-    /// A scale has as many axes as its operand, with fewer elements along the
-    /// contracted ones. Without `dimension_numbers` the product is that of
-    /// matrices along the last two axes, for each element of the axes before.
+    /// A scale has as many axes as its operand, with fewer elements along the contracted axes.
+    /// Without `dimension_numbers`, matrices along the last two axes are multiplied for each
+    /// element of the leading axes.
     ///
     /// ```no_run
     /// use ramie_core::{Array, DType};
@@ -58,8 +57,8 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If there are less than 2 axes, axes and sizes do not fit, or a scale has
-    /// another shape.
+    /// Panics if an operand has less than two axes, if axes or sizes do not fit, or if a scale
+    /// has the wrong shape.
     #[track_caller]
     pub fn scaled_dot(
         &self,

@@ -1,23 +1,23 @@
-//! Where elements are: places of what is true, of numbers among sorted ones.
+//! Searches: indices of nonzero elements, counts, and positions in sorted arrays.
 
 use super::promote;
 use crate::{Array, DType, GatherScatterMode, IntoArray, Scalar, stack, where_};
 
-/// The side of equal elements that [`Array::searchsorted`] puts a number on.
+/// The side of equal elements at which [`Array::searchsorted`] inserts a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// Before them.
+    /// Before equal elements.
     Left,
-    /// After them.
+    /// After equal elements.
     Right,
 }
 
 impl Array {
-    /// The places where elements are true or not zero, in row-major order: an
-    /// array (`i32`) for each axis.
+    /// Returns the indices of nonzero (or true) elements in row-major order, as one `i32` array
+    /// per axis.
     ///
-    /// The number of places is a value, which a traced program does not know:
-    /// there use [`nonzero_sized`](Array::nonzero_sized).
+    /// The size of the result depends on the values, which are unknown in a traced program. Use
+    /// [`nonzero_sized`](Array::nonzero_sized) there.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -27,14 +27,14 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the array is 0-d or traced.
+    /// Panics if the array is 0-d or traced.
     #[track_caller]
     pub fn nonzero(&self) -> Vec<Array> {
         let size = self.known_count("nonzero");
         self.nonzero_sized(size, 0)
     }
 
-    /// How many elements are not zero, as a number.
+    /// Counts the nonzero elements and returns the number to the host.
     #[track_caller]
     pub(crate) fn known_count(&self, operation: &str) -> usize {
         assert!(
@@ -46,12 +46,11 @@ impl Array {
         self.count_nonzero().item::<i32>() as usize
     }
 
-    /// The first `size` places that [`nonzero`](Array::nonzero) gives; if there
-    /// are fewer, `fill` stands for the others (0 for an array without
-    /// elements).
+    /// Returns the first `size` indices of [`nonzero`](Array::nonzero). If there are fewer, the
+    /// rest is filled with `fill` (0 for an array without elements).
     ///
     /// # Panics
-    /// If the array is 0-d.
+    /// Panics if the array is 0-d.
     #[track_caller]
     pub fn nonzero_sized(&self, size: usize, fill: impl Into<Scalar>) -> Vec<Array> {
         assert!(
@@ -64,8 +63,8 @@ impl Array {
         if mask.size() == 0 || size == 0 {
             return vec![Array::zeros(&[size], DType::I32); self.ndim()];
         }
-        // Element k of the counts is how many elements follow hit k until hit
-        // k + 1; their running sum is where hit k + 1 is.
+        // Element k of the counts is the number of elements between hit k and hit k + 1; the
+        // running sum of the counts is the position of each hit.
         let hits = mask.astype(DType::I32).cumsum(0);
         let flat = hits.bincount_sized(size).cumsum(0);
         let missing = Array::arange(size).ge(mask.count_nonzero());
@@ -81,37 +80,37 @@ impl Array {
             .collect()
     }
 
-    /// The places in row-major order where elements are true or not zero.
+    /// Returns the flat row-major indices of nonzero (or true) elements.
     ///
     /// # Panics
-    /// If the array is traced.
+    /// Panics if the array is traced.
     #[track_caller]
     pub fn flatnonzero(&self) -> Array {
         let size = self.known_count("flatnonzero");
         self.flatnonzero_sized(size, 0)
     }
 
-    /// The first `size` places that [`flatnonzero`](Array::flatnonzero) gives;
-    /// if there are fewer, `fill` stands for the others.
+    /// Returns the first `size` indices of [`flatnonzero`](Array::flatnonzero). If there are
+    /// fewer, the rest is filled with `fill`.
     #[track_caller]
     pub fn flatnonzero_sized(&self, size: usize, fill: impl Into<Scalar>) -> Array {
         let mut places = self.ravel().nonzero_sized(size, fill);
         places.pop().expect("places along the only axis")
     }
 
-    /// The places where elements are true or not zero, as rows of a matrix with
-    /// a column for each axis.
+    /// Returns the indices of nonzero (or true) elements as rows of a matrix with one column per
+    /// axis.
     ///
     /// # Panics
-    /// If the array is traced.
+    /// Panics if the array is traced.
     #[track_caller]
     pub fn argwhere(&self) -> Array {
         let size = self.known_count("argwhere");
         self.argwhere_sized(size, 0)
     }
 
-    /// The first `size` rows that [`argwhere`](Array::argwhere) gives; if there
-    /// are fewer, `fill` stands for the others.
+    /// Returns the first `size` rows of [`argwhere`](Array::argwhere). If there are fewer, the
+    /// rest is filled with `fill`.
     #[track_caller]
     pub fn argwhere_sized(&self, size: usize, fill: impl Into<Scalar>) -> Array {
         if self.ndim() == 0 {
@@ -120,30 +119,28 @@ impl Array {
         stack(&self.nonzero_sized(size, fill), 1)
     }
 
-    /// The elements, in row-major order, where `condition`, which has as many,
-    /// is true (`jnp.extract`).
+    /// Returns the elements, in row-major order, where `condition` is true (`jnp.extract`).
     ///
     /// # Panics
-    /// If the condition is traced, or has an element that is true past the end.
+    /// Panics if the condition is traced, or if it is true beyond the last element.
     #[track_caller]
     pub fn extract(&self, condition: &Array) -> Array {
         self.ravel().compress(&condition.ravel(), 0)
     }
 
-    /// The first `size` elements that [`extract`](Array::extract) gives; if
-    /// there are fewer, `fill` stands for the others.
+    /// Returns the first `size` elements of [`extract`](Array::extract). If there are fewer, the
+    /// rest is filled with `fill`.
     #[track_caller]
     pub fn extract_sized(&self, condition: &Array, size: usize, fill: impl Into<Scalar>) -> Array {
         self.ravel()
             .compress_sized(&condition.ravel(), 0, size, fill)
     }
 
-    /// The elements along an axis at the places where the 1-d `condition` is
-    /// true; it may be shorter than the axis.
+    /// Returns the elements along an axis where the 1-d `condition` is true. The condition may be
+    /// shorter than the axis.
     ///
     /// # Panics
-    /// If the condition is traced, has another number of axes than one, or is
-    /// true past the end of the axis.
+    /// Panics if the condition is traced or not 1-d, or if it is true beyond the end of the axis.
     #[track_caller]
     pub fn compress(&self, condition: &Array, axis: isize) -> Array {
         condition.require_vector("compress");
@@ -159,13 +156,11 @@ impl Array {
         self.take(&places, axis)
     }
 
-    /// The first `size` elements that [`compress`](Array::compress) gives; if
-    /// there are fewer, `fill` stands for the others. What is true past the end
-    /// of the axis counts for nothing.
+    /// Returns the first `size` elements of [`compress`](Array::compress). If there are fewer,
+    /// the rest is filled with `fill`. True elements beyond the end of the axis are ignored.
     ///
     /// # Panics
-    /// If the condition has another number of axes than one, or `size` is more
-    /// than the axis has.
+    /// Panics if the condition is not 1-d, or if `size` exceeds the size of the axis.
     #[track_caller]
     pub fn compress_sized(
         &self,
@@ -204,8 +199,8 @@ impl Array {
         );
     }
 
-    /// How often each number from 0 to the largest one occurs, in `i32`;
-    /// negative numbers count as 0.
+    /// Counts the occurrences of each number from 0 to the largest element, in `i32`. Negative
+    /// numbers count as 0.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -213,7 +208,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the array is traced, is not 1-d, or holds no integers.
+    /// Panics if the array is traced, is not 1-d, or does not contain integers.
     #[track_caller]
     pub fn bincount(&self) -> Array {
         assert!(
@@ -233,23 +228,24 @@ impl Array {
         self.bincount_sized(length)
     }
 
-    /// How often each number from 0 to `length - 1` occurs, in `i32`; larger
-    /// numbers are left out, negative ones count as 0.
+    /// Counts the occurrences of each number from 0 to `length - 1`, in `i32`. Larger numbers are
+    /// ignored; negative numbers count as 0.
     ///
     /// # Panics
-    /// If the array is not 1-d, holds no integers, or has more elements than `i32`
-    /// counts.
+    /// Panics if the array is not 1-d, if it does not contain integers, or if its number of
+    /// elements does not fit in `i32`.
     #[track_caller]
     pub fn bincount_sized(&self, length: usize) -> Array {
         self.expect_i32_count("bincount", self.size());
         self.bincount_weighted(&Array::scalar(1, DType::I32), length)
     }
 
-    /// [`bincount_sized`](Array::bincount_sized) with a weight for each number
+    /// Same as [`bincount_sized`](Array::bincount_sized), but each number counts with its weight
     /// instead of 1.
     ///
     /// # Panics
-    /// Also if the weights have another shape, or the array is complex.
+    /// Panics in the same cases as `bincount_sized`, if the weights have a different shape, or if
+    /// the array is complex.
     #[track_caller]
     pub fn bincount_weighted(&self, weights: &Array, length: usize) -> Array {
         self.require_vector("bincount");
@@ -276,10 +272,9 @@ impl Array {
             .add(weights)
     }
 
-    /// The place (`i32`) in this sorted 1-d array at which each of `values`
-    /// would keep it sorted, before or after equal elements. NaN is larger than
-    /// every number; complex numbers are ordered as [`sort`](Array::sort) orders
-    /// them.
+    /// Returns the index (`i32`) at which each of `values` can be inserted into this sorted 1-d
+    /// array to keep it sorted, before or after equal elements. NaN is larger than every number.
+    /// Complex numbers are ordered as in [`sort`](Array::sort).
     ///
     /// ```no_run
     /// use ramie_core::{Array, Side};
@@ -289,7 +284,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the array is not 1-d.
+    /// Panics if the array is not 1-d.
     #[track_caller]
     pub fn searchsorted(&self, values: impl IntoArray, side: Side) -> Array {
         self.require_vector("searchsorted");
@@ -301,7 +296,7 @@ impl Array {
         sorted.expect_i32_count("searchsorted", n);
         let mut low = Array::zeros(values.shape(), DType::I32);
         let mut high = low.full_like(n);
-        // Bisection; each step halves what is left of n + 1 places.
+        // Bisection: each step halves the remaining n + 1 positions.
         let steps = usize::BITS - n.leading_zeros();
         for _ in 0..steps {
             let middle = &low + (&high - &low).right_shift(1);
@@ -316,22 +311,21 @@ impl Array {
         high.reshape(shape)
     }
 
-    /// Which of the bins between the elements of `bins`, sorted either way, each
-    /// number lies in: bin `i` starts with `bins[i - 1]` and ends before
-    /// `bins[i]`.
+    /// Returns the index of the bin that contains each number. The edges `bins` are sorted in
+    /// either direction; bin `i` starts with `bins[i - 1]` and ends before `bins[i]`.
     ///
     /// # Panics
-    /// If `bins` is not 1-d.
+    /// Panics if `bins` is not 1-d.
     #[track_caller]
     pub fn digitize(&self, bins: &Array) -> Array {
         self.digitize_on(bins, Side::Right)
     }
 
-    /// [`digitize`](Array::digitize) with bins that include their right end
-    /// instead of their left one.
+    /// Same as [`digitize`](Array::digitize), but bins include their right edge instead of their
+    /// left edge.
     ///
     /// # Panics
-    /// If `bins` is not 1-d.
+    /// Panics if `bins` is not 1-d.
     #[track_caller]
     pub fn digitize_right(&self, bins: &Array) -> Array {
         self.digitize_on(bins, Side::Left)
@@ -351,7 +345,7 @@ impl Array {
     }
 }
 
-/// Whether numbers belong before elements, in the order that sorting has.
+/// Returns whether each value belongs before the element in sort order.
 #[track_caller]
 fn goes_left(values: &Array, elements: &Array, side: Side) -> Array {
     if values.dtype().is_complex() {

@@ -1,11 +1,11 @@
-//! Reductions of segments: slices that carry the number of their segment.
+//! Reductions by segment: slices with the same segment number are combined.
 
 use super::{Reduction, index_dtype};
 use crate::prim::reduce::{highest, lowest};
 use crate::{Array, At, DType, Dims, Scalar, where_};
 
-/// How slices are gathered into segments; [`Array::segment_sum`] and its family
-/// are the usual choices.
+/// Options of segment reductions; [`Array::segment_sum`] and related functions cover the common
+/// cases.
 ///
 /// ```no_run
 /// use ramie_core::{Array, Segments};
@@ -25,8 +25,8 @@ pub struct Segments {
 type Combine = fn(&At<'_>, &Array) -> Array;
 
 impl Segments {
-    /// `count` segments, numbered from 0. Slices of other numbers, negative ones
-    /// too, are left out.
+    /// Creates options for `count` segments, numbered from 0. Slices with other numbers,
+    /// including negative numbers, are ignored.
     pub fn new(count: usize) -> Segments {
         Segments {
             count,
@@ -36,7 +36,7 @@ impl Segments {
         }
     }
 
-    /// Promises that the numbers are in increasing order.
+    /// Promises that the segment numbers are sorted in increasing order.
     #[must_use]
     pub fn sorted(self) -> Segments {
         Segments {
@@ -45,7 +45,7 @@ impl Segments {
         }
     }
 
-    /// Promises that no number occurs twice.
+    /// Promises that no segment number occurs twice.
     #[must_use]
     pub fn unique(self) -> Segments {
         Segments {
@@ -54,8 +54,8 @@ impl Segments {
         }
     }
 
-    /// Slices are combined in groups of `size` first, and these together, which
-    /// rounds less where there are many.
+    /// Combines slices in groups of `size` first, and then the groups. This reduces rounding
+    /// errors for many slices.
     #[must_use]
     pub fn bucket_size(self, size: usize) -> Segments {
         Segments {
@@ -64,10 +64,10 @@ impl Segments {
         }
     }
 
-    /// The sum of the slices of each segment; 0 of none.
+    /// Computes the sum of the slices of each segment, or 0 if there are none.
     ///
     /// # Panics
-    /// If `ids` are not integers, one for each slice along the first axis.
+    /// Panics if `ids` are not integers, one for each slice along the first axis.
     #[track_caller]
     pub fn sum(&self, data: &Array, ids: &Array) -> Array {
         let add: Combine = |at, x| at.add(x);
@@ -81,10 +81,10 @@ impl Segments {
         )
     }
 
-    /// The product of the slices of each segment; 1 of none.
+    /// Computes the product of the slices of each segment, or 1 if there are none.
     ///
     /// # Panics
-    /// If `ids` are not integers, one for each slice along the first axis.
+    /// Panics if `ids` are not integers, one for each slice along the first axis.
     #[track_caller]
     pub fn prod(&self, data: &Array, ids: &Array) -> Array {
         let multiply: Combine = |at, x| at.multiply(x);
@@ -98,11 +98,11 @@ impl Segments {
         )
     }
 
-    /// The largest element of the slices of each segment; of none the smallest
-    /// of the type.
+    /// Computes the elementwise maximum of the slices of each segment, or the lowest value of the
+    /// dtype if there are none.
     ///
     /// # Panics
-    /// If `ids` are not integers, one for each slice along the first axis.
+    /// Panics if `ids` are not integers, one for each slice along the first axis.
     #[track_caller]
     pub fn max(&self, data: &Array, ids: &Array) -> Array {
         let start = lowest(data.dtype());
@@ -110,11 +110,11 @@ impl Segments {
         self.combine("segment_max", data, ids, start, max, Reduction::largest)
     }
 
-    /// The smallest element of the slices of each segment; of none the largest
-    /// of the type.
+    /// Computes the elementwise minimum of the slices of each segment, or the highest value of
+    /// the dtype if there are none.
     ///
     /// # Panics
-    /// If `ids` are not integers, one for each slice along the first axis.
+    /// Panics if `ids` are not integers, one for each slice along the first axis.
     #[track_caller]
     pub fn min(&self, data: &Array, ids: &Array) -> Array {
         let start = highest(data.dtype());
@@ -139,7 +139,7 @@ impl Segments {
             ids.aval(),
             data.aval()
         );
-        // Negative numbers would count from the end.
+        // Negative indices would count from the end.
         let ids = match ids.dtype().is_unsigned() {
             true => ids.clone(),
             false => where_(&ids.lt(0), self.count as i64, ids.counting_to(self.count)),
@@ -178,12 +178,12 @@ macro_rules! segments {
         impl Array { $(
             $(#[$doc])*
             ///
-            /// `ids` names the segment of each slice along the first axis, from 0
-            /// to `count - 1`; other numbers are left out. [`Segments`] has more
-            /// choices.
+            /// `ids` contains the segment of each slice along the first axis, from 0 to
+            /// `count - 1`. Slices with other numbers are ignored. Use [`Segments`] for other
+            /// options.
             ///
             /// # Panics
-            /// If `ids` are not integers, one for each slice.
+            /// Panics if `ids` are not integers, one for each slice.
             #[track_caller]
             pub fn $f(&self, ids: &Array, count: usize) -> Array {
                 Segments::new(count).$rule(self, ids)
@@ -193,14 +193,14 @@ macro_rules! segments {
 }
 
 segments! {
-    /// The sums of slices by segment (`jax.ops.segment_sum`).
+    /// Computes the sum of the slices of each segment (`jax.ops.segment_sum`).
     segment_sum sum;
-    /// The products of slices by segment.
+    /// Computes the product of the slices of each segment.
     segment_prod prod;
-    /// The largest elements of slices by segment; of none the smallest of the
-    /// type.
+    /// Computes the elementwise maximum of the slices of each segment, or the lowest value of the
+    /// dtype for an empty segment.
     segment_max max;
-    /// The smallest elements of slices by segment; of none the largest of the
-    /// type.
+    /// Computes the elementwise minimum of the slices of each segment, or the highest value of
+    /// the dtype for an empty segment.
     segment_min min;
 }

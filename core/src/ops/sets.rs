@@ -1,9 +1,9 @@
-//! Arrays as sets: distinct elements, membership, unions and differences.
+//! Set operations: distinct elements, membership, unions and differences.
 
 use super::{joined, lexsort, promote};
 use crate::{Array, DType, IntoArray, Scalar, concatenate, where_};
 
-/// How distinct elements are found. [`Array::unique`] is the usual choice.
+/// Options for finding distinct elements. [`Array::unique`] covers the common case.
 ///
 /// ```no_run
 /// use ramie_core::{Array, Unique};
@@ -20,16 +20,16 @@ pub struct Unique {
     equal_nan: bool,
 }
 
-/// Distinct elements, or slices along an axis, in increasing order.
+/// Distinct elements, or distinct slices along an axis, in increasing order.
 #[derive(Clone, Debug)]
 pub struct Distinct {
-    /// The elements.
+    /// The distinct elements.
     pub values: Array,
-    /// Where each is first, `i32`.
+    /// Index of the first occurrence of each, `i32`.
     pub indices: Array,
-    /// For each element of the array, which of the values it is, `i32`.
+    /// Index into `values` for each element of the array, `i32`.
     pub inverse: Array,
-    /// How often each occurs, `i32`.
+    /// Number of occurrences of each, `i32`.
     pub counts: Array,
 }
 
@@ -40,7 +40,7 @@ impl Default for Unique {
 }
 
 impl Unique {
-    /// The distinct elements of the whole array; all NaN are one.
+    /// Creates options for the distinct elements of the whole array. All NaN are equal.
     pub fn new() -> Unique {
         Unique {
             axis: None,
@@ -50,7 +50,7 @@ impl Unique {
         }
     }
 
-    /// The distinct slices along an axis.
+    /// Finds distinct slices along an axis.
     #[must_use]
     pub fn axis(self, axis: isize) -> Unique {
         Unique {
@@ -59,8 +59,8 @@ impl Unique {
         }
     }
 
-    /// As many values, which a traced program needs to know: the first ones, or
-    /// filled up. Of an array without elements there are no places and counts.
+    /// Sets the number of values, which a traced program needs to know. Surplus values are
+    /// dropped, missing values are filled. Without elements, `indices` and `counts` are empty.
     #[must_use]
     pub fn size(self, size: usize) -> Unique {
         Unique {
@@ -69,7 +69,7 @@ impl Unique {
         }
     }
 
-    /// What fills values up; by default the smallest one.
+    /// Sets the value for missing values. Defaults to the smallest element.
     #[must_use]
     pub fn fill_value(self, value: impl Into<Scalar>) -> Unique {
         Unique {
@@ -78,7 +78,7 @@ impl Unique {
         }
     }
 
-    /// Each NaN is a value of its own.
+    /// Treats each NaN as a distinct value.
     #[must_use]
     pub fn nan_distinct(self) -> Unique {
         Unique {
@@ -87,10 +87,10 @@ impl Unique {
         }
     }
 
-    /// The distinct elements of an array.
+    /// Finds the distinct elements of an array.
     ///
     /// # Panics
-    /// If the array is traced and no size is given, or the axis is out of range.
+    /// Panics if the array is traced and no size is set, or if the axis is out of range.
     #[track_caller]
     pub fn of(&self, x: &Array) -> Distinct {
         let (array, axis) = match self.axis {
@@ -102,7 +102,7 @@ impl Unique {
         let slices = array.move_axis(axis as isize, 0);
         let width = slices.size().checked_div(n).unwrap_or(0);
         let keys = slices.reshape(&[n, width]);
-        // Slices without elements are all the same one.
+        // Slices without elements are all equal.
         let order = match width {
             0 => Array::arange(n.min(1)),
             _ => {
@@ -145,7 +145,7 @@ impl Unique {
         }
     }
 
-    /// Where sorted rows differ from the one before.
+    /// Returns where sorted rows differ from the previous row.
     #[track_caller]
     fn first_of_equals(&self, rows: &Array) -> Array {
         let n = rows.shape()[0];
@@ -162,7 +162,7 @@ impl Unique {
         concatenate(&[first, differ.any_axes(&[1])], 0)
     }
 
-    /// Values with what is missing filled.
+    /// Fills missing values with the fill value.
     #[track_caller]
     fn filled(&self, values: &Array, mask: &Array, count: usize) -> Array {
         let Some(fill) = self.fill else {
@@ -176,7 +176,7 @@ impl Unique {
         )
     }
 
-    /// Values of an array that has none.
+    /// Returns the values of an empty array.
     #[track_caller]
     fn without_values(&self, empty: &Array, count: usize) -> Array {
         assert!(
@@ -190,7 +190,7 @@ impl Unique {
     }
 }
 
-/// How many places each distinct element takes up, of `n`.
+/// Computes the number of occurrences of each distinct element among `n` elements.
 #[track_caller]
 fn counts(mask: &Array, count: usize, n: usize) -> Array {
     if mask.size() == 0 {
@@ -201,57 +201,57 @@ fn counts(mask: &Array, count: usize, n: usize) -> Array {
 }
 
 impl Array {
-    /// The distinct elements in increasing order, as a 1-d array; all NaN are
-    /// one. [`Unique`] has more choices, and sizes for traced programs.
+    /// Returns the distinct elements in increasing order, as a 1-d array. All NaN are equal. Use
+    /// [`Unique`] for other options, and for fixed sizes in traced programs.
     ///
     /// # Panics
-    /// If the array is traced.
+    /// Panics if the array is traced.
     #[track_caller]
     pub fn unique(&self) -> Array {
         Unique::new().of(self).values
     }
 
-    /// The distinct elements and how often each occurs; each NaN is its own.
+    /// Returns the distinct elements and their numbers of occurrences. Each NaN is distinct.
     ///
     /// # Panics
-    /// If the array is traced.
+    /// Panics if the array is traced.
     #[track_caller]
     pub fn unique_counts(&self) -> (Array, Array) {
         let found = Unique::new().nan_distinct().of(self);
         (found.values, found.counts)
     }
 
-    /// The distinct elements, and for each element which of them it is; each
-    /// NaN is its own.
+    /// Returns the distinct elements, and for each element of the array its index among them.
+    /// Each NaN is distinct.
     ///
     /// # Panics
-    /// If the array is traced.
+    /// Panics if the array is traced.
     #[track_caller]
     pub fn unique_inverse(&self) -> (Array, Array) {
         let found = Unique::new().nan_distinct().of(self);
         (found.values, found.inverse)
     }
 
-    /// The distinct elements with places and counts; each NaN is its own.
+    /// Returns the distinct elements with indices, inverse and counts. Each NaN is distinct.
     ///
     /// # Panics
-    /// If the array is traced.
+    /// Panics if the array is traced.
     #[track_caller]
     pub fn unique_all(&self) -> Distinct {
         Unique::new().nan_distinct().of(self)
     }
 
-    /// The distinct elements; each NaN is its own.
+    /// Returns the distinct elements. Each NaN is distinct.
     ///
     /// # Panics
-    /// If the array is traced.
+    /// Panics if the array is traced.
     #[track_caller]
     pub fn unique_values(&self) -> Array {
         Unique::new().nan_distinct().of(self).values
     }
 
-    /// For each element whether it is among the elements of `set`. NaN is among
-    /// nothing.
+    /// Computes for each element whether it is among the elements of `set`. NaN is never among
+    /// them.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -266,19 +266,19 @@ impl Array {
         equal.any_axes(&[1]).reshape(self.shape())
     }
 
-    /// The distinct elements of both arrays.
+    /// Returns the distinct elements of both arrays.
     ///
     /// # Panics
-    /// If an array is traced.
+    /// Panics if an array is traced.
     #[track_caller]
     pub fn union1d(&self, other: &Array) -> Array {
         joined("union1d", &[self, other]).unique()
     }
 
-    /// The distinct elements that are in both arrays.
+    /// Returns the distinct elements that occur in both arrays.
     ///
     /// # Panics
-    /// If an array is traced.
+    /// Panics if an array is traced.
     #[track_caller]
     pub fn intersect1d(&self, other: &Array) -> Array {
         let (a, b) = promote("intersect1d", &self.ravel(), &other.ravel());
@@ -286,10 +286,10 @@ impl Array {
         distinct.compress(&distinct.isin(&b), 0)
     }
 
-    /// The distinct elements that are not in `other`.
+    /// Returns the distinct elements that do not occur in `other`.
     ///
     /// # Panics
-    /// If an array is traced.
+    /// Panics if an array is traced.
     #[track_caller]
     pub fn setdiff1d(&self, other: &Array) -> Array {
         let (a, b) = promote("setdiff1d", &self.ravel(), &other.ravel());
@@ -297,10 +297,10 @@ impl Array {
         distinct.compress(&distinct.isin(&b).bitwise_not(), 0)
     }
 
-    /// The distinct elements that are in one array only.
+    /// Returns the distinct elements that occur in exactly one of the arrays.
     ///
     /// # Panics
-    /// If an array is traced.
+    /// Panics if an array is traced.
     #[track_caller]
     pub fn setxor1d(&self, other: &Array) -> Array {
         joined(

@@ -3,7 +3,7 @@
 use crate::{Array, DType, Dims, concatenate};
 use std::borrow::Borrow;
 
-/// The element type that arrays promote to together, and whether it is weak.
+/// Returns the dtype that the arrays promote to, and whether it is weak.
 #[track_caller]
 pub(crate) fn common_type<A: Borrow<Array>>(operation: &str, arrays: &[A]) -> (DType, bool) {
     let types = arrays.iter().map(|a| {
@@ -16,7 +16,7 @@ pub(crate) fn common_type<A: Borrow<Array>>(operation: &str, arrays: &[A]) -> (D
     }
 }
 
-/// Arrays in the element type that they promote to together.
+/// Converts the arrays to the dtype that they promote to.
 #[track_caller]
 pub(crate) fn promote_all<A: Borrow<Array>>(operation: &str, arrays: &[A]) -> Vec<Array> {
     let (dtype, weak) = common_type(operation, arrays);
@@ -26,7 +26,7 @@ pub(crate) fn promote_all<A: Borrow<Array>>(operation: &str, arrays: &[A]) -> Ve
         .collect()
 }
 
-/// `value` in the element type of `array`, which must not be the narrower one.
+/// Converts `value` to the dtype of `array`, which must be able to represent it by promotion.
 #[track_caller]
 pub(crate) fn as_dtype_of(operation: &str, array: &Array, value: &Array) -> Array {
     let (a, v) = (array.aval(), value.aval());
@@ -47,7 +47,7 @@ pub(crate) fn as_dtype_of(operation: &str, array: &Array, value: &Array) -> Arra
     super::convert(value, dtype, a.weak_type())
 }
 
-/// Arrays of one shape joined along a new axis, in the type they promote to.
+/// Joins arrays of the same shape along a new axis. Their dtypes are promoted.
 ///
 /// ```no_run
 /// use ramie_core::{Array, stack};
@@ -56,7 +56,7 @@ pub(crate) fn as_dtype_of(operation: &str, array: &Array, value: &Array) -> Arra
 /// ```
 ///
 /// # Panics
-/// If there are no arrays, shapes differ, or the axis is out of range for the
+/// Panics if there are no arrays, if the shapes differ, or if the axis is out of range for the
 /// result.
 #[track_caller]
 pub fn stack<A: Borrow<Array>>(arrays: &[A], axis: isize) -> Array {
@@ -81,10 +81,10 @@ pub fn stack<A: Borrow<Array>>(arrays: &[A], axis: isize) -> Array {
     concatenate(&arrays, axis)
 }
 
-/// Arrays joined along their second axis, 1-d arrays along their only one.
+/// Joins arrays along their second axis, or 1-d arrays along their only axis.
 ///
 /// # Panics
-/// If there are no arrays, or dimensions other than that of the axis differ.
+/// Panics if there are no arrays, or if dimensions other than that of the axis differ.
 #[track_caller]
 pub fn hstack<A: Borrow<Array>>(arrays: &[A]) -> Array {
     let arrays: Vec<Array> = arrays.iter().map(|a| at_least(a.borrow(), 1)).collect();
@@ -92,20 +92,20 @@ pub fn hstack<A: Borrow<Array>>(arrays: &[A]) -> Array {
     concatenate(&arrays, axis)
 }
 
-/// Arrays joined along their first axis, 1-d arrays as rows.
+/// Joins arrays along their first axis. 1-d arrays become rows.
 ///
 /// # Panics
-/// If there are no arrays, or dimensions other than the first differ.
+/// Panics if there are no arrays, or dimensions other than the first differ.
 #[track_caller]
 pub fn vstack<A: Borrow<Array>>(arrays: &[A]) -> Array {
     let arrays: Vec<Array> = arrays.iter().map(|a| at_least(a.borrow(), 2)).collect();
     concatenate(&arrays, 0)
 }
 
-/// The arrays repeated to the shape that they broadcast to together.
+/// Broadcasts the arrays to a common shape.
 ///
 /// # Panics
-/// If the shapes do not broadcast.
+/// Panics if the shapes do not broadcast.
 #[track_caller]
 pub fn broadcast_arrays<A: Borrow<Array>>(arrays: &[A]) -> Vec<Array> {
     let refs: Vec<&Array> = arrays.iter().map(Borrow::borrow).collect();
@@ -113,8 +113,7 @@ pub fn broadcast_arrays<A: Borrow<Array>>(arrays: &[A]) -> Vec<Array> {
     refs.iter().map(|a| a.broadcast_to(&shape)).collect()
 }
 
-/// Arrays of floats in the type that they promote to together, and in the shape
-/// that they broadcast to.
+/// Promotes arrays of floats to a common dtype and broadcasts them to a common shape.
 #[track_caller]
 pub(crate) fn broadcast_promoted(operation: &str, arrays: &[Array]) -> Vec<Array> {
     let arrays = promote_all(operation, arrays);
@@ -132,14 +131,14 @@ pub(crate) fn broadcast_promoted(operation: &str, arrays: &[Array]) -> Vec<Array
         .collect()
 }
 
-/// The array with axes of size 1 in front, up to `rank` axes.
+/// Prepends axes of size 1 until the array has at least `rank` axes.
 #[track_caller]
 pub(crate) fn at_least(array: &Array, rank: usize) -> Array {
     super::lead(array, rank.max(array.ndim()))
 }
 
 impl Array {
-    /// All elements along one axis of `rank`; the others have size 1.
+    /// Moves all elements to one axis of a shape with `rank` axes; the other axes have size 1.
     #[track_caller]
     pub(crate) fn laid_along(&self, axis: usize, rank: usize) -> Array {
         let mut shape = Dims::from_elem(1, rank);
@@ -147,17 +146,16 @@ impl Array {
         self.reshape(&shape)
     }
 
-    /// All elements along one axis, in row-major order.
+    /// Flattens the array to one axis, in row-major order.
     #[track_caller]
     pub fn ravel(&self) -> Array {
         self.reshape(&[self.size()])
     }
 
-    /// The elements along an axis as arrays without it; the reverse of
-    /// [`stack`].
+    /// Splits the array along an axis into arrays without that axis. The inverse of [`stack`].
     ///
     /// # Panics
-    /// If the axis is out of range.
+    /// Panics if the axis is out of range.
     #[track_caller]
     pub fn unstack(&self, axis: isize) -> Vec<Array> {
         let at = self.axis("unstack", axis);
@@ -168,8 +166,8 @@ impl Array {
         parts.iter().map(|p| p.squeeze(&[at as isize])).collect()
     }
 
-    /// The elements moved by `shift` places along an axis; those pushed past
-    /// the end come in at the start (`jnp.roll`).
+    /// Rolls the elements by `shift` positions along an axis. Elements shifted past the end
+    /// reappear at the start (`jnp.roll`).
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -177,7 +175,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the axis is out of range.
+    /// Panics if the axis is out of range.
     #[track_caller]
     pub fn roll(&self, shift: isize, axis: isize) -> Array {
         let at = self.axis("roll", axis);
@@ -196,7 +194,7 @@ impl Array {
         concatenate(&[front, back], at as isize)
     }
 
-    /// Each element `repeats` times in a row along an axis (`jnp.repeat`).
+    /// Repeats each element `repeats` times along an axis (`jnp.repeat`).
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -204,7 +202,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the axis is out of range.
+    /// Panics if the axis is out of range.
     #[track_caller]
     pub fn repeat(&self, repeats: usize, axis: isize) -> Array {
         let at = self.axis("repeat", axis);
@@ -217,8 +215,8 @@ impl Array {
         spread.reshape(&shape)
     }
 
-    /// The array laid side by side `repeats[i]` times along axis `i`; with
-    /// fewer numbers than axes, along the last ones (`jnp.tile`).
+    /// Repeats the whole array `repeats[i]` times along axis `i`. If there are fewer numbers than
+    /// axes, they apply to the last axes (`jnp.tile`).
     ///
     /// ```no_run
     /// use ramie_core::Array;

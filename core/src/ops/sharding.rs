@@ -1,4 +1,4 @@
-//! How values are sharded, said in a program.
+//! Sharding constraints and resharding inside programs.
 
 use crate::prim::sharding::{Reshard, ShardingConstraint};
 use crate::sharding::{
@@ -9,7 +9,7 @@ use crate::trace::{bind1, fail};
 use crate::transform::{ArgTuple, Function};
 use crate::{Array, Aval, AxisName, AxisNames, Tree, tree};
 
-/// The value sharded so, where its mesh's axes are the compiler's matter.
+/// Constrains the sharding of `x`, if the mesh axes are managed by the compiler.
 #[track_caller]
 pub(crate) fn constrain(x: &Array, sharding: NamedSharding) -> Array {
     let axes = sharding.mesh().abstract_mesh();
@@ -21,14 +21,13 @@ pub(crate) fn constrain(x: &Array, sharding: NamedSharding) -> Array {
     }
 }
 
-/// The value with its type sharded so.
+/// Reshards `x` and its type.
 #[track_caller]
 pub(crate) fn resharded(x: &Array, axes: AbstractMesh, spec: &PartitionSpec) -> Array {
     retyped(x, axes, spec, false)
 }
 
-/// The value as it passes between axes that types speak of and those that the
-/// compiler sees to.
+/// Converts `x` between axes tracked by types and axes managed by the compiler.
 #[track_caller]
 fn cast(x: &Array, axes: AbstractMesh, spec: &PartitionSpec) -> Array {
     retyped(x, axes, spec, true)
@@ -45,11 +44,9 @@ fn retyped(x: &Array, axes: AbstractMesh, spec: &PartitionSpec, cast: bool) -> A
     bind1(reshard, &[x])
 }
 
-/// The tree with its arrays sharded so by the compiler
-/// (`jax.lax.with_sharding_constraint`). Outside of traced functions the arrays
-/// are laid out so. Dimensions with
-/// [`SpecEntry::Unconstrained`](crate::SpecEntry::Unconstrained) are left to the
-/// compiler.
+/// Constrains the sharding of a tree's arrays (`jax.lax.with_sharding_constraint`). Outside
+/// traced functions, the arrays are resharded immediately. Dimensions with
+/// [`SpecEntry::Unconstrained`](crate::SpecEntry::Unconstrained) are left to the compiler.
 ///
 /// ```no_run
 /// use ramie_core::{Array, P, jit, make_mesh, with_mesh, with_sharding_constraint};
@@ -64,8 +61,8 @@ fn retyped(x: &Array, axes: AbstractMesh, spec: &PartitionSpec, cast: bool) -> A
 /// ```
 ///
 /// # Panics
-/// If a dimension does not come apart into equal parts, or a spec is given and
-/// no mesh is current.
+/// Panics if a dimension is not divisible by its number of shards, or if a spec is passed and no
+/// mesh is current.
 #[track_caller]
 pub fn with_sharding_constraint<T: Tree>(x: &T, shardings: impl Into<Shardings>) -> T {
     let paths = tree::paths(x);
@@ -95,7 +92,7 @@ fn named(to: &Placed) -> NamedSharding {
     }
 }
 
-/// The mesh that explicit axes are of, for arrays of these types here.
+/// Returns the mesh of the explicit axes for an array of this type in the current context.
 #[track_caller]
 fn explicit_mesh(operation: &str, x: &Array) -> AbstractMesh {
     let here = x.aval().sharding().map(|s| s.mesh());
@@ -108,13 +105,12 @@ fn explicit_mesh(operation: &str, x: &Array) -> AbstractMesh {
     })
 }
 
-/// The array with its type sharded by `spec` over explicit axes of the mesh; the
+/// Reshards an array by `spec` over explicit axes of the mesh, which changes its type; the
 /// compiler moves the elements (`jax.sharding.reshard`).
 ///
 /// # Panics
-/// If no mesh is current and the array's type speaks of none, if `spec` names
-/// axes that are not explicit, or a dimension does not come apart into equal
-/// parts.
+/// Panics if no mesh is current and the array's type has none, if `spec` names axes that are not
+/// explicit, or if a dimension is not divisible by its number of shards.
 #[track_caller]
 pub fn reshard(x: &Array, spec: impl Into<PartitionSpec>) -> Array {
     let spec = spec.into();
@@ -133,8 +129,8 @@ pub fn reshard(x: &Array, spec: impl Into<PartitionSpec>) -> Array {
     resharded(x, axes, &spec)
 }
 
-/// A result that the compiler shards by `spec`, computed from operands with all
-/// axes in its hands: for operations whose types alone do not say how to.
+/// Computes a result that the compiler shards by `spec`, with all axes managed by the compiler.
+/// Used for operations whose types alone do not determine the sharding.
 #[track_caller]
 pub(crate) fn placed_by_compiler(
     operation: &str,
@@ -169,15 +165,15 @@ pub(crate) fn placed_by_compiler(
     cast(&out, outside, spec)
 }
 
-/// The array's type (`jax.typeof`): shape, element type, and on a mesh how it is
-/// sharded over explicit axes and over which manual axes it varies. `{}` prints
-/// `f32[8@x,2@y]`, `{:#}` prints `float32[8@x,2@y]`.
+/// Returns the array's type (`jax.typeof`): shape, dtype, and on a mesh its sharding over
+/// explicit axes and the manual axes over which it varies. `{}` prints `f32[8@x,2@y]`, `{:#}`
+/// prints `float32[8@x,2@y]`.
 pub fn type_of(x: &Array) -> Aval {
     x.aval()
 }
 
-/// A function inside of which the named axes of the current mesh are `to`, with
-/// arguments and results that pass in and out by their specs.
+/// Wraps a function so that inside it the given axes of the current mesh have the type `to`.
+/// Arguments and results are converted by their specs.
 #[track_caller]
 fn with_axes_as<F, M>(
     operation: &'static str,
@@ -236,9 +232,9 @@ where
     })
 }
 
-/// The function with the named axes of the current mesh in the hands of the
-/// compiler, all if none is named (`jax.sharding.auto_axes`). Results are sharded
-/// by `out_sharding`.
+/// Wraps a function so that the given axes of the current mesh are managed by the compiler inside
+/// it, all axes if none is given (`jax.sharding.auto_axes`). Results are sharded by
+/// `out_sharding`.
 ///
 /// ```no_run
 /// use ramie_core::{Array, P, auto_axes, jit};
@@ -262,8 +258,8 @@ where
     with_axes_as("auto_axes", f, axes.into(), AxisType::Auto, specs, true)
 }
 
-/// The function with the named axes of the current mesh in types, all if none is
-/// named (`jax.sharding.explicit_axes`). Arguments are sharded by `in_sharding`.
+/// Wraps a function so that the given axes of the current mesh are explicit inside it, all axes
+/// if none is given (`jax.sharding.explicit_axes`). Arguments are sharded by `in_sharding`.
 ///
 /// # Panics
 /// The returned function panics if no mesh is current, or specs do not fit.

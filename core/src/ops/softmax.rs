@@ -1,25 +1,24 @@
-//! Exponentials over axes: `logsumexp`, `softmax`, and standardization.
+//! `logsumexp`, `softmax`, one-hot encoding and standardization.
 
 use super::Reduction;
 use super::reduce::signed;
 use crate::{Array, DType, IntoArray, where_};
 
 impl Array {
-    /// `log(Σ eˣ)` over an axis, which disappears; without overflow. That of complex
-    /// numbers has an imaginary part from -π to π.
+    /// Computes `log(Σ eˣ)` over an axis, which is removed, without overflow. For complex
+    /// numbers, the imaginary part of the result is between -π and π.
     ///
     /// # Panics
-    /// If the axis is out of range.
+    /// Panics if the axis is out of range.
     #[track_caller]
     pub fn logsumexp(&self, axis: isize) -> Array {
         self.logsumexp_with(&Reduction::over(&[axis]))
     }
 
-    /// [`logsumexp`](Array::logsumexp) over what `how` says.
+    /// Computes [`logsumexp`](Array::logsumexp) over the elements selected by `how`.
     ///
     /// # Panics
-    /// If an axis is out of range or named twice, or the mask holds no truth
-    /// values.
+    /// Panics if an axis is out of range or given twice, or if the mask is not boolean.
     #[track_caller]
     pub fn logsumexp_with(&self, how: &Reduction) -> Array {
         let (sum, shift) = shifted_sum(self, None, how);
@@ -27,11 +26,12 @@ impl Array {
         sum.log() + shift
     }
 
-    /// `log(Σ b eˣ)` over what `how` says; NaN where a real sum is negative.
+    /// Computes `log(Σ b eˣ)` over the elements selected by `how`. The result is NaN where a real
+    /// sum is negative.
     ///
     /// # Panics
-    /// As [`logsumexp_with`](Array::logsumexp_with); if the shapes do not
-    /// broadcast.
+    /// Panics in the same cases as [`logsumexp_with`](Array::logsumexp_with), or if the shapes do
+    /// not broadcast.
     #[track_caller]
     pub fn logsumexp_weighted(&self, b: impl IntoArray, how: &Reduction) -> Array {
         let (sum, shift) = shifted_sum(self, Some(&b.into_array()), how);
@@ -42,33 +42,32 @@ impl Array {
         where_(&sum.lt(0), f64::NAN, sum.abs().log() + shift)
     }
 
-    /// `log|Σ b eˣ|` over what `how` says, and the sign of the sum, which for complex
-    /// numbers has magnitude 1 (`return_sign=True` of JAX).
+    /// Computes `log|Σ b eˣ|` over the elements selected by `how`, and the sign of the sum, which
+    /// for complex numbers is a number of magnitude 1 (`return_sign=True` in JAX).
     ///
     /// # Panics
-    /// As [`logsumexp_with`](Array::logsumexp_with); if the shapes do not
-    /// broadcast.
+    /// Panics in the same cases as [`logsumexp_with`](Array::logsumexp_with), or if the shapes do
+    /// not broadcast.
     #[track_caller]
     pub fn logsumexp_signed(&self, b: impl IntoArray, how: &Reduction) -> (Array, Array) {
         let (sum, shift) = shifted_sum(self, Some(&b.into_array()), how);
         (sum.abs().log() + shift, sum.sign())
     }
 
-    /// The logarithm of the mean of `eˣ` over an axis, which disappears; without
+    /// Computes the logarithm of the mean of `eˣ` over an axis, which is removed, without
     /// overflow.
     ///
     /// # Panics
-    /// If the axis is out of range.
+    /// Panics if the axis is out of range.
     #[track_caller]
     pub fn logmeanexp(&self, axis: isize) -> Array {
         self.logmeanexp_with(&Reduction::over(&[axis]))
     }
 
-    /// [`logmeanexp`](Array::logmeanexp) over what `how` says.
+    /// Computes [`logmeanexp`](Array::logmeanexp) over the elements selected by `how`.
     ///
     /// # Panics
-    /// If an axis is out of range or named twice, or the mask holds no truth
-    /// values.
+    /// Panics if an axis is out of range or given twice, or if the mask is not boolean.
     #[track_caller]
     pub fn logmeanexp_with(&self, how: &Reduction) -> Array {
         let log = self.logsumexp_with(how);
@@ -76,20 +75,20 @@ impl Array {
         log - count.log()
     }
 
-    /// Exponentials divided by their sum over an axis: probabilities from
-    /// logits.
+    /// Computes the softmax over an axis: exponentials divided by their sum, which turns logits
+    /// into probabilities.
     ///
     /// # Panics
-    /// If the axis is out of range.
+    /// Panics if the axis is out of range.
     #[track_caller]
     pub fn softmax(&self, axis: isize) -> Array {
         self.softmax_axes(&[axis])
     }
 
-    /// [`softmax`](Array::softmax) over several axes together.
+    /// Computes the [`softmax`](Array::softmax) over several axes together.
     ///
     /// # Panics
-    /// If an axis is out of range or named twice.
+    /// Panics if an axis is out of range or named twice.
     #[track_caller]
     pub fn softmax_axes(&self, axes: &[isize]) -> Array {
         let x = self.to_inexact();
@@ -97,12 +96,11 @@ impl Array {
         &powers / powers.sum_keepdims(axes)
     }
 
-    /// [`softmax`](Array::softmax) over axes of the elements where `mask` is
-    /// true; 0 elsewhere.
+    /// Computes the [`softmax`](Array::softmax) of the elements where `mask` is true; other
+    /// elements are 0.
     ///
     /// # Panics
-    /// If an axis is out of range or named twice, or the mask holds no truth
-    /// values.
+    /// Panics if an axis is out of range or given twice, or if the mask is not boolean.
     #[track_caller]
     pub fn softmax_where(&self, axes: &[isize], mask: &Array) -> Array {
         let how = Reduction::over(axes).keepdims().mask(mask);
@@ -111,19 +109,19 @@ impl Array {
         where_(mask, &powers / powers.sum_with(&how), 0)
     }
 
-    /// The logarithm of [`softmax`](Array::softmax), without overflow.
+    /// Computes the logarithm of the [`softmax`](Array::softmax) without overflow.
     ///
     /// # Panics
-    /// If the axis is out of range.
+    /// Panics if the axis is out of range.
     #[track_caller]
     pub fn log_softmax(&self, axis: isize) -> Array {
         self.log_softmax_axes(&[axis])
     }
 
-    /// [`log_softmax`](Array::log_softmax) over several axes together.
+    /// Computes [`log_softmax`](Array::log_softmax) over several axes together.
     ///
     /// # Panics
-    /// If an axis is out of range or named twice.
+    /// Panics if an axis is out of range or named twice.
     #[track_caller]
     pub fn log_softmax_axes(&self, axes: &[isize]) -> Array {
         let x = self.to_inexact();
@@ -132,12 +130,11 @@ impl Array {
         shifted - sum.log()
     }
 
-    /// [`log_softmax`](Array::log_softmax) over axes of the elements where
-    /// `mask` is true; negative infinity elsewhere.
+    /// Computes [`log_softmax`](Array::log_softmax) of the elements where `mask` is true; other
+    /// elements are negative infinity.
     ///
     /// # Panics
-    /// If an axis is out of range or named twice, or the mask holds no truth
-    /// values.
+    /// Panics if an axis is out of range or given twice, or if the mask is not boolean.
     #[track_caller]
     pub fn log_softmax_where(&self, axes: &[isize], mask: &Array) -> Array {
         let how = Reduction::over(axes).keepdims().mask(mask);
@@ -147,22 +144,20 @@ impl Array {
         where_(mask, shifted - sum.log(), f64::NEG_INFINITY)
     }
 
-    /// Integers as rows that are 1 at the place that they name and 0
-    /// elsewhere; a last axis of `classes` is added. A number that is no class
-    /// gives a row of zeros.
+    /// Encodes integers as one-hot vectors along a new last axis of size `classes`: 1 at the
+    /// index given by the integer, and 0 elsewhere. Integers outside `0..classes` give zeros.
     ///
     /// # Panics
-    /// If the array does not hold integers.
+    /// Panics if the elements are not integers.
     #[track_caller]
     pub fn one_hot(&self, classes: usize, dtype: DType) -> Array {
         self.one_hot_along(classes, -1, dtype)
     }
 
-    /// [`one_hot`](Array::one_hot) with the axis of classes at another place of
-    /// the result.
+    /// Same as [`one_hot`](Array::one_hot), with the new axis at the index `axis` of the result.
     ///
     /// # Panics
-    /// If the array does not hold integers, or the axis is out of range.
+    /// Panics if the elements are not integers, or if the axis is out of range.
     #[track_caller]
     pub fn one_hot_along(&self, classes: usize, axis: isize, dtype: DType) -> Array {
         super::require_real("one_hot", &[self]);
@@ -180,28 +175,28 @@ impl Array {
             .astype(dtype)
     }
 
-    /// The array less its mean over the named axes, divided by its standard
-    /// deviation there; `epsilon`, usually 1e-5, is added to the variance.
+    /// Standardizes the array over the given axes: subtracts the mean and divides by the standard
+    /// deviation. `epsilon`, usually 1e-5, is added to the variance.
     ///
-    /// The variance is the mean of squares less the square of the mean, and not
-    /// below 0. [`Standardize`] has more choices.
+    /// The variance is the mean of squares minus the square of the mean, clipped at 0. Use
+    /// [`Standardize`] for other options.
     ///
     /// # Panics
-    /// If an axis is out of range or named twice, or the array is complex.
+    /// Panics if an axis is out of range or named twice, or the array is complex.
     #[track_caller]
     pub fn standardize(&self, axes: &[isize], epsilon: f64) -> Array {
         Standardize::over(axes).epsilon(epsilon).of(self)
     }
 }
 
-/// The largest element, which the result does not depend on; axes stay.
+/// Returns the largest element with the axes kept. No gradient flows through it.
 #[track_caller]
 fn peak(x: &Array, how: &Reduction) -> Array {
     let how = how.kept().initial(f64::NEG_INFINITY);
     how.largest(x).stop_gradient()
 }
 
-/// `Σ b e^(x - m)` and the real `m`, the largest of the real parts.
+/// Computes `Σ b e^(x - m)` and the real shift `m`, the maximum of the real parts.
 #[track_caller]
 fn shifted_sum(x: &Array, b: Option<&Array>, how: &Reduction) -> (Array, Array) {
     let mut x = how.masked("logsumexp", &x.to_inexact(), 0);
@@ -233,7 +228,7 @@ fn shifted_sum(x: &Array, b: Option<&Array>, how: &Reduction) -> (Array, Array) 
     (sum, shift)
 }
 
-/// How arrays are standardized; [`Array::standardize`] is the usual choice.
+/// Options of standardization; [`Array::standardize`] covers the common case.
 ///
 /// ```no_run
 /// use ramie_core::{Array, Standardize};
@@ -251,7 +246,7 @@ pub struct Standardize {
 }
 
 impl Standardize {
-    /// Over the named axes, with 1e-5 added to the variance.
+    /// Creates options for the given axes, with an `epsilon` of 1e-5.
     pub fn over(axes: &[isize]) -> Standardize {
         Standardize {
             how: Reduction::over(axes).keepdims(),
@@ -262,13 +257,13 @@ impl Standardize {
         }
     }
 
-    /// What is added to the variance.
+    /// Sets the number that is added to the variance.
     #[must_use]
     pub fn epsilon(self, epsilon: f64) -> Standardize {
         Standardize { epsilon, ..self }
     }
 
-    /// The mean, instead of that of the elements.
+    /// Sets the mean. Defaults to the mean of the elements.
     #[must_use]
     pub fn mean(self, mean: &Array) -> Standardize {
         Standardize {
@@ -277,7 +272,7 @@ impl Standardize {
         }
     }
 
-    /// The variance, instead of that of the elements.
+    /// Sets the variance. Defaults to the variance of the elements.
     #[must_use]
     pub fn variance(self, variance: &Array) -> Standardize {
         Standardize {
@@ -286,7 +281,7 @@ impl Standardize {
         }
     }
 
-    /// Mean and variance are of the elements where `mask` is true.
+    /// Computes mean and variance only from the elements where `mask` is true.
     #[must_use]
     pub fn mask(self, mask: &Array) -> Standardize {
         Standardize {
@@ -295,8 +290,8 @@ impl Standardize {
         }
     }
 
-    /// The variance is the mean of squared distances from the mean, which is
-    /// more exact where the mean is large, and slower.
+    /// Computes the variance as the mean of squared distances from the mean, which is slower but
+    /// more accurate if the mean is large.
     #[must_use]
     pub fn stable(self) -> Standardize {
         Standardize {
@@ -305,11 +300,11 @@ impl Standardize {
         }
     }
 
-    /// The array less its mean, divided by its standard deviation.
+    /// Subtracts the mean and divides by the standard deviation.
     ///
     /// # Panics
-    /// If an axis is out of range or named twice, the mask holds no booleans, or the
-    /// array is complex and no variance is given.
+    /// Panics if an axis is out of range or given twice, if the mask is not boolean, or if the
+    /// array is complex and no variance is set.
     #[track_caller]
     pub fn of(&self, x: &Array) -> Array {
         let x = x.to_inexact();

@@ -1,10 +1,10 @@
-//! Weighted means, covariances, correlations.
+//! Weighted means, covariances and correlations.
 
 use super::{Reduction, by_parts, promote_all};
 use crate::{Array, Dims, concatenate};
 
-/// Weights in the shape of the array that they belong to: one for each element,
-/// or for each place along `axes`, which are in order.
+/// Broadcasts weights to the shape of the array: one weight for each element, or for each index
+/// along `axes`, which must be sorted.
 #[track_caller]
 pub(super) fn spread_weights(operation: &str, x: &Array, weights: &Array, axes: &[usize]) -> Array {
     if weights.shape() == x.shape() {
@@ -22,8 +22,8 @@ pub(super) fn spread_weights(operation: &str, x: &Array, weights: &Array, axes: 
 }
 
 impl Array {
-    /// The mean over the named axes with a weight for each element, or for each
-    /// place along these axes in increasing order (`jnp.average`).
+    /// Computes the weighted mean over the given axes, with a weight for each element, or for
+    /// each index along these axes in increasing order (`jnp.average`).
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -32,17 +32,17 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If an axis is out of range or named twice, or the weights do not fit.
+    /// Panics if an axis is out of range or given twice, or if the weights do not fit.
     #[track_caller]
     pub fn average(&self, weights: &Array, axes: &[isize]) -> Array {
         self.average_with(weights, &Reduction::over(axes)).0
     }
 
-    /// [`average`](Array::average) over what `how` says, and the sum of the
-    /// weights (`returned=True` of NumPy).
+    /// Computes [`average`](Array::average) over the elements selected by `how`. Also returns the
+    /// sum of the weights (`returned=True` in NumPy).
     ///
     /// # Panics
-    /// As `average`.
+    /// Panics in the same cases as `average`.
     #[track_caller]
     pub fn average_with(&self, weights: &Array, how: &Reduction) -> (Array, Array) {
         let types = promote_all("average", &[self, weights]);
@@ -53,9 +53,9 @@ impl Array {
         (how.total(&(&x * &weights)) / &total, total)
     }
 
-    /// The covariances of the rows, each of which holds the observations of one
-    /// variable (`jnp.cov`): means of products of one distance from the mean with the
-    /// conjugate of another. [`Covariance`] has more choices.
+    /// Computes the covariance matrix of the rows, each of which contains the observations of one
+    /// variable (`jnp.cov`). Each covariance is the mean of the products of one variable's
+    /// deviations and the conjugates of the other's. Use [`Covariance`] for other options.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -64,23 +64,23 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the array has more than two axes.
+    /// Panics if the array has more than two axes.
     #[track_caller]
     pub fn cov(&self) -> Array {
         Covariance::new().of(self)
     }
 
-    /// The correlation coefficients of the rows (`jnp.corrcoef`).
+    /// Computes the correlation coefficients of the rows (`jnp.corrcoef`).
     ///
     /// # Panics
-    /// If the array has more than two axes.
+    /// Panics if the array has more than two axes.
     #[track_caller]
     pub fn corrcoef(&self) -> Array {
         Covariance::new().correlation_of(self)
     }
 }
 
-/// How covariances are estimated.
+/// Options of covariance estimates.
 ///
 /// ```no_run
 /// use ramie_core::{Array, Covariance};
@@ -104,8 +104,8 @@ impl Default for Covariance {
 }
 
 impl Covariance {
-    /// Rows are variables; sums are divided by one less than the number of
-    /// observations.
+    /// Creates the default options: rows are variables, and sums are divided by the number of
+    /// observations minus 1.
     pub fn new() -> Covariance {
         Covariance {
             columns: false,
@@ -116,7 +116,7 @@ impl Covariance {
         }
     }
 
-    /// Columns are variables, rows observations (`rowvar=False`).
+    /// Treats columns as variables and rows as observations (`rowvar=False`).
     #[must_use]
     pub fn columns(self) -> Covariance {
         Covariance {
@@ -125,14 +125,14 @@ impl Covariance {
         }
     }
 
-    /// What is taken off the number of observations; 0 gives the plain mean of
-    /// products (`bias=True`).
+    /// Sets the number that is subtracted from the number of observations. Defaults to 1; 0 gives
+    /// the plain mean of products (`bias=True`).
     #[must_use]
     pub fn ddof(self, ddof: f64) -> Covariance {
         Covariance { ddof, ..self }
     }
 
-    /// More variables, laid out as the first ones (`y=`).
+    /// Adds variables, in the same layout as the array (`y=`).
     #[must_use]
     pub fn and(self, y: &Array) -> Covariance {
         Covariance {
@@ -141,7 +141,7 @@ impl Covariance {
         }
     }
 
-    /// How often each observation counts, integers (`fweights=`).
+    /// Sets the number of times that each observation counts, as integers (`fweights=`).
     #[must_use]
     pub fn frequencies(self, counts: &Array) -> Covariance {
         Covariance {
@@ -150,7 +150,7 @@ impl Covariance {
         }
     }
 
-    /// The weight of each observation (`aweights=`).
+    /// Sets the weight of each observation (`aweights=`).
     #[must_use]
     pub fn weights(self, weights: &Array) -> Covariance {
         Covariance {
@@ -159,7 +159,7 @@ impl Covariance {
         }
     }
 
-    /// Variables as rows.
+    /// Returns the variables as rows.
     #[track_caller]
     fn rows(&self, x: &Array) -> Array {
         assert!(
@@ -174,11 +174,11 @@ impl Covariance {
         }
     }
 
-    /// The matrix of covariances; 0-d for a single variable.
+    /// Computes the covariance matrix, which is 0-d for a single variable.
     ///
     /// # Panics
-    /// If an array has more than two axes, or there is not one weight for each
-    /// observation.
+    /// Panics if an array has more than two axes, or if the number of weights differs from the
+    /// number of observations.
     #[track_caller]
     pub fn of(&self, x: &Array) -> Array {
         let x = match &self.more {
@@ -215,7 +215,8 @@ impl Covariance {
         (products / divisor).squeeze(ones)
     }
 
-    /// The weight of each observation, and the part of it that is no frequency.
+    /// Returns the combined weight of each observation, and the factor of it that is not a
+    /// frequency.
     #[track_caller]
     fn observation_weights(&self, x: &Array, n: usize) -> (Option<Array>, Option<Array>) {
         for w in self.frequencies.iter().chain(&self.weights) {
@@ -234,10 +235,11 @@ impl Covariance {
         (weights, importance)
     }
 
-    /// The matrix of correlation coefficients, whose parts are between -1 and 1.
+    /// Computes the matrix of correlation coefficients, whose real and imaginary parts are
+    /// clipped to the range from -1 to 1.
     ///
     /// # Panics
-    /// As [`of`](Covariance::of).
+    /// Panics in the same cases as [`of`](Covariance::of).
     #[track_caller]
     pub fn correlation_of(&self, x: &Array) -> Array {
         let covariance = self.of(x);

@@ -1,9 +1,9 @@
-//! Window functions of signal processing.
+//! Window functions for signal processing.
 
 use crate::{Array, DType};
 use std::f64::consts::PI;
 
-/// `f` of the places `0, 1, …, n - 1`, or ones if there are at most one.
+/// Applies `f` to the indices `0, 1, …, n - 1`, or returns ones if `n` is at most 1.
 #[track_caller]
 fn taper(n: usize, f: impl FnOnce(Array) -> Array) -> Array {
     if n <= 1 {
@@ -13,14 +13,14 @@ fn taper(n: usize, f: impl FnOnce(Array) -> Array) -> Array {
 }
 
 impl Array {
-    /// Bartlett's window, a triangle (`f32`).
+    /// Creates a Bartlett (triangular) window of `n` numbers (`f32`).
     #[track_caller]
     pub fn bartlett(n: usize) -> Array {
         let last = n as f64 - 1.0;
         taper(n, |i| 1.0 - (i * 2.0 - last).abs() / last)
     }
 
-    /// Blackman's window, of three cosines (`f32`).
+    /// Creates a Blackman window of `n` numbers (`f32`).
     #[track_caller]
     pub fn blackman(n: usize) -> Array {
         let turn = 2.0 * PI / (n as f64 - 1.0);
@@ -29,7 +29,7 @@ impl Array {
         })
     }
 
-    /// Hamming's window, a raised cosine (`f32`).
+    /// Creates a Hamming window of `n` numbers (`f32`).
     #[track_caller]
     pub fn hamming(n: usize) -> Array {
         taper(n, |i| {
@@ -37,7 +37,7 @@ impl Array {
         })
     }
 
-    /// Hann's window, a cosine (`f32`).
+    /// Creates a Hann window of `n` numbers (`f32`).
     #[track_caller]
     pub fn hanning(n: usize) -> Array {
         taper(n, |i| {
@@ -45,7 +45,7 @@ impl Array {
         })
     }
 
-    /// Kaiser's window (`f32`) of `n` numbers; the larger `beta`, the narrower.
+    /// Creates a Kaiser window of `n` numbers (`f32`). A larger `beta` gives a narrower window.
     #[track_caller]
     pub fn kaiser(n: usize, beta: f64) -> Array {
         let half = 0.5 * (n as f64 - 1.0);

@@ -1,16 +1,16 @@
-//! Functions of parts of arrays, applied to whole arrays.
+//! Vectorization of functions by the signature of their core axes.
 
 use crate::{Array, Dims, vmap};
 use std::collections::BTreeMap;
 
-/// The names of the axes that each argument and each result of a function has.
+/// The names of the core axes of each argument and each result of a function.
 struct Signature {
     arguments: Vec<Vec<String>>,
     results: Vec<Vec<String>>,
 }
 
 impl Signature {
-    /// Reads `"(n,m),(m)->(n)"`.
+    /// Parses `"(n,m),(m)->(n)"`.
     #[track_caller]
     fn parse(text: &str) -> Signature {
         let side = |side: &str| -> Option<Vec<Vec<String>>> {
@@ -41,10 +41,10 @@ fn names(list: &str) -> Option<Vec<String>> {
     list.split(',').map(word).collect()
 }
 
-/// A function of arrays with the named axes, as one of arrays that have more
-/// axes before these: those broadcast together, and the function is mapped over
-/// them (`jnp.vectorize` with a signature). Functions of single elements need no
-/// such thing: operations on arrays already broadcast.
+/// Vectorizes a function of arrays with the named core axes: the returned function accepts arrays
+/// with additional leading axes, which broadcast together, and maps the function over them
+/// (`jnp.vectorize` with a signature). Functions of single elements do not need it, since array
+/// operations already broadcast.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, vectorize};
@@ -55,9 +55,9 @@ fn names(list: &str) -> Option<Vec<String>> {
 /// ```
 ///
 /// # Panics
-/// If the signature is malformed. The returned function panics if the number of
-/// arguments, their axes or those of the results are not as the signature says,
-/// or the other axes do not broadcast.
+/// Panics if the signature is malformed. The returned function panics if the number of arguments
+/// or the axes of arguments or results do not match the signature, or if the leading axes do not
+/// broadcast.
 #[track_caller]
 pub fn vectorize<F>(signature: &str, f: F) -> impl Fn(&[Array]) -> Vec<Array>
 where
@@ -112,7 +112,7 @@ where
         }
         results
     };
-    // What is the same for all is not mapped.
+    // Arguments without leading axes are not mapped.
     let count: usize = shape.iter().product();
     let mapped = |i: &usize| loops[*i].iter().any(|&n| n != 1);
     let own = |i: usize| -> Dims { args[i].shape()[loops[i].len()..].into() };
@@ -156,7 +156,8 @@ where
         .collect()
 }
 
-/// Compares the last axes of an array with the sizes of the names so far.
+/// Checks the last axes of an array against the sizes of the names seen so far, and records new
+/// names.
 #[track_caller]
 fn own_axes<'n>(text: &str, x: &Array, axes: &'n [String], sizes: &mut BTreeMap<&'n str, usize>) {
     assert!(

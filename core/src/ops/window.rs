@@ -1,4 +1,4 @@
-//! Reductions of windows (`jax.lax.reduce_window`).
+//! Reductions over windows (`jax.lax.reduce_window`).
 
 use crate::prim::conv::{Padding, dilated};
 use crate::prim::reduce::computation::{monoid, reduction_program, scalar_program};
@@ -12,8 +12,7 @@ use crate::{Array, DType, Dims, IntoArray, Scalar};
 
 /// A window that slides over all axes of an array.
 ///
-/// What is not set is as usual: places one element apart and inside the array,
-/// no dilation.
+/// By default, strides and dilations are 1, and there is no padding.
 ///
 /// ```no_run
 /// use ramie_core::{Array, Window};
@@ -32,8 +31,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// A window of so many elements along each axis; 1 along those that are not
-    /// reduced.
+    /// Creates a window with the given size along each axis; use 1 for axes that are not reduced.
     pub fn new(dimensions: &[usize]) -> Window {
         Window {
             dimensions: dimensions.into(),
@@ -44,31 +42,32 @@ impl Window {
         }
     }
 
-    /// How far its places are apart along each axis.
+    /// Sets the stride along each axis. Defaults to 1.
     pub fn strides(mut self, strides: &[usize]) -> Window {
         self.strides = Some(strides.into());
         self
     }
 
-    /// What is added around the array, which is what reductions start with.
+    /// Sets the padding around the array, which is filled with the initial value. Defaults to
+    /// none.
     pub fn padding(mut self, padding: impl Into<Padding>) -> Window {
         self.padding = padding.into();
         self
     }
 
-    /// How far the array's elements are spread along each axis.
+    /// Sets the dilation of the array along each axis. Defaults to 1.
     pub fn base_dilation(mut self, dilation: &[usize]) -> Window {
         self.base_dilation = Some(dilation.into());
         self
     }
 
-    /// How far the window's elements are spread along each axis.
+    /// Sets the dilation of the window along each axis. Defaults to 1.
     pub fn window_dilation(mut self, dilation: &[usize]) -> Window {
         self.window_dilation = Some(dilation.into());
         self
     }
 
-    /// The window over an array of a shape.
+    /// Returns the window over an array of the given shape.
     #[track_caller]
     fn over(&self, operation: &str, shape: &[usize]) -> SlidingWindow {
         let ones = || Dims::from_elem(1, self.dimensions.len());
@@ -95,15 +94,15 @@ impl Window {
     }
 }
 
-/// Combines the elements in each place of a window, of several arrays of one
-/// shape together (`jax.lax.reduce_window`). `computation` gets two scalars of
-/// each array, and gives one; it must be associative and commutative, and leave
-/// `init_values` as they are, which fill the padding.
+/// Reduces the elements in each window with a computation on scalars, for several arrays of the
+/// same shape together (`jax.lax.reduce_window`). `computation` receives two scalars of each
+/// array and returns one. It must be associative and commutative, and `init_values`, which also
+/// fill the padding, must be its identity.
 ///
 /// # Panics
-/// If shapes differ, the window does not fit them, values to start with are not
-/// one scalar of each array's type, or the computation captures arrays or gives
-/// other types.
+/// Panics if the shapes differ, if the window does not fit them, if the initial values are not
+/// one scalar of each array's dtype, or if the computation captures arrays or returns other
+/// types.
 #[track_caller]
 pub fn reduce_window(
     operands: &[Array],
@@ -142,16 +141,16 @@ pub fn reduce_window(
     bind(ReduceWindow { jaxpr, window }, &refs).into_vec()
 }
 
-/// For each place of a window over `operand`, chooses an element, and combines
-/// that place's element of `source` with a result that starts as `init_value`
-/// everywhere. `select` says whether the first of two elements is chosen,
-/// `scatter` combines two values that go to one place.
+/// Selects an element in each window of `operand`, and combines the corresponding element of
+/// `source` into the result at that element's position. The result is initialized with
+/// `init_value`. `select` returns whether the first of two elements is selected; `scatter`
+/// combines two values of the same position.
 ///
-/// It has no derivative.
+/// This function has no derivative.
 ///
 /// # Panics
-/// If the window has dilations or does not fit, types differ, or a computation
-/// captures arrays or gives other types.
+/// Panics if the window has dilations or does not fit, if the dtypes differ, or if a computation
+/// captures arrays or returns other types.
 #[track_caller]
 pub fn select_and_scatter(
     operand: &Array,
@@ -173,8 +172,8 @@ pub fn select_and_scatter(
 }
 
 impl Array {
-    /// The elements in each place of a window, combined by a computation on
-    /// scalars (`jax.lax.reduce_window`); see [`reduce_window`].
+    /// Reduces the elements in each window with a computation on scalars
+    /// (`jax.lax.reduce_window`); see [`reduce_window`].
     ///
     /// ```no_run
     /// use ramie_core::{Array, Window};
@@ -184,7 +183,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// As [`reduce_window`].
+    /// Panics in the same cases as [`reduce_window`].
     #[track_caller]
     pub fn reduce_window(
         &self,
@@ -197,32 +196,32 @@ impl Array {
         reduce_window(std::slice::from_ref(self), &[start], combine, window).swap_remove(0)
     }
 
-    /// The sum of the elements in each place of a window.
+    /// Computes the sum of the elements in each window.
     ///
     /// # Panics
-    /// If the window does not fit, or the array does not hold numbers.
+    /// Panics if the window does not fit, or if the elements are not numbers.
     #[track_caller]
     pub fn reduce_window_sum(&self, window: &Window) -> Array {
         let window = window.over("reduce_window_sum", self.shape());
         bind1(ReduceWindowSum { window }, &[self])
     }
 
-    /// The largest element in each place of a window; NaN wins. Padding counts
-    /// as the type's lowest value.
+    /// Computes the maximum of the elements in each window. NaN propagates. Padding counts as the
+    /// lowest value of the dtype.
     ///
     /// # Panics
-    /// If the window does not fit.
+    /// Panics if the window does not fit.
     #[track_caller]
     pub fn reduce_window_max(&self, window: &Window) -> Array {
         let window = window.over("reduce_window_max", self.shape());
         bind1(ReduceWindowMax { window }, &[self])
     }
 
-    /// The smallest element in each place of a window; NaN wins. Padding counts
-    /// as the type's highest value.
+    /// Computes the minimum of the elements in each window. NaN propagates. Padding counts as the
+    /// highest value of the dtype.
     ///
     /// # Panics
-    /// If the window does not fit.
+    /// Panics if the window does not fit.
     #[track_caller]
     pub fn reduce_window_min(&self, window: &Window) -> Array {
         let window = window.over("reduce_window_min", self.shape());

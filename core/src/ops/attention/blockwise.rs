@@ -1,21 +1,20 @@
-//! Attention with a block of keys in memory at a time, and its gradient.
+//! Attention that computes one block of keys at a time, and its gradient.
 //!
-//! Softmax is computed as blocks come: the greatest product so far, the sum of
-//! exponentials relative to it and the sum of values weighed by them are
-//! carried, and scaled down whenever a greater product appears. The gradient
-//! keeps the first two, from which the weights of any block follow.
+//! Softmax is computed incrementally: each query carries the maximum product so far, the sum of
+//! exponentials relative to it, and the weighted sum of values. The sums are rescaled whenever
+//! the maximum grows. The gradient stores the maximum and the sum of exponentials, from which the
+//! weights of any block can be recomputed.
 
 use super::Attention;
 use super::visible::{Columns, per_group};
 use crate::prim::dot::DotDimensionNumbers;
 use crate::{Array, DType, Reduction, custom_vjp, promote_types, scan, where_};
 
-/// What the backward rule is given: the arguments, the result, and for each
-/// query the greatest product and the sum of exponentials.
+/// Residuals of the backward rule: the arguments, the result, and for each query the maximum
+/// product and the sum of exponentials.
 type Kept = ((Array, Array, Array, Attention), [Array; 3]);
 
-/// Sizes: batch, heads of keys, query heads for each, queries, keys, size of a
-/// head.
+/// Sizes: batch, key heads, query heads per key head, queries, keys, head size.
 #[derive(Clone, Copy)]
 struct Sizes {
     b: usize,
@@ -43,30 +42,30 @@ impl Sizes {
         }
     }
 
-    /// Keys with those that fill the last block.
+    /// Returns the number of keys, padded to whole blocks.
     fn padded(&self) -> usize {
         self.s.next_multiple_of(self.block)
     }
 
-    /// Where blocks begin.
+    /// Returns the first key index of each block.
     fn starts(&self) -> Array {
         Array::arange(self.padded() / self.block).astype(DType::I32) * self.block as i64
     }
 
-    /// `[B, T, N, H]` as `[B, K, G, T, H]`.
+    /// Reshapes `[B, T, N, H]` to `[B, K, G, T, H]`.
     fn grouped(&self, x: &Array) -> Array {
         x.reshape(&[self.b, self.t, self.heads, self.group, x.shape()[3]])
             .transpose(&[0, 2, 3, 1, 4])
     }
 
-    /// `[B, K, G, T, H]` as `[B, T, N, H]`.
+    /// Reshapes `[B, K, G, T, H]` to `[B, T, N, H]`.
     fn ungrouped(&self, x: &Array) -> Array {
         let h = x.shape()[4];
         x.transpose(&[0, 3, 1, 2, 4])
             .reshape(&[self.b, self.t, self.heads * self.group, h])
     }
 
-    /// Keys or values with zeros that fill the last block.
+    /// Pads keys or values with zeros to whole blocks.
     fn filled(&self, x: &Array) -> Array {
         match self.padded() - self.s {
             0 => x.clone(),
@@ -74,7 +73,7 @@ impl Sizes {
         }
     }
 
-    /// Stacked blocks `[blocks, B, width, K, H]` as `[B, S, K, H]`.
+    /// Reshapes stacked blocks `[blocks, B, width, K, H]` to `[B, S, K, H]`.
     fn joined(&self, blocks: &Array) -> Array {
         let h = blocks.shape()[4];
         blocks
@@ -84,13 +83,13 @@ impl Sizes {
     }
 }
 
-/// What a pass over the keys has: queries `[B, K, G, T, H]`, and keys and values
-/// in whole blocks.
+/// Inputs of a pass over the keys: queries `[B, K, G, T, H]`, and keys and values padded to whole
+/// blocks.
 struct Blocks {
     sizes: Sizes,
-    /// With what is said of keys for those that fill the last block, too.
+    /// The options, with arrays per key padded like the keys.
     how: Attention,
-    /// The type of the sums.
+    /// The dtype of the sums.
     wide: DType,
     query: Array,
     keys: Array,
@@ -110,9 +109,8 @@ impl Blocks {
         }
     }
 
-    /// The products of all queries with the keys of the block that begins here,
-    /// minus infinity for keys that only fill it; which of them are seen; and the
-    /// block's keys and values.
+    /// Returns the products of all queries with the keys of the block that starts at `start`
+    /// (minus infinity for padding), the mask of visible keys, and the block's keys and values.
     fn at(&self, start: &Array) -> (Array, Option<Array>, [Array; 2]) {
         let columns = Columns {
             start: Some(start),
@@ -134,19 +132,19 @@ impl Blocks {
     }
 }
 
-/// `[B, K, G, T, x]` with `[B, c, K, x]`: `[B, K, G, T, c]`.
+/// Multiplies `[B, K, G, T, x]` by `[B, c, K, x]`; the result is `[B, K, G, T, c]`.
 fn with_keys(x: &Array, keys: &Array, wide: DType) -> Array {
     let numbers = DotDimensionNumbers::new([&[4], &[3]], [&[0, 1], &[0, 2]]);
     x.dot_general_with(keys, numbers, None, Some(wide))
 }
 
-/// `[B, K, G, T, c]` with `[B, c, K, x]`: `[B, K, G, T, x]`.
+/// Multiplies `[B, K, G, T, c]` by `[B, c, K, x]`; the result is `[B, K, G, T, x]`.
 fn of_values(weights: &Array, values: &Array, wide: DType) -> Array {
     let numbers = DotDimensionNumbers::new([&[4], &[1]], [&[0, 1], &[0, 2]]);
     weights.dot_general_with(values, numbers, None, Some(wide))
 }
 
-/// `[B, K, G, T, c]` with `[B, K, G, T, x]`: `[B, c, K, x]`.
+/// Multiplies `[B, K, G, T, c]` by `[B, K, G, T, x]`; the result is `[B, c, K, x]`.
 fn over_queries(x: &Array, y: &Array, wide: DType) -> Array {
     let numbers = DotDimensionNumbers::new([&[2, 3], &[2, 3]], [&[0, 1], &[0, 1]]);
     x.dot_general_with(y, numbers, None, Some(wide))
@@ -154,7 +152,7 @@ fn over_queries(x: &Array, y: &Array, wide: DType) -> Array {
 }
 
 impl Attention {
-    /// The mean of the values, `[B, T, N, H]`, and the residual `[B, T, N]`.
+    /// Computes the weighted mean of the values, `[B, T, N, H]`, and the residual `[B, T, N]`.
     #[track_caller]
     pub(super) fn in_blocks(
         &self,
@@ -180,7 +178,7 @@ impl Attention {
         attend(q.clone(), k.clone(), v.clone(), how)
     }
 
-    /// The mean of the values, and for each query the greatest product and the
+    /// Computes the weighted mean of the values and, for each query, the maximum product and the
     /// sum of exponentials, `[B, K, G, T]`.
     fn forward(&self, q: &Array, k: &Array, v: &Array) -> (Array, Array, Array) {
         let blocks = Blocks::of(self, q, k, v);
@@ -208,7 +206,7 @@ impl Attention {
 }
 
 impl Columns<'_> {
-    /// Which places of a block have a key, where some may not.
+    /// Returns which positions of a block are keys rather than padding, or `None` if all are.
     fn filling(&self) -> Option<Array> {
         let start = self
             .start
@@ -218,7 +216,7 @@ impl Columns<'_> {
     }
 }
 
-/// The logarithm of the sum of exponentials, `[B, T, N]`.
+/// Computes the logarithm of the sum of exponentials, `[B, T, N]`.
 fn residual(m: &Array, l: &Array, q: &Array) -> Array {
     let residual = (m + l.log()).transpose(&[0, 3, 1, 2]);
     residual.reshape(&q.shape()[..3])
@@ -229,11 +227,11 @@ fn backward(kept: Kept, ct: &Array) -> (Array, Array, Array, Attention) {
     let blocks = Blocks::of(&how, &q, &k, &v);
     let Blocks { sizes, wide, .. } = blocks;
     let ct = sizes.grouped(ct);
-    // What all weights of a query have in common in their cotangents.
+    // The term common to the cotangents of all weights of a query.
     let common = (ct.astype(wide) * sizes.grouped(&out).astype(wide))
         .sum_with(&Reduction::over(&[-1]).keepdims());
     let (m, l) = (m.expand_dims(&[-1]), l.expand_dims(&[-1]));
-    // A bias that is the same for all keys has the sum over all blocks.
+    // The cotangent of a bias shared by all keys is summed over all blocks.
     let bias = how
         .bias
         .as_ref()

@@ -1,4 +1,4 @@
-//! Attention by scaled products.
+//! Scaled dot-product attention.
 
 mod blockwise;
 mod tree;
@@ -8,7 +8,7 @@ use crate::prim::dot::DotDimensionNumbers;
 use crate::{Array, DType, Reduction, promote_types};
 use visible::{Columns, within};
 
-/// What attention sees, and how it weighs it; see [`dot_product_attention`].
+/// Options of attention: bias, masks, scale and blocks; see [`dot_product_attention`].
 ///
 /// ```no_run
 /// use ramie_core::{Array, Attention, DType};
@@ -29,34 +29,35 @@ pub struct Attention {
     block: Option<usize>,
 }
 
-/// Attention of queries to keys, by the softmax of their products, divided by
-/// the root of the size `H` of a head, and with these weights the mean of the
-/// values (`jax.nn.dot_product_attention`).
+/// Computes scaled dot-product attention (`jax.nn.dot_product_attention`).
 ///
-/// Queries have the shape `[B, T, N, H]` (batch, length, heads, size), keys and
-/// values `[B, S, K, H]`; `N` is `K`, or a multiple of it: then neighbouring
-/// query heads share a key head. `B` may be missing everywhere. The result has
-/// the shape of the queries. [`Attention`] has masks and more choices.
+/// The weights are the softmax of the products of queries and keys divided by `√H`, where `H` is
+/// the head size. The result is the weighted mean of the values.
 ///
-/// Products are accumulated in `f32`, and so is the softmax.
+/// Queries have the shape `[B, T, N, H]` (batch, length, heads, head size), keys and values
+/// `[B, S, K, H]`. `N` must be a multiple of `K`; if it is larger, groups of adjacent query heads
+/// share a key head. The batch axis `B` may be omitted from all arrays. The result has the shape
+/// of the queries. Use [`Attention`] for masks and other options.
+///
+/// Products and softmax are accumulated in `f32`.
 ///
 /// Vaswani et al., *Attention Is All You Need*, 2017.
 ///
 /// # Panics
-/// If shapes do not fit together, or element types differ.
+/// Panics if the shapes do not fit together, or if the dtypes differ.
 #[track_caller]
 pub fn dot_product_attention(query: &Array, key: &Array, value: &Array) -> Array {
     Attention::new().of(query, key, value)
 }
 
 impl Attention {
-    /// All queries see all keys.
+    /// Creates options in which every query attends to every key.
     pub fn new() -> Attention {
         Attention::default()
     }
 
-    /// A number that is added to each scaled product, in a shape that broadcasts
-    /// to `[B, N, T, S]`.
+    /// Sets a bias that is added to the scaled products. Its shape must broadcast to
+    /// `[B, N, T, S]`.
     #[must_use]
     pub fn bias(self, bias: &Array) -> Attention {
         Attention {
@@ -65,8 +66,8 @@ impl Attention {
         }
     }
 
-    /// Truth values that broadcast to `[B, N, T, S]`; where one is false, the
-    /// query does not see the key.
+    /// Sets a boolean mask that broadcasts to `[B, N, T, S]`. Where it is false, the query does
+    /// not attend to the key.
     #[must_use]
     pub fn mask(self, mask: &Array) -> Attention {
         Attention {
@@ -75,7 +76,7 @@ impl Attention {
         }
     }
 
-    /// What products are multiplied by, instead of `1 / √H`.
+    /// Sets the factor of the products. Defaults to `1 / √H`.
     #[must_use]
     pub fn scale(self, scale: f64) -> Attention {
         Attention {
@@ -84,7 +85,7 @@ impl Attention {
         }
     }
 
-    /// Queries see keys at their own place and before.
+    /// Restricts each query to the keys at its own position and before.
     #[must_use]
     pub fn causal(self) -> Attention {
         Attention {
@@ -93,8 +94,8 @@ impl Attention {
         }
     }
 
-    /// How many queries of each sequence count, integers of shape `[B]`; results
-    /// of the others are 0.
+    /// Sets the number of valid queries of each sequence, integers of shape `[B]`. The results of
+    /// the other queries are 0.
     #[must_use]
     pub fn query_lengths(self, lengths: &Array) -> Attention {
         Attention {
@@ -103,7 +104,7 @@ impl Attention {
         }
     }
 
-    /// How many keys and values of each sequence count, integers of shape `[B]`.
+    /// Sets the number of valid keys and values of each sequence, integers of shape `[B]`.
     #[must_use]
     pub fn key_value_lengths(self, lengths: &Array) -> Attention {
         Attention {
@@ -112,7 +113,7 @@ impl Attention {
         }
     }
 
-    /// Queries see this many keys before their own place and after it.
+    /// Restricts each query to `before` keys before its position and `after` keys after it.
     #[must_use]
     pub fn window(self, before: usize, after: usize) -> Attention {
         Attention {
@@ -121,9 +122,9 @@ impl Attention {
         }
     }
 
-    /// To which segment each query and each key belongs, integers of shapes
-    /// `[B, T]` and `[B, S]`: queries see the keys of their own segment. So can
-    /// several sequences share a row of a batch.
+    /// Sets the segment of each query and each key, as integers of shapes `[B, T]` and `[B, S]`.
+    /// Queries attend only to keys of the same segment, so several sequences can share a row of a
+    /// batch.
     #[must_use]
     pub fn segments(self, queries: &Array, keys: &Array) -> Attention {
         Attention {
@@ -132,11 +133,10 @@ impl Attention {
         }
     }
 
-    /// Goes through this many keys at a time, so that the memory needed grows
-    /// with the length of the sequences and not with its square. The gradient
-    /// computes the weights of each block again.
+    /// Processes `keys` keys at a time, so that memory grows linearly with the sequence length
+    /// instead of quadratically. The gradient recomputes the weights of each block.
     ///
-    /// The result is the same but for rounding. There is no forward mode.
+    /// The result is the same up to rounding. Forward-mode differentiation is not supported.
     ///
     /// Rabe and Staats, *Self-attention Does Not Need O(n²) Memory*, 2021; Dao,
     /// *FlashAttention-2*, 2023.
@@ -149,7 +149,7 @@ impl Attention {
     /// ```
     ///
     /// # Panics
-    /// If `keys` is 0.
+    /// Panics if `keys` is 0.
     #[must_use]
     #[track_caller]
     pub fn blockwise(self, keys: usize) -> Attention {
@@ -164,20 +164,20 @@ impl Attention {
         }
     }
 
-    /// The mean of the values for each query, in the shape of the queries.
+    /// Computes the weighted mean of the values for each query, in the shape of the queries.
     ///
     /// # Panics
-    /// If shapes do not fit together, or element types differ.
+    /// Panics if the shapes do not fit together, or if the dtypes differ.
     #[track_caller]
     pub fn of(&self, query: &Array, key: &Array, value: &Array) -> Array {
         self.with_residual(query, key, value).0
     }
 
-    /// [`of`](Attention::of), and the logarithm of the sum of the exponentials
-    /// of each query, `[B, T, N]`, through which nothing is differentiated.
+    /// Same as [`of`](Attention::of), but also returns the logarithm of each query's sum of
+    /// exponentials, `[B, T, N]`, which is not differentiated.
     ///
     /// # Panics
-    /// As `of`.
+    /// Panics in the same cases as `of`.
     #[track_caller]
     pub fn with_residual(&self, query: &Array, key: &Array, value: &Array) -> (Array, Array) {
         assert!(
@@ -216,19 +216,19 @@ impl Attention {
         )
     }
 
-    /// What products are multiplied by, for heads of a size.
+    /// Returns the factor of the products for heads of size `h`.
     fn factor(&self, h: usize) -> f64 {
         self.scale.unwrap_or(1.0 / (h as f64).sqrt())
     }
 
-    /// With all products in memory; the residual is `[B, T, N]` in `f32`.
+    /// Computes attention with all products in memory. The residual is `[B, T, N]` in `f32`.
     #[track_caller]
     fn at_once(&self, q: &Array, k: &Array, v: &Array) -> (Array, Array) {
         let (&[b, t, n, h], &[_, s, heads, _]) = (q.shape(), k.shape()) else {
             unreachable!("checked to have four axes")
         };
         let group = n / heads;
-        // Products, [B, K, T, G, S] and then [B, K, G, T, S].
+        // Products: [B, K, T, G, S], then [B, K, G, T, S].
         let grouped = q.reshape(&[b, t, heads, group, h]);
         let numbers = DotDimensionNumbers::new([&[4], &[3]], [&[0, 2], &[0, 2]]);
         let wide = promote_types(q.dtype(), DType::F32);
@@ -321,7 +321,7 @@ impl Attention {
     }
 }
 
-/// The array with axes of size 1 in front, up to four.
+/// Prepends axes of size 1 up to a rank of four.
 #[track_caller]
 fn batched(x: &Array) -> Array {
     super::at_least(x, 4)

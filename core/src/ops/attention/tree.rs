@@ -1,4 +1,4 @@
-//! `Attention` as a tree: its arrays are traced, the rest is fixed.
+//! `Attention` as a pytree: its arrays are leaves, everything else is static.
 
 use super::Attention;
 use crate::Array;

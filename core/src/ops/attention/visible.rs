@@ -1,21 +1,20 @@
-//! Which keys a query sees, and what is added to its products, for some of the
-//! keys at a time.
+//! Masks and biases of attention for all keys or for one block of keys.
 
 use super::Attention;
 use crate::{Array, DType, where_};
 
-/// The keys that products are with: all of them, or a block.
+/// The keys of a product: all of them, or one block.
 pub(super) struct Columns<'a> {
-    /// Where the block begins, a 0-d `i32`; `None` for all keys.
+    /// First key index of the block, a 0-d `i32`; `None` for all keys.
     pub(super) start: Option<&'a Array>,
-    /// How many keys there are in the block.
+    /// Number of keys in the block.
     pub(super) width: usize,
-    /// How many keys there are.
+    /// Total number of keys.
     pub(super) all: usize,
 }
 
 impl Columns<'_> {
-    /// The places of the keys, `[1, 1, 1, t, width]`.
+    /// Returns the indices of the keys, `[1, 1, 1, t, width]`.
     fn places(&self, t: usize) -> Array {
         let place = Array::iota(&[1, 1, 1, t, self.width], 4, DType::I32);
         match self.start {
@@ -24,8 +23,8 @@ impl Columns<'_> {
         }
     }
 
-    /// The part of an array along its last axis, which is of size 1 or that of
-    /// all keys and what was added to fill the last block.
+    /// Returns the block's part of an array along its last axis. The axis has size 1, or the
+    /// number of all keys padded to whole blocks.
     fn part(&self, x: &Array) -> Array {
         match self.start {
             Some(start) if x.shape().last() != Some(&1) => {
@@ -37,7 +36,7 @@ impl Columns<'_> {
 }
 
 impl Attention {
-    /// Products with bias, in the type of the products.
+    /// Adds the bias to the products, in the dtype of the products.
     #[track_caller]
     pub(super) fn biased(
         &self,
@@ -53,8 +52,8 @@ impl Attention {
         }
     }
 
-    /// Products with the least number where the query does not see the key. Not
-    /// minus infinity: a query that sees nothing has equal weights.
+    /// Replaces products by the lowest number where the query does not see the key. Minus
+    /// infinity is not used: a query that sees no key has equal weights.
     pub(super) fn hidden(&self, logits: Array, seen: Option<&Array>) -> Array {
         match seen {
             None => logits,
@@ -65,8 +64,8 @@ impl Attention {
         }
     }
 
-    /// Which keys each query sees, in a shape that broadcasts to that of the
-    /// products, `[b, heads, group, t, width]`; `None` for all.
+    /// Returns which keys each query sees, in a shape that broadcasts to that of the products,
+    /// `[b, heads, group, t, width]`; `None` if every query sees every key.
     #[track_caller]
     pub(super) fn visible(&self, shape: &[usize], c: &Columns<'_>) -> Option<Array> {
         let &[b, heads, group, t, _] = shape else {
@@ -81,7 +80,7 @@ impl Attention {
             seen.push(row().ge(c.places(t)));
         }
         if let Some((before, after)) = self.window {
-            // A window past all positions is no larger than one of all.
+            // A window beyond all positions is equivalent to one over all positions.
             let [before, after] = [before, after].map(|n| n.min(t.max(c.all)) as i64);
             let near = row().le(c.places(t) + before);
             seen.push(near.bitwise_and(row().ge(c.places(t) - after)));
@@ -101,8 +100,7 @@ impl Attention {
         seen.into_iter().reduce(|a, b| a.bitwise_and(b))
     }
 
-    /// With keys that no query sees added to what is said of keys, to make them
-    /// `to` in all.
+    /// Pads the arrays given per key to `to` keys. No query sees the additional keys.
     pub(super) fn padded(&self, from: usize, to: usize) -> Attention {
         let fill = |x: &Array| {
             if x.shape().last() != Some(&from) || from == 1 && to > 1 {
@@ -127,7 +125,7 @@ impl Attention {
     }
 }
 
-/// What is given per head, checked to broadcast to `[B, N, T, S]`, per group of
+/// Checks that an array given per head broadcasts to `[B, N, T, S]`, and reshapes it to groups of
 /// heads.
 #[track_caller]
 pub(super) fn per_group(x: &Array, heads: usize, group: usize) -> Array {
@@ -141,7 +139,7 @@ pub(super) fn per_group(x: &Array, heads: usize, group: usize) -> Array {
     }
 }
 
-/// For each sequence, which of `size` places are before its length: `[B, size]`.
+/// Returns which of `size` positions of each sequence are before its length: `[B, size]`.
 #[track_caller]
 pub(super) fn within(lengths: &Array, size: usize) -> Array {
     let lengths = lengths.counting_to(size);

@@ -1,5 +1,4 @@
-//! The place that an index names in an array: reading it, and updating it
-//! functionally.
+//! Indexed reads and functional updates: `x.at(index).get()`, `set`, `add` and so on.
 
 use super::plan::{self, Negative, Plan};
 use super::resolve::{Bounds, Entry, resolve};
@@ -8,13 +7,12 @@ use crate::prim::control::APPLY;
 use crate::prim::index::{Gather, GatherScatterMode, Scatter, ScatterMethod};
 use crate::{Array, DType, Dims, IntoArray, Literal, PartitionSpec, Scalar};
 
-/// A place in an array, named by an index; see [`Array::at`].
+/// An indexed part of an array, created by [`Array::at`].
 ///
-/// Each update returns a new array. An element that an array of integers names
-/// more than once receives every update: all sums, products, powers, minima,
-/// maxima and applications of a function. Which of several values
-/// [`set`](At::set) stores is unspecified. Integers outside the array are
-/// dropped.
+/// Each update returns a new array. If an array of integers selects an element more than once,
+/// the element receives every update: all sums, products, powers, minima, maxima and function
+/// applications. For [`set`](At::set), it is unspecified which of the values is stored. Updates
+/// at out-of-bounds integers are dropped.
 #[derive(Clone, Debug)]
 pub struct At<'a> {
     array: &'a Array,
@@ -37,10 +35,9 @@ impl<'a> At<'a> {
         }
     }
 
-    /// Sets what happens to integers out of bounds. The default for integers in
-    /// arrays is `PromiseInBounds` for reading and `FillOrDrop` for writing; a
-    /// Rust integer out of bounds panics unless a mode is set. Negative
-    /// integers count from the end in every mode.
+    /// Sets the treatment of out-of-bounds integers. For integers in arrays, it defaults to
+    /// `PromiseInBounds` for reads and `FillOrDrop` for writes. A Rust integer out of bounds
+    /// panics unless a mode is set. Negative integers count from the end in every mode.
     #[must_use]
     pub fn mode(self, mode: GatherScatterMode) -> At<'a> {
         At {
@@ -49,7 +46,7 @@ impl<'a> At<'a> {
         }
     }
 
-    /// What is read out of bounds with `FillOrDrop`; by default NaN, the
+    /// Sets the mode to `FillOrDrop` and the value of out-of-bounds reads. Defaults to NaN, the
     /// smallest signed or the largest unsigned integer, or true.
     #[must_use]
     pub fn fill_value(self, value: impl Into<Scalar>) -> At<'a> {
@@ -60,7 +57,7 @@ impl<'a> At<'a> {
         }
     }
 
-    /// Promises whether the places come in increasing order, which can make
+    /// Sets whether the indices are guaranteed to be sorted in increasing order, which can make
     /// programs faster.
     #[must_use]
     pub fn indices_are_sorted(self, promise: bool) -> At<'a> {
@@ -70,7 +67,7 @@ impl<'a> At<'a> {
         }
     }
 
-    /// Promises whether no place is named twice, which can make programs and
+    /// Sets whether the indices are guaranteed to be distinct, which can make programs and
     /// derivatives faster.
     #[must_use]
     pub fn unique_indices(self, promise: bool) -> At<'a> {
@@ -80,10 +77,10 @@ impl<'a> At<'a> {
         }
     }
 
-    /// The elements at the place.
+    /// Returns the selected elements.
     ///
     /// # Panics
-    /// As [`Array::index`].
+    /// Panics in the same cases as [`Array::index`].
     #[track_caller]
     pub fn get(&self) -> Array {
         let entries = self.entries();
@@ -116,9 +113,9 @@ impl<'a> At<'a> {
         resolve(self.array, &self.items, bounds)
     }
 
-    /// The elements at the place, sharded by `out_sharding` over explicit axes of a
-    /// mesh (`x.at[..].get(out_sharding=..)`). The compiler finds a way, also
-    /// where dimensions that are indexed are sharded.
+    /// Returns the selected elements, sharded by `out_sharding` over explicit axes of a mesh
+    /// (`x.at[..].get(out_sharding=..)`). Indexed dimensions may be sharded; the compiler inserts
+    /// the necessary communication.
     ///
     /// ```no_run
     /// use ramie_core::{Array, AxisType, DType, P, make_mesh_with, set_mesh};
@@ -130,12 +127,12 @@ impl<'a> At<'a> {
     /// ```
     ///
     /// # Panics
-    /// As [`Array::index`], or if `out_sharding` does not fit the mesh or the
-    /// shape.
+    /// Panics in the same cases as [`Array::index`], or if `out_sharding` does not fit the mesh
+    /// or the shape.
     #[track_caller]
     pub fn get_sharded(&self, out_sharding: impl Into<PartitionSpec>) -> Array {
         let spec = out_sharding.into();
-        // Only what types speak of changes hands.
+        // Only arrays whose types have a sharding are resharded.
         let sharded = |item: &IndexItem| match item {
             IndexItem::Array(x) if x.aval().sharding().is_some() => Some(x.clone()),
             _ => None,
@@ -157,7 +154,7 @@ impl<'a> At<'a> {
         })
     }
 
-    /// A box at a computed place.
+    /// Reads a box at a computed position.
     #[track_caller]
     fn get_scalar(&self, entries: &[Entry]) -> Array {
         let ranges = plan::slice_static(self.array, entries);
@@ -171,68 +168,68 @@ impl<'a> At<'a> {
         plan::finish(&ranges.dynamic_slice(&starts, &sizes), entries)
     }
 
-    /// The array with `value` at the place; the value is broadcast to it.
+    /// Returns the array with the selected elements replaced by `value`, which is broadcast.
     ///
     /// # Panics
-    /// As [`Array::index`]; if `value` does not broadcast to the place, or is
-    /// of a type that the array's does not take up.
+    /// Panics in the same cases as [`Array::index`], if `value` does not broadcast to the
+    /// selected elements, or if its dtype does not promote to the array's dtype.
     #[track_caller]
     pub fn set(&self, value: impl IntoArray) -> Array {
         let value = value_for("at(…).set", self.array, value);
         self.update(ScatterMethod::Set, &value)
     }
 
-    /// The array with `value` added at the place.
+    /// Returns the array with `value` added to the selected elements.
     ///
     /// # Panics
-    /// As [`set`](At::set).
+    /// Panics in the same cases as [`set`](At::set).
     #[track_caller]
     pub fn add(&self, value: impl IntoArray) -> Array {
         let value = value_for("at(…).add", self.array, value);
         self.update(ScatterMethod::Add, &value)
     }
 
-    /// The array with `value` subtracted at the place.
+    /// Returns the array with `value` subtracted from the selected elements.
     ///
     /// # Panics
-    /// As [`set`](At::set).
+    /// Panics in the same cases as [`set`](At::set).
     #[track_caller]
     pub fn subtract(&self, value: impl IntoArray) -> Array {
         let value = value_for("at(…).subtract", self.array, value);
         self.update(ScatterMethod::Sub, &value)
     }
 
-    /// The array with the place multiplied by `value`.
+    /// Returns the array with the selected elements multiplied by `value`.
     ///
     /// # Panics
-    /// As [`set`](At::set).
+    /// Panics in the same cases as [`set`](At::set).
     #[track_caller]
     pub fn multiply(&self, value: impl IntoArray) -> Array {
         let value = value_for("at(…).multiply", self.array, value);
         self.update(ScatterMethod::Mul, &value)
     }
 
-    /// The array with the place divided by `value`.
+    /// Returns the array with the selected elements divided by `value`.
     ///
     /// # Panics
-    /// As [`set`](At::set).
+    /// Panics in the same cases as [`set`](At::set).
     #[track_caller]
     pub fn divide(&self, value: impl IntoArray) -> Array {
         let value = value_for("at(…).divide", self.array, value);
         self.array / self.factors(&value)
     }
 
-    /// The array with the place raised to the power `value`.
+    /// Returns the array with the selected elements raised to the power `value`.
     ///
     /// # Panics
-    /// As [`set`](At::set).
+    /// Panics in the same cases as [`set`](At::set).
     #[track_caller]
     pub fn power(&self, value: impl IntoArray) -> Array {
         let value = value_for("at(…).power", self.array, value);
         self.array.power(self.factors(&value))
     }
 
-    /// Ones with `value` multiplied in at the place.
+    /// Returns an array of ones in which the selected elements are multiplied by `value`.
     #[track_caller]
     fn factors(&self, value: &Array) -> Array {
         let ones = self.array.ones_like();
@@ -243,33 +240,33 @@ impl<'a> At<'a> {
         there.update(ScatterMethod::Mul, value)
     }
 
-    /// The array with the smaller of `value` and what is at the place.
+    /// Returns the array with the selected elements replaced by their minimum with `value`.
     ///
     /// # Panics
-    /// As [`set`](At::set).
+    /// Panics in the same cases as [`set`](At::set).
     #[track_caller]
     pub fn min(&self, value: impl IntoArray) -> Array {
         let value = value_for("at(…).min", self.array, value);
         self.update(ScatterMethod::Min, &value)
     }
 
-    /// The array with the larger of `value` and what is at the place.
+    /// Returns the array with the selected elements replaced by their maximum with `value`.
     ///
     /// # Panics
-    /// As [`set`](At::set).
+    /// Panics in the same cases as [`set`](At::set).
     #[track_caller]
     pub fn max(&self, value: impl IntoArray) -> Array {
         let value = value_for("at(…).max", self.array, value);
         self.update(ScatterMethod::Max, &value)
     }
 
-    /// The array with `f` applied at the place (`x.at[..].apply(f)`). `f` keeps
-    /// the shape, or returns one that broadcasts to it.
+    /// Returns the array with `f` applied to the selected elements (`x.at[..].apply(f)`). `f`
+    /// must return an array of the same shape, or one that broadcasts to it.
     ///
-    /// `f` is applied to an element as often as an array of integers names it,
-    /// in a loop, so `f` must be elementwise if integers repeat. Such a loop has
-    /// no reverse-mode derivative; an index without arrays, a mask, and
-    /// [`unique_indices(true)`](At::unique_indices) need no loop.
+    /// If an array of integers selects an element several times, `f` is applied to it as often,
+    /// in a loop, so `f` must be elementwise. This loop has no reverse-mode derivative. No loop
+    /// is needed for indices without arrays, for masks, and with
+    /// [`unique_indices(true)`](At::unique_indices).
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -279,7 +276,7 @@ impl<'a> At<'a> {
     /// ```
     ///
     /// # Panics
-    /// As [`set`](At::set).
+    /// Panics in the same cases as [`set`](At::set).
     #[track_caller]
     pub fn apply(&self, f: impl Fn(Array) -> Array) -> Array {
         let repeats = |item: &IndexItem| match item {
@@ -344,7 +341,7 @@ impl<'a> At<'a> {
         self.array.scatter(&plan.indices, &updates, scatter)
     }
 
-    /// A mask and one value for all its places need no places.
+    /// Updates masked elements by a single value, without computing indices.
     #[track_caller]
     fn update_masked(&self, method: ScatterMethod, mask: &Array, value: &Array) -> Array {
         let updated = combine(method, self.array, value);
@@ -359,7 +356,8 @@ impl<'a> At<'a> {
         crate::where_(&mask, &updated, self.array)
     }
 
-    /// A box at a known place: what is there, combined, put back.
+    /// Updates a box at a known position: reads it, combines it with the value and writes it
+    /// back.
     #[track_caller]
     fn update_box(&self, method: ScatterMethod, entries: &[Entry], value: &Array) -> Array {
         let (starts, sizes) = plan::bounds(self.array, entries);
@@ -393,7 +391,7 @@ fn combine(method: ScatterMethod, old: &Array, new: &Array) -> Array {
     }
 }
 
-/// The value repeated to the shape of the place.
+/// Broadcasts the value to the shape of the selected elements.
 #[track_caller]
 fn fit(value: &Array, shape: &[usize]) -> Array {
     let lead = value.ndim().saturating_sub(shape.len());

@@ -1,5 +1,4 @@
-//! Indexing with NumPy's power: integers, ranges, steps, new axes, arrays of
-//! integers and masks.
+//! NumPy-style indexing: integers, ranges, steps, new axes, arrays of integers and masks.
 
 mod at;
 mod plan;
@@ -11,27 +10,26 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToIncl
 
 pub use at::At;
 
-/// An entry of an index.
+/// One entry of an index.
 #[derive(Clone, Debug)]
 pub enum IndexItem {
-    /// One element along an axis, which disappears; negative counts from the
-    /// end.
+    /// One element along an axis, which is removed. Negative integers count from the end.
     Integer(i64),
-    /// A range of an axis, bounds and step as Python's slices have them.
+    /// A range of an axis, with the bounds and the step of a Python slice.
     Slice {
-        /// The first element; `None` is the end from which the step leads away.
+        /// First element. `None` is the end at which the step starts.
         start: Option<i64>,
-        /// The element before which the range ends; `None` is the other end.
+        /// Element before which the range ends. `None` is the other end of the axis.
         stop: Option<i64>,
-        /// The step, not 0.
+        /// Step, which must not be 0.
         step: i64,
     },
     /// A new axis of size 1.
     NewAxis,
-    /// All axes that no other entry names.
+    /// All axes without an entry of their own.
     Ellipsis,
-    /// Elements along an axis at the places that an array of integers holds,
-    /// or along several axes where an array of truth values is true.
+    /// The elements along an axis at an array of integers, or along several axes where a boolean
+    /// array is true.
     Array(Array),
 }
 
@@ -44,7 +42,7 @@ pub enum IndexItem {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewAxis;
 
-/// Stands in an index for all axes that no other entry names.
+/// Selects all axes without an entry of their own.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, Ellipsis};
@@ -54,7 +52,7 @@ pub struct NewAxis;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ellipsis;
 
-/// A range with a step, made by [`s`] or [`Stepped::new`].
+/// A range with a step, created by [`s`] or [`Stepped::new`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stepped {
     start: Option<i64>,
@@ -63,7 +61,7 @@ pub struct Stepped {
 }
 
 impl Stepped {
-    /// Python's `start:stop:step`; a bound of `None` is the end of the axis.
+    /// Creates Python's `start:stop:step`. A bound of `None` is the end of the axis.
     ///
     /// ```no_run
     /// use ramie_core::{Array, Stepped};
@@ -72,7 +70,7 @@ impl Stepped {
     /// ```
     ///
     /// # Panics
-    /// If the step is 0.
+    /// Panics if the step is 0.
     #[track_caller]
     pub fn new(start: Option<isize>, stop: Option<isize>, step: isize) -> Stepped {
         let (start, stop) = (start.map(|b| b as i64), stop.map(|b| b as i64));
@@ -84,11 +82,11 @@ impl Stepped {
         step_by_one.step(step)
     }
 
-    /// Every `step`-th element of the range; a negative step walks backwards,
-    /// from the range's first bound down to above the second, as in Python.
+    /// Selects every `step`-th element of the range. A negative step goes backwards, from the
+    /// first bound of the range down to above the second, as in Python.
     ///
     /// # Panics
-    /// If the step is 0.
+    /// Panics if the step is 0.
     #[must_use]
     #[track_caller]
     pub fn step(self, step: isize) -> Stepped {
@@ -102,7 +100,7 @@ impl Stepped {
     }
 }
 
-/// A range to give a step to.
+/// Creates a range to which [`step`](Stepped::step) adds a step.
 ///
 /// ```no_run
 /// use ramie_core::{Array, s};
@@ -126,29 +124,29 @@ pub fn s(range: impl IntoIndexItem) -> Stepped {
     }
 }
 
-/// The bound after an element; the last element has none.
+/// Returns the bound after an element, or `None` for the last element.
 fn after(at: i64) -> Option<i64> {
     (at != -1).then_some(at + 1)
 }
 
-/// What can be one entry of an index: an integer, a range, [`s`], [`NewAxis`],
-/// [`Ellipsis`], or integers in an [`Array`], a `Vec` or an array of Rust.
+/// A value that can be one entry of an index: an integer, a range, [`s`], [`NewAxis`],
+/// [`Ellipsis`], or integers in an [`Array`], a `Vec` or a Rust array.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot index an array",
     note = "index with integers, ranges, `s(range).step(n)`, `NewAxis`, `Ellipsis`, or arrays of integers"
 )]
 pub trait IntoIndexItem {
-    /// The entry.
+    /// Converts the value to an entry.
     fn into_index_item(self) -> IndexItem;
 }
 
-/// What can index an array: one entry, or a tuple of up to six.
+/// A value that can index an array: one entry, or a tuple of up to six entries.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot index an array",
     note = "index with integers, ranges, `s(range).step(n)`, `NewAxis`, `Ellipsis`, arrays of integers, or a tuple of up to six of these"
 )]
 pub trait IntoIndex {
-    /// The entries, outermost axis first.
+    /// Converts the value to entries, outermost axis first.
     fn into_index(self) -> Vec<IndexItem>;
 }
 
@@ -248,7 +246,7 @@ macro_rules! integer_items {
 }
 integer_items!(i32, i64, isize, usize);
 
-/// Indices known on the host as an array.
+/// Returns an array of indices known on the host.
 #[track_caller]
 fn places(indices: impl Iterator<Item = i64>) -> Array {
     let indices: Vec<i64> = indices.collect();
@@ -294,17 +292,16 @@ tuple_index!(A a B b C c D d E e);
 tuple_index!(A a B b C c D d E e F f);
 
 impl Array {
-    /// Elements picked as NumPy's `x[…]` picks them, as a new array.
+    /// Returns the elements selected by an index, like NumPy's `x[…]`, as a new array.
     ///
-    /// An entry for each axis, alone or in a tuple: an integer (the axis
-    /// disappears), a range, [`s(range).step(n)`](s), an array of integers, a
-    /// mask. `..` is a whole axis, [`Ellipsis`] all axes not named, [`NewAxis`]
-    /// a new one. Negative numbers count from the end. Arrays of integers are
-    /// broadcast together; their axes stand in the place of the first if they
-    /// are neighbours, else in front.
+    /// The index has one entry for each axis, alone or in a tuple: an integer (which removes the
+    /// axis), a range, [`s(range).step(n)`](s), an array of integers or a mask. `..` selects a
+    /// whole axis, [`Ellipsis`] all axes without an entry, and [`NewAxis`] inserts an axis.
+    /// Negative numbers count from the end. Arrays of integers are broadcast together. Their axes
+    /// replace the first array's axis if the arrays are adjacent, and otherwise come first.
     ///
-    /// Ranges are cut to the axis. An integer array that points outside reads
-    /// the nearest element; [`at`](Array::at) offers other choices.
+    /// Ranges are clamped to the axis. An out-of-bounds integer in an array reads the nearest
+    /// element; [`at`](Array::at) offers other modes.
     ///
     /// ```no_run
     /// use ramie_core::{Array, DType};
@@ -315,17 +312,16 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If there are more entries than axes, an integer is out of bounds, arrays
-    /// of integers do not broadcast together, or a mask has another shape than
-    /// the axes it picks from or is traced.
+    /// Panics if there are more entries than axes, if an integer is out of bounds, if arrays of
+    /// integers do not broadcast together, or if a mask is traced or its shape differs from the
+    /// axes that it selects from.
     #[track_caller]
     pub fn index(&self, index: impl IntoIndex) -> Array {
         self.at(index).get()
     }
 
-    /// The place that an index names, to read in another
-    /// [`mode`](At::mode) or to update: `x.at(0).set(1.0)` is a new array, `x`
-    /// is unchanged.
+    /// Selects a part of the array to read in another [`mode`](At::mode) or to update. Updates
+    /// return a new array: `x.at(0).set(1.0)` leaves `x` unchanged.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -339,7 +335,7 @@ impl Array {
     }
 }
 
-/// A value to write, with what a message calls the writing.
+/// Converts a value to write to the array's dtype. `operation` is the name used in messages.
 #[track_caller]
 fn value_for(operation: &str, array: &Array, value: impl IntoArray) -> Array {
     crate::ops::as_dtype_of(operation, array, &value.into_array())

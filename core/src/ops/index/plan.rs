@@ -1,19 +1,18 @@
-//! An index as reads and writes: slices where everything is known, one gather
-//! or scatter otherwise.
+//! Lowering of an index to slices, if all indices are known, or to one gather or scatter.
 
 use super::resolve::{Entry, Pick};
 use crate::ops::index_dtype;
 use crate::prim::index::{GatherDimensionNumbers, signed_indices, wrap_negative};
 use crate::{Array, DType, Dims};
 
-/// Whether every place is known, in elements and ranges.
+/// Returns whether all indices are known elements and ranges.
 pub(super) fn is_static(entries: &[Entry]) -> bool {
     entries
         .iter()
         .all(|e| !matches!(e, Entry::Axis(_, Pick::Places(_))))
 }
 
-/// Whether what is named is a box: elements and ranges of step 1.
+/// Returns whether the selection is a box: elements and ranges of step 1.
 pub(super) fn is_box(entries: &[Entry]) -> bool {
     entries.iter().all(|e| match e {
         Entry::NewAxis | Entry::Axis(_, Pick::Element(_)) => true,
@@ -22,8 +21,8 @@ pub(super) fn is_box(entries: &[Entry]) -> bool {
     })
 }
 
-/// Whether the places are scalars, elements and ranges: a box at a computed
-/// place, once the ranges are taken.
+/// Returns whether all computed indices are scalars, so that the selection is a box at a computed
+/// position once the ranges are sliced.
 pub(super) fn is_scalar(entries: &[Entry]) -> bool {
     entries.iter().all(|e| match e {
         Entry::Axis(_, Pick::Places(a)) => a.ndim() == 0,
@@ -31,8 +30,8 @@ pub(super) fn is_scalar(entries: &[Entry]) -> bool {
     })
 }
 
-/// The start and the size of a box along each axis; axes with computed places
-/// are whole.
+/// Returns the start and the size of a box along each axis. Axes with computed indices are
+/// selected completely.
 pub(super) fn bounds(array: &Array, entries: &[Entry]) -> (Dims, Dims) {
     let mut starts = Dims::from_elem(0, array.ndim());
     let mut sizes: Dims = array.shape().into();
@@ -48,7 +47,7 @@ pub(super) fn bounds(array: &Array, entries: &[Entry]) -> (Dims, Dims) {
     (starts, sizes)
 }
 
-/// The shape of what an index names that holds no arrays, new axes included.
+/// Returns the shape selected by an index without arrays, including new axes.
 pub(super) fn static_shape(entries: &[Entry]) -> Dims {
     entries
         .iter()
@@ -60,8 +59,8 @@ pub(super) fn static_shape(entries: &[Entry]) -> Dims {
         .collect()
 }
 
-/// The elements and ranges of an index by slicing; axes with computed places
-/// stay whole, and axes of elements stay, with size 1.
+/// Slices the elements and ranges of an index. Axes with computed indices stay whole, and axes of
+/// single elements stay with size 1.
 #[track_caller]
 pub(super) fn slice_static(array: &Array, entries: &[Entry]) -> Array {
     let (mut starts, sizes) = bounds(array, entries);
@@ -90,7 +89,7 @@ pub(super) fn slice_static(array: &Array, entries: &[Entry]) -> Array {
     }
 }
 
-/// Drops the axes of single elements and inserts the new ones.
+/// Removes the axes of single elements and inserts the new axes.
 #[track_caller]
 pub(super) fn finish(taken: &Array, entries: &[Entry]) -> Array {
     let single: Vec<isize> = entries
@@ -119,8 +118,8 @@ pub(super) fn finish(taken: &Array, entries: &[Entry]) -> Array {
     }
 }
 
-/// The start index for each axis after [`slice_static`]: the computed places,
-/// 0 elsewhere.
+/// Returns the start index for each axis after [`slice_static`]: the computed indices, and 0 for
+/// other axes.
 pub(super) fn dynamic_starts(array: &Array, entries: &[Entry]) -> Vec<Array> {
     let mut starts = vec![Array::scalar(0, DType::I32); array.ndim()];
     for entry in entries {
@@ -134,7 +133,7 @@ pub(super) fn dynamic_starts(array: &Array, entries: &[Entry]) -> Vec<Array> {
 /// An axis of the result of a gather.
 #[derive(Clone, Copy, PartialEq)]
 enum ResultAxis {
-    /// One of those to which the arrays of integers broadcast.
+    /// One of the axes to which the arrays of integers broadcast.
     Shared(usize),
     /// The positions of a range with a step along an axis.
     Walked(usize, usize),
@@ -144,28 +143,28 @@ enum ResultAxis {
     New,
 }
 
-/// One gather (or scatter) that reads (or writes) what an index names.
+/// A single gather or scatter that reads or writes the selection of an index.
 pub(super) struct Plan {
     /// Index vectors.
     pub indices: Array,
-    /// How axes correspond.
+    /// Correspondence of the axes.
     pub numbers: GatherDimensionNumbers,
-    /// The size of a window along each axis.
+    /// Size of a window along each axis.
     pub slice_sizes: Dims,
-    /// The shape of what is read or written.
+    /// Shape of the selection.
     pub shape: Dims,
-    /// The same with the new axes.
+    /// Shape of the selection including new axes.
     pub full_shape: Dims,
-    /// Whether no place is named twice for sure.
+    /// Whether the indices are known to be distinct.
     pub unique: bool,
 }
 
-/// How negative integers of arrays are read.
+/// Interpretation of negative integers in arrays.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Negative {
-    /// They count from the end of the axis.
+    /// Count from the end of the axis.
     FromEnd,
-    /// They are out of bounds.
+    /// Out of bounds.
     OutOfBounds,
 }
 
@@ -272,9 +271,8 @@ impl Plan {
     }
 }
 
-/// The axes of the result in order. Those that the arrays share stand where
-/// the first array or element is, or in front where other entries come between
-/// these.
+/// Returns the axes of the result in order. The axes shared by the arrays are placed at the first
+/// array or element, or first if other entries separate the arrays.
 fn result_axes(entries: &[Entry], shared: usize) -> Vec<ResultAxis> {
     let advanced: Vec<usize> = (0..entries.len())
         .filter(|&i| {

@@ -1,31 +1,31 @@
-//! Index entries against a shape: which axis each names, and what of it.
+//! Resolves index entries against a shape: assigns an axis and a selection to each entry.
 
 use super::IndexItem;
 use crate::{Array, DType};
 
-/// What an index picks along an axis.
+/// Selection of an index along an axis.
 #[derive(Clone, Debug)]
 pub(super) enum Pick {
-    /// One element; the axis disappears.
+    /// One element; the axis is removed.
     Element(usize),
-    /// `len` elements from `start` on, `step` apart.
+    /// `len` elements starting at `start`, `step` apart.
     Range {
         start: usize,
         len: usize,
         step: isize,
     },
-    /// The elements at these integer places, which may be traced.
+    /// The elements at these integer indices, which may be traced.
     Places(Array),
 }
 
-/// An axis of the array, or a new one, in the order of the index.
+/// An axis of the array, or a new axis, in the order of the index.
 #[derive(Clone, Debug)]
 pub(super) enum Entry {
     NewAxis,
     Axis(usize, Pick),
 }
 
-/// Axes that an entry takes up.
+/// Returns the number of axes that an entry covers.
 fn span(item: &IndexItem) -> usize {
     match item {
         IndexItem::NewAxis | IndexItem::Ellipsis => 0,
@@ -34,16 +34,16 @@ fn span(item: &IndexItem) -> usize {
     }
 }
 
-/// Which integers an index may contain.
+/// Treatment of known out-of-bounds integers.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Bounds {
-    /// A known integer outside the array is the caller's mistake.
+    /// A known integer out of bounds panics.
     Checked,
-    /// The caller asked for a mode, which applies to known integers too.
+    /// The caller set a mode, which also applies to known integers.
     ByMode,
 }
 
-/// The entries of an index against the axes of `array`.
+/// Resolves the entries of an index against the axes of `array`.
 #[track_caller]
 pub(super) fn resolve(array: &Array, items: &[IndexItem], bounds: Bounds) -> Vec<Entry> {
     let named: usize = items.iter().map(span).sum();
@@ -147,7 +147,7 @@ fn element(array: &Array, axis: usize, at: i64, bounds: Bounds) -> Pick {
     Pick::Element(place as usize)
 }
 
-/// Python's reading of a slice.
+/// Resolves a slice with Python's rules.
 fn range(size: i64, start: Option<i64>, stop: Option<i64>, step: i64) -> Pick {
     let (lowest, highest) = if step < 0 { (-1, size - 1) } else { (0, size) };
     let bound = |b: i64| (if b < 0 { b + size } else { b }).clamp(lowest, highest);
@@ -174,7 +174,7 @@ fn range(size: i64, start: Option<i64>, stop: Option<i64>, step: i64) -> Pick {
     }
 }
 
-/// The places where a mask over several axes is true, for each axis.
+/// Returns the indices, for each axis, where a mask over several axes is true.
 #[track_caller]
 fn mask_places(array: &Array, axis: usize, mask: &Array) -> Vec<Array> {
     let shape = mask.shape();

@@ -1,5 +1,4 @@
-//! Picking along one axis: `take`, `repeat_each`, `take_along_axis`,
-//! `put_along_axis`.
+//! Indexing along one axis: `take`, `repeat_each`, `take_along_axis`, `put_along_axis`.
 
 use super::plan::{Negative, Plan};
 use super::resolve::{Entry, Pick};
@@ -11,10 +10,9 @@ use crate::prim::index::{
 use crate::{Array, Dims, IntoArray};
 
 impl Array {
-    /// The elements along an axis at the places that `indices` holds; the axis
-    /// is replaced by the axes of `indices` (`jnp.take`). Negative places count
-    /// from the end. Out of bounds it reads NaN, the smallest signed or largest
-    /// unsigned integer, or true.
+    /// Selects the elements at `indices` along an axis. The axes of `indices` replace that axis
+    /// (`jnp.take`). Negative indices count from the end. Out-of-bounds indices read NaN, the
+    /// smallest signed or largest unsigned integer, or true.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -23,15 +21,15 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the axis is out of range or empty, or `indices` are not integers.
+    /// Panics if the axis is out of range or empty, or `indices` are not integers.
     #[track_caller]
     pub fn take(&self, indices: &Array, axis: isize) -> Array {
         self.take_with_mode(indices, axis, GatherScatterMode::FillOrDrop)
     }
 
-    /// [`take`](Array::take) with another treatment of indices out of bounds
-    /// (`jnp.take(…, mode=…)`). `Clip` replaces a negative index by 0, as JAX
-    /// does; the other modes count it from the end.
+    /// Same as [`take`](Array::take), but with the given treatment of out-of-bounds indices
+    /// (`jnp.take(…, mode=…)`). `Clip` replaces negative indices by 0, as in JAX; in the other
+    /// modes they count from the end.
     ///
     /// ```no_run
     /// use ramie_core::{Array, prim::index::GatherScatterMode};
@@ -41,7 +39,8 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// As [`take`](Array::take), or if the axis is empty and `indices` are not.
+    /// Panics in the same cases as [`take`](Array::take), or if the axis is empty and `indices`
+    /// is not.
     #[track_caller]
     pub fn take_with_mode(&self, indices: &Array, axis: isize, mode: GatherScatterMode) -> Array {
         let axis = self.axis("take", axis);
@@ -80,11 +79,11 @@ impl Array {
         self.gather(&plan.indices, gather)
     }
 
-    /// Element `i` along an axis `counts[i]` times in a row (`jnp.repeat` with
-    /// an array of counts).
+    /// Repeats element `i` along an axis `counts[i]` times (`jnp.repeat` with an array of
+    /// counts).
     ///
     /// # Panics
-    /// If the axis is out of range, or its size is not that of `counts`.
+    /// Panics if the axis is out of range, or if its size differs from the length of `counts`.
     #[track_caller]
     pub fn repeat_each(&self, counts: &[usize], axis: isize) -> Array {
         let at = self.axis("repeat_each", axis);
@@ -102,10 +101,10 @@ impl Array {
         self.take(&Array::from(places), at as isize)
     }
 
-    /// For each place of `indices`, the element of the array at the same place
-    /// but for `axis`, where it is at the number that `indices` holds
-    /// (`jnp.take_along_axis`). Other axes are broadcast together. Negative
-    /// numbers count from the end; out of bounds it reads as
+    /// Selects elements along an axis by an index for each position: the result at each position
+    /// of `indices` is the element at the same position, except that its index along `axis` is
+    /// the value of `indices` (`jnp.take_along_axis`). The other axes are broadcast together.
+    /// Negative indices count from the end. Out-of-bounds indices read the same values as in
     /// [`take`](Array::take).
     ///
     /// ```no_run
@@ -116,8 +115,8 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the axis is out of range, `indices` are not integers or have another
-    /// number of axes, or other axes do not broadcast together.
+    /// Panics if the axis is out of range, if `indices` are not integers or have a different
+    /// number of axes, or if the other axes do not broadcast together.
     #[track_caller]
     pub fn take_along_axis(&self, indices: &Array, axis: isize) -> Array {
         let pair = Paired::new("take_along_axis", self, indices, axis);
@@ -127,14 +126,13 @@ impl Array {
         pair.array.gather(&pair.vectors, gather)
     }
 
-    /// The array with `values` written where
-    /// [`take_along_axis`](Array::take_along_axis) would read; numbers out of
-    /// bounds are dropped.
+    /// Writes `values` to the elements that [`take_along_axis`](Array::take_along_axis) would
+    /// read, and returns the new array. Out-of-bounds indices are dropped.
     ///
     /// # Panics
-    /// As `take_along_axis`; if other axes of the array would have to be
-    /// repeated; if `values` does not broadcast to the shape of `indices`, or
-    /// is of a type that the array's does not take up.
+    /// Panics in the same cases as `take_along_axis`, if other axes of the array would have to be
+    /// broadcast, if `values` does not broadcast to the shape of `indices`, or if its dtype does
+    /// not promote to the array's dtype.
     #[track_caller]
     pub fn put_along_axis(&self, indices: &Array, values: impl IntoArray, axis: isize) -> Array {
         let values = super::value_for("put_along_axis", self, values);
@@ -162,10 +160,10 @@ fn integers(operation: &str, indices: &Array) {
     );
 }
 
-/// An array and indices with all axes but one in common.
+/// An array and indices that agree in all axes except one.
 struct Paired {
     array: Array,
-    /// One index vector of one component for each place of the indices.
+    /// One index vector with one component for each position of the indices.
     vectors: Array,
     axis: usize,
 }

@@ -1,34 +1,34 @@
-//! Modified Bessel functions of the first kind, and names of special functions
-//! that `jax.scipy` has beside those of primitives.
+//! Modified Bessel functions of the first kind, and aliases in `jax.scipy` of primitive
+//! functions.
 
 use crate::ops::require_real;
 use crate::{Array, IntoArray, custom_jvp};
 
 impl Array {
-    /// The modified Bessel function of order 0, times `e^-|x|`.
+    /// Computes the exponentially scaled modified Bessel function of order 0, `e^-|x| I₀(x)`.
     ///
     /// # Panics
-    /// If the array is complex.
+    /// Panics if the array is complex.
     #[track_caller]
     pub fn i0e(&self) -> Array {
         require_real("i0e", &[self]);
         self.bessel_i0e()
     }
 
-    /// The modified Bessel function of order 1, times `e^-|x|`.
+    /// Computes the exponentially scaled modified Bessel function of order 1, `e^-|x| I₁(x)`.
     ///
     /// # Panics
-    /// If the array is complex.
+    /// Panics if the array is complex.
     #[track_caller]
     pub fn i1e(&self) -> Array {
         require_real("i1e", &[self]);
         self.bessel_i1e()
     }
 
-    /// The modified Bessel function of order 0.
+    /// Computes the modified Bessel function of order 0.
     ///
     /// # Panics
-    /// If the array is complex.
+    /// Panics if the array is complex.
     #[track_caller]
     pub fn i0(&self) -> Array {
         require_real("i0", &[self]);
@@ -38,10 +38,10 @@ impl Array {
         )(self.to_inexact())
     }
 
-    /// The modified Bessel function of order 1.
+    /// Computes the modified Bessel function of order 1.
     ///
     /// # Panics
-    /// If the array is complex.
+    /// Panics if the array is complex.
     #[track_caller]
     pub fn i1(&self) -> Array {
         require_real("i1", &[self]);
@@ -49,11 +49,11 @@ impl Array {
         x.abs().exp() * x.bessel_i1e()
     }
 
-    /// Another name of [`igamma`](Array::igamma): the regularized lower
-    /// incomplete gamma function.
+    /// Computes the regularized lower incomplete gamma function. Alias of
+    /// [`igamma`](Array::igamma).
     ///
     /// # Panics
-    /// If the shapes do not broadcast, or an operand is complex.
+    /// Panics if the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn gammainc(&self, x: impl IntoArray) -> Array {
         let x = x.into_array();
@@ -61,11 +61,11 @@ impl Array {
         self.igamma(x)
     }
 
-    /// Another name of [`igammac`](Array::igammac): the regularized upper
-    /// incomplete gamma function.
+    /// Computes the regularized upper incomplete gamma function. Alias of
+    /// [`igammac`](Array::igammac).
     ///
     /// # Panics
-    /// If the shapes do not broadcast, or an operand is complex.
+    /// Panics if the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn gammaincc(&self, x: impl IntoArray) -> Array {
         let x = x.into_array();

@@ -1,25 +1,25 @@
-//! The gamma function and its relatives.
+//! The gamma function and related functions.
 
 use super::super::{promote, require_real};
 use super::polynomial;
 use crate::{Array, IntoArray, select, where_};
 
 impl Array {
-    /// The logarithm of the gamma function's magnitude, another name of
+    /// Computes the logarithm of the magnitude of the gamma function. Alias of
     /// [`lgamma`](Array::lgamma).
     ///
     /// # Panics
-    /// If the array is complex.
+    /// Panics if the array is complex.
     #[track_caller]
     pub fn gammaln(&self) -> Array {
         require_real("gammaln", &[self]);
         self.lgamma()
     }
 
-    /// The logarithm of the gamma function of positive numbers; NaN for others.
+    /// Computes the logarithm of the gamma function of positive numbers. Other numbers give NaN.
     ///
     /// # Panics
-    /// If the array is complex.
+    /// Panics if the array is complex.
     #[track_caller]
     pub fn loggamma(&self) -> Array {
         require_real("loggamma", &[self]);
@@ -27,10 +27,10 @@ impl Array {
         where_(&x.gt(0), x.lgamma(), f64::NAN)
     }
 
-    /// The sign of the gamma function: NaN at its poles, the negative integers.
+    /// Computes the sign of the gamma function. It is NaN at the poles, the negative integers.
     ///
     /// # Panics
-    /// If the array is complex.
+    /// Panics if the array is complex.
     #[track_caller]
     pub fn gammasgn(&self) -> Array {
         require_real("gammasgn", &[self]);
@@ -44,10 +44,10 @@ impl Array {
         select(&[pole, below], &signs, x.ones_like())
     }
 
-    /// The gamma function.
+    /// Computes the gamma function of each element.
     ///
     /// # Panics
-    /// If the array is complex.
+    /// Panics if the array is complex.
     #[track_caller]
     pub fn gamma(&self) -> Array {
         require_real("gamma", &[self]);
@@ -55,10 +55,10 @@ impl Array {
         x.gammasgn() * x.lgamma().exp()
     }
 
-    /// The factorial, `Γ(n + 1)`; 0 for negative numbers.
+    /// Computes the factorial, `Γ(n + 1)`, of each element. That of negative numbers is 0.
     ///
     /// # Panics
-    /// If the array is complex.
+    /// Panics if the array is complex.
     #[track_caller]
     pub fn factorial(&self) -> Array {
         require_real("factorial", &[self]);
@@ -66,11 +66,10 @@ impl Array {
         where_(&n.lt(0), 0, (&n + 1.0).lgamma().exp())
     }
 
-    /// The logarithm of the magnitude of the beta function,
-    /// `Γ(a) Γ(b) / Γ(a + b)`.
+    /// Computes the logarithm of the magnitude of the beta function, `Γ(a) Γ(b) / Γ(a + b)`.
     ///
     /// # Panics
-    /// If the shapes do not broadcast, or an operand is complex.
+    /// Panics if the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn betaln(&self, b: impl IntoArray) -> Array {
         let (a, b) = promote("betaln", self, &b.into_array());
@@ -82,10 +81,10 @@ impl Array {
         small.lgamma() + rest
     }
 
-    /// The beta function, `Γ(a) Γ(b) / Γ(a + b)`.
+    /// Computes the beta function, `Γ(a) Γ(b) / Γ(a + b)`.
     ///
     /// # Panics
-    /// If the shapes do not broadcast, or an operand is complex.
+    /// Panics if the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn beta(&self, b: impl IntoArray) -> Array {
         let (a, b) = promote("beta", self, &b.into_array());
@@ -95,10 +94,10 @@ impl Array {
         sign * a.betaln(&b).exp()
     }
 
-    /// The logarithm of the multivariate gamma function of dimension `d`.
+    /// Computes the logarithm of the multivariate gamma function of dimension `d`.
     ///
     /// # Panics
-    /// If the array is complex.
+    /// Panics if the array is complex.
     #[track_caller]
     pub fn multigammaln(&self, d: usize) -> Array {
         require_real("multigammaln", &[self]);
@@ -110,11 +109,11 @@ impl Array {
         terms.sum_axes(&[-1]) + constant
     }
 
-    /// How many ways there are to choose `k` of `n` things, for real numbers; 0
-    /// where there is none.
+    /// Computes the binomial coefficient "`n` choose `k`" of real numbers. It is 0 unless
+    /// `0 ≤ k ≤ n`.
     ///
     /// # Panics
-    /// If the shapes do not broadcast, or an operand is complex.
+    /// Panics if the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn comb(&self, k: impl IntoArray) -> Array {
         let (n, k) = promote("comb", self, &k.into_array());
@@ -127,8 +126,8 @@ impl Array {
     }
 }
 
-/// `log(Γ(b) / Γ(a + b))` for `b` from 8 on and `a` up to `b`, by Stirling's
-/// series, whose large parts cancel in the difference of logarithms.
+/// Computes `log(Γ(b) / Γ(a + b))` for `b ≥ 8` and `a ≤ b` with Stirling's series, whose large
+/// terms cancel in the difference of the logarithms.
 ///
 /// Didonato and Morris, *Algorithm 708*, 1992.
 #[track_caller]
@@ -163,10 +162,11 @@ fn gamma_ratio(a: &Array, b: &Array) -> Array {
 }
 
 impl Array {
-    /// `eˣ² erfc(x)`, which does not vanish for large numbers.
+    /// Computes the scaled complementary error function, `eˣ² erfc(x)`, which does not vanish for
+    /// large numbers.
     ///
     /// # Panics
-    /// If the array is complex.
+    /// Panics if the array is complex.
     #[track_caller]
     pub fn erfcx(&self) -> Array {
         require_real("erfcx", &[self]);

@@ -1,10 +1,9 @@
-//! Logarithms times numbers, and what is made of them: entropies, divergences,
-//! log-odds.
+//! Information theory: `x · log(y)`, entropies, divergences and log-odds.
 
 use super::super::{common_shape, promote, require_real};
 use crate::{Array, IntoArray, custom_jvp, where_};
 
-/// Two operands as floats of one type and one shape.
+/// Converts two operands to floats of a common dtype and shape.
 #[track_caller]
 fn floats(operation: &str, a: &Array, b: impl IntoArray) -> (Array, Array) {
     let (a, b) = promote(operation, a, &b.into_array());
@@ -13,14 +12,14 @@ fn floats(operation: &str, a: &Array, b: impl IntoArray) -> (Array, Array) {
     (a.broadcast_to(&shape), b.broadcast_to(&shape))
 }
 
-/// `x · log(y)` with 0 for `x = 0` unless `y` is NaN.
+/// Returns `x · log(y)`, or 0 for `x = 0` unless `y` is NaN.
 #[track_caller]
 fn guarded(x: &Array, y: &Array, log: Array) -> Array {
     let counts = x.ne(0).bitwise_or(y.is_nan());
     where_(&counts, x * log, 0)
 }
 
-/// `x · log(x)`, 0 for 0, with the derivative `log(x) + 1`.
+/// Computes `x · log(x)`, which is 0 at 0, with the derivative `log(x) + 1`.
 #[track_caller]
 fn xlogx(x: &Array) -> Array {
     custom_jvp(
@@ -30,10 +29,10 @@ fn xlogx(x: &Array) -> Array {
 }
 
 impl Array {
-    /// `x · log(y)`, which is 0 for `x = 0`, whatever `y` is but NaN.
+    /// Computes `x · log(y)`, which is 0 for `x = 0` unless `y` is NaN.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// Panics if the shapes do not broadcast.
     #[track_caller]
     pub fn xlogy(&self, y: impl IntoArray) -> Array {
         let (x, y) = floats("xlogy", self, y);
@@ -45,10 +44,10 @@ impl Array {
         )(x, y)
     }
 
-    /// `x · log(1 + y)`, which is 0 for `x = 0`, whatever `y` is but NaN.
+    /// Computes `x · log(1 + y)`, which is 0 for `x = 0` unless `y` is NaN.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// Panics if the shapes do not broadcast.
     #[track_caller]
     pub fn xlog1py(&self, y: impl IntoArray) -> Array {
         let (x, y) = floats("xlog1py", self, y);
@@ -60,11 +59,11 @@ impl Array {
         )(x, y)
     }
 
-    /// The entropy of a probability, `-x · log(x)`; negative infinity for
+    /// Computes the entropy term `-x · log(x)` of a probability. It is negative infinity for
     /// negative numbers.
     ///
     /// # Panics
-    /// If the array is complex.
+    /// Panics if the array is complex.
     #[track_caller]
     pub fn entr(&self) -> Array {
         require_real("entr", &[self]);
@@ -72,11 +71,11 @@ impl Array {
         where_(&x.lt(0), f64::NEG_INFINITY, -xlogx(&x))
     }
 
-    /// The relative entropy `p · log(p / q)` of probabilities: 0 for `p = 0`,
-    /// infinity where it is not defined.
+    /// Computes the relative entropy term `p · log(p / q)` of probabilities. It is 0 for `p = 0`,
+    /// and infinity where it is undefined.
     ///
     /// # Panics
-    /// If the shapes do not broadcast, or an operand is complex.
+    /// Panics if the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn rel_entr(&self, q: impl IntoArray) -> Array {
         let (p, q) = floats("rel_entr", self, q);
@@ -88,11 +87,11 @@ impl Array {
         where_(&both, value, where_(&none, 0, p.full_like(f64::INFINITY)))
     }
 
-    /// The Kullback-Leibler divergence `p · log(p / q) - p + q`: infinity where
-    /// it is not defined.
+    /// Computes the Kullback-Leibler divergence term `p · log(p / q) - p + q`. It is infinity
+    /// where it is undefined.
     ///
     /// # Panics
-    /// If the shapes do not broadcast, or an operand is complex.
+    /// Panics if the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn kl_div(&self, q: impl IntoArray) -> Array {
         let (p, q) = floats("kl_div", self, q);
@@ -100,7 +99,7 @@ impl Array {
         p.rel_entr(&q) - p + q
     }
 
-    /// The log-odds of a probability, `log(x / (1 - x))`, the inverse of
+    /// Computes the log-odds of a probability, `log(x / (1 - x))`, the inverse of
     /// [`sigmoid`](Array::sigmoid).
     #[track_caller]
     pub fn logit(&self) -> Array {
@@ -110,34 +109,33 @@ impl Array {
         )(self.to_inexact())
     }
 
-    /// Another name of [`sigmoid`](Array::sigmoid).
+    /// Applies the sigmoid function. Alias of [`sigmoid`](Array::sigmoid).
     #[track_caller]
     pub fn expit(&self) -> Array {
         self.logistic()
     }
 
-    /// The transformation of Box and Cox, `(xᶫ - 1) / l`, or `log(x)` for
-    /// `l = 0`.
+    /// Computes the Box-Cox transformation, `(xᶫ - 1) / l`, or `log(x)` for `l = 0`.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// Panics if the shapes do not broadcast.
     #[track_caller]
     pub fn boxcox(&self, l: impl IntoArray) -> Array {
         let (x, l) = floats("boxcox", self, l);
         power_or_log(&x.log(), &l)
     }
 
-    /// [`boxcox`](Array::boxcox) of `1 + x`, exact for small `x`.
+    /// Computes [`boxcox`](Array::boxcox) of `1 + x`, accurately for small `x`.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// Panics if the shapes do not broadcast.
     #[track_caller]
     pub fn boxcox1p(&self, l: impl IntoArray) -> Array {
         let (x, l) = floats("boxcox1p", self, l);
         power_or_log(&x.log1p(), &l)
     }
 
-    /// `log(1 - e⁻ˣ)` for positive `x`, exact near zero and for large numbers.
+    /// Computes `log(1 - e⁻ˣ)` for positive `x`, accurately near zero and for large numbers.
     #[track_caller]
     pub fn log1mexp(&self) -> Array {
         custom_jvp(

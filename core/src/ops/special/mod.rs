@@ -7,7 +7,7 @@ mod normal;
 
 use crate::Array;
 
-/// A polynomial with known coefficients, the one of the highest power first.
+/// Evaluates a polynomial with constant coefficients, highest power first.
 #[track_caller]
 fn polynomial(x: &Array, coefficients: &[f64]) -> Array {
     let mut value = x.zeros_like();

@@ -1,13 +1,13 @@
-//! The distribution function of the normal distribution: itself, its logarithm,
-//! its inverse.
+//! The cumulative distribution function of the normal distribution, its logarithm and its
+//! inverse.
 
 use super::super::require_real;
 use super::polynomial;
 use crate::{Array, DType, custom_jvp, promote_types, where_};
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
-/// Coefficients of the inverse, for the middle and both parts of the tail
-/// (Cephes, `ndtri`): numerators and denominators, highest power first.
+/// Coefficients of the inverse for the middle and for two parts of the tail (Cephes, `ndtri`):
+/// numerators and denominators, highest power first.
 const MIDDLE: [&[f64]; 2] = [
     &[
         -59.96335010141079,
@@ -77,32 +77,32 @@ const FAR_TAIL: [&[f64]; 2] = [
     ],
 ];
 
-/// A type of 32 bits or more.
+/// Returns a dtype with at least 32 bits.
 pub(super) fn at_least_f32(dtype: DType) -> DType {
     promote_types(dtype, DType::F32)
 }
 
 impl Array {
-    /// The distribution function of the standard normal distribution: the
-    /// probability that it is at most `x`.
+    /// Computes the cumulative distribution function of the standard normal distribution, the
+    /// probability of a value of at most `x`.
     ///
     /// # Panics
-    /// If the array is complex.
+    /// Panics if the array is complex.
     #[track_caller]
     pub fn ndtr(&self) -> Array {
         require_real("ndtr", &[self]);
         let x = self.to_inexact() * FRAC_1_SQRT_2;
         let z = x.abs();
-        // Each piece is exact where its value is small.
+        // Each piece is accurate where its value is small.
         let tail = z.erfc();
         let outer = where_(&x.gt(0), 2.0 - &tail, &tail);
         where_(&z.lt(FRAC_1_SQRT_2), x.erf() + 1.0, outer) * 0.5
     }
 
-    /// The logarithm of [`ndtr`](Array::ndtr), exact for very negative numbers.
+    /// Computes the logarithm of [`ndtr`](Array::ndtr), accurately for very negative numbers.
     ///
     /// # Panics
-    /// If the array is complex.
+    /// Panics if the array is complex.
     #[track_caller]
     pub fn log_ndtr(&self) -> Array {
         require_real("log_ndtr", &[self]);
@@ -111,11 +111,11 @@ impl Array {
         log_distribution(&wide).astype(x.dtype())
     }
 
-    /// The inverse of [`ndtr`](Array::ndtr): the number that the standard normal
-    /// distribution is at most with probability `p`.
+    /// Computes the inverse of [`ndtr`](Array::ndtr), the quantile function of the standard
+    /// normal distribution at probability `p`.
     ///
     /// # Panics
-    /// If the array is complex.
+    /// Panics if the array is complex.
     #[track_caller]
     pub fn ndtri(&self) -> Array {
         require_real("ndtri", &[self]);
