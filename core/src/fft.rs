@@ -1,7 +1,7 @@
 //! Discrete Fourier transforms, as in `jax.numpy.fft`.
 //!
-//! Transforms of one axis take a length, to which the axis is cut or filled
-//! with zeros, and an axis; those of several axes take lengths and axes.
+//! Transforms of one axis take an axis and an optional length; the axis is truncated or
+//! zero-padded to that length. Transforms of several axes take lists of lengths and axes.
 //!
 //! ```no_run
 //! use ramie_core::{Array, fft};
@@ -15,21 +15,21 @@
 use crate::prim::fft::{FftType, lax_fft};
 use crate::{Array, DType, concatenate};
 
-/// Which of a transform and its inverse is divided by the number of elements.
+/// The normalization: whether a transform or its inverse is divided by the number of elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Norm {
-    /// The inverse.
+    /// Divides the inverse transform.
     #[default]
     Backward,
-    /// Both, by the root of the number.
+    /// Divides both by the square root of the number of elements.
     Ortho,
-    /// The transform.
+    /// Divides the forward transform.
     Forward,
 }
 
 impl Norm {
-    /// What XLA's transform of `count` elements, whose inverse divides, is
-    /// multiplied by.
+    /// Returns the factor to apply to XLA's transform of `count` elements, whose inverse divides
+    /// by `count`.
     fn factor(self, inverse: bool, count: usize) -> Option<f64> {
         let count = count as f64;
         let share = match self {
@@ -41,7 +41,7 @@ impl Norm {
     }
 }
 
-/// A transform of some axes with lengths.
+/// Transforms some axes to the given lengths.
 #[track_caller]
 fn transform(
     operation: &str,
@@ -100,7 +100,7 @@ fn transform(
     y.move_axes(&last, axes)
 }
 
-/// A transform of any number of last axes, up to three at a time.
+/// Transforms any number of last axes, up to three at a time.
 #[track_caller]
 fn along_last(x: &Array, fft_type: FftType, lengths: &[usize]) -> Array {
     if lengths.is_empty() {
@@ -127,10 +127,10 @@ macro_rules! one_axis {
     ($( $(#[$doc:meta])* $f:ident $ty:ident;)*) => { $(
         $(#[$doc])*
         ///
-        /// The axis is cut or filled with zeros to `n`, where that is given.
+        /// The axis is truncated or zero-padded to `n`, if it is given.
         ///
         /// # Panics
-        /// If the axis is out of range, or the length is 0.
+        /// Panics if the axis is out of range, or if the length is 0.
         #[track_caller]
         pub fn $f(x: &Array, n: Option<usize>, axis: isize, norm: Norm) -> Array {
             transform(stringify!($f), x, FftType::$ty, n.as_ref().map(std::slice::from_ref), &[axis], norm)
@@ -139,14 +139,15 @@ macro_rules! one_axis {
 }
 
 one_axis! {
-    /// The Fourier transform along an axis.
+    /// Computes the Fourier transform along an axis.
     fft Fft;
-    /// The inverse of [`fft`](fft()).
+    /// Computes the inverse of [`fft`](fft()).
     ifft Ifft;
-    /// The first `n / 2 + 1` frequencies of real numbers, which tell the others.
+    /// Computes the Fourier transform of real numbers: the first `n / 2 + 1` frequencies, which
+    /// determine the others.
     rfft Rfft;
-    /// The inverse of [`rfft`]: real numbers, `n` of them; an even number where
-    /// `n` is not given.
+    /// Computes the inverse of [`rfft`]: `n` real numbers. `n` defaults to an even number, twice
+    /// the size of the axis minus 2.
     irfft Irfft;
 }
 
@@ -154,13 +155,12 @@ macro_rules! several_axes {
     ($( $(#[$doc:meta])* $f:ident $ty:ident;)*) => { $(
         $(#[$doc])*
         ///
-        /// Without `axes` the transform is over as many last axes as there are
-        /// lengths, or over all; each axis is cut or filled with zeros to its
-        /// length.
+        /// If `axes` is `None`, the last axes are transformed, as many as there are lengths, or
+        /// all axes if there are no lengths. Each axis is truncated or zero-padded to its length.
         ///
         /// # Panics
-        /// If an axis is out of range or named twice, there are not as many
-        /// lengths as axes, or a length is 0.
+        /// Panics if an axis is out of range or given twice, if the numbers of lengths and axes
+        /// differ, or if a length is 0.
         #[track_caller]
         pub fn $f(x: &Array, lengths: Option<&[usize]>, axes: Option<&[isize]>, norm: Norm) -> Array {
             let last = lengths.map_or(x.ndim(), <[usize]>::len) as isize;
@@ -171,14 +171,14 @@ macro_rules! several_axes {
 }
 
 several_axes! {
-    /// The Fourier transform over several axes.
+    /// Computes the Fourier transform over several axes.
     fftn Fft;
-    /// The inverse of [`fftn`].
+    /// Computes the inverse of [`fftn`].
     ifftn Ifft;
-    /// The Fourier transform of real numbers over several axes, the last of
-    /// which has half of the frequencies.
+    /// Computes the Fourier transform of real numbers over several axes. The last axis contains
+    /// half of the frequencies.
     rfftn Rfft;
-    /// The inverse of [`rfftn`].
+    /// Computes the inverse of [`rfftn`].
     irfftn Irfft;
 }
 
@@ -187,7 +187,7 @@ macro_rules! two_axes {
         $(#[$doc])*
         ///
         /// # Panics
-        /// If an axis is out of range or named twice, or a length is 0.
+        /// Panics if an axis is out of range or given twice, or if a length is 0.
         #[track_caller]
         pub fn $f(x: &Array, lengths: Option<[usize; 2]>, axes: [isize; 2], norm: Norm) -> Array {
             let lengths = lengths.as_ref().map(<[usize; 2]>::as_slice);
@@ -197,22 +197,22 @@ macro_rules! two_axes {
 }
 
 two_axes! {
-    /// The Fourier transform over two axes, most often `[-2, -1]`.
+    /// Computes the Fourier transform over two axes, usually `[-2, -1]`.
     fft2 Fft;
-    /// The inverse of [`fft2`].
+    /// Computes the inverse of [`fft2`].
     ifft2 Ifft;
-    /// The Fourier transform of real numbers over two axes, the second of which
-    /// has half of the frequencies.
+    /// Computes the Fourier transform of real numbers over two axes. The second axis contains
+    /// half of the frequencies.
     rfft2 Rfft;
-    /// The inverse of [`rfft2`].
+    /// Computes the inverse of [`rfft2`].
     irfft2 Irfft;
 }
 
-/// The Fourier transform of what has the symmetry of a real spectrum, given by
-/// its first half: real numbers, `n` of them.
+/// Computes the Fourier transform of a signal with the symmetry of a real spectrum, given by its
+/// first half. The result is `n` real numbers.
 ///
 /// # Panics
-/// If the axis is out of range, or the length is 0.
+/// Panics if the axis is out of range, or the length is 0.
 #[track_caller]
 pub fn hfft(x: &Array, n: Option<usize>, axis: isize, norm: Norm) -> Array {
     let size = x.shape()[x.axis("hfft", axis)];
@@ -228,10 +228,10 @@ pub fn hfft(x: &Array, n: Option<usize>, axis: isize, norm: Norm) -> Array {
     y * (n as f64 * norm.factor(false, n).unwrap_or(1.0))
 }
 
-/// The inverse of [`hfft`]: the first half of a symmetric spectrum.
+/// Computes the inverse of [`hfft`]: the first half of a symmetric spectrum.
 ///
 /// # Panics
-/// If the axis is out of range, or the length is 0.
+/// Panics if the axis is out of range, or the length is 0.
 #[track_caller]
 pub fn ihfft(x: &Array, n: Option<usize>, axis: isize, norm: Norm) -> Array {
     let n = n.unwrap_or(x.shape()[x.axis("ihfft", axis)]);
@@ -246,8 +246,8 @@ pub fn ihfft(x: &Array, n: Option<usize>, axis: isize, norm: Norm) -> Array {
     y.conj() * (norm.factor(true, n).unwrap_or(1.0) / n as f64)
 }
 
-/// The frequencies of [`fft`](fft()) of `n` samples, `d` apart: from 0 up, then
-/// the negative ones.
+/// Returns the frequencies of [`fft`](fft()) for `n` samples with a spacing of `d`: from 0 up,
+/// followed by the negative frequencies.
 ///
 /// ```no_run
 /// use ramie_core::{DType, fft};
@@ -256,10 +256,10 @@ pub fn ihfft(x: &Array, n: Option<usize>, axis: isize, norm: Norm) -> Array {
 /// ```
 ///
 /// # Panics
-/// If `dtype` is not a floating-point type.
+/// Panics if `dtype` is not a floating-point type.
 #[track_caller]
 pub fn fftfreq(n: usize, d: f64, dtype: DType) -> Array {
-    // No samples have no frequencies.
+    // Without samples, there are no frequencies.
     expect_samples("fftfreq", n.max(1), dtype);
     let up = n.div_ceil(2);
     let low = Array::iota(&[up], 0, dtype);
@@ -267,10 +267,10 @@ pub fn fftfreq(n: usize, d: f64, dtype: DType) -> Array {
     concatenate(&[&low, &high], 0) / (n as f64 * d)
 }
 
-/// The frequencies of [`rfft`] of `n` samples, `d` apart.
+/// Returns the frequencies of [`rfft`] for `n` samples with a spacing of `d`.
 ///
 /// # Panics
-/// If `n` is 0, or `dtype` is not a floating-point type.
+/// Panics if `n` is 0, or `dtype` is not a floating-point type.
 #[track_caller]
 pub fn rfftfreq(n: usize, d: f64, dtype: DType) -> Array {
     expect_samples("rfftfreq", n, dtype);
@@ -286,20 +286,20 @@ fn expect_samples(operation: &str, n: usize, dtype: DType) {
     );
 }
 
-/// The array with the frequency 0 moved to the middle of each of the axes, all
-/// if there are none given.
+/// Shifts the zero frequency to the center of each of the given axes, or of all axes if `axes` is
+/// `None`.
 ///
 /// # Panics
-/// If an axis is out of range.
+/// Panics if an axis is out of range.
 #[track_caller]
 pub fn fftshift(x: &Array, axes: Option<&[isize]>) -> Array {
     shift("fftshift", x, axes, |n| n / 2)
 }
 
-/// The inverse of [`fftshift`].
+/// Computes the inverse of [`fftshift`].
 ///
 /// # Panics
-/// If an axis is out of range.
+/// Panics if an axis is out of range.
 #[track_caller]
 pub fn ifftshift(x: &Array, axes: Option<&[isize]>) -> Array {
     shift("ifftshift", x, axes, |n| -(n / 2))

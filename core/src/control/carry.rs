@@ -1,11 +1,10 @@
-//! What a loop carries must keep its structure and types.
+//! Checks that a loop's carry keeps its structure and types.
 
 use super::differences;
 use crate::{Array, DType, Tree, tree};
 
-/// The first values of a carry in the types that the body gives back: where
-/// the type of a first value is weak, as that of a number is, it gives way.
-/// `None` if nothing has to change.
+/// Converts the initial carry to the types that the body returns, where an initial value is
+/// weakly typed, such as a number. Returns `None` if nothing has to change.
 pub(super) fn promoted<C: Tree>(init: &C, next: &C) -> Option<C> {
     let (first, next) = (tree::leaves(init), tree::leaves(next));
     if first.len() != next.len() {
@@ -29,8 +28,8 @@ pub(super) fn promoted<C: Tree>(init: &C, next: &C) -> Option<C> {
     changed.then(|| tree::with_leaves(init, converted))
 }
 
-/// Checks that a body gave back a carry like the one it was given. The caller's
-/// carry is at the path `inside`.
+/// Checks that a body returned a carry of the same structure and types. The caller's carry is at
+/// the path `inside`.
 #[track_caller]
 pub(super) fn check<C: Tree>(operation: &str, inside: &str, given: &C, next: &C) {
     let names = ["the carry given", "the carry returned"];

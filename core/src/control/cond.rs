@@ -9,13 +9,12 @@ use crate::transform::trace_tree;
 use crate::{Array, DType, IntoArray, Tree, tree};
 use std::sync::Arc;
 
-/// What `true_fn` gives where `pred` is true, and what `false_fn` gives
-/// otherwise (`jax.lax.cond`).
+/// Calls `true_fn` if `pred` is true, and `false_fn` otherwise (`jax.lax.cond`).
 ///
-/// `pred` is a scalar; a number is true unless it is zero. Several operands are
-/// given as a tuple, and what the functions capture need not be given at all.
-/// Both are traced, and one is run. Under [`vmap`](crate::vmap) with a predicate
-/// that differs between examples both are run, and results are chosen.
+/// `pred` is a scalar; nonzero numbers are true. Pass several operands as a tuple; values that
+/// the functions capture need not be passed. Both functions are traced, and one of them runs.
+/// Under [`vmap`](crate::vmap) with a predicate that differs between batch elements, both run and
+/// the results are selected.
 ///
 /// ```no_run
 /// use ramie_core::{Array, cond};
@@ -25,7 +24,7 @@ use std::sync::Arc;
 /// ```
 ///
 /// # Panics
-/// If `pred` is not a scalar, or the results differ in structure or types.
+/// Panics if `pred` is not a scalar, or if the results differ in structure or types.
 #[track_caller]
 pub fn cond<A: Tree, R: Tree>(
     pred: impl IntoArray,
@@ -63,8 +62,7 @@ pub fn cond<A: Tree, R: Tree>(
     choose(&index, &branches, consts, &operands, &on_true.result)
 }
 
-/// What the function with number `index` gives; an index out of range is moved
-/// into it (`jax.lax.switch`).
+/// Calls the function at `index`, which is clamped to the valid range (`jax.lax.switch`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, switch};
@@ -74,7 +72,7 @@ pub fn cond<A: Tree, R: Tree>(
 /// ```
 ///
 /// # Panics
-/// If there are no functions, `index` is not a scalar integer, or results differ
+/// Panics if there are no functions, if `index` is not a scalar integer, or if the results differ
 /// in structure or types.
 #[track_caller]
 pub fn switch<A: Tree, R: Tree>(
@@ -132,9 +130,8 @@ fn check_results<R: Tree>(operation: &str, names: [&str; 2], a: &R, b: &R) {
     }
 }
 
-/// Binds programs of equal types, which take `args` and then the operands. A
-/// result that is the same operand in all of
-/// them does not go through.
+/// Binds programs of the same types, which take `args` followed by the operands. A result that is
+/// the same operand in all programs is not passed through them.
 #[track_caller]
 fn choose<A: Tree, R: Tree>(
     index: &Array,

@@ -9,11 +9,11 @@ use crate::trace::{at_location, bind1};
 use crate::{Array, DType, IntoArray, Tree};
 use std::panic::Location;
 
-/// How a [`fori_loop_with`] runs.
+/// Options of [`fori_loop_with`].
 #[derive(Clone, Debug)]
 pub struct ForiLoopOptions {
-    /// How many steps are written out in each round of the loop; 0 writes out
-    /// all of them. Anything but 1 needs bounds that are known.
+    /// Number of steps per loop iteration in the compiled program; 0 unrolls all steps. Values
+    /// other than 1 require known bounds. Defaults to 1.
     pub unroll: usize,
 }
 
@@ -23,13 +23,13 @@ impl Default for ForiLoopOptions {
     }
 }
 
-/// `body` applied to `init` and then to what it gave, with the numbers from
-/// `lower` to before `upper` (`jax.lax.fori_loop`).
+/// Calls `body` with the numbers in `lower..upper` and a carry, which starts as `init` and is
+/// then the previous result (`jax.lax.fori_loop`).
 ///
-/// With bounds that are known, numbers or arrays outside of a traced function,
-/// the loop is a [`scan`](crate::scan) and has derivatives in both modes. With
-/// traced bounds it is a [`while_loop`](crate::while_loop), which has no
-/// reverse mode. The number is an integer scalar of the bounds' type.
+/// If the bounds are known, as numbers or as arrays outside a traced function, the loop is a
+/// [`scan`](crate::scan) and supports both modes of differentiation. With traced bounds it is a
+/// [`while_loop`](crate::while_loop), which does not support reverse mode. The loop number is an
+/// integer scalar of the dtype of the bounds.
 ///
 /// ```no_run
 /// use ramie_core::{Array, fori_loop};
@@ -38,8 +38,8 @@ impl Default for ForiLoopOptions {
 /// ```
 ///
 /// # Panics
-/// If the bounds are not scalar integers of one type, or the body gives back a
-/// carry of another structure or type.
+/// Panics if the bounds are not scalar integers of the same dtype, or if the body returns a carry
+/// of another structure or type.
 #[track_caller]
 pub fn fori_loop<C: Tree>(
     lower: impl IntoArray,
@@ -50,10 +50,10 @@ pub fn fori_loop<C: Tree>(
     fori_loop_with(lower, upper, body, init, ForiLoopOptions::default())
 }
 
-/// [`fori_loop`] with options: how far it is unrolled.
+/// Same as [`fori_loop`], with options for unrolling.
 ///
 /// # Panics
-/// As [`fori_loop`], and if it is to be unrolled and a bound is traced.
+/// Panics in the same cases as [`fori_loop`], or if the loop is unrolled and a bound is traced.
 #[track_caller]
 pub fn fori_loop_with<C: Tree>(
     lower: impl IntoArray,
@@ -73,7 +73,7 @@ pub fn fori_loop_with<C: Tree>(
             unroll: options.unroll,
         };
         let step = |(i, carry): (Array, C), ()| ((count(&i), body(i, carry)), ());
-        // As a plain number, as in JAX, the counter is weakly typed.
+        // Like a plain number, the counter is weakly typed, as in JAX.
         let first = if lower.aval().weak_type() && upper.aval().weak_type() {
             lower
         } else {
@@ -109,7 +109,7 @@ pub fn fori_loop_with<C: Tree>(
     .2
 }
 
-/// The value of a bound that is known now.
+/// Returns the value of a bound if it is known at trace time.
 fn known(bound: &Array) -> Option<i64> {
     match &bound.0 {
         Repr::Literal(_) | Repr::Device(_) => Some(bound.astype(DType::I64).item::<i64>()),
@@ -117,7 +117,7 @@ fn known(bound: &Array) -> Option<i64> {
     }
 }
 
-/// The integer type of both bounds; a number takes that of the other.
+/// Returns the common integer dtype of both bounds; a number takes the dtype of the other bound.
 #[track_caller]
 fn common_dtype(lower: &Array, upper: &Array) -> DType {
     let (a, b) = (lower.aval(), upper.aval());

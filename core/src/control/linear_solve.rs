@@ -1,4 +1,4 @@
-//! Linear systems that a function solves, with derivatives of the solution.
+//! Custom linear solves with derivatives of the solution.
 
 use super::{differences, types_of};
 use crate::prim::control::CustomLinearSolve;
@@ -6,26 +6,24 @@ use crate::trace::bind;
 use crate::transform::trace_tree;
 use crate::{Array, ClosedJaxpr, Tree, linear_transpose, tree};
 
-/// A linear function from a tree to one of its type.
+/// A linear function from a tree to a tree of the same type.
 pub type LinearFn<'a, T> = &'a dyn Fn(T) -> T;
 
-/// How the transposed system is solved, which reverse mode needs.
+/// The method for solving the transposed system, which reverse mode needs.
 pub enum TransposeSolve<'a, T> {
-    /// Not: reverse mode is refused.
+    /// No method: reverse mode is rejected.
     None,
-    /// As the system itself, whose matrix is symmetric.
+    /// The same as for the system itself, whose matrix is symmetric.
     Symmetric,
-    /// By a function of the transposed matrix, as a function, and of the
-    /// right-hand side.
+    /// A function of the transposed matrix, given as a function, and of the right-hand side.
     By(&'a dyn Fn(LinearFn<'_, T>, T) -> T),
 }
 
-/// The `x` with `matvec(x) = b`, which `solve(matvec, b)` finds
-/// (`jax.lax.custom_linear_solve`).
+/// Solves `matvec(x) = b` by `solve(matvec, b)` (`jax.lax.custom_linear_solve`).
 ///
-/// Derivatives are those of the solution of a linear system, and are found by
-/// solving it for other right-hand sides: nothing is differentiated through
-/// `solve`, which may be an iteration that stops by itself.
+/// Derivatives are those of the solution of a linear system; they are computed by solving it for
+/// other right-hand sides. `solve` itself is not differentiated, so it may be an iteration with a
+/// dynamic number of steps.
 ///
 /// ```
 /// use ramie_core::{Array, TransposeSolve, custom_linear_solve, grad};
@@ -40,7 +38,7 @@ pub enum TransposeSolve<'a, T> {
 /// ```
 ///
 /// # Panics
-/// If `matvec` or `solve` gives other types than `b` has, or `matvec` is not
+/// Panics if `matvec` or `solve` returns other types than those of `b`, or if `matvec` is not
 /// linear where its transpose is needed.
 #[track_caller]
 pub fn custom_linear_solve<T: Tree>(
@@ -79,7 +77,8 @@ pub fn custom_linear_solve<T: Tree>(
     tree::with_leaves(&result, bind(system, &refs))
 }
 
-/// A function from trees like `b` to trees like it, as a program, and its result.
+/// Traces a function from trees like `b` to trees like `b`, and returns the program and its
+/// result.
 #[track_caller]
 fn part<T: Tree>(name: &str, b: &T, types: &T, f: &dyn Fn(T) -> T) -> (ClosedJaxpr, T) {
     let traced = trace_tree(types, f);

@@ -3,19 +3,20 @@
 use super::scan::{ScanOptions, scan_as};
 use crate::{Array, Tree, concatenate, tree, vmap};
 
-/// How a [`map_with`] runs.
+/// Options of [`map_with`].
 #[derive(Clone, Debug, Default)]
 pub struct MapOptions {
-    /// How many elements are worked on at once, by [`vmap`](crate::vmap); 0 is
-    /// all of them. What is left over is one smaller batch.
+    /// Number of elements that are computed at a time, by [`vmap`](crate::vmap); 0 computes all
+    /// of them together. The remainder is one smaller batch. By default, elements are computed
+    /// one at a time.
     pub batch_size: Option<usize>,
 }
 
-/// `f` applied to each element along the first axis of the arrays in `xs`, one
-/// after the other; results are stacked (`jax.lax.map`).
+/// Applies `f` sequentially to each element along the first axis of the arrays in `xs`, and
+/// stacks the results (`jax.lax.map`).
 ///
-/// Where memory allows, [`vmap`](crate::vmap) does the same at once, and
-/// [`map_with`] in batches.
+/// If memory allows, [`vmap`](crate::vmap) computes all elements in parallel, and [`map_with`] in
+/// batches.
 ///
 /// ```no_run
 /// use ramie_core::{Array, map};
@@ -24,14 +25,14 @@ pub struct MapOptions {
 /// ```
 ///
 /// # Panics
-/// If arrays of `xs` have no axes or different sizes, or there are none.
+/// Panics if there are no arrays in `xs`, or if they are 0-d or differ in size.
 #[track_caller]
 pub fn map<X: Tree, Y: Tree>(f: impl Fn(X) -> Y, xs: X) -> Y {
     let options = ScanOptions::default();
     scan_as("map", "", |(), x| ((), f(x)), (), xs, options).1
 }
 
-/// [`map`] with options: the size of batches.
+/// Same as [`map`], with options for batching.
 ///
 /// ```no_run
 /// use ramie_core::{Array, MapOptions, map_with};
@@ -41,7 +42,7 @@ pub fn map<X: Tree, Y: Tree>(f: impl Fn(X) -> Y, xs: X) -> Y {
 /// ```
 ///
 /// # Panics
-/// As [`map`].
+/// Panics in the same cases as [`map`].
 #[track_caller]
 pub fn map_with<X: Tree, Y: Tree>(
     f: impl Fn(X) -> Y + Send + Sync,

@@ -1,8 +1,8 @@
-//! Control flow on values that are known when the program runs: functions of
-//! trees over the primitives `cond`, `while` and `scan`.
+//! Control flow on values that are known only at run time: functions of trees based on the
+//! primitives `cond`, `while` and `scan`.
 //!
-//! Bodies are closures. They are traced once at the types of what they are
-//! called with, and arrays that they capture become constants of the loop.
+//! Bodies are closures. They are traced once with the types of their arguments. Arrays that they
+//! capture become constants of the loop.
 
 mod carry;
 mod cond;
@@ -30,13 +30,13 @@ pub use while_loop::while_loop;
 use crate::array::Repr;
 use crate::{Array, Aval, Tree, tree};
 
-/// The tree with arrays that have types and no elements.
+/// Returns the tree with abstract arrays, which have types but no elements.
 fn types_of<T: Tree>(tree: &T, mut aval: impl FnMut(&Array) -> Aval) -> T {
     tree::map(tree, |a| Array(Repr::Abstract(aval(a), None)))
 }
 
-/// How a message names an array of a tree: its path, or the tree where it is
-/// the tree itself. The tree is at the path `inside`.
+/// Returns the name of an array of a tree in messages: its path, or the tree if it is the tree
+/// itself. The tree is at the path `inside`.
 fn place(inside: &str, path: &str) -> String {
     let path = path.strip_prefix(inside).unwrap_or(path);
     let path = match inside {
@@ -50,8 +50,8 @@ fn place(inside: &str, path: &str) -> String {
     }
 }
 
-/// What to do where the values of two trees vary over other axes of a mesh and
-/// are of the same types otherwise: the first such pair, in words.
+/// Returns the `help:` text for the first pair of values in two trees that vary over different
+/// mesh axes and have the same types otherwise.
 fn varying_help<T: Tree, U: Tree>(a: &T, b: &U, of: [&str; 2]) -> Option<String> {
     let (paths, leaves, others) = (tree::paths(a), tree::leaves(a), tree::leaves(b));
     let mut pairs = leaves.iter().zip(&others).zip(&paths);
@@ -76,8 +76,8 @@ fn varying_help<T: Tree, U: Tree>(a: &T, b: &U, of: [&str; 2]) -> Option<String>
     ))
 }
 
-/// For each array of one tree and of another at the same place: what differs.
-/// `None` if the trees have the same structure, fixed values and types.
+/// Describes the differences between the corresponding arrays of two trees. Returns `None` if the
+/// trees have the same structure, static values and types.
 fn differences<T: Tree, U: Tree>(
     names: [&str; 2],
     inside: &str,

@@ -1,4 +1,4 @@
-//! Roots that a function finds, with derivatives of the solution.
+//! Custom root finding with derivatives of the solution.
 
 use super::{LinearFn, differences, types_of};
 use crate::prim::custom::{CustomJvpCall, Identity, JvpRule};
@@ -8,18 +8,16 @@ use crate::{Array, Aval, ClosedJaxpr, Jaxpr, Tree, linearize, tree};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A function from a tree to one of its type, of which a root is sought.
+/// A function from a tree to a tree of the same type, whose root is computed.
 pub type RootFn<'a, T> = &'a dyn Fn(T) -> T;
 
-/// The `x` with `f(x) = 0`, which `solve(f, initial_guess)` finds
-/// (`jax.lax.custom_root`).
+/// Solves `f(x) = 0` by `solve(f, initial_guess)` (`jax.lax.custom_root`).
 ///
-/// Derivatives, in what `f` captures, are those of the root by the implicit
-/// function theorem: nothing is differentiated through `solve`, which may be an
-/// iteration that stops by itself. `tangent_solve(g, y)` gives the `x` with
-/// `g(x) = y` for a linear function `g`, the derivative of `f` at the root. For a
-/// scalar that is `y / g(1)`; reverse mode needs one that can be transposed, such
-/// as [`custom_linear_solve`](crate::custom_linear_solve) or
+/// Derivatives with respect to what `f` captures follow from the implicit function theorem.
+/// `solve` itself is not differentiated, so it may be an iteration with a dynamic number of
+/// steps. `tangent_solve(g, y)` solves `g(x) = y` for a linear function `g`, the derivative of
+/// `f` at the root. For a scalar, the solution is `y / g(1)`. Reverse mode requires a solve that
+/// can be transposed, such as [`custom_linear_solve`](crate::custom_linear_solve) or
 /// [`linalg::cg`](crate::linalg::cg).
 ///
 /// ```
@@ -45,7 +43,7 @@ pub type RootFn<'a, T> = &'a dyn Fn(T) -> T;
 /// ```
 ///
 /// # Panics
-/// If `f`, `solve` or `tangent_solve` gives other types than the guess has.
+/// Panics if `f`, `solve` or `tangent_solve` returns other types than those of the guess.
 #[track_caller]
 pub fn custom_root<T: Tree>(
     f: impl Fn(T) -> T,
@@ -57,11 +55,11 @@ pub fn custom_root<T: Tree>(
     custom_root_with_aux(f, initial_guess, solve, tangent_solve).0
 }
 
-/// [`custom_root`] with a `solve` that gives more than the root, for example how
-/// many steps it took; that has no derivatives.
+/// Same as [`custom_root`], but `solve` also returns auxiliary values, for example the number of
+/// steps, which have no derivatives.
 ///
 /// # Panics
-/// As [`custom_root`].
+/// Panics in the same cases as [`custom_root`].
 #[track_caller]
 pub fn custom_root_with_aux<T: Tree, A: Tree>(
     f: impl Fn(T) -> T,
@@ -99,7 +97,7 @@ pub fn custom_root_with_aux<T: Tree, A: Tree>(
 }
 
 /// # Panics
-/// If what a function gives is no tree like the guess.
+/// Panics if a function returns a tree that differs from the guess.
 #[track_caller]
 fn expect_like<T: Tree>(name: &str, guess: &T, result: &T) {
     if let Some(lines) = differences([name, "the guess"], "", (result, guess)) {
@@ -111,7 +109,7 @@ fn expect_like<T: Tree>(name: &str, guess: &T, result: &T) {
     }
 }
 
-/// A program, and which of the operands it takes first.
+/// A program, and the range of the operands that it takes first.
 struct Part {
     jaxpr: Arc<Jaxpr>,
     place: Range<usize>,
@@ -124,21 +122,21 @@ impl Part {
     }
 }
 
-/// The programs of a root. Operands are what they capture, and the guess.
+/// The programs of a root. Their operands are the captured arrays and the guess.
 struct Root {
     function: Part,
     solve: Part,
-    /// From the root and the right-hand side to the tangent.
+    /// Maps the root and the right-hand side to the tangent.
     tangent: Part,
 }
 
 impl Root {
-    /// How many arrays the root has.
+    /// Returns the number of arrays of the root.
     fn size(&self) -> usize {
         self.function.jaxpr.outvars.len()
     }
 
-    /// The root, and what else `solve` gives.
+    /// Computes the root and the auxiliary values of `solve`.
     fn bind(self: &Arc<Root>, operands: &[Array]) -> Vec<Array> {
         let avals: Vec<Aval> = operands.iter().map(|a| a.aval().strong()).collect();
         let program = trace_to_jaxpr(&avals, |operands| {
@@ -162,7 +160,7 @@ impl Root {
         bind(call, &refs).into_vec()
     }
 
-    /// The root and its tangent: `f(m, x(m)) = 0` for all `m` makes
+    /// Computes the root and its tangent: since `f(m, x(m)) = 0` for all `m`,
     /// `∂f/∂x x' = -∂f/∂m m'`.
     fn tangents(
         self: &Arc<Root>,

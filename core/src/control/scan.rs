@@ -7,18 +7,16 @@ use crate::transform::trace_tree;
 use crate::{Array, Tree, tree};
 use std::sync::Arc;
 
-/// How a [`scan_with`] runs.
+/// Options of [`scan_with`].
 #[derive(Clone, Debug)]
 pub struct ScanOptions {
-    /// How many steps; needed where no array is gone through, and otherwise
-    /// their number of elements.
+    /// Number of steps. Required if `xs` has no arrays; otherwise defaults to their size.
     pub length: Option<usize>,
-    /// Whether to go from the last element to the first. Results lie at the
-    /// places of the elements they belong to.
+    /// Whether to scan from the last element to the first. Results are stored at the indices of
+    /// their elements. Defaults to `false`.
     pub reverse: bool,
-    /// How many steps are written out in each round of the loop; 0 writes out
-    /// all of them. More run faster, where steps are small, and take longer to
-    /// compile.
+    /// Number of steps per loop iteration in the compiled program; 0 unrolls all steps. Larger
+    /// values run faster if steps are small, but take longer to compile. Defaults to 1.
     pub unroll: usize,
 }
 
@@ -32,16 +30,16 @@ impl Default for ScanOptions {
     }
 }
 
-/// A function applied to each element along the first axis of the arrays in
-/// `xs`, in order, with a carry from one to the next (`jax.lax.scan`).
+/// Applies a function in order to each element along the first axis of the arrays in `xs`, and
+/// passes a carry from one step to the next (`jax.lax.scan`).
 ///
-/// `f` takes the carry and an element and gives the next carry and a result;
-/// `scan` gives the last carry and the results stacked along a new first axis.
-/// Carry, elements and results are trees. The carry keeps its structure and
-/// types; a number as a first value takes the type that `f` gives back.
+/// `f` takes the carry and an element, and returns the next carry and a result. `scan` returns
+/// the last carry and the results stacked along a new first axis. Carry, elements and results are
+/// trees. The carry keeps its structure and types; a number as initial value takes the type that
+/// `f` returns.
 ///
-/// The program does not grow with the number of steps. Gradients keep what they
-/// need of each step, and one copy of what all steps share.
+/// The size of the program does not depend on the number of steps. Gradients store the residuals
+/// of each step, and one copy of the values shared by all steps.
 ///
 /// ```no_run
 /// use ramie_core::{Array, scan};
@@ -59,14 +57,14 @@ impl Default for ScanOptions {
 /// ```
 ///
 /// # Panics
-/// If arrays of `xs` have no axes or different sizes, or there are none, or `f`
-/// gives back a carry of another structure or type.
+/// Panics if there are no arrays in `xs`, if they are 0-d or differ in size, or if `f` returns a
+/// carry of another structure or type.
 #[track_caller]
 pub fn scan<C: Tree, X: Tree, Y: Tree>(f: impl Fn(C, X) -> (C, Y), init: C, xs: X) -> (C, Y) {
     scan_with(f, init, xs, ScanOptions::default())
 }
 
-/// [`scan`] with options: its length, its direction, how far it is unrolled.
+/// Same as [`scan`], with options for its length, direction and unrolling.
 ///
 /// ```no_run
 /// use ramie_core::{Array, ScanOptions, scan_with};
@@ -77,7 +75,7 @@ pub fn scan<C: Tree, X: Tree, Y: Tree>(f: impl Fn(C, X) -> (C, Y), init: C, xs: 
 /// ```
 ///
 /// # Panics
-/// As [`scan`], and if `length` is another than that of the arrays.
+/// Panics in the same cases as [`scan`], or if `length` differs from the size of the arrays.
 #[track_caller]
 pub fn scan_with<C: Tree, X: Tree, Y: Tree>(
     f: impl Fn(C, X) -> (C, Y),
@@ -88,7 +86,7 @@ pub fn scan_with<C: Tree, X: Tree, Y: Tree>(
     scan_as("scan", "", f, init, xs, options)
 }
 
-/// [`scan_with`] for `operation`, whose own carry is at the path `inside`.
+/// Runs [`scan_with`] on behalf of `operation`, whose own carry is at the path `inside`.
 #[track_caller]
 pub(super) fn scan_as<C: Tree, X: Tree, Y: Tree>(
     operation: &str,
@@ -135,7 +133,7 @@ pub(super) fn scan_as<C: Tree, X: Tree, Y: Tree>(
     tree::with_leaves(&traced.result, outs)
 }
 
-/// The number of elements, which all arrays must agree on.
+/// Returns the number of elements, which must be the same for all arrays.
 #[track_caller]
 pub(super) fn length_of<X: Tree>(operation: &str, xs: &X, given: Option<usize>) -> usize {
     let (paths, leaves) = (tree::paths(xs), tree::leaves(xs));
@@ -175,8 +173,8 @@ pub(super) fn length_of<X: Tree>(operation: &str, xs: &X, given: Option<usize>) 
     }
 }
 
-/// Binds a loop. A carry that the body hands on unchanged is a constant, and a
-/// result that is an element unchanged is the array that is gone through.
+/// Binds a loop. A carry that the body returns unchanged becomes a constant, and a result that is
+/// an unchanged element becomes the scanned array.
 #[track_caller]
 fn bind(scan: &Scan, program: ClosedJaxpr, init: Vec<Array>, xs: Vec<Array>) -> Vec<Array> {
     let (jaxpr, consts) = program.open();

@@ -1,31 +1,31 @@
-//! Which functions are train steps.
+//! The trait of train steps.
 
 use crate::jit::Stateful;
 use crate::{Tree, tree};
 
-/// A train step: a function of a state by `&mut` and up to six trees by value.
+/// A train step: a function that takes a state by `&mut` and up to six trees by value.
 ///
-/// `M` tells closures of different numbers of arguments apart; it is inferred.
+/// `M` distinguishes closures with different numbers of arguments. It is inferred.
 #[diagnostic::on_unimplemented(
     message = "this function is not a train step",
     note = "a train step takes its state by `&mut` first, then up to six trees by value, and returns a tree; annotate the types of a closure's arguments"
 )]
 pub trait StepFunction<M>: Send + Sync {
-    /// What goes from step to step.
+    /// The state that is passed from step to step.
     type State: Tree;
     /// The other arguments, as a tuple.
     type Args: Tree;
-    /// The result.
+    /// The result of a step.
     type Output: Tree;
-    /// A function of the same arguments.
+    /// The type of a function with the same arguments that runs many steps.
     type Many<'f>: ?Sized;
-    /// How many arguments there are beside the state.
+    /// Number of arguments besides the state.
     const COUNT: usize;
-    /// Makes a step.
+    /// Runs one step.
     fn call(&self, state: &mut Self::State, args: Self::Args) -> Self::Output;
-    /// The number of arrays in each argument.
+    /// Returns the number of arrays in each argument.
     fn leaf_counts(args: &Self::Args) -> Vec<usize>;
-    /// A function of a tuple as one of several arguments.
+    /// Converts a function of an argument tuple to a function of separate arguments.
     fn many<'f>(
         f: impl Fn(&mut Self::State, Self::Args) -> Self::Output + Send + Sync + 'f,
     ) -> Box<Self::Many<'f>>;

@@ -9,8 +9,8 @@ use std::fmt;
 use std::ops::RangeToInclusive;
 use std::panic::Location;
 
-/// How many steps a call of [`train_steps`] makes: `10`, neither more nor fewer,
-/// or `..=10`, as many as there are batches, but no more.
+/// The number of steps per call of [`train_steps`]: exactly `10`, or `..=10` for the number of
+/// batches up to that maximum.
 ///
 /// ```
 /// use ramie_core::StepCount;
@@ -47,14 +47,14 @@ impl fmt::Display for StepCount {
     }
 }
 
-/// How a [`train_steps_with`] runs.
+/// Options of [`train_steps_with`].
 #[derive(Clone, Debug)]
 pub struct TrainStepsOptions {
-    /// The axis of each array of the arguments that runs over the steps; the first
-    /// by default. `None` is for what is the same in each step.
+    /// The axis of the steps in each array of the arguments. Defaults to 0. `None` marks
+    /// arguments that are the same in each step.
     pub in_axes: MapAxes,
-    /// How many steps are written out in each round of the loop, as in
-    /// [`ScanOptions`]; 0 writes out all of them.
+    /// Number of steps per loop iteration in the compiled program, as in [`ScanOptions`]; 0
+    /// unrolls all steps. Defaults to 1.
     pub unroll: usize,
 }
 
@@ -67,16 +67,16 @@ impl Default for TrainStepsOptions {
     }
 }
 
-/// A train step as a function of many steps: one program, in which the state goes
-/// from step to step, where as many calls would each have to be launched. For
-/// steps that take less time than a call.
+/// Converts a train step to a function that runs many steps in one program. The state is passed
+/// from step to step without launching a program for each. Useful for steps that take less time
+/// than the overhead of a call.
 ///
-/// The step takes its state by `&mut`, as [`jit`](crate::jit) has it, and up to six
-/// arguments. The function of many takes the same state, and each argument with the
-/// batches of all steps stacked along a new first axis; so are the results that it
-/// gives. It does what calls of the step with one batch after the other do, but that
-/// the compiler may round otherwise in a loop, in the last bits; its program does not
-/// grow with the number of steps, it is a [`scan`](crate::scan).
+/// The step takes its state by `&mut`, as in [`jit`](crate::jit), and up to six arguments. The
+/// returned function takes the same state, and each argument with the batches of all steps
+/// stacked along a new first axis. Its results are stacked in the same way. It computes the same
+/// as calling the step with one batch after the other, except that the compiler may round the
+/// last bits differently in a loop. The size of the program does not depend on the number of
+/// steps; it is a [`scan`](crate::scan).
 ///
 /// ```no_run
 /// use ramie_core::{Array, jit, train_steps};
@@ -91,16 +91,16 @@ impl Default for TrainStepsOptions {
 /// assert_eq!(sums.to_vec::<f32>(), [2.0, 4.0, 7.0]);
 /// ```
 ///
-/// Batches of a loader are stacked by `loader.iter().stack(3)`. Its last stack may
-/// have fewer; `..=3` takes them, too, by a program for each number.
+/// `loader.iter().stack(3)` stacks the batches of a loader. Its last stack may have fewer
+/// batches; `..=3` also accepts that stack, with a separate program for each number of batches.
 ///
-/// What is the same in each step is captured by the step, or has no axis in
-/// [`train_steps_with`]'s options.
+/// Values that are the same in each step can be captured by the step, or passed with the axis
+/// `None` in [`train_steps_with`]'s options.
 ///
 /// # Panics
-/// If the number of steps is 0. The returned function panics if an array of the
-/// arguments has no first axis, or not as many elements along it as there are
-/// steps, or if a step changes the structure or the types of its state.
+/// Panics if the number of steps is 0. The returned function panics if an array of the arguments
+/// has no first axis, or if its size differs from the number of steps, or if a step changes the
+/// structure or the types of its state.
 #[track_caller]
 pub fn train_steps<'f, F, M>(steps: impl Into<StepCount>, step: F) -> Box<F::Many<'f>>
 where
@@ -110,8 +110,7 @@ where
     train_steps_with(steps, step, TrainStepsOptions::default())
 }
 
-/// [`train_steps`] with options: what is stacked along which axis, and how far the
-/// loop is unrolled.
+/// Same as [`train_steps`], with options for the stacked axes and for unrolling.
 ///
 /// ```no_run
 /// use ramie_core::{Array, TrainStepsOptions, jit, train_steps_with};
@@ -127,8 +126,8 @@ where
 /// ```
 ///
 /// # Panics
-/// As [`train_steps`], and if `in_axes` is a list of another length than the
-/// arguments, or an array lacks its axis.
+/// Panics in the same cases as [`train_steps`], if `in_axes` is a list whose length differs from
+/// the number of arguments, or if an array lacks its axis.
 #[track_caller]
 pub fn train_steps_with<'f, F, M>(
     steps: impl Into<StepCount>,
@@ -185,8 +184,8 @@ fn copy<T: Tree>(tree: &T) -> T {
     tree::map(tree, Array::clone)
 }
 
-/// The arrays that have a batch for each step, with the axis of the steps in
-/// front, and how many steps there are.
+/// Returns the arrays that have one batch per step, with the axis of the steps first, and the
+/// number of steps.
 fn stacked<A: Tree>(
     args: &A,
     axes: &[Option<isize>],
@@ -241,8 +240,8 @@ fn stacked<A: Tree>(
     (stacked, first.map_or(count.most, |(n, _)| n))
 }
 
-/// Checks that a step left a state like the one it was given, but for numbers that
-/// take the type of what comes next.
+/// Checks that a step preserved the structure and types of its state, except for numbers, which
+/// take the type of the next value.
 fn check_state<S: Tree>(before: &S, after: &S, at: &'static Location<'static>) {
     if carry::promoted(before, after).is_some() {
         return;

@@ -7,14 +7,13 @@ use crate::transform::trace_tree;
 use crate::{Array, DType, Tree, tree};
 use std::sync::Arc;
 
-/// `body` applied to `init` and then to what it gave, as long as `condition`
-/// gives `true` for it (`jax.lax.while_loop`).
+/// Calls `body` repeatedly, starting with `init` and then with the previous result, while
+/// `condition` of the value is true (`jax.lax.while_loop`).
 ///
-/// The carry is a tree that keeps its structure and types; a number as a first
-/// value takes the type that the body gives back. Forward-mode derivatives go
-/// through; reverse mode does not, since the number of steps, and so the memory
-/// to go back, is not known: [`scan`](crate::scan) and
-/// [`fori_loop`](crate::fori_loop) have it.
+/// The carry is a tree that keeps its structure and types; a number as initial value takes the
+/// type that the body returns. Forward-mode differentiation is supported. Reverse mode is not,
+/// since the number of steps, and so the memory for residuals, is unknown: use
+/// [`scan`](crate::scan) or [`fori_loop`](crate::fori_loop) instead.
 ///
 /// ```no_run
 /// use ramie_core::{Array, while_loop};
@@ -28,14 +27,14 @@ use std::sync::Arc;
 /// ```
 ///
 /// # Panics
-/// If the condition does not give a scalar `bool`, or the body gives back a
-/// carry of another structure or type.
+/// Panics if the condition does not return a scalar `bool`, or if the body returns a carry of
+/// another structure or type.
 #[track_caller]
 pub fn while_loop<C: Tree>(condition: impl Fn(C) -> Array, body: impl Fn(C) -> C, init: C) -> C {
     while_as("while_loop", "", condition, body, init)
 }
 
-/// [`while_loop`] for `operation`, whose own carry is at the path `inside`.
+/// Runs [`while_loop`] on behalf of `operation`, whose own carry is at the path `inside`.
 #[track_caller]
 pub(crate) fn while_as<C: Tree>(
     operation: &'static str,
@@ -72,8 +71,8 @@ pub(crate) fn while_as<C: Tree>(
     tree::with_leaves(&next.result, outs)
 }
 
-/// Binds a loop. A carry that the body hands on unchanged and the condition
-/// does not look at is a constant of the body.
+/// Binds a loop. A carry that the body returns unchanged and the condition does not use becomes a
+/// constant of the body.
 #[track_caller]
 fn bind(
     operation: &'static str,

@@ -1,21 +1,21 @@
-//! Control flow on values, inside of [`disable_jit`](crate::disable_jit): the
-//! functions are called as they are, and can read the arrays that they get.
+//! Control flow inside [`disable_jit`](crate::disable_jit): functions are called directly, and
+//! can read the values of their arrays.
 
 use super::ScanOptions;
 use crate::jit::jit_is_disabled;
 use crate::{Array, DType, Tree, stack, tree};
 
-/// The value of a predicate, if functions are to be called with values.
+/// Returns the value of a predicate if jit is disabled and the predicate is not traced.
 pub(super) fn truth(pred: &Array) -> Option<bool> {
     (jit_is_disabled() && !pred.is_tracer()).then(|| pred.item::<bool>())
 }
 
-/// The value of an index, if functions are to be called with values.
+/// Returns the value of an index if jit is disabled and the index is not traced.
 pub(super) fn number(index: &Array) -> Option<i32> {
     (jit_is_disabled() && !index.is_tracer()).then(|| index.item::<i32>())
 }
 
-/// Whether a loop goes on, if functions are to be called with values.
+/// Returns whether a loop continues, if jit is disabled.
 pub(super) fn while_holds<C: Tree>(condition: &impl Fn(C) -> Array, carry: &C) -> Option<bool> {
     if !jit_is_disabled() {
         return None;
@@ -26,8 +26,8 @@ pub(super) fn while_holds<C: Tree>(condition: &impl Fn(C) -> Array, carry: &C) -
         .flatten()
 }
 
-/// The result of a scan, one step after the other. `None` if it is to be traced:
-/// for that, or because there are no steps to learn the results from.
+/// Runs a scan step by step. Returns `None` if the scan must be traced, because jit is enabled,
+/// or because there are no steps from which to infer the results.
 pub(super) fn scan<C: Tree, X: Tree, Y: Tree>(
     f: &impl Fn(C, X) -> (C, Y),
     init: C,

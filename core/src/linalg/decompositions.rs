@@ -1,16 +1,16 @@
-//! Decompositions of matrices.
+//! Matrix decompositions.
 
 use super::matrix::{adjoint, symmetrized};
 use crate::Array;
 use crate::prim::linalg::{Cholesky, Eigh, Geqrf, HouseholderProduct, Qr, Svd, TriangularSolve};
 use crate::trace::{bind, bind1};
 
-/// The Cholesky decomposition of Hermitian positive definite matrices
-/// (`jax.numpy.linalg.cholesky`): lower triangular `L` with `A = L Lᴴ`. Real matrices
-/// are Hermitian if they are symmetric.
+/// Computes the Cholesky decomposition of Hermitian positive definite matrices
+/// (`jax.numpy.linalg.cholesky`): lower triangular `L` with `A = L Lᴴ`. Real matrices are
+/// Hermitian if they are symmetric.
 ///
-/// `a` has shape `[.., n, n]`, and is replaced by the mean of itself and its
-/// conjugate transpose. Where a matrix is not positive definite, `L` is NaN.
+/// `a` has shape `[.., n, n]` and is replaced by the mean of itself and its conjugate transpose.
+/// If a matrix is not positive definite, its `L` is NaN.
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg};
@@ -19,17 +19,17 @@ use crate::trace::{bind, bind1};
 /// ```
 ///
 /// # Panics
-/// If the matrices are not square, or not of `f32`, `f64`, `c64` or `c128`.
+/// Panics if the matrices are not square, or if the dtype is not `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn cholesky(a: &Array) -> Array {
     cholesky_with(a, false, true)
 }
 
-/// [`cholesky`], as `U` with `A = Uᴴ U` where `upper` is set. Without
-/// `symmetrize_input` only the lower triangle of `a` is read.
+/// Same as [`cholesky`], but returns `U` with `A = Uᴴ U` if `upper` is true. If
+/// `symmetrize_input` is false, only the lower triangle of `a` is read.
 ///
 /// # Panics
-/// As `cholesky`.
+/// Panics in the same cases as `cholesky`.
 #[track_caller]
 pub fn cholesky_with(a: &Array, upper: bool, symmetrize_input: bool) -> Array {
     let a = super::inexact(a);
@@ -44,13 +44,12 @@ pub fn cholesky_with(a: &Array, upper: bool, symmetrize_input: bool) -> Array {
     }
 }
 
-/// The solution of triangular systems (`jax.lax.linalg.triangular_solve`): by
-/// default `X` with `X A = B` for upper triangular `A`; see [`TriangularSolve`]
-/// for the others.
+/// Solves triangular systems (`jax.lax.linalg.triangular_solve`): by default `X A = B` for upper
+/// triangular `A`. See [`TriangularSolve`] for the other variants.
 ///
-/// `a` has shape `[.., m, m]`; `b` has the same batch axes and is `[.., n, m]`,
-/// or `[.., m, n]` with `left_side`. It can be one vector for each matrix,
-/// `[.., m]`. The other triangle of `a` is not looked at.
+/// `a` has shape `[.., m, m]`; `b` has the same batch axes and is `[.., n, m]`, or `[.., m, n]`
+/// with `left_side`. It can also be one vector for each matrix, `[.., m]`. The other triangle of
+/// `a` is not read.
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -62,7 +61,8 @@ pub fn cholesky_with(a: &Array, upper: bool, symmetrize_input: bool) -> Array {
 /// ```
 ///
 /// # Panics
-/// If the shapes do not fit, or the types differ or are not `f32`, `f64`, `c64` or `c128`.
+/// Panics if the shapes do not fit, or if the dtypes differ or are not `f32`, `f64`, `c64` or
+/// `c128`.
 #[track_caller]
 pub fn triangular_solve(a: &Array, b: &Array, options: TriangularSolve) -> Array {
     if b.ndim() + 1 != a.ndim() {
@@ -72,12 +72,12 @@ pub fn triangular_solve(a: &Array, b: &Array, options: TriangularSolve) -> Array
     bind1(options, &[a, &b.expand_dims(&[axis])]).squeeze(&[axis])
 }
 
-/// Householder's QR decomposition as LAPACK packs it (`jax.lax.linalg.geqrf`):
-/// of `a`, `[.., m, n]`, a matrix of that shape with `R` on and above the
-/// diagonal and the reflectors below, and their factors, `[.., min(m, n)]`.
+/// Computes Householder's QR decomposition in LAPACK's packed form (`jax.lax.linalg.geqrf`). For
+/// `a` of shape `[.., m, n]`, returns a matrix of that shape with `R` on and above the diagonal
+/// and the reflectors below, and their factors, `[.., min(m, n)]`.
 ///
 /// # Panics
-/// If `a` has fewer than two axes, or is not of `f32`, `f64`, `c64` or `c128`.
+/// Panics if `a` has fewer than two axes, or if its dtype is not `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn geqrf(a: &Array) -> (Array, Array) {
     let mut parts = bind(Geqrf, &[a]).into_iter();
@@ -85,33 +85,32 @@ pub fn geqrf(a: &Array) -> (Array, Array) {
     (next(), next())
 }
 
-/// The product of Householder reflectors
-/// (`jax.lax.linalg.householder_product`): orthonormal columns in the shape of
-/// `a`, `[.., m, n]`, for reflectors below its diagonal and their `taus`,
-/// `[.., k]` with `k <= n <= m`.
+/// Computes the product of Householder reflectors (`jax.lax.linalg.householder_product`):
+/// orthonormal columns in the shape of `a`, `[.., m, n]`, from the reflectors below its diagonal
+/// and their `taus`, `[.., k]`, with `k <= n <= m`.
 ///
 /// # Panics
-/// If the shapes do not fit, or the types differ or are not `f32`, `f64`, `c64` or `c128`.
+/// Panics if the shapes do not fit, or if the dtypes differ or are not `f32`, `f64`, `c64` or
+/// `c128`.
 #[track_caller]
 pub fn householder_product(a: &Array, taus: &Array) -> Array {
     bind1(HouseholderProduct, &[a, taus])
 }
 
-/// How many columns `Q` of [`qr`] has.
+/// Number of columns of `Q` in [`qr`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QrMode {
-    /// As many as `A` has rows or columns, whichever are fewer: `Q` is
-    /// `[.., m, min(m, n)]`, `R` is `[.., min(m, n), n]`.
+    /// As many as the smaller dimension of `A`: `Q` is `[.., m, min(m, n)]`, `R` is
+    /// `[.., min(m, n), n]`.
     Reduced,
-    /// As many as rows: `Q` is `[.., m, m]`, `R` is `[.., m, n]`.
+    /// As many as the rows of `A`: `Q` is `[.., m, m]`, `R` is `[.., m, n]`.
     Complete,
 }
 
-/// The QR decomposition (`jax.numpy.linalg.qr`) of matrices `[.., m, n]`: `Q`
-/// with orthonormal columns and upper triangular `R` with `A = Q R`.
+/// Computes the QR decomposition (`jax.numpy.linalg.qr`) of matrices `[.., m, n]`: `Q` with
+/// orthonormal columns and upper triangular `R` with `A = Q R`.
 ///
-/// The diagonal of `R` has the signs that Householder's method gives it, as in
-/// JAX.
+/// The signs of the diagonal of `R` result from Householder's method, as in JAX.
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -123,7 +122,7 @@ pub enum QrMode {
 /// ```
 ///
 /// # Panics
-/// If `a` has fewer than two axes, or is not of `f32`, `f64`, `c64` or `c128`.
+/// Panics if `a` has fewer than two axes, or if its dtype is not `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn qr(a: &Array, mode: QrMode) -> (Array, Array) {
     let qr = Qr {
@@ -134,15 +133,13 @@ pub fn qr(a: &Array, mode: QrMode) -> (Array, Array) {
     (next(), next())
 }
 
-/// Eigenvalues, in increasing order, and orthonormal eigenvectors, as columns,
-/// of Hermitian matrices `[.., n, n]` (`jax.numpy.linalg.eigh`): real `w`, `[.., n]`,
-/// and `V`, `[.., n, n]`, with `A V = V diag(w)`. Real matrices are Hermitian if they
-/// are symmetric.
+/// Computes the eigenvalues, in increasing order, and the orthonormal eigenvectors, as columns,
+/// of Hermitian matrices `[.., n, n]` (`jax.numpy.linalg.eigh`). Returns real `w`, `[.., n]`, and
+/// `V`, `[.., n, n]`, with `A V = V diag(w)`. Real matrices are Hermitian if they are symmetric.
 ///
-/// `a` is replaced by the mean of itself and its conjugate transpose. Eigenvectors are
-/// determined up to a factor of magnitude 1, and where eigenvalues are equal up to a rotation;
-/// derivatives are right where eigenvalues are apart. A matrix with elements
-/// that are not finite gives NaN.
+/// `a` is replaced by the mean of itself and its conjugate transpose. Eigenvectors are unique up
+/// to a factor of magnitude 1, and for equal eigenvalues up to a rotation. Derivatives are
+/// correct if the eigenvalues are distinct. A matrix with non-finite elements gives NaN.
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg};
@@ -152,19 +149,19 @@ pub fn qr(a: &Array, mode: QrMode) -> (Array, Array) {
 /// ```
 ///
 /// # Panics
-/// If the matrices are not square, or not of `f32`, `f64`, `c64` or `c128`.
+/// Panics if the matrices are not square, or if the dtype is not `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn eigh(a: &Array) -> (Array, Array) {
     let a = super::expect_square("eigh", &super::inexact(a));
     eigh_of(&symmetrized(&a), true)
 }
 
-/// [`eigh`] of the matrices that one triangle of `a` gives, the lower one where
-/// `lower` is set. The other triangle and imaginary parts of the diagonal are not
-/// read.
+/// Same as [`eigh`], for the Hermitian matrices given by one triangle of `a`: the lower triangle
+/// if `lower` is true, otherwise the upper. The other triangle and the imaginary parts of the
+/// diagonal are not read.
 ///
 /// # Panics
-/// As `eigh`.
+/// Panics in the same cases as `eigh`.
 #[track_caller]
 pub fn eigh_of_triangle(a: &Array, lower: bool) -> (Array, Array) {
     eigh_of(&super::expect_square("eigh", &super::inexact(a)), lower)
@@ -178,36 +175,35 @@ fn eigh_of(a: &Array, lower: bool) -> (Array, Array) {
     (next(), vectors)
 }
 
-/// The eigenvalues of Hermitian matrices, which are real, in increasing order
-/// (`jax.numpy.linalg.eigvalsh`), `[.., n]`.
+/// Computes the eigenvalues of Hermitian matrices, which are real, in increasing order
+/// (`jax.numpy.linalg.eigvalsh`): `[.., n]`.
 ///
 /// # Panics
-/// As [`eigh`].
+/// Panics in the same cases as [`eigh`].
 #[track_caller]
 pub fn eigvalsh(a: &Array) -> Array {
     eigh(a).0
 }
 
-/// A singular value decomposition: `A = U diag(s) Vᴴ` for matrices `[.., m, n]`.
+/// A singular value decomposition, `A = U diag(s) Vᴴ`, of matrices `[.., m, n]`.
 #[derive(Clone, Debug)]
 pub struct SvdFactors {
-    /// Left singular vectors as columns, `[.., m, min(m, n)]`, or `[.., m, m]`.
+    /// Left singular vectors as columns, `[.., m, min(m, n)]` or `[.., m, m]`.
     pub u: Array,
-    /// Singular values in decreasing order, `[.., min(m, n)]`; always real.
+    /// Singular values in decreasing order, `[.., min(m, n)]`. Always real.
     pub s: Array,
-    /// Conjugates of the right singular vectors as rows, `[.., min(m, n), n]`, or
-    /// `[.., n, n]`: `Vᴴ`, which is `Vᵀ` for real matrices.
+    /// Conjugates of the right singular vectors as rows, `[.., min(m, n), n]` or `[.., n, n]`:
+    /// `Vᴴ`, which is `Vᵀ` for real matrices.
     pub vt: Array,
 }
 
 super::tree_of_arrays!(SvdFactors { u, s, vt });
 
-/// The singular value decomposition (`jax.numpy.linalg.svd`) of matrices
-/// `[.., m, n]`, with square `U` and `V` where `full_matrices` is set.
+/// Computes the singular value decomposition (`jax.numpy.linalg.svd`) of matrices `[.., m, n]`.
+/// If `full_matrices` is true, `U` and `V` are square.
 ///
-/// Pairs of singular vectors are determined up to a factor of magnitude 1; derivatives are
-/// right where singular values are apart. A matrix with elements that are not
-/// finite gives NaN.
+/// Pairs of singular vectors are unique up to a factor of magnitude 1. Derivatives are correct if
+/// the singular values are distinct. A matrix with non-finite elements gives NaN.
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg};
@@ -217,9 +213,9 @@ super::tree_of_arrays!(SvdFactors { u, s, vt });
 /// ```
 ///
 /// # Panics
-/// If `a` has fewer than two axes, or is not of `f32`, `f64`, `c64` or `c128`; in derivatives,
-/// if vectors complete a basis (`full_matrices` of matrices that are not
-/// square).
+/// Panics if `a` has fewer than two axes, or if its dtype is not `f32`, `f64`, `c64` or `c128`.
+/// Derivatives panic if singular vectors were added to complete a basis (`full_matrices` of
+/// matrices that are not square).
 #[track_caller]
 pub fn svd(a: &Array, full_matrices: bool) -> SvdFactors {
     let svd = Svd {
@@ -232,11 +228,11 @@ pub fn svd(a: &Array, full_matrices: bool) -> SvdFactors {
     SvdFactors { u, s, vt }
 }
 
-/// The singular values of matrices in decreasing order
-/// (`jax.numpy.linalg.svdvals`), `[.., min(m, n)]`.
+/// Computes the singular values of matrices in decreasing order (`jax.numpy.linalg.svdvals`):
+/// `[.., min(m, n)]`.
 ///
 /// # Panics
-/// If `a` has fewer than two axes, or is not of `f32`, `f64`, `c64` or `c128`.
+/// Panics if `a` has fewer than two axes, or if its dtype is not `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn svdvals(a: &Array) -> Array {
     let svd = Svd {

@@ -5,10 +5,10 @@ use super::{TriangularSolve, inexact, lu, solve, triangular_solve};
 use crate::ops::{fused, fused1};
 use crate::{Array, DType, concatenate, custom_jvp, where_};
 
-/// Signs and logarithms of the magnitudes of determinants
+/// Computes the signs and the logarithms of the magnitudes of determinants
 /// (`jax.numpy.linalg.slogdet`) of square matrices `[.., n, n]`. The sign of a complex
-/// determinant is a complex number of magnitude 1; the logarithm is real. Where a
-/// determinant is 0, they are 0 and -∞.
+/// determinant is a complex number of magnitude 1; the logarithm is real. For a determinant of 0,
+/// the results are 0 and -∞.
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg};
@@ -17,13 +17,13 @@ use crate::{Array, DType, concatenate, custom_jvp, where_};
 /// ```
 ///
 /// # Panics
-/// If the matrices are not square, or not of `f32`, `f64`, `c64` or `c128`.
+/// Panics if the matrices are not square, or if the dtype is not `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn slogdet(a: &Array) -> (Array, Array) {
     let a = super::expect_square("slogdet", &inexact(a));
     let mut parts = fused("slogdet", (), &[a], |args| {
-        // The derivative of the logarithm of the determinant is the trace of A⁻¹ A':
-        // its real part belongs to the magnitude, the other one to the sign.
+        // The derivative of the logarithm of the determinant is the trace of A⁻¹ A'. Its real
+        // part belongs to the magnitude, its imaginary part to the sign.
         let f = custom_jvp(
             |a: Array| match matrix_shape(&a).0 {
                 1 | 2 => slogdet_of_few(&a),
@@ -47,7 +47,7 @@ pub fn slogdet(a: &Array) -> (Array, Array) {
     (next(), next())
 }
 
-/// Of matrices of one or two rows, by their elements.
+/// Computes the result for matrices of one or two rows from their elements.
 fn slogdet_of_few(a: &Array) -> (Array, Array) {
     let value = match matrix_shape(a).0 {
         1 => a.squeeze(&[-2, -1]),
@@ -79,7 +79,7 @@ fn slogdet_by_lu(a: &Array) -> (Array, Array) {
     )
 }
 
-/// How many pivots are not on the diagonal.
+/// Counts the pivots that are not on the diagonal.
 fn exchanges(pivots: &Array) -> Array {
     let place = Array::iota(&[pivots.shape()[pivots.ndim() - 1]], 0, DType::I32);
     pivots.ne(place).astype(DType::I32).sum_axes(&[-1])
@@ -89,8 +89,8 @@ fn odd(count: &Array) -> Array {
     count.bitwise_and(1).ne(0)
 }
 
-/// The determinants of square matrices `[.., n, n]` (`jax.numpy.linalg.det`).
-/// Derivatives are right also where a determinant is 0.
+/// Computes the determinants of square matrices `[.., n, n]` (`jax.numpy.linalg.det`).
+/// Derivatives are also correct for a determinant of 0.
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg};
@@ -98,7 +98,7 @@ fn odd(count: &Array) -> Array {
 /// ```
 ///
 /// # Panics
-/// If the matrices are not square, or not of `f32`, `f64`, `c64` or `c128`.
+/// Panics if the matrices are not square, or if the dtype is not `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn det(a: &Array) -> Array {
     let a = super::expect_square("det", &inexact(a));
@@ -135,12 +135,11 @@ fn det_of(a: &Array) -> Array {
     }
 }
 
-/// Determinants, and the transposed cofactors times `b`, which is `det(A) A⁻¹ B`
-/// where that exists.
+/// Computes determinants and the transposed cofactors times `b`, which equal `det(A) A⁻¹ B` if
+/// the inverse exists.
 ///
-/// The last step of the elimination divides by the last pivot, which is 0 where
-/// a matrix of rank `n - 1` is singular; times the determinant, that is the
-/// product of the other pivots.
+/// The last elimination step divides by the last pivot, which is 0 for a singular matrix of rank
+/// `n - 1`. Multiplied by the determinant, this quotient is the product of the other pivots.
 fn cofactors_times(a: &Array, b: &Array) -> (Array, Array) {
     let n = matrix_shape(a).0;
     if n == 0 {
@@ -165,7 +164,7 @@ fn cofactors_times(a: &Array, b: &Array) -> (Array, Array) {
     let others = last(&partial, 2).expand_dims(&[-1]);
     let changed = where_(&corner.eq(2 * n - 2), 1 / others, &factors.lu);
     let left = TriangularSolve::new().left_side();
-    // Of a lower rank, all cofactors are 0.
+    // For a lower rank, all cofactors are 0.
     let ones = Array::ones(&[&b.shape()[..b.ndim() - 1], &[1]].concat(), b.dtype());
     let known = triangular_solve(&changed, &ones, left).abs().is_finite();
     let known = known.all_axes(&[-2, -1]).expand_dims(&[-2, -1]);

@@ -7,9 +7,8 @@ use crate::ops::fused1;
 use crate::{Array, DType, concatenate, fori_loop, where_};
 use std::borrow::Borrow;
 
-/// The product of several matrices (`jax.numpy.linalg.multi_dot`), multiplied in
-/// the order that takes the fewest operations. The first and the last may be
-/// vectors.
+/// Multiplies several matrices (`jax.numpy.linalg.multi_dot`) in the order that takes the fewest
+/// operations. The first and the last array may be vectors.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, linalg};
@@ -19,7 +18,7 @@ use std::borrow::Borrow;
 /// ```
 ///
 /// # Panics
-/// If there are fewer than two arrays, or shapes do not fit.
+/// Panics if there are fewer than two arrays, or if the shapes do not fit.
 #[track_caller]
 pub fn multi_dot<A: Borrow<Array>>(arrays: &[A]) -> Array {
     let arrays: Vec<&Array> = arrays.iter().map(Borrow::borrow).collect();
@@ -55,8 +54,8 @@ pub fn multi_dot<A: Borrow<Array>>(arrays: &[A]) -> Array {
     multiply(&arrays, &splits(&sizes), 0, arrays.len())
 }
 
-/// Where to split each range of factors, so that the fewest multiplications are
-/// done: `splits[i][j]` for those from `i` to before `j`.
+/// Finds the split of each range of factors that minimizes the number of multiplications:
+/// `splits[i][j]` for the factors `i..j`.
 fn splits(sizes: &[usize]) -> Vec<Vec<usize>> {
     let n = sizes.len() - 1;
     let mut cost = vec![vec![0u128; n + 1]; n + 1];
@@ -85,11 +84,11 @@ fn multiply(arrays: &[&Array], splits: &[Vec<usize>], from: usize, to: usize) ->
     multiply(arrays, splits, from, middle).matmul(multiply(arrays, splits, middle, to))
 }
 
-/// The `offset`-th diagonals of the matrices along the last two axes
-/// (`jax.numpy.linalg.diagonal`), as a last axis.
+/// Returns the `offset`-th diagonals of the matrices along the last two axes
+/// (`jax.numpy.linalg.diagonal`), as a new last axis.
 ///
 /// # Panics
-/// If `x` has fewer than two axes.
+/// Panics if `x` has fewer than two axes.
 #[track_caller]
 pub fn diagonal(x: &Array, offset: isize) -> Array {
     assert!(
@@ -108,17 +107,17 @@ pub fn diagonal(x: &Array, offset: isize) -> Array {
     diagonals(&part)
 }
 
-/// The sums of the `offset`-th diagonals of the matrices along the last two axes
+/// Computes the sums of the `offset`-th diagonals of the matrices along the last two axes
 /// (`jax.numpy.linalg.trace`).
 ///
 /// # Panics
-/// If `x` has fewer than two axes.
+/// Panics if `x` has fewer than two axes.
 #[track_caller]
 pub fn trace(x: &Array, offset: isize) -> Array {
     diagonal(x, offset).sum_axes(&[-1])
 }
 
-/// Matrices along the diagonal of one, with zeros elsewhere
+/// Assembles a block diagonal matrix from matrices, with zeros elsewhere
 /// (`jax.scipy.linalg.block_diag`). Vectors are rows.
 ///
 /// ```no_run
@@ -128,7 +127,7 @@ pub fn trace(x: &Array, offset: isize) -> Array {
 /// ```
 ///
 /// # Panics
-/// If there are no arrays, or one has more than two axes.
+/// Panics if there are no arrays, or if an array has more than two axes.
 #[track_caller]
 pub fn block_diag<A: Borrow<Array>>(arrays: &[A]) -> Array {
     let arrays: Vec<Array> = arrays.iter().map(|a| a.borrow().clone()).collect();
@@ -160,10 +159,9 @@ pub fn block_diag<A: Borrow<Array>>(arrays: &[A]) -> Array {
     concatenate(&rows, 0)
 }
 
-/// The matrices with constant diagonals that have `column` as their first column
-/// and `row` as their first row (`jax.scipy.linalg.toeplitz`), whose first
-/// element is not used: `[.., m]` and `[.., n]` give `[.., m, n]`, where the axes
-/// in front broadcast. A 0-d operand is one element.
+/// Creates matrices with constant diagonals from their first column and their first row
+/// (`jax.scipy.linalg.toeplitz`); the first element of `row` is not used. `[.., m]` and `[.., n]`
+/// give `[.., m, n]`, where the leading axes broadcast. A 0-d operand is a single element.
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg};
@@ -172,7 +170,7 @@ pub fn block_diag<A: Borrow<Array>>(arrays: &[A]) -> Array {
 /// ```
 ///
 /// # Panics
-/// If the axes in front do not broadcast.
+/// Panics if the leading axes do not broadcast.
 #[track_caller]
 pub fn toeplitz(column: &Array, row: &Array) -> Array {
     let [(column_batch, m), (row_batch, n)] = [column, row].map(|x| match x.shape() {
@@ -200,13 +198,12 @@ pub fn toeplitz(column: &Array, row: &Array) -> Array {
     elements.take(&(place + (m - 1)), -1)
 }
 
-/// How often a matrix is squared at most.
+/// Maximum number of squarings of a matrix.
 const SQUARINGS: usize = 16;
 
-/// The exponentials of square matrices `[.., n, n]` (`jax.scipy.linalg.expm`), by
-/// scaling, a Padé approximant and squaring (Higham, The scaling and squaring
-/// method for the matrix exponential revisited, 2005). A matrix of a 1-norm above
-/// about 2¹⁸ gives NaN.
+/// Computes the exponentials of square matrices `[.., n, n]` (`jax.scipy.linalg.expm`) by
+/// scaling, a Padé approximant and squaring (Higham, The scaling and squaring method for the
+/// matrix exponential revisited, 2005). A matrix with a 1-norm above about 2¹⁸ gives NaN.
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg};
@@ -216,7 +213,7 @@ const SQUARINGS: usize = 16;
 /// ```
 ///
 /// # Panics
-/// If the matrices are not square, or not of `f32`, `f64`, `c64` or `c128`.
+/// Panics if the matrices are not square, or if the dtype is not `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn expm(a: &Array) -> Array {
     let a = expect_square("expm", &inexact(a));
@@ -227,7 +224,7 @@ pub fn expm(a: &Array) -> Array {
 }
 
 fn expm_of(a: &Array) -> Array {
-    // Up to which norm the approximant is exact to rounding.
+    // The largest norm for which the approximant is exact up to rounding.
     let (limit, coefficients): (f64, &[f64]) = match a.dtype().real() {
         DType::F64 => (5.371_920_351_148_152, &PADE_13),
         _ => (3.925_724_783_138_66, &PADE_7),
@@ -240,7 +237,7 @@ fn expm_of(a: &Array) -> Array {
     let squarings = (norm / limit).log2().ceil().maximum(0);
     let a = a * (-&squarings).exp2();
     let ones = identity(matrix_shape(&a).0, a.dtype());
-    // The even powers, and the odd ones divided by A.
+    // The even powers, and the odd powers divided by A.
     let square = product(&a, &a);
     let sum = |start: usize| {
         let mut terms = coefficients[start..].iter().step_by(2).rev();
@@ -262,8 +259,8 @@ fn expm_of(a: &Array) -> Array {
     where_(&squarings.le(SQUARINGS), squared.0, f64::NAN)
 }
 
-/// Coefficients of the numerators of the diagonal approximants of orders 7 and
-/// 13, from that of the constant.
+/// Coefficients of the numerators of the diagonal approximants of orders 7 and 13, in order of
+/// increasing powers.
 const PADE_7: [f64; 8] = [
     17_297_280.0,
     8_648_640.0,

@@ -1,5 +1,4 @@
-//! The generalized method of minimal residuals, for systems whose matrix is known
-//! as a function only.
+//! GMRES, the generalized minimal residual method, for matrices given as functions.
 
 use super::Iteration;
 use super::iterative::expect_one_field;
@@ -7,11 +6,12 @@ use super::matrix::squared_magnitude;
 use crate::control::{LinearFn, TransposeSolve, custom_linear_solve, while_loop};
 use crate::{Array, DType, Tree, concatenate, tree, where_};
 
-/// GMRES (Saad and Schultz 1986): the `x` with `matvec(x) = b` for any matrix
-/// (`jax.scipy.sparse.linalg.gmres`). Differentiable in what `matvec` captures and
-/// in `b`, in both modes, by solving systems of the same matrix and its transpose.
+/// Solves `matvec(x) = b` for any matrix by GMRES (Saad and Schultz 1986;
+/// `jax.scipy.sparse.linalg.gmres`). The solution is differentiable, in both modes, with respect
+/// to `b` and to what `matvec` captures; derivatives solve systems of the same matrix and its
+/// transpose.
 ///
-/// It starts again after twenty steps; [`gmres_with`] says otherwise.
+/// It restarts after twenty steps; use [`gmres_with`] for another number.
 ///
 /// ```
 /// use ramie_core::{Array, linalg};
@@ -21,23 +21,23 @@ use crate::{Array, DType, Tree, concatenate, tree, where_};
 /// ```
 ///
 /// # Panics
-/// If `matvec` gives another tree than `b`, or `b` has real and complex leaves.
+/// Panics if `matvec` returns a tree that differs from `b`, or if `b` has both real and complex
+/// leaves.
 #[track_caller]
 pub fn gmres<T: Tree>(matvec: impl Fn(T) -> T, b: T) -> T {
     gmres_with(matvec, b, |r| r, 20, Iteration::default())
 }
 
-/// [`gmres`] with a preconditioner, an approximation of the inverse matrix, with
-/// the number of steps after which it starts again, and with limits. The memory
-/// is that of as many vectors as there are steps; `max_iterations` is how often it
-/// starts. A gradient solves the transposed system with the same preconditioner.
+/// Same as [`gmres`], with a preconditioner, which approximates the inverse matrix, the number of
+/// steps between restarts, and limits. Memory is needed for one vector per step; `max_iterations`
+/// limits the number of restarts. The gradient solves the transposed system with the same
+/// preconditioner.
 ///
-/// The least-squares problem of each start is solved along the way by rotations,
-/// JAX's `solve_method="incremental"`, so that a start ends as soon as the residual
-/// is small enough.
+/// The least-squares problem of each cycle is solved incrementally by rotations, like JAX's
+/// `solve_method="incremental"`, so that a cycle ends as soon as the residual is small enough.
 ///
 /// # Panics
-/// As [`gmres`], and if `restart` is 0.
+/// Panics in the same cases as [`gmres`], or if `restart` is 0.
 #[track_caller]
 pub fn gmres_with<T: Tree>(
     matvec: impl Fn(T) -> T,
@@ -90,20 +90,19 @@ fn norm(x: &Array) -> Array {
     squared_magnitude(x).sum().sqrt()
 }
 
-/// One start: the space of a residual and its images under the matrix.
+/// One restart cycle: the Krylov space of a residual, and its images under the matrix.
 struct Krylov<'a> {
-    /// The matrix, with the preconditioner.
+    /// Multiplies by the matrix and applies the preconditioner.
     multiply: &'a dyn Fn(&Array) -> Array,
-    /// The most steps.
+    /// Maximum number of steps.
     steps: usize,
 }
 
-/// What a start has found after some steps.
+/// The state of a cycle after some steps.
 type Found = (Array, Array, Array, Array, Array);
 
 impl Krylov<'_> {
-    /// What to add to `x` so that its residual `rest` gets as small as in this
-    /// space it can.
+    /// Computes the correction of `x` that minimizes the residual `rest` within this space.
     fn correction(&self, rest: &Array, enough: &Array) -> Array {
         let (m, dtype) = (self.steps, rest.dtype());
         let length = norm(rest);
@@ -114,8 +113,8 @@ impl Krylov<'_> {
             ],
             0,
         );
-        // The matrix in the basis is R with the rotations undone. Steps that are
-        // not taken leave the identity.
+        // R is the matrix in the basis, after the rotations. Columns of steps that are not taken
+        // remain those of the identity.
         let factor = Array::eye(m, dtype);
         let rotations = Array::eye(m + 1, dtype);
         let goes_on = |(_, _, _, error, k): Found| error.gt(enough) & k.lt(m as i32);
@@ -124,7 +123,7 @@ impl Krylov<'_> {
         let (basis, factor, rotations, _, k) = while_loop(goes_on, step, init);
         let taken = Array::iota(&[m], 0, DType::I32).lt(&k);
         let pivots = factor.diagonal(0);
-        // A pivot of zero is a direction that a singular matrix takes to nothing.
+        // A pivot of zero belongs to a direction in the null space of a singular matrix.
         let found = taken & pivots.ne(0.0);
         let side = rotations.index((..m, 0)) * &length;
         let side = where_(&found, side, 0.0);
@@ -134,12 +133,12 @@ impl Krylov<'_> {
         parts.dot(basis.index((..m,)))
     }
 
-    /// One more vector of the basis, and column of the matrix in it.
+    /// Adds one vector to the basis, and the corresponding column of the matrix.
     fn step(&self, (basis, factor, rotations, _, k): Found, length: &Array) -> Found {
         let (m, dtype) = (self.steps, basis.dtype());
         let row = |matrix: &Array, at: &Array| matrix.dynamic_index_in_dim(at, 0, false);
         let image = (self.multiply)(&row(&basis, &k));
-        // Gram and Schmidt's method, twice for the sake of rounding.
+        // Gram-Schmidt orthogonalization, repeated to reduce rounding errors.
         let dual = basis.conj();
         let once = dual.dot(&image);
         let rest = &image - once.dot(&basis);
@@ -157,7 +156,7 @@ impl Krylov<'_> {
         let basis = basis.dynamic_update_index_in_dim(&vector, &next, 0);
         let places = Array::iota(&[m + 1], 0, DType::I32);
         let column = once + again + where_(&places.eq(&next), &new, 0.0);
-        // The rotations so far, and one that takes the last element to zero.
+        // Applies the previous rotations, and one that zeroes the last element.
         let column = rotations.dot(&column);
         let (a, b) = (row(&column, &k), row(&column, &next));
         let r = a.abs().hypot(b.abs());

@@ -1,11 +1,11 @@
-//! Singular values of Hermitian matrices, by their eigenvalues.
+//! Singular values of Hermitian matrices, computed from their eigenvalues.
 
 use super::{SvdFactors, eigh, matrix};
 use crate::{Array, where_};
 
-/// The singular value decomposition of Hermitian matrices `[.., n, n]`
-/// (`jax.numpy.linalg.svd` with `hermitian=True`), from [`eigh`]: singular values
-/// are the magnitudes of eigenvalues, and both kinds of vectors differ in sign only.
+/// Computes the singular value decomposition of Hermitian matrices `[.., n, n]`
+/// (`jax.numpy.linalg.svd` with `hermitian=True`) from [`eigh`]: the singular values are the
+/// magnitudes of the eigenvalues, and left and right singular vectors differ only in sign.
 ///
 /// `a` is replaced by the mean of itself and its conjugate transpose.
 ///
@@ -16,7 +16,7 @@ use crate::{Array, where_};
 /// ```
 ///
 /// # Panics
-/// As [`eigh`].
+/// Panics in the same cases as [`eigh`].
 #[track_caller]
 pub fn svd_hermitian(a: &Array) -> SvdFactors {
     let (w, v) = eigh(a);
@@ -30,11 +30,10 @@ pub fn svd_hermitian(a: &Array) -> SvdFactors {
     SvdFactors { u, s, vt }
 }
 
-/// The singular values of Hermitian matrices in decreasing order; see
-/// [`svd_hermitian`].
+/// Computes the singular values of Hermitian matrices in decreasing order; see [`svd_hermitian`].
 ///
 /// # Panics
-/// As [`eigh`].
+/// Panics in the same cases as [`eigh`].
 #[track_caller]
 pub fn svdvals_hermitian(a: &Array) -> Array {
     eigh(a).0.abs().sort_descending(-1)

@@ -1,4 +1,4 @@
-//! Least squares, and what singular values say of rank and inverse.
+//! Least squares, pseudo-inverses, ranks and inverses.
 
 use super::matrix::{
     adjoint, epsilon, matrix_shape, product, squared_magnitude, symmetrized, transposed,
@@ -7,9 +7,9 @@ use super::{expect_square, inexact, inv, solve, svd, svd_hermitian, svdvals, svd
 use crate::ops::{fused, fused1, promote_all};
 use crate::{Array, DType, custom_jvp, where_};
 
-/// Pseudo-inverses (`jax.numpy.linalg.pinv`) of matrices `[.., m, n]`, as
-/// `[.., n, m]`. Singular values up to `rtol` times the largest count as zero,
-/// by default `10 max(m, n)` times the type's precision.
+/// Computes the pseudo-inverses (`jax.numpy.linalg.pinv`) of matrices `[.., m, n]`, as
+/// `[.., n, m]`. Singular values up to `rtol` times the largest count as zero. `rtol` defaults to
+/// `10 max(m, n)` times the machine epsilon of the dtype.
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg};
@@ -20,7 +20,7 @@ use crate::{Array, DType, custom_jvp, where_};
 /// ```
 ///
 /// # Panics
-/// If `a` has fewer than two axes, or is not of `f32`, `f64`, `c64` or `c128`.
+/// Panics if `a` has fewer than two axes, or if its dtype is not `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn pinv(a: &Array, rtol: Option<f64>) -> Array {
     let a = inexact(a);
@@ -32,12 +32,11 @@ pub fn pinv(a: &Array, rtol: Option<f64>) -> Array {
     pinv_of(&a, rtol, false)
 }
 
-/// [`pinv`] of Hermitian matrices `[.., n, n]`, by their eigenvalues (`pinv` with
-/// `hermitian=True`). `a` is replaced by the mean of itself and its conjugate
-/// transpose.
+/// Computes the [`pinv`] of Hermitian matrices `[.., n, n]` from their eigenvalues (`pinv` with
+/// `hermitian=True`). `a` is replaced by the mean of itself and its conjugate transpose.
 ///
 /// # Panics
-/// If the matrices are not square, or not of `f32`, `f64`, `c64` or `c128`.
+/// Panics if the matrices are not square, or if the dtype is not `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn pinv_hermitian(a: &Array, rtol: Option<f64>) -> Array {
     let a = expect_square("pinv_hermitian", &inexact(a));
@@ -52,8 +51,8 @@ fn pinv_of(a: &Array, rtol: Option<f64>, hermitian: bool) -> Array {
     })
 }
 
-/// Golub and Pereyra, The differentiation of pseudo-inverses and nonlinear least
-/// squares problems whose variables separate (1973).
+/// Defines the derivative of Golub and Pereyra, The differentiation of pseudo-inverses and
+/// nonlinear least squares problems whose variables separate (1973).
 fn pinv_with_rule(a: &Array, rtol: Option<f64>, hermitian: bool) -> Array {
     let f = custom_jvp(
         move |a: Array| pinv_by_svd(&a, rtol, hermitian),
@@ -87,13 +86,12 @@ fn pinv_by_svd(a: &Array, rtol: Option<f64>, hermitian: bool) -> Array {
     product(&adjoint(&parts.vt), &scaled)
 }
 
-/// The ranks of matrices (`jax.numpy.linalg.matrix_rank`), `i32`: how many
-/// singular values are above `tol`, by default the largest times `max(m, n)`
-/// times the type's precision. An array of fewer axes has rank 1 unless it is
-/// zero.
+/// Computes the ranks of matrices (`jax.numpy.linalg.matrix_rank`), `i32`: the number of singular
+/// values above `tol`, which defaults to the largest times `max(m, n)` times the machine epsilon
+/// of the dtype. An array of fewer than two axes has rank 1 unless it is zero.
 ///
 /// # Panics
-/// If the elements are not `f32`, `f64`, `c64` or `c128`.
+/// Panics if the dtype is not `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn matrix_rank(a: &Array, tol: Option<f64>) -> Array {
     let a = inexact(a);
@@ -103,18 +101,18 @@ pub fn matrix_rank(a: &Array, tol: Option<f64>) -> Array {
     rank_of(&svdvals(&a), matrix_shape(&a), tol)
 }
 
-/// [`matrix_rank`] of Hermitian matrices `[.., n, n]`, by their eigenvalues
+/// Computes the [`matrix_rank`] of Hermitian matrices `[.., n, n]` from their eigenvalues
 /// (`matrix_rank` with `hermitian=True`).
 ///
 /// # Panics
-/// If the matrices are not square, or not of `f32`, `f64`, `c64` or `c128`.
+/// Panics if the matrices are not square, or if the dtype is not `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn matrix_rank_hermitian(a: &Array, tol: Option<f64>) -> Array {
     let a = expect_square("matrix_rank_hermitian", &inexact(a));
     rank_of(&svdvals_hermitian(&a), matrix_shape(&a), tol)
 }
 
-/// How many singular values of matrices of a shape are not zero.
+/// Counts the nonzero singular values of matrices of the given shape.
 fn rank_of(s: &Array, (m, n): (usize, usize), tol: Option<f64>) -> Array {
     if s.size() == 0 {
         return s.sum_axes(&[-1]).astype(DType::I32);
@@ -126,16 +124,16 @@ fn rank_of(s: &Array, (m, n): (usize, usize), tol: Option<f64>) -> Array {
     above.astype(DType::I32).sum_axes(&[-1])
 }
 
-/// What [`lstsq`] gives.
+/// The result of [`lstsq`].
 #[derive(Clone, Debug)]
 pub struct LeastSquares {
     /// The solution, `[n]` or `[n, k]`.
     pub x: Array,
-    /// The sums of squared magnitudes of `b - A x`, one for each column, `[k]`; real.
+    /// Sums of squared magnitudes of `b - A x`, one for each column, `[k]`. Real.
     pub residuals: Array,
     /// The rank of `A`, `i32`.
     pub rank: Array,
-    /// The singular values of `A`, `[min(m, n)]`; real.
+    /// Singular values of `A`, `[min(m, n)]`. Real.
     pub s: Array,
 }
 
@@ -146,10 +144,10 @@ super::tree_of_arrays!(LeastSquares {
     s
 });
 
-/// The `x` of least norm among those for which `|A x - b|` is least
-/// (`jax.numpy.linalg.lstsq`), for one matrix `[m, n]` and `b` of shape `[m]` or
-/// `[m, k]`. Singular values below `rcond` times the largest count as zero, by
-/// default `max(m, n)` times the type's precision.
+/// Solves a least-squares problem (`jax.numpy.linalg.lstsq`): among the `x` that minimize
+/// `|A x - b|`, returns the one of least norm. `a` is one matrix `[m, n]`, `b` has shape `[m]` or
+/// `[m, k]`. Singular values below `rcond` times the largest count as zero. `rcond` defaults to
+/// `max(m, n)` times the machine epsilon of the dtype.
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg};
@@ -160,7 +158,7 @@ super::tree_of_arrays!(LeastSquares {
 /// ```
 ///
 /// # Panics
-/// If `a` is not one matrix, or `b` has another number of rows.
+/// Panics if `a` is not a single matrix, or if `b` has a different number of rows.
 #[track_caller]
 pub fn lstsq(a: &Array, b: &Array, rcond: Option<f64>) -> LeastSquares {
     let [a, b] = [a, b].map(inexact);
@@ -223,11 +221,11 @@ fn least_squares(a: &Array, b: &Array, rcond: Option<f64>) -> Vec<Array> {
     vec![x, residuals, rank, s]
 }
 
-/// The inverse of a map between arrays (`jax.numpy.linalg.tensorinv`): `a` takes
-/// an array with its axes from `ind` on to one with those before.
+/// Computes the inverse of a linear map between arrays (`jax.numpy.linalg.tensorinv`): `a` maps
+/// an array with its axes from `ind` on to an array with its axes before `ind`.
 ///
 /// # Panics
-/// If `ind` is 0, or both groups of axes do not have as many elements.
+/// Panics if `ind` is 0, or if the two groups of axes have different numbers of elements.
 #[track_caller]
 pub fn tensorinv(a: &Array, ind: usize) -> Array {
     let (out, into) = a.shape().split_at(ind.min(a.ndim()));
@@ -241,12 +239,12 @@ pub fn tensorinv(a: &Array, ind: usize) -> Array {
     inv(&a.reshape(&[size, size])).reshape(&[into, out].concat())
 }
 
-/// The `x` with `tensordot(a, x, x.ndim()) = b` (`jax.numpy.linalg.tensorsolve`).
-/// The first axes of `a` are those of `b`, the others those of `x`.
+/// Solves `tensordot(a, x, x.ndim()) = b` for `x` (`jax.numpy.linalg.tensorsolve`). The first
+/// axes of `a` are those of `b`, the others those of `x`.
 ///
 /// # Panics
-/// If the first axes of `a` are not those of `b`, or the others have not as many
-/// elements.
+/// Panics if the first axes of `a` differ from those of `b`, or if the others have a different
+/// number of elements.
 #[track_caller]
 pub fn tensorsolve(a: &Array, b: &Array) -> Array {
     let (out, into) = a.shape().split_at(b.ndim().min(a.ndim()));
@@ -261,11 +259,11 @@ pub fn tensorsolve(a: &Array, b: &Array) -> Array {
     solve(&a.reshape(&[b.size(), b.size()]), &b.ravel()).reshape(into)
 }
 
-/// Matrices to an integer power (`jax.numpy.linalg.matrix_power`), negative ones
-/// of the inverse.
+/// Raises matrices to an integer power (`jax.numpy.linalg.matrix_power`). Negative powers are
+/// powers of the inverse.
 ///
 /// # Panics
-/// If the matrices are not square.
+/// Panics if the matrices are not square.
 #[track_caller]
 pub fn matrix_power(a: &Array, n: i64) -> Array {
     let a = expect_square("matrix_power", a);

@@ -1,19 +1,19 @@
-//! Linear systems by iteration, of matrices that are known as functions only
+//! Iterative solvers of linear systems whose matrices are given as functions
 //! (`jax.scipy.sparse.linalg`).
 
 use crate::control::{LinearFn, TransposeSolve, custom_linear_solve, while_loop};
 use crate::{Array, DType, Tree, tree};
 
-/// When an iteration ends, and where it begins.
+/// Initial guess and stopping criteria of an iteration.
 #[derive(Clone, Debug)]
 pub struct Iteration<T> {
-    /// The first guess; zeros by default.
+    /// Initial guess. Defaults to zeros.
     pub x0: Option<T>,
-    /// The residual's norm that is enough, as a part of the norm of `b`.
+    /// Relative tolerance: the norm of the residual divided by that of `b`. Defaults to 1e-5.
     pub tol: f64,
-    /// The residual's norm that is enough at any rate.
+    /// Absolute tolerance of the residual's norm. Defaults to 0.
     pub atol: f64,
-    /// The most steps; ten times the number of unknowns by default.
+    /// Maximum number of steps. Defaults to ten times the number of unknowns.
     pub max_iterations: Option<usize>,
 }
 
@@ -28,8 +28,8 @@ impl<T> Default for Iteration<T> {
     }
 }
 
-/// The sum of products of two trees' elements, those of the first conjugated, in the
-/// widest type among them.
+/// Computes the sum of products of two trees' elements, those of the first tree conjugated, in
+/// the widest dtype of both.
 fn dot<T: Tree>(a: &T, b: &T) -> Array {
     let pairs = tree::leaves(a).into_iter().zip(tree::leaves(b));
     pairs
@@ -38,13 +38,13 @@ fn dot<T: Tree>(a: &T, b: &T) -> Array {
         .unwrap_or_else(|| Array::scalar(0.0, DType::F32))
 }
 
-/// Whether a right-hand side has complex leaves.
+/// Returns whether a right-hand side has complex leaves.
 fn is_complex<T: Tree>(b: &T) -> bool {
     tree::leaves(b).iter().any(|x| x.dtype().is_complex())
 }
 
-/// Refuses right-hand sides with real and complex leaves, for methods whose
-/// coefficients are complex.
+/// Panics if a right-hand side has both real and complex leaves, for methods with complex
+/// coefficients.
 #[track_caller]
 pub(super) fn expect_one_field<T: Tree>(operation: &str, b: &T) {
     let real = tree::leaves(b)
@@ -59,7 +59,7 @@ pub(super) fn expect_one_field<T: Tree>(operation: &str, b: &T) {
     }
 }
 
-/// `a + scale * b`.
+/// Computes `a + scale * b`.
 fn plus<T: Tree>(a: &T, scale: &Array, b: &T) -> T {
     tree::map2(a, b, |a, b| {
         (a + scale.astype(b.dtype()) * b).astype(a.dtype())
@@ -71,7 +71,7 @@ fn zeros<T: Tree>(like: &T) -> T {
 }
 
 impl<T: Tree> Iteration<T> {
-    /// The square of the residual's norm that is enough, and the most steps.
+    /// Returns the squared tolerance of the residual's norm, and the maximum number of steps.
     pub(super) fn limits(&self, b: &T) -> (Array, i32) {
         let relative = dot(b, b).real() * (self.tol * self.tol);
         let unknowns: usize = tree::leaves(b).iter().map(Array::size).sum();
@@ -87,7 +87,7 @@ impl<T: Tree> Iteration<T> {
         }
     }
 
-    /// The first solution, and its residual.
+    /// Returns the initial guess and its residual.
     fn start(&self, matvec: impl Fn(T) -> T, b: &T) -> (T, T) {
         let x = self.first(b);
         let moved = matvec(tree::map(&x, Array::clone));
@@ -95,17 +95,17 @@ impl<T: Tree> Iteration<T> {
         (x, r)
     }
 
-    /// Whether a loop over `((x, residual, direction), _, steps)` goes on.
+    /// Returns the condition of a loop over `((x, residual, direction), _, steps)`.
     fn goes_on(&self, b: &T) -> impl Fn(((T, T, T), Array, Array)) -> Array + use<T> {
         let (enough, most) = self.limits(b);
         move |((_, r, _), _, k)| dot(&r, &r).real().gt(&enough) & k.lt(most)
     }
 }
 
-/// Conjugate gradients (Hestenes and Stiefel 1952): the `x` with
-/// `matvec(x) = b` for a symmetric or Hermitian positive definite matrix
-/// (`jax.scipy.sparse.linalg.cg`). Differentiable in what `matvec` captures and
-/// in `b`, in both modes, by solving systems of the same matrix.
+/// Solves `matvec(x) = b` for a symmetric or Hermitian positive definite matrix by conjugate
+/// gradients (Hestenes and Stiefel 1952; `jax.scipy.sparse.linalg.cg`). The solution is
+/// differentiable, in both modes, with respect to `b` and to what `matvec` captures; derivatives
+/// solve systems of the same matrix.
 ///
 /// ```
 /// use ramie_core::{Array, linalg};
@@ -116,17 +116,16 @@ impl<T: Tree> Iteration<T> {
 /// ```
 ///
 /// # Panics
-/// If `matvec` gives another tree than `b`.
+/// Panics if `matvec` returns a tree that differs from `b`.
 #[track_caller]
 pub fn cg<T: Tree>(matvec: impl Fn(T) -> T, b: T) -> T {
     cg_with(matvec, b, |r| r, Iteration::default())
 }
 
-/// [`cg`] with a preconditioner, an approximation of the inverse matrix, and
-/// with limits.
+/// Same as [`cg`], with a preconditioner, which approximates the inverse matrix, and limits.
 ///
 /// # Panics
-/// As [`cg`].
+/// Panics in the same cases as [`cg`].
 #[track_caller]
 pub fn cg_with<T: Tree>(
     matvec: impl Fn(T) -> T,
@@ -152,7 +151,7 @@ pub fn cg_with<T: Tree>(
         };
         while_loop(goes_on, step, ((x, r, z), gamma, k)).0.0
     };
-    // The transpose of a Hermitian matrix is its conjugate, and Hermitian, too.
+    // The transpose of a Hermitian matrix is its conjugate, which is also Hermitian.
     let transpose = match is_complex(&b) {
         true => TransposeSolve::By(&solve),
         false => TransposeSolve::Symmetric,
@@ -160,9 +159,8 @@ pub fn cg_with<T: Tree>(
     custom_linear_solve(matvec, b, solve, transpose)
 }
 
-/// Stabilized biconjugate gradients (van der Vorst 1992): the `x` with
-/// `matvec(x) = b` for any matrix (`jax.scipy.sparse.linalg.bicgstab`).
-/// Differentiable in both modes.
+/// Solves `matvec(x) = b` for any matrix by stabilized biconjugate gradients (van der Vorst 1992;
+/// `jax.scipy.sparse.linalg.bicgstab`). The solution is differentiable in both modes.
 ///
 /// ```
 /// use ramie_core::{Array, linalg};
@@ -172,18 +170,18 @@ pub fn cg_with<T: Tree>(
 /// ```
 ///
 /// # Panics
-/// If `matvec` gives another tree than `b`, or `b` has real and complex leaves.
+/// Panics if `matvec` returns a tree that differs from `b`, or if `b` has both real and complex
+/// leaves.
 #[track_caller]
 pub fn bicgstab<T: Tree>(matvec: impl Fn(T) -> T, b: T) -> T {
     bicgstab_with(matvec, b, |r| r, Iteration::default())
 }
 
-/// [`bicgstab`] with a preconditioner, an approximation of the inverse matrix,
-/// and with limits. A gradient solves the transposed system with the same
-/// preconditioner.
+/// Same as [`bicgstab`], with a preconditioner, which approximates the inverse matrix, and
+/// limits. The gradient solves the transposed system with the same preconditioner.
 ///
 /// # Panics
-/// As [`bicgstab`].
+/// Panics in the same cases as [`bicgstab`].
 #[track_caller]
 pub fn bicgstab_with<T: Tree>(
     matvec: impl Fn(T) -> T,
@@ -205,7 +203,7 @@ pub fn bicgstab_with<T: Tree>(
             let s = plus(&r, &-&alpha, &v);
             let s_hat = preconditioner(copy(&s));
             let t = matvec(copy(&s_hat));
-            // Where s is zero, x is found.
+            // If s is zero, x is the solution.
             let length = dot(&t, &t).real();
             let found = length.eq(0.0);
             let omega = crate::where_(

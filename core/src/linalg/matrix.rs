@@ -1,10 +1,10 @@
-//! Matrices along the last two axes: what decompositions are put together from.
+//! Helpers for matrices along the last two axes, from which decompositions are assembled.
 
 use crate::prim::dot::{DotDimensionNumbers, Precision};
 use crate::prim::index::{Gather, GatherDimensionNumbers, GatherScatterMode};
 use crate::{Array, DType, Dims, where_};
 
-/// Rows and columns.
+/// Returns the numbers of rows and columns.
 pub(crate) fn matrix_shape(x: &Array) -> (usize, usize) {
     match x.shape() {
         [.., rows, columns] => (*rows, *columns),
@@ -12,22 +12,22 @@ pub(crate) fn matrix_shape(x: &Array) -> (usize, usize) {
     }
 }
 
-/// The matrices transposed.
+/// Transposes the matrices.
 pub(crate) fn transposed(x: &Array) -> Array {
     x.swap_axes(-2, -1)
 }
 
-/// The conjugate transposes; of real matrices, the transposes.
+/// Returns the conjugate transposes; for real matrices, the transposes.
 pub(crate) fn adjoint(x: &Array) -> Array {
     transposed(x).conj()
 }
 
-/// The squares of the magnitudes, which are real.
+/// Computes the squared magnitudes, which are real.
 pub(crate) fn squared_magnitude(x: &Array) -> Array {
     x.squared_magnitude()
 }
 
-/// Real numbers `x` in the type of `like`.
+/// Converts real numbers `x` to the dtype of `like`.
 pub(crate) fn typed_as(x: &Array, like: &Array) -> Array {
     match like.dtype().is_complex() {
         true => x.astype(like.dtype()),
@@ -35,23 +35,23 @@ pub(crate) fn typed_as(x: &Array, like: &Array) -> Array {
     }
 }
 
-/// The product of matrices of one batch, as exactly as the platform can.
+/// Multiplies matrices of the same batch shape with the highest precision of the platform.
 pub(crate) fn product(a: &Array, b: &Array) -> Array {
     let numbers = DotDimensionNumbers::matrices(a.ndim());
     a.dot_general_with(b, numbers, Some(Precision::Highest), None)
 }
 
-/// The identity matrix.
+/// Returns the identity matrix.
 pub(crate) fn identity(n: usize, dtype: DType) -> Array {
     Array::eye(n, dtype)
 }
 
-/// The mean of the matrices and their conjugate transposes.
+/// Computes the means of the matrices and their conjugate transposes.
 pub(crate) fn symmetrized(x: &Array) -> Array {
     (x + adjoint(x)) / 2
 }
 
-/// The rows in the order of a permutation, one for each matrix.
+/// Permutes the rows, with one permutation for each matrix.
 pub(crate) fn permuted(x: &Array, permutation: &Array) -> Array {
     let rank = x.ndim();
     let batch: Dims = (0..rank - 2).collect();
@@ -71,7 +71,7 @@ pub(crate) fn permuted(x: &Array, permutation: &Array) -> Array {
     };
     x.gather(&permutation.expand_dims(&[-1]), gather)
 }
-/// The diagonals, as a last axis.
+/// Returns the diagonals as a last axis.
 pub(crate) fn diagonals(x: &Array) -> Array {
     let (rows, columns) = matrix_shape(x);
     let n = rows.min(columns);
@@ -80,14 +80,14 @@ pub(crate) fn diagonals(x: &Array) -> Array {
     where_(&here, &square, square.zeros_like()).sum_axes(&[-1])
 }
 
-/// The matrices that have the last axis on their diagonals, and zeros elsewhere.
+/// Creates matrices with the last axis on their diagonals, and zeros elsewhere.
 pub(crate) fn diagonal_matrices(x: &Array) -> Array {
     let n = x.shape()[x.ndim() - 1];
     let rows = x.expand_dims(&[-1]);
     where_(&identity(n, DType::Bool), &rows, rows.zeros_like())
 }
 
-/// The distance from 1 to the next number of a type.
+/// Returns the machine epsilon of a dtype: the distance from 1 to the next number.
 pub(crate) fn epsilon(dtype: DType) -> f64 {
     match dtype.real() {
         DType::F64 => f64::EPSILON,

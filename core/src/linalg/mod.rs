@@ -1,7 +1,7 @@
 //! Linear algebra: `jax.numpy.linalg`, `jax.lax.linalg` and `jax.scipy.linalg`.
 //!
-//! Matrices lie along the last two axes; the axes before are a batch. Elements
-//! are `f32`, `f64`, `c64` or `c128`; other types convert first.
+//! Matrices are the last two axes; the leading axes are batch axes. Decompositions support `f32`,
+//! `f64`, `c64` and `c128`; integers and booleans are converted to floats first.
 //!
 //! ```no_run
 //! use ramie_core::{Array, linalg};
@@ -10,7 +10,7 @@
 //! assert_eq!(l.to_vec::<f32>()[..3], [2.0, 0.0, 1.0]);
 //! ```
 
-/// Makes a struct of arrays a tree.
+/// Implements `Tree` for a struct of arrays.
 macro_rules! tree_of_arrays {
     ($t:ident { $($field:ident),+ }) => {
         impl crate::Tree for $t {
@@ -64,13 +64,13 @@ pub use tridiagonal::tridiagonal_solve;
 
 use crate::Array;
 
-/// Integers and truth values as floats, which decompositions take.
+/// Converts integers and booleans to floats, which decompositions require.
 #[track_caller]
 fn inexact(a: &Array) -> Array {
     a.to_inexact()
 }
 
-/// The operand, if its last two axes are of one size.
+/// Returns the operand if its last two axes have the same size, and panics otherwise.
 #[track_caller]
 fn expect_square(operation: &str, a: &Array) -> Array {
     match a.shape() {

@@ -3,18 +3,17 @@
 use super::{inexact, inv, svdvals};
 use crate::{Array, where_};
 
-/// Which norm.
+/// The order of a norm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NormOrder {
-    /// The root of the sum of squared magnitudes.
+    /// The square root of the sum of squared magnitudes.
     Frobenius,
     /// The sum of the singular values.
     Nuclear,
-    /// Of vectors the `p`-norm: the largest (∞) or smallest (-∞) magnitude, the
-    /// number of elements that are not zero (0), else the `p`-th root of the sum
-    /// of `p`-th powers. Of matrices the largest (1) or smallest (-1) sum of
-    /// magnitudes of a column, those of a row (±∞), the largest (2) or smallest
-    /// (-2) singular value.
+    /// For vectors, the `p`-norm: the largest (∞) or smallest (-∞) magnitude, the number of
+    /// nonzero elements (0), otherwise the `p`-th root of the sum of `p`-th powers of magnitudes.
+    /// For matrices, the largest (1) or smallest (-1) column sum of magnitudes, the largest (∞)
+    /// or smallest (-∞) row sum, or the largest (2) or smallest (-2) singular value.
     P(f64),
 }
 
@@ -30,9 +29,9 @@ impl From<i32> for NormOrder {
     }
 }
 
-/// A norm over some axes (`jax.numpy.linalg.norm`), which is real: of vectors over one axis, of
-/// matrices over two, rows first. With `keepdims` the axes stay, of size 1. The
-/// Euclidean norm over any axes is [`Array::norm_axes`].
+/// Computes a norm, which is real, over one axis of vectors or two axes of matrices, rows first
+/// (`jax.numpy.linalg.norm`). If `keepdims` is true, the axes are kept with size 1. For the
+/// Euclidean norm over any axes, use [`Array::norm_axes`].
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg::{NormOrder, norm}};
@@ -43,8 +42,8 @@ impl From<i32> for NormOrder {
 /// ```
 ///
 /// # Panics
-/// If there are not one or two axes, an axis is out of range, or matrices have
-/// no such norm.
+/// Panics if there are not one or two axes, if an axis is out of range, or if the order is not
+/// defined for matrices.
 #[track_caller]
 pub fn norm(x: &Array, order: impl Into<NormOrder>, axes: &[isize], keepdims: bool) -> Array {
     let order = order.into();
@@ -65,7 +64,7 @@ pub fn norm(x: &Array, order: impl Into<NormOrder>, axes: &[isize], keepdims: bo
     }
 }
 
-/// The `p`-norm of the elements along some axes together
+/// Computes the `p`-norm of the elements along several axes together
 /// (`jax.numpy.linalg.vector_norm`); see [`NormOrder::P`].
 ///
 /// ```no_run
@@ -76,8 +75,7 @@ pub fn norm(x: &Array, order: impl Into<NormOrder>, axes: &[isize], keepdims: bo
 /// ```
 ///
 /// # Panics
-/// If an axis is out of range or named twice, or the smallest of no elements is
-/// asked for.
+/// Panics if an axis is out of range or given twice, or if `p` is -∞ and there are no elements.
 #[track_caller]
 pub fn vector_norm(x: &Array, p: f64, axes: &[isize], keepdims: bool) -> Array {
     let x = inexact(x);
@@ -100,17 +98,16 @@ pub fn vector_norm(x: &Array, p: f64, axes: &[isize], keepdims: bool) -> Array {
     }
 }
 
-/// A norm of the matrices along the last two axes
-/// (`jax.numpy.linalg.matrix_norm`).
+/// Computes a norm of the matrices along the last two axes (`jax.numpy.linalg.matrix_norm`).
 ///
 /// # Panics
-/// If `x` has fewer than two axes, or matrices have no such norm.
+/// Panics if `x` has fewer than two axes, or if the order is not defined for matrices.
 #[track_caller]
 pub fn matrix_norm(x: &Array, order: impl Into<NormOrder>, keepdims: bool) -> Array {
     norm(x, order, &[-2, -1], keepdims)
 }
 
-/// The largest of magnitudes; 0 of none.
+/// Computes the largest magnitude, or 0 if there are no elements.
 #[track_caller]
 fn largest(x: &Array, axes: &[isize], keepdims: bool) -> Array {
     if axes.iter().any(|&d| x.shape()[x.axis("norm", d)] == 0) {
@@ -171,10 +168,10 @@ fn norm_of_matrices(x: &Array, order: NormOrder, axes: &[isize], keepdims: bool)
     }
 }
 
-/// The condition numbers of the matrices along the last two axes
-/// (`jax.numpy.linalg.cond`): the norm times that of the inverse, infinite for
-/// singular matrices. Of order 2, which is usual, and -2 the matrices need not
-/// be square.
+/// Computes the condition numbers of the matrices along the last two axes
+/// (`jax.numpy.linalg.cond`): the norm times the norm of the inverse, which is infinite for
+/// singular matrices. The usual order is 2. For the orders 2 and -2, the matrices need not be
+/// square.
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg};
@@ -183,8 +180,8 @@ fn norm_of_matrices(x: &Array, order: NormOrder, axes: &[isize], keepdims: bool)
 /// ```
 ///
 /// # Panics
-/// If `x` has fewer than two axes or matrices without elements, matrices have no
-/// such norm, or are not square and the order is not 2 or -2.
+/// Panics if `x` has fewer than two axes or empty matrices, if the order is not defined for
+/// matrices, or if the matrices are not square and the order is neither 2 nor -2.
 #[track_caller]
 pub fn cond(x: &Array, order: impl Into<NormOrder>) -> Array {
     let (x, order) = (inexact(x), order.into());

@@ -7,15 +7,14 @@ use crate::prim::linalg::{LinearSolve, Lu, LuPivotsToPermutation, TriangularSolv
 use crate::trace::{bind, bind1};
 use crate::{Array, DType, Dims, broadcast_shapes};
 
-/// An LU decomposition: `P A = L U` for matrices `A` of shape `[.., m, n]`.
+/// An LU decomposition, `P A = L U`, of matrices `A` of shape `[.., m, n]`.
 #[derive(Clone, Debug)]
 pub struct LuFactors {
-    /// `U` on and above the diagonal, `L` below it without its ones,
-    /// `[.., m, n]`.
+    /// `U` on and above the diagonal, and `L` without its unit diagonal below it, `[.., m, n]`.
     pub lu: Array,
-    /// With which row each row was exchanged, in turn; `i32`, `[.., min(m, n)]`.
+    /// The row with which each row was exchanged, in order; `i32`, `[.., min(m, n)]`.
     pub pivots: Array,
-    /// The rows of `A` in the order of those of `L U`; `i32`, `[.., m]`.
+    /// The rows of `A` in the order of the rows of `L U`; `i32`, `[.., m]`.
     pub permutation: Array,
 }
 
@@ -26,7 +25,7 @@ super::tree_of_arrays!(LuFactors {
 });
 
 impl LuFactors {
-    /// `L`, lower triangular with ones on its diagonal, `[.., m, min(m, n)]`.
+    /// Returns `L`, lower triangular with a unit diagonal, `[.., m, min(m, n)]`.
     pub fn lower(&self) -> Array {
         let (rows, columns) = matrix_shape(&self.lu);
         let k = rows.min(columns);
@@ -34,13 +33,13 @@ impl LuFactors {
         lower + Array::tri(rows, k, 0, self.lu.dtype()).triu(0)
     }
 
-    /// `U`, upper triangular, `[.., min(m, n), n]`.
+    /// Returns `U`, upper triangular, `[.., min(m, n), n]`.
     pub fn upper(&self) -> Array {
         let (rows, columns) = matrix_shape(&self.lu);
         self.lu.slice_in_dim(0, rows.min(columns), 1, -2).triu(0)
     }
 
-    /// The transpose of `P` as matrices, with which `A = Pᵀ L U`, `[.., m, m]`.
+    /// Returns the transposes of `P` as matrices, with `A = Pᵀ L U`, `[.., m, m]`.
     pub fn permutation_matrix(&self) -> Array {
         let rows = matrix_shape(&self.lu).0;
         let place = Array::iota(&[rows, 1], 0, DType::I32);
@@ -50,7 +49,7 @@ impl LuFactors {
     }
 }
 
-/// The LU decomposition with partial pivoting (`jax.lax.linalg.lu`,
+/// Computes the LU decomposition with partial pivoting (`jax.lax.linalg.lu`,
 /// `jax.scipy.linalg.lu_factor`) of matrices `[.., m, n]`.
 ///
 /// ```no_run
@@ -62,7 +61,7 @@ impl LuFactors {
 /// ```
 ///
 /// # Panics
-/// If `a` has fewer than two axes, or is not of `f32`, `f64`, `c64` or `c128`.
+/// Panics if `a` has fewer than two axes, or if its dtype is not `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn lu(a: &Array) -> LuFactors {
     let mut parts = bind(Lu, &[&inexact(a)]).into_iter();
@@ -74,19 +73,18 @@ pub fn lu(a: &Array) -> LuFactors {
     }
 }
 
-/// The permutation of `permutation_size` rows that exchanges amount to
-/// (`jax.lax.linalg.lu_pivots_to_permutation`): from the pivots that [`lu`]
-/// gives, `[.., k]`, to `[.., permutation_size]`.
+/// Converts the pivots of [`lu`], `[.., k]`, to the permutations of `permutation_size` rows that
+/// result from the exchanges, `[.., permutation_size]`
+/// (`jax.lax.linalg.lu_pivots_to_permutation`).
 ///
 /// # Panics
-/// If the pivots are no integers, or more than the rows.
+/// Panics if the pivots are not integers, or if there are more pivots than rows.
 #[track_caller]
 pub fn lu_pivots_to_permutation(pivots: &Array, permutation_size: usize) -> Array {
     bind1(LuPivotsToPermutation { permutation_size }, &[pivots])
 }
 
-/// The solution of `L U X = P B`, or of `(Pᵀ L U)ᵀ X = B`, for operands of one
-/// batch.
+/// Solves `L U X = P B`, or `(Pᵀ L U)ᵀ X = B`, for operands of the same batch shape.
 pub(crate) fn solve_by_factors(
     lu: &Array,
     permutation: &Array,
@@ -104,14 +102,14 @@ pub(crate) fn solve_by_factors(
     permuted(&x, &permutation.argsort(-1))
 }
 
-/// The solution `x` of `A x = b` (`jax.scipy.linalg.lu_solve`), or of
-/// `Aᵀ x = b`, without conjugation, where `transpose` is set, by the LU decomposition of `A`.
+/// Solves `A x = b` (`jax.scipy.linalg.lu_solve`) with the LU decomposition of `A`. If
+/// `transpose` is true, solves `Aᵀ x = b`, without conjugation.
 ///
-/// For a matrix `[n, n]`, `b` is `[n]` or `[n, k]`; batches of both broadcast
-/// as in [`solve`]. Derivatives pass through the decomposition.
+/// For a matrix `[n, n]`, `b` is `[n]` or `[n, k]`; batch axes broadcast as in [`solve`].
+/// Derivatives propagate through the decomposition.
 ///
 /// # Panics
-/// If the matrices are not square, the shapes do not fit, or the types differ.
+/// Panics if the matrices are not square, if the shapes do not fit, or if the dtypes differ.
 #[track_caller]
 pub fn lu_solve(factors: &LuFactors, b: &Array, transpose: bool) -> Array {
     let lu = super::expect_square("lu_solve", &factors.lu);
@@ -123,8 +121,8 @@ pub fn lu_solve(factors: &LuFactors, b: &Array, transpose: bool) -> Array {
     })
 }
 
-/// Lines the batches of square matrices of `shape` and right-hand sides up, and
-/// solves for columns: `solve` gets the batch and `b` as `[batch.., n, k]`.
+/// Broadcasts the batch axes of square matrices of `shape` and of right-hand sides, and solves
+/// for columns. `solve` receives the batch shape and `b` as `[batch.., n, k]`.
 #[track_caller]
 fn solve_broadcast(
     operation: &str,
@@ -150,7 +148,7 @@ fn solve_broadcast(
     }
     let (own, right) = (columns.ndim() - 2, columns.shape()[columns.ndim() - 1]);
     if matrices.is_empty() && own > 0 {
-        // One matrix: the columns of the whole batch side by side.
+        // One matrix: places the columns of the whole batch side by side.
         let moved = columns.move_axis(-2, 0);
         let x = solve(&[], &moved.reshape(&[size, moved.size() / size.max(1)]));
         return x.reshape(moved.shape()).move_axis(0, -2);
@@ -167,12 +165,10 @@ fn solve_broadcast(
     if vector { x.squeeze(&[-1]) } else { x }
 }
 
-/// The solution `x` of `A x = b` (`jax.numpy.linalg.solve`) for square matrices
-/// `[.., n, n]`.
+/// Solves `A x = b` (`jax.numpy.linalg.solve`) for square matrices `[.., n, n]`.
 ///
-/// A `b` of one axis is one vector; else it has columns, `[.., n, k]`. Batches
-/// broadcast. A singular matrix gives infinities or NaN. Derivatives use the
-/// decomposition that the solution was found with.
+/// A 1-d `b` is a single vector; otherwise it has columns, `[.., n, k]`. Batch axes broadcast. A
+/// singular matrix gives infinities or NaN. Derivatives reuse the decomposition of the solution.
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg};
@@ -181,7 +177,7 @@ fn solve_broadcast(
 /// ```
 ///
 /// # Panics
-/// If the matrices are not square, the shapes do not fit, or a type is not `f32`,
+/// Panics if the matrices are not square, if the shapes do not fit, or if a dtype is not `f32`,
 /// `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn solve(a: &Array, b: &Array) -> Array {
@@ -204,8 +200,8 @@ pub fn solve(a: &Array, b: &Array) -> Array {
     })
 }
 
-/// The inverses of square matrices `[.., n, n]` (`jax.numpy.linalg.inv`). To
-/// solve a system, [`solve`] is faster and more exact.
+/// Computes the inverses of square matrices `[.., n, n]` (`jax.numpy.linalg.inv`). To solve a
+/// system, [`solve`] is faster and more accurate.
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg};
@@ -214,7 +210,7 @@ pub fn solve(a: &Array, b: &Array) -> Array {
 /// ```
 ///
 /// # Panics
-/// If the matrices are not square, or not of `f32`, `f64`, `c64` or `c128`.
+/// Panics if the matrices are not square, or if the dtype is not `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn inv(a: &Array) -> Array {
     let a = super::expect_square("inv", &inexact(a));
@@ -223,12 +219,12 @@ pub fn inv(a: &Array) -> Array {
     solve(&a, &ones.broadcast_to(&[batch, &[rows, rows]].concat()))
 }
 
-/// The solution `x` of `A x = b` for triangular matrices `[.., n, n]`
-/// (`jax.scipy.linalg.solve_triangular`), lower ones where `lower` is set. Of
-/// `a`, only that triangle is read. [`triangular_solve`] has more options.
+/// Solves `A x = b` for triangular matrices `[.., n, n]` (`jax.scipy.linalg.solve_triangular`),
+/// lower triangular if `lower` is true. Only that triangle of `a` is read. Use
+/// [`triangular_solve`] for other options.
 ///
 /// # Panics
-/// As [`solve`].
+/// Panics in the same cases as [`solve`].
 #[track_caller]
 pub fn solve_triangular(a: &Array, b: &Array, lower: bool) -> Array {
     let [a, b] = [a, b].map(inexact);
@@ -246,12 +242,12 @@ pub fn solve_triangular(a: &Array, b: &Array, lower: bool) -> Array {
     })
 }
 
-/// The Cholesky decomposition for [`cho_solve`] (`jax.scipy.linalg.cho_factor`):
-/// lower triangular, from the lower triangle of `a`, where `lower` is set, else
-/// upper triangular from the upper one.
+/// Computes the Cholesky decomposition for [`cho_solve`] (`jax.scipy.linalg.cho_factor`). If
+/// `lower` is true, the result is lower triangular, computed from the lower triangle of `a`;
+/// otherwise it is upper triangular, computed from the upper triangle.
 ///
 /// # Panics
-/// As [`cholesky`](super::cholesky).
+/// Panics in the same cases as [`cholesky`](super::cholesky).
 #[track_caller]
 pub fn cho_factor(a: &Array, lower: bool) -> Array {
     let a = if lower {
@@ -262,11 +258,11 @@ pub fn cho_factor(a: &Array, lower: bool) -> Array {
     super::cholesky_with(&a, !lower, false)
 }
 
-/// The solution `x` of `A x = b` by the Cholesky decomposition of `A`, lower
-/// triangular where `lower` is set (`jax.scipy.linalg.cho_solve`).
+/// Solves `A x = b` with the Cholesky decomposition of `A`, lower triangular if `lower` is true
+/// (`jax.scipy.linalg.cho_solve`).
 ///
 /// # Panics
-/// As [`solve`].
+/// Panics in the same cases as [`solve`].
 #[track_caller]
 pub fn cho_solve(factor: &Array, b: &Array, lower: bool) -> Array {
     let factor = super::expect_square("cho_solve", factor);

@@ -1,17 +1,16 @@
-//! Systems with tridiagonal matrices.
+//! Tridiagonal systems.
 
 use crate::Array;
 use crate::prim::linalg::TridiagonalSolve;
 use crate::trace::bind1;
 
-/// The solution of tridiagonal systems `A X = B`
-/// (`jax.lax.linalg.tridiagonal_solve`), by elimination with partial pivoting.
+/// Solves tridiagonal systems `A X = B` (`jax.lax.linalg.tridiagonal_solve`) by elimination with
+/// partial pivoting.
 ///
-/// `dl`, `d` and `du` are the diagonals below, on and above the main one, of one
-/// shape `[.., m]`: row `i` of the matrix has `dl[i]`, `d[i]` and `du[i]`. The
-/// first element of `dl` and the last of `du` are outside of it and not looked
-/// at. `b` is `[.., m, k]`, or one vector for each matrix, `[.., m]`. Of a singular
-/// matrix the solution is NaN.
+/// `dl`, `d` and `du` are the diagonals below, on and above the main diagonal, all of shape
+/// `[.., m]`: row `i` of the matrix contains `dl[i]`, `d[i]` and `du[i]`. The first element of
+/// `dl` and the last element of `du` are outside the matrix and not read. `b` is `[.., m, k]`, or
+/// one vector for each matrix, `[.., m]`. A singular matrix gives NaN.
 ///
 /// ```
 /// use ramie_core::{Array, linalg};
@@ -22,7 +21,8 @@ use crate::trace::bind1;
 /// ```
 ///
 /// # Panics
-/// If the shapes do not fit, or the types differ or are not `f32`, `f64`, `c64` or `c128`.
+/// Panics if the shapes do not fit, or if the dtypes differ or are not `f32`, `f64`, `c64` or
+/// `c128`.
 #[track_caller]
 pub fn tridiagonal_solve(dl: &Array, d: &Array, du: &Array, b: &Array) -> Array {
     if b.ndim() != d.ndim() {

@@ -28,7 +28,7 @@ impl Array {
         Array::full(shape, 1, dtype)
     }
 
-    /// Creates a [`full`](Array::full) array that is sharded by `out_sharding` over explicit axes of the
+    /// Creates a [`full`](Array::full) array sharded by `out_sharding` over explicit axes of the
     /// current mesh. Each device creates its own shard (`jnp.full(.., out_sharding=..)`).
     ///
     /// # Panics
@@ -183,7 +183,7 @@ impl Array {
         bind1(iota, &[])
     }
 
-    /// Creates an [`arange`](Array::arange) that is sharded by `out_sharding` over explicit axes of the
+    /// Creates an [`arange`](Array::arange) sharded by `out_sharding` over explicit axes of the
     /// current mesh (`jnp.arange(.., out_sharding=..)`).
     ///
     /// # Panics

@@ -1,4 +1,4 @@
-//! Permutations, choices among elements, and categorical draws.
+//! Permutations, choices among elements, and categorical samples.
 
 use super::continuous::gumbel_noise;
 use super::discrete::integers;
@@ -8,8 +8,8 @@ use crate::ops::index_dtype;
 use crate::prim::sort::lax_sort;
 use crate::{Array, DType, Dims, where_};
 
-/// What is chosen from or permuted: the elements of an array along an axis, or
-/// the numbers below a count, as `i32`.
+/// The population of a choice or permutation: the elements of an array along an axis, or the
+/// numbers below a count, as `i32`.
 #[derive(Clone)]
 pub struct Population(Members);
 
@@ -26,7 +26,7 @@ impl From<usize> for Population {
 }
 impl From<i32> for Population {
     /// # Panics
-    /// If the count is negative.
+    /// Panics if the count is negative.
     #[track_caller]
     fn from(n: i32) -> Population {
         match usize::try_from(n) {
@@ -50,7 +50,7 @@ impl From<Array> for Population {
 }
 
 impl Population {
-    /// The members as an array, and the axis along which they lie.
+    /// Returns the population as an array, and the axis of its elements.
     #[track_caller]
     fn along(&self, operation: &str, axis: isize) -> (Array, usize) {
         match &self.0 {
@@ -60,8 +60,8 @@ impl Population {
     }
 }
 
-/// A random order of the numbers below a count, or of an array's elements along
-/// its first axis (`jax.random.permutation`).
+/// Returns a random permutation of the numbers below a count, or of an array's elements along its
+/// first axis (`jax.random.permutation`).
 ///
 /// ```no_run
 /// use ramie_core::random;
@@ -70,17 +70,17 @@ impl Population {
 /// ```
 ///
 /// # Panics
-/// If an array is 0-d, or `key` is an array of keys.
+/// Panics if an array is 0-d, or `key` is an array of keys.
 #[track_caller]
 pub fn permutation(key: &Key, x: impl Into<Population>) -> Array {
     permute(key, &x.into(), 0, false)
 }
 
-/// A random order of an array's elements along an axis. With `independent`
-/// each line along the axis has an order of its own, else all have one.
+/// Returns a random permutation of an array's elements along an axis. If `independent` is true,
+/// each slice along the axis is permuted separately, otherwise all slices in the same order.
 ///
 /// # Panics
-/// If the axis is out of range, or `key` is an array of keys.
+/// Panics if the axis is out of range, or `key` is an array of keys.
 #[track_caller]
 pub fn permutation_along(key: &Key, x: &Array, axis: isize, independent: bool) -> Array {
     permute(key, &Population::from(x), axis, independent)
@@ -94,7 +94,7 @@ fn permute(key: &Key, x: &Population, axis: isize, independent: bool) -> Array {
     })
 }
 
-/// A permutation within a sampler's program.
+/// Computes a permutation within a sampler's program.
 fn ordered(key: &Key, x: &Array, axis: usize, independent: bool) -> Array {
     if independent || x.ndim() == 1 {
         return shuffle(key, x, axis);
@@ -103,9 +103,8 @@ fn ordered(key: &Key, x: &Array, axis: usize, independent: bool) -> Array {
     x.take(&order, axis as isize)
 }
 
-/// Sorts by random words until all elements are told apart with near certainty:
-/// so many rounds that the words of an element have three times the bits that
-/// number the elements.
+/// Shuffles by sorting by random words. The number of rounds makes collisions nearly impossible:
+/// the words of an element have three times as many bits as the number of elements requires.
 fn shuffle(key: &Key, x: &Array, axis: usize) -> Array {
     let size = x.size().max(1) as f64;
     let rounds = (3.0 * size.ln() / f64::from(u32::MAX).ln()).ceil() as usize;
@@ -120,7 +119,7 @@ fn shuffle(key: &Key, x: &Array, axis: usize) -> Array {
     x
 }
 
-/// A choice among elements, with its options (`jax.random.choice`).
+/// Options of a random choice among elements (`jax.random.choice`).
 ///
 /// ```no_run
 /// use ramie_core::{Array, random::{self, Choice}};
@@ -138,7 +137,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// A choice with replacement, of equal probabilities, along the first axis.
+    /// Creates a choice with replacement, with equal probabilities, along the first axis.
     #[track_caller]
     pub fn of(a: impl Into<Population>) -> Choice {
         Choice {
@@ -150,7 +149,7 @@ impl Choice {
         }
     }
 
-    /// Each element is chosen at most once.
+    /// Chooses each element at most once.
     pub fn without_replacement(self) -> Choice {
         Choice {
             replace: false,
@@ -158,7 +157,7 @@ impl Choice {
         }
     }
 
-    /// The probability of each element, `[n]`; the sum need not be 1.
+    /// Sets the probability of each element, `[n]`. The sum need not be 1.
     pub fn p(self, p: &Array) -> Choice {
         Choice {
             p: Some(p.clone()),
@@ -166,23 +165,23 @@ impl Choice {
         }
     }
 
-    /// Along this axis of the array.
+    /// Sets the axis of the array to choose along. Defaults to 0.
     pub fn axis(self, axis: isize) -> Choice {
         Choice { axis, ..self }
     }
 
-    /// Of how many bits the Gumbel draws are made that choose with
-    /// probabilities and without replacement.
+    /// Sets the precision of the Gumbel samples, which are used with probabilities and without
+    /// replacement.
     pub fn mode(self, mode: GumbelMode) -> Choice {
         Choice { mode, ..self }
     }
 
-    /// Draws `shape` elements. The axis of the array is replaced by `shape`.
+    /// Chooses elements in an array of the given shape. The axis of the population is replaced by
+    /// `shape`.
     ///
     /// # Panics
-    /// If the axis is out of range, `p` is not `[n]`, there are fewer elements
-    /// than draws without replacement or none at all, or `key` is an array of
-    /// keys.
+    /// Panics if the axis is out of range, if `p` is not `[n]`, if there are no elements, or
+    /// fewer elements than samples without replacement, or if `key` is an array of keys.
     #[track_caller]
     pub fn draw(&self, key: &Key, shape: &[usize]) -> Array {
         let (a, axis) = self.population.along("choice", self.axis);
@@ -240,9 +239,8 @@ impl Choice {
     }
 }
 
-/// Elements chosen with replacement, each with equal probability: of the
-/// numbers below a count, or of an array along its first axis. [`Choice`] has
-/// the options.
+/// Chooses elements with replacement and equal probabilities from the numbers below a count, or
+/// from an array along its first axis. Use [`Choice`] for other options.
 ///
 /// ```no_run
 /// use ramie_core::random;
@@ -251,14 +249,14 @@ impl Choice {
 /// ```
 ///
 /// # Panics
-/// If there is nothing to choose from, or `key` is an array of keys.
+/// Panics if there are no elements to choose from, or if `key` is an array of keys.
 #[track_caller]
 pub fn choice(key: &Key, a: impl Into<Population>, shape: &[usize]) -> Array {
     Choice::of(a).draw(key, shape)
 }
 
-/// Positions drawn with probabilities proportional to `p`, by inverting the
-/// cumulative distribution.
+/// Draws indices with probabilities proportional to `p`, by inverting the cumulative
+/// distribution.
 fn weighted(key: &Key, p: &Array, shape: &[usize]) -> Array {
     let n = p.shape()[0];
     let cumulative = p.cumsum(0);
@@ -267,7 +265,7 @@ fn weighted(key: &Key, p: &Array, shape: &[usize]) -> Array {
     count_below(&cumulative, &(total * fraction))
 }
 
-/// How many elements of the increasing `sorted` are below each of `values`, by
+/// Counts for each of `values` how many elements of the increasing array `sorted` are smaller, by
 /// bisection.
 fn count_below(sorted: &Array, values: &Array) -> Array {
     let n = sorted.shape()[0];
@@ -276,7 +274,7 @@ fn count_below(sorted: &Array, values: &Array) -> Array {
     let mut high = Array::full(values.shape(), n, counting);
     for _ in 0..=n.ilog2() {
         let middle = &low + (&high - &low).right_shift(1);
-        // Past the end `take` gives NaN, which is not below.
+        // Past the end, `take` returns NaN, which compares as not smaller.
         let below = sorted.take(&middle, 0).lt(values);
         low = where_(&below, &middle + 1, &low);
         high = where_(&below, &high, &middle);
@@ -284,8 +282,7 @@ fn count_below(sorted: &Array, values: &Array) -> Array {
     low
 }
 
-/// A draw from categorical distributions given by the logarithms of their
-/// probabilities up to a constant, with its options
+/// Options of samples from categorical distributions, given by unnormalized log probabilities
 /// (`jax.random.categorical`).
 ///
 /// ```no_run
@@ -304,7 +301,7 @@ pub struct Categorical {
 }
 
 impl Categorical {
-    /// One draw from each distribution along the last axis.
+    /// Creates options for one sample from each distribution along the last axis.
     pub fn of(logits: &Array) -> Categorical {
         Categorical {
             logits: logits.clone(),
@@ -315,13 +312,13 @@ impl Categorical {
         }
     }
 
-    /// The distributions lie along this axis.
+    /// Sets the axis of the categories. Defaults to -1.
     pub fn axis(self, axis: isize) -> Categorical {
         Categorical { axis, ..self }
     }
 
-    /// The shape of the result, whose last axes are those of the logits without
-    /// the distributions' axis.
+    /// Sets the shape of the result. Its last axes must be those of the logits without the axis
+    /// of the categories.
     pub fn shape(self, shape: &[usize]) -> Categorical {
         Categorical {
             shape: Some(shape.into()),
@@ -329,7 +326,7 @@ impl Categorical {
         }
     }
 
-    /// The draws of each distribution are all different.
+    /// Samples each category at most once per distribution.
     pub fn without_replacement(self) -> Categorical {
         Categorical {
             replace: false,
@@ -337,17 +334,17 @@ impl Categorical {
         }
     }
 
-    /// Of how many bits the Gumbel draws are made.
+    /// Sets the precision of the Gumbel samples.
     pub fn mode(self, mode: GumbelMode) -> Categorical {
         Categorical { mode, ..self }
     }
 
-    /// Draws categories as `i32`.
+    /// Samples categories as `i32`.
     ///
     /// # Panics
-    /// If the axis is out of range, the shape does not end with that of the
-    /// batch, there are fewer categories than draws without replacement, or
-    /// `key` is an array of keys.
+    /// Panics if the axis is out of range, if the shape does not end with the batch shape, if
+    /// there are fewer categories than samples without replacement, or if `key` is an array of
+    /// keys.
     #[track_caller]
     pub fn draw(&self, key: &Key) -> Array {
         crate::ops::require_real("categorical", &[&self.logits]);
@@ -388,11 +385,11 @@ impl Categorical {
     }
 }
 
-/// A category from each distribution along `axis` of `logits`, as `i32`.
-/// [`Categorical`] has the options.
+/// Samples a category, as `i32`, from each distribution along `axis` of `logits`. Use
+/// [`Categorical`] for other options.
 ///
 /// # Panics
-/// If the axis is out of range, or `key` is an array of keys.
+/// Panics if the axis is out of range, or `key` is an array of keys.
 #[track_caller]
 pub fn categorical(key: &Key, logits: &Array, axis: isize) -> Array {
     Categorical::of(logits).axis(axis).draw(key)

@@ -7,20 +7,20 @@ use super::{
 use crate::{Array, DType, Dims, IntoArray, complex, finfo, where_};
 use std::f64::consts::{PI, SQRT_2};
 
-/// Standard normal numbers, within a sampler's program.
+/// Samples standard normal numbers within a sampler's program.
 pub(super) fn gauss(key: &Key, shape: &[usize], dtype: DType) -> Array {
     if dtype.is_complex() {
         let parts = key.split_into::<2>();
         let [re, im] = parts.map(|key| gauss(&key, shape, dtype.real()));
         return complex(re, im) / Array::scalar(SQRT_2, dtype);
     }
-    // The neighbour of -1 towards 0, so that erf_inv stays finite.
+    // The next number after -1 towards 0, so that erf_inv stays finite.
     let lo = -1.0 + finfo(dtype).eps / 2.0;
     between(key, shape, dtype, lo, 1.0).erf_inv() * SQRT_2
 }
 
-/// Normal numbers with mean 0 and standard deviation 1 (`jax.random.normal`). The
-/// parts of complex ones are independent, each of variance one half.
+/// Samples normal numbers with mean 0 and standard deviation 1 (`jax.random.normal`). The real
+/// and imaginary parts of complex numbers are independent, each with variance one half.
 ///
 /// ```no_run
 /// use ramie_core::{DType, random};
@@ -29,8 +29,8 @@ pub(super) fn gauss(key: &Key, shape: &[usize], dtype: DType) -> Array {
 /// ```
 ///
 /// # Panics
-/// If `dtype` is neither a floating-point nor a complex type, or `key` is an array
-/// of keys.
+/// Panics if `dtype` is neither a floating-point nor a complex dtype, or if `key` is an array of
+/// keys.
 #[track_caller]
 pub fn normal(key: &Key, shape: &[usize], dtype: DType) -> Array {
     expect_inexact("normal", dtype);
@@ -44,7 +44,7 @@ macro_rules! standard {
         $(#[$doc])*
         ///
         /// # Panics
-        /// If `dtype` is not a floating-point type, or `key` is an array of keys.
+        /// Panics if `dtype` is not a floating-point dtype, or if `key` is an array of keys.
         #[track_caller]
         pub fn $f(key: &Key, shape: &[usize], dtype: DType) -> Array {
             expect_float(stringify!($f), dtype);
@@ -57,31 +57,31 @@ macro_rules! standard {
 }
 
 standard! {
-    /// Exponential floats with rate 1: density `e⁻ˣ` for `x ≥ 0`.
+    /// Samples exponential numbers with rate 1: density `e⁻ˣ` for `x ≥ 0`.
     exponential "_exponential" |key, shape, dtype| {
         -(-between(key, shape, dtype, 0.0, 1.0)).log1p()
     };
 
-    /// Laplace floats with location 0 and scale 1: density `e^-|x| / 2`.
+    /// Samples Laplace numbers with location 0 and scale 1: density `e^-|x| / 2`.
     laplace "_laplace" |key, shape, dtype| {
         let lo = -1.0 + finfo(dtype).eps / 2.0;
         let u = between(key, shape, dtype, lo, 1.0);
         u.sign() * (-u.abs()).log1p()
     };
 
-    /// Logistic floats: density `e⁻ˣ / (1 + e⁻ˣ)²`.
+    /// Samples logistic numbers: density `e⁻ˣ / (1 + e⁻ˣ)²`.
     logistic "_logistic" |key, shape, dtype| {
         let u = between(key, shape, dtype, finfo(dtype).smallest_normal, 1.0);
         u.log() - (-u).log1p()
     };
 
-    /// Cauchy floats: density `1 / (π (1 + x²))`.
+    /// Samples Cauchy numbers: density `1 / (π (1 + x²))`.
     cauchy "_cauchy" |key, shape, dtype| {
         let u = between(key, shape, dtype, finfo(dtype).eps, 1.0);
         ((u - 0.5) * PI).tan()
     };
 
-    /// Maxwell floats, the length of a vector of three normal ones: density
+    /// Samples Maxwell numbers, the lengths of vectors of three normal numbers: density
     /// proportional to `x² e^(-x²/2)`.
     maxwell "_maxwell" |key, shape, dtype| {
         let axis = shape.len() as isize;
@@ -90,7 +90,7 @@ standard! {
     };
 }
 
-/// Normal floats confined to the open interval from `lower` to `upper`, which
+/// Samples normal numbers restricted to the open interval from `lower` to `upper`, which
 /// broadcast to the shape.
 ///
 /// ```no_run
@@ -100,8 +100,8 @@ standard! {
 /// ```
 ///
 /// # Panics
-/// If `dtype` is not a floating-point type, the bounds do not broadcast to the
-/// shape, or `key` is an array of keys.
+/// Panics if `dtype` is not a floating-point dtype, if the bounds do not broadcast to the shape,
+/// or if `key` is an array of keys.
 #[track_caller]
 pub fn truncated_normal(
     key: &Key,
@@ -129,7 +129,7 @@ pub fn truncated_normal(
             let (lower, upper) = (&bounds[0], &bounds[1]);
             let (a, b) = ((lower / SQRT_2).erf(), (upper / SQRT_2).erf());
             let x = between(key, shape, dtype, a, b).erf_inv() * SQRT_2;
-            // Rounding must not reach the bounds.
+            // Rounding must not produce the bounds themselves.
             x.clip(
                 lower.nextafter(f64::INFINITY),
                 upper.nextafter(f64::NEG_INFINITY),
@@ -138,31 +138,31 @@ pub fn truncated_normal(
     )
 }
 
-/// How many bits a Gumbel draw is made of.
+/// Precision of Gumbel samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum GumbelMode {
-    /// One uniform float; values of large magnitude are too rare.
+    /// One uniform float. Values of large magnitude occur too rarely.
     #[default]
     Low,
     /// Two uniform floats.
     High,
-    /// For `f32` a 64-bit fixed-point number; otherwise as `High`.
+    /// A 64-bit fixed-point number for `f32`; otherwise the same as `High`.
     Highest,
 }
 
-/// Gumbel floats: density `e^-(x + e⁻ˣ)`.
+/// Samples Gumbel numbers: density `e^-(x + e⁻ˣ)`.
 ///
 /// # Panics
-/// If `dtype` is not a floating-point type, or `key` is an array of keys.
+/// Panics if `dtype` is not a floating-point dtype, or if `key` is an array of keys.
 #[track_caller]
 pub fn gumbel(key: &Key, shape: &[usize], dtype: DType) -> Array {
     gumbel_with_mode(key, shape, dtype, GumbelMode::default())
 }
 
-/// [`gumbel`] made of more or fewer bits.
+/// Samples [`gumbel`] numbers with the given precision.
 ///
 /// # Panics
-/// As [`gumbel`].
+/// Panics in the same cases as [`gumbel`].
 #[track_caller]
 pub fn gumbel_with_mode(key: &Key, shape: &[usize], dtype: DType, mode: GumbelMode) -> Array {
     expect_float("gumbel", dtype);
@@ -171,13 +171,13 @@ pub fn gumbel_with_mode(key: &Key, shape: &[usize], dtype: DType, mode: GumbelMo
     })
 }
 
-/// The first and the second of an array's two parts along its first axis.
+/// Returns the two parts of an array along its first axis.
 pub(super) fn halves(pair: &Array, shape: &[usize]) -> (Array, Array) {
     let part = |i: usize| pair.slice_in_dim(i, i + 1, 1, 0).reshape(shape);
     (part(0), part(1))
 }
 
-/// Gumbel floats within a sampler's program.
+/// Samples Gumbel numbers within a sampler's program.
 pub(super) fn gumbel_noise(key: &Key, shape: &[usize], dtype: DType, mode: GumbelMode) -> Array {
     let info = finfo(dtype);
     match mode {
@@ -193,8 +193,8 @@ pub(super) fn gumbel_noise(key: &Key, shape: &[usize], dtype: DType, mode: Gumbe
     }
 }
 
-/// Gumbel floats of a 64-bit fixed-point number in `[0, 1)`: below one half it
-/// is read from its bits, above from its complement's, so that both tails have
+/// Computes Gumbel numbers from a 64-bit fixed-point number in `[0, 1)`. Below one half the
+/// number is read from its own bits, otherwise from its complement's, so that both tails have
 /// full precision.
 fn gumbel_fixed_point(key: &Key, shape: &[usize]) -> Array {
     let pair = random_bits(key, &with_front(2, shape), DType::U32);
@@ -209,7 +209,7 @@ fn gumbel_fixed_point(key: &Key, shape: &[usize]) -> Array {
     where_(&below, near_zero, -(-x.log()).log())
 }
 
-/// The 64-bit fixed-point number of two words as an `f32`, rounded down.
+/// Converts a 64-bit fixed-point number of two words to `f32`, rounded down.
 fn fixed_to_float(high: &Array, low: &Array) -> Array {
     let word = |v: u32| Array::scalar(v, DType::U32);
     let (lead, lead_low) = (high.count_leading_zeros(), low.count_leading_zeros());
@@ -230,12 +230,12 @@ fn fixed_to_float(high: &Array, low: &Array) -> Array {
         .bitcast_convert_type(DType::F32)
 }
 
-/// Log-normal numbers, which may be complex: `e` to the power of normal ones with
+/// Samples log-normal numbers, which may be complex: the exponentials of normal numbers with
 /// standard deviation `sigma`, which broadcasts to the shape.
 ///
 /// # Panics
-/// If `dtype` is neither a floating-point nor a complex type, `sigma` is complex or
-/// does not broadcast to the shape, or `key` is an array of keys.
+/// Panics if `dtype` is neither a floating-point nor a complex dtype, if `sigma` is complex or
+/// does not broadcast to the shape, or if `key` is an array of keys.
 #[track_caller]
 pub fn lognormal(key: &Key, sigma: impl IntoArray, shape: &[usize], dtype: DType) -> Array {
     expect_inexact("lognormal", dtype);
@@ -246,12 +246,11 @@ pub fn lognormal(key: &Key, sigma: impl IntoArray, shape: &[usize], dtype: DType
     })
 }
 
-/// Pareto floats: density `b / x^(b+1)` for `x ≥ 1`; `b` broadcasts to the
-/// shape.
+/// Samples Pareto numbers: density `b / x^(b+1)` for `x ≥ 1`. `b` broadcasts to the shape.
 ///
 /// # Panics
-/// If `dtype` is not a floating-point type, `b` does not broadcast to the
-/// shape, or `key` is an array of keys.
+/// Panics if `dtype` is not a floating-point dtype, if `b` does not broadcast to the shape, or if
+/// `key` is an array of keys.
 #[track_caller]
 pub fn pareto(key: &Key, b: impl IntoArray, shape: &[usize], dtype: DType) -> Array {
     expect_float("pareto", dtype);
@@ -263,12 +262,12 @@ pub fn pareto(key: &Key, b: impl IntoArray, shape: &[usize], dtype: DType) -> Ar
     })
 }
 
-/// Rayleigh floats: density `(x / scale²) e^(-x² / (2 scale²))`; `scale`
-/// broadcasts to the shape.
+/// Samples Rayleigh numbers: density `(x / scale²) e^(-x² / (2 scale²))`. `scale` broadcasts to
+/// the shape.
 ///
 /// # Panics
-/// If `dtype` is not a floating-point type, `scale` does not broadcast to the
-/// shape, or `key` is an array of keys.
+/// Panics if `dtype` is not a floating-point dtype, if `scale` does not broadcast to the shape,
+/// or if `key` is an array of keys.
 #[track_caller]
 pub fn rayleigh(key: &Key, scale: impl IntoArray, shape: &[usize], dtype: DType) -> Array {
     expect_float("rayleigh", dtype);
@@ -280,12 +279,12 @@ pub fn rayleigh(key: &Key, scale: impl IntoArray, shape: &[usize], dtype: DType)
     })
 }
 
-/// Weibull floats with the cumulative distribution
-/// `1 - e^-((x / scale)^concentration)`; both parameters broadcast to the shape.
+/// Samples Weibull numbers with the cumulative distribution `1 - e^-((x / scale)^concentration)`.
+/// Both parameters broadcast to the shape.
 ///
 /// # Panics
-/// If `dtype` is not a floating-point type, a parameter does not broadcast to
-/// the shape, or `key` is an array of keys.
+/// Panics if `dtype` is not a floating-point dtype, if a parameter does not broadcast to the
+/// shape, or if `key` is an array of keys.
 #[track_caller]
 pub fn weibull_min(
     key: &Key,
@@ -311,12 +310,12 @@ pub fn weibull_min(
     )
 }
 
-/// Triangular floats from `left` to `right` with their peak at `mode`; the
-/// parameters broadcast to the shape.
+/// Samples triangular numbers from `left` to `right` with the peak at `mode`. The parameters
+/// broadcast to the shape.
 ///
 /// # Panics
-/// If `dtype` is not a floating-point type, a parameter does not broadcast to
-/// the shape, or `key` is an array of keys.
+/// Panics if `dtype` is not a floating-point dtype, if a parameter does not broadcast to the
+/// shape, or if `key` is an array of keys.
 #[track_caller]
 pub fn triangular(
     key: &Key,
@@ -350,16 +349,15 @@ pub fn triangular(
     )
 }
 
-/// Maxwell floats of either sign, times `scale` and moved by `loc`: density
+/// Samples Maxwell numbers of either sign, multiplied by `scale` and shifted by `loc`: density
 /// proportional to `((x - loc) / scale)² e^(-((x - loc) / scale)² / 2)`.
 ///
-/// The result has the axes of `shape`, then those of `loc` and `scale`
-/// broadcast together, as in JAX; an empty `shape` adds a second time what the
-/// parameters have.
+/// The result has the axes of `shape`, followed by the broadcast axes of `loc` and `scale`, as in
+/// JAX. If `shape` is empty, the parameters' axes appear twice.
 ///
 /// # Panics
-/// If `dtype` is not a floating-point type, the parameters do not broadcast
-/// together, or `key` is an array of keys.
+/// Panics if `dtype` is not a floating-point dtype, if the parameters do not broadcast together,
+/// or if `key` is an array of keys.
 #[track_caller]
 pub fn double_sided_maxwell(
     key: &Key,
@@ -389,8 +387,8 @@ pub fn double_sided_maxwell(
     )
 }
 
-/// Inverse Gaussian (Wald) floats with scale 1: density
-/// `e^(-(x - mean)² / (2 mean² x)) / √(2 π x³)`; `mean` broadcasts to the shape.
+/// Samples inverse Gaussian (Wald) numbers with scale 1: density
+/// `e^(-(x - mean)² / (2 mean² x)) / √(2 π x³)`. `mean` broadcasts to the shape.
 ///
 /// ```no_run
 /// use ramie_core::{DType, random};
@@ -399,8 +397,8 @@ pub fn double_sided_maxwell(
 /// ```
 ///
 /// # Panics
-/// If `dtype` is not a floating-point type, `mean` does not broadcast to the
-/// shape, or `key` is an array of keys.
+/// Panics if `dtype` is not a floating-point dtype, if `mean` does not broadcast to the shape, or
+/// if `key` is an array of keys.
 #[track_caller]
 pub fn wald(key: &Key, mean: impl IntoArray, shape: &[usize], dtype: DType) -> Array {
     expect_float("wald", dtype);

@@ -1,15 +1,15 @@
-//! Distributions of counts: Poisson, binomial, multinomial.
+//! Distributions of counts: Poisson, binomial and multinomial.
 
 use super::uniform::between;
 use super::{Key, draw, expect_fits, expect_float, float_parameter, real_parameter};
 use crate::{Array, DType, IntoArray, scan, where_, while_loop};
 
-/// Iterations after which a loop gives up, as JAX's does.
+/// Maximum number of loop iterations, as in JAX.
 const MOST: i32 = i32::MAX;
 
-/// Poisson counts with mean `lam`, which broadcasts to the shape, as integers
-/// of `dtype` (`jax.random.poisson`). For `lam` below 10 by Knuth's products of
-/// uniform floats, above by Hörmann's transformed rejection, in `f32`.
+/// Samples Poisson counts with mean `lam`, which broadcasts to the shape, as integers of `dtype`
+/// (`jax.random.poisson`). Uses Knuth's products of uniform floats for `lam` below 10 and
+/// Hörmann's transformed rejection above, in `f32`.
 ///
 /// ```no_run
 /// use ramie_core::{DType, random};
@@ -18,7 +18,7 @@ const MOST: i32 = i32::MAX;
 /// ```
 ///
 /// # Panics
-/// If `dtype` is not an integer type, `lam` does not broadcast to the shape, or
+/// Panics if `dtype` is not an integer dtype, if `lam` does not broadcast to the shape, or if
 /// `key` is an array of keys.
 #[track_caller]
 pub fn poisson(key: &Key, lam: impl IntoArray, shape: &[usize], dtype: DType) -> Array {
@@ -38,8 +38,7 @@ pub fn poisson(key: &Key, lam: impl IntoArray, shape: &[usize], dtype: DType) ->
     })
 }
 
-/// How many uniform floats can be multiplied until their product is below
-/// `e^-lam`.
+/// Counts how many uniform floats can be multiplied until their product is below `e^-lam`.
 fn poisson_knuth(key: &Key, lam: &Array, shape: &[usize]) -> Array {
     let goal = -lam;
     let more = |(i, _, _, product): (Array, Array, Key, Array)| {
@@ -57,7 +56,7 @@ fn poisson_knuth(key: &Key, lam: &Array, shape: &[usize]) -> Array {
     while_loop(more, step, (zero, none, key.clone(), one)).1 - 1
 }
 
-/// Hörmann, "The transformed rejection method for generating Poisson random
+/// Samples by rejection: Hörmann, "The transformed rejection method for generating Poisson random
 /// variables" (1993).
 fn poisson_rejection(key: &Key, lam: &Array, shape: &[usize]) -> Array {
     let log_lam = lam.log();
@@ -89,11 +88,10 @@ fn poisson_rejection(key: &Key, lam: &Array, shape: &[usize]) -> Array {
     while_loop(more, step, (zero, none, nowhere, key.clone())).1
 }
 
-/// Binomial counts, as floats: the successes of `n` trials, each with
-/// probability `p`; both broadcast to the shape (`jax.random.binomial`). NaN
-/// where `n` is negative or `p` not a probability. Where fewer than ten
-/// successes are expected by inversion, else by Hörmann's transformed
-/// rejection.
+/// Samples binomial counts, as floats: the number of successes of `n` trials with probability
+/// `p`. Both broadcast to the shape (`jax.random.binomial`). The result is NaN where `n` is
+/// negative or `p` is not a probability. Uses inversion if at most ten successes are expected,
+/// and Hörmann's transformed rejection otherwise.
 ///
 /// ```no_run
 /// use ramie_core::{DType, random};
@@ -102,8 +100,8 @@ fn poisson_rejection(key: &Key, lam: &Array, shape: &[usize]) -> Array {
 /// ```
 ///
 /// # Panics
-/// If `dtype` is not a floating-point type, a parameter does not broadcast to
-/// the shape, or `key` is an array of keys.
+/// Panics if `dtype` is not a floating-point dtype, if a parameter does not broadcast to the
+/// shape, or if `key` is an array of keys.
 #[track_caller]
 pub fn binomial(
     key: &Key,
@@ -121,8 +119,8 @@ pub fn binomial(
     })
 }
 
-/// Probabilities in a type that also holds counts. Narrow floats do not, and the
-/// samplers' loops would not end.
+/// Converts probabilities to a dtype that can represent counts. With narrow floats, the samplers'
+/// loops would not terminate.
 #[track_caller]
 fn probabilities(operation: &str, p: impl IntoArray) -> Array {
     let p = float_parameter(operation, p);
@@ -132,7 +130,7 @@ fn probabilities(operation: &str, p: impl IntoArray) -> Array {
     }
 }
 
-/// [`binomial`] within a sampler's program, in the type of the probabilities.
+/// Samples [`binomial`] counts within a sampler's program, in the dtype of the probabilities.
 fn binomial_counts(key: &Key, n: &Array, p: &Array, shape: &[usize]) -> Array {
     let (n, p) = (n.broadcast_to(shape), p.broadcast_to(shape));
     let rare = p.lt(0.5);
@@ -142,7 +140,7 @@ fn binomial_counts(key: &Key, n: &Array, p: &Array, shape: &[usize]) -> Array {
     let (no_number, negative) = (q.is_nan(), q.lt(0.0));
     let invalid_q = no_number.bitwise_or(&negative);
     let q = where_(&invalid_q, 0.01, q);
-    // No draw of endless trials is accepted, whose result is known.
+    // Rejection never accepts infinite trials, whose result is known anyway.
     let few = no_count.bitwise_or(&endless).bitwise_or((&n * &q).le(10.0));
     let n = n.floor();
 
@@ -163,7 +161,7 @@ fn binomial_counts(key: &Key, n: &Array, p: &Array, shape: &[usize]) -> Array {
     where_(&as_it_is, &drawn, &n - &drawn)
 }
 
-/// How many geometric waiting times fit into `n` trials.
+/// Counts how many geometric waiting times fit into `n` trials.
 fn inversion(key: &Key, n: &Array, p: &Array, shape: &[usize]) -> Array {
     let failure = (-p).log1p();
     let more = |(_, waited, _): (Array, Array, Key)| waited.le(n).any();
@@ -171,7 +169,7 @@ fn inversion(key: &Key, n: &Array, p: &Array, shape: &[usize]) -> Array {
         let [sub, key] = key.split_into();
         let count = where_(&waited.le(n), &count + 1.0, &count);
         let u = between(&sub, shape, p.dtype(), 0.0, 1.0);
-        // Where `p` is -0, the logarithm of no failure is +0.
+        // If `p` is -0.0, `failure` is +0.0 instead of -0.0.
         let wait = (u.log() / &failure).abs().ceil();
         (count, waited + wait, key)
     };
@@ -179,7 +177,7 @@ fn inversion(key: &Key, n: &Array, p: &Array, shape: &[usize]) -> Array {
     while_loop(more, step, (zero.clone(), zero, key.clone())).0 - 1.0
 }
 
-/// Hörmann, "The generation of binomial random variates" (1993), algorithm
+/// Samples by rejection: Hörmann, "The generation of binomial random variates" (1993), algorithm
 /// BTRS.
 fn rejection(key: &Key, n: &Array, p: &Array, shape: &[usize]) -> Array {
     let deviation = (n * p * (1.0 - p)).sqrt();
@@ -217,8 +215,8 @@ fn rejection(key: &Key, n: &Array, p: &Array, shape: &[usize]) -> Array {
     while_loop(more, step, (none, nowhere, key.clone())).0
 }
 
-/// What Stirling's formula for the logarithm of `k!` leaves out: a table up to
-/// 9, then a series.
+/// Computes the remainder of Stirling's formula for the logarithm of `k!`, from a table up to 9
+/// and a series beyond.
 fn stirling_tail(k: &Array) -> Array {
     const TAILS: [f64; 10] = [
         0.081_061_466_795_327_2,
@@ -248,9 +246,9 @@ fn stirling_tail(k: &Array) -> Array {
     where_(&small, table, series)
 }
 
-/// Multinomial counts, as floats: of `n` draws, how many fall into each of the
-/// categories along the last axis of `p`, which has their probabilities. `n`
-/// broadcasts to the axes before it, which are those of the result.
+/// Samples multinomial counts, as floats: the number of `n` trials that fall into each of the
+/// categories along the last axis of `p`, which contains the probabilities. `n` broadcasts to the
+/// other axes of `p`, which are also axes of the result.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, random};
@@ -260,8 +258,8 @@ fn stirling_tail(k: &Array) -> Array {
 /// ```
 ///
 /// # Panics
-/// If `dtype` is not a floating-point type, `p` is 0-d, `n` does not broadcast
-/// to its other axes, or `key` is an array of keys.
+/// Panics if `dtype` is not a floating-point dtype, if `p` is 0-d, if `n` does not broadcast to
+/// its other axes, or if `key` is an array of keys.
 #[track_caller]
 pub fn multinomial(key: &Key, n: impl IntoArray, p: impl IntoArray, dtype: DType) -> Array {
     expect_float("multinomial", dtype);

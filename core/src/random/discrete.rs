@@ -1,11 +1,11 @@
-//! Samplers of bits, truth values and integers.
+//! Samplers of bits, booleans and integers.
 
 use super::continuous::halves;
 use super::uniform::{between, random_bits};
 use super::{Key, draw, expect_fits, float_parameter, parameter, with_front};
 use crate::{Array, DType, IntInfo, IntoArray, finfo, iinfo, where_};
 
-/// Uniform random bits as unsigned integers (`jax.random.bits`).
+/// Samples uniform random bits as unsigned integers (`jax.random.bits`).
 ///
 /// ```no_run
 /// use ramie_core::{DType, random};
@@ -14,7 +14,7 @@ use crate::{Array, DType, IntInfo, IntoArray, finfo, iinfo, where_};
 /// ```
 ///
 /// # Panics
-/// If `dtype` is not an unsigned integer type, or `key` is an array of keys.
+/// Panics if `dtype` is not an unsigned integer dtype, or if `key` is an array of keys.
 #[track_caller]
 pub fn bits(key: &Key, shape: &[usize], dtype: DType) -> Array {
     assert!(
@@ -25,18 +25,19 @@ pub fn bits(key: &Key, shape: &[usize], dtype: DType) -> Array {
     random_bits(key, shape, dtype)
 }
 
-/// How many bits a Bernoulli draw is made of.
+/// Precision of Bernoulli samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum BernoulliMode {
-    /// One uniform float of the probability's type.
+    /// One uniform float of the probability's dtype.
     #[default]
     Low,
-    /// Two, right also for probabilities below the type's resolution.
+    /// Two uniform floats, which are also accurate for probabilities below the resolution of the
+    /// dtype.
     High,
 }
 
-/// Truth values that are `true` with probability `p`, which broadcasts to the
-/// shape. A scalar literal is compared in `f32`.
+/// Samples booleans that are `true` with probability `p`, which broadcasts to the shape. A scalar
+/// literal is compared in `f32`.
 ///
 /// ```no_run
 /// use ramie_core::random;
@@ -45,16 +46,16 @@ pub enum BernoulliMode {
 /// ```
 ///
 /// # Panics
-/// If `p` does not broadcast to the shape, or `key` is an array of keys.
+/// Panics if `p` does not broadcast to the shape, or `key` is an array of keys.
 #[track_caller]
 pub fn bernoulli(key: &Key, p: impl IntoArray, shape: &[usize]) -> Array {
     bernoulli_with_mode(key, p, shape, BernoulliMode::default())
 }
 
-/// [`bernoulli`] made of more or fewer bits.
+/// Samples [`bernoulli`] booleans with the given precision.
 ///
 /// # Panics
-/// As [`bernoulli`].
+/// Panics in the same cases as [`bernoulli`].
 #[track_caller]
 pub fn bernoulli_with_mode(
     key: &Key,
@@ -81,10 +82,10 @@ pub fn bernoulli_with_mode(
     )
 }
 
-/// `-1` or `1`, each with probability one half, in any signed or complex type.
+/// Samples `-1` or `1`, each with probability one half, in any signed or complex dtype.
 ///
 /// # Panics
-/// If `dtype` cannot hold -1, or `key` is an array of keys.
+/// Panics if `dtype` cannot represent -1, or if `key` is an array of keys.
 #[track_caller]
 pub fn rademacher(key: &Key, shape: &[usize], dtype: DType) -> Array {
     assert!(
@@ -97,12 +98,12 @@ pub fn rademacher(key: &Key, shape: &[usize], dtype: DType) -> Array {
     })
 }
 
-/// The number of trials up to the first success, each with probability `p`,
-/// which broadcasts to the shape: 1, 2, …
+/// Samples the number of trials up to the first success, 1, 2, …, each with success probability
+/// `p`, which broadcasts to the shape.
 ///
 /// # Panics
-/// If `dtype` is `Bool`, `p` does not broadcast to the shape, or `key` is an
-/// array of keys.
+/// Panics if `dtype` is `Bool`, `p` does not broadcast to the shape, or `key` is an array of
+/// keys.
 #[track_caller]
 pub fn geometric(key: &Key, p: impl IntoArray, shape: &[usize], dtype: DType) -> Array {
     assert!(
@@ -120,7 +121,7 @@ pub fn geometric(key: &Key, p: impl IntoArray, shape: &[usize], dtype: DType) ->
     })
 }
 
-/// A 0-d integer of `dtype`, whose range holds `value`.
+/// Returns a 0-d integer of `dtype`, which must be able to represent `value`.
 fn integer(value: i128, dtype: DType) -> Array {
     match i64::try_from(value) {
         Ok(v) => Array::scalar(v, dtype),
@@ -128,17 +129,16 @@ fn integer(value: i128, dtype: DType) -> Array {
     }
 }
 
-/// Integers as `dtype`, those beyond `limits` moved to them.
+/// Converts integers to `dtype`, clipped to `limits`.
 fn convert_and_clip(x: &Array, dtype: DType, limits: IntInfo) -> Array {
     let own = iinfo(x.dtype());
     let bound = |v: i128| integer(v.clamp(own.min, own.max), x.dtype());
     x.clip(bound(limits.min), bound(limits.max)).astype(dtype)
 }
 
-/// Integers in `[minval, maxval)`, which broadcast to the shape
-/// (`jax.random.randint`). Where `maxval` is not above `minval` the result is
-/// `minval`. Bounds may lie beyond the type: `randint(key, shape, 0, 256, U8)`
-/// draws every byte.
+/// Samples integers in `[minval, maxval)`; the bounds broadcast to the shape
+/// (`jax.random.randint`). If `maxval` is not above `minval`, the result is `minval`. Bounds may
+/// exceed the dtype: `randint(key, shape, 0, 256, U8)` samples every byte.
 ///
 /// ```no_run
 /// use ramie_core::{DType, random};
@@ -147,8 +147,8 @@ fn convert_and_clip(x: &Array, dtype: DType, limits: IntInfo) -> Array {
 /// ```
 ///
 /// # Panics
-/// If `dtype` or a bound's is not an integer type, the bounds do not broadcast
-/// to the shape, or `key` is an array of keys.
+/// Panics if `dtype` or the dtype of a bound is not an integer dtype, if the bounds do not
+/// broadcast to the shape, or if `key` is an array of keys.
 #[track_caller]
 pub fn randint(
     key: &Key,
@@ -180,7 +180,7 @@ pub fn randint(
     )
 }
 
-/// [`randint`] within a sampler's program.
+/// Samples [`randint`] integers within a sampler's program.
 pub(super) fn integers(
     key: &Key,
     shape: &[usize],
@@ -190,7 +190,7 @@ pub(super) fn integers(
 ) -> Array {
     let limits = iinfo(dtype);
     if dtype.bits() < 32 {
-        // Narrow types are drawn as i32, whose range holds their bounds.
+        // Narrow dtypes are sampled as i32, whose range includes their bounds.
         let lo = convert_and_clip(minval, DType::I32, limits);
         let past = IntInfo {
             max: limits.max + 1,
@@ -218,7 +218,7 @@ pub(super) fn integers(
     let ordered = maxval.gt(&minval);
     let span = (&maxval - &minval).astype(word);
     let span = where_(&ordered, span, Array::scalar(1, word));
-    // The whole range of the type wraps to a span of 0, and `x % 0` is `x`.
+    // The full range of the dtype wraps to a span of 0, and `x % 0` is `x`.
     let span = span + over.bitwise_and(&ordered).astype(word);
     let half = Array::scalar(1u64 << (word.bits() / 2), word);
     let multiplier = half.lax_rem(&span);

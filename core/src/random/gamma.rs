@@ -1,4 +1,4 @@
-//! Gamma distributions, and those whose samples are made of gamma samples.
+//! The gamma distribution and distributions derived from it.
 
 use super::KeyImpl;
 use super::continuous::gauss;
@@ -12,7 +12,7 @@ use crate::prim::random::RandomGamma;
 use crate::trace::bind1;
 use crate::{Array, DType, IntoArray, finfo, map, vmap, where_, while_loop};
 
-/// What [`RandomGamma`] computes: a program for one element, over all keys.
+/// Computes [`RandomGamma`]: a program for one element, mapped over all keys.
 pub(crate) fn gamma_sample(of: &RandomGamma, keys: &Array, a: &Array) -> Array {
     let kind = Kind {
         layout: of.layout,
@@ -32,15 +32,15 @@ pub(crate) fn gamma_sample(of: &RandomGamma, keys: &Array, a: &Array) -> Array {
         let keys = vmap(split)(flat).reshape(&[a.size(), words]);
         vmap(move |data, a| sample((data, a)))(keys, alphas)
     } else {
-        // Their draws in a batch are not those of each key.
+        // Batched samples of these generators differ from the samples of each key.
         let keys = map(split, flat).reshape(&[a.size(), words]);
         map(sample, (keys, alphas))
     };
     samples.reshape(a.shape())
 }
 
-/// A sample by the rejection method of Marsaglia and Tsang, "A simple method
-/// for generating gamma variables" (2000), with the draws in JAX's order.
+/// Samples by the rejection method of Marsaglia and Tsang, "A simple method for generating gamma
+/// variables" (2000), with random numbers in JAX's order.
 fn gamma_of_one(key: &Key, a: &Array, log_space: bool) -> Array {
     let dtype = a.dtype();
     let number = |v: f64| Array::scalar(v, dtype);
@@ -84,7 +84,7 @@ fn gamma_of_one(key: &Key, a: &Array, log_space: bool) -> Array {
     d * v * where_(&large, 1.0, u.lax_pow(1.0 / a))
 }
 
-/// The derivative of samples in the parameter.
+/// Computes the derivative of samples with respect to the parameter.
 pub(crate) fn gamma_slope(a: &Array, sample: &Array, log_space: bool) -> Array {
     if !log_space {
         return a.random_gamma_grad(sample);
@@ -95,7 +95,7 @@ pub(crate) fn gamma_slope(a: &Array, sample: &Array, log_space: bool) -> Array {
     a.random_gamma_grad(&x) / x
 }
 
-/// Gamma samples within a sampler's program.
+/// Samples gamma numbers within a sampler's program.
 fn gamma_draw(key: &Key, a: &Array, shape: &[usize], dtype: DType, log_space: bool) -> Array {
     let Kind { layout, generator } = key.kind();
     let sample = RandomGamma {
@@ -111,8 +111,8 @@ macro_rules! with_parameters {
         $(#[$doc])*
         ///
         /// # Panics
-        /// If `dtype` is not a floating-point type, a parameter does not
-        /// broadcast to the shape, or `key` is an array of keys.
+        /// Panics if `dtype` is not a floating-point dtype, if a parameter does not broadcast to
+        /// the shape, or if `key` is an array of keys.
         #[track_caller]
         pub fn $f(key: &Key, $($p: impl IntoArray,)* shape: &[usize], dtype: DType) -> Array {
             expect_float(stringify!($f), dtype);
@@ -128,9 +128,9 @@ macro_rules! with_parameters {
 }
 
 with_parameters! {
-    /// Gamma floats with shape parameter `a` and scale 1: density
-    /// `x^(a-1) e⁻ˣ / Γ(a)` (`jax.random.gamma`). They have derivatives in `a`.
-    /// For small `a` many are rounded to zero; [`loggamma`] does not.
+    /// Samples gamma numbers with shape parameter `a` and scale 1: density `x^(a-1) e⁻ˣ / Γ(a)`
+    /// (`jax.random.gamma`). Samples are differentiable with respect to `a`. For small `a`, many
+    /// samples are rounded to zero; [`loggamma`] avoids this.
     ///
     /// ```no_run
     /// use ramie_core::{DType, random};
@@ -139,11 +139,10 @@ with_parameters! {
     /// ```
     gamma "_gamma" (a) |key, shape, dtype| gamma_draw(key, a, shape, dtype, false);
 
-    /// Logarithms of [`gamma`] floats.
+    /// Samples the logarithms of [`gamma`] numbers.
     loggamma "_loggamma" (a) |key, shape, dtype| gamma_draw(key, a, shape, dtype, true);
 
-    /// Beta floats between 0 and 1: density proportional to
-    /// `x^(a-1) (1-x)^(b-1)`.
+    /// Samples beta numbers between 0 and 1: density proportional to `x^(a-1) (1-x)^(b-1)`.
     beta "_beta" (a, b) |key, shape, dtype| {
         let [first, second] = key.split_into();
         let x = gamma_draw(&first, a, shape, dtype, true);
@@ -153,11 +152,11 @@ with_parameters! {
         &x / (&x + &y)
     };
 
-    /// Chi-square floats with `df` degrees of freedom: sums of the squares of
-    /// as many normal ones.
+    /// Samples chi-square numbers with `df` degrees of freedom: sums of the squares of `df`
+    /// standard normal numbers.
     chisquare "_chisquare" (df) |key, shape, dtype| chi_square(key, df, shape, dtype);
 
-    /// Student's t floats with `df` degrees of freedom.
+    /// Samples numbers of Student's t distribution with `df` degrees of freedom.
     t "_t" (df) |key, shape, dtype| {
         let [normal, gamma] = key.split_into();
         let n = gauss(&normal, shape, dtype);
@@ -166,7 +165,7 @@ with_parameters! {
         n * (half / g).sqrt()
     };
 
-    /// Floats of the F distribution: the ratio of two [`chisquare`] ones, each
+    /// Samples numbers of the F distribution: the ratio of two [`chisquare`] numbers, each
     /// divided by its degrees of freedom.
     f "_f" (dfnum, dfden) |key, shape, dtype| {
         let [below, above] = key.split_into();
@@ -175,19 +174,19 @@ with_parameters! {
         (above / dfnum) / (below / dfden)
     };
 
-    /// Floats with the density proportional to `e^-|x|^p`: for `p` of 1 those of
-    /// Laplace, for 2 normal ones with variance one half.
+    /// Samples numbers with a density proportional to `e^-|x|^p`: Laplace numbers for `p` of 1,
+    /// and normal numbers with variance one half for `p` of 2.
     generalized_normal "_generalized_normal" (p) |key, shape, dtype| {
         powers_of_gamma(key, p, shape, dtype)
     };
 }
 
-/// [`chisquare`] within a sampler's program.
+/// Samples [`chisquare`] numbers within a sampler's program.
 fn chi_square(key: &Key, df: &Array, shape: &[usize], dtype: DType) -> Array {
     gamma_draw(key, &(df / 2.0), shape, dtype, true).exp() * 2.0
 }
 
-/// [`generalized_normal`] within a sampler's program.
+/// Samples [`generalized_normal`] numbers within a sampler's program.
 fn powers_of_gamma(key: &Key, p: &Array, shape: &[usize], dtype: DType) -> Array {
     let [gamma, signs] = key.split_into();
     let inverse: Array = 1.0 / p;
@@ -195,10 +194,9 @@ fn powers_of_gamma(key: &Key, p: &Array, shape: &[usize], dtype: DType) -> Array
     rademacher(&signs, shape, dtype) * g.lax_pow(parameter(&inverse, shape, dtype))
 }
 
-/// Points of the simplex: along the last axis, floats that add up to 1, with
-/// density proportional to the product of `x^(alpha-1)`. `shape` is that of the
-/// batch, to which the axes of `alpha` before its last one broadcast; the
-/// result has the last axis of `alpha` after it.
+/// Samples points of the simplex: floats along the last axis that add up to 1, with a density
+/// proportional to the product of `x^(alpha-1)`. `shape` is the batch shape, to which the leading
+/// axes of `alpha` broadcast. The result has the last axis of `alpha` after it.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, random};
@@ -208,8 +206,8 @@ fn powers_of_gamma(key: &Key, p: &Array, shape: &[usize], dtype: DType) -> Array
 /// ```
 ///
 /// # Panics
-/// If `dtype` is not a floating-point type, `alpha` is 0-d or does not
-/// broadcast to the shape, or `key` is an array of keys.
+/// Panics if `dtype` is not a floating-point dtype, if `alpha` is 0-d or does not broadcast to
+/// the shape, or if `key` is an array of keys.
 #[track_caller]
 pub fn dirichlet(key: &Key, alpha: impl IntoArray, shape: &[usize], dtype: DType) -> Array {
     expect_float("dirichlet", dtype);
@@ -228,12 +226,12 @@ pub fn dirichlet(key: &Key, alpha: impl IntoArray, shape: &[usize], dtype: DType
     })
 }
 
-/// Points spread evenly over the ball of `d` dimensions in the `p`-norm, along
-/// a last axis: `[…shape, d]`.
+/// Samples points uniformly from the `d`-dimensional unit ball in the `p`-norm, along a last
+/// axis: `[…shape, d]`.
 ///
 /// # Panics
-/// If `dtype` is not a floating-point type, `p` is not 0-d, or `key` is an
-/// array of keys.
+/// Panics if `dtype` is not a floating-point dtype, if `p` is not 0-d, or if `key` is an array of
+/// keys.
 #[track_caller]
 pub fn ball(key: &Key, d: usize, p: impl IntoArray, shape: &[usize], dtype: DType) -> Array {
     expect_float("ball", dtype);

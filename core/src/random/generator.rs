@@ -1,4 +1,4 @@
-//! The generators that keys can belong to, and what each makes of a key.
+//! The generators of keys, and their operations on key data.
 
 use super::KeyLayout;
 use crate::prim::random::{
@@ -9,7 +9,7 @@ use crate::{Array, DType, concatenate};
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// The generator of a key (JAX's `impl`).
+/// The generator of a key (`impl` in JAX).
 ///
 /// ```no_run
 /// use ramie_core::random::{self, KeyImpl};
@@ -19,25 +19,24 @@ use std::sync::atomic::{AtomicU8, Ordering};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum KeyImpl {
-    /// The counter-based hash of the module's introduction, on keys of two
-    /// words. Exact under `vmap`, the same on every device.
+    /// A counter-based hash with keys of two words. Exact under `vmap`, and the same on every
+    /// device.
     #[default]
     Threefry2x32,
-    /// Bits from the device's own generator (XLA's `RngBitGenerator`, fast on
-    /// accelerators), on keys of four words; keys are split and folded by
-    /// threefry. Bits can differ between devices and versions of the compiler,
-    /// and under `vmap` all examples are drawn with the first key.
+    /// Bits from the device's own generator (XLA's `RngBitGenerator`, fast on accelerators) with
+    /// keys of four words; keys are split and folded by threefry. Bits may differ between devices
+    /// and compiler versions. Under `vmap`, all batch elements are sampled with the first key.
     Rbg,
-    /// As [`Rbg`](KeyImpl::Rbg), with keys split and folded by the device's
-    /// generator too, whose quality for that is not known.
+    /// Like [`Rbg`](KeyImpl::Rbg), but keys are also split and folded by the device's generator,
+    /// whose quality for this purpose is unknown.
     UnsafeRbg,
 }
 
 impl KeyImpl {
-    /// Every generator.
+    /// All generators.
     pub const ALL: [KeyImpl; 3] = [KeyImpl::Threefry2x32, KeyImpl::Rbg, KeyImpl::UnsafeRbg];
 
-    /// The name that JAX gives it.
+    /// Returns the name of the generator in JAX.
     pub const fn name(self) -> &'static str {
         match self {
             KeyImpl::Threefry2x32 => "threefry2x32",
@@ -46,7 +45,7 @@ impl KeyImpl {
         }
     }
 
-    /// The short name, as in the type of a key: `key<fry>`.
+    /// Returns the short name that appears in the type of a key: `key<fry>`.
     pub const fn tag(self) -> &'static str {
         match self {
             KeyImpl::Threefry2x32 => "fry",
@@ -55,7 +54,7 @@ impl KeyImpl {
         }
     }
 
-    /// Words of a key.
+    /// Returns the number of words of a key.
     pub const fn words(self) -> usize {
         match self {
             KeyImpl::Threefry2x32 => 2,
@@ -72,13 +71,13 @@ impl fmt::Display for KeyImpl {
 
 static DEFAULT: AtomicU8 = AtomicU8::new(0);
 
-/// The generator of keys made by [`key`](super::key) and
+/// Returns the default generator of keys created by [`key`](super::key) and
 /// [`wrap_key_data`](super::wrap_key_data).
 pub fn default_impl() -> KeyImpl {
     KeyImpl::ALL[usize::from(DEFAULT.load(Ordering::Relaxed))]
 }
 
-/// Sets the generator of keys made from now on, on every thread (JAX's option
+/// Sets the default generator of keys created from now on, on every thread (JAX's option
 /// `jax_default_prng_impl`).
 ///
 /// ```no_run
@@ -90,26 +89,26 @@ pub fn set_default_impl(generator: KeyImpl) {
     DEFAULT.store(generator as u8, Ordering::Relaxed);
 }
 
-/// What an operation on a key depends on besides its words.
+/// The properties of a key, other than its words, that operations depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Kind {
     pub layout: KeyLayout,
     pub generator: KeyImpl,
 }
 
-/// The key of four words whose halves are one key of two.
+/// Returns a four-word key both of whose halves are the given two-word key.
 fn doubled(half: &Array) -> Array {
     concatenate(&[half, half], -1)
 }
 
 impl Kind {
-    /// Key data from an integer array, or from the two words of one seed.
+    /// Creates key data from an integer array, or from the two words of one seed.
     #[track_caller]
     pub(super) fn seed(self, seed: &Array) -> Array {
         self.of_half(bind1(RandomSeed, &[seed]))
     }
 
-    /// Key data from that of threefry.
+    /// Converts threefry key data to key data of this generator.
     pub(super) fn of_half(self, half: Array) -> Array {
         match self.generator {
             KeyImpl::Threefry2x32 => half,
@@ -117,7 +116,7 @@ impl Kind {
         }
     }
 
-    /// `shape` keys from one.
+    /// Splits a key into `shape` keys.
     #[track_caller]
     pub(super) fn split(self, data: &Array, shape: &[usize]) -> Array {
         let split = RandomSplit {
@@ -130,7 +129,7 @@ impl Kind {
             KeyImpl::Rbg => bind1(split, &[&data.reshape(&[2, 2])])
                 .move_axis(0, -2)
                 .reshape(&words),
-            // Every tenth of the rows drawn, as if ten rounds were a hash.
+            // Takes every tenth generated row, treating ten rounds as a hash.
             KeyImpl::UnsafeRbg => {
                 let n = crate::aval::element_count(shape).saturating_mul(10);
                 let rows = device_bits(data, &[n, 4], DType::U32);
@@ -139,7 +138,7 @@ impl Kind {
         }
     }
 
-    /// A key from one and a 0-d word.
+    /// Folds a 0-d word into a key.
     #[track_caller]
     pub(super) fn fold_in(self, data: &Array, word: &Array) -> Array {
         match self.generator {
@@ -155,7 +154,7 @@ impl Kind {
         }
     }
 
-    /// Random bits as elements of an unsigned type.
+    /// Generates random bits as elements of an unsigned dtype.
     #[track_caller]
     pub(super) fn bits(self, data: &Array, shape: &[usize], dtype: DType) -> Array {
         if self.generator != KeyImpl::Threefry2x32 {

@@ -1,4 +1,4 @@
-//! Keys: what decides the numbers that are drawn.
+//! Random keys.
 
 use super::generator::{Kind, default_impl};
 use super::{KeyImpl, KeyLayout};
@@ -6,22 +6,22 @@ use crate::ops;
 use crate::tree::{Tree, Visitor};
 use crate::{Array, DType, IntoArray, is_tracing};
 
-/// A key, or an array of keys, of a generator.
+/// A random key, or an array of keys.
 ///
-/// It is a tree with one leaf, the key data `u32[…, words]`, where threefry has
-/// two words and the others four; generator and layout are fixed. An array of keys, from [`split_array`](Key::split_array), is for `vmap`:
-/// each example receives one of them. Everything else takes a single key.
+/// A key is a pytree with one leaf, the key data `u32[…, words]`: two words for threefry, four
+/// for other generators. Generator and layout are static. Arrays of keys, created by
+/// [`split_array`](Key::split_array), are for `vmap`, which passes one key to each batch element.
+/// Other functions require a single key.
 #[derive(Clone)]
 pub struct Key {
     data: Array,
     kind: Kind,
 }
 
-/// What a key is made of: an integer, or an array of them.
+/// The seed of a key: an integer, or an array of integers.
 ///
-/// Integers of 64 bits fill both words of a key; narrower ones the second, as
-/// in JAX. So `key(-1)` is `[0, 4294967295]`, and `key(-1i64)` has both words
-/// full.
+/// A 64-bit integer fills both words of a key, a narrower integer only the second, as in JAX. So
+/// `key(-1)` is `[0, 4294967295]`, and `key(-1i64)` has all bits of both words set.
 #[derive(Clone)]
 pub struct Seed(Source);
 
@@ -69,8 +69,7 @@ impl From<Array> for Seed {
     }
 }
 
-/// A key made of a seed (`jax.random.key`), of the default generator and in the
-/// default layout.
+/// Creates a key from a seed (`jax.random.key`), with the default generator and layout.
 ///
 /// An array of integers gives an array of keys.
 ///
@@ -81,16 +80,16 @@ impl From<Array> for Seed {
 /// ```
 ///
 /// # Panics
-/// If the seed is an array of anything but integers.
+/// Panics if the seed is an array of another dtype than integers.
 #[track_caller]
 pub fn key(seed: impl Into<Seed>) -> Key {
     key_with(seed, default_impl())
 }
 
-/// A key of a certain generator (`jax.random.key` with `impl`).
+/// Creates a key with the given generator (`jax.random.key` with `impl`).
 ///
 /// # Panics
-/// If the seed is an array of anything but integers.
+/// Panics if the seed is an array of another dtype than integers.
 #[track_caller]
 pub fn key_with(seed: impl Into<Seed>, generator: KeyImpl) -> Key {
     let kind = Kind {
@@ -108,17 +107,17 @@ pub fn key_with(seed: impl Into<Seed>, generator: KeyImpl) -> Key {
     Key { data, kind }
 }
 
-/// The words of a key (`jax.random.key_data`), `u32[…, words]`.
+/// Returns the words of a key (`jax.random.key_data`), `u32[…, words]`.
 pub fn key_data(key: &Key) -> &Array {
     &key.data
 }
 
-/// The generator of a key (`jax.random.key_impl`).
+/// Returns the generator of a key (`jax.random.key_impl`).
 pub fn key_impl(key: &Key) -> KeyImpl {
     key.kind.generator
 }
 
-/// The name of the type of a generator's keys (`jax.random.key_dtype`).
+/// Returns the dtype name of a generator's keys (`jax.random.key_dtype`).
 ///
 /// ```
 /// use ramie_core::random::{self, KeyImpl};
@@ -128,26 +127,25 @@ pub fn key_dtype(generator: KeyImpl) -> String {
     format!("key<{}>", generator.tag())
 }
 
-/// The key once more, to say that it is used again on purpose
-/// (`jax.random.clone`).
+/// Clones a key, to mark its reuse as intentional (`jax.random.clone`).
 pub fn clone(key: &Key) -> Key {
     key.clone()
 }
 
-/// A key, or an array of keys, of these words (`jax.random.wrap_key_data`), of
-/// the default generator and in the default layout.
+/// Creates a key, or an array of keys, from key data (`jax.random.wrap_key_data`), with the
+/// default generator and layout.
 ///
 /// # Panics
-/// If the array is not `u32[…, words]`.
+/// Panics if the array is not `u32[…, words]`.
 #[track_caller]
 pub fn wrap_key_data(data: Array) -> Key {
     wrap_key_data_with(data, default_impl())
 }
 
-/// [`wrap_key_data`] for a certain generator.
+/// Same as [`wrap_key_data`], with the given generator.
 ///
 /// # Panics
-/// If the array is not `u32[…, words]`.
+/// Panics if the array is not `u32[…, words]`.
 #[track_caller]
 pub fn wrap_key_data_with(data: Array, generator: KeyImpl) -> Key {
     assert!(
@@ -165,7 +163,7 @@ pub fn wrap_key_data_with(data: Array, generator: KeyImpl) -> Key {
 }
 
 impl Key {
-    /// The same words in another layout.
+    /// Returns the key with the same words and another layout.
     ///
     /// ```no_run
     /// use ramie_core::{DType, random::{self, KeyLayout}};
@@ -180,22 +178,22 @@ impl Key {
         Key { kind, ..self }
     }
 
-    /// A key of this data.
+    /// Creates a key from its data.
     pub(super) fn of(data: Array, kind: Kind) -> Key {
         Key { data, kind }
     }
 
-    /// What operations on the key depend on besides its words.
+    /// Returns the properties of the key, other than its words, that operations depend on.
     pub(super) fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// How the key's draws are laid out; its descendants inherit it.
+    /// Returns the layout of random numbers generated with the key. Derived keys inherit it.
     pub fn layout(&self) -> KeyLayout {
         self.kind.layout
     }
 
-    /// The shape of an array of keys; `[]` for a single key.
+    /// Returns the shape of an array of keys; `[]` for a single key.
     pub fn shape(&self) -> &'static [usize] {
         let data = self.data.shape();
         &data[..data.len() - 1]
@@ -205,7 +203,7 @@ impl Key {
         Key::of(data, self.kind)
     }
 
-    /// Refuses arrays of keys.
+    /// Panics if this is an array of keys.
     #[track_caller]
     pub(super) fn single(&self, operation: &str) {
         assert!(
@@ -217,7 +215,7 @@ impl Key {
         );
     }
 
-    /// `n` independent keys. The key itself should not be used again.
+    /// Splits the key into `n` independent keys. The key itself should not be used again.
     ///
     /// ```no_run
     /// use ramie_core::random;
@@ -226,7 +224,7 @@ impl Key {
     /// ```
     ///
     /// # Panics
-    /// If this is an array of keys.
+    /// Panics if this is an array of keys.
     #[track_caller]
     pub fn split(&self, n: usize) -> Vec<Key> {
         self.single("split");
@@ -251,7 +249,7 @@ impl Key {
         arrays.into_iter().map(|data| self.wrap(data)).collect()
     }
 
-    /// [`split`](Key::split) into as many keys as the pattern names.
+    /// Same as [`split`](Key::split), with the number of keys inferred from the pattern.
     ///
     /// ```no_run
     /// use ramie_core::random;
@@ -260,7 +258,7 @@ impl Key {
     /// ```
     ///
     /// # Panics
-    /// If this is an array of keys.
+    /// Panics if this is an array of keys.
     #[track_caller]
     pub fn split_into<const N: usize>(&self) -> [Key; N] {
         match self.split(N).try_into() {
@@ -269,18 +267,18 @@ impl Key {
         }
     }
 
-    /// An array of independent keys, of `shape`, for `vmap`.
+    /// Splits the key into an array of independent keys of the given shape, for `vmap`.
     ///
     /// # Panics
-    /// If this is an array of keys.
+    /// Panics if this is an array of keys.
     #[track_caller]
     pub fn split_array(&self, shape: &[usize]) -> Key {
         self.single("split");
         self.wrap(self.kind.split(&self.data, shape))
     }
 
-    /// The key, or the array of keys, at a place along the first axis of an
-    /// array of keys.
+    /// Returns the key, or the array of keys, at an index along the first axis of an array of
+    /// keys.
     ///
     /// ```no_run
     /// use ramie_core::random;
@@ -289,7 +287,7 @@ impl Key {
     /// ```
     ///
     /// # Panics
-    /// If this is a single key, or there is no such place.
+    /// Panics if this is a single key, or if the index is out of range.
     #[track_caller]
     pub fn get(&self, index: usize) -> Key {
         assert!(
@@ -302,18 +300,18 @@ impl Key {
         self.wrap(part.squeeze(&[0]))
     }
 
-    /// The same keys in an array of another shape.
+    /// Reshapes an array of keys.
     ///
     /// # Panics
-    /// If the shape has not as many elements.
+    /// Panics if the shape has a different number of elements.
     #[track_caller]
     pub fn reshape(&self, shape: &[usize]) -> Key {
         let words = self.kind.generator.words();
         self.wrap(self.data.reshape(&[shape, &[words]].concat()))
     }
 
-    /// A key of this one and a number, a step's or a device's, say. Arrays of
-    /// integers are converted to `u32`, and wrap.
+    /// Derives a key from this key and a number, such as the number of a step or device. Integer
+    /// arrays are converted to `u32` and wrap.
     ///
     /// ```no_run
     /// use ramie_core::random;
@@ -323,8 +321,8 @@ impl Key {
     /// ```
     ///
     /// # Panics
-    /// If `data` is a negative literal, is not a 0-d integer, or this is an
-    /// array of keys.
+    /// Panics if `data` is a negative literal, if it is not a 0-d integer, or if this is an array
+    /// of keys.
     #[track_caller]
     pub fn fold_in(&self, data: impl IntoArray) -> Key {
         self.single("fold_in");
@@ -369,7 +367,7 @@ impl std::fmt::Debug for Key {
 }
 
 impl std::fmt::Display for Key {
-    /// As JAX shows a key: its shape, type and words.
+    /// Formats the key like JAX: its shape, dtype and words.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let shape: Vec<String> = self.shape().iter().map(|d| d.to_string()).collect();
         let shape = match shape.as_slice() {

@@ -1,13 +1,13 @@
-//! Random matrices, and vectors with a covariance.
+//! Random matrices, and normal vectors with a covariance.
 
 use super::{Key, draw, expect_float, expect_inexact, normal, real_parameter};
 use crate::linalg::matrix::{diagonals, transposed};
 use crate::linalg::{self, QrMode};
 use crate::{Array, DType, broadcast_shapes};
 
-/// Matrices drawn uniformly from those with orthonormal rows or columns,
-/// whichever are fewer (`jax.random.orthogonal`): `[shape.., n, m]`. Square ones
-/// are the orthogonal group, complex ones the unitary group.
+/// Samples matrices uniformly from those with orthonormal rows or columns, whichever are fewer
+/// (`jax.random.orthogonal`): `[shape.., n, m]`. Square matrices are elements of the orthogonal
+/// group, or of the unitary group if they are complex.
 ///
 /// ```no_run
 /// use ramie_core::{DType, random};
@@ -16,8 +16,7 @@ use crate::{Array, DType, broadcast_shapes};
 /// ```
 ///
 /// # Panics
-/// If `key` is not a single key, or `dtype` is none of `f32`, `f64`, `c64` and
-/// `c128`.
+/// Panics if `key` is an array of keys, or if `dtype` is not `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn orthogonal(key: &Key, n: usize, m: usize, shape: &[usize], dtype: DType) -> Array {
     expect_inexact("orthogonal", dtype);
@@ -25,28 +24,28 @@ pub fn orthogonal(key: &Key, n: usize, m: usize, shape: &[usize], dtype: DType) 
         let sizes = [n.max(m), n.min(m)];
         let z = normal(key, &[shape, &sizes].concat(), dtype);
         let (q, r) = linalg::qr(&z, QrMode::Reduced);
-        // Householder's signs would not be uniform (Mezzadri, How to generate
-        // random matrices from the classical compact groups, 2007).
+        // Householder's signs would not be uniform (Mezzadri, How to generate random matrices
+        // from the classical compact groups, 2007).
         let q = q * diagonals(&r).sign().expand_dims(&[-2]);
         if n < m { transposed(&q) } else { q }
     })
 }
 
-/// How [`multivariate_normal`] takes the root of a covariance.
+/// The method by which [`multivariate_normal`] computes the root of a covariance matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CovarianceRoot {
-    /// The Cholesky decomposition, the fastest; singular covariances give NaN.
+    /// Cholesky decomposition, the fastest method. Singular covariances give NaN.
     #[default]
     Cholesky,
-    /// Eigenvectors, scaled.
+    /// Scaled eigenvectors.
     Eigh,
-    /// Singular vectors, scaled; the most robust.
+    /// Scaled singular vectors, the most robust method.
     Svd,
 }
 
-/// Normal vectors with a mean and a covariance
-/// (`jax.random.multivariate_normal`): `[shape.., n]` for a mean `[.., n]` and
-/// covariances `[.., n, n]`, whose batches broadcast to `shape`.
+/// Samples normal vectors with a mean and a covariance (`jax.random.multivariate_normal`):
+/// `[shape.., n]` for means `[.., n]` and covariances `[.., n, n]`, whose batch axes broadcast to
+/// `shape`.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, random};
@@ -57,7 +56,7 @@ pub enum CovarianceRoot {
 /// ```
 ///
 /// # Panics
-/// If `key` is not a single key, shapes do not fit, or `dtype` is neither `f32`
+/// Panics if `key` is an array of keys, if the shapes do not fit, or if `dtype` is neither `f32`
 /// nor `f64`.
 #[track_caller]
 pub fn multivariate_normal(

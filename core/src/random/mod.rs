@@ -1,8 +1,8 @@
-//! Random numbers from explicit keys, bit for bit those of JAX.
+//! Random numbers from explicit keys, compatible with JAX.
 //!
-//! A [`Key`] decides what is drawn: the same key gives the same numbers,
-//! eagerly, in a compiled function, and for each example under `vmap`. To draw
-//! again, make new keys of it with [`Key::split`] or [`Key::fold_in`].
+//! A [`Key`] determines the random numbers: the same key gives the same numbers eagerly, in a
+//! compiled function, and for each batch element under `vmap`. To sample again, derive new keys
+//! with [`Key::split`] or [`Key::fold_in`].
 //!
 //! ```no_run
 //! use ramie_core::{DType, random};
@@ -15,10 +15,10 @@
 //! # let _ = (w, e);
 //! ```
 //!
-//! The generator is threefry2x32, counter-based; [`KeyImpl`] names the others. Bits, integers, choices and
-//! uniform floats equal JAX's exactly. Samplers that pass through `erf_inv`,
-//! `log` or another transcendental function use XLA's, so they equal JAX's on
-//! the same XLA, and are within two units in the last place on another.
+//! The default generator is the counter-based threefry2x32; [`KeyImpl`] lists the others. Bits,
+//! integers, choices and uniform floats equal JAX's exactly. Samplers that use `erf_inv`, `log`
+//! or another transcendental function equal JAX's with the same version of XLA, and differ by at
+//! most two units in the last place with another version.
 
 mod choose;
 mod continuous;
@@ -56,10 +56,9 @@ pub use key::{
 pub use matrix::{CovarianceRoot, multivariate_normal, orthogonal};
 pub use uniform::{uniform, uniform_range};
 
-/// What `sampler` draws with the key, sharded by `out_sharding` over explicit axes
-/// of the current mesh: each device draws its part
-/// (`jax.random.normal(.., out_sharding=..)`, and so for every sampler). The
-/// numbers are those that one device would draw.
+/// Samples with `sampler`, sharded by `out_sharding` over explicit axes of the current mesh: each
+/// device samples its own shard (`jax.random.normal(.., out_sharding=..)`, and likewise for every
+/// sampler). The numbers are the same as on one device.
 ///
 /// ```no_run
 /// use ramie_core::{AxisType, DType, P, make_mesh_with, random, set_mesh};
@@ -72,8 +71,8 @@ pub use uniform::{uniform, uniform_range};
 /// ```
 ///
 /// # Panics
-/// As the sampler does, if no mesh is current, or if `out_sharding` does not fit
-/// it or the shape.
+/// Panics in the same cases as the sampler, if no mesh is current, or if `out_sharding` does not
+/// fit the mesh or the shape.
 #[track_caller]
 pub fn sharded(
     key: &Key,
@@ -86,13 +85,13 @@ pub fn sharded(
     })
 }
 
-/// One program for a sampler: what `f` makes of the key and of `args` is traced once for
-/// each value of `fixed` and each type of the arguments, and compiled as a whole.
+/// Runs a sampler as one program: `f`, applied to the key and to `args`, is traced once for each
+/// value of `fixed` and each combination of argument types, and compiled as a whole.
 ///
-/// The samplers of this module are made with it. A sampler that changes what another has
-/// drawn takes one program so, not two. `f` must depend on nothing but `fixed` and its
-/// arguments: what was traced for the same `name` and `fixed` is used again, so that two
-/// samplers need two names.
+/// The samplers of this module are built on it. A custom sampler that transforms the numbers of
+/// another sampler becomes a single program instead of two. `f` must depend only on `fixed` and
+/// its arguments: the trace for the same `name` and `fixed` is reused, so every sampler needs its
+/// own name.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, random};
@@ -106,7 +105,7 @@ pub fn sharded(
 /// ```
 ///
 /// # Panics
-/// If `key` is an array of keys, or `f` captures an array.
+/// Panics if `key` is an array of keys, or if `f` captures an array.
 #[track_caller]
 pub fn draw(
     name: &'static str,
@@ -127,10 +126,10 @@ pub fn draw(
     })
 }
 
-/// Refuses element types that are not floats.
+/// Panics if the dtype is not a floating-point dtype.
 #[track_caller]
 fn expect_float(operation: &str, dtype: DType) {
-    // Floats with a sign and a fraction, in whole bytes.
+    // Accepts floats with a sign and a fraction, in whole bytes.
     assert!(
         dtype.is_float() && dtype.is_signed() && dtype.bits() >= 8,
         "{operation}: expects a floating-point dtype, got {dtype}\n  help: {}",
@@ -141,7 +140,7 @@ fn expect_float(operation: &str, dtype: DType) {
     );
 }
 
-/// Refuses element types that are neither floats nor complex numbers.
+/// Panics if the dtype is neither a floating-point nor a complex dtype.
 #[track_caller]
 fn expect_inexact(operation: &str, dtype: DType) {
     if !dtype.is_complex() {
@@ -149,7 +148,7 @@ fn expect_inexact(operation: &str, dtype: DType) {
     }
 }
 
-/// Refuses parameters that do not broadcast to the shape of the draw.
+/// Panics if a parameter does not broadcast to the shape of the samples.
 #[track_caller]
 fn expect_fits(operation: &str, shape: &[usize], parameters: &[(&str, &Array)]) {
     for (name, array) in parameters {
@@ -163,12 +162,12 @@ fn expect_fits(operation: &str, shape: &[usize], parameters: &[(&str, &Array)]) 
     }
 }
 
-/// A parameter of a distribution of floats: in `dtype`, repeated to `shape`.
+/// Converts a parameter to `dtype` and broadcasts it to `shape`.
 fn parameter(array: &Array, shape: &[usize], dtype: DType) -> Array {
     array.astype(dtype).broadcast_to(shape)
 }
 
-/// A parameter that holds real numbers, in `dtype`.
+/// Converts a parameter of real numbers to `dtype`.
 #[track_caller]
 fn real_parameter(operation: &str, value: impl IntoArray, dtype: DType) -> Array {
     let array = value.into_array();
@@ -176,17 +175,16 @@ fn real_parameter(operation: &str, value: impl IntoArray, dtype: DType) -> Array
     array.astype(dtype)
 }
 
-/// A parameter that decides the type of floats that are drawn; a literal gives
-/// `f32`.
+/// Converts a parameter that determines the dtype of the sampled floats. A literal becomes `f32`.
 #[track_caller]
 fn float_parameter(operation: &str, value: impl IntoArray) -> Array {
     let array = value.into_array().to_inexact();
     ops::require_real(operation, &[&array]);
-    // Of a definite type.
+    // Makes the dtype strong.
     array.astype(array.dtype())
 }
 
-/// `shape` with an axis in front.
+/// Prepends an axis to `shape`.
 fn with_front(n: usize, shape: &[usize]) -> Dims {
     std::iter::once(n).chain(shape.iter().copied()).collect()
 }

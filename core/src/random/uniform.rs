@@ -1,9 +1,9 @@
-//! Uniform floats, from which the other samplers of floats are made.
+//! Uniform floats, the basis of the other samplers of floats.
 
 use super::{Key, draw, expect_fits, expect_float, real_parameter};
 use crate::{Array, DType, IntoArray, Scalar, finfo};
 
-/// The unsigned type that holds the bits of a float.
+/// Returns the unsigned dtype with the same number of bits as a float.
 fn word_of(dtype: DType) -> DType {
     match dtype.bits() {
         64 => DType::U64,
@@ -13,20 +13,20 @@ fn word_of(dtype: DType) -> DType {
     }
 }
 
-/// The bits of 1.
+/// Returns the bits of the number 1.
 fn bits_of_one(dtype: DType) -> u64 {
     let bytes = Scalar::Float(1.0).to_bytes(dtype);
     let bytes = bytes.iter().rev();
     bytes.fold(0, |bits, byte| (bits << 8) | u64::from(*byte))
 }
 
-/// Bits of an element of an unsigned type, drawn from a single key.
+/// Generates random bits as elements of an unsigned dtype from a single key.
 pub(super) fn random_bits(key: &Key, shape: &[usize], dtype: DType) -> Array {
     key.kind().bits(super::key_data(key), shape, dtype)
 }
 
-/// Floats in `[lo, hi)`: random fractions of a number between 1 and 2, moved
-/// and scaled, for use within a sampler's program.
+/// Samples floats in `[lo, hi)` within a sampler's program: random numbers between 1 and 2,
+/// shifted and scaled.
 pub(super) fn between(
     key: &Key,
     shape: &[usize],
@@ -39,7 +39,7 @@ pub(super) fn between(
         real_parameter("None", lo, dtype),
         real_parameter("None", hi, dtype),
     );
-    // A format with few fraction bits needs no more than a byte.
+    // A format with few fraction bits needs only one byte.
     let drawn = if fraction_bits < 8 { DType::U8 } else { word };
     let bits = random_bits(key, shape, drawn).astype(word);
     let fraction = bits.right_shift_logical(drawn.bits() - fraction_bits);
@@ -50,7 +50,7 @@ pub(super) fn between(
     lo.maximum(unit * (&hi - &lo) + &lo)
 }
 
-/// Floats in `[0, 1)` (`jax.random.uniform`).
+/// Samples floats in `[0, 1)` (`jax.random.uniform`).
 ///
 /// ```no_run
 /// use ramie_core::{DType, random};
@@ -59,7 +59,7 @@ pub(super) fn between(
 /// ```
 ///
 /// # Panics
-/// If `dtype` is not a floating-point type, or `key` is an array of keys.
+/// Panics if `dtype` is not a floating-point dtype, or if `key` is an array of keys.
 #[track_caller]
 pub fn uniform(key: &Key, shape: &[usize], dtype: DType) -> Array {
     expect_float("uniform", dtype);
@@ -68,12 +68,12 @@ pub fn uniform(key: &Key, shape: &[usize], dtype: DType) -> Array {
     })
 }
 
-/// Floats in `[minval, maxval)`; the bounds broadcast to the shape. Rounding
-/// can give `maxval` itself.
+/// Samples floats in `[minval, maxval)`; the bounds broadcast to the shape. Rounding can produce
+/// `maxval` itself.
 ///
 /// # Panics
-/// If `dtype` is not a floating-point type, the bounds do not broadcast to the
-/// shape, or `key` is an array of keys.
+/// Panics if `dtype` is not a floating-point dtype, if the bounds do not broadcast to the shape,
+/// or if `key` is an array of keys.
 #[track_caller]
 pub fn uniform_range(
     key: &Key,

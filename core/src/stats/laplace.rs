@@ -1,17 +1,17 @@
-//! Laplace's distribution about `loc`, with the mean distance `scale`.
+//! The Laplace distribution with location `loc` and mean absolute deviation `scale`.
 
 use super::{functions, standard};
 use crate::where_;
 
 functions! {
-    /// The logarithm of the density.
+    /// Computes the logarithm of the probability density.
     logpdf |x, loc, scale| {
         let log = (&scale * 2.0).log();
         -((x - loc).abs() / scale + log)
     };
-    /// The density.
+    /// Computes the probability density.
     pdf |x, loc, scale| logpdf(&x, loc, scale).exp();
-    /// The probability of at most `x`.
+    /// Computes the cumulative distribution function, the probability of a value of at most `x`.
     cdf |x, loc, scale| {
         let z = standard(&x, loc, scale);
         where_(&z.le(0), z.exp() * 0.5, 1.0 - (-&z).exp() * 0.5)

@@ -1,8 +1,8 @@
-//! Probability distributions (`jax.scipy.stats`): densities, distribution
-//! functions and their inverses, as functions of arrays.
+//! Probability distributions (`jax.scipy.stats`): densities, distribution functions and their
+//! inverses, as functions of arrays.
 //!
-//! Each distribution is a module. Arguments after the first are its location and
-//! scale; all broadcast together.
+//! Each distribution is a module. The first argument is followed by location and scale; all
+//! arguments broadcast together.
 //!
 //! ```no_run
 //! use ramie_core::{Array, stats};
@@ -21,7 +21,7 @@ pub mod uniform;
 use crate::ops::promote_all;
 use crate::{Array, IntoArray};
 
-/// The number, location and scale as floats of one type.
+/// Converts the number, the location and the scale to floats of a common dtype.
 #[track_caller]
 fn floats(x: &Array, loc: impl IntoArray, scale: impl IntoArray) -> [Array; 3] {
     let all = promote_all("stats", &[x.clone(), loc.into_array(), scale.into_array()]);
@@ -29,7 +29,7 @@ fn floats(x: &Array, loc: impl IntoArray, scale: impl IntoArray) -> [Array; 3] {
     [0, 1, 2].map(|i| all[i].to_inexact())
 }
 
-/// How far the number lies from the location, in units of the scale.
+/// Computes the distance of the number from the location in units of the scale.
 #[track_caller]
 fn standard(x: &Array, loc: Array, scale: Array) -> Array {
     (x - loc) / scale
@@ -41,7 +41,7 @@ macro_rules! functions {
         $(#[$doc])*
         ///
         /// # Panics
-        /// If the shapes do not broadcast.
+        /// Panics if the shapes do not broadcast.
         #[track_caller]
         pub fn $f(
             $x: &crate::Array,
